@@ -29,16 +29,16 @@ std::string run_key(const InspectView& view) {
   return std::filesystem::path(view.run_folder).filename().string();
 }
 
-void draw_nothing(const Look& look, const Rect& rect, const Snapshot& snapshot) {
-  const Palette& p = look.colors();
-  fill(rect, color(p.panel), look.px(6));
-  outline(rect, color(p.panel_edge), look.px(6));
+void draw_nothing(const Theme& theme, const Rect& rect, const Snapshot& snapshot) {
+  const Palette& p = theme.colors();
+  fill(rect, color(p.panel), theme.px(6));
+  outline(rect, color(p.panel_edge), theme.px(6));
   const std::string text = why_nothing(snapshot);
   const bool bad = snapshot.inspect && !snapshot.inspect->problem.empty();
-  const float width = std::min(rect.w - look.px(32), look.px(560));
-  const float height = wrapped_height(look, Face::kBody, width, text);
-  const float own = std::min(width, text_width(look, Face::kBody, text));
-  text_wrapped(look, {rect.center_x() - own / 2, rect.center_y() - height / 2, width, height + 1},
+  const float width = std::min(rect.w - theme.px(32), theme.px(560));
+  const float height = wrapped_height(theme, Face::kBody, width, text);
+  const float own = std::min(width, text_width(theme, Face::kBody, text));
+  text_wrapped(theme, {rect.center_x() - own / 2, rect.center_y() - height / 2, width, height + 1},
                Face::kBody, bad ? p.danger : p.text_muted, text);
 }
 
@@ -59,15 +59,15 @@ SavePicture InspectWorkspace::whole_run_picture() const {
   return {export_file_name(run_, "whole_run", "png"), whole_run_area_};
 }
 
-void InspectWorkspace::draw_splitter(const Look& look, const InspectLayout& layout,
+void InspectWorkspace::draw_splitter(const Theme& theme, const InspectLayout& layout,
                                      ViewPreferences& preferences) {
-  const Palette& p = look.colors();
-  const Hit hit = mouse_area(look, "inspect/splitter", layout.splitter);
+  const Palette& p = theme.colors();
+  const Hit hit = mouse_area(theme, "inspect/splitter", layout.splitter);
   if (hit.hovered || hit.held) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
   if (hit.held) {
     preferences.inspect_tabs_share = tabs_share_at(layout, ImGui::GetIO().MousePos.y);
   }
-  const float width = look.px(36), height = look.px(3);
+  const float width = theme.px(36), height = theme.px(3);
   fill({layout.splitter.center_x() - width / 2, layout.splitter.center_y() - height / 2, width,
         height},
        color(hit.hovered || hit.held ? p.text_secondary : p.field_edge), height / 2);
@@ -155,40 +155,40 @@ ViewAddress InspectWorkspace::address(const InspectView& view) const {
   return address;
 }
 
-void InspectWorkspace::draw(const Look& look, const Rect& area, const Snapshot& snapshot, bool keys,
-                            ViewPreferences& preferences, Commands& commands) {
+void InspectWorkspace::draw(const Theme& theme, const Rect& area, const Snapshot& snapshot,
+                            bool keys, ViewPreferences& preferences, Commands& commands) {
   const InspectView* view = snapshot.inspect.get();
   if (view != nullptr && snapshot.run && snapshot.run->figures.info.folder != view->run_folder) {
     // Events and figures come from two workers: those of the run before are not this run's.
     Snapshot of_run = snapshot;
     of_run.run.reset();
-    return draw(look, area, of_run, keys, preferences, commands);
+    return draw(theme, area, of_run, keys, preferences, commands);
   }
   if (view != nullptr) follow_run(*view);
   if (view == nullptr || !has_rows(*view)) {
-    return draw_nothing(look, area, snapshot);
+    return draw_nothing(theme, area, snapshot);
   }
-  const InspectLayout layout = inspect_layout({area, look.scale, preferences.inspect_tabs_share});
+  const InspectLayout layout = inspect_layout({area, theme.scale, preferences.inspect_tabs_share});
   timeline_area_ = layout.timeline;
   whole_run_area_ = layout.minimap;
   timeline_.follow(*view);
   go_to_address(*view, commands);
   timeline_.state().known_until_ns = snapshot.replay.active ? snapshot.replay.now_ns : INT64_MAX;
   if (!layout.minimap.empty()) {
-    minimap_.draw(look, layout.minimap, *view, timeline_.steps(), timeline_.state());
+    minimap_.draw(theme, layout.minimap, *view, timeline_.steps(), timeline_.state());
   }
-  toolbar_.draw(look, layout.toolbar, *view, timeline_.steps(), timeline_.state(), commands);
+  toolbar_.draw(theme, layout.toolbar, *view, timeline_.steps(), timeline_.state(), commands);
   if (keys) use_bookmark_keys(view->bookmarks, commands);
   const bool escapes = keys && key_pressed(Key::kEscape, false);
   if (escapes && toolbar_.search().is_set()) toolbar_.search().drop(commands);
-  timeline_.draw(look, layout.timeline, view->bookmarks, keys, commands);
+  timeline_.draw(theme, layout.timeline, view->bookmarks, keys, commands);
   const std::size_t before = commands.size();
-  if (!layout.details.empty()) draw_details_panel(look, layout.details, snapshot, commands);
+  if (!layout.details.empty()) draw_details_panel(theme, layout.details, snapshot, commands);
   list_what_details_search(commands, before);
-  if (!layout.splitter.empty()) draw_splitter(look, layout, preferences);
+  if (!layout.splitter.empty()) draw_splitter(theme, layout, preferences);
   tabs_.remember(preferences.inspect_tab);
   const std::size_t first = commands.size();
-  if (!layout.tabs.empty()) tabs_.draw(look, layout.tabs, snapshot, commands);
+  if (!layout.tabs.empty()) tabs_.draw(theme, layout.tabs, snapshot, commands);
   adopt_selection(commands, first);
   go_to_wanted_view();
 }

@@ -20,7 +20,7 @@ namespace shardlens::ui {
 class InspectWorkspace {
  public:
   // `area`: below the top bar and its messages. `keys`: the keyboard is the workspace's.
-  void draw(const Look& look, const Rect& area, const Snapshot& snapshot, bool keys,
+  void draw(const Theme& theme, const Rect& area, const Snapshot& snapshot, bool keys,
             ViewPreferences& preferences, Commands& commands);
 
   void show_memory_of(std::int64_t step) { tabs_.show_memory_of(step); }
@@ -37,7 +37,7 @@ class InspectWorkspace {
 
  private:
   void follow_run(const InspectView& view);
-  void draw_splitter(const Look& look, const InspectLayout& layout, ViewPreferences& preferences);
+  void draw_splitter(const Theme& theme, const InspectLayout& layout, ViewPreferences& preferences);
   void use_bookmark_keys(const trace::Bookmarks& bookmarks, Commands& commands);
   // What tables ask for in this frame: commands from `first` on, and a part of the run.
   void adopt_selection(const Commands& commands, std::size_t first);

@@ -138,14 +138,14 @@ FocusRing::Visit FocusRing::visit(std::string_view name, const Rect& rect) {
   return {true, entered_, activated_, false};
 }
 
-void FocusRing::end_frame(const Look& look) {
+void FocusRing::end_frame(const Theme& theme) {
   if (!visible_) return;
   const auto at = std::ranges::find(controls_, name_, &Control::name);
   if (at == controls_.end()) return;
-  const float width = std::max(2.0f, look.px(2));
+  const float width = std::max(2.0f, theme.px(2));
   const Rect ring = at->rect.inset(-width, -width);
   ImGui::GetForegroundDrawList()->AddRect({ring.x, ring.y}, {ring.right(), ring.bottom()},
-                                          color(look.colors().accent), look.px(6), 0, width);
+                                          color(theme.colors().accent), theme.px(6), 0, width);
 }
 
 }  // namespace shardlens::ui

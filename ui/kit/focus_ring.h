@@ -14,7 +14,7 @@ struct ImGuiWindow;
 
 namespace shardlens::ui {
 
-struct Look;
+struct Theme;
 
 class FocusRing {
  public:
@@ -31,7 +31,7 @@ class FocusRing {
   // A field of text got the keyboard by another way: Tab goes on from there.
   void note_field(std::string_view name) { name_ = name; }
   // Behind everything: draws the ring.
-  void end_frame(const Look& look);
+  void end_frame(const Theme& theme);
 
   bool is_visible() const { return visible_; }
   const std::string& name() const { return name_; }

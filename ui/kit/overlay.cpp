@@ -5,12 +5,12 @@
 
 namespace shardlens::ui {
 
-Overlay::Overlay(const Look& look, const char* id, const Rect& window, const Rect& box)
-    : look_(look),
+Overlay::Overlay(const Theme& theme, const char* id, const Rect& window, const Rect& box)
+    : theme_(theme),
       box_(box),
       has_popup_(
           ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   ImGui::SetNextWindowPos({window.x, window.y});
   ImGui::SetNextWindowSize({window.w, window.h});
   if (!has_popup_) ImGui::SetNextWindowFocus();  // it would close the box's own pop-ups
@@ -20,15 +20,15 @@ Overlay::Overlay(const Look& look, const char* id, const Rect& window, const Rec
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
                    ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar();
-  if (look.probe != nullptr) look.probe->layer += 10;
+  if (theme.probe != nullptr) theme.probe->layer += 10;
   fill(window, color(p.window, 0.62f));
-  fill({box.x, box.y + look.px(6), box.w, box.h}, color(rgb(0x000000), 0.25f), look.px(10));
-  fill(box, color(p.popup), look.px(8));
-  outline(box, color(p.field_edge), look.px(8));
+  fill({box.x, box.y + theme.px(6), box.w, box.h}, color(rgb(0x000000), 0.25f), theme.px(10));
+  fill(box, color(p.popup), theme.px(8));
+  outline(box, color(p.field_edge), theme.px(8));
 }
 
 Overlay::~Overlay() {
-  if (look_.probe != nullptr) look_.probe->layer -= 10;
+  if (theme_.probe != nullptr) theme_.probe->layer -= 10;
   ImGui::End();
 }
 

@@ -8,7 +8,7 @@ namespace shardlens::ui {
 
 class Overlay {
  public:
-  Overlay(const Look& look, const char* id, const Rect& window, const Rect& box);
+  Overlay(const Theme& theme, const char* id, const Rect& window, const Rect& box);
   ~Overlay();
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
@@ -17,7 +17,7 @@ class Overlay {
   bool wants_to_close() const;
 
  private:
-  const Look& look_;
+  const Theme& theme_;
   Rect box_;
   bool has_popup_;
 };

@@ -18,15 +18,17 @@ ImDrawList* window_list() { return ImGui::GetWindowDrawList(); }
 // Share of the font's height; Inter and JetBrains Mono both have capitals of 0.73 em.
 constexpr float kCapHeightPerEm = 0.73f;
 
-void note_text(const Look& look, const Rect& rect, std::string_view text) {
-  if (look.probe == nullptr) return;
+void note_text(const Theme& theme, const Rect& rect, std::string_view text) {
+  if (theme.probe == nullptr) return;
   const ImVec2 low = window_list()->GetClipRectMin(), high = window_list()->GetClipRectMax();
-  look.probe->texts.push_back(
-      {std::string(text), rect, {low.x, low.y, high.x - low.x, high.y - low.y}, look.probe->layer});
+  theme.probe->texts.push_back({std::string(text),
+                                rect,
+                                {low.x, low.y, high.x - low.x, high.y - low.y},
+                                theme.probe->layer});
 }
 
-float centered_baseline(const Look& look, const Rect& box, Face face) {
-  return std::round(box.center_y() + cap_height(look, face) / 2);
+float centered_baseline(const Theme& theme, const Rect& box, Face face) {
+  return std::round(box.center_y() + cap_height(theme, face) / 2);
 }
 
 float aligned_x(const Rect& box, float width, Align align) {
@@ -61,48 +63,48 @@ ImU32 color(Rgb c, float alpha) {
   return IM_COL32(c.r, c.g, c.b, static_cast<int>(alpha * 255 + 0.5f));
 }
 
-float text_width(const Look& look, Face face, std::string_view text) {
-  const ImFont* font = look.font(face);
+float text_width(const Theme& theme, Face face, std::string_view text) {
+  const ImFont* font = theme.font(face);
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
 }
 
-float cap_height(const Look& look, Face face) {
+float cap_height(const Theme& theme, Face face) {
   const bool mono = face >= Face::kMono;
-  return look.font(face)->FontSize / (mono ? 1.32f : 1.2102f) * kCapHeightPerEm;
+  return theme.font(face)->FontSize / (mono ? 1.32f : 1.2102f) * kCapHeightPerEm;
 }
 
-float text(const Look& look, float x, float baseline, Face face, Rgb c, std::string_view text) {
+float text(const Theme& theme, float x, float baseline, Face face, Rgb c, std::string_view text) {
   if (text.empty()) return 0;
-  ImFont* font = look.font(face);
-  const float width = text_width(look, face, text);
+  ImFont* font = theme.font(face);
+  const float width = text_width(theme, face, text);
   const float top = std::round(baseline - font->Ascent);
   window_list()->AddText(font, font->FontSize, {std::round(x), top}, color(c), text.data(),
                          text.data() + text.size());
-  const float cap = cap_height(look, face);
-  note_text(look, {std::round(x), baseline - cap, width, cap}, text);
+  const float cap = cap_height(theme, face);
+  note_text(theme, {std::round(x), baseline - cap, width, cap}, text);
   return width;
 }
 
-float text_in(const Look& look, const Rect& box, Face face, Rgb c, std::string_view content,
+float text_in(const Theme& theme, const Rect& box, Face face, Rgb c, std::string_view content,
               Align align) {
   const std::string shown = elide(
-      content, box.w + 0.5f, [&](std::string_view part) { return text_width(look, face, part); });
+      content, box.w + 0.5f, [&](std::string_view part) { return text_width(theme, face, part); });
   if (shown.empty()) return 0;
-  const float width = text_width(look, face, shown);
-  return text(look, aligned_x(box, width, align), centered_baseline(look, box, face), face, c,
+  const float width = text_width(theme, face, shown);
+  return text(theme, aligned_x(box, width, align), centered_baseline(theme, box, face), face, c,
               shown);
 }
 
-float label_in(const Look& look, const Rect& box, Face face, Rgb c, std::string_view content,
+float label_in(const Theme& theme, const Rect& box, Face face, Rgb c, std::string_view content,
                Align align) {
-  const float width = text_width(look, face, content);
+  const float width = text_width(theme, face, content);
   if (width > box.w) return 0;
-  return text(look, aligned_x(box, width, align), centered_baseline(look, box, face), face, c,
+  return text(theme, aligned_x(box, width, align), centered_baseline(theme, box, face), face, c,
               content);
 }
 
-float wrapped_height(const Look& look, Face face, float width, std::string_view content) {
-  const ImFont* font = look.font(face);
+float wrapped_height(const Theme& theme, Face face, float width, std::string_view content) {
+  const ImFont* font = theme.font(face);
   int lines = 0;
   for (const char *at = content.data(), *end = at + content.size(); at < end; ++lines) {
     at = break_line(*font, at, end, width).next;
@@ -110,8 +112,9 @@ float wrapped_height(const Look& look, Face face, float width, std::string_view 
   return line_height_of(*font) * static_cast<float>(lines);
 }
 
-float text_wrapped(const Look& look, const Rect& box, Face face, Rgb c, std::string_view content) {
-  const ImFont* font = look.font(face);
+float text_wrapped(const Theme& theme, const Rect& box, Face face, Rgb c,
+                   std::string_view content) {
+  const ImFont* font = theme.font(face);
   const float line_height = line_height_of(*font);
   float y = box.y;
   const char* cursor = content.data();
@@ -121,7 +124,7 @@ float text_wrapped(const Look& look, const Rect& box, Face face, Rgb c, std::str
     const bool last_line = y + 2 * line_height > box.bottom() + 0.5f;
     const Rect row{box.x, y, box.w, line_height};
     const char* stop = last_line ? end : part.stop;
-    text_in(look, row, face, c, {cursor, static_cast<std::size_t>(stop - cursor)});
+    text_in(theme, row, face, c, {cursor, static_cast<std::size_t>(stop - cursor)});
     y += line_height;
     cursor = part.next;
   }
@@ -191,10 +194,10 @@ void line(float x0, float y0, float x1, float y1, ImU32 c, float thickness) {
   }
 }
 
-void dashed_line(const Look& look, float x0, float y0, float x1, float y1, ImU32 c) {
+void dashed_line(const Theme& theme, float x0, float y0, float x1, float y1, ImU32 c) {
   const float length = std::hypot(x1 - x0, y1 - y0);
   if (!(length > 0)) return;
-  const float dash = look.px(5), gap = look.px(3), thickness = std::max(1.0f, look.px(1));
+  const float dash = theme.px(5), gap = theme.px(3), thickness = std::max(1.0f, theme.px(1));
   const float ux = (x1 - x0) / length, uy = (y1 - y0) / length;
   for (float at = 0; at < length; at += dash + gap) {
     const float end = std::min(at + dash, length);
@@ -203,22 +206,22 @@ void dashed_line(const Look& look, float x0, float y0, float x1, float y1, ImU32
   }
 }
 
-void dashed_outline(const Look& look, const Rect& r, ImU32 c) {
-  dashed_line(look, r.x, r.y, r.right(), r.y, c);
-  dashed_line(look, r.x, r.bottom(), r.right(), r.bottom(), c);
-  dashed_line(look, r.x, r.y, r.x, r.bottom(), c);
-  dashed_line(look, r.right(), r.y, r.right(), r.bottom(), c);
+void dashed_outline(const Theme& theme, const Rect& r, ImU32 c) {
+  dashed_line(theme, r.x, r.y, r.right(), r.y, c);
+  dashed_line(theme, r.x, r.bottom(), r.right(), r.bottom(), c);
+  dashed_line(theme, r.x, r.y, r.x, r.bottom(), c);
+  dashed_line(theme, r.right(), r.y, r.right(), r.bottom(), c);
 }
 
-void hatch(const Look& look, const Rect& rect, ImU32 c) {
+void hatch(const Theme& theme, const Rect& rect, ImU32 c) {
   if (rect.empty()) return;
   const Clip clip(rect);
-  const float gap = std::max(4.0f, look.px(5));
+  const float gap = std::max(4.0f, theme.px(5));
   // At most what a screen is wide, however far the view is zoomed in.
   const float start = std::max(rect.x, 0.0f) - rect.h;
   const float end = std::min(rect.right(), ImGui::GetIO().DisplaySize.x);
   for (float x = start; x < end; x += gap) {
-    list()->AddLine({x, rect.bottom()}, {x + rect.h, rect.y}, c, std::max(1.0f, look.px(1.2f)));
+    list()->AddLine({x, rect.bottom()}, {x + rect.h, rect.y}, c, std::max(1.0f, theme.px(1.2f)));
   }
 }
 

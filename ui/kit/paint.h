@@ -13,31 +13,31 @@ ImU32 color(Rgb c, float alpha = 1);
 
 // ---- text -------------------------------------------------------------------------------------
 
-float text_width(const Look& look, Face face, std::string_view text);
+float text_width(const Theme& theme, Face face, std::string_view text);
 // Height of capitals above the baseline; texts of different faces share a baseline.
-float cap_height(const Look& look, Face face);
+float cap_height(const Theme& theme, Face face);
 // Draws at a baseline; returns the width.
-float text(const Look& look, float x, float baseline, Face face, Rgb c, std::string_view text);
+float text(const Theme& theme, float x, float baseline, Face face, Rgb c, std::string_view text);
 // Draws in a box, vertically centred on the capitals; cut with "…" where it is too long, left out
 // where not even that fits. Returns the width drawn.
-float text_in(const Look& look, const Rect& box, Face face, Rgb c, std::string_view text,
+float text_in(const Theme& theme, const Rect& box, Face face, Rgb c, std::string_view text,
               Align align = Align::kLeft);
 // As text_in(), but left out instead of cut. Returns the width drawn.
-float label_in(const Look& look, const Rect& box, Face face, Rgb c, std::string_view text,
+float label_in(const Theme& theme, const Rect& box, Face face, Rgb c, std::string_view text,
                Align align = Align::kLeft);
 // Height that text_wrapped() would use if the box were high enough.
-float wrapped_height(const Look& look, Face face, float width, std::string_view text);
+float wrapped_height(const Theme& theme, Face face, float width, std::string_view text);
 // Breaks at spaces; returns the height used. Draws nothing below `box`.
-float text_wrapped(const Look& look, const Rect& box, Face face, Rgb c, std::string_view text);
+float text_wrapped(const Theme& theme, const Rect& box, Face face, Rgb c, std::string_view text);
 
 // ---- shapes -----------------------------------------------------------------------------------
 
 void fill(const Rect& rect, ImU32 c, float rounding = 0);
 void outline(const Rect& rect, ImU32 c, float rounding = 0, float thickness = 1);
 void line(float x0, float y0, float x1, float y1, ImU32 c, float thickness = 1);
-void dashed_line(const Look& look, float x0, float y0, float x1, float y1, ImU32 c);
-void dashed_outline(const Look& look, const Rect& rect, ImU32 c);
-void hatch(const Look& look, const Rect& rect, ImU32 c);
+void dashed_line(const Theme& theme, float x0, float y0, float x1, float y1, ImU32 c);
+void dashed_outline(const Theme& theme, const Rect& rect, ImU32 c);
+void hatch(const Theme& theme, const Rect& rect, ImU32 c);
 
 enum class Shape : std::uint8_t {
   kPlay,

@@ -17,7 +17,7 @@ struct PanelOptions {
 
 class Panel {
  public:
-  Panel(const Look& look, const char* id, const Rect& rect, const PanelOptions& options);
+  Panel(const Theme& theme, const char* id, const Rect& rect, const PanelOptions& options);
   ~Panel();
   Panel(const Panel&) = delete;
   Panel& operator=(const Panel&) = delete;
@@ -31,7 +31,7 @@ class Panel {
   Rect child_;
 };
 
-float panel_header_height(const Look& look);
+float panel_header_height(const Theme& theme);
 inline constexpr float kPanelPadding = 12;
 
 }  // namespace shardlens::ui

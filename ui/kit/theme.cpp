@@ -82,7 +82,7 @@ void apply_colors(ImGuiStyle& style, const Palette& p) {
 
 }  // namespace
 
-float Look::px(float length) const { return std::round(length * scale); }
+float Theme::px(float length) const { return std::round(length * scale); }
 
 Fonts rebuild_fonts(ImFontAtlas& atlas, float scale) {
   atlas.Clear();
@@ -111,22 +111,22 @@ Fonts rebuild_fonts(ImFontAtlas& atlas, float scale) {
   return fonts;
 }
 
-void apply_style(const Look& look) {
+void apply_style(const Theme& theme) {
   ImGuiStyle& style = ImGui::GetStyle();
   style = ImGuiStyle();
-  apply_colors(style, look.colors());
+  apply_colors(style, theme.colors());
   style.WindowPadding = {0, 0};
   style.WindowBorderSize = 0;
-  style.WindowRounding = look.px(8);
-  style.PopupRounding = look.px(6);
+  style.WindowRounding = theme.px(8);
+  style.PopupRounding = theme.px(6);
   style.PopupBorderSize = 1;
   style.ChildBorderSize = 0;
-  style.FrameRounding = look.px(5);
+  style.FrameRounding = theme.px(5);
   style.FrameBorderSize = 0;
-  style.FramePadding = {look.px(8), look.px(4)};
-  style.ItemSpacing = {look.px(8), look.px(4)};
-  style.ScrollbarSize = look.px(8);
-  style.ScrollbarRounding = look.px(4);
+  style.FramePadding = {theme.px(8), theme.px(4)};
+  style.ItemSpacing = {theme.px(8), theme.px(4)};
+  style.ScrollbarSize = theme.px(8);
+  style.ScrollbarRounding = theme.px(4);
   style.DisplaySafeAreaPadding = {0, 0};
 }
 

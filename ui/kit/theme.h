@@ -33,11 +33,11 @@ using Fonts = std::array<ImFont*, kFaceCount>;
 Fonts rebuild_fonts(ImFontAtlas& atlas, float scale);
 
 // What a panel needs to draw: handed down by reference, valid for one frame.
-struct Look {
+struct Theme {
   const Palette* palette = nullptr;
   Fonts fonts{};
   float scale = 1;
-  ThemeKind theme = ThemeKind::kDark;
+  ThemeKind kind = ThemeKind::kDark;
   bool present = false;
   DrawProbe* probe = nullptr;  // of tests: sees every text and everything that can be clicked
   FocusRing* focus = nullptr;  // of the window: which control has the keyboard
@@ -49,6 +49,6 @@ struct Look {
 };
 
 // Colours and metrics of ImGui's own widgets (input fields, pop-ups, scrollbars).
-void apply_style(const Look& look);
+void apply_style(const Theme& theme);
 
 }  // namespace shardlens::ui

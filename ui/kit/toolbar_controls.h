@@ -14,24 +14,24 @@ struct Segment {
 };
 
 // Choices side by side, one of them chosen; true when the user chose another one.
-float segments_width(const Look& look, std::span<const Segment> segments);
-bool draw_segments(const Look& look, std::string_view name, const Rect& rect,
+float segments_width(const Theme& theme, std::span<const Segment> segments);
+bool draw_segments(const Theme& theme, std::string_view name, const Rect& rect,
                    std::span<const Segment> segments, int& chosen);
 
 // A box to tick with its label behind it.
-float tick_width(const Look& look, std::string_view label);
-bool draw_tick(const Look& look, std::string_view name, const Rect& rect, std::string_view label,
+float tick_width(const Theme& theme, std::string_view label);
+bool draw_tick(const Theme& theme, std::string_view name, const Rect& rect, std::string_view label,
                bool& value);
 
 // A button that opens a menu below it; true when it was clicked.
-float menu_button_width(const Look& look, std::string_view label);
-bool draw_menu_button(const Look& look, std::string_view name, const Rect& rect,
+float menu_button_width(const Theme& theme, std::string_view label);
+bool draw_menu_button(const Theme& theme, std::string_view name, const Rect& rect,
                       std::string_view label, std::string_view explanation);
 
 // A pop-up below `anchor`, opened with ImGui::OpenPopup(id); draw into `area` while it is open.
 class MenuScope {
  public:
-  MenuScope(const Look& look, const char* id, const Rect& anchor, float width, float height);
+  MenuScope(const Theme& theme, const char* id, const Rect& anchor, float width, float height);
   ~MenuScope();
   MenuScope(const MenuScope&) = delete;
   MenuScope& operator=(const MenuScope&) = delete;
@@ -39,7 +39,7 @@ class MenuScope {
   Rect area;
 
  private:
-  const Look& look_;
+  const Theme& theme_;
   bool open_;
 };
 

@@ -35,10 +35,10 @@ ButtonColors button_colors(const Palette& p, ButtonKind kind) {
   return {};
 }
 
-void field_surface(const Look& look, const Rect& rect, bool hovered, bool changed) {
-  const Palette& p = look.colors();
-  fill(rect, color(hovered ? p.hover : p.field), look.px(5));
-  outline(rect, color(changed ? p.changed : p.field_edge), look.px(5));
+void field_surface(const Theme& theme, const Rect& rect, bool hovered, bool changed) {
+  const Palette& p = theme.colors();
+  fill(rect, color(hovered ? p.hover : p.field), theme.px(5));
+  outline(rect, color(changed ? p.changed : p.field_edge), theme.px(5));
 }
 
 std::string typed_text(const ImGuiInputTextState& state) {
@@ -57,10 +57,10 @@ bool hovers(const Rect& rect) {
          ImGui::IsMouseHoveringRect({rect.x, rect.y}, {rect.right(), rect.bottom()});
 }
 
-FieldFocus::FieldFocus(const Look& look, std::string_view name, const Rect& rect)
-    : look_(look), name_(name) {
-  if (look.focus == nullptr) return;
-  const FocusRing::Visit visit = look.focus->visit(name, rect);
+FieldFocus::FieldFocus(const Theme& theme, std::string_view name, const Rect& rect)
+    : theme_(theme), name_(name) {
+  if (theme.focus == nullptr) return;
+  const FocusRing::Visit visit = theme.focus->visit(name, rect);
   left_ = visit.left;
   if (visit.entered) ImGui::SetKeyboardFocusHere();
 }
@@ -85,13 +85,13 @@ bool FieldFocus::gave_up(const char* label, std::string* text) {
 }
 
 void FieldFocus::after() const {
-  if (look_.focus != nullptr && ImGui::IsItemActivated()) look_.focus->note_field(name_);
+  if (theme_.focus != nullptr && ImGui::IsItemActivated()) theme_.focus->note_field(name_);
 }
 
-Hit mouse_area(const Look& look, std::string_view name, const Rect& rect) {
+Hit mouse_area(const Theme& theme, std::string_view name, const Rect& rect) {
   Hit hit;
   if (rect.empty()) return hit;
-  if (look.probe != nullptr) look.probe->targets.push_back({std::string(name), rect});
+  if (theme.probe != nullptr) theme.probe->targets.push_back({std::string(name), rect});
   const ImVec2 cursor = ImGui::GetCursorScreenPos();
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::PushID(name.data(), name.data() + name.size());
@@ -106,76 +106,76 @@ Hit mouse_area(const Look& look, std::string_view name, const Rect& rect) {
   return hit;
 }
 
-Hit hit_area(const Look& look, std::string_view name, const Rect& rect) {
-  Hit hit = mouse_area(look, name, rect);
-  if (look.focus != nullptr && !rect.empty()) {
-    hit.clicked |= look.focus->visit(name, rect).activated;
+Hit hit_area(const Theme& theme, std::string_view name, const Rect& rect) {
+  Hit hit = mouse_area(theme, name, rect);
+  if (theme.focus != nullptr && !rect.empty()) {
+    hit.clicked |= theme.focus->visit(name, rect).activated;
   }
   return hit;
 }
 
-float button_width(const Look& look, std::string_view label) {
-  return text_width(look, Face::kMedium, label) + look.px(24);
+float button_width(const Theme& theme, std::string_view label) {
+  return text_width(theme, Face::kMedium, label) + theme.px(24);
 }
 
-bool button(const Look& look, std::string_view name, const Rect& rect, ButtonKind kind,
+bool button(const Theme& theme, std::string_view name, const Rect& rect, ButtonKind kind,
             std::string_view label, bool enabled) {
-  const Palette& p = look.colors();
-  const Hit hit = hit_area(look, name, rect);
+  const Palette& p = theme.colors();
+  const Hit hit = hit_area(theme, name, rect);
   const ButtonColors c = button_colors(p, kind);
   if (enabled) {
-    fill(rect, color(hit.hovered ? c.hovered : c.fill), look.px(6));
-    if (kind != ButtonKind::kGhost) outline(rect, color(c.edge, 0.7f), look.px(6));
+    fill(rect, color(hit.hovered ? c.hovered : c.fill), theme.px(6));
+    if (kind != ButtonKind::kGhost) outline(rect, color(c.edge, 0.7f), theme.px(6));
   } else {
-    fill(rect, color(p.field), look.px(6));
-    outline(rect, color(p.field_edge), look.px(6));
+    fill(rect, color(p.field), theme.px(6));
+    outline(rect, color(p.field_edge), theme.px(6));
   }
   const bool loud = kind == ButtonKind::kPrimary || kind == ButtonKind::kDanger;
-  text_in(look, rect.inset(look.px(8), 0), loud ? Face::kStrong : Face::kMedium,
+  text_in(theme, rect.inset(theme.px(8), 0), loud ? Face::kStrong : Face::kMedium,
           enabled ? c.label : p.text_muted, label, Align::kCenter);
   return enabled && hit.clicked;
 }
 
-bool icon_button(const Look& look, std::string_view name, const Rect& rect, Shape icon,
+bool icon_button(const Theme& theme, std::string_view name, const Rect& rect, Shape icon,
                  bool enabled) {
-  const Palette& p = look.colors();
-  const Hit hit = hit_area(look, name, rect);
-  if (hit.hovered && enabled) fill(rect, color(p.hover), look.px(5));
+  const Palette& p = theme.colors();
+  const Hit hit = hit_area(theme, name, rect);
+  if (hit.hovered && enabled) fill(rect, color(p.hover), theme.px(5));
   const Rgb ink = !enabled ? p.text_muted : hit.hovered ? p.text : p.text_secondary;
-  shape(icon, rect.center_x(), rect.center_y(), look.px(11), color(ink));
+  shape(icon, rect.center_x(), rect.center_y(), theme.px(11), color(ink));
   return enabled && hit.clicked;
 }
 
-bool checkbox(const Look& look, std::string_view name, const Rect& rect, bool& value,
+bool checkbox(const Theme& theme, std::string_view name, const Rect& rect, bool& value,
               bool changed) {
-  const Palette& p = look.colors();
-  const Hit hit = hit_area(look, name, rect);
-  const float side = std::min(rect.h, look.px(16));
+  const Palette& p = theme.colors();
+  const Hit hit = hit_area(theme, name, rect);
+  const float side = std::min(rect.h, theme.px(16));
   const Rect box{rect.right() - side, rect.center_y() - side / 2, side, side};
   if (value) {
-    fill(box, color(p.primary), look.px(4));
+    fill(box, color(p.primary), theme.px(4));
     shape(Shape::kCheck, box.center_x(), box.center_y(), side * 0.62f, color(p.on_primary));
   } else {
-    fill(box, color(hit.hovered ? p.hover : p.field), look.px(4));
+    fill(box, color(hit.hovered ? p.hover : p.field), theme.px(4));
   }
   if (changed || !value) {
-    outline(box, color(changed ? p.changed : p.idle_edge), look.px(4));
+    outline(box, color(changed ? p.changed : p.idle_edge), theme.px(4));
   }
   if (hit.clicked) value = !value;
   return hit.clicked;
 }
 
-bool input_field(const Look& look, std::string_view name, const Rect& rect, std::string& value,
+bool input_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& value,
                  std::string_view unit, bool changed) {
-  const Palette& p = look.colors();
-  if (look.probe != nullptr) look.probe->targets.push_back({std::string(name), rect});
-  field_surface(look, rect, hovers(rect), changed);
-  Rect inner = rect.inset(look.px(8), 0);
+  const Palette& p = theme.colors();
+  if (theme.probe != nullptr) theme.probe->targets.push_back({std::string(name), rect});
+  field_surface(theme, rect, hovers(rect), changed);
+  Rect inner = rect.inset(theme.px(8), 0);
   if (!unit.empty()) {
-    const float width = label_in(look, inner, Face::kSmall, p.text_muted, unit, Align::kRight);
-    if (width > 0) inner.take_right(width, look.px(6));
+    const float width = label_in(theme, inner, Face::kSmall, p.text_muted, unit, Align::kRight);
+    if (width > 0) inner.take_right(width, theme.px(6));
   }
-  ImFont* font = look.font(Face::kMono);
+  ImFont* font = theme.font(Face::kMono);
   ImGui::PushFont(font);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(0, std::max(0.0f, (rect.h - font->FontSize) / 2)));
@@ -187,7 +187,7 @@ bool input_field(const Look& look, std::string_view name, const Rect& rect, std:
   ImGui::SetNextItemWidth(inner.w);
   ImGui::PushID(name.data(), name.data() + name.size());
   std::string edited = value;
-  FieldFocus focus(look, name, rect);
+  FieldFocus focus(theme, name, rect);
   bool done = focus.gave_up("##input", &edited);
   std::string shown = edited;
   ImGui::InputText("##input", &shown, ImGuiInputTextFlags_AutoSelectAll);
@@ -205,11 +205,11 @@ bool input_field(const Look& look, std::string_view name, const Rect& rect, std:
   return false;
 }
 
-bool slider(const Look& look, std::string_view name, const Rect& rect, float& position,
+bool slider(const Theme& theme, std::string_view name, const Rect& rect, float& position,
             bool changed) {
-  const Palette& p = look.colors();
-  const Hit hit = hit_area(look, name, rect);
-  const float knob = look.px(12), track = look.px(4);
+  const Palette& p = theme.colors();
+  const Hit hit = hit_area(theme, name, rect);
+  const float knob = theme.px(12), track = theme.px(4);
   const Rect rail{rect.x, rect.center_y() - track / 2, rect.w, track};
   bool moved = false;
   if (hit.held && rect.w > knob) {
@@ -222,29 +222,29 @@ bool slider(const Look& look, std::string_view name, const Rect& rect, float& po
   fill(rail, color(p.field_edge), track / 2);
   fill({rail.x, rail.y, x - rail.x + knob / 2, track}, color(changed ? p.changed : p.accent),
        track / 2);
-  fill({x, rect.center_y() - look.px(7), knob, look.px(14)},
-       color(hit.hovered || hit.held ? p.text : p.text_secondary), look.px(4));
+  fill({x, rect.center_y() - theme.px(7), knob, theme.px(14)},
+       color(hit.hovered || hit.held ? p.text : p.text_secondary), theme.px(4));
   return moved;
 }
 
 namespace {
 
-bool choices_list(const Look& look, std::string_view name, std::string& value,
+bool choices_list(const Theme& theme, std::string_view name, std::string& value,
                   std::span<const std::string_view> choices) {
-  const Palette& p = look.colors();
-  const float row_height = look.px(26);
+  const Palette& p = theme.colors();
+  const float row_height = theme.px(26);
   bool picked = false;
   for (const std::string_view choice : choices) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const Rect row{at.x, at.y, ImGui::GetContentRegionAvail().x, row_height};
-    const Hit hit = hit_area(look, std::string(name) + "/" + std::string(choice), row);
-    if (hit.hovered) fill(row, color(p.hover), look.px(4));
-    Rect inner = row.inset(look.px(8), 0);
-    const Rect mark = inner.take_left(look.px(16));
+    const Hit hit = hit_area(theme, std::string(name) + "/" + std::string(choice), row);
+    if (hit.hovered) fill(row, color(p.hover), theme.px(4));
+    Rect inner = row.inset(theme.px(8), 0);
+    const Rect mark = inner.take_left(theme.px(16));
     if (choice == value) {
-      shape(Shape::kCheck, mark.x + look.px(5), mark.center_y(), look.px(9), color(p.accent));
+      shape(Shape::kCheck, mark.x + theme.px(5), mark.center_y(), theme.px(9), color(p.accent));
     }
-    text_in(look, inner, Face::kMono, p.text, choice);
+    text_in(theme, inner, Face::kMono, p.text, choice);
     ImGui::Dummy({row.w, row_height});
     if (hit.clicked) {
       value = std::string(choice);
@@ -255,51 +255,51 @@ bool choices_list(const Look& look, std::string_view name, std::string& value,
   return picked;
 }
 
-bool free_text(const Look& look, std::string_view name, std::string& value) {
+bool free_text(const Theme& theme, std::string_view name, std::string& value) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect row{at.x, at.y + look.px(4), ImGui::GetContentRegionAvail().x, look.px(26)};
-  const bool changed = input_field(look, std::string(name) + "/text", row, value, "");
+  const Rect row{at.x, at.y + theme.px(4), ImGui::GetContentRegionAvail().x, theme.px(26)};
+  const bool changed = input_field(theme, std::string(name) + "/text", row, value, "");
   ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy({row.w, row.h + look.px(4)});
+  ImGui::Dummy({row.w, row.h + theme.px(4)});
   if (changed) ImGui::CloseCurrentPopup();
   return changed;
 }
 
 }  // namespace
 
-bool choice_field(const Look& look, std::string_view name, const Rect& rect, std::string& value,
+bool choice_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& value,
                   std::span<const std::string_view> choices, bool open, bool changed) {
-  const Palette& p = look.colors();
-  const Hit hit = hit_area(look, name, rect);
-  fill(rect, color(hit.hovered ? p.hover : p.field), look.px(5));
-  outline(rect, color(changed ? p.changed : p.field_edge), look.px(5));
-  Rect inner = rect.inset(look.px(8), 0);
-  const Rect arrow = inner.take_right(look.px(8), look.px(6));
-  shape(Shape::kDown, arrow.center_x(), arrow.center_y(), look.px(7), color(p.text_secondary));
+  const Palette& p = theme.colors();
+  const Hit hit = hit_area(theme, name, rect);
+  fill(rect, color(hit.hovered ? p.hover : p.field), theme.px(5));
+  outline(rect, color(changed ? p.changed : p.field_edge), theme.px(5));
+  Rect inner = rect.inset(theme.px(8), 0);
+  const Rect arrow = inner.take_right(theme.px(8), theme.px(6));
+  shape(Shape::kDown, arrow.center_x(), arrow.center_y(), theme.px(7), color(p.text_secondary));
   // A path is known by its end.
   const std::string shown = elide_start(
-      value, inner.w, [&](std::string_view part) { return text_width(look, Face::kMono, part); });
-  text_in(look, inner, Face::kMono, changed ? p.changed : p.text, shown);
+      value, inner.w, [&](std::string_view part) { return text_width(theme, Face::kMono, part); });
+  text_in(theme, inner, Face::kMono, changed ? p.changed : p.text, shown);
 
   const std::string popup = "choices of " + std::string(name);
   if (hit.clicked) ImGui::OpenPopup(popup.c_str());
-  ImGui::SetNextWindowPos({rect.x, rect.bottom() + look.px(2)});
+  ImGui::SetNextWindowPos({rect.x, rect.bottom() + theme.px(2)});
   // A value may be wider than its field.
   float longest = 0;
   for (const auto choice : choices) {
-    longest = std::max(longest, text_width(look, Face::kMono, choice));
+    longest = std::max(longest, text_width(theme, Face::kMono, choice));
   }
-  const float width = std::max({rect.w, look.px(180), longest + look.px(48)});
-  ImGui::SetNextWindowSizeConstraints({width, 0}, {width, look.px(400)});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(4), look.px(4)));
+  const float width = std::max({rect.w, theme.px(180), longest + theme.px(48)});
+  ImGui::SetNextWindowSizeConstraints({width, 0}, {width, theme.px(400)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(4), theme.px(4)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   bool picked = false;
   if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {
-    if (look.probe != nullptr) ++look.probe->layer;
-    picked = choices_list(look, name, value, choices);
-    if (open) picked |= free_text(look, name, value);
+    if (theme.probe != nullptr) ++theme.probe->layer;
+    picked = choices_list(theme, name, value, choices);
+    if (open) picked |= free_text(theme, name, value);
     if (key_pressed(Key::kEscape, false)) ImGui::CloseCurrentPopup();
-    if (look.probe != nullptr) --look.probe->layer;
+    if (theme.probe != nullptr) --theme.probe->layer;
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar(2);
@@ -311,16 +311,16 @@ namespace {
 constexpr float kTooltipWidth = 320;
 
 // Text by ImGui itself: a tooltip grows with what is put into it.
-void wrapped(const Look& look, Face face, Rgb c, std::string_view text) {
+void wrapped(const Theme& theme, Face face, Rgb c, std::string_view text) {
   if (text.empty()) return;
-  ImGui::PushFont(look.font(face));
+  ImGui::PushFont(theme.font(face));
   ImGui::PushStyleColor(ImGuiCol_Text, color(c));
-  ImGui::PushTextWrapPos(look.px(kTooltipWidth));
+  ImGui::PushTextWrapPos(theme.px(kTooltipWidth));
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
-  if (look.probe != nullptr) {
+  if (theme.probe != nullptr) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const Rect rect{low.x, low.y, high.x - low.x, high.y - low.y};
-    look.probe->texts.push_back({std::string(text), rect, rect, look.probe->layer});
+    theme.probe->texts.push_back({std::string(text), rect, rect, theme.probe->layer});
   }
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
@@ -329,57 +329,57 @@ void wrapped(const Look& look, Face face, Rgb c, std::string_view text) {
 
 }  // namespace
 
-TooltipScope::TooltipScope(const Look& look) : look_(look) {
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(12), look.px(10)));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(look.px(8), look.px(4)));
+TooltipScope::TooltipScope(const Theme& theme) : theme_(theme) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(12), theme.px(10)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(theme.px(8), theme.px(4)));
   ImGui::BeginTooltip();
-  if (look.probe != nullptr) ++look.probe->layer;
+  if (theme.probe != nullptr) ++theme.probe->layer;
 }
 
 TooltipScope::~TooltipScope() {
-  if (look_.probe != nullptr) --look_.probe->layer;
+  if (theme_.probe != nullptr) --theme_.probe->layer;
   ImGui::EndTooltip();
   ImGui::PopStyleVar(2);
 }
 
 void TooltipScope::title(std::string_view text) const {
-  wrapped(look_, Face::kStrong, look_.colors().text, text);
+  wrapped(theme_, Face::kStrong, theme_.colors().text, text);
 }
 
 void TooltipScope::row(const Rgb* swatch, std::string_view name, std::string_view value) const {
-  const Palette& p = look_.colors();
+  const Palette& p = theme_.colors();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = look_.px(18);
-  const float name_x = swatch != nullptr ? look_.px(18) : 0;
-  const float name_width = text_width(look_, Face::kBody, name);
-  const float value_width = text_width(look_, Face::kMono, value);
-  const float width = std::max(look_.px(252), name_x + name_width + look_.px(24) + value_width);
+  const float height = theme_.px(18);
+  const float name_x = swatch != nullptr ? theme_.px(18) : 0;
+  const float name_width = text_width(theme_, Face::kBody, name);
+  const float value_width = text_width(theme_, Face::kMono, value);
+  const float width = std::max(theme_.px(252), name_x + name_width + theme_.px(24) + value_width);
   if (swatch != nullptr) {
-    const Rect box{at.x, at.y + (height - look_.px(10)) / 2, look_.px(10), look_.px(10)};
-    fill(box, color(*swatch), look_.px(2));
-    if (*swatch == p.idle) outline(box, color(p.idle_edge), look_.px(2));
+    const Rect box{at.x, at.y + (height - theme_.px(10)) / 2, theme_.px(10), theme_.px(10)};
+    fill(box, color(*swatch), theme_.px(2));
+    if (*swatch == p.idle) outline(box, color(p.idle_edge), theme_.px(2));
   }
-  text_in(look_, {at.x + name_x, at.y, name_width + 1, height}, Face::kBody, p.text_secondary,
+  text_in(theme_, {at.x + name_x, at.y, name_width + 1, height}, Face::kBody, p.text_secondary,
           name);
-  text_in(look_, {at.x, at.y, width, height}, Face::kMono, p.text, value, Align::kRight);
+  text_in(theme_, {at.x, at.y, width, height}, Face::kMono, p.text, value, Align::kRight);
   ImGui::Dummy({width, height});
 }
 
 void TooltipScope::note(std::string_view text) const {
-  wrapped(look_, Face::kSmall, look_.colors().text_muted, text);
+  wrapped(theme_, Face::kSmall, theme_.colors().text_muted, text);
 }
 
-void tooltip(const Look& look, std::string_view title, std::string_view body,
+void tooltip(const Theme& theme, std::string_view title, std::string_view body,
              std::string_view source) {
-  const TooltipScope scope(look);
+  const TooltipScope scope(theme);
   scope.title(title);
-  wrapped(look, Face::kBody, look.colors().text_secondary, body);
+  wrapped(theme, Face::kBody, theme.colors().text_secondary, body);
   scope.note(source);
 }
 
-void explain(const Look& look, const Rect& rect, std::string_view title, std::string_view body,
+void explain(const Theme& theme, const Rect& rect, std::string_view title, std::string_view body,
              std::string_view source) {
-  if (hovers(rect)) tooltip(look, title, body, source);
+  if (hovers(rect)) tooltip(theme, title, body, source);
 }
 
 }  // namespace shardlens::ui

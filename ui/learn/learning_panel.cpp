@@ -41,56 +41,58 @@ struct Plot {
   float x(double pixels) const { return area.x + static_cast<float>(pixels); }
 };
 
-void draw_grid(const Look& look, const Plot& plot, float labels, int count) {
-  const Palette& p = look.colors();
+void draw_grid(const Theme& theme, const Plot& plot, float labels, int count) {
+  const Palette& p = theme.colors();
   for (const double tick : nice_ticks(plot.axis.low, plot.axis.high, count)) {
     const float y = std::round(plot.y(tick));
     line(plot.area.x, y, plot.area.right(), y, color(p.grid));
-    if (y < plot.area.y + look.px(5)) continue;  // its label would be cut
-    text_in(look, {plot.area.x - labels, y - look.px(7), labels - look.px(6), look.px(14)},
+    if (y < plot.area.y + theme.px(5)) continue;  // its label would be cut
+    text_in(theme, {plot.area.x - labels, y - theme.px(7), labels - theme.px(6), theme.px(14)},
             Face::kMonoSmall, p.text_muted, value_text(tick), Align::kRight);
   }
 }
 
-void draw_curve(const Look& look, const Plot& plot, const std::vector<CurvePoint>& points, Rgb c) {
+void draw_curve(const Theme& theme, const Plot& plot, const std::vector<CurvePoint>& points,
+                Rgb c) {
   for (const CurvePoint& point : points) {
     if (point.high - point.low <= 0) continue;  // a single value
     line(plot.x(point.x), plot.y(point.low), plot.x(point.x), plot.y(point.high), color(c, 0.35f));
   }
   for (std::size_t i = 1; i < points.size(); ++i) {
     line(plot.x(points[i - 1].x), plot.y(points[i - 1].mean), plot.x(points[i].x),
-         plot.y(points[i].mean), color(c), look.px(kLineWidth));
+         plot.y(points[i].mean), color(c), theme.px(kLineWidth));
   }
   if (points.size() == 1) {
-    shape(Shape::kDot, plot.x(points[0].x), plot.y(points[0].mean), look.px(5), color(c));
+    shape(Shape::kDot, plot.x(points[0].x), plot.y(points[0].mean), theme.px(5), color(c));
   }
 }
 
-void draw_dots(const Look& look, const Plot& plot, const std::vector<CurvePoint>& points, Rgb c) {
+void draw_dots(const Theme& theme, const Plot& plot, const std::vector<CurvePoint>& points, Rgb c) {
   for (const CurvePoint& point : points) {
-    shape(Shape::kDot, plot.x(point.x), plot.y(point.mean), look.px(6), color(c));
+    shape(Shape::kDot, plot.x(point.x), plot.y(point.mean), theme.px(6), color(c));
   }
 }
 
-void draw_step_labels(const Look& look, const Rect& area, const StepAxis& axis) {
+void draw_step_labels(const Theme& theme, const Rect& area, const StepAxis& axis) {
   const auto span = static_cast<double>(axis.last - axis.first);
-  const int count = std::max(2, static_cast<int>(area.w / look.px(44)));
+  const int count = std::max(2, static_cast<int>(area.w / theme.px(44)));
   for (const double tick :
        nice_ticks(static_cast<double>(axis.first), static_cast<double>(axis.last), count)) {
     if (tick != std::floor(tick) || span <= 0) continue;
     const auto step = static_cast<std::int64_t>(tick);
     const std::string label = format_integer(step);
-    const float width = text_width(look, Face::kMonoSmall, label);
+    const float width = text_width(theme, Face::kMonoSmall, label);
     const float center = area.x + static_cast<float>(axis.x_of(step, area.w));
     const float x = std::min(std::round(center - width / 2), area.right() - width);
-    text(look, x, area.bottom() + look.px(14), Face::kMonoSmall, look.colors().text_muted, label);
+    text(theme, x, area.bottom() + theme.px(14), Face::kMonoSmall, theme.colors().text_muted,
+         label);
   }
 }
 
-void draw_tooltip(const Look& look, const trace::RunFigures& figures, std::int64_t at) {
+void draw_tooltip(const Theme& theme, const trace::RunFigures& figures, std::int64_t at) {
   const trace::StepFigures* step = nearest_read_step(figures, at);
   if (step == nullptr) return;
-  const TooltipScope scope(look);
+  const TooltipScope scope(theme);
   scope.title("Step " + format_integer(step->index));
   scope.row(nullptr, "Loss", value_text(step->loss));
   if (std::isfinite(step->gradient_norm)) {
@@ -114,7 +116,7 @@ void draw_tooltip(const Look& look, const trace::RunFigures& figures, std::int64
 
 // Everything that the charts of one run share.
 struct Drawing {
-  const Look& look;
+  const Theme& theme;
   const Snapshot& snapshot;
   Commands& commands;
   const trace::RunFigures& figures;
@@ -124,70 +126,70 @@ struct Drawing {
     const std::int64_t step = snapshot.run->selected_step;
     if (step < axis.first || step > axis.last) return;
     const float x = std::round(area.x + static_cast<float>(axis.x_of(step, area.w)));
-    line(x, area.y, x, area.bottom(), color(look.colors().text_muted));
+    line(x, area.y, x, area.bottom(), color(theme.colors().text_muted));
   }
 
   void react(const std::string& name, const Rect& area) const {
-    const Hit hit = mouse_area(look, name, area);
+    const Hit hit = mouse_area(theme, name, area);
     if (!hit.hovered) return;
     const std::int64_t at = axis.step_at(ImGui::GetIO().MousePos.x - area.x, area.w);
-    draw_tooltip(look, figures, at);
+    draw_tooltip(theme, figures, at);
     const trace::StepFigures* step = nearest_read_step(figures, at);
     if (hit.clicked && step != nullptr) commands.push_back(SelectStep{step->index});
   }
 
   void draw_loss(Rect area) const {
-    const float labels = look.px(kLabels);
+    const float labels = theme.px(kLabels);
     area.take_left(labels);
-    area.take_bottom(look.px(16));
+    area.take_bottom(theme.px(16));
     const auto losses = curve_points(figures, LearningCurve::kLoss, axis, area.w);
     const auto evaluations = curve_points(figures, LearningCurve::kEvaluation, axis, area.w);
     const auto values = value_axis({&losses, &evaluations}, false);
     if (!values) return;
     const Plot plot{area, *values};
-    draw_grid(look, plot, labels, std::max(2, static_cast<int>(area.h / look.px(30))));
-    draw_step_labels(look, area, axis);
+    draw_grid(theme, plot, labels, std::max(2, static_cast<int>(area.h / theme.px(30))));
+    draw_step_labels(theme, area, axis);
     mark_selected(area);
-    const Clip clip(area.inset(-look.px(4), -look.px(4)));
-    draw_curve(look, plot, losses, look.colors().text_secondary);
-    draw_curve(look, plot, evaluations, look.colors().text);
-    draw_dots(look, plot, evaluations, look.colors().text);
+    const Clip clip(area.inset(-theme.px(4), -theme.px(4)));
+    draw_curve(theme, plot, losses, theme.colors().text_secondary);
+    draw_curve(theme, plot, evaluations, theme.colors().text);
+    draw_dots(theme, plot, evaluations, theme.colors().text);
     react("learning/loss", area);
   }
 
   void draw_small(Rect area, LearningCurve curve, std::string_view name) const {
-    const Palette& p = look.colors();
-    Rect title = area.take_top(look.px(16));
-    const float labels = look.px(kSmallLabels);
+    const Palette& p = theme.colors();
+    Rect title = area.take_top(theme.px(16));
+    const float labels = theme.px(kSmallLabels);
     area.take_left(labels);
-    area.take_bottom(look.px(5));  // half of the label of zero
+    area.take_bottom(theme.px(5));  // half of the label of zero
     const auto points = curve_points(figures, curve, axis, area.w);
     if (!points.empty()) {
-      const float used = label_in(look, title, Face::kMonoSmall, p.text_secondary,
+      const float used = label_in(theme, title, Face::kMonoSmall, p.text_secondary,
                                   value_text(points.back().mean, 3), Align::kRight);
-      title.w -= used + look.px(8);
+      title.w -= used + theme.px(8);
     }
-    text_in(look, title, Face::kSmall, p.text_muted, name);
+    text_in(theme, title, Face::kSmall, p.text_muted, name);
     const auto values = value_axis({&points}, true);
-    if (!values || area.h < look.px(8)) return;
+    if (!values || area.h < theme.px(8)) return;
     const Plot plot{area, *values};
-    draw_grid(look, plot, labels, std::max(1, static_cast<int>(area.h / look.px(26))));
+    draw_grid(theme, plot, labels, std::max(1, static_cast<int>(area.h / theme.px(26))));
     mark_selected(area);
-    draw_curve(look, plot, points, p.text_secondary);
+    draw_curve(theme, plot, points, p.text_secondary);
     react("learning/" + std::string(name), area);
   }
 };
 
-void draw_legend(const Look& look, Rect header, bool evaluates) {
-  const Palette& p = look.colors();
+void draw_legend(const Theme& theme, Rect header, bool evaluates) {
+  const Palette& p = theme.colors();
   const auto entry = [&](std::string_view name, Rgb c, bool dot) {
-    const float width = look.px(20) + text_width(look, Face::kSmall, name);
+    const float width = theme.px(20) + text_width(theme, Face::kSmall, name);
     if (width > header.w) return;
-    Rect box = header.take_left(width, look.px(12));
-    const Rect mark = box.take_left(look.px(14), look.px(6));
-    line(mark.x, mark.center_y(), mark.right(), mark.center_y(), color(c), look.px(kLineWidth));
-    if (dot) shape(Shape::kDot, mark.center_x(), mark.center_y(), look.px(6), color(c));
-    text_in(look, box, Face::kSmall, p.text_secondary, name);
+    Rect box = header.take_left(width, theme.px(12));
+    const Rect mark = box.take_left(theme.px(14), theme.px(6));
+    line(mark.x, mark.center_y(), mark.right(), mark.center_y(), color(c), theme.px(kLineWidth));
+    if (dot) shape(Shape::kDot, mark.center_x(), mark.center_y(), theme.px(6), color(c));
+    text_in(theme, box, Face::kSmall, p.text_secondary, name);
   };
   entry("Loss", p.text_secondary, false);
   if (evaluates) entry("Evaluation", p.text, true);
@@ -200,14 +202,14 @@ std::string best_text(const trace::RunFigures& figures) {
   return "lowest " + value_text(best->loss) + " after step " + format_integer(best->step);
 }
 
-void draw_learning_charts(const Look& look, const Rect& body, const Snapshot& snapshot,
+void draw_learning_charts(const Theme& theme, const Rect& body, const Snapshot& snapshot,
                           Commands& commands) {
   const trace::RunFigures& figures = snapshot.run->figures;
-  const Drawing drawing{look, snapshot, commands, figures, step_axis(figures)};
+  const Drawing drawing{theme, snapshot, commands, figures, step_axis(figures)};
   Rect rest = body;
-  if (rest.w >= look.px(kLeastForSmall)) {
-    Rect small = rest.take_right(rest.w * kSmallShare, look.px(14));
-    const Rect upper = small.take_top((small.h - look.px(6)) / 2, look.px(6));
+  if (rest.w >= theme.px(kLeastForSmall)) {
+    Rect small = rest.take_right(rest.w * kSmallShare, theme.px(14));
+    const Rect upper = small.take_top((small.h - theme.px(6)) / 2, theme.px(6));
     drawing.draw_small(upper, LearningCurve::kLearningRate, "Learning rate");
     drawing.draw_small(small, LearningCurve::kGradientNorm, "Gradient norm");
   }
@@ -216,28 +218,28 @@ void draw_learning_charts(const Look& look, const Rect& body, const Snapshot& sn
 
 }  // namespace
 
-void draw_learning_wide(const Look& look, const Rect& body, const Snapshot& snapshot,
+void draw_learning_wide(const Theme& theme, const Rect& body, const Snapshot& snapshot,
                         Commands& commands) {
   const trace::RunFigures& figures = snapshot.run->figures;
   Rect rest = body;
-  Rect head = rest.take_top(look.px(18));
-  text_in(look, head, Face::kSmall, look.colors().text_muted, best_text(figures), Align::kRight);
-  draw_legend(look, head, !figures.evaluations.empty());
-  draw_learning_charts(look, rest, snapshot, commands);
+  Rect head = rest.take_top(theme.px(18));
+  text_in(theme, head, Face::kSmall, theme.colors().text_muted, best_text(figures), Align::kRight);
+  draw_legend(theme, head, !figures.evaluations.empty());
+  draw_learning_charts(theme, rest, snapshot, commands);
 }
 
-void draw_learning_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void draw_learning_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                          Commands& commands) {
   const trace::RunFigures& figures = snapshot.run->figures;
   const std::string note = best_text(figures);
-  const Panel panel(look, "learning", rect, {.title = "Learning", .note = note});
+  const Panel panel(theme, "learning", rect, {.title = "Learning", .note = note});
   {
     const Clip header_clip(rect, false);
-    draw_legend(look, panel.header, !figures.evaluations.empty());
+    draw_legend(theme, panel.header, !figures.evaluations.empty());
   }
   Rect body = panel.body;
-  body.take_top(look.px(2));
-  draw_learning_charts(look, body, snapshot, commands);
+  body.take_top(theme.px(2));
+  draw_learning_charts(theme, body, snapshot, commands);
 }
 
 }  // namespace shardlens::ui

@@ -9,10 +9,10 @@
 namespace shardlens::ui {
 
 // With a surface and a title of its own.
-void draw_learning_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void draw_learning_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                          Commands& commands);
 // For whoever has a frame already.
-void draw_learning_wide(const Look& look, const Rect& body, const Snapshot& snapshot,
+void draw_learning_wide(const Theme& theme, const Rect& body, const Snapshot& snapshot,
                         Commands& commands);
 
 }  // namespace shardlens::ui

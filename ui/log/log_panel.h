@@ -8,8 +8,8 @@
 
 namespace shardlens::ui {
 
-void draw_log(const Look& look, const Rect& rect, const Snapshot& snapshot);
-void draw_log_lines(const Look& look, const Rect& rect,
+void draw_log(const Theme& theme, const Rect& rect, const Snapshot& snapshot);
+void draw_log_lines(const Theme& theme, const Rect& rect,
                     std::span<const trace::LogLine* const> lines);
 
 }  // namespace shardlens::ui

@@ -7,10 +7,10 @@
 
 namespace shardlens::ui {
 
-void draw_estimate_bar(const Look& look, const Rect& rect, std::span<const MemoryPart> parts,
+void draw_estimate_bar(const Theme& theme, const Rect& rect, std::span<const MemoryPart> parts,
                        double axis, float strength) {
-  const Palette& p = look.colors();
-  fill(rect, color(p.field), look.px(2));
+  const Palette& p = theme.colors();
+  fill(rect, color(p.field), theme.px(2));
   if (axis <= 0) return;
   double sum = 0;
   for (const MemoryPart& part : parts) {
@@ -29,13 +29,13 @@ void draw_estimate_bar(const Look& look, const Rect& rect, std::span<const Memor
   shape(Shape::kRight, rect.right() - side / 2, rect.center_y(), side, color(p.danger));
 }
 
-void formula_tooltip(const Look& look, std::string_view title, std::span<const FormulaLine> lines,
+void formula_tooltip(const Theme& theme, std::string_view title, std::span<const FormulaLine> lines,
                      std::string_view note) {
-  const TooltipScope scope(look);
+  const TooltipScope scope(theme);
   scope.title(title);
   for (const FormulaLine& line : lines) {
     const Rgb* swatch =
-        line.category ? &look.colors().memory[static_cast<std::size_t>(*line.category)] : nullptr;
+        line.category ? &theme.colors().memory[static_cast<std::size_t>(*line.category)] : nullptr;
     scope.row(swatch, line.what, line.value);
     scope.note(line.formula);
   }

@@ -12,10 +12,10 @@ namespace shardlens::ui {
 
 // `parts` from the left, with `axis` bytes over the whole width; what lies beyond is cut off with a
 // mark at the end.
-void draw_estimate_bar(const Look& look, const Rect& rect, std::span<const MemoryPart> parts,
+void draw_estimate_bar(const Theme& theme, const Rect& rect, std::span<const MemoryPart> parts,
                        double axis, float strength = 1);
 // A title, each line's figure with its formula under it, and a note.
-void formula_tooltip(const Look& look, std::string_view title, std::span<const FormulaLine> lines,
+void formula_tooltip(const Theme& theme, std::string_view title, std::span<const FormulaLine> lines,
                      std::string_view note = {});
 
 }  // namespace shardlens::ui

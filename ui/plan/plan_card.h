@@ -15,19 +15,19 @@ namespace shardlens::ui {
 class PlanCardView {
  public:
   // Draws nothing while the card is closed.
-  void draw(const Look& look, const Rect& window, const Snapshot& snapshot, Commands& commands);
+  void draw(const Theme& theme, const Rect& window, const Snapshot& snapshot, Commands& commands);
 
  private:
-  void update(const Look& look, const std::shared_ptr<const PlanCard>& card, float width);
-  void draw_table(const Look& look, Rect rect, Commands& commands) const;
-  void draw_head_row(const Look& look, Rect row) const;
-  void draw_strategy_row(const Look& look, const Rect& row, const PlanRow& strategy,
+  void update(const Theme& theme, const std::shared_ptr<const PlanCard>& card, float width);
+  void draw_table(const Theme& theme, Rect rect, Commands& commands) const;
+  void draw_head_row(const Theme& theme, Rect row) const;
+  void draw_strategy_row(const Theme& theme, const Rect& row, const PlanRow& strategy,
                          Commands& commands) const;
-  void draw_cells(const Look& look, const Rect& row, const Rect& line_box,
+  void draw_cells(const Theme& theme, const Rect& row, const Rect& line_box,
                   const PlanRow& strategy) const;
-  void draw_bars(const Look& look, const Rect& row, const PlanRow& strategy) const;
+  void draw_bars(const Theme& theme, const Rect& row, const PlanRow& strategy) const;
   // Gives the shown columns the widths that their texts take; returns the sum.
-  float measure(const Look& look);
+  float measure(const Theme& theme);
   // Where a column begins, from the row's left.
   float column_x(std::size_t place) const;
   const std::string& text_of(const PlanCell& cell) const;

@@ -41,31 +41,31 @@ struct PlanField {
 };
 
 // As wide as its longest choice, so that nothing moves when another one is picked.
-float field_width(const Look& look, const PlanField& field) {
-  float widest = text_width(look, Face::kMono, field.value);
+float field_width(const Theme& theme, const PlanField& field) {
+  float widest = text_width(theme, Face::kMono, field.value);
   for (const auto choice : field.choices) {
-    widest = std::max(widest, text_width(look, Face::kMono, choice));
+    widest = std::max(widest, text_width(theme, Face::kMono, choice));
   }
-  return std::ceil(widest) + look.px(32);
+  return std::ceil(widest) + theme.px(32);
 }
 
-void draw_field(const Look& look, Rect& row, const PlanField& field, Commands& commands) {
-  const float label_width = text_width(look, Face::kSmall, field.label);
-  const Rect label = row.take_left(label_width, look.px(6));
-  text_in(look, label, Face::kSmall, look.colors().text_secondary, field.label);
-  const Rect box = row.take_left(field_width(look, field), look.px(16));
+void draw_field(const Theme& theme, Rect& row, const PlanField& field, Commands& commands) {
+  const float label_width = text_width(theme, Face::kSmall, field.label);
+  const Rect label = row.take_left(label_width, theme.px(6));
+  text_in(theme, label, Face::kSmall, theme.colors().text_secondary, field.label);
+  const Rect box = row.take_left(field_width(theme, field), theme.px(16));
   std::string value = field.value;
-  if (choice_field(look, "plan/" + std::string(field.name), box.inset(0, (box.h - look.px(26)) / 2),
-                   value, field.choices, field.open)) {
+  if (choice_field(theme, "plan/" + std::string(field.name),
+                   box.inset(0, (box.h - theme.px(26)) / 2), value, field.choices, field.open)) {
     commands.push_back(SetPlanTarget{std::string(field.name), value});
   }
 }
 
 }  // namespace
 
-void draw_plan_fields(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void draw_plan_fields(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                       Commands& commands) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const PlanCard& card = *snapshot.plan;
   const auto models = plannable_models();
   const auto gpus = plannable_gpus();
@@ -78,13 +78,13 @@ void draw_plan_fields(const Look& look, const Rect& rect, const Snapshot& snapsh
       {"Nodes", "nodes", std::to_string(card.target.nodes), kNodeCounts, true},
   };
   Rect row = rect;
-  for (const PlanField& field : fields) draw_field(look, row, field, commands);
+  for (const PlanField& field : fields) draw_field(theme, row, field, commands);
   if (snapshot.notice_is_error) {
-    text_in(look, row, Face::kSmall, p.danger, snapshot.notice);
-    explain(look, row, "Not taken over", snapshot.notice);
+    text_in(theme, row, Face::kSmall, p.danger, snapshot.notice);
+    explain(theme, row, "Not taken over", snapshot.notice);
   } else if (card.plan) {
     const auto gpu = trace::find_gpu(card.target.gpu);
-    label_in(look, row, Face::kSmall, p.text_muted,
+    label_in(theme, row, Face::kSmall, p.text_muted,
              plan_device_text(*card.plan, gpu ? gpu->title : card.target.gpu), Align::kRight);
   }
 }

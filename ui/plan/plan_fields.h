@@ -7,7 +7,7 @@
 
 namespace shardlens::ui {
 
-void draw_plan_fields(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void draw_plan_fields(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                       Commands& commands);
 
 }  // namespace shardlens::ui

@@ -18,51 +18,52 @@ namespace {
 
 constexpr float kRowHeight = 28, kHeadHeight = 24, kMarkWidth = 16;
 
-void draw_cell(const Look& look, Rect box, const LedgerColumn& column, const LedgerCell& cell) {
-  const Palette& p = look.colors();
+void draw_cell(const Theme& theme, Rect box, const LedgerColumn& column, const LedgerCell& cell) {
+  const Palette& p = theme.colors();
   const Rgb ink = tone_color(p, cell.tone);
   const Face face = column.figure ? Face::kMono : Face::kMedium;
-  box.w = std::max(0.0f, box.w - look.px(12));
+  box.w = std::max(0.0f, box.w - theme.px(12));
   if (cell.trend != Trend::kNone) {
-    const Rect mark = box.take_left(look.px(9), look.px(6));
+    const Rect mark = box.take_left(theme.px(9), theme.px(6));
     shape(cell.trend == Trend::kSlower ? Shape::kUp : Shape::kDown, mark.center_x(),
-          mark.center_y(), look.px(8), color(ink));
+          mark.center_y(), theme.px(8), color(ink));
   }
   if (cell.bar) {
-    const float figures = look.px(72);
-    if (box.w - figures > look.px(20)) {
+    const float figures = theme.px(72);
+    if (box.w - figures > theme.px(20)) {
       Rect bar = box;
       bar.take_left(figures);
-      const float height = look.px(6);
+      const float height = theme.px(6);
       fill({bar.x, bar.center_y() - height / 2,
             std::max(2.0f, bar.w * static_cast<float>(*cell.bar)), height},
-           color(p.compute), look.px(2));
+           color(p.compute), theme.px(2));
       box.w = figures;
     }
   }
-  float mark = cell.mark.empty() ? 0 : text_width(look, Face::kSmall, cell.mark);
+  float mark = cell.mark.empty() ? 0 : text_width(theme, Face::kSmall, cell.mark);
   // A name that is cut tells nothing apart; what its mark says stands in the row's explanation,
   // too.
-  const float beside_mark = box.w - mark - look.px(6);
-  if (!column.figure && text_width(look, face, cell.text) > beside_mark) mark = 0;
+  const float beside_mark = box.w - mark - theme.px(6);
+  if (!column.figure && text_width(theme, face, cell.text) > beside_mark) mark = 0;
   Rect first = box;
-  if (mark > 0) first.take_right(mark, look.px(6));
-  const float used = text_in(look, first, face, ink, cell.text);
+  if (mark > 0) first.take_right(mark, theme.px(6));
+  const float used = text_in(theme, first, face, ink, cell.text);
   if (mark == 0) return;
-  box.take_left(used, look.px(6));
-  label_in(look, box, Face::kSmall, p.text_muted, cell.mark);
+  box.take_left(used, theme.px(6));
+  label_in(theme, box, Face::kSmall, p.text_muted, cell.mark);
 }
 
-void draw_mark(const Look& look, const Rect& box, const LedgerRow& row) {
-  const Palette& p = look.colors();
-  const float y = box.center_y(), x = box.x + look.px(6);
-  if (row.status == trace::RunStatus::kRunning) shape(Shape::kDot, x, y, look.px(8), color(p.good));
+void draw_mark(const Theme& theme, const Rect& box, const LedgerRow& row) {
+  const Palette& p = theme.colors();
+  const float y = box.center_y(), x = box.x + theme.px(6);
+  if (row.status == trace::RunStatus::kRunning)
+    shape(Shape::kDot, x, y, theme.px(8), color(p.good));
   if (row.status == trace::RunStatus::kFailed || row.status == trace::RunStatus::kIncomplete)
-    shape(Shape::kCross, x, y, look.px(8), color(p.danger));
+    shape(Shape::kCross, x, y, theme.px(8), color(p.danger));
 }
 
-void explain_row(const Look& look, const LedgerRow& row) {
-  const TooltipScope scope(look);
+void explain_row(const Theme& theme, const LedgerRow& row) {
+  const TooltipScope scope(theme);
   scope.title((row.ordinal.empty() ? "" : row.ordinal + " · ") + row.name);
   if (!row.reason.empty()) scope.note(row.reason);
   const std::string simulation = row.simulated ? simulation_text(row.settings) : "";
@@ -99,22 +100,22 @@ void explain_row(const Look& look, const LedgerRow& row) {
 
 }  // namespace
 
-void LedgerPanel::draw_head(const Look& look, const Rect& row) {
-  const Palette& p = look.colors();
+void LedgerPanel::draw_head(const Theme& theme, const Rect& row) {
+  const Palette& p = theme.colors();
   Rect rest = row;
-  rest.take_left(look.px(kMarkWidth));
+  rest.take_left(theme.px(kMarkWidth));
   for (const LedgerColumn& column : table_.columns) {
-    Rect cell = rest.take_left(look.px(column.width));
-    const Hit hit = hit_area(look, "ledger/head/" + column.title, cell);
+    Rect cell = rest.take_left(theme.px(column.width));
+    const Hit hit = hit_area(theme, "ledger/head/" + column.title, cell);
     const bool active = sort_.column == column.title;
-    cell.w -= look.px(12);
+    cell.w -= theme.px(12);
     const Rgb ink = active || hit.hovered ? p.text : p.text_muted;
-    const float used = text_in(look, cell, Face::kSmall, ink, column.title);
+    const float used = text_in(theme, cell, Face::kSmall, ink, column.title);
     if (active) {
-      shape(sort_.descending ? Shape::kDown : Shape::kUp, cell.x + used + look.px(8),
-            cell.center_y(), look.px(7), color(ink));
+      shape(sort_.descending ? Shape::kDown : Shape::kUp, cell.x + used + theme.px(8),
+            cell.center_y(), theme.px(7), color(ink));
     }
-    if (hit.hovered) tooltip(look, column.title, column.definition, column.key);
+    if (hit.hovered) tooltip(theme, column.title, column.definition, column.key);
     if (hit.clicked) sort_ = next_run_sort(sort_, column);
   }
 }
@@ -158,20 +159,20 @@ void LedgerPanel::open_menu(const LedgerRow& row) {
   menu_.open({row});
 }
 
-void LedgerPanel::draw_row(const Look& look, const Rect& rect, const LedgerRow& row,
+void LedgerPanel::draw_row(const Theme& theme, const Rect& rect, const LedgerRow& row,
                            const JobState& job, Commands& commands) {
-  const Palette& p = look.colors();
-  const Hit hit = hit_area(look, "ledger/" + row.folder, rect);
+  const Palette& p = theme.colors();
+  const Hit hit = hit_area(theme, "ledger/" + row.folder, rect);
   const bool selected = selected_.size() > 1 && selected_.contains(row.folder);
-  const Rect back = rect.inset(-look.px(4), look.px(1));
+  const Rect back = rect.inset(-theme.px(4), theme.px(1));
   if (row.is_shown || hit.hovered || selected) {
-    fill(back, color(row.is_shown || selected ? p.row_selected : p.hover), look.px(5));
+    fill(back, color(row.is_shown || selected ? p.row_selected : p.hover), theme.px(5));
   }
-  if (selected) outline(back, color(p.accent), look.px(5));
+  if (selected) outline(back, color(p.accent), theme.px(5));
   Rect rest = rect;
-  draw_mark(look, rest.take_left(look.px(kMarkWidth)), row);
+  draw_mark(theme, rest.take_left(theme.px(kMarkWidth)), row);
   for (const LedgerColumn& column : table_.columns) {
-    draw_cell(look, rest.take_left(look.px(column.width)), column, column.cell(row, job));
+    draw_cell(theme, rest.take_left(theme.px(column.width)), column, column.cell(row, job));
   }
   if (hit.double_clicked) {
     commands.push_back(StartReplay{row.folder});
@@ -180,8 +181,8 @@ void LedgerPanel::draw_row(const Look& look, const Rect& rect, const LedgerRow& 
   }
   if (hit.right_clicked) open_menu(row);
   const bool on_name =
-      ImGui::GetIO().MousePos.x < rect.x + look.px(kMarkWidth + table_.columns.front().width);
-  if (hit.hovered && (on_name || !row.reason.empty())) explain_row(look, row);
+      ImGui::GetIO().MousePos.x < rect.x + theme.px(kMarkWidth + table_.columns.front().width);
+  if (hit.hovered && (on_name || !row.reason.empty())) explain_row(theme, row);
 }
 
 void LedgerPanel::update(const std::shared_ptr<const Ledger>& ledger, float width) {
@@ -203,83 +204,84 @@ void LedgerPanel::update(const std::shared_ptr<const Ledger>& ledger, float widt
     note_ += (note_.empty() ? "" : "   ·   ") + problem;
 }
 
-void LedgerPanel::draw_tools(const Look& look, Rect area, const Snapshot& snapshot,
+void LedgerPanel::draw_tools(const Theme& theme, Rect area, const Snapshot& snapshot,
                              Commands& commands) {
   constexpr float kFilter = 190;
   const bool is_empty =
       !snapshot.ledger || (snapshot.ledger->rows.empty() && snapshot.ledger->deleted == 0);
-  if (is_empty || area.w < look.px(kFilter)) return;
-  const Rect field = area.take_right(look.px(kFilter), look.px(8));
-  filter_field(look, "ledger/filter", field.inset(0, (field.h - look.px(24)) / 2), filter_,
+  if (is_empty || area.w < theme.px(kFilter)) return;
+  const Rect field = area.take_right(theme.px(kFilter), theme.px(8));
+  filter_field(theme, "ledger/filter", field.inset(0, (field.h - theme.px(24)) / 2), filter_,
                "Filter: name, tag, setting=value");
   const auto selected = selected_.size() > 1 ? selected_rows() : std::vector<LedgerRow>{};
   const auto count = std::to_string(selected.size());
   if (selected.size() > 1 && std::ranges::any_of(selected, may_be_deleted) &&
-      tool_button(look, "ledger/delete", area, "Delete " + count)) {
+      tool_button(theme, "ledger/delete", area, "Delete " + count)) {
     delete_runs(selected, commands);
   }
-  if (selected.size() == 2 && tool_button(look, "ledger/compare", area, "Compare")) {
+  if (selected.size() == 2 && tool_button(theme, "ledger/compare", area, "Compare")) {
     compare_two(selected, commands);
   }
   if (const auto deleted = snapshot.ledger->deleted; deleted > 0) {
     const Rect before = area;
-    if (tool_button(look, "ledger/undo", area, undo_text(deleted)))
+    if (tool_button(theme, "ledger/undo", area, undo_text(deleted)))
       commands.push_back(UndoDelete{});
-    explain(look, {area.right(), before.y, before.right() - area.right(), before.h}, "Deleted runs",
-            "They are kept until the window closes, then they are gone");
+    explain(theme, {area.right(), before.y, before.right() - area.right(), before.h},
+            "Deleted runs", "They are kept until the window closes, then they are gone");
   }
   std::string note = "Ctrl or Shift selects several · double-click replays · right-click for more";
   if (!filter_.empty()) {
     note = std::to_string(shown_.rows.size()) + " of " +
            std::to_string(snapshot.ledger->rows.size()) + " runs";
   }
-  label_in(look, area, Face::kSmall, look.colors().text_muted, note, Align::kRight);
+  label_in(theme, area, Face::kSmall, theme.colors().text_muted, note, Align::kRight);
 }
 
-void LedgerPanel::draw_rows(const Look& look, const Rect& rest, const Snapshot& snapshot,
+void LedgerPanel::draw_rows(const Theme& theme, const Rect& rest, const Snapshot& snapshot,
                             Commands& commands) {
-  const float row_height = look.px(kRowHeight);
+  const float row_height = theme.px(kRowHeight);
   const auto count = static_cast<std::ptrdiff_t>(shown_.rows.size());
-  const Panel rows(look, "ledger rows", {rest.x - look.px(8), rest.y, rest.w + look.px(12), rest.h},
+  const Panel rows(theme, "ledger rows",
+                   {rest.x - theme.px(8), rest.y, rest.w + theme.px(12), rest.h},
                    {.title = {}, .note = {}, .scrolls = true, .plain = true});
   const float top = rows.body.y;  // above `rest` once it is scrolled
   const auto first = static_cast<std::ptrdiff_t>(std::floor((rest.y - top) / row_height));
   const auto last = static_cast<std::ptrdiff_t>(std::ceil((rest.bottom() - top) / row_height));
   for (auto i = std::clamp<std::ptrdiff_t>(first, 0, count); i < std::min(last, count); ++i) {
     const float y = top + static_cast<float>(i) * row_height;
-    draw_row(look, {rest.x, y, rest.w - look.px(8), row_height},
+    draw_row(theme, {rest.x, y, rest.w - theme.px(8), row_height},
              shown_.rows[static_cast<std::size_t>(i)], snapshot.job, commands);
   }
   rows.content_height(static_cast<float>(count) * row_height);
 }
 
-void LedgerPanel::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void LedgerPanel::draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                        Commands& commands) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   Rect rest = rect;
   if (!snapshot.ledger || snapshot.ledger->rows.empty()) {
-    text_in(look, rest, Face::kBody, p.text_muted,
+    text_in(theme, rest, Face::kBody, p.text_muted,
             "No runs yet. Press Start: the run is recorded and stays here to replay and compare",
             Align::kCenter);
     return;
   }
-  update(snapshot.ledger, (rect.w / look.scale) - kMarkWidth - 12);
-  if (!note_.empty() && rest.h > look.px(kHeadHeight + 2 * kRowHeight + 20)) {
-    const Rect foot = rest.take_bottom(look.px(22));
-    text_in(look, foot, Face::kSmall, p.text_muted, note_);
-    explain(look, foot, "Spread", note_);
+  update(snapshot.ledger, (rect.w / theme.scale) - kMarkWidth - 12);
+  if (!note_.empty() && rest.h > theme.px(kHeadHeight + 2 * kRowHeight + 20)) {
+    const Rect foot = rest.take_bottom(theme.px(22));
+    text_in(theme, foot, Face::kSmall, p.text_muted, note_);
+    explain(theme, foot, "Spread", note_);
   }
   if (shown_.rows.empty()) {
-    text_in(look, rest, Face::kBody, p.text_muted, "No run matches “" + filter_ + "”",
+    text_in(theme, rest, Face::kBody, p.text_muted, "No run matches “" + filter_ + "”",
             Align::kCenter);
     return;
   }
-  draw_head(look, rest.take_top(look.px(kHeadHeight)));
-  const float row_height = look.px(kRowHeight);
+  draw_head(theme, rest.take_top(theme.px(kHeadHeight)));
+  const float row_height = theme.px(kRowHeight);
   // Whole rows only: half a row reads like a fault.
   if (rest.h > row_height) rest.h = std::floor(rest.h / row_height) * row_height;
-  draw_rows(look, rest, snapshot, commands);
-  menu_.draw(look, commands);
+  draw_rows(theme, rest, snapshot, commands);
+  menu_.draw(theme, commands);
 }
 
 }  // namespace shardlens::ui

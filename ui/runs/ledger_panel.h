@@ -17,15 +17,16 @@ namespace shardlens::ui {
 
 class LedgerPanel {
  public:
-  void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, Commands& commands);
   // The filter, and what can be done with the selected runs, in the dock's header.
-  void draw_tools(const Look& look, Rect area, const Snapshot& snapshot, Commands& commands);
+  void draw_tools(const Theme& theme, Rect area, const Snapshot& snapshot, Commands& commands);
 
  private:
   void update(const std::shared_ptr<const Ledger>& ledger, float width);
-  void draw_head(const Look& look, const Rect& row);
-  void draw_rows(const Look& look, const Rect& rest, const Snapshot& snapshot, Commands& commands);
-  void draw_row(const Look& look, const Rect& rect, const LedgerRow& row, const JobState& job,
+  void draw_head(const Theme& theme, const Rect& row);
+  void draw_rows(const Theme& theme, const Rect& rest, const Snapshot& snapshot,
+                 Commands& commands);
+  void draw_row(const Theme& theme, const Rect& rect, const LedgerRow& row, const JobState& job,
                 Commands& commands);
   void click(const LedgerRow& row, Commands& commands);
   void open_menu(const LedgerRow& row);

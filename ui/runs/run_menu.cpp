@@ -20,26 +20,26 @@ namespace {
 constexpr const char* kRunMenuPopup = "run menu";
 constexpr float kRunMenuWidth = 272, kRunEntryHeight = 28;
 
-bool run_menu_entry(const Look& look, const std::string& name, std::string_view label) {
-  const Palette& p = look.colors();
+bool run_menu_entry(const Theme& theme, const std::string& name, std::string_view label) {
+  const Palette& p = theme.colors();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect row{at.x, at.y, look.px(kRunMenuWidth), look.px(kRunEntryHeight)};
-  const Hit hit = hit_area(look, name, row);
-  if (hit.hovered) fill(row, color(p.hover), look.px(4));
-  text_in(look, row.inset(look.px(10), 0), Face::kBody, p.text, label);
+  const Rect row{at.x, at.y, theme.px(kRunMenuWidth), theme.px(kRunEntryHeight)};
+  const Hit hit = hit_area(theme, name, row);
+  if (hit.hovered) fill(row, color(p.hover), theme.px(4));
+  text_in(theme, row.inset(theme.px(10), 0), Face::kBody, p.text, label);
   ImGui::Dummy({row.w, row.h});
   if (hit.clicked) ImGui::CloseCurrentPopup();
   return hit.clicked;
 }
 
-void word_field(const Look& look, const std::string& name, std::string_view label,
+void word_field(const Theme& theme, const std::string& name, std::string_view label,
                 std::string& text, std::string_view hint) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  Rect row{at.x + look.px(10), at.y + look.px(2), look.px(kRunMenuWidth - 16), look.px(26)};
-  text_in(look, row.take_left(look.px(44)), Face::kSmall, look.colors().text_muted, label);
-  filter_field(look, name, row, text, hint);
+  Rect row{at.x + theme.px(10), at.y + theme.px(2), theme.px(kRunMenuWidth - 16), theme.px(26)};
+  text_in(theme, row.take_left(theme.px(44)), Face::kSmall, theme.colors().text_muted, label);
+  filter_field(theme, name, row, text, hint);
   ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy({look.px(kRunMenuWidth), look.px(30)});
+  ImGui::Dummy({theme.px(kRunMenuWidth), theme.px(30)});
 }
 
 std::string tags_text(const std::vector<std::string>& tags) {
@@ -99,39 +99,39 @@ void RunMenu::open(std::vector<LedgerRow> runs) {
 
 bool RunMenu::may_change() const { return std::ranges::none_of(runs_, &LedgerRow::is_bundled); }
 
-void RunMenu::draw_entries(const Look& look, Commands& commands) {
+void RunMenu::draw_entries(const Theme& theme, Commands& commands) {
   const LedgerRow& run = runs_.front();
   if (runs_.size() > 1) {
-    if (runs_.size() == 2 && run_menu_entry(look, "menu/compare", "Compare the two"))
+    if (runs_.size() == 2 && run_menu_entry(theme, "menu/compare", "Compare the two"))
       compare_two(runs_, commands);
     const auto deletable = static_cast<std::size_t>(std::ranges::count_if(runs_, may_be_deleted));
-    if (deletable > 0 && run_menu_entry(look, "menu/delete", "Delete " + count_of(deletable)))
+    if (deletable > 0 && run_menu_entry(theme, "menu/delete", "Delete " + count_of(deletable)))
       delete_runs(runs_, commands);
     return;
   }
-  if (run_menu_entry(look, "menu/show", "Show")) commands.push_back(ShowRun{run.folder});
-  if (run_menu_entry(look, "menu/replay", "Replay")) commands.push_back(StartReplay{run.folder});
+  if (run_menu_entry(theme, "menu/show", "Show")) commands.push_back(ShowRun{run.folder});
+  if (run_menu_entry(theme, "menu/replay", "Replay")) commands.push_back(StartReplay{run.folder});
   if (run.is_pinned) {
-    if (run_menu_entry(look, "menu/unpin", "The last run as baseline again"))
+    if (run_menu_entry(theme, "menu/unpin", "The last run as baseline again"))
       commands.push_back(UnpinBaseline{});
-  } else if (run_menu_entry(look, "menu/baseline", "Set as baseline")) {
+  } else if (run_menu_entry(theme, "menu/baseline", "Set as baseline")) {
     commands.push_back(SetBaseline{run.folder});
   }
-  if (run_menu_entry(look, "menu/settings", "Copy its settings"))
+  if (run_menu_entry(theme, "menu/settings", "Copy its settings"))
     commands.push_back(CopySettings{run.folder});
-  if (run_menu_entry(look, "menu/folder", "Copy the folder's path"))
+  if (run_menu_entry(theme, "menu/folder", "Copy the folder's path"))
     commands.push_back(CopyText{run.folder});
-  if (may_be_deleted(run) && run_menu_entry(look, "menu/delete", "Delete"))
+  if (may_be_deleted(run) && run_menu_entry(theme, "menu/delete", "Delete"))
     delete_runs(runs_, commands);
 }
 
-void RunMenu::draw_words(const Look& look) {
+void RunMenu::draw_words(const Theme& theme) {
   if (!may_change()) return;
   if (runs_.size() == 1) {
-    word_field(look, "menu/name", "Name", name_, "");
-    word_field(look, "menu/note", "Note", note_, "what is to be remembered");
+    word_field(theme, "menu/name", "Name", name_, "");
+    word_field(theme, "menu/note", "Note", note_, "what is to be remembered");
   }
-  word_field(look, "menu/tags", "Tags", tags_,
+  word_field(theme, "menu/tags", "Tags", tags_,
              runs_.size() == 1 ? "words to find it by" : "added to all of them");
 }
 
@@ -154,24 +154,24 @@ void RunMenu::send_words(Commands& commands) {
   if (change.name || change.note || change.tags) commands.push_back(std::move(change));
 }
 
-void RunMenu::draw(const Look& look, Commands& commands) {
+void RunMenu::draw(const Theme& theme, Commands& commands) {
   if (std::exchange(wants_open_, false)) ImGui::OpenPopup(kRunMenuPopup);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(4), look.px(4)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(4), theme.px(4)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   const bool was_open = is_open_;
   is_open_ = ImGui::BeginPopup(kRunMenuPopup, ImGuiWindowFlags_NoMove);
   const std::size_t before = commands.size();
   if (is_open_) {
-    if (look.probe != nullptr) ++look.probe->layer;
+    if (theme.probe != nullptr) ++theme.probe->layer;
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const Rect title{at.x, at.y, look.px(kRunMenuWidth), look.px(kRunEntryHeight)};
-    text_in(look, title.inset(look.px(10), 0), Face::kStrong, look.colors().text_secondary,
+    const Rect title{at.x, at.y, theme.px(kRunMenuWidth), theme.px(kRunEntryHeight)};
+    text_in(theme, title.inset(theme.px(10), 0), Face::kStrong, theme.colors().text_secondary,
             runs_.size() == 1 ? runs_.front().name : count_of(runs_.size()));
     ImGui::Dummy({title.w, title.h});
-    draw_entries(look, commands);
-    draw_words(look);
+    draw_entries(theme, commands);
+    draw_words(theme);
     if (enter_pressed()) ImGui::CloseCurrentPopup();
-    if (look.probe != nullptr) --look.probe->layer;
+    if (theme.probe != nullptr) --theme.probe->layer;
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar(2);

@@ -15,11 +15,11 @@ class RunMenu {
  public:
   // At the mouse, from the next draw() on.
   void open(std::vector<LedgerRow> runs);
-  void draw(const Look& look, Commands& commands);
+  void draw(const Theme& theme, Commands& commands);
 
  private:
-  void draw_entries(const Look& look, Commands& commands);
-  void draw_words(const Look& look);
+  void draw_entries(const Theme& theme, Commands& commands);
+  void draw_words(const Theme& theme);
   void send_words(Commands& commands);
   bool may_change() const;
 

@@ -64,40 +64,40 @@ void draw_histogram_bars(const Rect& area, const trace::DurationHistogram& histo
   }
 }
 
-void draw_duration_axis(const Look& look, const Rect& plot, const Rect& axis,
+void draw_duration_axis(const Theme& theme, const Rect& plot, const Rect& axis,
                         const trace::DurationHistogram& histogram) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   line(plot.x, plot.bottom(), plot.right(), plot.bottom(), color(p.idle_edge));
-  const int most = std::max(2, static_cast<int>(plot.w / look.px(72)));
+  const int most = std::max(2, static_cast<int>(plot.w / theme.px(72)));
   float free_from = axis.x;
   for (const HistogramTick& tick : histogram_ticks(histogram, most)) {
     const float x = std::round(plot.x + plot.w * static_cast<float>(tick.position));
-    line(x, plot.bottom(), x, plot.bottom() + look.px(4), color(p.idle_edge));
-    const float width = text_width(look, Face::kMonoSmall, tick.label);
+    line(x, plot.bottom(), x, plot.bottom() + theme.px(4), color(p.idle_edge));
+    const float width = text_width(theme, Face::kMonoSmall, tick.label);
     const float left = std::clamp(x - width / 2, axis.x, std::max(axis.x, axis.right() - width));
     if (left < free_from) continue;
-    free_from = left + width + look.px(8);
-    label_in(look, {left, axis.y, width + 1, axis.h}, Face::kMonoSmall, p.text_muted, tick.label);
+    free_from = left + width + theme.px(8);
+    label_in(theme, {left, axis.y, width + 1, axis.h}, Face::kMonoSmall, p.text_muted, tick.label);
   }
 }
 
 // A vertical mark with its name above the bars, where no other name stands.
-void draw_mark_line(const Look& look, const Rect& plot, const Rect& names,
+void draw_mark_line(const Theme& theme, const Rect& plot, const Rect& names,
                     const trace::DurationHistogram& histogram, double ns, std::string_view name,
                     float& free_from) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const float at = static_cast<float>(histogram_position(histogram, ns));
   const float x = std::round(plot.x + plot.w * at);
   line(x, plot.y, x, plot.bottom(), color(p.text_secondary, 0.8f));
-  const float width = text_width(look, Face::kSmall, name);
+  const float width = text_width(theme, Face::kSmall, name);
   const float left =
       std::max(free_from, std::min(x - width / 2, std::max(names.x, names.right() - width)));
   if (left + width > names.right() + 0.5f) return;
-  free_from = left + width + look.px(10);
-  label_in(look, {left, names.y, width + 1, names.h}, Face::kSmall, p.text_secondary, name);
+  free_from = left + width + theme.px(10);
+  label_in(theme, {left, names.y, width + 1, names.h}, Face::kSmall, p.text_secondary, name);
 }
 
-void explain_bin(const Look& look, const Rect& plot, const trace::NameFigures& figures, Rgb ink) {
+void explain_bin(const Theme& theme, const Rect& plot, const trace::NameFigures& figures, Rgb ink) {
   if (!hovers(plot) || has_one_value(figures.histogram)) return;
   const float x = ImGui::GetIO().MousePos.x;
   const int bins = bins_per_bar(figures.histogram);
@@ -108,8 +108,8 @@ void explain_bin(const Look& look, const Rect& plot, const trace::NameFigures& f
   const double count = count_of_bar(figures.histogram, bin, bins);
   const float step = plot.w / kBins;
   fill({plot.x + step * static_cast<float>(bin), plot.y, step * static_cast<float>(bins), plot.h},
-       color(look.colors().text, 0.08f));
-  const TooltipScope scope(look);
+       color(theme.colors().text, 0.08f));
+  const TooltipScope scope(theme);
   const auto unit = duration_unit(high);
   scope.title(format_duration_in(low, unit).value + " to " + format_duration_in(high, unit).text());
   scope.row(&ink, "Events", format_integer(static_cast<std::int64_t>(count)));
@@ -156,29 +156,29 @@ std::vector<HistogramTick> histogram_ticks(const trace::DurationHistogram& histo
   return ticks;
 }
 
-void draw_small_histogram(const Look& look, const Rect& rect,
+void draw_small_histogram(const Theme& theme, const Rect& rect,
                           const trace::DurationHistogram& histogram, Rgb ink) {
-  line(rect.x, rect.bottom(), rect.right(), rect.bottom(), color(look.colors().panel_edge));
+  line(rect.x, rect.bottom(), rect.right(), rect.bottom(), color(theme.colors().panel_edge));
   draw_histogram_bars(rect, histogram, ink);
 }
 
-void draw_large_histogram(const Look& look, const Rect& rect, const trace::NameFigures& figures,
+void draw_large_histogram(const Theme& theme, const Rect& rect, const trace::NameFigures& figures,
                           Rgb ink) {
   Rect plot = rect;
-  const Rect names = plot.take_top(look.px(18));
-  const Rect axis = plot.take_bottom(look.px(22));
-  if (plot.h < look.px(12) || figures.count == 0) return;
+  const Rect names = plot.take_top(theme.px(18));
+  const Rect axis = plot.take_bottom(theme.px(22));
+  if (plot.h < theme.px(12) || figures.count == 0) return;
   draw_histogram_bars(plot, figures.histogram, ink);
-  draw_duration_axis(look, plot, {axis.x, axis.y + look.px(4), axis.w, axis.h - look.px(4)},
+  draw_duration_axis(theme, plot, {axis.x, axis.y + theme.px(4), axis.w, axis.h - theme.px(4)},
                      figures.histogram);
   if (!has_one_value(figures.histogram)) {
     float free_from = names.x;
-    draw_mark_line(look, plot, names, figures.histogram, static_cast<double>(figures.median_ns),
+    draw_mark_line(theme, plot, names, figures.histogram, static_cast<double>(figures.median_ns),
                    "median", free_from);
-    draw_mark_line(look, plot, names, figures.histogram, static_cast<double>(figures.p99_ns), "p99",
-                   free_from);
+    draw_mark_line(theme, plot, names, figures.histogram, static_cast<double>(figures.p99_ns),
+                   "p99", free_from);
   }
-  explain_bin(look, plot, figures, ink);
+  explain_bin(theme, plot, figures, ink);
 }
 
 }  // namespace shardlens::ui

@@ -24,11 +24,11 @@ struct HistogramTick {
 std::vector<HistogramTick> histogram_ticks(const trace::DurationHistogram& histogram, int most);
 
 // No text, no reaction to the mouse.
-void draw_small_histogram(const Look& look, const Rect& rect,
+void draw_small_histogram(const Theme& theme, const Rect& rect,
                           const trace::DurationHistogram& histogram, Rgb ink);
 
 // Bars with axis, mean, median and p99; tells the bin under the mouse.
-void draw_large_histogram(const Look& look, const Rect& rect, const trace::NameFigures& figures,
+void draw_large_histogram(const Theme& theme, const Rect& rect, const trace::NameFigures& figures,
                           Rgb ink);
 
 }  // namespace shardlens::ui

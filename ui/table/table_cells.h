@@ -8,9 +8,9 @@ namespace shardlens::ui {
 
 inline constexpr float kCellGap = 16;  // between one column's figures and the next one's words
 
-void draw_table_cell(const Look& look, const Rect& box, TableColumn::Kind kind,
+void draw_table_cell(const Theme& theme, const Rect& box, TableColumn::Kind kind,
                      const TableCell& cell);
 // Right-aligned with the unit in a slot of its own, so that the digits of a column stand in line.
-void draw_figure(const Look& look, const Rect& box, const TableCell& cell);
+void draw_figure(const Theme& theme, const Rect& box, const TableCell& cell);
 
 }  // namespace shardlens::ui

@@ -20,14 +20,14 @@ bool is_plain_in_file_names(char c) {
          c == '_' || c == '.' || (static_cast<unsigned char>(c) & 0x80) != 0;
 }
 
-bool row_menu_entry(const Look& look, const std::string& name, std::string_view label,
+bool row_menu_entry(const Theme& theme, const std::string& name, std::string_view label,
                     float width) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect row{at.x, at.y, width, look.px(28)};
-  const Hit hit = hit_area(look, name, row);
-  if (hit.hovered) fill(row, color(p.hover), look.px(4));
-  text_in(look, row.inset(look.px(10), 0), Face::kBody, p.text, label);
+  const Rect row{at.x, at.y, width, theme.px(28)};
+  const Hit hit = hit_area(theme, name, row);
+  if (hit.hovered) fill(row, color(p.hover), theme.px(4));
+  text_in(theme, row.inset(theme.px(10), 0), Face::kBody, p.text, label);
   ImGui::Dummy({row.w, row.h});
   if (hit.clicked) ImGui::CloseCurrentPopup();
   return hit.clicked;
@@ -35,20 +35,20 @@ bool row_menu_entry(const Look& look, const std::string& name, std::string_view 
 
 }  // namespace
 
-void filter_field(const Look& look, std::string_view name, const Rect& rect, std::string& text,
+void filter_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& text,
                   std::string_view hint, bool takes_keyboard) {
-  const Palette& p = look.colors();
-  if (look.probe != nullptr) look.probe->targets.push_back({std::string(name), rect});
-  fill(rect, color(hovers(rect) ? p.hover : p.field), look.px(5));
-  outline(rect, color(p.field_edge), look.px(5));
-  Rect inner = rect.inset(look.px(8), 0);
+  const Palette& p = theme.colors();
+  if (theme.probe != nullptr) theme.probe->targets.push_back({std::string(name), rect});
+  fill(rect, color(hovers(rect) ? p.hover : p.field), theme.px(5));
+  outline(rect, color(p.field_edge), theme.px(5));
+  Rect inner = rect.inset(theme.px(8), 0);
   if (!text.empty()) {
-    const Rect clear = inner.take_right(look.px(16), look.px(4));
-    if (icon_button(look, std::string(name) + "/clear", clear, Shape::kCross)) text.clear();
+    const Rect clear = inner.take_right(theme.px(16), theme.px(4));
+    if (icon_button(theme, std::string(name) + "/clear", clear, Shape::kCross)) text.clear();
   } else {
-    text_in(look, inner, Face::kSmall, p.text_muted, hint);
+    text_in(theme, inner, Face::kSmall, p.text_muted, hint);
   }
-  ImFont* font = look.font(Face::kMono);
+  ImFont* font = theme.font(Face::kMono);
   ImGui::PushFont(font);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(0, std::max(0.0f, (rect.h - font->FontSize) / 2)));
@@ -58,7 +58,7 @@ void filter_field(const Look& look, std::string_view name, const Rect& rect, std
   ImGui::SetCursorScreenPos({inner.x, rect.y});
   ImGui::SetNextItemWidth(std::max(1.0f, inner.w));
   ImGui::PushID(name.data(), name.data() + name.size());
-  FieldFocus focus(look, name, rect);
+  FieldFocus focus(theme, name, rect);
   focus.gave_up("##filter", &text);
   if (takes_keyboard) ImGui::SetKeyboardFocusHere();
   ImGui::InputText("##filter", &text);
@@ -69,24 +69,24 @@ void filter_field(const Look& look, std::string_view name, const Rect& rect, std
   ImGui::PopFont();
 }
 
-bool choice_strip(const Look& look, std::string_view name, Rect& area,
+bool choice_strip(const Theme& theme, std::string_view name, Rect& area,
                   std::span<const std::string_view> choices, std::size_t& chosen) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   float width = 0;
-  for (const auto choice : choices) width += text_width(look, Face::kSmall, choice) + look.px(20);
+  for (const auto choice : choices) width += text_width(theme, Face::kSmall, choice) + theme.px(20);
   if (width > area.w) return false;
-  Rect strip = area.take_left(width, look.px(12));
-  strip = strip.inset(0, (strip.h - look.px(24)) / 2);
-  fill(strip, color(p.field), look.px(5));
+  Rect strip = area.take_left(width, theme.px(12));
+  strip = strip.inset(0, (strip.h - theme.px(24)) / 2);
+  fill(strip, color(p.field), theme.px(5));
   bool picked = false;
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    const Rect box = strip.take_left(text_width(look, Face::kSmall, choices[i]) + look.px(20));
-    const Hit hit = hit_area(look, std::string(name) + "/" + std::string(choices[i]), box);
+    const Rect box = strip.take_left(text_width(theme, Face::kSmall, choices[i]) + theme.px(20));
+    const Hit hit = hit_area(theme, std::string(name) + "/" + std::string(choices[i]), box);
     if (i == chosen) {
-      fill(box.inset(1, 1), color(p.hover), look.px(4));
-      outline(box.inset(1, 1), color(p.field_edge), look.px(4));
+      fill(box.inset(1, 1), color(p.hover), theme.px(4));
+      outline(box.inset(1, 1), color(p.field_edge), theme.px(4));
     }
-    text_in(look, box, Face::kSmall, i == chosen || hit.hovered ? p.text : p.text_secondary,
+    text_in(theme, box, Face::kSmall, i == chosen || hit.hovered ? p.text : p.text_secondary,
             choices[i], Align::kCenter);
     if (hit.clicked && i != chosen) {
       chosen = i;
@@ -96,49 +96,49 @@ bool choice_strip(const Look& look, std::string_view name, Rect& area,
   return picked;
 }
 
-bool tool_button(const Look& look, std::string_view name, Rect& area, std::string_view label) {
-  const Palette& p = look.colors();
-  const float width = text_width(look, Face::kSmall, label) + look.px(20);
+bool tool_button(const Theme& theme, std::string_view name, Rect& area, std::string_view label) {
+  const Palette& p = theme.colors();
+  const float width = text_width(theme, Face::kSmall, label) + theme.px(20);
   if (width > area.w) return false;
-  Rect box = area.take_right(width, look.px(6));
-  box = box.inset(0, (box.h - look.px(24)) / 2);
-  const Hit hit = hit_area(look, name, box);
-  fill(box, color(hit.hovered ? p.hover : p.field), look.px(5));
-  text_in(look, box, Face::kSmall, hit.hovered ? p.text : p.accent_text, label, Align::kCenter);
+  Rect box = area.take_right(width, theme.px(6));
+  box = box.inset(0, (box.h - theme.px(24)) / 2);
+  const Hit hit = hit_area(theme, name, box);
+  fill(box, color(hit.hovered ? p.hover : p.field), theme.px(5));
+  text_in(theme, box, Face::kSmall, hit.hovered ? p.text : p.accent_text, label, Align::kCenter);
   return hit.clicked;
 }
 
-TableButton pressed_table_button(const Look& look, std::string_view name, Rect& area) {
+TableButton pressed_table_button(const Theme& theme, std::string_view name, Rect& area) {
   TableButton pressed = TableButton::kNone;
   const std::string id(name);
-  if (tool_button(look, id + "/save", area, "Save CSV")) pressed = TableButton::kSave;
-  if (tool_button(look, id + "/copy", area, "Copy CSV")) pressed = TableButton::kCopy;
+  if (tool_button(theme, id + "/save", area, "Save CSV")) pressed = TableButton::kSave;
+  if (tool_button(theme, id + "/copy", area, "Copy CSV")) pressed = TableButton::kCopy;
   return pressed;
 }
 
-std::optional<std::size_t> row_menu(const Look& look, const char* id, std::string_view name,
+std::optional<std::size_t> row_menu(const Theme& theme, const char* id, std::string_view name,
                                     std::string_view title,
                                     std::span<const std::string_view> entries) {
   std::optional<std::size_t> picked;
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(4), look.px(4)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(4), theme.px(4)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {
-    if (look.probe != nullptr) ++look.probe->layer;
-    float width = look.px(200);
+    if (theme.probe != nullptr) ++theme.probe->layer;
+    float width = theme.px(200);
     for (const auto entry : entries) {
-      width = std::max(width, text_width(look, Face::kBody, entry) + look.px(24));
+      width = std::max(width, text_width(theme, Face::kBody, entry) + theme.px(24));
     }
-    width = std::clamp(text_width(look, Face::kSmall, title) + look.px(24), width, look.px(360));
+    width = std::clamp(text_width(theme, Face::kSmall, title) + theme.px(24), width, theme.px(360));
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const Rect head{at.x, at.y, width, look.px(26)};
-    text_in(look, head.inset(look.px(10), 0), Face::kSmall, look.colors().text_muted, title);
-    fill({head.x, head.bottom() - 1, head.w, 1}, color(look.colors().panel_edge), 0);
+    const Rect head{at.x, at.y, width, theme.px(26)};
+    text_in(theme, head.inset(theme.px(10), 0), Face::kSmall, theme.colors().text_muted, title);
+    fill({head.x, head.bottom() - 1, head.w, 1}, color(theme.colors().panel_edge), 0);
     ImGui::Dummy({head.w, head.h});
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const std::string entry = std::string(name) + "/menu/" + std::string(entries[i]);
-      if (row_menu_entry(look, entry, entries[i], width)) picked = i;
+      if (row_menu_entry(theme, entry, entries[i], width)) picked = i;
     }
-    if (look.probe != nullptr) --look.probe->layer;
+    if (theme.probe != nullptr) --theme.probe->layer;
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar(2);

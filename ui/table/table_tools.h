@@ -15,23 +15,23 @@ namespace shardlens::ui {
 inline constexpr float kToolsHeight = 34;
 
 // Follows every letter. `hint` stands there while it is empty.
-void filter_field(const Look& look, std::string_view name, const Rect& rect, std::string& text,
+void filter_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& text,
                   std::string_view hint, bool takes_keyboard = false);
 
 // Words side by side of which one is chosen; true when another one was. Takes its room from the
 // left of `area`.
-bool choice_strip(const Look& look, std::string_view name, Rect& area,
+bool choice_strip(const Theme& theme, std::string_view name, Rect& area,
                   std::span<const std::string_view> choices, std::size_t& chosen);
 
 enum class TableButton : std::uint8_t { kNone, kCopy, kSave };
-TableButton pressed_table_button(const Look& look, std::string_view name, Rect& area);
+TableButton pressed_table_button(const Theme& theme, std::string_view name, Rect& area);
 
 // A small quiet button at the right end of `area`, which loses its room.
-bool tool_button(const Look& look, std::string_view name, Rect& area, std::string_view label);
+bool tool_button(const Theme& theme, std::string_view name, Rect& area, std::string_view label);
 
 // The pop-up `id`, once ImGui::OpenPopup(id) was called; the entry that was picked. `title`: which
 // row it is of, since it lies over the rows.
-std::optional<std::size_t> row_menu(const Look& look, const char* id, std::string_view name,
+std::optional<std::size_t> row_menu(const Theme& theme, const char* id, std::string_view name,
                                     std::string_view title,
                                     std::span<const std::string_view> entries);
 
@@ -42,9 +42,9 @@ std::string export_file_name(std::string_view run_folder, std::string_view what,
 // "Copy" and "Save CSV" at the right end of `area`, which loses their room. `csv` is asked for
 // when one is pressed.
 template <typename Csv>
-void table_buttons(const Look& look, std::string_view name, Rect& area, std::string_view file_name,
-                   const Csv& csv, Commands& commands) {
-  switch (pressed_table_button(look, name, area)) {
+void table_buttons(const Theme& theme, std::string_view name, Rect& area,
+                   std::string_view file_name, const Csv& csv, Commands& commands) {
+  switch (pressed_table_button(theme, name, area)) {
     case TableButton::kNone:
       return;
     case TableButton::kCopy:

@@ -17,34 +17,35 @@ constexpr float kTableRow = 26, kTableHead = 28, kPinnedRow = 22;
 
 bool is_right_aligned(TableColumn::Kind kind) { return kind == TableColumn::Kind::kFigure; }
 
-bool is_cut(const Look& look, const Rect& cell, TableColumn::Kind kind, const TableCell& content) {
+bool is_cut(const Theme& theme, const Rect& cell, TableColumn::Kind kind,
+            const TableCell& content) {
   if (kind != TableColumn::Kind::kText && kind != TableColumn::Kind::kCode) return false;
   const Face face = kind == TableColumn::Kind::kCode ? Face::kMono : Face::kBody;
-  return text_width(look, face, content.text) + (content.mark ? look.px(18) : 0) > cell.w + 1;
+  return text_width(theme, face, content.text) + (content.mark ? theme.px(18) : 0) > cell.w + 1;
 }
 
 // A column's head: its title, and the direction where the table is sorted by it.
-bool draw_column_head(const Look& look, const Rect& box, const std::string& id,
+bool draw_column_head(const Theme& theme, const Rect& box, const std::string& id,
                       const TableColumn& column, const TableSort& sort) {
-  const Palette& p = look.colors();
-  const Hit hit = hit_area(look, id + "/head/" + column.title, box);
+  const Palette& p = theme.colors();
+  const Hit hit = hit_area(theme, id + "/head/" + column.title, box);
   const bool active = sort.column == column.title;
   const Rgb ink = active || hit.hovered ? p.text : p.text_muted;
-  const float width = text_width(look, Face::kSmall, column.title);
-  const float arrow = look.px(12);
+  const float width = text_width(theme, Face::kSmall, column.title);
+  const float arrow = theme.px(12);
   Rect title = box;
-  title.w = std::max(0.0f, title.w - look.px(kCellGap));
+  title.w = std::max(0.0f, title.w - theme.px(kCellGap));
   const bool right = is_right_aligned(column.kind);
   if (right && active && title.w > width + arrow) {
-    shape(sort.descending ? Shape::kDown : Shape::kUp, title.right() - width - arrow + look.px(4),
-          title.center_y(), look.px(7), color(ink));
+    shape(sort.descending ? Shape::kDown : Shape::kUp, title.right() - width - arrow + theme.px(4),
+          title.center_y(), theme.px(7), color(ink));
   }
-  text_in(look, title, Face::kSmall, ink, column.title, right ? Align::kRight : Align::kLeft);
+  text_in(theme, title, Face::kSmall, ink, column.title, right ? Align::kRight : Align::kLeft);
   if (!right && active && title.w > width + arrow) {
-    shape(sort.descending ? Shape::kDown : Shape::kUp, title.x + width + arrow - look.px(4),
-          title.center_y(), look.px(7), color(ink));
+    shape(sort.descending ? Shape::kDown : Shape::kUp, title.x + width + arrow - theme.px(4),
+          title.center_y(), theme.px(7), color(ink));
   }
-  if (hit.hovered) tooltip(look, column.title, column.definition, column.source);
+  if (hit.hovered) tooltip(theme, column.title, column.definition, column.source);
   return hit.clicked;
 }
 
@@ -58,72 +59,72 @@ void TableView::update(const std::shared_ptr<const Table>& table, std::string_vi
   order_ = table_order(*table_, sort_, filter_);
 }
 
-void TableView::place(const Look& look, const Rect& rect, bool keep_all) {
-  placed_ = place_columns(*table_, std::floor((rect.w - look.px(10)) / look.scale), keep_all);
+void TableView::place(const Theme& theme, const Rect& rect, bool keep_all) {
+  placed_ = place_columns(*table_, std::floor((rect.w - theme.px(10)) / theme.scale), keep_all);
 }
 
 template <typename Draw>
-void TableView::for_each_cell(const Look& look, const Rect& row, const Draw& draw) const {
+void TableView::for_each_cell(const Theme& theme, const Rect& row, const Draw& draw) const {
   float frozen_end = row.x;
   const auto is_frozen = [&](const PlacedColumn& c) { return c.column < table_->frozen; };
   for (const PlacedColumn& c : placed_) {
-    if (is_frozen(c)) frozen_end = row.x + look.px(c.x + c.width);
+    if (is_frozen(c)) frozen_end = row.x + theme.px(c.x + c.width);
   }
   {
     const Clip clip({frozen_end, row.y, std::max(0.0f, row.right() - frozen_end), row.h});
     for (const PlacedColumn& c : placed_) {
       if (is_frozen(c)) continue;
-      const float left = row.x + look.px(c.x) - scroll_x_;
-      const float right = row.x + look.px(c.x + c.width) - scroll_x_;
+      const float left = row.x + theme.px(c.x) - scroll_x_;
+      const float right = row.x + theme.px(c.x + c.width) - scroll_x_;
       if (right <= frozen_end || left >= row.right()) continue;
       draw(c.column, Rect{left, row.y, right - left, row.h});
     }
   }
   for (const PlacedColumn& c : placed_) {
     if (is_frozen(c)) {
-      const float left = row.x + look.px(c.x);
-      draw(c.column, Rect{left, row.y, row.x + look.px(c.x + c.width) - left, row.h});
+      const float left = row.x + theme.px(c.x);
+      draw(c.column, Rect{left, row.y, row.x + theme.px(c.x + c.width) - left, row.h});
     }
   }
 }
 
-void TableView::draw_head(const Look& look, const Rect& head) {
+void TableView::draw_head(const Theme& theme, const Rect& head) {
   const Clip clip(head);
   TableSort wanted = sort_;
-  for_each_cell(look, head, [&](std::size_t column, const Rect& box) {
+  for_each_cell(theme, head, [&](std::size_t column, const Rect& box) {
     const TableColumn& c = table_->columns[column];
-    if (draw_column_head(look, box, table_->id, c, sort_)) wanted = next_sort(sort_, c);
+    if (draw_column_head(theme, box, table_->id, c, sort_)) wanted = next_sort(sort_, c);
   });
   sort_ = wanted;
 }
 
-void TableView::draw_pinned(const Look& look, const Rect& area) const {
+void TableView::draw_pinned(const Theme& theme, const Rect& area) const {
   Rect rest = area;
   for (const auto& cells : table_->pinned) {
-    const Rect row = rest.take_top(look.px(kPinnedRow));
-    for_each_cell(look, row, [&](std::size_t column, Rect box) {
+    const Rect row = rest.take_top(theme.px(kPinnedRow));
+    for_each_cell(theme, row, [&](std::size_t column, Rect box) {
       if (column >= cells.size()) return;
       const TableColumn::Kind kind = table_->columns[column].kind;
-      explain_pinned(look, box, column, cells);
-      if (kind != TableColumn::Kind::kHeat) box.w -= look.px(kCellGap);
-      draw_table_cell(look, box, kind, cells[column]);
+      explain_pinned(theme, box, column, cells);
+      if (kind != TableColumn::Kind::kHeat) box.w -= theme.px(kCellGap);
+      draw_table_cell(theme, box, kind, cells[column]);
     });
   }
 }
 
-void TableView::explain_pinned(const Look& look, const Rect& box, std::size_t column,
+void TableView::explain_pinned(const Theme& theme, const Rect& box, std::size_t column,
                                const std::vector<TableCell>& cells) const {
   const TableCell& cell = cells[column];
   if (column == 0 || !cell.bar) return;
   const std::string figure = cell.unit.empty() ? cell.text : cell.text + " " + cell.unit;
-  explain(look, box, cells.front().text + ", " + table_->columns[column].title,
+  explain(theme, box, cells.front().text + ", " + table_->columns[column].title,
           figure.empty() ? "none" : figure);
 }
 
-void TableView::draw_rows(const Look& look, const Rect& rows, const TableOptions& options,
+void TableView::draw_rows(const Theme& theme, const Rect& rows, const TableOptions& options,
                           TableEvents& events) const {
-  const Palette& p = look.colors();
-  const float height = look.px(kTableRow);
+  const Palette& p = theme.colors();
+  const float height = theme.px(kTableRow);
   const float top = rows.y - ImGui::GetScrollY();
   const auto count = static_cast<std::ptrdiff_t>(order_.size());
   const auto first = static_cast<std::ptrdiff_t>(std::floor((rows.y - top) / height));
@@ -131,48 +132,48 @@ void TableView::draw_rows(const Look& look, const Rect& rows, const TableOptions
   for (auto i = std::clamp<std::ptrdiff_t>(first, 0, count); i < std::min(last, count); ++i) {
     const std::size_t row = order_[static_cast<std::size_t>(i)];
     const Rect box{rows.x, top + static_cast<float>(i) * height, rows.w, height};
-    const Hit hit = hit_area(look, table_->id + "/row/" + std::to_string(row), box);
+    const Hit hit = hit_area(theme, table_->id + "/row/" + std::to_string(row), box);
     if (hit.hovered || options.selected == row) {
-      fill({box.x - look.px(6), box.y, box.w + look.px(6), box.h},
-           color(options.selected == row ? p.row_selected : p.hover), look.px(4));
+      fill({box.x - theme.px(6), box.y, box.w + theme.px(6), box.h},
+           color(options.selected == row ? p.row_selected : p.hover), theme.px(4));
     }
     if (hit.clicked) events.clicked = row;
     if (hit.right_clicked) events.right_clicked = row;
     if (hit.hovered) events.hovered = row;
     const float mouse = ImGui::GetIO().MousePos.x;
-    for_each_cell(look, box, [&](std::size_t column, Rect cell) {
+    for_each_cell(theme, box, [&](std::size_t column, Rect cell) {
       const bool under_mouse = hit.hovered && mouse >= cell.x && mouse < cell.right();
       const TableColumn& c = table_->columns[column];
-      if (c.kind != TableColumn::Kind::kHeat) cell.w -= look.px(kCellGap);
+      if (c.kind != TableColumn::Kind::kHeat) cell.w -= theme.px(kCellGap);
       const TableCell content = c.cell(row);
-      draw_table_cell(look, cell, c.kind, content);
+      draw_table_cell(theme, cell, c.kind, content);
       if (!under_mouse) return;
       events.column = column;
-      events.is_cut = content.is_short || is_cut(look, cell, c.kind, content);
+      events.is_cut = content.is_short || is_cut(theme, cell, c.kind, content);
     });
   }
 }
 
-TableEvents TableView::draw(const Look& look, const Rect& rect,
+TableEvents TableView::draw(const Theme& theme, const Rect& rect,
                             const std::shared_ptr<const Table>& table,
                             const TableOptions& options) {
   TableEvents events;
   update(table, options.filter);
-  place(look, rect, options.scrolls_sideways);
+  place(theme, rect, options.scrolls_sideways);
   if (placed_.empty()) return events;
   Rect area = rect;
-  const Rect head = area.take_top(look.px(kTableHead));
-  const float pinned = look.px(kPinnedRow) * static_cast<float>(table_->pinned.size());
+  const Rect head = area.take_top(theme.px(kTableHead));
+  const float pinned = theme.px(kPinnedRow) * static_cast<float>(table_->pinned.size());
   // In a low window rows matter more than what sums them up.
-  const bool has_pinned = pinned > 0 && area.h > pinned + 3 * look.px(kTableRow);
-  const Rect above = area.take_top(has_pinned ? pinned + look.px(6) : 0);
+  const bool has_pinned = pinned > 0 && area.h > pinned + 3 * theme.px(kTableRow);
+  const Rect above = area.take_top(has_pinned ? pinned + theme.px(6) : 0);
   const ImGuiWindowFlags sideways =
       options.scrolls_sideways ? ImGuiWindowFlags_HorizontalScrollbar : ImGuiWindowFlags_None;
   // Wider than the rows, so that the highlight of a row has a margin.
-  const float margin = look.px(8);
-  const float row_height = look.px(kTableRow);
-  const float wide = look.px(placed_.back().x + placed_.back().width);
-  const float bar = options.scrolls_sideways && wide > area.w - look.px(10) ? look.px(10) : 0;
+  const float margin = theme.px(8);
+  const float row_height = theme.px(kTableRow);
+  const float wide = theme.px(placed_.back().x + placed_.back().width);
+  const float bar = options.scrolls_sideways && wide > area.w - theme.px(10) ? theme.px(10) : 0;
   // Whole rows only: half a row reads like a fault.
   if (area.h > row_height + bar) {
     area.h = std::floor((area.h - bar) / row_height) * row_height + bar;
@@ -185,18 +186,19 @@ TableEvents TableView::draw(const Look& look, const Rect& rect,
   scroll_x_ = options.scrolls_sideways ? ImGui::GetScrollX() : 0;
   Rect rows = area;
   rows.h = std::max(0.0f, rows.h - bar);
-  draw_rows(look, {rows.x, rows.y, rows.w - look.px(10), rows.h}, options, events);
-  const float high = static_cast<float>(order_.size()) * look.px(kTableRow);
+  draw_rows(theme, {rows.x, rows.y, rows.w - theme.px(10), rows.h}, options, events);
+  const float high = static_cast<float>(order_.size()) * theme.px(kTableRow);
   ImGui::SetCursorScreenPos({child.x + margin + (options.scrolls_sideways ? wide : 1) - scroll_x_,
                              area.y - ImGui::GetScrollY() + std::max(1.0f, high) - 1});
   ImGui::Dummy({1, 1});
   ImGui::EndChild();
-  if (has_pinned) draw_pinned(look, {above.x, above.y, above.w - look.px(10), above.h});
-  draw_head(look, {head.x, head.y, head.w - look.px(10), head.h});
-  line(rect.x, head.bottom() - 1, rect.right(), head.bottom() - 1, color(look.colors().panel_edge));
+  if (has_pinned) draw_pinned(theme, {above.x, above.y, above.w - theme.px(10), above.h});
+  draw_head(theme, {head.x, head.y, head.w - theme.px(10), head.h});
+  line(rect.x, head.bottom() - 1, rect.right(), head.bottom() - 1,
+       color(theme.colors().panel_edge));
   if (order_.empty()) {
     text_in(
-        look, area.inset(look.px(8), 0), Face::kBody, look.colors().text_muted,
+        theme, area.inset(theme.px(8), 0), Face::kBody, theme.colors().text_muted,
         table_->rows > 0 && !options.filter.empty() ? "No row matches the filter" : options.empty,
         Align::kCenter);
   }

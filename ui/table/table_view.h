@@ -31,7 +31,7 @@ class TableView {
   explicit TableView(TableSort sort = {}) : sort_(std::move(sort)) {}
 
   // `table` is shared with what made it: the order is made anew when it is another one.
-  TableEvents draw(const Look& look, const Rect& rect, const std::shared_ptr<const Table>& table,
+  TableEvents draw(const Theme& theme, const Rect& rect, const std::shared_ptr<const Table>& table,
                    const TableOptions& options);
 
   const TableSort& sort() const { return sort_; }
@@ -41,16 +41,16 @@ class TableView {
 
  private:
   void update(const std::shared_ptr<const Table>& table, std::string_view filter);
-  void place(const Look& look, const Rect& rect, bool keep_all);
-  void draw_head(const Look& look, const Rect& head);
-  void draw_pinned(const Look& look, const Rect& area) const;
-  void explain_pinned(const Look& look, const Rect& box, std::size_t column,
+  void place(const Theme& theme, const Rect& rect, bool keep_all);
+  void draw_head(const Theme& theme, const Rect& head);
+  void draw_pinned(const Theme& theme, const Rect& area) const;
+  void explain_pinned(const Theme& theme, const Rect& box, std::size_t column,
                       const std::vector<TableCell>& cells) const;
-  void draw_rows(const Look& look, const Rect& rows, const TableOptions& options,
+  void draw_rows(const Theme& theme, const Rect& rows, const TableOptions& options,
                  TableEvents& events) const;
   // Calls draw(column, cell's area) for the columns that can be seen in a row; frozen ones last.
   template <typename Draw>
-  void for_each_cell(const Look& look, const Rect& row, const Draw& draw) const;
+  void for_each_cell(const Theme& theme, const Rect& row, const Draw& draw) const;
 
   TableSort sort_;
   std::shared_ptr<const Table> table_;

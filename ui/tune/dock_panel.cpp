@@ -35,23 +35,23 @@ std::string tab_label(DockPanel::Tab tab, const Snapshot& snapshot) {
 
 }  // namespace
 
-bool DockPanel::draw_tabs(const Look& look, Rect header, const Input& input,
+bool DockPanel::draw_tabs(const Theme& theme, Rect header, const Input& input,
                           const Snapshot& snapshot, Commands& commands) {
-  const Palette& p = look.colors();
-  const Rect toggle = header.take_right(look.px(24), look.px(8));
+  const Palette& p = theme.colors();
+  const Rect toggle = header.take_right(theme.px(24), theme.px(8));
   const bool toggled =
-      icon_button(look, "dock/toggle", toggle.inset(0, (toggle.h - look.px(24)) / 2),
+      icon_button(theme, "dock/toggle", toggle.inset(0, (toggle.h - theme.px(24)) / 2),
                   input.folded ? Shape::kUp : Shape::kDown);
   bool opened = false;
   for (const Tab tab : {Tab::kRuns, Tab::kLearning, Tab::kMemory, Tab::kLog}) {
     if (!input.offers(tab)) continue;
     const std::string label = tab_label(tab, snapshot);
-    const Rect box = header.take_left(text_width(look, Face::kStrong, label), look.px(20));
-    const Hit hit = hit_area(look, "dock/" + label.substr(0, label.find(' ')), box);
+    const Rect box = header.take_left(text_width(theme, Face::kStrong, label), theme.px(20));
+    const Hit hit = hit_area(theme, "dock/" + label.substr(0, label.find(' ')), box);
     const bool active = tab == tab_ && !input.folded;
-    text_in(look, box, Face::kStrong, active || hit.hovered ? p.text : p.text_muted, label);
+    text_in(theme, box, Face::kStrong, active || hit.hovered ? p.text : p.text_muted, label);
     if (active) {
-      fill({box.x, box.bottom() - look.px(5), box.w, std::max(2.0f, look.px(2))}, color(p.accent),
+      fill({box.x, box.bottom() - theme.px(5), box.w, std::max(2.0f, theme.px(2))}, color(p.accent),
            1);
     }
     if (hit.clicked) {
@@ -59,33 +59,33 @@ bool DockPanel::draw_tabs(const Look& look, Rect header, const Input& input,
       opened = input.folded;
     }
   }
-  if (!input.folded && tab_ == Tab::kRuns) ledger_.draw_tools(look, header, snapshot, commands);
+  if (!input.folded && tab_ == Tab::kRuns) ledger_.draw_tools(theme, header, snapshot, commands);
   return toggled || opened;
 }
 
-bool DockPanel::draw(const Look& look, const Rect& rect, const Input& input,
+bool DockPanel::draw(const Theme& theme, const Rect& rect, const Input& input,
                      const Snapshot& snapshot, Commands& commands) {
   if (!input.offers(tab_)) tab_ = Tab::kRuns;
-  fill(rect, color(look.colors().panel), look.px(6));
-  outline(rect, color(look.colors().panel_edge), look.px(6));
-  Rect rest = rect.inset(look.px(kPanelPadding), 0);
+  fill(rect, color(theme.colors().panel), theme.px(6));
+  outline(rect, color(theme.colors().panel_edge), theme.px(6));
+  Rect rest = rect.inset(theme.px(kPanelPadding), 0);
   const bool toggled =
-      draw_tabs(look, rest.take_top(panel_header_height(look)), input, snapshot, commands);
+      draw_tabs(theme, rest.take_top(panel_header_height(theme)), input, snapshot, commands);
   if (input.folded) return toggled;
-  rest.h -= look.px(6);
+  rest.h -= theme.px(6);
   ImGui::SetCursorScreenPos({rest.x, rest.y});
   switch (tab_) {
     case Tab::kRuns:
-      ledger_.draw(look, rest, snapshot, commands);
+      ledger_.draw(theme, rest, snapshot, commands);
       break;
     case Tab::kLog:
-      draw_log(look, rest, snapshot);
+      draw_log(theme, rest, snapshot);
       break;
     case Tab::kMemory:
-      draw_memory_wide(look, rest, snapshot);
+      draw_memory_wide(theme, rest, snapshot);
       break;
     case Tab::kLearning:
-      draw_learning_wide(look, rest, snapshot, commands);
+      draw_learning_wide(theme, rest, snapshot, commands);
       break;
   }
   return toggled;

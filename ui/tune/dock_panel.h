@@ -24,12 +24,12 @@ class DockPanel {
     }
   };
   // Returns true when the user folded or unfolded it.
-  bool draw(const Look& look, const Rect& rect, const Input& input, const Snapshot& snapshot,
+  bool draw(const Theme& theme, const Rect& rect, const Input& input, const Snapshot& snapshot,
             Commands& commands);
   void show(Tab tab) { tab_ = tab; }
 
  private:
-  bool draw_tabs(const Look& look, Rect header, const Input& input, const Snapshot& snapshot,
+  bool draw_tabs(const Theme& theme, Rect header, const Input& input, const Snapshot& snapshot,
                  Commands& commands);
 
   Tab tab_ = Tab::kRuns;

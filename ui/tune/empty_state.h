@@ -7,7 +7,7 @@
 
 namespace shardlens::ui {
 
-void draw_empty_state(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void draw_empty_state(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                       Commands& commands);
 
 }  // namespace shardlens::ui

@@ -30,44 +30,45 @@ std::string whole_text(const RunView& run) {
 
 }  // namespace
 
-float failure_card_height(const Look& look, const Snapshot& snapshot, float available) {
+float failure_card_height(const Theme& theme, const Snapshot& snapshot, float available) {
   if (!snapshot.run || snapshot.run->figures.info.status != trace::RunStatus::kFailed) return 0;
   const RunView& run = *snapshot.run;
-  float height = look.px(28 + 22 + 16 + 14);
-  if (!run.diagnosis.empty()) height += look.px(22);
-  height += look.px(kLogLineHeight) * static_cast<float>(last_lines(run).size()) + look.px(8);
+  float height = theme.px(28 + 22 + 16 + 14);
+  if (!run.diagnosis.empty()) height += theme.px(22);
+  height += theme.px(kLogLineHeight) * static_cast<float>(last_lines(run).size()) + theme.px(8);
   return std::min(height, available);
 }
 
-bool draw_failure_card(const Look& look, const Rect& rect, const Snapshot& snapshot,
+bool draw_failure_card(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                        Commands& commands) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const RunView& run = *snapshot.run;
-  fill(rect, color(p.panel), look.px(6));
-  outline(rect, color(p.danger), look.px(6));
-  Rect rest = rect.inset(look.px(14), look.px(8));
-  Rect head = rest.take_top(look.px(28));
-  const Rect copy = head.take_right(button_width(look, "Copy"), look.px(8)).inset(0, look.px(1));
-  if (button(look, "failure/copy", copy, ButtonKind::kQuiet, "Copy")) {
+  fill(rect, color(p.panel), theme.px(6));
+  outline(rect, color(p.danger), theme.px(6));
+  Rect rest = rect.inset(theme.px(14), theme.px(8));
+  Rect head = rest.take_top(theme.px(28));
+  const Rect copy = head.take_right(button_width(theme, "Copy"), theme.px(8)).inset(0, theme.px(1));
+  if (button(theme, "failure/copy", copy, ButtonKind::kQuiet, "Copy")) {
     commands.push_back(CopyText{whole_text(run)});
   }
-  const Rect hide = head.take_right(button_width(look, "Hide"), look.px(8)).inset(0, look.px(1));
-  const bool hidden = button(look, "failure/hide", hide, ButtonKind::kQuiet, "Hide");
-  const Rect mark = head.take_left(look.px(12), look.px(8));
-  shape(Shape::kCross, mark.center_x(), mark.center_y(), look.px(12), color(p.danger));
-  text_in(look, head, Face::kStrong, p.text,
+  const Rect hide = head.take_right(button_width(theme, "Hide"), theme.px(8)).inset(0, theme.px(1));
+  const bool hidden = button(theme, "failure/hide", hide, ButtonKind::kQuiet, "Hide");
+  const Rect mark = head.take_left(theme.px(12), theme.px(8));
+  shape(Shape::kCross, mark.center_x(), mark.center_y(), theme.px(12), color(p.danger));
+  text_in(theme, head, Face::kStrong, p.text,
           "The run failed after " + steps_text(run.figures.summary.steps_executed));
-  const Rect two_lines{rest.x, rest.y, rest.w, look.px(40)};
-  rest.take_top(text_wrapped(look, two_lines, Face::kBody, p.danger, run.figures.info.reason),
-                look.px(6));
-  const Rect next{rest.x, rest.y, rest.w, look.px(40)};
-  rest.take_top(text_wrapped(look, next, Face::kBody, p.text_secondary, run.diagnosis), look.px(8));
-  const auto fitting = static_cast<std::size_t>(rest.h / look.px(kLogLineHeight));
+  const Rect two_lines{rest.x, rest.y, rest.w, theme.px(40)};
+  rest.take_top(text_wrapped(theme, two_lines, Face::kBody, p.danger, run.figures.info.reason),
+                theme.px(6));
+  const Rect next{rest.x, rest.y, rest.w, theme.px(40)};
+  rest.take_top(text_wrapped(theme, next, Face::kBody, p.text_secondary, run.diagnosis),
+                theme.px(8));
+  const auto fitting = static_cast<std::size_t>(rest.h / theme.px(kLogLineHeight));
   for (const trace::LogLine* entry : last_lines(run, fitting)) {
-    Rect row = rest.take_top(look.px(kLogLineHeight));
-    text_in(look, row.take_left(look.px(56)), Face::kMonoSmall, p.text_muted,
+    Rect row = rest.take_top(theme.px(kLogLineHeight));
+    text_in(theme, row.take_left(theme.px(56)), Face::kMonoSmall, p.text_muted,
             "rank " + std::to_string(entry->rank));
-    text_in(look, row, Face::kMonoSmall, p.text_secondary, entry->text);
+    text_in(theme, row, Face::kMonoSmall, p.text_secondary, entry->text);
   }
   return hidden;
 }

@@ -8,9 +8,9 @@
 namespace shardlens::ui {
 
 // The height that the card wants; 0 when there is no failure to show.
-float failure_card_height(const Look& look, const Snapshot& snapshot, float available);
+float failure_card_height(const Theme& theme, const Snapshot& snapshot, float available);
 // Returns true when the user hid it.
-bool draw_failure_card(const Look& look, const Rect& rect, const Snapshot& snapshot,
+bool draw_failure_card(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                        Commands& commands);
 
 }  // namespace shardlens::ui

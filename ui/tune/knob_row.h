@@ -7,7 +7,7 @@
 
 namespace shardlens::ui {
 
-float knob_row_height(const Look& look, float width, const KnobRow& row);
-void draw_knob_row(const Look& look, const Rect& rect, const KnobRow& row, Commands& commands);
+float knob_row_height(const Theme& theme, float width, const KnobRow& row);
+void draw_knob_row(const Theme& theme, const Rect& rect, const KnobRow& row, Commands& commands);
 
 }  // namespace shardlens::ui

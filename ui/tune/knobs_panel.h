@@ -12,20 +12,21 @@ namespace shardlens::ui {
 
 class KnobsPanel {
  public:
-  void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, Commands& commands);
   // Unfolds the knob's group and scrolls to it.
   void reveal(std::string_view knob_name);
 
  private:
-  void draw_rows(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw_rows(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
+                 Commands& commands);
 
   UnfoldedGroups unfolded_{};
   std::string reveal_;
 };
 
 // The area at the panel's foot: the start button, or the trainer's set-up in its place.
-float start_area_height(const Look& look, float width, const Snapshot& snapshot);
-void draw_start_area(const Look& look, const Rect& rect, const Snapshot& snapshot,
+float start_area_height(const Theme& theme, float width, const Snapshot& snapshot);
+void draw_start_area(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                      Commands& commands);
 
 }  // namespace shardlens::ui

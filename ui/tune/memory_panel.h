@@ -6,8 +6,8 @@
 
 namespace shardlens::ui {
 
-void draw_memory_panel(const Look& look, const Rect& rect, const Snapshot& snapshot);
+void draw_memory_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot);
 // The same without a frame of its own, side by side instead of one below the other.
-void draw_memory_wide(const Look& look, const Rect& rect, const Snapshot& snapshot);
+void draw_memory_wide(const Theme& theme, const Rect& rect, const Snapshot& snapshot);
 
 }  // namespace shardlens::ui

@@ -9,7 +9,7 @@
 
 namespace shardlens::ui {
 
-void draw_replay_bar(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void draw_replay_bar(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                      Commands& commands);
 
 // 0.25, 0.5, 1, 2, … 100: the next speed above or below.

@@ -31,74 +31,74 @@ const LedgerRow* baseline_of(const Snapshot& snapshot) {
   return nullptr;
 }
 
-void draw_legend(const Look& look, Rect header, const StepChart& chart) {
-  const Palette& p = look.colors();
+void draw_legend(const Theme& theme, Rect header, const StepChart& chart) {
+  const Palette& p = theme.colors();
   for (int i = 0; i < kStepPartCount; ++i) {
     const auto part = static_cast<StepPart>(i);
     if (part == StepPart::kExposedCopy && !chart.has_copies) continue;
     const std::string_view name = step_part_name(part);
-    const float width = look.px(15) + text_width(look, Face::kSmall, name);
+    const float width = theme.px(15) + text_width(theme, Face::kSmall, name);
     if (width > header.w) return;
-    Rect box = header.take_left(width, look.px(14));
-    const Rect mark = box.take_left(look.px(9), look.px(6));
+    Rect box = header.take_left(width, theme.px(14));
+    const Rect mark = box.take_left(theme.px(9), theme.px(6));
     const Rect swatch{mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
-    fill(swatch, color(step_part_color(p, part)), look.px(2));
-    if (part == StepPart::kIdle) outline(swatch, color(p.idle_edge), look.px(2));
-    text_in(look, box, Face::kSmall, p.text_secondary, name);
+    fill(swatch, color(step_part_color(p, part)), theme.px(2));
+    if (part == StepPart::kIdle) outline(swatch, color(p.idle_edge), theme.px(2));
+    text_in(theme, box, Face::kSmall, p.text_secondary, name);
   }
   if (!chart.has_throttled) return;
   const std::string_view throttled = "Throttled";
-  const float width = look.px(18) + text_width(look, Face::kSmall, throttled);
+  const float width = theme.px(18) + text_width(theme, Face::kSmall, throttled);
   if (width > header.w) return;
   Rect box = header.take_left(width);
-  Rect mark = box.take_left(look.px(12), look.px(6));
-  mark = {mark.x, std::round(mark.center_y() + look.px(1)), mark.w, look.px(kThrottleMark)};
+  Rect mark = box.take_left(theme.px(12), theme.px(6));
+  mark = {mark.x, std::round(mark.center_y() + theme.px(1)), mark.w, theme.px(kThrottleMark)};
   fill(mark, color(p.text_secondary), 1);
-  text_in(look, box, Face::kSmall, p.text_secondary, throttled);
+  text_in(theme, box, Face::kSmall, p.text_secondary, throttled);
 }
 
-void draw_axis(const Look& look, const ChartArea& area, float left) {
-  const Palette& p = look.colors();
+void draw_axis(const Theme& theme, const ChartArea& area, float left) {
+  const Palette& p = theme.colors();
   const auto unit = duration_unit(area.top_ns);
-  const int count = std::max(2, static_cast<int>(area.plot.h / look.px(34)));
+  const int count = std::max(2, static_cast<int>(area.plot.h / theme.px(34)));
   for (const double tick : nice_ticks(0, area.top_ns, count)) {
     const float y = std::round(area.y(tick));
     line(area.plot.x, y, area.plot.right(), y, color(p.grid));
     std::string label = format_plain(tick / (unit == "s" ? 1e9 : unit == "ms" ? 1e6 : 1e3));
     if (tick == 0) label = "0 " + std::string(unit);
-    if (y < area.plot.y + look.px(6)) continue;  // its label would be cut
-    text_in(look, {left, y - look.px(7), area.plot.x - left - look.px(8), look.px(14)},
+    if (y < area.plot.y + theme.px(6)) continue;  // its label would be cut
+    text_in(theme, {left, y - theme.px(7), area.plot.x - left - theme.px(8), theme.px(14)},
             Face::kMonoSmall, p.text_muted, label, Align::kRight);
   }
 }
 
-void draw_step_labels(const Look& look, const ChartArea& area, const StepChart& chart) {
-  const Palette& p = look.colors();
+void draw_step_labels(const Theme& theme, const ChartArea& area, const StepChart& chart) {
+  const Palette& p = theme.colors();
   if (chart.bars.empty()) return;
-  const float y = area.plot.bottom() + look.px(3);
-  const double per_label = std::max(1.0, look.px(64) / chart.bar_width);
+  const float y = area.plot.bottom() + theme.px(3);
+  const double per_label = std::max(1.0, theme.px(64) / chart.bar_width);
   const double step = std::max(
       1.0, nice_step(static_cast<double>(chart.bars.size()) * static_cast<double>(chart.bin),
                      static_cast<int>(static_cast<double>(chart.bars.size()) / per_label)));
-  float free_from = area.plot.x - look.px(20);
+  float free_from = area.plot.x - theme.px(20);
   for (std::size_t i = 0; i < chart.bars.size(); ++i) {
     const std::int64_t first = i == 0 ? chart.bars[0].step : chart.bars[i - 1].last + 1;
     const std::int64_t wanted =
         static_cast<std::int64_t>(std::ceil(static_cast<double>(first) / step) * step);
     if (wanted > chart.bars[i].last) continue;
     const std::string label = format_integer(wanted);
-    const float width = text_width(look, Face::kMonoSmall, label);
+    const float width = text_width(theme, Face::kMonoSmall, label);
     const float center =
         area.plot.x + static_cast<float>((static_cast<double>(i) + 0.5) * chart.bar_width);
     const float x = std::round(center - width / 2);
-    if (x < free_from || x + width > area.plot.right() + look.px(8)) continue;
-    text(look, x, y + look.px(11), Face::kMonoSmall, p.text_muted, label);
-    free_from = x + width + look.px(12);
+    if (x < free_from || x + width > area.plot.right() + theme.px(8)) continue;
+    text(theme, x, y + theme.px(11), Face::kMonoSmall, p.text_muted, label);
+    free_from = x + width + theme.px(12);
   }
 }
 
-void draw_bar(const Look& look, const ChartArea& area, const StepBar& bar, float x, float width) {
-  const Palette& p = look.colors();
+void draw_bar(const Theme& theme, const ChartArea& area, const StepBar& bar, float x, float width) {
+  const Palette& p = theme.colors();
   const Clip clip({area.plot.x, area.plot.y, area.plot.w + 1, area.plot.h});
   const float strength = bar.warmup ? 0.4f : 1;
   if (!bar.has_detail) {
@@ -116,13 +116,13 @@ void draw_bar(const Look& look, const ChartArea& area, const StepBar& bar, float
     }
   }
   if (bar.total_ns > area.top_ns) {  // higher than the axis: cut, with a mark
-    fill({x, area.plot.y, width, look.px(8)}, color(p.panel));
-    shape(Shape::kUp, x + width / 2, area.plot.y + look.px(4), std::min(width + 2, look.px(8)),
+    fill({x, area.plot.y, width, theme.px(8)}, color(p.panel));
+    shape(Shape::kUp, x + width / 2, area.plot.y + theme.px(4), std::min(width + 2, theme.px(8)),
           color(p.text_secondary));
   }
   if (bar.nonfinite) {
-    fill({x, area.plot.bottom() - look.px(3), width, look.px(3)}, color(p.danger));
-    shape(Shape::kCross, x + width / 2, area.plot.y + look.px(7), look.px(9), color(p.danger));
+    fill({x, area.plot.bottom() - theme.px(3), width, theme.px(3)}, color(p.danger));
+    shape(Shape::kCross, x + width / 2, area.plot.y + theme.px(7), theme.px(9), color(p.danger));
   }
 }
 
@@ -146,26 +146,26 @@ float baseline_label_x(const ChartArea& area, const StepChart& chart, const Rect
   return rightmost.x;
 }
 
-void draw_baseline(const Look& look, const ChartArea& area, const StepChart& chart,
+void draw_baseline(const Theme& theme, const ChartArea& area, const StepChart& chart,
                    const LedgerRow& row) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const float y = std::round(area.y(row.summary.step_ns.mean));
-  dashed_line(look, area.plot.x, y, area.plot.right(), y, color(p.text_secondary));
+  dashed_line(theme, area.plot.x, y, area.plot.right(), y, color(p.text_secondary));
   const std::string label = (row.ordinal.empty() ? row.name : row.ordinal) + ": " +
                             format_duration(row.summary.step_ns.mean).text();
-  const float width = text_width(look, Face::kSmall, label) + look.px(12);
-  const float above = y - look.px(17);
-  Rect box{area.plot.right() - width - look.px(18), above < area.plot.y ? y + look.px(2) : above,
-           width, look.px(15)};
+  const float width = text_width(theme, Face::kSmall, label) + theme.px(12);
+  const float above = y - theme.px(17);
+  Rect box{area.plot.right() - width - theme.px(18), above < area.plot.y ? y + theme.px(2) : above,
+           width, theme.px(15)};
   if (above >= area.plot.y) box.x = baseline_label_x(area, chart, box);
-  fill(box, color(p.panel, 0.92f), look.px(3));
-  text_in(look, box.inset(look.px(5), 0), Face::kSmall, p.text_secondary, label, Align::kRight);
+  fill(box, color(p.panel, 0.92f), theme.px(3));
+  text_in(theme, box.inset(theme.px(5), 0), Face::kSmall, p.text_secondary, label, Align::kRight);
 }
 
-void draw_step_tooltip(const Look& look, const trace::StepFigures& step, const StepChart& chart,
+void draw_step_tooltip(const Theme& theme, const trace::StepFigures& step, const StepChart& chart,
                        const StepBar& bar) {
-  const Palette& p = look.colors();
-  const TooltipScope scope(look);
+  const Palette& p = theme.colors();
+  const TooltipScope scope(theme);
   scope.title("Step " + format_integer(step.index));
   if (chart.bin > 1) scope.note("the slowest of " + format_integer(chart.bin));
   if (step.warmup) scope.note("One of the first steps, left out of the summary");
@@ -200,9 +200,9 @@ void draw_step_tooltip(const Look& look, const trace::StepFigures& step, const S
   scope.note("Rank " + std::to_string(step.slowest_rank) + ", the slowest, with its own breakdown");
 }
 
-void draw_empty(const Look& look, const Rect& body, const Snapshot& snapshot) {
+void draw_empty(const Theme& theme, const Rect& body, const Snapshot& snapshot) {
   const bool live = snapshot.job.phase != JobPhase::kNone;
-  text_in(look, body, Face::kBody, look.colors().text_muted,
+  text_in(theme, body, Face::kBody, theme.colors().text_muted,
           live ? "Waiting for the first step…"
                : "Step times appear here once a run is started or replayed",
           Align::kCenter);
@@ -242,23 +242,23 @@ std::string_view step_part_name(StepPart part) {
   return "";
 }
 
-void draw_step_chart_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void draw_step_chart_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                            Commands& commands) {
-  const Palette& p = look.colors();
-  const Panel panel(look, "step chart", rect,
+  const Palette& p = theme.colors();
+  const Panel panel(theme, "step chart", rect,
                     {.title = "Step time", .note = "slowest rank of each step"});
   if (!snapshot.run || snapshot.run->figures.steps.empty())
-    return draw_empty(look, panel.body, snapshot);
+    return draw_empty(theme, panel.body, snapshot);
   const auto& steps = snapshot.run->figures.steps;
 
   Rect plot = panel.body;
-  plot.take_left(look.px(40));
-  plot.take_bottom(look.px(16));
-  plot.take_top(look.px(2));
+  plot.take_left(theme.px(40));
+  plot.take_bottom(theme.px(16));
+  plot.take_top(theme.px(2));
   const LedgerRow* baseline = baseline_of(snapshot);
   StepChartInput input{.width = plot.w,
-                       .min_bar = look.px(3),
-                       .max_bar = look.px(48),
+                       .min_bar = theme.px(3),
+                       .max_bar = theme.px(48),
                        .follow = snapshot.run->is_live,
                        .baseline_ns = {}};
   if (baseline != nullptr) input.baseline_ns = baseline->summary.step_ns.mean;
@@ -267,36 +267,36 @@ void draw_step_chart_panel(const Look& look, const Rect& rect, const Snapshot& s
 
   {
     const Clip header_clip(rect, false);
-    draw_legend(look, panel.header, chart);
+    draw_legend(theme, panel.header, chart);
   }
-  draw_axis(look, area, panel.body.x - look.px(4));
-  draw_step_labels(look, area, chart);
+  draw_axis(theme, area, panel.body.x - theme.px(4));
+  draw_step_labels(theme, area, chart);
   const auto bar_width = static_cast<float>(chart.bar_width);
   const float gap = bar_width >= 4 ? 1.0f : 0.0f;
   for (std::size_t i = 0; i < chart.bars.size(); ++i) {
     const float x = std::floor(plot.x + static_cast<float>(i) * bar_width);
     const float next = std::floor(plot.x + static_cast<float>(i + 1) * bar_width);
-    draw_bar(look, area, chart.bars[i], x, next - x - gap);
+    draw_bar(theme, area, chart.bars[i], x, next - x - gap);
     if (chart.bars[i].throttled) {
-      fill({x, plot.bottom() + look.px(1), next - x - gap, look.px(kThrottleMark)},
+      fill({x, plot.bottom() + theme.px(1), next - x - gap, theme.px(kThrottleMark)},
            color(p.text_secondary));
     }
   }
   if (const auto selected = bar_of_step(chart, snapshot.run->selected_step)) {
     const float x = std::floor(plot.x + static_cast<float>(*selected) * bar_width) - 2;
-    outline({x, plot.y, bar_width + 4 - gap, plot.h + 1}, color(p.text), look.px(2),
-            std::max(1.0f, look.px(1.4f)));
+    outline({x, plot.y, bar_width + 4 - gap, plot.h + 1}, color(p.text), theme.px(2),
+            std::max(1.0f, theme.px(1.4f)));
   }
-  if (baseline != nullptr) draw_baseline(look, area, chart, *baseline);
+  if (baseline != nullptr) draw_baseline(theme, area, chart, *baseline);
 
-  const Hit hit = mouse_area(look, "steps/plot", plot);
+  const Hit hit = mouse_area(theme, "steps/plot", plot);
   if (!hit.hovered) return;
   if (const auto hovered = bar_at(chart, ImGui::GetIO().MousePos.x - plot.x)) {
     const StepBar& bar = chart.bars[*hovered];
     fill({std::floor(plot.x + static_cast<float>(*hovered) * bar_width), plot.y, bar_width - gap,
           plot.h},
          color(p.text, 0.12f));
-    draw_step_tooltip(look, steps[bar.figure], chart, bar);
+    draw_step_tooltip(theme, steps[bar.figure], chart, bar);
     if (hit.clicked) commands.push_back(SelectStep{bar.step});
   }
 }

@@ -8,7 +8,7 @@
 
 namespace shardlens::ui {
 
-void draw_step_chart_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void draw_step_chart_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                            Commands& commands);
 
 Rgb step_part_color(const Palette& palette, StepPart part);

@@ -8,8 +8,8 @@
 
 namespace shardlens::ui {
 
-float strategy_bars_height(const Look& look, const KnobDraft& draft);
-void draw_strategy_bars(const Look& look, const Rect& rect, const KnobDraft& draft,
+float strategy_bars_height(const Theme& theme, const KnobDraft& draft);
+void draw_strategy_bars(const Theme& theme, const Rect& rect, const KnobDraft& draft,
                         Commands& commands);
 
 }  // namespace shardlens::ui

@@ -18,41 +18,41 @@ constexpr float kLowestTimeline = 170;  // below it one rank does not fit under 
 
 }  // namespace
 
-void TuneWorkspace::draw_center(const Look& look, const TuneLayout& layout,
+void TuneWorkspace::draw_center(const Theme& theme, const TuneLayout& layout,
                                 const Snapshot& snapshot, Commands& commands) {
   const bool nothing =
       !snapshot.run || (snapshot.run->figures.steps.empty() &&
-                        failure_card_height(look, snapshot, layout.timeline.h) == 0);
+                        failure_card_height(theme, snapshot, layout.timeline.h) == 0);
   if (nothing) {
     const Rect& last = layout.memory.empty() ? layout.steps : layout.memory;
     const Rect all{layout.steps.x, layout.steps.y, last.right() - layout.steps.x,
                    std::max(layout.steps.h, layout.timeline.bottom() - layout.steps.y)};
-    return draw_empty_state(look, all, snapshot, commands);
+    return draw_empty_state(theme, all, snapshot, commands);
   }
   Rect timeline = layout.timeline;
-  const float card = failure_card_height(look, snapshot, timeline.h);
+  const float card = failure_card_height(theme, snapshot, timeline.h);
   const std::string& folder = snapshot.run->figures.info.folder;
   if (card > 0 && !timeline.empty() && folder != hidden_failure_) {
-    const bool room_below = timeline.h - card > look.px(kLowestTimeline);
-    const Rect area = timeline.take_top(room_below ? card : timeline.h, look.px(8));
-    if (draw_failure_card(look, area, snapshot, commands)) hidden_failure_ = folder;
+    const bool room_below = timeline.h - card > theme.px(kLowestTimeline);
+    const Rect area = timeline.take_top(room_below ? card : timeline.h, theme.px(8));
+    if (draw_failure_card(theme, area, snapshot, commands)) hidden_failure_ = folder;
   }
-  draw_step_chart_panel(look, layout.steps, snapshot, commands);
-  if (!layout.learning.empty()) draw_learning_panel(look, layout.learning, snapshot, commands);
-  if (!timeline.empty()) timeline_.draw(look, timeline, snapshot, commands);
-  if (!layout.memory.empty()) draw_memory_panel(look, layout.memory, snapshot);
+  draw_step_chart_panel(theme, layout.steps, snapshot, commands);
+  if (!layout.learning.empty()) draw_learning_panel(theme, layout.learning, snapshot, commands);
+  if (!timeline.empty()) timeline_.draw(theme, timeline, snapshot, commands);
+  if (!layout.memory.empty()) draw_memory_panel(theme, layout.memory, snapshot);
 }
 
-void TuneWorkspace::draw(const Look& look, const TuneLayout& layout, const Snapshot& snapshot,
+void TuneWorkspace::draw(const Theme& theme, const TuneLayout& layout, const Snapshot& snapshot,
                          ViewPreferences& folds, Commands& commands) {
-  if (!layout.replay.empty()) draw_replay_bar(look, layout.replay, snapshot, commands);
-  if (!layout.knobs.empty()) knobs_.draw(look, layout.knobs, snapshot, commands);
-  draw_center(look, layout, snapshot, commands);
+  if (!layout.replay.empty()) draw_replay_bar(theme, layout.replay, snapshot, commands);
+  if (!layout.knobs.empty()) knobs_.draw(theme, layout.knobs, snapshot, commands);
+  draw_center(theme, layout, snapshot, commands);
   const bool learns = snapshot.run && has_learning(snapshot.run->figures);
   const DockPanel::Input dock{.folded = layout.dock_folded,
                               .offers_memory = layout.memory.empty(),
                               .offers_learning = learns && layout.learning.empty()};
-  if (dock_.draw(look, layout.dock, dock, snapshot, commands)) {
+  if (dock_.draw(theme, layout.dock, dock, snapshot, commands)) {
     folds.fold_dock = !layout.dock_folded;
     open_dock_ = layout.dock_folded;
   }

@@ -17,7 +17,7 @@ namespace shardlens::ui {
 class TuneWorkspace {
  public:
   // `folds` is read, and changed when the user folds something.
-  void draw(const Look& look, const TuneLayout& layout, const Snapshot& snapshot,
+  void draw(const Theme& theme, const TuneLayout& layout, const Snapshot& snapshot,
             ViewPreferences& folds, Commands& commands);
 
   TimelinePanel& timeline() { return timeline_; }
@@ -26,7 +26,7 @@ class TuneWorkspace {
   bool opens_dock() const { return open_dock_; }
 
  private:
-  void draw_center(const Look& look, const TuneLayout& layout, const Snapshot& snapshot,
+  void draw_center(const Theme& theme, const TuneLayout& layout, const Snapshot& snapshot,
                    Commands& commands);
 
   TimelinePanel timeline_;

@@ -68,29 +68,29 @@ void CommandPalette::move_with_keys(std::size_t count) {
   if (count > 0) selected_ = std::min(selected_, count - 1);
 }
 
-void CommandPalette::draw_no_match(const Look& look, const Rect& row, const std::string& query) {
+void CommandPalette::draw_no_match(const Theme& theme, const Rect& row, const std::string& query) {
   const bool opens = query.starts_with("open ") || query.starts_with("import ");
   const std::string said = opens ? "Go on with the path of a run, of a packed run or of a trace"
                                  : "No command and no setting matches “" + query + "”";
-  text_in(look, row.inset(look.px(10), 0), Face::kBody, look.colors().text_muted, said);
+  text_in(theme, row.inset(theme.px(10), 0), Face::kBody, theme.colors().text_muted, said);
 }
 
-void CommandPalette::draw_list(const Look& look, Rect rect, const std::vector<Entry>& shown) {
-  const Palette& p = look.colors();
+void CommandPalette::draw_list(const Theme& theme, Rect rect, const std::vector<Entry>& shown) {
+  const Palette& p = theme.colors();
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    const Rect row = rect.take_top(look.px(30));
-    const Hit hit = hit_area(look, "palette/" + shown[i].title, row);
+    const Rect row = rect.take_top(theme.px(30));
+    const Hit hit = hit_area(theme, "palette/" + shown[i].title, row);
     if (hit.hovered && (ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0)) {
       selected_ = i;
     }
-    if (i == selected_) fill(row, color(p.hover), look.px(5));
-    Rect inner = row.inset(look.px(10), 0);
+    if (i == selected_) fill(row, color(p.hover), theme.px(5));
+    Rect inner = row.inset(theme.px(10), 0);
     const float keys =
-        text_in(look, inner, Face::kMonoSmall, p.text_muted, shown[i].keys, Align::kRight);
-    inner.take_right(keys, look.px(12));
-    const float title = text_in(look, inner, Face::kBody, p.text, shown[i].title);
-    inner.take_left(title, look.px(12));
-    text_in(look, inner, Face::kSmall, p.text_muted, shown[i].detail);
+        text_in(theme, inner, Face::kMonoSmall, p.text_muted, shown[i].keys, Align::kRight);
+    inner.take_right(keys, theme.px(12));
+    const float title = text_in(theme, inner, Face::kBody, p.text, shown[i].title);
+    inner.take_left(title, theme.px(12));
+    text_in(theme, inner, Face::kSmall, p.text_muted, shown[i].detail);
     if (hit.clicked || (i == selected_ && enter_pressed())) {
       open_ = false;
       shown[i].run();
@@ -99,23 +99,24 @@ void CommandPalette::draw_list(const Look& look, Rect rect, const std::vector<En
   }
 }
 
-void CommandPalette::draw(const Look& look, const Rect& window, const std::vector<Action>& actions,
+void CommandPalette::draw(const Theme& theme, const Rect& window,
+                          const std::vector<Action>& actions,
                           const std::function<void(std::string_view)>& reveal_knob,
                           Commands& commands) {
   if (!open_) return;
   const std::vector<Entry> shown = entries(actions, reveal_knob, commands);
-  const float width = std::min(look.px(560), window.w - look.px(32));
+  const float width = std::min(theme.px(560), window.w - theme.px(32));
   const auto rows = static_cast<float>(std::max<std::size_t>(shown.size(), 1));
-  const float height = look.px(52) + look.px(30) * rows + look.px(8);
-  const Rect box{window.center_x() - width / 2, window.y + look.px(72), width, height};
-  const Overlay overlay(look, "##palette", window, box);
-  Rect rest = box.inset(look.px(8), look.px(8));
-  const Rect field = rest.take_top(look.px(34), look.px(6));
+  const float height = theme.px(52) + theme.px(30) * rows + theme.px(8);
+  const Rect box{window.center_x() - width / 2, window.y + theme.px(72), width, height};
+  const Overlay overlay(theme, "##palette", window, box);
+  Rect rest = box.inset(theme.px(8), theme.px(8));
+  const Rect field = rest.take_top(theme.px(34), theme.px(6));
   ImGui::SetCursorScreenPos({field.x, field.y});
   ImGui::SetNextItemWidth(field.w);
-  ImGui::PushFont(look.font(Face::kBody));
+  ImGui::PushFont(theme.font(Face::kBody));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
-                      ImVec2(look.px(10), (field.h - ImGui::GetFontSize()) / 2));
+                      ImVec2(theme.px(10), (field.h - ImGui::GetFontSize()) / 2));
   forget_undo("##query", query_);
   if (focus_) ImGui::SetKeyboardFocusHere();
   focus_ = false;
@@ -134,8 +135,8 @@ void CommandPalette::draw(const Look& look, const Rect& window, const std::vecto
   ImGui::PopStyleVar();
   ImGui::PopFont();
   move_with_keys(shown.size());
-  draw_list(look, rest, shown);
-  if (shown.empty()) draw_no_match(look, rest.take_top(look.px(30)), query_);
+  draw_list(theme, rest, shown);
+  if (shown.empty()) draw_no_match(theme, rest.take_top(theme.px(30)), query_);
   if (overlay.wants_to_close()) open_ = false;
 }
 

@@ -26,7 +26,7 @@ class CommandPalette {
   void close() { open_ = false; }
   bool is_open() const { return open_; }
   // `reveal_knob` shows a knob in its panel.
-  void draw(const Look& look, const Rect& window, const std::vector<Action>& actions,
+  void draw(const Theme& theme, const Rect& window, const std::vector<Action>& actions,
             const std::function<void(std::string_view)>& reveal_knob, Commands& commands);
 
  private:
@@ -37,8 +37,8 @@ class CommandPalette {
   std::vector<Entry> entries(const std::vector<Action>& actions,
                              const std::function<void(std::string_view)>& reveal_knob,
                              Commands& commands) const;
-  static void draw_no_match(const Look& look, const Rect& row, const std::string& query);
-  void draw_list(const Look& look, Rect rect, const std::vector<Entry>& shown);
+  static void draw_no_match(const Theme& theme, const Rect& row, const std::string& query);
+  void draw_list(const Theme& theme, Rect rect, const std::vector<Entry>& shown);
   void move_with_keys(std::size_t count);
 
   bool open_ = false, focus_ = false, type_on_ = false;

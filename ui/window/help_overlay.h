@@ -15,8 +15,8 @@ std::span<const KeyHint> key_hints();          // of Tune
 std::span<const KeyHint> inspect_key_hints();  // of Inspect
 
 // Returns true when it was closed.
-bool draw_help_overlay(const Look& look, const Rect& window, std::span<const KeyHint> hints);
+bool draw_help_overlay(const Theme& theme, const Rect& window, std::span<const KeyHint> hints);
 // One line with the keys that a presenter needs.
-void draw_key_line(const Look& look, const Rect& rect);
+void draw_key_line(const Theme& theme, const Rect& rect);
 
 }  // namespace shardlens::ui

@@ -64,16 +64,16 @@ bool MainView::prepare_fonts(ImFontAtlas& atlas) {
   return true;
 }
 
-Look MainView::make_look() {
-  Look look;
-  look.theme = preferences_.present_mode ? ThemeKind::kLight : preferences_.theme;
-  look.palette = &palette(look.theme);
-  look.fonts = fonts_;
-  look.scale = fonts_scale_;
-  look.present = preferences_.present_mode;
-  look.probe = probe_;
-  look.focus = &focus_;
-  return look;
+Theme MainView::make_look() {
+  Theme theme;
+  theme.kind = preferences_.present_mode ? ThemeKind::kLight : preferences_.theme;
+  theme.palette = &palette(theme.kind);
+  theme.fonts = fonts_;
+  theme.scale = fonts_scale_;
+  theme.present = preferences_.present_mode;
+  theme.probe = probe_;
+  theme.focus = &focus_;
+  return theme;
 }
 
 void MainView::note_activity(const Snapshot& snapshot) {
@@ -89,59 +89,59 @@ void MainView::note_activity(const Snapshot& snapshot) {
   seen_version_ = snapshot.version;
 }
 
-void MainView::draw_inspect(const Look& look, const Rect& area, const Snapshot& snapshot,
+void MainView::draw_inspect(const Theme& theme, const Rect& area, const Snapshot& snapshot,
                             Commands& commands) {
-  Rect rest = area.inset(look.px(8), 0);
-  rest.take_bottom(look.px(8));
+  Rect rest = area.inset(theme.px(8), 0);
+  rest.take_bottom(theme.px(8));
   if (snapshot.replay.active) {
-    draw_replay_bar(look, rest.take_top(look.px(kReplayHeight), look.px(8)), snapshot, commands);
+    draw_replay_bar(theme, rest.take_top(theme.px(kReplayHeight), theme.px(8)), snapshot, commands);
   }
   const bool keys = keys_are_free(snapshot) && !ImGui::GetIO().KeyCtrl;
-  inspect_.draw(look, rest, snapshot, keys, preferences_, commands);
+  inspect_.draw(theme, rest, snapshot, keys, preferences_, commands);
 }
 
-void MainView::draw_window(const Look& look, const Rect& window, const Snapshot& snapshot,
+void MainView::draw_window(const Theme& theme, const Rect& window, const Snapshot& snapshot,
                            Commands& commands) {
   Rect area = window;
   Rect keys;
-  if (look.present) keys = area.take_bottom(look.px(kKeyLineHeight));
+  if (theme.present) keys = area.take_bottom(theme.px(kKeyLineHeight));
   LayoutInput input;
   input.width = area.w;
   input.height = area.h;
-  input.scale = look.scale;
+  input.scale = theme.scale;
   const std::vector<Message> lines = messages(snapshot);
   input.message_lines = static_cast<int>(lines.size());
   if (snapshot.ledger) input.dock_rows = static_cast<int>(snapshot.ledger->rows.size());
   input.replay = snapshot.replay.active;
   input.learns = snapshot.run && has_learning(snapshot.run->figures);
-  input.fold_knobs = preferences_.fold_knobs || look.present;
-  input.fold_dock = preferences_.fold_dock || (look.present && !workspace_.opens_dock());
+  input.fold_knobs = preferences_.fold_knobs || theme.present;
+  input.fold_dock = preferences_.fold_dock || (theme.present && !workspace_.opens_dock());
   input.open_dock = workspace_.opens_dock();
   const TuneLayout layout = tune_layout(input);
 
   const TopBarResult bar =
-      draw_top_bar(look, layout.top_bar, preferences_.workspace, snapshot, commands);
+      draw_top_bar(theme, layout.top_bar, preferences_.workspace, snapshot, commands);
   if (bar.toggle_theme) {
-    preferences_.theme = look.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
+    preferences_.theme = theme.kind == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
   }
   if (bar.toggle_help) help_ = !help_;
-  if (!layout.messages.empty()) draw_messages(look, layout.messages, lines);
+  if (!layout.messages.empty()) draw_messages(theme, layout.messages, lines);
   if (inspects()) {
     const Rect& above = layout.messages.empty() ? layout.top_bar : layout.messages;
-    const float top = above.bottom() + look.px(8);
-    draw_inspect(look, {area.x, top, area.w, area.bottom() - top}, snapshot, commands);
+    const float top = above.bottom() + theme.px(8);
+    draw_inspect(theme, {area.x, top, area.w, area.bottom() - top}, snapshot, commands);
   } else {
-    workspace_.draw(look, layout, snapshot, preferences_, commands);
+    workspace_.draw(theme, layout, snapshot, preferences_, commands);
   }
   if (!bar.workspace.empty()) preferences_.workspace = bar.workspace;
-  if (look.present) draw_key_line(look, keys.inset(look.px(16), 0));
+  if (theme.present) draw_key_line(theme, keys.inset(theme.px(16), 0));
 }
 
 void MainView::draw(const Snapshot& snapshot, Commands& commands) {
   note_activity(snapshot);
-  const Look look = make_look();
+  const Theme theme = make_look();
   if (probe_ != nullptr) probe_->begin_frame();
-  apply_style(look);
+  apply_style(theme);
   ImGui::GetIO().ConfigInputTextCursorBlink = false;  // a blinking cursor would keep frames coming
   const std::size_t first_command = commands.size();
   focus_.begin_frame(!palette_.is_open());
@@ -158,8 +158,8 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleVar();
-  ImGui::PushFont(look.font(Face::kBody));
-  draw_window(look, window, snapshot, commands);
+  ImGui::PushFont(theme.font(Face::kBody));
+  draw_window(theme, window, snapshot, commands);
   ImGui::PopFont();
   ImGui::End();
 
@@ -168,18 +168,18 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
     if (wanted_->step >= 0) commands.push_back(SelectStep{wanted_->step});
     wanted_.reset();
   }
-  plan_.draw(look, window, snapshot, commands);
+  plan_.draw(theme, window, snapshot, commands);
   const auto hints = inspects() ? inspect_key_hints() : key_hints();
-  if (help_ && draw_help_overlay(look, window, hints)) help_ = false;
+  if (help_ && draw_help_overlay(theme, window, hints)) help_ = false;
   palette_.draw(
-      look, window, actions(snapshot, commands),
+      theme, window, actions(snapshot, commands),
       [this](std::string_view knob) {
         preferences_.fold_knobs = false;
         preferences_.workspace = kTuneWorkspace;
         workspace_.knobs().reveal(knob);
       },
       commands);
-  focus_.end_frame(look);
+  focus_.end_frame(theme);
   start_by_key(snapshot, palette_open, first_command, commands);
 }
 

@@ -46,7 +46,7 @@ class MainView {
 
  private:
   float effective_scale() const;
-  Look make_look();
+  Theme make_look();
   void change_scale(float factor);
   void handle_keys(const Snapshot& snapshot, Commands& commands);
   void handle_timeline_keys();
@@ -61,9 +61,9 @@ class MainView {
   void add_tune_actions(std::vector<Action>& out);
   void add_inspect_actions(std::vector<Action>& out);
   void add_view_actions(std::vector<Action>& out);  // what changes only the look
-  void draw_window(const Look& look, const Rect& window, const Snapshot& snapshot,
+  void draw_window(const Theme& theme, const Rect& window, const Snapshot& snapshot,
                    Commands& commands);
-  void draw_inspect(const Look& look, const Rect& area, const Snapshot& snapshot,
+  void draw_inspect(const Theme& theme, const Rect& area, const Snapshot& snapshot,
                     Commands& commands);
   // Nothing that lies above the workspace, and no field, has the keyboard.
   bool keys_are_free(const Snapshot& snapshot) const;

@@ -14,33 +14,33 @@ namespace {
 
 using Kind = StartControls::Kind;
 
-void draw_setup(const Look& look, Rect box, const Snapshot& snapshot,
+void draw_setup(const Theme& theme, Rect box, const Snapshot& snapshot,
                 const StartControls& controls) {
-  const Palette& p = look.colors();
-  text_in(look, box.take_top(look.px(20)), Face::kStrong, p.text, controls.label);
+  const Palette& p = theme.colors();
+  text_in(theme, box.take_top(theme.px(20)), Face::kStrong, p.text, controls.label);
   if (controls.kind == Kind::kInstalling) {
-    Rect bar = box.take_top(look.px(16));
-    bar = bar.inset(0, look.px(5));
-    fill(bar, color(p.field_edge), look.px(3));
+    Rect bar = box.take_top(theme.px(16));
+    bar = bar.inset(0, theme.px(5));
+    fill(bar, color(p.field_edge), theme.px(3));
     const double fraction = snapshot.trainer.fraction;
     if (fraction >= 0) {
       fill({bar.x, bar.y, bar.w * static_cast<float>(std::min(fraction, 1.0)), bar.h},
-           color(p.accent), look.px(3));
+           color(p.accent), theme.px(3));
     } else {
-      hatch(look, bar, color(p.accent));
+      hatch(theme, bar, color(p.accent));
     }
   }
-  text_wrapped(look, box, Face::kSmall, p.text_muted, controls.detail);
+  text_wrapped(theme, box, Face::kSmall, p.text_muted, controls.detail);
 }
 
-void draw_setup_failed(const Look& look, Rect box, const StartControls& controls,
+void draw_setup_failed(const Theme& theme, Rect box, const StartControls& controls,
                        Commands& commands) {
-  const Palette& p = look.colors();
-  if (button(look, "start/retry", box.take_top(look.px(36), look.px(8)), ButtonKind::kQuiet,
+  const Palette& p = theme.colors();
+  if (button(theme, "start/retry", box.take_top(theme.px(36), theme.px(8)), ButtonKind::kQuiet,
              controls.label)) {
     commands.push_back(RetryTrainerSetup{});
   }
-  text_wrapped(look, box, Face::kSmall, p.danger, controls.detail);
+  text_wrapped(theme, box, Face::kSmall, p.danger, controls.detail);
 }
 
 constexpr float kQueueRow = 24;
@@ -49,45 +49,45 @@ constexpr std::size_t kQueueRows = 4;  // more are scrolled to
 // More runs than can be seen at once are counted above them.
 bool counts_queue(const Snapshot& snapshot) { return snapshot.job.queued.size() > kQueueRows; }
 
-float queue_height(const Look& look, const Snapshot& snapshot) {
+float queue_height(const Theme& theme, const Snapshot& snapshot) {
   const auto rows = std::min(snapshot.job.queued.size(), kQueueRows) +
                     std::size_t{counts_queue(snapshot) ? 1U : 0U};
-  return rows == 0 ? 0 : look.px(kQueueRow) * static_cast<float>(rows) + look.px(8);
+  return rows == 0 ? 0 : theme.px(kQueueRow) * static_cast<float>(rows) + theme.px(8);
 }
 
-void draw_queue_head(const Look& look, Rect row, const Snapshot& snapshot, Commands& commands) {
+void draw_queue_head(const Theme& theme, Rect row, const Snapshot& snapshot, Commands& commands) {
   constexpr std::string_view kCancelAll = "Cancel all";
-  const float width = text_width(look, Face::kSmall, kCancelAll) + look.px(12);
-  const Rect cancel = row.take_right(width, look.px(4));
-  if (button(look, "queue/cancel all", cancel.inset(0, look.px(1)), ButtonKind::kGhost,
+  const float width = text_width(theme, Face::kSmall, kCancelAll) + theme.px(12);
+  const Rect cancel = row.take_right(width, theme.px(4));
+  if (button(theme, "queue/cancel all", cancel.inset(0, theme.px(1)), ButtonKind::kGhost,
              kCancelAll)) {
     commands.push_back(CancelQueued{});
   }
-  text_in(look, row, Face::kSmall, look.colors().text_muted,
+  text_in(theme, row, Face::kSmall, theme.colors().text_muted,
           std::to_string(snapshot.job.queued.size()) + " runs are queued");
 }
 
 // What starts one after another when the job that runs ends.
-void draw_queue(const Look& look, const Rect& box, const Snapshot& snapshot, Commands& commands) {
-  const Palette& p = look.colors();
-  const Panel panel(look, "queue", box, {.title = {}, .note = {}, .scrolls = true, .plain = true});
+void draw_queue(const Theme& theme, const Rect& box, const Snapshot& snapshot, Commands& commands) {
+  const Palette& p = theme.colors();
+  const Panel panel(theme, "queue", box, {.title = {}, .note = {}, .scrolls = true, .plain = true});
   const auto& queued = snapshot.job.queued;
   for (std::size_t i = 0; i < queued.size(); ++i) {
-    Rect row{box.x, panel.body.y + look.px(kQueueRow) * static_cast<float>(i), box.w - look.px(6),
-             look.px(kQueueRow)};
+    Rect row{box.x, panel.body.y + theme.px(kQueueRow) * static_cast<float>(i), box.w - theme.px(6),
+             theme.px(kQueueRow)};
     const std::string name = "queue/" + std::to_string(queued[i].id);
-    if (icon_button(look, name + "/remove", row.take_right(look.px(22)), Shape::kCross)) {
+    if (icon_button(theme, name + "/remove", row.take_right(theme.px(22)), Shape::kCross)) {
       commands.push_back(CancelQueued{queued[i].id});
     }
-    const Rect earlier = row.take_right(look.px(22), look.px(4));
-    if (i > 0 && icon_button(look, name + "/earlier", earlier, Shape::kUp)) {
+    const Rect earlier = row.take_right(theme.px(22), theme.px(4));
+    if (i > 0 && icon_button(theme, name + "/earlier", earlier, Shape::kUp)) {
       commands.push_back(MoveQueued{queued[i].id, -1});
     }
     const std::string text = (i == 0 ? "Next: " : "Then: ") + queued[i].name;
-    text_in(look, row, Face::kSmall, p.text_secondary, text);
-    explain(look, row, text, "Starts when the runs before it have ended");
+    text_in(theme, row, Face::kSmall, p.text_secondary, text);
+    explain(theme, row, text, "Starts when the runs before it have ended");
   }
-  panel.content_height(look.px(kQueueRow) * static_cast<float>(queued.size()));
+  panel.content_height(theme.px(kQueueRow) * static_cast<float>(queued.size()));
 }
 
 std::string main_label(const StartControls& controls) {
@@ -96,81 +96,81 @@ std::string main_label(const StartControls& controls) {
 }
 
 // A long name stands under the button instead of being cut on it.
-bool name_fits(const Look& look, const StartControls& controls, float width) {
-  return text_width(look, Face::kStrong, main_label(controls)) <= width - look.px(16);
+bool name_fits(const Theme& theme, const StartControls& controls, float width) {
+  return text_width(theme, Face::kStrong, main_label(controls)) <= width - theme.px(16);
 }
 
 // Of the name under the button, with the gap below: a line or two.
-float name_height(const Look& look, const StartControls& controls, float width) {
-  const float line_height = wrapped_height(look, Face::kSmall, width, "x");
-  const float wanted = wrapped_height(look, Face::kSmall, width, controls.detail);
-  return look.px(8) + std::min(wanted, 2 * line_height);
+float name_height(const Theme& theme, const StartControls& controls, float width) {
+  const float line_height = wrapped_height(theme, Face::kSmall, width, "x");
+  const float wanted = wrapped_height(theme, Face::kSmall, width, controls.detail);
+  return theme.px(8) + std::min(wanted, 2 * line_height);
 }
 
 }  // namespace
 
-float start_area_height(const Look& look, float width, const Snapshot& snapshot) {
+float start_area_height(const Theme& theme, float width, const Snapshot& snapshot) {
   const StartControls controls = start_controls(snapshot);
-  const float padding = 2 * look.px(kPanelPadding);
+  const float padding = 2 * theme.px(kPanelPadding);
   switch (controls.kind) {
     case Kind::kInstalling:
-      return padding + look.px(20 + 16 + 34);
+      return padding + theme.px(20 + 16 + 34);
     case Kind::kInstallFailed:
-      return padding + look.px(36 + 8 + 64);
+      return padding + theme.px(36 + 8 + 64);
     case Kind::kViewerOnly:
-      return padding + look.px(20 + 34);
+      return padding + theme.px(20 + 34);
     case Kind::kStart:
     case Kind::kQueue:
       break;
   }
-  float height = padding + look.px(36) + queue_height(look, snapshot);
-  if (!name_fits(look, controls, width - padding)) {
-    height += name_height(look, controls, width - padding);
+  float height = padding + theme.px(36) + queue_height(theme, snapshot);
+  if (!name_fits(theme, controls, width - padding)) {
+    height += name_height(theme, controls, width - padding);
   }
-  if (!controls.stop_and_start.empty()) height += look.px(8 + 30);
+  if (!controls.stop_and_start.empty()) height += theme.px(8 + 30);
   return height;
 }
 
-void draw_start_area(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void draw_start_area(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                      Commands& commands) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const StartControls controls = start_controls(snapshot);
   Rect rest = rect;
   switch (controls.kind) {
     case Kind::kInstalling:
     case Kind::kViewerOnly:
-      return draw_setup(look, rest, snapshot, controls);
+      return draw_setup(theme, rest, snapshot, controls);
     case Kind::kInstallFailed:
-      return draw_setup_failed(look, rest, controls, commands);
+      return draw_setup_failed(theme, rest, controls, commands);
     case Kind::kStart:
     case Kind::kQueue:
       break;
   }
-  if (const float queue = queue_height(look, snapshot); queue > 0) {
+  if (const float queue = queue_height(theme, snapshot); queue > 0) {
     Rect rows = rest.take_top(queue);
-    rows.h -= look.px(8);
+    rows.h -= theme.px(8);
     if (counts_queue(snapshot)) {
-      draw_queue_head(look, rows.take_top(look.px(kQueueRow)), snapshot, commands);
+      draw_queue_head(theme, rows.take_top(theme.px(kQueueRow)), snapshot, commands);
     }
-    draw_queue(look, rows, snapshot, commands);
+    draw_queue(theme, rows, snapshot, commands);
     ImGui::SetCursorScreenPos({rest.x, rest.y});
   }
-  const bool fits = name_fits(look, controls, rect.w);
-  const Rect main = rest.take_top(look.px(36), fits ? look.px(8) : 0);
+  const bool fits = name_fits(theme, controls, rect.w);
+  const Rect main = rest.take_top(theme.px(36), fits ? theme.px(8) : 0);
   if (!fits) {
-    Rect name = rest.take_top(name_height(look, controls, rect.w), look.px(8));
-    name.take_top(look.px(5));
-    text_wrapped(look, name, Face::kSmall, p.text_secondary, controls.detail);
+    Rect name = rest.take_top(name_height(theme, controls, rect.w), theme.px(8));
+    name.take_top(theme.px(5));
+    text_wrapped(theme, name, Face::kSmall, p.text_secondary, controls.detail);
   }
-  if (button(look, "start/main", main, ButtonKind::kPrimary,
+  if (button(theme, "start/main", main, ButtonKind::kPrimary,
              fits ? main_label(controls) : controls.label, controls.enabled)) {
     commands.push_back(StartRun{});
   }
-  explain(look, main, main_label(controls),
+  explain(theme, main, main_label(controls),
           controls.enabled ? "Starts with the settings above" : "A setting above has a problem",
           "Ctrl+Enter");
   if (controls.stop_and_start.empty()) return;
-  if (button(look, "start/stop_and_start", rest.take_top(look.px(30)), ButtonKind::kQuiet,
+  if (button(theme, "start/stop_and_start", rest.take_top(theme.px(30)), ButtonKind::kQuiet,
              controls.stop_and_start, controls.enabled)) {
     commands.push_back(StartRun{.stop_current = true});
   }

@@ -20,8 +20,8 @@ struct TopBarResult {
   std::string workspace;  // the one that was chosen; "": none
 };
 
-TopBarResult draw_top_bar(const Look& look, const Rect& rect, std::string_view workspace,
+TopBarResult draw_top_bar(const Theme& theme, const Rect& rect, std::string_view workspace,
                           const Snapshot& snapshot, Commands& commands);
-void draw_messages(const Look& look, const Rect& rect, const std::vector<Message>& lines);
+void draw_messages(const Theme& theme, const Rect& rect, const std::vector<Message>& lines);
 
 }  // namespace shardlens::ui

@@ -42,11 +42,11 @@ Rgb transfer_color(const Palette& p, const trace::EventDetails& details) {
   return details.piece_class == trace::TimeClass::kExposed ? p.exposed : p.overlapped;
 }
 
-void explain_call(const Look& look, const trace::EventDetails& details,
+void explain_call(const Theme& theme, const trace::EventDetails& details,
                   const trace::RankCall& call) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const Rgb waiting = wait_color(p), transfer = transfer_color(p, details);
-  const TooltipScope scope(look);
+  const TooltipScope scope(theme);
   scope.title("Rank " + std::to_string(call.rank));
   const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)).text(); };
   constexpr std::string_view kWait = "Wait for the last rank";
@@ -64,38 +64,38 @@ void explain_call(const Look& look, const trace::EventDetails& details,
       "goes there");
 }
 
-void draw_call(const Look& look, const Rect& row, float label_width,
+void draw_call(const Theme& theme, const Rect& row, float label_width,
                const trace::EventDetails& details, const trace::RankCall& call,
                const CallSpan& span) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   Rect bars = row;
-  const Rect label = bars.take_left(label_width, look.px(8));
+  const Rect label = bars.take_left(label_width, theme.px(8));
   const bool own = call.rank == details.place.ref.rank;
-  text_in(look, label, Face::kSmall, own ? p.text : p.text_secondary,
+  text_in(theme, label, Face::kSmall, own ? p.text : p.text_secondary,
           "rank " + std::to_string(call.rank));
   const auto total = static_cast<double>(std::max<std::int64_t>(1, span.end_ns - span.start_ns));
   const auto x_of = [&](std::int64_t ns) {
     const double at = std::clamp(static_cast<double>(ns - span.start_ns) / total, 0.0, 1.0);
     return std::round(bars.x + bars.w * static_cast<float>(at));
   };
-  const float height = look.px(10);
+  const float height = theme.px(10);
   const float y = std::round(bars.center_y() - height / 2);
   const std::int64_t wait = known_wait_ns(details, call).value_or(0);
   const float begin = x_of(call.start_ns), middle = x_of(call.start_ns + wait);
   const float end = std::max(middle + 1, x_of(call.end_ns));
-  fill({begin, y, middle - begin, height}, color(wait_color(p)), look.px(2));
-  fill({middle, y, end - middle, height}, color(transfer_color(p, details)), look.px(2));
-  if (own) outline({begin, y - 1, end - begin, height + 2}, color(p.text), look.px(2));
+  fill({begin, y, middle - begin, height}, color(wait_color(p)), theme.px(2));
+  fill({middle, y, end - middle, height}, color(transfer_color(p, details)), theme.px(2));
+  if (own) outline({begin, y - 1, end - begin, height + 2}, color(p.text), theme.px(2));
 }
 
-void draw_calls_legend(const Look& look, Rect row, const trace::EventDetails& details) {
-  const Palette& p = look.colors();
+void draw_calls_legend(const Theme& theme, Rect row, const trace::EventDetails& details) {
+  const Palette& p = theme.colors();
   const auto entry = [&](Rgb ink, std::string_view word) {
-    const Rect box = row.take_left(look.px(10), look.px(6));
-    const float side = look.px(8);
-    fill({box.x, box.center_y() - side / 2, side, side}, color(ink), look.px(2));
-    const float width = label_in(look, row, Face::kSmall, p.text_secondary, word);
-    row.take_left(width, look.px(14));
+    const Rect box = row.take_left(theme.px(10), theme.px(6));
+    const float side = theme.px(8);
+    fill({box.x, box.center_y() - side / 2, side, side}, color(ink), theme.px(2));
+    const float width = label_in(theme, row, Face::kSmall, p.text_secondary, word);
+    row.take_left(width, theme.px(14));
   };
   entry(wait_color(p), "wait");
   entry(transfer_color(p, details), "transfer");
@@ -105,8 +105,8 @@ void draw_calls_legend(const Look& look, Rect row, const trace::EventDetails& de
       is_known
           ? "clock error ± " + format_duration(static_cast<double>(details.clock_error_ns)).text()
           : "clock error not known";
-  label_in(look, row, Face::kSmall, p.text_muted, error, Align::kRight);
-  explain(look, row, "Clock error",
+  label_in(theme, row, Face::kSmall, p.text_muted, error, Align::kRight);
+  explain(theme, row, "Clock error",
           "How far the hosts' clocks may be apart. Waits shorter than that are not drawn");
 }
 
@@ -156,41 +156,41 @@ std::optional<std::int64_t> known_wait_ns(const trace::EventDetails& details,
   return std::max<std::int64_t>(0, wait);
 }
 
-float calls_height(const Look& look, const trace::EventDetails& details) {
+float calls_height(const Theme& theme, const trace::EventDetails& details) {
   if (details.calls.size() < 2) return 0;
   const bool many = details.calls.size() > kMostCalls;
   const std::size_t rows = many ? kShownOfMany + 1 : details.calls.size();
-  return look.px(kCallsTitle + kCallsLegend) + look.px(kCallRow) * static_cast<float>(rows);
+  return theme.px(kCallsTitle + kCallsLegend) + theme.px(kCallRow) * static_cast<float>(rows);
 }
 
-void draw_calls(const Look& look, const Rect& rect, const trace::EventDetails& details,
+void draw_calls(const Theme& theme, const Rect& rect, const trace::EventDetails& details,
                 Commands& commands) {
   if (details.calls.size() < 2) return;
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   Rect rest = rect;
-  text_in(look, rest.take_top(look.px(kCallsTitle)), Face::kStrong, p.text,
+  text_in(theme, rest.take_top(theme.px(kCallsTitle)), Face::kStrong, p.text,
           "The same collective on every rank");
   const CallSpan span = span_of(details);
   float label_width = 0;
   for (const trace::RankCall& call : details.calls) {
     label_width =
-        std::max(label_width, text_width(look, Face::kSmall, "rank " + std::to_string(call.rank)));
+        std::max(label_width, text_width(theme, Face::kSmall, "rank " + std::to_string(call.rank)));
   }
   const ShownCalls shown = shown_calls(details);
   for (const trace::RankCall* each : shown.calls) {
     const trace::RankCall& call = *each;
-    const Rect row = rest.take_top(look.px(kCallRow));
-    const Hit hit = hit_area(look, "details/rank " + std::to_string(call.rank), row);
-    if (hit.hovered) fill(row.inset(-look.px(4), 0), color(p.hover), look.px(3));
-    draw_call(look, row, std::ceil(label_width), details, call, span);
+    const Rect row = rest.take_top(theme.px(kCallRow));
+    const Hit hit = hit_area(theme, "details/rank " + std::to_string(call.rank), row);
+    if (hit.hovered) fill(row.inset(-theme.px(4), 0), color(p.hover), theme.px(3));
+    draw_call(theme, row, std::ceil(label_width), details, call, span);
     if (hit.clicked && call.place.ref.exists()) commands.push_back(GoToEvent{call.place});
-    if (hit.hovered) explain_call(look, details, call);
+    if (hit.hovered) explain_call(theme, details, call);
   }
   if (!shown.rest.empty()) {
-    text_in(look, rest.take_top(look.px(kCallRow)), Face::kSmall, p.text_muted,
+    text_in(theme, rest.take_top(theme.px(kCallRow)), Face::kSmall, p.text_muted,
             rest_text(details, shown.rest));
   }
-  draw_calls_legend(look, rest.take_top(look.px(kCallsLegend)), details);
+  draw_calls_legend(theme, rest.take_top(theme.px(kCallsLegend)), details);
 }
 
 }  // namespace shardlens::ui

@@ -10,9 +10,9 @@
 
 namespace shardlens::ui {
 
-float calls_height(const Look& look, const trace::EventDetails& details);
+float calls_height(const Theme& theme, const trace::EventDetails& details);
 // A click on a rank's bar goes to its call.
-void draw_calls(const Look& look, const Rect& rect, const trace::EventDetails& details,
+void draw_calls(const Theme& theme, const Rect& rect, const trace::EventDetails& details,
                 Commands& commands);
 
 // Nothing: not known, as the hosts' clocks could make it up.

@@ -25,12 +25,12 @@ bool is_figure_text(std::string_view text) {
                            text.starts_with("−") || text.starts_with("±") || text.starts_with("<"));
 }
 
-float label_column(const Look& look, const Rect& area, const trace::EventDetails& details) {
+float label_column(const Theme& theme, const Rect& area, const trace::EventDetails& details) {
   float widest = 0;
   for (const trace::DetailField& field : details.fields) {
-    widest = std::max(widest, text_width(look, Face::kBody, field.label));
+    widest = std::max(widest, text_width(theme, Face::kBody, field.label));
   }
-  return std::min(std::ceil(widest) + look.px(16), area.w * 0.48f);
+  return std::min(std::ceil(widest) + theme.px(16), area.w * 0.48f);
 }
 
 Face face_of(const trace::DetailField& field) {
@@ -38,64 +38,64 @@ Face face_of(const trace::DetailField& field) {
 }
 
 // A second line for a value that needs one; a name that fills more is cut, and told by its tooltip.
-float field_height(const Look& look, float width, const trace::DetailField& field) {
+float field_height(const Theme& theme, float width, const trace::DetailField& field) {
   const Face face = face_of(field);
-  if (text_width(look, face, field.value) <= width) return look.px(kFieldRow);
-  const float line = wrapped_height(look, face, width, "x");
-  const float wanted = wrapped_height(look, face, width, field.value);
-  return look.px(kFieldRow) + (wanted <= 2.5f * line ? line : 0);
+  if (text_width(theme, face, field.value) <= width) return theme.px(kFieldRow);
+  const float line = wrapped_height(theme, face, width, "x");
+  const float wanted = wrapped_height(theme, face, width, field.value);
+  return theme.px(kFieldRow) + (wanted <= 2.5f * line ? line : 0);
 }
 
-float fields_height(const Look& look, const Rect& area, const trace::EventDetails& details) {
-  const float values = area.w - label_column(look, area, details);
+float fields_height(const Theme& theme, const Rect& area, const trace::EventDetails& details) {
+  const float values = area.w - label_column(theme, area, details);
   float height = 0;
-  for (const auto& field : details.fields) height += field_height(look, values, field);
+  for (const auto& field : details.fields) height += field_height(theme, values, field);
   return height;
 }
 
 // Takes their room from `rest`.
-void draw_fields(const Look& look, Rect& rest, const trace::EventDetails& details,
+void draw_fields(const Theme& theme, Rect& rest, const trace::EventDetails& details,
                  std::size_t first, std::size_t end) {
-  const Palette& p = look.colors();
-  const float labels = label_column(look, rest, details);
+  const Palette& p = theme.colors();
+  const float labels = label_column(theme, rest, details);
   for (std::size_t i = first; i < std::min(end, details.fields.size()); ++i) {
     const trace::DetailField& field = details.fields[i];
-    const Rect row = rest.take_top(field_height(look, rest.w - labels, field));
+    const Rect row = rest.take_top(field_height(theme, rest.w - labels, field));
     Rect value = row;
     const Rect label = value.take_left(labels, 0);
-    text_in(look, {label.x, label.y, label.w - look.px(8), look.px(kFieldRow)}, Face::kBody,
+    text_in(theme, {label.x, label.y, label.w - theme.px(8), theme.px(kFieldRow)}, Face::kBody,
             p.text_secondary, field.label);
-    if (row.h > look.px(kFieldRow)) {
-      value.y += look.px(3);
-      text_wrapped(look, value, face_of(field), p.text, field.value);
+    if (row.h > theme.px(kFieldRow)) {
+      value.y += theme.px(3);
+      text_wrapped(theme, value, face_of(field), p.text, field.value);
     } else {
-      text_in(look, value, face_of(field), p.text, field.value);
+      text_in(theme, value, face_of(field), p.text, field.value);
     }
-    explain(look, row, field.label, field.value, field.note);
+    explain(theme, row, field.label, field.value, field.note);
   }
 }
 
-float parameters_height(const Look& look, const trace::EventDetails& details) {
+float parameters_height(const Theme& theme, const trace::EventDetails& details) {
   if (details.parameters.empty()) return 0;
   const std::size_t lines = std::min(details.parameters.size(), kMostParameters) +
                             (details.parameters.size() > kMostParameters ? 1 : 0);
-  return look.px(30) + look.px(kParameterRow) * static_cast<float>(lines) + look.px(8);
+  return theme.px(30) + theme.px(kParameterRow) * static_cast<float>(lines) + theme.px(8);
 }
 
-void draw_parameters(const Look& look, const Rect& area, const trace::EventDetails& details) {
+void draw_parameters(const Theme& theme, const Rect& area, const trace::EventDetails& details) {
   if (details.parameters.empty()) return;
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   Rect rest = area;
   const std::size_t count = details.parameters.size();
-  text_in(look, rest.take_top(look.px(30)), Face::kStrong, p.text,
+  text_in(theme, rest.take_top(theme.px(30)), Face::kStrong, p.text,
           count == 1 ? "1 parameter" : std::to_string(count) + " parameters");
   for (std::size_t i = 0; i < std::min(count, kMostParameters); ++i) {
-    const Rect row = rest.take_top(look.px(kParameterRow));
-    text_in(look, row, Face::kMonoSmall, p.text_secondary, details.parameters[i]);
-    explain(look, row, "Parameter", details.parameters[i]);
+    const Rect row = rest.take_top(theme.px(kParameterRow));
+    text_in(theme, row, Face::kMonoSmall, p.text_secondary, details.parameters[i]);
+    explain(theme, row, "Parameter", details.parameters[i]);
   }
   if (count > kMostParameters) {
-    text_in(look, rest.take_top(look.px(kParameterRow)), Face::kSmall, p.text_muted,
+    text_in(theme, rest.take_top(theme.px(kParameterRow)), Face::kSmall, p.text_muted,
             "and " + std::to_string(count - kMostParameters) + " more");
   }
 }
@@ -108,16 +108,16 @@ std::vector<std::string_view> own_links(const trace::EventDetails& details) {
 
 // How buttons of equal height are broken into rows; calls place(index, box) and returns the height.
 template <typename Place>
-float flow_links(const Look& look, const Rect& area, const trace::EventDetails& details,
+float flow_links(const Theme& theme, const Rect& area, const trace::EventDetails& details,
                  const Place& place) {
   float x = area.x, y = area.y;
-  const float height = look.px(28), gap = look.px(8);
+  const float height = theme.px(28), gap = theme.px(8);
   const auto own = own_links(details);
   for (std::size_t i = 0; i < details.links.size() + own.size(); ++i) {
     const std::string_view label = i < details.links.size()
                                        ? std::string_view(details.links[i].label)
                                        : own[i - details.links.size()];
-    const float width = std::min(button_width(look, label), area.w);
+    const float width = std::min(button_width(theme, label), area.w);
     if (x > area.x && x + width > area.right()) {
       x = area.x;
       y += height + gap;
@@ -139,46 +139,46 @@ std::string details_text(const trace::EventDetails& details) {
   return text;
 }
 
-void draw_links(const Look& look, const Rect& area, const trace::EventDetails& details,
+void draw_links(const Theme& theme, const Rect& area, const trace::EventDetails& details,
                 const SavePicture& picture, Commands& commands) {
-  flow_links(look, area, details, [&](std::size_t i, const Rect& box) {
+  flow_links(theme, area, details, [&](std::size_t i, const Rect& box) {
     if (i >= details.links.size()) {
       const std::string_view label = own_links(details)[i - details.links.size()];
-      if (!button(look, "details/" + std::string(label), box, ButtonKind::kQuiet, label)) return;
+      if (!button(theme, "details/" + std::string(label), box, ButtonKind::kQuiet, label)) return;
       if (label == "Save PNG") return commands.push_back(picture);
       if (label == "Copy") return commands.push_back(CopyText{details_text(details)});
       return commands.push_back(
           FindNames{{.text = details.name, .is_plain = true, .ignores_case = false}});
     }
     const trace::DetailLink& link = details.links[i];
-    if (button(look, "details/" + link.label, box, ButtonKind::kQuiet, link.label))
+    if (button(theme, "details/" + link.label, box, ButtonKind::kQuiet, link.label))
       commands.push_back(GoToEvent{link.target});
   });
 }
 
 // Title left, subtitle right or, where both do not fit beside each other, below it.
-float draw_details_head(const Look& look, const Rect& area, const trace::EventDetails& details,
+float draw_details_head(const Theme& theme, const Rect& area, const trace::EventDetails& details,
                         Commands& commands) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   Rect first = area;
-  first.h = look.px(kDetailsTitle);
-  const float side = look.px(20);
-  const Rect close = first.take_right(side, look.px(8));
-  if (icon_button(look, "details/close", close.inset(0, (close.h - side) / 2), Shape::kCross))
+  first.h = theme.px(kDetailsTitle);
+  const float side = theme.px(20);
+  const Rect close = first.take_right(side, theme.px(8));
+  if (icon_button(theme, "details/close", close.inset(0, (close.h - side) / 2), Shape::kCross))
     commands.push_back(DropEvent{});
-  const float title = text_width(look, Face::kStrong, details.title);
-  const float subtitle = text_width(look, Face::kSmall, details.subtitle);
-  const bool beside = title + subtitle + look.px(16) <= first.w;
-  if (beside) text_in(look, first, Face::kSmall, p.text_muted, details.subtitle, Align::kRight);
-  text_in(look, first, Face::kStrong, p.text, details.title);
-  explain(look, first, details.title, details.subtitle);
+  const float title = text_width(theme, Face::kStrong, details.title);
+  const float subtitle = text_width(theme, Face::kSmall, details.subtitle);
+  const bool beside = title + subtitle + theme.px(16) <= first.w;
+  if (beside) text_in(theme, first, Face::kSmall, p.text_muted, details.subtitle, Align::kRight);
+  text_in(theme, first, Face::kStrong, p.text, details.title);
+  explain(theme, first, details.title, details.subtitle);
   if (beside || details.subtitle.empty()) return first.h;
-  const Rect second{area.x, first.bottom() - look.px(8), area.w, look.px(20)};
-  text_in(look, second, Face::kSmall, p.text_muted, details.subtitle);
-  return second.bottom() - area.y + look.px(4);
+  const Rect second{area.x, first.bottom() - theme.px(8), area.w, theme.px(20)};
+  text_in(theme, second, Face::kSmall, p.text_muted, details.subtitle);
+  return second.bottom() - area.y + theme.px(4);
 }
 
-void draw_nothing_picked(const Look& look, const Rect& rect) {
+void draw_nothing_picked(const Theme& theme, const Rect& rect) {
   constexpr std::array<std::array<std::string_view, 2>, 8> kKeys{
       {{"Click", "details of an event"},
        {"Shift+drag", "figures of a range"},
@@ -188,61 +188,61 @@ void draw_nothing_picked(const Look& look, const Rect& rect) {
        {"Ctrl+F", "find by name"},
        {"Enter", "zoom to what is picked"},
        {"Esc", "drop what is picked"}}};
-  const Palette& p = look.colors();
-  const Panel panel(look, "details", rect, {.title = "Details", .note = {}});
+  const Palette& p = theme.colors();
+  const Panel panel(theme, "details", rect, {.title = "Details", .note = {}});
   Rect rest = panel.body;
   const float height =
-      wrapped_height(look, Face::kBody, rest.w,
+      wrapped_height(theme, Face::kBody, rest.w,
                      "Click an event in the timeline: everything recorded about it is shown here");
-  text_wrapped(look, rest.take_top(height, look.px(12)), Face::kBody, p.text_secondary,
+  text_wrapped(theme, rest.take_top(height, theme.px(12)), Face::kBody, p.text_secondary,
                "Click an event in the timeline: everything recorded about it is shown here");
   for (const auto& [key, meaning] : kKeys) {
-    Rect row = rest.take_top(look.px(kFieldRow));
-    if (row.h < look.px(kFieldRow)) return;
-    text_in(look, row.take_left(look.px(96)), Face::kMono, p.text, key);
-    text_in(look, row, Face::kBody, p.text_muted, meaning);
+    Rect row = rest.take_top(theme.px(kFieldRow));
+    if (row.h < theme.px(kFieldRow)) return;
+    text_in(theme, row.take_left(theme.px(96)), Face::kMono, p.text, key);
+    text_in(theme, row, Face::kBody, p.text_muted, meaning);
   }
 }
 
 }  // namespace
 
-void draw_details_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void draw_details_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                         Commands& commands) {
   const auto details = snapshot.inspect ? snapshot.inspect->details : nullptr;
-  if (!details) return draw_nothing_picked(look, rect);
-  const Palette& p = look.colors();
-  fill(rect, color(p.panel), look.px(6));
-  outline(rect, color(p.panel_edge), look.px(6));
-  Rect area = rect.inset(look.px(kPanelPadding), 0);
-  const float head = draw_details_head(look, area, *details, commands);
+  if (!details) return draw_nothing_picked(theme, rect);
+  const Palette& p = theme.colors();
+  fill(rect, color(p.panel), theme.px(6));
+  outline(rect, color(p.panel_edge), theme.px(6));
+  Rect area = rect.inset(theme.px(kPanelPadding), 0);
+  const float head = draw_details_head(theme, area, *details, commands);
   area.take_top(head);
-  area.h -= look.px(kPanelPadding);
-  const Rect column{area.x, area.y, area.w - look.px(6), area.h};  // beside a scroll bar
-  const float calls = calls_height(look, *details);
-  const float gap = calls > 0 ? look.px(8) : 0;
+  area.h -= theme.px(kPanelPadding);
+  const Rect column{area.x, area.y, area.w - theme.px(6), area.h};  // beside a scroll bar
+  const float calls = calls_height(theme, *details);
+  const float gap = calls > 0 ? theme.px(8) : 0;
   const std::size_t leading = calls > 0 ? kFieldsBeforeCalls : details->fields.size();
-  const float links = flow_links(look, column, *details, [](std::size_t, const Rect&) {});
-  const float foot = std::max(look.px(kLinkRow), links + look.px(10));
+  const float links = flow_links(theme, column, *details, [](std::size_t, const Rect&) {});
+  const float foot = std::max(theme.px(kLinkRow), links + theme.px(10));
   // Where they would take most of the room, the buttons are scrolled to.
   const bool foot_scrolls = foot > 0.4f * area.h;
-  const float content = fields_height(look, column, *details) + 2 * gap + calls +
-                        parameters_height(look, *details) + (foot_scrolls ? foot : 0);
+  const float content = fields_height(theme, column, *details) + 2 * gap + calls +
+                        parameters_height(theme, *details) + (foot_scrolls ? foot : 0);
   const float room = area.h - (foot_scrolls ? 0 : foot);
   const Rect body = area.take_top(std::max(0.0f, std::min(content, room)));
   const SavePicture picture{
       export_file_name(snapshot.inspect->run_folder, "details_" + details->title, "png"), rect};
   const auto draw_foot = [&](const Rect& box) {
-    draw_links(look, {box.x, box.y + look.px(10), box.w, box.h}, *details, picture, commands);
+    draw_links(theme, {box.x, box.y + theme.px(10), box.w, box.h}, *details, picture, commands);
   };
   {
-    const Panel panel(look, "details fields", {body.x, body.y, body.w + look.px(8), body.h},
+    const Panel panel(theme, "details fields", {body.x, body.y, body.w + theme.px(8), body.h},
                       {.title = {}, .note = {}, .scrolls = true, .plain = true});
     Rect rest{column.x, panel.body.y, column.w, content};
-    draw_fields(look, rest, *details, 0, leading);
+    draw_fields(theme, rest, *details, 0, leading);
     rest.take_top(gap);
-    draw_calls(look, rest.take_top(calls, gap), *details, commands);
-    draw_fields(look, rest, *details, leading, details->fields.size());
-    draw_parameters(look, rest.take_top(parameters_height(look, *details)), *details);
+    draw_calls(theme, rest.take_top(calls, gap), *details, commands);
+    draw_fields(theme, rest, *details, leading, details->fields.size());
+    draw_parameters(theme, rest.take_top(parameters_height(theme, *details)), *details);
     if (foot_scrolls) draw_foot(rest);
     panel.content_height(content);
   }

@@ -8,7 +8,7 @@
 
 namespace shardlens::ui {
 
-void draw_details_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void draw_details_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                         Commands& commands);
 
 }  // namespace shardlens::ui

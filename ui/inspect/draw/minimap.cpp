@@ -40,37 +40,37 @@ std::string steps_shown(const StepIndex& steps, const TimeWindow& window) {
 }
 
 // What the run's own events say against each other, and what is missing of it, is told.
-void draw_trouble(const Look& look, Rect box, const trace::TimelineRows& rows) {
+void draw_trouble(const Theme& theme, Rect box, const trace::TimelineRows& rows) {
   const bool incomplete = !rows.incomplete.empty();
   if (!incomplete && rows.reversed_events == 0 && rows.overlapping_events == 0) return;
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const Rgb ink = incomplete ? p.danger : p.text_muted;
-  const Rect mark = box.take_left(look.px(11), look.px(4));
-  shape(Shape::kWarning, mark.center_x(), mark.center_y(), look.px(10), color(ink));
-  label_in(look, box, Face::kSmall, ink, incomplete ? "incomplete" : "odd times");
+  const Rect mark = box.take_left(theme.px(11), theme.px(4));
+  shape(Shape::kWarning, mark.center_x(), mark.center_y(), theme.px(10), color(ink));
+  label_in(theme, box, Face::kSmall, ink, incomplete ? "incomplete" : "odd times");
 }
 
-void draw_names(const Look& look, Rect box, const InspectView& view, const StepIndex& steps,
+void draw_names(const Theme& theme, Rect box, const InspectView& view, const StepIndex& steps,
                 std::int64_t known_until_ns) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const auto shown = begun_before(steps.of(steps.reference_rank()), known_until_ns);
   const auto count = static_cast<std::int64_t>(shown.size());
   const std::int64_t end_ns = std::clamp(known_until_ns, view.rows->start_ns, view.rows->end_ns);
   const std::int64_t length = end_ns - view.rows->start_ns;
-  const float line_height = std::min(look.px(18), box.h / 2);
+  const float line_height = std::min(theme.px(18), box.h / 2);
   box = box.inset(0, std::round((box.h - 2 * line_height) / 2));
   Rect title = box.take_top(line_height);
-  const float width = text_in(look, title, Face::kStrong, p.text_secondary, "Whole run");
-  title.take_left(width, look.px(8));
-  draw_trouble(look, title, *view.rows);
+  const float width = text_in(theme, title, Face::kStrong, p.text_secondary, "Whole run");
+  title.take_left(width, theme.px(8));
+  draw_trouble(theme, title, *view.rows);
   std::string note = length_text(length);
   const bool reading = view.progress < 1;
   if (count > 0) note = format_integer(count) + (count == 1 ? " step · " : " steps · ") + note;
   if (reading) note = "reading… " + format_percent(std::clamp(view.progress, 0.0, 1.0)).text();
-  text_in(look, box, Face::kSmall, reading ? p.accent_text : p.text_muted, note);
+  text_in(theme, box, Face::kSmall, reading ? p.accent_text : p.text_muted, note);
 }
 
-void explain_run(const Look& look, const Rect& box, const InspectView& view) {
+void explain_run(const Theme& theme, const Rect& box, const InspectView& view) {
   const trace::TimelineRows& rows = *view.rows;
   std::string body = format_integer(rows.events) + " events on " +
                      std::to_string(rows.ranks.size()) +
@@ -87,13 +87,13 @@ void explain_run(const Look& look, const Rect& box, const InspectView& view) {
     body += "\n" + format_integer(rows.overlapping_events) +
             " began in another one of their lane: drawn half as high before it";
   }
-  explain(look, box, "Whole run", body, view.run_folder);
+  explain(theme, box, "Whole run", body, view.run_folder);
 }
 
-void explain_column(const Look& look, const InspectView& view, const StepIndex& steps,
+void explain_column(const Theme& theme, const InspectView& view, const StepIndex& steps,
                     std::int64_t time_ns) {
-  const Palette& p = look.colors();
-  const TooltipScope tip(look);
+  const Palette& p = theme.colors();
+  const TooltipScope tip(theme);
   const trace::StepBorder* step = steps.at(steps.reference_rank(), time_ns);
   tip.title(step != nullptr ? "Step " + format_integer(step->step)
                             : length_text(time_ns - view.rows->start_ns) + " after the start");
@@ -110,32 +110,32 @@ void explain_column(const Look& look, const InspectView& view, const StepIndex& 
 
 }  // namespace
 
-void Minimap::draw_overview(const Look& look, const Rect& strip, const InspectView& view,
+void Minimap::draw_overview(const Theme& theme, const Rect& strip, const InspectView& view,
                             const StepIndex& steps, const TimeWindow& whole) {
   if (view.overview != means_.picture()) means_ = RowMeans(view.overview);
   if (!view.overview || view.overview->rows.empty()) {
-    fill(strip, color(look.colors().field), look.px(2));
+    fill(strip, color(theme.colors().field), theme.px(2));
     return;
   }
-  RowCanvas canvas{look, whole, strip};
+  RowCanvas canvas{theme, whole, strip};
   canvas.means = &means_;
   RowPlace place;
   place.area = strip;
   place.row = 0;
   place.level_height = strip.h;
-  place.smooth_ns = ribbon_smoothing(whole, strip.w, steps.lengths().mean_ns, look.px(36));
+  place.smooth_ns = ribbon_smoothing(whole, strip.w, steps.lengths().mean_ns, theme.px(36));
   place.quiet = 0.5f;
   draw_row(canvas, place, view.overview->rows.front(), view.overview->names);
 }
 
-void Minimap::use_mouse(const Look& look, const Rect& strip, const TimeWindow& whole,
+void Minimap::use_mouse(const Theme& theme, const Rect& strip, const TimeWindow& whole,
                         TimeWindow& window) {
-  const Hit hit = mouse_area(look, "inspect/minimap", strip.inset(-3, -4));
+  const Hit hit = mouse_area(theme, "inspect/minimap", strip.inset(-3, -4));
   const float mouse = ImGui::GetIO().MousePos.x;
   const double at =
       static_cast<double>(mouse - strip.x) / static_cast<double>(std::max(1.0f, strip.w));
   const Rect frame = frame_of(strip, whole, window);
-  const float reach = look.px(kGripReach);
+  const float reach = theme.px(kGripReach);
   const bool wide = frame.w > 3 * reach;
   const bool at_start = wide && std::abs(mouse - frame.x) < reach;
   const bool at_end = wide && std::abs(mouse - frame.right()) < reach;
@@ -161,22 +161,22 @@ void Minimap::use_mouse(const Look& look, const Rect& strip, const TimeWindow& w
   }
 }
 
-void Minimap::draw(const Look& look, const Rect& rect, const InspectView& view,
+void Minimap::draw(const Theme& theme, const Rect& rect, const InspectView& view,
                    const StepIndex& steps, TimelineState& state) {
-  const Palette& p = look.colors();
-  fill(rect, color(p.panel), look.px(6));
-  outline(rect, color(p.panel_edge), look.px(6));
+  const Palette& p = theme.colors();
+  fill(rect, color(p.panel), theme.px(6));
+  outline(rect, color(p.panel_edge), theme.px(6));
   if (!view.rows) return;
-  Rect rest = rect.inset(look.px(kPanelPadding), look.px(10));
-  const float labels = std::min(look.px(kMinimapLabels), rest.w * 0.3f);
-  const Rect names = rest.take_left(labels, look.px(8));
-  draw_names(look, names, view, steps, state.known_until_ns);
-  explain_run(look, names, view);
+  Rect rest = rect.inset(theme.px(kPanelPadding), theme.px(10));
+  const float labels = std::min(theme.px(kMinimapLabels), rest.w * 0.3f);
+  const Rect names = rest.take_left(labels, theme.px(8));
+  draw_names(theme, names, view, steps, state.known_until_ns);
+  explain_run(theme, names, view);
   const Rect strip = rest;
   TimeWindow whole;
   whole.set_extent(view.rows->start_ns, view.rows->end_ns);
-  draw_overview(look, strip, view, steps, whole);
-  use_mouse(look, strip, whole, state.window);
+  draw_overview(theme, strip, view, steps, whole);
+  use_mouse(theme, strip, whole, state.window);
   // A replay has not come so far.
   const double known = std::clamp(whole.position(state.known_until_ns), 0.0, 1.0);
   const float now = strip.x + static_cast<float>(known * static_cast<double>(strip.w));
@@ -190,21 +190,21 @@ void Minimap::draw(const Look& look, const Rect& rect, const InspectView& view,
   fill({strip.x, strip.y, dim_left, strip.h}, color(p.panel, 0.45f));
   fill({frame.right(), strip.y, dim_right, strip.h}, color(p.panel, 0.45f));
   const bool all = state.window.is_fitted();
-  outline(frame, color(all ? p.idle_edge : p.text), look.px(3),
-          all ? 1.0f : std::max(1.0f, look.px(1.5f)));
+  outline(frame, color(all ? p.idle_edge : p.text), theme.px(3),
+          all ? 1.0f : std::max(1.0f, theme.px(1.5f)));
 
   const std::string note = steps_shown(steps, state.window);
-  const float width = text_width(look, Face::kSmall, note) + look.px(12), height = look.px(17);
-  float x = frame.right() + look.px(6);
-  if (x + width > strip.right()) x = frame.x - look.px(6) - width;
+  const float width = text_width(theme, Face::kSmall, note) + theme.px(12), height = theme.px(17);
+  float x = frame.right() + theme.px(6);
+  if (x + width > strip.right()) x = frame.x - theme.px(6) - width;
   if (x >= strip.x) {
-    const Rect box{x, strip.y + look.px(2), width, height};
-    fill(box, color(p.panel, 0.85f), look.px(3));
-    text_in(look, box, Face::kSmall, p.text_secondary, note, Align::kCenter);
+    const Rect box{x, strip.y + theme.px(2), width, height};
+    fill(box, color(p.panel, 0.85f), theme.px(3));
+    text_in(theme, box, Face::kSmall, p.text_secondary, note, Align::kCenter);
   }
   if (hovers(strip) && grip_ == Grip::kNone && ImGui::GetIO().MousePos.x < now) {
     const double at = static_cast<double>((ImGui::GetIO().MousePos.x - strip.x) / strip.w);
-    explain_column(look, view, steps, whole.time_at(at));
+    explain_column(theme, view, steps, whole.time_at(at));
   }
 }
 

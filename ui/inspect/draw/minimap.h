@@ -11,15 +11,16 @@ namespace shardlens::ui {
 
 class Minimap {
  public:
-  void draw(const Look& look, const Rect& rect, const InspectView& view, const StepIndex& steps,
+  void draw(const Theme& theme, const Rect& rect, const InspectView& view, const StepIndex& steps,
             TimelineState& state);
   void forget_run() { *this = {}; }
 
  private:
   enum class Grip : std::uint8_t { kNone, kStart, kEnd, kWhole };
-  void use_mouse(const Look& look, const Rect& strip, const TimeWindow& whole, TimeWindow& window);
+  void use_mouse(const Theme& theme, const Rect& strip, const TimeWindow& whole,
+                 TimeWindow& window);
 
-  void draw_overview(const Look& look, const Rect& strip, const InspectView& view,
+  void draw_overview(const Theme& theme, const Rect& strip, const InspectView& view,
                      const StepIndex& steps, const TimeWindow& whole);
 
   RowMeans means_;  // of the overview

@@ -33,33 +33,33 @@ float average_width(const TimelineScene& scene, std::size_t count) {
 
 void draw_step_head(const TimelineScene& scene, const StepBorder& step, const Rect& box,
                     bool hovered) {
-  const Look& look = scene.look();
-  const Palette& p = look.colors();
-  fill(box, color(hovered ? p.hover : p.field), look.px(2));
-  Rect inner = box.inset(look.px(6), 0);
+  const Theme& theme = scene.theme();
+  const Palette& p = theme.colors();
+  fill(box, color(hovered ? p.hover : p.field), theme.px(2));
+  Rect inner = box.inset(theme.px(6), 0);
   const std::string number = format_integer(step.step);
   const std::string name = "step " + number;
-  const float width = text_width(look, Face::kSmall, name);
+  const float width = text_width(theme, Face::kSmall, name);
   if (width > inner.w) {
-    label_in(look, box.inset(look.px(2), 0), Face::kSmall, p.text_secondary, number,
+    label_in(theme, box.inset(theme.px(2), 0), Face::kSmall, p.text_secondary, number,
              Align::kCenter);
     return;
   }
-  text_in(look, inner.take_left(width + 1, look.px(8)), Face::kSmall, p.text_secondary, name);
+  text_in(theme, inner.take_left(width + 1, theme.px(8)), Face::kSmall, p.text_secondary, name);
   if (step.end_ns > scene.known_until_ns) return;
-  label_in(look, inner, Face::kMonoSmall, p.text_muted, length_text(step.end_ns - step.start_ns));
+  label_in(theme, inner, Face::kMonoSmall, p.text_muted, length_text(step.end_ns - step.start_ns));
 }
 
 // Where steps are narrower than their numbers: every so many of them.
 void draw_step_scale(const TimelineScene& scene, std::span<const StepBorder> steps) {
-  const Look& look = scene.look();
-  const Palette& p = look.colors();
+  const Theme& theme = scene.theme();
+  const Palette& p = theme.colors();
   const float each = average_width(scene, steps.size());
-  const double room = static_cast<double>(look.px(64) / each);
+  const double room = static_cast<double>(theme.px(64) / each);
   const auto stride = static_cast<std::int64_t>(std::max(1.0, nice_step(room, 1)));
   std::size_t i = 0;
   while (i < steps.size() && steps[i].step % stride != 0) ++i;
-  fill(scene.steps, color(p.field), look.px(2));
+  fill(scene.steps, color(p.field), theme.px(2));
   float free_from = scene.steps.x;
   for (; i < steps.size(); i += static_cast<std::size_t>(stride)) {
     if (steps[i].start_ns >= scene.known_until_ns) break;
@@ -67,23 +67,23 @@ void draw_step_scale(const TimelineScene& scene, std::span<const StepBorder> ste
     if (x < scene.steps.x || x >= scene.steps.right()) continue;
     line(x, scene.steps.y, x, scene.steps.bottom(), color(p.idle_edge));
     const std::string label = "step " + format_integer(steps[i].step);
-    const float width = text_width(look, Face::kSmall, label);
-    if (x < free_from || x + look.px(4) + width > scene.steps.right()) continue;
-    text_in(look, {x + look.px(4), scene.steps.y, width + 1, scene.steps.h}, Face::kSmall,
+    const float width = text_width(theme, Face::kSmall, label);
+    if (x < free_from || x + theme.px(4) + width > scene.steps.right()) continue;
+    text_in(theme, {x + theme.px(4), scene.steps.y, width + 1, scene.steps.h}, Face::kSmall,
             p.text_muted, label);
-    free_from = x + look.px(12) + width;
+    free_from = x + theme.px(12) + width;
   }
 }
 
 // As much of it as there is room for.
 void name_origin(const TimelineScene& scene, const std::string& origin, const std::string& base) {
-  const Look& look = scene.look();
-  const Rect box{scene.labels.x, scene.axis.y, scene.labels.w - look.px(10), scene.axis.h};
+  const Theme& theme = scene.theme();
+  const Rect box{scene.labels.x, scene.axis.y, scene.labels.w - theme.px(10), scene.axis.h};
   const std::string more = base.empty() ? "" : " + " + base;
   const std::string shorter = origin.starts_with("from ") ? origin.substr(5) : origin;
   for (const std::string& name :
        {"from " + shorter + more, shorter + more, base.empty() ? "" : "+ " + base}) {
-    if (label_in(look, box, Face::kSmall, look.colors().text_muted, name, Align::kRight) > 0)
+    if (label_in(theme, box, Face::kSmall, theme.colors().text_muted, name, Align::kRight) > 0)
       return;
   }
 }
@@ -93,7 +93,7 @@ void name_origin(const TimelineScene& scene, const std::string& origin, const st
 const StepBorder* draw_step_heads(const TimelineScene& scene) {
   const auto steps = steps_in_sight(scene, scene.borders.reference_rank());
   if (steps.empty()) return nullptr;
-  const bool wide = average_width(scene, steps.size()) >= scene.look().px(kLeastStepHead);
+  const bool wide = average_width(scene, steps.size()) >= scene.theme().px(kLeastStepHead);
   if (!wide || steps.size() > kMostHeads) draw_step_scale(scene, steps);
   const StepBorder* hovered = nullptr;
   const RowCanvas& c = scene.canvas;
@@ -120,30 +120,30 @@ AxisOrigin axis_origin(const TimelineScene& scene, bool from_run) {
 }
 
 void draw_axis(const TimelineScene& scene, std::int64_t origin_ns, std::string_view origin) {
-  const Look& look = scene.look();
-  const Palette& p = look.colors();
+  const Theme& theme = scene.theme();
+  const Palette& p = theme.colors();
   const RowCanvas& c = scene.canvas;
-  const int most = std::max(2, static_cast<int>(scene.plot().w / look.px(kTickRoom)));
+  const int most = std::max(2, static_cast<int>(scene.plot().w / theme.px(kTickRoom)));
   const AxisPlan plan = plan_axis(c.window.start_ns(), c.window.end_ns(), origin_ns, most);
   QuadBatch grid;
   float free_from = scene.axis.x;
   for (const AxisTick& tick : plan.ticks) {
     const float x = std::round(c.x(tick.time_ns));
     if (x < scene.plot().x || x >= scene.plot().right()) continue;
-    grid.add(x, scene.axis.bottom() - look.px(3), x + 1, scene.plot().bottom(), color(p.grid));
-    const float width = text_width(look, Face::kMonoSmall, tick.label);
+    grid.add(x, scene.axis.bottom() - theme.px(3), x + 1, scene.plot().bottom(), color(p.grid));
+    const float width = text_width(theme, Face::kMonoSmall, tick.label);
     const float left =
         std::clamp(x - width / 2, scene.axis.x, std::max(scene.axis.x, scene.axis.right() - width));
     if (left < free_from) continue;
-    text_in(look, {left, scene.axis.y, width + 1, scene.axis.h - look.px(3)}, Face::kMonoSmall,
+    text_in(theme, {left, scene.axis.y, width + 1, scene.axis.h - theme.px(3)}, Face::kMonoSmall,
             p.text_muted, tick.label);
-    free_from = left + width + look.px(8);
+    free_from = left + width + theme.px(8);
   }
   name_origin(scene, std::string(origin), plan.base);
 }
 
 void draw_step_borders(const TimelineScene& scene) {
-  const Rgb ink = scene.look().colors().field_edge;
+  const Rgb ink = scene.theme().colors().field_edge;
   const Clip clip(scene.plot());
   QuadBatch lines;
   for (std::size_t i = 0; i < scene.places.size();) {
@@ -155,7 +155,7 @@ void draw_step_borders(const TimelineScene& scene) {
       bottom = scene.places[i++].area.bottom();
     }
     const auto steps = steps_in_sight(scene, shown, first.shift_ns);
-    if (average_width(scene, steps.size()) < scene.look().px(kLeastBorderGap)) continue;
+    if (average_width(scene, steps.size()) < scene.theme().px(kLeastBorderGap)) continue;
     for (const StepBorder& step : steps) {
       for (const std::int64_t at : {step.start_ns, step.end_ns}) {
         const float x = std::round(scene.canvas.x(at - first.shift_ns));

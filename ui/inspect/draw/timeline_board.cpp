@@ -22,18 +22,18 @@ constexpr float kSearchDim = 0.28f, kPickDim = 0.5f;
 
 }  // namespace
 
-TimelineScene TimelineBoard::make_scene(const Look& look, const Rect& body) {
+TimelineScene TimelineBoard::make_scene(const Theme& theme, const Rect& body) {
   Rect rest = body;
-  const float labels_width = std::min(look.px(kLabelColumn), std::round(body.w * 0.26f));
+  const float labels_width = std::min(theme.px(kLabelColumn), std::round(body.w * 0.26f));
   const bool steps = state_.mode == Mode::kTime && run_.steps.reference_rank() >= 0;
-  Rect heads = steps ? rest.take_top(look.px(kStepHeads)) : Rect{rest.x, rest.y, rest.w, 0};
-  Rect axis = rest.take_top(look.px(kAxisRow), look.px(4));
+  Rect heads = steps ? rest.take_top(theme.px(kStepHeads)) : Rect{rest.x, rest.y, rest.w, 0};
+  Rect axis = rest.take_top(theme.px(kAxisRow), theme.px(4));
   Rect labels = rest.take_left(labels_width);
   heads.take_left(labels_width);
   axis.take_left(labels_width);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool inside = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
-  RowCanvas canvas{look, state_.shown_window(), rest, mouse.x, mouse.y, inside};
+  RowCanvas canvas{theme, state_.shown_window(), rest, mouse.x, mouse.y, inside};
   canvas.means = &run_.means;
   if (run_.has_lit) {
     canvas.lit = &run_.lit;
@@ -59,7 +59,7 @@ std::int64_t TimelineBoard::end_of_row(trace::RowKind kind, int place) const {
 
 void TimelineBoard::place_time_rows(TimelineScene& scene) {
   const Rect& plot = scene.plot();
-  run_.layout = layout_rows(*run_.rows, state_.folds, state_.filter, plot.h, scene.look().scale);
+  run_.layout = layout_rows(*run_.rows, state_.folds, state_.filter, plot.h, scene.theme().scale);
   std::vector<std::int64_t> shifts(run_.rows->ranks.size(), 0);
   if (state_.aligned_by_step) {
     shifts = step_shifts(*run_.rows, run_.steps, state_.window.time_at(0.5));
@@ -122,10 +122,10 @@ void TimelineBoard::ask(const TimelineScene& scene, Commands& commands) {
 
 void TimelineBoard::choose_origin(const TimelineScene& scene) {
   const Rect box{scene.labels.x, scene.axis.y, scene.labels.w, scene.axis.h};
-  const Hit hit = hit_area(scene.look(), "inspect/origin", box);
+  const Hit hit = hit_area(scene.theme(), "inspect/origin", box);
   if (hit.clicked) state_.axis_from_run = !state_.axis_from_run;
   if (!hit.hovered) return;
-  tooltip(scene.look(), "What times count from",
+  tooltip(scene.theme(), "What times count from",
           state_.axis_from_run ? "The start of the run"
                                : "The first step in sight; the start of the run where many are",
           "Click changes it");
@@ -146,7 +146,7 @@ void TimelineBoard::draw_above_rows(const TimelineScene& scene, const trace::Boo
 
 bool TimelineBoard::cover_future(const TimelineScene& scene) const {
   if (state_.mode != Mode::kTime || state_.known_until_ns >= state_.window.end_ns()) return true;
-  const Palette& p = scene.look().colors();
+  const Palette& p = scene.theme().colors();
   const Rect& plot = scene.plot();
   const float now = std::clamp(scene.canvas.x(state_.known_until_ns), plot.x, plot.right());
   fill({now, plot.y, plot.right() - now, plot.h}, color(p.panel), 0);
@@ -180,13 +180,13 @@ void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const trace::Bookm
   }
 }
 
-void TimelineBoard::draw(const Look& look, const Rect& rect, const trace::Bookmarks& bookmarks,
+void TimelineBoard::draw(const Theme& theme, const Rect& rect, const trace::Bookmarks& bookmarks,
                          bool keys, Commands& commands) {
-  const Palette& p = look.colors();
-  fill(rect, color(p.panel), look.px(6));
-  outline(rect, color(p.panel_edge), look.px(6));
+  const Palette& p = theme.colors();
+  fill(rect, color(p.panel), theme.px(6));
+  outline(rect, color(p.panel_edge), theme.px(6));
   if (!run_.rows) return;
-  TimelineScene scene = make_scene(look, rect.inset(look.px(kBoardPadding), look.px(4)));
+  TimelineScene scene = make_scene(theme, rect.inset(theme.px(kBoardPadding), theme.px(4)));
   if (scene.plot().empty()) return;
   const float content = place_rows(scene);
   run_.mouse.move(scene, content, state_);

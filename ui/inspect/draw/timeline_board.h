@@ -19,7 +19,7 @@ class TimelineBoard {
   // part of the run to be shown.
   void follow(const InspectView& view);
   // `keys`: the keyboard is the timeline's in this frame.
-  void draw(const Look& look, const Rect& rect, const trace::Bookmarks& bookmarks, bool keys,
+  void draw(const Theme& theme, const Rect& rect, const trace::Bookmarks& bookmarks, bool keys,
             Commands& commands);
 
   TimelineState& state() { return state_; }
@@ -40,7 +40,7 @@ class TimelineBoard {
   // How much later than the reference rank it began its step, where ranks are aligned by steps.
   std::int64_t shift_of(int rank, std::int64_t time_ns) const;
   void note_names(const InspectView& view);
-  TimelineScene make_scene(const Look& look, const Rect& body);
+  TimelineScene make_scene(const Theme& theme, const Rect& body);
   // Places the rows of the chosen mode; returns the height of all of them.
   float place_rows(TimelineScene& scene);
   void place_time_rows(TimelineScene& scene);

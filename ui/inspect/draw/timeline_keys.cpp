@@ -100,7 +100,7 @@ void move_sideways(const TimelineScene& scene, TimelineState& state, int directi
 void move_rows(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
                int direction, Commands& commands) {
   if (state.mode == Mode::kSteps) {
-    state.step_scroll += static_cast<float>(direction) * scene.look().px(60);
+    state.step_scroll += static_cast<float>(direction) * scene.theme().px(60);
     return;
   }
   const auto& rows = layout.rows;

@@ -21,7 +21,7 @@ constexpr float kHeadingHeight = 18, kHalfText = 6;
 class LabelColumn {
  public:
   LabelColumn(const TimelineScene& scene, float scroll, TimelineState& state)
-      : scene_(scene), look_(scene.look()), scroll_(scroll), state_(state) {}
+      : scene_(scene), theme_(scene.theme()), scroll_(scroll), state_(state) {}
 
   void add(const ShownRow& shown);
 
@@ -33,7 +33,7 @@ class LabelColumn {
   void explain_rank(const TimelineRank& rank) const;
 
   const TimelineScene& scene_;
-  const Look& look_;
+  const Theme& theme_;
   float scroll_;
   TimelineState& state_;
 };
@@ -45,49 +45,49 @@ void LabelColumn::explain_rank(const TimelineRank& rank) const {
   if (const auto clock = clock_text(rank, scene_.rows.ranks.front()); !clock.empty()) {
     body += "\n" + clock;
   }
-  tooltip(look_, "Rank " + std::to_string(rank.rank), body, "Click folds or unfolds it");
+  tooltip(theme_, "Rank " + std::to_string(rank.rank), body, "Click folds or unfolds it");
 }
 
 // Takes the room of the ribbon as well, which it has none of.
 void LabelColumn::rest_heading(const ShownRow& shown, Rect box) {
-  const Palette& p = look_.colors();
+  const Palette& p = theme_.colors();
   box.w = scene_.plot().right() - box.x;
-  const Hit hit = hit_area(look_, "inspect/rest", box);
+  const Hit hit = hit_area(theme_, "inspect/rest", box);
   const Rgb ink = hit.hovered ? p.accent_text : p.text_secondary;
-  shape(shown.unfolded ? Shape::kUp : Shape::kRight, box.x + look_.px(4), box.center_y(),
-        look_.px(7), color(ink));
-  box.take_left(look_.px(14));
+  shape(shown.unfolded ? Shape::kUp : Shape::kRight, box.x + theme_.px(4), box.center_y(),
+        theme_.px(7), color(ink));
+  box.take_left(theme_.px(14));
   const std::string number = std::to_string(shown.ranks);
-  text_in(look_, box, Face::kBody, ink,
+  text_in(theme_, box, Face::kBody, ink,
           shown.unfolded ? "Fold " + number + " ranks" : "and " + number + " more ranks");
   if (hit.clicked) state_.folds.shows_rest = !shown.unfolded;
   if (hit.hovered) {
-    tooltip(look_, "Many ranks",
+    tooltip(theme_, "Many ranks",
             "Those that kept the others waiting longest come first, once that is counted",
             "Click shows or folds the rest");
   }
 }
 
 Rect LabelColumn::heading(const ShownRow& shown, Rect box) {
-  const Palette& p = look_.colors();
+  const Palette& p = theme_.colors();
   const bool run = shown.heading == ShownRow::Heading::kRun;
   const TimelineRank* rank =
       run ? nullptr : &scene_.rows.ranks[static_cast<std::size_t>(shown.place)];
   const std::string name = run ? "All ranks" : "Rank " + std::to_string(rank->rank);
-  const float width = look_.px(16) + text_width(look_, Face::kStrong, name);
-  const Rect area = box.take_left(std::min(width, box.w), look_.px(8));
+  const float width = theme_.px(16) + text_width(theme_, Face::kStrong, name);
+  const Rect area = box.take_left(std::min(width, box.w), theme_.px(8));
   const Hit hit =
-      hit_area(look_, run ? std::string("inspect/run") : "inspect/" + name, area.inset(0, -1));
+      hit_area(theme_, run ? std::string("inspect/run") : "inspect/" + name, area.inset(0, -1));
   const Rgb ink = hit.hovered ? p.accent_text : p.text;
-  shape(shown.unfolded ? Shape::kDown : Shape::kRight, area.x + look_.px(4), area.center_y(),
-        look_.px(7), color(hit.hovered ? p.accent_text : p.text_muted));
+  shape(shown.unfolded ? Shape::kDown : Shape::kRight, area.x + theme_.px(4), area.center_y(),
+        theme_.px(7), color(hit.hovered ? p.accent_text : p.text_muted));
   Rect text = area;
-  text.take_left(look_.px(14));
-  text_in(look_, text, Face::kStrong, ink, name);
+  text.take_left(theme_.px(14));
+  text_in(theme_, text, Face::kStrong, ink, name);
   if (hit.clicked && run) state_.folds.run = shown.unfolded;
   if (hit.clicked && !run) state_.folds.ranks[rank->rank] = !shown.unfolded;
   if (hit.hovered && run) {
-    tooltip(look_, "All ranks", "Where the time of all ranks went, the mean over them",
+    tooltip(theme_, "All ranks", "Where the time of all ranks went, the mean over them",
             "Click folds or unfolds them");
   } else if (hit.hovered) {
     explain_rank(*rank);
@@ -105,7 +105,7 @@ void LabelColumn::fold_lanes(const ShownRow& shown, const TimelineRow& row) {
 }
 
 void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, Rect box) {
-  const Palette& p = look_.colors();
+  const Palette& p = theme_.colors();
   std::string label = row.label.empty() ? std::string(kind_name(row.kind)) : row.label;
   if (row.kind == trace::RowKind::kReady) {
     const RowPlace* place = scene_.place_of(row.id, scene_.canvas.window.time_at(0.5));
@@ -118,14 +118,14 @@ void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, Rect 
   if (shown.lanes > 1 && !shown.shows_lanes) label += " +" + std::to_string(shown.lanes - 1);
   const bool folds = shown.lanes > 1 || shown.offers_levels;
   const bool open = shown.lanes > 1 ? shown.shows_lanes : shown.shows_all_levels;
-  const Hit hit = hit_area(look_, "inspect/row " + std::to_string(row.id), box);
+  const Hit hit = hit_area(theme_, "inspect/row " + std::to_string(row.id), box);
   const bool loud = hit.hovered || state_.selected_row == row.id;
-  Rect mark = box.take_right(look_.px(12));
+  Rect mark = box.take_right(theme_.px(12));
   if (folds) {
-    shape(open ? Shape::kDown : Shape::kLeft, mark.center_x() + look_.px(1), mark.center_y(),
-          look_.px(6), color(loud ? p.accent_text : p.text_muted));
+    shape(open ? Shape::kDown : Shape::kLeft, mark.center_x() + theme_.px(1), mark.center_y(),
+          theme_.px(6), color(loud ? p.accent_text : p.text_muted));
   }
-  text_in(look_, box, Face::kSmall, loud ? p.accent_text : p.text_secondary, label, Align::kRight);
+  text_in(theme_, box, Face::kSmall, loud ? p.accent_text : p.text_secondary, label, Align::kRight);
   if (hit.clicked) {
     state_.selected_row = row.id;
     if (folds) fold_lanes(shown, row);
@@ -136,18 +136,18 @@ void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, Rect 
                          : format_integer(row.count) + (row.count == 1 ? " event" : " events");
   if (shown.lanes > 1) body += " · one of " + std::to_string(shown.lanes) + " rows of its kind";
   if (shown.offers_levels) body += " · " + std::to_string(row.levels) + " levels deep";
-  tooltip(look_, label, body,
+  tooltip(theme_, label, body,
           folds ? "Click folds or unfolds" : "Click selects the row for ← and →");
 }
 
 void LabelColumn::add(const ShownRow& shown) {
   const Rect& labels = scene_.labels;
   // Beside the middle of a low row, at the top of a high one.
-  const float least = look_.px(kHeadingHeight), most = least * 1.7f;
+  const float least = theme_.px(kHeadingHeight), most = least * 1.7f;
   const float height = shown.levels > 1 ? least : std::clamp(shown.height, least, most);
   Rect box{labels.x, scene_.plot().y + shown.y - scroll_, labels.w, height};
   if (shown.height < height) box.y -= std::round((height - shown.height) / 2);
-  const float half = look_.px(kHalfText);  // half a word reads like a fault
+  const float half = theme_.px(kHalfText);  // half a word reads like a fault
   if (box.center_y() - half < scene_.plot().y || box.center_y() + half > scene_.plot().bottom()) {
     return;
   }
@@ -156,14 +156,14 @@ void LabelColumn::add(const ShownRow& shown) {
     box = heading(shown, box);
     if (shown.place < 0 || !shown.unfolded) return;  // the ribbon has no other name
   } else {
-    box.take_left(look_.px(14));
+    box.take_left(theme_.px(14));
   }
   if (shown.row >= 0) row_label(shown, scene_.row(shown.row), box);
 }
 
 // Between ranks, where one of them is unfolded.
 void draw_separators(const TimelineScene& scene, const RowLayout& layout, float scroll) {
-  const Look& look = scene.look();
+  const Theme& theme = scene.theme();
   for (std::size_t i = 1; i < layout.rows.size(); ++i) {
     const ShownRow& row = layout.rows[i];
     if (row.heading != ShownRow::Heading::kRank) continue;
@@ -171,7 +171,7 @@ void draw_separators(const TimelineScene& scene, const RowLayout& layout, float 
     if (!row.unfolded && before.heading == ShownRow::Heading::kRank && !before.unfolded) continue;
     const float gap = row.y - before.y - before.height;
     const float y = std::round(scene.plot().y + row.y - scroll - gap / 2);
-    line(scene.labels.x, y, scene.plot().right(), y, color(look.colors().panel_edge));
+    line(scene.labels.x, y, scene.plot().right(), y, color(theme.colors().panel_edge));
   }
 }
 

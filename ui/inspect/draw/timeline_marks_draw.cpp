@@ -15,7 +15,7 @@ namespace {
 
 // In the window's time; steps that lie one above the other have one each.
 void draw_band(const TimelineScene& scene, const Rect& area, const TimeInterval& view) {
-  const Palette& p = scene.look().colors();
+  const Palette& p = scene.theme().colors();
   const float x0 = std::round(scene.canvas.x(view.start_ns));
   const float x1 = std::max(std::round(scene.canvas.x(view.end_ns)), x0 + 1);
   fill({x0, area.y, x1 - x0, area.h}, color(p.accent, 0.13f));
@@ -24,20 +24,20 @@ void draw_band(const TimelineScene& scene, const Rect& area, const TimeInterval&
 }
 
 void label_band(const TimelineScene& scene, const Rect& area, const TimeInterval& view) {
-  const Look& look = scene.look();
-  const Palette& p = look.colors();
+  const Theme& theme = scene.theme();
+  const Palette& p = theme.colors();
   const std::string text = length_text(view.end_ns - view.start_ns);
-  const float width = text_width(look, Face::kMono, text) + look.px(14);
+  const float width = text_width(theme, Face::kMono, text) + theme.px(14);
   const float center = (scene.canvas.x(view.start_ns) + scene.canvas.x(view.end_ns)) / 2;
   if (width > area.w || center < area.x || center > area.right()) return;
-  const float height = std::min(look.px(22), area.h);
+  const float height = std::min(theme.px(22), area.h);
   const Rect box{std::clamp(std::round(center - width / 2), area.x, area.right() - width),
-                 area.bottom() - height - look.px(2), width, height};
-  if (look.probe != nullptr) ++look.probe->layer;
-  fill(box, color(p.popup), look.px(4));
-  outline(box, color(p.accent), look.px(4));
-  text_in(look, box, Face::kMono, p.accent_text, text, Align::kCenter);
-  if (look.probe != nullptr) --look.probe->layer;
+                 area.bottom() - height - theme.px(2), width, height};
+  if (theme.probe != nullptr) ++theme.probe->layer;
+  fill(box, color(p.popup), theme.px(4));
+  outline(box, color(p.accent), theme.px(4));
+  text_in(theme, box, Face::kMono, p.accent_text, text, Align::kCenter);
+  if (theme.probe != nullptr) --theme.probe->layer;
 }
 
 // The row of an event that is shown, or its rank's ribbon.
@@ -51,13 +51,13 @@ const RowPlace* visible_place(const TimelineScene& scene, const trace::EventPlac
 }
 
 void arrow(const TimelineScene& scene, const ImVec2& from, const ImVec2& to) {
-  const Look& look = scene.look();
-  const ImU32 ink = color(look.colors().text, 0.85f);
-  const float reach = std::clamp(std::abs(to.x - from.x) / 2, look.px(10), look.px(80));
-  const float size = look.px(7);
+  const Theme& theme = scene.theme();
+  const ImU32 ink = color(theme.colors().text, 0.85f);
+  const float reach = std::clamp(std::abs(to.x - from.x) / 2, theme.px(10), theme.px(80));
+  const float size = theme.px(7);
   ImGui::GetWindowDrawList()->AddBezierCubic(from, {from.x + reach, from.y}, {to.x - reach, to.y},
                                              {to.x - size * 0.6f, to.y}, ink,
-                                             std::max(1.0f, look.px(1.3f)), 24);
+                                             std::max(1.0f, theme.px(1.3f)), 24);
   shape(Shape::kRight, to.x - size / 2, to.y, size, ink);
 }
 
@@ -88,7 +88,7 @@ void draw_interval(const TimelineScene& scene, const TimeInterval& interval, boo
   if (mode == TimelineState::Mode::kTime) {
     draw_band(scene, scene.plot(), interval);
     Rect area = scene.plot();
-    if (measure) area.h -= scene.look().px(26);  // above the selection's own label
+    if (measure) area.h -= scene.theme().px(26);  // above the selection's own label
     return label_band(scene, area, interval);
   }
   for (std::size_t i = 0; i < scene.places.size();) {
@@ -108,23 +108,23 @@ void draw_interval(const TimelineScene& scene, const TimeInterval& interval, boo
 void draw_cursor(const TimelineScene& scene, std::int64_t origin_ns) {
   const RowCanvas& c = scene.canvas;
   if (!c.mouse_inside || !c.plot.contains(c.mouse_x, c.mouse_y)) return;
-  const Look& look = c.look;
-  const Palette& p = look.colors();
+  const Theme& theme = c.theme;
+  const Palette& p = theme.colors();
   const float x = std::round(c.mouse_x);
   line(x, scene.axis.y, x, c.plot.bottom(), color(p.text_muted, 0.45f));
   // To a pixel's worth of time, rounded down to a power of ten.
   const double pixel = std::max(1.0, c.window.span_ns() / static_cast<double>(c.plot.w));
   const auto step = static_cast<std::int64_t>(std::pow(10.0, std::floor(std::log10(pixel))));
   const std::string time = exact_text(scene.view_time_at(c.mouse_x) - origin_ns, step);
-  const float width = text_width(look, Face::kMonoSmall, time) + look.px(12);
+  const float width = text_width(theme, Face::kMonoSmall, time) + theme.px(12);
   const float left =
       std::clamp(x - width / 2, scene.axis.x, std::max(scene.axis.x, scene.axis.right() - width));
-  const Rect box{std::round(left), scene.axis.y, width, scene.axis.h - look.px(2)};
-  if (look.probe != nullptr) ++look.probe->layer;
-  fill(box, color(p.popup), look.px(4));
-  outline(box, color(p.field_edge), look.px(4));
-  text_in(look, box, Face::kMonoSmall, p.text, time, Align::kCenter);
-  if (look.probe != nullptr) --look.probe->layer;
+  const Rect box{std::round(left), scene.axis.y, width, scene.axis.h - theme.px(2)};
+  if (theme.probe != nullptr) ++theme.probe->layer;
+  fill(box, color(p.popup), theme.px(4));
+  outline(box, color(p.field_edge), theme.px(4));
+  text_in(theme, box, Face::kMonoSmall, p.text, time, Align::kCenter);
+  if (theme.probe != nullptr) --theme.probe->layer;
 }
 
 void draw_selected_row(const TimelineScene& scene, int row) {
@@ -132,24 +132,25 @@ void draw_selected_row(const TimelineScene& scene, int row) {
       {scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x, scene.plot().h});
   for (const RowPlace& place : scene.places) {
     if (place.row != row) continue;
-    const float gap = scene.look().px(2);
+    const float gap = scene.theme().px(2);
     fill({scene.labels.x, place.area.y - gap, scene.plot().right() - scene.labels.x,
           place.area.h + 2 * gap},
-         color(scene.look().colors().row_selected), scene.look().px(3));
+         color(scene.theme().colors().row_selected), scene.theme().px(3));
   }
 }
 
 void draw_bookmarks(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
                     std::int64_t origin_ns) {
-  const Look& look = scene.look();
-  const Rgb ink = look.colors().accent;
+  const Theme& theme = scene.theme();
+  const Rgb ink = theme.colors().accent;
   for (const trace::Bookmark& bookmark : bookmarks) {
     const float x = std::round(scene.canvas.x(bookmark.time_ns));
     if (x < scene.plot().x || x >= scene.plot().right()) continue;
-    line(x, scene.axis.bottom() - look.px(6), x, scene.plot().bottom(), color(ink, 0.6f));
-    shape(Shape::kDown, x, scene.axis.bottom() - look.px(6), look.px(9), color(ink));
-    const Rect handle{x - look.px(7), scene.axis.bottom() - look.px(14), look.px(14), look.px(14)};
-    explain(look, handle, bookmark.name.empty() ? "Bookmark" : bookmark.name,
+    line(x, scene.axis.bottom() - theme.px(6), x, scene.plot().bottom(), color(ink, 0.6f));
+    shape(Shape::kDown, x, scene.axis.bottom() - theme.px(6), theme.px(9), color(ink));
+    const Rect handle{x - theme.px(7), scene.axis.bottom() - theme.px(14), theme.px(14),
+                      theme.px(14)};
+    explain(theme, handle, bookmark.name.empty() ? "Bookmark" : bookmark.name,
             exact_text(bookmark.time_ns - origin_ns, 1'000));
   }
 }
@@ -160,18 +161,18 @@ void draw_picked(const TimelineScene& scene, const PickedEvent& picked) {
   const trace::Piece* piece = find_piece(scene, picked.place);
   const int level = piece != nullptr ? piece->level : -1;
   const Rect rect = scene.rect_of(*place, picked.place.start_ns, picked.place.end_ns, level);
-  const Palette& p = scene.look().colors();
+  const Palette& p = scene.theme().colors();
   const Clip clip(scene.plot());
   outline({rect.x - 2, rect.y - 2, rect.w + 3, rect.h + 4}, color(p.panel), 3, 1);
   outline({rect.x - 1, rect.y - 1, rect.w + 1, rect.h + 2}, color(p.text), 2,
-          std::max(1.0f, scene.look().px(1.5f)));
+          std::max(1.0f, scene.theme().px(1.5f)));
 }
 
 void draw_connections(const TimelineScene& scene, const trace::EventDetails& details) {
   const Clip clip(scene.plot());
-  const Palette& p = scene.look().colors();
+  const Palette& p = scene.theme().colors();
   const ImU32 ink = color(p.text, 0.8f);
-  const float thickness = std::max(1.0f, scene.look().px(1.2f));
+  const float thickness = std::max(1.0f, scene.theme().px(1.2f));
   bool has_before = false;
   ImVec2 before;
   for (const trace::RankCall& call : details.calls) {

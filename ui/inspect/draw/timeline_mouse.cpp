@@ -32,7 +32,7 @@ std::int64_t snapped_time(const TimelineScene& scene, float x, float y) {
   const std::int64_t free = scene.view_time_at(x);
   const RowPlace* place = scene.place_at(y);
   if (place == nullptr) return free;
-  float best = scene.look().px(kSnapReach);
+  float best = scene.theme().px(kSnapReach);
   std::int64_t found = free + place->shift_ns;
   const auto offer = [&](std::int64_t time) {
     const float distance = std::abs(scene.canvas.x(time - place->shift_ns) - x);
@@ -73,7 +73,7 @@ void TimelineMouse::scroll_wheel(const TimelineScene& scene, TimelineState& stat
   }
   if (io.MouseWheel == 0) return;
   if (io.KeyShift) {
-    state.shown_scroll() -= io.MouseWheel * scene.look().px(48);
+    state.shown_scroll() -= io.MouseWheel * scene.theme().px(48);
     return;
   }
   const double at =
@@ -136,9 +136,9 @@ void TimelineMouse::release(TimelineState& state, Commands& commands) {
 }
 
 void TimelineMouse::move(const TimelineScene& scene, float content, TimelineState& state) {
-  const Hit plot = mouse_area(scene.look(), "inspect/plot", scene.plot());
+  const Hit plot = mouse_area(scene.theme(), "inspect/plot", scene.plot());
   const Rect head{scene.steps.x, scene.steps.y, scene.steps.w, scene.axis.bottom() - scene.steps.y};
-  const Hit axis = hit_area(scene.look(), "inspect/axis", head);
+  const Hit axis = hit_area(scene.theme(), "inspect/axis", head);
   hovers_ = plot.hovered;
   hovers_axis_ = axis.hovered;
   clicked_ = (plot.clicked || axis.clicked) && !moved_;

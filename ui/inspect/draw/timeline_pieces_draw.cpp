@@ -48,7 +48,7 @@ class PieceDrawer {
         place_(place),
         picture_(picture),
         names_(names),
-        palette_(canvas.look.colors()) {}
+        palette_(canvas.theme.colors()) {}
 
   void add(const Piece& piece);
   std::optional<RowItem> finish();
@@ -94,8 +94,8 @@ Rgb PieceDrawer::fill_of(const Piece& piece) const {
 }
 
 void PieceDrawer::add_label(const Piece& piece, const Rect& rect, Rgb fill) {
-  if (rect.h < c_.look.px(11) || rect.w < c_.look.px(kLeastNamed)) return;
-  const Rect box = rect.inset(c_.look.px(4), 0);
+  if (rect.h < c_.theme.px(11) || rect.w < c_.theme.px(kLeastNamed)) return;
+  const Rect box = rect.inset(c_.theme.px(4), 0);
   if (place_.kind == RowKind::kRibbon) {
     if (piece.piece_class != TimeClass::kExposed || piece.longest_ns <= 0) return;
     labels_.push_back({box, "exposed " + length_text(piece.longest_ns), text_on(fill), true});
@@ -108,7 +108,7 @@ void PieceDrawer::add_label(const Piece& piece, const Rect& rect, Rgb fill) {
 }
 
 void PieceDrawer::add_transfer(const Piece& piece, const Rect& rect, float strength) {
-  if (piece.name >= names_.size() || rect.h < c_.look.px(11)) return;
+  if (piece.name >= names_.size() || rect.h < c_.theme.px(11)) return;
   if (!transfers_.empty() && transfers_.back().ref == piece.ref) {
     Rect& whole = transfers_.back().rect;
     if (whole.w <= 0) whole.x = rect.x;
@@ -124,10 +124,10 @@ void PieceDrawer::draw_transfers() const {
     const Rgb under = mix(palette_.panel, is_exposed ? palette_.exposed : palette_.overlapped,
                           static_cast<double>(transfer.strength));
     const CollectiveLabel label = collective_label(*transfer.collective, *transfer.name);
-    const Rect box = transfer.rect.inset(c_.look.px(3), 0);
+    const Rect box = transfer.rect.inset(c_.theme.px(3), 0);
     for (const std::string& text : {label.full, label.brief}) {
       if (text.empty()) continue;
-      if (label_in(c_.look, box, Face::kSmall, text_on(under), text, Align::kCenter) > 0) break;
+      if (label_in(c_.theme, box, Face::kSmall, text_on(under), text, Align::kCenter) > 0) break;
     }
   }
 }
@@ -151,7 +151,7 @@ void PieceDrawer::add_event(const Piece& piece, const Rect& whole, float strengt
   if (rect.w >= 3) rect.w -= 1;  // so that neighbours are told apart
   if (place_.kind == RowKind::kCommunication) add_waiting(piece, rect, fill, strength);
   quads_.add(rect, color(fill, strength));
-  const float edge = std::max(1.0f, c_.look.px(1.5f));
+  const float edge = std::max(1.0f, c_.theme.px(1.5f));
   if (is_quiet(piece.piece_class)) {
     quads_.add(rect.x, rect.y, rect.right(), rect.y + edge,
                color(piece_edge(palette_, piece.piece_class), strength));
@@ -226,7 +226,7 @@ void PieceDrawer::add(const Piece& piece) {
     add_fold(piece, rect, strength);
   }
   if (c_.lit != nullptr && lit) {
-    quads_.add(rect.x, rect.y, rect.right(), rect.y + std::max(1.0f, c_.look.px(2)),
+    quads_.add(rect.x, rect.y, rect.right(), rect.y + std::max(1.0f, c_.theme.px(2)),
                color(palette_.text));
   }
   note_hover(piece, rect);
@@ -236,12 +236,12 @@ std::optional<RowItem> PieceDrawer::finish() {
   for (QuadRun* run : {&ground_, &column_, &peak_}) run->end(quads_);
   quads_.flush();
   for (const auto& [rect, hue] : waiting_) {
-    if (rect.w >= c_.look.px(5)) hatch(c_.look, rect, color(hue, 0.55f));
+    if (rect.w >= c_.theme.px(5)) hatch(c_.theme, rect, color(hue, 0.55f));
     if (rect.w >= 3) outline(rect, color(hue), 0);
   }
   for (const PieceLabel& label : labels_) {
     const auto draw = label.is_whole ? label_in : text_in;
-    draw(c_.look, label.box, Face::kSmall, label.ink, label.text, Align::kLeft);
+    draw(c_.theme, label.box, Face::kSmall, label.ink, label.text, Align::kLeft);
   }
   draw_transfers();
   return std::move(hovered_);

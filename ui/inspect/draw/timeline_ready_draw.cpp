@@ -30,11 +30,11 @@ class ReadyRow {
  public:
   ReadyRow(const RowCanvas& canvas, const RowPlace& place, const RowPicture& picture,
            const std::vector<std::string>& names)
-      : c_(canvas), look_(canvas.look), place_(place), picture_(picture), names_(names) {
+      : c_(canvas), theme_(canvas.theme), place_(place), picture_(picture), names_(names) {
     boxes_ = place.area;
     marks_ = place.area;
-    if (place.area.h < look_.px(kLeastBoxRow)) return;
-    marks_ = boxes_.take_top(look_.px(kMarkHeight));
+    if (place.area.h < theme_.px(kLeastBoxRow)) return;
+    marks_ = boxes_.take_top(theme_.px(kMarkHeight));
   }
 
   std::optional<RowItem> draw();
@@ -64,7 +64,7 @@ class ReadyRow {
   }
 
   const RowCanvas& c_;
-  const Look& look_;
+  const Theme& theme_;
   const RowPlace& place_;
   const RowPicture& picture_;
   const std::vector<std::string>& names_;
@@ -91,9 +91,9 @@ SizeLabel ReadyRow::size_label() const {
     const Quantity size = size_of(call(piece));
     ++all;
     units.insert(size.unit);
-    const float room = box.w - look_.px(4);
-    fitting[0] += text_width(look_, Face::kSmall, size.text()) <= room ? 1 : 0;
-    fitting[1] += text_width(look_, Face::kSmall, size.value) <= room ? 1 : 0;
+    const float room = box.w - theme_.px(4);
+    fitting[0] += text_width(theme_, Face::kSmall, size.text()) <= room ? 1 : 0;
+    fitting[1] += text_width(theme_, Face::kSmall, size.value) <= room ? 1 : 0;
   }
   // Hardly any box stays empty beside others that say their unit.
   const bool with_unit = 2 * fitting[0] > all;
@@ -112,49 +112,49 @@ std::string ReadyRow::first_unit() const {
 
 // "blocks.3", "3": the longest that fits.
 void ReadyRow::label_unit(const Rect& box, const std::string& unit, Rgb ink) const {
-  if (box.h < look_.px(kLeastNamedBox)) return;
+  if (box.h < theme_.px(kLeastNamedBox)) return;
   const auto dot = unit.find('.');
   const std::string number = dot == std::string::npos ? std::string() : unit.substr(dot + 1);
   for (const std::string& label : {unit, number}) {
     if (label.empty()) continue;
-    const Rect inner = box.inset(look_.px(3), 0);
-    if (label_in(look_, inner, Face::kSmall, ink, label, Align::kCenter) > 0) return;
+    const Rect inner = box.inset(theme_.px(3), 0);
+    if (label_in(theme_, inner, Face::kSmall, ink, label, Align::kCenter) > 0) return;
   }
 }
 
 void ReadyRow::draw_gather(const Piece& piece, const Rect& box) const {
-  const Palette& p = look_.colors();
+  const Palette& p = theme_.colors();
   const DrawnCollective& gather = call(piece);
   const float strength = (gather.is_prefetched ? 0.55f : 1.0f) * c_.dim;
   outline(box, color(p.text_muted, strength), 2);
   const std::string& name = piece.name < names_.size() ? names_[piece.name] : names_.front();
   label_unit(box, gather.unit ? gather.unit->name : name.substr(0, name.find(' ')), p.text_muted);
   shape(gather.gather == Gather::kBackward ? Shape::kLeft : Shape::kRight, box.x + box.w / 2,
-        marks_.y + look_.px(4), look_.px(6), color(p.text_muted, strength));
+        marks_.y + theme_.px(4), theme_.px(6), color(p.text_muted, strength));
 }
 
 void ReadyRow::draw_reduction(const Piece& piece, const Rect& box, float limit,
                               SizeLabel size) const {
-  const Palette& p = look_.colors();
+  const Palette& p = theme_.colors();
   const DrawnCollective& reduction = call(piece);
   fill(box, color(p.field), 2);
   outline(box, color(p.idle_edge), 2);
   if (reduction.unit) return label_unit(box, reduction.unit->name, p.text_secondary);
-  if (box.h < look_.px(kLeastNamedBox)) return;  // the size stands in the tooltip
+  if (box.h < theme_.px(kLeastNamedBox)) return;  // the size stands in the tooltip
   if (reduction.bucket && !reduction.bucket->oversize_reason.empty()) {
     // Beyond the box where there is room: the reason matters more than the border.
     const std::string& why = reduction.bucket->oversize_reason;
-    const float width = text_width(look_, Face::kSmall, why) + look_.px(8);
+    const float width = text_width(theme_, Face::kSmall, why) + theme_.px(8);
     const Rect wide{box.x, box.y, std::max(box.w, width), box.h};
     if (wide.right() <= limit) {
       fill(wide.inset(1, 1), color(p.field), 2);
-      label_in(look_, wide.inset(look_.px(4), 0), Face::kSmall, p.text_secondary, why);
+      label_in(theme_, wide.inset(theme_.px(4), 0), Face::kSmall, p.text_secondary, why);
       return;
     }
   }
   if (size == SizeLabel::kNone) return;
   const Quantity bytes = size_of(reduction);
-  label_in(look_, box.inset(look_.px(2), 0), Face::kSmall, p.text_secondary,
+  label_in(theme_, box.inset(theme_.px(2), 0), Face::kSmall, p.text_secondary,
            size == SizeLabel::kWithUnit ? bytes.text() : bytes.value, Align::kCenter);
 }
 
@@ -180,15 +180,15 @@ void ReadyRow::draw_boxes() {
 }
 
 void ReadyRow::draw_marks() {
-  const Palette& p = look_.colors();
-  const float size = std::min(marks_.h, look_.px(has_boxes() ? 7 : 8));
+  const Palette& p = theme_.colors();
+  const float size = std::min(marks_.h, theme_.px(has_boxes() ? 7 : 8));
   const auto in_sight = [&](const trace::ReadyPoint& ready) {
     const float x = std::round(c_.x(ready.time_ns - place_.shift_ns));
     return x >= place_.area.x && x < place_.area.right();
   };
   const auto count = std::count_if(picture_.ready.begin(), picture_.ready.end(), in_sight);
   const bool dense = static_cast<float>(count) * size * 1.5f > place_.area.w;
-  const float tick = std::max(1.0f, look_.px(1));
+  const float tick = std::max(1.0f, theme_.px(1));
   float drawn = place_.area.x - size;
   QuadBatch ticks;
   for (const trace::ReadyPoint& ready : picture_.ready) {
@@ -199,7 +199,7 @@ void ReadyRow::draw_marks() {
       ticks.add(x, marks_.y + 2, x + tick, place_.area.bottom() - 2,
                 color(p.text_muted, 0.7f * c_.dim));
     } else {
-      shape(Shape::kDown, x, has_boxes() ? marks_.y + look_.px(4) : marks_.center_y(), size,
+      shape(Shape::kDown, x, has_boxes() ? marks_.y + theme_.px(4) : marks_.center_y(), size,
             color(p.text_secondary, c_.dim));
     }
     const Rect rect{x - size / 2, place_.area.y, size, place_.area.h};

@@ -25,7 +25,7 @@ constexpr std::array<TimeClass, trace::kPartitionClasses> kStacked{
 class ColumnStack {
  public:
   ColumnStack(const RowCanvas& canvas, const RowPlace& place) : place_(place) {
-    const Palette& p = canvas.look.colors();
+    const Palette& p = canvas.theme.colors();
     for (std::size_t i = 0; i < kStacked.size(); ++i) {
       const float strength = kStacked[i] == TimeClass::kExposed ? 1.0f : place.quiet;
       const Rgb fill = mix(p.panel, time_color(p, kStacked[i]), static_cast<double>(strength));

@@ -24,12 +24,12 @@ void label_highest(const RowCanvas& c, const RowPlace& place, const RowPicture& 
   // That it was throttled is seen.
   if (picture.area.empty() || !(picture.area_highest > 0) || place.unit == "share") return;
   const std::string text = area_value_text(picture.area_highest, place.unit);
-  const float width = text_width(c.look, Face::kMonoSmall, text) + c.look.px(8);
-  const float height = c.look.px(14);
+  const float width = text_width(c.theme, Face::kMonoSmall, text) + c.theme.px(8);
+  const float height = c.theme.px(14);
   if (width > place.area.w || height > place.area.h) return;
-  const Rect box{place.area.right() - width - c.look.px(2), place.area.y, width, height};
-  fill(box, color(c.look.colors().panel, 0.82f), c.look.px(3));
-  text_in(c.look, box, Face::kMonoSmall, c.look.colors().text_secondary, text, Align::kCenter);
+  const Rect box{place.area.right() - width - c.theme.px(2), place.area.y, width, height};
+  fill(box, color(c.theme.colors().panel, 0.82f), c.theme.px(3));
+  text_in(c.theme, box, Face::kMonoSmall, c.theme.colors().text_secondary, text, Align::kCenter);
 }
 
 }  // namespace
@@ -43,11 +43,11 @@ float RowCanvas::x(std::int64_t view_time_ns) const {
 std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
                                  const RowPicture& picture) {
   constexpr auto kNeutral = static_cast<std::size_t>(trace::MemoryCategory::kActivations);
-  const Rgb ink = c.look.colors().memory[kNeutral];
+  const Rgb ink = c.theme.colors().memory[kNeutral];
   const double top_value = picture.area_top > 0 ? picture.area_top : picture.area_highest;
   const double range = top_value - picture.area_base;
   const double scale = range > 0 ? 1 / range : 0;
-  const float edge = std::max(1.0f, c.look.px(1));
+  const float edge = std::max(1.0f, c.theme.px(1));
   std::optional<RowItem> hovered;
   QuadBatch quads;
   float drawn = place.area.x, before = -1;

@@ -18,7 +18,7 @@ namespace shardlens::ui {
 
 // What all rows of a frame share.
 struct RowCanvas {
-  const Look& look;
+  const Theme& theme;
   const TimeWindow& window;
   Rect plot;  // where rows are; labels stand left of it
   float mouse_x = 0, mouse_y = 0;

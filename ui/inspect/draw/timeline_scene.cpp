@@ -61,7 +61,7 @@ void draw_backdrop(const TimelineScene& scene, const RowPlace& place, std::int64
   part.area.w = right - left;
   const Clip clip(part.area);
   draw_row(canvas, part, *picture, scene.backdrop.names());
-  fill(part.area, color(scene.look().colors().panel, 0.6f), 0);
+  fill(part.area, color(scene.theme().colors().panel, 0.6f), 0);
 }
 
 // What the picture does not reach; all of the row where there is none.
@@ -90,8 +90,8 @@ std::optional<RowItem> draw_rows(const TimelineScene& scene) {
     const bool lit = !scene.canvas.lights_kind || place.kind == scene.canvas.lit_kind;
     if (!picture->is_complete && picture->pieces.empty() && picture->columns.empty() &&
         picture->area.empty()) {
-      label_in(scene.look(), place.area, Face::kSmall, scene.look().colors().text_muted, "reading…",
-               Align::kCenter);
+      label_in(scene.theme(), place.area, Face::kSmall, scene.theme().colors().text_muted,
+               "reading…", Align::kCenter);
     }
     auto item = draw_row(lit ? scene.canvas : unlit, place, *picture, scene.pictures.names());
     if (item) hovered = std::move(item);

@@ -25,7 +25,7 @@ struct TimelineScene {
   std::int64_t known_until_ns = INT64_MAX;  // how far a replay has come
   std::vector<RowPlace> places = {};        // on screen, from the top
 
-  const Look& look() const { return canvas.look; }
+  const Theme& theme() const { return canvas.theme; }
   const Rect& plot() const { return canvas.plot; }
   std::int64_t view_time_at(float x) const;
   // null: not on screen.

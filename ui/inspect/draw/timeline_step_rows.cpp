@@ -36,8 +36,8 @@ std::vector<const TimelineRow*> rows_of_step(const TimelineScene& scene, int ran
   return rows;
 }
 
-float step_row_height(const Look& look, const TimelineRow& row) {
-  return look.px(row.kind == RowKind::kRibbon ? kStepRibbon : kStepLane);
+float step_row_height(const Theme& theme, const TimelineRow& row) {
+  return theme.px(row.kind == RowKind::kRibbon ? kStepRibbon : kStepLane);
 }
 
 RowPlace step_place(const TimelineScene& scene, const TimelineRow& row, const StepBorder& step,
@@ -47,7 +47,7 @@ RowPlace step_place(const TimelineScene& scene, const TimelineRow& row, const St
   const float left = std::max(plot.x, std::floor(scene.canvas.x(0)));
   const std::int64_t known_ns = std::min(step.end_ns, scene.known_until_ns);
   const float right = std::min(plot.right(), std::floor(scene.canvas.x(known_ns - step.start_ns)));
-  place.level_height = step_row_height(scene.look(), row);
+  place.level_height = step_row_height(scene.theme(), row);
   place.area = {left, y, std::max(0.0f, right - left), place.level_height};
   place.row = row.id;
   place.kind = row.kind;
@@ -62,12 +62,12 @@ RowPlace step_place(const TimelineScene& scene, const TimelineRow& row, const St
 }  // namespace
 
 float place_step_rows(TimelineScene& scene, int rank, const RowFilter& filter, float scroll) {
-  const Look& look = scene.look();
+  const Theme& theme = scene.theme();
   const auto rows = rows_of_step(scene, rank, filter);
   const auto steps = begun_before(scene.borders.of(rank), scene.known_until_ns);
   if (rows.empty() || steps.empty()) return 0;
-  float block = look.px(kStepGap);
-  for (const TimelineRow* row : rows) block += step_row_height(look, *row) + look.px(kStepRowGap);
+  float block = theme.px(kStepGap);
+  for (const TimelineRow* row : rows) block += step_row_height(theme, *row) + theme.px(kStepRowGap);
   const Rect& plot = scene.plot();
   const auto first = static_cast<std::size_t>(std::max(0.0f, std::floor(scroll / block)));
   for (std::size_t i = first; i < steps.size(); ++i) {
@@ -77,7 +77,7 @@ float place_step_rows(TimelineScene& scene, int rank, const RowFilter& filter, f
     if (y >= plot.bottom()) break;
     for (const TimelineRow* row : rows) {
       const RowPlace place = step_place(scene, *row, steps[i], y);
-      y += place.area.h + look.px(kStepRowGap);
+      y += place.area.h + theme.px(kStepRowGap);
       if (place.end_ns > place.start_ns && place.area.w > 0) scene.places.push_back(place);
     }
   }
@@ -85,8 +85,8 @@ float place_step_rows(TimelineScene& scene, int rank, const RowFilter& filter, f
 }
 
 void draw_step_labels(const TimelineScene& scene) {
-  const Look& look = scene.look();
-  const Palette& p = look.colors();
+  const Theme& theme = scene.theme();
+  const Palette& p = theme.colors();
   const Clip clip(
       {scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x, scene.plot().h});
   std::int64_t before = -1;
@@ -96,26 +96,26 @@ void draw_step_labels(const TimelineScene& scene) {
     if (step == nullptr) continue;
     const Rect back{place.area.x, place.area.y, place.area.w, place.area.h};
     fill(back, color(p.field, 0.5f));
-    Rect box{scene.labels.x, place.area.y, scene.labels.w - look.px(12), place.area.h};
+    Rect box{scene.labels.x, place.area.y, scene.labels.w - theme.px(12), place.area.h};
     if (place.shift_ns == before) {
-      box.take_left(look.px(14));
-      text_in(look, box, Face::kSmall, p.text_muted,
+      box.take_left(theme.px(14));
+      text_in(theme, box, Face::kSmall, p.text_muted,
               row.label.empty() ? kind_name(row.kind) : std::string_view(row.label), Align::kRight);
       continue;
     }
     before = place.shift_ns;
     const bool longest = scene.borders.longest(row.rank, scene.known_until_ns) == step;
     const std::string name = "Step " + format_integer(step->step);
-    const float width = text_width(look, Face::kStrong, name);
-    text_in(look, box.take_left(width + 1, look.px(8)), Face::kStrong, p.text, name);
+    const float width = text_width(theme, Face::kStrong, name);
+    text_in(theme, box.take_left(width + 1, theme.px(8)), Face::kStrong, p.text, name);
     const bool ended = step->end_ns <= scene.known_until_ns;
     const std::string length = ended ? length_text(step->end_ns - step->start_ns) : "running";
     if (longest) {
-      const Rect mark = box.take_right(look.px(10), look.px(6));
-      shape(Shape::kUp, mark.center_x(), mark.center_y(), look.px(7), color(p.danger));
-      explain(look, mark, "The longest step", "Of all steps of this rank");
+      const Rect mark = box.take_right(theme.px(10), theme.px(6));
+      shape(Shape::kUp, mark.center_x(), mark.center_y(), theme.px(7), color(p.danger));
+      explain(theme, mark, "The longest step", "Of all steps of this rank");
     }
-    text_in(look, box, Face::kMonoSmall, longest ? p.danger : p.text_secondary, length,
+    text_in(theme, box, Face::kMonoSmall, longest ? p.danger : p.text_secondary, length,
             Align::kRight);
   }
 }

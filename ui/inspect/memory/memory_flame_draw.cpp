@@ -43,7 +43,7 @@ Rgb band_color(const Palette& p, const trace::StepAllocation& allocation) {
 class FlameDrawer {
  public:
   explicit FlameDrawer(const FlameCanvas& canvas)
-      : c_(canvas), p_(canvas.look.colors()), flame_(*canvas.memory.flame) {}
+      : c_(canvas), p_(canvas.theme.colors()), flame_(*canvas.memory.flame) {}
 
   void draw_bands() {
     for (const MemoryFlame::Band& band : flame_.bands) {
@@ -80,11 +80,11 @@ class FlameDrawer {
       const auto& one = c_.memory.allocations->all[band.allocation];
       if (one.end_ns <= c_.window.start_ns() || one.start_ns >= c_.window.end_ns()) continue;
       const Rect widest = widest_part(band, one);
-      if (widest.h < c_.look.px(13) || widest.w < c_.look.px(60)) continue;
+      if (widest.h < c_.theme.px(13) || widest.w < c_.theme.px(60)) continue;
       const auto& names = c_.memory.allocations->names;
       const bool named = one.name != 0 && one.name < names.size();
       const std::string name = named ? names[one.name] : std::string(memory_name(one.category));
-      text_in(c_.look, widest.inset(c_.look.px(5), 0), Face::kSmall, text_on(band_color(p_, one)),
+      text_in(c_.theme, widest.inset(c_.theme.px(5), 0), Face::kSmall, text_on(band_color(p_, one)),
               name + "  " + format_bytes(static_cast<double>(one.bytes)).text());
     }
   }
@@ -150,41 +150,41 @@ class FlameDrawer {
 };
 
 void draw_size_axis(const FlameCanvas& c) {
-  const Palette& p = c.look.colors();
+  const Palette& p = c.theme.colors();
   const SizeUnit unit = size_unit(c.top_bytes);
   const double step = nice_binary_step(c.top_bytes / unit.divisor,
-                                       std::max(2, static_cast<int>(c.plot.h / c.look.px(44))));
+                                       std::max(2, static_cast<int>(c.plot.h / c.theme.px(44))));
   for (double tick = 0; tick * unit.divisor <= c.top_bytes; tick += step) {
     const float y = std::round(c.y(tick * unit.divisor));
     line(c.plot.x, y, c.plot.right(), y, color(p.grid));
     const std::string label = tick == 0 ? std::string("0 ") + unit.name : format_plain(tick);
-    text_in(c.look, {c.sizes.x, y - c.look.px(7), c.sizes.w - c.look.px(6), c.look.px(14)},
+    text_in(c.theme, {c.sizes.x, y - c.theme.px(7), c.sizes.w - c.theme.px(6), c.theme.px(14)},
             Face::kMonoSmall, p.text_muted, label, Align::kRight);
   }
 }
 
 void draw_time_axis(const FlameCanvas& c) {
-  const Palette& p = c.look.colors();
-  const int most = std::max(2, static_cast<int>(c.axis.w / c.look.px(96)));
+  const Palette& p = c.theme.colors();
+  const int most = std::max(2, static_cast<int>(c.axis.w / c.theme.px(96)));
   const AxisPlan plan =
       plan_axis(c.window.start_ns(), c.window.end_ns(), c.memory.allocations->start_ns, most);
   float free_from = c.axis.x;
   for (const AxisTick& tick : plan.ticks) {
     const float x = std::round(c.x(tick.time_ns));
     if (x < c.plot.x || x > c.plot.right()) continue;
-    line(x, c.plot.bottom(), x, c.plot.bottom() + c.look.px(3), color(p.idle_edge));
-    const float width = text_width(c.look, Face::kMonoSmall, tick.label);
+    line(x, c.plot.bottom(), x, c.plot.bottom() + c.theme.px(3), color(p.idle_edge));
+    const float width = text_width(c.theme, Face::kMonoSmall, tick.label);
     const float left =
         std::clamp(x - width / 2, c.axis.x, std::max(c.axis.x, c.axis.right() - width));
     if (left < free_from) continue;
-    text_in(c.look, {left, c.axis.y, width + 1, c.axis.h}, Face::kMonoSmall, p.text_muted,
+    text_in(c.theme, {left, c.axis.y, width + 1, c.axis.h}, Face::kMonoSmall, p.text_muted,
             tick.label);
-    free_from = left + width + c.look.px(8);
+    free_from = left + width + c.theme.px(8);
   }
 }
 
 void draw_phases(const FlameCanvas& c) {
-  const Palette& p = c.look.colors();
+  const Palette& p = c.theme.colors();
   for (const auto& phase : c.memory.phases) {
     const float left = std::max(c.plot.x, std::floor(c.x(phase.start_ns)));
     const float right = std::min(c.plot.right(), std::floor(c.x(phase.end_ns)));
@@ -192,39 +192,39 @@ void draw_phases(const FlameCanvas& c) {
     const Rgb ground = time_color(p, phase.piece_class);
     const Rect box{left, c.phases.y, std::max(1.0f, right - left - 1), c.phases.h};
     fill(box, color(ground));
-    fill({box.x, box.y, box.w, std::max(1.0f, c.look.px(1.5f))},
+    fill({box.x, box.y, box.w, std::max(1.0f, c.theme.px(1.5f))},
          color(piece_edge(p, phase.piece_class)));
-    label_in(c.look, box.inset(c.look.px(4), 0), Face::kSmall, text_on(ground),
+    label_in(c.theme, box.inset(c.theme.px(4), 0), Face::kSmall, text_on(ground),
              to_string(phase.phase));
   }
 }
 
 void draw_peak_mark(const FlameCanvas& c) {
-  const Palette& p = c.look.colors();
+  const Palette& p = c.theme.colors();
   const auto& peak = c.memory.peak;
   const float x = std::round(c.x(peak.time_ns));
   if (x < c.plot.x || x >= c.plot.right()) return;
   const double shown = static_cast<double>(peak.bytes - c.memory.flame->constant_bytes);
-  dashed_line(c.look, x, c.plot.y, x, c.plot.bottom(), color(p.text, 0.85f));
+  dashed_line(c.theme, x, c.plot.y, x, c.plot.bottom(), color(p.text, 0.85f));
   const float y = std::round(c.y(shown));
-  shape(Shape::kDot, x, y, c.look.px(8), color(p.text));
+  shape(Shape::kDot, x, y, c.theme.px(8), color(p.text));
   const std::string label = "Peak " + format_bytes(static_cast<double>(peak.bytes)).text();
-  const float width = text_width(c.look, Face::kStrong, label) + c.look.px(12);
-  const bool left_of_it = x + width + c.look.px(6) > c.plot.right();
-  const Rect box{left_of_it ? x - width - c.look.px(6) : x + c.look.px(6), c.plot.y, width,
-                 c.look.px(20)};
-  fill(box, color(p.popup, 0.92f), c.look.px(4));
-  text_in(c.look, box, Face::kStrong, p.text, label, Align::kCenter);
+  const float width = text_width(c.theme, Face::kStrong, label) + c.theme.px(12);
+  const bool left_of_it = x + width + c.theme.px(6) > c.plot.right();
+  const Rect box{left_of_it ? x - width - c.theme.px(6) : x + c.theme.px(6), c.plot.y, width,
+                 c.theme.px(20)};
+  fill(box, color(p.popup, 0.92f), c.theme.px(4));
+  text_in(c.theme, box, Face::kStrong, p.text, label, Align::kCenter);
 }
 
 }  // namespace
 
-FlameCanvas flame_canvas(const Look& look, Rect rect, const trace::StepMemory& memory,
+FlameCanvas flame_canvas(const Theme& theme, Rect rect, const trace::StepMemory& memory,
                          const TimeWindow& window) {
-  FlameCanvas canvas{look, memory, window, {}, {}, {}, {}};
-  canvas.axis = rect.take_bottom(look.px(18));
-  canvas.phases = rect.take_bottom(look.px(16), look.px(3));
-  canvas.sizes = rect.take_left(look.px(54));
+  FlameCanvas canvas{theme, memory, window, {}, {}, {}, {}};
+  canvas.axis = rect.take_bottom(theme.px(18));
+  canvas.phases = rect.take_bottom(theme.px(16), theme.px(3));
+  canvas.sizes = rect.take_left(theme.px(54));
   canvas.axis.take_left(canvas.sizes.w);
   canvas.phases.take_left(canvas.sizes.w);
   canvas.plot = rect;
@@ -234,7 +234,7 @@ FlameCanvas flame_canvas(const Look& look, Rect rect, const trace::StepMemory& m
 }
 
 void draw_flame(const FlameCanvas& canvas, int picked, const trace::FlameHit& hit) {
-  const Palette& p = canvas.look.colors();
+  const Palette& p = canvas.theme.colors();
   draw_size_axis(canvas);
   FlameDrawer drawer(canvas);
   {

@@ -10,7 +10,7 @@
 namespace shardlens::ui {
 
 struct FlameCanvas {
-  const Look& look;
+  const Theme& theme;
   const trace::StepMemory& memory;
   const TimeWindow& window;
   Rect plot, phases, axis, sizes;  // sizes: labels left of the plot
@@ -32,7 +32,7 @@ struct FlameCanvas {
 };
 
 // Cuts `rect` into its parts. The top leaves a little room above the highest moment.
-FlameCanvas flame_canvas(const Look& look, Rect rect, const trace::StepMemory& memory,
+FlameCanvas flame_canvas(const Theme& theme, Rect rect, const trace::StepMemory& memory,
                          const TimeWindow& window);
 
 // `picked`: index of an allocation, -1 for none; outlined, as is the one at `hit`.

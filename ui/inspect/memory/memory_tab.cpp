@@ -51,15 +51,15 @@ const StepMemory::Recorded* recorded_of(const StepMemory& memory) {
 }
 
 // A drop-down of "rank 0", "rank 1", …; true when another one was picked.
-bool choose_number(const Look& look, std::string_view name, Rect box, std::string_view word,
+bool choose_number(const Theme& theme, std::string_view name, Rect box, std::string_view word,
                    std::int64_t& number, const std::vector<std::int64_t>& numbers) {
   if (numbers.empty()) return false;
   std::vector<std::string> texts;
   for (const std::int64_t each : numbers) texts.push_back(with_word(word, each));
   const std::vector<std::string_view> choices(texts.begin(), texts.end());
   std::string value = with_word(word, number);
-  box = box.inset(0, (box.h - look.px(26)) / 2);
-  if (!choice_field(look, name, box, value, choices, false)) return false;
+  box = box.inset(0, (box.h - theme.px(26)) / 2);
+  if (!choice_field(theme, name, box, value, choices, false)) return false;
   number = number_in(value);
   return true;
 }
@@ -96,64 +96,65 @@ std::optional<std::size_t> MemoryTab::picked_row() const {
 // ---- tools
 
 // True: another rank or step is wanted.
-bool MemoryTab::draw_choices(const Look& look, Rect& tools) {
+bool MemoryTab::draw_choices(const Theme& theme, Rect& tools) {
   if (run_.memory->rank < 0) return false;  // no rank has a record
   std::vector<std::int64_t> ranks;
   for (const auto& each : run_.memory->recorded) ranks.push_back(each.rank);
   std::int64_t rank = run_.memory->rank, step = run_.memory->step;
-  const Rect rank_box = tools.take_left(look.px(96), look.px(8));
-  const bool other_rank = choose_number(look, "memory/rank", rank_box, "rank", rank, ranks);
+  const Rect rank_box = tools.take_left(theme.px(96), theme.px(8));
+  const bool other_rank = choose_number(theme, "memory/rank", rank_box, "rank", rank, ranks);
   std::vector<std::int64_t> steps;
   if (const auto* recorded = recorded_of(*run_.memory)) steps = recorded->steps;
-  const Rect step_box = tools.take_left(look.px(112), look.px(14));
-  const bool other_step = choose_number(look, "memory/step", step_box, "step", step, steps);
+  const Rect step_box = tools.take_left(theme.px(112), theme.px(14));
+  const bool other_step = choose_number(theme, "memory/step", step_box, "step", step, steps);
   if (other_rank) wanted_.rank = static_cast<int>(rank);
   if (other_step) wanted_.step = step;
   return other_rank || other_step;
 }
 
-void MemoryTab::draw_tools(const Look& look, Rect tools, const InspectView& view,
+void MemoryTab::draw_tools(const Theme& theme, Rect tools, const InspectView& view,
                            const Rect& picture, Commands& commands) {
-  if (run_.table && tool_button(look, "memory/png", tools, "Save PNG")) {
+  if (run_.table && tool_button(theme, "memory/png", tools, "Save PNG")) {
     commands.push_back(SavePicture{export_file_name(view.run_folder, "memory", "png"), picture});
   }
   if (run_.table) {
     table_buttons(
-        look, "memory", tools, export_file_name(view.run_folder, "memory_at_peak", "csv"),
+        theme, "memory", tools, export_file_name(view.run_folder, "memory_at_peak", "csv"),
         [this] { return view_.csv(); }, commands);
-    if (tool_button(look, "memory/step_in_timeline", tools, "Show the step")) {
+    if (tool_button(theme, "memory/step_in_timeline", tools, "Show the step")) {
       run_.wanted_view = trace::TimeRange{
           run_.memory->allocations->start_ns, run_.memory->allocations->end_ns, {}};
     }
   }
-  draw_choices(look, tools);
+  draw_choices(theme, tools);
   if (!run_.memory->allocations) return;
   constexpr std::string_view kLabel = "Only what changes";
-  Rect toggle = tools.take_left(look.px(26) + text_width(look, Face::kSmall, kLabel), look.px(16));
-  const Rect box = toggle.take_left(look.px(16), look.px(8));
-  const float side = look.px(16);
-  checkbox(look, "memory/changes", {box.x, std::round(box.center_y() - side / 2), side, side},
+  Rect toggle =
+      tools.take_left(theme.px(26) + text_width(theme, Face::kSmall, kLabel), theme.px(16));
+  const Rect box = toggle.take_left(theme.px(16), theme.px(8));
+  const float side = theme.px(16);
+  checkbox(theme, "memory/changes", {box.x, std::round(box.center_y() - side / 2), side, side},
            wanted_.hides_constant);
-  text_in(look, toggle, Face::kSmall, look.colors().text_secondary, kLabel);
-  explain(look, toggle, std::string(kLabel),
+  text_in(theme, toggle, Face::kSmall, theme.colors().text_secondary, kLabel);
+  explain(theme, toggle, std::string(kLabel),
           "Leaves out what was there before the step and is there after it: parameters, optimizer "
           "state");
-  text_in(look, tools, Face::kSmall, look.colors().text_secondary, memory_summary(*run_.memory));
-  explain(look, tools, "The memory of one step", kMemoryDefinition, peak_sources(*run_.memory));
+  text_in(theme, tools, Face::kSmall, theme.colors().text_secondary, memory_summary(*run_.memory));
+  explain(theme, tools, "The memory of one step", kMemoryDefinition, peak_sources(*run_.memory));
 }
 
-void MemoryTab::draw_none(const Look& look, const Rect& rect, std::string_view setting) {
-  const Palette& p = look.colors();
+void MemoryTab::draw_none(const Theme& theme, const Rect& rect, std::string_view setting) {
+  const Palette& p = theme.colors();
   const NoMemoryRecord none = no_memory_record(*run_.memory, setting);
   Rect area = rect;
-  area.y += std::max(0.0f, rect.h / 2 - look.px(44));
-  text_in(look, area.take_top(look.px(24)), Face::kStrong, p.text, none.title, Align::kCenter);
-  text_in(look, area.take_top(look.px(24), look.px(8)), Face::kBody, p.text_muted, none.body,
+  area.y += std::max(0.0f, rect.h / 2 - theme.px(44));
+  text_in(theme, area.take_top(theme.px(24)), Face::kStrong, p.text, none.title, Align::kCenter);
+  text_in(theme, area.take_top(theme.px(24), theme.px(8)), Face::kBody, p.text_muted, none.body,
           Align::kCenter);
   if (none.nearest_step < 0) return;
   const std::string label = "Show step " + format_integer(none.nearest_step);
-  const float width = button_width(look, label);
-  if (button(look, "memory/nearest", {area.center_x() - width / 2, area.y, width, look.px(30)},
+  const float width = button_width(theme, label);
+  if (button(theme, "memory/nearest", {area.center_x() - width / 2, area.y, width, theme.px(30)},
              ButtonKind::kQuiet, label)) {
     wanted_.step = none.nearest_step;
   }
@@ -165,7 +166,7 @@ void MemoryTab::use_mouse(const FlameCanvas& canvas, const trace::FlameHit& hit)
   const ImGuiIO& io = ImGui::GetIO();
   const Rect area{canvas.plot.x, canvas.plot.y, canvas.plot.w,
                   canvas.axis.bottom() - canvas.plot.y};
-  const Hit mouse = mouse_area(canvas.look, "memory/plot", area);
+  const Hit mouse = mouse_area(canvas.theme, "memory/plot", area);
   if (mouse.hovered && io.MouseWheel != 0) {
     run_.window.zoom(static_cast<double>((io.MousePos.x - area.x) / area.w),
                      std::pow(kWheelZoom, static_cast<double>(io.MouseWheel)));
@@ -195,10 +196,10 @@ void MemoryTab::use_mouse(const FlameCanvas& canvas, const trace::FlameHit& hit)
   }
 }
 
-void MemoryTab::explain_hit(const Look& look, const trace::FlameHit& hit) const {
+void MemoryTab::explain_hit(const Theme& theme, const trace::FlameHit& hit) const {
   const trace::MemoryFlame& flame = *run_.memory->flame;
   if (hit.band < 0 && hit.small < 0) return;
-  const TooltipScope scope(look);
+  const TooltipScope scope(theme);
   if (hit.small >= 0) {
     const auto& small = flame.small[static_cast<std::size_t>(hit.small)];
     scope.title(small_text(small.count, small.bytes));
@@ -208,7 +209,7 @@ void MemoryTab::explain_hit(const Look& look, const trace::FlameHit& hit) const 
   }
   const auto& band = flame.bands[static_cast<std::size_t>(hit.band)];
   const StepAllocation& one = run_.memory->allocations->all[band.allocation];
-  const Rgb swatch = look.colors().memory[static_cast<std::size_t>(one.category)];
+  const Rgb swatch = theme.colors().memory[static_cast<std::size_t>(one.category)];
   scope.title(allocation_title(*run_.memory, one));
   scope.row(&swatch, memory_name(one.category),
             format_bytes(static_cast<double>(one.bytes)).text());
@@ -220,9 +221,9 @@ void MemoryTab::explain_hit(const Look& look, const trace::FlameHit& hit) const 
                 .text());
 }
 
-void MemoryTab::draw_picture(const Look& look, const Rect& rect) {
-  const FlameCanvas canvas = flame_canvas(look, rect, *run_.memory, run_.window);
-  if (canvas.plot.w < look.px(80) || canvas.plot.h < look.px(40)) return;
+void MemoryTab::draw_picture(const Theme& theme, const Rect& rect) {
+  const FlameCanvas canvas = flame_canvas(theme, rect, *run_.memory, run_.window);
+  if (canvas.plot.w < theme.px(80) || canvas.plot.h < theme.px(40)) return;
   trace::FlameHit hit;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (hovers(canvas.plot) && canvas.plot.contains(mouse.x, mouse.y)) {
@@ -231,48 +232,48 @@ void MemoryTab::draw_picture(const Look& look, const Rect& rect) {
   }
   draw_flame(canvas, run_.picked, hit);
   use_mouse(canvas, hit);
-  if (!run_.moved || !ImGui::IsMouseDown(ImGuiMouseButton_Left)) explain_hit(look, hit);
+  if (!run_.moved || !ImGui::IsMouseDown(ImGuiMouseButton_Left)) explain_hit(theme, hit);
 }
 
-void MemoryTab::draw_side(const Look& look, Rect rect) {
-  const Palette& p = look.colors();
+void MemoryTab::draw_side(const Theme& theme, Rect rect) {
+  const Palette& p = theme.colors();
   fill({rect.x, rect.y, 1, rect.h}, color(p.panel_edge));
-  rect = rect.inset(look.px(14), 0);
-  text_in(look, rect.take_top(look.px(22)), Face::kStrong, p.text,
+  rect = rect.inset(theme.px(14), 0);
+  text_in(theme, rect.take_top(theme.px(22)), Face::kStrong, p.text,
           "At the peak: " + format_bytes(static_cast<double>(run_.memory->peak.bytes)).text());
   const auto categories = std::ranges::count_if(run_.memory->peak.composition,
                                                 [](std::int64_t bytes) { return bytes > 0; });
-  const float legend = look.px(16) + look.px(19) * static_cast<float>(categories);
-  draw_peak_composition(look, rect.take_top(legend, look.px(8)), *run_.memory);
-  if (rect.h < look.px(70)) return;
+  const float legend = theme.px(16) + theme.px(19) * static_cast<float>(categories);
+  draw_peak_composition(theme, rect.take_top(legend, theme.px(8)), *run_.memory);
+  if (rect.h < theme.px(70)) return;
   TableOptions options;
   options.selected = picked_row();
   options.empty = "Nothing was alive";
-  const TableEvents events = view_.draw(look, rect, run_.table, options);
+  const TableEvents events = view_.draw(theme, rect, run_.table, options);
   if (events.clicked) run_.picked = static_cast<int>(run_.memory->peak.alive[*events.clicked]);
 }
 
-std::optional<trace::TimeRange> MemoryTab::draw(const Look& look, const Rect& rect,
+std::optional<trace::TimeRange> MemoryTab::draw(const Theme& theme, const Rect& rect,
                                                 const InspectView& view, std::string_view setting,
                                                 Commands& commands) {
   ask(commands);
   if (view.memory) take(view.memory);
   if (!run_.memory) {
-    text_in(look, rect, Face::kBody, look.colors().text_muted, "Reading the step's allocations…",
+    text_in(theme, rect, Face::kBody, theme.colors().text_muted, "Reading the step's allocations…",
             Align::kCenter);
     return std::nullopt;
   }
   Rect area = rect;
-  if (rect.h > look.px(110)) {
-    draw_tools(look, area.take_top(look.px(kToolsHeight)), view, rect, commands);
+  if (rect.h > theme.px(110)) {
+    draw_tools(theme, area.take_top(theme.px(kToolsHeight)), view, rect, commands);
   }
   if (!run_.memory->allocations) {
-    draw_none(look, area, setting);
+    draw_none(theme, area, setting);
   } else {
-    if (area.w > look.px(kSideWidth + kLeastBesideIt)) {
-      draw_side(look, area.take_right(look.px(kSideWidth), look.px(12)));
+    if (area.w > theme.px(kSideWidth + kLeastBesideIt)) {
+      draw_side(theme, area.take_right(theme.px(kSideWidth), theme.px(12)));
     }
-    draw_picture(look, area);
+    draw_picture(theme, area);
   }
   ask(commands);  // another one may have been chosen
   return std::exchange(run_.wanted_view, std::nullopt);

@@ -20,8 +20,9 @@ class MemoryTab {
  public:
   // `setting`: the run's record_allocations; "" where the run was not made by this program.
   // Returns where the timeline should go.
-  std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const InspectView& view,
-                                       std::string_view setting, Commands& commands);
+  std::optional<trace::TimeRange> draw(const Theme& theme, const Rect& rect,
+                                       const InspectView& view, std::string_view setting,
+                                       Commands& commands);
 
   void forget_run() {
     wanted_ = {.hides_constant = wanted_.hides_constant};
@@ -34,14 +35,14 @@ class MemoryTab {
  private:
   void ask(Commands& commands);
   void take(const std::shared_ptr<const trace::StepMemory>& memory);
-  void draw_tools(const Look& look, Rect tools, const InspectView& view, const Rect& picture,
+  void draw_tools(const Theme& theme, Rect tools, const InspectView& view, const Rect& picture,
                   Commands& commands);
-  bool draw_choices(const Look& look, Rect& tools);
-  void draw_none(const Look& look, const Rect& rect, std::string_view setting);
-  void draw_picture(const Look& look, const Rect& rect);
+  bool draw_choices(const Theme& theme, Rect& tools);
+  void draw_none(const Theme& theme, const Rect& rect, std::string_view setting);
+  void draw_picture(const Theme& theme, const Rect& rect);
   void use_mouse(const FlameCanvas& canvas, const trace::FlameHit& hit);
-  void explain_hit(const Look& look, const trace::FlameHit& hit) const;
-  void draw_side(const Look& look, Rect rect);
+  void explain_hit(const Theme& theme, const trace::FlameHit& hit) const;
+  void draw_side(const Theme& theme, Rect rect);
   std::optional<std::size_t> picked_row() const;
 
   trace::StepMemoryRequest wanted_;

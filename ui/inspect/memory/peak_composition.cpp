@@ -15,32 +15,32 @@ namespace {
 
 constexpr float kLegendRow = 19;
 
-void draw_legend_row(const Look& look, Rect row, const trace::StepMemory& memory, int category,
+void draw_legend_row(const Theme& theme, Rect row, const trace::StepMemory& memory, int category,
                      bool with_share) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const auto bytes =
       static_cast<double>(memory.peak.composition[static_cast<std::size_t>(category)]);
-  const Rect mark = row.take_left(look.px(10), look.px(8));
+  const Rect mark = row.take_left(theme.px(10), theme.px(8));
   fill({mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w},
-       color(p.memory[category]), look.px(2));
+       color(p.memory[category]), theme.px(2));
   if (with_share) {
-    text_in(look, row.take_right(look.px(52)), Face::kMonoSmall, p.text_muted,
+    text_in(theme, row.take_right(theme.px(52)), Face::kMonoSmall, p.text_muted,
             format_percent(bytes / static_cast<double>(memory.peak.bytes)).text(), Align::kRight);
   }
   const float used =
-      label_in(look, row, Face::kMonoSmall, p.text, format_bytes(bytes).text(), Align::kRight);
-  row.w -= used + look.px(8);
-  text_in(look, row, Face::kSmall, p.text_secondary,
+      label_in(theme, row, Face::kMonoSmall, p.text, format_bytes(bytes).text(), Align::kRight);
+  row.w -= used + theme.px(8);
+  text_in(theme, row, Face::kSmall, p.text_secondary,
           memory_name(static_cast<trace::MemoryCategory>(category)));
 }
 
 }  // namespace
 
-void draw_peak_composition(const Look& look, const Rect& rect, const trace::StepMemory& memory) {
-  const Palette& p = look.colors();
+void draw_peak_composition(const Theme& theme, const Rect& rect, const trace::StepMemory& memory) {
+  const Palette& p = theme.colors();
   Rect rest = rect;
   const double total = std::max<double>(1, static_cast<double>(memory.peak.bytes));
-  Rect bar = rest.take_top(look.px(10), look.px(6));
+  Rect bar = rest.take_top(theme.px(10), theme.px(6));
   std::vector<int> categories;
   for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
     const auto bytes = static_cast<double>(memory.peak.composition[static_cast<std::size_t>(i)]);
@@ -49,15 +49,15 @@ void draw_peak_composition(const Look& look, const Rect& rect, const trace::Step
     fill(bar.take_left(std::round(rect.w * static_cast<float>(bytes / total))), color(p.memory[i]));
   }
   // A low panel has room for two columns rather than for half of the rows.
-  const float row_height = look.px(kLegendRow);
+  const float row_height = theme.px(kLegendRow);
   const auto fitting = static_cast<std::size_t>(std::max(1.0f, std::floor(rest.h / row_height)));
   const bool is_low = fitting < categories.size();
   const std::size_t rows = is_low ? (categories.size() + 1) / 2 : categories.size();
-  const float width = is_low ? (rest.w - look.px(18)) / 2 : rest.w;
+  const float width = is_low ? (rest.w - theme.px(18)) / 2 : rest.w;
   for (std::size_t at = 0; at < categories.size() && at % rows < fitting; ++at) {
     const float x = rest.x + (at < rows ? 0 : rest.w - width);
     const float y = rest.y + row_height * static_cast<float>(at % rows);
-    draw_legend_row(look, {x, y, width, row_height}, memory, categories[at], !is_low);
+    draw_legend_row(theme, {x, y, width, row_height}, memory, categories[at], !is_low);
   }
 }
 

@@ -10,6 +10,6 @@ namespace shardlens::ui {
 
 // "Parameters", … in the colours of the bands. Without the shares where there is room only for two
 // columns.
-void draw_peak_composition(const Look& look, const Rect& rect, const trace::StepMemory& memory);
+void draw_peak_composition(const Theme& theme, const Rect& rect, const trace::StepMemory& memory);
 
 }  // namespace shardlens::ui

@@ -82,13 +82,13 @@ void SqlEditor::insert(std::string_view word) {
   wants_keyboard_ = true;
 }
 
-void SqlEditor::draw_words(const Look& look, const Rect& field,
+void SqlEditor::draw_words(const Theme& theme, const Rect& field,
                            const std::optional<SqlErrorPlace>& wrong, float scroll_x,
                            float scroll_y) const {
-  const Palette& p = look.colors();
-  const ImFont* font = look.font(Face::kMono);
+  const Palette& p = theme.colors();
+  const ImFont* font = theme.font(Face::kMono);
   const Clip clip(field);
-  const float advance = text_width(look, Face::kMono, "0");
+  const float advance = text_width(theme, Face::kMono, "0");
   float x = field.x - scroll_x, y = field.y - scroll_y;
   std::size_t at = 0;
   const auto skip_to = [&](std::size_t offset) {
@@ -98,7 +98,7 @@ void SqlEditor::draw_words(const Look& look, const Rect& field,
         x = field.x - scroll_x;
         y += font->FontSize;
       } else if (c == '\t') {
-        x += text_width(look, Face::kMono, "\t");
+        x += text_width(theme, Face::kMono, "\t");
       } else if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) {
         x += advance;
       }
@@ -111,11 +111,11 @@ void SqlEditor::draw_words(const Look& look, const Rect& field,
     for (std::size_t part = word.offset; part < word.offset + word.length;) {
       const std::size_t end = std::min(text_.find('\n', part), word.offset + word.length);
       if (y + font->FontSize > field.y && y < field.bottom()) {
-        ui::text(look, x, y + font->Ascent, Face::kMono, ink,
+        ui::text(theme, x, y + font->Ascent, Face::kMono, ink,
                  std::string_view(text_).substr(part, end - part));
         if (wrong && part <= wrong->offset && wrong->offset < end) {
           line(x, y + font->FontSize - 1, x + advance * static_cast<float>(wrong->length),
-               y + font->FontSize - 1, color(p.danger), std::max(2.0f, look.px(2)));
+               y + font->FontSize - 1, color(p.danger), std::max(2.0f, theme.px(2)));
         }
       }
       part = end + (end < word.offset + word.length ? 1 : 0);
@@ -127,20 +127,21 @@ void SqlEditor::draw_words(const Look& look, const Rect& field,
   y = field.y - scroll_y;
   at = 0;
   skip_to(std::min(static_cast<std::size_t>(std::max(0, cursor_)), text_.size()));
-  line(x, y, x, y + font->FontSize, color(p.text), std::max(1.0f, look.px(1)));
+  line(x, y, x, y + font->FontSize, color(p.text), std::max(1.0f, theme.px(1)));
 }
 
-bool SqlEditor::draw(const Look& look, const Rect& rect, std::string_view placeholder,
+bool SqlEditor::draw(const Theme& theme, const Rect& rect, std::string_view placeholder,
                      const std::optional<SqlErrorPlace>& wrong) {
-  const Palette& p = look.colors();
-  if (look.probe != nullptr) look.probe->targets.push_back({"sql/editor", rect});
-  fill(rect, color(p.field), look.px(5));
-  outline(rect, color(active_ ? p.accent : p.field_edge), look.px(5));
-  const Rect field = rect.inset(look.px(8), look.px(6));
+  const Palette& p = theme.colors();
+  if (theme.probe != nullptr) theme.probe->targets.push_back({"sql/editor", rect});
+  fill(rect, color(p.field), theme.px(5));
+  outline(rect, color(active_ ? p.accent : p.field_edge), theme.px(5));
+  const Rect field = rect.inset(theme.px(8), theme.px(6));
   if (text_.empty() && !active_) {
-    text_in(look, {field.x, field.y, field.w, look.px(18)}, Face::kMono, p.text_muted, placeholder);
+    text_in(theme, {field.x, field.y, field.w, theme.px(18)}, Face::kMono, p.text_muted,
+            placeholder);
   }
-  ImGui::PushFont(look.font(Face::kMono));
+  ImGui::PushFont(theme.font(Face::kMono));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, 0));
   for (auto slot : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive,
                     ImGuiCol_ChildBg, ImGuiCol_Border}) {
@@ -153,7 +154,7 @@ bool SqlEditor::draw(const Look& look, const Rect& rect, std::string_view placeh
     ImGui::SetKeyboardFocusHere();
     restores_cursor_ = true;
   }
-  FieldFocus focus(look, "sql/editor", rect);
+  FieldFocus focus(theme, "sql/editor", rect);
   focus.gave_up("##sql", &text_);
   const bool entered = ImGui::InputTextMultiline(
       "##sql", &text_, {std::max(1.0f, field.w), std::max(1.0f, field.h)},
@@ -165,7 +166,7 @@ bool SqlEditor::draw(const Look& look, const Rect& rect, std::string_view placeh
   ImGui::PopStyleColor(6);
   ImGui::PopStyleVar();
   ImGui::PopFont();
-  draw_words(look, field, wrong, scroll.x, scroll.y);
+  draw_words(theme, field, wrong, scroll.x, scroll.y);
   if (entered) wants_keyboard_ = active_ = true;  // Ctrl+Enter gives the keyboard away
   return entered;
 }

@@ -15,7 +15,7 @@ namespace shardlens::ui {
 class SqlEditor {
  public:
   // True: Ctrl+Enter was pressed in it. `wrong`: what is underlined.
-  bool draw(const Look& look, const Rect& rect, std::string_view placeholder,
+  bool draw(const Theme& theme, const Rect& rect, std::string_view placeholder,
             const std::optional<SqlErrorPlace>& wrong);
 
   const std::string& text() const { return text_; }
@@ -26,7 +26,7 @@ class SqlEditor {
 
  private:
   static int note_cursor(ImGuiInputTextCallbackData* data);
-  void draw_words(const Look& look, const Rect& field, const std::optional<SqlErrorPlace>& wrong,
+  void draw_words(const Theme& theme, const Rect& field, const std::optional<SqlErrorPlace>& wrong,
                   float scroll_x, float scroll_y) const;
 
   std::string text_;

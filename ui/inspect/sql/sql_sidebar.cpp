@@ -25,28 +25,28 @@ std::string one_line(std::string_view query) {
 }
 
 // A line that can be clicked; the whole of it in a tooltip.
-bool sidebar_line(const Look& look, const std::string& name, const Rect& row, Face face, Rgb ink,
+bool sidebar_line(const Theme& theme, const std::string& name, const Rect& row, Face face, Rgb ink,
                   std::string_view text, std::string_view title, std::string_view body) {
-  const Hit hit = hit_area(look, name, row);
+  const Hit hit = hit_area(theme, name, row);
   if (hit.hovered) {
-    fill(row, color(look.colors().hover), look.px(4));
-    tooltip(look, title, body);
+    fill(row, color(theme.colors().hover), theme.px(4));
+    tooltip(theme, title, body);
   }
-  text_in(look, row.inset(look.px(6), 0), face, ink, text);
+  text_in(theme, row.inset(theme.px(6), 0), face, ink, text);
   return hit.clicked;
 }
 
 }  // namespace
 
-void SqlSidebar::draw_tables(const Look& look, const Rect& rect, const SqlConsole& console,
+void SqlSidebar::draw_tables(const Theme& theme, const Rect& rect, const SqlConsole& console,
                              Pick& pick) {
-  const Palette& p = look.colors();
-  const Panel panel(look, "sql tables", rect,
+  const Palette& p = theme.colors();
+  const Panel panel(theme, "sql tables", rect,
                     {.title = {}, .note = {}, .scrolls = true, .plain = true});
   float y = panel.body.y;
-  const float height = look.px(kSidebarRow);
+  const float height = theme.px(kSidebarRow);
   const auto next_row = [&](float indent) {
-    const Rect row{rect.x + indent, y, rect.w - indent - look.px(10), height};
+    const Rect row{rect.x + indent, y, rect.w - indent - theme.px(10), height};
     y += height;
     return row;
   };
@@ -57,8 +57,8 @@ void SqlSidebar::draw_tables(const Look& look, const Rect& rect, const SqlConsol
     Rect row = next_row(0);
     const bool open = unfolded_.contains(table.name);
     if (is_seen(row)) {
-      const Rect fold = row.take_left(look.px(18));
-      if (icon_button(look, "sql/fold " + table.name, fold, open ? Shape::kDown : Shape::kRight)) {
+      const Rect fold = row.take_left(theme.px(18));
+      if (icon_button(theme, "sql/fold " + table.name, fold, open ? Shape::kDown : Shape::kRight)) {
         if (open) {
           unfolded_.erase(table.name);
         } else {
@@ -69,16 +69,16 @@ void SqlSidebar::draw_tables(const Look& look, const Rect& rect, const SqlConsol
       for (const std::string& column : table.columns) {
         columns += (columns.empty() ? "" : ", ") + column;
       }
-      if (sidebar_line(look, "sql/table " + table.name, row, Face::kMono, p.text, table.name,
+      if (sidebar_line(theme, "sql/table " + table.name, row, Face::kMono, p.text, table.name,
                        table.name, columns)) {
         pick.insert = table.name;
       }
     }
     if (!open) continue;
     for (const std::string& column : table.columns) {
-      const Rect line = next_row(look.px(24));
+      const Rect line = next_row(theme.px(24));
       if (!is_seen(line)) continue;
-      if (sidebar_line(look, "sql/column " + table.name + "." + column, line, Face::kMonoSmall,
+      if (sidebar_line(theme, "sql/column " + table.name + "." + column, line, Face::kMonoSmall,
                        p.text_secondary, column, column, "Click puts it at the cursor")) {
         pick.insert = column;
       }
@@ -87,16 +87,16 @@ void SqlSidebar::draw_tables(const Look& look, const Rect& rect, const SqlConsol
   panel.content_height(y - panel.body.y);
 }
 
-SqlSidebar::Pick SqlSidebar::draw(const Look& look, const Rect& rect, const InspectView& view) {
-  const Palette& p = look.colors();
+SqlSidebar::Pick SqlSidebar::draw(const Theme& theme, const Rect& rect, const InspectView& view) {
+  const Palette& p = theme.colors();
   const SqlConsole& console = view.sql;
   Pick pick;
   Rect area = rect;
-  Rect head = area.take_top(look.px(kToolsHeight));
+  Rect head = area.take_top(theme.px(kToolsHeight));
   constexpr std::array<std::string_view, 3> kPages{"Tables", "Examples", "History"};
-  choice_strip(look, "sql/side", head, kPages, page_);
+  choice_strip(theme, "sql/side", head, kPages, page_);
   if (page_ == 0) {
-    draw_tables(look, area, console, pick);
+    draw_tables(theme, area, console, pick);
     return pick;
   }
   const bool examples = page_ == 1;
@@ -104,21 +104,21 @@ SqlSidebar::Pick SqlSidebar::draw(const Look& look, const Rect& rect, const Insp
       examples ? sql_examples(view.rows.get()) : std::vector<SqlExample>();
   const std::size_t count = examples ? taught.size() : console.history.size();
   if (count == 0) {
-    text_in(look, area.take_top(look.px(kSidebarRow)), Face::kSmall, p.text_muted,
+    text_in(theme, area.take_top(theme.px(kSidebarRow)), Face::kSmall, p.text_muted,
             examples ? "Nothing was recorded" : "Nothing was asked yet");
     return pick;
   }
-  const Panel panel(look, "sql queries", area,
+  const Panel panel(theme, "sql queries", area,
                     {.title = {}, .note = {}, .scrolls = true, .plain = true});
-  const float height = look.px(kSidebarRow);
+  const float height = theme.px(kSidebarRow);
   for (std::size_t i = 0; i < count; ++i) {
-    const Rect row{area.x, panel.body.y + height * static_cast<float>(i), area.w - look.px(10),
+    const Rect row{area.x, panel.body.y + height * static_cast<float>(i), area.w - theme.px(10),
                    height};
     if (row.bottom() <= area.y || row.y >= area.bottom()) continue;
     const std::string query = examples ? std::string(taught[i].query) : console.history[i];
     const std::string title =
         examples ? std::string(taught[i].title) : one_line(console.history[i]);
-    if (sidebar_line(look, "sql/query " + std::to_string(i), row,
+    if (sidebar_line(theme, "sql/query " + std::to_string(i), row,
                      examples ? Face::kBody : Face::kMonoSmall, p.text, title,
                      examples ? title : "Asked before", query)) {
       pick.replace = query;

@@ -16,10 +16,10 @@ class SqlSidebar {
     std::string insert;   // a word for the cursor's place
     std::string replace;  // a whole query
   };
-  Pick draw(const Look& look, const Rect& rect, const InspectView& view);
+  Pick draw(const Theme& theme, const Rect& rect, const InspectView& view);
 
  private:
-  void draw_tables(const Look& look, const Rect& rect, const SqlConsole& console, Pick& pick);
+  void draw_tables(const Theme& theme, const Rect& rect, const SqlConsole& console, Pick& pick);
 
   std::size_t page_ = 1;            // examples: they teach the tables
   std::set<std::string> unfolded_;  // tables whose columns are shown

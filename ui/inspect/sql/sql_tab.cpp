@@ -36,41 +36,41 @@ void SqlTab::run(Commands& commands) const {
   if (!is_blank(editor_.text())) commands.push_back(RunSql{editor_.text()});
 }
 
-void SqlTab::draw_question(const Look& look, Rect area, const InspectView& view,
+void SqlTab::draw_question(const Theme& theme, Rect area, const InspectView& view,
                            Commands& commands) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const SqlConsole& console = view.sql;
-  Rect tools = area.take_bottom(look.px(kToolsHeight));
-  const Rect run_box = tools.take_left(button_width(look, "Run") + look.px(8), look.px(8));
+  Rect tools = area.take_bottom(theme.px(kToolsHeight));
+  const Rect run_box = tools.take_left(button_width(theme, "Run") + theme.px(8), theme.px(8));
   if (console.running) {
-    if (button(look, "sql/stop", run_box.inset(0, look.px(4)), ButtonKind::kDanger, "Stop"))
+    if (button(theme, "sql/stop", run_box.inset(0, theme.px(4)), ButtonKind::kDanger, "Stop"))
       commands.push_back(StopSql{});
-    text_in(look, tools, Face::kSmall, p.text_muted, "running…");
+    text_in(theme, tools, Face::kSmall, p.text_muted, "running…");
   } else {
     const bool ready = !is_blank(editor_.text());
-    if (button(look, "sql/run", run_box.inset(0, look.px(4)), ButtonKind::kPrimary, "Run", ready))
+    if (button(theme, "sql/run", run_box.inset(0, theme.px(4)), ButtonKind::kPrimary, "Run", ready))
       run(commands);
-    label_in(look, tools, Face::kSmall, p.text_muted, "Ctrl+Enter");
+    label_in(theme, tools, Face::kSmall, p.text_muted, "Ctrl+Enter");
   }
   const bool same = run_.answer && run_.answer->query == editor_.text();
   const std::string placeholder = sql_placeholder(view.rows.get());
-  if (editor_.draw(look, area, placeholder, same ? run_.wrong : std::nullopt) && !console.running)
+  if (editor_.draw(theme, area, placeholder, same ? run_.wrong : std::nullopt) && !console.running)
     run(commands);
 }
 
-void SqlTab::draw_error(const Look& look, const Rect& area) const {
-  const Palette& p = look.colors();
+void SqlTab::draw_error(const Theme& theme, const Rect& area) const {
+  const Palette& p = theme.colors();
   Rect rest = area;
   const std::string title = run_.wrong ? "Line " + std::to_string(run_.wrong->line) + ", column " +
                                              std::to_string(run_.wrong->column)
                                        : "The query cannot be answered";
-  text_in(look, rest.take_top(look.px(24)), Face::kStrong, p.danger, title);
-  const float height = wrapped_height(look, Face::kBody, rest.w, run_.answer->error);
-  text_wrapped(look, rest.take_top(std::min(height, rest.h), look.px(8)), Face::kBody, p.text,
+  text_in(theme, rest.take_top(theme.px(24)), Face::kStrong, p.danger, title);
+  const float height = wrapped_height(theme, Face::kBody, rest.w, run_.answer->error);
+  text_wrapped(theme, rest.take_top(std::min(height, rest.h), theme.px(8)), Face::kBody, p.text,
                run_.answer->error);
 }
 
-std::optional<trace::TimeRange> SqlTab::draw_menu(const Look& look, Commands& commands) {
+std::optional<trace::TimeRange> SqlTab::draw_menu(const Theme& theme, Commands& commands) {
   const bool has_row = run_.menu_row.has_value() && run_.answer;
   const auto place = has_row ? time_of_row(*run_.answer, *run_.menu_row) : std::nullopt;
   std::vector<std::string_view> entries{"Copy the cell", "Copy the row"};
@@ -80,7 +80,7 @@ std::optional<trace::TimeRange> SqlTab::draw_menu(const Look& look, Commands& co
     title = "Row " + format_integer(static_cast<std::int64_t>(*run_.menu_row) + 1) + ": " +
             run_.table->columns.front().csv(*run_.menu_row);
   }
-  const auto chosen = row_menu(look, "menu of an answer", "sql", title, entries);
+  const auto chosen = row_menu(theme, "menu of an answer", "sql", title, entries);
   if (!chosen || !has_row || !run_.table) return std::nullopt;
   if (*chosen == 2) return with_width(*place);
   const bool cell = *chosen == 0 && run_.menu_column < run_.table->columns.size();
@@ -89,45 +89,45 @@ std::optional<trace::TimeRange> SqlTab::draw_menu(const Look& look, Commands& co
   return std::nullopt;
 }
 
-std::optional<trace::TimeRange> SqlTab::draw_answer(const Look& look, Rect area,
+std::optional<trace::TimeRange> SqlTab::draw_answer(const Theme& theme, Rect area,
                                                     const InspectView& view, Commands& commands) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   if (!run_.answer) {
-    text_in(look, area, Face::kBody, p.text_muted,
+    text_in(theme, area, Face::kBody, p.text_muted,
             view.sql.running ? "Reading…" : "Write a query, or begin with one of the examples",
             Align::kCenter);
     return std::nullopt;
   }
   if (!run_.answer->error.empty()) {
-    draw_error(look, area.inset(look.px(4), look.px(6)));
+    draw_error(theme, area.inset(theme.px(4), theme.px(6)));
     return std::nullopt;
   }
-  Rect tools = area.take_top(look.px(kToolsHeight));
+  Rect tools = area.take_top(theme.px(kToolsHeight));
   table_buttons(
-      look, "sql", tools, export_file_name(view.run_folder, "query", "csv"),
+      theme, "sql", tools, export_file_name(view.run_folder, "query", "csv"),
       [this] { return view_.csv(); }, commands);
-  text_in(look, tools, Face::kSmall, p.text_muted,
+  text_in(theme, tools, Face::kSmall, p.text_muted,
           (view.sql.running ? "of the query before: " : "") + answer_text(*run_.answer));
   if (!run_.answer->left_out.empty()) {
-    explain(look, tools, "A rank is missing", run_.answer->left_out);
+    explain(theme, tools, "A rank is missing", run_.answer->left_out);
   } else if (run_.answer->truncated) {
     explain(
-        look, tools, "There are more rows",
+        theme, tools, "There are more rows",
         "The console shows the first ones; `shardlens query … --format csv` writes all of them");
   }
   TableOptions options;
   options.scrolls_sideways = true;
   options.empty = "No row";
-  const TableEvents events = view_.draw(look, area, run_.table, options);
+  const TableEvents events = view_.draw(theme, area, run_.table, options);
   if (events.right_clicked) {
     run_.menu_row = *events.right_clicked;
     run_.menu_column = events.column;
     ImGui::OpenPopup("menu of an answer");
   }
-  return draw_menu(look, commands);
+  return draw_menu(theme, commands);
 }
 
-std::optional<trace::TimeRange> SqlTab::draw(const Look& look, const Rect& rect,
+std::optional<trace::TimeRange> SqlTab::draw(const Theme& theme, const Rect& rect,
                                              const InspectView& view, Commands& commands) {
   const SqlConsole& console = view.sql;
   if (console.answer != run_.answer) {
@@ -139,20 +139,20 @@ std::optional<trace::TimeRange> SqlTab::draw(const Look& look, const Rect& rect,
     if (run_.answer && editor_.text().empty()) editor_.set(run_.answer->query, false);
   }
   Rect area = rect;
-  if (area.w >= look.px(kLeastForSidebar)) {
-    const Rect side = area.take_left(look.px(kSidebarWidth), look.px(12));
-    const SqlSidebar::Pick pick = sidebar_.draw(look, side, view);
+  if (area.w >= theme.px(kLeastForSidebar)) {
+    const Rect side = area.take_left(theme.px(kSidebarWidth), theme.px(12));
+    const SqlSidebar::Pick pick = sidebar_.draw(theme, side, view);
     if (!pick.insert.empty()) editor_.insert(pick.insert);
     if (!pick.replace.empty()) editor_.set(pick.replace);
   }
   // A low window has the answer beside the question, a high one below it.
-  const bool beside = area.h < look.px(kLowest) || area.w > 2 * area.h;
-  const Rect question = beside ? area.take_left(std::floor(area.w * 0.4f), look.px(16))
-                               : area.take_top(std::floor(area.h * 0.4f), look.px(8));
+  const bool beside = area.h < theme.px(kLowest) || area.w > 2 * area.h;
+  const Rect question = beside ? area.take_left(std::floor(area.w * 0.4f), theme.px(16))
+                               : area.take_top(std::floor(area.h * 0.4f), theme.px(8));
   Rect editor = question;
-  editor.take_top(look.px(4));
-  draw_question(look, editor, view, commands);
-  return draw_answer(look, area, view, commands);
+  editor.take_top(theme.px(4));
+  draw_question(theme, editor, view, commands);
+  return draw_answer(theme, area, view, commands);
 }
 
 }  // namespace shardlens::ui

@@ -16,18 +16,18 @@ namespace shardlens::ui {
 class SqlTab {
  public:
   // Where the timeline should go.
-  std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const InspectView& view,
-                                       Commands& commands);
+  std::optional<trace::TimeRange> draw(const Theme& theme, const Rect& rect,
+                                       const InspectView& view, Commands& commands);
   // The question stays, to be asked of the next run.
   void forget_run() { run_ = {}; }
   bool edits() const { return editor_.has_keyboard(); }
 
  private:
-  void draw_question(const Look& look, Rect area, const InspectView& view, Commands& commands);
-  std::optional<trace::TimeRange> draw_answer(const Look& look, Rect area, const InspectView& view,
-                                              Commands& commands);
-  void draw_error(const Look& look, const Rect& area) const;
-  std::optional<trace::TimeRange> draw_menu(const Look& look, Commands& commands);
+  void draw_question(const Theme& theme, Rect area, const InspectView& view, Commands& commands);
+  std::optional<trace::TimeRange> draw_answer(const Theme& theme, Rect area,
+                                              const InspectView& view, Commands& commands);
+  void draw_error(const Theme& theme, const Rect& area) const;
+  std::optional<trace::TimeRange> draw_menu(const Theme& theme, Commands& commands);
   void run(Commands& commands) const;
 
   SqlEditor editor_;

@@ -115,84 +115,84 @@ std::optional<trace::TimeRange> InspectTabs::take_wanted_view() {
   return std::exchange(wanted_view_, std::nullopt);
 }
 
-void InspectTabs::draw_note(const Look& look, const Rect& room, const InspectView& view) const {
+void InspectTabs::draw_note(const Theme& theme, const Rect& room, const InspectView& view) const {
   const bool of_range = shown_ <= InspectTab::kLaunches || shown_ == InspectTab::kStragglers;
   if (!of_range) return;
   for (const std::string& note : range_notes(view, statistics_of(shown_))) {
-    if (label_in(look, room, Face::kSmall, look.colors().text_muted, note, Align::kRight) > 0) {
-      explain(look, room, "What the figures are of", range_definition(view));
+    if (label_in(theme, room, Face::kSmall, theme.colors().text_muted, note, Align::kRight) > 0) {
+      explain(theme, room, "What the figures are of", range_definition(view));
       return;
     }
   }
 }
 
-void InspectTabs::draw_tab_choice(const Look& look, const Rect& bar,
+void InspectTabs::draw_tab_choice(const Theme& theme, const Rect& bar,
                                   const std::vector<InspectTab>& tabs) {
   std::vector<std::string_view> titles;
   for (const InspectTab tab : tabs) titles.push_back(tab_title(tab));
   std::string value(tab_title(shown_));
-  const Rect box{bar.x, bar.y + look.px(5), std::min(bar.w, look.px(180)), bar.h - look.px(10)};
-  if (!choice_field(look, "inspect/tabs", box, value, titles, false)) return;
+  const Rect box{bar.x, bar.y + theme.px(5), std::min(bar.w, theme.px(180)), bar.h - theme.px(10)};
+  if (!choice_field(theme, "inspect/tabs", box, value, titles, false)) return;
   for (const InspectTab tab : tabs) {
     if (tab_title(tab) == value) tab_ = shown_ = tab;
   }
 }
 
-void InspectTabs::draw_bar(const Look& look, Rect bar, const Snapshot& snapshot,
+void InspectTabs::draw_bar(const Theme& theme, Rect bar, const Snapshot& snapshot,
                            const std::vector<InspectTab>& tabs) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   float needed = 0;
   for (const InspectTab tab : tabs) {
-    needed += text_width(look, Face::kStrong, tab_title(tab)) + look.px(20);
+    needed += text_width(theme, Face::kStrong, tab_title(tab)) + theme.px(20);
   }
-  if (needed > bar.w) return draw_tab_choice(look, bar, tabs);
+  if (needed > bar.w) return draw_tab_choice(theme, bar, tabs);
   for (const InspectTab tab : tabs) {
     const std::string title(tab_title(tab));
-    const float width = text_width(look, Face::kStrong, title);
-    const Rect box = bar.take_left(width, look.px(20));
-    const Hit hit = hit_area(look, "inspect/" + title, box);
+    const float width = text_width(theme, Face::kStrong, title);
+    const Rect box = bar.take_left(width, theme.px(20));
+    const Hit hit = hit_area(theme, "inspect/" + title, box);
     const bool active = tab == shown_;
-    text_in(look, box, Face::kStrong, active || hit.hovered ? p.text : p.text_muted, title);
+    text_in(theme, box, Face::kStrong, active || hit.hovered ? p.text : p.text_muted, title);
     if (active) {
-      fill({box.x, box.bottom() - look.px(5), box.w, std::max(2.0f, look.px(2))}, color(p.accent),
+      fill({box.x, box.bottom() - theme.px(5), box.w, std::max(2.0f, theme.px(2))}, color(p.accent),
            1);
     }
     if (hit.clicked) tab_ = shown_ = tab;
   }
-  if (snapshot.inspect) draw_note(look, bar, *snapshot.inspect);
+  if (snapshot.inspect) draw_note(theme, bar, *snapshot.inspect);
 }
 
-void InspectTabs::draw_tab(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void InspectTabs::draw_tab(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                            Commands& commands) {
-  if (shown_ == InspectTab::kLog) return log_.draw(look, rect, snapshot, commands);
-  if (shown_ == InspectTab::kRecording) return recording_.draw(look, rect, snapshot, commands);
+  if (shown_ == InspectTab::kLog) return log_.draw(theme, rect, snapshot, commands);
+  if (shown_ == InspectTab::kRecording) return recording_.draw(theme, rect, snapshot, commands);
   if (shown_ == InspectTab::kSteps) {
-    if (const auto wanted = steps_.draw(look, rect, snapshot, commands)) {
+    if (const auto wanted = steps_.draw(theme, rect, snapshot, commands)) {
       wanted_view_ = wanted;
       memory_.choose_step(steps_.picked());
     }
     return;
   }
   if (!snapshot.inspect) {
-    text_in(look, rect, Face::kBody, look.colors().text_muted, "The run is being opened…",
+    text_in(theme, rect, Face::kBody, theme.colors().text_muted, "The run is being opened…",
             Align::kCenter);
     return;
   }
   const InspectView& view = *snapshot.inspect;
   if (const auto table = statistics_of(shown_)) {
-    return statistics_[static_cast<std::size_t>(*table)].draw(look, rect, view, commands);
+    return statistics_[static_cast<std::size_t>(*table)].draw(theme, rect, view, commands);
   }
   if (shown_ == InspectTab::kMemory) {
-    const auto wanted = memory_.draw(look, rect, view, allocation_setting(snapshot), commands);
+    const auto wanted = memory_.draw(theme, rect, view, allocation_setting(snapshot), commands);
     if (wanted) wanted_view_ = wanted;
     return;
   }
-  const auto wanted = shown_ == InspectTab::kSql ? sql_.draw(look, rect, view, commands)
-                                                 : stragglers_.draw(look, rect, view, commands);
+  const auto wanted = shown_ == InspectTab::kSql ? sql_.draw(theme, rect, view, commands)
+                                                 : stragglers_.draw(theme, rect, view, commands);
   if (wanted) wanted_view_ = wanted;
 }
 
-void InspectTabs::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void InspectTabs::draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                        Commands& commands) {
   follow_run(snapshot);
   const std::vector<InspectTab> tabs = tabs_of(snapshot);
@@ -204,12 +204,12 @@ void InspectTabs::draw(const Look& look, const Rect& rect, const Snapshot& snaps
   } else {
     shown_ = tabs[at];
   }
-  fill(rect, color(look.colors().panel), look.px(6));
-  outline(rect, color(look.colors().panel_edge), look.px(6));
-  Rect rest = rect.inset(look.px(kPanelPadding), 0);
-  draw_bar(look, rest.take_top(panel_header_height(look)), snapshot, tabs);
-  rest.h -= look.px(6);
-  if (rest.h > look.px(24)) draw_tab(look, rest, snapshot, commands);
+  fill(rect, color(theme.colors().panel), theme.px(6));
+  outline(rect, color(theme.colors().panel_edge), theme.px(6));
+  Rect rest = rect.inset(theme.px(kPanelPadding), 0);
+  draw_bar(theme, rest.take_top(panel_header_height(theme)), snapshot, tabs);
+  rest.h -= theme.px(6);
+  if (rest.h > theme.px(24)) draw_tab(theme, rest, snapshot, commands);
 }
 
 }  // namespace shardlens::ui

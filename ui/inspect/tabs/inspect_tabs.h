@@ -42,7 +42,7 @@ InspectTab tab_of_title(std::string_view title);  // kKernels for any other text
 class InspectTabs {
  public:
   // Also obeys Ctrl+Tab and Ctrl+Shift+Tab while no text is being edited.
-  void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, Commands& commands);
 
   void show(InspectTab tab) {
     tab_ = tab;
@@ -62,12 +62,12 @@ class InspectTabs {
   // What the tabs keep of one run goes with it; what the user chose for all runs stays.
   void follow_run(const Snapshot& snapshot);
   std::vector<InspectTab> tabs_of(const Snapshot& snapshot) const;
-  void draw_bar(const Look& look, Rect bar, const Snapshot& snapshot,
+  void draw_bar(const Theme& theme, Rect bar, const Snapshot& snapshot,
                 const std::vector<InspectTab>& tabs);
   // Instead of the tabs, where they have no room beside each other.
-  void draw_tab_choice(const Look& look, const Rect& bar, const std::vector<InspectTab>& tabs);
-  void draw_note(const Look& look, const Rect& room, const InspectView& view) const;
-  void draw_tab(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw_tab_choice(const Theme& theme, const Rect& bar, const std::vector<InspectTab>& tabs);
+  void draw_note(const Theme& theme, const Rect& room, const InspectView& view) const;
+  void draw_tab(const Theme& theme, const Rect& rect, const Snapshot& snapshot, Commands& commands);
 
   InspectTab tab_ = InspectTab::kKernels;
   InspectTab shown_ = InspectTab::kKernels;  // in this frame

@@ -49,53 +49,53 @@ std::string log_csv(const std::vector<const trace::LogLine*>& lines) {
   return out;
 }
 
-void LogTab::draw_tools(const Look& look, Rect tools, const RunView& run, Commands& commands) {
+void LogTab::draw_tools(const Theme& theme, Rect tools, const RunView& run, Commands& commands) {
   table_buttons(
-      look, "log", tools, export_file_name(run.figures.info.folder, "log", "csv"),
+      theme, "log", tools, export_file_name(run.figures.info.folder, "log", "csv"),
       [&] { return log_csv(filtered_log(run.log, filter_)); }, commands);
-  const float field = std::min(look.px(260), tools.w);
-  if (field < look.px(80)) return;
-  const Rect text = tools.take_left(field, look.px(12));
-  filter_field(look, "log/filter", text.inset(0, (text.h - look.px(26)) / 2), filter_.text,
+  const float field = std::min(theme.px(260), tools.w);
+  if (field < theme.px(80)) return;
+  const Rect text = tools.take_left(field, theme.px(12));
+  filter_field(theme, "log/filter", text.inset(0, (text.h - theme.px(26)) / 2), filter_.text,
                "Filter by text");
   constexpr std::array<std::string_view, 3> kLevels{"all", "warnings", "errors"};
-  choice_strip(look, "log/level", tools, kLevels, level_);
+  choice_strip(theme, "log/level", tools, kLevels, level_);
   filter_.least = static_cast<trace::LogLine::Level>(level_);
   std::set<int> ranks;
   for (const trace::LogLine& entry : run.log) ranks.insert(entry.rank);
-  if (tools.w < look.px(120) || ranks.size() < 2) return;
+  if (tools.w < theme.px(120) || ranks.size() < 2) return;
   std::vector<std::string> names{std::string(kAllRanks)};
   for (const int rank : ranks) names.push_back("rank " + std::to_string(rank));
   const std::vector<std::string_view> choices(names.begin(), names.end());
   std::string value = filter_.rank < 0 ? names.front() : "rank " + std::to_string(filter_.rank);
-  const Rect box = tools.take_left(look.px(120));
-  if (choice_field(look, "log/rank", box.inset(0, (box.h - look.px(26)) / 2), value, choices,
+  const Rect box = tools.take_left(theme.px(120));
+  if (choice_field(theme, "log/rank", box.inset(0, (box.h - theme.px(26)) / 2), value, choices,
                    false)) {
     filter_.rank = value == kAllRanks ? -1 : std::stoi(value.substr(5));
   }
 }
 
-void LogTab::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
+void LogTab::draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
                   Commands& commands) {
-  if (!snapshot.run || snapshot.run->log.empty()) return draw_log(look, rect, snapshot);
+  if (!snapshot.run || snapshot.run->log.empty()) return draw_log(theme, rect, snapshot);
   Rect area = rect;
-  if (rect.h > look.px(80)) {
-    draw_tools(look, area.take_top(look.px(kToolsHeight)), *snapshot.run, commands);
+  if (rect.h > theme.px(80)) {
+    draw_tools(theme, area.take_top(theme.px(kToolsHeight)), *snapshot.run, commands);
   }
   const auto lines = filtered_log(snapshot.run->log, filter_);
   if (lines.empty()) {
-    text_in(look, area, Face::kBody, look.colors().text_muted, "No line matches the filter",
+    text_in(theme, area, Face::kBody, theme.colors().text_muted, "No line matches the filter",
             Align::kCenter);
     return;
   }
   // Whole lines only: half a line reads like a fault.
-  const float line_height = look.px(18);
+  const float line_height = theme.px(18);
   if (area.h > line_height) {
     const float whole = std::floor(area.h / line_height) * line_height;
     area.y += area.h - whole;
     area.h = whole;
   }
-  draw_log_lines(look, area, lines);
+  draw_log_lines(theme, area, lines);
 }
 
 }  // namespace shardlens::ui

@@ -24,12 +24,12 @@ std::string log_csv(const std::vector<const trace::LogLine*>& lines);
 
 class LogTab {
  public:
-  void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, Commands& commands);
   // Text and level stay chosen; the next run may not have the rank.
   void forget_run() { filter_.rank = -1; }
 
  private:
-  void draw_tools(const Look& look, Rect tools, const RunView& run, Commands& commands);
+  void draw_tools(const Theme& theme, Rect tools, const RunView& run, Commands& commands);
 
   LogFilter filter_;
   std::size_t level_ = 0;

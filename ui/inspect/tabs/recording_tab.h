@@ -15,12 +15,12 @@ namespace shardlens::ui {
 
 class RecordingTab {
  public:
-  void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, Commands& commands);
   void forget_run() { run_ = {}; }
 
  private:
-  void draw_tools(const Look& look, Rect tools, Commands& commands);
-  void draw_sources(const Look& look, const Rect& rect) const;
+  void draw_tools(const Theme& theme, Rect tools, Commands& commands);
+  void draw_sources(const Theme& theme, const Rect& rect) const;
 
   TableView view_;
   bool all_ranks_ = false;  // none folded, however many there are

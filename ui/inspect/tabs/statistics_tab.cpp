@@ -43,12 +43,12 @@ void go_to_longest(const NameFigures& row, Commands& commands) {
   commands.push_back(GoToEvent{place});
 }
 
-void explain_distribution(const Look& look, const NameFigures& row, Rgb ink) {
-  const TooltipScope scope(look);
+void explain_distribution(const Theme& theme, const NameFigures& row, Rgb ink) {
+  const TooltipScope scope(theme);
   scope.title(row.name);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect area{at.x, at.y, look.px(340), look.px(132)};
-  draw_large_histogram(look, area, row, ink);
+  const Rect area{at.x, at.y, theme.px(340), theme.px(132)};
+  draw_large_histogram(theme, area, row, ink);
   ImGui::Dummy({area.w, area.h});
   scope.row(nullptr, "Events", format_integer(row.count));
   scope.row(nullptr, "Median", format_duration(static_cast<double>(row.median_ns)).text());
@@ -87,32 +87,32 @@ void StatisticsTab::pick(const NameFigures& row, Commands& commands) {
   go_to_longest(row, commands);
 }
 
-void StatisticsTab::draw_tools(const Look& look, Rect tools, const InspectView& view,
+void StatisticsTab::draw_tools(const Theme& theme, Rect tools, const InspectView& view,
                                Commands& commands) {
   const std::string name(table_title(kind_));
   table_buttons(
-      look, "statistics", tools,
+      theme, "statistics", tools,
       export_file_name(view.run_folder, name + (view.range->is_whole_run ? "" : "_selection"),
                        "csv"),
       [this] { return view_.csv(); }, commands);
-  const float field = std::min(look.px(260), tools.w);
-  if (field < look.px(80)) return;
-  Rect filter = tools.take_left(field, look.px(12));
-  filter_field(look, "statistics/filter", filter.inset(0, (filter.h - look.px(26)) / 2), filter_,
+  const float field = std::min(theme.px(260), tools.w);
+  if (field < theme.px(80)) return;
+  Rect filter = tools.take_left(field, theme.px(12));
+  filter_field(theme, "statistics/filter", filter.inset(0, (filter.h - theme.px(26)) / 2), filter_,
                "Filter by name or class");
   const auto groups = groups_of(*view.range, kind_);
   if (groups.size() < 2) return;
   std::vector<std::string_view> titles;
   for (const GroupBy group : groups) titles.push_back(group_title(group));
-  if (choice_strip(look, "statistics/group", tools, titles, group_)) run_.has_pick = false;
+  if (choice_strip(theme, "statistics/group", tools, titles, group_)) run_.has_pick = false;
 }
 
-void StatisticsTab::draw_menu(const Look& look, Commands& commands) {
+void StatisticsTab::draw_menu(const Theme& theme, Commands& commands) {
   constexpr std::array<std::string_view, 5> kEntries{
       "Show the longest in the timeline", "Show the next in the timeline",
       "Show the previous in the timeline", "Copy the name", "Copy the row"};
   const std::string title = run_.menu_row ? run_.shown->rows[*run_.menu_row].name : "";
-  const auto chosen = row_menu(look, "menu of a name", "statistics", title, kEntries);
+  const auto chosen = row_menu(theme, "menu of a name", "statistics", title, kEntries);
   if (!chosen || !run_.menu_row) return;
   const NameFigures& row = run_.shown->rows[*run_.menu_row];
   switch (*chosen) {
@@ -132,65 +132,65 @@ void StatisticsTab::draw_menu(const Look& look, Commands& commands) {
   }
 }
 
-void StatisticsTab::draw_distribution(const Look& look, const Rect& rect, const InspectView& view,
+void StatisticsTab::draw_distribution(const Theme& theme, const Rect& rect, const InspectView& view,
                                       Commands& commands) {
   const NameFigures& row = *picked();
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   fill({rect.x, rect.y, 1, rect.h}, color(p.panel_edge));
   const Rect picture{rect.x + 1, rect.y, rect.w - 1, rect.h};
-  Rect area = rect.inset(look.px(14), look.px(4));
-  Rect title = area.take_top(look.px(22));
-  if (icon_button(look, "statistics/close", title.take_right(look.px(20), look.px(8)),
+  Rect area = rect.inset(theme.px(14), theme.px(4));
+  Rect title = area.take_top(theme.px(22));
+  if (icon_button(theme, "statistics/close", title.take_right(theme.px(20), theme.px(8)),
                   Shape::kCross)) {
     run_.has_pick = false;
   }
-  text_in(look, title, Face::kMono, p.text, row.name);
-  explain(look, title, row.name, "");
-  Rect tools = area.take_bottom(look.px(28));
-  if (tool_button(look, "statistics/png", tools, "Save PNG")) {
+  text_in(theme, title, Face::kMono, p.text, row.name);
+  explain(theme, title, row.name, "");
+  Rect tools = area.take_bottom(theme.px(28));
+  if (tool_button(theme, "statistics/png", tools, "Save PNG")) {
     commands.push_back(
         SavePicture{export_file_name(view.run_folder, "distribution_" + row.name, "png"), picture});
   }
   const bool by_name = run_.shown->group_by == GroupBy::kName;
   const std::int64_t from = view.details ? view.details->place.start_ns : row.longest_start_ns;
-  if (by_name && tool_button(look, "statistics/next", tools, "Next")) {
+  if (by_name && tool_button(theme, "statistics/next", tools, "Next")) {
     commands.push_back(GoToHit{1, from});
   }
-  if (by_name && tool_button(look, "statistics/previous", tools, "Previous")) {
+  if (by_name && tool_button(theme, "statistics/previous", tools, "Previous")) {
     commands.push_back(GoToHit{-1, from});
   }
-  if (tool_button(look, "statistics/longest", tools, "Longest")) go_to_longest(row, commands);
+  if (tool_button(theme, "statistics/longest", tools, "Longest")) go_to_longest(row, commands);
   const std::string facts =
       counted(row.count, kind_) + " · " + format_duration(static_cast<double>(row.total_ns)).text();
-  text_in(look, area.take_top(look.px(20)), Face::kSmall, p.text_muted, facts);
-  draw_large_histogram(look, area, row, piece_edge(p, row.piece_class));
+  text_in(theme, area.take_top(theme.px(20)), Face::kSmall, p.text_muted, facts);
+  draw_large_histogram(theme, area, row, piece_edge(p, row.piece_class));
 }
 
-void StatisticsTab::draw(const Look& look, const Rect& rect, const InspectView& view,
+void StatisticsTab::draw(const Theme& theme, const Rect& rect, const InspectView& view,
                          Commands& commands) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const bool is_to_come = view.range && view.range->fraction < 1 &&
                           find_range_table(*view.range, kind_, GroupBy::kName) == nullptr;
   if (!view.range || is_to_come) {
-    text_in(look, rect, Face::kBody, p.text_muted, "Counting the events of the whole run…",
+    text_in(theme, rect, Face::kBody, p.text_muted, "Counting the events of the whole run…",
             Align::kCenter);
     return;
   }
   update(view);
   if (!run_.table) {
-    text_in(look, rect, Face::kBody, p.text_muted, "Nothing of this kind was recorded",
+    text_in(theme, rect, Face::kBody, p.text_muted, "Nothing of this kind was recorded",
             Align::kCenter);
     return;
   }
   Rect area = rect;
-  if (rect.h > look.px(110)) {
-    draw_tools(look, area.take_top(look.px(kToolsHeight)), view, commands);
+  if (rect.h > theme.px(110)) {
+    draw_tools(theme, area.take_top(theme.px(kToolsHeight)), view, commands);
     update(view);  // another group may have been chosen
   }
   const NameFigures* row = picked();
-  if (row != nullptr && area.w > look.px(kDistributionWidth + kLeastBesideIt) &&
-      area.h > look.px(kLowestDistribution)) {
-    draw_distribution(look, area.take_right(look.px(kDistributionWidth), look.px(8)), view,
+  if (row != nullptr && area.w > theme.px(kDistributionWidth + kLeastBesideIt) &&
+      area.h > theme.px(kLowestDistribution)) {
+    draw_distribution(theme, area.take_right(theme.px(kDistributionWidth), theme.px(8)), view,
                       commands);
     row = picked();
   }
@@ -199,7 +199,7 @@ void StatisticsTab::draw(const Look& look, const Rect& rect, const InspectView& 
   options.empty = view.range->is_whole_run ? "Nothing of this kind was recorded"
                                            : "Nothing of this kind begins in the selection";
   if (row != nullptr) options.selected = static_cast<std::size_t>(row - run_.shown->rows.data());
-  const TableEvents events = view_.draw(look, area, run_.table, options);
+  const TableEvents events = view_.draw(theme, area, run_.table, options);
   if (events.clicked) pick(run_.shown->rows[*events.clicked], commands);
   if (events.right_clicked) {
     run_.menu_row = *events.right_clicked;
@@ -207,12 +207,12 @@ void StatisticsTab::draw(const Look& look, const Rect& rect, const InspectView& 
   }
   if (events.hovered && run_.table->columns[events.column].kind == TableColumn::Kind::kHistogram) {
     const NameFigures& hovered = run_.shown->rows[*events.hovered];
-    explain_distribution(look, hovered, piece_edge(p, hovered.piece_class));
+    explain_distribution(theme, hovered, piece_edge(p, hovered.piece_class));
   } else if (events.hovered && events.is_cut) {
-    tooltip(look, run_.shown->rows[*events.hovered].name, "",
+    tooltip(theme, run_.shown->rows[*events.hovered].name, "",
             "Click shows its events in the timeline, right-click for more");
   }
-  draw_menu(look, commands);
+  draw_menu(theme, commands);
 }
 
 }  // namespace shardlens::ui

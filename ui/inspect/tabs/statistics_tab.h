@@ -18,14 +18,14 @@ class StatisticsTab {
   explicit StatisticsTab(trace::StatisticsTable table)
       : kind_(table), view_(TableSort{"Total", true}) {}
 
-  void draw(const Look& look, const Rect& rect, const InspectView& view, Commands& commands);
+  void draw(const Theme& theme, const Rect& rect, const InspectView& view, Commands& commands);
   void forget_run() { run_ = {}; }
 
  private:
   void update(const InspectView& view);
-  void draw_tools(const Look& look, Rect tools, const InspectView& view, Commands& commands);
-  void draw_menu(const Look& look, Commands& commands);
-  void draw_distribution(const Look& look, const Rect& rect, const InspectView& view,
+  void draw_tools(const Theme& theme, Rect tools, const InspectView& view, Commands& commands);
+  void draw_menu(const Theme& theme, Commands& commands);
+  void draw_distribution(const Theme& theme, const Rect& rect, const InspectView& view,
                          Commands& commands);
   void pick(const trace::NameFigures& row, Commands& commands);
   const trace::NameFigures* picked() const;  // null: nothing is, or not in this range

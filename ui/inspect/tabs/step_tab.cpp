@@ -24,20 +24,20 @@ std::string steps_summary(const RunView& run) {
 
 }  // namespace
 
-void StepTab::draw_tools(const Look& look, Rect tools, const RunView& run, Commands& commands) {
+void StepTab::draw_tools(const Theme& theme, Rect tools, const RunView& run, Commands& commands) {
   table_buttons(
-      look, "steps", tools, export_file_name(run.figures.info.folder, "steps", "csv"),
+      theme, "steps", tools, export_file_name(run.figures.info.folder, "steps", "csv"),
       [this] { return view_.csv(); }, commands);
-  text_in(look, tools, Face::kSmall, look.colors().text_muted, steps_summary(run));
-  explain(look, tools, "Steps",
+  text_in(theme, tools, Face::kSmall, theme.colors().text_muted, steps_summary(run));
+  explain(theme, tools, "Steps",
           "Median and p99 over the measured steps of the mean over ranks. A click on a row selects "
           "the step and shows it in the timeline");
 }
 
-std::optional<trace::TimeRange> StepTab::draw(const Look& look, const Rect& rect,
+std::optional<trace::TimeRange> StepTab::draw(const Theme& theme, const Rect& rect,
                                               const Snapshot& snapshot, Commands& commands) {
   if (!snapshot.run || snapshot.run->figures.steps.empty()) {
-    text_in(look, rect, Face::kBody, look.colors().text_muted, "No step has been recorded",
+    text_in(theme, rect, Face::kBody, theme.colors().text_muted, "No step has been recorded",
             Align::kCenter);
     return std::nullopt;
   }
@@ -46,15 +46,15 @@ std::optional<trace::TimeRange> StepTab::draw(const Look& look, const Rect& rect
     run_.table = step_table(run_.view);
   }
   Rect area = rect;
-  if (rect.h > look.px(110))
-    draw_tools(look, area.take_top(look.px(kToolsHeight)), *run_.view, commands);
+  if (rect.h > theme.px(110))
+    draw_tools(theme, area.take_top(theme.px(kToolsHeight)), *run_.view, commands);
   const auto& steps = run_.view->figures.steps;
   TableOptions options;
   const auto selected = std::ranges::find(steps, run_.picked, &trace::StepFigures::index);
   if (run_.picked >= 0 && selected != steps.end()) {
     options.selected = static_cast<std::size_t>(selected - steps.begin());
   }
-  const TableEvents events = view_.draw(look, area, run_.table, options);
+  const TableEvents events = view_.draw(theme, area, run_.table, options);
   if (!events.clicked) return std::nullopt;
   const trace::StepFigures& step = steps[*events.clicked];
   run_.picked = step.index;

@@ -15,15 +15,15 @@ namespace shardlens::ui {
 class StepTab {
  public:
   // Where the timeline should go.
-  std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
-                                       Commands& commands);
+  std::optional<trace::TimeRange> draw(const Theme& theme, const Rect& rect,
+                                       const Snapshot& snapshot, Commands& commands);
 
   void forget_run() { run_ = {}; }
 
   std::int64_t picked() const { return run_.picked; }  // a step's number; -1: none
 
  private:
-  void draw_tools(const Look& look, Rect tools, const RunView& run, Commands& commands);
+  void draw_tools(const Theme& theme, Rect tools, const RunView& run, Commands& commands);
 
   TableView view_;
   struct OfRun {

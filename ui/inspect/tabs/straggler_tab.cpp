@@ -47,27 +47,27 @@ std::string completeness(const trace::StragglerFigures& figures) {
 
 }  // namespace
 
-void StragglerTab::draw_tools(const Look& look, Rect tools, const InspectView& view,
+void StragglerTab::draw_tools(const Theme& theme, Rect tools, const InspectView& view,
                               Commands& commands) {
   table_buttons(
-      look, "stragglers", tools, export_file_name(view.run_folder, "stragglers", "csv"),
+      theme, "stragglers", tools, export_file_name(view.run_folder, "stragglers", "csv"),
       [this] { return view_.csv(); }, commands);
-  const float field = std::min(look.px(220), tools.w);
-  if (field < look.px(80)) return;
-  const Rect filter = tools.take_left(field, look.px(12));
-  filter_field(look, "stragglers/filter", filter.inset(0, (filter.h - look.px(26)) / 2), filter_,
+  const float field = std::min(theme.px(220), tools.w);
+  if (field < theme.px(80)) return;
+  const Rect filter = tools.take_left(field, theme.px(12));
+  filter_field(theme, "stragglers/filter", filter.inset(0, (filter.h - theme.px(26)) / 2), filter_,
                "Filter by collective");
-  text_in(look, tools, Face::kSmall, look.colors().text_secondary,
+  text_in(theme, tools, Face::kSmall, theme.colors().text_secondary,
           straggler_summary(*run_.figures));
-  explain(look, tools, "Stragglers", kStragglerDefinition, completeness(*run_.figures));
+  explain(theme, tools, "Stragglers", kStragglerDefinition, completeness(*run_.figures));
 }
 
-void StragglerTab::explain_cell(const Look& look, const TableEvents& events) const {
+void StragglerTab::explain_cell(const Theme& theme, const TableEvents& events) const {
   const trace::StragglerCall& call = run_.figures->calls[*events.hovered];
   const int rank = rank_of_column(run_.columns, events.column);
   const trace::StragglerPart* part = rank < 0 ? nullptr : call.part_of(rank);
   if (part == nullptr) return;
-  const TooltipScope scope(look);
+  const TooltipScope scope(theme);
   scope.title("Rank " + std::to_string(rank) + " in " + call_name(call));
   const auto time = [](std::int64_t ns) {
     return ns == 0 ? std::string("none") : format_duration(static_cast<double>(ns)).text();
@@ -90,11 +90,11 @@ std::optional<trace::TimeRange> StragglerTab::go_to(std::size_t row, Commands& c
   return trace::TimeRange{call.first_start_ns - margin, call.end_ns + margin, {}};
 }
 
-std::optional<trace::TimeRange> StragglerTab::draw(const Look& look, const Rect& rect,
+std::optional<trace::TimeRange> StragglerTab::draw(const Theme& theme, const Rect& rect,
                                                    const InspectView& view, Commands& commands) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   if (!view.range || !view.range->stragglers) {
-    text_in(look, rect, Face::kBody, p.text_muted,
+    text_in(theme, rect, Face::kBody, p.text_muted,
             view.range ? "Waits are known where at least two ranks recorded the same collectives"
                        : "Counting the collectives of the whole run…",
             Align::kCenter);
@@ -103,20 +103,21 @@ std::optional<trace::TimeRange> StragglerTab::draw(const Look& look, const Rect&
   const bool is_other = view.range->stragglers != run_.figures;
   if (is_other) run_.picked.reset();
   run_.figures = view.range->stragglers;
-  StragglerColumns columns = straggler_columns(*run_.figures, rect.w / look.scale);
+  StragglerColumns columns = straggler_columns(*run_.figures, rect.w / theme.scale);
   if (is_other || !run_.table || columns != run_.columns) {
     run_.columns = std::move(columns);
     run_.table = straggler_table(run_.figures, run_.columns);
   }
   Rect area = rect;
-  if (rect.h > look.px(130)) draw_tools(look, area.take_top(look.px(kToolsHeight)), view, commands);
+  if (rect.h > theme.px(130))
+    draw_tools(theme, area.take_top(theme.px(kToolsHeight)), view, commands);
   TableOptions options;
   options.filter = filter_;
   options.selected = run_.picked;
   options.scrolls_sideways = true;
   options.empty = "No collective of the range has all its ranks in it";
-  const TableEvents events = view_.draw(look, area, run_.table, options);
-  if (events.hovered) explain_cell(look, events);
+  const TableEvents events = view_.draw(theme, area, run_.table, options);
+  if (events.hovered) explain_cell(theme, events);
   if (!events.clicked) return std::nullopt;
   run_.picked = events.clicked;
   return go_to(*events.clicked, commands);

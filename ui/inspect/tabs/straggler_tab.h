@@ -15,13 +15,13 @@ namespace shardlens::ui {
 class StragglerTab {
  public:
   // Where the timeline should go.
-  std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const InspectView& view,
-                                       Commands& commands);
+  std::optional<trace::TimeRange> draw(const Theme& theme, const Rect& rect,
+                                       const InspectView& view, Commands& commands);
   void forget_run() { run_ = {}; }
 
  private:
-  void draw_tools(const Look& look, Rect tools, const InspectView& view, Commands& commands);
-  void explain_cell(const Look& look, const TableEvents& events) const;
+  void draw_tools(const Theme& theme, Rect tools, const InspectView& view, Commands& commands);
+  void explain_cell(const Theme& theme, const TableEvents& events) const;
   std::optional<trace::TimeRange> go_to(std::size_t row, Commands& commands) const;
 
   TableView view_{TableSort{"Longest wait", true}};

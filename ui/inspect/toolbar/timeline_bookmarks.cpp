@@ -57,16 +57,16 @@ void BookmarkMenu::keep_name(Commands& commands) {
   renamed_.reset();
 }
 
-void BookmarkMenu::draw_name(const Look& look, const Rect& rect, const std::string& target,
+void BookmarkMenu::draw_name(const Theme& theme, const Rect& rect, const std::string& target,
                              const Bookmark& bookmark, Commands& commands) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   if (renamed_ != bookmark.time_ns) {
     const bool is_named = !bookmark.name.empty();
-    text_in(look, rect, Face::kBody, is_named ? p.text : p.text_muted,
+    text_in(theme, rect, Face::kBody, is_named ? p.text : p.text_muted,
             is_named ? bookmark.name : "no name");
     return;
   }
-  filter_field(look, target, rect.inset(0, look.px(1)), name_, "a name, or a note",
+  filter_field(theme, target, rect.inset(0, theme.px(1)), name_, "a name, or a note",
                std::exchange(takes_keyboard_, false));
   const bool is_edited = ImGui::IsItemActive();
   if (key_pressed(Key::kEscape, false)) {
@@ -76,35 +76,35 @@ void BookmarkMenu::draw_name(const Look& look, const Rect& rect, const std::stri
   }
 }
 
-BookmarkMenu::Click BookmarkMenu::draw_row(const Look& look, Rect row, std::size_t index,
+BookmarkMenu::Click BookmarkMenu::draw_row(const Theme& theme, Rect row, std::size_t index,
                                            const Bookmark& bookmark, const std::string& time,
                                            Commands& commands) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const std::string number = std::to_string(index);
   const Rect whole = row;
-  const Rect cross = row.take_right(look.px(24)).inset(0, look.px(2));
-  const Rect pencil = row.take_right(look.px(24)).inset(0, look.px(2));
+  const Rect cross = row.take_right(theme.px(24)).inset(0, theme.px(2));
+  const Rect pencil = row.take_right(theme.px(24)).inset(0, theme.px(2));
   Click click = Click::kNone;
   const bool is_renamed = renamed_ == bookmark.time_ns;
-  const Hit hit = is_renamed ? Hit{} : hit_area(look, "inspect/bookmark " + number, row);
-  if (hovers(whole)) fill(whole, color(p.hover), look.px(4));
+  const Hit hit = is_renamed ? Hit{} : hit_area(theme, "inspect/bookmark " + number, row);
+  if (hovers(whole)) fill(whole, color(p.hover), theme.px(4));
   if (hit.clicked) click = Click::kGo;
-  if (icon_button(look, "inspect/bookmark rename " + number, pencil, Shape::kPencil)) {
+  if (icon_button(theme, "inspect/bookmark rename " + number, pencil, Shape::kPencil)) {
     click = Click::kRename;
   }
-  if (icon_button(look, "inspect/bookmark x " + number, cross, Shape::kCross)) {
+  if (icon_button(theme, "inspect/bookmark x " + number, cross, Shape::kCross)) {
     click = Click::kRemove;
   }
-  explain(look, pencil, "Rename", "");
-  explain(look, cross, "Remove", "");
-  Rect inner = row.inset(look.px(6), 0);
-  const float width = std::ceil(text_width(look, Face::kMonoSmall, time));
-  text_in(look, inner.take_left(width, look.px(12)), Face::kMonoSmall, p.text_secondary, time);
-  draw_name(look, inner, "inspect/bookmark name " + number, bookmark, commands);
+  explain(theme, pencil, "Rename", "");
+  explain(theme, cross, "Remove", "");
+  Rect inner = row.inset(theme.px(6), 0);
+  const float width = std::ceil(text_width(theme, Face::kMonoSmall, time));
+  text_in(theme, inner.take_left(width, theme.px(12)), Face::kMonoSmall, p.text_secondary, time);
+  draw_name(theme, inner, "inspect/bookmark name " + number, bookmark, commands);
   return click;
 }
 
-void BookmarkMenu::draw_list(const Look& look, Rect area, const trace::TimelineRows& rows,
+void BookmarkMenu::draw_list(const Theme& theme, Rect area, const trace::TimelineRows& rows,
                              const Bookmarks& bookmarks, TimelineState& state, Commands& commands) {
   const auto digits =
       static_cast<std::size_t>(exact_text(rows.end_ns - rows.start_ns, 1'000'000).size());
@@ -112,8 +112,8 @@ void BookmarkMenu::draw_list(const Look& look, Rect area, const trace::TimelineR
     const Bookmark& bookmark = bookmarks[i];
     std::string time = exact_text(bookmark.time_ns - rows.start_ns, 1'000'000);
     if (time.size() < digits) time.insert(0, digits - time.size(), ' ');
-    const Rect row = area.take_top(look.px(kBookmarkRow));
-    switch (draw_row(look, row, i, bookmark, time, commands)) {
+    const Rect row = area.take_top(theme.px(kBookmarkRow));
+    switch (draw_row(theme, row, i, bookmark, time, commands)) {
       case Click::kNone:
         break;
       case Click::kGo:
@@ -136,29 +136,29 @@ void BookmarkMenu::draw_list(const Look& look, Rect area, const trace::TimelineR
   }
 }
 
-void BookmarkMenu::draw(const Look& look, Rect& rest, const trace::TimelineRows& rows,
+void BookmarkMenu::draw(const Theme& theme, Rect& rest, const trace::TimelineRows& rows,
                         const Bookmarks& bookmarks, TimelineState& state, Commands& commands) {
   const std::string label =
       bookmarks.empty() ? "Bookmarks" : "Bookmarks " + std::to_string(bookmarks.size());
-  const float width = menu_button_width(look, label);
+  const float width = menu_button_width(theme, label);
   if (width > rest.w) return;
-  Rect button = rest.take_right(width, look.px(12));
-  const float height = std::min(look.px(26), button.h);
+  Rect button = rest.take_right(width, theme.px(12));
+  const float height = std::min(theme.px(26), button.h);
   button = {button.x, std::round(button.center_y() - height / 2), button.w, height};
-  if (draw_menu_button(look, "inspect/bookmarks", button, label,
+  if (draw_menu_button(theme, "inspect/bookmarks", button, label,
                        "Places to find again, kept with the run: B sets one at the picked event, "
                        "the selection or the mouse, [ and ] go from one to the next")) {
     ImGui::OpenPopup("##bookmarks");
   }
   const auto count = static_cast<float>(std::max<std::size_t>(bookmarks.size(), 1));
-  const MenuScope menu(look, "##bookmarks", button, look.px(kBookmarkMenuWidth),
-                       look.px(kBookmarkRow) * count + look.px(12));
+  const MenuScope menu(theme, "##bookmarks", button, theme.px(kBookmarkMenuWidth),
+                       theme.px(kBookmarkRow) * count + theme.px(12));
   if (!menu.is_open()) return keep_name(commands);
   if (bookmarks.empty()) {
-    text_in(look, menu.area.inset(look.px(6), 0), Face::kSmall, look.colors().text_muted,
+    text_in(theme, menu.area.inset(theme.px(6), 0), Face::kSmall, theme.colors().text_muted,
             "None yet: B sets one at the mouse");
   }
-  draw_list(look, menu.area, rows, bookmarks, state, commands);
+  draw_list(theme, menu.area, rows, bookmarks, state, commands);
 }
 
 }  // namespace shardlens::ui

@@ -28,17 +28,17 @@ class BookmarkMenu {
  public:
   void forget_run() { renamed_.reset(); }
   // Takes its room from `rest`.
-  void draw(const Look& look, Rect& rest, const trace::TimelineRows& rows,
+  void draw(const Theme& theme, Rect& rest, const trace::TimelineRows& rows,
             const trace::Bookmarks& bookmarks, TimelineState& state, Commands& commands);
 
  private:
   enum class Click : std::uint8_t { kNone, kGo, kRename, kRemove };
 
-  Click draw_row(const Look& look, Rect row, std::size_t index, const trace::Bookmark& bookmark,
+  Click draw_row(const Theme& theme, Rect row, std::size_t index, const trace::Bookmark& bookmark,
                  const std::string& time, Commands& commands);
-  void draw_name(const Look& look, const Rect& rect, const std::string& target,
+  void draw_name(const Theme& theme, const Rect& rect, const std::string& target,
                  const trace::Bookmark& bookmark, Commands& commands);
-  void draw_list(const Look& look, Rect area, const trace::TimelineRows& rows,
+  void draw_list(const Theme& theme, Rect area, const trace::TimelineRows& rows,
                  const trace::Bookmarks& bookmarks, TimelineState& state, Commands& commands);
   void keep_name(Commands& commands);
 

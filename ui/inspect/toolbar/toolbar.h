@@ -12,7 +12,7 @@ namespace shardlens::ui {
 
 class InspectToolbar {
  public:
-  void draw(const Look& look, const Rect& rect, const InspectView& view, const StepIndex& steps,
+  void draw(const Theme& theme, const Rect& rect, const InspectView& view, const StepIndex& steps,
             TimelineState& state, Commands& commands);
   SearchField& search() { return search_; }
   void forget_run() {
@@ -21,9 +21,9 @@ class InspectToolbar {
   }
 
  private:
-  void draw_search(const Look& look, Rect& rest, const InspectView& view, TimelineState& state,
+  void draw_search(const Theme& theme, Rect& rest, const InspectView& view, TimelineState& state,
                    Commands& commands);
-  void draw_modes(const Look& look, Rect& rest, const InspectView& view, const StepIndex& steps,
+  void draw_modes(const Theme& theme, Rect& rest, const InspectView& view, const StepIndex& steps,
                   TimelineState& state);
 
   SearchField search_;

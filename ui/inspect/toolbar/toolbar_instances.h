@@ -12,9 +12,9 @@
 namespace shardlens::ui {
 
 // 0 where there is nothing to list.
-float instances_height(const Look& look, const trace::NameHits& hits);
+float instances_height(const Theme& theme, const trace::NameHits& hits);
 // Returns the one that was clicked. `origin_ns`: the start of the run.
-std::optional<std::size_t> draw_instances(const Look& look, const Rect& rect,
+std::optional<std::size_t> draw_instances(const Theme& theme, const Rect& rect,
                                           const trace::NameHits& hits, std::int64_t origin_ns);
 
 }  // namespace shardlens::ui

@@ -42,18 +42,18 @@ std::string_view table_name(trace::EventTableKind table) {
 // Above everything else of the workspace, beside the field's keyboard focus.
 class NamesWindow {
  public:
-  NamesWindow(const Look& look, const Rect& box) : look_(look) {
+  NamesWindow(const Theme& theme, const Rect& box) : theme_(theme) {
     ImGui::SetNextWindowPos({box.x, box.y});
     ImGui::SetNextWindowSize({box.w, box.h});
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, color(look.colors().popup));
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, color(theme.colors().popup));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);
     ImGui::Begin("##found names", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
-    if (look.probe != nullptr) look.probe->layer += 5;
+    if (theme.probe != nullptr) theme.probe->layer += 5;
   }
   ~NamesWindow() {
-    if (look_.probe != nullptr) look_.probe->layer -= 5;
+    if (theme_.probe != nullptr) theme_.probe->layer -= 5;
     ImGui::End();
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
@@ -62,54 +62,54 @@ class NamesWindow {
   NamesWindow& operator=(const NamesWindow&) = delete;
 
  private:
-  const Look& look_;
+  const Theme& theme_;
 };
 
-bool draw_name(const Look& look, const Rect& row, std::size_t index, const trace::NameHit& hit) {
-  const Palette& p = look.colors();
-  const Hit mouse = hit_area(look, "inspect/found " + std::to_string(index), row);
-  if (mouse.hovered) fill(row, color(p.hover), look.px(4));
-  Rect inner = row.inset(look.px(6), 0);
+bool draw_name(const Theme& theme, const Rect& row, std::size_t index, const trace::NameHit& hit) {
+  const Palette& p = theme.colors();
+  const Hit mouse = hit_area(theme, "inspect/found " + std::to_string(index), row);
+  if (mouse.hovered) fill(row, color(p.hover), theme.px(4));
+  Rect inner = row.inset(theme.px(6), 0);
   const std::string count = format_integer(hit.count) + " × · " + length_text(hit.total_ns);
-  const float width = std::ceil(text_width(look, Face::kMonoSmall, count));
-  text_in(look, inner.take_right(width, look.px(10)), Face::kMonoSmall, p.text_secondary, count,
+  const float width = std::ceil(text_width(theme, Face::kMonoSmall, count));
+  text_in(theme, inner.take_right(width, theme.px(10)), Face::kMonoSmall, p.text_secondary, count,
           Align::kRight);
-  const float kind = std::ceil(text_width(look, Face::kSmall, "collective"));
-  text_in(look, inner.take_right(kind, look.px(10)), Face::kSmall, p.text_muted,
+  const float kind = std::ceil(text_width(theme, Face::kSmall, "collective"));
+  text_in(theme, inner.take_right(kind, theme.px(10)), Face::kSmall, p.text_muted,
           table_name(hit.table), Align::kRight);
-  text_in(look, inner, Face::kMono, p.text, hit.name);
+  text_in(theme, inner, Face::kMono, p.text, hit.name);
   return mouse.clicked;
 }
 
 }  // namespace
 
-FoundNames draw_found_names(const Look& look, const Rect& field, const trace::NameHits& hits,
+FoundNames draw_found_names(const Theme& theme, const Rect& field, const trace::NameHits& hits,
                             std::int64_t origin_ns) {
-  const Palette& p = look.colors();
+  const Palette& p = theme.colors();
   const std::size_t rows = hits.problem.empty() ? std::min(hits.names.size(), kMostListed) : 0;
-  const float room = ImGui::GetIO().DisplaySize.x - field.x - look.px(8);
-  const float width = std::min(look.px(kNameListWidth), room);
+  const float room = ImGui::GetIO().DisplaySize.x - field.x - theme.px(8);
+  const float width = std::min(theme.px(kNameListWidth), room);
   float height =
-      look.px(12) + look.px(kNameRow) * static_cast<float>(std::max<std::size_t>(rows, 1));
+      theme.px(12) + theme.px(kNameRow) * static_cast<float>(std::max<std::size_t>(rows, 1));
   if (!hits.problem.empty()) {
-    height = look.px(16) + wrapped_height(look, Face::kSmall, width - look.px(20), hits.problem);
+    height = theme.px(16) + wrapped_height(theme, Face::kSmall, width - theme.px(20), hits.problem);
   }
-  const float instances = instances_height(look, hits);
-  const Rect box{field.x, field.bottom() + look.px(4), width, height + instances};
-  const NamesWindow window(look, box);
+  const float instances = instances_height(theme, hits);
+  const Rect box{field.x, field.bottom() + theme.px(4), width, height + instances};
+  const NamesWindow window(theme, box);
   FoundNames found;
   found.hovered = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem |
                                          ImGuiHoveredFlags_ChildWindows);
-  Rect rest = box.inset(look.px(6), look.px(6));
+  Rect rest = box.inset(theme.px(6), theme.px(6));
   if (!hits.problem.empty()) {
-    text_wrapped(look, rest.inset(look.px(4), 0), Face::kSmall, p.danger, hits.problem);
+    text_wrapped(theme, rest.inset(theme.px(4), 0), Face::kSmall, p.danger, hits.problem);
   } else if (rows == 0) {
-    text_in(look, rest.inset(look.px(6), 0), Face::kSmall, p.text_muted, "No name matches");
+    text_in(theme, rest.inset(theme.px(6), 0), Face::kSmall, p.text_muted, "No name matches");
   }
   for (std::size_t i = 0; i < rows; ++i) {
-    if (draw_name(look, rest.take_top(look.px(kNameRow)), i, hits.names[i])) found.chosen = i;
+    if (draw_name(theme, rest.take_top(theme.px(kNameRow)), i, hits.names[i])) found.chosen = i;
   }
-  if (instances > 0) found.instance = draw_instances(look, rest, hits, origin_ns);
+  if (instances > 0) found.instance = draw_instances(theme, rest, hits, origin_ns);
   return found;
 }
 

@@ -19,7 +19,7 @@ struct FoundNames {
 };
 
 // `origin_ns`: the start of the run.
-FoundNames draw_found_names(const Look& look, const Rect& field, const trace::NameHits& hits,
+FoundNames draw_found_names(const Theme& theme, const Rect& field, const trace::NameHits& hits,
                             std::int64_t origin_ns);
 
 }  // namespace shardlens::ui

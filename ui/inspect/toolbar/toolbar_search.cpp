@@ -79,9 +79,9 @@ std::string SearchField::count_text(const InspectView& view) const {
   return count + (view.hits->is_complete ? "" : "+") + (view.hits->count == 1 ? " hit" : " hits");
 }
 
-void SearchField::edit(const Look& look, const Rect& box, std::int64_t from_ns,
+void SearchField::edit(const Theme& theme, const Rect& box, std::int64_t from_ns,
                        Commands& commands) {
-  ImFont* font = look.font(Face::kMono);
+  ImFont* font = theme.font(Face::kMono);
   ImGui::PushFont(font);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(0, std::max(0.0f, (box.h - font->FontSize) / 2)));
@@ -93,7 +93,7 @@ void SearchField::edit(const Look& look, const Rect& box, std::int64_t from_ns,
   if (focus_) ImGui::SetKeyboardFocusHere();
   focus_ = false;
   const bool was_active = active_;
-  FieldFocus focus(look, "inspect/search", box);
+  FieldFocus focus(theme, "inspect/search", box);
   focus.gave_up("##search", &text_);
   const bool edited = ImGui::InputTextWithHint("##search", "Search names  Ctrl+F", &text_);
   focus.after();
@@ -112,13 +112,13 @@ void SearchField::edit(const Look& look, const Rect& box, std::int64_t from_ns,
   list_open_ = false;
 }
 
-void SearchField::draw_list(const Look& look, const Rect& field, const InspectView& view,
+void SearchField::draw_list(const Theme& theme, const Rect& field, const InspectView& view,
                             std::int64_t from_ns, Commands& commands) {
   const bool wanted =
       list_open_ && !text_.empty() && is_answered(view) && (active_ || list_hovered_);
   list_hovered_ = false;
   if (!wanted) return;
-  const FoundNames found = draw_found_names(look, field, *view.hits, view.rows->start_ns);
+  const FoundNames found = draw_found_names(theme, field, *view.hits, view.rows->start_ns);
   list_hovered_ = found.hovered;
   if (found.instance) {
     commands.push_back(GoToEvent{view.hits->instances[*found.instance].place});
@@ -132,28 +132,28 @@ void SearchField::draw_list(const Look& look, const Rect& field, const InspectVi
   list_open_ = false;
 }
 
-void SearchField::draw(const Look& look, const Rect& rect, const InspectView& view,
+void SearchField::draw(const Theme& theme, const Rect& rect, const InspectView& view,
                        std::int64_t from_ns, Commands& commands) {
   follow(view);
-  const Palette& p = look.colors();
-  if (look.probe != nullptr) look.probe->targets.push_back({"inspect/search", rect});
+  const Palette& p = theme.colors();
+  if (theme.probe != nullptr) theme.probe->targets.push_back({"inspect/search", rect});
   const bool bad = is_answered(view) && !view.hits->problem.empty();
-  fill(rect, color(hovers(rect) ? p.hover : p.field), look.px(6));
-  outline(rect, color(bad ? p.danger : active_ ? p.accent : p.field_edge), look.px(6));
-  Rect inner = rect.inset(look.px(10), 0);
+  fill(rect, color(hovers(rect) ? p.hover : p.field), theme.px(6));
+  outline(rect, color(bad ? p.danger : active_ ? p.accent : p.field_edge), theme.px(6));
+  Rect inner = rect.inset(theme.px(10), 0);
   if (is_set()) {
-    const Rect cross = inner.take_right(look.px(16), look.px(6));
-    if (icon_button(look, "inspect/search/clear", cross, Shape::kCross)) drop(commands);
-    explain(look, cross, "Clear the search", "", "Esc");
+    const Rect cross = inner.take_right(theme.px(16), theme.px(6));
+    if (icon_button(theme, "inspect/search/clear", cross, Shape::kCross)) drop(commands);
+    explain(theme, cross, "Clear the search", "", "Esc");
   }
   const std::string count = count_text(view);
-  const float width = std::ceil(text_width(look, Face::kSmall, count));
+  const float width = std::ceil(text_width(theme, Face::kSmall, count));
   if (width > 0 && width < inner.w * 0.5f) {
-    text_in(look, inner.take_right(width, look.px(8)), Face::kSmall, bad ? p.danger : p.text_muted,
-            count, Align::kRight);
+    text_in(theme, inner.take_right(width, theme.px(8)), Face::kSmall,
+            bad ? p.danger : p.text_muted, count, Align::kRight);
   }
-  edit(look, inner, from_ns, commands);
-  draw_list(look, rect, view, from_ns, commands);
+  edit(theme, inner, from_ns, commands);
+  draw_list(theme, rect, view, from_ns, commands);
 }
 
 }  // namespace shardlens::ui

@@ -17,7 +17,7 @@ class SearchField {
   // Searches exactly this name, as was asked elsewhere, and lists what is found.
   void list(const trace::NamePattern& name);
   // `from_ns`: where the next hit is looked for.
-  void draw(const Look& look, const Rect& rect, const InspectView& view, std::int64_t from_ns,
+  void draw(const Theme& theme, const Rect& rect, const InspectView& view, std::int64_t from_ns,
             Commands& commands);
   void focus() { focus_ = true; }
   bool is_set() const { return !text_.empty(); }
@@ -29,10 +29,10 @@ class SearchField {
   void clear();
 
   void follow(const InspectView& view);
-  void edit(const Look& look, const Rect& box, std::int64_t from_ns, Commands& commands);
+  void edit(const Theme& theme, const Rect& box, std::int64_t from_ns, Commands& commands);
   void send(Commands& commands);
-  void draw_list(const Look& look, const Rect& field, const InspectView& view, std::int64_t from_ns,
-                 Commands& commands);
+  void draw_list(const Theme& theme, const Rect& field, const InspectView& view,
+                 std::int64_t from_ns, Commands& commands);
   bool is_answered(const InspectView& view) const;
   std::string count_text(const InspectView& view) const;
 

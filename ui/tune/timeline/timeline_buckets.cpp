@@ -48,7 +48,7 @@ void label_collective(const TimelineCanvas& c, const Rect& r, const CollectiveBa
   const Rgb ink = text_on(under);
   const CollectiveLabel label = collective_label(bar);
   for (const std::string& text : {label.full, label.brief}) {
-    if (label_in(c.look, r.inset(c.look.px(3), 0), Face::kSmall, ink, text, Align::kCenter) > 0) {
+    if (label_in(c.theme, r.inset(c.theme.px(3), 0), Face::kSmall, ink, text, Align::kCenter) > 0) {
       return;
     }
   }
@@ -74,23 +74,24 @@ void label_unit(const TimelineCanvas& c, const Rect& r, const std::string& unit,
   const std::string number = dot == std::string::npos ? std::string() : unit.substr(dot + 1);
   for (const std::string& label : {unit, number}) {
     if (label.empty()) continue;
-    if (label_in(c.look, r.inset(c.look.px(3), 0), Face::kSmall, ink, label, Align::kCenter) > 0) {
+    if (label_in(c.theme, r.inset(c.theme.px(3), 0), Face::kSmall, ink, label, Align::kCenter) >
+        0) {
       return;
     }
   }
 }
 
 void draw_gather(const TimelineCanvas& c, const CollectiveBar& bar, float y) {
-  const Palette& p = c.look.colors();
-  const float top = y + c.look.px(10), height = c.look.px(c.heights.buckets) - c.look.px(10);
+  const Palette& p = c.theme.colors();
+  const float top = y + c.theme.px(10), height = c.theme.px(c.heights.buckets) - c.theme.px(10);
   Rect r =
       span_rect(c, static_cast<double>(bar.start_ns), static_cast<double>(bar.end_ns), top, height);
   if (r.w >= 4) r.w -= 1;
   const float strength = is_prefetched(bar) ? 0.55f : 1.0f;
   outline(r, color(p.text_muted, strength), 2);
-  if (r.h >= c.look.px(12)) label_unit(c, r, unit_of(bar), p.text_muted);
-  shape(is_backward(bar) ? Shape::kLeft : Shape::kRight, r.x + r.w / 2, y + c.look.px(4),
-        c.look.px(6), color(p.text_muted, strength));
+  if (r.h >= c.theme.px(12)) label_unit(c, r, unit_of(bar), p.text_muted);
+  shape(is_backward(bar) ? Shape::kLeft : Shape::kRight, r.x + r.w / 2, y + c.theme.px(4),
+        c.theme.px(6), color(p.text_muted, strength));
 }
 
 // Where no wait is known none is drawn.
@@ -100,7 +101,7 @@ std::int64_t waited_until_ns(const CollectiveBar& bar) {
 }
 
 void draw_waiting(const TimelineCanvas& c, const CollectiveBar& bar, float y, float height) {
-  const Palette& p = c.look.colors();
+  const Palette& p = c.theme.colors();
   const auto start = static_cast<double>(bar.start_ns);
   const auto until = static_cast<double>(waited_until_ns(bar));
   if (until <= start) return;
@@ -108,7 +109,7 @@ void draw_waiting(const TimelineCanvas& c, const CollectiveBar& bar, float y, fl
   if (r.w < 2) return;
   const Rgb hue = main_color(p, bar);
   fill(r, color(mix(p.panel, hue, 0.22)));
-  hatch(c.look, r, color(hue, 0.55f));
+  hatch(c.theme, r, color(hue, 0.55f));
   outline(r, color(hue), 0);
 }
 
@@ -132,9 +133,9 @@ SizeLabel size_label(const TimelineCanvas& c, const RankTimeline& rank) {
     if (!visible(c, start, end)) continue;
     ++all;
     units.insert(format_bytes(static_cast<double>(mark.bytes)).unit);
-    const float room = span_rect(c, start, end, 0, 1).w - c.look.px(5);
+    const float room = span_rect(c, start, end, 0, 1).w - c.theme.px(5);
     for (const auto label : {SizeLabel::kWithUnit, SizeLabel::kNumber}) {
-      const float width = text_width(c.look, Face::kSmall, size_text(mark, label));
+      const float width = text_width(c.theme, Face::kSmall, size_text(mark, label));
       fitting[static_cast<std::size_t>(label)] += width <= room ? 1 : 0;
     }
   }
@@ -147,28 +148,28 @@ SizeLabel size_label(const TimelineCanvas& c, const RankTimeline& rank) {
 
 void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const CollectiveBar& bar,
                      float y, float limit, SizeLabel size) {
-  const Palette& p = c.look.colors();
-  const float top = y + c.look.px(10), height = c.look.px(c.heights.buckets) - c.look.px(10);
+  const Palette& p = c.theme.colors();
+  const float top = y + c.theme.px(10), height = c.theme.px(c.heights.buckets) - c.theme.px(10);
   Rect r =
       span_rect(c, static_cast<double>(bar.start_ns), static_cast<double>(bar.end_ns), top, height);
   if (r.w >= 4) r.w -= 1;
   fill(r, color(p.field), 2);
   outline(r, color(p.idle_edge), 2);
-  if (r.h < c.look.px(12)) return;  // compressed rows: the size stands in the tooltip
+  if (r.h < c.theme.px(12)) return;  // compressed rows: the size stands in the tooltip
   if (mark.kind == trace::TagKind::kUnit) return label_unit(c, r, mark.name, p.text_secondary);
   if (!mark.note.empty()) {
     // Beyond the bar where there is room: the reason matters more than the border.
-    const float width = text_width(c.look, Face::kSmall, mark.note) + c.look.px(8);
+    const float width = text_width(c.theme, Face::kSmall, mark.note) + c.theme.px(8);
     const Rect wide{r.x, r.y, std::max(r.w, width), r.h};
     if (wide.right() <= limit) {
       fill(wide.inset(1, 1), color(p.field), 2);
-      label_in(c.look, wide.inset(c.look.px(4), 0), Face::kSmall, p.text_secondary, mark.note);
+      label_in(c.theme, wide.inset(c.theme.px(4), 0), Face::kSmall, p.text_secondary, mark.note);
       return;
     }
   }
   if (size == SizeLabel::kNone) return;
-  label_in(c.look, r.inset(c.look.px(2), 0), Face::kSmall, p.text_secondary, size_text(mark, size),
-           Align::kCenter);
+  label_in(c.theme, r.inset(c.theme.px(2), 0), Face::kSmall, p.text_secondary,
+           size_text(mark, size), Align::kCenter);
 }
 
 // The pieces of collectives of one group; of all without one.
@@ -186,8 +187,8 @@ std::vector<trace::Bar> lane_bars(const RankTimeline& rank, std::optional<int> g
 
 std::optional<TimelineItem> draw_lane(const TimelineCanvas& c, float y, const RankTimeline& rank,
                                       std::optional<int> group) {
-  const Palette& p = c.look.colors();
-  const float height = c.look.px(c.heights.communication);
+  const Palette& p = c.theme.colors();
+  const float height = c.theme.px(c.heights.communication);
   std::optional<TimelineItem> hovered;
   for (const PixelBar& bar : pixel_bars(lane_bars(rank, group), c.view, c.plot.x, c.plot.w)) {
     const float x0 = std::floor(bar.x0), x1 = std::max(std::floor(bar.x1), x0 + 1);
@@ -210,8 +211,8 @@ std::optional<TimelineItem> draw_lane(const TimelineCanvas& c, float y, const Ra
 std::optional<TimelineItem> draw_ready_mark(const TimelineCanvas& c, int rank,
                                             const ReadyMark& mark, float y) {
   const float x = std::round(c.x(static_cast<double>(mark.time_ns)));
-  shape(Shape::kDown, x, y + c.look.px(4), c.look.px(7), color(c.look.colors().text_secondary));
-  const Rect area{x - c.look.px(5), y, c.look.px(10), c.look.px(c.heights.buckets)};
+  shape(Shape::kDown, x, y + c.theme.px(4), c.theme.px(7), color(c.theme.colors().text_secondary));
+  const Rect area{x - c.theme.px(5), y, c.theme.px(10), c.theme.px(c.heights.buckets)};
   if (!under_mouse(c, area)) return std::nullopt;
   TimelineItem item;
   item.kind = TimelineItem::Kind::kReady;
@@ -253,7 +254,7 @@ std::optional<TimelineItem> draw_communication(const TimelineCanvas& c, float y,
   std::optional<TimelineItem> hovered;
   for (const trace::CommunicationLane& lane : rank.lanes) {
     if (auto item = draw_lane(c, y, rank, lane.group)) hovered = std::move(item);
-    y += c.look.px(c.heights.communication) + c.look.px(c.heights.lane_gap);
+    y += c.theme.px(c.heights.communication) + c.theme.px(c.heights.lane_gap);
   }
   return hovered;
 }
@@ -269,7 +270,7 @@ std::optional<TimelineItem> draw_buckets(const TimelineCanvas& c, float y,
     const auto start = static_cast<double>(bar.start_ns), end = static_cast<double>(bar.end_ns);
     if (!visible(c, start, end)) continue;
     draw_gather(c, bar, y);
-    const Rect area = span_rect(c, start, end, y, c.look.px(c.heights.buckets));
+    const Rect area = span_rect(c, start, end, y, c.theme.px(c.heights.buckets));
     if (under_mouse(c, area)) hovered = collective_item(rank, bar);
   }
   const SizeLabel size = size_label(c, rank);

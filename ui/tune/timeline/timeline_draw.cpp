@@ -17,7 +17,7 @@ using trace::Bar;
 using trace::RankTimeline;
 using trace::TimeClass;
 
-float px(const TimelineCanvas& c, float length) { return c.look.px(length); }
+float px(const TimelineCanvas& c, float length) { return c.theme.px(length); }
 
 // Solid bars get a gap of one pixel where there is room for it.
 Rect bar_rect(const PixelBar& bar, float y, float height) {
@@ -41,7 +41,7 @@ TimelineItem bar_item(const RankTimeline& rank, const Bar& bar) {
 }
 
 void draw_phase(const TimelineCanvas& c, const Rect& r, const Bar& bar) {
-  const Palette& p = c.look.colors();
+  const Palette& p = c.theme.colors();
   const bool optimizer = bar.bar_class == TimeClass::kOptimizerPhase;
   const bool quiet = bar.bar_class == TimeClass::kData || bar.bar_class == TimeClass::kOtherPhase;
   fill(r, color(time_color(p, bar.bar_class)), 2);
@@ -50,7 +50,7 @@ void draw_phase(const TimelineCanvas& c, const Rect& r, const Bar& bar) {
   const Rgb ink = quiet ? text_on(p.idle) : p.phase_text;
   Rect inner = r.inset(px(c, 6), 0);
   inner.take_top(1);
-  label_in(c.look, inner, Face::kSmall, ink, bar.label);
+  label_in(c.theme, inner, Face::kSmall, ink, bar.label);
 }
 
 std::optional<TimelineItem> draw_phases(const TimelineCanvas& c, float y,
@@ -67,7 +67,7 @@ std::optional<TimelineItem> draw_phases(const TimelineCanvas& c, float y,
 
 std::optional<TimelineItem> draw_compute(const TimelineCanvas& c, float y,
                                          const RankTimeline& rank) {
-  const Palette& p = c.look.colors();
+  const Palette& p = c.theme.colors();
   std::optional<TimelineItem> hovered;
   for (const PixelBar& bar : pixel_bars(rank.compute, c.view, c.plot.x, c.plot.w)) {
     const Rect r = bar_rect(bar, y, px(c, c.heights.compute));
@@ -76,7 +76,7 @@ std::optional<TimelineItem> draw_compute(const TimelineCanvas& c, float y,
     // Where one operator begins right behind another, the gap alone is easily lost.
     if (r.w >= px(c, 10)) fill({r.x, r.y, 1, r.h}, color(mix(fill_color, p.text, 0.35)));
     if (bar.count == 1 && r.w > px(c, 40)) {
-      label_in(c.look, r.inset(px(c, 5), 0), Face::kSmall, text_on(fill_color),
+      label_in(c.theme, r.inset(px(c, 5), 0), Face::kSmall, text_on(fill_color),
                rank.compute[bar.index].label);
     }
     if (near_mouse(c, r)) {
@@ -92,13 +92,13 @@ std::optional<TimelineItem> draw_compute(const TimelineCanvas& c, float y,
 
 void draw_ribbon_label(const TimelineCanvas& c, const Rect& r, const Bar& bar) {
   if (bar.label.empty() || r.h < px(c, 11)) return;
-  label_in(c.look, r.inset(px(c, 5), 0), Face::kSmall,
-           text_on(time_color(c.look.colors(), bar.bar_class)), bar.label);
+  label_in(c.theme, r.inset(px(c, 5), 0), Face::kSmall,
+           text_on(time_color(c.theme.colors(), bar.bar_class)), bar.label);
 }
 
 std::optional<TimelineItem> draw_ribbon(const TimelineCanvas& c, float y,
                                         const RankTimeline& rank) {
-  const Palette& p = c.look.colors();
+  const Palette& p = c.theme.colors();
   std::optional<TimelineItem> hovered;
   for (const PixelBar& bar : pixel_bars(rank.ribbon, c.view, c.plot.x, c.plot.w)) {
     const Rect r = bar_rect(bar, y, px(c, c.heights.ribbon));
@@ -111,7 +111,7 @@ std::optional<TimelineItem> draw_ribbon(const TimelineCanvas& c, float y,
 
 void row_label(const TimelineCanvas& c, float y, float height, std::string_view name) {
   const Rect box{c.labels.x + px(c, 62), y, c.labels.w - px(c, 70), px(c, height)};
-  label_in(c.look, box, Face::kSmall, c.look.colors().text_muted, name, Align::kRight);
+  label_in(c.theme, box, Face::kSmall, c.theme.colors().text_muted, name, Align::kRight);
 }
 
 void label_lanes(const TimelineCanvas& c, float y, const RankTimeline& rank) {
@@ -124,7 +124,7 @@ void label_lanes(const TimelineCanvas& c, float y, const RankTimeline& rank) {
 
 void draw_labels(const TimelineCanvas& c, const RankRows& rows, float top,
                  const RankTimeline& rank) {
-  const Palette& p = c.look.colors();
+  const Palette& p = c.theme.colors();
   const float row = rows.unfolded ? px(c, c.heights.phases) : rows.height;
   const float y = top + rows.y;
   const bool inside =
@@ -134,10 +134,10 @@ void draw_labels(const TimelineCanvas& c, const RankRows& rows, float top,
         color(inside ? p.accent_text : p.text_muted));
   // Beside it, at the right, the first row's name.
   const float taken = px(c, rows.unfolded ? 14 + 54 : 14);
-  text_in(c.look, {c.labels.x + px(c, 14), y, c.labels.w - taken, row}, Face::kStrong, ink,
+  text_in(c.theme, {c.labels.x + px(c, 14), y, c.labels.w - taken, row}, Face::kStrong, ink,
           "Rank " + std::to_string(rank.rank));
   if (!rows.unfolded) return;
-  label_in(c.look,
+  label_in(c.theme,
            {c.labels.x + px(c, 14), top + rows.compute, px(c, 48), px(c, c.heights.compute)},
            Face::kSmall, p.text_muted, rank.device);
   row_label(c, top + rows.phases, c.heights.phases, "Phases");
@@ -168,7 +168,7 @@ std::optional<TimelineItem> draw_rank(const TimelineCanvas& c, const RankRows& r
 }
 
 void draw_time_axis(const TimelineCanvas& c, const Rect& axis, double step_end_ns) {
-  const Palette& p = c.look.colors();
+  const Palette& p = c.theme.colors();
   const auto unit = duration_unit(std::max(step_end_ns, 1.0));
   const int count = std::max(2, static_cast<int>(c.plot.w / px(c, 90)));
   const double divisor = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : 1e3;
@@ -176,9 +176,9 @@ void draw_time_axis(const TimelineCanvas& c, const Rect& axis, double step_end_n
     const float x = std::round(c.x(tick));
     line(x, c.plot.y, x, c.plot.bottom(), color(p.grid));
     const std::string label = format_plain(tick / divisor) + " " + std::string(unit);
-    const float width = text_width(c.look, Face::kMonoSmall, label);
+    const float width = text_width(c.theme, Face::kMonoSmall, label);
     const float left = std::clamp(x - width / 2, c.plot.x, c.plot.right() - width);
-    text_in(c.look, {left, axis.y, width + 1, axis.h}, Face::kMonoSmall, p.text_muted, label);
+    text_in(c.theme, {left, axis.y, width + 1, axis.h}, Face::kMonoSmall, p.text_muted, label);
   }
 }
 

@@ -11,7 +11,7 @@
 namespace shardlens::ui {
 
 struct TimelineCanvas {
-  const Look& look;
+  const Theme& theme;
   const TimelineView& view;
   const RowHeights& heights;
   Rect plot;  // where bars are; labels stand left of it
@@ -29,10 +29,10 @@ std::optional<TimelineItem> draw_rank(const TimelineCanvas& canvas, const RankRo
 void draw_time_axis(const TimelineCanvas& canvas, const Rect& axis, double step_end_ns);
 
 // Definitions and figures of an item at the mouse.
-void draw_item_tooltip(const Look& look, const TimelineItem& item, std::int64_t step);
+void draw_item_tooltip(const Theme& theme, const TimelineItem& item, std::int64_t step);
 
 // The same for the item that was clicked, in the plot's corner; true when it was closed.
-bool draw_item_card(const Look& look, const Rect& plot, const TimelineItem& item,
+bool draw_item_card(const Theme& theme, const Rect& plot, const TimelineItem& item,
                     std::int64_t step);
 
 }  // namespace shardlens::ui

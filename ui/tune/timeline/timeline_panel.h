@@ -19,7 +19,7 @@ struct TimelineCanvas;
 
 class TimelinePanel {
  public:
-  void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, Commands& commands);
 
   // Keys of the workspace.
   void fit() { run_.view.fit(); }
@@ -36,11 +36,11 @@ class TimelinePanel {
 
  private:
   void choose_timeline(const Snapshot& snapshot);
-  void draw_content(const Look& look, const Rect& body, const trace::StepTimeline& timeline);
-  void handle_mouse(const Look& look, const Rect& plot, float content_height);
-  void draw_measure(const Look& look, const Rect& plot) const;
-  void draw_rest(const Look& look, const Rect& row, const Rect& plot, const TimelineRows& rows);
-  void draw_scroll(const Look& look, const Rect& plot, float content_height) const;
+  void draw_content(const Theme& theme, const Rect& body, const trace::StepTimeline& timeline);
+  void handle_mouse(const Theme& theme, const Rect& plot, float content_height);
+  void draw_measure(const Theme& theme, const Rect& plot) const;
+  void draw_rest(const Theme& theme, const Rect& row, const Rect& plot, const TimelineRows& rows);
+  void draw_scroll(const Theme& theme, const Rect& plot, float content_height) const;
   void mark_pinned(const TimelineCanvas& canvas, const RankRows& row, float top) const;
 
   struct Interval {

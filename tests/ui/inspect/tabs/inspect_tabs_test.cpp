@@ -78,8 +78,8 @@ TEST_P(InspectTabsSizes, DrawTheDetailsWithoutOverlappingText) {
   const Snapshot none = with_view(full, [](InspectView& view) { view.details = nullptr; });
   for (const Snapshot& snapshot : {full, none}) {
     HeadlessPanel panel(static_cast<int>(380 * scale), static_cast<int>(size.second * 1.5f), scale,
-                        theme, [&](const Look& look, const Rect& rect, Commands& commands) {
-                          draw_details_panel(look, rect, snapshot, commands);
+                        theme, [&](const Theme& theme, const Rect& rect, Commands& commands) {
+                          draw_details_panel(theme, rect, snapshot, commands);
                         });
     panel.frames(3);
     EXPECT_EQ(overlapping_texts_of(panel.probe()), std::vector<std::string>{});
@@ -165,8 +165,8 @@ bool shows_just(const HeadlessPanel& panel, std::string_view text) {
 
 HeadlessPanel details_panel(const Snapshot& snapshot) {
   return HeadlessPanel(420, 1200, 1, ThemeKind::kDark,
-                       [&](const Look& look, const Rect& rect, Commands& commands) {
-                         draw_details_panel(look, rect, snapshot, commands);
+                       [&](const Theme& theme, const Rect& rect, Commands& commands) {
+                         draw_details_panel(theme, rect, snapshot, commands);
                        });
 }
 
@@ -217,8 +217,8 @@ TEST(DetailsPanel, AWaitThatClocksCouldMakeUpIsNotNone) {
 TEST(DetailsPanel, LinksToOtherEventsAndRanks) {
   const Snapshot snapshot = tables_snapshot();
   HeadlessPanel panel(420, 760, 1, ThemeKind::kDark,
-                      [&](const Look& look, const Rect& rect, Commands& commands) {
-                        draw_details_panel(look, rect, snapshot, commands);
+                      [&](const Theme& theme, const Rect& rect, Commands& commands) {
+                        draw_details_panel(theme, rect, snapshot, commands);
                       });
   panel.frames(3);
   for (const auto& field : snapshot.inspect->details->fields) {

@@ -7,13 +7,13 @@
 
 namespace shardlens::ui {
 
-HeadlessPanel::HeadlessPanel(int width, int height, float scale, ThemeKind theme, Draw draw)
+HeadlessPanel::HeadlessPanel(int width, int height, float scale, ThemeKind kind, Draw draw)
     : context_(width, height), draw_(std::move(draw)) {
-  look_.theme = theme;
-  look_.palette = &palette(theme);
-  look_.scale = scale;
-  look_.fonts = rebuild_fonts(*ImGui::GetIO().Fonts, scale);
-  look_.probe = &probe_;
+  theme_.kind = kind;
+  theme_.palette = &palette(kind);
+  theme_.scale = scale;
+  theme_.fonts = rebuild_fonts(*ImGui::GetIO().Fonts, scale);
+  theme_.probe = &probe_;
   unsigned char* data = nullptr;
   int atlas_width = 0, atlas_height = 0;
   ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&data, &atlas_width, &atlas_height);
@@ -23,7 +23,7 @@ void HeadlessPanel::frame() {
   const auto w = static_cast<float>(context_.width()), h = static_cast<float>(context_.height());
   context_.play([&] {
     probe_.begin_frame();
-    apply_style(look_);
+    apply_style(theme_);
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize({w, h});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0f);
@@ -32,8 +32,8 @@ void HeadlessPanel::frame() {
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
                      ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
-    ImGui::PushFont(look_.font(Face::kBody));
-    draw_(look_, {0, 0, w, h}, commands_);
+    ImGui::PushFont(theme_.font(Face::kBody));
+    draw_(theme_, {0, 0, w, h}, commands_);
     ImGui::PopFont();
     ImGui::End();
   });

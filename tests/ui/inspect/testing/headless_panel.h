@@ -16,9 +16,9 @@ namespace shardlens::ui {
 
 class HeadlessPanel {
  public:
-  using Draw = std::function<void(const Look&, const Rect&, Commands&)>;
+  using Draw = std::function<void(const Theme&, const Rect&, Commands&)>;
 
-  HeadlessPanel(int width, int height, float scale, ThemeKind theme, Draw draw);
+  HeadlessPanel(int width, int height, float scale, ThemeKind kind, Draw draw);
 
   void frames(int count = 2);
   void move_to(float x, float y);
@@ -43,7 +43,7 @@ class HeadlessPanel {
   void frame();
 
   HeadlessContext context_;
-  Look look_;
+  Theme theme_;
   Draw draw_;
   DrawProbe probe_;
   Commands commands_;

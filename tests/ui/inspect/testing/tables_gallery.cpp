@@ -65,12 +65,12 @@ int run(int argc, char** argv) {
     if (tab_title(tab) == options.tab) tabs.show(tab);
   }
   HeadlessPanel panel(options.width, options.height, options.scale, options.theme,
-                      [&](const Look& look, const Rect& rect, Commands& commands) {
-                        fill(rect, color(look.colors().window));
-                        const Rect area = rect.inset(look.px(8), look.px(8));
+                      [&](const Theme& theme, const Rect& rect, Commands& commands) {
+                        fill(rect, color(theme.colors().window));
+                        const Rect area = rect.inset(theme.px(8), theme.px(8));
                         if (options.tab == "details")
-                          return draw_details_panel(look, area, snapshot, commands);
-                        tabs.draw(look, area, snapshot, commands);
+                          return draw_details_panel(theme, area, snapshot, commands);
+                        tabs.draw(theme, area, snapshot, commands);
                       });
   panel.frames(3);
   for (const auto& [target, button] : options.clicks) {

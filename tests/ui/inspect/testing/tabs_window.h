@@ -14,10 +14,11 @@ struct TabsWindow {
   explicit TabsWindow(Snapshot given, InspectTab tab = InspectTab::kKernels, int width = 1600,
                       int height = 360, float scale = 1, ThemeKind theme = ThemeKind::kDark)
       : snapshot(std::move(given)),
-        panel(width, height, scale, theme, [this](const Look& look, const Rect& rect, Commands& c) {
-          tabs.draw(look, rect, snapshot, c);
-          if (const auto wanted = tabs.take_wanted_view()) view = wanted;
-        }) {
+        panel(width, height, scale, theme,
+              [this](const Theme& theme, const Rect& rect, Commands& c) {
+                tabs.draw(theme, rect, snapshot, c);
+                if (const auto wanted = tabs.take_wanted_view()) view = wanted;
+              }) {
     tabs.show(tab);
     panel.frames(3);
   }
