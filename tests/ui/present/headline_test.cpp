@@ -1,0 +1,148 @@
+#include "ui/present/headline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/ui/testing/sample_snapshot.h"
+#include "ui/present/job_text.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+TEST(Headlines, LeadWithStepAndExposedTime) {
+  const auto lines = headlines(sample_snapshot().run->figures);
+  ASSERT_GE(lines.size(), 3u);
+  EXPECT_EQ(lines[0].label, "Step");
+  EXPECT_EQ(lines[1].label, "Exposed");
+  for (const auto& line : lines) {
+    EXPECT_FALSE(line.definition.empty()) << line.label;
+    EXPECT_FALSE(line.source.empty()) << line.label;
+  }
+}
+
+TEST(Headlines, TellWaitingOnlyWhereSomebodyWaited) {
+  trace::RunFigures figures = sample_snapshot().run->figures;
+  figures.summary.exposed_wait_ns = 3.27e6;
+  EXPECT_TRUE(headlines(figures)[1].note.ends_with("of step, 3.27 ms waiting"));
+  EXPECT_TRUE(headlines(figures)[1].brief_note.ends_with("%, 3.27 ms waiting"));
+  figures.summary.exposed_wait_ns = 0;
+  EXPECT_TRUE(headlines(figures)[1].note.ends_with("of step"));
+}
+
+TEST(Headlines, LeaveOutWhatIsNotKnown) {
+  trace::RunFigures figures = sample_snapshot().run->figures;
+  EXPECT_FALSE(figures.summary.mfu.has_value());
+  for (const auto& line : headlines(figures)) EXPECT_NE(line.label, "MFU");
+  EXPECT_TRUE(headlines(trace::RunFigures{}).empty());
+}
+
+TEST(StartControls, SayWhatStartDoes) {
+  Snapshot snapshot = sample_snapshot();
+  EXPECT_EQ(start_controls(snapshot).label, "Queue run 5");
+  EXPECT_EQ(start_controls(snapshot).detail, "cap 60");
+  EXPECT_EQ(start_controls(snapshot).stop_and_start, "Stop run 4 and start");
+  snapshot.job = {};
+  EXPECT_EQ(start_controls(snapshot).label, "Start run 5");
+  EXPECT_EQ(start_controls(empty_snapshot()).label, "Start run 1");
+  snapshot.job.phase = JobPhase::kRunning;
+  snapshot.job.queued = {{1, "cap 60"}, {2, "cap 90"}};
+  EXPECT_EQ(start_controls(snapshot).kind, StartControls::Kind::kQueue);
+  EXPECT_EQ(start_controls(snapshot).label, "Queue run 7") << "behind those that wait";
+  EXPECT_EQ(start_controls(installing_snapshot()).kind, StartControls::Kind::kInstalling);
+}
+
+TEST(StartControls, RefuseSettingsWithAProblem) {
+  Snapshot snapshot = empty_snapshot();
+  snapshot.knobs.problems.push_back({"ranks", "…"});
+  EXPECT_FALSE(start_controls(snapshot).enabled);
+}
+
+TEST(ProgressText, TellsHowFarAndHowARunEnded) {
+  const Snapshot live = sample_snapshot();
+  EXPECT_EQ(progress_text(live).left, "step 120 of 200");
+  EXPECT_FLOAT_EQ(progress_text(live).fraction, 0.6f);
+  EXPECT_TRUE(progress_text(failed_snapshot()).failed);
+  EXPECT_EQ(progress_text(failed_snapshot()).left, "failed");
+  EXPECT_THAT(progress_text(failed_snapshot()).details,
+              testing::StartsWith("failed after 40 steps"));
+  EXPECT_EQ(progress_text(empty_snapshot()).left, "");
+}
+
+TEST(ProgressText, LeavesOutATotalThatIsNotKnown) {
+  Snapshot live = sample_snapshot();
+  live.job.steps = 0;
+  live.job.step = 12;
+  EXPECT_EQ(progress_text(live).left, "step 12");
+  EXPECT_EQ(steps_text(1), "1 step");
+}
+
+TEST(StartControls, CountOnlyTheUsersOwnRuns) {
+  Snapshot snapshot = empty_snapshot();
+  LedgerRow bundled;
+  bundled.ordinal = "run 9";
+  bundled.is_bundled = true;
+  snapshot.ledger =
+      std::make_shared<Ledger>(Ledger{.rows = {bundled}, .spread_note = "", .problems = {}});
+  EXPECT_EQ(start_controls(snapshot).label, "Start run 1");
+}
+
+TEST(Headlines, NameTheSourcesThatTheRecorderUsed) {
+  SampleOptions options;
+  options.gpu = true;
+  trace::RunFigures figures = sample_snapshot(options).run->figures;
+  EXPECT_EQ(time_source(figures), "Sources: kernels: CUPTI; collectives: the host's calls");
+  EXPECT_EQ(memory_source(figures), "Source: CUDA's caching allocator");
+  figures.ranks.clear();
+  EXPECT_THAT(time_source(figures), testing::HasSubstr("does not name"));
+}
+
+TEST(Progress, TellsTheLengthOfAShortRunThatEnded) {
+  auto run = std::make_shared<RunView>();
+  run->figures.info.status = trace::RunStatus::kDone;
+  run->figures.info.start_ns = 1;
+  run->figures.info.end_ns = 1 + 87'400'000;
+  Snapshot snapshot;
+  snapshot.run = run;
+  EXPECT_EQ(progress_text(snapshot).right, "87.4 ms");
+  run->figures.info.end_ns = 1 + 75'000'000'000;
+  EXPECT_EQ(progress_text(snapshot).right, "1:15.0");
+}
+
+TEST(Messages, TellOfLostRecordsAndOfAHangBeforeTheBanner) {
+  Snapshot snapshot = sample_snapshot();
+  EXPECT_EQ(messages(snapshot).size(), 1u) << "the banner alone";
+  const auto run = std::make_shared<RunView>(*snapshot.run);
+  run->diagnosis = "Rank 1 did not arrive in bucket 3";
+  run->figures.recorder.lost = 1200;
+  run->figures.recorder.losses.push_back({0, "operator queue full", 1200});
+  snapshot.run = run;
+  const auto lines = messages(snapshot);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_TRUE(lines[0].is_error);
+  EXPECT_EQ(lines[1].text, "1,200 records were lost: operator queue full");
+}
+
+TEST(RecorderText, TellsTheCostOfRecording) {
+  trace::RecorderFigures recorder;
+  recorder.events = 12'340;
+  recorder.bytes_on_disk = 1'258'291;
+  recorder.overhead_fraction = 0.008;
+  EXPECT_EQ(
+      recorder_text(recorder),
+      "12,340 events in 1.20 MiB; recording makes steps about 0.8 % longer, estimated; none lost");
+  recorder.overhead_is_measured = true;
+  EXPECT_EQ(recorder_text(recorder),
+            "12,340 events in 1.20 MiB; recording makes steps 0.8 % longer, measured; none lost");
+  recorder.lost = 1'200;
+  EXPECT_TRUE(recorder_text(recorder).ends_with("; 1,200 lost"));
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui

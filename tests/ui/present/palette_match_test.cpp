@@ -1,0 +1,59 @@
+#include "ui/present/palette_match.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/ui/testing/sample_snapshot.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+TEST(CommandPalette, RanksWordsBeforeBeginningsBeforeAbbreviations) {
+  EXPECT_EQ(match_of("Fit the timeline", "fit the TIMELINE"), Match::kExact);
+  EXPECT_EQ(match_of("fit", "Fit the timeline"), Match::kPrefix);
+  EXPECT_EQ(match_of("time fit", "Fit the timeline"), Match::kWords);
+  EXPECT_EQ(match_of("line", "Fit the timeline"), Match::kPart);
+  EXPECT_EQ(match_of("bcap", "Bucket cap"), Match::kAbbreviation);
+  EXPECT_EQ(match_of("scale", "Start run 5 · all else"), Match::kNone);
+  EXPECT_EQ(match_of("xyz", "Bucket cap"), Match::kNone);
+}
+
+TEST(CommandPalette, FindsByTitleAndByOtherWords) {
+  const std::vector<Findable> all{{"Fit the timeline", ""},
+                                  {"Bucket cap", "bucket_cap_mb"},
+                                  {"Dark or light", "theme colours"},
+                                  {"The mesh", ""},
+                                  {"", "Start the run, train", true}};
+  EXPECT_EQ(best_matches("bcap", all).front(), 1u);
+  EXPECT_EQ(best_matches("bucket_cap_mb", all).front(), 1u);
+  EXPECT_EQ(best_matches("theme", all).front(), 2u);
+  EXPECT_EQ(best_matches("", all).size(), 5u);
+  EXPECT_EQ(best_matches("start", all), std::vector<std::size_t>{4});
+  // What trains is not found by a part of a word or by first letters.
+  EXPECT_TRUE(best_matches("rain", all).empty());
+  EXPECT_TRUE(best_matches("str", all).empty());
+}
+
+TEST(CommandPalette, ReadsAPath) {
+  EXPECT_EQ(typed_path("open /data/rank0.json.gz "), "/data/rank0.json.gz");
+  EXPECT_EQ(typed_path("Import ./a b.json"), "./a b.json");
+  EXPECT_EQ(typed_path("open run"), "");
+  EXPECT_EQ(typed_path("open "), "");
+}
+
+TEST(CommandPalette, ReadsAnAssignment) {
+  EXPECT_EQ(typed_assignment("bucket_cap_mb 60").value, "60");
+  EXPECT_EQ(typed_assignment("bucket_cap_mb=60").name, "bucket_cap_mb");
+  EXPECT_TRUE(typed_assignment("fit").name.empty());
+  EXPECT_TRUE(typed_assignment("bucket_cap_mb ").name.empty());
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui
