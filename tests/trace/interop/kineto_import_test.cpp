@@ -5,15 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <map>
 
-#include "trace/analysis/run/run_analysis.h"
-#include "trace/base/file_system.h"
+#include "tests/trace/interop/kineto_traces.h"
 #include "trace/interop/imported_rows.h"
 #include "trace/interop/kineto_rank.h"
-#include "trace/model/strings.h"
-#include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace {
@@ -22,15 +18,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::int64_t kBase = 1'700'000'000'000'000'000;
-
-std::string complete(const std::string& category, const std::string& name,
-                     const std::string& thread, double start_us, double duration_us,
-                     const std::string& arguments = "") {
-  return "{\"ph\":\"X\",\"cat\":\"" + category + "\",\"name\":\"" + name +
-         "\",\"pid\":" + (category == "kernel" || category == "gpu_memcpy" ? "0" : "77") +
-         ",\"tid\":" + thread + ",\"ts\":" + std::to_string(start_us) +
-         ",\"dur\":" + std::to_string(duration_us) + ",\"args\":{" + arguments + "}}";
-}
 
 // Two steps of 100 µs: forward and backward on the host, a kernel, a reduction that it hides by
 // half, a copy behind it.
@@ -72,42 +59,6 @@ ImportOptions named(const std::string& name, bool overwrite = false) {
   options.overwrite = overwrite;
   return options;
 }
-
-class KinetoImport : public testing::Test {
- protected:
-  std::filesystem::path write(const std::string& name, const std::string& text) {
-    const auto file = folder_->path() / name;
-    std::ofstream(file) << text;
-    return file;
-  }
-  std::filesystem::path runs() const { return folder_->path() / "runs"; }
-
-  struct Run {
-    RunFigures figures;
-    StringTable strings;
-    std::vector<Batch> batches;
-  };
-  static Run open(const std::filesystem::path& run) {
-    auto reader = RunReader::open(run);
-    EXPECT_TRUE(reader) << reader.error().message;
-    Run result;
-    RunAnalysis analysis(*(*reader)->info());
-    for (;;) {
-      auto batches = (*reader)->poll();
-      EXPECT_TRUE(batches);
-      if (!batches || batches->empty()) break;
-      for (Batch& batch : *batches) {
-        analysis.add(batch);
-        for (const auto& string : batch.strings) result.strings.add(string);
-        result.batches.push_back(std::move(batch));
-      }
-    }
-    result.figures = analysis.figures();
-    return result;
-  }
-
-  Result<TemporaryFolder> folder_ = TemporaryFolder::create();
-};
 
 TEST_F(KinetoImport, MakesARunOfAJobsRanks) {
   const std::vector files{write("b.json", job(1, 2)), write("a.json", job(0, 2))};
@@ -256,92 +207,6 @@ TEST_F(KinetoImport, RefusesATakenNameUnlessItMayBeReplaced) {
   EXPECT_EQ(import_kineto(files, runs(), named("x")).error().kind, ErrorKind::kUsage);
   EXPECT_TRUE(import_kineto(files, runs(), named("x", true)));
   EXPECT_EQ(list_runs(runs()).runs.size(), 1u);
-}
-
-// `events`: of a trace with this distributedInfo, "" for none.
-std::string trace_of(const std::vector<std::string>& events, const std::string& info) {
-  std::string text = "{";
-  if (!info.empty()) text += "\"distributedInfo\":{" + info + "},";
-  text += "\"traceEvents\":[";
-  for (const auto& event : events) text += (text.back() == '[' ? "" : ",") + event;
-  return text + "]}";
-}
-
-std::string kernel_at(const std::string& ts, const std::string& duration = "5") {
-  return "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":" + ts +
-         ",\"dur\":" + duration + ",\"args\":{\"device\":0,\"stream\":7}}";
-}
-
-TEST_F(KinetoImport, AnEventDecadesFromAllOthersIsLeftOutAndCounted) {
-  const std::vector files{
-      write("far.json", trace_of({kernel_at("0"), kernel_at("1700000000000000")}, ""))};
-  const auto imported = import_kineto(files, runs());
-  ASSERT_TRUE(imported) << imported.error().message;
-  EXPECT_THAT(imported->warnings,
-              testing::ElementsAre(HasSubstr("1 event was left out: their times lie days before")));
-  const Run run = open(imported->folder);
-  EXPECT_EQ(run.figures.ranks[0].totals.compute_events, 1);
-  EXPECT_EQ(run.figures.info.start_ns, 1'700'000'000'000'000'000);
-  EXPECT_EQ(run.figures.info.end_ns, 1'700'000'000'000'005'000);
-  EXPECT_EQ(run.figures.recorder.lost, 1);
-}
-
-TEST_F(KinetoImport, ZerosOfCuptiAndEndlessDurationsAreLeftOutWhereverTheyStand) {
-  std::vector<std::string> events;
-  for (int i = 0; i < 10; ++i)
-    events.push_back(kernel_at(std::to_string(1'700'000'000'000'000 + i * 10)));
-  for (const char* ts : {"0", "0", "-5000000000000000000000", "99999999999999999999", "1e300"}) {
-    events.push_back(kernel_at(ts));
-  }
-  events.push_back(kernel_at("1700000000000050", "1e18"));
-  events.push_back(complete("user_annotation", "## forward ##", "77", 0, 5));
-  const auto imported =
-      import_kineto(std::vector{write("zeros.json", trace_of(events, ""))}, runs());
-  ASSERT_TRUE(imported) << imported.error().message;
-  const Run run = open(imported->folder);
-  EXPECT_EQ(run.figures.ranks[0].totals.compute_events, 10);
-  EXPECT_EQ(run.figures.recorder.lost, 7);
-  EXPECT_EQ(run.figures.info.end_ns - run.figures.info.start_ns, 95'000);
-}
-
-TEST_F(KinetoImport, ATraceWithLongPausesIsWrittenByItsEventsAndNotByItsTime) {
-  // 15 hours apart each: nothing is left out, and half a month has 13 million tenths of seconds.
-  std::vector<std::string> events;
-  for (std::int64_t i = 0; i < 24; ++i) {
-    events.push_back(kernel_at(std::to_string(1'700'000'000'000'000 + i * 15 * 3'600'000'000)));
-  }
-  const auto imported =
-      import_kineto(std::vector{write("slow.json", trace_of(events, ""))}, runs());
-  ASSERT_TRUE(imported) << imported.error().message;
-  EXPECT_TRUE(imported->warnings.empty());
-  const Run run = open(imported->folder);
-  EXPECT_EQ(run.figures.ranks[0].totals.compute_events, 24);
-  EXPECT_LT(run.batches.size(), 30u);
-}
-
-TEST_F(KinetoImport, RowsDecadesApartAreWrittenInAFewCommits) {
-  Batch rows;
-  rows.strings.push_back({0, 1, "gemm"});
-  rows.lanes.push_back({0, 0, LaneKind::kCompute, 1});
-  rows.events.push_back(
-      {0, 0, EventKind::kKernel, {{0, 5, 1, 0, 0, 0}, {1'700'000'000'000'000'000, 5, 1, 0, 0, 0}}});
-  int asked = 0;
-  const auto file = folder_->path() / "rank_0.sqlite";
-  ASSERT_TRUE(write_imported_rows(file, 0, rows, [&] { return ++asked < 10; }));
-  EXPECT_LT(asked, 10);
-  EXPECT_LT(std::filesystem::file_size(file), 1'000'000u);
-}
-
-TEST_F(KinetoImport, NumbersThatNoJobHasAreRefused) {
-  for (const char* info :
-       {"\"rank\":0,\"world_size\":300000000", "\"rank\":2000000,\"world_size\":2",
-        "\"rank\":0,\"world_size\":99999999999999"}) {
-    const auto imported =
-        import_kineto(std::vector{write("big.json", trace_of({kernel_at("5")}, info))}, runs());
-    ASSERT_FALSE(imported) << info;
-    EXPECT_EQ(imported.error().kind, ErrorKind::kDamaged);
-    EXPECT_THAT(imported.error().message, HasSubstr("at most 65,536 ranks"));
-  }
 }
 
 TEST_F(KinetoImport, TracesOfDifferentJobsAreNotOneRun) {

@@ -1,0 +1,79 @@
+// Traces of PyTorch's profiler in its JSON, made by hand, and the runs that become of them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/analysis/run/run_analysis.h"
+#include "trace/base/file_system.h"
+#include "trace/interop/kineto_import.h"
+#include "trace/model/strings.h"
+#include "trace/store/read/run_reader.h"
+
+namespace shardlens::trace {
+
+inline std::string complete(const std::string& category, const std::string& name,
+                            const std::string& thread, double start_us, double duration_us,
+                            const std::string& arguments = "") {
+  return "{\"ph\":\"X\",\"cat\":\"" + category + "\",\"name\":\"" + name +
+         "\",\"pid\":" + (category == "kernel" || category == "gpu_memcpy" ? "0" : "77") +
+         ",\"tid\":" + thread + ",\"ts\":" + std::to_string(start_us) +
+         ",\"dur\":" + std::to_string(duration_us) + ",\"args\":{" + arguments + "}}";
+}
+
+// `events`: of a trace with this distributedInfo, "" for none.
+inline std::string trace_of(const std::vector<std::string>& events, const std::string& info) {
+  std::string text = "{";
+  if (!info.empty()) text += "\"distributedInfo\":{" + info + "},";
+  text += "\"traceEvents\":[";
+  for (const auto& event : events) text += (text.back() == '[' ? "" : ",") + event;
+  return text + "]}";
+}
+
+inline std::string kernel_at(const std::string& ts, const std::string& duration = "5") {
+  return "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":" + ts +
+         ",\"dur\":" + duration + ",\"args\":{\"device\":0,\"stream\":7}}";
+}
+
+class KinetoImport : public testing::Test {
+ protected:
+  std::filesystem::path write(const std::string& name, const std::string& text) {
+    const auto file = folder_->path() / name;
+    std::ofstream(file) << text;
+    return file;
+  }
+  std::filesystem::path runs() const { return folder_->path() / "runs"; }
+
+  struct Run {
+    RunFigures figures;
+    StringTable strings;
+    std::vector<Batch> batches;
+  };
+  static Run open(const std::filesystem::path& run) {
+    auto reader = RunReader::open(run);
+    EXPECT_TRUE(reader) << reader.error().message;
+    Run result;
+    RunAnalysis analysis(*(*reader)->info());
+    for (;;) {
+      auto batches = (*reader)->poll();
+      EXPECT_TRUE(batches);
+      if (!batches || batches->empty()) break;
+      for (Batch& batch : *batches) {
+        analysis.add(batch);
+        for (const auto& string : batch.strings) result.strings.add(string);
+        result.batches.push_back(std::move(batch));
+      }
+    }
+    result.figures = analysis.figures();
+    return result;
+  }
+
+  Result<TemporaryFolder> folder_ = TemporaryFolder::create();
+};
+
+}  // namespace shardlens::trace
