@@ -10,6 +10,7 @@
 #include "ui/present/format.h"
 #include "ui/present/ledger_text.h"
 #include "ui/runs/ledger_cells.h"
+#include "ui/runs/ledger_layout.h"
 #include "ui/table/table_tools.h"
 
 namespace shardlens::ui {

@@ -14,8 +14,6 @@ namespace shardlens::ui {
 
 namespace {
 
-constexpr float kWidestColumn = 320, kWidestName = 250;
-
 using CellOf = std::function<LedgerCell(const LedgerRow&)>;
 
 // Nearly as wide as the title is in the window's face, so that headings can be read.
@@ -382,49 +380,6 @@ LedgerTable ledger_table(const Ledger& ledger) {
   add_loss(builder);
   add_words(builder);
   return std::move(builder.table);
-}
-
-void fit_columns(LedgerTable& table, float width) {
-  auto& columns = table.columns;
-  const auto sum = [&columns] {
-    float total = 0;
-    for (const LedgerColumn& column : columns) total += column.width;
-    return total;
-  };
-  if (columns.empty()) return;
-  // A run's name comes before what matters less than what tells runs apart.
-  LedgerColumn& name = columns.front();
-  name.width = std::max(name.width, std::min(name.wish, kWidestName));
-  const auto last = [&columns] {
-    return std::min_element(
-        columns.begin() + 1, columns.end(),
-        [](const LedgerColumn& a, const LedgerColumn& b) { return a.priority < b.priority; });
-  };
-  while (columns.size() > 1 && sum() > width && last()->priority < kTellsRunsApart) {
-    columns.erase(last());
-  }
-  std::vector<float> wanted_widths;
-  for (LedgerColumn& column : columns) {
-    wanted_widths.push_back(column.width);
-    if (sum() > width && column.least > 0) column.width = column.least;
-  }
-  while (columns.size() > 1 && sum() > width) {
-    wanted_widths.erase(wanted_widths.begin() + (last() - columns.begin()));
-    columns.erase(last());
-  }
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const float more = wanted_widths[i] - columns[i].width;
-    columns[i].width += std::clamp(width - sum(), 0.0f, std::max(0.0f, more));
-  }
-  for (LedgerColumn& column : columns) {
-    const float wanted = std::min(column.wish, kWidestColumn) - column.width;
-    column.width += std::clamp(width - sum(), 0.0f, std::max(0.0f, wanted));
-  }
-  const float spare = std::max(0.0f, width - sum());
-  // The name gets a third, the others share the rest, so that wide windows are not half empty.
-  const float each = std::min(32.0f, spare * 0.66f / static_cast<float>(columns.size()));
-  for (LedgerColumn& column : columns) column.width += each;
-  columns.front().width += std::min(140.0f, std::max(0.0f, width - sum()));
 }
 
 }  // namespace shardlens::ui

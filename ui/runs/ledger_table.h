@@ -1,4 +1,4 @@
-// The ledger as columns of texts: which columns have a value, which fit, what each cell says.
+// The ledger as columns of texts: which columns have a value, what each cell says.
 // Free of ImGui.
 #pragma once
 
@@ -46,7 +46,5 @@ inline constexpr int kTellsRunsApart = 200;
 
 // Columns without a value in any row are left out; settings are shown where rows differ in them.
 LedgerTable ledger_table(const Ledger& ledger);
-// Drops columns of low priority until the rest fits; the first column takes what is left over.
-void fit_columns(LedgerTable& table, float width);
 
 }  // namespace shardlens::ui

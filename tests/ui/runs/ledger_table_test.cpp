@@ -11,6 +11,7 @@
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/present/ledger_text.h"
 #include "ui/runs/ledger_cells.h"
+#include "ui/runs/ledger_layout.h"
 
 namespace shardlens::ui {
 
