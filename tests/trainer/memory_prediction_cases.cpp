@@ -1,5 +1,7 @@
 #include "tests/trainer/memory_prediction_cases.h"
 
+#include <stdexcept>
+
 namespace shardlens::trainer {
 
 namespace {
@@ -70,6 +72,11 @@ ModelShape shape_of(const MemoryCase& tried) {
   return shape;
 }
 
+void set(trace::Settings& settings, const char* knob, const char* text) {
+  const auto done = trace::set_value(settings, knob, text);
+  if (!done) throw std::invalid_argument(done.error().message);
+}
+
 }  // namespace
 
 trace::PlannedJob job_of(const MemoryCase& tried) {
@@ -77,12 +84,12 @@ trace::PlannedJob job_of(const MemoryCase& tried) {
   job.shape = shape_of(tried);
   job.settings.batch_per_rank = 4;
   job.settings.sequence_length = 128;
-  trace::set_value(job.settings, "precision", tried.precision).value();
+  set(job.settings, "precision", tried.precision);
   job.settings.dropout = tried.dropout;
   job.settings.activation_checkpointing = tried.recompute;
   job.settings.optimizer = trace::OptimizerChoice::kSgd;
   job.settings.loss_chunk_tokens = tried.loss_chunk;
-  trace::set_value(job.settings, "base_dtype", tried.base).value();
+  set(job.settings, "base_dtype", tried.base);
   job.settings.frozen_blocks = tried.frozen_blocks;
   if (*tried.adapters != 0) {
     job.settings.lora_rank = 8;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/trace/interop/kineto_traces.h"
+#include "trace/interop/imported_rows.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace {

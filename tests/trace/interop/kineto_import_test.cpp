@@ -8,7 +8,6 @@
 #include <map>
 
 #include "tests/trace/interop/kineto_traces.h"
-#include "trace/interop/imported_rows.h"
 #include "trace/interop/kineto_rank.h"
 #include "trace/store/run/run_folder.h"
 

@@ -41,9 +41,9 @@ void expect_same(const std::vector<trace::StrategyPlan>& a,
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].strategy, b[i].strategy);
-    EXPECT_EQ(a[i].refused.empty(), b[i].refused.empty()) << a[i].strategy;
-    EXPECT_EQ(a[i].memory.total(), b[i].memory.total()) << a[i].strategy;
-    EXPECT_EQ(a[i].traffic.bytes(), b[i].traffic.bytes()) << a[i].strategy;
+    EXPECT_EQ(a[i].refused.empty(), b[i].refused.empty()) << a[i].name();
+    EXPECT_EQ(a[i].memory.total(), b[i].memory.total()) << a[i].name();
+    EXPECT_EQ(a[i].traffic.bytes(), b[i].traffic.bytes()) << a[i].name();
   }
 }
 

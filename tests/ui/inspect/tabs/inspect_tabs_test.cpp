@@ -28,12 +28,12 @@ using TabCase = std::tuple<std::pair<int, int>, float, ThemeKind>;
 class InspectTabsSizes : public ::testing::TestWithParam<TabCase> {};
 
 TEST_P(InspectTabsSizes, DrawEveryTabWithoutOverlappingText) {
-  const auto& [size, scale, theme] = GetParam();
+  const auto& [size, scale, kind] = GetParam();
   for (const int ranks : {2, 8, 64}) {
     TablesOptions options;
     options.ranks = ranks;
     TabsWindow window(tables_snapshot(options), InspectTab::kKernels, size.first, size.second,
-                      scale, theme);
+                      scale, kind);
     for (const InspectTab tab : all_tabs()) {
       window.tabs.show(tab);
       window.panel.frames(3);
@@ -46,8 +46,8 @@ TEST_P(InspectTabsSizes, DrawEveryTabWithoutOverlappingText) {
 
 // Names of kernels and queries may be longer than any window; heads, figures and buttons not.
 TEST_P(InspectTabsSizes, CutNoHeadNoFigureAndNoButton) {
-  const auto& [size, scale, theme] = GetParam();
-  TabsWindow window(tables_snapshot(), InspectTab::kKernels, size.first, size.second, scale, theme);
+  const auto& [size, scale, kind] = GetParam();
+  TabsWindow window(tables_snapshot(), InspectTab::kKernels, size.first, size.second, scale, kind);
   for (const InspectTab tab : all_tabs()) {
     window.tabs.show(tab);
     window.panel.frames(3);
@@ -73,12 +73,12 @@ TEST_P(InspectTabsSizes, CutNoHeadNoFigureAndNoButton) {
 }
 
 TEST_P(InspectTabsSizes, DrawTheDetailsWithoutOverlappingText) {
-  const auto& [size, scale, theme] = GetParam();
+  const auto& [size, scale, kind] = GetParam();
   const Snapshot full = tables_snapshot();
   const Snapshot none = with_view(full, [](InspectView& view) { view.details = nullptr; });
   for (const Snapshot& snapshot : {full, none}) {
     HeadlessPanel panel(static_cast<int>(380 * scale), static_cast<int>(size.second * 1.5f), scale,
-                        theme, [&](const Theme& theme, const Rect& rect, Commands& commands) {
+                        kind, [&](const Theme& theme, const Rect& rect, Commands& commands) {
                           draw_details_panel(theme, rect, snapshot, commands);
                         });
     panel.frames(3);

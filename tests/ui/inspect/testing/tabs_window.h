@@ -12,9 +12,9 @@ namespace shardlens::ui {
 
 struct TabsWindow {
   explicit TabsWindow(Snapshot given, InspectTab tab = InspectTab::kKernels, int width = 1600,
-                      int height = 360, float scale = 1, ThemeKind theme = ThemeKind::kDark)
+                      int height = 360, float scale = 1, ThemeKind kind = ThemeKind::kDark)
       : snapshot(std::move(given)),
-        panel(width, height, scale, theme,
+        panel(width, height, scale, kind,
               [this](const Theme& theme, const Rect& rect, Commands& c) {
                 tabs.draw(theme, rect, snapshot, c);
                 if (const auto wanted = tabs.take_wanted_view()) view = wanted;
