@@ -4,10 +4,8 @@
 #include <mutex>
 #include <utility>
 
-#include "trace/base/saturated.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/run/window_cells.h"
-#include "trace/timeline/values/drawn_event.h"
 
 namespace shardlens::trace {
 
@@ -15,6 +13,9 @@ namespace {
 
 // With one call: as much as a part of the run's scan has decoded.
 constexpr std::int64_t kCellsPerCall = 4096;
+// Wider than any extent, which ends where no time is plausible any more; half of what a number
+// holds, so that sums fit.
+constexpr Interval kEver{-(std::int64_t{1} << 62), std::int64_t{1} << 62};
 
 // Of those that were joined.
 struct Greatest {
@@ -46,13 +47,15 @@ void visit_joined(const CellRow<Cell>& row, int row_bits, int bits, Interval win
 
 }  // namespace
 
-RankOverview::RankOverview() : stale_{{-kMostDrawnNs, kMostDrawnNs}}, extent_(stale_.front()) {}
+RankOverview::RankOverview() : stale_{kEver}, extent_(kEver) {}
 
 void RankOverview::add_news(Interval time) {
   const std::lock_guard lock(mutex_);
-  stale_ = unite(
-      stale_,
-      normalize({{drawn_instant(time.start_ns), drawn_instant(saturated_add(time.end_ns, 1))}}));
+  const auto within = [](std::int64_t at_ns) {
+    return std::clamp(at_ns, kEver.start_ns, kEver.end_ns - 1);
+  };
+  // An event without length lies at its start.
+  stale_ = unite(stale_, normalize({{within(time.start_ns), within(time.end_ns) + 1}}));
 }
 
 void RankOverview::fit(Interval extent, int cell_bits) {

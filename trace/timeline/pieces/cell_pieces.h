@@ -1,5 +1,5 @@
-// From sums over cells of equal length, as an overview holds them, to the pieces that are drawn. Pure
-// functions, any thread.
+// From sums over cells of equal length, as an overview holds them, to the pieces that are drawn.
+// Pure functions, any thread.
 #pragma once
 
 #include <cstdint>
