@@ -116,6 +116,13 @@ TEST_F(OpenRun, WhatReducesABucketLiesUnderItsMark) {
   EXPECT_LE(picture.ready[0].time_ns, picture.pieces[0].start_ns);
 }
 
+TEST_F(OpenRun, FromAfarWhatReducesABucketLiesThere) {
+  const RowPicture picture =
+      picture_of(*explorer_, row("Buckets ready"), KnownRun::at(0, 0), KnownRun::at(3, 0), 30);
+  EXPECT_EQ(picture.pieces.size(), 3u);
+  EXPECT_EQ(picture.collectives.size(), 3u);
+}
+
 TEST_F(OpenRun, RibbonsSayWhereTheTimeWent) {
   const RowPicture picture = step_of("Rank 0");
   const std::vector<std::pair<std::int64_t, TimeClass>> expected{

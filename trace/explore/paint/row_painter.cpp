@@ -170,17 +170,15 @@ RowDraft RowPainter::ready_row(const RowTask& task) const {
   const TagKind kind = task.row->label.starts_with("Units") ? TagKind::kUnit : TagKind::kBucket;
   PieceFolder folder(grid, task.window, 1);
   DrawnCollectives drawn(run_, *task.rank, nullptr);
-  if (run_.needs_events(task.ns_per_pixel)) {
-    visit_rows(rows.collectives, folder.window(), [&](std::uint32_t i, Interval time) {
-      if (rows.collectives.rows[i].tag_kind != kind || time.length() < grid.column_ns()) return;
-      DrawnEvent event;
-      event.time = time;
-      event.name = rows.collectives.labels[i];
-      event.ref = {EventTableKind::kCollective, task.rank->rank, rows.collectives.ids[i], 0};
-      drawn.add(i, event);
-      folder.add(event);
-    });
-  }
+  visit_rows(rows.collectives, folder.window(), [&](std::uint32_t i, Interval time) {
+    if (rows.collectives.rows[i].tag_kind != kind || time.length() < grid.column_ns()) return;
+    DrawnEvent event;
+    event.time = time;
+    event.name = rows.collectives.labels[i];
+    event.ref = {EventTableKind::kCollective, task.rank->rank, rows.collectives.ids[i], 0};
+    drawn.add(i, event);
+    folder.add(event);
+  });
   RowDraft draft;
   draft.names_are_labels = true;
   RowPicture& picture = draft.picture;
