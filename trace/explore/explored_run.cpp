@@ -263,6 +263,7 @@ void ExploredRun::publish() {
     extent.start_ns = std::min(extent.start_ns, added.extent.start_ns);
     extent.end_ns = std::max(extent.end_ns, added.extent.end_ns);
   }
+  if (extent.end_ns < extent.start_ns) extent = {};  // nothing was recorded yet
   fit_overviews(*run, extent);
   add_calls(*run);
   run->totals = totals_;
@@ -270,10 +271,8 @@ void ExploredRun::publish() {
   rows->rows = catalogue_.rows();
   rows->ranks = ranks_of(catalogue_, *run);
   std::ranges::stable_sort(rows->steps, {}, &StepBorder::start_ns);
-  if (extent.end_ns > extent.start_ns) {
-    rows->start_ns = extent.start_ns;
-    rows->end_ns = extent.end_ns;
-  }
+  rows->start_ns = extent.start_ns;
+  rows->end_ns = extent.end_ns;
   rows->incomplete = problem();
   published_ = steady_clock::now();
   rows->reversed_events = scan_.reversed_events();
