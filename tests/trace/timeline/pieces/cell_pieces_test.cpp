@@ -45,6 +45,8 @@ TEST(CellPieces, ColumnsAreWholeCellsAndAtMostAPixel) {
   EXPECT_EQ(grid_of_cells(1'000, 3'999).column_ns(), 3'000);
   EXPECT_EQ(grid_of_cells(1'000, 1'000).column_ns(), 1'000);
   EXPECT_EQ(grid_of_cells(1'000, 10).column_ns(), 1'000);
+  EXPECT_GT(grid_of_cells(std::int64_t{1} << 48, 1e18).column_ns(), 0)
+      << "no more than a number holds";
 }
 
 TEST(CellPieces, CoverAsMuchOfEachColumnAsTheEvents) {
