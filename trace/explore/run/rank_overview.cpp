@@ -69,14 +69,14 @@ void RankOverview::fit(Interval extent, int cell_bits) {
 
 bool RankOverview::fill_some(EventStore& store, const RankSnapshot& rank, std::int64_t until_ns) {
   const int bits = rows_.cell_bits;
-  Interval todo;
+  Interval first_stale;
   {
     const std::shared_lock lock(mutex_);
     const Intervals stale = clip(stale_, extent_);
     if (stale.empty()) return false;
-    todo = stale.front();
+    first_stale = stale.front();
   }
-  Interval cells = cells_around(todo, bits);
+  Interval cells = cells_around(first_stale, bits);
   cells.end_ns = std::min(cells.end_ns, cells.start_ns + kCellsPerCall);
   if (until_ns != INT64_MAX) cells.end_ns = std::min(cells.end_ns, cell_at(until_ns, bits));
   if (cells.end_ns <= cells.start_ns) return false;

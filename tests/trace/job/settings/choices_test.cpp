@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "trace/job/settings/settings.h"
@@ -11,89 +13,112 @@ namespace shardlens::trace {
 namespace {
 
 // The table knows the names, choices.h the order: here both are written down once more.
-TEST(Choices, AreCalledWhatTheirEnumeratorsAreCalled) {
-  const auto set_to = [](std::string_view assignment) {
+template <typename Choice>
+void expect_names(std::string_view knob, Choice Settings::*member,
+                  std::initializer_list<std::pair<std::string_view, Choice>> names) {
+  EXPECT_EQ(names.size(), find_knob(knob)->choices.size()) << knob;
+  for (const auto& [name, choice] : names) {
     Settings settings;
-    EXPECT_TRUE(set_assignment(settings, assignment)) << assignment;
-    return settings;
-  };
-  EXPECT_EQ(set_to("packing=auto").packing, AutoBool::kAuto);
-  EXPECT_EQ(set_to("packing=true").packing, AutoBool::kTrue);
-  EXPECT_EQ(set_to("packing=false").packing, AutoBool::kFalse);
-  EXPECT_EQ(set_to("reshard_after_forward=auto").reshard_after_forward, AutoBool::kAuto);
-  EXPECT_EQ(set_to("reshard_after_forward=true").reshard_after_forward, AutoBool::kTrue);
-  EXPECT_EQ(set_to("reshard_after_forward=false").reshard_after_forward, AutoBool::kFalse);
-  EXPECT_EQ(set_to("on_bad_lines=stop").on_bad_lines, OnBadLines::kStop);
-  EXPECT_EQ(set_to("on_bad_lines=skip").on_bad_lines, OnBadLines::kSkip);
-  EXPECT_EQ(set_to("uneven_inputs=even").uneven_inputs, UnevenInputs::kEven);
-  EXPECT_EQ(set_to("uneven_inputs=join").uneven_inputs, UnevenInputs::kJoin);
-  EXPECT_EQ(set_to("device=auto").device, DeviceChoice::kAuto);
-  EXPECT_EQ(set_to("device=cpu").device, DeviceChoice::kCpu);
-  EXPECT_EQ(set_to("device=cuda").device, DeviceChoice::kCuda);
-  EXPECT_EQ(set_to("sharding_strategy=ddp").sharding_strategy, Strategy::kDdp);
-  EXPECT_EQ(set_to("sharding_strategy=zero1").sharding_strategy, Strategy::kZero1);
-  EXPECT_EQ(set_to("sharding_strategy=no_shard").sharding_strategy, Strategy::kNoShard);
-  EXPECT_EQ(set_to("sharding_strategy=shard_grad_op").sharding_strategy, Strategy::kShardGradOp);
-  EXPECT_EQ(set_to("sharding_strategy=full_shard").sharding_strategy, Strategy::kFullShard);
-  EXPECT_EQ(set_to("sharding_strategy=hybrid_shard").sharding_strategy, Strategy::kHybridShard);
-  EXPECT_EQ(set_to("sharding_strategy=hybrid_shard_zero2").sharding_strategy,
-            Strategy::kHybridShardZero2);
-  EXPECT_EQ(set_to("communication_hook=none").communication_hook, CommunicationHook::kNone);
-  EXPECT_EQ(set_to("communication_hook=fp16_compress").communication_hook,
-            CommunicationHook::kFp16Compress);
-  EXPECT_EQ(set_to("communication_hook=bf16_compress").communication_hook,
-            CommunicationHook::kBf16Compress);
-  EXPECT_EQ(set_to("communication=on").communication, Communication::kOn);
-  EXPECT_EQ(set_to("communication=none").communication, Communication::kNone);
-  EXPECT_EQ(set_to("wrap_policy=transformer_block").wrap_policy, WrapPolicy::kTransformerBlock);
-  EXPECT_EQ(set_to("wrap_policy=size").wrap_policy, WrapPolicy::kSize);
-  EXPECT_EQ(set_to("wrap_policy=whole_model").wrap_policy, WrapPolicy::kWholeModel);
-  EXPECT_EQ(set_to("backward_prefetch=pre").backward_prefetch, BackwardPrefetch::kPre);
-  EXPECT_EQ(set_to("backward_prefetch=post").backward_prefetch, BackwardPrefetch::kPost);
-  EXPECT_EQ(set_to("backward_prefetch=none").backward_prefetch, BackwardPrefetch::kNone);
-  EXPECT_EQ(set_to("comm_stream_priority=auto").comm_stream_priority, StreamPriority::kAuto);
-  EXPECT_EQ(set_to("comm_stream_priority=high").comm_stream_priority, StreamPriority::kHigh);
-  EXPECT_EQ(set_to("comm_stream_priority=normal").comm_stream_priority, StreamPriority::kNormal);
-  EXPECT_EQ(set_to("precision=fp32").precision, Precision::kFp32);
-  EXPECT_EQ(set_to("precision=bf16").precision, Precision::kBf16);
-  EXPECT_EQ(set_to("precision=fp16").precision, Precision::kFp16);
-  EXPECT_EQ(set_to("param_dtype=auto").param_dtype, DataType::kAuto);
-  EXPECT_EQ(set_to("param_dtype=fp32").param_dtype, DataType::kFp32);
-  EXPECT_EQ(set_to("param_dtype=bf16").param_dtype, DataType::kBf16);
-  EXPECT_EQ(set_to("param_dtype=fp16").param_dtype, DataType::kFp16);
-  EXPECT_EQ(set_to("reduce_dtype=auto").reduce_dtype, DataType::kAuto);
-  EXPECT_EQ(set_to("reduce_dtype=fp32").reduce_dtype, DataType::kFp32);
-  EXPECT_EQ(set_to("reduce_dtype=bf16").reduce_dtype, DataType::kBf16);
-  EXPECT_EQ(set_to("reduce_dtype=fp16").reduce_dtype, DataType::kFp16);
-  EXPECT_EQ(set_to("buffer_dtype=auto").buffer_dtype, DataType::kAuto);
-  EXPECT_EQ(set_to("buffer_dtype=fp32").buffer_dtype, DataType::kFp32);
-  EXPECT_EQ(set_to("buffer_dtype=bf16").buffer_dtype, DataType::kBf16);
-  EXPECT_EQ(set_to("buffer_dtype=fp16").buffer_dtype, DataType::kFp16);
-  EXPECT_EQ(set_to("base_dtype=auto").base_dtype, BaseType::kAuto);
-  EXPECT_EQ(set_to("base_dtype=fp32").base_dtype, BaseType::kFp32);
-  EXPECT_EQ(set_to("base_dtype=bf16").base_dtype, BaseType::kBf16);
-  EXPECT_EQ(set_to("base_dtype=nf4").base_dtype, BaseType::kNf4);
-  EXPECT_EQ(set_to("optimizer=adamw").optimizer, OptimizerChoice::kAdamW);
-  EXPECT_EQ(set_to("optimizer=sgd").optimizer, OptimizerChoice::kSgd);
-  EXPECT_EQ(set_to("lr_schedule=cosine").lr_schedule, LrSchedule::kCosine);
-  EXPECT_EQ(set_to("lr_schedule=linear").lr_schedule, LrSchedule::kLinear);
-  EXPECT_EQ(set_to("lr_schedule=constant").lr_schedule, LrSchedule::kConstant);
-  EXPECT_EQ(set_to("lr_schedule=constant_with_warmup").lr_schedule,
-            LrSchedule::kConstantWithWarmup);
-  EXPECT_EQ(set_to("lr_schedule=cosine_with_restarts").lr_schedule,
-            LrSchedule::kCosineWithRestarts);
-  EXPECT_EQ(set_to("lr_schedule=cosine_with_min_lr").lr_schedule, LrSchedule::kCosineWithMinLr);
-  EXPECT_EQ(set_to("lr_schedule=polynomial").lr_schedule, LrSchedule::kPolynomial);
-  EXPECT_EQ(set_to("lr_schedule=inverse_sqrt").lr_schedule, LrSchedule::kInverseSqrt);
-  EXPECT_EQ(set_to("lr_schedule=warmup_stable_decay").lr_schedule, LrSchedule::kWarmupStableDecay);
-  EXPECT_EQ(set_to("on_nonfinite=stop").on_nonfinite, OnNonfinite::kStop);
-  EXPECT_EQ(set_to("on_nonfinite=continue").on_nonfinite, OnNonfinite::kContinue);
-  EXPECT_EQ(set_to("checkpoint_format=full").checkpoint_format, CheckpointFormat::kFull);
-  EXPECT_EQ(set_to("checkpoint_format=sharded").checkpoint_format, CheckpointFormat::kSharded);
-  EXPECT_EQ(set_to("save_model=auto").save_model, SaveModel::kAuto);
-  EXPECT_EQ(set_to("save_model=none").save_model, SaveModel::kNone);
-  EXPECT_EQ(set_to("save_model=end").save_model, SaveModel::kEnd);
-  EXPECT_EQ(set_to("save_model=best").save_model, SaveModel::kBest);
+    ASSERT_TRUE(set_value(settings, knob, name)) << knob << ": " << name;
+    EXPECT_EQ(settings.*member, choice) << knob << ": " << name;
+  }
+}
+
+TEST(ChoiceNames, OfDataAndDevices) {
+  expect_names<AutoBool>(
+      "packing", &Settings::packing,
+      {{"auto", AutoBool::kAuto}, {"true", AutoBool::kTrue}, {"false", AutoBool::kFalse}});
+  expect_names<OnBadLines>("on_bad_lines", &Settings::on_bad_lines,
+                           {{"stop", OnBadLines::kStop}, {"skip", OnBadLines::kSkip}});
+  expect_names<UnevenInputs>("uneven_inputs", &Settings::uneven_inputs,
+                             {{"even", UnevenInputs::kEven}, {"join", UnevenInputs::kJoin}});
+  expect_names<DeviceChoice>(
+      "device", &Settings::device,
+      {{"auto", DeviceChoice::kAuto}, {"cpu", DeviceChoice::kCpu}, {"cuda", DeviceChoice::kCuda}});
+}
+
+TEST(ChoiceNames, OfParallelism) {
+  expect_names<Strategy>("sharding_strategy", &Settings::sharding_strategy,
+                         {{"ddp", Strategy::kDdp},
+                          {"zero1", Strategy::kZero1},
+                          {"no_shard", Strategy::kNoShard},
+                          {"shard_grad_op", Strategy::kShardGradOp},
+                          {"full_shard", Strategy::kFullShard},
+                          {"hybrid_shard", Strategy::kHybridShard},
+                          {"hybrid_shard_zero2", Strategy::kHybridShardZero2}});
+  expect_names<CommunicationHook>("communication_hook", &Settings::communication_hook,
+                                  {{"none", CommunicationHook::kNone},
+                                   {"fp16_compress", CommunicationHook::kFp16Compress},
+                                   {"bf16_compress", CommunicationHook::kBf16Compress}});
+  expect_names<Communication>("communication", &Settings::communication,
+                              {{"on", Communication::kOn}, {"none", Communication::kNone}});
+  expect_names<WrapPolicy>("wrap_policy", &Settings::wrap_policy,
+                           {{"transformer_block", WrapPolicy::kTransformerBlock},
+                            {"size", WrapPolicy::kSize},
+                            {"whole_model", WrapPolicy::kWholeModel}});
+  expect_names<BackwardPrefetch>("backward_prefetch", &Settings::backward_prefetch,
+                                 {{"pre", BackwardPrefetch::kPre},
+                                  {"post", BackwardPrefetch::kPost},
+                                  {"none", BackwardPrefetch::kNone}});
+  expect_names<AutoBool>(
+      "reshard_after_forward", &Settings::reshard_after_forward,
+      {{"auto", AutoBool::kAuto}, {"true", AutoBool::kTrue}, {"false", AutoBool::kFalse}});
+  expect_names<StreamPriority>("comm_stream_priority", &Settings::comm_stream_priority,
+                               {{"auto", StreamPriority::kAuto},
+                                {"high", StreamPriority::kHigh},
+                                {"normal", StreamPriority::kNormal}});
+}
+
+TEST(ChoiceNames, OfPrecision) {
+  expect_names<Precision>(
+      "precision", &Settings::precision,
+      {{"fp32", Precision::kFp32}, {"bf16", Precision::kBf16}, {"fp16", Precision::kFp16}});
+  expect_names<DataType>("param_dtype", &Settings::param_dtype,
+                         {{"auto", DataType::kAuto},
+                          {"fp32", DataType::kFp32},
+                          {"bf16", DataType::kBf16},
+                          {"fp16", DataType::kFp16}});
+  expect_names<DataType>("reduce_dtype", &Settings::reduce_dtype,
+                         {{"auto", DataType::kAuto},
+                          {"fp32", DataType::kFp32},
+                          {"bf16", DataType::kBf16},
+                          {"fp16", DataType::kFp16}});
+  expect_names<DataType>("buffer_dtype", &Settings::buffer_dtype,
+                         {{"auto", DataType::kAuto},
+                          {"fp32", DataType::kFp32},
+                          {"bf16", DataType::kBf16},
+                          {"fp16", DataType::kFp16}});
+  expect_names<BaseType>("base_dtype", &Settings::base_dtype,
+                         {{"auto", BaseType::kAuto},
+                          {"fp32", BaseType::kFp32},
+                          {"bf16", BaseType::kBf16},
+                          {"nf4", BaseType::kNf4}});
+}
+
+TEST(ChoiceNames, OfOptimizationAndCheckpoints) {
+  expect_names<OptimizerChoice>(
+      "optimizer", &Settings::optimizer,
+      {{"adamw", OptimizerChoice::kAdamW}, {"sgd", OptimizerChoice::kSgd}});
+  expect_names<LrSchedule>("lr_schedule", &Settings::lr_schedule,
+                           {{"cosine", LrSchedule::kCosine},
+                            {"linear", LrSchedule::kLinear},
+                            {"constant", LrSchedule::kConstant},
+                            {"constant_with_warmup", LrSchedule::kConstantWithWarmup},
+                            {"cosine_with_restarts", LrSchedule::kCosineWithRestarts},
+                            {"cosine_with_min_lr", LrSchedule::kCosineWithMinLr},
+                            {"polynomial", LrSchedule::kPolynomial},
+                            {"inverse_sqrt", LrSchedule::kInverseSqrt},
+                            {"warmup_stable_decay", LrSchedule::kWarmupStableDecay}});
+  expect_names<OnNonfinite>("on_nonfinite", &Settings::on_nonfinite,
+                            {{"stop", OnNonfinite::kStop}, {"continue", OnNonfinite::kContinue}});
+  expect_names<CheckpointFormat>(
+      "checkpoint_format", &Settings::checkpoint_format,
+      {{"full", CheckpointFormat::kFull}, {"sharded", CheckpointFormat::kSharded}});
+  expect_names<SaveModel>("save_model", &Settings::save_model,
+                          {{"auto", SaveModel::kAuto},
+                           {"none", SaveModel::kNone},
+                           {"end", SaveModel::kEnd},
+                           {"best", SaveModel::kBest}});
 }
 
 TEST(Choices, AreAllNamedAndReadBack) {
