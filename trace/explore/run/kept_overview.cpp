@@ -15,6 +15,14 @@ namespace {
 constexpr int kZstdLevel = 1;
 constexpr unsigned long long kMostBytes = 1ULL << 30;
 
+// Times of cells, and of those beyond the last, must fit into a number.
+template <typename Cell>
+bool is_sensible(const CellRow<Cell>& row, int cell_bits) {
+  const std::int64_t most = (std::int64_t{1} << 62) >> cell_bits;
+  return row.first >= -most && row.first <= most &&
+         row.cells.size() <= static_cast<std::size_t>(most - row.first);
+}
+
 using KeptLanes = std::vector<std::pair<OverviewLane, CellRow<OverviewCell>>>;
 
 template <typename Cache, typename Lanes, typename Classes>
@@ -55,6 +63,11 @@ std::optional<OverviewRows> unpacked_overview(std::string_view bytes) {
   KeptLanes lanes;
   each_value_of_overview(reader, rows.cell_bits, lanes, rows.classes);
   if (!reader.has_all()) return std::nullopt;
+  if (rows.cell_bits < kFinestCellBits || rows.cell_bits > kLongestCellBits) return std::nullopt;
+  if (!is_sensible(rows.classes, rows.cell_bits)) return std::nullopt;
+  for (const auto& [lane, row] : lanes) {
+    if (!is_sensible(row, rows.cell_bits)) return std::nullopt;
+  }
   for (auto& [lane, row] : lanes) rows.lanes.emplace(lane, std::move(row));
   return rows;
 }
