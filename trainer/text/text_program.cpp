@@ -84,6 +84,13 @@ std::uint64_t half_of_memory() {
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
 }
 
+// In brackets.
+std::string last_line(std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  text.remove_prefix(text.find_last_of('\n') + 1);
+  return text.empty() ? "" : " (" + std::string(text) + ")";
+}
+
 // The program as a file.
 int program_file() {
   const int file = memfd_create("prepare_text.zip", MFD_CLOEXEC);
@@ -287,28 +294,34 @@ trace::Error TextProgram::ended(std::string_view why) {
     }
   }
   process_ = -1;
-  std::string reason(why);
-  if (reason.empty() && WIFSIGNALED(status)) {
-    const int signal = WTERMSIG(status);
-    reason = signal == SIGKILL  ? "was killed, as systems do when memory runs out"
-             : signal == SIGINT ? "was stopped"
-                                : std::string("died of ") + strsignal(signal);
-  }
-  if (reason.empty()) reason = "left with exit code " + std::to_string(WEXITSTATUS(status));
-  if (why.empty()) reason += last_words();
+  const std::string reason = why.empty() ? reason_of(status) : std::string(why);
   return {trace::ErrorKind::kFailed, "the program that prepares texts " + reason};
 }
 
-// The last line that it wrote to its standard error.
+std::string TextProgram::reason_of(int status) const {
+  const std::string said = last_words();
+  if (!WIFSIGNALED(status)) {
+    return "left with exit code " + std::to_string(WEXITSTATUS(status)) + last_line(said);
+  }
+  const int signal = WTERMSIG(status);
+  if (signal == SIGKILL) return "was killed, as systems do when memory runs out" + last_line(said);
+  if (signal == SIGINT) return "was stopped" + last_line(said);
+  // So Rust ends, and adds advice.
+  if (signal == SIGABRT && said.find("memory allocation of") != std::string::npos) {
+    return "needs more memory than " + std::to_string(memory_bytes_ >> 20) +
+           " MiB, which is all that it may take. Split the text";
+  }
+  return std::string("died of ") + strsignal(signal) + last_line(said);
+}
+
+// The end of what it wrote to its standard error.
 std::string TextProgram::last_words() const {
-  std::array<char, 4096> bytes{};
+  std::string text(4096, '\0');
   const auto size = lseek(errors_, 0, SEEK_END);
-  const auto begin = std::max<off_t>(0, size - static_cast<off_t>(bytes.size()));
-  const ssize_t count = pread(errors_, bytes.data(), bytes.size(), begin);
-  std::string_view text(bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  text.remove_prefix(text.find_last_of('\n') + 1);
-  return text.empty() ? "" : " (" + std::string(text) + ")";
+  const auto begin = std::max<off_t>(0, size - static_cast<off_t>(text.size()));
+  const ssize_t count = pread(errors_, text.data(), text.size(), begin);
+  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return text;
 }
 
 }  // namespace shardlens::trainer

@@ -72,6 +72,7 @@ class TextProgram {
   std::optional<std::string> check_limits(Progress& progress) const;
   double processor_seconds() const;
   trace::Error ended(std::string_view why);
+  std::string reason_of(int status) const;
   std::string last_words() const;
 
   TextProgramOptions options_;

@@ -81,8 +81,11 @@ TEST_F(TextProgramTest, IsNotNeededForDocumentsOfBytes) {
 TEST_F(TextProgramTest, TellsOfWhatItDied) {
   pretend("kill -9 $$");
   EXPECT_THAT(error_of(), AllOf(HasSubstr("data.jsonl"), HasSubstr("memory runs out")));
-  pretend("echo 'memory allocation of 5 bytes failed' >&2; kill -ABRT $$");
-  EXPECT_THAT(error_of(), AllOf(HasSubstr("died of Aborted"), HasSubstr("allocation of 5 bytes")));
+  pretend("printf 'memory allocation of 5 bytes failed\nnote: run with …\n' >&2; kill -ABRT $$");
+  EXPECT_THAT(error_of(), AllOf(HasSubstr("data.jsonl"), HasSubstr("needs more memory than "),
+                                Not(HasSubstr("note"))));
+  pretend("echo 'assertion failed' >&2; kill -ABRT $$");
+  EXPECT_THAT(error_of(), HasSubstr("died of Aborted (assertion failed)"));
   pretend("echo 'first' >&2; echo 'KeyError: x' >&2; exit 1");
   EXPECT_THAT(error_of(), HasSubstr("left with exit code 1 (KeyError: x)"));
 }

@@ -254,7 +254,27 @@ def check_hostile(probe):
                 print("WRONG:", answer)
                 wrong += 1
         print(f"of 40 damaged files {refused} were refused")
+        (folder / "tokenizer.json").write_text(json.dumps(definition))
+        wrong += check_memory(probe, folder)
     return wrong
+
+
+def check_memory(probe, folder):
+    """A word without end, wherever it stands: what encodes it ends in words that name its place and the limit."""
+    word = "".join(random.Random(4).choices("abcdefghij", k=12_000_000))
+    short, long, lines = folder / "short.txt", folder / "long.txt", folder / "lines.jsonl"
+    short.write_text("words\n" + word)
+    long.write_text("some words before it\n" * 100_000 + word)
+    lines.write_text(json.dumps({"text": "words"}) + "\n" + json.dumps({"text": word}) + "\n")
+    limits = " MiB, which is all that it may take"
+    wrong = 0
+    # Rust aborts, a regular expression's matcher fails, a process that encodes ends.
+    for memory in (300, 1000):
+        ask = dict(tokenizer=str(folder), memory=memory << 20)
+        for data, where in ((short, short), (lines, f"{lines}:")):
+            wrong += refuses(probe, f"a long word in {memory} MiB", (str(where), f"{memory}{limits}"), 60, data=str(data), **ask)
+        wrong += refuses(probe, f"a long word in a worker's {memory} MiB", (str(long), " memory"), 60, data=str(long), **ask)
+    return wrong + refuses(probe, "a long line", (f"{lines}:2: ", f"120{limits}"), 60, data=str(lines), memory=120 << 20)
 
 
 def main():

@@ -5,7 +5,7 @@ import codecs
 from .examples import BATCH, WITH_SPECIAL
 from .files import READ_BYTES, open_text, unreadable
 from .long_texts import Cutter, Words
-from .refusal import Refused, quoted
+from .refusal import NotEncoded, Refused, quoted
 
 PIECE = 100_000  # characters that are encoded as one
 # A text that cannot be cut needs some hundred times its size while it is encoded.
@@ -28,6 +28,8 @@ class Documents:
                     self.binary_files += 1
                 elif data:
                     self.add_pieces(path, self.pieces(file, data, path))
+            except NotEncoded as failed:
+                raise Refused(failed.kind, f"{path}: {failed.message}") from None
             except OSError as error:
                 raise unreadable(path, error) from None
 

@@ -1,6 +1,6 @@
 """Lines on their way into the image: the texts of many are encoded side by side."""
 
-from .refusal import BadExample, Refused, place
+from .refusal import BadExample, NotEncoded, Refused, place
 
 BATCH = 2_000_000  # characters that are encoded side by side
 BATCH_EXAMPLES = 2000
@@ -29,8 +29,8 @@ class Examples:
         try:
             encoded = {how: iter(self.encode([text for _, _, texts, _ in batch for text, each in texts if each == how], how))
                        for how in (ALONE, WITH_SPECIAL, WITH_ENDS)}
-        except Refused as refused:
-            raise Refused(refused.kind, f"{self.failing_place(batch)}: {refused.message}") from None
+        except NotEncoded as failed:
+            raise Refused(failed.kind, f"{self.failing_place(batch)}: {failed.message}") from None
         for path, number, texts, finish in batch:
             try:
                 finish(*[next(encoded[how]) for _, how in texts])
@@ -47,7 +47,7 @@ class Examples:
             for text, how in texts:
                 try:
                     self.encode([text], how)
-                except Refused:
+                except NotEncoded:
                     return place(path, number)
         return place(*batch[0][:2])
 

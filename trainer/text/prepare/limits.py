@@ -38,6 +38,17 @@ def limit_memory(size):
     resource.setrlimit(resource.RLIMIT_DATA, (size if hard == resource.RLIM_INFINITY else min(size, hard), hard))
 
 
+def lacks_memory(error):
+    """Also Rust's panics are exceptions; Oniguruma says it in its own words."""
+    return isinstance(error, MemoryError) or "memory allocation" in str(error)
+
+
+def more_than_memory():
+    limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    there_is = "there is" if limit == resource.RLIM_INFINITY else f"{limit >> 20} MiB, which is all that it may take"
+    return f"it needs more memory than {there_is}. Split the text."
+
+
 def limit_share(count):
     """Of one of `count` processes that we started: what we may still take is divided among them."""
     limit, _ = resource.getrlimit(resource.RLIMIT_DATA)

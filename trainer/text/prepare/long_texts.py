@@ -8,6 +8,7 @@ import re
 from array import array
 
 from .limits import die_with, killed_after, limit_share, seconds_for
+from .refusal import reason_of
 
 # Where most tokenizers let a text be cut without changing its tokens: before a line's or a word's beginning; before a
 # word; at a space that the tokenizer puts before every text itself.
@@ -146,4 +147,9 @@ class WordProcesses:
     def look_up(text):
         words = WordProcesses.words
         with killed_after(seconds_for(len(text), words.patience)):
-            return words.look_up(text)
+            try:
+                return words.look_up(text)
+            except Exception:
+                raise
+            except BaseException as error:  # a panic of Rust cannot be sent to who started us
+                raise RuntimeError(reason_of(error)) from None

@@ -11,7 +11,7 @@ import sys
 from .limits import take_limits
 from .packages import PACKAGES, lacking, need_all
 from .preparation import Preparation
-from .refusal import Refused, quoted
+from .refusal import Refused
 from .tokenizer import Bytes, Tokenizer
 
 
@@ -36,11 +36,7 @@ def main():
 
 
 def encode(request):
-    try:
-        return Preparation(request, make_tokenizer(request)).run()
-    except MemoryError:
-        raise Refused("failed", f"The text {quoted(request['data'])} needs more memory than "
-                                f"{request['memory'] >> 20} MiB, which is all that preparing it may take.") from None
+    return Preparation(request, make_tokenizer(request)).run()
 
 
 def make_tokenizer(request):

@@ -5,9 +5,9 @@ import os
 from .documents import Documents
 from .examples import BadLines, Examples
 from .image import LABELED, Image
-from .limits import seconds_for
+from .limits import more_than_memory, seconds_for
 from .lines import Lines
-from .refusal import Refused, quoted
+from .refusal import Refused, place, quoted
 from .tokenizer import Encoder
 
 
@@ -21,19 +21,34 @@ class Preparation:
         self.lines = Lines(request, self.encoder, self.image, self.examples, self.bad_lines, self.tell)
         self.documents = Documents(self.encoder, self.image, self.examples, self.lines.finish_plain, self.tell,
                                    request["seconds"])
-        self.file = 0
+        self.file, self.line = 0, 0
 
     def tell(self, first_line, last_line, characters):
+        self.line = last_line
         self.image.tell(self.file, first_line, last_line, seconds_for(characters, self.request["seconds"]))
 
     def run(self):
+        try:
+            return self.prepare()
+        except MemoryError:
+            raise Refused("failed", f"{self.place()}: {more_than_memory()}") from None
+
+    def place(self):
+        files = self.request.get("files")
+        return place(self.path(files[self.file]), self.line) if files else self.request["data"]
+
+    @staticmethod
+    def path(name):
+        return os.fsdecode(bytes.fromhex(name))
+
+    def prepare(self):
         if "prompt" in self.request:
             self.image.append(self.encoder.encode([self.request["prompt"]], True)[0])
             self.image.end_example()
         else:
             reader = self.lines if self.request["json_lines"] else self.documents
             for self.file, name in enumerate(self.request["files"]):
-                reader.add(os.fsdecode(bytes.fromhex(name)))
+                reader.add(self.path(name))
             self.examples.flush()
             self.check_not_empty()
         names = self.lines.labels.names(self.image.labels)

@@ -11,6 +11,10 @@ class Refused(Exception):
         self.kind, self.message = kind, message
 
 
+class NotEncoded(Refused):
+    """A text has no tokens; its place is not known yet."""
+
+
 class NoPackage(Refused):
     """What would prepare the text is not installed."""
 

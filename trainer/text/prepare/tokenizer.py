@@ -4,8 +4,9 @@ import concurrent.futures
 import os
 import re
 
+from .limits import lacks_memory, more_than_memory
 from .packages import need
-from .refusal import Refused, quoted, reason_of
+from .refusal import NotEncoded, Refused, quoted, reason_of
 from .tokenizer_files import TokenizerFiles
 
 # Any character may be unknown to a tokenizer, which then leaves it out or fails.
@@ -38,6 +39,7 @@ class Tokenizer:
 
     def __init__(self, path):
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        os.environ["RUST_BACKTRACE"] = "0"  # our last words say why we die
         need("tokenizers")
         files = TokenizerFiles(path)
         self.name = f"The tokenizer {quoted(files.paths[0])}"
@@ -52,6 +54,8 @@ class Tokenizer:
         except (Refused, KeyboardInterrupt):
             raise
         except BaseException as error:  # a panic of Rust is no Exception
+            if lacks_memory(error):
+                raise Refused("failed", f"{self.name} cannot be used: {more_than_memory()}") from None
             raise Refused("damaged", f"{self.name} cannot be used: {reason_of(error)}. Download it again.") from None
         self.end = files.id_of(self.tokenizer, "eos_token", "sep_token",
                                ("<|endoftext|>", "</s>", "<|end_of_text|>", "[SEP]"))
@@ -122,13 +126,15 @@ class Encoder:
     def guarded(self, work, *arguments):
         try:
             return work(*arguments)
-        except (KeyboardInterrupt, MemoryError, Refused):
+        except (KeyboardInterrupt, Refused):
             raise
         except (concurrent.futures.BrokenExecutor, OSError) as error:
-            raise Refused("failed", f"a process that encodes the text has ended: {reason_of(error)}. Is there too little "
+            raise NotEncoded("failed", f"a process that encodes the text has ended: {reason_of(error)}. Is there too little "
                                     "memory, or does a regular expression of the tokenizer's file try too much?") from None
         except BaseException as error:  # a panic of Rust is no Exception
-            raise Refused("damaged", f"{self.tokenizer.name} cannot encode the text: {reason_of(error)}") from None
+            if lacks_memory(error):
+                raise NotEncoded("failed", more_than_memory()) from None
+            raise NotEncoded("damaged", f"{self.tokenizer.name} cannot encode the text: {reason_of(error)}") from None
 
     def end_of_text(self, tokens):
         """What is still to follow them at the end of a text."""
