@@ -16,10 +16,10 @@ struct Interval {  // half-open: [start_ns, end_ns)
   auto operator<=>(const Interval&) const = default;
 };
 
-// Rows with other times are damage, not measurements: reversed, longer than a day, beyond any
-// calendar.
+// Rows with other times are damage, not measurements: reversed, longer than a day, after January
+// 2043. What is drawn ends there, too: sums and differences of times within fit into a number.
 inline constexpr std::int64_t kLongestRowNs = std::int64_t{86'400} * 1'000'000'000;
-inline constexpr std::int64_t kLatestTimeNs = std::int64_t{1} << 62;
+inline constexpr std::int64_t kLatestTimeNs = std::int64_t{1} << 61;
 inline bool is_plausible_time(std::int64_t start_ns, std::int64_t end_ns) {
   return start_ns >= 0 && end_ns >= start_ns && end_ns < kLatestTimeNs &&
          end_ns - start_ns <= kLongestRowNs;

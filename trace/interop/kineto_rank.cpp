@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "trace/base/intervals.h"
 #include "trace/interop/nccl_names.h"
 
 namespace shardlens::trace {
@@ -15,7 +16,6 @@ namespace {
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr std::string_view kFurtherNames = "(one of further names)";  // beyond what a run can hold
 constexpr int kDeepest = 255;
-constexpr std::int64_t kFurthest = (std::int64_t{1} << 62) - 1;  // ns: 146 years
 
 std::string thread_name(const KinetoEvent& event) { return "thread " + event.thread; }
 
@@ -69,7 +69,7 @@ void KinetoRank::add_bulk(const KinetoEvent& event, LaneKind lane_kind, const st
 
 void KinetoRank::add(const KinetoEvent& event) {
   if (event.category == KinetoCategory::kFlow) return;
-  if (std::abs(event.start_ns) > kFurthest || event.duration_ns > kFurthest) {
+  if (std::abs(event.start_ns) >= kLatestTimeNs || event.duration_ns >= kLatestTimeNs) {
     return leave_out("their times are no dates");
   }
   times_.add(event.start_ns);

@@ -50,6 +50,12 @@ TEST_F(KinetoBounds, ZerosOfCuptiAndEndlessDurationsAreLeftOutWhereverTheyStand)
   EXPECT_EQ(run.figures.info.end_ns - run.figures.info.start_ns, 95'000);
 }
 
+TEST_F(KinetoBounds, WhatNoViewWouldCountIsNotImported) {
+  const auto imported = import_kineto(
+      std::vector{write("late.json", trace_of({kernel_at("2500000000000000")}, ""))}, runs());
+  ASSERT_FALSE(imported) << "in 2049";
+}
+
 TEST_F(KinetoBounds, ATraceWithLongPausesIsWrittenByItsEventsAndNotByItsTime) {
   // 15 hours apart each: nothing is left out, and half a month has 13 million tenths of seconds.
   std::vector<std::string> events;

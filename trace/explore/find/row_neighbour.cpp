@@ -12,7 +12,7 @@ namespace {
 
 // How far is looked at first; four times as far as long as nothing is there.
 constexpr std::int64_t kFirstReachNs = 1'000'000;
-constexpr std::int64_t kMostReachNs = 2 * kMostDrawnNs;  // from the first time to the last
+constexpr std::int64_t kMostReachNs = 2 * kLatestTimeNs;  // from the first time to the last
 
 template <typename Row, typename Same>
 std::optional<EventPlace> neighbour_row(const RunSnapshot& run, EventTableKind table, int rank,

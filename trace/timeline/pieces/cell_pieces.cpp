@@ -2,18 +2,14 @@
 
 #include <algorithm>
 
+#include "trace/base/intervals.h"
+
 namespace shardlens::trace {
-
-namespace {
-
-constexpr std::int64_t kWidestColumnNs = std::int64_t{1} << 61;
-
-}  // namespace
 
 PixelGrid grid_of_cells(std::int64_t cell_ns, double ns_per_pixel) {
   cell_ns = std::max<std::int64_t>(cell_ns, 1);
   const double cells = ns_per_pixel / static_cast<double>(cell_ns);
-  const std::int64_t most = std::clamp<std::int64_t>(kWidestColumnNs / cell_ns, 1, 1'000'000);
+  const std::int64_t most = std::clamp<std::int64_t>(kLatestTimeNs / cell_ns, 1, 1'000'000);
   const auto whole =
       cells >= 1 ? static_cast<std::int64_t>(std::min(cells, static_cast<double>(most))) : 1;
   return PixelGrid::of_columns(whole * cell_ns);

@@ -21,11 +21,8 @@ struct DrawnEvent {
   EventRef ref;
 };
 
-// Times beyond are damage; sums and differences of those within fit.
-inline constexpr std::int64_t kMostDrawnNs = std::int64_t{1} << 61;
-
 inline std::int64_t drawn_instant(std::int64_t time_ns) {
-  return std::clamp(time_ns, -kMostDrawnNs, kMostDrawnNs);
+  return std::clamp(time_ns, -kLatestTimeNs, kLatestTimeNs);
 }
 // From start and end in either order: an event that ended before it began is drawn from the earlier
 // time.
