@@ -158,8 +158,23 @@ void RunLibrary::work(const std::stop_token& stop) {
   }
 }
 
-void RunLibrary::look_around(const std::stop_token& stop, bool wants_scan, bool changed) {
+namespace {
+
+// "" of what went well.
+template <typename Work>
+std::string problem_of(Work work) {
   try {
+    work();
+    return "";
+  } catch (const std::exception& error) {
+    return std::string("The library cannot be read: ") + error.what();
+  }
+}
+
+}  // namespace
+
+void RunLibrary::look_around(const std::stop_token& stop, bool wants_scan, bool changed) {
+  std::string problem = problem_of([&] {
     changed |= keep_pinned();
     if (carry_out_tasks()) wants_scan = changed = true;
     if (scan_.is_due() || wants_scan) changed |= scan(stop);
@@ -168,10 +183,9 @@ void RunLibrary::look_around(const std::stop_token& stop, bool wants_scan, bool 
     const std::lock_guard lock(mutex_);
     ++work_.looks;
     state_.work = work_;
-  } catch (const std::exception& error) {
-    // Seen with the next publication; the next look begins anew.
-    problems_ = {std::string("The library cannot be read: ") + error.what()};
-  }
+  });
+  // The next look begins anew.
+  if (std::exchange(problems_.of_look, problem) != problem) problem_of([this] { publish(); });
 }
 
 // What was pinned before is known before the first run is shown.
@@ -193,28 +207,22 @@ bool RunLibrary::keep_pinned() {
   asked_pinned_ = true;
   pinned_ = *to_pin;
   const auto done = trace::pin_baseline(folders_.runs_dir, fs::path(pinned_).filename().string());
-  if (!done) problems_.push_back("The baseline is not kept: " + done.error().message);
+  problems_.of_baseline = done ? "" : "The baseline is not kept: " + done.error().message;
   return true;
 }
 
-// A number is given once and kept, also by the library's file.
-void RunLibrary::number_runs() {
-  if (auto problem = numbering_.number(scan_.own_runs()); !problem.empty()) {
-    problems_.push_back(std::move(problem));
-  }
-}
-
 bool RunLibrary::scan(const std::stop_token& stop) {
-  const auto old_problems = std::exchange(problems_, {});
+  const std::string old_problem = problems_.of_numbers;
   const auto has_looked = [this] {
-    number_runs();
+    // A number is given once and kept, also by the library's file.
+    problems_.of_numbers = numbering_.number(scan_.own_runs());
     if (!scan_.loaded() && scan_.has_unread() && !scan_.entries().empty()) publish();
   };
   const auto has_read = [this] {
     if (!scan_.loaded()) publish_while_loading();
   };
   const bool changed = scan_.scan(stop, has_looked, has_read);
-  return changed || problems_ != old_problems;
+  return changed || problems_.of_numbers != old_problem;
 }
 
 // The table fills while the rest is read; what it costs to show grows with the rows, so it is shown
@@ -246,7 +254,9 @@ void RunLibrary::publish() {
   }
   auto ledger = build_ledger(records, question);
   ledger.problems = scan_.problems();
-  ledger.problems.insert(ledger.problems.end(), problems_.begin(), problems_.end());
+  for (const auto* problem : {&problems_.of_look, &problems_.of_numbers, &problems_.of_baseline}) {
+    if (!problem->empty()) ledger.problems.push_back(*problem);
+  }
   ledger.next_number = numbering_.next();
   ledger.deleted = trash_->last();
   for (auto& row : ledger.rows) {

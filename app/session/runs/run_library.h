@@ -78,7 +78,6 @@ class RunLibrary {
   void work(const std::stop_token& stop);
   void look_around(const std::stop_token& stop, bool wants_scan, bool changed);
   bool scan(const std::stop_token& stop);
-  void number_runs();
   bool keep_pinned();
   void publish_while_loading();
   bool take_live_view();
@@ -96,7 +95,9 @@ class RunLibrary {
   bool asked_pinned_ = false;
   std::size_t rows_shown_ = 0;  // with the last publication
   std::chrono::steady_clock::time_point shown_at_{};
-  std::vector<std::string> problems_;
+  struct {
+    std::string of_look, of_numbers, of_baseline;  // "": none
+  } problems_;                                     // as of the last time that each was tried
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;

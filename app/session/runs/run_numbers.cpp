@@ -27,7 +27,7 @@ std::int64_t RunNumbering::number_of(const trace::RunInfo& run) const {
 std::string RunNumbering::number(std::vector<const trace::RunInfo*> runs) {
   std::erase_if(runs, [this](const auto* run) { return number_of(*run) != 0; });
   // Once even without runs: numbers of deleted ones are not used again.
-  if (std::exchange(asked_, true) && runs.empty()) return "";
+  if (std::exchange(asked_, true) && runs.empty()) return problem_;
   std::ranges::sort(runs, is_older_run);
   std::vector<trace::RunPlace> places;
   for (const auto* run : runs) {
@@ -36,11 +36,12 @@ std::string RunNumbering::number(std::vector<const trace::RunInfo*> runs) {
   }
   const auto given = trace::number_runs(runs_dir_, places);
   if (given) next_ = std::max(next_, given->next);
-  if (runs.empty()) return "";
+  if (runs.empty()) return problem_;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     numbers_[key_of(*runs[i])] = given ? given->numbers[i] : next_++;
   }
-  return given ? "" : "The numbers of runs are not kept: " + given.error().message;
+  if (!given) problem_ = "The numbers of runs are not kept: " + given.error().message;
+  return problem_;
 }
 
 }  // namespace shardlens::app

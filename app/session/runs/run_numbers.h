@@ -17,8 +17,8 @@ class RunNumbering {
  public:
   explicit RunNumbering(std::filesystem::path runs_dir) : runs_dir_(std::move(runs_dir)) {}
 
-  // Gives every run without a number the next one, by age. Returns what kept them from being
-  // stored, "": nothing.
+  // Gives every run without a number the next one, by age. Returns what kept one, now or before,
+  // from being stored, "": nothing.
   std::string number(std::vector<const trace::RunInfo*> runs);
   std::int64_t number_of(const trace::RunInfo& run) const;  // 0: not numbered yet
   std::int64_t next() const { return next_; }
@@ -31,6 +31,7 @@ class RunNumbering {
   std::map<Key, std::int64_t> numbers_;
   std::int64_t next_ = 1;
   bool asked_ = false;
+  std::string problem_;
 };
 
 }  // namespace shardlens::app

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
+#include <stdexcept>
 
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 #include "trace/base/wall_clock.h"
+#include "trace/store/run/library_file.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
@@ -94,6 +97,37 @@ TEST_F(LibraryTest, NamesRunsThatCannotBeRead) {
   EXPECT_EQ(rows(library), 1u);
   ASSERT_EQ(library.state().ledger->problems.size(), 1u);
   EXPECT_NE(library.state().ledger->problems[0].find("broken.shardlens"), std::string::npos);
+}
+
+bool tells(const RunLibrary& library, const std::string& problem) {
+  const auto ledger = library.state().ledger;
+  return std::ranges::any_of(ledger->problems,
+                             [&](const auto& each) { return each.find(problem) == 0; });
+}
+
+TEST_F(LibraryTest, SaysWhatItCannotKeepForAsLongAsThatIsSo) {
+  const auto run = write_run(runs, "a", 4, kLongAgo);
+  std::filesystem::create_directory(runs / trace::kLibraryFile);  // where a file is to be
+  RunLibrary library({runs, {}}, [] {});
+  library.pin_baseline(run.string());
+  library.refresh();
+  ASSERT_TRUE(eventually([&] { return tells(library, "The baseline is not kept"); }));
+  const auto looks = library.state().work.looks;
+  ASSERT_TRUE(eventually([&] {
+    library.refresh();
+    return library.state().work.looks > looks + 2;
+  }));
+  EXPECT_TRUE(tells(library, "The baseline is not kept")) << "not only until the next scan";
+  EXPECT_TRUE(tells(library, "The numbers of runs are not kept"));
+  std::filesystem::remove(runs / trace::kLibraryFile);
+  library.pin_baseline(run.string());
+  EXPECT_TRUE(eventually([&] { return !tells(library, "The baseline is not kept"); }));
+}
+
+TEST_F(LibraryTest, SaysWhyALookHasFailed) {
+  write_run(runs, "a", 4, kLongAgo);
+  const RunLibrary library({runs, {}}, [] { throw std::runtime_error("no ink"); });
+  EXPECT_TRUE(eventually([&] { return tells(library, "The library cannot be read: no ink"); }));
 }
 
 TEST_F(LibraryTest, ALiveRunsRowFollowsItsView) {
