@@ -16,8 +16,18 @@ void RowDigest::add_real(double value) {
 }
 
 void RowDigest::add_text(std::string_view value) {
-  add(kText, std::uint64_t{value.size()});
-  std::ranges::copy(value, take_room(value.size()));
+  const std::uint64_t size = value.size();
+  char* const at = take_room(1 + sizeof size + value.size());
+  *at = kText;
+  std::memcpy(at + 1, &size, sizeof size);
+  std::ranges::copy(value, at + 1 + sizeof size);
+}
+
+void RowDigest::grow(std::size_t size) {
+  const auto used = static_cast<std::size_t>(next_ - bytes_.data());
+  bytes_.resize(2 * (used + size));
+  next_ = bytes_.data() + used;
+  end_ = bytes_.data() + bytes_.size();
 }
 
 void RowDigest::add_row(const Statement& statement, int columns) {
@@ -43,12 +53,12 @@ std::uint64_t RowDigest::number_of(std::string_view table) {
 }
 
 void RowDigest::end_row(std::uint64_t table) {
-  sum_ += quick_checksum_of(std::as_bytes(std::span(bytes_).first(size_)), table);
-  size_ = 0;
+  sum_ += quick_checksum_of(std::as_bytes(std::span(bytes_.data(), next_)), table);
+  next_ = bytes_.data();
 }
 
 std::uint64_t RowDigest::take() {
-  size_ = 0;
+  next_ = bytes_.data();
   return std::exchange(sum_, 0);
 }
 

@@ -15,6 +15,10 @@ class Statement;
 
 class RowDigest {
  public:
+  RowDigest() = default;
+  RowDigest(const RowDigest&) = delete;
+  RowDigest& operator=(const RowDigest&) = delete;
+
   // The values of a row, by digested_columns().
   void add_integer(std::int64_t value) { add(kInteger, value); }
   void add_real(double value);  // not NaN, which is kept as NULL
@@ -38,13 +42,16 @@ class RowDigest {
     std::memcpy(at + 1, &value, sizeof value);
   }
   char* take_room(std::size_t size) {
-    if (size_ + size > bytes_.size()) bytes_.resize(2 * (size_ + size));
-    return bytes_.data() + std::exchange(size_, size_ + size);
+    if (static_cast<std::size_t>(end_ - next_) < size) [[unlikely]]
+      grow(size);
+    return std::exchange(next_, next_ + size);
   }
+  void grow(std::size_t size);
 
   // Of the row so far. Most have a dozen values: room for them is there from the start.
-  std::vector<char> bytes_ = std::vector<char>(256);
-  std::size_t size_ = 0;
+  std::vector<char> bytes_ = std::vector<char>(1024);
+  char* next_ = bytes_.data();
+  char* end_ = next_ + bytes_.size();
   std::uint64_t sum_ = 0;
 };
 

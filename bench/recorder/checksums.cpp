@@ -1,0 +1,156 @@
+// What checksums add to recording, measured where they are made: rows are put into a file with and
+// without, in turn, and chunks are summed up while they are in the cache.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "bench/recorder/event_stream.h"
+#include "bench/recorder/parts.h"
+#include "bench/recorder/scratch_recorder.h"
+#include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/read/row_reader.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/sqlite/row_digest.h"
+#include "trace/store/table/schema.h"
+
+namespace shardlens::bench {
+namespace {
+
+using profiler::Recorder;
+
+// As a small job is: many operators, some collectives, the phases of a step.
+void record_step(Recorder& recorder, EventStream& operators, int lane, std::int64_t index) {
+  constexpr int kOperators = 1'000, kCollectives = 12;
+  recorder.begin_step(index);
+  for (const auto phase : {trace::Phase::kForward, trace::Phase::kBackward}) {
+    const profiler::PhaseScope scope(recorder, phase);
+    operators.push(kOperators / 2);
+  }
+  for (int i = 0; i < kCollectives; ++i) {
+    profiler::CollectiveCall call;
+    call.sequence = index * kCollectives + i;
+    call.function = call.executed = trace::CollectiveFunction::kAllReduce;
+    call.bytes = 1 << 20;
+    const std::int64_t now = Recorder::now_ns();
+    const std::uint64_t handle = recorder.enter_collective(call);
+    recorder.start_collective(handle, lane, now);
+    recorder.end_collective(handle, now + 1000);
+  }
+  recorder.end_step({});
+}
+
+// The rows of a recorded file, put into another one as a writer does.
+class RowInserts {
+ public:
+  static trace::Result<RowInserts> of(const std::filesystem::path& file) {
+    RowInserts inserts;
+    TRY_ASSIGN(auto from, trace::TraceFile::open(file));
+    trace::RowReader reader(0);
+    TRY_ASSIGN(auto part, reader.read_some(from.database(), INT64_MAX));
+    inserts.rows_ = std::move(part.rows);
+    for (const auto& string : inserts.rows_.strings) inserts.strings_.add(string.id, string.text);
+    const std::string copy = file.string() + ".copy";
+    TRY(trace::create_trace_file(copy, [](trace::Database&) -> trace::Result<void> { return {}; }));
+    TRY_ASSIGN(auto to, trace::open_for_writing(copy));
+    inserts.to_ = std::make_unique<trace::Database>(std::move(to));
+    return inserts;
+  }
+
+  // Milliseconds.
+  trace::Result<double> run(bool with_checksums) {
+    TRY(to_->execute("begin"));
+    double ms = 0;
+    trace::Result<void> done;
+    trace::for_each_row_list([&](auto list) {
+      if (done) done = insert_all(rows_.*list, with_checksums, ms);
+    });
+    TRY(done);
+    TRY(to_->execute("rollback"));
+    return ms;
+  }
+
+ private:
+  template <typename Row>
+  trace::Result<void> insert_all(const std::vector<Row>& rows, bool with_checksums, double& ms) {
+    TRY_ASSIGN(auto statement,
+               to_->prepare(trace::insert_sql(trace::RowTable<Row>::kName,
+                                              trace::columns_of_table<Row>(), true)));
+    if (with_checksums) statement.tell_rows(*digest_, trace::RowTable<Row>::kName);
+    const double before = thread_cpu_ms();
+    std::int64_t row_id = 0;
+    for (const Row& row : rows) {
+      statement.bind(1, ++row_id);
+      trace::RowBinder binder(statement, strings_, 2);
+      trace::RowTable<Row>::fields(binder, row);
+      TRY(statement.run());
+    }
+    ms += thread_cpu_ms() - before;
+    return {};
+  }
+
+  trace::Batch rows_;
+  trace::StringIndex strings_;
+  std::unique_ptr<trace::Database> to_;
+  std::unique_ptr<trace::RowDigest> digest_ = std::make_unique<trace::RowDigest>();
+};
+
+// The median of what they add, of rounds side by side.
+trace::Result<double> checksums_of_rows_ms(const std::filesystem::path& file) {
+  constexpr int kRounds = 61;
+  TRY_ASSIGN(RowInserts inserts, RowInserts::of(file));
+  std::vector<double> added;
+  for (int i = 0; i < kRounds; ++i) {
+    // In turn, which of them finds what the other left in the cache.
+    const bool first = i % 2 == 0;
+    TRY_ASSIGN(const double one, inserts.run(first));
+    TRY_ASSIGN(const double other, inserts.run(!first));
+    added.push_back(first ? one - other : other - one);
+  }
+  std::ranges::nth_element(added, added.begin() + kRounds / 2);
+  return added[kRounds / 2];
+}
+
+trace::Result<double> checksums_of_chunks_ms(const std::filesystem::path& file) {
+  TRY_ASSIGN(auto from, trace::TraceFile::open(file));
+  TRY_ASSIGN(auto chunks, from.database().prepare("select data, count from chunk"));
+  double ms = 0;
+  std::int64_t sum = 0;
+  while (true) {
+    TRY_ASSIGN(const bool more, chunks.step());
+    if (!more) break;
+    const auto data = chunks.blob(0);  // copied into one piece, and so in the cache
+    const double before = thread_cpu_ms();
+    sum ^= trace::chunk_checksum({0, 0, chunks.integer(1), 0, 0}, data);
+    ms += thread_cpu_ms() - before;
+  }
+  return sum == 0 ? 0 : ms;
+}
+
+}  // namespace
+
+trace::Result<void> measure_checksums(Rows& rows) {
+  constexpr int kSteps = 400;
+  TRY_ASSIGN(auto recorder, ScratchRecorder::start());
+  EventStream operators(**recorder);
+  const int lane = (*recorder)->add_lane(trace::LaneKind::kCommunication, "bench");
+  const double before = process_cpu_seconds();
+  for (int i = 0; i < kSteps; ++i) {
+    record_step(**recorder, operators, lane, i);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  TRY((*recorder)->stop());
+  const double recording_ms = (process_cpu_seconds() - before) * 1e3;
+  TRY_ASSIGN(const double of_rows, checksums_of_rows_ms(recorder->file()));
+  TRY_ASSIGN(const double of_chunks, checksums_of_chunks_ms(recorder->file()));
+  const double percent = (of_rows + of_chunks) / recording_ms * 100;
+  rows.push_back({"checksums of rows and chunks, share of the CPU time of recording",
+                  percent,
+                  "%",
+                  "",
+                  {},
+                  "<= 1 %",
+                  percent <= 1});
+  return {};
+}
+
+}  // namespace shardlens::bench
