@@ -3,13 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "trainer/text/image/encoded_text.h"
-#include "trainer/text/image/token_writer.h"
+#include "trainer/text/image/token_file.h"
 
 namespace shardlens::trainer {
 
@@ -22,18 +24,37 @@ struct LiteralExample {
 
 inline EncodedText encoded(TextKind kind, const std::vector<LiteralExample>& examples,
                            std::int64_t tail = 0) {
-  auto writer = TokenWriter::to_memory(100000);
-  writer.set_kind(kind);
-  writer.set_tail_tokens(tail);
+  std::vector<TokenId> tokens;
+  std::vector<std::uint64_t> mask, offsets{0};
+  std::vector<std::int32_t> labels;
   for (const LiteralExample& example : examples) {
     for (std::size_t i = 0; i < example.tokens.size(); ++i) {
+      if (tokens.size() % 64 == 0) mask.push_back(0);
       const bool counted = example.counted.empty() || example.counted[i] == '1';
-      EXPECT_TRUE(writer.append({&example.tokens[i], 1}, counted));
+      mask.back() |= std::uint64_t{counted} << (tokens.size() % 64);
+      tokens.push_back(example.tokens[i]);
     }
-    writer.end_example(example.label);
+    offsets.push_back(tokens.size());
+    labels.push_back(static_cast<std::int32_t>(example.label));
   }
-  auto image = writer.finish(0, {}, {});
-  return *EncodedText::from(std::move(*image), 0);
+  TokenHeader header;
+  header.kind = kind;
+  header.has_mask = header.is_masked_kind() ? 1 : 0;
+  header.tokens = tokens.size();
+  header.examples = examples.size();
+  header.tail_tokens = static_cast<std::uint64_t>(tail);
+  header.notes_bytes = 2;  // no names of labels, no bad lines
+  if (tokens.size() % 2 != 0) tokens.push_back(0);
+  if (labels.size() % 2 != 0) labels.push_back(0);
+  TokenFile file = *TokenFile::in_memory();
+  EXPECT_TRUE(file.append(std::as_bytes(std::span(tokens))));
+  if (header.has_mask == 0) mask.clear();
+  EXPECT_TRUE(file.append(std::as_bytes(std::span(mask))));
+  EXPECT_TRUE(file.append(std::as_bytes(std::span(offsets))));
+  if (!header.has_labels()) labels.clear();
+  EXPECT_TRUE(file.append(std::as_bytes(std::span(labels))));
+  EXPECT_TRUE(file.append(std::array<std::byte, 2>{}));
+  return *EncodedText::from(*file.finish(header), 0);
 }
 
 // One document: tokens 0, 1, 2, …

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "trainer/text/byte_reader.h"
@@ -16,6 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+using ByteToken = std::uint16_t;
 constexpr std::size_t kTextPiece = std::size_t{1} << 20;
 // Of the rules by which examples become tokens: entries of the cache made by others are not used.
 constexpr std::uint64_t kEncodingVersion = 2;
@@ -32,30 +32,50 @@ tl::unexpected<trace::Error> nothing_in(const std::string& data, bool is_binary)
                          "builtin.");
 }
 
-trace::Result<void> add_bytes(const fs::path& file, TokenWriter& writer) {
+// Adds an example; none for a file that is empty or binary.
+trace::Result<void> add_bytes(const fs::path& file, TokenFile& image, TokenHeader& header) {
   TRY_ASSIGN(ByteReader reader, ByteReader::open(file));
   TRY_ASSIGN(std::string_view piece, reader.read(kTextPiece));
   if (piece.empty()) return {};
   if (is_binary(piece)) {
-    ++writer.counts().binary_files;
+    ++header.counts.binary_files;
     return {};
   }
+  std::vector<ByteToken> tokens;
   while (!piece.empty()) {
-    TRY(writer.append(byte_tokens(piece)));
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(piece.data());
+    tokens.assign(bytes, bytes + piece.size());
+    header.tokens += tokens.size();
+    TRY(image.append(std::as_bytes(std::span(tokens))));
     TRY_ASSIGN(piece, reader.read(kTextPiece));
   }
-  TRY(writer.append(std::array{kEndOfBytes}));
-  writer.end_example();
+  const ByteToken end = kEndOfBytes;
+  TRY(image.append(std::as_bytes(std::span(&end, 1))));
+  ++header.tokens;
+  ++header.examples;
   return {};
 }
 
 // Documents as they are, which needs no other program.
 trace::Result<MappedImage> bytes_of(const std::string& data, const TextSource& source,
-                                    std::uint64_t key, TokenWriter writer) {
-  writer.set_end_of_text(kEndOfBytes);
-  for (const fs::path& file : source.files) TRY(add_bytes(file, writer));
-  if (writer.examples() == 0) return nothing_in(data, writer.counts().binary_files > 0);
-  return writer.finish(key, {}, {});
+                                    std::uint64_t key, TokenFile& image) {
+  TokenHeader header;
+  header.key = key;
+  header.token_bytes = sizeof(ByteToken);
+  header.end_of_text = kEndOfBytes;
+  std::vector<std::uint64_t> offsets{0};
+  for (const fs::path& file : source.files) {
+    TRY(add_bytes(file, image, header));
+    if (header.tokens > offsets.back()) offsets.push_back(header.tokens);
+  }
+  if (header.examples == 0) return nothing_in(data, header.counts.binary_files > 0);
+  const std::vector<std::byte> padding(header.mask_begin() - header.tokens_end());
+  const std::array<std::byte, 2> no_notes{};
+  header.notes_bytes = no_notes.size();
+  TRY(image.append(padding));
+  TRY(image.append(std::as_bytes(std::span(offsets))));
+  TRY(image.append(no_notes));
+  return image.finish(header);
 }
 
 std::uint64_t total_bytes(const TextSource& source) {
@@ -119,10 +139,9 @@ trace::Result<EncodedText> load_text(const TextOptions& options, const TokenCach
     TRY_ASSIGN(key, key_of(source, options.preparation));
   }
   const TokenCache cache(is_cached ? options.cache_folder : fs::path(), warn);
-  return cache.get(key, kByteVocabulary, [&](TokenWriter writer) {
-    if (is_bytes) return bytes_of(options.data, source, key, std::move(writer));
-    return prepare_text(options.data, source, options.preparation, options.program, key,
-                        std::move(writer));
+  return cache.get(key, [&](TokenFile& image) {
+    if (is_bytes) return bytes_of(options.data, source, key, image);
+    return prepare_text(options.data, source, options.preparation, options.program, key, image);
   });
 }
 
@@ -135,11 +154,10 @@ trace::Result<std::vector<TokenId>> load_prompt(const std::string& text, const T
   TRY_ASSIGN(const std::uint64_t fingerprint, fingerprint_of(options.preparation));
   hash.update_number(fingerprint);
   const std::uint64_t key = hash.digest();
-  TRY_ASSIGN(
-      const EncodedText encoded,
-      TokenCache(options.cache_folder, warn).get(key, kByteVocabulary, [&](TokenWriter writer) {
-        return prepare_prompt(text, options.preparation, options.program, key, std::move(writer));
-      }));
+  TRY_ASSIGN(const EncodedText encoded,
+             TokenCache(options.cache_folder, warn).get(key, [&](TokenFile& image) {
+               return prepare_prompt(text, options.preparation, options.program, key, image);
+             }));
   std::vector<std::int64_t> tokens(static_cast<std::size_t>(encoded.tokens()));
   encoded.copy(0, encoded.tokens(), tokens.data());
   return std::vector<TokenId>(tokens.begin(), tokens.end());

@@ -93,9 +93,8 @@ TokenHeader header_of(const Json& done, std::uint64_t key) {
 trace::Result<MappedImage> prepare(Json more, const std::string& data, const TextSource& source,
                                    const PreparationOptions& options,
                                    const TextProgramOptions& program_options, std::uint64_t key,
-                                   TokenWriter writer) {
-  TRY_ASSIGN(const int image, writer.descriptor());
-  TRY_ASSIGN(TextProgram program, TextProgram::start(program_options, image));
+                                   TokenFile& image) {
+  TRY_ASSIGN(TextProgram program, TextProgram::start(program_options, image.descriptor()));
   Json request = basic_request("encode", options.tokenizer, program_options, program);
   request.update(more);
   request.update({{"image", TextProgram::kImageDescriptor},
@@ -113,7 +112,7 @@ trace::Result<MappedImage> prepare(Json more, const std::string& data, const Tex
   TRY_ASSIGN(const TokenHeader header, read_reply(*line, [&](const Json& reply) {
                return header_of(reply.at("done"), key);
              }));
-  return writer.finish_written(header);
+  return image.finish(header);
 }
 
 }  // namespace
@@ -121,18 +120,18 @@ trace::Result<MappedImage> prepare(Json more, const std::string& data, const Tex
 trace::Result<MappedImage> prepare_text(const std::string& data, const TextSource& source,
                                         const PreparationOptions& options,
                                         const TextProgramOptions& program, std::uint64_t key,
-                                        TokenWriter writer) {
+                                        TokenFile& image) {
   Json files = Json::array();
   for (const fs::path& file : source.files) files.push_back(hexadecimal_of(file));
   return prepare({{"files", files}, {"json_lines", source.json_lines}}, data, source, options,
-                 program, key, std::move(writer));
+                 program, key, image);
 }
 
 trace::Result<MappedImage> prepare_prompt(const std::string& text,
                                           const PreparationOptions& options,
                                           const TextProgramOptions& program, std::uint64_t key,
-                                          TokenWriter writer) {
-  return prepare({{"prompt", text}}, "sample_prompt", {}, options, program, key, std::move(writer));
+                                          TokenFile& image) {
+  return prepare({{"prompt", text}}, "sample_prompt", {}, options, program, key, image);
 }
 
 trace::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options) {

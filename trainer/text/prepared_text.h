@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trainer/text/image/token_writer.h"
+#include "trainer/text/image/token_file.h"
 #include "trainer/text/text_program.h"
 #include "trainer/text/text_source.h"
 
@@ -43,12 +43,12 @@ struct PreparationOptions {
 trace::Result<MappedImage> prepare_text(const std::string& data, const TextSource& source,
                                         const PreparationOptions& options,
                                         const TextProgramOptions& program, std::uint64_t key,
-                                        TokenWriter writer);
+                                        TokenFile& image);
 // Of one text with its special tokens.
 trace::Result<MappedImage> prepare_prompt(const std::string& text,
                                           const PreparationOptions& options,
                                           const TextProgramOptions& program, std::uint64_t key,
-                                          TokenWriter writer);
+                                          TokenFile& image);
 
 // Equal for tokenizers and chat templates that give equal tokens: of the files that make them and
 // of the program. Error kFailed: one cannot be read.

@@ -39,15 +39,14 @@ trace::Result<MappedImage> MappedImage::of_descriptor(int descriptor, const std:
   const auto size = static_cast<std::size_t>(status.st_size);
   void* address = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
   if (address == MAP_FAILED) return unmappable(name, std::strerror(errno));
-  return of_mapping({static_cast<const std::byte*>(address), size}, size);
+  return MappedImage({static_cast<const std::byte*>(address), size});
 }
 
 MappedImage::MappedImage(MappedImage&& other) noexcept
-    : mapping_(std::exchange(other.mapping_, {})), size_(std::exchange(other.size_, 0)) {}
+    : mapping_(std::exchange(other.mapping_, {})) {}
 
 MappedImage& MappedImage::operator=(MappedImage&& other) noexcept {
   std::swap(mapping_, other.mapping_);
-  std::swap(size_, other.size_);
   return *this;
 }
 

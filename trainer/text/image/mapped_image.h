@@ -16,22 +16,16 @@ class MappedImage {
   static trace::Result<MappedImage> of_file(const std::filesystem::path& file);
   // Of an open file, which may be closed afterwards; `name` is for messages.
   static trace::Result<MappedImage> of_descriptor(int descriptor, const std::string& name);
-  // Takes over memory that was mapped, of which the first `size` bytes are the image.
-  static MappedImage of_mapping(std::span<const std::byte> mapping, std::size_t size) {
-    return MappedImage(mapping, size);
-  }
   MappedImage(MappedImage&& other) noexcept;
   MappedImage& operator=(MappedImage&& other) noexcept;
   ~MappedImage();
 
-  std::span<const std::byte> bytes() const { return mapping_.first(size_); }
+  std::span<const std::byte> bytes() const { return mapping_; }
 
  private:
-  MappedImage(std::span<const std::byte> mapping, std::size_t size)
-      : mapping_(mapping), size_(size) {}
+  explicit MappedImage(std::span<const std::byte> mapping) : mapping_(mapping) {}
 
   std::span<const std::byte> mapping_;
-  std::size_t size_ = 0;
 };
 
 }  // namespace shardlens::trainer

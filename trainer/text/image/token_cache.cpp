@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/text/image/content_hash.h"
+
 namespace shardlens::trainer {
 
 namespace fs = std::filesystem;
@@ -101,9 +103,8 @@ trace::Result<EncodedText> TokenCache::find(std::uint64_t key) const {
   return text;
 }
 
-trace::Result<EncodedText> TokenCache::get(std::uint64_t key, std::int64_t vocabulary,
-                                           const Encode& encode) const {
-  if (folder_.empty()) return make_in_memory(key, vocabulary, encode);
+trace::Result<EncodedText> TokenCache::get(std::uint64_t key, const Encode& encode) const {
+  if (folder_.empty()) return make_in_memory(key, encode);
   if (auto text = find(key)) return text;
   std::error_code error;
   fs::create_directories(folder_, error);
@@ -113,7 +114,7 @@ trace::Result<EncodedText> TokenCache::get(std::uint64_t key, std::int64_t vocab
           (error ? error.message() : lock.error().message) +
           "); tokens are kept in memory. Set token_cache to a folder that can be written, or to "
           "off.");
-    return make_in_memory(key, vocabulary, encode);
+    return make_in_memory(key, encode);
   }
   // Somebody else may have made it meanwhile.
   auto found = find(key);
@@ -122,21 +123,20 @@ trace::Result<EncodedText> TokenCache::get(std::uint64_t key, std::int64_t vocab
     warn_("The token cache's \"" + file_of(key).string() + "\" is damaged (" +
           without_full_stop(found.error().message) + ") and is made again.");
   }
-  auto made = make(key, vocabulary, encode);
+  auto made = make(key, encode);
   if (made || !is_of_the_disk(made.error())) return made;
   warn_("The token cache \"" + folder_.string() + "\" cannot take the text (" +
         without_full_stop(made.error().message) +
         "); tokens are kept in memory. Make room or set token_cache to another folder.");
-  return make_in_memory(key, vocabulary, encode);
+  return make_in_memory(key, encode);
 }
 
-trace::Result<EncodedText> TokenCache::make(std::uint64_t key, std::int64_t vocabulary,
-                                            const Encode& encode) const {
+trace::Result<EncodedText> TokenCache::make(std::uint64_t key, const Encode& encode) const {
   const fs::path part =
       folder_ / (hexadecimal(key) + "." + std::to_string(getpid()) + std::string(kPartExtension));
   const auto encoded = [&]() -> trace::Result<EncodedText> {
-    TRY_ASSIGN(TokenWriter writer, TokenWriter::to_file(part, vocabulary));
-    TRY_ASSIGN(MappedImage image, encode(std::move(writer)));
+    TRY_ASSIGN(TokenFile file, TokenFile::at(part));
+    TRY_ASSIGN(MappedImage image, encode(file));
     TRY_ASSIGN(EncodedText text, EncodedText::from(std::move(image), key));
     if (::rename(part.c_str(), file_of(key).c_str()) != 0) {
       return trace::fail(trace::ErrorKind::kIo, std::strerror(errno));
@@ -151,10 +151,10 @@ trace::Result<EncodedText> TokenCache::make(std::uint64_t key, std::int64_t voca
   return encoded;
 }
 
-trace::Result<EncodedText> TokenCache::make_in_memory(std::uint64_t key, std::int64_t vocabulary,
+trace::Result<EncodedText> TokenCache::make_in_memory(std::uint64_t key,
                                                       const Encode& encode) const {
-  TokenWriter writer = TokenWriter::to_memory(vocabulary);
-  TRY_ASSIGN(MappedImage image, encode(std::move(writer)));
+  TRY_ASSIGN(TokenFile file, TokenFile::in_memory());
+  TRY_ASSIGN(MappedImage image, encode(file));
   return EncodedText::from(std::move(image), key);
 }
 

@@ -9,7 +9,7 @@
 
 #include "trace/base/result.h"
 #include "trainer/text/image/encoded_text.h"
-#include "trainer/text/image/token_writer.h"
+#include "trainer/text/image/token_file.h"
 
 namespace shardlens::trainer {
 
@@ -24,7 +24,7 @@ class TokenCache {
   // Whoever writes an entry deletes the longest unused ones beyond this.
   static constexpr std::uint64_t kLimitBytes = std::uint64_t{64} << 30;
 
-  using Encode = std::function<trace::Result<MappedImage>(TokenWriter)>;
+  using Encode = std::function<trace::Result<MappedImage>(TokenFile&)>;
   using Warn = std::function<void(const std::string& message)>;
 
   // `folder` empty: everything is encoded in memory. `warn` hears why that has to be, too, and of
@@ -34,17 +34,14 @@ class TokenCache {
 
   // The entry of this key, or what `encode` makes. Of several processes one encodes, and the others
   // wait for it; if it dies one of them goes on. Errors are those of `encode`.
-  trace::Result<EncodedText> get(std::uint64_t key, std::int64_t vocabulary,
-                                 const Encode& encode) const;
+  trace::Result<EncodedText> get(std::uint64_t key, const Encode& encode) const;
 
   std::filesystem::path file_of(std::uint64_t key) const;
 
  private:
   trace::Result<EncodedText> find(std::uint64_t key) const;
-  trace::Result<EncodedText> make(std::uint64_t key, std::int64_t vocabulary,
-                                  const Encode& encode) const;
-  trace::Result<EncodedText> make_in_memory(std::uint64_t key, std::int64_t vocabulary,
-                                            const Encode& encode) const;
+  trace::Result<EncodedText> make(std::uint64_t key, const Encode& encode) const;
+  trace::Result<EncodedText> make_in_memory(std::uint64_t key, const Encode& encode) const;
   void delete_oldest(const std::filesystem::path& kept) const;
 
   std::filesystem::path folder_;

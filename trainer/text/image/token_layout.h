@@ -50,7 +50,8 @@ struct TokenHeader {
 
   bool is_masked_kind() const { return kind == TextKind::kCompletion || kind == TextKind::kChat; }
   bool has_labels() const { return kind == TextKind::kLabeled; }
-  std::uint64_t mask_begin() const { return aligned(kTokensBegin + tokens * token_bytes); }
+  std::uint64_t tokens_end() const { return kTokensBegin + tokens * token_bytes; }
+  std::uint64_t mask_begin() const { return aligned(tokens_end()); }
   // A bit for each token, in words of 64.
   std::uint64_t offsets_begin() const {
     return mask_begin() + (has_mask != 0 ? (tokens + 63) / 64 * 8 : 0);

@@ -20,6 +20,19 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+// The image of one text.
+trace::Result<MappedImage> document(TokenFile& file, std::uint64_t key,
+                                    const std::vector<TokenId>& tokens) {
+  TokenHeader header;
+  header.key = key;
+  header.tokens = tokens.size();
+  header.examples = 1;
+  TRY(file.append(std::as_bytes(std::span(tokens))));
+  TRY(file.append(std::vector<std::byte>(header.mask_begin() - header.tokens_end())));
+  TRY(file.append(std::as_bytes(std::span(std::array{std::uint64_t{0}, header.tokens}))));
+  return file.finish(header);
+}
+
 class TokenCacheTest : public ::testing::Test {
  protected:
   TokenCacheTest() : cache_folder_(files_.folder() / "cache") {
@@ -157,14 +170,12 @@ TEST_F(TokenCacheTest, TrainsFromMemoryOnAFullDisk) {
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   struct rlimit limit = {2048, old.rlim_max};
   setrlimit(RLIMIT_FSIZE, &limit);
-  // Memory counts as a file for this limit, so only what is in it is tried here.
+  // Memory counts as a file for this limit, so it is lifted when that is tried.
   const TokenCache cache(cache_folder_, [this](const std::string& m) { warnings_.push_back(m); });
   int calls = 0;
-  const auto text = cache.get(5, 10, [&](TokenWriter writer) -> trace::Result<MappedImage> {
+  const auto text = cache.get(5, [&](TokenFile& file) -> trace::Result<MappedImage> {
     if (++calls == 2) setrlimit(RLIMIT_FSIZE, &old);
-    TRY(writer.append(std::vector<TokenId>{7}));
-    writer.end_example();
-    return writer.finish(5, {}, {});
+    return document(file, 5, {7});
   });
   setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, handler);
@@ -193,12 +204,10 @@ TEST_F(TokenCacheTest, OfSeveralProcessesOneEncodes) {
   const auto count_file = files_.folder() / "encoded";
   const auto child = [&] {
     const TokenCache cache(cache_folder_, [](const std::string&) {});
-    const auto text = cache.get(9, 300, [&](TokenWriter writer) -> trace::Result<MappedImage> {
+    const auto text = cache.get(9, [&](TokenFile& file) -> trace::Result<MappedImage> {
       std::ofstream(count_file, std::ios::app) << "x" << std::flush;
       usleep(200'000);
-      TRY(writer.append(std::vector<TokenId>(5000, 17)));
-      writer.end_example();
-      return writer.finish(9, {}, {});
+      return document(file, 9, std::vector<TokenId>(5000, 17));
     });
     return text && text->tokens() == 5000 && first_token(*text) == 17;
   };
@@ -222,10 +231,10 @@ TEST_F(TokenCacheTest, AProcessThatDiesHoldsNobodyUp) {
   const pid_t child = fork();
   if (child == 0) {
     const TokenCache cache(cache_folder_, [](const std::string&) {});
-    const auto never = cache.get(3, 300, [&](TokenWriter writer) -> trace::Result<MappedImage> {
+    const auto never = cache.get(3, [&](TokenFile& file) -> trace::Result<MappedImage> {
       if (write(started[1], "x", 1) != 1) _exit(1);
       pause();
-      return writer.finish(3, {}, {});
+      return document(file, 3, {1});
     });
     _exit(never ? 0 : 1);
   }
@@ -237,10 +246,8 @@ TEST_F(TokenCacheTest, AProcessThatDiesHoldsNobodyUp) {
   close(started[0]);
   close(started[1]);
   const TokenCache cache(cache_folder_, [](const std::string&) {});
-  const auto text = cache.get(3, 300, [&](TokenWriter writer) -> trace::Result<MappedImage> {
-    TRY(writer.append(std::vector<TokenId>{1, 2}));
-    writer.end_example();
-    return writer.finish(3, {}, {});
+  const auto text = cache.get(3, [&](TokenFile& file) -> trace::Result<MappedImage> {
+    return document(file, 3, {1, 2});
   });
   ASSERT_TRUE(text);
   EXPECT_EQ(text->tokens(), 2);
@@ -250,10 +257,8 @@ TEST_F(TokenCacheTest, DeletesTheLongestUnusedBeyondItsLimit) {
   const auto put = [&](std::uint64_t key) {
     const TokenCache cache(
         cache_folder_, [](const std::string&) {}, 3 * 4200);
-    const auto text = cache.get(key, 300, [&](TokenWriter writer) -> trace::Result<MappedImage> {
-      TRY(writer.append(std::vector<TokenId>{1}));
-      writer.end_example();
-      return writer.finish(key, {}, {});
+    const auto text = cache.get(key, [&](TokenFile& file) -> trace::Result<MappedImage> {
+      return document(file, key, {1});
     });
     EXPECT_TRUE(text);
     usleep(20'000);  // times of files are coarse

@@ -1,0 +1,99 @@
+#include "trainer/text/image/token_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "trace/base/write_error.h"
+#include "trainer/text/image/content_hash.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+tl::unexpected<trace::Error> unwritable(const std::string& name, int reason) {
+  return trace::fail(trace::write_error_kind(reason),
+                     "\"" + name + "\" cannot be written: " + std::strerror(reason) + ".");
+}
+
+// -1: there are none.
+template <typename Element>
+std::int64_t largest_of(std::span<const std::byte> bytes, std::uint64_t begin,
+                        std::uint64_t count) {
+  const std::span elements(reinterpret_cast<const Element*>(bytes.data() + begin),
+                           static_cast<std::size_t>(count));
+  return elements.empty() ? -1 : std::int64_t{*std::ranges::max_element(elements)};
+}
+
+}  // namespace
+
+TokenFile::TokenFile(int descriptor, bool is_on_disk, std::string name)
+    : descriptor_(descriptor), is_on_disk_(is_on_disk), name_(std::move(name)) {}
+
+trace::Result<TokenFile> TokenFile::at(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0) return unwritable(file.string(), errno);
+  return TokenFile(descriptor, true, file.string());
+}
+
+trace::Result<TokenFile> TokenFile::in_memory() {
+  const std::string name = "memory for tokens";
+  const int descriptor = memfd_create("tokens", MFD_CLOEXEC);
+  if (descriptor < 0) return unwritable(name, errno);
+  return TokenFile(descriptor, false, name);
+}
+
+TokenFile::TokenFile(TokenFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      is_on_disk_(other.is_on_disk_),
+      name_(std::move(other.name_)),
+      end_(other.end_) {}
+
+TokenFile::~TokenFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+trace::Result<void> TokenFile::write_at(std::uint64_t position, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count =
+        pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(position));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return unwritable(name_, errno);
+    position += static_cast<std::uint64_t>(count);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+trace::Result<void> TokenFile::append(std::span<const std::byte> bytes) {
+  TRY(write_at(end_, bytes));
+  end_ += bytes.size();
+  return {};
+}
+
+trace::Result<MappedImage> TokenFile::finish(TokenHeader header) {
+  TRY_ASSIGN(MappedImage image, MappedImage::of_descriptor(descriptor_, name_));
+  const auto bytes = image.bytes();
+  if (bytes.size() != header.file_bytes()) {
+    return trace::fail(trace::ErrorKind::kFailed, "\"" + name_ + "\" was not written to its end.");
+  }
+  header.largest_token = header.token_bytes == 2
+                             ? largest_of<std::uint16_t>(bytes, kTokensBegin, header.tokens)
+                             : largest_of<std::uint32_t>(bytes, kTokensBegin, header.tokens);
+  if (header.has_labels()) {
+    header.largest_label = largest_of<std::int32_t>(bytes, header.labels_begin(), header.examples);
+  }
+  header.content = content_hash(bytes.subspan(kTokensBegin));
+  const auto head = std::as_bytes(std::span(&header, 1));
+  header.checksum = content_hash(head.first(offsetof(TokenHeader, checksum)));
+  TRY(write_at(0, head));
+  if (is_on_disk_ && fsync(descriptor_) != 0) return unwritable(name_, errno);
+  return image;
+}
+
+}  // namespace shardlens::trainer
