@@ -2,8 +2,7 @@
 #   One folder of the architecture as the static library shardlens::<name>.
 # add_layer_test(<name> SOURCES <files>… DEPENDS <targets>… [LABELS <labels>…] [SERIAL] [BY_SUITE] [TIMEOUT <seconds>])
 #   Its tests, one executable, registered with ctest test by test; BY_SUITE: suite by suite, each in one process,
-#   for programs with LibTorch, which takes half a second to start. There a test that skips itself fails. Such
-#   programs are compiled in batches as layers are.
+#   for programs with LibTorch, which takes half a second to start. There a test that skips itself fails.
 
 function(add_layer name)
   cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS" ${ARGN})
@@ -15,7 +14,8 @@ endfunction()
 
 # Half of a first build is parsing the same headers for each file; a file with LibTorch's takes 7 seconds before
 # its own first line. With SHARDLENS_UNITY (the release preset, and folders that ./run and ./test make) eight files
-# of a layer are compiled as one, which needs names in anonymous namespaces to be unique within it.
+# of a layer, or of a program of tests, are compiled as one, which needs names in anonymous namespaces to be unique within
+# it.
 function(compile_in_batches target)
   if(SHARDLENS_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
@@ -40,8 +40,8 @@ function(add_layer_test name)
   if(TEST_SERIAL)
     list(APPEND properties RUN_SERIAL ON)
   endif()
+  compile_in_batches(${name})
   if(TEST_BY_SUITE)
-    compile_in_batches(${name})
     discover_suites(${name} ${properties})
     return()
   endif()

@@ -5,7 +5,7 @@
 namespace shardlens::profiler {
 namespace {
 
-constexpr std::int64_t kNow = 1'000;
+constexpr std::int64_t kTaken = 1'000;
 
 CollectiveCaptured captured(std::uint64_t handle, std::int64_t bytes = 64) {
   CollectiveCaptured part;
@@ -40,19 +40,19 @@ TEST(CapturedCollectives, ANumberIsOfTheReplayThenTheLaunchThenTheCollective) {
 
 TEST(CapturedCollectives, PartsMayComeInAnyOrder) {
   CapturedCollectives join(1);
-  join.add(replay(7), kNow);
-  EXPECT_TRUE(join.take_finished(kNow).empty());
+  join.add(replay(7), kTaken);
+  EXPECT_TRUE(join.take_finished(kTaken).empty());
   join.add(CapturedLaunched{5, {.algorithm = 11, .protocol = 12, .channels = 8}});
   join.add(carried(5, 7));
-  EXPECT_TRUE(join.take_finished(kNow).empty());
+  EXPECT_TRUE(join.take_finished(kTaken).empty());
   join.add(captured(5));
-  const auto rows = join.take_finished(kNow);
+  const auto rows = join.take_finished(kTaken);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].rank, 1);
   EXPECT_EQ(rows[0].bytes, 64);
   EXPECT_EQ(rows[0].algorithm, 11u);
   EXPECT_EQ(rows[0].enqueued_ns, 5);
-  EXPECT_TRUE(join.take_finished(kNow).empty()) << "once";
+  EXPECT_TRUE(join.take_finished(kTaken).empty()) << "once";
 }
 
 TEST(CapturedCollectives, ALaterLaunchTakesThePlaceOfAnEarlierOne) {
@@ -62,22 +62,22 @@ TEST(CapturedCollectives, ALaterLaunchTakesThePlaceOfAnEarlierOne) {
   join.add(carried(5, 7));
   join.add(carried(6, 7));
   join.add(carried(6, 8));
-  join.add(replay(7), kNow);
-  EXPECT_EQ(join.take_finished(kNow).size(), 1u);
-  join.add(replay(8), kNow);
-  EXPECT_EQ(join.take_finished(kNow).size(), 1u);
+  join.add(replay(7), kTaken);
+  EXPECT_EQ(join.take_finished(kTaken).size(), 1u);
+  join.add(replay(8), kTaken);
+  EXPECT_EQ(join.take_finished(kTaken).size(), 1u);
   join.add(carried(5, CollectiveLaunch::kNotFound));
-  join.add(replay(7, 1), kNow);
-  EXPECT_TRUE(join.take_finished(kNow).empty());
+  join.add(replay(7, 1), kTaken);
+  EXPECT_TRUE(join.take_finished(kTaken).empty());
 }
 
 TEST(CapturedCollectives, DoNotWaitForeverForWhatWasLost) {
   CapturedCollectives join(0);
-  join.add(replay(7), kNow);
-  EXPECT_TRUE(join.take_finished(kNow + CapturedCollectives::kReplayLimitNs).empty());
+  join.add(replay(7), kTaken);
+  EXPECT_TRUE(join.take_finished(kTaken + CapturedCollectives::kReplayLimitNs).empty());
   join.add(captured(5));
   join.add(carried(5, 7));
-  EXPECT_TRUE(join.take_finished(kNow + CapturedCollectives::kReplayLimitNs).empty());
+  EXPECT_TRUE(join.take_finished(kTaken + CapturedCollectives::kReplayLimitNs).empty());
 }
 
 TEST(CapturedCollectives, OfVeryManyTheOldestAreForgotten) {
@@ -87,10 +87,10 @@ TEST(CapturedCollectives, OfVeryManyTheOldestAreForgotten) {
     join.add(captured(handle));
     join.add(carried(handle, handle));
   }
-  join.add(replay(1), kNow);
-  join.add(replay(2), kNow);
-  join.add(replay(kCount), kNow);
-  EXPECT_EQ(join.take_finished(kNow).size(), 2u);
+  join.add(replay(1), kTaken);
+  join.add(replay(2), kTaken);
+  join.add(replay(kCount), kTaken);
+  EXPECT_EQ(join.take_finished(kTaken).size(), 2u);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace shardlens::profiler {
 namespace {
 
-constexpr std::int64_t kNow = 1'000'000;
+constexpr std::int64_t kArrived = 1'000'000;
 
 KernelActivity kernel(std::uint32_t correlation, std::string_view name) {
   return {{0, 1, 7}, 100, 200, correlation, 0, name};
@@ -18,15 +18,15 @@ KernelActivity kernel(std::uint32_t correlation, std::string_view name) {
 ExternalActivity external(std::uint64_t id, std::uint32_t correlation) {
   return {kLaunchCorrelation, id, correlation};
 }
-constexpr std::string_view kNccl = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
+constexpr std::string_view kReduceKernel = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
 
 TEST(ActivityJoin, FindsTheLaunchOfAKernelInEitherOrder) {
   FakeSink sink;
   ActivityJoin join(sink);
-  join.add(external(11, 1), kNow);
-  join.add(kernel(1, kNccl), kNow);
-  join.add(kernel(2, kNccl), kNow);
-  join.add(external(22, 2), kNow + 200'000'000);
+  join.add(external(11, 1), kArrived);
+  join.add(kernel(1, kReduceKernel), kArrived);
+  join.add(kernel(2, kReduceKernel), kArrived);
+  join.add(external(22, 2), kArrived + 200'000'000);
   EXPECT_EQ(sink.launched,
             (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{11, 1}, {22, 2}}));
   EXPECT_EQ(sink.kernels, 2);
@@ -36,7 +36,7 @@ TEST(ActivityJoin, FindsTheLaunchOfAKernelInEitherOrder) {
 TEST(ActivityJoin, PassesOtherKernelsOnAtOnce) {
   FakeSink sink;
   ActivityJoin join(sink);
-  join.add(kernel(1, "gemm"), kNow);
+  join.add(kernel(1, "gemm"), kArrived);
   EXPECT_EQ(sink.kernels, 1);
   EXPECT_EQ(join.waiting(), 0u);
 }
@@ -44,9 +44,9 @@ TEST(ActivityJoin, PassesOtherKernelsOnAtOnce) {
 TEST(ActivityJoin, DoesNotWaitForTheMarkOfAGraphsKernel) {
   FakeSink sink;
   ActivityJoin join(sink);
-  KernelActivity replayed = kernel(1, kNccl);
+  KernelActivity replayed = kernel(1, kReduceKernel);
   replayed.graph_node = 9;
-  join.add(replayed, kNow);
+  join.add(replayed, kArrived);
   EXPECT_EQ(sink.kernels, 1);
   EXPECT_EQ(join.waiting(), 0u);
 }
@@ -58,12 +58,12 @@ TEST(ActivityJoin, FindsTheCapturedLaunchOfAGraphsKernelByItsNode) {
   nodes.cloned(9, 1);
   ActivityJoin join(sink, &nodes);
   for (const std::uint64_t node : {8, 9}) {
-    KernelActivity replayed = kernel(1, kNccl);
+    KernelActivity replayed = kernel(1, kReduceKernel);
     replayed.graph_node = node;
-    join.add(replayed, kNow);
+    join.add(replayed, kArrived);
   }
-  join.add(LaunchActivity{5, 50, 60, 1, "cudaGraphLaunch"}, kNow);
-  join.expire(kNow, /*all=*/true);
+  join.add(LaunchActivity{5, 50, 60, 1, "cudaGraphLaunch"}, kArrived);
+  join.expire(kArrived, /*all=*/true);
   EXPECT_EQ(sink.kernels, 2) << "it is a kernel, too";
   ASSERT_EQ(sink.replayed.size(), 1u);
   EXPECT_EQ(sink.replayed[0].launch, 11u);
@@ -77,13 +77,13 @@ TEST(ActivityJoin, AReplayedKernelWithoutTimesIsALoss) {
   GraphNodes nodes;
   nodes.created(9, {11, 5});
   ActivityJoin join(sink, &nodes);
-  KernelActivity replayed = kernel(1, kNccl);
+  KernelActivity replayed = kernel(1, kReduceKernel);
   replayed.graph_node = 9;
   KernelActivity timeless = replayed;
   timeless.start_ns = 0;
-  join.add(timeless, kNow);
-  join.add(replayed, kNow);
-  join.expire(kNow, /*all=*/true);
+  join.add(timeless, kArrived);
+  join.add(replayed, kArrived);
+  join.expire(kArrived, /*all=*/true);
   ASSERT_EQ(sink.replayed.size(), 1u);
   EXPECT_EQ(sink.replayed[0].number, -1);
 }
@@ -91,12 +91,12 @@ TEST(ActivityJoin, AReplayedKernelWithoutTimesIsALoss) {
 TEST(ActivityJoin, CountsKernelsWithoutAMarkOnlyWhereLaunchesAreMarked) {
   FakeSink sink;
   ActivityJoin join(sink);
-  join.add(kernel(1, kNccl), kNow);
-  const std::int64_t late = kNow + ActivityJoin::kTimeLimitNs + 1;
+  join.add(kernel(1, kReduceKernel), kArrived);
+  const std::int64_t late = kArrived + ActivityJoin::kTimeLimitNs + 1;
   join.expire(late);
   EXPECT_EQ(sink.no_counterpart, 0) << "nobody told which launch it is of";
   join.add(external(5, 2), late);
-  join.add(kernel(3, kNccl), late);
+  join.add(kernel(3, kReduceKernel), late);
   join.expire(late + ActivityJoin::kTimeLimitNs + 1);
   EXPECT_EQ(sink.no_counterpart, 1) << "a mark without a kernel is no loss";
 }
@@ -104,20 +104,20 @@ TEST(ActivityJoin, CountsKernelsWithoutAMarkOnlyWhereLaunchesAreMarked) {
 TEST(ActivityJoin, IgnoresExternalIdsOfOthers) {
   FakeSink sink;
   ActivityJoin join(sink);
-  join.add(ExternalActivity{CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 5, 1}, kNow);
+  join.add(ExternalActivity{CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 5, 1}, kArrived);
   EXPECT_EQ(join.waiting(), 0u);
 }
 
 TEST(ActivityJoin, GivesUpWaitingAfterItsTimeLimit) {
   FakeSink sink;
   ActivityJoin join(sink);
-  join.add(kernel(1, kNccl), kNow);
-  join.add(external(5, 9), kNow);
-  join.expire(kNow + ActivityJoin::kTimeLimitNs);
+  join.add(kernel(1, kReduceKernel), kArrived);
+  join.add(external(5, 9), kArrived);
+  join.expire(kArrived + ActivityJoin::kTimeLimitNs);
   EXPECT_EQ(join.waiting(), 2u);
-  join.expire(kNow + ActivityJoin::kTimeLimitNs + 1);
+  join.expire(kArrived + ActivityJoin::kTimeLimitNs + 1);
   EXPECT_EQ(join.waiting(), 1u) << "the mark: its kernel may wait for another rank";
-  join.expire(kNow + ActivityJoin::kMarkLimitNs + 1);
+  join.expire(kArrived + ActivityJoin::kMarkLimitNs + 1);
   EXPECT_EQ(join.waiting(), 0u);
 }
 
@@ -125,8 +125,8 @@ TEST(ActivityJoin, OfVeryManyMarksOnlyTheNewStay) {
   FakeSink sink;
   ActivityJoin join(sink);
   const auto most = static_cast<std::uint32_t>(ActivityJoin::kMostOldMarks);
-  const std::int64_t later = kNow + ActivityJoin::kTimeLimitNs + 1;
-  for (std::uint32_t i = 0; i < most; ++i) join.add(external(i, i), kNow);
+  const std::int64_t later = kArrived + ActivityJoin::kTimeLimitNs + 1;
+  for (std::uint32_t i = 0; i < most; ++i) join.add(external(i, i), kArrived);
   join.expire(later);
   EXPECT_EQ(join.waiting(), most);
   join.add(external(most, most), later);
@@ -137,19 +137,19 @@ TEST(ActivityJoin, OfVeryManyMarksOnlyTheNewStay) {
 TEST(ActivityJoin, FindsTheLaunchOfAKernelThatWaitedForMinutes) {
   FakeSink sink;
   ActivityJoin join(sink);
-  join.add(external(11, 1), kNow);
-  const std::int64_t later = kNow + 120'000'000'000;
+  join.add(external(11, 1), kArrived);
+  const std::int64_t later = kArrived + 120'000'000'000;
   join.expire(later);
-  join.add(kernel(1, kNccl), later);
+  join.add(kernel(1, kReduceKernel), later);
   EXPECT_EQ(sink.launched, (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{11, 1}}));
 }
 
 TEST(ActivityJoin, CountsZeroAndReversedTimes) {
   FakeSink sink;
   ActivityJoin join(sink);
-  join.add(KernelActivity{{0, 1, 7}, 0, 200, 1, 0, "gemm"}, kNow);
-  join.add(CopyActivity{{0, 1, 7}, 300, 200, 1, 8, "copy"}, kNow);
-  join.add(OverheadActivity{300, 350}, kNow);
+  join.add(KernelActivity{{0, 1, 7}, 0, 200, 1, 0, "gemm"}, kArrived);
+  join.add(CopyActivity{{0, 1, 7}, 300, 200, 1, 8, "copy"}, kArrived);
+  join.add(OverheadActivity{300, 350}, kArrived);
   EXPECT_EQ(sink.bad, 2);
   EXPECT_EQ(sink.kernels + sink.copies, 0);
   EXPECT_EQ(sink.overhead_ns, 50);

@@ -12,7 +12,7 @@ namespace {
 
 using trace::EventKind;
 
-constexpr const char* kNccl = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
+constexpr const char* kNcclKernel = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
 
 using CuptiSourceTest = CuptiSourceFixture;
 
@@ -109,7 +109,7 @@ TEST_F(CuptiSourceTest, GivesACollectiveItsKernelsTimes) {
   recorder.launch_collective(handle, {.launch = 70});
   const std::int64_t now = Recorder::now_ns();
   recorder.observe_collective(handle, 0, now, now + 5'000);
-  cupti_.add(kernel_record(9, kNccl, now + 100, now + 300));
+  cupti_.add(kernel_record(9, kNcclKernel, now + 100, now + 300));
   cupti_.add(external_record(70, 9));
   const auto content = finish();
   ASSERT_EQ(content.rows.collectives.size(), 1u);
@@ -134,7 +134,7 @@ TEST_F(CuptiSourceTest, GivesEachReplayOfACapturedLaunchARow) {
   cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, 0x20, 0x10);
   const std::int64_t now = Recorder::now_ns();
   for (std::uint32_t call = 1; call <= 3; ++call) {
-    auto kernel = kernel_record(call, kNccl, now + call * 100, now + call * 100 + 50);
+    auto kernel = kernel_record(call, kNcclKernel, now + call * 100, now + call * 100 + 50);
     kernel.graphNodeId = 0x20;
     cupti_.add(kernel);
   }
@@ -157,7 +157,7 @@ TEST_F(CuptiSourceTest, ReplaysHaveNoNumberOnceRecordsWereDropped) {
   cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x10);
   CuptiSource::end_launch();
   const std::int64_t now = Recorder::now_ns();
-  auto kernel = kernel_record(1, kNccl, now, now + 50);
+  auto kernel = kernel_record(1, kNcclKernel, now, now + 50);
   kernel.graphNodeId = 0x10;
   cupti_.dropped = 1;
   cupti_.add(kernel);

@@ -7,6 +7,7 @@
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "tests/trace/analysis/whole_timeline.h"
+#include "tests/trace/units.h"
 #include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/analysis/run/run_analysis.h"
 
@@ -15,15 +16,14 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kRanks = 4;
+constexpr int kHybridRanks = 4;
 constexpr int kShard = 1, kReplicate = 2;
-constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kNow = 1000 * kSecond;
+constexpr std::int64_t kObserved = 1000 * kSecond;
 constexpr std::int64_t kBytes = 4096;
 
 // The members of each rank's two groups.
-constexpr std::array<std::array<int, 2>, kRanks> kShards{{{0, 1}, {0, 1}, {2, 3}, {2, 3}}};
-constexpr std::array<std::array<int, 2>, kRanks> kReplicas{{{0, 2}, {1, 3}, {0, 2}, {1, 3}}};
+constexpr std::array<std::array<int, 2>, kHybridRanks> kShards{{{0, 1}, {0, 1}, {2, 3}, {2, 3}}};
+constexpr std::array<std::array<int, 2>, kHybridRanks> kReplicas{{{0, 2}, {1, 3}, {0, 2}, {1, 3}}};
 
 Batch announced(int rank) {
   const auto r = static_cast<std::size_t>(rank);
@@ -50,7 +50,7 @@ Collective call(int rank, int group, CollectiveFunction function, std::int64_t s
 // A step of 1000 ns. The shard group {0, 1} scatters at 100 to 200, {2, 3} at 500 to 700 with rank
 // 3 50 late; the replicas {0, 2} reduce at 750 to 800, {1, 3} at 750 to 900 with rank 1 30 late.
 Batch rows_of(int rank) {
-  constexpr std::array<std::array<std::int64_t, 4>, kRanks> kTimes{
+  constexpr std::array<std::array<std::int64_t, 4>, kHybridRanks> kTimes{
       {{100, 200, 750, 800}, {100, 200, 780, 900}, {500, 700, 750, 800}, {550, 700, 750, 900}}};
   const auto& t = kTimes[static_cast<std::size_t>(rank)];
   Batch batch = announced(rank);
@@ -68,11 +68,11 @@ Batch rows_of(int rank) {
   return batch;
 }
 
-class HybridGroups : public testing::TestWithParam<std::array<int, kRanks>> {
+class HybridGroups : public testing::TestWithParam<std::array<int, kHybridRanks>> {
  protected:
   void SetUp() override {
     RunInfo info;
-    info.world_size = kRanks;
+    info.world_size = kHybridRanks;
     info.settings.skip_steps = 0;
     analysis = RunAnalysis(info);
     for (const int rank : GetParam()) {
@@ -154,11 +154,11 @@ class HybridHang : public testing::Test {
  protected:
   void SetUp() override {
     RunInfo info;
-    info.world_size = kRanks;
+    info.world_size = kHybridRanks;
     analysis = RunAnalysis(info);
-    for (int rank = 0; rank < kRanks; ++rank) {
+    for (int rank = 0; rank < kHybridRanks; ++rank) {
       Batch batch = rows_of(rank);
-      batch.heartbeat = Heartbeat{rank, kNow, kNow, 5, Phase::kBackward};
+      batch.heartbeat = Heartbeat{rank, kObserved, kObserved, 5, Phase::kBackward};
       analysis.add(batch);
     }
   }
@@ -180,7 +180,9 @@ class HybridHang : public testing::Test {
     analysis.add(batch);
   }
 
-  HangDiagnosis diagnose() { return diagnose_hang(analysis.figures(), analysis.strings(), kNow); }
+  HangDiagnosis diagnose() {
+    return diagnose_hang(analysis.figures(), analysis.strings(), kObserved);
+  }
 
   RunAnalysis analysis{RunInfo{}};
 };
@@ -208,7 +210,8 @@ TEST_F(HybridHang, AStoppedRankComesBeforeThoseThatWaitForIt) {
   wait_in(0, kReplicate, CollectiveFunction::kAllReduce);
   wait_in(2, kShard, CollectiveFunction::kReduceScatter);
   Batch batch;
-  batch.heartbeat = Heartbeat{3, kNow - 12 * kSecond, kNow - 12 * kSecond, 5, Phase::kForward};
+  batch.heartbeat =
+      Heartbeat{3, kObserved - 12 * kSecond, kObserved - 12 * kSecond, 5, Phase::kForward};
   analysis.add(batch);
   const auto diagnosis = diagnose();
   EXPECT_EQ(diagnosis.cause, HangCause::kStopped);

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/trace/analysis/synthetic_run.h"
+#include "tests/trace/units.h"
 #include "trace/analysis/collectives/bucket_figures.h"
 #include "trace/analysis/collectives/collective_statistics.h"
 #include "trace/analysis/collectives/recent_collectives.h"
@@ -12,8 +13,6 @@
 
 namespace shardlens::trace {
 namespace {
-
-constexpr std::int64_t kMiB = 1 << 20;
 
 TEST(Distribution, InterpolatesAsNumpyDoes) {
   const auto d = distribution_of({4, 1, 3, 2});  // numpy.quantile([1,2,3,4], …)

@@ -19,9 +19,9 @@ std::vector<Rect> drawn(const TuneLayout& layout) {
   return rects;
 }
 
-using Case = std::tuple<std::pair<int, int>, float, bool>;
+using LayoutCase = std::tuple<std::pair<int, int>, float, bool>;
 
-class LayoutTest : public ::testing::TestWithParam<Case> {
+class LayoutTest : public ::testing::TestWithParam<LayoutCase> {
  protected:
   LayoutInput input() const {
     const auto& [size, scale, everything] = GetParam();

@@ -14,7 +14,7 @@ namespace shardlens::ui {
 
 namespace {
 
-TEST(CollectiveLabel, IsWholeOrTheNumberAlone) {
+TEST(BarLabel, IsWholeOrTheNumberAlone) {
   trace::CollectiveBar bar;
   bar.label = "bucket 3";
   bar.event.tag_kind = trace::TagKind::kBucket;

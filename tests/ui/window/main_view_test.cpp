@@ -74,8 +74,8 @@ TEST(OverlappingTexts, AreFound) {
   EXPECT_TRUE(overlapping_texts(probe).empty());
 }
 
-using Case = std::tuple<std::pair<int, int>, float, int>;
-class WindowTest : public ::testing::TestWithParam<Case> {};
+using WindowCase = std::tuple<std::pair<int, int>, float, int>;
+class WindowTest : public ::testing::TestWithParam<WindowCase> {};
 
 TEST_P(WindowTest, DrawsEveryStateWithoutOverlappingText) {
   const auto& [size, scale, state] = GetParam();

@@ -46,7 +46,7 @@ TimelineItem collective_item(const RankTimeline& rank, const CollectiveBar& bar)
 
 void label_collective(const TimelineCanvas& c, const Rect& r, const CollectiveBar& bar, Rgb under) {
   const Rgb ink = text_on(under);
-  const CollectiveLabel label = collective_label(bar);
+  const BarLabel label = collective_label(bar);
   for (const std::string& text : {label.full, label.brief}) {
     if (label_in(c.theme, r.inset(c.theme.px(3), 0), Face::kSmall, ink, text, Align::kCenter) > 0) {
       return;

@@ -128,7 +128,7 @@ bool is_prefetched(const trace::CollectiveBar& bar) {
   return is_gather(bar) && bar.label.ends_with(", prefetched");
 }
 
-CollectiveLabel collective_label(const trace::CollectiveBar& bar) {
+BarLabel collective_label(const trace::CollectiveBar& bar) {
   const std::int64_t index = bar.event.tag_index;
   switch (bar.event.tag_kind) {
     case trace::TagKind::kBucket:

@@ -23,11 +23,11 @@ bool is_backward(const trace::CollectiveBar& bar);    // gathered for backward
 bool is_prefetched(const trace::CollectiveBar& bar);  // launched ahead of need
 
 // What a collective's bar says: `full` where it fits, else `brief`, else nothing.
-struct CollectiveLabel {
+struct BarLabel {
   std::string full;   // "bucket 3 · 4.00 MiB", "blocks.3 forward gather", "loss"
   std::string brief;  // "3"; "" where nothing short names it
 };
-CollectiveLabel collective_label(const trace::CollectiveBar& bar);
+BarLabel collective_label(const trace::CollectiveBar& bar);
 
 bool same_item(const TimelineItem& a, const TimelineItem& b);
 

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/trace/units.h"
+
 namespace shardlens::app {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+using trace::kSecond;
 
 // Two ranks after a step of 100 ms; rank 1 moved on last at `rank_1_progress_ns`.
 trace::RunFigures figures(std::int64_t alive_ns, std::int64_t rank_1_progress_ns) {

@@ -9,6 +9,7 @@
 
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
+#include "tests/trace/units.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/library_file.h"
 #include "trace/store/run/run_folder.h"
@@ -159,21 +160,20 @@ std::map<std::string, std::string> ordinals(const RunLibrary& library) {
 }
 
 TEST_F(LibraryTest, NumbersStayWhenAnOlderRunAppearsAndAfterARestart) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
   write_run(runs, "a", 4, kLongAgo);
-  const auto b = write_run(runs, "b", 4, kLongAgo + kSecond);
+  const auto b = write_run(runs, "b", 4, kLongAgo + trace::kSecond);
   using Names = std::map<std::string, std::string>;
   {
     RunLibrary library({runs, {}}, [] {});
     ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
     EXPECT_EQ(ordinals(library), (Names{{"a", "run 1"}, {"b", "run 2"}}));
     EXPECT_EQ(library.state().ledger->next_number, 3);
-    write_run(runs, "imported", 4, kLongAgo - kSecond);
+    write_run(runs, "imported", 4, kLongAgo - trace::kSecond);
     ASSERT_TRUE(eventually([&] { return rows(library) == 3; }));
     EXPECT_EQ(ordinals(library), (Names{{"a", "run 1"}, {"b", "run 2"}, {"imported", "run 3"}}));
   }
   std::filesystem::remove_all(b);
-  write_run(runs, "c", 4, kLongAgo + 2 * kSecond);
+  write_run(runs, "c", 4, kLongAgo + 2 * trace::kSecond);
   const RunLibrary library({runs, {}}, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_EQ(ordinals(library), (Names{{"a", "run 1"}, {"c", "run 4"}, {"imported", "run 3"}}));

@@ -4,10 +4,12 @@
 
 #include <limits>
 
+#include "tests/trace/units.h"
+
 namespace shardlens::app {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+using trace::kSecond;
 
 ReplayClock loaded() {
   ReplayClock clock;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/analysis/synthetic_run.h"
+#include "tests/trace/units.h"
 #include "trace/analysis/run/run_analysis.h"
 
 namespace shardlens::trace {
@@ -11,9 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kNow = 1000 * kSecond;
-constexpr std::int64_t kMiB = 1 << 20;
 
 // Ranks in step 5's backward, each beating, all done with collectives 0 to 9.
 class HangDiagnosisTest : public testing::Test {

@@ -7,6 +7,7 @@
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "tests/trace/analysis/whole_timeline.h"
+#include "tests/trace/units.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/analysis/steps/ribbon.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 constexpr std::int64_t kOrigin = 1'000'000'000;
 constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kMiB = 1 << 20;
 
 // Two ranks, a step of 100 ms: forward 0-30, backward 30-80, optimizer 80-100; compute 0-60 and
 // 82-98; bucket 0 at 40-50 (hidden), bucket 1 at 50-75 (60-75 exposed); rank 1 enters 5 ms late.

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <fstream>
 
@@ -27,9 +28,10 @@ trace::Result<MappedImage> document(TokenFile& file, std::uint64_t key,
   header.key = key;
   header.tokens = tokens.size();
   header.examples = 1;
+  const std::array offsets{std::uint64_t{0}, header.tokens};
   TRY(file.append(std::as_bytes(std::span(tokens))));
   TRY(file.append(std::vector<std::byte>(header.mask_begin() - header.tokens_end())));
-  TRY(file.append(std::as_bytes(std::span(std::array{std::uint64_t{0}, header.tokens}))));
+  TRY(file.append(std::as_bytes(std::span(offsets))));
   return file.finish(header);
 }
 
