@@ -32,7 +32,9 @@ MemoryBar bar_of(const trace::RankFigures& rank, bool goes_on) {
     const auto own = static_cast<double>(rank.category_peaks[static_cast<std::size_t>(i)]);
     bar.category_peaks[static_cast<std::size_t>(i)] = std::max(own, bytes);
     const auto category = static_cast<MemoryCategory>(i);
-    if (trace::is_purpose(category) && rank.peak.knows_a_purpose() && !rank.peak.knows(category)) {
+    // What is outside is always known, or by nobody.
+    const bool may_be_told = category != MemoryCategory::kOutside || own > 0;
+    if (may_be_told && rank.peak.knows_a_purpose() && !rank.peak.knows(category)) {
       bar.untold.push_back(category);
     }
   }

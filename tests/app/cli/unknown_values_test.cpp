@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -13,11 +12,8 @@
 
 #include "app/cli/command_line.h"
 #include "tests/app/report/synthetic_run.h"
+#include "tests/app/report/unknown_runs.h"
 #include "trace/base/file_system.h"
-#include "trace/model/run_origin.h"
-#include "trace/store/run/rank_files.h"
-#include "trace/store/run/run_folder.h"
-#include "trace/store/table/schema.h"
 
 namespace shardlens::app {
 namespace {
@@ -25,32 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Leaves = std::map<std::string, Json>;  // by path: "ranks/0/step_ms"
-
-struct NullableColumn {
-  std::string table, name;
-  bool is_real = false;
-};
-
-std::vector<NullableColumn> nullable_columns() {
-  std::vector<NullableColumn> columns;
-  for (const trace::TableSchema& table : trace::trace_tables()) {
-    for (const trace::Column& column : table.columns) {
-      const bool is_real = column.type == "REAL";
-      if (is_real || column.type == "INTEGER")
-        columns.push_back({table.name, column.name, is_real});
-    }
-  }
-  return columns;
-}
-
-void change(const fs::path& run, const std::string& sql) {
-  for (const auto& [rank, file] : trace::rank_files(run)) {
-    auto database = trace::Database::open(file.string(), SQLITE_OPEN_READWRITE, file.string());
-    ASSERT_TRUE(database);
-    const auto done = database->execute(sql);
-    ASSERT_TRUE(done) << done.error().message << ": " << sql;
-  }
-}
 
 // Figures of a comparison come and go: their names tell which is which.
 void add_leaves(const Json& json, const std::string& path, Leaves& leaves) {
@@ -90,97 +60,13 @@ std::set<std::string> kinds_with_zero(const Leaves& leaves) {
   return kinds;
 }
 
-// What PyTorch's profiler exported of one of two ranks: a step with work of every kind, to which
-// `number` gives its sizes.
-std::string exported_trace(int rank, int number) {
-  const auto event = [](const std::string& category, const std::string& name, int thread, int at,
-                        int duration, const std::string& more) {
-    return R"({"ph":"X","cat":")" + category + R"(","name":")" + name + R"(","pid":1,"tid":)" +
-           std::to_string(thread) + R"(,"ts":)" + std::to_string(at) + R"(,"dur":)" +
-           std::to_string(duration) + R"(,"args":{)" + more + "}},";
-  };
-  const std::string n = std::to_string(number);
-  std::string events;
-  for (int step = 0; step < 8; ++step) {
-    const int t = 1'000 + step * 200;
-    const std::string id = std::to_string(step + 1);
-    events +=
-        event("user_annotation", "ProfilerStep#" + id, 1, t, 190, "") +
-        event("user_annotation", "## forward ##", 1, t, 40, "") +
-        event("cpu_op", "aten::addmm", 1, t + 5, 10, "") +
-        event("cuda_runtime", "cudaLaunchKernel", 1, t + 10, 2, R"("correlation":2)" + id) +
-        event("kernel", "gemm", 7, t + 20, 60, R"("device":0,"stream":7,"correlation":1)" + id) +
-        event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", 20, t + 60, 50 + rank,
-              R"("device":0,"stream":20,"correlation":2)" + id +
-                  R"(,"Collective name":"allreduce","In msg nelems":)" + n +
-                  R"(,"Out msg nelems":)" + n + R"(,"dtype":"Float","Process Group Name":"0")") +
-        event("gpu_memcpy", "Memcpy DtoH", 7, t + 120, 10,
-              R"("device":0,"stream":7,"bytes":)" + n) +
-        R"({"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":)" +
-        std::to_string(t + 30) + R"(,"args":{"Device Type":1,"Device Id":0,"Bytes":)" + n +
-        R"(,"Total Allocated":)" + n + R"(,"Total Reserved":)" + n + "000}},";
-  }
-  events.pop_back();
-  return R"({"distributedInfo":{"backend":"nccl","rank":)" + std::to_string(rank) +
-         R"(,"world_size":2,"pg_config":[{"pg_name":"0","pg_desc":"default_pg","ranks":[0,1]}]},)"
-         R"("baseTimeNanoseconds":1700000000000000000,"traceEvents":[)" +
-         events + "]}";
-}
-
 class UnknownValues : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     auto folder = trace::TemporaryFolder::create();
     ASSERT_TRUE(folder);
     folder_.emplace(std::move(*folder));
-    if (std::string(GetParam()) == "imported") return import_base();
-    base_ = write_synthetic_run(folder_->path() / "base", [](trace::RunInfo& info) {
-              info.status = trace::RunStatus::kFailed;  // so that it has a diagnosis
-            }).folder;
-    change(base_,
-           "insert into evaluation select 1,0,3,1700000000009000000,4.5,90,0.125,512,8 from rank "
-           "where rank=0;"
-           "update batch set last_evaluation=1 where rank=0;"
-           "insert into counter select (rank<<40)+1,rank,'Power','W',1700000000009000000,100 "
-           "from rank; update batch set last_counter=(rank<<40)+1;");
-    change(base_, pending_calls());
-    for (const auto& [table, column, is_real] : nullable_columns()) {
-      change(base_, "update " + table + " set " + column + "=" + (is_real ? "0.125" : "1000") +
-                        " where not exists(select 1 from " + table + " where " + column +
-                        " is not null)");
-    }
-    if (std::string(GetParam()) == "foreign") make_foreign();
-  }
-
-  void import_base() {
-    const fs::path library = folder_->path() / "base";
-    std::vector<std::string> arguments{"import", "-o", "base"};
-    for (const int rank : {0, 1}) {
-      arguments.push_back(folder_->path() / ("rank" + std::to_string(rank) + ".json"));
-      std::ofstream(arguments.back()) << exported_trace(rank, 5'000);
-    }
-    base_ = call(library, arguments)["run"].get<std::string>();
-  }
-
-  static std::string pending_calls() {
-    std::string sql;
-    for (const auto& [sequence, end] : {std::pair{"100", "null"}, {"99", "1700000000018000000"}}) {
-      sql +=
-          "insert into pending(row_id,rank,process_group,sequence,function,tag,tag_kind,"
-          "tag_index,phase,step,bytes,enqueued_ns,end_ns) select (rank<<40)+" +
-          std::string(sequence) + ",rank,0," + sequence +
-          ",'all_reduce','','none',-1,'backward',8,4096,1700000000017000000," + end + " from rank;";
-    }
-    return sql;
-  }
-
-  void make_foreign() const {
-    auto database =
-        trace::Database::open((base_ / trace::kRunFile).string(), SQLITE_OPEN_READWRITE, "run");
-    ASSERT_TRUE(database);
-    ASSERT_TRUE(
-        database->execute("update meta set value='a program' where key='imported_from';"
-                          "delete from setting where key<>'skip_steps'"));
+    base_ = write_known_run(GetParam(), folder_->path() / "base");
   }
 
   Json call(const fs::path& library, std::vector<std::string> arguments) const {
