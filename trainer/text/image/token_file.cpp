@@ -25,9 +25,8 @@ tl::unexpected<trace::Error> unwritable(const std::string& name, int reason) {
 template <typename Element>
 std::int64_t largest_of(std::span<const std::byte> bytes, std::uint64_t begin,
                         std::uint64_t count) {
-  const std::span elements(reinterpret_cast<const Element*>(bytes.data() + begin),
-                           static_cast<std::size_t>(count));
-  return elements.empty() ? -1 : std::int64_t{*std::ranges::max_element(elements)};
+  const auto* const first = reinterpret_cast<const Element*>(bytes.data() + begin);
+  return count == 0 ? -1 : std::int64_t{*std::max_element(first, first + count)};
 }
 
 }  // namespace
