@@ -13,11 +13,18 @@ using namespace std::chrono_literals;
 // may be full), unless the whole process stands still.
 constexpr auto kSilence = 5s;
 constexpr auto kShortestHang = 10s;
+// Models and libraries are loaded, however short collectives are to be; on a busy machine for long.
+constexpr auto kLongestStart = 60s;
 constexpr int kStepsToHang = 10;
 constexpr std::size_t kRemembered = 101;
 
 std::string seconds_text(HangWatch::Clock::duration duration) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count()) + " s";
+}
+
+std::string place_text(const trace::Heartbeat& beat) {
+  if (beat.step < 0) return " before its first step";
+  return " in step " + std::to_string(beat.step) + " (" + std::string(to_string(beat.phase)) + ")";
 }
 
 }  // namespace
@@ -73,7 +80,7 @@ std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped, tra
   using trace::Phase;
   const bool unusual = !has_stepped || phase == Phase::kEvaluation || phase == Phase::kCheckpoint;
   const auto of_steps = nanoseconds(static_cast<std::int64_t>(kStepsToHang * median_step_ns));
-  const auto limit = std::max<nanoseconds>(kShortestHang, of_steps);
+  const auto limit = std::max<nanoseconds>(has_stepped ? kShortestHang : kLongestStart, of_steps);
   return unusual ? std::max<nanoseconds>(limit, patience) : limit;
 }
 
@@ -106,8 +113,7 @@ std::optional<std::string> HangWatch::check(Clock::time_point now) const {
   }
   if (stuck == nullptr) return std::nullopt;
   return "rank " + std::to_string(stuck->last.rank) + " hangs: no progress for " +
-         seconds_text(now - stuck->progress_since) + " in step " +
-         std::to_string(stuck->last.step) + " (" + std::string(to_string(stuck->last.phase)) + ")";
+         seconds_text(now - stuck->progress_since) + place_text(stuck->last);
 }
 
 }  // namespace shardlens::app

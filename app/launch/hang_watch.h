@@ -17,7 +17,7 @@ namespace shardlens::app {
 bool process_is_suspended(std::int64_t process);
 
 // How long a rank may stand still: ten of its steps, at least ten seconds; `patience` for what has
-// no usual length: the first step, evaluation, checkpoints.
+// no usual length: evaluation, checkpoints, and, at least a minute, all until the first step's end.
 std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped, trace::Phase phase,
                                     std::chrono::seconds patience);
 

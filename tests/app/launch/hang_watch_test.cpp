@@ -13,14 +13,14 @@ class HangWatchTest : public testing::Test {
  protected:
   // A rank's row: `alive` and `progress` are what the trace says, in any unit that grows.
   void beat(int rank, Time now, std::int64_t alive, std::int64_t progress,
-            Phase phase = Phase::kForward) {
+            Phase phase = Phase::kForward, std::int64_t at_step = 7) {
     trace::Batch batch;
     trace::RankInfo info;
     info.rank = rank;
     info.process_id = 100 + rank;
     batch.rank_info = info;
     batch.heartbeat = trace::Heartbeat{
-        .rank = rank, .alive_ns = alive, .progress_ns = progress, .step = 7, .phase = phase};
+        .rank = rank, .alive_ns = alive, .progress_ns = progress, .step = at_step, .phase = phase};
     watch_.add(batch, now);
   }
 
@@ -79,6 +79,15 @@ TEST_F(HangWatchTest, HasPatienceWithTheFirstStepAndWithEvaluation) {
   EXPECT_TRUE(watch_.check(Time(50s)));
   beat(0, Time(50s), 51, 0, Phase::kEvaluation);
   EXPECT_FALSE(watch_.check(Time(50s)));
+}
+
+TEST_F(HangWatchTest, GivesRanksAMinuteToStartHoweverShortCollectivesAreToBe) {
+  watch_ = HangWatch(2, 4s, [](std::int64_t) { return false; });
+  beat(0, Time(0s), 0, 0, Phase::kOther, -1);
+  beat(0, Time(59s), 59, 0, Phase::kOther, -1);
+  EXPECT_FALSE(watch_.check(Time(59s)));
+  beat(0, Time(60s), 60, 0, Phase::kOther, -1);
+  EXPECT_EQ(watch_.check(Time(60s)), "rank 0 hangs: no progress for 60 s before its first step");
 }
 
 TEST_F(HangWatchTest, TakesASilentRecorderForAHangOnlyIfItsProcessStandsStill) {
