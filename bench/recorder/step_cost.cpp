@@ -10,6 +10,7 @@
 
 #include "bench/recorder/parts.h"
 #include "bench/recorder/scratch_recorder.h"
+#include "profiler/torch/tick_clock.h"
 #include "profiler/torch/torch_sources.h"
 #include "trace/analysis/figures/recording_cost.h"
 #include "trace/store/sqlite/sqlite.h"
@@ -55,26 +56,35 @@ class Loop {
   std::int64_t index_ = 0;
 };
 
-// What LibTorch does for any observer, which nobody who wants operators gets around.
-class EmptyObserver {
+// What LibTorch does for any observer, which nobody who wants operators gets around; or, with the
+// clock, times.
+class BareObserver {
  public:
-  EmptyObserver()
+  enum class Does { kNothing, kReadsClock };
+  explicit BareObserver(Does does)
       : callback_(at::addGlobalCallback(
-            at::RecordFunctionCallback(
-                [](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> {
-                  return nullptr;
-                },
-                [](const at::RecordFunction&, at::ObserverContext*) {})
+            (does == Does::kNothing ? at::RecordFunctionCallback(&begin_nothing, &end_nothing)
+                                    : at::RecordFunctionCallback(&begin_time, &end_time))
                 .scopes({at::RecordScope::FUNCTION, at::RecordScope::USER_SCOPE}))) {}
-  ~EmptyObserver() { at::removeCallback(callback_); }
-  EmptyObserver(const EmptyObserver&) = delete;
-  EmptyObserver& operator=(const EmptyObserver&) = delete;
+  ~BareObserver() { at::removeCallback(callback_); }
+  BareObserver(const BareObserver&) = delete;
+  BareObserver& operator=(const BareObserver&) = delete;
 
  private:
+  using Context = std::unique_ptr<at::ObserverContext>;
+  static Context begin_nothing(const at::RecordFunction&) { return nullptr; }
+  static void end_nothing(const at::RecordFunction&, at::ObserverContext*) {}
+  static Context begin_time(const at::RecordFunction&) {
+    clock_.now_ns();
+    return nullptr;
+  }
+  static void end_time(const at::RecordFunction&, at::ObserverContext*) { clock_.now_ns(); }
+
+  static inline thread_local profiler::TickClock clock_;
   at::CallbackHandle callback_;
 };
 
-enum Kind { kPlain, kObserved, kRecorded, kKinds };
+enum Kind { kPlain, kObserved, kTimed, kRecorded, kKinds };
 
 // The mean step of each block: what comes in bursts, as the recorder's threads do, counts.
 struct Times {
@@ -158,9 +168,10 @@ KindTimes run_in_turn(const StepJob& job, Recorder& recorder) {
   for (int block = 0; block < kKinds * job.blocks; ++block) {
     const Kind kind = kind_of(block);
     std::optional<profiler::OperatorObserver> recording;
-    std::optional<EmptyObserver> observer;
+    std::optional<BareObserver> observer;
     if (kind == kRecorded) recording.emplace(recorder);
-    if (kind == kObserved) observer.emplace();
+    if (kind == kObserved) observer.emplace(BareObserver::Does::kNothing);
+    if (kind == kTimed) observer.emplace(BareObserver::Does::kReadsClock);
     run_block(loop, kind == kRecorded ? &recorder : nullptr, times[kind]);
   }
   return times;
@@ -173,11 +184,26 @@ void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows
   const std::string same = "the same without recording";
   rows.push_back({"step time with recording, " + job.what, recorded, "ms", same, ratio,
                   percent("<= +%g %%", job.budget), ratio <= 1 + job.budget});
-  rows.push_back({"of that LibTorch's own part, for an observer that does nothing, " + job.what,
+  const double timed = median(times[kTimed].wall_ms);
+  rows.push_back({"LibTorch's dispatch alone, for an observer that does nothing, " + job.what,
                   observed,
                   "ms",
                   same,
                   observed / plain,
+                  "",
+                  {}});
+  rows.push_back({"the same for one that only reads the clock, " + job.what,
+                  timed,
+                  "ms",
+                  same,
+                  timed / plain,
+                  "",
+                  {}});
+  rows.push_back({"LibTorch's part of what recording adds, " + job.what,
+                  (observed - plain) / (recorded - plain) * 100,
+                  "%",
+                  "",
+                  {},
                   "",
                   {}});
   rows.push_back({"CPU time of the training thread per step, " + job.what,

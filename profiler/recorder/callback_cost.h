@@ -27,26 +27,27 @@ class CallbackCost {
     until_sample_ = kSampleEvery;
     return true;
   }
-  // Who calls begins of one kind: operators, or nodes of autograd, whose begins take longer.
-  struct Caller {
-    double ns = 0;  // what each takes besides because there is a callback, where all is at hand
-    std::int64_t least_ns = kLongestNs;  // of its callbacks so far
-  };
-
   // The cost of the kSampleEvery callbacks that a sampled one of `measured_ns` stands for.
   std::int64_t scaled_ns(std::int64_t measured_ns) const {
     return std::max<std::int64_t>(within_limit(measured_ns) - clock_ns_, 0) * kSampleEvery;
   }
-  // And of their caller. In a job not all is at hand: the caller takes as many times longer as the
-  // callback does, compared with the quickest of its kind.
-  std::int64_t scaled_ns(std::int64_t measured_ns, Caller& caller) const {
+  // And of who calls them, each of whom takes `caller_ns` besides because there is a callback,
+  // where all is at hand. In a job it is not.
+  std::int64_t scaled_ns(std::int64_t measured_ns, double caller_ns) const {
+    return scaled_ns(measured_ns) + static_cast<std::int64_t>(caller_ns * slower() * kSampleEvery);
+  }
+  // How far from hand, callbacks tell that have the same to do each time: by how much they take
+  // longer, on average, than the quickest.
+  void compare(std::int64_t measured_ns) {
     const std::int64_t measured = within_limit(measured_ns);
-    caller.least_ns = std::min(caller.least_ns, measured);
-    // Preemption says nothing of the caller.
-    const double slower = measured == kLongestNs ? 1
-                                                 : static_cast<double>(measured) /
-                                                       static_cast<double>(caller.least_ns);
-    return scaled_ns(measured) + static_cast<std::int64_t>(caller.ns * slower * kSampleEvery);
+    if (measured == kLongestNs) return;  // preemption says nothing of the caller
+    least_ns_ = std::min(least_ns_, measured);
+    compared_ns_ += measured;
+    ++compared_;
+  }
+  double slower() const {
+    if (compared_ == 0) return 1;
+    return static_cast<double>(compared_ns_) / static_cast<double>(compared_ * least_ns_);
   }
 
   static std::int64_t clock_now_ns() {
@@ -62,6 +63,7 @@ class CallbackCost {
 
   std::int64_t clock_ns_ = 0;
   std::uint32_t until_sample_ = kSampleEvery;
+  std::int64_t least_ns_ = kLongestNs, compared_ns_ = 0, compared_ = 0;
 };
 
 }  // namespace shardlens::profiler

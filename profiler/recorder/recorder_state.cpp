@@ -80,6 +80,7 @@ void RecorderState::run(const std::stop_token& stop) {
     record_once();
     drained_.notify_all();
   }
+  is_ending_ = true;
   record_once();
   // Once more: a collective that ended without a seen start waits for one further drain.
   builder_.stop_waiting();
@@ -124,10 +125,11 @@ void RecorderState::take_account(const BatchBuilder::Drained& drained, trace::Ba
   if (over_limit) rare.add_lost("size limit", drained.undetailed);
   trace::RecorderCost cost;
   cost.rank = rank;
+  cost.writer_ns = thread_cpu_ns() + writer_->cpu_ns();
   // What a program that was not written for us marks is recorded without measuring.
   const bool is_measured = callback_ns > 0 || !options.late_steps;
-  cost.callback_ns = is_measured ? callback_ns.load() : trace::kNotKnown;
-  cost.writer_ns = thread_cpu_ns() + writer_->cpu_ns();
+  const std::int64_t waited = core_wait.look(trace::wall_clock_ns(), cost.writer_ns, is_ending_);
+  cost.callback_ns = is_measured ? callback_ns + waited : trace::kNotKnown;
   cost.events = events_ + added_events;
   batch.cost = cost;
 }

@@ -14,6 +14,7 @@
 #include "profiler/queue/thread_queues.h"
 #include "profiler/recorder/batch_builder.h"
 #include "profiler/recorder/clock_watch.h"
+#include "profiler/recorder/core_wait.h"
 #include "profiler/recorder/detail_windows.h"
 #include "profiler/recorder/phase_stack.h"
 #include "profiler/recorder/recorder.h"
@@ -40,7 +41,8 @@ struct RecorderState {
   std::atomic<std::int64_t> last_step{-1};
   std::atomic<trace::Phase> phase{trace::Phase::kOther};
   std::atomic<std::int64_t> progress_ns{0};
-  std::atomic<std::int64_t> callback_ns{0};
+  std::atomic<std::int64_t> callback_ns{0};  // told with what core_wait adds
+  CoreWait core_wait;
   std::atomic<std::uint64_t> next_collective{1};
   std::atomic<std::int64_t> added_events{0};  // beside those of the queues
   std::atomic<std::int64_t> steps_without_room{0};
@@ -77,6 +79,7 @@ struct RecorderState {
   std::unique_ptr<trace::TraceWriter> writer_;
   BatchBuilder builder_;
   std::int64_t events_ = 0;
+  bool is_ending_ = false;
   ClockWatch clock_watch_;
   std::int64_t clock_checked_ns_ = 0;
   bool failed_ = false;

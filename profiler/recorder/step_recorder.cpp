@@ -18,6 +18,8 @@ void StepRecorder::on_detail_change(std::function<void(bool)> follow) {
 }
 
 void StepRecorder::begin_step(std::int64_t index, std::int64_t at_ns) {
+  // Steps that are found later are told by anybody.
+  if (!state_.options.late_steps) state_.core_wait.follow();
   state_.step_start_ns = at_ns;
   state_.step = index;
   state_.last_step = index;

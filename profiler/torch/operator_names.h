@@ -31,8 +31,9 @@ class OperatorNames {
     Recent& recent = recent_[slot_of(name)];
     // An address alone proves nothing: the names of spans live on the stack, where addresses come
     // again with another text.
-    if (recent.address == name && std::strcmp(recent.text.c_str(), name) == 0) return recent.entry;
-    recent = {name, name, find_by_text(name)};
+    if (recent.address == name && std::strcmp(recent.text, name) == 0) return recent.entry;
+    const auto& [text, entry] = find_by_text(name);
+    recent = {name, text.c_str(), entry};
     return recent.entry;
   }
 
@@ -40,9 +41,10 @@ class OperatorNames {
   // Most operators' names are constants, found here without hashing their text.
   struct Recent {
     const char* address = nullptr;
-    std::string text;
+    const char* text = "";  // of entries_
     Entry entry;
   };
+  using Entries = std::unordered_map<std::string, Entry, TextHash, std::equal_to<>>;
   static constexpr std::size_t kRecentCount = 512;
 
   static std::size_t slot_of(const char* name) {
@@ -52,19 +54,19 @@ class OperatorNames {
   }
   static_assert(kRecentCount == 1ULL << (64 - 55));
 
-  const Entry& find_by_text(std::string_view name) {
-    if (const auto found = entries_.find(name); found != entries_.end()) return found->second;
+  const Entries::value_type& find_by_text(std::string_view name) {
+    if (const auto found = entries_.find(name); found != entries_.end()) return *found;
     const bool only_allocates = name.starts_with("aten::empty") ||
                                 name.starts_with("aten::new_empty") ||
                                 name.starts_with("aten::resize");
     const Entry entry{recorder_.intern(name), name.starts_with("aten::"), only_allocates,
                       name.starts_with(kNodePrefix)};
-    return entries_.emplace(name, entry).first->second;
+    return *entries_.emplace(name, entry).first;
   }
 
   Recorder& recorder_;
   std::vector<Recent> recent_ = std::vector<Recent>(kRecentCount);
-  std::unordered_map<std::string, Entry, TextHash, std::equal_to<>> entries_;
+  Entries entries_;
 };
 
 }  // namespace shardlens::profiler

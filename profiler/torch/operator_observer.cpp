@@ -63,11 +63,7 @@ struct OperatorObserver::State {
 // What the observer keeps per thread; made anew when another observer meets the thread.
 struct OperatorObserver::State::Thread {
   explicit Thread(State& state)
-      : observer_id(state.id),
-        names(state.recorder),
-        cost(state.clock_ns),
-        operators{state.dispatch.operator_ns},
-        nodes{state.dispatch.node_ns} {}
+      : observer_id(state.id), names(state.recorder), cost(state.clock_ns) {}
 
   int operators_lane(State& state) {
     if (lane < 0) {
@@ -81,7 +77,6 @@ struct OperatorObserver::State::Thread {
   OperatorStack stack;
   OperatorNames names;
   CallbackCost cost;
-  CallbackCost::Caller operators, nodes;
   TickClock clock;
   int lane = -1;
 };
@@ -111,9 +106,12 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
   const OperatorNames::Entry& entry = thread.names.find(name);
   thread.stack.begin(thread.clock.now_ns(), entry.id, entry.is_aten, entry.only_allocates);
   if (sampled) {
-    // The sampled begins stand for all operators and nodes.
+    // The sampled begins stand for all operators and nodes. Of a node's, the time depends on
+    // whether its name, which has no address of its own, was met just before.
+    const std::int64_t measured = CallbackCost::clock_now_ns() - before;
+    if (!entry.is_node) thread.cost.compare(measured);
     state->recorder.add_callback_cost(thread.cost.scaled_ns(
-        CallbackCost::clock_now_ns() - before, entry.is_node ? thread.nodes : thread.operators));
+        measured, entry.is_node ? state->dispatch.node_ns : state->dispatch.operator_ns));
   }
   return nullptr;
 }

@@ -19,20 +19,28 @@ TEST(CallbackCost, ScalesASampleAfterTakingTheClockOff) {
 }
 
 TEST(CallbackCost, AddsWhatTheCallerNeedsWhichIsSlowWhereTheCallbackIs) {
-  const CallbackCost cost(30);
-  CallbackCost::Caller caller{50};
-  EXPECT_EQ(cost.scaled_ns(130, caller), (100 + 50) * CallbackCost::kSampleEvery);
-  EXPECT_EQ(cost.scaled_ns(260, caller), (230 + 100) * CallbackCost::kSampleEvery);
-  EXPECT_EQ(cost.scaled_ns(4'000'000, caller),
-            (CallbackCost::kLongestNs - 30 + 50) * CallbackCost::kSampleEvery);
+  CallbackCost cost(30);
+  EXPECT_EQ(cost.scaled_ns(130, 50), (100 + 50) * CallbackCost::kSampleEvery) << "not known yet";
+  cost.compare(100);
+  EXPECT_EQ(cost.scaled_ns(130, 50), (100 + 50) * CallbackCost::kSampleEvery);
+  cost.compare(300);
+  EXPECT_DOUBLE_EQ(cost.slower(), 2);
+  EXPECT_EQ(cost.scaled_ns(130, 50), (100 + 100) * CallbackCost::kSampleEvery);
 }
 
-// A node's begin has a longer name to look up than an operator's, at any time.
-TEST(CallbackCost, ComparesACallerWithItsOwnKindOnly) {
-  const CallbackCost cost(30);
-  CallbackCost::Caller operators{50}, nodes{500};
-  cost.scaled_ns(50, operators);
-  EXPECT_EQ(cost.scaled_ns(130, nodes), (100 + 500) * CallbackCost::kSampleEvery);
+// A node's begin, say, which has a name to look up at times: it was not the caller that was slow.
+TEST(CallbackCost, TakesNoCallerForSlowBecauseOneCallbackHadMoreToDo) {
+  CallbackCost cost(0);
+  cost.compare(30);
+  cost.compare(30);
+  EXPECT_EQ(cost.scaled_ns(110, 500), (110 + 500) * CallbackCost::kSampleEvery);
+}
+
+TEST(CallbackCost, LearnsNothingOfCallersFromPreemption) {
+  CallbackCost cost(0);
+  cost.compare(40);
+  cost.compare(4'000'000);
+  EXPECT_DOUBLE_EQ(cost.slower(), 1);
 }
 
 TEST(CallbackCost, DoesNotCountPreemption) {

@@ -176,8 +176,10 @@ TEST(Recorder, BeatsAndReportsItsCost) {
   EXPECT_GT(content.rows.heartbeat->alive_ns, content.rows.heartbeat->progress_ns)
       << "the recorder lives on while the training thread stands still";
   ASSERT_TRUE(content.rows.cost);
-  EXPECT_EQ(content.rows.cost->callback_ns, 1'200);
   EXPECT_GT(content.rows.cost->writer_ns, 0);
+  // And what this thread waited for the recorder's threads, where the machine is busy.
+  EXPECT_GE(content.rows.cost->callback_ns, 1'200);
+  EXPECT_LE(content.rows.cost->callback_ns, 1'200 + content.rows.cost->writer_ns);
 }
 
 TEST(Recorder, WritesPlansGroupsMarksAndLog) {
