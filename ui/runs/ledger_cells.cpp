@@ -54,6 +54,7 @@ LedgerCell relative_cell(const LedgerRow& row) {
   const bool is_beyond = row.beyond_noise.value_or(false);
   LedgerCell cell{format_signed_percent(relative), is_beyond ? Tone::kText : Tone::kMuted,
                   slower ? Trend::kSlower : Trend::kFaster};
+  if (cell.text == format_signed_percent(0)) cell.trend = Trend::kNone;
   if (row.by_throughput) cell.text += " tokens/s";
   if (!row.beyond_noise) cell.mark = "?";
   return cell;

@@ -30,26 +30,27 @@ void KnobEditor::set_baseline(const Settings& settings, const std::string& ordin
 }
 
 // By what differs; a repetition is named after what it repeats.
-std::string KnobEditor::wanted_name() const {
+std::string KnobEditor::free_name(const std::vector<std::string>& taken) const {
   constexpr std::string_view kAgain = " again";
-  if (baseline_name_.empty() || next_ != baseline_) {
-    return trace::name_from_difference(baseline_, next_);
-  }
-  const auto repeated = baseline_name_.find(kAgain);
-  return baseline_name_.substr(0, repeated).append(kAgain);
+  const auto is_taken = [&](const std::string& name) {
+    return std::ranges::find(taken, name) != taken.end();
+  };
+  const bool repeats = !baseline_name_.empty() && next_ == baseline_;
+  const std::string first = repeats ? baseline_name_.substr(0, baseline_name_.find(kAgain))
+                                    : trace::name_from_difference(baseline_, next_);
+  if (!repeats && !is_taken(first)) return first;
+  const std::string again = first + std::string(kAgain);
+  std::string name = again;
+  for (int i = 2; is_taken(name); ++i) name = again + " " + std::to_string(i);
+  return name;
 }
 
 ui::KnobDraft KnobEditor::draft(const std::vector<std::string>& taken) const {
-  const auto wanted = wanted_name();
-  auto name = wanted;
-  for (int i = 2; std::ranges::find(taken, name) != taken.end(); ++i) {
-    name = wanted + " " + std::to_string(i);
-  }
   return {.next = next_,
           .baseline = baseline_,
           .baseline_name = baseline_ordinal_,
           .problems = trace::problems_of(next_),
-          .next_name = name,
+          .next_name = free_name(taken),
           .estimates = nullptr};
 }
 

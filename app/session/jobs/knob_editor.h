@@ -26,7 +26,7 @@ class KnobEditor {
   const trace::Settings& next() const { return next_; }
 
  private:
-  std::string wanted_name() const;
+  std::string free_name(const std::vector<std::string>& taken) const;
 
   trace::Settings next_;
   trace::Settings baseline_;

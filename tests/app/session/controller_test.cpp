@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "app/session/jobs/knob_editor.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/fake_job.h"
 #include "tests/app/session/synthetic_run.h"
@@ -299,6 +300,15 @@ TEST_F(ControllerTest, ARepetitionIsNamedAfterWhatItRepeats) {
   write_run("cap 60 again", 60, 1'000'000'000);
   EXPECT_TRUE(
       becomes([](const ui::Snapshot& now) { return now.knobs.next_name == "cap 60 again 2"; }));
+}
+
+TEST(KnobEditor, SaysOfARepetitionThatItIsOneWhateverItIsComparedWith) {
+  KnobEditor knobs;
+  knobs.set_baseline({}, "run 1", "first");
+  ASSERT_TRUE(knobs.set("bucket_cap_mb", "5"));
+  EXPECT_EQ(knobs.draft({"first"}).next_name, "cap 5");
+  EXPECT_EQ(knobs.draft({"first", "cap 5"}).next_name, "cap 5 again");
+  EXPECT_EQ(knobs.draft({"cap 5", "cap 5 again"}).next_name, "cap 5 again 2");
 }
 
 TEST_F(ControllerTest, SelectsSteps) {

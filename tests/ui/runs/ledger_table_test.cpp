@@ -74,6 +74,15 @@ TEST(LedgerTable, CountsMoreTokensPerSecondAsFaster) {
   EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kFaster);
 }
 
+TEST(LedgerTable, PointsNowhereWhereTheDifferenceIsToldAsNone) {
+  Ledger ledger = *sample_snapshot().ledger;
+  for (const double relative : {0.0, 0.0004, -0.0004}) {
+    ledger.rows[2].relative_to_baseline = relative;
+    const LedgerTable table = ledger_table(ledger);
+    EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kNone);
+  }
+}
+
 TEST(LedgerTable, NamesTheStepOfTheBaselineAndThatOfOthers) {
   Ledger ledger = *sample_snapshot().ledger;
   for (auto& row : ledger.rows) row.common_step = 99;

@@ -116,9 +116,9 @@ Quantity format_percent(double fraction) {
 }
 
 std::string format_signed_percent(double fraction) {
-  const double percent = std::abs(fraction) * 100;
-  const char* sign = fraction > 0 ? "+" : fraction < 0 ? "−" : "";
-  return sign + fixed_text(percent, 1) + " %";
+  const std::string percent = fixed_text(std::abs(fraction) * 100, 1);
+  const bool is_none = percent == fixed_text(0, 1);
+  return (is_none ? "" : fraction > 0 ? "+" : "−") + percent + " %";
 }
 
 }  // namespace shardlens::trace
