@@ -168,8 +168,10 @@ class Failures(Hangs, FailingRuns):
         self.assert_run_is_incomplete([*alone, 'bash', '-c', script, str(self.runs)])
 
     def assert_run_is_incomplete(self, prefix):
+        text = self.folder / 'text.txt'
+        text.write_text('small enough for any limit ' * 2000)
         # Several times what the disk holds: how many bytes a step takes depends on the machine.
-        command = [*prefix, harness.SHARDLENS, 'run', *harness.QUICK, '--ranks', '1', '--steps', '120', '--name', 'full',
+        command = [*prefix, harness.SHARDLENS, 'run', *harness.QUICK, '--set', f'data={text}', '--ranks', '1', '--steps', '120', '--name', 'full',
                    '--runs-dir', str(self.runs)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=self.folder)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)

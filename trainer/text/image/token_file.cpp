@@ -18,7 +18,8 @@ namespace {
 
 tl::unexpected<trace::Error> unwritable(const std::string& name, int reason) {
   return trace::fail(trace::write_error_kind(reason),
-                     "\"" + name + "\" cannot be written: " + std::strerror(reason) + ".");
+                     "\"" + name + "\" cannot be written: " + std::strerror(reason) + "." +
+                         (reason == EFBIG ? " Raise the limit of a file's size (ulimit -f)." : ""));
 }
 
 // -1: there are none.
