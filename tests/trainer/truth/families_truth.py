@@ -1,15 +1,15 @@
 """Logits, loss and gradients of a family's models equal transformers', loaded from the same folders.
 
-families_truth.py PROBE FAMILY: see families.py for the configurations.
+families_truth.py PROBE [FAMILY…]: see families.py for the configurations.
 """
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import torch
 
 import families
+import folder_probe
 
 TOLERANCE = 1e-4
 BATCH, TIME = 3, 40
@@ -36,7 +36,7 @@ def check(probe, family, name, config, save, folder):
     families.make(family, config, save, folder)
     batch = batch_for(family, config)
     torch.save(batch, folder / "batch.pt")
-    subprocess.run([probe, "run", folder, folder / "batch.pt", folder / "ours.pt"], check=True)
+    probe.ask("run", folder, folder / "batch.pt", folder / "ours.pt")
     ours = torch.load(folder / "ours.pt", weights_only=False)
 
     model = families.load(family, folder)
@@ -63,11 +63,12 @@ def check(probe, family, name, config, save, folder):
 
 
 def main():
-    probe, family = sys.argv[1:]
+    probe = folder_probe.FolderProbe(sys.argv[1])
     good = []
-    for name, config, save in families.CASES[family]:
-        with tempfile.TemporaryDirectory() as folder:
-            good.append(check(probe, family, name, config, save, pathlib.Path(folder)))
+    for family in sys.argv[2:] or families.CASES:
+        for name, config, save in families.CASES[family]:
+            with tempfile.TemporaryDirectory() as folder:
+                good.append(check(probe, family, name, config, save, pathlib.Path(folder)))
     sys.exit(0 if all(good) else 1)
 
 

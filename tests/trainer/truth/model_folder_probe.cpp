@@ -1,16 +1,15 @@
-// Lets the Python tests see what becomes of a model folder.
-//   model_folder_probe run FOLDER BATCH FILE   its logits, loss and gradients for a batch: a dict
-//   of
-//                                              tokens, targets and perhaps mask
-//   model_folder_probe save FOLDER INTO TYPE BYTES   saves it again, in files of so many bytes at
-//   most;
-//                                              TYPE: F32, BF16, F16 or as-it-is; a preset's name
-//                                              instead of FOLDER: with initial values
+// Lets the Python tests see what becomes of a model folder. Each line of its input is a request,
+// words between tabs; it answers with "done" or with what went wrong.
+//   run FOLDER BATCH FILE         its logits, loss and gradients for a batch: a dict of tokens,
+//   targets and perhaps mask save FOLDER INTO TYPE BYTES   saves it again, in files of so many
+//   bytes at most; TYPE: F32, BF16, F16 or as-it-is; a
+//                                 preset's name instead of FOLDER: with initial values
 #include <torch/torch.h>
 
-#include <cstdio>
 #include <fstream>
+#include <iostream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -48,7 +47,7 @@ trace::Result<Loaded> load(const std::string& name) {
   return Loaded{shape, model};
 }
 
-TokenBatch read_batch(const char* path) {
+TokenBatch read_batch(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
   TokenBatch batch;
@@ -69,7 +68,8 @@ torch::Tensor logits_of(Model& model, const TokenBatch& batch) {
   return dynamic_cast<DecoderModel&>(model).logits(batch.inputs);
 }
 
-trace::Result<void> run(const char* folder, const char* batch_file, const char* path) {
+trace::Result<void> run(const std::string& folder, const std::string& batch_file,
+                        const std::string& path) {
   TRY_ASSIGN(const Loaded loaded, load(folder));
   const TokenBatch batch = read_batch(batch_file);
   const auto loss = loaded.model->loss(batch, static_cast<double>(batch.counted_targets));
@@ -88,7 +88,7 @@ trace::Result<void> run(const char* folder, const char* batch_file, const char* 
 }
 
 // Two ranks, each with one half of every parameter.
-trace::Result<void> save(const char* from, const char* into, const std::string& type,
+trace::Result<void> save(const std::string& from, const std::string& into, const std::string& type,
                          std::int64_t file_bytes) {
   TRY_ASSIGN(const Loaded loaded, load(from));
   SaveModelOptions options;
@@ -114,16 +114,22 @@ trace::Result<void> save(const char* from, const char* into, const std::string& 
   return results[1];
 }
 
+trace::Result<void> answer(const std::vector<std::string>& words) {
+  if (words.size() == 4 && words[0] == "run") return run(words[1], words[2], words[3]);
+  if (words.size() == 5 && words[0] == "save") {
+    return save(words[1], words[2], words[3], std::stoll(words[4]));
+  }
+  return trace::fail(trace::ErrorKind::kUsage, "run or save; see the probe's source");
+}
+
 }  // namespace
 
-int main(int count, char** arguments) {
-  const std::string what = count > 1 ? arguments[1] : "";
-  trace::Result<void> done =
-      trace::fail(trace::ErrorKind::kUsage, "model_folder_probe run | save; see its source");
-  if (what == "run" && count == 5) done = run(arguments[2], arguments[3], arguments[4]);
-  if (what == "save" && count == 6) {
-    done = save(arguments[2], arguments[3], arguments[4], std::atoll(arguments[5]));
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::vector<std::string> words;
+    std::istringstream stream(line);
+    for (std::string word; std::getline(stream, word, '\t');) words.push_back(word);
+    const auto done = answer(words);
+    std::cout << (done ? "done" : done.error().message) << std::endl;
   }
-  if (!done) std::fprintf(stderr, "%s\n", done.error().message.c_str());
-  return done ? 0 : 1;
 }

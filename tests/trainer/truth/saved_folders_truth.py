@@ -1,10 +1,9 @@
 """Folders that were read and saved again are loaded by transformers, without a word, with equal logits.
 
-saved_folders_truth.py PROBE FAMILY: its configurations in families.py; "presets": one of those.
+saved_folders_truth.py PROBE [FAMILY…]: the configurations in families.py, and a preset.
 """
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -12,6 +11,7 @@ import torch
 import transformers
 
 import families
+import folder_probe
 
 # How a folder is saved: the type of its values and the largest file.
 WAYS = [("as-it-is", 10**12), ("BF16", 60_000), ("F32", 60_000)]
@@ -34,16 +34,12 @@ def load_loudly(family, folder, dtype):
     return model
 
 
-def save(probe, source, into, kind, size):
-    subprocess.run([probe, "save", source, into, kind, str(size)], check=True)
-
-
 def check_folder(probe, family, name, config, settings, folder):
     families.make(family, config, settings, folder / "from")
     (folder / "from" / "tokenizer.json").write_text("{}")
     for kind, size in WAYS:
         into = folder / f"saved {kind}"
-        save(probe, folder / "from", into, kind, size)
+        probe.ask("save", folder / "from", into, kind, size)
         stored = TYPES.get(kind, settings.get("dtype", torch.float32))
         saved = load_loudly(family, into, torch.float32)
         # Rounded as the folder is; heads that the original lacks are our own.
@@ -77,7 +73,7 @@ def load_with_new_heads(family, folder, saved, settings):
 
 
 def check_preset(probe, preset, parameters, folder):
-    save(probe, preset, folder / preset, "as-it-is", 10**12)
+    probe.ask("save", preset, folder / preset, "as-it-is", 10**12)
     model = load_loudly("gpt2", folder / preset, torch.float32)
     assert sum(p.numel() for p in model.parameters()) == parameters, preset
     assert logits(model, "gpt2").isfinite().all()
@@ -85,13 +81,13 @@ def check_preset(probe, preset, parameters, folder):
 
 
 def main():
-    probe, family = sys.argv[1:]
-    for name, config, settings in families.CASES.get(family, []):
-        with tempfile.TemporaryDirectory() as folder:
-            check_folder(probe, family, name, config, settings, pathlib.Path(folder))
-    if family == "presets":
-        with tempfile.TemporaryDirectory() as folder:
-            check_preset(probe, "tiny", 2384448, pathlib.Path(folder))
+    probe = folder_probe.FolderProbe(sys.argv[1])
+    for family in sys.argv[2:] or families.CASES:
+        for name, config, settings in families.CASES[family]:
+            with tempfile.TemporaryDirectory() as folder:
+                check_folder(probe, family, name, config, settings, pathlib.Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        check_preset(probe, "tiny", 2384448, pathlib.Path(folder))
 
 
 transformers.utils.logging.set_verbosity_warning()
