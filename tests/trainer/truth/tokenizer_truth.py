@@ -152,14 +152,14 @@ def hard_texts(project):
         texts += ["".join(chooser.choices(hard, k=30)) for _ in range(400 * seed)]
         chooser.shuffle(texts)
         text = "".join(text + chooser.choice(("\n", "\n\n", " ", "\r\n", "", "   ")) for text in texts if "\0" not in text)
-        yield text[:150_000]
+        yield text[:60_000]
 
 
 def check_long(_):
     """Everything is smaller than in earnest, so that there are many pieces."""
     project, lines = corpus(200_000)
     texts = list(hard_texts(project))
-    texts += [texts[0][:size] for size in (5_000, 8_000, 12_000)]  # as many pieces as are tried, or a few more
+    texts += [texts[0][:size] for size in (5_000, 8_000)]  # as many pieces as are tried, or a few more
     documents.READ_BYTES, documents.PIECE, documents.BATCH, long_texts.Words.TRIED = 10_000, 3_000, 30_000, 2
     wrong = by_words = 0
     for name, make in tokenizer_families.FAMILIES.items():
