@@ -21,7 +21,11 @@ class CallCollector {
     }
   }
 
-  void add(const CollectivePart& like) {
+  // Row `index` of a rank, with what belongs to its call on all others.
+  void add(const RankSnapshot& rank, std::uint32_t index) {
+    // It came with another one's: each call is gone through once, not once for each of its ranks.
+    if (taken_[position_of(rank)][index]) return;
+    const CollectivePart like = part_of(*rank.rows, index);
     const auto parts = run_.calls->same_call(like);
     for (const CollectivePart& part : parts) add_row(part);
     if (parts.empty()) add_row(like);
@@ -40,10 +44,10 @@ class CallCollector {
 
  private:
   void add_row(const CollectivePart& part) {
-    const auto rank = std::ranges::find(run_.ranks, part.rank, &RankSnapshot::rank);
-    if (rank == run_.ranks.end()) return;
+    const auto rank = std::ranges::lower_bound(run_.ranks, part.rank, {}, &RankSnapshot::rank);
+    if (rank == run_.ranks.end() || rank->rank != part.rank) return;
     const auto index = index_of(*rank->rows, part);
-    auto& taken = taken_[static_cast<std::size_t>(rank - run_.ranks.begin())];
+    auto& taken = taken_[position_of(*rank)];
     if (!index || taken[*index]) return;
     taken[*index] = true;
     const Collective& row = rank->rows->collectives.rows[*index];
@@ -52,6 +56,10 @@ class CallCollector {
     if (row.tag_name != 0 && strings_.get(part.rank, row.tag_name).empty()) {
       strings_.add({part.rank, row.tag_name, std::string(rank->rows->text(row.tag_name))});
     }
+  }
+
+  std::size_t position_of(const RankSnapshot& rank) const {
+    return static_cast<std::size_t>(&rank - run_.ranks.data());
   }
 
   const RunSnapshot& run_;
@@ -114,7 +122,7 @@ std::shared_ptr<const StragglerFigures> stragglers_in(const RunSnapshot& run,
              std::ranges::lower_bound(rows, range.start_ns, {}, &Collective::start_ns) -
              rows.begin());
          i < rows.size() && rows[i].start_ns < range.end_ns; ++i) {
-      calls.add(part_of(*rank.rows, i));
+      calls.add(rank, i);
     }
   }
   return std::make_shared<const StragglerFigures>(calls.figures());
