@@ -45,6 +45,11 @@ void Baseline::choose_first(LedgerRows rows, const std::string& pinned_folder) {
   take(pinned != nullptr ? *pinned : *last);
 }
 
+void Baseline::follow_words(LedgerRows rows) {
+  const auto* row = row_of(rows, folder_);
+  if (row != nullptr && !row->is_being_read) take(*row);
+}
+
 void Baseline::begin_change(LedgerRows rows) {
   edited_ = true;
   if (is_pinned_) return;

@@ -29,6 +29,8 @@ class Baseline {
   // "What changed" is said against the last run: it becomes the baseline when the next change
   // begins, so that its own difference can be read until then.
   void begin_change(LedgerRows rows);
+  // It may have been renamed.
+  void follow_words(LedgerRows rows);
   // What is being run is what the user wants to see.
   void keep_settings() { edited_ = true; }
 

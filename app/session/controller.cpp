@@ -153,6 +153,7 @@ void Controller::follow_library() {
     if (library_state_.loaded && !baseline_.is_chosen()) {
       baseline_.choose_first(rows(), library_state_.pinned_baseline);
     }
+    baseline_.follow_words(rows());
     if (std::exchange(answers_, library_state_.answers) != library_state_.answers &&
         !library_state_.answer.empty()) {
       notice_.say_why_not(library_state_.answer);
@@ -170,15 +171,15 @@ void Controller::follow_watch() {
     if (!watch_state_->problem.empty() && watch_state_->problem != before->problem) {
       notice_.say_why_not(watch_state_->problem);
     }
-    if (watch_state_->run != before->run) asked_ordinal_.clear();
+    if (watch_state_->run != before->run) asked_label_ = {};
     library_.set_shown(watch_state_->run.string());
     give_figures_to_library(*before);
     touch();
   }
   if (const auto* row = row_of(rows(), watch_state_->run.string());
-      row != nullptr && watch_state_->view && asked_ordinal_ != row->ordinal) {
-    asked_ordinal_ = row->ordinal;
-    watcher_.set_ordinal(row->ordinal);
+      row != nullptr && watch_state_->view) {
+    const RunLabel label{row->ordinal, row->name};
+    if (std::exchange(asked_label_, label) != label) watcher_.set_label(watch_state_->run, label);
   }
   if (auto view = job_view(); view && view != live_view_) {
     live_view_ = view;

@@ -121,7 +121,7 @@ class Controller {
   QueueState queue_state_;
   LibraryState library_state_;
   std::shared_ptr<const WatchState> watch_state_;
-  std::string asked_ordinal_;                     // of the run on screen
+  RunLabel asked_label_;                          // of the run on screen
   std::shared_ptr<const ui::RunView> live_view_;  // what the library was told last
   ui::TrainerSetup trainer_state_;
   std::shared_ptr<const ui::Snapshot> snapshot_;

@@ -290,10 +290,10 @@ trace::Result<void> RankJob::build_replicas() {
   torch::manual_seed(static_cast<std::uint64_t>(settings_.seed + environment_.rank));
   if (environment_.rank == 0) {
     log_.info("model " + settings_.model + ": " + parameters_text(shape_, settings_) + "; text " +
-              settings_.data + ": " + std::to_string(dataset_->training_samples()) +
+              settings_.data + ": " + trace::grouped(dataset_->training_samples()) +
               " sequences of " + (dataset_->is_packed() ? "" : "at most ") +
               std::to_string(settings_.sequence_length) + " tokens for training, " +
-              std::to_string(dataset_->evaluation_samples()) + " for evaluation");
+              trace::grouped(dataset_->evaluation_samples()) + " for evaluation");
     if (model_folder_ && !model_folder_->fresh().empty()) {
       log_.info("the model folder has no head for " + std::to_string(shape_.labels) + " classes: " +
                 std::to_string(model_folder_->fresh().size()) + " tensors start from the seed");

@@ -175,13 +175,14 @@ Result<void> RunFollower::update_timeline(const RunFigures& figures, std::int64_
 
 Result<std::shared_ptr<const ui::RunView>> RunFollower::view(std::int64_t now_ns,
                                                              bool during_replay,
-                                                             const std::string& ordinal,
+                                                             const RunLabel& label,
                                                              bool is_own_job) {
   auto view = std::make_shared<ui::RunView>();
-  view->ordinal = ordinal;
+  view->ordinal = label.ordinal;
   view->figures = analysis_.figures();
   view->figures.recorder.bytes_on_disk = reader_->bytes_on_disk();
   auto& info = view->figures.info;
+  if (!label.name.empty()) info.name = label.name;
   const bool hides_the_end = during_replay && read_until_ns_ != INT64_MAX;
   if (hides_the_end) {
     info.status = RunStatus::kRunning;

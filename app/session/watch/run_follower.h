@@ -17,6 +17,12 @@
 
 namespace shardlens::app {
 
+// How the library calls it; empty where that is not known.
+struct RunLabel {
+  std::string ordinal, name;
+  bool operator==(const RunLabel&) const = default;
+};
+
 class RunFollower {
  public:
   static trace::Result<std::unique_ptr<RunFollower>> open(const std::filesystem::path& run);
@@ -37,7 +43,7 @@ class RunFollower {
   // What panels need of it. `during_replay` hides how the run ended until everything was read;
   // `is_own_job`: this program runs it, so that it lives whatever its files say.
   trace::Result<std::shared_ptr<const ui::RunView>> view(std::int64_t now_ns, bool during_replay,
-                                                         const std::string& ordinal,
+                                                         const RunLabel& label,
                                                          bool is_own_job = false);
 
   const trace::RunInfo& info() const { return info_; }

@@ -62,8 +62,8 @@ void RunWatcher::select_step(std::int64_t step) {
   ask([&](Requests& requests) { requests.step = step; });
 }
 
-void RunWatcher::set_ordinal(const std::string& ordinal) {
-  ask([&](Requests& requests) { requests.ordinal = ordinal; });
+void RunWatcher::set_label(const std::filesystem::path& run, const RunLabel& label) {
+  ask([&](Requests& requests) { requests.label = {run, label}; });
 }
 
 void RunWatcher::start_replay(const std::filesystem::path& run, double speed) {
@@ -139,7 +139,8 @@ void RunWatcher::give_up(const std::string& why) {
 bool RunWatcher::carry_out(Requests requests) {
   if (requests.show && (*requests.show != run_ || !feed_)) open_run(*requests.show);
   if (requests.show && requests.replay != ReplayWish::kStart) leave_replay();
-  if (requests.ordinal) ordinal_ = *requests.ordinal;
+  // Another run may have been asked for meanwhile.
+  if (requests.label && requests.label->first == run_) label_ = requests.label->second;
   if (!feed_) return true;
   if (requests.step) feed_->select_step(*requests.step);
   carry_out_replay(requests);
@@ -151,7 +152,7 @@ void RunWatcher::open_run(const std::filesystem::path& run) {
   view_.reset();
   problem_.clear();
   could_not_read_ = false;
-  ordinal_.clear();
+  label_ = {};
   replaying_ = false;
   ended_at_ns_ = next_read_ns_ = 0;
   run_ = run;
@@ -227,7 +228,7 @@ bool RunWatcher::follow_file(std::int64_t now_ns) {
 
 void RunWatcher::publish(bool anything_read, std::int64_t now_ns) {
   if (feed_ && (anything_read || !view_)) {
-    auto view = feed_->view(now_ns, replaying_, ordinal_, is_own_job());
+    auto view = feed_->view(now_ns, replaying_, label_, is_own_job());
     if (view) {
       view_ = std::move(*view);
     } else {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "app/session/watch/replay_clock.h"
 #include "app/session/watch/run_follower.h"
@@ -40,8 +41,8 @@ class RunWatcher {
   // The run that this program itself records at the moment, "" for none: it surely lives.
   void set_own_job(const std::filesystem::path& run);
   void select_step(std::int64_t step);  // -1: follow the latest
-  // Its place in the library, once that is known; goes into the view.
-  void set_ordinal(const std::string& ordinal);
+  // Once that is known, and whenever it changes; goes into the view.
+  void set_label(const std::filesystem::path& run, const RunLabel& label);
 
   void start_replay(const std::filesystem::path& run, double speed);
   void stop_replay();
@@ -58,7 +59,7 @@ class RunWatcher {
   struct Requests {
     std::optional<std::filesystem::path> show;
     std::optional<std::int64_t> step;
-    std::optional<std::string> ordinal;
+    std::optional<std::pair<std::filesystem::path, RunLabel>> label;
     ReplayWish replay = ReplayWish::kNone;
     std::optional<double> speed;
     std::optional<bool> playing;
@@ -83,7 +84,7 @@ class RunWatcher {
   // The worker's own.
   std::unique_ptr<RunFollower> feed_;
   std::filesystem::path run_;
-  std::string ordinal_;
+  RunLabel label_;
   std::string problem_;
   bool could_not_read_ = false;  // that is the problem
   ReplayClock clock_;

@@ -79,7 +79,7 @@ Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
   TRY_ASSIGN(const auto feed, RunFollower::open(options.run));
   TRY(feed->advance().map([](bool) {}));
   feed->select_step(options.step);
-  TRY_ASSIGN(auto view, feed->view(trace::wall_clock_ns(), false, ""));
+  TRY_ASSIGN(auto view, feed->view(trace::wall_clock_ns(), false, {}));
   TRY(check_step(view->figures, options));
 
   auto shown = record_from_figures(view->figures);

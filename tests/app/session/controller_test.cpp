@@ -302,6 +302,23 @@ TEST_F(ControllerTest, ARepetitionIsNamedAfterWhatItRepeats) {
       becomes([](const ui::Snapshot& now) { return now.knobs.next_name == "cap 60 again 2"; }));
 }
 
+TEST_F(ControllerTest, ARunThatIsRenamedHasItsNewNameEverywhere) {
+  const auto run = write_run("cap 60", 60);
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.run && now.run->figures.info.name == "cap 60" &&
+           now.knobs.next_name == "cap 60 again";
+  }));
+  ui::EditRuns change;
+  change.folders = {run.string()};
+  change.name = "wide";
+  controller->execute(change);
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.ledger->rows[0].name == "wide" && now.run->figures.info.name == "wide" &&
+           now.knobs.next_name == "wide again";
+  }));
+}
+
 TEST(KnobEditor, SaysOfARepetitionThatItIsOneWhateverItIsComparedWith) {
   KnobEditor knobs;
   knobs.set_baseline({}, "run 1", "first");

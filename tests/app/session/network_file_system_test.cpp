@@ -34,7 +34,7 @@ class NetworkFileSystem : public testing::Test {
   static std::string warning_of(const SyntheticRun& run, std::int64_t now_ns) {
     auto feed = RunFollower::open(run.folder());
     EXPECT_TRUE(feed && (*feed)->advance());
-    const auto view = (*feed)->view(now_ns, false, "run 1");
+    const auto view = (*feed)->view(now_ns, false, {});
     EXPECT_TRUE(view);
     const auto& banners = (*view)->banners;
     const auto found = std::ranges::find_if(banners, [](const std::string& banner) {
