@@ -1,6 +1,7 @@
 #include "trace/explore/run/lane_scan.h"
 
 #include <algorithm>
+#include <climits>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -170,9 +171,11 @@ int LaneScan::operator_levels(int rank, int lane) const {
 }
 
 bool LaneScan::operators_compute(int rank) const {
-  return std::ranges::any_of(lanes_, [&](const auto& lane) {
-    return std::get<0>(lane.first) == rank && std::get<2>(lane.first) == EventKind::kOperator &&
-           lane.second.computes;
+  // Its own only: this is asked for each of a thousand ranks.
+  const auto of_rank = std::ranges::subrange(lanes_.lower_bound({rank, INT_MIN, EventKind{}}),
+                                             lanes_.lower_bound({rank + 1, INT_MIN, EventKind{}}));
+  return std::ranges::any_of(of_rank, [](const auto& lane) {
+    return std::get<2>(lane.first) == EventKind::kOperator && lane.second.computes;
   });
 }
 
