@@ -46,7 +46,7 @@ class Window(WindowTest):
         self.assertGreater(len(report['steps']), 10)
 
         self.display.command('Replay this run')
-        time.sleep(2)
+        time.sleep(2)  # ranks would be there
         self.assertEqual(self.rank_processes(), [], 'a replay trains nothing')
         self.assertEqual(len(self.run_folders()), 1)
         self.assertIsNone(self.program.poll())

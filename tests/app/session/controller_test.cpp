@@ -48,7 +48,11 @@ struct ControllerTest : testing::Test {
 TEST_F(ControllerTest, TheSameSnapshotUntilSomethingChanges) {
   open();
   ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.version > 0; }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ASSERT_TRUE(eventually([this] {
+    const auto before = controller->snapshot();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // nothing is to come in it
+    return controller->snapshot() == before;
+  }));
   const auto first = controller->snapshot();
   EXPECT_EQ(controller->snapshot(), first);
   controller->execute(ui::SetKnob{"steps", "12"});

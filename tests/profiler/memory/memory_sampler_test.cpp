@@ -180,7 +180,7 @@ TEST(MemorySampler, EndsWithAWarningWhenItsSourceFails) {
   {
     MemorySampler sampler(run.recorder(), source, std::chrono::milliseconds(1));
     asked.wait();
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it asks no more
   }
   const auto content = run.finish();
   EXPECT_TRUE(content.rows.memory.empty());

@@ -88,7 +88,7 @@ TEST(KilledWriter, LosesAtMostTheLastMomentAndTheFileOpens) {
     Shared<Progress> progress;
     test::EndlessChild child([&] { write_until_killed(rank_file(*run, 0), *progress); });
     while (progress->submitted < 100) std::this_thread::sleep_for(1ms);
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 400'000));
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 400'000));  // any moment
     const std::int64_t waited_ns = waited_for_core_ns(child.process());
     child.kill();
 

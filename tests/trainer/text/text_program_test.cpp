@@ -166,9 +166,10 @@ TEST_F(TextProgramTest, IsEndedWhenItDoesNotGetOn) {
 TEST_F(TextProgramTest, IsEndedWhenNobodyWantsItAnyMore) {
   std::atomic<int> stop = 0;
   options_.program.stop = &stop;
-  pretend("sleep 100");
+  const std::string started = (files_.folder() / "started").string();
+  pretend("touch '" + started + "'; sleep 100");
   const std::jthread thread([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_TRUE(waits_for([&] { return std::filesystem::exists(started); }));
     stop = SIGINT;
   });
   EXPECT_THAT(error_of(), HasSubstr("was stopped"));

@@ -60,9 +60,8 @@ def train_with_torchrun(program, folder, option):
 def stop(program, folder):
     job = start(program, folder, steps=100000)
     deadline = time.monotonic() + 60
-    while "step 1 of" not in job.log(0) and time.monotonic() < deadline:
+    while not has_steps(job, 2) and time.monotonic() < deadline:
         time.sleep(0.1)
-    time.sleep(0.5)
     job.processes[1].send_signal(signal.SIGTERM)  # to one rank alone: the others must hear of it
     codes = job.wait(60)
     expect(codes == [0, 0], job, f"exit codes {codes}")

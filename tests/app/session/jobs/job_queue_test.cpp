@@ -50,7 +50,7 @@ TEST_F(QueueTest, LooksAtAJobWhenItHasNewsAndElseOnceASecond) {
   const auto job = jobs.started()[0];
   const int before = job->looked_at;
   const auto begin = std::chrono::steady_clock::now();
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));  // without news
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
   EXPECT_LE(job->looked_at - before, 2 + waited.count());
   job->end();

@@ -344,7 +344,7 @@ TEST(RunReader, FollowsAWriterThatComesBackAfterACheckpoint) {
   ASSERT_TRUE(writer);
   const auto reader = open(*run);
   (*writer)->submit(test::step_batch(0, 0));
-  std::this_thread::sleep_for(50ms);
+  test::wait_until_committed(rank_file(*run, 0), 1);
   ASSERT_TRUE(checkpoint_run(*run));
   EXPECT_EQ(poll(*reader).size(), 1u);
   (*writer)->submit(test::step_batch(0, 1));

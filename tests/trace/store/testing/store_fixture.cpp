@@ -132,6 +132,8 @@ void print(std::ostream& out, const Row& row) {
   out << '\n';
 }
 
+}  // namespace
+
 void wait_until_committed(const fs::path& file, std::int64_t steps) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   auto database = Database::open(file.string(), SQLITE_OPEN_READONLY, "recorded");
@@ -141,8 +143,6 @@ void wait_until_committed(const fs::path& file, std::int64_t steps) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
-
-}  // namespace
 
 Folder::Folder() : folder_(std::move(*TemporaryFolder::create())) {}
 

@@ -33,6 +33,9 @@ std::vector<Event> operator_events(std::int64_t start_ns, std::size_t count, uns
 std::filesystem::path record_run(const std::filesystem::path& runs_dir, const std::string& name,
                                  int ranks, std::int64_t steps, bool commit_each_step = false);
 
+// Until the file, which somebody writes, has as many.
+void wait_until_committed(const std::filesystem::path& file, std::int64_t steps);
+
 // All of a batch as text, rows in order, one line each, events counted one by one.
 std::string text_of(const Batch& batch);
 // One rank's batches joined.

@@ -84,7 +84,7 @@ TEST(RowWriter, WritesTheSameBytesForTheSameRows) {
     return std::string(std::istreambuf_iterator<char>(input), {});
   };
   const std::string first = bytes("first");
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // another time
   EXPECT_FALSE(first.empty());
   EXPECT_TRUE(first == bytes("second"));
 }

@@ -84,7 +84,7 @@ TEST(TraceWriter, DropsOnlyBulkBeyondTheSizeLimit) {
     Batch batch = test::step_batch(0, step);
     batch.events.front().events = test::operator_events(step * 1'000'000'000, 2000, 1);
     (*writer)->submit(std::move(batch));
-    std::this_thread::sleep_for(4ms);
+    std::this_thread::sleep_for(4ms);  // a rank at work
   }
   ASSERT_TRUE((*writer)->close());
   auto database = Database::open(folder / "rank_0.sqlite", SQLITE_OPEN_READONLY, "rank_0");
@@ -108,7 +108,7 @@ TEST(TraceWriter, NeedsAtMostTwelveBytesPerEventOnDisk) {
                      test::operator_events(static_cast<std::int64_t>(i) * 100'000'000, kEvents,
                                            static_cast<unsigned>(i))}};
     (*writer)->submit(std::move(batch));
-    std::this_thread::sleep_for(3ms);
+    std::this_thread::sleep_for(3ms);  // a rank at work
   }
   ASSERT_TRUE((*writer)->close());
   ASSERT_EQ((*writer)->lost(), 0);
