@@ -29,10 +29,9 @@ class ClickTest : public ::testing::Test {
   // Of the first rank, in the middle of its lane.
   void click_collective() {
     window_.frame(snapshot_);
-    const Rect plot = window_.probe().find("timeline/plot")->rect;
-    const auto rows = timeline_rows(snapshot_.run->timeline->ranks, plot.h, 1, {});
-    window_.click_at(snapshot_, plot.x + plot.w * 0.6f,
-                     plot.y + rows.ranks[0].communication + rows.heights.communication / 2);
+    const Rect plot = window_.probe().find("inspect/plot")->rect;
+    const ShownRow& row = window_.view().workspace().timeline().layout().rows.at(2);
+    window_.click_at(snapshot_, plot.x + plot.w * 0.6f, plot.y + row.y + row.height / 2);
   }
   Commands commands_;
 };
@@ -332,9 +331,9 @@ TEST_F(ClickTest, ControlsTheReplay) {
 
 TEST_F(ClickTest, ZoomsTheTimelineAtThePointerAndFitsIt) {
   window_.frame(snapshot_);
-  const Rect plot = window_.probe().find("timeline/plot")->rect;
+  const Rect plot = window_.probe().find("inspect/plot")->rect;
   window_.move_to(snapshot_, plot.center_x(), plot.center_y());
-  const TimelineView& view = window_.view().workspace().timeline().view();
+  const TimeWindow& view = window_.view().workspace().timeline().state().step_window;
   const double span = view.span_ns();
   window_.wheel(snapshot_, 3);
   EXPECT_LT(view.span_ns(), span * 0.6);
@@ -344,20 +343,34 @@ TEST_F(ClickTest, ZoomsTheTimelineAtThePointerAndFitsIt) {
 
 TEST_F(ClickTest, PinsDetailsOfACollectiveAndClearsThem) {
   click_collective();
-  ASSERT_TRUE(window_.view().workspace().timeline().pinned().has_value());
+  const auto& pinned = window_.view().workspace().timeline().state().pinned;
+  ASSERT_TRUE(pinned && pinned->collective);
+  window_.frame(snapshot_);
+  EXPECT_TRUE(window_.probe().shows("Transferring"));
   window_.press(snapshot_, Key::kEscape);
-  EXPECT_FALSE(window_.view().workspace().timeline().pinned().has_value());
+  EXPECT_FALSE(pinned);
 }
 
 TEST_F(ClickTest, DropsWhatIsPinnedWithItsStepAndItsRun) {
-  const auto& pinned = window_.view().workspace().timeline().pinned();
+  const auto& pinned = window_.view().workspace().timeline().state().pinned;
   const auto pin = [&] {
     click_collective();
     return pinned.has_value();
   };
   ASSERT_TRUE(pin());
   auto run = std::make_shared<RunView>(*snapshot_.run);
-  auto timeline = std::make_shared<trace::StepTimeline>(*run->timeline);
+  auto timeline = std::make_shared<trace::StepPicture>(*run->timeline);
+  auto rows = std::make_shared<trace::TimelineRows>(*timeline->rows);
+  timeline->rows = rows;
+  run->timeline = timeline;
+  snapshot_.run = run;
+  window_.frame(snapshot_);
+  EXPECT_TRUE(pinned.has_value()) << "more of the same step came in";
+  run = std::make_shared<RunView>(*run);
+  timeline = std::make_shared<trace::StepPicture>(*timeline);
+  rows = std::make_shared<trace::TimelineRows>(*rows);
+  for (auto& border : rows->steps) border.step = 7;
+  timeline->rows = rows;
   timeline->step = run->selected_step = 7;
   run->timeline = timeline;
   snapshot_.run = run;
@@ -373,8 +386,8 @@ TEST_F(ClickTest, DropsWhatIsPinnedWithItsStepAndItsRun) {
 
 TEST_F(ClickTest, SaysThatAStepWasRecordedWithoutDetail) {
   const auto run = std::make_shared<RunView>(*snapshot_.run);
-  const auto timeline = std::make_shared<trace::StepTimeline>(*run->timeline);
-  for (auto& rank : timeline->ranks) rank.breakdown.has_detail = false;
+  const auto timeline = std::make_shared<trace::StepPicture>(*run->timeline);
+  timeline->has_detail = false;
   run->timeline = timeline;
   snapshot_.run = run;
   window_.frames(snapshot_, 2);

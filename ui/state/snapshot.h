@@ -9,8 +9,8 @@
 
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/run/comparison.h"
-#include "trace/analysis/steps/step_timeline.h"
 #include "trace/job/settings/settings.h"
+#include "trace/timeline/values/step_picture.h"
 #include "ui/state/inspect_view.h"
 #include "ui/state/strategy_estimates.h"
 
@@ -20,12 +20,12 @@ namespace shardlens::ui {
 
 // One run as panels need it: live, finished or in replay. Shared between frames, never changed.
 struct RunView {
-  trace::RunFigures figures;                            // up to now, or up to the replay clock
-  std::shared_ptr<const trace::StepTimeline> timeline;  // of `selected_step`; null: being read
-  std::int64_t selected_step = -1;                      // -1: no step yet
-  bool follows_live = false;                            // selected_step is the latest
-  std::vector<trace::LogLine> log;                      // the last few hundred lines of all ranks
-  std::string ordinal;                                  // "run 4", its number in the library
+  trace::RunFigures figures;                           // up to now, or up to the replay clock
+  std::shared_ptr<const trace::StepPicture> timeline;  // of `selected_step`; null: being read
+  std::int64_t selected_step = -1;                     // -1: no step yet
+  bool follows_live = false;                           // selected_step is the latest
+  std::vector<trace::LogLine> log;                     // the last few hundred lines of all ranks
+  std::string ordinal;                                 // "run 4", its number in the library
   bool is_live = false;
   std::vector<std::string> banners;  // "CPU run: shows how it works, not how fast a GPU is", …
   std::string diagnosis;             // after a failure: which rank did not arrive, …; else ""

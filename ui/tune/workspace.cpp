@@ -19,7 +19,7 @@ constexpr float kLowestTimeline = 170;  // below it one rank does not fit under 
 }  // namespace
 
 void TuneWorkspace::draw_center(const Theme& theme, const TuneLayout& layout,
-                                const Snapshot& snapshot, Commands& commands) {
+                                const Snapshot& snapshot, bool keys, Commands& commands) {
   const bool nothing =
       !snapshot.run || (snapshot.run->figures.steps.empty() &&
                         failure_card_height(theme, snapshot, layout.timeline.h) == 0);
@@ -39,15 +39,15 @@ void TuneWorkspace::draw_center(const Theme& theme, const TuneLayout& layout,
   }
   draw_step_chart_panel(theme, layout.steps, snapshot, commands);
   if (!layout.learning.empty()) draw_learning_panel(theme, layout.learning, snapshot, commands);
-  if (!timeline.empty()) timeline_.draw(theme, timeline, snapshot, commands);
+  if (!timeline.empty()) timeline_.draw(theme, timeline, snapshot, keys, commands);
   if (!layout.memory.empty()) draw_memory_panel(theme, layout.memory, snapshot);
 }
 
 void TuneWorkspace::draw(const Theme& theme, const TuneLayout& layout, const Snapshot& snapshot,
-                         ViewPreferences& folds, Commands& commands) {
+                         bool keys, ViewPreferences& folds, Commands& commands) {
   if (!layout.replay.empty()) draw_replay_bar(theme, layout.replay, snapshot, commands);
   if (!layout.knobs.empty()) knobs_.draw(theme, layout.knobs, snapshot, commands);
-  draw_center(theme, layout, snapshot, commands);
+  draw_center(theme, layout, snapshot, keys, commands);
   const bool learns = snapshot.run && has_learning(snapshot.run->figures);
   const DockPanel::Input dock{.folded = layout.dock_folded,
                               .offers_memory = layout.memory.empty(),

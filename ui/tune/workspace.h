@@ -10,14 +10,15 @@
 #include "ui/tune/dock_panel.h"
 #include "ui/tune/knobs_panel.h"
 #include "ui/tune/layout.h"
-#include "ui/tune/timeline/timeline_panel.h"
+#include "ui/tune/timeline_panel.h"
 
 namespace shardlens::ui {
 
 class TuneWorkspace {
  public:
-  // `folds` is read, and changed when the user folds something.
-  void draw(const Theme& theme, const TuneLayout& layout, const Snapshot& snapshot,
+  // `folds` is read, and changed when the user folds something. `keys`: the keyboard is the
+  // workspace's.
+  void draw(const Theme& theme, const TuneLayout& layout, const Snapshot& snapshot, bool keys,
             ViewPreferences& folds, Commands& commands);
 
   TimelinePanel& timeline() { return timeline_; }
@@ -27,7 +28,7 @@ class TuneWorkspace {
 
  private:
   void draw_center(const Theme& theme, const TuneLayout& layout, const Snapshot& snapshot,
-                   Commands& commands);
+                   bool keys, Commands& commands);
 
   TimelinePanel timeline_;
   KnobsPanel knobs_;

@@ -96,8 +96,7 @@ void MainView::draw_inspect(const Theme& theme, const Rect& area, const Snapshot
   if (snapshot.replay.active) {
     draw_replay_bar(theme, rest.take_top(theme.px(kReplayHeight), theme.px(8)), snapshot, commands);
   }
-  const bool keys = keys_are_free(snapshot) && !ImGui::GetIO().KeyCtrl;
-  inspect_.draw(theme, rest, snapshot, keys, preferences_, commands);
+  inspect_.draw(theme, rest, snapshot, workspace_has_keys(snapshot), preferences_, commands);
 }
 
 void MainView::draw_window(const Theme& theme, const Rect& window, const Snapshot& snapshot,
@@ -131,7 +130,7 @@ void MainView::draw_window(const Theme& theme, const Rect& window, const Snapsho
     const float top = above.bottom() + theme.px(8);
     draw_inspect(theme, {area.x, top, area.w, area.bottom() - top}, snapshot, commands);
   } else {
-    workspace_.draw(theme, layout, snapshot, preferences_, commands);
+    workspace_.draw(theme, layout, snapshot, workspace_has_keys(snapshot), preferences_, commands);
   }
   if (!bar.workspace.empty()) preferences_.workspace = bar.workspace;
   if (theme.present) draw_key_line(theme, keys.inset(theme.px(16), 0));

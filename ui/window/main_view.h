@@ -49,7 +49,6 @@ class MainView {
   Theme make_look();
   void change_scale(float factor);
   void handle_keys(const Snapshot& snapshot, Commands& commands);
-  void handle_timeline_keys();
   // Ctrl+Enter. Behind the commands of the panels, which start at `first`: the field that is being
   // edited gives up its value in the same frame.
   void start_by_key(const Snapshot& snapshot, bool palette_was_open, std::size_t first,
@@ -67,6 +66,7 @@ class MainView {
                     Commands& commands);
   // Nothing that lies above the workspace, and no field, has the keyboard.
   bool keys_are_free(const Snapshot& snapshot) const;
+  bool workspace_has_keys(const Snapshot& snapshot) const;
   void note_activity(const Snapshot& snapshot);
 
   ViewPreferences preferences_;

@@ -25,6 +25,11 @@ bool can_start(const Snapshot& snapshot) {
   return offers_start(controls) && controls.enabled;
 }
 
+void add_timeline_actions(std::vector<Action>& out, TimelineState& state) {
+  out.push_back({"Fit the timeline", "F", [&state] { state.shown_window().fit(); }});
+  out.push_back({"Measure on the timeline", "M", [&state] { toggle_measure(state); }});
+}
+
 }  // namespace
 
 void MainView::change_scale(float steps) {
@@ -40,21 +45,13 @@ void MainView::follow_or_pause(const Snapshot& snapshot, Commands& commands) {
   }
 }
 
-void MainView::handle_timeline_keys() {
-  constexpr double kPan = 0.15, kZoom = 1.3;
-  TimelinePanel& timeline = workspace_.timeline();
-  if (key_pressed(Key::kW)) timeline.zoom(kZoom);
-  if (key_pressed(Key::kS)) timeline.zoom(1 / kZoom);
-  if (key_pressed(Key::kA)) timeline.pan(-kPan);
-  if (key_pressed(Key::kD)) timeline.pan(kPan);
-  if (key_pressed(Key::kF, false)) timeline.fit();
-  if (key_pressed(Key::kM, false)) timeline.toggle_measure();
-  if (key_pressed(Key::kEscape, false)) timeline.clear();
-}
-
 bool MainView::keys_are_free(const Snapshot& snapshot) const {
   return !ImGui::GetIO().WantTextInput && !palette_.is_open() && !help_ && !snapshot.plan &&
          !focus_.took_key();
+}
+
+bool MainView::workspace_has_keys(const Snapshot& snapshot) const {
+  return keys_are_free(snapshot) && !ImGui::GetIO().KeyCtrl;
 }
 
 void MainView::handle_keys(const Snapshot& snapshot, Commands& commands) {
@@ -88,7 +85,6 @@ void MainView::handle_keys(const Snapshot& snapshot, Commands& commands) {
     if (key_pressed(Key::kSpace, false)) follow_or_pause(snapshot, commands);
     return;
   }
-  handle_timeline_keys();
   if (key_pressed(Key::kSpace, false)) follow_or_pause(snapshot, commands);
   for (const auto& [key, direction] : {std::pair{Key::kLeft, -1}, std::pair{Key::kRight, 1}}) {
     if (!key_pressed(key)) continue;
@@ -111,9 +107,7 @@ void MainView::start_by_key(const Snapshot& snapshot, bool palette_was_open, std
 }
 
 void MainView::add_tune_actions(std::vector<Action>& out) {
-  out.push_back({"Fit the timeline", "F", [this] { workspace_.timeline().fit(); }});
-  out.push_back(
-      {"Measure on the timeline", "M", [this] { workspace_.timeline().toggle_measure(); }});
+  add_timeline_actions(out, workspace_.timeline().state());
   out.push_back(
       {"Show the ledger of runs", "", [this] { workspace_.dock().show(DockPanel::Tab::kRuns); }});
   out.push_back({"Show the log", "", [this] { workspace_.dock().show(DockPanel::Tab::kLog); }});
@@ -122,11 +116,7 @@ void MainView::add_tune_actions(std::vector<Action>& out) {
 void MainView::add_inspect_actions(std::vector<Action>& out) {
   using Mode = TimelineState::Mode;
   TimelineState& state = inspect_.timeline().state();
-  out.push_back({"Fit the timeline", "F", [&state] { state.shown_window().fit(); }});
-  out.push_back({"Measure on the timeline", "M", [&state] {
-                   state.measuring = !state.measuring;
-                   state.measured.reset();
-                 }});
+  add_timeline_actions(out, state);
   out.push_back({"Zoom to the selection", "Enter", [&state] { zoom_to_selection(state); }});
   out.push_back({"Find names", "Ctrl+F", [this] { inspect_.find(); }});
   const bool steps = state.mode == Mode::kSteps;

@@ -1,6 +1,7 @@
 #include "app/session/watch/run_follower.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "app/session/runs/run_banners.h"
@@ -45,6 +46,7 @@ RunFollower::RunFollower(std::unique_ptr<trace::RunReader> reader, trace::RunInf
 void RunFollower::start_over() {
   reader_->rewind();
   analysis_ = trace::RunAnalysis(info_);
+  painter_ = {};
   read_until_ns_ = INT64_MIN;
   log_.clear();
   detail_until_ns_.clear();
@@ -100,6 +102,7 @@ Result<bool> RunFollower::refresh_info() {
 
 void RunFollower::absorb(const Batch& batch) {
   analysis_.add(batch);
+  painter_.learn(batch);
   for (const auto& span : batch.spans) note_detail(span.rank, span.start_ns, span.end_ns);
   for (const auto& collective : batch.collectives) {
     note_detail(collective.rank, collective.start_ns, collective.end_ns);
@@ -162,11 +165,11 @@ Result<void> RunFollower::update_timeline(const RunFigures& figures, std::int64_
     return {};
   }
   if (timeline_ && timeline_->step == index && !timeline_is_stale_) return {};
-  trace::StepRowCollector rows(*step, analysis_.strings());
-  TRY(reader_->read_range(step->start_ns, step->end_ns,
-                          [&](const Batch& batch) { rows.take_in(batch); }));
-  timeline_ = std::make_shared<const trace::StepTimeline>(trace::build_step_timeline(
-      *step, std::move(rows), trace::step_context(figures), analysis_.strings()));
+  const auto read = [&](const std::function<void(const Batch&)>& take) {
+    return reader_->read_range(step->start_ns, step->end_ns, take);
+  };
+  TRY_ASSIGN(auto painted, painter_.paint(figures, *step, analysis_.strings(), read));
+  timeline_ = std::make_shared<const trace::StepPicture>(std::move(painted));
   timeline_start_ns_ = step->start_ns;
   timeline_end_ns_ = step->end_ns;
   timeline_is_stale_ = false;

@@ -12,6 +12,7 @@
 
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/base/result.h"
+#include "trace/explore/step_painter.h"
 #include "trace/store/read/run_reader.h"
 #include "ui/state/snapshot.h"
 
@@ -66,6 +67,7 @@ class RunFollower {
   trace::RunInfo info_;
   std::string file_system_warning_;
   trace::RunAnalysis analysis_;
+  trace::StepPainter painter_;
   std::int64_t read_until_ns_ = INT64_MIN;
   std::vector<trace::LogLine> log_;            // in order of time
   std::vector<std::int64_t> detail_until_ns_;  // by rank
@@ -77,7 +79,7 @@ class RunFollower {
   std::deque<Arrival> arrivals_;  // of complete steps, the last few
 
   std::optional<std::int64_t> wanted_step_;  // as given to select_step()
-  std::shared_ptr<const trace::StepTimeline> timeline_;
+  std::shared_ptr<const trace::StepPicture> timeline_;
   std::int64_t timeline_start_ns_ = 0, timeline_end_ns_ = 0;
   bool timeline_is_stale_ = false;  // rows arrived that belong to it
 };

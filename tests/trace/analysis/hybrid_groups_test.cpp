@@ -6,7 +6,6 @@
 #include <array>
 
 #include "tests/trace/analysis/synthetic_run.h"
-#include "tests/trace/analysis/whole_timeline.h"
 #include "tests/trace/units.h"
 #include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/analysis/run/run_analysis.h"
@@ -116,33 +115,6 @@ TEST_P(HybridGroups, WaitsAndTransfersAreThoseOfTheirOwnMembers) {
 TEST_P(HybridGroups, SendByTheirOwnSizeAndByWhatReallyRan) {
   // Two all-reduces in groups of two: 2 · (2 − 1)/2 · S each. Over four ranks it would be 1.5 · S.
   EXPECT_DOUBLE_EQ(figures.summary.bytes_sent_per_step.value(), 2.0 * kBytes);
-}
-
-TEST_P(HybridGroups, TheTimelineWaitsForMembersOnly) {
-  const auto timeline =
-      whole_timeline(figures.steps.at(0), rows, step_context(figures), analysis.strings());
-  ASSERT_EQ(timeline.ranks.size(), 4u);
-  const auto latest = [&](int rank, std::size_t i) {
-    return timeline.ranks[static_cast<std::size_t>(rank)].collectives.at(i).waits_until_ns;
-  };
-  EXPECT_EQ(latest(0, 0), 100);
-  EXPECT_EQ(latest(1, 0), 100);
-  EXPECT_EQ(latest(2, 0), 550);
-  EXPECT_EQ(latest(3, 0), 550);
-  EXPECT_EQ(latest(0, 1), 750);
-  EXPECT_EQ(latest(2, 1), 750);
-  EXPECT_EQ(latest(3, 1), 780);
-}
-
-TEST_P(HybridGroups, TheTimelineHasALaneForEachGroupThatWasUsed) {
-  const auto timeline =
-      whole_timeline(figures.steps.at(0), rows, step_context(figures), analysis.strings());
-  const auto& lanes = timeline.ranks.at(3).lanes;
-  ASSERT_EQ(lanes.size(), 2u) << "nothing went over the world";
-  EXPECT_EQ(lanes[0].name, "shard");
-  EXPECT_EQ(lanes[0].ranks, (std::vector<int>{2, 3}));
-  EXPECT_EQ(lanes[1].name, "replicate");
-  EXPECT_EQ(lanes[1].ranks, (std::vector<int>{1, 3}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, HybridGroups,

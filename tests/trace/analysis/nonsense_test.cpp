@@ -4,7 +4,6 @@
 #include <random>
 
 #include "tests/trace/analysis/synthetic_run.h"
-#include "tests/trace/analysis/whole_timeline.h"
 #include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/analysis/run/comparison.h"
 #include "trace/analysis/run/run_analysis.h"
@@ -100,19 +99,10 @@ TEST(Nonsense, NeverCrashesTheAnalysis) {
     RunInfo info;
     info.world_size = world_size;
     RunAnalysis analysis(info);
-    std::vector<Batch> batches;
-    for (int i = 0; i < 40; ++i) {
-      batches.push_back(rows.batch());
-      analysis.add(batches.back());
-    }
+    for (int i = 0; i < 40; ++i) analysis.add(rows.batch());
     const auto figures = analysis.figures();
     EXPECT_GT(figures.ignored_rows, 0);
     EXPECT_LE(figures.ranks.size(), 5001u);
-    for (const auto& step : figures.steps) {
-      const auto timeline =
-          whole_timeline(step, batches, step_context(figures), analysis.strings());
-      EXPECT_LE(timeline.ranks.size(), step.ranks.size());
-    }
     diagnose_hang(figures, analysis.strings());
     EXPECT_EQ(compare_runs(figures, figures).settings.size(), 0u);
   }

@@ -15,7 +15,7 @@ namespace shardlens::ui {
 namespace {
 
 // What the mouse alone can use.
-const std::set<std::string> kOfTheMouse{"timeline/plot",          "steps/plot",   "learning/loss",
+const std::set<std::string> kOfTheMouse{"inspect/axis",           "steps/plot",   "learning/loss",
                                         "learning/Learning rate", "inspect/plot", "inspect/minimap",
                                         "inspect/splitter",       "memory/plot"};
 

@@ -25,9 +25,11 @@ std::vector<std::int64_t> bucket_sizes(bool gpu) {
   return sizes;
 }
 
-SampleStep step_shape(const SampleOptions& options, std::int64_t index, double milliseconds) {
+SampleStep step_shape(const SampleOptions& options, std::int64_t index, double milliseconds,
+                      std::int64_t start_ns) {
   SampleStep shape;
   shape.index = index;
+  shape.start_ns = start_ns;
   shape.ranks = options.ranks;
   shape.milliseconds = milliseconds;
   shape.late_milliseconds = 0.012 * milliseconds;
@@ -54,11 +56,11 @@ trace::StepFigures step_figures(const SampleOptions& options, std::int64_t index
   step.warmup = index < 3;
   step.complete = true;
   step.start_ns = start_ns;
-  const trace::StepTimeline timeline = sample_timeline(step_shape(options, index, milliseconds));
-  step.end_ns = start_ns + timeline.end_ns;
-  for (const auto& rank : timeline.ranks) {
-    step.ranks.push_back(rank.breakdown);
-    if (rank.breakdown.step_ns > step.shown().step_ns) step.slowest_rank = rank.rank;
+  SampleTimeline timeline = sample_timeline(step_shape(options, index, milliseconds, start_ns));
+  step.end_ns = timeline.picture.rows->end_ns;
+  for (std::size_t i = 0; i < timeline.ranks.size(); ++i) {
+    step.ranks.push_back(std::move(timeline.ranks[i]));
+    if (step.ranks[i].step_ns > step.shown().step_ns) step.slowest_rank = static_cast<int>(i);
   }
   step.loss = 5.5 - 2.2 * static_cast<double>(index) / (static_cast<double>(index) + 40);
   step.learning_rate = 3e-4;
@@ -162,8 +164,10 @@ std::shared_ptr<RunView> sample_run(const SampleOptions& options) {
   run->follows_live = options.live;
   if (options.steps > 0) {
     run->selected_step = options.steps - 1;
-    run->timeline = std::make_shared<trace::StepTimeline>(
-        sample_timeline(step_shape(options, options.steps - 1, last_milliseconds)));
+    run->timeline = std::make_shared<trace::StepPicture>(
+        sample_timeline(step_shape(options, options.steps - 1, last_milliseconds,
+                                   figures.steps.back().start_ns))
+            .picture);
   }
   if (!options.gpu) run->banners = {"CPU run: shows how it works, not how fast a GPU is"};
   add_log(*run, options);

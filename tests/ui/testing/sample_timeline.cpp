@@ -1,9 +1,11 @@
 #include "tests/ui/testing/sample_timeline.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "ui/present/format.h"
 
@@ -11,8 +13,9 @@ namespace shardlens::ui {
 
 namespace {
 
-using trace::Bar;
-using trace::RankTimeline;
+using trace::DrawnCollective;
+using trace::Piece;
+using trace::RowKind;
 using trace::TimeClass;
 
 struct Interval {
@@ -27,17 +30,83 @@ std::int64_t covered(const std::vector<Interval>& busy, std::int64_t start, std:
   return sum;
 }
 
-class RankBuilder {
+// The rows of all ranks with what they draw, as they are put together.
+class StepBuilder {
  public:
-  RankBuilder(const SampleStep& step, int rank)
-      : step_(step), random_(static_cast<unsigned>(step.index * 31 + rank)) {
-    out_.rank = rank;
-    out_.device = step.gpu ? "cuda:" + std::to_string(rank) : "cpu";
-    start_ = static_cast<std::int64_t>(static_cast<double>(rank) * 0.004 * ns());
+  explicit StepBuilder(const SampleStep& step) : step_(step) {
+    rows_->is_one_step = true;
+    rows_->start_ns = rows_->end_ns = step.start_ns;
+    out_.picture.step = step.index;
+    out_.picture.has_detail = true;
   }
 
-  RankTimeline build() {
-    out_.start_ns = start_;
+  void begin_rank(int rank, std::string device) {
+    trace::TimelineRank& added = rows_->ranks.emplace_back();
+    added.rank = rank;
+    added.device = std::move(device);
+  }
+  void add_row(RowKind kind, std::string label, trace::RowPicture drawn) {
+    trace::TimelineRow& row = rows_->rows.emplace_back();
+    row.id = static_cast<int>(rows_->rows.size()) - 1;
+    row.rank = rows_->ranks.back().rank;
+    row.kind = kind;
+    row.lane = row.id;
+    row.label = std::move(label);
+    row.count = std::ssize(drawn.pieces);
+    rows_->ranks.back().rows.push_back(row.id);
+    drawn.window.row = row.id;
+    drawn.is_exact = true;
+    picture_->rows.push_back(std::move(drawn));
+  }
+  void end_rank(trace::StepBreakdown breakdown) {
+    const int rank = rows_->ranks.back().rank;
+    const std::int64_t end_ns = breakdown.start_ns + breakdown.step_ns;
+    rows_->steps.push_back({step_.index, rank, breakdown.start_ns, end_ns});
+    rows_->end_ns = std::max(rows_->end_ns, end_ns);
+    out_.picture.by_compute.push_back({rank, breakdown.compute_ns});
+    out_.ranks.push_back(std::move(breakdown));
+  }
+  std::uint32_t name(const std::string& text) {
+    const auto [found, is_new] =
+        names_.try_emplace(text, static_cast<std::uint32_t>(names_.size() + 1));
+    if (is_new) picture_->names.push_back(text);
+    return found->second;
+  }
+  SampleTimeline take() {
+    for (auto& row : picture_->rows) {
+      row.window.start_ns = rows_->start_ns;
+      row.window.end_ns = rows_->end_ns;
+    }
+    std::ranges::stable_sort(out_.picture.by_compute, std::ranges::greater(),
+                             &trace::StepPicture::RankCompute::compute_ns);
+    out_.picture.rows = rows_;
+    out_.picture.picture = picture_;
+    return std::move(out_);
+  }
+
+ private:
+  const SampleStep& step_;
+  SampleTimeline out_;
+  std::shared_ptr<trace::TimelineRows> rows_ = std::make_shared<trace::TimelineRows>();
+  std::shared_ptr<trace::TimelinePicture> picture_ = [] {
+    auto picture = std::make_shared<trace::TimelinePicture>();
+    picture->names = {""};
+    return picture;
+  }();
+  std::map<std::string, std::uint32_t> names_;
+};
+
+class RankBuilder {
+ public:
+  RankBuilder(const SampleStep& step, int rank, StepBuilder& out)
+      : step_(step),
+        rank_(rank),
+        random_(static_cast<unsigned>(step.index * 31 + rank)),
+        out_(out) {
+    start_ = step.start_ns + static_cast<std::int64_t>(static_cast<double>(rank) * 0.004 * ns());
+  }
+
+  void build() {
     const auto data = at(0.02), forward = at(0.31), backward = at(0.86), end = at(0.965);
     add_phase(start_, data, TimeClass::kData, "data");
     add_phase(data + at_length(0.002), forward, TimeClass::kForward, "forward");
@@ -47,12 +116,12 @@ class RankBuilder {
     const auto communication_end =
         step_.blocks > 0 ? add_units(data, forward) : add_buckets(forward);
     const auto optimizer = std::max(communication_end, at(0.86)) + at_length(0.004);
-    out_.phases.back().end_ns = optimizer - at_length(0.003);
+    phases_.pieces.back().end_ns = optimizer - at_length(0.003);
     add_phase(optimizer, optimizer + end - at(0.86), TimeClass::kOptimizerPhase, "optimizer");
     fill_compute(optimizer + at_length(0.002), optimizer + end - at(0.86), TimeClass::kOptimizer);
-    out_.end_ns = optimizer + end - at(0.86) + at_length(0.005);
+    end_ = optimizer + end - at(0.86) + at_length(0.005);
     add_ribbon();
-    return std::move(out_);
+    hand_over();
   }
 
  private:
@@ -62,11 +131,23 @@ class RankBuilder {
     return static_cast<std::int64_t>(fraction * ns());
   }
 
-  void add_phase(std::int64_t from, std::int64_t to, TimeClass bar_class, std::string name) {
-    out_.phases.push_back({from, to, bar_class, 0, std::move(name), -1});
+  Piece& add_piece(trace::RowPicture& row, std::int64_t from, std::int64_t to,
+                   TimeClass piece_class, const std::string& name, trace::EventTableKind table) {
+    Piece& piece = row.pieces.emplace_back();
+    piece.start_ns = from;
+    piece.end_ns = to;
+    piece.piece_class = piece_class;
+    piece.longest_ns = to - from;
+    piece.name = name.empty() ? 0 : out_.name(name);
+    piece.ref = {table, rank_, ++refs_, 0};
+    return piece;
+  }
+  void add_phase(std::int64_t from, std::int64_t to, TimeClass piece_class,
+                 const std::string& name) {
+    add_piece(phases_, from, to, piece_class, name, trace::EventTableKind::kSpan);
   }
 
-  void fill_compute(std::int64_t from, std::int64_t to, TimeClass bar_class) {
+  void fill_compute(std::int64_t from, std::int64_t to, TimeClass piece_class) {
     static const char* const kNames[] = {"aten::addmm",
                                          "aten::gelu",
                                          "aten::native_layer_norm",
@@ -81,7 +162,8 @@ class RankBuilder {
     std::int64_t cursor = from;
     while (cursor < to) {
       const auto end = std::min(to, cursor + at_length(length(random_)));
-      out_.compute.push_back({cursor, end, bar_class, 0, kNames[name(random_)], -1});
+      add_piece(compute_row_, cursor, end, piece_class, kNames[name(random_)],
+                trace::EventTableKind::kKernel);
       compute_.push_back({cursor, end});
       cursor = end + at_length(gap(random_));
     }
@@ -99,46 +181,63 @@ class RankBuilder {
       const double share = static_cast<double>(seen) / static_cast<double>(total);
       const auto ready = backward_start + at_length(0.03 + 0.39 * std::min(1.0, share * 1.2));
       const auto late = static_cast<std::int64_t>(step_.late_milliseconds * 1e6);
-      const bool last_rank = out_.rank == step_.ranks - 1;
+      const bool last_rank = rank_ == step_.ranks - 1;
       const auto start = std::max(link_free, ready + at_length(0.002)) + (last_rank ? late : 0);
       const auto latest = last_rank ? start : start + late + at_length(0.003);
       const auto end = latest + static_cast<std::int64_t>(static_cast<double>(bytes) * per_byte);
-      add_collective(static_cast<int>(i), bytes, ready, start, latest, end);
+      add_bucket(static_cast<int>(i), bytes, ready, start, latest, end);
       link_free = end + at_length(0.001);
     }
     return link_free;
   }
 
-  void add_collective(int bucket, std::int64_t bytes, std::int64_t ready, std::int64_t start,
-                      std::int64_t latest, std::int64_t end) {
-    trace::ReadyMark mark{
-        ready, trace::TagKind::kBucket, bucket, "bucket " + std::to_string(bucket), bytes, ""};
+  // In its lane and among what is ready, cut where computation ends.
+  void add_call(DrawnCollective call, const std::string& name, int lane, std::int64_t latest,
+                std::int64_t end, std::int64_t border) {
+    const std::int64_t start = call.start_ns;
+    call.overlapped_ns = covered(compute_, start, end);
+    call.exposed_ns = end - start - call.overlapped_ns;
+    first_ = first_ == 0 ? start : first_;
+    last_ = end;
+    const auto add = [&](trace::RowPicture& row, std::int64_t from, std::int64_t to,
+                         TimeClass piece_class) {
+      if (to <= from) return;
+      Piece& piece =
+          add_piece(row, from, to, piece_class, name, trace::EventTableKind::kCollective);
+      piece.latest_start_ns = latest;
+      piece.longest_ns = end - start;
+      piece.collective = static_cast<std::int32_t>(row.collectives.size());
+      piece.ref.row = 1'000'000 + call.sequence;
+    };
+    trace::RowPicture& row = lanes_[lane];
+    add(row, start, border, TimeClass::kOverlapped);
+    add(row, border, end, TimeClass::kExposed);
+    row.collectives.push_back(call);
+    add(ready_, start, end, TimeClass::kCompute);
+    ready_.collectives.push_back(std::move(call));
+  }
+
+  void add_bucket(int bucket, std::int64_t bytes, std::int64_t ready, std::int64_t start,
+                  std::int64_t latest, std::int64_t end) {
+    const std::string name = "bucket " + std::to_string(bucket);
+    ready_.ready.push_back({ready, out_.name(name), bytes, bucket, trace::TagKind::kBucket});
+    trace::BucketFigures figures;
+    figures.index = bucket;
+    figures.bytes = bytes;
     if (step_.bucket_cap > 0 && bytes > 2 * step_.bucket_cap) {
-      mark.note = "wte.weight " + format_bytes(static_cast<double>(bytes) * 0.875).text() +
-                  ": a tensor is never split";
+      figures.oversize_reason = "wte.weight " +
+                                format_bytes(static_cast<double>(bytes) * 0.875).text() +
+                                ": a tensor is never split";
     }
-    out_.ready.push_back(mark);
-    trace::CollectiveBar bar;
-    bar.event.rank = out_.rank;
-    bar.event.step = step_.index;
-    bar.event.sequence = step_.index * 16 + bucket;
-    bar.event.function = bar.event.executed = trace::CollectiveFunction::kAllReduce;
-    bar.event.tag_kind = trace::TagKind::kBucket;
-    bar.event.tag_index = bucket;
-    bar.event.bytes = bytes;
-    bar.label = "bucket " + std::to_string(bucket);
-    bar.start_ns = start;
-    bar.waits_until_ns = latest;
-    bar.end_ns = end;
-    bar.overlapped_ns = covered(compute_, start, end);
-    bar.exposed_ns = end - start - bar.overlapped_ns;
-    const int index = static_cast<int>(out_.collectives.size());
-    const auto border = std::clamp(compute_.back().end, start, end);
-    if (border > start)
-      out_.communication.push_back({start, border, TimeClass::kOverlapped, 0, "", index});
-    if (end > border)
-      out_.communication.push_back({border, end, TimeClass::kExposed, 0, "", index});
-    out_.collectives.push_back(bar);
+    DrawnCollective call;
+    call.sequence = step_.index * 16 + bucket;
+    call.function = call.executed = trace::CollectiveFunction::kAllReduce;
+    call.tag_kind = trace::TagKind::kBucket;
+    call.tag_index = bucket;
+    call.bytes = bytes;
+    call.start_ns = start;
+    call.bucket = std::make_shared<const trace::BucketFigures>(std::move(figures));
+    add_call(std::move(call), name, 0, latest, end, std::clamp(compute_.back().end, start, end));
   }
 
   std::shared_ptr<const trace::UnitFigures> unit(int index) const {
@@ -156,28 +255,24 @@ class RankBuilder {
   // What one unit needs at `start`; returns its end.
   std::int64_t add_unit(int index, const std::string& what, trace::CollectiveFunction function,
                         int group, std::int64_t start, double length) {
-    trace::CollectiveBar bar;
-    bar.unit = unit(index);
-    bar.event.rank = out_.rank;
-    bar.event.step = step_.index;
-    bar.event.sequence = static_cast<std::int64_t>(out_.collectives.size());
-    bar.event.process_group = group;
-    bar.event.function = bar.event.executed = function;
-    bar.event.tag_kind = trace::TagKind::kUnit;
-    bar.event.tag_index = index;
-    bar.event.bytes = bar.unit->bytes;
-    bar.label = bar.unit->name + " " + what;
-    bar.start_ns = start;
-    bar.waits_until_ns = start + at_length(0.002);
-    bar.end_ns = start + at_length(length);
-    bar.overlapped_ns = covered(compute_, start, bar.end_ns);
-    bar.exposed_ns = bar.end_ns - start - bar.overlapped_ns;
-    const bool hidden = bar.overlapped_ns > bar.exposed_ns;
-    out_.communication.push_back({start, bar.end_ns,
-                                  hidden ? TimeClass::kOverlapped : TimeClass::kExposed, 0, "",
-                                  static_cast<int>(out_.collectives.size())});
-    out_.collectives.push_back(bar);
-    return bar.end_ns;
+    DrawnCollective call;
+    call.unit = unit(index);
+    call.sequence = ++calls_;
+    call.function = call.executed = function;
+    call.tag_kind = trace::TagKind::kUnit;
+    call.tag_index = index;
+    call.bytes = call.unit->bytes;
+    call.start_ns = start;
+    if (function == trace::CollectiveFunction::kAllGather) {
+      call.gather = what.starts_with("backward") ? DrawnCollective::Gather::kBackward
+                                                 : DrawnCollective::Gather::kForward;
+      call.is_prefetched = what.ends_with(", prefetched");
+    }
+    const std::int64_t end = start + at_length(length);
+    const bool hidden = 2 * covered(compute_, start, end) > end - start;
+    const std::string name = call.unit->name + " " + what;
+    add_call(std::move(call), name, group, start + at_length(0.002), end, hidden ? end : start);
+    return end;
   }
 
   // Forward: each unit is gathered before its turn. Backward: the next one while the one before it
@@ -198,70 +293,85 @@ class RankBuilder {
                  CollectiveFunction::kAllGather, shard, turn, backward * 0.3);
       }
       const auto ready = turn + at_length(backward * 0.8);
-      out_.ready.push_back(
-          {ready, trace::TagKind::kUnit, i, unit(i)->name, unit(i)->reduced_bytes, "", unit(i)});
+      ready_.ready.push_back(
+          {ready, out_.name(unit(i)->name), unit(i)->reduced_bytes, i, trace::TagKind::kUnit});
       end = add_unit(i, "reduce", CollectiveFunction::kReduceScatter, shard,
                      ready + at_length(0.002), backward * 0.45);
       if (step_.groups > 1) {
         end = add_unit(i, "reduce", CollectiveFunction::kAllReduce, 2, end, backward * 0.3);
       }
     }
-    out_.lanes = {{shard, step_.groups > 1 ? "shard" : "world", {}}};
-    if (step_.groups > 1) out_.lanes.push_back({2, "replicate", {}});
     return end;
   }
 
   void add_ribbon() {
-    const auto& first = out_.collectives.front();
-    const auto compute_end = [&] {
-      std::int64_t end = 0;
-      for (const Bar& bar : out_.compute) {
-        if (bar.bar_class == TimeClass::kCompute) end = std::max(end, bar.end_ns);
+    std::int64_t compute_end = 0;
+    for (const Piece& piece : compute_row_.pieces) {
+      if (piece.piece_class == TimeClass::kCompute) {
+        compute_end = std::max(compute_end, piece.end_ns);
       }
-      return end;
-    }();
-    const auto exposed_end = std::max(compute_end, out_.collectives.back().end_ns);
-    const Bar& optimizer = out_.phases.back();
-    const auto add = [this](std::int64_t from, std::int64_t to, TimeClass bar_class,
-                            std::string label) {
-      if (to > from) out_.ribbon.push_back({from, to, bar_class, 0, std::move(label), -1});
+    }
+    const auto exposed_end = std::max(compute_end, last_);
+    const Piece& optimizer = phases_.pieces.back();
+    const std::int64_t first = compute_row_.pieces.front().start_ns;
+    const auto add = [this](std::int64_t from, std::int64_t to, TimeClass piece_class) {
+      if (to > from) add_piece(ribbon_, from, to, piece_class, "", trace::EventTableKind::kNone);
     };
-    add(start_, out_.compute.front().start_ns, TimeClass::kIdle, "");
-    add(out_.compute.front().start_ns, first.start_ns, TimeClass::kCompute, "");
-    add(first.start_ns, compute_end, TimeClass::kOverlapped, "");
-    const double exposed = static_cast<double>(exposed_end - compute_end);
-    add(compute_end, exposed_end, TimeClass::kExposed,
-        "exposed " + format_duration(exposed).text());
-    add(exposed_end, optimizer.start_ns, TimeClass::kIdle, "");
-    add(optimizer.start_ns, optimizer.end_ns, TimeClass::kOptimizer, "");
-    trace::StepBreakdown& b = out_.breakdown;
-    b.step_ns = out_.end_ns - start_;
+    add(start_, first, TimeClass::kIdle);
+    add(first, first_, TimeClass::kCompute);
+    add(first_, compute_end, TimeClass::kOverlapped);
+    add(compute_end, exposed_end, TimeClass::kExposed);
+    add(exposed_end, optimizer.start_ns, TimeClass::kIdle);
+    add(optimizer.start_ns, optimizer.end_ns, TimeClass::kOptimizer);
+    trace::StepBreakdown& b = breakdown_;
+    b.start_ns = start_;
+    b.step_ns = end_ - start_;
     b.exposed_ns = exposed_end - compute_end;
     b.optimizer_compute_ns = optimizer.end_ns - optimizer.start_ns;
-    b.idle_ns = out_.compute.front().start_ns - start_;
+    b.idle_ns = first - start_;
     b.compute_ns = b.step_ns - b.exposed_ns - b.idle_ns;
-    b.comm_ns = exposed_end - first.start_ns;
+    b.comm_ns = exposed_end - first_;
     b.overlap_ns = b.comm_ns - b.exposed_ns;
     b.has_detail = true;
   }
 
+  void hand_over() {
+    out_.begin_rank(rank_, step_.gpu ? "cuda:" + std::to_string(rank_) : "cpu");
+    out_.add_row(RowKind::kRibbon, "Ribbon", std::move(ribbon_));
+    out_.add_row(RowKind::kPhases, "Phases", std::move(phases_));
+    out_.add_row(RowKind::kKernels, "Compute", std::move(compute_row_));
+    for (auto& [lane, row] : lanes_) {
+      out_.add_row(RowKind::kCommunication,
+                   lanes_.size() == 1 ? "Communication"
+                   : lane == 1        ? "shard"
+                                      : "replicate",
+                   std::move(row));
+    }
+    std::ranges::stable_sort(ready_.pieces, {}, &Piece::start_ns);
+    std::ranges::stable_sort(ready_.ready, {}, &trace::ReadyPoint::time_ns);
+    out_.add_row(RowKind::kReady, step_.blocks > 0 ? "Units" : "Buckets", std::move(ready_));
+    out_.end_rank(std::move(breakdown_));
+  }
+
   const SampleStep& step_;
+  int rank_;
   std::mt19937 random_;
-  RankTimeline out_;
+  StepBuilder& out_;
+  trace::RowPicture ribbon_, phases_, compute_row_, ready_;
+  std::map<int, trace::RowPicture> lanes_;  // by process group
+  trace::StepBreakdown breakdown_;
   std::vector<Interval> compute_;
-  std::int64_t start_ = 0;
+  std::int64_t start_ = 0, end_ = 0;
+  std::int64_t first_ = 0, last_ = 0;  // of all communication
+  std::int64_t refs_ = 0, calls_ = 0;
 };
 
 }  // namespace
 
-trace::StepTimeline sample_timeline(const SampleStep& step) {
-  trace::StepTimeline out;
-  out.step = step.index;
-  for (int rank = 0; rank < step.ranks; ++rank) {
-    out.ranks.push_back(RankBuilder(step, rank).build());
-    out.end_ns = std::max(out.end_ns, out.ranks.back().end_ns);
-  }
-  return out;
+SampleTimeline sample_timeline(const SampleStep& step) {
+  StepBuilder out(step);
+  for (int rank = 0; rank < step.ranks; ++rank) RankBuilder(step, rank, out).build();
+  return out.take();
 }
 
 }  // namespace shardlens::ui

@@ -1,15 +1,18 @@
-// One step of every rank, as bars: of DDP with buckets, or of a sharding strategy with units.
+// One step of every rank, as it is drawn: of DDP with buckets, or of a sharding strategy with
+// units.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "trace/analysis/steps/step_timeline.h"
+#include "trace/analysis/figures/figures.h"
+#include "trace/timeline/values/step_picture.h"
 
 namespace shardlens::ui {
 
 struct SampleStep {
   std::int64_t index = 0;
+  std::int64_t start_ns = 0;
   int ranks = 2;
   double milliseconds = 160;     // of one step
   double late_milliseconds = 0;  // how much later the last rank arrives
@@ -21,6 +24,10 @@ struct SampleStep {
   int groups = 1;     // 2: gradients of units are also reduced over replicas
 };
 
-trace::StepTimeline sample_timeline(const SampleStep& step);
+struct SampleTimeline {
+  trace::StepPicture picture;
+  std::vector<trace::StepBreakdown> ranks;
+};
+SampleTimeline sample_timeline(const SampleStep& step);
 
 }  // namespace shardlens::ui

@@ -159,7 +159,7 @@ int run(int argc, char** argv) {
   window.frames(snapshot, 3);
   if (options.press == "K") window.press(snapshot, Key::kK, true);
   if (options.press == "?") window.type(snapshot, "?");
-  window.view().workspace().timeline().zoom(options.zoom);
+  window.view().workspace().timeline().state().step_window.zoom(0.5, options.zoom);
   if (options.click_x >= 0) window.click_at(snapshot, options.click_x, options.click_y);
   if (options.hover_x >= 0) window.move_to(snapshot, options.hover_x, options.hover_y);
   window.frames(snapshot, 3);

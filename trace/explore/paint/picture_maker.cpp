@@ -20,31 +20,12 @@ namespace shardlens::trace {
 
 namespace {
 
-// The texts that a picture's pieces name, each once.
-class PictureNames {
- public:
-  explicit PictureNames(const EventStore& store);
-
-  // Replaces the numbers of a row's pieces and marks by those of the picture.
-  void take_over(RowDraft& draft, const RankSnapshot* rank);
-  std::vector<std::string> take() { return std::move(names_); }
-
- private:
-  std::uint32_t number_of(std::string_view text);
-  std::uint32_t of_global(std::uint32_t name);
-  std::uint32_t of_label(const RankSnapshot& rank, std::uint32_t label);
-
-  const EventStore& store_;
-  std::vector<std::string> names_{""};
-  std::unordered_map<std::string, std::uint32_t> numbers_{{"", 0}};
-  std::vector<std::uint32_t> by_global_;
-  std::map<int, std::vector<std::uint32_t>> by_label_;  // by rank
-};
-
 constexpr std::uint32_t kUnknownName = UINT32_MAX;
 
-PictureNames::PictureNames(const EventStore& store)
-    : store_(store), by_global_(store.global_name_count(), kUnknownName) {}
+}  // namespace
+
+PictureNames::PictureNames(const EventStore* store)
+    : store_(store), by_global_(store == nullptr ? 0 : store->global_name_count(), kUnknownName) {}
 
 std::uint32_t PictureNames::number_of(std::string_view text) {
   const auto [found, is_new] =
@@ -54,11 +35,12 @@ std::uint32_t PictureNames::number_of(std::string_view text) {
 }
 
 std::uint32_t PictureNames::of_global(std::uint32_t name) {
+  if (store_ == nullptr) return 0;
   // Strings that came while the picture was made.
-  if (name >= by_global_.size()) by_global_.resize(store_.global_name_count(), kUnknownName);
+  if (name >= by_global_.size()) by_global_.resize(store_->global_name_count(), kUnknownName);
   if (name >= by_global_.size()) return 0;
   std::uint32_t& number = by_global_[name];
-  if (number == kUnknownName) number = number_of(store_.global_text(name));
+  if (number == kUnknownName) number = number_of(store_->global_text(name));
   return number;
 }
 
@@ -78,6 +60,8 @@ void PictureNames::take_over(RowDraft& draft, const RankSnapshot* rank) {
   for (Piece& piece : draft.picture.pieces) piece.name = renamed(piece.name);
   for (ReadyPoint& point : draft.picture.ready) point.name = renamed(point.name);
 }
+
+namespace {
 
 using PictureClock = std::chrono::steady_clock;
 
@@ -236,7 +220,7 @@ class PictureMaker {
   TimelinePicture join() {
     TimelinePicture picture;
     picture.request = request_;
-    PictureNames names(*run_.store);
+    PictureNames names(run_.store);
     for (std::size_t i = 0; i < drafts_.size(); ++i) {
       names.take_over(drafts_[i], tasks_[i].rank);
       picture.rows.push_back(std::move(drafts_[i].picture));

@@ -159,7 +159,8 @@ RowDraft RowPainter::collective_row(const RowTask& task, const WindowActivity* a
   } else {
     draft.picture.is_complete = draft.picture.is_complete && activity->is_complete;
     finish_pieces(draft, folder, grid);
-    draft.picture.pieces = split_by_exposure(draft.picture.pieces, activity->compute, grid);
+    const PixelGrid parts(std::max(task.ns_per_pixel, task.ns_per_part));
+    draft.picture.pieces = split_by_exposure(draft.picture.pieces, activity->compute, parts);
   }
   return draft;
 }

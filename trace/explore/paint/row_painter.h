@@ -18,6 +18,7 @@ struct RowTask {
   const RankSnapshot* rank = nullptr;  // null: of all ranks
   Interval window;                     // within what can be drawn at all
   double ns_per_pixel = 1;
+  double ns_per_part = 0;  // of collectives, which are cut no finer; less than a pixel: a pixel
 };
 
 // A row whose pieces name texts by numbers that only its rank knows.

@@ -190,9 +190,15 @@ void RankRowsBuilder::know_lanes(std::vector<int> of_spans, std::vector<int> of_
   shared_->collective_lanes = std::move(of_collectives);
 }
 
-void RankRowsBuilder::add(RowPart part) {
+RankRows& RankRowsBuilder::own() {
   if (shared_.use_count() > 1) shared_ = std::make_shared<RankRows>(*shared_);
-  RankRows& all = *shared_;
+  return *shared_;
+}
+
+void RankRowsBuilder::use_strings(const StringTable& strings) { own().table = &strings; }
+
+void RankRowsBuilder::add(RowPart part) {
+  RankRows& all = own();
   Batch& rows = part.rows;
   for (InternedString& string : rows.strings) {
     if (string.id > kMostStringId) continue;

@@ -12,6 +12,7 @@
 
 #include "trace/base/intervals.h"
 #include "trace/model/events.h"
+#include "trace/model/strings.h"
 #include "trace/store/read/row_reader.h"
 #include "trace/timeline/pieces/area_points.h"
 #include "trace/timeline/values/picture.h"
@@ -41,8 +42,9 @@ struct CounterSeries {
 struct RankRows {
   int rank = 0;
   RankInfo info;
-  std::vector<std::string> strings;  // by id
-  std::vector<std::string> labels;   // of spans, collectives and ready marks; 0 is ""
+  std::vector<std::string> strings;    // by id
+  const StringTable* table = nullptr;  // in place of them, where somebody else keeps them
+  std::vector<std::string> labels;     // of spans, collectives and ready marks; 0 is ""
 
   std::vector<Lane> lanes;
   std::vector<int> span_lanes, collective_lanes;  // of the first of them, known from the beginning
@@ -65,6 +67,7 @@ struct RankRows {
   Interval extent{};     // of steps, spans and collectives whose times are plausible
 
   std::string_view text(StringId id) const {
+    if (table != nullptr) return table->get(rank, id);
     return id < strings.size() ? std::string_view(strings[id]) : std::string_view();
   }
   const Lane* lane(int id) const;
@@ -81,12 +84,16 @@ class RankRowsBuilder {
   explicit RankRowsBuilder(int rank);
 
   void add(RowPart part);
+  // In place of those of the parts; it outlives what is built.
+  void use_strings(const StringTable& strings);
+  // The number of a text among RankRows::labels.
+  std::uint32_t label(std::string_view text);
   void know_lanes(std::vector<int> of_spans, std::vector<int> of_collectives);
   // Of everything so far. What was built before stays as it was.
   std::shared_ptr<const RankRows> build();
 
  private:
-  std::uint32_t label(std::string_view text);
+  RankRows& own();  // shared with nobody
   void add_labels(const RowPart& part);
   void add_ready(const Batch& rows);
   void add_samples(const Batch& rows);

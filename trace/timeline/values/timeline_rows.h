@@ -64,7 +64,9 @@ struct TimelineRows {
   // Events that contradict themselves are shown where they can be, and counted here.
   std::int64_t reversed_events = 0;     // ended before they started: drawn from the earlier time
   std::int64_t overlapping_events = 0;  // began in another one of the same level of their lane
-  std::string incomplete;               // what of the run could not be read, "" for nothing
+  // Of one step alone: none is of all ranks, and a rank's ribbon lies below its other rows.
+  bool is_one_step = false;
+  std::string incomplete;  // what of the run could not be read, "" for nothing
 };
 
 }  // namespace shardlens::trace

@@ -17,14 +17,37 @@ namespace {
 
 using Mode = TimelineState::Mode;
 
-constexpr float kLabelColumn = 208, kStepHeads = 20, kAxisRow = 20, kBoardPadding = 8;
+constexpr float kLabelColumn = 208, kLabelColumnOfStep = 152, kStepHeads = 20, kAxisRow = 20,
+                kBoardPadding = 8;
 constexpr float kSearchDim = 0.28f, kPickDim = 0.5f;
+
+// How much of the rows is in sight, right of them.
+void draw_scroll(const TimelineScene& scene, float content, float scroll) {
+  const Rect& plot = scene.plot();
+  if (content <= plot.h + 1) return;
+  const Theme& theme = scene.theme();
+  const float length = std::max(theme.px(16), plot.h * plot.h / content);
+  const float at = scroll / (content - plot.h) * (plot.h - length);
+  fill({plot.right() + theme.px(3), plot.y + at, theme.px(3), length},
+       color(theme.colors().idle_edge), theme.px(1.5f));
+}
+
+TimeInterval times_of(const RowItem& item) {
+  if (item.piece) return {item.piece->start_ns, item.piece->end_ns};
+  const std::int64_t at = item.ready ? item.ready->time_ns : 0;
+  return {at, at};
+}
+
+bool is_same(const RowItem& a, const RowItem& b) {
+  return a.row == b.row && a.ready.has_value() == b.ready.has_value() && times_of(a) == times_of(b);
+}
 
 }  // namespace
 
 TimelineScene TimelineBoard::make_scene(const Theme& theme, const Rect& body) {
   Rect rest = body;
-  const float labels_width = std::min(theme.px(kLabelColumn), std::round(body.w * 0.26f));
+  const float wanted = run_.rows->is_one_step ? kLabelColumnOfStep : kLabelColumn;
+  const float labels_width = std::min(theme.px(wanted), std::round(body.w * 0.26f));
   const bool steps = state_.mode == Mode::kTime && run_.steps.reference_rank() >= 0;
   Rect heads = steps ? rest.take_top(theme.px(kStepHeads)) : Rect{rest.x, rest.y, rest.w, 0};
   Rect axis = rest.take_top(theme.px(kAxisRow), theme.px(4));
@@ -35,6 +58,7 @@ TimelineScene TimelineBoard::make_scene(const Theme& theme, const Rect& body) {
   const bool inside = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
   RowCanvas canvas{theme, state_.shown_window(), rest, mouse.x, mouse.y, inside};
   canvas.means = &run_.means;
+  canvas.is_fine = run_.rows->is_one_step;
   if (run_.has_lit) {
     canvas.lit = &run_.lit;
     canvas.dim = run_.hits ? kSearchDim : kPickDim;
@@ -60,13 +84,16 @@ std::int64_t TimelineBoard::end_of_row(trace::RowKind kind, int place) const {
 void TimelineBoard::place_time_rows(TimelineScene& scene) {
   const Rect& plot = scene.plot();
   run_.layout = layout_rows(*run_.rows, state_.folds, state_.filter, plot.h, scene.theme().scale);
-  std::vector<std::int64_t> shifts(run_.rows->ranks.size(), 0);
-  if (state_.aligned_by_step) {
+  const bool one_step = run_.rows->is_one_step;
+  const TimeWindow& window = state_.shown_window();
+  std::vector<std::int64_t> shifts(run_.rows->ranks.size(), one_step ? run_.rows->start_ns : 0);
+  if (!one_step && state_.aligned_by_step) {
     shifts = step_shifts(*run_.rows, run_.steps, state_.window.time_at(0.5));
   }
-  const std::int64_t smooth = ribbon_smoothing(state_.window, plot.w, run_.steps.lengths().mean_ns);
+  const std::int64_t smooth =
+      one_step ? 0 : ribbon_smoothing(window, plot.w, run_.steps.lengths().mean_ns);
   for (const ShownRow& shown : run_.layout.rows) {
-    const float y = plot.y + shown.y - state_.scroll;
+    const float y = plot.y + shown.y - state_.shown_scroll();
     if (shown.row < 0 || y + shown.height <= plot.y || y >= plot.bottom()) continue;
     RowPlace place;
     place.area = {plot.x, y, plot.w, shown.height};
@@ -76,8 +103,8 @@ void TimelineBoard::place_time_rows(TimelineScene& scene) {
     place.shift_ns = shown.place < 0 ? 0 : shifts[static_cast<std::size_t>(shown.place)];
     place.levels = shown.levels;
     place.level_height = shown.level_height;
-    place.start_ns = state_.window.start_ns() + place.shift_ns;
-    place.end_ns = state_.window.end_ns() + place.shift_ns;
+    place.start_ns = window.start_ns() + place.shift_ns;
+    place.end_ns = window.end_ns() + place.shift_ns;
     place.least_ns = run_.rows->start_ns;
     place.most_ns = end_of_row(place.kind, shown.place);
     place.smooth_ns = smooth;
@@ -114,6 +141,7 @@ void TimelineBoard::scroll_to_revealed(const TimelineScene& scene) {
 }
 
 void TimelineBoard::ask(const TimelineScene& scene, Commands& commands) {
+  if (run_.rows->is_one_step) return;
   trace::PictureRequest request = request_of(scene);
   if (request == run_.asked || request.windows.empty()) return;
   run_.asked = request;
@@ -138,7 +166,7 @@ void TimelineBoard::draw_above_rows(const TimelineScene& scene, const trace::Boo
   if (state_.picked) {
     const bool has_details = run_.details && run_.details->place.ref == state_.picked->place.ref;
     if (has_details) draw_connections(scene, *run_.details);
-    draw_picked(scene, *state_.picked);
+    draw_picked(scene, state_.picked->place);
   }
   if (state_.selection) draw_interval(scene, *state_.selection, false, state_.mode);
   if (state_.measured) draw_interval(scene, *state_.measured, true, state_.mode);
@@ -169,15 +197,26 @@ void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const trace::Bookm
     draw_labels(scene, run_.layout, state_.scroll, state_);
   } else {
     draw_axis(scene, origin.time_ns, origin.name);
-    draw_step_labels(scene);
+    if (state_.mode == Mode::kSteps) draw_step_labels(scene);
+    if (state_.mode == Mode::kOneStep) draw_labels(scene, run_.layout, state_.step_scroll, state_);
   }
   auto hovered = draw_rows(scene);
   if (!cover_future(scene)) hovered.reset();
   draw_above_rows(scene, bookmarks, origin.time_ns);
   run_.mouse.act(scene, hovered, step, state_, commands);
-  if (hovered && run_.mouse.is_idle() && !ImGui::IsAnyItemActive()) {
+  draw_pinned(scene);
+  if (hovered && run_.mouse.is_idle() && !ImGui::IsAnyItemActive() &&
+      !(state_.pinned && is_same(*hovered, *state_.pinned))) {
     draw_timeline_tooltip(scene, *hovered);
   }
+}
+
+void TimelineBoard::draw_pinned(const TimelineScene& scene) {
+  if (!state_.pinned) return;
+  const auto [start_ns, end_ns] = times_of(*state_.pinned);
+  const trace::EventRef ref = state_.pinned->piece ? state_.pinned->piece->ref : trace::EventRef{};
+  draw_picked(scene, {ref, start_ns, end_ns, state_.pinned->row});
+  if (draw_timeline_card(scene, *state_.pinned)) state_.pinned.reset();
 }
 
 void TimelineBoard::draw(const Theme& theme, const Rect& rect, const trace::Bookmarks& bookmarks,
@@ -185,18 +224,25 @@ void TimelineBoard::draw(const Theme& theme, const Rect& rect, const trace::Book
   const Palette& p = theme.colors();
   fill(rect, color(p.panel), theme.px(6));
   outline(rect, color(p.panel_edge), theme.px(6));
+  draw_content(theme, rect.inset(theme.px(kBoardPadding), theme.px(4)), bookmarks, keys, commands);
+}
+
+void TimelineBoard::draw_content(const Theme& theme, const Rect& body,
+                                 const trace::Bookmarks& bookmarks, bool keys, Commands& commands) {
   if (!run_.rows) return;
-  TimelineScene scene = make_scene(theme, rect.inset(theme.px(kBoardPadding), theme.px(4)));
+  TimelineScene scene = make_scene(theme, body);
   if (scene.plot().empty()) return;
   const float content = place_rows(scene);
   run_.mouse.move(scene, content, state_);
-  if (keys) use_timeline_keys(scene, run_.layout, state_, commands);
+  if (keys && run_.rows->is_one_step) use_window_keys(scene, state_, commands);
+  if (keys && !run_.rows->is_one_step) use_timeline_keys(scene, run_.layout, state_, commands);
   scroll_to_revealed(scene);
   place_rows(scene);
   const bool over = scene.canvas.mouse_inside &&
                     scene.plot().contains(scene.canvas.mouse_x, scene.canvas.mouse_y);
   run_.cursor_ns = over ? scene.view_time_at(scene.canvas.mouse_x) : state_.window.time_at(0.5);
   draw_rows_and_marks(scene, bookmarks, commands);
+  draw_scroll(scene, content, state_.shown_scroll());
   ask(scene, commands);
 }
 

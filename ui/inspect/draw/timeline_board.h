@@ -1,10 +1,11 @@
-// The timeline of the Inspect workspace over all ranks and the whole run. Interface thread.
+// The timeline over all ranks: of the whole run in Inspect, of one step in Tune. Interface thread.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "trace/timeline/values/step_picture.h"
 #include "ui/inspect/draw/timeline_mouse.h"
 #include "ui/inspect/draw/timeline_scene.h"
 #include "ui/inspect/timeline/timeline_state.h"
@@ -18,9 +19,14 @@ class TimelineBoard {
   // Before anything of the workspace is drawn: takes over what has come, and obeys what asks for a
   // part of the run to be shown.
   void follow(const InspectView& view);
+  // The same for a board of one step, which comes with its picture: nothing is asked for.
+  void follow(const std::string& run_folder, const trace::StepPicture& step);
   // `keys`: the keyboard is the timeline's in this frame.
   void draw(const Theme& theme, const Rect& rect, const trace::Bookmarks& bookmarks, bool keys,
             Commands& commands);
+  // The same without a frame around it.
+  void draw_content(const Theme& theme, const Rect& body, const trace::Bookmarks& bookmarks,
+                    bool keys, Commands& commands);
 
   TimelineState& state() { return state_; }
   const TimelineState& state() const { return state_; }
@@ -31,8 +37,10 @@ class TimelineBoard {
   const RowLayout& layout() const { return run_.layout; }
 
  private:
-  void follow_run(const InspectView& view);
-  void follow_rows(const InspectView& view);
+  void follow_run(const std::string& folder);
+  void follow_rows(const std::shared_ptr<const trace::TimelineRows>& rows);
+  void follow_picture(const std::shared_ptr<const trace::TimelinePicture>& picture);
+  void order_by_compute(const trace::StepPicture& step);
   void follow_extremes(const InspectView& view);
   void follow_picked(const InspectView& view);
   void reveal(const InspectView& view);
@@ -47,6 +55,7 @@ class TimelineBoard {
   std::int64_t end_of_row(trace::RowKind kind, int place) const;
   void scroll_to_revealed(const TimelineScene& scene);
   void choose_origin(const TimelineScene& scene);
+  void draw_pinned(const TimelineScene& scene);
   void draw_above_rows(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
                        std::int64_t origin_ns);
   // Over what a replay has not reached yet; false if the mouse is there.

@@ -5,6 +5,7 @@
 
 #include "trace/timeline/values/straggler_figures.h"
 #include "ui/inspect/draw/timeline_board.h"
+#include "ui/present/timeline_time_text.h"
 
 namespace shardlens::ui {
 
@@ -31,32 +32,47 @@ bool shows_whole_run(const trace::TimelinePicture& picture, const trace::Timelin
   });
 }
 
+// What is pinned of a step stays while more of the same step comes in.
+bool is_same_row(const trace::TimelineRows& before, const trace::TimelineRows& now, int row) {
+  const auto index = static_cast<std::size_t>(row);
+  if (before.steps.empty() || now.steps.empty() || index >= now.rows.size()) return false;
+  const trace::TimelineRow &a = before.rows[index], &b = now.rows[index];
+  return before.steps.front().step == now.steps.front().step && a.rank == b.rank &&
+         a.kind == b.kind && a.lane == b.lane;
+}
+
 }  // namespace
 
-void TimelineBoard::follow_run(const InspectView& view) {
-  if (view.run_folder == run_.folder) return;
+void TimelineBoard::follow_run(const std::string& folder) {
+  if (folder == run_.folder) return;
   run_ = {};
-  run_.folder = view.run_folder;
+  run_.folder = folder;
   const TimelineChoices kept = state_;
   state_ = {};
   static_cast<TimelineChoices&>(state_) = kept;
 }
 
-void TimelineBoard::follow_rows(const InspectView& view) {
-  if (view.rows != run_.rows && view.rows) {
-    run_.rows = view.rows;
-    run_.steps = StepIndex(*run_.rows);
-    state_.window.set_extent(run_.rows->start_ns, run_.rows->end_ns);
+void TimelineBoard::follow_rows(const std::shared_ptr<const trace::TimelineRows>& rows) {
+  if (rows == run_.rows || !rows) return;
+  run_.rows = rows;
+  run_.steps = StepIndex(*rows);
+  state_.window.set_extent(rows->start_ns, rows->end_ns);
+  if (rows->is_one_step) {
+    state_.step_window.set_extent(0, rows->end_ns - rows->start_ns);
+  } else {
     const StepIndex::Lengths lengths = run_.steps.lengths();
     state_.step_window.set_extent(0, lengths.longest_ns, 0, lengths.typical_ns);
-    if (static_cast<std::size_t>(std::max(state_.selected_row, 0)) >= run_.rows->rows.size()) {
-      state_.selected_row = -1;
-    }
   }
-  if (view.picture == run_.pictures.picture()) return;
-  run_.pictures = PictureIndex(view.picture);
-  run_.means = RowMeans(view.picture);
-  if (view.picture && run_.rows && shows_whole_run(*view.picture, *run_.rows)) {
+  if (static_cast<std::size_t>(std::max(state_.selected_row, 0)) >= rows->rows.size()) {
+    state_.selected_row = -1;
+  }
+}
+
+void TimelineBoard::follow_picture(const std::shared_ptr<const trace::TimelinePicture>& picture) {
+  if (picture == run_.pictures.picture()) return;
+  run_.pictures = PictureIndex(picture);
+  run_.means = RowMeans(picture);
+  if (picture && run_.rows && shows_whole_run(*picture, *run_.rows)) {
     run_.backdrops = run_.pictures;
   }
   run_.lit_name.clear();
@@ -157,9 +173,33 @@ void TimelineBoard::note_names(const InspectView& view) {
   for (const std::string& name : run_.pictures.names()) run_.lit.push_back(names.contains(name));
 }
 
+// Of many ranks those come first that compute longest.
+void TimelineBoard::order_by_compute(const trace::StepPicture& step) {
+  RowFolds& folds = state_.folds;
+  folds.extremes.clear();
+  folds.rest.clear();
+  if (step.by_compute.size() <= kMostRanksShown) return;
+  for (const auto& each : step.by_compute) folds.extremes.push_back(each.rank);
+  folds.rest = ", which compute for " + length_text(step.by_compute.back().compute_ns) + " to " +
+               length_text(step.by_compute[kRanksOfMany].compute_ns);
+}
+
+void TimelineBoard::follow(const std::string& run_folder, const trace::StepPicture& step) {
+  follow_run(run_folder);
+  state_.mode = TimelineState::Mode::kOneStep;
+  if (step.rows == run_.rows) return;
+  if (state_.pinned && !is_same_row(*run_.rows, *step.rows, state_.pinned->row)) {
+    state_.pinned.reset();
+  }
+  follow_rows(step.rows);
+  follow_picture(step.picture);
+  order_by_compute(step);
+}
+
 void TimelineBoard::follow(const InspectView& view) {
-  follow_run(view);
-  follow_rows(view);
+  follow_run(view.run_folder);
+  follow_rows(view.rows);
+  follow_picture(view.picture);
   follow_extremes(view);
   follow_picked(view);
   reveal(view);

@@ -139,11 +139,18 @@ void zoom_to_selection(TimelineState& state) {
   state.window.show(wanted->start_ns - margin, wanted->end_ns + margin);
 }
 
+void toggle_measure(TimelineState& state) {
+  state.measuring = !state.measuring;
+  state.measured.reset();
+}
+
 void clear_marks(TimelineState& state, Commands& commands) {
   // One thing at a time, what is on top first.
   if (state.measured || state.measuring) {
     state.measured.reset();
     state.measuring = false;
+  } else if (state.pinned) {
+    state.pinned.reset();
   } else if (state.picked) {
     state.picked.reset();
     commands.push_back(DropEvent{});
@@ -153,10 +160,8 @@ void clear_marks(TimelineState& state, Commands& commands) {
   }
 }
 
-void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
-                       Commands& commands) {
+void use_window_keys(const TimelineScene& scene, TimelineState& state, Commands& commands) {
   TimeWindow& window = state.shown_window();
-  // Zooms at the pointer where it is over the timeline.
   const RowCanvas& c = scene.canvas;
   const bool over = c.mouse_inside && c.plot.contains(c.mouse_x, c.mouse_y);
   const double at =
@@ -166,11 +171,13 @@ void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, Time
   if (key_pressed(Key::kA)) window.pan(-kKeyPan);
   if (key_pressed(Key::kD)) window.pan(kKeyPan);
   if (key_pressed(Key::kF, false)) window.fit();
-  if (key_pressed(Key::kM, false)) {
-    state.measuring = !state.measuring;
-    state.measured.reset();
-  }
+  if (key_pressed(Key::kM, false)) toggle_measure(state);
   if (key_pressed(Key::kEscape, false)) clear_marks(state, commands);
+}
+
+void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
+                       Commands& commands) {
+  use_window_keys(scene, state, commands);
   if (enter_pressed()) zoom_to_selection(state);
   if (key_pressed(Key::kLeft)) move_sideways(scene, state, -1, commands);
   if (key_pressed(Key::kRight)) move_sideways(scene, state, 1, commands);

@@ -31,6 +31,9 @@ class LabelColumn {
   void row_label(const ShownRow& shown, const TimelineRow& row, Rect box);
   void fold_lanes(const ShownRow& shown, const TimelineRow& row);
   void explain_rank(const TimelineRank& rank) const;
+  const TimelineRank& rank_of(const ShownRow& shown) const {
+    return scene_.rows.ranks[static_cast<std::size_t>(shown.place)];
+  }
 
   const TimelineScene& scene_;
   const Theme& theme_;
@@ -59,11 +62,14 @@ void LabelColumn::rest_heading(const ShownRow& shown, Rect box) {
   box.take_left(theme_.px(14));
   const std::string number = std::to_string(shown.ranks);
   text_in(theme_, box, Face::kBody, ink,
-          shown.unfolded ? "Fold " + number + " ranks" : "and " + number + " more ranks");
+          shown.unfolded ? "Fold " + number + " ranks"
+                         : "and " + number + " more ranks" + state_.folds.rest);
   if (hit.clicked) state_.folds.shows_rest = !shown.unfolded;
   if (hit.hovered) {
     tooltip(theme_, "Many ranks",
-            "Those that kept the others waiting longest come first, once that is counted",
+            scene_.rows.is_one_step
+                ? "Those that compute longest in this step come first: the others wait for them"
+                : "Those that kept the others waiting longest come first, once that is counted",
             "Click shows or folds the rest");
   }
 }
@@ -71,8 +77,7 @@ void LabelColumn::rest_heading(const ShownRow& shown, Rect box) {
 Rect LabelColumn::heading(const ShownRow& shown, Rect box) {
   const Palette& p = theme_.colors();
   const bool run = shown.heading == ShownRow::Heading::kRun;
-  const TimelineRank* rank =
-      run ? nullptr : &scene_.rows.ranks[static_cast<std::size_t>(shown.place)];
+  const TimelineRank* rank = run ? nullptr : &rank_of(shown);
   const std::string name = run ? "All ranks" : "Rank " + std::to_string(rank->rank);
   const float width = theme_.px(16) + text_width(theme_, Face::kStrong, name);
   const Rect area = box.take_left(std::min(width, box.w), theme_.px(8));
@@ -117,6 +122,12 @@ void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, Rect 
   }
   if (shown.lanes > 1 && !shown.shows_lanes) label += " +" + std::to_string(shown.lanes - 1);
   const bool folds = shown.lanes > 1 || shown.offers_levels;
+  if (scene_.rows.is_one_step && row.kind == trace::RowKind::kKernels) {
+    Rect beside = box;
+    const float width = text_width(theme_, Face::kSmall, label) + theme_.px(12);
+    beside.w -= width;
+    text_in(theme_, beside, Face::kSmall, p.text_muted, rank_of(shown).device);
+  }
   const bool open = shown.lanes > 1 ? shown.shows_lanes : shown.shows_all_levels;
   const Hit hit = hit_area(theme_, "inspect/row " + std::to_string(row.id), box);
   const bool loud = hit.hovered || state_.selected_row == row.id;
@@ -127,7 +138,7 @@ void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, Rect 
   }
   text_in(theme_, box, Face::kSmall, loud ? p.accent_text : p.text_secondary, label, Align::kRight);
   if (hit.clicked) {
-    state_.selected_row = row.id;
+    if (!scene_.rows.is_one_step) state_.selected_row = row.id;
     if (folds) fold_lanes(shown, row);
   }
   if (!hit.hovered) return;
@@ -137,7 +148,9 @@ void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, Rect 
   if (shown.lanes > 1) body += " · one of " + std::to_string(shown.lanes) + " rows of its kind";
   if (shown.offers_levels) body += " · " + std::to_string(row.levels) + " levels deep";
   tooltip(theme_, label, body,
-          folds ? "Click folds or unfolds" : "Click selects the row for ← and →");
+          folds                     ? "Click folds or unfolds"
+          : scene_.rows.is_one_step ? ""
+                                    : "Click selects the row for ← and →");
 }
 
 void LabelColumn::add(const ShownRow& shown) {

@@ -155,12 +155,12 @@ void draw_bookmarks(const TimelineScene& scene, const trace::Bookmarks& bookmark
   }
 }
 
-void draw_picked(const TimelineScene& scene, const PickedEvent& picked) {
-  const RowPlace* place = visible_place(scene, picked.place);
+void draw_picked(const TimelineScene& scene, const trace::EventPlace& picked) {
+  const RowPlace* place = visible_place(scene, picked);
   if (place == nullptr) return;
-  const trace::Piece* piece = find_piece(scene, picked.place);
+  const trace::Piece* piece = find_piece(scene, picked);
   const int level = piece != nullptr ? piece->level : -1;
-  const Rect rect = scene.rect_of(*place, picked.place.start_ns, picked.place.end_ns, level);
+  const Rect rect = scene.rect_of(*place, picked.start_ns, picked.end_ns, level);
   const Palette& p = scene.theme().colors();
   const Clip clip(scene.plot());
   outline({rect.x - 2, rect.y - 2, rect.w + 3, rect.h + 4}, color(p.panel), 3, 1);

@@ -18,7 +18,8 @@ void draw_cursor(const TimelineScene& scene, std::int64_t origin_ns);
 void draw_selected_row(const TimelineScene& scene, int row);
 void draw_bookmarks(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
                     std::int64_t origin_ns);
-void draw_picked(const TimelineScene& scene, const PickedEvent& picked);
+// An event, or what was pinned of one step.
+void draw_picked(const TimelineScene& scene, const trace::EventPlace& picked);
 // The same collective on the other ranks, the launch of a kernel. `details` are of the picked
 // event.
 void draw_connections(const TimelineScene& scene, const trace::EventDetails& details);

@@ -92,7 +92,7 @@ void TimelineMouse::begin(const TimelineScene& scene, bool on_axis, TimelineStat
     if (state.mode == TimelineState::Mode::kTime && place != nullptr) anchor_ns_ -= place->shift_ns;
     state.measured = TimeInterval{anchor_ns_, anchor_ns_};
     drag_ = Drag::kMeasure;
-  } else if (on_axis || io.KeyShift) {
+  } else if ((on_axis || io.KeyShift) && state.mode != TimelineState::Mode::kOneStep) {
     anchor_ns_ = scene.view_time_at(io.MousePos.x) + shift_ns_;
     drag_ = Drag::kSelect;
   }
@@ -137,6 +137,7 @@ void TimelineMouse::release(TimelineState& state, Commands& commands) {
 
 void TimelineMouse::move(const TimelineScene& scene, float content, TimelineState& state) {
   const Hit plot = mouse_area(scene.theme(), "inspect/plot", scene.plot());
+  ImGui::SetItemAllowOverlap();  // what lies over it has a button, or reaches into it
   const Rect head{scene.steps.x, scene.steps.y, scene.steps.w, scene.axis.bottom() - scene.steps.y};
   const Hit axis = hit_area(scene.theme(), "inspect/axis", head);
   hovers_ = plot.hovered;
@@ -153,6 +154,11 @@ void TimelineMouse::move(const TimelineScene& scene, float content, TimelineStat
 void TimelineMouse::act(const TimelineScene& scene, const std::optional<RowItem>& hovered,
                         const trace::StepBorder* step, TimelineState& state, Commands& commands) {
   if (drag_ != Drag::kNone && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) release(state, commands);
+  if (state.mode == TimelineState::Mode::kOneStep) {
+    if (double_clicked_) state.step_window.fit();
+    if (clicked_ && hovers_ && !double_clicked_ && !state.measuring) state.pinned = hovered;
+    return;
+  }
   if (hovers_axis_ || drag_ == Drag::kSelect) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   if (double_clicked_) {
     TimeWindow& window = state.shown_window();

@@ -21,6 +21,7 @@ using trace::RowKind;
 using trace::TimeClass;
 
 constexpr float kLeastNamed = 46;  // a bar's width at scale 1 before its name is tried
+constexpr float kLeastStrength = 0.35f;
 
 bool is_event(const Piece& piece) { return piece.count <= 1 && piece.ref.exists(); }
 
@@ -68,7 +69,11 @@ class PieceDrawer {
     const auto at = static_cast<std::size_t>(piece.collective);
     return at < picture_.collectives.size() ? &picture_.collectives[at] : nullptr;
   }
+  float pixels_of(const Piece& piece) const;
   float coverage(const Piece& piece, const Rect& rect) const;
+  // Of pieces that share a pixel the longest is seen, as strong as all of them cover it.
+  void add_thin(const Piece& piece, const Rect& pixel);
+  void end_thin();
   void note_hover(const Piece& piece, const Rect& rect);
 
   const RowCanvas& c_;
@@ -82,6 +87,12 @@ class PieceDrawer {
   std::vector<Transfer> transfers_;
   std::vector<std::pair<Rect, Rgb>> waiting_;
   std::optional<RowItem> hovered_;
+  struct Thin {
+    const Piece* piece = nullptr;  // null: none
+    Rect rect;
+    float longest = 0, covered = 0;  // pixels
+  };
+  Thin thin_;
   int level_ = -1;
   float drawn_ = 0;  // of this level
 };
@@ -180,12 +191,37 @@ void PieceDrawer::add_fold(const Piece& piece, const Rect& rect, float strength)
   if (is_quiet(piece.piece_class)) add_label(piece, rect, fill);
 }
 
+float PieceDrawer::pixels_of(const Piece& piece) const {
+  return static_cast<float>(distance_ns(piece.end_ns, piece.start_ns) / c_.window.span_ns() *
+                            static_cast<double>(c_.plot.w));
+}
+
 // A bar of a pixel is as strong as the event covers it, so that dense rows show how dense they are.
 float PieceDrawer::coverage(const Piece& piece, const Rect& rect) const {
-  if (rect.w > 1.5f) return 1;
-  const double pixels = distance_ns(piece.end_ns, piece.start_ns) / c_.window.span_ns() *
-                        static_cast<double>(c_.plot.w);
-  return std::clamp(static_cast<float>(pixels), 0.35f, 1.0f);
+  return rect.w > 1.5f ? 1 : std::clamp(pixels_of(piece), kLeastStrength, 1.0f);
+}
+
+void PieceDrawer::add_thin(const Piece& piece, const Rect& pixel) {
+  if (thin_.piece == nullptr || thin_.rect.x != pixel.x) {
+    end_thin();
+    if (pixel.x < drawn_) return;  // drawn by one that is wider
+    thin_ = {&piece, pixel, 0, 0};
+    drawn_ = pixel.right();
+  }
+  const float own = pixels_of(piece) * std::clamp(piece.busy, 0.0f, 1.0f);
+  thin_.covered += own;
+  if (own <= thin_.longest) return;
+  thin_.longest = own;
+  thin_.piece = &piece;
+}
+
+void PieceDrawer::end_thin() {
+  if (thin_.piece == nullptr) return;
+  const float lit = is_lit(*thin_.piece) ? 1.0f : c_.dim;
+  quads_.add(thin_.rect,
+             color(fill_of(*thin_.piece), lit * std::clamp(thin_.covered, kLeastStrength, 1.0f)));
+  note_hover(*thin_.piece, thin_.rect);
+  thin_.piece = nullptr;
 }
 
 void PieceDrawer::note_hover(const Piece& piece, const Rect& rect) {
@@ -198,11 +234,18 @@ void PieceDrawer::note_hover(const Piece& piece, const Rect& rect) {
 void PieceDrawer::add(const Piece& piece) {
   if (piece.level >= place_.levels) return;
   if (piece.level != level_) {
+    end_thin();
     level_ = piece.level;
     drawn_ = place_.area.x;
   }
   const float from = std::floor(c_.x(piece.start_ns - place_.shift_ns));
   const float to = std::max(std::floor(c_.x(piece.end_ns - place_.shift_ns)), from + 1);
+  if (c_.is_fine && to - from <= 1) {
+    if (from < place_.area.x || from >= place_.area.right()) return;
+    const float top = place_.area.y + place_.level_height * static_cast<float>(piece.level);
+    return add_thin(piece, {from, top, 1, place_.level_height});
+  }
+  end_thin();
   float x0 = std::max(from, drawn_);
   const float x1 = std::min(to, place_.area.right());
   // One that began in another, which the recorder's order forbids, lies before it.
@@ -233,6 +276,7 @@ void PieceDrawer::add(const Piece& piece) {
 }
 
 std::optional<RowItem> PieceDrawer::finish() {
+  end_thin();
   for (QuadRun* run : {&ground_, &column_, &peak_}) run->end(quads_);
   quads_.flush();
   for (const auto& [rect, hue] : waiting_) {

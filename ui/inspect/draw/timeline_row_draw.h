@@ -27,6 +27,7 @@ struct RowCanvas {
   const std::vector<bool>* lit = nullptr;
   float dim = 1;              // how strong the others stay
   RowMeans* means = nullptr;  // of the picture that is drawn; null: nothing is smoothed
+  bool is_fine = false;       // pictures have several pieces a pixel
   bool lights_kind = false;   // only rows of `lit_kind`
   trace::RowKind lit_kind = trace::RowKind::kKernels;
 

@@ -1,4 +1,5 @@
-// What the mouse is over, in a few lines beside it. Interface thread, inside a frame.
+// What the mouse is over, in a few lines beside it, and what was clicked, on a card. Interface
+// thread, inside a frame.
 #pragma once
 
 #include "ui/inspect/draw/timeline_scene.h"
@@ -6,5 +7,7 @@
 namespace shardlens::ui {
 
 void draw_timeline_tooltip(const TimelineScene& scene, const RowItem& item);
+// In the plot's corner; true when it was closed.
+bool draw_timeline_card(const TimelineScene& scene, const RowItem& item);
 
 }  // namespace shardlens::ui

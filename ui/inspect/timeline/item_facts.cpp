@@ -148,7 +148,9 @@ class FactMaker {
     if (piece.longest_ns > 0) add("Longest", length_text(piece.longest_ns));
     if (!item_.name.empty()) out_.notes.push_back(trace::event_title(row_.kind, item_.name));
     add_start(piece.start_ns);
-    out_.notes.emplace_back("Too short to be told apart: zoom in, or double-click");
+    out_.notes.emplace_back(rows_.is_one_step
+                                ? "Too short to be told apart; Inspect shows each (Ctrl+2)"
+                                : "Too short to be told apart: zoom in, or double-click");
   }
 
   void add_column() {

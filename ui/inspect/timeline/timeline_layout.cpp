@@ -15,7 +15,8 @@ using trace::TimelineRows;
 constexpr int kCompactLevels = 2;  // of nesting, before there is room or the user asks for all
 constexpr int kMostLevelsByThemselves = 16;
 constexpr int kMostLanesUnfolded = 4;  // of one kind and rank, before the user asks for all
-constexpr float kMostStretch = 1.6f;   // of rows, where there is room below them
+// Of rows, where there is room below them; of one step's, where not even one rank fits.
+constexpr float kMostStretch = 1.6f, kMostStretchOfStep = 2.6f, kLeastStretch = 0.75f;
 constexpr float kRowGap = 4, kRankGap = 14, kFoldedGap = 5, kRibbonHeight = 14;
 
 // Of one level, at scale 1.
@@ -65,6 +66,7 @@ class LayoutMaker {
   // Nested rows show as many levels as there is room for, and rows share what is left then.
   void deepen(float available);
   void stretch(float available);
+  float least_stretch(float available) const;
   const TimelineRow* row_of(int id) const;
   std::vector<const TimelineRow*> lanes_of(const TimelineRank& rank) const;
   // Calls `take` for what an unfolded rank shows.
@@ -117,7 +119,7 @@ ShownRow LayoutMaker::shown(const TimelineRow& row, int place) const {
   out.shows_all_levels = deep && folds_.levels.contains(row.id) != (row.levels <= levels_);
   out.levels = out.shows_all_levels || !deep ? std::max(row.levels, 1) : kCompactLevels;
   if (!nests(row.kind)) out.levels = 1;
-  out.level_height = row_px(lane_height(row.kind));
+  out.level_height = row.kind == RowKind::kRibbon ? ribbon_px() : row_px(lane_height(row.kind));
   out.height = out.level_height * static_cast<float>(out.levels);
   return out;
 }
@@ -145,6 +147,7 @@ std::vector<ShownRow> LayoutMaker::unfolded_rows(int place) const {
     }
     i = end;
   }
+  if (rows_.is_one_step) out.push_back(shown(*row_of(rank.rows.front()), place));
   return out;
 }
 
@@ -170,11 +173,11 @@ void LayoutMaker::choose_ranks() {
     const int number = static_cast<int>(place);
     if (std::ranges::find(order_, number) == order_.end()) order_.push_back(number);
   };
+  const auto place_of = [&](int rank) {
+    const auto at = std::ranges::find(rows_.ranks, rank, &TimelineRank::rank);
+    return static_cast<std::size_t>(at - rows_.ranks.begin());
+  };
   if (many) {
-    const auto place_of = [&](int rank) {
-      const auto at = std::ranges::find(rows_.ranks, rank, &TimelineRank::rank);
-      return static_cast<std::size_t>(at - rows_.ranks.begin());
-    };
     for (const int rank : folds_.extremes) {
       if (order_.size() < kRanksOfMany && place_of(rank) < count) add(place_of(rank));
     }
@@ -186,14 +189,18 @@ void LayoutMaker::choose_ranks() {
     }
   }
   if (many && !folds_.shows_rest) return;
+  for (const int rank : rows_.is_one_step ? folds_.extremes : std::vector<int>()) {
+    if (place_of(rank) < count) add(place_of(rank));
+  }
   for (std::size_t i = 0; i < count; ++i) add(i);
 }
 
 void LayoutMaker::choose_unfolded(float available) {
   const float folded = ribbon_px() + px(kFoldedGap);
   const auto count = order_.size();
-  float left = available - folded * static_cast<float>(count + (count > 1 ? 1 : 0));
-  bool fits = true;
+  const bool has_more = rows_.is_one_step ? rest_ > 0 : count > 1;  // than ranks
+  float left = available - folded * static_cast<float>(count + (has_more ? 1 : 0));
+  bool fits = !rows_.is_one_step || least_stretch(available) > kLeastStretch;
   for (const int place : order_) {
     const auto i = static_cast<std::size_t>(place);
     const float more = height_of(contents_[i]) - folded;
@@ -250,7 +257,7 @@ void LayoutMaker::add_rest() {
 void LayoutMaker::place_all() {
   layout_ = {};
   const int count = static_cast<int>(rows_.ranks.size());
-  if (count > 1) {
+  if (count > 1 && !rows_.is_one_step) {
     ShownRow run;
     run.heading = ShownRow::Heading::kRun;
     run.row = rows_.rows.empty() ? -1 : 0;
@@ -281,9 +288,21 @@ void LayoutMaker::stretch(float available) {
   float rows = 0;
   for (const ShownRow& row : layout_.rows) rows += row.height;
   const float gaps = layout_.height - rows;
-  if (rows <= 0 || layout_.height >= available) return;
-  stretch_ = std::min(kMostStretch, (available - gaps) / rows);
-  if (stretch_ > 1.02f) place_all();
+  const float least = least_stretch(available);
+  if (rows <= 0 || (layout_.height >= available && least == 1)) return;
+  const float most = rows_.is_one_step ? kMostStretchOfStep : kMostStretch;
+  stretch_ = std::clamp((available - gaps) / rows, least, most);
+  if (stretch_ > 1.02f || stretch_ < 1) place_all();
+}
+
+// The other ranks are scrolled to.
+float LayoutMaker::least_stretch(float available) const {
+  if (!rows_.is_one_step || order_.empty()) return 1;
+  float rows = 0;
+  const auto& first = contents_[static_cast<std::size_t>(order_.front())];
+  for (const ShownRow& row : first) rows += row.height;
+  const float room = available - px(kRowGap) * static_cast<float>(first.size() - 1);
+  return rows > 0 ? std::clamp(room / rows, kLeastStretch, 1.0f) : 1;
 }
 
 void LayoutMaker::choose_and_place(float available) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct RowFolds {
   // are shown as well.
   std::vector<int> extremes;
   bool shows_rest = false;
+  std::string rest;           // what there is to say of those: ", which …"
   std::map<int, bool> ranks;  // by rank: unfolded
   std::set<int> levels;       // by row: the nested levels are not as they are by themselves
   std::set<std::pair<int, trace::RowKind>> lanes;  // by rank and kind, likewise

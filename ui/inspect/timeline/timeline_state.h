@@ -7,6 +7,7 @@
 #include <string>
 
 #include "trace/timeline/values/name_hits.h"
+#include "ui/inspect/timeline/row_item.h"
 #include "ui/inspect/timeline/timeline_layout.h"
 #include "ui/inspect/timeline/timeline_window.h"
 
@@ -26,7 +27,8 @@ struct PickedEvent {
 
 // What stays from run to run.
 struct TimelineChoices {
-  enum class Mode : std::uint8_t { kTime, kSteps } mode = Mode::kTime;
+  // kOneStep: of Tune, which shows no other.
+  enum class Mode : std::uint8_t { kTime, kSteps, kOneStep } mode = Mode::kTime;
   bool aligned_by_step = false;  // else by the clock
   bool axis_from_run = false;    // else from the first step in sight, where few are
   RowFilter filter;
@@ -44,6 +46,7 @@ struct TimelineState : TimelineChoices {
   std::optional<TimeInterval> measured;
   bool measuring = false;
   std::optional<PickedEvent> picked;
+  std::optional<RowItem> pinned;  // of one step: its card is shown
   int selected_row = -1;
   // How far a replay has come: what is later is not shown.
   std::int64_t known_until_ns = INT64_MAX;

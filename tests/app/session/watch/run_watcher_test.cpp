@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -50,6 +51,14 @@ SyntheticOptions live_options() {
   return options;
 }
 
+const trace::RowPicture& row_of(const trace::StepPicture& step, int rank, std::string_view label) {
+  const auto found = std::ranges::find_if(step.rows->rows, [&](const trace::TimelineRow& row) {
+    return row.rank == rank && row.label == label;
+  });
+  EXPECT_NE(found, step.rows->rows.end()) << label;
+  return step.picture->rows.at(static_cast<std::size_t>(found->id));
+}
+
 TEST(RunWatcher, ShowsStepsOfALiveRunAsTheyAreWritten) {
   const TemporaryFolder folder;
   SyntheticRun run(folder.path(), live_options());
@@ -65,7 +74,7 @@ TEST(RunWatcher, ShowsStepsOfALiveRunAsTheyAreWritten) {
   wait_for(watcher, has_steps(5));
   state = wait_for(watcher, [](const WatchState& now) { return now.view->selected_step == 4; });
   ASSERT_TRUE(state->view->timeline);
-  EXPECT_EQ(state->view->timeline->ranks[1].collectives.size(), 2u);
+  EXPECT_EQ(row_of(*state->view->timeline, 1, "Communication").collectives.size(), 2u);
   run.finish();
   state = wait_for(watcher, [](const WatchState& now) {
     return now.view && now.view->figures.info.status == RunStatus::kDone;
@@ -89,10 +98,11 @@ TEST(RunWatcher, BuildsTheTimelineOfTheSelectedStep) {
   ASSERT_TRUE(state->view->timeline);
   EXPECT_EQ(state->view->timeline->step, 2);
   EXPECT_FALSE(state->view->follows_live);
-  ASSERT_EQ(state->view->timeline->ranks.size(), 2u);
-  EXPECT_EQ(state->view->timeline->ranks[0].phases.size(), 4u);
-  EXPECT_EQ(state->view->timeline->ranks[0].collectives.size(), 2u);
-  EXPECT_FALSE(state->view->timeline->ranks[1].compute.empty());
+  const trace::StepPicture& step = *state->view->timeline;
+  ASSERT_EQ(step.rows->ranks.size(), 2u);
+  EXPECT_EQ(row_of(step, 0, "Phases").pieces.size(), 4u);
+  EXPECT_EQ(row_of(step, 0, "Communication").collectives.size(), 2u);
+  EXPECT_FALSE(row_of(step, 1, "Compute").pieces.empty());
   watcher.select_step(-1);
   state = wait_for(watcher, [](const WatchState& now) { return now.view->selected_step == 7; });
   EXPECT_TRUE(state->view->follows_live);

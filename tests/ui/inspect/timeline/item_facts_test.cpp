@@ -124,6 +124,18 @@ TEST(ItemFacts, SayWhyABucketIsLargerThanItsCap) {
   EXPECT_TRUE(notes(facts, "wte.weight 147 MiB"));
 }
 
+TEST(ItemFacts, OfOneStepWhatIsFoldedIsSeenInInspect) {
+  trace::TimelineRows rows = one_row(trace::RowKind::kKernels);
+  RowItem item;
+  item.row = 1;
+  item.piece.emplace().count = 3;
+  EXPECT_TRUE(
+      notes(item_facts(rows, StepIndex(rows), item), "Too short to be told apart: zoom in"));
+  rows.is_one_step = true;
+  EXPECT_TRUE(
+      notes(item_facts(rows, StepIndex(rows), item), "Too short to be told apart; Inspect"));
+}
+
 TEST(CollectiveLabel, IsWholeOrTheNumberAlone) {
   trace::DrawnCollective bar;
   bar.tag_kind = trace::TagKind::kBucket;

@@ -8,8 +8,7 @@
 #include <set>
 
 #include "tests/trace/analysis/synthetic_run.h"
-#include "tests/trace/analysis/whole_timeline.h"
-#include "trace/analysis/run/run_analysis.h"
+#include "tests/trace/explore/testing/whole_step.h"
 
 namespace shardlens::trace {
 namespace {
@@ -45,16 +44,13 @@ class ClockedRun {
     end_ns_ = now;
   }
 
-  StepTimeline timeline() const {
+  StepPicture step() const {
     RunInfo info;
     info.world_size = kRanks;
     info.settings.skip_steps = 0;
-    RunAnalysis analysis(info);
     std::vector<Batch> rows;
     for (int rank = 0; rank < kRanks; ++rank) rows.push_back(rows_of(rank));
-    for (const Batch& row : rows) analysis.add(row);
-    const RunFigures figures = analysis.figures();
-    return whole_timeline(figures.steps.at(0), rows, step_context(figures), analysis.strings());
+    return test::first_step(info, rows);
   }
 
   const std::vector<TrueCall>& calls() const { return calls_; }
@@ -109,7 +105,7 @@ class ClockedRun {
     TrueCall call;
     call.group = static_cast<int>(upto(3));
     if (is_broadcast) call.function = CollectiveFunction::kBroadcast;
-    const int late = upto(3) == 0 ? 200'000 : 400;
+    const int late = upto(3) == 0 ? 20'000 : 400;
     for (const int rank : groups_[static_cast<std::size_t>(call.group)]) {
       call.parts.push_back({rank, now + upto(late), 0});
     }
@@ -163,41 +159,48 @@ struct Seen {
 };
 
 // `true_wait_ns`: by the true times; `recorded_wait_ns`: by those of each host's clock.
-void check(const ClockedRun& run, const TrueCall& call, const CollectiveBar& bar,
-           std::int64_t true_wait_ns, std::int64_t recorded_wait_ns, Seen& seen) {
+void check(const ClockedRun& run, const TrueCall& call, const Piece& piece,
+           const DrawnCollective& drawn, std::int64_t true_wait_ns, std::int64_t recorded_wait_ns,
+           Seen& seen) {
   const auto hosts = run.hosts(call);
   if (hosts.size() == 1) {
     ++seen.exact;
-    ASSERT_TRUE(bar.waits_until_ns);
-    EXPECT_EQ(*bar.waits_until_ns - bar.start_ns, true_wait_ns);
+    ASSERT_NE(piece.latest_start_ns, 0);
+    EXPECT_EQ(piece.latest_start_ns - drawn.start_ns, true_wait_ns);
     return;
   }
   const auto connected = run.reached(*hosts.begin());
   if (!std::ranges::includes(connected, hosts)) {
     ++seen.unconnected;
-    EXPECT_FALSE(bar.waits_until_ns);
-    EXPECT_EQ(bar.wait_doubt, WaitDoubt::kClocksUnknown);
+    EXPECT_EQ(piece.latest_start_ns, 0);
+    EXPECT_EQ(drawn.wait_doubt, WaitDoubt::kClocksUnknown);
     return;
   }
-  if (!bar.waits_until_ns) {
-    EXPECT_EQ(bar.wait_doubt, WaitDoubt::kClockError);
+  if (piece.latest_start_ns == 0) {
+    EXPECT_EQ(drawn.wait_doubt, WaitDoubt::kClockError);
     EXPECT_LE(recorded_wait_ns, run.most_error_ns()) << "so much no clock makes up";
     if (true_wait_ns == 0 && recorded_wait_ns > 0) ++seen.made_up;
     return;
   }
   ++seen.drawn;
-  const std::int64_t drawn_ns = *bar.waits_until_ns - bar.start_ns;
+  const std::int64_t drawn_ns = piece.latest_start_ns - drawn.start_ns;
   EXPECT_GT(true_wait_ns, 0) << drawn_ns << " are made up by clocks";
   EXPECT_LE(std::abs(drawn_ns - true_wait_ns), 6'000);
 }
 
 Seen compare(const ClockedRun& run) {
   Seen seen;
-  const StepTimeline timeline = run.timeline();
-  for (const RankTimeline& rank : timeline.ranks) {
-    for (const CollectiveBar& bar : rank.collectives) {
-      const TrueCall& call = run.calls().at(static_cast<std::size_t>(bar.event.sequence));
-      const auto part = *std::ranges::find(call.parts, rank.rank, &TruePart::rank);
+  const StepPicture step = run.step();
+  for (const TimelineRow& row : step.rows->rows) {
+    if (row.kind != RowKind::kCommunication) continue;
+    const RowPicture& picture = step.picture->rows.at(static_cast<std::size_t>(row.id));
+    std::int32_t last = -1;
+    for (const Piece& piece : picture.pieces) {
+      if (piece.collective < 0 || piece.collective == last) continue;  // a fold, or a further part
+      last = piece.collective;
+      const DrawnCollective& drawn = picture.collectives.at(static_cast<std::size_t>(last));
+      const TrueCall& call = run.calls().at(static_cast<std::size_t>(drawn.sequence));
+      const auto part = *std::ranges::find(call.parts, row.rank, &TruePart::rank);
       std::int64_t recorded_latest_ns = INT64_MIN;
       for (const TruePart& each : call.parts) {
         recorded_latest_ns = std::max(recorded_latest_ns, each.start_ns + run.offset_ns(each.rank));
@@ -205,10 +208,11 @@ Seen compare(const ClockedRun& run) {
       const auto waited = [](std::int64_t start_ns, std::int64_t end_ns, std::int64_t latest_ns) {
         return latest_ns >= end_ns ? 0 : latest_ns - start_ns;
       };
-      SCOPED_TRACE("rank " + std::to_string(rank.rank) + ", call " +
-                   std::to_string(bar.event.sequence));
-      check(run, call, bar, waited(part.start_ns, part.end_ns, call.latest_start_ns()),
-            waited(bar.event.start_ns, bar.event.end_ns, recorded_latest_ns), seen);
+      SCOPED_TRACE("rank " + std::to_string(row.rank) + ", call " + std::to_string(drawn.sequence));
+      check(run, call, piece, drawn, waited(part.start_ns, part.end_ns, call.latest_start_ns()),
+            waited(part.start_ns + run.offset_ns(row.rank), part.end_ns + run.offset_ns(row.rank),
+                   recorded_latest_ns),
+            seen);
     }
   }
   return seen;
