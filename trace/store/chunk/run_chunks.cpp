@@ -13,6 +13,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// A file that was not read lately has a page in each block, and whoever lists them waits for the
+// disk, not for a core.
+constexpr int kLeastReaders = 8;
+
 auto place_of(const ChunkEntry& chunk) {
   return std::tuple(chunk.rank, chunk.lane, chunk.kind, chunk.header.first_ns, chunk.row_id);
 }
@@ -27,7 +31,7 @@ Result<std::unique_ptr<RunChunks>> RunChunks::open(const fs::path& run, int thre
   chunks->find_files();
   // A run whose ranks have not begun has no files yet; another folder is none.
   if (chunks->files_.empty()) TRY(read_run_info(run));
-  auto news = chunks->read_news(threads);
+  auto news = chunks->read_news(std::max(threads, kLeastReaders));
   const auto is_open = [](const FileNews& one) { return one.opened != nullptr; };
   if (!news.empty() && std::ranges::none_of(news, is_open)) {
     return tl::make_unexpected(*news.front().error);
