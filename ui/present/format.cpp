@@ -40,6 +40,11 @@ std::string format_seconds_left(double seconds) {
   return fixed(seconds / 3600, 1) + " h left";
 }
 
+bool is_date(std::int64_t realtime_ns) {
+  constexpr std::int64_t kYear2000 = 946'684'800;
+  return realtime_ns >= kYear2000 * 1'000'000'000;
+}
+
 std::string format_clock(std::int64_t realtime_ns) { return format_time(realtime_ns, "%H:%M"); }
 
 std::string format_date(std::int64_t realtime_ns) {

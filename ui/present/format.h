@@ -26,7 +26,9 @@ using trace::format_signed_percent;
 using trace::kUnknown;
 using trace::Quantity;
 
-std::string format_seconds_left(double seconds);     // "38 s left", "4 min left"
+std::string format_seconds_left(double seconds);  // "38 s left", "4 min left"
+// Traces of other programs may count from the start of the machine, which is no date.
+bool is_date(std::int64_t realtime_ns);
 std::string format_clock(std::int64_t realtime_ns);  // local "13:47"
 std::string format_date(std::int64_t realtime_ns);   // local "2026-11-20 14:02:11"
 std::string format_elapsed(double seconds);          // "0:38.4", "1:04:07"

@@ -145,7 +145,8 @@ std::vector<Headline> headlines(const trace::RunFigures& figures) {
 
 std::string run_circumstances(const trace::RunInfo& info, bool brief) {
   std::string text;
-  if (info.start_ns > 0) text = brief ? format_clock(info.start_ns) : format_date(info.start_ns);
+  if (is_date(info.start_ns))
+    text = brief ? format_clock(info.start_ns) : format_date(info.start_ns);
   const auto add = [&text](const std::string& part) {
     if (!text.empty()) text += " · ";
     text += part;

@@ -19,7 +19,7 @@ LedgerCell name_cell(const LedgerRow& row) {
 LedgerCell when_cell(const LedgerRow& row) {
   if (row.status == trace::RunStatus::kRunning) return {"now", Tone::kSecondary};
   if (row.is_bundled) return {"bundled", Tone::kMuted};
-  if (row.start_ns <= 0) return {};
+  if (!is_date(row.start_ns)) return {};
   const bool today =
       format_date(row.start_ns).substr(0, 10) ==
       format_date(static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000).substr(0, 10);

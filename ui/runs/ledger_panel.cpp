@@ -70,7 +70,7 @@ void explain_row(const Theme& theme, const LedgerRow& row) {
   const std::string simulation = row.simulated ? simulation_text(row.settings) : "";
   if (!simulation.empty()) scope.note("Simulated: " + simulation);
   scope.row(nullptr, "Status", trace::to_string(row.status));
-  if (row.start_ns > 0) scope.row(nullptr, "Started", format_date(row.start_ns));
+  if (is_date(row.start_ns)) scope.row(nullptr, "Started", format_date(row.start_ns));
   if (!row.tags.empty()) scope.row(nullptr, "Tags", tags_cell(row).text);
   if (!row.note.empty()) scope.note(row.note);
   if (row.summary.steps_measured > 0) {

@@ -49,7 +49,7 @@ Json run_description(const LibraryRun& record) {
   return {{"number", record.number > 0 ? Json(record.number) : Json(nullptr)},
           {"name", info.name},
           {"folder", info.folder},
-          {"started_ns", info.start_ns > 0 ? Json(info.start_ns) : Json(nullptr)},
+          {"started_ns", ui::is_date(info.start_ns) ? Json(info.start_ns) : Json(nullptr)},
           {"status", to_string(info.status)},
           {"ranks", info.world_size > 0 ? Json(info.world_size) : Json(nullptr)},
           {"steps", summary.steps_executed},
@@ -64,7 +64,7 @@ std::vector<std::string> run_cells(const LibraryRun& record) {
   const double step = record.summary.step_ns.mean;
   return {record.number > 0 ? std::to_string(record.number) : "",
           info.name,
-          info.start_ns > 0 ? ui::format_date(info.start_ns) : "",
+          ui::is_date(info.start_ns) ? ui::format_date(info.start_ns) : "",
           std::string(to_string(info.status)),
           info.world_size > 0 ? std::to_string(info.world_size) : "",
           std::to_string(record.summary.steps_executed),

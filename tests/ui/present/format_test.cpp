@@ -17,6 +17,12 @@ float by_bytes(std::string_view text) {
   return width;
 }
 
+TEST(Format, TellsNoDateOfClocksThatCountFromTheMachinesStart) {
+  EXPECT_FALSE(is_date(0));
+  EXPECT_FALSE(is_date(std::int64_t{400} * 86'400 * 1'000'000'000)) << "up for a year";
+  EXPECT_TRUE(is_date(1'700'000'000'000'000'000));
+}
+
 TEST(FormatDuration, ChoosesTheUnitBySize) {
   EXPECT_EQ(format_duration(0).text(), "0 ms");
   EXPECT_EQ(format_duration(850).text(), "0.85 µs");

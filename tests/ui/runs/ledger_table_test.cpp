@@ -74,6 +74,12 @@ TEST(LedgerTable, CountsMoreTokensPerSecondAsFaster) {
   EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kFaster);
 }
 
+TEST(LedgerTable, SaysNotWhenARunWasWhoseClockKnowsNoDate) {
+  LedgerRow row;
+  row.start_ns = 1'000'000;
+  EXPECT_EQ(when_cell(row).text, "");
+}
+
 TEST(LedgerTable, PointsNowhereWhereTheDifferenceIsToldAsNone) {
   Ledger ledger = *sample_snapshot().ledger;
   for (const double relative : {0.0, 0.0004, -0.0004}) {
