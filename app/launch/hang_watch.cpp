@@ -4,6 +4,8 @@
 #include <fstream>
 #include <utility>
 
+#include "trace/base/median.h"
+
 namespace shardlens::app {
 namespace {
 
@@ -85,14 +87,9 @@ std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped, tra
 }
 
 HangWatch::Clock::duration HangWatch::limit_of(const Rank& rank) const {
-  std::vector<std::int64_t> steps = recent_steps_ns_;
-  double median_ns = 0;
-  if (!steps.empty()) {
-    const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-    std::ranges::nth_element(steps, middle);
-    median_ns = static_cast<double>(*middle);
-  }
-  return hang_limit(median_ns, rank.stepped, rank.last.phase, patience_);
+  const auto& steps = recent_steps_ns_;
+  const std::int64_t median_ns = steps.empty() ? 0 : trace::upper_median(steps);
+  return hang_limit(static_cast<double>(median_ns), rank.stepped, rank.last.phase, patience_);
 }
 
 std::optional<std::string> HangWatch::check(Clock::time_point now) const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/base/median.h"
+
 namespace shardlens::ui {
 
 namespace {
@@ -48,10 +50,7 @@ double axis_top(const std::vector<StepBar>& bars, const std::optional<double>& b
   }
   double top = 1;
   if (!totals.empty()) {
-    const auto middle = totals.begin() + static_cast<std::ptrdiff_t>(totals.size() / 2);
-    std::nth_element(totals.begin(), middle, totals.end());
-    const double median = *middle;
-    top = std::min(*std::max_element(totals.begin(), totals.end()), 2.2 * median);
+    top = std::min(std::ranges::max(totals), 2.2 * trace::upper_median(totals));
   }
   return std::max({1.0, top, baseline.value_or(0)}) * 1.12;
 }

@@ -4,6 +4,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "trace/base/median.h"
+
 namespace shardlens::profiler {
 namespace {
 
@@ -27,9 +29,7 @@ std::vector<std::size_t> possible_lengths(std::span<const std::uint32_t> names) 
     if (at.size() < kFewestRepeats) continue;
     std::vector<std::size_t> gaps;
     for (std::size_t i = 1; i < at.size(); ++i) gaps.push_back(at[i] - at[i - 1]);
-    const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
-    std::nth_element(gaps.begin(), middle, gaps.end());
-    ++votes[*middle];
+    ++votes[trace::upper_median(gaps)];
     // Of several in a step: from the first of one to the first of the next.
     ++votes[*std::ranges::max_element(gaps)];
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "trace/analysis/noise/student_t.h"
+#include "trace/base/median.h"
 
 namespace shardlens::trace {
 
@@ -42,12 +43,6 @@ Spread sum_of(const std::vector<Spread>& parts) {
 
 Spread within(const MeanEstimate& estimate) {
   return {estimate.standard_error * estimate.standard_error, estimate.degrees_of_freedom};
-}
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 std::string percent_text(double relative) {
@@ -115,7 +110,7 @@ void NoiseModel::describe() {
     basis_.runs += static_cast<int>(group.runs.size());
     ++basis_.settings;
   }
-  if (!errors.empty()) basis_.within_run = median_of(errors);
+  if (!errors.empty()) basis_.within_run = upper_median(errors);
   // Stouffer's sum of the runs' tests.
   const double drift = std::accumulate(drifts.begin(), drifts.end(), 0.0);
   basis_.drifts = drift > kDriftQuantile * std::sqrt(static_cast<double>(drifts.size()));
