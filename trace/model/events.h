@@ -25,6 +25,11 @@ inline constexpr StringId kMostStringId = 1u << 20;
 // What an integer holds that nobody told, where 0 would be a value.
 inline constexpr std::int64_t kNotKnown = -1;
 
+// Larger sizes are damage, not measurements; below that as many as there are can be added up.
+constexpr bool is_plausible_size(std::int64_t bytes) {
+  return bytes >= 0 && bytes <= std::int64_t{1} << 56;
+}
+
 // Of what cannot be negative: known where both are.
 constexpr std::int64_t known_sum(std::int64_t a, std::int64_t b) {
   return a < 0 || b < 0 ? kNotKnown : saturated_add(a, b);

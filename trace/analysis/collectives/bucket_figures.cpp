@@ -4,13 +4,13 @@
 
 #include "trace/analysis/figures/labels.h"
 #include "trace/model/acting_settings.h"
+#include "trace/model/events.h"
 
 namespace shardlens::trace {
 
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
-constexpr std::int64_t kMostBucketBytes = std::int64_t{1} << 56;
 constexpr int kMostBuckets = 65536;
 
 // One bucket with its texts looked up.
@@ -46,8 +46,8 @@ std::string oversize_reason(const BucketFigures& bucket, double cap_bytes) {
 }
 
 int BucketTable::add(const Bucket& bucket) {
-  if (bucket.index < 0 || bucket.index >= kMostBuckets || bucket.plan < 0 || bucket.bytes < 0 ||
-      bucket.bytes > kMostBucketBytes) {
+  if (bucket.index < 0 || bucket.index >= kMostBuckets || bucket.plan < 0 ||
+      !is_plausible_size(bucket.bytes)) {
     return 1;
   }
   const auto [place, is_new] = buckets_.try_emplace({bucket.plan, bucket.index}, bucket);

@@ -9,16 +9,13 @@ namespace {
 // Far beyond any real model; bounds on what nonsense can make us keep.
 constexpr std::size_t kMostEntries = 1u << 20;
 constexpr std::size_t kMostParameters = 1u << 16;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;
-
-bool is_possible(std::int64_t bytes) { return bytes >= 0 && bytes <= kMostBytes; }
 
 }  // namespace
 
 int UnitTable::add(const Unit& unit) {
   const bool possible = unit.rank >= 0 && unit.index >= 0 && unit.shard_count >= 1 &&
-                        is_possible(unit.bytes) && is_possible(unit.shard_bytes) &&
-                        is_possible(unit.reduced_bytes);
+                        is_plausible_size(unit.bytes) && is_plausible_size(unit.shard_bytes) &&
+                        is_plausible_size(unit.reduced_bytes);
   if (!possible || entries_.size() >= kMostEntries) return 1;
   entries_[{unit.rank, unit.index}].unit = unit;
   return 0;
@@ -26,7 +23,7 @@ int UnitTable::add(const Unit& unit) {
 
 int UnitTable::add(const UnitParameter& parameter) {
   const auto entry = entries_.find({parameter.rank, parameter.unit});
-  if (entry == entries_.end() || !is_possible(parameter.bytes) ||
+  if (entry == entries_.end() || !is_plausible_size(parameter.bytes) ||
       entry->second.parameters.size() >= kMostParameters) {
     return 1;
   }

@@ -7,13 +7,12 @@
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/shape_text.h"
+#include "trace/model/events.h"
 #include "trace/predict/memory/memory_model.h"
 
 namespace shardlens::trace {
 
 namespace {
-
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;  // of one category
 
 // Which of two samples stays; independent of the order in which they come. Samples of steps come
 // before those of the start, when the model is built.
@@ -31,9 +30,8 @@ bool is_later(const MemorySample& a, const MemorySample& b) {
 bool take_in(RankFigures& rank, const MemorySample& sample) {
   if (sample.time_ns <= 0) return false;
   if (sample.tells_nothing()) return true;
-  const auto is_plausible = [](std::int64_t bytes) { return bytes >= 0 && bytes <= kMostBytes; };
-  if (!std::ranges::all_of(sample.bytes, is_plausible)) return false;
-  if (!std::ranges::all_of(sample.highest, is_plausible)) return false;
+  if (!std::ranges::all_of(sample.bytes, is_plausible_size)) return false;
+  if (!std::ranges::all_of(sample.highest, is_plausible_size)) return false;
   if (is_later(sample, rank.now)) rank.now = sample;
   if (rank.peak.time_ns == 0 || is_higher(sample, rank.peak)) rank.peak = sample;
   const bool first_of_steps = sample.step >= 0 && !rank.has_step_memory;

@@ -32,7 +32,6 @@ namespace {
 
 constexpr int kMostUnannouncedRanks = 1024;  // when the run does not say how many it has
 constexpr std::int64_t kMostPerStep = std::int64_t{1} << 40;  // tokens or samples of a rank
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;
 
 bool is_plausible(const Step& step) {
   const auto is_possible = [](std::int64_t value, std::int64_t most) {
@@ -197,7 +196,7 @@ void RunAnalysis::State::add_step(const Step& step) {
 void RunAnalysis::State::add_collective(const Collective& collective) {
   auto* rank = rank_of(collective.rank);
   if (rank == nullptr) return;
-  if (collective.bytes < kNotKnown || collective.bytes > kMostBytes ||
+  if ((collective.bytes != kNotKnown && !is_plausible_size(collective.bytes)) ||
       !is_plausible_time(collective.start_ns, collective.end_ns)) {
     ++ignored_rows;
     return;
