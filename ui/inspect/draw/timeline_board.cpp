@@ -42,6 +42,17 @@ bool is_same(const RowItem& a, const RowItem& b) {
   return a.row == b.row && a.ready.has_value() == b.ready.has_value() && times_of(a) == times_of(b);
 }
 
+// One for all ranks, so that their rows can be compared.
+SizeForm size_form(const TimelineScene& scene) {
+  SizeRoom room;
+  for (const RowPlace& place : scene.places) {
+    if (place.kind != trace::RowKind::kReady) continue;
+    const auto* picture = scene.pictures.find(place.row, place.start_ns, place.end_ns);
+    if (picture != nullptr) room.add(scene.canvas, place, *picture);
+  }
+  return room.form();
+}
+
 }  // namespace
 
 TimelineScene TimelineBoard::make_scene(const Theme& theme, const Rect& body) {
@@ -188,6 +199,7 @@ void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const trace::Bookm
   const trace::StepBorder* step = nullptr;
   AxisOrigin origin{0, "from the step's start"};
   if (state_.selected_row >= 0) draw_selected_row(scene, state_.selected_row);
+  scene.canvas.sizes = size_form(scene);
   if (time) {
     origin = axis_origin(scene, state_.axis_from_run);
     step = draw_step_heads(scene);

@@ -112,14 +112,8 @@ void LabelColumn::fold_lanes(const ShownRow& shown, const TimelineRow& row) {
 void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, Rect box) {
   const Palette& p = theme_.colors();
   std::string label = row.label.empty() ? std::string(kind_name(row.kind)) : row.label;
-  if (row.kind == trace::RowKind::kReady) {
-    const RowPlace* place = scene_.place_of(row.id, scene_.canvas.window.time_at(0.5));
-    const auto* picture =
-        place == nullptr ? nullptr : scene_.pictures.find(row.id, place->start_ns, place->end_ns);
-    const std::string unit =
-        picture == nullptr ? "" : bare_size_unit(scene_.canvas, *place, *picture);
-    if (!unit.empty()) label += ", " + unit;
-  }
+  const std::string& unit = scene_.canvas.sizes.unit;
+  if (row.kind == trace::RowKind::kReady && !unit.empty()) label += ", " + unit;
   if (shown.lanes > 1 && !shown.shows_lanes) label += " +" + std::to_string(shown.lanes - 1);
   const bool folds = shown.lanes > 1 || shown.offers_levels;
   if (scene_.rows.is_one_step && row.kind == trace::RowKind::kKernels) {

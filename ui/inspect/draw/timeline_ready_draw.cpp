@@ -1,9 +1,7 @@
 // When gradients were ready, and what took them over the link: the ready rows of
 // ui/inspect/draw/timeline_row_draw.h.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <set>
 #include <string>
 
 #include "ui/inspect/draw/timeline_row_draw.h"
@@ -22,10 +20,6 @@ using Gather = DrawnCollective::Gather;
 
 constexpr float kMarkHeight = 10, kLeastBoxRow = 20, kLeastNamedBox = 12;
 
-// Sizes on the boxes of a row, all in one form: the most that they have room for. A bare number
-// would read like the bucket's, so then the row's name says the unit.
-enum class SizeLabel : std::uint8_t { kWithUnit, kNumber, kNone };
-
 class ReadyRow {
  public:
   ReadyRow(const RowCanvas& canvas, const RowPlace& place, const RowPicture& picture,
@@ -38,8 +32,9 @@ class ReadyRow {
   }
 
   std::optional<RowItem> draw();
-  SizeLabel size_label() const;
-  std::string first_unit() const;
+  // visit(size, box) for what is to have its size on it.
+  template <typename Visit>
+  void visit_sizes(Visit&& visit) const;
 
  private:
   bool has_boxes() const { return boxes_.h < place_.area.h; }
@@ -56,7 +51,7 @@ class ReadyRow {
   }
   void label_unit(const Rect& box, const std::string& unit, Rgb ink) const;
   void draw_gather(const Piece& piece, const Rect& box) const;
-  void draw_reduction(const Piece& piece, const Rect& box, float limit, SizeLabel size) const;
+  void draw_reduction(const Piece& piece, const Rect& box, float limit) const;
   void draw_boxes();
   void draw_marks();
   bool is_hovered(const Rect& rect) const {
@@ -81,33 +76,15 @@ Rect ReadyRow::box_of(const Piece& piece) const {
   return box;
 }
 
-SizeLabel ReadyRow::size_label() const {
-  std::array<int, 2> fitting{};
-  int all = 0;
-  std::set<std::string> units;
+template <typename Visit>
+void ReadyRow::visit_sizes(Visit&& visit) const {
+  if (!has_boxes()) return;
   for (const Piece& piece : picture_.pieces) {
     const Rect box = box_of(piece);
-    if (!is_reduction(piece) || call(piece).unit || !is_visible(box)) continue;
-    const Quantity size = size_of(call(piece));
-    ++all;
-    units.insert(size.unit);
-    const float room = box.w - theme_.px(4);
-    fitting[0] += text_width(theme_, Face::kSmall, size.text()) <= room ? 1 : 0;
-    fitting[1] += text_width(theme_, Face::kSmall, size.value) <= room ? 1 : 0;
+    if (is_reduction(piece) && !call(piece).unit && is_visible(box)) {
+      visit(size_of(call(piece)), box);
+    }
   }
-  // Hardly any box stays empty beside others that say their unit.
-  const bool with_unit = 2 * fitting[0] > all;
-  const bool number = units.size() == 1 && 2 * fitting[1] > all;
-  if (with_unit && (!number || 10 * fitting[0] >= 9 * fitting[1])) return SizeLabel::kWithUnit;
-  return number ? SizeLabel::kNumber : SizeLabel::kNone;
-}
-
-std::string ReadyRow::first_unit() const {
-  if (!has_boxes()) return "";
-  for (const Piece& piece : picture_.pieces) {
-    if (is_reduction(piece) && !call(piece).unit) return size_of(call(piece)).unit;
-  }
-  return "";
 }
 
 // "blocks.3", "3": the longest that fits.
@@ -133,8 +110,7 @@ void ReadyRow::draw_gather(const Piece& piece, const Rect& box) const {
         marks_.y + theme_.px(4), theme_.px(6), color(p.text_muted, strength));
 }
 
-void ReadyRow::draw_reduction(const Piece& piece, const Rect& box, float limit,
-                              SizeLabel size) const {
+void ReadyRow::draw_reduction(const Piece& piece, const Rect& box, float limit) const {
   const Palette& p = theme_.colors();
   const DrawnCollective& reduction = call(piece);
   fill(box, color(p.field), 2);
@@ -152,14 +128,13 @@ void ReadyRow::draw_reduction(const Piece& piece, const Rect& box, float limit,
       return;
     }
   }
-  if (size == SizeLabel::kNone) return;
+  if (c_.sizes.kind == SizeForm::Kind::kNone) return;
   const Quantity bytes = size_of(reduction);
   label_in(theme_, box.inset(theme_.px(2), 0), Face::kSmall, p.text_secondary,
-           size == SizeLabel::kWithUnit ? bytes.text() : bytes.value, Align::kCenter);
+           c_.sizes.kind == SizeForm::Kind::kWithUnit ? bytes.text() : bytes.value, Align::kCenter);
 }
 
 void ReadyRow::draw_boxes() {
-  const SizeLabel size = size_label();
   for (std::size_t i = 0; i < picture_.pieces.size(); ++i) {
     const Piece& piece = picture_.pieces[i];
     const Rect box = box_of(piece);
@@ -168,7 +143,7 @@ void ReadyRow::draw_boxes() {
     if (i + 1 < picture_.pieces.size()) {
       limit = std::min(limit, box_of(picture_.pieces[i + 1]).x);
     }
-    is_reduction(piece) ? draw_reduction(piece, box, limit, size) : draw_gather(piece, box);
+    is_reduction(piece) ? draw_reduction(piece, box, limit) : draw_gather(piece, box);
     if (!is_hovered({box.x, place_.area.y, box.w, place_.area.h})) continue;
     hovered_ = RowItem{.row = place_.row,
                        .shift_ns = place_.shift_ns,
@@ -229,11 +204,27 @@ std::optional<RowItem> draw_ready(const RowCanvas& canvas, const RowPlace& place
   return ReadyRow(canvas, place, picture, names).draw();
 }
 
-std::string bare_size_unit(const RowCanvas& canvas, const RowPlace& place,
-                           const RowPicture& picture) {
+void SizeRoom::add(const RowCanvas& canvas, const RowPlace& place, const RowPicture& picture) {
   static const std::vector<std::string> kNoNames;
-  const ReadyRow row(canvas, place, picture, kNoNames);
-  return row.size_label() == SizeLabel::kNumber ? row.first_unit() : "";
+  const Theme& theme = canvas.theme;
+  ReadyRow(canvas, place, picture, kNoNames)
+      .visit_sizes([&](const Quantity& size, const Rect& box) {
+        const float room = box.w - theme.px(4);
+        ++all_;
+        with_unit_ += text_width(theme, Face::kSmall, size.text()) <= room ? 1 : 0;
+        as_number_ += text_width(theme, Face::kSmall, size.value) <= room ? 1 : 0;
+        units_.insert(size.unit);
+      });
+}
+
+SizeForm SizeRoom::form() const {
+  // Hardly any box stays empty beside others that say their unit.
+  const bool with_unit = 2 * with_unit_ > all_;
+  const bool as_number = units_.size() == 1 && 2 * as_number_ > all_;
+  if (with_unit && (!as_number || 10 * with_unit_ >= 9 * as_number_)) {
+    return {SizeForm::Kind::kWithUnit, ""};
+  }
+  return as_number ? SizeForm{SizeForm::Kind::kNumber, *units_.begin()} : SizeForm{};
 }
 
 }  // namespace shardlens::ui

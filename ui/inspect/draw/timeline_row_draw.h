@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,14 @@
 #include "ui/kit/theme.h"
 
 namespace shardlens::ui {
+
+// How sizes stand on the boxes of ready rows: a bare number would read like the bucket's, so then
+// the rows' names say its unit.
+struct SizeForm {
+  enum class Kind : std::uint8_t { kWithUnit, kNumber, kNone };
+  Kind kind = Kind::kNone;
+  std::string unit;  // of bare numbers
+};
 
 // What all rows of a frame share.
 struct RowCanvas {
@@ -30,6 +39,7 @@ struct RowCanvas {
   bool is_fine = false;       // pictures have several pieces a pixel
   bool lights_kind = false;   // only rows of `lit_kind`
   trace::RowKind lit_kind = trace::RowKind::kKernels;
+  SizeForm sizes = {};
 
   // Cut off beyond the plot's sides, where floats would lose pixels.
   float x(std::int64_t view_time_ns) const;
@@ -70,9 +80,16 @@ std::optional<RowItem> draw_area(const RowCanvas& canvas, const RowPlace& place,
 std::optional<RowItem> draw_ready(const RowCanvas& canvas, const RowPlace& place,
                                   const trace::RowPicture& picture,
                                   const std::vector<std::string>& names);
-// The unit of the sizes in such a row, where they stand without it; "" for none.
-std::string bare_size_unit(const RowCanvas& canvas, const RowPlace& place,
-                           const trace::RowPicture& picture);
+// One form for all such rows: the most that they have room for.
+class SizeRoom {
+ public:
+  void add(const RowCanvas& canvas, const RowPlace& place, const trace::RowPicture& picture);
+  SizeForm form() const;
+
+ private:
+  int all_ = 0, with_unit_ = 0, as_number_ = 0;  // of the boxes in sight, those with room
+  std::set<std::string> units_;
+};
 
 // What RowPlace::smooth_ns should be where a step lasts so long; 0: it is wider than `narrow`
 // pixels.
