@@ -9,6 +9,11 @@
 
 namespace shardlens::ui {
 
+// What moves a timeline or a chart under the mouse: a notch of the wheel makes it as many times as
+// long; a shorter way with the button down, in pixels, is a click.
+inline constexpr double kWheelZoom = 1.25;
+inline constexpr float kDragBegins = 3;
+
 struct Hit {
   bool hovered = false;
   bool clicked = false;  // released inside

@@ -9,9 +9,7 @@ namespace shardlens::ui {
 
 namespace {
 
-constexpr double kWheelZoom = 1.25;
-constexpr float kDragBegins = 3;  // pixels: less is a click
-constexpr float kSnapReach = 7;   // at scale 1
+constexpr float kSnapReach = 7;  // at scale 1
 
 std::int64_t shift_at(const TimelineScene& scene, float y, TimelineState::Mode mode) {
   if (mode == TimelineState::Mode::kTime) return 0;

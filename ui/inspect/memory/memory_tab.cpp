@@ -22,8 +22,6 @@ namespace {
 using trace::StepAllocation;
 using trace::StepMemory;
 
-constexpr double kWheelZoom = 1.25;  // as in the timeline
-constexpr float kDragBegins = 3;
 constexpr float kSideWidth = 430, kLeastBesideIt = 420;
 
 constexpr std::string_view kMemoryDefinition =
