@@ -11,7 +11,7 @@ int depth_of(const OperatorStack::Ended& ended) {
 bool is_leaf(const OperatorStack::Ended& ended) { return ended.flags & trace::kEventLeaf; }
 bool is_compute(const OperatorStack::Ended& ended) { return ended.flags & trace::kEventCompute; }
 
-constexpr bool kAten = true, kOther = false;
+constexpr bool kAten = true, kNotAten = false;
 
 TEST(OperatorStack, ALoneAtenOperatorIsALeafAndCompute) {
   OperatorStack stack;
@@ -42,7 +42,7 @@ TEST(OperatorStack, OfAChainOfAtenOperatorsTheOutermostIsCompute) {
 
 TEST(OperatorStack, InsideAnAutogradNodeTheAtenOperatorIsCompute) {
   OperatorStack stack;
-  stack.begin(10, 1, kOther);
+  stack.begin(10, 1, kNotAten);
   stack.begin(11, 2, kAten);
   const auto inner = stack.end(true), outer = stack.end(true);
   EXPECT_TRUE(is_compute(inner));
@@ -54,7 +54,7 @@ TEST(OperatorStack, WhatCallsForeignOperatorsMayWaitAndIsNotCompute) {
   OperatorStack stack;
   stack.begin(10, 1, kAten);
   stack.begin(11, 2, kAten);
-  stack.begin(12, 3, kOther);
+  stack.begin(12, 3, kNotAten);
   stack.end(true);
   const auto middle = stack.end(true), outer = stack.end(true);
   EXPECT_FALSE(is_compute(middle));
@@ -63,7 +63,7 @@ TEST(OperatorStack, WhatCallsForeignOperatorsMayWaitAndIsNotCompute) {
 
 TEST(OperatorStack, AForeignLeafIsALeafOnly) {
   OperatorStack stack;
-  stack.begin(10, 1, kOther);
+  stack.begin(10, 1, kNotAten);
   const auto ended = stack.end(true);
   EXPECT_TRUE(is_leaf(ended));
   EXPECT_FALSE(is_compute(ended));

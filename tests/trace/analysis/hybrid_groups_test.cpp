@@ -18,7 +18,7 @@ using testing::HasSubstr;
 constexpr int kHybridRanks = 4;
 constexpr int kShard = 1, kReplicate = 2;
 constexpr std::int64_t kObserved = 1000 * kSecond;
-constexpr std::int64_t kBytes = 4096;
+constexpr std::int64_t kCallBytes = 4096;
 
 // The members of each rank's two groups.
 constexpr std::array<std::array<int, 2>, kHybridRanks> kShards{{{0, 1}, {0, 1}, {2, 3}, {2, 3}}};
@@ -37,7 +37,7 @@ Batch announced(int rank) {
 
 Collective call(int rank, int group, CollectiveFunction function, std::int64_t start_ns,
                 std::int64_t end_ns, std::int64_t sequence = 0) {
-  Collective row = all_reduce(rank, sequence, start_ns, end_ns, kBytes);
+  Collective row = all_reduce(rank, sequence, start_ns, end_ns, kCallBytes);
   row.process_group = group;
   row.function = row.executed = function;
   row.tag_kind = TagKind::kUnit;
@@ -114,7 +114,7 @@ TEST_P(HybridGroups, WaitsAndTransfersAreThoseOfTheirOwnMembers) {
 
 TEST_P(HybridGroups, SendByTheirOwnSizeAndByWhatReallyRan) {
   // Two all-reduces in groups of two: 2 · (2 − 1)/2 · S each. Over four ranks it would be 1.5 · S.
-  EXPECT_DOUBLE_EQ(figures.summary.bytes_sent_per_step.value(), 2.0 * kBytes);
+  EXPECT_DOUBLE_EQ(figures.summary.bytes_sent_per_step.value(), 2.0 * kCallBytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, HybridGroups,
@@ -146,7 +146,7 @@ class HybridHang : public testing::Test {
     pending.tag_name = 4;
     pending.phase = Phase::kBackward;
     pending.step = 5;
-    pending.bytes = kBytes;
+    pending.bytes = kCallBytes;
     Batch batch;
     batch.pending = {{pending}};
     analysis.add(batch);

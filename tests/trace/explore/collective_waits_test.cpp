@@ -13,7 +13,7 @@ namespace shardlens::trace {
 
 namespace {
 
-constexpr int kRanks = 4, kCalls = 60;
+constexpr int kWaitingRanks = 4, kCalls = 60;
 
 // One rank's part in a call whose last rank is known.
 struct WaitedCall {
@@ -21,8 +21,8 @@ struct WaitedCall {
 };
 
 struct WaitedCalls {
-  std::array<std::vector<Collective>, kRanks> rows;  // of each rank, one per call
-  std::vector<CallStart> starts;                     // by call
+  std::array<std::vector<Collective>, kWaitingRanks> rows;  // of each rank, one per call
+  std::vector<CallStart> starts;                            // by call
   std::map<CollectiveFunction, std::vector<WaitedCall>> known;
 };
 
@@ -42,13 +42,13 @@ WaitedCalls random_calls() {
   WaitedCalls calls;
   for (int i = 0; i < kCalls; ++i) {
     std::int64_t latest = 0;
-    for (int rank = 0; rank < kRanks; ++rank) {
+    for (int rank = 0; rank < kWaitingRanks; ++rank) {
       auto& rows = calls.rows[static_cast<std::size_t>(rank)];
       rows.push_back(random_row(random, rank, i));
       latest = std::max(latest, rows.back().start_ns);
     }
     const bool known = i % 5 != 0;
-    calls.starts.push_back(known ? CallStart{latest, kRanks} : CallStart{});
+    calls.starts.push_back(known ? CallStart{latest, kWaitingRanks} : CallStart{});
     if (!known) continue;
     for (const auto& rows : calls.rows) {
       const Collective& row = rows.back();
@@ -60,7 +60,7 @@ WaitedCalls random_calls() {
 
 std::vector<CollectiveRows> rows_by_rank(const WaitedCalls& calls) {
   std::vector<CollectiveRows> all;
-  for (int rank = 0; rank < kRanks; ++rank) {
+  for (int rank = 0; rank < kWaitingRanks; ++rank) {
     CollectiveRows one;
     one.rank = rank;
     one.rows = calls.rows[static_cast<std::size_t>(rank)];

@@ -12,12 +12,12 @@
 namespace shardlens::trace::test {
 namespace {
 
-constexpr std::int64_t kBegin = 1'790'000'000'000'000'000, kStepNs = 10'000'000;
-constexpr int kLane = 3;
-enum Name : StringId { kLinear = 1, kLaneName };
+constexpr std::int64_t kMemoryBegin = 1'790'000'000'000'000'000, kMemoryStepNs = 10'000'000;
+constexpr int kMemoryLane = 3;
+enum StepName : StringId { kAllocatingName = 1, kMemoryLaneName };
 
 std::int64_t at(std::int64_t step, std::int64_t microseconds) {
-  return kBegin + step * kStepNs + microseconds * 1'000;
+  return kMemoryBegin + step * kMemoryStepNs + microseconds * 1'000;
 }
 
 Event allocation(std::int64_t start_ns, std::int64_t end_ns, std::int64_t bytes,
@@ -30,14 +30,15 @@ std::vector<Event> step_events(std::int64_t step) {
   constexpr auto kBoth = kEventOlder | kEventNotFreed;
   return {
       allocation(at(step, 0), at(step, 9'900), 1'000, MemoryCategory::kParameters, kBoth),
-      allocation(at(step, 1'000), at(step, 6'000), 300, MemoryCategory::kActivations, 0, kLinear),
+      allocation(at(step, 1'000), at(step, 6'000), 300, MemoryCategory::kActivations, 0,
+                 kAllocatingName),
       allocation(at(step, 5'000), at(step, 9'900), 50, MemoryCategory::kGradients, kEventNotFreed)};
 }
 
 Batch batch_of(int rank, const std::vector<std::int64_t>& recorded) {
   Batch batch;
-  batch.strings = {{rank, kLinear, "aten::linear"}, {rank, kLaneName, "allocations"}};
-  batch.lanes.push_back({rank, kLane, LaneKind::kMemory, kLaneName});
+  batch.strings = {{rank, kAllocatingName, "aten::linear"}, {rank, kMemoryLaneName, "allocations"}};
+  batch.lanes.push_back({rank, kMemoryLane, LaneKind::kMemory, kMemoryLaneName});
   for (std::int64_t step = 0; step < 8; ++step) {
     Step row;
     row.rank = rank;
@@ -60,7 +61,7 @@ Batch batch_of(int rank, const std::vector<std::int64_t>& recorded) {
     batch.memory.push_back(peak);
   }
   for (const std::int64_t step : recorded) {
-    batch.events.push_back({rank, kLane, EventKind::kAllocation, step_events(step)});
+    batch.events.push_back({rank, kMemoryLane, EventKind::kAllocation, step_events(step)});
   }
   return batch;
 }

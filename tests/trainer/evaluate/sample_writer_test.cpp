@@ -23,7 +23,7 @@ SampleText bytes(const trace::Settings& settings) {
   return {byte_tokens(settings.sample_prompt), kEndOfBytes, TextDecoder({}, {})};
 }
 
-TokenDataset dataset_of(EncodedText text, const trace::Settings& settings) {
+TokenDataset prompts_of(EncodedText text, const trace::Settings& settings) {
   auto dataset = TokenDataset::create(std::move(text), std::nullopt, settings, {301, 0, 0}, 1);
   EXPECT_TRUE(dataset) << dataset.error().message;
   return *std::move(dataset);
@@ -43,7 +43,7 @@ std::string sample(const TokenDataset& dataset, const trace::Settings& settings)
 TEST(SampleWriter, AsksTheQuestionOfTheFirstHeldOutExample) {
   const auto settings = settings_with_samples();
   const auto dataset =
-      dataset_of(encoded(TextKind::kCompletion,
+      prompts_of(encoded(TextKind::kCompletion,
                          {{byte_tokens("one:1"), "00001"}, {byte_tokens("two:2!"), "000011"}}),
                  settings);
   EXPECT_TRUE(sample(dataset, settings).starts_with("two: → "));
@@ -51,7 +51,7 @@ TEST(SampleWriter, AsksTheQuestionOfTheFirstHeldOutExample) {
 
 TEST(SampleWriter, GoesOnFromTheBeginningOfPlainText) {
   const auto settings = settings_with_samples();
-  const auto dataset = dataset_of(
+  const auto dataset = prompts_of(
       encoded(TextKind::kPlain, {{byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}), settings);
   // Blocks of 12: the second begins with "m", of which half are shown.
   EXPECT_TRUE(sample(dataset, settings).starts_with("mnopqr → ")) << sample(dataset, settings);
@@ -60,7 +60,7 @@ TEST(SampleWriter, GoesOnFromTheBeginningOfPlainText) {
 TEST(SampleWriter, TakesThePromptOfTheSettings) {
   auto settings = settings_with_samples();
   settings.sample_prompt = "Say\nit";
-  const auto dataset = dataset_of(
+  const auto dataset = prompts_of(
       encoded(TextKind::kPlain, {{byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}), settings);
   EXPECT_TRUE(sample(dataset, settings).starts_with("Say\\nit → "));
   settings.sample_prompt = "";
@@ -71,7 +71,7 @@ TEST(SampleWriter, TakesThePromptOfTheSettings) {
 
 TEST(SampleWriter, IsOffUnlessAskedFor) {
   auto settings = settings_with_samples();
-  const auto dataset = dataset_of(
+  const auto dataset = prompts_of(
       encoded(TextKind::kPlain, {{byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}), settings);
   EXPECT_TRUE(SampleWriter::create(settings, dataset, bytes(settings))->is_on());
   settings.sample_tokens = 0;
@@ -81,7 +81,7 @@ TEST(SampleWriter, IsOffUnlessAskedFor) {
 // The program that decodes may end at any time.
 TEST(SampleWriter, SaysThatItsTokenizerIsGone) {
   const auto settings = settings_with_samples();
-  const auto dataset = dataset_of(
+  const auto dataset = prompts_of(
       encoded(TextKind::kPlain, {{byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}), settings);
   TextProgramOptions program;
   program.python = "/bin/false";

@@ -11,7 +11,7 @@ namespace shardlens::ui {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000, kSec = 1'000'000'000, kMin = 60 * kSec, kHr = 60 * kMin;
-constexpr std::int64_t kStart = 1'795'183'331'000'000'000;
+constexpr std::int64_t kOfRun = 1'795'183'331'000'000'000;
 
 TEST(LengthText, FitsItsUnitToTheSize) {
   EXPECT_EQ(length_text(0), "0 ns");
@@ -33,24 +33,24 @@ TEST(ExactText, KeepsEveryDigitOfTheStep) {
 }
 
 TEST(PlanAxis, PutsTicksOnMultiplesFromTheOrigin) {
-  const AxisPlan plan = plan_axis(kStart + 120 * kMs, kStart + 980 * kMs, kStart, 5);
+  const AxisPlan plan = plan_axis(kOfRun + 120 * kMs, kOfRun + 980 * kMs, kOfRun, 5);
   ASSERT_EQ(plan.ticks.size(), 4u);
-  EXPECT_EQ(plan.ticks.front().time_ns, kStart + 200 * kMs);
+  EXPECT_EQ(plan.ticks.front().time_ns, kOfRun + 200 * kMs);
   EXPECT_EQ(plan.ticks.front().label, "200 ms");
   EXPECT_EQ(plan.ticks.back().label, "800 ms");
   EXPECT_TRUE(plan.base.empty());
 }
 
 TEST(PlanAxis, CountsSecondsOfAStepInMilliseconds) {
-  const AxisPlan plan = plan_axis(kStart, kStart + 1'840 * kMs, kStart, 10);
+  const AxisPlan plan = plan_axis(kOfRun, kOfRun + 1'840 * kMs, kOfRun, 10);
   EXPECT_EQ(plan.ticks.back().label, "1800 ms");
   EXPECT_EQ(plan.ticks[1].time_ns - plan.ticks[0].time_ns, 200 * kMs);
 }
 
 // Nine hours in, a window of 60 ns: labels stay short and exact, and say what they count from.
 TEST(PlanAxis, NamesABaseWhereLabelsWouldGrowTooLong) {
-  const std::int64_t at = kStart + 9 * kHr + 123'456'789;
-  const AxisPlan plan = plan_axis(at, at + 60, kStart, 8);
+  const std::int64_t at = kOfRun + 9 * kHr + 123'456'789;
+  const AxisPlan plan = plan_axis(at, at + 60, kOfRun, 8);
   ASSERT_FALSE(plan.ticks.empty());
   EXPECT_FALSE(plan.base.empty());
   for (const AxisTick& tick : plan.ticks) {
@@ -59,14 +59,14 @@ TEST(PlanAxis, NamesABaseWhereLabelsWouldGrowTooLong) {
     EXPECT_EQ(tick.time_ns % 10, 0);
     EXPECT_TRUE(tick.label.ends_with(" ns")) << tick.label;
     // Independent: the digits below a microsecond.
-    EXPECT_EQ(std::stoll(tick.label) % 1'000, (tick.time_ns - kStart) % 1'000);
+    EXPECT_EQ(std::stoll(tick.label) % 1'000, (tick.time_ns - kOfRun) % 1'000);
   }
 }
 
 TEST(PlanAxis, LabelsAreShortDistinctAndNeverMoreThanAsked) {
   for (std::int64_t span = 25; span < 20 * kHr; span = span * 3 / 2) {
     for (const std::int64_t offset : {std::int64_t{0}, 7 * kMs + 13, 5 * kHr + 17}) {
-      const AxisPlan plan = plan_axis(kStart + offset, kStart + offset + span, kStart, 9);
+      const AxisPlan plan = plan_axis(kOfRun + offset, kOfRun + offset + span, kOfRun, 9);
       EXPECT_LE(plan.ticks.size(), 10u) << span;
       EXPECT_GE(plan.ticks.size(), 1u) << span;
       std::set<std::string> labels;
@@ -80,8 +80,8 @@ TEST(PlanAxis, LabelsAreShortDistinctAndNeverMoreThanAsked) {
 }
 
 TEST(PlanAxis, HasNoTicksInAnEmptyWindow) {
-  EXPECT_TRUE(plan_axis(kStart, kStart, kStart, 5).ticks.empty());
-  EXPECT_TRUE(plan_axis(kStart, kStart - 5, kStart, 5).ticks.empty());
+  EXPECT_TRUE(plan_axis(kOfRun, kOfRun, kOfRun, 5).ticks.empty());
+  EXPECT_TRUE(plan_axis(kOfRun, kOfRun - 5, kOfRun, 5).ticks.empty());
 }
 
 }  // namespace

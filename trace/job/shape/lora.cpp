@@ -27,7 +27,7 @@ constexpr std::array<std::array<std::string_view, 2>, 3> kFamilyTargets{{
 constexpr std::array<std::string_view, 7> kReadersOfBlockInput{
     "c_attn", "q_proj", "k_proj", "v_proj", "query", "key", "value"};
 
-std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+std::string_view last_name(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
 bool matches(std::string_view layer, std::string_view target) {
   if (!layer.ends_with(target)) return false;
@@ -54,7 +54,7 @@ std::string kinds_of(std::span<const std::string> layers) {
   std::vector<std::string_view> kinds;
   std::string text;
   for (const std::string& layer : layers) {
-    const std::string_view kind = last_part(layer);
+    const std::string_view kind = last_name(layer);
     if (std::ranges::find(kinds, kind) != kinds.end()) continue;
     kinds.push_back(kind);
     text += (text.empty() ? "" : ", ") + std::string(kind);
@@ -75,7 +75,7 @@ std::int64_t trained_blocks_values(const ModelShape& shape, std::int64_t frozen_
 // nothing.
 std::int64_t values_below_adapters(const ModelShape& shape, const LinearShape& first) {
   const auto reads_block_input = [](std::string_view layer) {
-    return std::ranges::find(kReadersOfBlockInput, last_part(layer)) != kReadersOfBlockInput.end();
+    return std::ranges::find(kReadersOfBlockInput, last_name(layer)) != kReadersOfBlockInput.end();
   };
   std::int64_t below = 0;
   bool is_before = true;

@@ -4,13 +4,12 @@
 #include <map>
 
 #include "tests/trace/analysis/synthetic_run.h"
+#include "tests/trace/units.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/run_analysis.h"
 
 namespace shardlens::trace {
 namespace {
-
-constexpr std::int64_t kMs = 1'000'000;
 
 Step step_of(int rank, std::int64_t index, std::int64_t start_ns, std::int64_t end_ns) {
   Step step;

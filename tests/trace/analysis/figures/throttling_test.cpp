@@ -7,13 +7,12 @@
 #include <limits>
 #include <random>
 
+#include "tests/trace/units.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/model/gpu_counters.h"
 
 namespace shardlens::trace {
 namespace {
-
-constexpr std::int64_t kMs = 1'000'000;
 
 TEST(ThrottledTimes, ASampleStandsForTheTimeSinceTheOneBefore) {
   ThrottledTimes times;

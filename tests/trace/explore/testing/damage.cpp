@@ -8,6 +8,7 @@
 #include <iterator>
 #include <vector>
 
+#include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sqlite/sqlite.h"
@@ -20,12 +21,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kPage = 4096;
-
-std::string bytes_of(const fs::path& file) {
-  std::string bytes(fs::file_size(file), '\0');
-  std::ifstream(file, std::ios::binary).read(bytes.data(), std::ssize(bytes));
-  return bytes;
-}
 
 void write_bytes(const fs::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;

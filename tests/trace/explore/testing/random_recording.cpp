@@ -11,7 +11,7 @@ namespace shardlens::trace::test {
 namespace {
 
 constexpr std::int64_t kRecordingBegin = 1'790'000'000'000'000'000;
-constexpr StringId kNames = 12;
+constexpr StringId kNameCount = 12;
 
 class RandomRecording {
  public:
@@ -42,10 +42,10 @@ class RandomRecording {
   bool chance(int of) { return below(of) == 0; }
   // Few streams; what is nested deeper than the deepest is put to it.
   int depth() { return std::array{0, 1, kOverviewDepths - 1, kOverviewDepths + 3}[below(4)]; }
-  StringId name() { return static_cast<StringId>(below(kNames)); }
+  StringId name() { return static_cast<StringId>(below(kNameCount)); }
 
   void define_names(Batch& batch) {
-    for (StringId id = 1; id < kNames; ++id) {
+    for (StringId id = 1; id < kNameCount; ++id) {
       const std::string text = id % 4 == 1 ? "ncclDevKernel_" : "kernel_";
       batch.strings.push_back({options_.rank, id, text + std::to_string(id)});
     }
@@ -110,7 +110,7 @@ class RandomRecording {
     row.tag_index = static_cast<int>(below(5));
     const bool is_named =
         row.tag_kind == TagKind::kNamed || (row.tag_kind == TagKind::kUnit && chance(2));
-    if (is_named) row.tag_name = 1 + static_cast<StringId>(below(kNames - 1));
+    if (is_named) row.tag_name = 1 + static_cast<StringId>(below(kNameCount - 1));
     row.start_ns = start;
     row.end_ns = start + duration;
     batch.collectives.push_back(row);

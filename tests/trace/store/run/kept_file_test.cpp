@@ -15,14 +15,10 @@ namespace shardlens::trace {
 namespace {
 
 namespace fs = std::filesystem;
+using test::bytes_of;
 using test::Folder;
 
 constexpr const char* kName = "facts.cache";
-
-std::string bytes_of(const fs::path& file) {
-  std::ifstream input(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(input), {}};
-}
 
 RunStamp stamp_with(std::uint64_t files) {
   RunStamp stamp;

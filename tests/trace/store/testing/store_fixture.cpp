@@ -146,6 +146,11 @@ void wait_until_committed(const fs::path& file, std::int64_t steps) {
 
 Folder::Folder() : folder_(std::move(*TemporaryFolder::create())) {}
 
+std::string bytes_of(const fs::path& file) {
+  std::ifstream input(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(input), {}};
+}
+
 RunInfo run_info(const std::string& name, int ranks) {
   RunInfo info;
   info.name = name;

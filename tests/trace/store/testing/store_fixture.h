@@ -22,6 +22,8 @@ class Folder {
   TemporaryFolder folder_;
 };
 
+std::string bytes_of(const std::filesystem::path& file);
+
 RunInfo run_info(const std::string& name, int ranks);
 
 // Rows of every table for one step of one rank; strings only with step 0.

@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 using test::Folder;
 using testing::HasSubstr;
 
-constexpr int kRanks = 3;
-constexpr std::int64_t kSteps = 6;
+constexpr int kExportedRanks = 3;
+constexpr std::int64_t kExportedSteps = 6;
 
 // What the reader finds: operators of all ranks, and the sum of their durations.
 std::pair<std::int64_t, std::int64_t> operators_by_reader(const fs::path& run) {
@@ -51,10 +51,10 @@ Database opened(const fs::path& file) {
 
 TEST(ExportRows, HoldsAllThatTheReaderFindsAsPlainTables) {
   const Folder folder;
-  const auto run = test::record_run(folder.path(), "plain", kRanks, kSteps);
+  const auto run = test::record_run(folder.path(), "plain", kExportedRanks, kExportedSteps);
   ASSERT_TRUE(pack_run(run, folder / "packed.shardlens"));
   const auto [events, ns] = operators_by_reader(run);
-  ASSERT_EQ(events, kRanks * kSteps * 40);
+  ASSERT_EQ(events, kExportedRanks * kExportedSteps * 40);
   for (const fs::path& source : {run, folder / "packed.shardlens"}) {
     const fs::path output = folder / ("of " + source.filename().string() + ".sqlite");
     const auto exported = export_rows(source, output);
@@ -62,7 +62,7 @@ TEST(ExportRows, HoldsAllThatTheReaderFindsAsPlainTables) {
     Database database = opened(output);
     EXPECT_EQ(*database.integer("select count(*) from op"), events);
     EXPECT_EQ(*database.integer("select sum(duration_ns) from op"), ns);
-    EXPECT_EQ(*database.integer("select count(*) from step"), kRanks * kSteps);
+    EXPECT_EQ(*database.integer("select count(*) from step"), kExportedRanks * kExportedSteps);
     // Names are texts, also where ranks number them differently.
     const auto names = query_run(run, "select count(*) from op where name = 'loss' and rank = 1");
     EXPECT_EQ(

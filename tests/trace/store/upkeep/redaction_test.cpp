@@ -18,6 +18,7 @@ namespace shardlens::trace {
 namespace {
 
 namespace fs = std::filesystem;
+using test::bytes_of;
 using test::Folder;
 using testing::HasSubstr;
 using testing::Not;
@@ -66,11 +67,6 @@ fs::path telling_run(const Folder& folder) {
     EXPECT_TRUE(writer->commit(1000 + step));
   }
   return *run;
-}
-
-std::string bytes_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 void expect_nothing_told(const fs::path& file) {
