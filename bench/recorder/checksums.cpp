@@ -7,6 +7,7 @@
 #include "bench/recorder/event_stream.h"
 #include "bench/recorder/parts.h"
 #include "bench/recorder/scratch_recorder.h"
+#include "trace/base/median.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/read/row_reader.h"
 #include "trace/store/run/trace_file.h"
@@ -106,8 +107,7 @@ trace::Result<double> checksums_of_rows_ms(const std::filesystem::path& file) {
     TRY_ASSIGN(const double other, inserts.run(!first));
     added.push_back(first ? one - other : other - one);
   }
-  std::ranges::nth_element(added, added.begin() + kRounds / 2);
-  return added[kRounds / 2];
+  return trace::upper_median(added);
 }
 
 trace::Result<double> checksums_of_chunks_ms(const std::filesystem::path& file) {

@@ -13,6 +13,7 @@
 #include "profiler/torch/tick_clock.h"
 #include "profiler/torch/torch_sources.h"
 #include "trace/analysis/figures/recording_cost.h"
+#include "trace/base/median.h"
 #include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::bench {
@@ -90,12 +91,6 @@ enum Kind { kPlain, kObserved, kTimed, kRecorded, kKinds };
 struct Times {
   std::vector<double> wall_ms, cpu_ms;
 };
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // Long enough that the recorder's clock and LibTorch's lists have settled.
 void run_block(Loop& loop, Recorder* recorder, Times& times) {
@@ -178,13 +173,14 @@ KindTimes run_in_turn(const StepJob& job, Recorder& recorder) {
 }
 
 void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows& rows) {
-  const double plain = median(times[kPlain].wall_ms), recorded = median(times[kRecorded].wall_ms);
+  const double plain = trace::upper_median(times[kPlain].wall_ms),
+               recorded = trace::upper_median(times[kRecorded].wall_ms);
   const double ratio = recorded / plain;
-  const double observed = median(times[kObserved].wall_ms);
+  const double observed = trace::upper_median(times[kObserved].wall_ms);
   const std::string same = "the same without recording";
   rows.push_back({"step time with recording, " + job.what, recorded, "ms", same, ratio,
                   percent("<= +%g %%", job.budget), ratio <= 1 + job.budget});
-  const double timed = median(times[kTimed].wall_ms);
+  const double timed = trace::upper_median(times[kTimed].wall_ms);
   rows.push_back({"LibTorch's dispatch alone, for an observer that does nothing, " + job.what,
                   observed,
                   "ms",
@@ -206,13 +202,14 @@ void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows
                   {},
                   "",
                   {}});
-  rows.push_back({"CPU time of the training thread per step, " + job.what,
-                  median(times[kRecorded].cpu_ms),
-                  "ms",
-                  same,
-                  median(times[kRecorded].cpu_ms) / median(times[kPlain].cpu_ms),
-                  "",
-                  {}});
+  rows.push_back(
+      {"CPU time of the training thread per step, " + job.what,
+       trace::upper_median(times[kRecorded].cpu_ms),
+       "ms",
+       same,
+       trace::upper_median(times[kRecorded].cpu_ms) / trace::upper_median(times[kPlain].cpu_ms),
+       "",
+       {}});
   const double per_step = static_cast<double>(said.events) / static_cast<double>(said.steps);
   rows.push_back({"an operator's share of that, LibTorch's and ours, " + job.what,
                   (recorded - plain) * 1e6 / per_step,

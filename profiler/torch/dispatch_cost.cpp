@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "profiler/recorder/callback_cost.h"
+#include "trace/base/median.h"
 
 namespace shardlens::profiler {
 namespace {
@@ -75,22 +76,19 @@ Observed count(Work&& work) {
 template <typename Work>
 double slowdown_ns(Work&& work) {
   const auto callback = at::addGlobalCallback(observer(&begin_nothing));
-  std::array<std::array<std::int64_t, kRounds>, 2> times{};
+  std::array<std::vector<std::int64_t>, 2> times;
   for (std::size_t round = 0; round < kRounds; ++round) {
     for (const bool is_observed : {true, false}) {
       is_observed ? at::reenableCallback(callback) : at::disableCallback(callback);
       work();  // threads take note of what has changed
       const std::int64_t start = CallbackCost::clock_now_ns();
       work();
-      times[is_observed][round] = CallbackCost::clock_now_ns() - start;
+      times[is_observed].push_back(CallbackCost::clock_now_ns() - start);
     }
   }
   at::removeCallback(callback);
-  const auto median = [](std::array<std::int64_t, kRounds>& values) {
-    std::ranges::nth_element(values, values.begin() + kRounds / 2);
-    return values[kRounds / 2];
-  };
-  return static_cast<double>(std::max<std::int64_t>(median(times[true]) - median(times[false]), 0));
+  const std::int64_t added = trace::upper_median(times[true]) - trace::upper_median(times[false]);
+  return static_cast<double>(std::max<std::int64_t>(added, 0));
 }
 
 }  // namespace
