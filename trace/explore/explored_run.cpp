@@ -1,13 +1,11 @@
 #include "trace/explore/explored_run.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "trace/base/side_by_side.h"
 #include "trace/explore/kept_exploration.h"
 #include "trace/explore/run/kept_overview.h"
-#include "trace/explore/run/run_contents.h"
 #include "trace/explore/statistics/range_statistics.h"
 #include "trace/store/run/rank_files.h"
 #include "trace/store/run/run_folder.h"
@@ -20,18 +18,12 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// Matching all collectives again may take this share of the time while a run is live.
-constexpr int kCallsPause = 10;
 // That are told; further ones are of the same kind.
 constexpr std::size_t kMostProblems = 4;
 // How often what is seen from afar is shown while it is filled.
 constexpr std::chrono::milliseconds kPublishPause{500};
 // Of fewer events all is found out again as soon.
 constexpr std::int64_t kEventsWorthKeeping = 200'000;
-// Of the overviews: so many of a row are more than there are pixels and so few that nobody waits
-// for those in a pixel, or for the events where a pixel is shorter; all of them take 100 MB.
-constexpr std::int64_t kMostCellsOfARow = std::int64_t{1} << 16;
-constexpr std::size_t kMostCells = std::size_t{1} << 22;
 const TimeRange kEverything{INT64_MIN, INT64_MAX, {}};
 
 Result<std::map<int, fs::path>> files_by_rank(const fs::path& run) {
@@ -42,24 +34,6 @@ Result<std::map<int, fs::path>> files_by_rank(const fs::path& run) {
   std::map<int, fs::path> files;
   for (const int rank : ranks) files[rank] = run;
   return files;
-}
-
-std::span<const ChunkEntry> chunks_of(std::span<const ChunkEntry> chunks, int rank) {
-  const auto found = std::ranges::equal_range(chunks, rank, {}, &ChunkEntry::rank);
-  return {found.begin(), found.end()};
-}
-
-std::vector<TimelineRank> ranks_of(const RowCatalogue& catalogue, const RunSnapshot& run) {
-  auto ranks = catalogue.ranks();
-  for (TimelineRank& rank : ranks) {
-    if (const RankSnapshot* const of = run.rank(rank.rank)) rank.host = of->rows->info.host;
-    if (!run.clocks) continue;
-    const auto& clocks = run.clocks->ranks();
-    const auto clock =
-        std::ranges::find(clocks, rank.rank, [](const RankClock& each) { return each.host.rank; });
-    if (clock != clocks.end()) rank.clock_error_ns = clock->error_ns();
-  }
-  return ranks;
 }
 
 }  // namespace
@@ -178,7 +152,7 @@ Result<void> ExploredRun::open_sources() {
     if (source) {
       ranks_[wanted[i].first].source = std::move(*source);
       // Those that are there are no news.
-      for (const ChunkEntry& chunk : chunks_of(*chunks, wanted[i].first)) {
+      for (const ChunkEntry& chunk : chunks_of_rank(*chunks, wanted[i].first)) {
         auto& last = ranks_[wanted[i].first].last_chunk;
         last = std::max(last, chunk.row_id);
       }
@@ -194,110 +168,12 @@ std::shared_ptr<const RunSnapshot> ExploredRun::snapshot() const {
   return snapshot_;
 }
 
-RankSnapshot ExploredRun::snapshot_of(const Rank& rank, std::span<const ChunkEntry> chunks) const {
-  RankSnapshot result;
-  result.rank = rank.source->rank();
-  result.overview = &rank.overview;
-  result.has_all_rows = rank.source->has_all_rows();
-  result.rows = rank.source->rows();
-  result.extent = extent_of(chunks, *result.rows);
-  result.exposure = rank.exposure.classes_of(*result.rows);
-  bool has_kernels = false;
-  for (const ChunkEntry& chunk : chunks) {
-    if (result.lanes.empty() || result.lanes.back() != std::pair(chunk.lane, chunk.kind)) {
-      result.lanes.emplace_back(chunk.lane, chunk.kind);
-    }
-    has_kernels = has_kernels || chunk.kind == EventKind::kKernel;
-  }
-  // Until all were looked at: a GPU's operators only launch.
-  result.operators_compute =
-      scan_.operators_compute(result.rank) || (!has_kernels && !scan_.is_done());
-  return result;
-}
-
-void ExploredRun::add_calls(RunSnapshot& run) {
-  for (const RankSnapshot& rank : run.ranks) {
-    if (!rank.has_all_rows) return;
-  }
-  if (const auto began = steady_clock::now(); calls_are_old_ && (!calls_ || began >= next_calls_)) {
-    std::vector<CollectivePart> parts;
-    std::vector<RankHost> hosts;
-    for (const RankSnapshot& rank : run.ranks) {
-      for (std::uint32_t i = 0; i < rank.rows->collectives.size(); ++i) {
-        parts.push_back(part_of(*rank.rows, i));
-      }
-      hosts.push_back({rank.rank, rank.rows->info.host});
-    }
-    auto calls = std::make_shared<CollectiveCalls>(std::move(parts));
-    clocks_ = std::make_shared<const HostClocks>(rank_clocks(hosts, *calls));
-    calls->doubt_waits(*clocks_);
-    calls_ = std::move(calls);
-    calls_are_old_ = false;
-    next_calls_ = steady_clock::now() + kCallsPause * (steady_clock::now() - began);
-  }
-  run.calls = calls_;
-  run.clocks = clocks_;
-}
-
 void ExploredRun::publish() {
-  auto run = std::make_shared<RunSnapshot>();
-  run->store = store_.get();
-  run->settings = settings_;
-  const auto chunks = store_->chunks();
-  std::vector<RankContent> contents;
-  auto rows = std::make_shared<TimelineRows>();
-  Interval extent{INT64_MAX, INT64_MIN};
-  for (const auto& [number, rank] : ranks_) {
-    const auto own = chunks_of(*chunks, number);
-    run->ranks.push_back(snapshot_of(rank, own));
-    const RankSnapshot& added = run->ranks.back();
-    contents.push_back(content_of(added, own, scan_));
-    for (const ChunkEntry& chunk : own) {
-      rows->events += chunk.header.count;
-      rows->events_of[static_cast<std::size_t>(chunk.kind)] += chunk.header.count;
-    }
-    for (const Step& step : added.rows->steps) {
-      rows->steps.push_back({step.index, number, step.start_ns, step.end_ns});
-    }
-    if (added.extent.length() <= 0) continue;
-    extent.start_ns = std::min(extent.start_ns, added.extent.start_ns);
-    extent.end_ns = std::max(extent.end_ns, added.extent.end_ns);
-  }
-  if (extent.end_ns < extent.start_ns) extent = {};  // nothing was recorded yet
-  fit_overviews(*run, extent);
-  add_calls(*run);
-  run->totals = totals_;
-  catalogue_.update(contents);
-  rows->rows = catalogue_.rows();
-  rows->ranks = ranks_of(catalogue_, *run);
-  std::ranges::stable_sort(rows->steps, {}, &StepBorder::start_ns);
-  rows->start_ns = extent.start_ns;
-  rows->end_ns = extent.end_ns;
-  rows->incomplete = problem();
   published_ = steady_clock::now();
-  rows->reversed_events = scan_.reversed_events();
-  rows->overlapping_events = scan_.overlapping_events();
-  run->rows = std::move(rows);
+  auto made = maker_.make(*store_, settings_, ranks_, scan_, problem());
+  made->totals = totals_;
   const std::lock_guard lock(snapshot_mutex_);
-  snapshot_ = std::move(run);
-}
-
-// The longer a run is and the more it holds, the longer are its cells.
-void ExploredRun::fit_overviews(RunSnapshot& run, Interval extent) {
-  std::size_t cells = 0;
-  for (const auto& [number, rank] : ranks_) cells += rank.overview.cell_count();
-  const int before = cell_bits_;
-  for (const auto& [number, rank] : ranks_) {
-    cell_bits_ = std::max(cell_bits_, rank.overview.rows().cell_bits);
-  }
-  if (extent.length() > 0) {
-    while (extent.length() >> cell_bits_ > kMostCellsOfARow) ++cell_bits_;
-  }
-  while (cells >> (cell_bits_ - before) > kMostCells) ++cell_bits_;
-  for (const RankSnapshot& rank : run.ranks) {
-    ranks_.at(rank.rank).overview.fit(with_end(rank.extent), cell_bits_);
-  }
-  run.cell_bits = cell_bits_;
+  snapshot_ = std::move(made);
 }
 
 std::string ExploredRun::problem() const {
@@ -320,7 +196,7 @@ std::string ExploredRun::problem() const {
 }
 
 bool ExploredRun::read_rows() {
-  std::vector<Rank*> left;
+  std::vector<ExploredRank*> left;
   for (auto& [number, rank] : ranks_) {
     if (rank.has_more_rows) left.push_back(&rank);
   }
@@ -331,7 +207,7 @@ bool ExploredRun::read_rows() {
     if (!left[i]->has_more_rows) finished_one = true;
   });
   if (!finished_one) return true;
-  calls_are_old_ = true;
+  maker_.forget_calls();
   publish();
   return true;
 }
@@ -415,7 +291,7 @@ Result<bool> ExploredRun::work() {
 }
 
 void ExploredRun::forget_figures() {
-  calls_are_old_ = true;
+  maker_.forget_calls();
   was_scanned_ = false;
   totals_.reset();
   set_whole(nullptr);
@@ -430,7 +306,7 @@ void ExploredRun::note_new_chunks() {
   const auto chunks = store_->chunks();
   for (auto& [number, rank] : ranks_) {
     const std::int64_t known = rank.last_chunk;
-    for (const ChunkEntry& chunk : chunks_of(*chunks, number)) {
+    for (const ChunkEntry& chunk : chunks_of_rank(*chunks, number)) {
       if (chunk.row_id <= known || chunk.kind == EventKind::kAllocation) continue;
       rank.overview.add_news({chunk.header.first_ns, chunk.header.last_ns});
       rank.last_chunk = std::max(rank.last_chunk, chunk.row_id);

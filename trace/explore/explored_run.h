@@ -13,16 +13,13 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trace/explore/run/exposure_scan.h"
 #include "trace/explore/run/lane_scan.h"
-#include "trace/explore/run/rank_overview.h"
-#include "trace/explore/run/rank_source.h"
 #include "trace/explore/run/run_snapshot.h"
+#include "trace/explore/snapshot_maker.h"
 #include "trace/explore/tally/chunk_names.h"
 #include "trace/explore/tally/run_tally.h"
 #include "trace/store/chunk/event_store.h"
 #include "trace/store/run/kept_file.h"
-#include "trace/timeline/words/row_catalogue.h"
 
 namespace shardlens::trace {
 
@@ -51,14 +48,6 @@ class ExploredRun {
   Result<bool> refresh();
 
  private:
-  struct Rank {
-    std::unique_ptr<RankSource> source;
-    bool has_more_rows = true;
-    RankOverview overview;
-    std::int64_t last_chunk = INT64_MIN;  // of those that the overview knows of
-    ExposureScan exposure;
-  };
-
   explicit ExploredRun(std::filesystem::path run)
       : path_(std::move(run)), stamp_(run_stamp(path_)) {}
   void restore();
@@ -78,10 +67,6 @@ class ExploredRun {
   // Publishes what is known now.
   void publish();
   std::string problem() const;
-  RankSnapshot snapshot_of(const Rank& rank, std::span<const ChunkEntry> chunks) const;
-  void fit_overviews(RunSnapshot& run, Interval extent);
-  // Of `run` what only all ranks' rows together tell.
-  void add_calls(RunSnapshot& run);
   void update_progress();
 
   const std::filesystem::path path_;
@@ -90,20 +75,15 @@ class ExploredRun {
   std::shared_ptr<const Settings> settings_;
 
   std::mutex work_mutex_;  // for the next few
-  std::map<int, Rank> ranks_;
-  int cell_bits_ = kFinestCellBits;  // of the overviews
-  std::map<int, Error> problems_;    // of ranks that could not be opened
-  RowCatalogue catalogue_;
+  std::map<int, ExploredRank> ranks_;
+  std::map<int, Error> problems_;  // of ranks that could not be opened
+  SnapshotMaker maker_;
   LaneScan scan_;
   bool was_scanned_ = false;
   std::optional<RunTally> tally_;
   std::shared_ptr<const RunTotals> totals_;  // once all was scanned
   std::shared_ptr<ChunkNames> names_;
   bool is_kept_ = false;
-  std::shared_ptr<const CollectiveCalls> calls_;
-  std::shared_ptr<const HostClocks> clocks_;
-  std::chrono::steady_clock::time_point next_calls_;
-  bool calls_are_old_ = true;
   std::chrono::steady_clock::time_point published_;
   std::atomic<double> progress_ = 0;
 

@@ -10,6 +10,7 @@
 #include "trace/base/side_by_side.h"
 #include "trace/explore/paint/picture_maker.h"
 #include "trace/explore/paint/row_painter.h"
+#include "trace/explore/run/call_matcher.h"
 #include "trace/model/activity.h"
 #include "trace/timeline/pieces/join_pieces.h"
 #include "trace/timeline/pieces/piece_folder.h"
@@ -161,13 +162,7 @@ RankSnapshot snapshot_of(StepRank& rank, RankRowsBuilder builder, const StringTa
 
 // Who waited for whom.
 std::shared_ptr<const CollectiveCalls> calls_of(const RunSnapshot& run, const HostClocks* clocks) {
-  std::vector<CollectivePart> parts;
-  for (const RankSnapshot& rank : run.ranks) {
-    for (std::uint32_t i = 0; i < rank.rows->collectives.size(); ++i) {
-      parts.push_back(part_of(*rank.rows, i));
-    }
-  }
-  auto calls = std::make_shared<CollectiveCalls>(std::move(parts));
+  auto calls = std::make_shared<CollectiveCalls>(collectives_of(run));
   calls->doubt_waits(clocks != nullptr ? *clocks : HostClocks());
   return calls;
 }

@@ -1,0 +1,30 @@
+// Which collectives of all ranks are one call. One owner.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "trace/explore/run/run_snapshot.h"
+
+namespace shardlens::trace {
+
+// Those of all ranks, as the others know them.
+std::vector<CollectivePart> collectives_of(const RunSnapshot& run);
+
+class CallMatcher {
+ public:
+  // More collectives were read.
+  void forget() { is_old_ = true; }
+  // Gives it calls and clocks, which only all ranks' rows together tell. While a run is live those
+  // may be of a moment ago.
+  void add_to(RunSnapshot& run);
+
+ private:
+  std::shared_ptr<const CollectiveCalls> calls_;
+  std::shared_ptr<const HostClocks> clocks_;
+  std::chrono::steady_clock::time_point next_;
+  bool is_old_ = true;
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,121 @@
+#include "trace/explore/snapshot_maker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/explore/run/run_contents.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// Of the overviews: so many of a row are more than there are pixels and so few that nobody waits
+// for those in a pixel, or for the events where a pixel is shorter; all of them take 100 MB.
+constexpr std::int64_t kMostCellsOfARow = std::int64_t{1} << 16;
+constexpr std::size_t kMostCells = std::size_t{1} << 22;
+
+std::vector<TimelineRank> ranks_of(const RowCatalogue& catalogue, const RunSnapshot& run) {
+  auto ranks = catalogue.ranks();
+  for (TimelineRank& rank : ranks) {
+    if (const RankSnapshot* const of = run.rank(rank.rank)) rank.host = of->rows->info.host;
+    if (!run.clocks) continue;
+    const auto& clocks = run.clocks->ranks();
+    const auto clock =
+        std::ranges::find(clocks, rank.rank, [](const RankClock& each) { return each.host.rank; });
+    if (clock != clocks.end()) rank.clock_error_ns = clock->error_ns();
+  }
+  return ranks;
+}
+
+RankSnapshot snapshot_of(const ExploredRank& rank, std::span<const ChunkEntry> chunks,
+                         const LaneScan& scan) {
+  RankSnapshot result;
+  result.rank = rank.source->rank();
+  result.overview = &rank.overview;
+  result.has_all_rows = rank.source->has_all_rows();
+  result.rows = rank.source->rows();
+  result.extent = extent_of(chunks, *result.rows);
+  result.exposure = rank.exposure.classes_of(*result.rows);
+  bool has_kernels = false;
+  for (const ChunkEntry& chunk : chunks) {
+    if (result.lanes.empty() || result.lanes.back() != std::pair(chunk.lane, chunk.kind)) {
+      result.lanes.emplace_back(chunk.lane, chunk.kind);
+    }
+    has_kernels = has_kernels || chunk.kind == EventKind::kKernel;
+  }
+  // Until all were looked at: a GPU's operators only launch.
+  result.operators_compute =
+      scan.operators_compute(result.rank) || (!has_kernels && !scan.is_done());
+  return result;
+}
+
+}  // namespace
+
+std::span<const ChunkEntry> chunks_of_rank(std::span<const ChunkEntry> chunks, int rank) {
+  const auto found = std::ranges::equal_range(chunks, rank, {}, &ChunkEntry::rank);
+  return {found.begin(), found.end()};
+}
+
+std::shared_ptr<RunSnapshot> SnapshotMaker::make(EventStore& store,
+                                                 std::shared_ptr<const Settings> settings,
+                                                 std::map<int, ExploredRank>& ranks,
+                                                 const LaneScan& scan, std::string problem) {
+  auto run = std::make_shared<RunSnapshot>();
+  run->store = &store;
+  run->settings = std::move(settings);
+  const auto chunks = store.chunks();
+  std::vector<RankContent> contents;
+  auto rows = std::make_shared<TimelineRows>();
+  Interval extent{INT64_MAX, INT64_MIN};
+  for (const auto& [number, rank] : ranks) {
+    const auto own = chunks_of_rank(*chunks, number);
+    run->ranks.push_back(snapshot_of(rank, own, scan));
+    const RankSnapshot& added = run->ranks.back();
+    contents.push_back(content_of(added, own, scan));
+    for (const ChunkEntry& chunk : own) {
+      rows->events += chunk.header.count;
+      rows->events_of[static_cast<std::size_t>(chunk.kind)] += chunk.header.count;
+    }
+    for (const Step& step : added.rows->steps) {
+      rows->steps.push_back({step.index, number, step.start_ns, step.end_ns});
+    }
+    if (added.extent.length() <= 0) continue;
+    extent.start_ns = std::min(extent.start_ns, added.extent.start_ns);
+    extent.end_ns = std::max(extent.end_ns, added.extent.end_ns);
+  }
+  if (extent.end_ns < extent.start_ns) extent = {};  // nothing was recorded yet
+  fit_overviews(*run, ranks, extent);
+  calls_.add_to(*run);
+  catalogue_.update(contents);
+  rows->rows = catalogue_.rows();
+  rows->ranks = ranks_of(catalogue_, *run);
+  std::ranges::stable_sort(rows->steps, {}, &StepBorder::start_ns);
+  rows->start_ns = extent.start_ns;
+  rows->end_ns = extent.end_ns;
+  rows->incomplete = std::move(problem);
+  rows->reversed_events = scan.reversed_events();
+  rows->overlapping_events = scan.overlapping_events();
+  run->rows = std::move(rows);
+  return run;
+}
+
+// The longer a run is and the more it holds, the longer are its cells.
+void SnapshotMaker::fit_overviews(RunSnapshot& run, std::map<int, ExploredRank>& ranks,
+                                  Interval extent) {
+  std::size_t cells = 0;
+  for (const auto& [number, rank] : ranks) cells += rank.overview.cell_count();
+  const int before = cell_bits_;
+  for (const auto& [number, rank] : ranks) {
+    cell_bits_ = std::max(cell_bits_, rank.overview.rows().cell_bits);
+  }
+  if (extent.length() > 0) {
+    while (extent.length() >> cell_bits_ > kMostCellsOfARow) ++cell_bits_;
+  }
+  while (cells >> (cell_bits_ - before) > kMostCells) ++cell_bits_;
+  for (const RankSnapshot& rank : run.ranks) {
+    ranks.at(rank.rank).overview.fit(with_end(rank.extent), cell_bits_);
+  }
+  run.cell_bits = cell_bits_;
+}
+
+}  // namespace shardlens::trace

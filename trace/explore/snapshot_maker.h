@@ -1,0 +1,48 @@
+// What is known of a run at one moment, from what was read of its ranks so far. One owner.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "trace/explore/run/call_matcher.h"
+#include "trace/explore/run/exposure_scan.h"
+#include "trace/explore/run/lane_scan.h"
+#include "trace/explore/run/rank_overview.h"
+#include "trace/explore/run/rank_source.h"
+#include "trace/explore/run/run_snapshot.h"
+#include "trace/timeline/words/row_catalogue.h"
+
+namespace shardlens::trace {
+
+// What was read of a rank, and what is found out of it.
+struct ExploredRank {
+  std::unique_ptr<RankSource> source;
+  bool has_more_rows = true;
+  RankOverview overview;
+  std::int64_t last_chunk = INT64_MIN;  // of those that the overview knows of
+  ExposureScan exposure;
+};
+
+// Of a list that is sorted by rank.
+std::span<const ChunkEntry> chunks_of_rank(std::span<const ChunkEntry> chunks, int rank);
+
+class SnapshotMaker {
+ public:
+  // All but the totals. Overviews get the extent and the length of cells that the run needs now.
+  std::shared_ptr<RunSnapshot> make(EventStore& store, std::shared_ptr<const Settings> settings,
+                                    std::map<int, ExploredRank>& ranks, const LaneScan& scan,
+                                    std::string problem);
+  // More collectives were read.
+  void forget_calls() { calls_.forget(); }
+
+ private:
+  void fit_overviews(RunSnapshot& run, std::map<int, ExploredRank>& ranks, Interval extent);
+
+  RowCatalogue catalogue_;
+  CallMatcher calls_;
+  int cell_bits_ = kFinestCellBits;  // of the overviews
+};
+
+}  // namespace shardlens::trace
