@@ -219,8 +219,8 @@ void SizeRoom::add(const RowCanvas& canvas, const RowPlace& place, const RowPict
 
 SizeForm SizeRoom::form() const {
   // Hardly any box stays empty beside others that say their unit.
-  const bool with_unit = 2 * with_unit_ > all_;
-  const bool as_number = units_.size() == 1 && 2 * as_number_ > all_;
+  const bool with_unit = 2 * with_unit_ >= all_;
+  const bool as_number = units_.size() == 1 && 2 * as_number_ >= all_;
   if (with_unit && (!as_number || 10 * with_unit_ >= 9 * as_number_)) {
     return {SizeForm::Kind::kWithUnit, ""};
   }
