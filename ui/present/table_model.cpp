@@ -104,6 +104,20 @@ void give_rest(const Table& table, float width, std::vector<PlacedColumn>& place
 
 }  // namespace
 
+void TableColumn::show_numbers(std::function<Quantity(double)> show) {
+  cell = [number = number, show = std::move(show)](std::size_t row) {
+    const double given = number(row);
+    return std::isnan(given) ? TableCell{} : TableCell::figure(show(given));
+  };
+}
+
+bool has_numbers(const Table& table, const TableColumn& column) {
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    if (!std::isnan(column.number(row))) return true;
+  }
+  return false;
+}
+
 std::vector<std::uint32_t> table_order(const Table& table, const TableSort& sort,
                                        std::string_view filter) {
   std::vector<std::uint32_t> rows(table.rows);

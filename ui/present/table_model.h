@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,21 +14,34 @@
 
 #include "trace/timeline/values/picture.h"
 #include "trace/timeline/values/range_figures.h"
+#include "ui/present/format.h"
 #include "ui/state/palette.h"
 
 namespace shardlens::ui {
 
+inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+
+enum class Trend : std::uint8_t { kNone, kSlower, kFaster };
+
 struct TableCell {
-  std::string text;
-  std::string unit;  // stands apart, behind the text
+  std::string text = {};
+  std::string unit = {};  // stands apart, behind the text, small and grey
   Tone tone = Tone::kText;
-  std::optional<trace::TimeClass> mark;  // a coloured square in front, or the bar's colour
-  std::optional<double> bar;             // 0..1 of the cell
+  std::optional<trace::TimeClass> mark = {};  // a coloured square in front, or the bar's colour
+  std::optional<double> bar = {};             // 0..1 of the cell
   const trace::DurationHistogram* histogram = nullptr;
   std::vector<std::pair<trace::TimeClass, double>> parts = {};  // of kStack: 0..1 of the cell
   bool is_short = false;   // the text says less than there is, as one that is cut
   bool is_marked = false;  // a warning sign in front; of kHeat: the cell that stands out
   std::optional<trace::MemoryCategory> memory_mark = {};  // a square of its colour in front
+  Trend trend = Trend::kNone;                             // ▲ slower, ▼ faster, in front
+
+  static TableCell words(std::string text, Tone tone = Tone::kText) {
+    return {.text = std::move(text), .tone = tone};
+  }
+  static TableCell figure(const Quantity& quantity, Tone tone = Tone::kText) {
+    return {.text = quantity.value, .unit = quantity.unit, .tone = tone};
+  }
 };
 
 struct TableColumn {
@@ -40,18 +54,21 @@ struct TableColumn {
     kStack,      // parts side by side
     kHeat,       // a shaded field, the figure where there is room
   };
-  std::string title;
-  std::string definition;  // what it is, for the tooltip
-  std::string source;      // where it comes from, for the tooltip
-  std::string csv_title;   // with the unit: "total_ns"; "" leaves the column out of the CSV
+  std::string title = {};
+  std::string csv_title = {};   // with the unit: "total_ns"; "" leaves the column out of the CSV
+  std::string definition = {};  // what it is, for the tooltip
+  std::string source = {};      // where it comes from, for the tooltip
   Kind kind = Kind::kFigure;
   float width = 80;  // of scale 1; the least that it is drawn with
   float wish = 0;    // more than that where there is room; 0: no
   int priority = 0;  // low ones go first when there is little room
-  std::function<TableCell(std::size_t row)> cell;
+  std::function<TableCell(std::size_t row)> cell = {};
   // What it is sorted by, and what stands in the CSV; not a number: nothing. None: by the text.
   std::function<double(std::size_t row)> number = {};
   std::function<std::string(std::size_t row)> csv = {};  // instead of both; in full, no "…"
+
+  // Its cells show its numbers; those that are not known stay empty.
+  void show_numbers(std::function<Quantity(double)> show);
 };
 
 struct Table {
@@ -75,6 +92,9 @@ struct TableSort {
 // words or names, whatever the case. Rows without a value come last in both directions.
 std::vector<std::uint32_t> table_order(const Table& table, const TableSort& sort,
                                        std::string_view filter);
+
+// Whether any row has a number in the column.
+bool has_numbers(const Table& table, const TableColumn& column);
 
 // What a click on a column's head asks for: figures first from the greatest, texts from the first.
 TableSort next_sort(const TableSort& sort, const TableColumn& column);

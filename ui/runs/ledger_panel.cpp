@@ -19,7 +19,7 @@ namespace {
 
 constexpr float kRowHeight = 28, kHeadHeight = 24, kMarkWidth = 16;
 
-void draw_cell(const Theme& theme, Rect box, const LedgerColumn& column, const LedgerCell& cell) {
+void draw_cell(const Theme& theme, Rect box, const LedgerColumn& column, const TableCell& cell) {
   const Palette& p = theme.colors();
   const Rgb ink = tone_color(p, cell.tone);
   const Face face = column.figure ? Face::kMono : Face::kMedium;
@@ -41,7 +41,7 @@ void draw_cell(const Theme& theme, Rect box, const LedgerColumn& column, const L
       box.w = figures;
     }
   }
-  float mark = cell.mark.empty() ? 0 : text_width(theme, Face::kSmall, cell.mark);
+  float mark = cell.unit.empty() ? 0 : text_width(theme, Face::kSmall, cell.unit);
   // A name that is cut tells nothing apart; what its mark says stands in the row's explanation,
   // too.
   const float beside_mark = box.w - mark - theme.px(6);
@@ -51,7 +51,7 @@ void draw_cell(const Theme& theme, Rect box, const LedgerColumn& column, const L
   const float used = text_in(theme, first, face, ink, cell.text);
   if (mark == 0) return;
   box.take_left(used, theme.px(6));
-  label_in(theme, box, Face::kSmall, p.text_muted, cell.mark);
+  label_in(theme, box, Face::kSmall, p.text_muted, cell.unit);
 }
 
 void draw_mark(const Theme& theme, const Rect& box, const LedgerRow& row) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -14,7 +13,7 @@ namespace shardlens::ui {
 
 namespace {
 
-using CellOf = std::function<LedgerCell(const LedgerRow&)>;
+using CellOf = std::function<TableCell(const LedgerRow&)>;
 
 // Nearly as wide as the title is in the window's face, so that headings can be read.
 float title_width(std::string_view title) { return static_cast<float>(title.size()) * 6.2f + 20; }
@@ -51,11 +50,9 @@ struct Builder {
   }
 };
 
-double known(double value) { return value > 0 ? value : std::numeric_limits<double>::quiet_NaN(); }
+double known(double value) { return value > 0 ? value : kNotKnown; }
 
-double value_or_nan(const std::optional<double>& value) {
-  return value.value_or(std::numeric_limits<double>::quiet_NaN());
-}
+double value_or_nan(const std::optional<double>& value) { return value.value_or(kNotKnown); }
 
 // As a number where it is one, so that 8 comes before 60.
 double setting_number(const LedgerRow& row, const trace::Knob& knob) {
@@ -87,8 +84,7 @@ void add_settings(Builder& builder) {
                         .figure = true,
                         .width = std::clamp(values, 40.0f, 184.0f),
                         .wish = values,
-                        .priority = kTellsRunsApart + 50 - added,
-                        .cell = {}};
+                        .priority = kTellsRunsApart + 50 - added};
     const auto type = trace::type_name(knob);
     if (type == "integer" || type == "number") {
       column.number = [&knob](const LedgerRow& row) {
@@ -104,16 +100,14 @@ void add_step_time(Builder& builder) {
   for (const LedgerRow& row : builder.ledger.rows)
     slowest = std::max(slowest, row.summary.step_ns.mean);
   builder.add({.title = "Step time",
-               .key = {},
                .definition = "Mean of measured steps over ranks; the bar compares runs",
                .figure = true,
                .width = 136,
                .least = 92,  // without the bar
                .priority = kTellsRunsApart + 100,
-               .cell = {},
                .number = [](const LedgerRow& row) { return known(row.summary.step_ns.mean); }},
               [slowest](const LedgerRow& row) {
-                LedgerCell cell = duration_cell(row.summary.step_ns.mean);
+                TableCell cell = duration_cell(row.summary.step_ns.mean);
                 if (!cell.text.empty() && slowest > 0)
                   cell.bar = row.summary.step_ns.mean / slowest;
                 return cell;
@@ -129,46 +123,38 @@ void add_relative(Builder& builder) {
   const bool by_throughput = std::ranges::any_of(builder.ledger.rows, &LedgerRow::by_throughput);
   builder.add(
       {.title = "Against baseline",
-       .key = {},
        .definition = "Step time against the baseline run, tokens/s once batch or ranks differ; "
                      "grey is within the noise, ? not known to be beyond it",
        .figure = true,
        .width = by_throughput ? 156.0f : 116.0f,
        .priority = kTellsRunsApart + 90,
-       .cell = {},
        .number = [](const LedgerRow& row) { return value_or_nan(row.relative_to_baseline); }},
       relative_cell);
 }
 
 void add_communication(Builder& builder) {
   builder.add({.title = "Exposed",
-               .key = {},
                .definition = "Communication that no computation hides, per step",
                .figure = true,
                .width = 80,
                .priority = 95,
-               .cell = {},
                .number = [](const LedgerRow& row) { return known(row.summary.exposed_ns); }},
               exposed_cell);
   builder.add(
       {.title = "Waiting",
-       .key = {},
        .definition = "The part of exposed in which a rank waits until the last one has "
                      "come; the rest is transfer. \"clocks\": those of the hosts may be too far "
                      "apart to tell",
        .figure = true,
        .width = 80,
-       .priority = 39,
-       .cell = {}},
+       .priority = 39},
       waiting_cell);
   builder.add_if_room(
       {.title = "Overlap",
-       .key = {},
        .definition = "Share of communication under computation",
        .figure = true,
        .width = 68,
        .priority = 40,
-       .cell = {},
        .number = [](const LedgerRow& row) { return value_or_nan(row.summary.overlap_fraction); }},
       overlap_cell);
 }
@@ -176,13 +162,11 @@ void add_communication(Builder& builder) {
 void add_memory(Builder& builder) {
   builder.add(
       {.title = "Peak of tensors",
-       .key = {},
        .definition = "The most that PyTorch's tensors took on any rank; the peak memory in the top "
                      "bar has what lies outside PyTorch, too",
        .figure = true,
        .width = 104,
        .priority = 90,
-       .cell = {},
        .number = [](const LedgerRow& row) { return known(row.peak_memory_bytes); }},
       peak_memory_cell);
 }
@@ -193,12 +177,10 @@ void add_scale(Builder& builder) {
   const auto& rows = builder.ledger.rows;
   if (rows_differ(rows, batch_cell)) {
     builder.add({.title = "Effective batch",
-                 .key = {},
                  .definition = "Batch per rank × accumulation steps × ranks",
                  .figure = true,
                  .width = 108,
                  .priority = 23,
-                 .cell = {},
                  .number =
                      [](const LedgerRow& row) {
                        return known(static_cast<double>(row.summary.effective_batch.value_or(0)));
@@ -206,25 +188,21 @@ void add_scale(Builder& builder) {
                 batch_cell);
     builder.add(
         {.title = "Samples/s",
-         .key = {},
          .definition = "Of all ranks together, over measured steps",
          .figure = true,
          .width = 92,
          .priority = 24,
-         .cell = {},
          .number = [](const LedgerRow& row) { return value_or_nan(row.summary.samples_per_s); }},
         samples_cell);
   }
   if (!rows_differ(rows, sent_cell)) return;
   builder.add(
       {.title = "Sent per step",
-       .key = {},
        .definition = "Bytes that a rank sends in a step: the mean over ranks, by what the "
                      "backend really ran",
        .figure = true,
        .width = 100,
        .priority = 22,
-       .cell = {},
        .number =
            [](const LedgerRow& row) { return value_or_nan(row.summary.bytes_sent_per_step); }},
       sent_cell);
@@ -234,8 +212,8 @@ void add_scale(Builder& builder) {
 float longest_name(const Ledger& ledger) {
   std::size_t letters = 0;
   for (const LedgerRow& row : ledger.rows) {
-    const LedgerCell cell = name_cell(row);
-    letters = std::max(letters, cell.text.size() + cell.mark.size() + (cell.mark.empty() ? 0 : 1));
+    const TableCell cell = name_cell(row);
+    letters = std::max(letters, cell.text.size() + cell.unit.size() + (cell.unit.empty() ? 0 : 1));
   }
   return static_cast<float>(letters) * 6.4f + 14;
 }
@@ -267,20 +245,18 @@ void add_loss(Builder& builder) {
   const std::int64_t step = loss_step(builder.ledger.rows);
   builder.add_if_room(
       {.title = step >= 0 ? "Loss at step " + format_integer(step) : "Loss",
-       .key = {},
        .definition = "Mean over ranks at the last step that runs of the baseline's job have "
                      "in common; “@” names the step of another one",
        .figure = true,
        .width = 108,
        .priority = 80,
-       .cell = {},
        .number = [](const LedgerRow& row) { return value_or_nan(row.loss_at_common_step); }},
       [step](const LedgerRow& row) { return loss_cell(row, step); });
 }
 
 double number_of_run(const LedgerRow& row) {
   const auto digit = row.ordinal.find_first_of("0123456789");
-  double number = std::numeric_limits<double>::quiet_NaN();
+  double number = kNotKnown;
   if (digit == std::string::npos || row.is_bundled) return number;
   std::from_chars(row.ordinal.data() + digit, row.ordinal.data() + row.ordinal.size(), number);
   return number;
@@ -295,52 +271,44 @@ float longest_text(const Ledger& ledger, const CellOf& cell_of) {
 // The user's own, so they stay as long as settings do.
 void add_words(Builder& builder) {
   builder.add({.title = "Tags",
-               .key = {},
                .definition = "Words to find runs by; right-click on a run to change them",
                .figure = false,
                .width = 64,
                .wish = longest_text(builder.ledger, tags_cell),
-               .priority = kTellsRunsApart + 10,
-               .cell = {}},
+               .priority = kTellsRunsApart + 10},
               tags_cell);
   builder.add({.title = "Note",
-               .key = {},
                .definition = "The user's own words; right-click on a run to change them",
                .figure = false,
                .width = 96,
                .wish = longest_text(builder.ledger, note_cell),
-               .priority = 85,
-               .cell = {}},
+               .priority = 85},
               note_cell);
 }
 
 void add_run(Builder& builder) {
   builder.add({.title = "Run",
-               .key = {},
                .definition = "By the number that it was given once, named by what differs",
                .figure = false,
                .width = 156,
                .least = 132,
                .wish = longest_name(builder.ledger),
                .priority = 1000,
-               .cell = {},
                .number = number_of_run},
               name_cell);
   builder.add(
       {.title = "When",
-       .key = {},
        .definition = "Start of the run, local time",
        .figure = true,
        .width = 92,
        .priority = 25,
-       .cell = {},
        .number = [](const LedgerRow& row) { return known(static_cast<double>(row.start_ns)); }},
       when_cell);
 }
 
 void add_extent(Builder& builder) {
   const auto ranks = [](const LedgerRow& row) {
-    return LedgerCell{std::to_string(row.ranks), Tone::kSecondary};
+    return TableCell::words(std::to_string(row.ranks), Tone::kSecondary);
   };
   const bool tells_apart = rows_differ(builder.ledger.rows, ranks);
   builder.add({.title = "Ranks",
@@ -349,11 +317,9 @@ void add_extent(Builder& builder) {
                .figure = true,
                .width = 52,
                .priority = tells_apart ? kTellsRunsApart + 60 : 3,
-               .cell = {},
                .number = [](const LedgerRow& row) { return static_cast<double>(row.ranks); }},
               ranks);
   builder.table.columns.push_back({.title = "Steps",
-                                   .key = {},
                                    .definition = "Steps executed, and how the run ended",
                                    .figure = true,
                                    .width = steps_width(builder.ledger),

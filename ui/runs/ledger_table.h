@@ -3,36 +3,25 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "ui/state/palette.h"
+#include "ui/present/table_model.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 
-enum class Trend : std::uint8_t { kNone, kSlower, kFaster };
-
-struct LedgerCell {
-  std::string text;
-  Tone tone = Tone::kText;
-  Trend trend = Trend::kNone;      // ▲ slower, ▼ faster, in front of the text
-  std::optional<double> bar = {};  // 0..1: a bar behind the figure
-  std::string mark = {};           // a small grey word behind the text
-};
-
 struct LedgerColumn {
-  std::string title;
-  std::string key;  // a setting's name; "" for figures
-  std::string definition;
+  std::string title = {};
+  std::string key = {};  // a setting's name; "" for figures
+  std::string definition = {};
   bool figure = false;  // set in the monospaced face
   float width = 80;     // of scale 1
   float least = 0;      // what it can do with where columns that matter would go; 0: `width`
   float wish = 0;       // what its longest text would take, given where there is room
   int priority = 0;     // low ones go first when the window is narrow
   // Made only for rows on screen: a library may hold thousands.
-  std::function<LedgerCell(const LedgerRow&, const JobState&)> cell = {};
+  std::function<TableCell(const LedgerRow&, const JobState&)> cell = {};
   // What it is sorted by; NaN: not known. None: by the text.
   std::function<double(const LedgerRow&)> number = {};
 };

@@ -25,23 +25,17 @@ std::string words_of_run(const LedgerRow& row) {
   return text;
 }
 
-TableCell cell_of_text(std::string text) {
-  TableCell cell;
-  cell.text = std::move(text);
-  return cell;
-}
-
 TableColumn words_column(const Ledger& ledger) {
   TableColumn out;
   out.kind = TableColumn::Kind::kText;
-  out.cell = [&](std::size_t row) { return cell_of_text(words_of_run(ledger.rows[row])); };
+  out.cell = [&](std::size_t row) { return TableCell::words(words_of_run(ledger.rows[row])); };
   return out;
 }
 
 TableColumn sortable(const Ledger& ledger, const LedgerColumn& column) {
   TableColumn out;
   out.title = column.title;
-  out.cell = [&](std::size_t row) { return cell_of_text(column.cell(ledger.rows[row], {}).text); };
+  out.cell = [&](std::size_t row) { return column.cell(ledger.rows[row], {}); };
   if (column.number) out.number = [&](std::size_t row) { return column.number(ledger.rows[row]); };
   return out;
 }

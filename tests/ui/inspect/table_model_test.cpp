@@ -202,6 +202,19 @@ TEST(TableColumns, FillTheWidthAndNeverOverlap) {
   EXPECT_FLOAT_EQ(wide.back().x + wide.back().width, 900);
 }
 
+TEST(TableColumns, ShowTheirNumbersAndNothingWhereNoneIsKnown) {
+  const auto table = table_of({{"a", 2'000'000}, {"b", kNone}});
+  TableColumn& value = table->columns.back();
+  value.show_numbers([](double ns) { return format_duration(ns); });
+  EXPECT_EQ(value.cell(0).text, "2.00");
+  EXPECT_EQ(value.cell(0).unit, "ms");
+  EXPECT_EQ(value.cell(1).text, "");
+  EXPECT_EQ(value.cell(1).unit, "");
+  EXPECT_TRUE(has_numbers(*table, value));
+  const auto unknown = table_of({{"a", kNone}, {"b", kNone}});
+  EXPECT_FALSE(has_numbers(*unknown, unknown->columns.back()));
+}
+
 TEST(ExportFileName, IsOneThatFileSystemsTake) {
   EXPECT_EQ(export_file_name("runs/2026-11-18T10-11-12_ddp", "Kernels", "csv"),
             "2026-11-18T10-11-12_ddp_Kernels.csv");

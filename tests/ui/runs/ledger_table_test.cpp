@@ -96,12 +96,12 @@ TEST(LedgerTable, NamesTheStepOfTheBaselineAndThatOfOthers) {
   const LedgerTable table = ledger_table(ledger);
   const LedgerColumn* column = find_column(table, "Loss at step 99");
   ASSERT_NE(column, nullptr);
-  EXPECT_EQ(column->cell(ledger.rows[0], {}).mark, "");
-  EXPECT_EQ(column->cell(ledger.rows.back(), {}).mark, "@ 29");
+  EXPECT_EQ(column->cell(ledger.rows[0], {}).unit, "");
+  EXPECT_EQ(column->cell(ledger.rows.back(), {}).unit, "@ 29");
   for (auto& row : ledger.rows) row.is_baseline = false;
   const LedgerTable without = ledger_table(ledger);
   ASSERT_NE(find_column(without, "Loss"), nullptr) << "no step holds for all rows";
-  EXPECT_EQ(find_column(without, "Loss")->cell(ledger.rows[0], {}).mark, "@ 99");
+  EXPECT_EQ(find_column(without, "Loss")->cell(ledger.rows[0], {}).unit, "@ 99");
 }
 
 TEST(LedgerTable, ShowsBatchAndTrafficOnlyWhereRunsDifferInThem) {
@@ -143,8 +143,8 @@ TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {
   Ledger ledger = *sample_snapshot().ledger;
   ledger.rows[1].simulated = true;
   const LedgerTable table = ledger_table(ledger);
-  EXPECT_EQ(table.columns.front().cell(ledger.rows[0], {}).mark, "");
-  EXPECT_EQ(table.columns.front().cell(ledger.rows[1], {}).mark, "simulated");
+  EXPECT_EQ(table.columns.front().cell(ledger.rows[0], {}).unit, "");
+  EXPECT_EQ(table.columns.front().cell(ledger.rows[1], {}).unit, "simulated");
   trace::Settings settings;
   EXPECT_EQ(simulation_text(settings), "");
   settings.simulate_link = "latency_us=50, gbit_per_s=1";

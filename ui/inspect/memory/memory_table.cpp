@@ -14,83 +14,69 @@ namespace {
 using trace::StepAllocation;
 using trace::StepMemory;
 
-TableColumn column_of(std::string title, std::string csv, std::string definition, float width,
-                      int priority) {
-  TableColumn column;
-  column.title = std::move(title);
-  column.csv_title = std::move(csv);
-  column.definition = std::move(definition);
-  column.width = width;
-  column.priority = priority;
-  return column;
-}
-
 const StepAllocation& allocation_of(const StepMemory& memory, std::size_t row) {
   return memory.allocations->all[memory.peak.alive[row]];
 }
 
-TableCell figure_cell(const Quantity& quantity) {
-  TableCell cell;
-  cell.text = quantity.value;
-  cell.unit = quantity.unit;
-  return cell;
-}
-
 TableColumn what_column(const StepMemory* memory) {
-  TableColumn column = column_of("Allocated by", "operator",
-                                 "The innermost operator that asked for the memory, in the colour "
-                                 "of what it is for; what it is for where there was none",
-                                 150, 4);
-  column.kind = TableColumn::Kind::kCode;
-  column.wish = 240;
+  TableColumn column{.title = "Allocated by",
+                     .csv_title = "operator",
+                     .definition =
+                         "The innermost operator that asked for the memory, in the colour of what "
+                         "it is for; what it is for where there was none",
+                     .kind = TableColumn::Kind::kCode,
+                     .width = 150,
+                     .wish = 240,
+                     .priority = 4};
   column.cell = [memory](std::size_t row) {
     const StepAllocation& one = allocation_of(*memory, row);
-    TableCell cell;
-    cell.text = allocation_title(*memory, one);
-    cell.memory_mark = one.category;
-    return cell;
+    return TableCell{.text = allocation_title(*memory, one), .memory_mark = one.category};
   };
   return column;
 }
 
 TableColumn size_column(const StepMemory* memory) {
-  TableColumn column = column_of("Size", "bytes", "As it was requested", 82, 5);
+  TableColumn column{.title = "Size",
+                     .csv_title = "bytes",
+                     .definition = "As it was requested",
+                     .width = 82,
+                     .priority = 5};
   column.number = [memory](std::size_t row) {
     return static_cast<double>(allocation_of(*memory, row).bytes);
   };
-  column.cell = [number = column.number](std::size_t row) {
-    return figure_cell(format_bytes(number(row)));
-  };
+  column.show_numbers(format_bytes);
   return column;
 }
 
 TableColumn category_column(const StepMemory* memory) {
-  TableColumn column = column_of("For", "category", "What it is for", 110, 2);
-  column.kind = TableColumn::Kind::kText;
+  TableColumn column{.title = "For",
+                     .csv_title = "category",
+                     .definition = "What it is for",
+                     .kind = TableColumn::Kind::kText,
+                     .width = 110,
+                     .priority = 2};
   column.cell = [memory](std::size_t row) {
-    TableCell cell;
-    cell.text = memory_name(allocation_of(*memory, row).category);
-    cell.tone = Tone::kSecondary;
-    return cell;
+    return TableCell::words(std::string(memory_name(allocation_of(*memory, row).category)),
+                            Tone::kSecondary);
   };
   return column;
 }
 
 TableColumn life_column(const StepMemory* memory) {
-  TableColumn column =
-      column_of("Lived", "lived_ns",
-                "Within the step, from its allocation until it was freed, if it was", 86, 3);
+  TableColumn column{
+      .title = "Lived",
+      .csv_title = "lived_ns",
+      .definition = "Within the step, from its allocation until it was freed, if it was",
+      .width = 86,
+      .priority = 3};
   column.number = [memory](std::size_t row) {
     const StepAllocation& one = allocation_of(*memory, row);
     return static_cast<double>(one.end_ns - one.start_ns);
   };
   column.cell = [memory, number = column.number](std::size_t row) {
-    if (!allocation_of(*memory, row).is_constant())
-      return figure_cell(format_duration(number(row)));
-    TableCell cell;
-    cell.text = "always";
-    cell.tone = Tone::kSecondary;
-    return cell;
+    return allocation_of(*memory, row).is_constant()
+               ? TableCell::words("always", Tone::kSecondary)
+               : TableCell::figure(format_duration(number(row)));
   };
   return column;
 }

@@ -112,8 +112,7 @@ std::shared_ptr<const Table> sql_result_table(const std::shared_ptr<const SqlAns
     column.width = width_of(*answer, i);
     const SqlAnswer* rows = answer.get();
     column.cell = [rows, i](std::size_t row) {
-      TableCell cell;
-      cell.text = text_at(*rows, row, i);
+      TableCell cell = TableCell::words(text_at(*rows, row, i));
       std::ranges::replace(cell.text, '\n', ' ');
       return cell;
     };

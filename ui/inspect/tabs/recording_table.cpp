@@ -14,9 +14,7 @@ namespace shardlens::ui {
 namespace {
 
 using trace::RankFigures;
-using Kind = TableColumn::Kind;
 
-constexpr double kUnrecorded = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostLossesTold = 8;
 
 std::string_view trimmed_left(std::string_view text) {
@@ -35,7 +33,7 @@ void for_each_part(std::string_view text, const Take& take) {
 }
 
 double lost_of(const RankFigures& rank, const std::vector<trace::Lost>& losses) {
-  double lost = rank.cost ? 0 : kUnrecorded;
+  double lost = rank.cost ? 0 : kNotKnown;
   for (const trace::Lost& loss : losses) {
     if (loss.rank != rank.info.rank) continue;
     lost = (std::isnan(lost) ? 0 : lost) + static_cast<double>(loss.count);
@@ -105,7 +103,7 @@ class RecordingColumns {
         });
     if (!fold_.rest.empty()) {
       out_.pinned.front().front() =
-          words("+ " + format_integer(static_cast<std::int64_t>(fold_.rest.size())));
+          TableCell::words("+ " + format_integer(static_cast<std::int64_t>(fold_.rest.size())));
     }
     add_text("Device", "device_name", "What it computes on", 190, 9,
              [](const RankFigures& r) { return r.info.device_name; });
@@ -121,7 +119,7 @@ class RecordingColumns {
         "against",
         92, 6,
         [](const RankFigures& r) {
-          return r.info.link_bytes_per_second > 0 ? r.info.link_bytes_per_second : kUnrecorded;
+          return r.info.link_bytes_per_second > 0 ? r.info.link_bytes_per_second : kNotKnown;
         },
         format_bandwidth);
     add_text("Host", "host", "Name of its machine", 120, 3,
@@ -134,26 +132,22 @@ class RecordingColumns {
   void add_text(std::string title, std::string csv, std::string definition, float width,
                 int priority, Text text) {
     if (std::ranges::all_of(*ranks_, [&](const RankFigures& r) { return text(r).empty(); })) return;
-    TableColumn column;
-    column.title = std::move(title);
-    column.definition = std::move(definition);
-    column.csv_title = std::move(csv);
-    column.kind = Kind::kText;
-    column.width = width;
-    column.wish = width * 1.7f;
-    column.priority = priority;
+    TableColumn column{.title = std::move(title),
+                       .csv_title = std::move(csv),
+                       .definition = std::move(definition),
+                       .kind = TableColumn::Kind::kText,
+                       .width = width,
+                       .wish = width * 1.7f,
+                       .priority = priority};
     column.cell = [ranks = ranks_, shown = fold_.shown, text](std::size_t row) {
-      return words(text((*ranks)[shown[row]]));
+      return TableCell::words(text((*ranks)[shown[row]]));
     };
     out_.columns.push_back(std::move(column));
     if (fold_.rest.empty()) return;
-    TableCell rest = words(text((*ranks_)[fold_.rest.front()]));
+    TableCell rest = TableCell::words(text((*ranks_)[fold_.rest.front()]));
     const bool differ = std::ranges::any_of(
         fold_.rest, [&](std::size_t i) { return text((*ranks_)[i]) != rest.text; });
-    if (differ) {
-      rest = words("various");
-      rest.tone = Tone::kMuted;
-    }
+    if (differ) rest = TableCell::words("various", Tone::kMuted);
     out_.pinned.front().push_back(std::move(rest));
   }
 
@@ -163,44 +157,26 @@ class RecordingColumns {
     if (std::ranges::all_of(*ranks_, [&](const RankFigures& r) { return std::isnan(value(r)); })) {
       return;
     }
-    TableColumn column;
-    column.title = std::move(title);
-    column.definition = std::move(definition);
-    column.csv_title = std::move(csv);
-    column.width = width;
-    column.priority = priority;
+    TableColumn column{.title = std::move(title),
+                       .csv_title = std::move(csv),
+                       .definition = std::move(definition),
+                       .width = width,
+                       .priority = priority};
     column.number = [ranks = ranks_, shown = fold_.shown, value](std::size_t row) {
       return value((*ranks)[shown[row]]);
     };
-    column.cell = [ranks = ranks_, shown = fold_.shown, value, show](std::size_t row) {
-      return cell_of(value((*ranks)[shown[row]]), show);
-    };
+    column.show_numbers(show);
     out_.columns.push_back(std::move(column));
     if (fold_.rest.empty()) return;
-    double least = kUnrecorded, most = kUnrecorded;
+    double least = kNotKnown, most = kNotKnown;
     for (const std::size_t i : fold_.rest) {
       least = std::fmin(least, value((*ranks_)[i]));
       most = std::fmax(most, value((*ranks_)[i]));
     }
-    TableCell rest = cell_of(most, show);
+    TableCell rest;
+    if (!std::isnan(most)) rest = TableCell::figure(show(most));
     if (!rest.text.empty() && least < most) rest.text = "≤ " + rest.text;
     out_.pinned.front().push_back(std::move(rest));
-  }
-
-  static TableCell words(std::string text) {
-    TableCell cell;
-    cell.text = std::move(text);
-    return cell;
-  }
-
-  template <typename Show>
-  static TableCell cell_of(double given, const Show& show) {
-    if (std::isnan(given)) return {};
-    const Quantity shown = show(given);
-    TableCell cell;
-    cell.text = shown.value;
-    cell.unit = shown.unit;
-    return cell;
   }
 
   void add_cost() {
@@ -211,7 +187,7 @@ class RecordingColumns {
     add_figure(
         "Events", "events", "Bulk events and collectives that were recorded", 104, 5,
         [](const RankFigures& r) {
-          return r.cost ? static_cast<double>(r.cost->events) : kUnrecorded;
+          return r.cost ? static_cast<double>(r.cost->events) : kNotKnown;
         },
         count);
     add_figure(
@@ -225,13 +201,13 @@ class RecordingColumns {
         98, 5,
         [](const RankFigures& r) {
           return r.cost && r.cost->callback_ns >= 0 ? static_cast<double>(r.cost->callback_ns)
-                                                    : kUnrecorded;
+                                                    : kNotKnown;
         },
         duration);
     add_figure(
         "Writer", "writer_ns", "CPU time of the recorder's own threads", 90, 4,
         [](const RankFigures& r) {
-          return r.cost ? static_cast<double>(r.cost->writer_ns) : kUnrecorded;
+          return r.cost ? static_cast<double>(r.cost->writer_ns) : kNotKnown;
         },
         duration);
   }

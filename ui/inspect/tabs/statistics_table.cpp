@@ -1,8 +1,6 @@
 #include "ui/inspect/tabs/statistics_table.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "trace/timeline/words/kernel_title.h"
@@ -17,16 +15,15 @@ using trace::NameFigures;
 using trace::StatisticsTable;
 using Kind = TableColumn::Kind;
 
-constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 constexpr float kMonoAdvance = 7.5f;  // of scale 1, per letter of a name
 constexpr float kWidestNames = 620;
 
 double known_duration(std::int64_t ns) {
-  return ns == trace::kUnknownNs ? kNoValue : static_cast<double>(ns);
+  return ns == trace::kUnknownNs ? kNotKnown : static_cast<double>(ns);
 }
 
-TableCell figure(const Quantity& quantity, Tone tone = Tone::kText) {
-  return {quantity.value, quantity.unit, tone, {}, {}};
+Quantity whole_number(double value) {
+  return {format_integer(static_cast<std::int64_t>(value)), ""};
 }
 
 std::string_view collective_class(trace::TimeClass piece_class) {
@@ -43,25 +40,22 @@ class StatisticsColumns {
     add_counts();
     add_durations();
     add_traffic();
-    TableColumn shape;
-    shape.title = "Distribution";
-    shape.definition =
-        "How often each duration occurs, from the shortest to the longest of the row on a "
-        "logarithmic axis. A second hump is a second kind of work under one name";
-    shape.kind = Kind::kHistogram;
-    shape.width = 130;
-    shape.wish = 230;
-    shape.priority = 6;
+    TableColumn shape{
+        .title = "Distribution",
+        .definition =
+            "How often each duration occurs, from the shortest to the longest of the row on a "
+            "logarithmic axis. A second hump is a second kind of work under one name",
+        .kind = Kind::kHistogram,
+        .width = 130,
+        .wish = 230,
+        .priority = 6};
     shape.number = [this_rows = rows()](std::size_t row) {
       const NameFigures& r = this_rows[row];
       return r.least_ns > 0 ? static_cast<double>(r.most_ns) / static_cast<double>(r.least_ns)
-                            : kNoValue;
+                            : kNotKnown;
     };
     shape.cell = [this_rows = rows()](std::size_t row) {
-      TableCell cell;
-      cell.mark = this_rows[row].piece_class;
-      cell.histogram = &this_rows[row].histogram;
-      return cell;
+      return TableCell{.mark = this_rows[row].piece_class, .histogram = &this_rows[row].histogram};
     };
     out_.columns.push_back(std::move(shape));
   }
@@ -123,29 +117,22 @@ class StatisticsColumns {
     column.priority = 7;
     column.cell = [this_rows = rows(), collectives](std::size_t row) {
       const NameFigures& r = this_rows[row];
-      TableCell cell;
-      cell.text = collectives ? std::string(collective_class(r.piece_class)) : r.kernel_class;
-      cell.tone = Tone::kSecondary;
-      cell.mark = r.piece_class;
-      return cell;
+      return TableCell{
+          .text = collectives ? std::string(collective_class(r.piece_class)) : r.kernel_class,
+          .tone = Tone::kSecondary,
+          .mark = r.piece_class};
     };
     out_.columns.push_back(std::move(column));
   }
 
   void add_counts() {
-    TableColumn count;
-    count.title = "Count";
-    count.definition = "Events that begin in the range, over all its ranks";
-    count.csv_title = "count";
-    count.width = 84;
-    count.priority = 9;
-    count.number = [this_rows = rows()](std::size_t row) {
-      return static_cast<double>(this_rows[row].count);
-    };
-    count.cell = [this_rows = rows()](std::size_t row) {
-      return TableCell{format_integer(this_rows[row].count), "", Tone::kText, {}, {}};
-    };
-    out_.columns.push_back(std::move(count));
+    add_figure(
+        {.title = "Count",
+         .csv_title = "count",
+         .definition = "Events that begin in the range, over all its ranks",
+         .width = 84,
+         .priority = 9},
+        [](const NameFigures& r) { return static_cast<double>(r.count); }, whole_number);
     add_duration("Total", "total_ns", "Sum of their durations, over all ranks of the range", 10,
                  [](const NameFigures& r) { return static_cast<double>(r.total_ns); });
     TableColumn share;
@@ -161,7 +148,7 @@ class StatisticsColumns {
     share.number = [this_rows = rows()](std::size_t row) { return this_rows[row].share; };
     share.cell = [this_rows = rows(), highest = highest_share()](std::size_t row) {
       const Quantity percent = format_percent(this_rows[row].share);
-      TableCell cell = figure(percent);
+      TableCell cell = TableCell::figure(percent);
       cell.mark = this_rows[row].piece_class;
       cell.bar = highest > 0 ? this_rows[row].share / highest : 0;
       return cell;
@@ -178,17 +165,18 @@ class StatisticsColumns {
   template <typename Value>
   void add_duration(std::string title, std::string csv, std::string definition, int priority,
                     Value value) {
-    TableColumn column;
-    column.title = std::move(title);
-    column.definition = std::move(definition);
-    column.csv_title = std::move(csv);
-    column.width = 102;
-    column.priority = priority;
+    add_figure({.title = std::move(title),
+                .csv_title = std::move(csv),
+                .definition = std::move(definition),
+                .width = 102,
+                .priority = priority},
+               value, format_duration);
+  }
+
+  template <typename Value, typename Show>
+  void add_figure(TableColumn column, Value value, Show show) {
     column.number = [this_rows = rows(), value](std::size_t row) { return value(this_rows[row]); };
-    column.cell = [number = column.number](std::size_t row) {
-      const double ns = number(row);
-      return std::isnan(ns) ? TableCell{} : figure(format_duration(ns));
-    };
+    column.show_numbers(show);
     out_.columns.push_back(std::move(column));
   }
 
@@ -208,25 +196,17 @@ class StatisticsColumns {
   template <typename Value, typename Show>
   void add_optional(std::string title, std::string csv, std::string definition, int priority,
                     Value value, Show show) {
-    const bool known = std::ranges::any_of(
-        table_.rows, [&](const NameFigures& row) { return !std::isnan(value(row)); });
-    if (!known) return;
-    TableColumn column;
-    column.title = std::move(title);
-    column.definition = std::move(definition);
-    column.csv_title = std::move(csv);
-    column.width = 106;
-    column.priority = priority;
-    column.number = [this_rows = rows(), value](std::size_t row) { return value(this_rows[row]); };
-    column.cell = [number = column.number, show](std::size_t row) {
-      const double given = number(row);
-      return std::isnan(given) ? TableCell{} : figure(show(given));
-    };
-    out_.columns.push_back(std::move(column));
+    add_figure({.title = std::move(title),
+                .csv_title = std::move(csv),
+                .definition = std::move(definition),
+                .width = 106,
+                .priority = priority},
+               value, show);
+    if (!has_numbers(out_, out_.columns.back())) out_.columns.pop_back();
   }
 
   static double over(double bytes, std::int64_t ns) {
-    return ns > 0 && bytes > 0 ? bytes / (static_cast<double>(ns) / 1e9) : kNoValue;
+    return ns > 0 && bytes > 0 ? bytes / (static_cast<double>(ns) / 1e9) : kNotKnown;
   }
 
   void add_traffic() {
@@ -237,7 +217,9 @@ class StatisticsColumns {
             ? "Sum of their sizes S as nccl-tests counts them, over all ranks of the range"
             : "Sum of the bytes moved",
         2,
-        [](const NameFigures& r) { return r.bytes >= 0 ? static_cast<double>(r.bytes) : kNoValue; },
+        [](const NameFigures& r) {
+          return r.bytes >= 0 ? static_cast<double>(r.bytes) : kNotKnown;
+        },
         format_bytes);
     if (is(StatisticsTable::kCollectives)) return add_collective_traffic();
     add_optional(
@@ -251,18 +233,14 @@ class StatisticsColumns {
     const bool known = std::ranges::any_of(
         table_.rows, [text](const NameFigures& row) { return !(row.*text).empty(); });
     if (!known) return;
-    TableColumn column;
-    column.title = std::move(title);
-    column.definition = std::move(definition);
-    column.csv_title = std::move(csv);
-    column.kind = Kind::kText;
-    column.width = 92;
-    column.priority = 2;
+    TableColumn column{.title = std::move(title),
+                       .csv_title = std::move(csv),
+                       .definition = std::move(definition),
+                       .kind = Kind::kText,
+                       .width = 92,
+                       .priority = 2};
     column.cell = [this_rows = rows(), text](std::size_t row) {
-      TableCell cell;
-      cell.text = this_rows[row].*text;
-      cell.tone = Tone::kSecondary;
-      return cell;
+      return TableCell::words(this_rows[row].*text, Tone::kSecondary);
     };
     out_.columns.push_back(std::move(column));
   }
@@ -279,7 +257,7 @@ class StatisticsColumns {
         "Mean time until the last rank of the group had started: latest start − own start", 3,
         [](const NameFigures& r) {
           return r.matched > 0 ? static_cast<double>(r.wait_ns) / static_cast<double>(r.matched)
-                               : kNoValue;
+                               : kNotKnown;
         },
         format_duration);
     add_optional(

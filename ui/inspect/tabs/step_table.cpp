@@ -19,7 +19,6 @@ namespace {
 using trace::StepBreakdown;
 using trace::StepFigures;
 
-constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kBreakdownSource =
     "Of the slowest rank, so that the parts sum to the step's time";
 
@@ -65,24 +64,17 @@ class StepColumns {
   template <typename Value, typename Show>
   void add(std::string title, std::string csv, std::string definition, float width, int priority,
            Value value, Show show, const char* source = "") {
-    const bool known = std::ranges::any_of(
-        *steps_, [&](const StepFigures& step) { return !std::isnan(value(step)); });
-    if (!known) return;
-    TableColumn column;
-    column.title = std::move(title);
-    column.definition = std::move(definition);
-    column.source = source;
-    column.csv_title = std::move(csv);
-    column.width = width;
-    column.priority = priority;
+    TableColumn column{.title = std::move(title),
+                       .csv_title = std::move(csv),
+                       .definition = std::move(definition),
+                       .source = source,
+                       .width = width,
+                       .priority = priority};
     column.number = [steps = steps_, value](std::size_t row) { return value((*steps)[row]); };
-    column.cell = [steps = steps_, value, show](std::size_t row) {
-      const double given = value((*steps)[row]);
-      if (std::isnan(given)) return TableCell{};
-      const Quantity shown = show(given);
-      TableCell cell;
-      cell.text = shown.value;
-      cell.unit = shown.unit;
+    if (!has_numbers(out_, column)) return;
+    column.show_numbers(show);
+    column.cell = [steps = steps_, plain = column.cell](std::size_t row) {
+      TableCell cell = plain(row);
       if ((*steps)[row].warmup) cell.tone = Tone::kMuted;
       return cell;
     };
@@ -215,10 +207,7 @@ class StepColumns {
     column.cell = [steps = steps_](std::size_t row) {
       std::uint32_t limits = 0;
       for (const auto& on : (*steps)[row].throttling) limits |= on.limits;
-      TableCell cell;
-      cell.text = trace::throttling_text(limits);
-      cell.tone = Tone::kSecondary;
-      return cell;
+      return TableCell::words(trace::throttling_text(limits), Tone::kSecondary);
     };
     column.csv = [steps = steps_](std::size_t row) {
       return trace::throttling_note((*steps)[row]);

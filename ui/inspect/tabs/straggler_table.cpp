@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -19,26 +18,8 @@ using trace::StragglerFigures;
 using trace::StragglerPart;
 using trace::StragglerRank;
 
-constexpr double kNoFigure = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kColumnsBeforeRanks = 6;
 constexpr float kBeforeRanks = 674, kRankColumn = 72;  // widths at scale 1
-
-TableCell figure_cell(const Quantity& quantity, Tone tone = Tone::kText) {
-  TableCell cell;
-  cell.text = quantity.value;
-  cell.unit = quantity.unit;
-  cell.tone = tone;
-  return cell;
-}
-
-TableColumn column_of(std::string title, std::string csv, std::string definition, float width) {
-  TableColumn column;
-  column.title = std::move(title);
-  column.csv_title = std::move(csv);
-  column.definition = std::move(definition);
-  column.width = width;
-  return column;
-}
 
 template <typename Value, typename Show>
 void add_call_column(Table& table, const StragglerFigures& figures, TableColumn column, Value value,
@@ -47,7 +28,7 @@ void add_call_column(Table& table, const StragglerFigures& figures, TableColumn 
     return static_cast<double>(value(calls[row]));
   };
   column.cell = [calls = figures.calls.data(), value, show](std::size_t row) {
-    return figure_cell(show(value(calls[row])));
+    return TableCell::figure(show(value(calls[row])));
   };
   table.columns.push_back(std::move(column));
 }
@@ -58,47 +39,60 @@ Quantity duration_or_none(std::int64_t ns) {
 }
 
 void add_call_columns(Table& table, const StragglerFigures& figures) {
-  TableColumn name = column_of("Collective", "collective",
-                               "What was asked for and what it was for. A click shows it", 210);
+  TableColumn name{.title = "Collective",
+                   .csv_title = "collective",
+                   .definition = "What was asked for and what it was for. A click shows it",
+                   .width = 210};
   name.kind = TableColumn::Kind::kText;
   name.wish = 300;
   name.cell = [calls = figures.calls.data()](std::size_t row) {
-    TableCell cell;
-    cell.text = call_name(calls[row]);
-    return cell;
+    return TableCell::words(call_name(calls[row]));
   };
   table.columns.push_back(std::move(name));
   const auto whole = [](std::int64_t number) { return Quantity{format_integer(number), ""}; };
   add_call_column(
-      table, figures, column_of("Step", "step", "In which the ranks called it", 74),
+      table, figures,
+      {.title = "Step",
+       .csv_title = "step",
+       .definition = "In which the ranks called it",
+       .width = 74},
       [](const StragglerCall& call) { return call.step; },
       [](std::int64_t step) {
         return Quantity{step < 0 ? std::string(kUnknown) : format_integer(step), ""};
       });
   add_call_column(
       table, figures,
-      column_of("No.", "sequence",
-                "Sequence number within the process group: the same on all ranks", 84),
+      {.title = "No.",
+       .csv_title = "sequence",
+       .definition = "Sequence number within the process group: the same on all ranks",
+       .width = 84},
       [](const StragglerCall& call) { return call.sequence; }, whole);
   add_call_column(
       table, figures,
-      column_of("Longest wait", "longest_wait_ns",
-                "Of the rank that came first: latest start over the ranks − own start", 116),
+      {.title = "Longest wait",
+       .csv_title = "longest_wait_ns",
+       .definition = "Of the rank that came first: latest start over the ranks − own start",
+       .width = 116},
       [](const StragglerCall& call) { return call.longest_wait_ns(); }, duration_or_none);
   add_call_column(
       table, figures,
-      column_of("Transfer", "transfer_ns",
-                "From the latest start over the ranks to the end: what the link took", 100),
+      {.title = "Transfer",
+       .csv_title = "transfer_ns",
+       .definition = "From the latest start over the ranks to the end: what the link took",
+       .width = 100},
       [](const StragglerCall& call) { return call.transfer_ns(); }, duration_or_none);
-  TableColumn last =
-      column_of("Last", "last_rank",
-                "The rank that started last, if by more than the error of the ranks' clocks", 90);
+  TableColumn last{
+      .title = "Last",
+      .csv_title = "last_rank",
+      .definition = "The rank that started last, if by more than the error of the ranks' clocks",
+      .width = 90};
   last.number = [calls = figures.calls.data()](std::size_t row) {
-    return calls[row].last_rank < 0 ? kNoFigure : static_cast<double>(calls[row].last_rank);
+    return calls[row].last_rank < 0 ? kNotKnown : static_cast<double>(calls[row].last_rank);
   };
   last.cell = [calls = figures.calls.data()](std::size_t row) {
-    if (calls[row].last_rank < 0) return figure_cell({std::string(kUnknown), ""}, Tone::kMuted);
-    return figure_cell({"rank " + std::to_string(calls[row].last_rank), ""});
+    if (calls[row].last_rank < 0)
+      return TableCell::figure({std::string(kUnknown), ""}, Tone::kMuted);
+    return TableCell::figure({"rank " + std::to_string(calls[row].last_rank), ""});
   };
   table.columns.push_back(std::move(last));
 }
@@ -132,16 +126,18 @@ const StragglerPart* longest_of(const StragglerCall& call, const std::vector<int
 
 void add_rank_column(Table& table, const StragglerFigures& figures, int rank, double longest) {
   const std::string number = std::to_string(rank);
-  TableColumn column = column_of(
-      "rank " + number, "rank_" + number + "_wait_ns",
-      "How long rank " + number +
+  TableColumn column{
+      .title = "rank " + number,
+      .csv_title = "rank_" + number + "_wait_ns",
+      .definition =
+          "How long rank " + number +
           " waited in the collective for the last rank; \"last\" where it was that itself",
-      kRankColumn);
+      .width = kRankColumn};
   column.kind = TableColumn::Kind::kHeat;
   column.wish = 120;
   column.number = [calls = figures.calls.data(), rank](std::size_t row) {
     const StragglerPart* part = calls[row].part_of(rank);
-    return part == nullptr ? kNoFigure : static_cast<double>(part->wait_ns);
+    return part == nullptr ? kNotKnown : static_cast<double>(part->wait_ns);
   };
   column.cell = [calls = figures.calls.data(), rank, longest](std::size_t row) {
     return heat_cell(calls[row], rank, longest);
@@ -151,16 +147,17 @@ void add_rank_column(Table& table, const StragglerFigures& figures, int rank, do
 
 void add_rest_column(Table& table, const StragglerFigures& figures, const std::vector<int>& rest,
                      double longest) {
-  TableColumn column =
-      column_of("and " + std::to_string(rest.size()) + " more", "longest_wait_of_the_rest_ns",
-                "The other ranks: the longest that any of them waited. Those that "
-                "cost the others most stand before it, the worst first",
-                kRankColumn + 30);
+  TableColumn column{.title = "and " + std::to_string(rest.size()) + " more",
+                     .csv_title = "longest_wait_of_the_rest_ns",
+                     .definition =
+                         "The other ranks: the longest that any of them waited. Those that "
+                         "cost the others most stand before it, the worst first",
+                     .width = kRankColumn + 30};
   column.kind = TableColumn::Kind::kHeat;
   column.wish = 140;
   column.number = [calls = figures.calls.data(), rest](std::size_t row) {
     const StragglerPart* part = longest_of(calls[row], rest);
-    return part == nullptr ? kNoFigure : static_cast<double>(part->wait_ns);
+    return part == nullptr ? kNotKnown : static_cast<double>(part->wait_ns);
   };
   column.cell = [calls = figures.calls.data(), rest, longest](std::size_t row) {
     const StragglerPart* part = longest_of(calls[row], rest);
@@ -193,10 +190,9 @@ void add_pinned(Table& table, const StragglerFigures& figures, const StragglerCo
   double highest = 0;
   for (const StragglerRank& rank : figures.ranks) highest = std::max(highest, value(rank));
   std::vector<TableCell> cells(kColumnsBeforeRanks);
-  cells[0].text = std::move(title);
-  cells[0].tone = Tone::kSecondary;
+  cells[0] = TableCell::words(std::move(title), Tone::kSecondary);
   const auto add = [&](double given, bool is_most) {
-    TableCell cell = figure_cell(given > 0 ? show(given) : Quantity{});
+    TableCell cell = TableCell::figure(given > 0 ? show(given) : Quantity{});
     if (is_most && !cell.text.empty()) cell.text = "≤ " + cell.text;
     cell.bar = highest > 0 ? given / highest : 0;
     cell.mark = trace::TimeClass::kHost;
