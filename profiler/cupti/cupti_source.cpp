@@ -98,7 +98,8 @@ struct CuptiSource::State {
   void check_graphs() {
     if (graph_nodes == nullptr) return;
     const GraphNodes::Forgotten forgotten = graph_nodes->take_forgotten();
-    // When, as seen from the records, differs from rank to rank.
+    // Each rank notices this at another place in its records. From there on the numbers by which
+    // ranks match their replays may differ, as after a loss.
     if (forgotten.by_change || forgotten.by_number) join.note_loss();
     if (!forgotten.by_change || std::exchange(has_told_of_changed_graphs, true)) return;
     recorder.log(

@@ -1,6 +1,7 @@
 // The process into which CUDA or NVTX has loaded us. It is recorded from its first work on: a range
-// of its own, a communicator of NCCL, or something that a GPU does for it. Many only ask which GPUs
-// there are, among them helpers that inherited a rank, whose place they must not take. Any thread.
+// of its own, a communicator of NCCL, or something that a GPU does for it. Many processes only ask
+// which GPUs there are. Some of them, started by a rank, have its RANK in their environment: they
+// must not be recorded as that rank. Any thread.
 #pragma once
 
 #include <atomic>

@@ -31,7 +31,7 @@ trace::RecordSchedule widened(trace::RecordSchedule schedule) {
 
 CuptiOptions cupti_options() {
   CuptiOptions options;
-  // Where the program has not loaded a CUPTI of its own.
+  // The CUPTI that is loaded if the program has not loaded one itself.
   std::error_code error;
   options.library = std::filesystem::exists(SHARDLENS_CUPTI, error) ? SHARDLENS_CUPTI : "";
   options.graphs = true;

@@ -123,7 +123,7 @@ void AllocationTracker::take_in(const AllocatorEntry& entry) {
   switch (entry.action) {
     case AllocatorAction::kAllocated: {
       const std::lock_guard lock(mutex_);
-      // Its end will tell no category.
+      // When it is freed its category will not be known any more.
       if (!keep(allocation))
         bytes_.move(entry.category, trace::MemoryCategory::kOther, entry.bytes);
       return;

@@ -1,6 +1,6 @@
-// The calls that CUDA graphs have captured, by the handle that NCCL has of them: for as long as it
-// keeps the graph, and it names them with each replay where the host takes part in that. Any
-// thread; a lock for a few instructions while a graph is captured or such a replay begins.
+// The calls that CUDA graphs have captured, by the handle that NCCL gets for each. NCCL keeps it as
+// long as the graph, and hands it back with every replay in which the host takes part. Any thread;
+// a lock for a few instructions while a graph is captured or such a replay begins.
 #pragma once
 
 #include <cstddef>

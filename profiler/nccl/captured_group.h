@@ -1,7 +1,7 @@
-// Which launch carries which of the calls that a CUDA graph captures, of one communicator. NCCL
-// makes all calls of a group, then its launches. Right after each it tells what that carries,
-// unless the host takes part in replays, as it does across machines: then it tells with the
-// replays, and not of which launch. One thread at a time.
+// Which kernel launch carries which call, while a CUDA graph captures calls of one communicator.
+// NCCL reports all calls of a group, then the group's launches, and after each launch the calls
+// that it carries. Where the host takes part in replays, as it does across machines, NCCL reports
+// those only with the replays, and not which launch they belong to. One thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What one GPU can be asked between events. A question that it does not answer is asked once and
-// left out; one that fails later is reported once. One thread at a time.
+// The counters of one GPU: power, clocks, temperature, traffic. One that the device does not have
+// is asked for once and then left out; one that fails later is reported once. One thread at a time.
 #pragma once
 
 #include <array>

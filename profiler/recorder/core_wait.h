@@ -1,6 +1,6 @@
-// How long the training thread waited for a core while the recorder's own threads had one: where
-// the job needs all cores, recording costs that, too. follow() is the training thread's, the rest
-// the recorder's.
+// How long the training thread had to wait for a core because the recorder's threads used it: a
+// cost of recording where the job needs all cores. follow() is the training thread's, the rest the
+// recorder's.
 #pragma once
 
 #include <unistd.h>

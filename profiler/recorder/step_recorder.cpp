@@ -18,7 +18,7 @@ void StepRecorder::on_detail_change(std::function<void(bool)> follow) {
 }
 
 void StepRecorder::begin_step(std::int64_t index, std::int64_t at_ns) {
-  // Steps that are found later are told by anybody.
+  // Steps that are found from outside may be told by any thread.
   if (!state_.options.late_steps) state_.core_wait.follow();
   state_.step_start_ns = at_ns;
   state_.step = index;

@@ -1,5 +1,5 @@
-// When the latest steps were, for rows that are told apart from their step. One thread begins and
-// ends; any thread asks. Locks: not for a hot path.
+// When the latest steps were, for sources that know a row's time but not its step. One thread
+// begins and ends; any thread asks. Locks: not for a hot path.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What LibTorch itself needs more once operators are observed, whoever observes them. Any thread.
+// How much longer LibTorch itself takes for an operator once anybody observes operators, without
+// what the observer does. Any thread.
 #pragma once
 
 namespace shardlens::profiler {

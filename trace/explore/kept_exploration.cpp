@@ -10,7 +10,7 @@ namespace shardlens::trace {
 
 namespace {
 
-// The names of all members, here and below, so that none is forgotten.
+// Takes the structs apart, here and below, so that a new member does not compile until it is kept.
 template <typename Cache, typename Figures>
 void each_value_of_name(Cache& cache, Figures& figures) {
   auto& [name, piece_class, kernel_class, count, total_ns, share, mean_ns, median_ns, p99_ns,
@@ -47,7 +47,7 @@ void each_value_of_stragglers(Cache& cache, Stragglers& figures) {
   for (auto* number : {&matched, &unmatched, &clock_error_ns}) cache.value(*number);
 }
 
-// All but the stragglers, which are shared.
+// All but the stragglers, which are kept once for all figures that share them.
 template <typename Cache, typename Figures>
 void each_value_of_figures(Cache& cache, Figures& figures) {
   auto& [range, tables, is_whole_run, fraction, seconds, incomplete, stragglers] = figures;

@@ -11,8 +11,8 @@ namespace shardlens::trace {
 
 namespace {
 
-// Beyond it chunks are not decoded to learn which steps they are of: of a run that records so much
-// every step between a chunk's first and its last is taken to have a record.
+// To know which steps have a record of allocations, chunks are decoded; of a run with more chunks
+// than this every step from a chunk's first event to its last is taken to have one.
 constexpr std::size_t kMostDecodedChunks = 512;
 
 std::vector<ChunkEntry> allocation_chunks(const EventStore& store, int rank) {
@@ -129,7 +129,7 @@ std::vector<StepMemory::PhasePart> phases_of(const RankRows& rows, const Step& s
   return phases;
 }
 
-// Where nobody has chosen: the first rank and its first step that have a record.
+// What the user has not chosen is the first rank with a record, and that rank's first such step.
 void choose(StepMemory& memory) {
   memory.rank = memory.request.rank;
   memory.step = memory.request.step;

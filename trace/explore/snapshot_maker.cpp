@@ -9,8 +9,8 @@ namespace shardlens::trace {
 
 namespace {
 
-// Of the overviews: so many of a row are more than there are pixels and so few that nobody waits
-// for those in a pixel, or for the events where a pixel is shorter; all of them take 100 MB.
+// How many cells an overview may have. Of one row: more than a screen has pixels, and few enough to
+// be summed up within a frame. Of the whole run: what fits into 100 MB.
 constexpr std::int64_t kMostCellsOfARow = std::int64_t{1} << 16;
 constexpr std::size_t kMostCells = std::size_t{1} << 22;
 
@@ -43,7 +43,8 @@ RankSnapshot snapshot_of(const ExploredRank& rank, std::span<const ChunkEntry> c
     }
     has_kernels = has_kernels || chunk.kind == EventKind::kKernel;
   }
-  // Until all were looked at: a GPU's operators only launch.
+  // Operators of a rank with a GPU only launch kernels. Until the scan has seen all, a rank without
+  // kernels is taken to compute in its operators.
   result.operators_compute =
       scan.operators_compute(result.rank) || (!has_kernels && !scan.is_done());
   return result;

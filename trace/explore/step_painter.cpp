@@ -19,9 +19,10 @@ namespace shardlens::trace {
 
 namespace {
 
-// What is shorter than these parts of a step cannot be seen when it fills the window, and is folded
-// with its neighbours: so one picture serves every zoom. Of many ranks few are looked at so
-// closely.
+// Into how many parts a step is divided. Events shorter than a part cannot be seen when the step
+// fills the window and are joined with their neighbours, so that one picture serves every zoom.
+// With many ranks parts are coarser, since their rows are low and the picture must not grow too
+// large.
 constexpr double kPictureParts = 4096, kPicturePartsOfMany = 2048;
 constexpr std::size_t kMany = 64;
 // Ribbons and collectives are cut no finer.
@@ -87,7 +88,7 @@ class StepRowSorter {
                                      : nullptr;
   }
 
-  // Those beside the step of their rank tell the others whom they waited for.
+  // Also one outside of its own rank's step: other ranks may have waited for it within theirs.
   void take_in(const Collective& row) {
     StepRank* const rank = rank_at(row.rank);
     if (rank == nullptr || !is_plausible_time(row.start_ns, row.end_ns)) return;
@@ -167,7 +168,7 @@ std::shared_ptr<const CollectiveCalls> calls_of(const RunSnapshot& run, const Ho
   return calls;
 }
 
-// The rows that the step has. One's address holds once all are there.
+// The rows that the step has. Their addresses may be used once all of them were added.
 class StepCatalogue {
  public:
   explicit StepCatalogue(const StepFigures& step) {
@@ -221,7 +222,7 @@ class StepCatalogue {
   std::int64_t index_ = 0;
 };
 
-// Of each piece also how much of it is of its class.
+// The ribbon's pieces, each with the share of its time that is of its class.
 std::vector<Piece> ribbon_of(const StepRank& rank, const WindowActivity& all,
                              const Intervals& optimizer) {
   const auto exact =

@@ -14,13 +14,15 @@ namespace shardlens::trainer {
 
 namespace {
 
-// Where times are shown that the host saw, and where they only say that a collective is no longer
-// pending: each look asks the driver for its locks. LibTorch's watchdog looks every 100 ms.
+// How often is looked whether collectives have ended: often where the times that the host sees are
+// shown, seldom where CUPTI tells the times and this only says that none is pending any more. Each
+// look takes locks of the driver. LibTorch's watchdog looks every 100 ms.
 constexpr std::chrono::microseconds kTimingInterval{500}, kPendingInterval{20'000};
 constexpr std::chrono::seconds kWatchGrace{2};
 
-// What tells of a collective's end without keeping its tensors, as the copy that LibTorch's own
-// watchdog has. Memory that training gives back must be free at once, not when the watch comes by.
+// A copy of a collective's work that tells when it ends but does not hold its tensors, as
+// LibTorch's own watchdog has one: memory that training gives back must be free at once, not at the
+// next look.
 c10::intrusive_ptr<c10d::Work> without_tensors(const c10::intrusive_ptr<c10d::Work>& work) {
   using WorkNccl = c10d::ProcessGroupNCCL::WorkNCCL;
   const auto* nccl = dynamic_cast<const WorkNccl*>(work.get());

@@ -29,7 +29,7 @@ void GraphReplays::settle(bool is_last) {
 }
 
 std::vector<GraphReplays::Waiting> GraphReplays::take_settled(bool is_last) {
-  // Together with younger ones of earlier calls.
+  // Those that have waited long enough, and younger ones of the same calls or earlier ones.
   std::uint32_t last_call = 0;
   for (const Waiting& replay : waiting_)
     if (replay.is_old || is_last) last_call = std::max(last_call, replay.kernel.correlation);

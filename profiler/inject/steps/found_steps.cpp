@@ -7,7 +7,7 @@
 namespace shardlens::profiler {
 namespace {
 
-// Nobody tells them.
+// Loss, gradient norm and learning rate of a step that was found are not known.
 StepResult unknown_result(bool has_activity) {
   StepResult result;
   result.has_activity = has_activity;

@@ -1,7 +1,8 @@
-// Puts the steps that were found into the recorder. Several look for them at once, on their own
-// threads; the first to find one is believed from then on, until it falls silent while another
-// finds steps by the same means: a program that replays a CUDA graph does so in another stream than
-// the one in which it warmed up. Any thread.
+// Puts the steps that were found into the recorder. Several finders look for them at once, each on
+// its own thread (by ranges, by kernels of one stream); the first that finds a step is believed
+// from then on. Another one of the same kind takes over when the first has gone silent: a program
+// that replays a CUDA graph does so in another stream than the one in which it warmed up. Any
+// thread.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@ namespace shardlens::trace {
 
 namespace {
 
-// Rows that come late compute a step again, whose calls must still be there.
+// A row that comes late has its step computed again, for which the step's calls must still be here.
 constexpr std::int64_t kKeptNs = 30'000'000'000;
 constexpr std::size_t kCallsBetweenTrims = 4096;
 
@@ -31,7 +31,7 @@ void ExposureSplit::add(const std::vector<MatchedCall>& calls) {
   for (const MatchedCall& call : calls) {
     Rank& rank = ranks_[call.rank];
     rank.calls.add(call);
-    // Calls are of the newest steps, but for those that ended late.
+    // Nearly every call belongs to one of the newest steps, so look there first.
     for (auto open = rank.open.rbegin(); open != rank.open.rend(); ++open) {
       const Interval& window = open->second.exposed.window;
       if (window.end_ns <= call.start_ns) break;
@@ -51,7 +51,7 @@ bool ExposureSplit::decide(const Rank& rank, const Exposed& exposed, Waiting& wa
   });
   // A call of which not all is known yet may move data at any time.
   if (std::ssize(known) < calls) return false;
-  // Kernels of communication that no call tells of.
+  // Some exposed time belongs to communication kernels for which no call was recorded.
   const std::int64_t exposed_ns = length(times);
   if (length(intersect(times, normalize(std::move(known)))) != exposed_ns) return false;
   waiting.ns = exposed_ns - length(intersect(times, normalize(std::move(moving))));

@@ -1,5 +1,6 @@
-// How long each row of collectives was exposed, over the measured steps. Parts of open steps may
-// change; a step that is retired by all ranks is folded into the sum. One owner.
+// For the table of collectives: how long those of each of its rows ran with no computation beside
+// them, over the measured steps. While rows of a step may still come its times are replaced as a
+// whole; once all ranks are through with it they go into the sum. One owner.
 #pragma once
 
 #include <cstdint>

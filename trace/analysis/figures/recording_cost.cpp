@@ -40,7 +40,7 @@ double mean_step_ns(const StepFigures& step) {
 }  // namespace
 
 double slowdown(double cost_ns, double time_ns) {
-  // An estimate may be wrong, and no job consists of its recording alone.
+  // The cost is an estimate and may come out too high: the job itself took a tenth at the least.
   const double rest = std::max(time_ns - cost_ns, time_ns / 10);
   return rest > 0 ? cost_ns / rest : 0;
 }

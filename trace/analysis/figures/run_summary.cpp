@@ -38,8 +38,8 @@ void add_phases(const StepFigures& step, PhaseSums& sums) {
   }
 }
 
-// Our own ranks mark every phase; of another program those are known that some step has, and the
-// rest once there is any.
+// Our own ranks mark every phase. Of another program we know only the phases that occur in some
+// step, and what those leave of the step.
 void set_phases(const RunInfo& info, const PhaseSums& sums, RunSummary& summary) {
   if (summary.steps_measured == 0) return;
   constexpr auto kRest = static_cast<std::size_t>(Phase::kOther);
@@ -253,7 +253,7 @@ std::int64_t gradient_bytes_per_value(const std::vector<BucketFigures>& buckets,
                                       std::int64_t parameters) {
   double bytes = 0;
   for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
-  // A bucket aligns nothing, so that the quotient is whole unless parameters are frozen.
+  // Buckets have no padding, so bytes ÷ parameters is a whole number unless some are frozen.
   const double measured = parameters > 0 ? bytes / static_cast<double>(parameters) : 0;
   if (measured > 1.5 && measured < 8.5) return std::llround(measured);
   return 4;

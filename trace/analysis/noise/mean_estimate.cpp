@@ -49,7 +49,7 @@ Correlations correlations_of(const std::vector<double>& values) {
   const double squares =
       std::inner_product(deviations.begin(), deviations.end(), deviations.begin(), 0.0);
   const auto count = static_cast<double>(values.size());
-  // Rounding alone makes equal values differ.
+  // All values are the same but for rounding: there is nothing to correlate.
   if (squares <= 1e-24 * mean * mean * count) return {};
   Correlations result;
   double half_time = 0.5;

@@ -1,4 +1,4 @@
-// How well the steps of one run tell their mean. Neighbouring steps resemble each other (caches,
+// How exactly the steps of one run tell their mean. Neighbouring steps resemble each other (caches,
 // temperature, other programs), so that n steps say less than n independent ones would. Any thread.
 //
 // Method: the integrated autocorrelation time τ = 1 + 2 Σ ρ_k with Sokal's window (Sokal 1997,

@@ -70,7 +70,8 @@ void NoiseModel::add(const NoiseRun& run) {
   group->runs.push_back(run.noise);
 }
 
-// Relative to their group's mean, runs of all settings are taken to scatter alike.
+// Each group holds runs of the same settings. In per cent of their group's mean, runs are taken to
+// scatter alike whatever their settings, so that all groups together tell by how much.
 auto NoiseModel::pool(std::size_t figure) const -> Pooled {
   Pooled result;
   double within = 0, errors = 0, steps = 0, runs = 0;
@@ -144,8 +145,8 @@ std::optional<Judgement> NoiseModel::judge(std::size_t figure, const Side& first
     --pooled.freedom;
   }
   if (pooled.freedom < 1) {
-    // A run's steps say nothing of what changes from one start to the next, least of all where they
-    // drift.
+    // No settings were run twice, so it is not known how much runs differ from one start to the
+    // next. What is left is how much the steps within each run scatter, if they do not drift.
     const bool is_told = same == nullptr && !basis_.drifts && a.has_error() && b.has_error();
     return is_told ? std::optional(judgement_of(difference, sum_of({within(a), within(b)})))
                    : std::nullopt;
@@ -154,7 +155,8 @@ std::optional<Judgement> NoiseModel::judge(std::size_t figure, const Side& first
   for (const MeanEstimate& side : {a, b}) {
     const double missing = pooled.mean_steps / static_cast<double>(side.count) - 1;
     if (missing <= 0) continue;
-    // A shorter run than those that the spread was seen in scatters more by so much.
+    // The spread was seen between longer runs than this one: a shorter one scatters by so much
+    // more.
     if (!pooled.within) return std::nullopt;
     more += *pooled.within * missing * side.mean * side.mean;
   }
@@ -168,7 +170,7 @@ std::string NoiseModel::note() const {
   if (b.between_runs) {
     const double apart =
         student_t_quantile(kFalseClaims, b.degrees_of_freedom) * std::sqrt(2.0) * *b.between_runs;
-    // Two runs of which one was disturbed say thousands of per cent, which no step time differs by.
+    // Where one of two runs was disturbed this comes to thousands of per cent, which helps nobody.
     return "Two runs of the same settings differ by " +
            (apart < 1 ? "up to " + percent_text(apart) : "twofold and more") +
            " by chance (95 %, from " + std::to_string(b.runs) + " runs" +

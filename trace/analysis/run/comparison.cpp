@@ -115,8 +115,8 @@ class Comparer {
     }
   }
 
-  // Told apart by their reciprocals, the seconds of one token: proportional to the steps that they
-  // come from, so that the verdict is that of the steps where a step's tokens are the same.
+  // Whether two rates really differ is judged by the seconds per token: these are proportional to
+  // step times, so that runs with the same tokens per step get the verdict of their step times.
   void add_throughput() {
     const double first = first_.summary.tokens_per_s.value_or(0);
     const double second = second_.summary.tokens_per_s.value_or(0);
@@ -216,7 +216,7 @@ class Comparer {
     }
     if (!headline_) return;
     for (auto& figure : result_.figures) {
-      // A rate is the step that it comes from.
+      // Tokens per second follow from the step time and share its verdict.
       const bool is_rate = figure.name == "tokens per second";
       if (figure.name == headline_name() || is_rate) figure.beyond_noise = verdicts[0];
     }

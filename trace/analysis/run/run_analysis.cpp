@@ -41,7 +41,7 @@ bool is_plausible(const Step& step) {
          is_possible(step.model_flops, INT64_MAX);
 }
 
-// Whose present a batch tells of, also when nothing is pending any more.
+// The rank that wrote a batch, if the batch says what that rank does now, "nothing" included.
 std::optional<int> rank_that_wrote(const Batch& batch) {
   if (batch.heartbeat) return batch.heartbeat->rank;
   if (batch.cost) return batch.cost->rank;
@@ -108,7 +108,8 @@ void RunAnalysis::State::adopt_world_size() {
   steps.set_rank_count(ranks.size());
   const int recorded = info.recorded_ranks > 0 ? info.recorded_ranks : info.world_size;
   const auto expected = recorded > 0 ? static_cast<std::size_t>(recorded) : ranks.size();
-  // In another's program not everybody who uses a GPU has steps; while it runs, they may come.
+  // In a program that was not written for us some processes use a GPU but train no steps: once it
+  // has ended, a step is complete without them.
   const bool has_all = !info.imported_from.empty() && info.status != RunStatus::kRunning;
   steps.set_world_size(has_all ? std::min(expected, ranks_with_steps) : expected);
 }

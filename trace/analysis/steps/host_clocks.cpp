@@ -138,7 +138,7 @@ struct HostClocks::Growth {
   std::vector<Clock>& result;
   std::map<int, std::size_t> place = {};  // in `result`, by clock
 
-  // All that the clock reaches, unless it is there already.
+  // Adds `root` and every clock that collectives link it to, directly or through others.
   void add_tree(int root) {
     std::priority_queue<Hop, std::vector<Hop>, std::greater<>> next;
     const int tree = static_cast<int>(result.size());

@@ -8,7 +8,7 @@ namespace shardlens::trace {
 namespace {
 
 constexpr std::int64_t kLastStep = std::int64_t{1} << 40;
-// What a recording without any step may keep.
+// How many intervals are kept of a recording that has no steps, which would retire them.
 constexpr std::size_t kMostIntervals = 1u << 21;
 
 }  // namespace

@@ -28,7 +28,7 @@ double combined(const Reports& reports, Member member) {
   return are_equal ? first : sum / count;
 }
 
-// What one rank does not tell is not known of all.
+// A sum over ranks is known only if every rank tells its part.
 void add_told(std::optional<std::int64_t>& sum, std::int64_t told, bool is_first) {
   if (is_first) sum = 0;
   if (sum) sum = told == kNotKnown ? std::nullopt : std::optional(saturated_add(*sum, told));

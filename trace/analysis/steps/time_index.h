@@ -1,4 +1,5 @@
-// Things with a start and an end, found by time; the recent past of a rank. One owner.
+// What a rank did lately, in order of time, so that what touches a window is found quickly. One
+// owner.
 #pragma once
 
 #include <algorithm>

@@ -17,7 +17,7 @@ namespace shardlens::trace::detail {
 
 namespace {
 
-// Of what an operator started; all of them are summed up.
+// How many of the kernels that an operator started get a link; the summary counts all of them.
 constexpr std::size_t kMostStartedLinks = 3;
 
 class BulkFacts {
@@ -140,7 +140,7 @@ class BulkFacts {
     }
   }
 
-  // Of an operator that others run in: everything that was launched meanwhile.
+  // For an operator that calls others: everything that was launched while it ran.
   void add_all_launched(const std::vector<FoundEvent>& launches) {
     sheet_.add("Launches", summary_of(launches), "on this thread while it ran");
     sheet_.add_link("Launch", finder_.place_of(launches.front()));
@@ -177,7 +177,7 @@ class BulkFacts {
     sheet_.add_link(label, finder_.place_of(*other));
   }
 
-  // The n-th of its name in its step has its likes in the n-th of the steps around.
+  // If it is the n-th of its name in its step: the n-th of that name in the steps before and after.
   void add_neighbour_steps(const Step& step) {
     const auto& steps = rank_.rows->steps;
     const auto at = &step - steps.data();

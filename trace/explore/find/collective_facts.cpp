@@ -94,7 +94,7 @@ class CollectiveFacts {
     if (run_.clocks) sheet_.details.clock_error_ns = run_.clocks->error_between_hosts(ranks);
     const bool is_known = sheet_.details.clock_error_ns != kUnknownClockError;
     for (const CollectivePart& part : parts) {
-      // Who had left by then waited for nobody.
+      // A rank that ended before the latest one began did not wait for it.
       const bool has_left = part.end_ns <= latest->start_ns;
       add_call(part, !is_known ? 0 : has_left ? part.start_ns : latest->start_ns);
     }

@@ -6,7 +6,7 @@ namespace shardlens::trace {
 
 namespace {
 
-// Of a compiled expression; one that needs more was not typed by hand.
+// How much a compiled expression may take: nobody types one by hand that needs more.
 constexpr std::int64_t kMostMemory = 8 << 20;
 constexpr std::size_t kLongestPattern = 4096;
 

@@ -1,4 +1,4 @@
-// The event nearest to a time, to one side of it, among those offered. One thread.
+// The next or the previous event with a searched name, seen from a time. One thread.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace shardlens::trace {
 
 namespace {
 
-// How far is looked at first; four times as far as long as nothing is there.
+// How far is searched at first, then four times as far each time until something is found.
 constexpr std::int64_t kFirstReachNs = 1'000'000;
 constexpr std::int64_t kMostReachNs = 2 * kLatestTimeNs;  // from the first time to the last
 

@@ -35,7 +35,7 @@ std::shared_ptr<const UnitFigures> DrawnCollectives::unit(int index) {
   return place->second = std::move(figures);
 }
 
-// Of the last plan that has it.
+// The bucket as the latest plan that contains it describes it.
 std::shared_ptr<const BucketFigures> DrawnCollectives::bucket(int index) {
   const auto [place, is_new] = buckets_.try_emplace(index);
   if (!is_new) return place->second;

@@ -68,7 +68,8 @@ using PictureClock = std::chrono::steady_clock;
 // No screen has more; a request for them is a mistake that must not cost the whole run.
 constexpr double kMostPixels = 65536;
 
-// Asked by several threads, of a function that need not stand that.
+// Asks whether a picture is still wanted. Several threads ask; the caller's function is called by
+// one of them at a time.
 class Wanted {
  public:
   explicit Wanted(const std::function<bool()>& wanted) : wanted_(wanted) {}

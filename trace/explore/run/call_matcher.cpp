@@ -9,7 +9,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Matching all collectives again may take this share of the time while a run is live.
+// While a run is live, matching all collectives again is put off for so many times as long as it
+// took.
 constexpr int kPause = 10;
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Which collectives of all ranks are one call. One owner.
+// Finds which rows of all ranks belong to one call of a collective, again whenever ranks have new
+// ones. One owner.
 #pragma once
 
 #include <chrono>

@@ -9,7 +9,7 @@
 namespace shardlens::trace {
 
 namespace {
-// With one call: some milliseconds.
+// How many are classified per call, which takes some milliseconds.
 constexpr std::size_t kCollectivesPerCall = 512;
 constexpr std::int64_t kLongestStretchNs = 5'000'000'000;
 }  // namespace
@@ -23,10 +23,10 @@ bool ExposureScan::scan_some(EventStore& store, const RankSnapshot& rank, std::i
     shared_.reset();
     return false;
   }
-  // Late rows may have come in between.
+  // Rows that came late may have been sorted in between those that were classified.
   const bool is_prefix = ids_.size() <= collectives.size() &&
                          std::equal(ids_.begin(), ids_.end(), collectives.ids.begin());
-  // So may the first operator that computes.
+  // Or it became known only now that this rank's operators compute, so that they count, too.
   const bool has_missed_some = rank.operators_compute && !operators_counted_;
   if (!is_prefix || has_missed_some) {
     ids_.clear();

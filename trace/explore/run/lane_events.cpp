@@ -7,7 +7,7 @@ namespace shardlens::trace {
 
 namespace {
 
-// In order of start, none of them reversed.
+// Whether its events are in order of start and none ends before it begins.
 bool is_plain(const EventColumns& columns) {
   if (!columns.is_ordered()) return false;
   for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -14,8 +14,8 @@ namespace shardlens::trace {
 
 namespace {
 
-// With one call, of all ranks: some milliseconds on several threads, and few enough that what was
-// decoded is still there for who looks at the same time again.
+// Chunks per call, over all ranks: some milliseconds of work on several threads, and few enough
+// that they are still in the cache for whoever needs them right after the scan.
 constexpr std::size_t kChunksPerCall = 128;
 
 using Loaded = std::vector<std::shared_ptr<const EventColumns>>;
@@ -171,7 +171,7 @@ int LaneScan::operator_levels(int rank, int lane) const {
 }
 
 bool LaneScan::operators_compute(int rank) const {
-  // Its own only: this is asked for each of a thousand ranks.
+  // Only this rank's lanes are gone through, since a run may have a thousand ranks.
   const auto of_rank = std::ranges::subrange(lanes_.lower_bound({rank, INT_MIN, EventKind{}}),
                                              lanes_.lower_bound({rank + 1, INT_MIN, EventKind{}}));
   return std::ranges::any_of(of_rank, [](const auto& lane) {

@@ -1,6 +1,7 @@
-// A look at every bulk event of a run, in the background: which contradict themselves, how deep
-// they nest, whether operators count as compute. Whoever else wants every event looks on, so that
-// chunks are decoded once. One thread calls, several work.
+// Goes once over all bulk events of a run, in the background: how many end before they begin or
+// overlap where they must not, how deep they nest, whether operators count as compute. Whoever else
+// needs every event is called for each chunk, so that chunks are decoded once. One thread calls,
+// several work.
 #pragma once
 
 #include <cstdint>

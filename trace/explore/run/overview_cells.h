@@ -1,5 +1,6 @@
-// What events look like from afar: sums over cells of equal length, a power of two in nanoseconds,
-// on the absolute time axis. Pure values and functions, any thread.
+// The cells of an overview: for each stretch of time of one length, a power of two in nanoseconds,
+// how many events began in it and how long the rank was busy. They are what a timeline is drawn
+// from where a pixel is longer than a cell. Pure values and functions, any thread.
 #pragma once
 
 #include <algorithm>

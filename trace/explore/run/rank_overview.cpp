@@ -11,13 +11,13 @@ namespace shardlens::trace {
 
 namespace {
 
-// With one call: as much as a part of the run's scan has decoded.
+// How many are filled per call: about what the scan has decoded in one of its own.
 constexpr std::int64_t kCellsPerCall = 4096;
-// Wider than any extent, which ends where no time is plausible any more; half of what a number
-// holds, so that sums fit.
+// Wider than any run, since implausible times are left out; half of what an integer holds, so that
+// sums do not overflow.
 constexpr Interval kEver{-(std::int64_t{1} << 62), std::int64_t{1} << 62};
 
-// Of those that were joined.
+// The busiest of the cells that were joined into a longer one.
 struct Greatest {
   std::int64_t busy_ns = 0;
   void see(const OverviewCell& cell) { busy_ns = std::max(busy_ns, cell.busy_ns); }
@@ -87,7 +87,7 @@ bool RankOverview::fill_some(EventStore& store, const RankSnapshot& rank, std::i
   }
   for (const auto& [lane, sums] : found.lanes) rows_.lanes[lane].put(cells.start_ns, sums);
   rows_.classes.put(cells.start_ns, found.classes);
-  // What is recorded behind the end of its last cell's part makes that cell stale again.
+  // The last cell may reach beyond what is recorded so far: what comes there makes it stale again.
   const Interval filled{std::max(cells.start_ns << bits, extent_.start_ns),
                         std::min(cells.end_ns << bits, extent_.end_ns)};
   stale_ = subtract(stale_, {filled});
@@ -126,7 +126,7 @@ std::vector<OverviewLane> RankOverview::lanes(int lane, EventKind kind) const {
 
 bool RankOverview::is_complete(int cell_bits, Interval window) const {
   const std::shared_lock lock(mutex_);
-  // They became longer since they were asked for.
+  // Cells have been made longer since the caller chose this length.
   if (cell_bits < rows_.cell_bits) return false;
   const Interval within{std::max(window.start_ns, extent_.start_ns),
                         std::min(window.end_ns, extent_.end_ns)};

@@ -1,6 +1,6 @@
-// A rank from afar: its events and where its time went, as cells that are filled in the background
-// from what was recorded. What came in since makes its stretch of time stale, and that is filled
-// again; nothing else has to know in which order a rank records.
+// One rank's overview, from which it is drawn when zoomed out: its events and where its time went,
+// summed over cells. They are filled in the background. Whatever is recorded later marks the cells
+// of its time as stale, and these are filled again: so rows and events may come in any order.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ namespace shardlens::trace {
 class EventStore;
 struct RankSnapshot;
 
-// Without a part of it nothing is read or shown: what is kept with a run, too.
+// The cells, which are also what is kept beside a finished run.
 struct OverviewRows {
   int cell_bits = kFinestCellBits;
   std::map<OverviewLane, CellRow<OverviewCell>> lanes;
   CellRow<TimeByClass> classes;
 };
 
-// What is filled of a rank's extent: its last instant, too, at which something may begin.
+// Intervals end before their last instant, at which an event without length may still lie.
 inline Interval with_end(Interval extent) {
   return extent.length() > 0 ? Interval{extent.start_ns, extent.end_ns + 1} : extent;
 }
@@ -35,7 +35,7 @@ class RankOverview {
   RankOverview();
 
   // One thread at a time, while others read:
-  void add_news(Interval time);  // what was recorded there is not what it was
+  void add_news(Interval time);  // something was recorded there: its cells are stale
   // `extent`: of what the rank has recorded; cells never become shorter.
   void fit(Interval extent, int cell_bits);
   // Fills the next stale cells of what the rank has recorded before `until_ns`; true while there

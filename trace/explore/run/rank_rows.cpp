@@ -27,7 +27,7 @@ std::vector<T> reordered(std::vector<T>& values, const std::vector<std::uint32_t
   return result;
 }
 
-// What was recorded in order, as nearly all is, is only looked at.
+// Nearly all rows were recorded in order: then this only checks that.
 template <typename Row>
 void put_in_order(TimedRows<Row>& timed) {
   const auto start_of = [&](std::uint32_t at) {
@@ -169,7 +169,7 @@ void RankRowsBuilder::add_counter(std::string_view name, std::string_view unit,
   }
   const std::int64_t before = std::exchange(series->last_ns, time_ns);
   const bool is_own = gpu_counter_place(name) >= 0 || name == kThrottled;
-  // The first stands for a time that nobody knows.
+  // A sample stands for the time since the one before, which is not known of the first.
   if (is_own && before == 0) return;
   series->samples.push_back({is_own ? before : time_ns, value});
   series->highest = std::max(series->highest, value);
@@ -222,7 +222,7 @@ void RankRowsBuilder::add(RowPart part) {
   append_rows(all.collectives.ids, part.collective_ids);
 }
 
-// A peak that has the time of its step's end may have been anywhere in it.
+// A peak that was recorded at its step's end may have been anywhere in the step.
 void RankRowsBuilder::place_peaks() {
   RankRows& all = *shared_;
   std::erase_if(peaks_, [&](const AreaSample& peak) {

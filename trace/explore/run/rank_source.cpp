@@ -11,7 +11,8 @@ namespace shardlens::trace {
 
 namespace {
 
-// Few, since the first frame waits for them; then as many as others can wait for.
+// Rows read at a time: few at first, since the first frame waits for them; then as many as keep
+// others who want to read from waiting too long.
 constexpr std::int64_t kFirstRows = 256, kRowsPerCall = 8192;
 
 // The rank's own row comes with every part.
@@ -21,7 +22,7 @@ bool has_rows(const RowPart& part) {
   return !rows.empty() || !part.bucket_parameters.empty();
 }
 
-// Of the first rows of a table.
+// The lanes that occur in the first 256 rows of a table.
 Result<std::vector<int>> first_lanes(Database& database, const std::string& table, int rank) {
   TRY_ASSIGN(auto statement,
              database.prepare("select distinct lane from (select lane from " + table +
@@ -139,7 +140,7 @@ Result<bool> RankSource::refresh() {
   if (file_->is_stale()) TRY(open_file());
   if (has_more_rows_) return false;
   TRY_ASSIGN(RowPart part, read_part());
-  // Some 90 KB, of each of what may be a thousand ranks.
+  // SQLite would keep some 90 KB of pages, and a run may have a thousand ranks.
   forget_pages(file_->database());
   if (!has_rows(part)) return false;
   has_more_rows_ = part.has_more;

@@ -72,7 +72,7 @@ RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chu
     lane_in(lanes, chunk.lane).events[static_cast<std::size_t>(chunk.kind)] +=
         std::max<std::int64_t>(chunk.header.count, 0);
   }
-  // Some, as long as nobody has counted them.
+  // −1: there are some, but they have not been counted yet.
   for (const int lane : rows.span_lanes) lane_in(lanes, lane).spans = -1;
   for (const int lane : rows.collective_lanes) lane_in(lanes, lane).collectives = -1;
   if (rank.has_all_rows) {

@@ -9,7 +9,7 @@ namespace shardlens::trace {
 
 namespace {
 
-// Whether a rank's names are those of communication, asked once for each.
+// What a rank's kernels do, by their names: each name is looked at once.
 class NameActivities {
  public:
   NameActivities(const EventStore& store, int rank) : store_(store), rank_(rank) {}
@@ -20,7 +20,7 @@ class NameActivities {
       known_.resize(name + 1, Activity::kNone);
     }
     Activity& known = known_[name];
-    // Kernels are never nothing.
+    // kNone means "not looked at yet": every kernel is some activity.
     if (known == Activity::kNone) {
       known = activity_of(EventKind::kKernel, {}, store_.text(rank_, name));
     }
@@ -34,7 +34,7 @@ class NameActivities {
   std::vector<Activity> known_;
 };
 
-// A pause of no length would split a set for nothing, hence only events with one.
+// Events without length are left out; those that touch become one interval.
 void append_time(std::vector<Interval>& to, Interval time) {
   if (time.length() <= 0) return;
   if (!to.empty() && time.start_ns >= to.back().start_ns && time.start_ns <= to.back().end_ns) {

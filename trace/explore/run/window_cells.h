@@ -1,5 +1,4 @@
-// What a rank did in a window, summed over cells, from its events and rows: each cell of them is
-// what every event in it says. Any thread.
+// The cells of an overview for a window, summed from all events and rows in it. Any thread.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,7 @@ TimeClass piece_class_of(EventKind kind, KernelClass kernel_class) {
   return TimeClass::kCompute;
 }
 
-// Before the second pass there is none, and no quantile.
+// `exact` is null before the second pass: then there are no quantiles yet.
 NameFigures figures_of(const EventStore& store, std::size_t kind, const NameTotals& totals,
                        const ExactPass* exact, std::size_t place) {
   const NameTotal& total = totals.names()[place];

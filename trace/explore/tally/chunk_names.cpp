@@ -7,7 +7,7 @@
 
 namespace shardlens::trace {
 
-// Several ids may be the same name, or none that is known.
+// A chunk's ids are those of its rank: several may stand for one name of the run, or for none.
 std::shared_ptr<const ChunkNames::Counts> ChunkNames::counted(
     const EventColumns& columns, std::span<const std::uint32_t> numbers, std::int64_t until_ns,
     Sums& sums) {

@@ -13,7 +13,7 @@ DurationBins::DurationBins(std::int64_t least_ns, std::int64_t most_ns) {
   const double ratio = std::log(last_ns_ / first_ns_);
   for (std::size_t bin = 0; bin + 1 < ends_.size(); ++bin) {
     const double end = first_ns_ * std::exp(ratio * static_cast<double>(bin + 1) / kHistogramBins);
-    // Above that a double knows no whole nanoseconds, and its neighbour may not fit.
+    // Above that a double is too coarse for nanoseconds, and rounding up may overflow the integer.
     ends_[bin] = end < 0x1p62 ? static_cast<std::int64_t>(std::ceil(end)) : INT64_MAX;
   }
 }

@@ -1,5 +1,5 @@
-// Something that was launched and has to be waited for: by the host on a CPU, by the current stream
-// on a GPU. Copies share it. The training thread and autograd's.
+// The end of something that was launched, to wait for: on a CPU the host waits, on a GPU the
+// current stream does. Copies refer to the same end. The training thread and autograd's.
 #pragma once
 
 #include <ATen/core/ivalue.h>

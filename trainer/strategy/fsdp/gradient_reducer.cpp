@@ -10,7 +10,7 @@ namespace {
 
 using c10::ivalue::Future;
 
-// Runs `next` once `first` is there, and is complete once that has ended, too. No thread waits.
+// A work that runs `next` once `first` has ended and is complete when both have. No thread waits.
 Completion chained(const c10::intrusive_ptr<c10d::Work>& first,
                    std::function<c10::intrusive_ptr<c10d::Work>()> next) {
   const auto both = c10::make_intrusive<Future>(c10::NoneType::get());
