@@ -56,6 +56,25 @@ class RecordedRun {
     EXPECT_TRUE(stopped) << stopped.error().message;
     return read();
   }
+  // Whether what was sent before is in the file.
+  bool has_written_since(std::int64_t time_ns) const {
+    const auto heartbeat = read().rows.heartbeat;
+    return heartbeat && heartbeat->alive_ns > time_ns;
+  }
+  void wait_until_written() const {
+    const std::int64_t now = Recorder::now_ns();
+    EXPECT_TRUE(within_a_minute([&] { return has_written_since(now); }));
+  }
+  // True as soon as `condition()` holds.
+  template <typename Condition>
+  static bool within_a_minute(Condition condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+  }
   // What is in the file now.
   Content read() const {
     Content content;
@@ -103,9 +122,6 @@ class RecordedRun {
   std::filesystem::path folder_;
   std::unique_ptr<Recorder> recorder_;
 };
-
-// Until the recorder's thread has taken what was sent.
-inline void wait_for_drain() { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
 
 inline CollectiveCall bucket_call(int bucket) {
   CollectiveCall call;

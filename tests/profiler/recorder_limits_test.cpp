@@ -4,10 +4,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include <chrono>
 #include <cmath>
 #include <csignal>
-#include <thread>
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
@@ -64,7 +62,10 @@ TEST(Recorder, ShowsHowFarARankCameThatWaitsOutsideTheSchedule) {
   }
   recorder.begin_step(3);
   recorder.enter_collective(bucket_call(3));
-  for (int i = 0; i < 7; ++i) wait_for_drain();
+  EXPECT_TRUE(RecordedRun::within_a_minute([&] {
+    const auto pending = run.read().rows.pending;
+    return pending && pending->size() == 2u;
+  }));
   const auto rows = run.finish().rows;
   std::vector<std::int64_t> sequences;
   for (const auto& row : rows.collectives) sequences.push_back(row.sequence);
@@ -100,9 +101,7 @@ TEST(Recorder, EndsDetailAtItsSizeLimitAndSaysSo) {
   Recorder& recorder = run.recorder();
   recorder.begin_step(0);
   recorder.end_step({});
-  wait_for_drain();
-  for (int i = 0; i < 20 && recorder.recording_detail(); ++i) wait_for_drain();
-  EXPECT_FALSE(recorder.recording_detail());
+  EXPECT_TRUE(RecordedRun::within_a_minute([&] { return !recorder.recording_detail(); }));
   recorder.begin_step(1);
   EXPECT_FALSE(recorder.wanted_detail_at(Recorder::now_ns())) << "what a GPU did ends as well";
   recorder.end_collective(recorder.enter_collective(bucket_call(0)), Recorder::now_ns());
@@ -181,7 +180,9 @@ TEST(Recorder, EndsRecordingButNotTheRunWhenTheDiskIsFull) {
                            {.start_ns = i + 1, .duration_ns = duration, .correlation = random});
       }
       pushed += 20'000;
-      wait_for_drain();
+      const std::int64_t sent = Recorder::now_ns();
+      EXPECT_TRUE(RecordedRun::within_a_minute(
+          [&] { return !recorder.failure().empty() || run.has_written_since(sent); }));
     }
     EXPECT_FALSE(recorder.failure().empty());
     recorder.begin_step(0);

@@ -49,7 +49,7 @@ TEST_F(CuptiLossesTest, AFullPoolAtOnceLosesNothing) {
   auto& recorder = run_.recorder();
   const std::int64_t now = Recorder::now_ns();
   for (std::uint32_t i = 0; i < kLaunches; ++i) {
-    if (i % 1'000 == 0) wait_for_drain();  // of the training thread's own queue
+    recorder.wait_for_room();
     const auto handle = recorder.enter_collective(bucket_call(static_cast<int>(i)));
     recorder.launch_collective(handle, {.launch = i + 1});
   }

@@ -223,7 +223,7 @@ TEST_F(NcclPluginTest, ALaunchOfAnotherCommunicatorIsNotTaken) {
   one.carry_out(call);  // as in a host function of CUDA: its own launch is not known
   const std::int64_t after = Recorder::now_ns();
   end_launch(FakeMarks::launches.at(0), 100, 200);
-  wait_for_drain();
+  run_.wait_until_written();
   const auto content = finish();
   ASSERT_EQ(content.rows.collectives.size(), 1u);
   EXPECT_GE(content.rows.collectives[0].start_ns, before) << "the host's times, not another's";
@@ -260,7 +260,7 @@ TEST_F(NcclPluginTest, WithoutAFreeSlotTheHostsCollectiveIsStillKnownOnItsThread
   attach();
   FakeNccl nccl(0xabc, 2, 0);
   for (std::size_t i = 0; i < NcclCallPool::kSlots; ++i) nccl.call("AllReduce", 8, "ncclFloat32");
-  wait_for_drain();
+  run_.wait_until_written();
   const auto handle = run_.recorder().enter_collective(bucket_call(2));
   {
     const HostCollectiveScope scope(handle);
@@ -278,7 +278,7 @@ TEST_F(NcclPluginTest, WithoutGpuRecordsForeignCallsHaveTheHostsTimes) {
   const std::int64_t before = Recorder::now_ns();
   nccl.run("Broadcast", 64, "ncclFloat32");
   const std::int64_t after = Recorder::now_ns();
-  wait_for_drain();
+  run_.wait_until_written();
   const auto content = finish();
   ASSERT_EQ(content.rows.collectives.size(), 1u);
   EXPECT_GE(content.rows.collectives[0].start_ns, before);

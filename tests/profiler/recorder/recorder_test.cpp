@@ -167,7 +167,7 @@ TEST(Recorder, BeatsAndReportsItsCost) {
   recorder.progress();
   recorder.add_callback_cost(500);
   recorder.add_callback_cost(700);
-  wait_for_drain();
+  run.wait_until_written();
   const auto content = run.finish();
   ASSERT_TRUE(content.rows.heartbeat);
   EXPECT_EQ(content.rows.heartbeat->step, 9);
