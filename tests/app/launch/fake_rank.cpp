@@ -52,7 +52,11 @@ int behave(const std::string& verb) {
   if (verb == "lose_peer") return fail_with("gloo: Connection closed by peer [127.0.0.1]:4711");
   if (verb == "kill") raise(SIGKILL);
   if (verb == "exit") _exit(7);
-  if (verb == "stay_deaf") signal(SIGTERM, SIG_IGN);
+  if (verb == "stay_deaf") {
+    signal(SIGTERM, SIG_IGN);
+    std::puts("deaf");
+    std::fflush(stdout);
+  }
   stay_until_told();
   return 0;
 }
