@@ -73,6 +73,9 @@ for step in range(30):
     optimizer.step()
     optimizer.zero_grad()
 torch.cuda.synchronize()
+# PyTorch's backward thread lets go of a pass, for which fully_shard's callback needs Python, after backward() has
+# returned, and aborts where Python has ended. It has let go before it takes another pass.
+torch.ones(1, device="cuda", requires_grad=True).backward()
 dist.destroy_process_group()
 '''
 
@@ -108,8 +111,18 @@ dist.destroy_process_group()
 
 # Two graphs, of which one gets the other's work.
 CHANGED = '''
-import ctypes, time, torch
+import ctypes, os, subprocess, sys, torch
 import torch.distributed as dist
+UNTIL_RECORDED = """
+import sqlite3, sys, time
+file = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+while file.execute("select count(*) from collective").fetchone()[0] < int(sys.argv[2]):
+    time.sleep(0.05)
+"""
+def wait_until_recorded(collectives):
+    file = f"{os.environ['SHARDLENS_RECORD_FOLDER']}/rank_{os.environ['RANK']}.sqlite"
+    # In another process: who closes a file here ends the recorder's locks on it.
+    subprocess.run([sys.executable, "-c", UNTIL_RECORDED, file, str(collectives)], check=True, timeout=60)
 dist.init_process_group("nccl")
 def capture(values):
     graph = torch.cuda.CUDAGraph(keep_graph=True)
@@ -121,12 +134,12 @@ def replay(graph):
     for _ in range(3):
         graph.replay()
     torch.cuda.synchronize()
-    time.sleep(0.5)  # until it is recorded
 small, large = torch.ones(1024, device="cuda"), torch.ones(4096, device="cuda")
 dist.all_reduce(small)
 first, second = capture(small), capture(large)
 replay(first)
 replay(second)
+wait_until_recorded(1 + 3 + 3)
 result = (ctypes.c_uint64 * 3)()
 handles = [ctypes.c_void_p(handle) for handle in (first.raw_cuda_graph_exec(), second.raw_cuda_graph())]
 assert ctypes.CDLL(None).cudaGraphExecUpdate(*handles, ctypes.byref(result)) == 0
