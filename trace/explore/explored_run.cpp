@@ -7,7 +7,7 @@
 #include "trace/explore/kept_exploration.h"
 #include "trace/explore/run/kept_overview.h"
 #include "trace/explore/statistics/range_statistics.h"
-#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 
@@ -18,11 +18,11 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// That are told; further ones are of the same kind.
+// How many problems are listed; more of them would only repeat these.
 constexpr std::size_t kMostProblems = 4;
-// How often what is seen from afar is shown while it is filled.
+// How often the picture is renewed while overviews are being filled.
 constexpr std::chrono::milliseconds kPublishPause{500};
-// Of fewer events all is found out again as soon.
+// With fewer events reading the run again is as fast as reading what would be kept of it.
 constexpr std::int64_t kEventsWorthKeeping = 200'000;
 const TimeRange kEverything{INT64_MIN, INT64_MAX, {}};
 
@@ -75,7 +75,7 @@ void ExploredRun::restore() {
   is_kept_ = was_scanned_ = true;
 }
 
-// The first frame waits for them.
+// Side by side, since the first frame waits for them.
 void ExploredRun::restore_overviews(const std::map<int, std::string>& kept) {
   const std::vector<std::pair<int, std::string_view>> all(kept.begin(), kept.end());
   for_each_side_by_side(store_->threads(), all.size(), [&](int, std::size_t i) {
@@ -116,7 +116,7 @@ bool ExploredRun::is_worth_keeping(const RunSnapshot& run, const RangeFigures& f
 void ExploredRun::take_whole(const RunSnapshot& of, const RangeFigures& figures) {
   const std::lock_guard lock(work_mutex_);
   const auto run = snapshot();
-  // More may have come in since they were counted.
+  // More may have been recorded since these figures were counted.
   const bool is_old = &of != run.get() || !was_scanned_;
   if (is_old || figures.range != whole_range(*run->rows)) return;
   set_whole(std::make_shared<const RangeFigures>(figures));
@@ -151,7 +151,7 @@ Result<void> ExploredRun::open_sources() {
     auto& source = *opened[i];
     if (source) {
       ranks_[wanted[i].first].source = std::move(*source);
-      // Those that are there are no news.
+      // Chunks that are there from the start do not count as new ones.
       for (const ChunkEntry& chunk : chunks_of_rank(*chunks, wanted[i].first)) {
         auto& last = ranks_[wanted[i].first].last_chunk;
         last = std::max(last, chunk.row_id);
@@ -219,7 +219,7 @@ bool ExploredRun::fill_overviews() {
     RankSnapshot rank = run->ranks[i];
     rank.operators_compute = true;  // those that do say so
     rank.extent = with_end(rank.extent);
-    // Close behind the scan, which has decoded them.
+    // Only as far as the scan has come: those chunks are decoded and still in the cache.
     const std::int64_t until_ns = was_scanned_ ? INT64_MAX : scan_.reached_ns(rank.rank);
     if (ranks_.at(rank.rank).overview.fill_some(*store_, rank, until_ns)) more = true;
   });
@@ -264,7 +264,7 @@ void ExploredRun::update_progress() {
   progress_ = 0.4 * rows / ranks + 0.4 * filled / ranks + 0.2 * scan_.fraction();
 }
 
-// First what is seen of every picture, then what sharpens it.
+// Some work at a time: first rows, which every picture needs, then events, for details and figures.
 Result<bool> ExploredRun::work() {
   const std::lock_guard lock(work_mutex_);
   if (read_rows()) {
@@ -295,7 +295,8 @@ void ExploredRun::forget_figures() {
   was_scanned_ = false;
   totals_.reset();
   set_whole(nullptr);
-  // What was kept cannot be gone on with.
+  // Figures that were read from what was kept hold no sums to which new events could be added: the
+  // scan begins anew.
   if (!std::exchange(is_kept_, false)) return;
   scan_ = {};
   tally_.emplace(*store_, kEverything);
@@ -318,7 +319,7 @@ Result<bool> ExploredRun::refresh() {
   const std::lock_guard lock(work_mutex_);
   TRY_ASSIGN(bool news, store_->refresh());
   if (news) note_new_chunks();
-  // At once: an error below does not make figures of fewer events those of the run.
+  // Before anything below can fail: figures that lack the new events must not stay.
   if (news) forget_figures();
   const std::size_t ranks = ranks_.size();
   TRY(open_sources());

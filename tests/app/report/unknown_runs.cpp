@@ -7,7 +7,7 @@
 
 #include "tests/app/report/synthetic_run.h"
 #include "trace/interop/kineto_import.h"
-#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/table/schema.h"
 

@@ -11,7 +11,7 @@
 
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
-#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sql/query.h"
 

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "trace/base/side_by_side.h"
-#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "trace/store/read/rank_tail.h"
-#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/sqlite/read_once.h"

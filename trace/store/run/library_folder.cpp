@@ -15,7 +15,7 @@
 #include "trace/base/printable.h"
 #include "trace/base/suggestion.h"
 #include "trace/base/wall_clock.h"
-#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 

@@ -1,14 +1,21 @@
-// All files of a run, opened for reading. Any thread.
+// Which files and ranks a run has, and all of them opened for reading. Any thread.
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "trace/base/result.h"
 #include "trace/store/run/trace_file.h"
+#include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace {
+
+// The rank files that lie in a run's folder now, by rank.
+std::map<int, std::filesystem::path> rank_files(const std::filesystem::path& run_folder);
+// The ranks whose rows a trace file holds.
+Result<std::vector<int>> ranks_in(Database& database);
 
 // A run's folder: run.sqlite, then the rank files by rank. A packed file: that one. With
 // `left_out`, ranks whose file cannot be opened are told there, as long as another can be.

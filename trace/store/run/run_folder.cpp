@@ -11,7 +11,7 @@
 #include "trace/base/wall_clock.h"
 #include "trace/model/run_origin.h"
 #include "trace/store/digest/row_checksums.h"
-#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_files.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/table/schema.h"
 

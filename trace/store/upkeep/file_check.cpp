@@ -9,7 +9,7 @@
 #include "trace/store/digest/row_check.h"
 #include "trace/store/digest/row_checksums.h"
 #include "trace/store/run/output_file.h"
-#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_files.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace {

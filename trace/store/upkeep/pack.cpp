@@ -6,7 +6,6 @@
 
 #include "trace/store/digest/row_check.h"
 #include "trace/store/run/output_file.h"
-#include "trace/store/run/rank_files.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"

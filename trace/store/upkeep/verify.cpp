@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "trace/base/file_system.h"
-#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/upkeep/file_check.h"
