@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "trace/explore/paint/drawn_collectives.h"
+#include "trace/explore/paint/ribbon_painter.h"
 #include "trace/explore/run/lane_events.h"
 #include "trace/model/activity.h"
 #include "trace/timeline/pieces/area_points.h"
 #include "trace/timeline/pieces/collective_parts.h"
 #include "trace/timeline/pieces/join_pieces.h"
 #include "trace/timeline/pieces/piece_folder.h"
-#include "trace/timeline/pieces/ready_points.h"
 
 namespace shardlens::trace {
 
@@ -33,6 +33,23 @@ void finish_pieces(RowDraft& draft, PieceFolder& folder, PixelGrid grid) {
   draft.picture.is_exact = true;
   draft.picture.pieces = folder.finish();
   join_pieces(draft.picture.pieces, grid);
+}
+
+TimeClass class_of_row(RowKind kind) {
+  switch (kind) {
+    case RowKind::kOperators:
+    case RowKind::kLaunches:
+      return TimeClass::kHost;
+    case RowKind::kCopies:
+      return TimeClass::kCopy;
+    default:
+      return TimeClass::kCompute;
+  }
+}
+
+bool is_communication(const RankSnapshot& rank, const TimelineRow& row) {
+  const Lane* const lane = rank.rows->lane(row.lane);
+  return row.kind == RowKind::kKernels && lane != nullptr && lane->kind == LaneKind::kCommunication;
 }
 
 }  // namespace
@@ -144,7 +161,7 @@ RowDraft RowPainter::collective_row(const RowTask& task, const WindowActivity* a
                         : exposure != nullptr ? (*exposure)[i]
                                               : TimeClass::kExposed;
     event.ref = {EventTableKind::kCollective, task.rank->rank, collectives.ids[i], 0};
-    // More is seen of what is longer than a pixel.
+    // Only one that is longer than a pixel has room to show its waiting and transfer.
     if (time.length() >= grid.column_ns()) drawn.add(i, event);
     folder.add(event);
   });
@@ -210,6 +227,52 @@ RowDraft RowPainter::sample_row(const RowTask& task) const {
     picture.area_highest = series->highest;
     picture.area_base = series->scale.base;
     picture.area_top = series->scale.top;
+  }
+  return draft;
+}
+
+void RowPainter::class_by_ribbon(const RowTask& task, RowPicture& picture) const {
+  const int bits = cell_bits_of(task.ns_per_pixel);
+  const PixelGrid grid = grid_of_cells(cell_length_ns(bits), task.ns_per_pixel);
+  picture.is_complete = picture.is_complete && task.rank->overview->is_complete(bits, task.window);
+  const auto columns =
+      ribbon_columns(task.rank->overview->classes(bits, grid.around(task.window)), grid);
+  for (Piece& piece : picture.pieces) {
+    float overlapped = 0, exposed = 0;
+    for (auto column = std::ranges::upper_bound(columns, piece.start_ns, {}, &RibbonColumn::end_ns);
+         column != columns.end() && column->start_ns < piece.end_ns; ++column) {
+      overlapped += column->share[index_of(TimeClass::kOverlapped)];
+      exposed += column->share[index_of(TimeClass::kExposed)];
+    }
+    piece.piece_class = overlapped > exposed ? TimeClass::kOverlapped : TimeClass::kExposed;
+  }
+}
+
+RowDraft RowPainter::paint_cells(const RowTask& task) const {
+  const RowKind kind = task.row->kind;
+  const int bits = cell_bits_of(task.ns_per_pixel);
+  const PixelGrid grid = grid_of_cells(cell_length_ns(bits), task.ns_per_pixel);
+  RowDraft draft;
+  RowPicture& picture = draft.picture;
+  const RankOverview& overview = *task.rank->overview;
+  picture.is_complete = overview.is_complete(bits, task.window);
+  for (const OverviewLane& lane : overview.lanes(task.row->lane, event_kind_of(kind))) {
+    const auto cells = overview.cells(lane, bits, grid.around(task.window));
+    const auto pieces = pieces_from_cells(cells, grid, lane.depth, class_of_row(kind));
+    picture.pieces.insert(picture.pieces.end(), pieces.begin(), pieces.end());
+  }
+  if (is_communication(*task.rank, *task.row)) {
+    class_by_ribbon(task, picture);
+  } else if (kind == RowKind::kKernels) {
+    for (Piece& piece : picture.pieces) {
+      const Interval time{piece.start_ns, piece.end_ns};
+      if (length_within(task.rank->rows->optimizer, time) * 2 < time.length()) continue;
+      piece.piece_class = TimeClass::kOptimizer;
+    }
+  }
+  join_pieces(picture.pieces, grid);
+  for (Piece& piece : picture.pieces) {
+    piece.name = run_.store->global_name(task.rank->rank, piece.name);
   }
   return draft;
 }

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "trace/analysis/collectives/process_groups.h"
+#include "trace/base/saturated.h"
 #include "trace/explore/find/row_finder.h"
-#include "trace/explore/statistics/collective_classes.h"
+#include "trace/explore/run/window_activity.h"
+#include "trace/timeline/pieces/collective_parts.h"
 
 namespace shardlens::trace {
 
@@ -23,7 +25,7 @@ class CallCollector {
 
   // Row `index` of a rank, with what belongs to its call on all others.
   void add(const RankSnapshot& rank, std::uint32_t index) {
-    // It came with another one's: each call is gone through once, not once for each of its ranks.
+    // Added already, with the row of another rank that belongs to the same call.
     if (taken_[position_of(rank)][index]) return;
     const CollectivePart like = part_of(*rank.rows, index);
     const auto parts = run_.calls->same_call(like);
@@ -94,7 +96,7 @@ RunCollectives collective_rows(const RunSnapshot& run, const TimeRange& range) {
   result.classes.reserve(run.ranks.size());  // `rows` refer to them
   for (const RankSnapshot& rank : run.ranks) {
     CollectiveRows& rows = result.rows.emplace_back();
-    // Until each was looked at in the background.
+    // Not known yet from the scan in the background, so they are worked out here.
     if (!rank.exposure) result.classes.push_back(collective_classes(run, rank, range));
     rows.classes = rank.exposure ? *rank.exposure : result.classes.back();
     const RankRows* const own = rank.rows.get();
@@ -126,6 +128,34 @@ std::shared_ptr<const StragglerFigures> stragglers_in(const RunSnapshot& run,
     }
   }
   return std::make_shared<const StragglerFigures>(calls.figures());
+}
+
+std::vector<TimeClass> collective_classes(const RunSnapshot& run, const RankSnapshot& rank,
+                                          const TimeRange& range, std::int64_t stretch_ns) {
+  const auto& rows = rank.rows->collectives.rows;
+  std::vector<TimeClass> classes(rows.size(), TimeClass::kExposed);
+  const auto time_of = [&](std::size_t i) { return drawn_time(rows[i].start_ns, rows[i].end_ns); };
+  const auto first_from = [&](std::int64_t time_ns) {
+    return static_cast<std::size_t>(
+        std::ranges::partition_point(rows,
+                                     [&](const Collective& row) {
+                                       return drawn_time(row.start_ns, row.end_ns).start_ns <
+                                              time_ns;
+                                     }) -
+        rows.begin());
+  };
+  const std::size_t end = first_from(range.end_ns);
+  for (std::size_t at = first_from(range.start_ns); at < end;) {
+    const std::size_t first = at;
+    Interval window = time_of(first);
+    const std::int64_t last_start_ns = saturated_add(window.start_ns, stretch_ns);
+    for (++at; at < end && time_of(at).start_ns < last_start_ns; ++at) {
+      window.end_ns = std::max(window.end_ns, time_of(at).end_ns);
+    }
+    const Intervals compute = window_activity(*run.store, rank, window).compute;
+    for (std::size_t i = first; i < at; ++i) classes[i] = communication_class(time_of(i), compute);
+  }
+  return classes;
 }
 
 }  // namespace shardlens::trace

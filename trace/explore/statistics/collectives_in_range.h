@@ -1,10 +1,12 @@
 // The collectives of a range: what statistics and stragglers are counted from. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/statistics/range_statistics.h"
+#include "trace/timeline/values/picture.h"
 #include "trace/timeline/values/range_figures.h"
 #include "trace/timeline/values/straggler_figures.h"
 
@@ -21,5 +23,15 @@ RunCollectives collective_rows(const RunSnapshot& run, const TimeRange& range);
 // read.
 std::shared_ptr<const StragglerFigures> stragglers_in(const RunSnapshot& run,
                                                       const TimeRange& range);
+
+// Whether collectives ran under compute or had nothing to hide them. Reads the file.
+// What is decoded at once: so many nanoseconds.
+inline constexpr std::int64_t kClassStretchNs = 5'000'000'000;
+
+// One per collective of the rank, kOverlapped or kExposed; those that do not begin in the range are
+// kExposed.
+std::vector<TimeClass> collective_classes(const RunSnapshot& run, const RankSnapshot& rank,
+                                          const TimeRange& range,
+                                          std::int64_t stretch_ns = kClassStretchNs);
 
 }  // namespace shardlens::trace

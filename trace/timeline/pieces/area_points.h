@@ -1,4 +1,5 @@
-// From samples to the points of an area lane, at most one per pixel. Pure function, any thread.
+// From samples to the points of an area lane, and which ready marks are shown: at most one per
+// pixel. Pure functions, any thread.
 #pragma once
 
 #include <cstdint>
@@ -28,5 +29,9 @@ AreaScale area_scale(std::string_view unit, double highest, double most_watts);
 // next.
 std::vector<AreaPoint> area_points(std::span<const AreaSample> samples, Interval window,
                                    PixelGrid grid);
+
+// `marks` by time. Of several in one column the one of most bytes is shown.
+std::vector<ReadyPoint> ready_points(std::span<const ReadyPoint> marks, Interval window,
+                                     PixelGrid grid);
 
 }  // namespace shardlens::trace

@@ -1,10 +1,9 @@
-#include "trace/explore/statistics/collective_classes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/explore/explored_run.h"
+#include "trace/explore/statistics/collectives_in_range.h"
 
 namespace shardlens::trace {
 

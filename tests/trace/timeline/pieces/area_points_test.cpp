@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "trace/timeline/pieces/ready_points.h"
-
 namespace shardlens::trace {
 namespace {
 
