@@ -1,5 +1,5 @@
 // Prepares texts as ranks do: each line of the standard input is a request in JSON, answered with a
-// line. For truth/tokenizer_truth.py, truth/chat_truth.py and measuring.
+// line. For tokenizer_truth.py, chat_truth.py and measuring.
 //   {"data", "tokenizer", "chat", "completion_only_loss", "python", "seconds", "memory", "cache"}
 //     gives {"kind", "examples": [{"tokens", "mask", "label"}], "end", "padding"} or {"error"}
 //   {"data", …, "count": true} gives {"tokens", "seconds"} only
