@@ -13,6 +13,8 @@ using StorePointer = c10::intrusive_ptr<c10d::Store>;
 
 // A rank that has met all others, or has failed to, gets an answer of those that live soon.
 constexpr std::chrono::milliseconds kAnswerTimeout{30'000};
+// Waited for in parts: a process that is held still meanwhile (SIGSTOP) loses one of them, not all.
+constexpr int kAnswerParts = 30;
 
 // What went wrong; "": nothing.
 std::string problem_of(const std::function<void(const StorePointer&)>& connect,
@@ -29,16 +31,25 @@ std::string problem_of(const std::function<void(const StorePointer&)>& connect,
 
 std::string key_of(int rank) { return "problem of rank " + std::to_string(rank); }
 
+bool have_all_answered(c10d::Store& store, const std::vector<std::string>& keys) {
+  for (int part = 0; part < kAnswerParts; ++part) {
+    try {
+      store.wait(keys, kAnswerTimeout / kAnswerParts);
+      return true;
+    } catch (const c10::Error&) {
+      // Not yet.
+    }
+  }
+  return false;
+}
+
 // Waits for all ranks. This rank's own problem tells more than what it made others say.
 std::string shared_problem(c10d::Store& store, int rank, int size, const std::string& own) {
   store.set(key_of(rank), std::vector<std::uint8_t>(own.begin(), own.end()));
   std::vector<std::string> keys;
   for (int other = 0; other < size; ++other) keys.push_back(key_of(other));
-  try {
-    store.wait(keys, kAnswerTimeout);
-  } catch (const c10::Error&) {
-    TORCH_CHECK(false, own.empty() ? "not all ranks said whether they could connect." : own);
-  }
+  TORCH_CHECK(have_all_answered(store, keys),
+              own.empty() ? "not all ranks said whether they could connect." : own);
   std::string shared = own;
   for (const std::string& key : keys) {
     if (!shared.empty()) break;
