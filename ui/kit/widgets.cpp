@@ -165,6 +165,24 @@ bool checkbox(const Theme& theme, std::string_view name, const Rect& rect, bool&
   return hit.clicked;
 }
 
+BareField::BareField(const Theme& theme, const Rect& box) {
+  ImFont* font = theme.font(Face::kMono);
+  ImGui::PushFont(font);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                      ImVec2(0, std::max(0.0f, (box.h - font->FontSize) / 2)));
+  for (auto slot : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive}) {
+    ImGui::PushStyleColor(slot, IM_COL32_BLACK_TRANS);
+  }
+  ImGui::SetCursorScreenPos({box.x, box.y});
+  ImGui::SetNextItemWidth(std::max(1.0f, box.w));
+}
+
+BareField::~BareField() {
+  ImGui::PopStyleColor(3);
+  ImGui::PopStyleVar();
+  ImGui::PopFont();
+}
+
 bool input_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& value,
                  std::string_view unit, bool changed) {
   const Palette& p = theme.colors();
@@ -175,16 +193,8 @@ bool input_field(const Theme& theme, std::string_view name, const Rect& rect, st
     const float width = label_in(theme, inner, Face::kSmall, p.text_muted, unit, Align::kRight);
     if (width > 0) inner.take_right(width, theme.px(6));
   }
-  ImFont* font = theme.font(Face::kMono);
-  ImGui::PushFont(font);
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
-                      ImVec2(0, std::max(0.0f, (rect.h - font->FontSize) / 2)));
-  for (auto slot : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive}) {
-    ImGui::PushStyleColor(slot, IM_COL32_BLACK_TRANS);
-  }
+  const BareField bare(theme, inner);
   ImGui::PushStyleColor(ImGuiCol_Text, color(changed ? p.changed : p.text));
-  ImGui::SetCursorScreenPos({inner.x, rect.y});
-  ImGui::SetNextItemWidth(inner.w);
   ImGui::PushID(name.data(), name.data() + name.size());
   std::string edited = value;
   FieldFocus focus(theme, name, rect);
@@ -195,9 +205,7 @@ bool input_field(const Theme& theme, std::string_view name, const Rect& rect, st
   done |= ImGui::IsItemDeactivatedAfterEdit();
   focus.after();
   ImGui::PopID();
-  ImGui::PopStyleColor(4);
-  ImGui::PopStyleVar();
-  ImGui::PopFont();
+  ImGui::PopStyleColor();
   if (done && edited != value) {
     value = edited;
     return true;

@@ -48,6 +48,16 @@ class FieldFocus {
   bool left_ = false;
 };
 
+// Around an input field of ImGui that is drawn without a frame: one line in the fixed-width face,
+// over all of `box`.
+class BareField {
+ public:
+  BareField(const Theme& theme, const Rect& box);
+  ~BareField();
+  BareField(const BareField&) = delete;
+  BareField& operator=(const BareField&) = delete;
+};
+
 enum class ButtonKind : std::uint8_t { kPrimary, kQuiet, kDanger, kGhost };
 bool button(const Theme& theme, std::string_view name, const Rect& rect, ButtonKind kind,
             std::string_view label, bool enabled = true);

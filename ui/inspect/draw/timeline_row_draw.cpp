@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ui/inspect/timeline/area_text.h"
+#include "ui/inspect/timeline/item_facts.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/timeline_quads.h"
 

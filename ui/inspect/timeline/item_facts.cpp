@@ -1,9 +1,9 @@
 #include "ui/inspect/timeline/item_facts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "trace/timeline/words/kernel_title.h"
-#include "ui/inspect/timeline/area_text.h"
 #include "ui/present/format.h"
 #include "ui/present/timeline_colors.h"
 #include "ui/present/timeline_time_text.h"
@@ -215,6 +215,18 @@ CollectiveLabel collective_label(const DrawnCollective& collective, const std::s
     default:
       return {name, ""};
   }
+}
+
+std::string area_value_text(double value, const std::string& unit) {
+  if (unit == "bytes") return format_bytes(value).text();
+  if (unit == "bytes/s") return format_bandwidth(value).text();
+  if (unit == "%") return format_percent(value / 100).text();
+  // As the device tells them: whole, or nearly.
+  if (unit == "W" || unit == "MHz" || unit == "°C") {
+    return format_integer(std::llround(std::clamp(value, -1e15, 1e15))) + " " + unit;
+  }
+  if (unit == "share") return format_percent(value).text() + " of the time";
+  return format_number(value) + (unit.empty() ? "" : " " + unit);
 }
 
 }  // namespace shardlens::ui

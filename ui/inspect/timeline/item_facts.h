@@ -31,4 +31,7 @@ struct CollectiveLabel {
 };
 CollectiveLabel collective_label(const trace::DrawnCollective& collective, const std::string& name);
 
+// "31.2 GiB", "1,755 MHz"
+std::string area_value_text(double value, const std::string& unit);
+
 }  // namespace shardlens::ui

@@ -81,15 +81,7 @@ std::string SearchField::count_text(const InspectView& view) const {
 
 void SearchField::edit(const Theme& theme, const Rect& box, std::int64_t from_ns,
                        Commands& commands) {
-  ImFont* font = theme.font(Face::kMono);
-  ImGui::PushFont(font);
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
-                      ImVec2(0, std::max(0.0f, (box.h - font->FontSize) / 2)));
-  for (auto slot : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive}) {
-    ImGui::PushStyleColor(slot, IM_COL32_BLACK_TRANS);
-  }
-  ImGui::SetCursorScreenPos({box.x, box.y});
-  ImGui::SetNextItemWidth(box.w);
+  const BareField bare(theme, box);
   if (focus_) ImGui::SetKeyboardFocusHere();
   focus_ = false;
   const bool was_active = active_;
@@ -98,9 +90,6 @@ void SearchField::edit(const Theme& theme, const Rect& box, std::int64_t from_ns
   const bool edited = ImGui::InputTextWithHint("##search", "Search names  Ctrl+F", &text_);
   focus.after();
   active_ = ImGui::IsItemActive();
-  ImGui::PopStyleColor(3);
-  ImGui::PopStyleVar();
-  ImGui::PopFont();
   if (was_active && key_pressed(Key::kEscape, false)) return drop(commands);
   if (edited) {
     is_plain_ = false;

@@ -12,7 +12,6 @@
 #include "tests/ui/inspect/testing/shown_cells.h"
 #include "trace/analysis/steps/step_breakdown.h"
 #include "trace/model/gpu_counters.h"
-#include "ui/inspect/timeline/step_times.h"
 
 namespace shardlens::ui {
 
