@@ -1,5 +1,8 @@
 #include "ui/present/ledger_text.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "trace/job/schedule.h"
 #include "ui/present/format.h"
 
@@ -27,6 +30,23 @@ std::string scaling_text(const trace::Scaling& scaling) {
          format_percent(scaling.efficiency).text() +
          (weak ? " (same batch per rank" : " (same effective batch") +
          (scaling.on_same_cores ? ", all on the same CPU cores)" : ")");
+}
+
+std::vector<std::string> tags_from_text(std::string_view text) {
+  std::vector<std::string> tags;
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(", \t\n"), text.size());
+    std::string tag(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!tag.empty() && std::ranges::find(tags, tag) == tags.end()) tags.push_back(std::move(tag));
+  }
+  return tags;
+}
+
+std::string tags_text(const std::vector<std::string>& tags) {
+  std::string text;
+  for (const auto& tag : tags) text += (text.empty() ? "" : " ") + tag;
+  return text;
 }
 
 std::string undo_text(std::size_t deleted) {

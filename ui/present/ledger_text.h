@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "trace/analysis/run/comparison.h"
 #include "trace/job/settings/settings.h"
@@ -16,6 +18,10 @@ std::string simulation_text(const trace::Settings& settings);
 std::string scaling_title(const trace::Scaling& scaling);
 // "2 → 4 ranks: 1.84 × the samples/s, efficiency 92 % (same batch per rank)"
 std::string scaling_text(const trace::Scaling& scaling);
+
+// The words between commas and spaces, each once, in order; and back.
+std::vector<std::string> tags_from_text(std::string_view text);
+std::string tags_text(const std::vector<std::string>& tags);
 
 std::string undo_text(std::size_t deleted);  // "Undo: 1 run deleted"
 

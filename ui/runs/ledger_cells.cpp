@@ -6,6 +6,7 @@
 #include "trace/job/schedule.h"
 #include "trace/job/settings/knob_text.h"
 #include "ui/present/format.h"
+#include "ui/present/ledger_text.h"
 
 namespace shardlens::ui {
 
@@ -74,9 +75,7 @@ TableCell setting_cell(const LedgerRow& row, const trace::Knob& knob) {
 }
 
 TableCell tags_cell(const LedgerRow& row) {
-  TableCell cell = TableCell::words("", Tone::kSecondary);
-  for (const auto& tag : row.tags) cell.text += (cell.text.empty() ? "" : " ") + tag;
-  return cell;
+  return TableCell::words(tags_text(row.tags), Tone::kSecondary);
 }
 
 TableCell note_cell(const LedgerRow& row) { return TableCell::words(row.note, Tone::kSecondary); }

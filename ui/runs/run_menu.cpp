@@ -11,6 +11,7 @@
 #include "ui/kit/keys.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
+#include "ui/present/ledger_text.h"
 #include "ui/table/table_tools.h"
 
 namespace shardlens::ui {
@@ -18,18 +19,10 @@ namespace shardlens::ui {
 namespace {
 
 constexpr const char* kRunMenuPopup = "run menu";
-constexpr float kRunMenuWidth = 272, kRunEntryHeight = 28;
+constexpr float kRunMenuWidth = 272;
 
-bool run_menu_entry(const Theme& theme, const std::string& name, std::string_view label) {
-  const Palette& p = theme.colors();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect row{at.x, at.y, theme.px(kRunMenuWidth), theme.px(kRunEntryHeight)};
-  const Hit hit = hit_area(theme, name, row);
-  if (hit.hovered) fill(row, color(p.hover), theme.px(4));
-  text_in(theme, row.inset(theme.px(10), 0), Face::kBody, p.text, label);
-  ImGui::Dummy({row.w, row.h});
-  if (hit.clicked) ImGui::CloseCurrentPopup();
-  return hit.clicked;
+bool run_menu_entry(const Theme& theme, std::string_view name, std::string_view label) {
+  return menu_entry(theme, name, label, theme.px(kRunMenuWidth));
 }
 
 void word_field(const Theme& theme, const std::string& name, std::string_view label,
@@ -40,23 +33,6 @@ void word_field(const Theme& theme, const std::string& name, std::string_view la
   filter_field(theme, name, row, text, hint);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({theme.px(kRunMenuWidth), theme.px(30)});
-}
-
-std::string tags_text(const std::vector<std::string>& tags) {
-  std::string text;
-  for (const auto& tag : tags) text += (text.empty() ? "" : " ") + tag;
-  return text;
-}
-
-std::vector<std::string> tags_of(std::string_view text) {
-  std::vector<std::string> tags;
-  while (!text.empty()) {
-    const auto end = std::min(text.find_first_of(", "), text.size());
-    const std::string tag(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!tag.empty() && std::ranges::find(tags, tag) == tags.end()) tags.push_back(tag);
-  }
-  return tags;
 }
 
 std::vector<std::string> folders_of(const std::vector<LedgerRow>& runs) {
@@ -138,10 +114,10 @@ void RunMenu::draw_words(const Theme& theme) {
 // Once the menu is closed, however that came about.
 void RunMenu::send_words(Commands& commands) {
   if (runs_.empty() || !may_change()) return;
-  const auto tags = tags_of(tags_);
+  const auto tags = tags_from_text(tags_);
   if (runs_.size() > 1) {
     for (const LedgerRow& run : runs_) {
-      auto all = tags_of(tags_text(run.tags) + " " + tags_);
+      auto all = tags_from_text(tags_text(run.tags) + " " + tags_);
       if (all != run.tags) commands.push_back(EditRuns{{run.folder}, {}, {}, std::move(all)});
     }
     return;
@@ -164,7 +140,7 @@ void RunMenu::draw(const Theme& theme, Commands& commands) {
   if (is_open_) {
     if (theme.probe != nullptr) ++theme.probe->layer;
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const Rect title{at.x, at.y, theme.px(kRunMenuWidth), theme.px(kRunEntryHeight)};
+    const Rect title{at.x, at.y, theme.px(kRunMenuWidth), theme.px(28)};
     text_in(theme, title.inset(theme.px(10), 0), Face::kStrong, theme.colors().text_secondary,
             runs_.size() == 1 ? runs_.front().name : count_of(runs_.size()));
     ImGui::Dummy({title.w, title.h});

@@ -20,19 +20,6 @@ bool is_plain_in_file_names(char c) {
          c == '_' || c == '.' || (static_cast<unsigned char>(c) & 0x80) != 0;
 }
 
-bool row_menu_entry(const Theme& theme, const std::string& name, std::string_view label,
-                    float width) {
-  const Palette& p = theme.colors();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect row{at.x, at.y, width, theme.px(28)};
-  const Hit hit = hit_area(theme, name, row);
-  if (hit.hovered) fill(row, color(p.hover), theme.px(4));
-  text_in(theme, row.inset(theme.px(10), 0), Face::kBody, p.text, label);
-  ImGui::Dummy({row.w, row.h});
-  if (hit.clicked) ImGui::CloseCurrentPopup();
-  return hit.clicked;
-}
-
 }  // namespace
 
 void filter_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& text,
@@ -48,15 +35,7 @@ void filter_field(const Theme& theme, std::string_view name, const Rect& rect, s
   } else {
     text_in(theme, inner, Face::kSmall, p.text_muted, hint);
   }
-  ImFont* font = theme.font(Face::kMono);
-  ImGui::PushFont(font);
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
-                      ImVec2(0, std::max(0.0f, (rect.h - font->FontSize) / 2)));
-  for (auto slot : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive}) {
-    ImGui::PushStyleColor(slot, IM_COL32_BLACK_TRANS);
-  }
-  ImGui::SetCursorScreenPos({inner.x, rect.y});
-  ImGui::SetNextItemWidth(std::max(1.0f, inner.w));
+  const BareField bare(theme, inner);
   ImGui::PushID(name.data(), name.data() + name.size());
   FieldFocus focus(theme, name, rect);
   focus.gave_up("##filter", &text);
@@ -64,9 +43,6 @@ void filter_field(const Theme& theme, std::string_view name, const Rect& rect, s
   ImGui::InputText("##filter", &text);
   focus.after();
   ImGui::PopID();
-  ImGui::PopStyleColor(3);
-  ImGui::PopStyleVar();
-  ImGui::PopFont();
 }
 
 bool choice_strip(const Theme& theme, std::string_view name, Rect& area,
@@ -116,6 +92,18 @@ TableButton pressed_table_button(const Theme& theme, std::string_view name, Rect
   return pressed;
 }
 
+bool menu_entry(const Theme& theme, std::string_view name, std::string_view label, float width) {
+  const Palette& p = theme.colors();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Rect row{at.x, at.y, width, theme.px(28)};
+  const Hit hit = hit_area(theme, name, row);
+  if (hit.hovered) fill(row, color(p.hover), theme.px(4));
+  text_in(theme, row.inset(theme.px(10), 0), Face::kBody, p.text, label);
+  ImGui::Dummy({row.w, row.h});
+  if (hit.clicked) ImGui::CloseCurrentPopup();
+  return hit.clicked;
+}
+
 std::optional<std::size_t> row_menu(const Theme& theme, const char* id, std::string_view name,
                                     std::string_view title,
                                     std::span<const std::string_view> entries) {
@@ -136,7 +124,7 @@ std::optional<std::size_t> row_menu(const Theme& theme, const char* id, std::str
     ImGui::Dummy({head.w, head.h});
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const std::string entry = std::string(name) + "/menu/" + std::string(entries[i]);
-      if (row_menu_entry(theme, entry, entries[i], width)) picked = i;
+      if (menu_entry(theme, entry, entries[i], width)) picked = i;
     }
     if (theme.probe != nullptr) --theme.probe->layer;
     ImGui::EndPopup();

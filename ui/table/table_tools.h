@@ -29,6 +29,9 @@ TableButton pressed_table_button(const Theme& theme, std::string_view name, Rect
 // A small quiet button at the right end of `area`, which loses its room.
 bool tool_button(const Theme& theme, std::string_view name, Rect& area, std::string_view label);
 
+// One line of a pop-up menu, which closes with a click on it; true then.
+bool menu_entry(const Theme& theme, std::string_view name, std::string_view label, float width);
+
 // The pop-up `id`, once ImGui::OpenPopup(id) was called; the entry that was picked. `title`: which
 // row it is of, since it lies over the rows.
 std::optional<std::size_t> row_menu(const Theme& theme, const char* id, std::string_view name,

@@ -16,6 +16,7 @@
 #include "app/session/runs/run_words.h"
 #include "trace/store/run/run_folder.h"
 #include "ui/present/format.h"
+#include "ui/present/ledger_text.h"
 
 namespace shardlens::app {
 namespace {
@@ -28,12 +29,6 @@ struct RunsArguments {
   std::string format;
   std::filesystem::path runs_dir = "runs";
 };
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
 
 Json places(const trace::Bookmarks& bookmarks) {
   Json all = Json::array();
@@ -69,7 +64,7 @@ std::vector<std::string> run_cells(const LibraryRun& record) {
           info.world_size > 0 ? std::to_string(info.world_size) : "",
           std::to_string(record.summary.steps_executed),
           step > 0 ? ui::format_duration(step).text() : "",
-          joined(info.tags),
+          ui::tags_text(info.tags),
           info.note};
 }
 
@@ -112,7 +107,7 @@ trace::Result<void> change(const RunsArguments& options, const CLI::App& command
   if (command.count("--note") > 0) words.note = options.note;
   if (!options.tags.empty() || !options.untags.empty()) {
     TRY_ASSIGN(const auto info, trace::read_run_info(run));
-    auto tags = tags_from_text(joined(info.tags) + " " + joined(options.tags));
+    auto tags = ui::tags_from_text(ui::tags_text(info.tags) + " " + ui::tags_text(options.tags));
     std::erase_if(tags, [&](const std::string& tag) {
       return std::ranges::find(options.untags, tag) != options.untags.end();
     });

@@ -1,6 +1,5 @@
 #include "app/session/runs/run_words.h"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -89,17 +88,6 @@ bool take_words(trace::RunInfo& shown, const trace::RunInfo& now) {
   shown.tags = now.tags;
   shown.bookmarks = now.bookmarks;
   return true;
-}
-
-std::vector<std::string> tags_from_text(std::string_view text) {
-  std::vector<std::string> tags;
-  while (!text.empty()) {
-    const auto end = std::min(text.find_first_of(", \t\n"), text.size());
-    std::string tag(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!tag.empty() && std::ranges::find(tags, tag) == tags.end()) tags.push_back(std::move(tag));
-  }
-  return tags;
 }
 
 }  // namespace shardlens::app

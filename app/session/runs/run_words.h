@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "trace/store/run/run_folder.h"
@@ -24,8 +23,5 @@ trace::Result<trace::Bookmarks> change_bookmarks(const std::filesystem::path& ru
 
 // Brings the words of what is `shown` up to date; true if they have changed.
 bool take_words(trace::RunInfo& shown, const trace::RunInfo& now);
-
-// Between commas and spaces, each once, in order.
-std::vector<std::string> tags_from_text(std::string_view text);
 
 }  // namespace shardlens::app
