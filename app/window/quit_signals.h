@@ -2,11 +2,11 @@
 // thread starts: threads inherit which signals they leave alone. Main thread only.
 #pragma once
 
-#include <signal.h>
-
 #include <atomic>
 #include <functional>
 #include <thread>
+
+#include "app/launch/stop_signals.h"
 
 namespace shardlens::app {
 
@@ -14,14 +14,11 @@ class QuitSignals {
  public:
   // `on_signal` is called on another thread, once.
   explicit QuitSignals(std::function<void()> on_signal);
-  ~QuitSignals();
-  QuitSignals(const QuitSignals&) = delete;
-  QuitSignals& operator=(const QuitSignals&) = delete;
 
   bool arrived() const { return arrived_; }
 
  private:
-  sigset_t before_{};
+  StopSignals signals_;  // before the thread, which inherits what is blocked
   std::atomic<bool> arrived_ = false;
   std::jthread thread_;
 };

@@ -31,7 +31,7 @@
 #include "app/launch/job_request.h"
 #include "app/launch/program_files.h"
 #include "app/session/controller.h"
-#include "app/session/jobs/machine.h"
+#include "app/session/jobs/strategy_planner.h"
 #include "app/window/graphics.h"
 #include "app/window/main_window.h"
 #include "tests/window/monkey.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "app/cli/terminal/percent_line.h"
-#include "app/cli/terminal/stop_signals.h"
+#include "app/launch/stop_signals.h"
 
 namespace shardlens::app {
 

@@ -1,5 +1,7 @@
 #include "app/session/jobs/strategy_planner.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -189,6 +191,14 @@ std::shared_ptr<const ui::PlanCard> StrategyPlanner::card(const Settings& next) 
     card_ = std::make_shared<const ui::PlanCard>(plan_card(next, target_, models_));
   }
   return card_;
+}
+
+Machine this_machine() {
+  const auto pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGE_SIZE);
+  Machine machine;
+  machine.cuda = probe_cuda();
+  if (pages > 0 && page_bytes > 0) machine.host_bytes = std::int64_t{pages} * page_bytes;
+  return machine;
 }
 
 }  // namespace shardlens::app

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "app/session/jobs/machine.h"
+#include "app/launch/device_probe.h"
 #include "app/session/jobs/model_lookup.h"
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
@@ -17,6 +17,15 @@
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app {
+
+// What a job could run on here.
+struct Machine {
+  CudaProbe cuda;
+  std::int64_t host_bytes = 0;  // physical memory; 0: not known
+};
+
+// Asks the driver and the kernel: once, at the start.
+Machine this_machine();
 
 class StrategyPlanner {
  public:

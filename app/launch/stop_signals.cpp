@@ -1,4 +1,4 @@
-#include "app/cli/terminal/stop_signals.h"
+#include "app/launch/stop_signals.h"
 
 #include <signal.h>
 
