@@ -14,7 +14,7 @@
 #include "profiler/cupti/api/cupti_api.h"
 #include "profiler/cupti/graphs/graph_nodes.h"
 #include "profiler/cupti/recorder_sink.h"
-#include "profiler/recorder/clock_offset.h"
+#include "profiler/recorder/clock_watch.h"
 #include "profiler/recorder/recorder.h"
 #include "trace/base/result.h"
 

@@ -1,13 +1,35 @@
-// Notices that somebody sets the clock in which a run is recorded. One thread.
+// How far apart two clocks are, and that somebody set the one in which a run is recorded.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include "profiler/recorder/clock_offset.h"
-
 namespace shardlens::profiler {
 
+struct ClockOffset {
+  std::int64_t offset_ns = 0;  // the clock's time minus the reference's
+  std::int64_t error_ns = 0;   // of the offset, at most: half of the round trip
+};
+
+// The reading with the shortest round trip of several. `clock` returns an optional time in ns,
+// `reference` one that there always is. None if the clock gives no time.
+template <typename Clock, typename Reference>
+std::optional<ClockOffset> measure_clock_offset(Clock&& clock, Reference&& reference) {
+  constexpr int kReadings = 5;
+  std::optional<ClockOffset> best;
+  for (int i = 0; i < kReadings; ++i) {
+    const std::int64_t before = reference();
+    const std::optional<std::int64_t> time = clock();
+    const std::int64_t after = reference();
+    if (!time) return std::nullopt;
+    const std::int64_t error = (after - before + 1) / 2;
+    if (best && best->error_ns <= error) continue;
+    best = ClockOffset{*time - (before + (after - before) / 2), error};
+  }
+  return best;
+}
+
+// One thread.
 class ClockWatch {
  public:
   static constexpr std::int64_t kLeastNs = 1'000'000;
