@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "trace/job/shape/parameter_shapes.h"
-#include "trainer/huggingface/saved_mark.h"
 #include "trainer/huggingface/weight_files.h"
 
 namespace shardlens::trainer {

@@ -35,6 +35,10 @@ struct SavedLayout {
   std::string index() const;
 };
 
+// What the files of a model that was saved here say, by which its folder is known as one that may
+// be replaced. `format: pt` is what transformers asks for.
+inline Metadata saved_metadata() { return {{"format", "pt"}, {"written_by", "shardlens"}}; }
+
 // All parameters of a model, tied ones once. The same on every rank.
 SavedLayout layout_of(const trace::ModelShape& shape, DataType type,
                       std::int64_t file_bytes = kFileBytes);

@@ -14,7 +14,6 @@
 #include "trainer/checkpoint/whole_folder.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/huggingface/saved_config.h"
-#include "trainer/huggingface/saved_mark.h"
 #include "trainer/huggingface/weight_files.h"
 
 namespace shardlens::trainer {
@@ -48,6 +47,11 @@ Result<DataType> type_of_source(const SaveModelOptions& options) {
   if (options.source.empty()) return DataType::kF32;
   TRY_ASSIGN(const FolderSource source, FolderSource::open(options.source, options.shape));
   return source.stored_type();
+}
+
+bool was_saved_here(const fs::path& folder) {
+  const auto files = open_weight_files(folder);
+  return files && !files->empty() && files->front().metadata() == saved_metadata();
 }
 
 // One model being saved, seen from one rank.
@@ -206,11 +210,6 @@ Result<void> saved(Saving& saving) {
 }
 
 }  // namespace
-
-bool was_saved_here(const fs::path& folder) {
-  const auto files = open_weight_files(folder);
-  return files && !files->empty() && files->front().metadata() == saved_metadata();
-}
 
 Result<void> save_model_folder(const SaveModelOptions& options,
                                std::span<const LocalParameter> parameters,
