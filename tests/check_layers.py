@@ -33,7 +33,7 @@ RULES = {
     'trace/explore': (f'{STORE} {FIGURES}', 're2/ zstd'),
     'profiler': (RECORDER, ''),
     'profiler/nvml': (RECORDER, ''),
-    'profiler/torch': (RECORDER, 'torch/ ATen/ c10/'),
+    'profiler/pytorch': (RECORDER, 'torch/ ATen/ c10/'),
     'profiler/cupti': (RECORDER, 'cupti cuda'),
     'profiler/nccl': (RECORDER, ''),
     'profiler/inject': (f'{RECORDER} trace/timeline profiler/cupti profiler/nccl profiler/nvml', ''),

@@ -6,7 +6,7 @@
 #include "app/report/text_table.h"
 #include "app/session/runs/run_banners.h"
 #include "ui/present/format.h"
-#include "ui/present/ledger_text.h"
+#include "ui/present/tables/ledger_text.h"
 
 namespace shardlens::app {
 namespace {

@@ -4,8 +4,8 @@
 #include "app/report/plan_report.h"
 #include "app/report/text_table.h"
 #include "trace/base/text.h"
-#include "ui/plan/plan_table.h"
 #include "ui/present/format.h"
+#include "ui/present/tables/plan_table.h"
 
 namespace shardlens::app {
 namespace {

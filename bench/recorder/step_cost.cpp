@@ -10,8 +10,8 @@
 
 #include "bench/recorder/parts.h"
 #include "bench/recorder/scratch_recorder.h"
-#include "profiler/torch/tick_clock.h"
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/tick_clock.h"
+#include "profiler/pytorch/torch_sources.h"
 #include "trace/analysis/figures/recording_cost.h"
 #include "trace/base/median.h"
 #include "trace/store/sqlite/sqlite.h"

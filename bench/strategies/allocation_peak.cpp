@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 
 using shardlens::profiler::install_cpu_memory_tracker;
 using shardlens::profiler::take_cpu_memory_peak;

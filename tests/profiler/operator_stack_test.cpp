@@ -1,4 +1,4 @@
-#include "profiler/torch/operator_stack.h"
+#include "profiler/pytorch/operator_stack.h"
 
 #include <gtest/gtest.h>
 

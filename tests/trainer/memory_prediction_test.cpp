@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 #include "tests/trainer/memory_prediction_cases.h"
 #include "trace/job/shape/loss_chunks.h"
 #include "trace/predict/layers/adapter_memory.h"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "profiler/memory/memory_sampler.h"
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 
 namespace shardlens::trainer {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 #include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trainer {

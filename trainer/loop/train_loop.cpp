@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/loss_chunks.h"
 #include "trainer/loop/memory_failure.h"

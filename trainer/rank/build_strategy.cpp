@@ -1,6 +1,6 @@
 #include "trainer/rank/build_strategy.h"
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 #include "trace/job/shape/strategy.h"
 #include "trainer/model/build_model.h"
 #include "trainer/strategy/ddp/data_parallel.h"

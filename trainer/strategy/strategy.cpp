@@ -1,6 +1,6 @@
 #include "trainer/strategy/strategy.h"
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 
 namespace shardlens::trainer {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ui/kit/theme.h"
-#include "ui/plan/plan_table.h"
+#include "ui/present/tables/plan_table.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 

@@ -11,7 +11,7 @@
 #include "trace/job/shape/model_shape.h"
 #include "trace/predict/plan/gpu_table.h"
 #include "ui/kit/widgets.h"
-#include "ui/plan/plan_table.h"
+#include "ui/present/tables/plan_table.h"
 
 namespace shardlens::ui {
 

@@ -8,9 +8,9 @@
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
-#include "ui/present/ledger_text.h"
-#include "ui/runs/ledger_cells.h"
-#include "ui/runs/ledger_layout.h"
+#include "ui/present/tables/ledger_cells.h"
+#include "ui/present/tables/ledger_layout.h"
+#include "ui/present/tables/ledger_text.h"
 #include "ui/table/table_tools.h"
 
 namespace shardlens::ui {

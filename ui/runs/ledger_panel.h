@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ui/kit/theme.h"
-#include "ui/runs/ledger_table.h"
+#include "ui/present/tables/ledger_table.h"
 #include "ui/runs/run_menu.h"
 #include "ui/runs/run_order.h"
 #include "ui/state/commands.h"

@@ -11,7 +11,7 @@
 #include "ui/kit/keys.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/ledger_text.h"
+#include "ui/present/tables/ledger_text.h"
 #include "ui/table/table_tools.h"
 
 namespace shardlens::ui {

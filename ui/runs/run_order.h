@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ui/present/table_model.h"
-#include "ui/runs/ledger_table.h"
+#include "ui/present/tables/ledger_table.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::ui {

@@ -10,7 +10,7 @@
 #include "ui/kit/paint.h"
 #include "ui/learn/learning_chart.h"
 #include "ui/present/job_text.h"
-#include "ui/present/ledger_text.h"
+#include "ui/present/tables/ledger_text.h"
 #include "ui/tune/replay_bar.h"
 #include "ui/window/help_overlay.h"
 #include "ui/window/top_bar.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 #include "tests/trainer/comm/rank_threads.h"
 #include "tests/trainer/huggingface/model_folder.h"
 #include "trainer/huggingface/folder_source.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 
 namespace shardlens::trainer {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 #include "trace/model/acting_settings.h"
 #include "trainer/strategy/initial_values.h"
 

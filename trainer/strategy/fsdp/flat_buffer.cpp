@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 #include "trace/job/shape/lora.h"
 #include "trainer/tensor/tensor_memory.h"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 #include "trainer/strategy/initial_values.h"
 #include "trainer/tensor/tensor_memory.h"
 

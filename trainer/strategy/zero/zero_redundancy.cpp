@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "profiler/torch/torch_sources.h"
+#include "profiler/pytorch/torch_sources.h"
 #include "trainer/strategy/zero/partition.h"
 
 namespace shardlens::trainer {

@@ -1,0 +1,181 @@
+#include <ATen/core/Tensor.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/alloc_cpu.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+#include "profiler/memory/allocation_tracker.h"
+#include "profiler/process/process_memory.h"
+#include "profiler/pytorch/torch_sources.h"
+
+namespace shardlens::profiler {
+namespace {
+
+// In front of the data. LibTorch's raw_allocate() wants the context to be the data pointer itself,
+// so there is nowhere else to keep what the deleter must know. As large as LibTorch's alignment.
+struct alignas(64) Header {
+  std::int64_t bytes = 0;
+  std::atomic<trace::MemoryCategory> category{trace::MemoryCategory::kOther};
+};
+static_assert(sizeof(Header) == 64);
+
+// LibTorch keeps one allocator per process and calls it for as long as the process lives, so its
+// counters are the process's too.
+AllocationTracker& tracker() {
+  // Never destroyed: tensors of other statics are freed after this one would be.
+  static AllocationTracker& instance = *new AllocationTracker;
+  return instance;
+}
+
+Header* header_of(void* data) {
+  return reinterpret_cast<Header*>(static_cast<std::byte*>(data) - sizeof(Header));
+}
+
+std::uint64_t address_of(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
+
+void release(void* data) {
+  if (data == nullptr) return;
+  Header* header = header_of(data);
+  tracker().freed(
+      {address_of(data), header->bytes, 0, 0, header->category.load(std::memory_order_relaxed)});
+  header->~Header();
+  c10::free_cpu(header);
+}
+
+// What the system said when it was last asked.
+struct LastAnswer {
+  std::atomic<std::int64_t> outside_bytes{0}, used_bytes{-1}, total_bytes{-1};
+};
+LastAnswer& last_answer() {
+  static LastAnswer instance;
+  return instance;
+}
+
+// What is outside is only known now. A peak's bytes that were freed since may still be resident in
+// the heap: they are in `composition` already.
+trace::MemorySample to_sample(const CategoryBytes::Composition& composition) {
+  trace::MemorySample sample;
+  sample.time_ns = Recorder::now_ns();
+  sample.bytes = composition;
+  sample.reserved_bytes = sample.total_bytes();
+  const std::int64_t tracked = std::max(tracker().bytes().total(), sample.reserved_bytes);
+  const ProcessMemory process = read_process_memory();
+  sample.device_used_bytes = process.resident_bytes;
+  sample.device_total_bytes = physical_memory_bytes();
+  sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] =
+      std::max<std::int64_t>(process.anonymous_bytes - tracked, 0);
+  return sample;
+}
+
+struct Failure {
+  std::mutex mutex;
+  std::optional<FailedAllocation> last;
+};
+Failure& failure() {
+  static Failure instance;
+  return instance;
+}
+
+void* allocate_or_note(std::size_t bytes) {
+  try {
+    return c10::alloc_cpu(bytes + sizeof(Header));
+  } catch (...) {
+    const std::lock_guard lock(failure().mutex);
+    failure().last = {static_cast<std::int64_t>(bytes), to_sample(tracker().bytes().current())};
+    throw;
+  }
+}
+
+class TrackingAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    const c10::Device device(c10::DeviceType::CPU);
+    if (bytes == 0) return {nullptr, nullptr, &release, device};
+    void* memory = allocate_or_note(bytes);
+    auto* header = new (memory) Header;
+    header->bytes = static_cast<std::int64_t>(bytes);
+    const trace::MemoryCategory category = category_now();
+    header->category.store(category, std::memory_order_relaxed);
+    void* data = header + 1;
+    tracker().allocated(
+        {address_of(data), header->bytes, 0, OperatorObserver::allocating_operator(), category});
+    return {data, data, &release, device};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
+};
+
+TrackingAllocator& tracking_allocator() {
+  static TrackingAllocator allocator;
+  return allocator;
+}
+
+void move_cpu_category(void* data, trace::MemoryCategory category) {
+  Header* header = header_of(data);
+  const auto previous = header->category.exchange(category, std::memory_order_relaxed);
+  tracker().moved(address_of(data), previous, category, header->bytes);
+}
+
+}  // namespace
+
+trace::Result<void> install_cpu_memory_tracker() {
+  c10::SetCPUAllocator(&tracking_allocator());
+  if (c10::GetCPUAllocator() != &tracking_allocator())
+    return trace::fail(trace::ErrorKind::kFailed,
+                       "Memory by category cannot be recorded: another CPU allocator with a higher "
+                       "priority is installed in LibTorch. Start the run without it.");
+  return {};
+}
+
+AllocationTracker& cpu_allocations() { return tracker(); }
+
+std::optional<FailedAllocation> last_failed_cpu_allocation() {
+  const std::lock_guard lock(failure().mutex);
+  return failure().last;
+}
+
+trace::MemorySample sample_cpu_memory() {
+  const trace::MemorySample sample = to_sample(tracker().bytes().current());
+  last_answer().outside_bytes =
+      sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)];
+  last_answer().used_bytes = sample.device_used_bytes;
+  last_answer().total_bytes = sample.device_total_bytes;
+  return sample;
+}
+
+trace::MemorySample cpu_memory_counters() {
+  trace::MemorySample sample;
+  sample.bytes = tracker().bytes().current();
+  sample.reserved_bytes = sample.total_bytes();
+  sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] =
+      last_answer().outside_bytes;
+  sample.device_used_bytes = last_answer().used_bytes;
+  sample.device_total_bytes = last_answer().total_bytes;
+  return sample;
+}
+
+trace::MemorySample take_cpu_memory_peak() {
+  const CategoryBytes::Peak peak = tracker().take_peak().bytes;
+  trace::MemorySample sample = to_sample(peak.bytes);
+  if (peak.time_ns > 0) sample.time_ns = peak.time_ns;
+  sample.highest = peak.highest;
+  return sample;
+}
+
+void recategorize(const at::Tensor& tensor, trace::MemoryCategory category) {
+  if (!tensor.defined() || !tensor.has_storage()) return;
+  const c10::DataPtr& data = tensor.storage().data_ptr();
+  if (data.get_context() == nullptr) return;
+  if (data.get_deleter() == &release) return move_cpu_category(data.get_context(), category);
+  if (tensor.is_cuda() && gpu_allocations() != nullptr)
+    gpu_allocations()->moved(address_of(data.get()), category);
+}
+
+}  // namespace shardlens::profiler

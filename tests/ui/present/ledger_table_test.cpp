@@ -1,0 +1,245 @@
+#include "ui/present/tables/ledger_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/ui/testing/sample_snapshot.h"
+#include "ui/present/tables/ledger_cells.h"
+#include "ui/present/tables/ledger_layout.h"
+#include "ui/present/tables/ledger_text.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+std::vector<std::string> titles(const LedgerTable& table) {
+  std::vector<std::string> out;
+  for (const auto& column : table.columns) out.push_back(column.title);
+  return out;
+}
+
+const LedgerColumn* find_column(const LedgerTable& table, std::string_view title) {
+  for (const auto& column : table.columns) {
+    if (column.title == title) return &column;
+  }
+  return nullptr;
+}
+
+TEST(LedgerTable, ShowsSettingsInWhichRunsDiffer) {
+  const Snapshot snapshot = sample_snapshot();
+  const auto columns = titles(ledger_table(*snapshot.ledger));
+  EXPECT_THAT(columns, testing::Contains("Bucket cap"));
+  EXPECT_THAT(columns, testing::Contains("Communication hook"));
+  EXPECT_THAT(columns, testing::Not(testing::Contains("Precision")));
+}
+
+TEST(LedgerTable, HidesColumnsWithoutAValue) {
+  Snapshot snapshot = sample_snapshot();
+  Ledger ledger = *snapshot.ledger;
+  for (auto& row : ledger.rows) {
+    row.summary.overlap_fraction.reset();
+    row.loss_at_common_step.reset();
+    row.relative_to_baseline.reset();
+  }
+  const LedgerTable table = ledger_table(ledger);
+  EXPECT_EQ(find_column(table, "Overlap"), nullptr);
+  EXPECT_EQ(find_column(table, "Loss"), nullptr);
+  EXPECT_EQ(find_column(table, "Against baseline"), nullptr) << "nothing is compared with it";
+  EXPECT_NE(find_column(table, "Step time"), nullptr);
+}
+
+TEST(LedgerTable, MarksSlowerAndFasterWithASignAndGreysNoise) {
+  const Snapshot snapshot = sample_snapshot();
+  const LedgerTable table = ledger_table(*snapshot.ledger);
+  const LedgerColumn* column = find_column(table, "Against baseline");
+  ASSERT_NE(column, nullptr);
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[0], {}).tone, Tone::kMuted) << "below the noise";
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[1], {}).text, "baseline");
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[2], {}).trend, Trend::kFaster);
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[3], {}).trend, Trend::kSlower);
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[3], {}).text.front(), '+');
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[4], {}).text, "");
+}
+
+TEST(LedgerTable, CountsMoreTokensPerSecondAsFaster) {
+  Ledger ledger = *sample_snapshot().ledger;
+  ledger.rows[2].by_throughput = true;
+  ledger.rows[2].relative_to_baseline = 0.2;
+  const LedgerTable table = ledger_table(ledger);
+  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kFaster);
+}
+
+TEST(LedgerTable, SaysNotWhenARunWasWhoseClockKnowsNoDate) {
+  LedgerRow row;
+  row.start_ns = 1'000'000;
+  EXPECT_EQ(when_cell(row).text, "");
+}
+
+TEST(LedgerTable, PointsNowhereWhereTheDifferenceIsToldAsNone) {
+  Ledger ledger = *sample_snapshot().ledger;
+  for (const double relative : {0.0, 0.0004, -0.0004}) {
+    ledger.rows[2].relative_to_baseline = relative;
+    const LedgerTable table = ledger_table(ledger);
+    EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kNone);
+  }
+}
+
+TEST(LedgerTable, NamesTheStepOfTheBaselineAndThatOfOthers) {
+  Ledger ledger = *sample_snapshot().ledger;
+  for (auto& row : ledger.rows) row.common_step = 99;
+  ledger.rows.back().common_step = 29;
+  const LedgerTable table = ledger_table(ledger);
+  const LedgerColumn* column = find_column(table, "Loss at step 99");
+  ASSERT_NE(column, nullptr);
+  EXPECT_EQ(column->cell(ledger.rows[0], {}).unit, "");
+  EXPECT_EQ(column->cell(ledger.rows.back(), {}).unit, "@ 29");
+  for (auto& row : ledger.rows) row.is_baseline = false;
+  const LedgerTable without = ledger_table(ledger);
+  ASSERT_NE(find_column(without, "Loss"), nullptr) << "no step holds for all rows";
+  EXPECT_EQ(find_column(without, "Loss")->cell(ledger.rows[0], {}).unit, "@ 99");
+}
+
+TEST(LedgerTable, ShowsBatchAndTrafficOnlyWhereRunsDifferInThem) {
+  Ledger ledger = *sample_snapshot().ledger;
+  for (auto& row : ledger.rows) {
+    row.summary.effective_batch = 16;
+    row.summary.samples_per_s = 100 + row.summary.step_ns.mean / 1e6;
+    row.summary.bytes_sent_per_step = 9.0 * (1 << 20);
+  }
+  ledger.rows.back().summary.bytes_sent_per_step.reset();  // failed before its first step
+  const LedgerTable same = ledger_table(ledger);
+  EXPECT_EQ(find_column(same, "Effective batch"), nullptr);
+  EXPECT_EQ(find_column(same, "Samples/s"), nullptr) << "step time says the same";
+  EXPECT_EQ(find_column(same, "Sent per step"), nullptr);
+
+  ledger.rows[0].summary.effective_batch = 32;
+  ledger.rows[1].summary.bytes_sent_per_step = 27.0 * (1 << 20);
+  const LedgerTable table = ledger_table(ledger);
+  ASSERT_NE(find_column(table, "Effective batch"), nullptr);
+  EXPECT_EQ(find_column(table, "Effective batch")->cell(ledger.rows[0], {}).text, "32");
+  EXPECT_NE(find_column(table, "Samples/s"), nullptr);
+  ASSERT_NE(find_column(table, "Sent per step"), nullptr);
+  EXPECT_EQ(find_column(table, "Sent per step")->cell(ledger.rows[1], {}).text, "27.0 MiB");
+  EXPECT_EQ(find_column(table, "Sent per step")->cell(ledger.rows.back(), {}).text, "");
+}
+
+TEST(LedgerText, SaysWhichScalingItIs) {
+  EXPECT_EQ(scaling_text({trace::ScalingKind::kWeak, 2, 4, 1.84, 0.92}),
+            "2 → 4 ranks: 1.84 × the samples/s, efficiency 92 % (same batch per rank)");
+  EXPECT_EQ(scaling_title({trace::ScalingKind::kStrong, 2, 4, 1.5, 0.75}), "Strong scaling");
+  EXPECT_EQ(scaling_text({trace::ScalingKind::kStrong, 2, 4, 1.5, 0.75}),
+            "2 → 4 ranks: 1.50 × the samples/s, efficiency 75 % (same effective batch)");
+  EXPECT_EQ(scaling_text({trace::ScalingKind::kWeak, 1, 2, 1.2, 0.6, true}),
+            "1 → 2 ranks: 1.20 × the samples/s, efficiency 60 % (same batch per rank, all on the "
+            "same CPU cores)");
+}
+
+TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {
+  Ledger ledger = *sample_snapshot().ledger;
+  ledger.rows[1].simulated = true;
+  const LedgerTable table = ledger_table(ledger);
+  EXPECT_EQ(table.columns.front().cell(ledger.rows[0], {}).unit, "");
+  EXPECT_EQ(table.columns.front().cell(ledger.rows[1], {}).unit, "simulated");
+  trace::Settings settings;
+  EXPECT_EQ(simulation_text(settings), "");
+  settings.simulate_link = "latency_us=50, gbit_per_s=1";
+  settings.overlap_comm = false;
+  EXPECT_EQ(simulation_text(settings),
+            "link of 1 Gbit/s, 50 µs; communication kept from overlapping");
+}
+
+float total_width(const LedgerTable& table) {
+  float width = 0;
+  for (const auto& column : table.columns) width += column.width;
+  return width;
+}
+
+TEST(LedgerTable, DropsWhatDoesNotTellRunsApartWhenNarrow) {
+  const Snapshot snapshot = sample_snapshot();
+  // A window of 1280 pixels, and one of 1920.
+  for (const float width : {900.0f, 1540.0f}) {
+    LedgerTable table = ledger_table(*snapshot.ledger);
+    fit_columns(table, width);
+    EXPECT_LE(total_width(table), width + 0.5f);
+    EXPECT_EQ(table.columns.front().title, "Run");
+    for (const char* title :
+         {"Bucket cap", "Communication hook", "Simulated link", "Step time", "Against baseline"}) {
+      EXPECT_NE(find_column(table, title), nullptr) << title << " at " << width;
+    }
+  }
+  LedgerTable table = ledger_table(*snapshot.ledger);
+  fit_columns(table, 560);
+  EXPECT_LE(total_width(table), 560.5f);
+  EXPECT_NE(find_column(table, "Step time"), nullptr);
+  EXPECT_NE(find_column(table, "Bucket cap"), nullptr);
+  EXPECT_EQ(find_column(table, "Ranks"), nullptr) << "the same in all runs";
+}
+
+TEST(LedgerTable, AllSettingsInWhichRunsDifferAreThereWhereThereIsRoom) {
+  Ledger ledger = *sample_snapshot().ledger;
+  ledger.rows[0].settings.batch_per_rank = 3;
+  ledger.rows[1].settings.sequence_length = 99;
+  ledger.rows[2].settings.learning_rate = 0.5;
+  ledger.rows[3].settings.precision = trace::Precision::kBf16;
+  LedgerTable table = ledger_table(ledger);
+  fit_columns(table, 1540);
+  int settings = 0;
+  for (const auto& column : table.columns) settings += column.key.empty() ? 0 : 1;
+  EXPECT_GE(settings, 7);
+  EXPECT_NE(find_column(table, "Simulated link"), nullptr);
+}
+
+TEST(LedgerTable, HeadingsAreWideEnoughToBeRead) {
+  Ledger ledger = *sample_snapshot().ledger;
+  for (auto& row : ledger.rows) row.common_step = 123456;
+  for (const float width : {560.0f, 900.0f, 1540.0f}) {
+    LedgerTable table = ledger_table(ledger);
+    fit_columns(table, width);
+    for (const auto& column : table.columns) {
+      const auto letters = static_cast<float>(column.title.size());
+      EXPECT_GE(column.width, letters * 6.2f + 12) << column.title;
+    }
+  }
+}
+
+TEST(LedgerTable, ASettingThatDoesNotApplyIsBlankAndMakesNoDifference) {
+  Ledger ledger = *sample_snapshot().ledger;
+  for (auto& row : ledger.rows) row.settings.bucket_cap_mb = 25;
+  ledger.rows[1].settings.sharding_strategy = trace::Strategy::kFullShard;
+  ledger.rows[1].settings.bucket_cap_mb = 60;
+  const LedgerTable table = ledger_table(ledger);
+  EXPECT_EQ(find_column(table, "Bucket cap"), nullptr);
+  const trace::Knob& knob = *trace::find_knob("bucket_cap_mb");
+  EXPECT_EQ(setting_cell(ledger.rows[1], knob).text, "");
+  EXPECT_NE(setting_cell(ledger.rows[0], knob).text, "");
+}
+
+TEST(LedgerTable, SaysWhyARunIsNotComparedAndShowsTheUsersWords) {
+  Ledger ledger = *sample_snapshot().ledger;
+  EXPECT_EQ(find_column(ledger_table(ledger), "Tags"), nullptr);
+  ledger.rows[2].not_compared = "other machine";
+  ledger.rows[2].tags = {"slow", "cluster"};
+  ledger.rows[2].note = "the switch was broken";
+  const LedgerTable table = ledger_table(ledger);
+  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).text, "other machine");
+  EXPECT_EQ(find_column(table, "Tags")->cell(ledger.rows[2], {}).text, "slow cluster");
+  EXPECT_EQ(find_column(table, "Note")->cell(ledger.rows[2], {}).text, "the switch was broken");
+}
+
+TEST(LedgerTable, ShowsALongNameBeforeColumnsThatMatterLess) {
+  Ledger ledger = *sample_snapshot().ledger;
+  ledger.rows[0].name = "slow link, one bucket, bf16";
+  LedgerTable table = ledger_table(ledger);
+  fit_columns(table, 900);
+  EXPECT_GE(table.columns.front().width, table.columns.front().wish);
+  EXPECT_EQ(find_column(table, "When"), nullptr) << "gives way";
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui

@@ -1,0 +1,129 @@
+#include "ui/present/tables/ledger_cells.h"
+
+#include <cmath>
+#include <ctime>
+
+#include "trace/job/schedule.h"
+#include "trace/job/settings/knob_text.h"
+#include "ui/present/format.h"
+#include "ui/present/tables/ledger_text.h"
+
+namespace shardlens::ui {
+
+TableCell name_cell(const LedgerRow& row) {
+  std::string text = row.name;
+  const auto digit = row.ordinal.find_first_of("0123456789");
+  if (digit != std::string::npos) text = row.ordinal.substr(digit) + " · " + row.name;
+  return {.text = text, .unit = row.simulated ? "simulated" : ""};
+}
+
+TableCell when_cell(const LedgerRow& row) {
+  if (row.status == trace::RunStatus::kRunning) return TableCell::words("now", Tone::kSecondary);
+  if (row.is_bundled) return TableCell::words("bundled", Tone::kMuted);
+  if (!is_date(row.start_ns)) return {};
+  const bool today =
+      format_date(row.start_ns).substr(0, 10) ==
+      format_date(static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000).substr(0, 10);
+  const std::string date = format_date(row.start_ns);
+  return TableCell::words(today ? date.substr(11, 5) : date.substr(5, 5) + " " + date.substr(11, 5),
+                          Tone::kSecondary);
+}
+
+TableCell steps_cell(const LedgerRow& row, const JobState& job) {
+  if (row.is_being_read) return TableCell::words("reading…", Tone::kMuted);
+  TableCell cell = TableCell::words(format_integer(row.summary.steps_executed), Tone::kSecondary);
+  if (row.status == trace::RunStatus::kFailed) {
+    cell = TableCell::words("failed at " + cell.text, Tone::kDanger);
+  } else if (row.status == trace::RunStatus::kStopped) {
+    cell.text = "stopped at " + cell.text;
+  } else if (row.status == trace::RunStatus::kIncomplete) {
+    cell = TableCell::words("incomplete, " + cell.text, Tone::kDanger);
+  } else if (row.status == trace::RunStatus::kRunning && row.name == job.run_name &&
+             job.steps > 0) {
+    cell = TableCell::words(format_integer(job.step) + " of " + format_integer(job.steps));
+  }
+  return cell;
+}
+
+TableCell relative_cell(const LedgerRow& row) {
+  if (row.is_baseline) return TableCell::words("baseline", Tone::kMuted);
+  if (!row.not_compared.empty()) return TableCell::words(row.not_compared, Tone::kMuted);
+  if (!row.relative_to_baseline) return {};
+  const double relative = *row.relative_to_baseline;
+  // More tokens per second is faster, more time per step is slower.
+  const bool slower = row.by_throughput ? relative < 0 : relative > 0;
+  const bool is_beyond = row.beyond_noise.value_or(false);
+  TableCell cell{.text = format_signed_percent(relative),
+                 .tone = is_beyond ? Tone::kText : Tone::kMuted,
+                 .trend = slower ? Trend::kSlower : Trend::kFaster};
+  if (cell.text == format_signed_percent(0)) cell.trend = Trend::kNone;
+  if (row.by_throughput) cell.text += " tokens/s";
+  if (!row.beyond_noise) cell.unit = "?";
+  return cell;
+}
+
+TableCell duration_cell(double ns) {
+  if (!(ns > 0)) return {};
+  return TableCell::words(format_duration(ns).text());
+}
+
+TableCell setting_cell(const LedgerRow& row, const trace::Knob& knob) {
+  if (row.is_imported || !trace::applies(knob, row.settings.sharding_strategy)) return {};
+  const std::string value = trace::short_value_text(row.settings, knob);
+  return TableCell::words(knob.name == "simulate_link" ? trace::link_text(value) : value,
+                          Tone::kSecondary);
+}
+
+TableCell tags_cell(const LedgerRow& row) {
+  return TableCell::words(tags_text(row.tags), Tone::kSecondary);
+}
+
+TableCell note_cell(const LedgerRow& row) { return TableCell::words(row.note, Tone::kSecondary); }
+
+TableCell exposed_cell(const LedgerRow& row) {
+  return row.summary.has_detail ? duration_cell(row.summary.exposed_ns) : TableCell{};
+}
+
+TableCell waiting_cell(const LedgerRow& row) {
+  if (row.summary.exposed_wait_ns) return duration_cell(*row.summary.exposed_wait_ns);
+  const bool are_clocks_why = row.summary.wait_doubt == trace::WaitDoubt::kClockError ||
+                              row.summary.wait_doubt == trace::WaitDoubt::kClocksUnknown;
+  TableCell cell;
+  if (are_clocks_why) cell.unit = "clocks";
+  return cell;
+}
+
+TableCell overlap_cell(const LedgerRow& row) {
+  if (!row.summary.overlap_fraction) return {};
+  return TableCell::words(format_percent(*row.summary.overlap_fraction).text());
+}
+
+TableCell peak_memory_cell(const LedgerRow& row) {
+  if (!(row.peak_memory_bytes > 0)) return {};
+  return TableCell::words(format_bytes(row.peak_memory_bytes).text());
+}
+
+TableCell batch_cell(const LedgerRow& row) {
+  if (!row.summary.effective_batch) return {};
+  return TableCell::words(format_integer(*row.summary.effective_batch), Tone::kSecondary);
+}
+
+TableCell samples_cell(const LedgerRow& row) {
+  if (!(row.summary.samples_per_s > 0)) return {};
+  return TableCell::words(format_rate(*row.summary.samples_per_s, "/s").text());
+}
+
+TableCell sent_cell(const LedgerRow& row) {
+  if (!row.summary.bytes_sent_per_step) return {};
+  return TableCell::words(format_bytes(*row.summary.bytes_sent_per_step).text());
+}
+
+TableCell loss_cell(const LedgerRow& row, std::int64_t step) {
+  if (!row.loss_at_common_step || !std::isfinite(*row.loss_at_common_step)) return {};
+  TableCell cell;
+  cell.text = format_plain(*row.loss_at_common_step);
+  if (row.common_step != step) cell.unit = "@ " + format_integer(row.common_step);
+  return cell;
+}
+
+}  // namespace shardlens::ui

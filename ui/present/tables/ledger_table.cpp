@@ -1,0 +1,351 @@
+#include "ui/present/tables/ledger_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "ui/present/format.h"
+#include "ui/present/tables/ledger_cells.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using CellOf = std::function<TableCell(const LedgerRow&)>;
+
+// Nearly as wide as the title is in the window's face, so that headings can be read.
+float title_width(std::string_view title) { return static_cast<float>(title.size()) * 6.2f + 20; }
+
+// Among the rows that have a value.
+bool rows_differ(const std::vector<LedgerRow>& rows, const CellOf& cell_of) {
+  std::string first;
+  return std::any_of(rows.begin(), rows.end(), [&](const LedgerRow& row) {
+    const std::string text = cell_of(row).text;
+    if (first.empty()) first = text;
+    return !text.empty() && text != first;
+  });
+}
+
+struct Builder {
+  const Ledger& ledger;
+  LedgerTable table;
+
+  void add(LedgerColumn column, CellOf cell_of) {
+    const bool has_value =
+        std::any_of(ledger.rows.begin(), ledger.rows.end(),
+                    [&cell_of](const LedgerRow& row) { return !cell_of(row).text.empty(); });
+    if (!has_value) return;
+    column.width = std::max(column.width, title_width(column.title));
+    column.cell = [cell_of = std::move(cell_of)](const LedgerRow& row, const JobState&) {
+      return cell_of(row);
+    };
+    table.columns.push_back(std::move(column));
+  }
+  // Where all rows say the same, it is the first to go.
+  void add_if_room(LedgerColumn column, CellOf cell_of) {
+    if (ledger.rows.size() > 1 && !rows_differ(ledger.rows, cell_of)) column.priority /= 10;
+    add(std::move(column), std::move(cell_of));
+  }
+};
+
+double known(double value) { return value > 0 ? value : kNotKnown; }
+
+double value_or_nan(const std::optional<double>& value) { return value.value_or(kNotKnown); }
+
+// As a number where it is one, so that 8 comes before 60.
+double setting_number(const LedgerRow& row, const trace::Knob& knob) {
+  return std::visit(
+      [&](auto member) {
+        if constexpr (requires { static_cast<double>(row.settings.*member); }) {
+          return static_cast<double>(row.settings.*member);
+        }
+        return 0.0;
+      },
+      knob.member);
+}
+
+void add_settings(Builder& builder) {
+  constexpr int kMostSettings = 12;
+  const auto& rows = builder.ledger.rows;
+  int added = 0;
+  for (const trace::Knob& knob : trace::knobs()) {
+    if (knob.name == "steps" || knob.name == "ranks" || knob.name == "seed") continue;
+    const auto cell_of = [&knob](const LedgerRow& row) { return setting_cell(row, knob); };
+    if (added >= kMostSettings || !rows_differ(rows, cell_of)) continue;
+    ++added;
+    std::size_t longest = 0;
+    for (const LedgerRow& row : rows) longest = std::max(longest, cell_of(row).text.size());
+    const float values = static_cast<float>(longest) * 7.3f + 14;
+    LedgerColumn column{.title = std::string(knob.label),
+                        .key = std::string(knob.name),
+                        .definition = std::string(knob.explanation),
+                        .figure = true,
+                        .width = std::clamp(values, 40.0f, 184.0f),
+                        .wish = values,
+                        .priority = kTellsRunsApart + 50 - added};
+    const auto type = trace::type_name(knob);
+    if (type == "integer" || type == "number") {
+      column.number = [&knob](const LedgerRow& row) {
+        return setting_cell(row, knob).text.empty() ? value_or_nan({}) : setting_number(row, knob);
+      };
+    }
+    builder.add(std::move(column), cell_of);
+  }
+}
+
+void add_step_time(Builder& builder) {
+  double slowest = 0;
+  for (const LedgerRow& row : builder.ledger.rows)
+    slowest = std::max(slowest, row.summary.step_ns.mean);
+  builder.add({.title = "Step time",
+               .definition = "Mean of measured steps over ranks; the bar compares runs",
+               .figure = true,
+               .width = 136,
+               .least = 92,  // without the bar
+               .priority = kTellsRunsApart + 100,
+               .number = [](const LedgerRow& row) { return known(row.summary.step_ns.mean); }},
+              [slowest](const LedgerRow& row) {
+                TableCell cell = duration_cell(row.summary.step_ns.mean);
+                if (!cell.text.empty() && slowest > 0)
+                  cell.bar = row.summary.step_ns.mean / slowest;
+                return cell;
+              });
+}
+
+void add_relative(Builder& builder) {
+  // Which run is the baseline says nothing where none is compared with it.
+  const bool is_blank = std::ranges::none_of(builder.ledger.rows, [](const LedgerRow& row) {
+    return row.relative_to_baseline || !row.not_compared.empty();
+  });
+  if (is_blank) return;
+  const bool by_throughput = std::ranges::any_of(builder.ledger.rows, &LedgerRow::by_throughput);
+  builder.add(
+      {.title = "Against baseline",
+       .definition = "Step time against the baseline run, tokens/s once batch or ranks differ; "
+                     "grey is within the noise, ? not known to be beyond it",
+       .figure = true,
+       .width = by_throughput ? 156.0f : 116.0f,
+       .priority = kTellsRunsApart + 90,
+       .number = [](const LedgerRow& row) { return value_or_nan(row.relative_to_baseline); }},
+      relative_cell);
+}
+
+void add_communication(Builder& builder) {
+  builder.add({.title = "Exposed",
+               .definition = "Communication that no computation hides, per step",
+               .figure = true,
+               .width = 80,
+               .priority = 95,
+               .number = [](const LedgerRow& row) { return known(row.summary.exposed_ns); }},
+              exposed_cell);
+  builder.add(
+      {.title = "Waiting",
+       .definition = "The part of exposed in which a rank waits until the last one has "
+                     "come; the rest is transfer. \"clocks\": those of the hosts may be too far "
+                     "apart to tell",
+       .figure = true,
+       .width = 80,
+       .priority = 39},
+      waiting_cell);
+  builder.add_if_room(
+      {.title = "Overlap",
+       .definition = "Share of communication under computation",
+       .figure = true,
+       .width = 68,
+       .priority = 40,
+       .number = [](const LedgerRow& row) { return value_or_nan(row.summary.overlap_fraction); }},
+      overlap_cell);
+}
+
+void add_memory(Builder& builder) {
+  builder.add(
+      {.title = "Peak of tensors",
+       .definition = "The most that PyTorch's tensors took on any rank; the peak memory in the top "
+                     "bar has what lies outside PyTorch, too",
+       .figure = true,
+       .width = 104,
+       .priority = 90,
+       .number = [](const LedgerRow& row) { return known(row.peak_memory_bytes); }},
+      peak_memory_cell);
+}
+
+// What tells runs of other ranks, batches or strategies apart; it yields to the settings
+// themselves. With one batch for all, samples/s says what step time says.
+void add_scale(Builder& builder) {
+  const auto& rows = builder.ledger.rows;
+  if (rows_differ(rows, batch_cell)) {
+    builder.add({.title = "Effective batch",
+                 .definition = "Batch per rank × accumulation steps × ranks",
+                 .figure = true,
+                 .width = 108,
+                 .priority = 23,
+                 .number =
+                     [](const LedgerRow& row) {
+                       return known(static_cast<double>(row.summary.effective_batch.value_or(0)));
+                     }},
+                batch_cell);
+    builder.add(
+        {.title = "Samples/s",
+         .definition = "Of all ranks together, over measured steps",
+         .figure = true,
+         .width = 92,
+         .priority = 24,
+         .number = [](const LedgerRow& row) { return value_or_nan(row.summary.samples_per_s); }},
+        samples_cell);
+  }
+  if (!rows_differ(rows, sent_cell)) return;
+  builder.add(
+      {.title = "Sent per step",
+       .definition = "Bytes that a rank sends in a step: the mean over ranks, by what the "
+                     "backend really ran",
+       .figure = true,
+       .width = 100,
+       .priority = 22,
+       .number =
+           [](const LedgerRow& row) { return value_or_nan(row.summary.bytes_sent_per_step); }},
+      sent_cell);
+}
+
+// As wide as names and their marks are in the window's faces, or nearly so.
+float longest_name(const Ledger& ledger) {
+  std::size_t letters = 0;
+  for (const LedgerRow& row : ledger.rows) {
+    const TableCell cell = name_cell(row);
+    letters = std::max(letters, cell.text.size() + cell.unit.size() + (cell.unit.empty() ? 0 : 1));
+  }
+  return static_cast<float>(letters) * 6.4f + 14;
+}
+
+// Narrow while all runs are done; how others ended stands before their number of steps.
+float steps_width(const Ledger& ledger) {
+  std::size_t letters = 5;
+  for (const LedgerRow& row : ledger.rows) {
+    letters = std::max(letters, steps_cell(row, {}).text.size());
+    if (row.status == trace::RunStatus::kRunning) letters = std::max<std::size_t>(letters, 12);
+  }
+  return static_cast<float>(letters) * 7.3f + 20;
+}
+
+// The step that the column's head names: the baseline's, or the one that all rows share; else -1.
+std::int64_t loss_step(const std::vector<LedgerRow>& rows) {
+  std::optional<std::int64_t> common;
+  bool shared = true;
+  for (const LedgerRow& row : rows) {
+    if (!row.loss_at_common_step) continue;
+    if (row.is_baseline) return row.common_step;
+    shared = shared && (!common || *common == row.common_step);
+    common = row.common_step;
+  }
+  return common && shared ? *common : -1;
+}
+
+void add_loss(Builder& builder) {
+  const std::int64_t step = loss_step(builder.ledger.rows);
+  builder.add_if_room(
+      {.title = step >= 0 ? "Loss at step " + format_integer(step) : "Loss",
+       .definition = "Mean over ranks at the last step that runs of the baseline's job have "
+                     "in common; “@” names the step of another one",
+       .figure = true,
+       .width = 108,
+       .priority = 80,
+       .number = [](const LedgerRow& row) { return value_or_nan(row.loss_at_common_step); }},
+      [step](const LedgerRow& row) { return loss_cell(row, step); });
+}
+
+double number_of_run(const LedgerRow& row) {
+  const auto digit = row.ordinal.find_first_of("0123456789");
+  double number = kNotKnown;
+  if (digit == std::string::npos || row.is_bundled) return number;
+  std::from_chars(row.ordinal.data() + digit, row.ordinal.data() + row.ordinal.size(), number);
+  return number;
+}
+
+float longest_text(const Ledger& ledger, const CellOf& cell_of) {
+  std::size_t letters = 0;
+  for (const LedgerRow& row : ledger.rows) letters = std::max(letters, cell_of(row).text.size());
+  return static_cast<float>(letters) * 6.4f + 14;
+}
+
+// The user's own, so they stay as long as settings do.
+void add_words(Builder& builder) {
+  builder.add({.title = "Tags",
+               .definition = "Words to find runs by; right-click on a run to change them",
+               .figure = false,
+               .width = 64,
+               .wish = longest_text(builder.ledger, tags_cell),
+               .priority = kTellsRunsApart + 10},
+              tags_cell);
+  builder.add({.title = "Note",
+               .definition = "The user's own words; right-click on a run to change them",
+               .figure = false,
+               .width = 96,
+               .wish = longest_text(builder.ledger, note_cell),
+               .priority = 85},
+              note_cell);
+}
+
+void add_run(Builder& builder) {
+  builder.add({.title = "Run",
+               .definition = "By the number that it was given once, named by what differs",
+               .figure = false,
+               .width = 156,
+               .least = 132,
+               .wish = longest_name(builder.ledger),
+               .priority = 1000,
+               .number = number_of_run},
+              name_cell);
+  builder.add(
+      {.title = "When",
+       .definition = "Start of the run, local time",
+       .figure = true,
+       .width = 92,
+       .priority = 25,
+       .number = [](const LedgerRow& row) { return known(static_cast<double>(row.start_ns)); }},
+      when_cell);
+}
+
+void add_extent(Builder& builder) {
+  const auto ranks = [](const LedgerRow& row) {
+    return TableCell::words(std::to_string(row.ranks), Tone::kSecondary);
+  };
+  const bool tells_apart = rows_differ(builder.ledger.rows, ranks);
+  builder.add({.title = "Ranks",
+               .key = "ranks",
+               .definition = "Processes that trained together",
+               .figure = true,
+               .width = 52,
+               .priority = tells_apart ? kTellsRunsApart + 60 : 3,
+               .number = [](const LedgerRow& row) { return static_cast<double>(row.ranks); }},
+              ranks);
+  builder.table.columns.push_back({.title = "Steps",
+                                   .definition = "Steps executed, and how the run ended",
+                                   .figure = true,
+                                   .width = steps_width(builder.ledger),
+                                   .priority = 60,
+                                   .cell = steps_cell,
+                                   .number = [](const LedgerRow& row) {
+                                     return static_cast<double>(row.summary.steps_executed);
+                                   }});
+}
+
+}  // namespace
+
+LedgerTable ledger_table(const Ledger& ledger) {
+  Builder builder{ledger, {}};
+  if (ledger.rows.empty()) return {};
+  add_run(builder);
+  add_settings(builder);
+  add_extent(builder);
+  add_step_time(builder);
+  add_relative(builder);
+  add_communication(builder);
+  add_memory(builder);
+  add_scale(builder);
+  add_loss(builder);
+  add_words(builder);
+  return std::move(builder.table);
+}
+
+}  // namespace shardlens::ui

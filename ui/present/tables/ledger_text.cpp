@@ -1,0 +1,56 @@
+#include "ui/present/tables/ledger_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/job/schedule.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+std::string simulation_text(const trace::Settings& settings) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (settings.simulate_link != "off") add("link of " + trace::link_text(settings.simulate_link));
+  if (settings.inject != "off") add("injected fault " + settings.inject);
+  if (!settings.overlap_comm) add("communication kept from overlapping");
+  if (settings.communication == trace::Communication::kNone)
+    add("communication left out, so the loss is invalid");
+  return text;
+}
+
+std::string scaling_title(const trace::Scaling& scaling) {
+  return scaling.kind == trace::ScalingKind::kWeak ? "Weak scaling" : "Strong scaling";
+}
+
+std::string scaling_text(const trace::Scaling& scaling) {
+  const bool weak = scaling.kind == trace::ScalingKind::kWeak;
+  return std::to_string(scaling.from_ranks) + " → " + std::to_string(scaling.to_ranks) +
+         " ranks: " + format_number(scaling.speedup) + " × the samples/s, efficiency " +
+         format_percent(scaling.efficiency).text() +
+         (weak ? " (same batch per rank" : " (same effective batch") +
+         (scaling.on_same_cores ? ", all on the same CPU cores)" : ")");
+}
+
+std::vector<std::string> tags_from_text(std::string_view text) {
+  std::vector<std::string> tags;
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(", \t\n"), text.size());
+    std::string tag(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!tag.empty() && std::ranges::find(tags, tag) == tags.end()) tags.push_back(std::move(tag));
+  }
+  return tags;
+}
+
+std::string tags_text(const std::vector<std::string>& tags) {
+  std::string text;
+  for (const auto& tag : tags) text += (text.empty() ? "" : " ") + tag;
+  return text;
+}
+
+std::string undo_text(std::size_t deleted) {
+  return "Undo: " + std::to_string(deleted) + (deleted == 1 ? " run deleted" : " runs deleted");
+}
+
+}  // namespace shardlens::ui

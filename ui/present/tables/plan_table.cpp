@@ -1,0 +1,235 @@
+#include "ui/present/tables/plan_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/job/shape/strategy.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using PlanKind = PlanColumn::Kind;
+using trace::MemoryCategory;
+using trace::StrategyPlan;
+
+// Of the GPU's memory: a bar of more than that is cut off, so that those that fit can be compared.
+constexpr double kLongestBar = 1.5;
+
+PlanColumn category_column(MemoryCategory category) {
+  const std::string name(memory_name(category));
+  const std::string definition =
+      std::string(memory_definition(category)) + ", on each rank when its memory peaks";
+  switch (category) {
+    case MemoryCategory::kParameters:
+      return {PlanKind::kCategory, category, name, "Params", definition};
+    case MemoryCategory::kGatheredParameters:
+      return {PlanKind::kCategory, category, "Gathered", "Gathered", definition};
+    case MemoryCategory::kGradients:
+      return {PlanKind::kCategory, category, name, "Grads", definition};
+    case MemoryCategory::kOptimizer:
+      return {PlanKind::kCategory, category, "Optimizer", "Optim.", definition};
+    case MemoryCategory::kActivations:
+      return {PlanKind::kCategory, category, name, "Activ.", definition};
+    case MemoryCategory::kCommunication:
+      return {PlanKind::kCategory, category, "Buffers", "Buffers", definition};
+    case MemoryCategory::kOther:
+    case MemoryCategory::kOutside:
+      break;
+  }
+  return {PlanKind::kCategory, category, name, name, definition};
+}
+
+std::vector<PlanColumn> columns_of(const trace::Plan& plan) {
+  std::vector<PlanColumn> columns;
+  for (const auto category : planned_categories(plan)) columns.push_back(category_column(category));
+  columns.push_back(
+      {PlanKind::kPeak, {}, "Peak", "Peak", "All categories at the peak of the step"});
+  if (std::ranges::any_of(plan.strategies,
+                          [](const auto& each) { return each.memory.host_bytes > 0; })) {
+    columns.push_back(
+        {PlanKind::kHost, {}, "Host", "Host", "Offloaded shards, in the host's memory"});
+  }
+  columns.push_back(
+      {PlanKind::kFit, {}, "Fits?", "Spare", "The peak against what is usable of a GPU"});
+  columns.push_back({PlanKind::kBatch,
+                     {},
+                     "Largest batch",
+                     "Batch",
+                     "The largest batch per rank with which it fits"});
+  columns.push_back(
+      {PlanKind::kSent, {}, "Sent per step", "Sent", "Bytes that a rank sends in a step"});
+  if (plan.request.nodes > 1) {
+    columns.push_back({PlanKind::kBetweenNodes,
+                       {},
+                       "Between nodes",
+                       "Nodes",
+                       "Of what is sent, the bytes that leave the machine"});
+  }
+  return columns;
+}
+
+PlanCell peak_cell(const StrategyPlan& plan) {
+  PlanCell cell{bytes_or_zero(plan.memory.total()), {}, Tone::kText, memory_lines(plan.memory), {}};
+  cell.note = "They sum to the peak, in " + plan.memory.peak_place;
+  return cell;
+}
+
+PlanCell host_cell(const StrategyPlan& plan) {
+  return {
+      bytes_or_zero(plan.memory.host_bytes), {}, Tone::kSecondary, {host_line(plan.memory)}, {}};
+}
+
+PlanCell fit_cell(const StrategyPlan& plan, const trace::PlanRequest& request) {
+  const std::string usable = bytes_or_zero(request.usable_bytes());
+  const std::string peak = bytes_or_zero(plan.memory.total());
+  PlanCell cell;
+  cell.text = plan.fits() ? bytes_or_zero(plan.spare_bytes) + " spare"
+                          : bytes_or_zero(-plan.spare_bytes) + " short";
+  cell.brief = (plan.fits() ? "+" : "−") + bytes_or_zero(std::abs(plan.spare_bytes));
+  cell.tone = plan.fits() ? Tone::kText : Tone::kDanger;
+  cell.lines.push_back({"Usable", usable,
+                        bytes_or_zero(request.memory_bytes) + " of the GPU − " +
+                            bytes_or_zero(request.reserved_bytes) +
+                            " for CUDA, NCCL and rounding"});
+  cell.lines.push_back(
+      {plan.fits() ? "Spare" : "Short by", bytes_or_zero(std::abs(plan.spare_bytes)),
+       plan.fits() ? usable + " − the peak of " + peak : "the peak of " + peak + " − " + usable});
+  return cell;
+}
+
+PlanCell batch_cell_of(const StrategyPlan& plan, const trace::PlanRequest& request) {
+  const trace::Settings& s = request.settings;
+  PlanCell cell;
+  cell.text = plan.largest_batch == 0 ? "none" : format_integer(plan.largest_batch);
+  cell.tone = plan.largest_batch == 0 ? Tone::kDanger : Tone::kText;
+  cell.lines.push_back({"Largest batch per rank", cell.text,
+                        "the largest b with peak(b) ≤ " + bytes_or_zero(request.usable_bytes()) +
+                            "; peak(" + format_integer(s.batch_per_rank) +
+                            ") = " + bytes_or_zero(plan.memory.total())});
+  const std::int64_t effective =
+      plan.largest_batch * request.ranks() * s.gradient_accumulation_steps;
+  cell.lines.push_back({"Effective batch", format_integer(effective),
+                        format_integer(plan.largest_batch) + " × " +
+                            format_integer(request.ranks()) + " ranks × " +
+                            format_integer(s.gradient_accumulation_steps) + " micro-batches"});
+  return cell;
+}
+
+PlanCell cell_of(const PlanColumn& column, const StrategyPlan& plan,
+                 const trace::PlanRequest& request) {
+  switch (column.kind) {
+    case PlanKind::kCategory: {
+      const auto bytes = plan.memory.at_peak[static_cast<std::size_t>(column.category)];
+      return {bytes_or_zero(bytes),
+              {},
+              bytes == 0 ? Tone::kMuted : Tone::kSecondary,
+              memory_lines(plan.memory, column.category),
+              column.definition};
+    }
+    case PlanKind::kPeak:
+      return peak_cell(plan);
+    case PlanKind::kHost:
+      return host_cell(plan);
+    case PlanKind::kFit:
+      return fit_cell(plan, request);
+    case PlanKind::kBatch:
+      return batch_cell_of(plan, request);
+    case PlanKind::kSent:
+      return {bytes_or_zero(plan.traffic.bytes()),
+              {},
+              Tone::kText,
+              traffic_lines(plan.traffic),
+              column.definition};
+    case PlanKind::kBetweenNodes:
+      return {bytes_or_zero(plan.traffic.between_nodes()),
+              {},
+              Tone::kSecondary,
+              between_nodes_lines(plan.traffic),
+              column.definition};
+  }
+  return {};
+}
+
+PlanRow row_of_strategy(const StrategyPlan& plan, const trace::PlanRequest& request,
+                        const std::vector<PlanColumn>& columns) {
+  PlanRow row;
+  row.strategy = plan.name();
+  row.explanation = trace::strategy_traits(plan.strategy).explanation;
+  row.chosen = plan.strategy == request.settings.sharding_strategy;
+  row.refused = plan.refused;
+  if (!row.refused.empty()) return row;
+  row.fits = plan.fits();
+  row.parts = memory_parts(plan.memory);
+  row.peak = static_cast<double>(plan.memory.total());
+  row.sent = static_cast<double>(plan.traffic.bytes());
+  for (const PlanColumn& column : columns) row.cells.push_back(cell_of(column, plan, request));
+  return row;
+}
+
+std::string parameters_text_of(std::int64_t parameters) {
+  const Quantity count = format_count(static_cast<double>(parameters));
+  const std::string_view word = count.unit == "G"   ? " billion"
+                                : count.unit == "M" ? " million"
+                                : count.unit == "k" ? " thousand"
+                                                    : "";
+  return count.value + std::string(word) + " parameters";
+}
+
+}  // namespace
+
+std::vector<MemoryCategory> planned_categories(const trace::Plan& plan) {
+  std::vector<MemoryCategory> shown;
+  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+    const auto category = static_cast<MemoryCategory>(i);
+    if (category == MemoryCategory::kOther) continue;
+    if (std::ranges::any_of(plan.strategies, [i](const StrategyPlan& each) {
+          return each.memory.at_peak[static_cast<std::size_t>(i)] > 0;
+        })) {
+      shown.push_back(category);
+    }
+  }
+  return shown;
+}
+
+PlanTable plan_table(const trace::Plan& plan) {
+  PlanTable table;
+  table.columns = columns_of(plan);
+  table.usable = static_cast<double>(plan.request.usable_bytes());
+  for (const StrategyPlan& each : plan.strategies) {
+    table.rows.push_back(row_of_strategy(each, plan.request, table.columns));
+    table.memory_axis = std::max(table.memory_axis, table.rows.back().peak);
+    table.most_sent = std::max(table.most_sent, table.rows.back().sent);
+  }
+  // A model that needs a small part of the GPU would leave bars that nobody can tell apart.
+  table.memory_axis = std::min(table.memory_axis * 1.02, table.usable * kLongestBar);
+  return table;
+}
+
+std::string plan_job_text(const trace::Plan& plan) {
+  const trace::Settings& s = plan.request.settings;
+  std::string text = parameters_text_of(plan.parameters) + " · " +
+                     format_integer(s.batch_per_rank) + " × " + format_integer(s.sequence_length) +
+                     " tokens per rank";
+  if (s.gradient_accumulation_steps > 1) {
+    text += " · " + format_integer(s.gradient_accumulation_steps) + " micro-batches";
+  }
+  text += " · " + trace::chosen<&trace::Settings::precision>(s) + " · " +
+          trace::chosen<&trace::Settings::optimizer>(s);
+  if (s.activation_checkpointing > 0) {
+    text += s.activation_checkpointing == 1
+                ? " · recompute every block"
+                : " · recompute every " + format_integer(s.activation_checkpointing) + " blocks";
+  }
+  return text;
+}
+
+std::string plan_device_text(const trace::Plan& plan, std::string_view gpu) {
+  const trace::PlanRequest& request = plan.request;
+  return format_integer(request.ranks()) + (request.ranks() == 1 ? " rank on " : " ranks on ") +
+         std::string(gpu) + " · " + bytes_or_zero(request.usable_bytes()) + " of " +
+         bytes_or_zero(request.memory_bytes) + " usable";
+}
+
+}  // namespace shardlens::ui
