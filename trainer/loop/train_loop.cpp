@@ -1,6 +1,8 @@
 #include "trainer/loop/train_loop.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <limits>
 
 #include "profiler/pytorch/torch_sources.h"
@@ -9,6 +11,7 @@
 #include "trainer/loop/memory_failure.h"
 #include "trainer/loop/phase_mark.h"
 #include "trainer/loop/step_failure.h"
+#include "trainer/model/decoder_model.h"
 #include "trainer/optimizer/learning_rate.h"
 #include "trainer/tensor/autocast_scope.h"
 
@@ -34,6 +37,22 @@ SamplerOptions sampler_options(const TrainParts& parts) {
 std::unique_ptr<Optimizer> optimizer_of(const TrainParts& parts) {
   const profiler::MemoryCategoryScope category(MemoryCategory::kOptimizer);
   return build_optimizer(parts.strategy.local_parameters(), parts.settings);
+}
+
+constexpr std::chrono::seconds kReportInterval{2};
+
+std::string joined(const std::vector<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(ranks[i]);
+  }
+  return text;
+}
+
+std::string decimal(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
 }
 
 }  // namespace
@@ -236,6 +255,127 @@ trace::Result<void> TrainLoop::save_checkpoint(std::int64_t step) {
   TRY_ASSIGN(const auto folder, checkpoints_.save(step + 1));
   if (parts_.communicator.rank() == 0) parts_.log.info("checkpoint " + folder.string());
   return {};
+}
+
+trace::Result<void> TrainLoop::evaluate_if_due(std::int64_t step) {
+  const auto every = parts_.settings.evaluate_every;
+  if (every == 0 || (step + 1) % every != 0) return {};
+  const Evaluation result = evaluate_after(step);
+  report_evaluation(step, result);
+  if (parts_.samples.is_on()) write_sample(step);
+  return keep_if_best(step, result);
+}
+
+void TrainLoop::write_sample(std::int64_t step) {
+  auto* model = dynamic_cast<DecoderModel*>(&parts_.model);
+  if (model == nullptr) return;
+  const PhaseMark mark(*this, step, Phase::kEvaluation);
+  GenerationOptions options;
+  options.tokens = parts_.settings.sample_tokens;
+  options.temperature = parts_.settings.sample_temperature;
+  options.seed = static_cast<std::uint64_t>(parts_.settings.seed + step);
+  options.context = std::min(parts_.shape.context, parts_.settings.sequence_length);
+  options.compute_type = compute_type(parts_.settings.precision);
+  options.device = parts_.device;
+  const Sample sample = parts_.samples.write(*model, parts_.strategy, options);
+  if (parts_.communicator.rank() != 0 || has_no_samples_) return;
+  const auto text = parts_.samples.text_of(sample);
+  if (text) return parts_.log.info("sample after step " + std::to_string(step) + ": " + *text);
+  has_no_samples_ = true;
+  parts_.log.warn("Samples cannot be shown any more, and the run goes on without them: " +
+                  text.error().message);
+}
+
+Evaluation TrainLoop::evaluate_after(std::int64_t step) {
+  const PhaseMark mark(*this, step, Phase::kEvaluation);
+  EvaluationOptions options;
+  options.batch_size = parts_.settings.batch_per_rank;
+  options.most_batches = parts_.settings.evaluation_batches;
+  options.compute_type = compute_type(parts_.settings.precision);
+  options.device = parts_.device;
+  options.loss_chunks = loss_chunks();
+  return evaluate(parts_.model, parts_.strategy, parts_.dataset, parts_.communicator,
+                  parts_.recorder, options);
+}
+
+trace::Result<void> TrainLoop::keep_if_best(std::int64_t step, const Evaluation& result) {
+  if (!checkpoints_.is_best(result.loss)) return {};
+  if (parts_.settings.keep_best) {
+    const PhaseMark mark(*this, step, Phase::kCheckpoint);
+    TRY_ASSIGN(const auto folder, checkpoints_.save_best(step + 1));
+    if (parts_.communicator.rank() == 0) {
+      parts_.log.info("the best so far: checkpoint " + folder.string());
+    }
+  }
+  return parts_.settings.save_model == trace::SaveModel::kBest ? save_model(step)
+                                                               : trace::Result<void>();
+}
+
+trace::Result<void> TrainLoop::save_model(std::int64_t step) {
+  const PhaseMark mark(*this, step, Phase::kCheckpoint);
+  TRY_ASSIGN(const auto folder, parts_.saver.save(parts_.strategy, parts_.communicator));
+  if (parts_.communicator.rank() == 0) {
+    parts_.log.info("model after step " + std::to_string(step) + ": " + folder.string());
+  }
+  return {};
+}
+
+void TrainLoop::report_skipped(std::int64_t step, const StepAgreement& agreement) {
+  const std::int64_t skipped = agreement.skipped_steps - skipped_steps_;
+  skipped_steps_ = agreement.skipped_steps;
+  if (skipped == 0 || parts_.communicator.rank() != 0) return;
+  std::string what = "the step was skipped";
+  if (skipped > 1 || !agreement.skipped) {
+    what = std::to_string(skipped) + " steps since the last reading were skipped";
+  }
+  parts_.log.info("step " + std::to_string(step) + ": gradients overflowed fp16; " + what +
+                  " and the loss scale is " + decimal(scaler_.scale(), 0));
+}
+
+trace::Result<void> TrainLoop::check_finite(std::int64_t step, const StepAgreement& agreement) {
+  const bool loss_is_bad = !agreement.bad_ranks.empty();
+  const std::vector<int>& bad = loss_is_bad ? agreement.bad_ranks : agreement.bad_norms;
+  if (bad.empty()) return {};
+  std::string what = place_name(step, trace::Phase::kOther) + ": the ";
+  what += loss_is_bad ? "loss" : "gradient norm";
+  // All ranks have the same reduced gradients: then none of them is to blame.
+  const bool is_everybody = static_cast<int>(bad.size()) == parts_.communicator.world_size();
+  if (loss_is_bad || !is_everybody) what += " of " + joined(bad);
+  what += " is not finite";
+  if (parts_.settings.on_nonfinite == trace::OnNonfinite::kContinue) {
+    if (parts_.communicator.rank() == bad.front()) parts_.log.warn(what);
+    return {};
+  }
+  return trace::fail(trace::ErrorKind::kFailed,
+                     what +
+                         ". Lower learning_rate, set max_grad_norm, or train on with "
+                         "on_nonfinite: continue.");
+}
+
+void TrainLoop::report_progress(std::int64_t step, double loss) {
+  if (parts_.communicator.rank() != 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  const bool is_last = step + 1 == total_steps_;
+  if (!reads_loss(step)) return;
+  if (!is_last && now - last_report_ < kReportInterval) return;
+  last_report_ = now;
+  parts_.log.info("step " + std::to_string(step + 1) + " of " + std::to_string(total_steps_) +
+                  ", loss " + decimal(loss, 4));
+}
+
+void TrainLoop::report_evaluation(std::int64_t step, const Evaluation& result) {
+  if (parts_.communicator.rank() != 0) return;
+  parts_.recorder.add_evaluation({.step = step,
+                                  .loss = result.loss,
+                                  .perplexity = result.perplexity,
+                                  .accuracy = result.accuracy,
+                                  .targets = result.targets,
+                                  .sequences = result.sequences});
+  parts_.log.info(
+      "evaluation after step " + std::to_string(step) + ": loss " + decimal(result.loss, 4) +
+      (parts_.dataset.is_classification() ? "" : ", perplexity " + decimal(result.perplexity, 2)) +
+      ", accuracy " + decimal(result.accuracy, 4) + " (" + std::to_string(result.sequences) +
+      " sequences)");
 }
 
 }  // namespace shardlens::trainer
