@@ -23,14 +23,14 @@ int main(int argc, char** argv) {
     if (set("HOME")) return std::filesystem::path(std::getenv("HOME")) / ".config" / file;
     return {};
   };
-  Surroundings surroundings;
+  cli::Surroundings surroundings;
   surroundings.preferences = preferences();
   surroundings.has_display = set("DISPLAY") || set("WAYLAND_DISPLAY");
   try {
-    return run_command_line(argc, argv, surroundings);
+    return cli::run_command_line(argc, argv, surroundings);
   } catch (const std::exception& error) {
     // Only what nothing foresaw: out of memory, a fault in a library.
-    print_message(std::string("error: ") + error.what());
-    return kFailed;
+    cli::print_message(std::string("error: ") + error.what());
+    return cli::kFailed;
   }
 }

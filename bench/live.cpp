@@ -41,12 +41,12 @@ constexpr auto kSettle = 5s;  // the last files read, the last frame drawn
 constexpr auto kIdle = 8s;
 
 template <typename T>
-T must(trace::Result<T> result) {
+T must(trace::base::Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
   return std::move(*result);
 }
 
-void must(trace::Result<void> result) {
+void must(trace::base::Result<void> result) {
   if (!result) throw std::runtime_error(result.error().message);
 }
 
@@ -58,39 +58,39 @@ class Recorder {
     info_.name = "live";
     info_.device = "cpu";
     info_.world_size = 1;
-    info_.start_ns = trace::wall_clock_ns();
-    folder_ = must(trace::create_run(runs_dir, info_, false));
-    writer_ = must(trace::TraceWriter::create(trace::rank_file(folder_, 0), 0));
-    trace::Batch first;
-    first.rank_info = trace::RankInfo{};
+    info_.start_ns = trace::base::wall_clock_ns();
+    folder_ = must(trace::store::create_run(runs_dir, info_, false));
+    writer_ = must(trace::store::TraceWriter::create(trace::store::rank_file(folder_, 0), 0));
+    trace::model::Batch first;
+    first.rank_info = trace::model::RankInfo{};
     first.rank_info->device = "cpu";
     writer_->submit(std::move(first));
   }
   void step(std::int64_t index) {
-    const auto now = trace::wall_clock_ns();
-    trace::Batch batch;
-    trace::Step step;
+    const auto now = trace::base::wall_clock_ns();
+    trace::model::Batch batch;
+    trace::model::Step step;
     step.index = index;
     step.start_ns = now - 50'000'000;
     step.end_ns = now;
     step.tokens = 1024;
     batch.steps = {step};
     batch.heartbeat =
-        trace::Heartbeat{.rank = 0, .alive_ns = now, .progress_ns = now, .step = index};
+        trace::model::Heartbeat{.rank = 0, .alive_ns = now, .progress_ns = now, .step = index};
     writer_->submit(std::move(batch));
   }
   void finish() {
     must(writer_->close());
-    info_.status = trace::RunStatus::kDone;
-    info_.end_ns = trace::wall_clock_ns();
-    must(trace::update_run(folder_, info_));
+    info_.status = trace::model::RunStatus::kDone;
+    info_.end_ns = trace::base::wall_clock_ns();
+    must(trace::store::update_run(folder_, info_));
   }
   const fs::path& folder() const { return folder_; }
 
  private:
-  trace::RunInfo info_;
+  trace::model::RunInfo info_;
   fs::path folder_;
-  std::unique_ptr<trace::TraceWriter> writer_;
+  std::unique_ptr<trace::store::TraceWriter> writer_;
 };
 
 class Stopwatches {
@@ -136,15 +136,16 @@ double cpu_seconds() {
 class Viewer {
  public:
   Viewer(const fs::path& runs_dir, const fs::path& run) {
-    if (auto graphics = Graphics::create({.width = 1280, .height = 800})) {
+    if (auto graphics = app::window::Graphics::create({.width = 1280, .height = 800})) {
       graphics_ = std::move(*graphics);
     }
-    ControllerOptions options;
+    app::session::ControllerOptions options;
     options.runs_dir = runs_dir;
     options.run = run;
-    controller_ = std::make_unique<Controller>(options, [this] { wake(); });
+    controller_ = std::make_unique<app::session::Controller>(options, [this] { wake(); });
     if (graphics_) {
-      window_ = std::make_unique<MainWindow>(*graphics_, *controller_, ui::ViewPreferences{});
+      window_ = std::make_unique<app::window::MainWindow>(*graphics_, *controller_,
+                                                          ui::state::ViewPreferences{});
     }
   }
   ~Viewer() {
@@ -154,7 +155,7 @@ class Viewer {
   bool draws() const { return window_ != nullptr; }
   // Waits for something new, at most about a second; how many steps can be seen then.
   std::size_t turn() {
-    std::shared_ptr<const ui::Snapshot> shown;
+    std::shared_ptr<const ui::state::Snapshot> shown;
     if (window_) {
       window_->turn();
       shown = window_->shown();
@@ -180,9 +181,9 @@ class Viewer {
     news_.notify_one();
   }
 
-  std::unique_ptr<Graphics> graphics_;
-  std::unique_ptr<Controller> controller_;
-  std::unique_ptr<MainWindow> window_;
+  std::unique_ptr<app::window::Graphics> graphics_;
+  std::unique_ptr<app::session::Controller> controller_;
+  std::unique_ptr<app::window::MainWindow> window_;
   std::mutex mutex_;
   std::condition_variable news_;
   bool woken_ = false;
@@ -192,14 +193,14 @@ void measure_latency(Viewer& viewer, Recorder& recorder, Stopwatches& watches) {
   std::jthread training([&] {
     for (int step = 0; step < kSteps; ++step) {
       std::this_thread::sleep_for(130ms + 7ms * (step % 11));
-      watches.began(trace::wall_clock_ns());
+      watches.began(trace::base::wall_clock_ns());
       recorder.step(step);
     }
   });
   const auto deadline = std::chrono::steady_clock::now() + 60s;
   while (watches.finished() < kSteps && std::chrono::steady_clock::now() < deadline) {
     const auto count = viewer.turn();
-    watches.seen(count, trace::wall_clock_ns());
+    watches.seen(count, trace::base::wall_clock_ns());
   }
   if (watches.finished() < kSteps) throw std::runtime_error("steps were never shown");
 }

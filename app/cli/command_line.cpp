@@ -20,7 +20,7 @@
 #include "trace/interop/kineto_import.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct WindowChoice {
@@ -32,7 +32,7 @@ struct WindowChoice {
 };
 
 int need_display(const std::string& instead) {
-  return report_error({trace::ErrorKind::kFailed,
+  return report_error({trace::base::ErrorKind::kFailed,
                        "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), so no "
                        "window. Use `shardlens " +
                            instead + "`, or a virtual display: xvfb-run -a shardlens …"});
@@ -49,8 +49,8 @@ std::vector<std::string> command_names(const CLI::App& app) {
 // "" where no name is near enough to be what was meant.
 std::string nearest_name(std::string_view written, const std::vector<std::string>& names) {
   const std::vector<std::string_view> views(names.begin(), names.end());
-  const auto nearest = trace::nearest_names(written, views);
-  return nearest.empty() || !trace::is_near(written, nearest.front())
+  const auto nearest = trace::base::nearest_names(written, views);
+  return nearest.empty() || !trace::base::is_near(written, nearest.front())
              ? ""
              : std::string(nearest.front());
 }
@@ -75,9 +75,9 @@ void suggest_options(const CLI::App& app, int argc, const char* const* argv) {
 }
 
 int open_window(WindowChoice choice, const Surroundings& surroundings) {
-  WindowOptions options;
+  window::WindowOptions options;
   if (!choice.view.empty()) {
-    auto view = ui::parse_address(choice.view);
+    auto view = ui::state::parse_address(choice.view);
     if (!view) return report_error(view.error());
     choice.runs.insert(choice.runs.begin(), view->run);
     options.view = std::move(*view);
@@ -86,29 +86,29 @@ int open_window(WindowChoice choice, const Surroundings& surroundings) {
   options.trainer_status = choice.trainer_status;
   options.preferences = surroundings.preferences;
   for (const auto& name : choice.runs) {
-    if (trace::may_be_kineto(name)) {
+    if (trace::interop::may_be_kineto(name)) {
       options.traces.emplace_back(name);
       continue;
     }
-    auto run = trace::find_run(name, choice.runs_dir, bundled_runs());
+    auto run = trace::store::find_run(name, choice.runs_dir, launch::bundled_runs());
     if (run) {
       options.runs.push_back(std::move(*run));
       continue;
     }
     // Also where a command was misspelt.
-    const bool missing = run.error().kind == trace::ErrorKind::kMissing;
+    const bool missing = run.error().kind == trace::base::ErrorKind::kMissing;
     if (!missing) return report_error(run.error());
     const auto command = nearest_name(name, choice.commands);
     const std::string hint = command.empty()
                                  ? " For commands see shardlens --help."
                                  : ". Did you mean the command `shardlens " + command + "`?";
-    return report_error({trace::ErrorKind::kUsage, run.error().message + hint});
+    return report_error({trace::base::ErrorKind::kUsage, run.error().message + hint});
   }
-  if (surroundings.has_display) return exit_code_of(run_window(options));
+  if (surroundings.has_display) return exit_code_of(window::run_window(options));
   if (!options.traces.empty()) return need_display("import FILE…");
   if (!options.runs.empty()) return need_display("report RUN");
   print_message("No display: training the default job instead of opening a window");
-  JobRequest request = default_job(probe_cuda());
+  launch::JobRequest request = launch::default_job(launch::probe_cuda());
   request.runs_dir = choice.runs_dir;
   return run_job(request, false);
 }
@@ -171,7 +171,7 @@ int run_command_line(int argc, const char* const* argv, const Surroundings& surr
       "  shardlens compare \"cap 1\" baseline\n"
       "  shardlens replay \"cap 1\" --speed 4");
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return trace::printable_line(error.what()) + "\nRun with --help for more information.";
+    return trace::base::printable_line(error.what()) + "\nRun with --help for more information.";
   });
   Action chosen;
   add_commands(app, chosen, surroundings);
@@ -189,4 +189,4 @@ int run_command_line(int argc, const char* const* argv, const Surroundings& surr
   return code_after_writing(chosen());
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 // What the program finds around it; read from the environment by main() alone.
 struct Surroundings {
@@ -15,4 +15,4 @@ struct Surroundings {
 // Returns the exit code. Messages go to standard error, results to standard output.
 int run_command_line(int argc, const char* const* argv, const Surroundings& surroundings);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

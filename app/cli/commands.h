@@ -9,7 +9,7 @@ namespace CLI {
 class App;
 }
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 // Filled in by the command that was named; returns the exit code.
 using Action = std::function<int()>;
@@ -32,4 +32,4 @@ void add_settings_command(CLI::App& app, Action& chosen);
 void add_bench_command(CLI::App& app, Action& chosen);
 void add_doctor_command(CLI::App& app, Action& chosen, bool has_display);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

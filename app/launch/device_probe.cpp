@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 // The driver's interface (cuda.h), as far as needed: the program does not link CUDA.
@@ -53,4 +53,4 @@ CudaProbe probe_cuda() {
   return probe;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

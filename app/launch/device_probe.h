@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 struct CudaDevice {
   std::string name;
@@ -20,4 +20,4 @@ struct CudaProbe {
 
 CudaProbe probe_cuda();
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

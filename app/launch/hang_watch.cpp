@@ -6,7 +6,7 @@
 
 #include "trace/base/median.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 using namespace std::chrono_literals;
@@ -24,9 +24,10 @@ std::string seconds_text(HangWatch::Clock::duration duration) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count()) + " s";
 }
 
-std::string place_text(const trace::Heartbeat& beat) {
+std::string place_text(const trace::model::Heartbeat& beat) {
   if (beat.step < 0) return " before its first step";
-  return " in step " + std::to_string(beat.step) + " (" + std::string(to_string(beat.phase)) + ")";
+  return " in step " + std::to_string(beat.step) + " (" +
+         std::string(trace::base::to_string(beat.phase)) + ")";
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ HangWatch::Rank* HangWatch::find(int rank) {
   return known ? &ranks_[static_cast<std::size_t>(rank)] : nullptr;
 }
 
-void HangWatch::add(const trace::Batch& batch, Clock::time_point now) {
+void HangWatch::add(const trace::model::Batch& batch, Clock::time_point now) {
   for (const auto& step : batch.steps) {
     if (step.start_ns < 0 || step.end_ns < step.start_ns) continue;  // a damaged file
     if (recent_steps_ns_.size() < kRemembered) recent_steps_ns_.push_back(0);
@@ -76,10 +77,10 @@ void HangWatch::rank_ended(int rank) {
   if (Rank* ended = find(rank)) *ended = {};
 }
 
-std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped, trace::Phase phase,
-                                    std::chrono::seconds patience) {
+std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped,
+                                    trace::base::Phase phase, std::chrono::seconds patience) {
   using std::chrono::nanoseconds;
-  using trace::Phase;
+  using trace::base::Phase;
   const bool unusual = !has_stepped || phase == Phase::kEvaluation || phase == Phase::kCheckpoint;
   const auto of_steps = nanoseconds(static_cast<std::int64_t>(kStepsToHang * median_step_ns));
   const auto limit = std::max<nanoseconds>(has_stepped ? kShortestHang : kLongestStart, of_steps);
@@ -88,7 +89,7 @@ std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped, tra
 
 HangWatch::Clock::duration HangWatch::limit_of(const Rank& rank) const {
   const auto& steps = recent_steps_ns_;
-  const std::int64_t median_ns = steps.empty() ? 0 : trace::upper_median(steps);
+  const std::int64_t median_ns = steps.empty() ? 0 : trace::base::upper_median(steps);
   return hang_limit(static_cast<double>(median_ns), rank.stepped, rank.last.phase, patience_);
 }
 
@@ -113,4 +114,4 @@ std::optional<std::string> HangWatch::check(Clock::time_point now) const {
          seconds_text(now - stuck->progress_since) + place_text(stuck->last);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

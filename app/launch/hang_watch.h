@@ -11,15 +11,15 @@
 
 #include "trace/model/batch.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 // Stopped by a signal, as by `kill -STOP`.
 bool process_is_suspended(std::int64_t process);
 
 // How long a rank may stand still: ten of its steps, at least ten seconds; `patience` for what has
 // no usual length: evaluation, checkpoints, and, at least a minute, all until the first step's end.
-std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped, trace::Phase phase,
-                                    std::chrono::seconds patience);
+std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped,
+                                    trace::base::Phase phase, std::chrono::seconds patience);
 
 class HangWatch {
  public:
@@ -29,14 +29,14 @@ class HangWatch {
   HangWatch(int world_size, std::chrono::seconds patience,
             std::function<bool(std::int64_t process)> is_suspended = process_is_suspended);
 
-  void add(const trace::Batch& batch, Clock::time_point now);
+  void add(const trace::model::Batch& batch, Clock::time_point now);
   void rank_ended(int rank);
   // The reason why the job should end: "rank 1 hangs: …"
   std::optional<std::string> check(Clock::time_point now) const;
 
  private:
   struct Rank {
-    trace::Heartbeat last;
+    trace::model::Heartbeat last;
     Clock::time_point alive_since, progress_since;  // when the value last changed
     std::int64_t process = 0;
     bool seen = false;
@@ -52,4 +52,4 @@ class HangWatch {
   std::size_t next_ = 0;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

@@ -9,12 +9,12 @@
 #include "trace/job/shape/lora.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 namespace fs = std::filesystem;
-using trace::ErrorKind;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::Result;
 
 constexpr std::string_view kBuiltinData = "builtin";
 
@@ -23,66 +23,69 @@ std::string counted(std::int64_t count, const std::string& noun) {
 }
 
 // Too short texts are the trainer's to measure: it knows the tokenizer.
-Result<void> check_data(const trace::Settings& settings) {
+Result<void> check_data(const trace::job::Settings& settings) {
   if (settings.data == kBuiltinData) return {};
   std::error_code error;
   const fs::path path = settings.data;
   const auto status = fs::status(path, error);
   const std::string what = "data: " + settings.data;
   if (!fs::exists(status)) {
-    return trace::fail(ErrorKind::kUsage, what +
-                                              " does not exist. Name a text file or a folder of "
-                                              "text files, or use builtin.");
+    return trace::base::fail(ErrorKind::kUsage,
+                             what +
+                                 " does not exist. Name a text file or a folder of "
+                                 "text files, or use builtin.");
   }
   if (fs::is_directory(status) && fs::is_empty(path, error)) {
-    return trace::fail(ErrorKind::kMissing, what + " is an empty folder. Put text files into it.");
+    return trace::base::fail(ErrorKind::kMissing,
+                             what + " is an empty folder. Put text files into it.");
   }
   if (fs::is_regular_file(status) && fs::file_size(path, error) == 0) {
-    return trace::fail(ErrorKind::kMissing, what + " is empty. Name a file that holds text.");
+    return trace::base::fail(ErrorKind::kMissing, what + " is empty. Name a file that holds text.");
   }
   return {};
 }
 
 // Refused before any rank starts: no checkpoint there, a damaged one, one of another model.
-Result<void> check_resume(const trace::Settings& settings) {
+Result<void> check_resume(const trace::job::Settings& settings) {
   if (settings.resume == "none") return {};
-  TRY_ASSIGN(const auto folder, trace::find_checkpoint(settings.resume));
-  TRY_ASSIGN(const auto info, trace::read_checkpoint_info(folder));
-  if (info.optimizer != trace::chosen<&trace::Settings::optimizer>(settings)) {
-    return trace::fail(ErrorKind::kUsage, "resume: " + folder.string() +
-                                              " was saved with optimizer " + info.optimizer +
-                                              "; set optimizer: " + info.optimizer + ".");
+  TRY_ASSIGN(const auto folder, trace::job::find_checkpoint(settings.resume));
+  TRY_ASSIGN(const auto info, trace::job::read_checkpoint_info(folder));
+  if (info.optimizer != trace::job::chosen<&trace::job::Settings::optimizer>(settings)) {
+    return trace::base::fail(ErrorKind::kUsage, "resume: " + folder.string() +
+                                                    " was saved with optimizer " + info.optimizer +
+                                                    "; set optimizer: " + info.optimizer + ".");
   }
   if (settings.epochs == 0 && info.step >= settings.steps) {
-    return trace::fail(ErrorKind::kUsage, "resume: " + folder.string() + " has " +
-                                              std::to_string(info.step) +
-                                              " steps done already; set steps to more than that.");
+    return trace::base::fail(ErrorKind::kUsage,
+                             "resume: " + folder.string() + " has " + std::to_string(info.step) +
+                                 " steps done already; set steps to more than that.");
   }
-  TRY_ASSIGN(const auto shape, trace::find_model(settings.model));
-  return trace::check_parameters(info, trace::saved_parameters(shape, settings));
+  TRY_ASSIGN(const auto shape, trace::job::find_model(settings.model));
+  return trace::job::check_parameters(info, trace::job::saved_parameters(shape, settings));
 }
 
 }  // namespace
 
-Result<std::string> resolve_device(const trace::Settings& settings, const CudaProbe& cuda) {
+Result<std::string> resolve_device(const trace::job::Settings& settings, const CudaProbe& cuda) {
   const auto gpus = static_cast<std::int64_t>(cuda.devices.size());
   // A simulated link slows Gloo down, so it wants the CPU.
   const bool automatic_cpu = gpus == 0 || settings.simulate_link != "off";
-  if (settings.device == trace::DeviceChoice::kCpu ||
-      (settings.device == trace::DeviceChoice::kAuto && automatic_cpu))
+  if (settings.device == trace::job::DeviceChoice::kCpu ||
+      (settings.device == trace::job::DeviceChoice::kAuto && automatic_cpu))
     return "cpu";
   if (gpus == 0) {
-    return trace::fail(ErrorKind::kUsage,
-                       "device: cuda needs an NVIDIA GPU and this machine shows none. Use device "
-                       "cpu, or see `shardlens doctor`.");
+    return trace::base::fail(
+        ErrorKind::kUsage,
+        "device: cuda needs an NVIDIA GPU and this machine shows none. Use device "
+        "cpu, or see `shardlens doctor`.");
   }
   if (settings.ranks > gpus && !settings.oversubscribe) {
-    return trace::fail(ErrorKind::kUsage,
-                       counted(settings.ranks, "rank") +
-                           " need as many GPUs and this machine has " + std::to_string(gpus) +
-                           ". Use ranks " + std::to_string(gpus) +
-                           ", let ranks share a GPU with oversubscribe (--oversubscribe; timings "
-                           "are then not representative), or use device cpu.");
+    return trace::base::fail(
+        ErrorKind::kUsage,
+        counted(settings.ranks, "rank") + " need as many GPUs and this machine has " +
+            std::to_string(gpus) + ". Use ranks " + std::to_string(gpus) +
+            ", let ranks share a GPU with oversubscribe (--oversubscribe; timings "
+            "are then not representative), or use device cpu.");
   }
   return "cuda";
 }
@@ -94,27 +97,27 @@ JobRequest default_job(const CudaProbe& cuda) {
   return request;
 }
 
-Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cuda) {
-  TRY(trace::validate(request.settings));
+Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaProbe& cuda) {
+  TRY(trace::job::validate(request.settings));
   TRY(check_data(request.settings));
-  TRY(trace::find_model(request.settings.model).map([](const auto&) {}));
+  TRY(trace::job::find_model(request.settings.model).map([](const auto&) {}));
   TRY(check_resume(request.settings));
-  trace::RunInfo info;
+  trace::model::RunInfo info;
   TRY_ASSIGN(info.device, resolve_device(request.settings, cuda));
-  trace::Settings resolved = request.settings;
-  resolved.device = trace::device_choice(info.device);  // what needs a GPU is known only now
-  TRY(trace::validate(resolved));
+  trace::job::Settings resolved = request.settings;
+  resolved.device = trace::job::device_choice(info.device);  // what needs a GPU is known only now
+  TRY(trace::job::validate(resolved));
   info.settings = request.settings;
-  info.settings.model = trace::absolute_model(request.settings.model);
+  info.settings.model = trace::job::absolute_model(request.settings.model);
   info.world_size = static_cast<int>(request.settings.ranks);
   info.program = "shardlens " SHARDLENS_VERSION;
   info.simulated_link = request.settings.simulate_link != "off";
-  info.communication_off = request.settings.communication == trace::Communication::kNone;
+  info.communication_off = request.settings.communication == trace::job::Communication::kNone;
   info.shared_gpu = info.device == "cuda" &&
                     request.settings.ranks > static_cast<std::int64_t>(cuda.devices.size());
   info.name =
       request.name.empty()
-          ? unique_run_name(trace::name_from_difference(request.name_base, request.settings),
+          ? unique_run_name(trace::job::name_from_difference(request.name_base, request.settings),
                             request.runs_dir)
           : request.name;
   return info;
@@ -122,10 +125,10 @@ Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cud
 
 std::string unique_run_name(const std::string& wanted, const fs::path& runs_dir) {
   std::set<std::string> taken;
-  for (const auto& run : trace::list_runs(runs_dir).runs) taken.insert(run.name);
+  for (const auto& run : trace::store::list_runs(runs_dir).runs) taken.insert(run.name);
   std::string name = wanted;
   for (int count = 2; taken.contains(name); ++count) name = wanted + " " + std::to_string(count);
   return name;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

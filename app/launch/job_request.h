@@ -9,22 +9,24 @@
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 struct JobRequest {
-  trace::Settings settings;
+  trace::job::Settings settings;
   std::filesystem::path runs_dir = "runs";
   std::string name;  // "": by what differs from `name_base`, made unique with " 2", " 3", …
-  trace::Settings name_base;
+  trace::job::Settings name_base;
   bool overwrite = false;  // of a run that has the name
 };
 
 // "cpu" or "cuda". Errors (kUsage): no GPU, or more ranks than GPUs without `oversubscribe`.
-trace::Result<std::string> resolve_device(const trace::Settings& settings, const CudaProbe& cuda);
+trace::base::Result<std::string> resolve_device(const trace::job::Settings& settings,
+                                                const CudaProbe& cuda);
 
 // Settings that contradict each other, data that is not there, a device that is not there.
 // The result is the run's description, still without a folder. Nothing is created or deleted.
-trace::Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cuda);
+trace::base::Result<trace::model::RunInfo> check_job(const JobRequest& request,
+                                                     const CudaProbe& cuda);
 
 // What is trained where nobody says otherwise: the default settings with at most a rank per GPU.
 JobRequest default_job(const CudaProbe& cuda);
@@ -32,4 +34,4 @@ JobRequest default_job(const CudaProbe& cuda);
 // `wanted`, or "wanted 2", "wanted 3", … if the library has that name already.
 std::string unique_run_name(const std::string& wanted, const std::filesystem::path& runs_dir);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

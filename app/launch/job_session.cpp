@@ -19,13 +19,13 @@
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
-using trace::Result;
+using trace::base::Result;
 
 constexpr std::size_t kShownLogLines = 20;
 
@@ -36,19 +36,19 @@ void block_all_signals() {
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
-std::vector<trace::ToldByRank> told_by_ranks(const JobStatus& status) {
-  std::vector<trace::ToldByRank> told;
+std::vector<trace::model::ToldByRank> told_by_ranks(const JobStatus& status) {
+  std::vector<trace::model::ToldByRank> told;
   for (const RankExit& exit : status.exits) {
     if (exit.outcome) told.push_back({exit.rank, *exit.outcome});
   }
-  std::ranges::sort(told, {}, &trace::ToldByRank::rank);
+  std::ranges::sort(told, {}, &trace::model::ToldByRank::rank);
   return told;
 }
 
-Result<fs::path> create_folder(const JobRequest& request, trace::RunInfo& run) {
-  run.start_ns = trace::wall_clock_ns();
+Result<fs::path> create_folder(const JobRequest& request, trace::model::RunInfo& run) {
+  run.start_ns = trace::base::wall_clock_ns();
   remove_abandoned_store_files(request.runs_dir);
-  auto folder = trace::create_run(request.runs_dir, run, request.overwrite);
+  auto folder = trace::store::create_run(request.runs_dir, run, request.overwrite);
   if (!folder) return folder;
   std::error_code error;
   const fs::path absolute = fs::absolute(*folder, error);
@@ -59,8 +59,8 @@ Result<fs::path> create_folder(const JobRequest& request, trace::RunInfo& run) {
 
 Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
                                                       JobOptions options) {
-  const bool wants_gpu = request.settings.device != trace::DeviceChoice::kCpu;
-  TRY_ASSIGN(trace::RunInfo run, check_job(request, wants_gpu ? probe_cuda() : CudaProbe{}));
+  const bool wants_gpu = request.settings.device != trace::job::DeviceChoice::kCpu;
+  TRY_ASSIGN(trace::model::RunInfo run, check_job(request, wants_gpu ? probe_cuda() : CudaProbe{}));
   if (options.rank_program.empty()) {
     TRY_ASSIGN(options.rank_program, find_rank_program());
   }
@@ -72,7 +72,7 @@ Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
   return session;
 }
 
-JobSession::JobSession(trace::RunInfo run, fs::path folder, JobOptions options)
+JobSession::JobSession(trace::model::RunInfo run, fs::path folder, JobOptions options)
     : folder_(std::move(folder)),
       options_(std::move(options)),
       store_file_(fresh_store_file(folder_)),
@@ -137,7 +137,7 @@ void JobSession::supervise() {
 }
 
 void JobSession::spawn_ranks() {
-  const trace::RunInfo run = poll().run;
+  const trace::model::RunInfo run = poll().run;
   const auto inherited = own_environment();
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   for (int rank = 0; rank < run.world_size; ++rank) {
@@ -149,7 +149,7 @@ void JobSession::spawn_ranks() {
     command.environment = rank_environment(
         inherited, run,
         {.rank = rank, .store_file = store_file_, .launcher_process = getpid(), .cores = cores});
-    command.log = trace::rank_log(folder_, rank);
+    command.log = trace::store::rank_log(folder_, rank);
     auto process = RankProcess::spawn(command);
     if (!process) {
       spawn_error_ = process.error().message;
@@ -181,7 +181,7 @@ void JobSession::take_exits() {
     if (!rank.reap()) continue;
     RankExit exit = *rank.exit();
     exit.asked = told_to_leave_;
-    exit.message = options_.last_message(trace::rank_log(folder_, exit.rank));
+    exit.message = options_.last_message(trace::store::rank_log(folder_, exit.rank));
     {
       const std::lock_guard lock(mutex_);
       status_.exits.push_back(std::move(exit));
@@ -240,9 +240,9 @@ void JobSession::finish() {
   fs::remove(store_file_, ignored);
   JobStatus status = poll();
   conclude(status);
-  status.run.end_ns = trace::wall_clock_ns();
+  status.run.end_ns = trace::base::wall_clock_ns();
   status.phase = JobStatus::Phase::kEnded;
-  const auto merged = trace::checkpoint_run(folder_);
+  const auto merged = trace::store::checkpoint_run(folder_);
   name_culprit(status);
   if (!merged) status.save_errors.push_back(merged.error().message);
   save_end(status);
@@ -252,16 +252,16 @@ void JobSession::finish() {
 // Where run.sqlite cannot take it, the log of the first rank may.
 void JobSession::save_end(JobStatus& status) {
   room_for_end_.release();
-  const auto saved = trace::update_run(folder_, status.run);
+  const auto saved = trace::store::update_run(folder_, status.run);
   if (saved) return;
   status.save_errors.push_back(saved.error().message);
-  std::ofstream log(trace::rank_log(folder_, 0), std::ios::app);
-  log << "launcher: the run is " << to_string(status.run.status)
+  std::ofstream log(trace::store::rank_log(folder_, 0), std::ios::app);
+  log << "launcher: the run is " << trace::model::to_string(status.run.status)
       << (status.run.reason.empty() ? "" : ": ") << status.run.reason << "\n";
 }
 
 void JobSession::name_culprit(JobStatus& status) const {
-  if (status.run.status != trace::RunStatus::kFailed || !spawn_error_.empty()) return;
+  if (status.run.status != trace::model::RunStatus::kFailed || !spawn_error_.empty()) return;
   const RankExit* failure = first_failure(status.exits);
   // Without a failure of a rank it was the watch over heartbeats that ended the job.
   if (failure != nullptr && !any_ran_out_of_patience(status.exits)) return;
@@ -271,9 +271,9 @@ void JobSession::name_culprit(JobStatus& status) const {
 void JobSession::give_up(const std::string& problem) {
   ranks_.clear();  // kills those that still run
   JobStatus status = poll();
-  status.run.status = trace::RunStatus::kFailed;
+  status.run.status = trace::model::RunStatus::kFailed;
   status.run.reason = "the launcher failed: " + problem;
-  status.run.end_ns = trace::wall_clock_ns();
+  status.run.end_ns = trace::base::wall_clock_ns();
   status.phase = JobStatus::Phase::kEnded;
   std::error_code ignored;
   fs::remove(store_file_, ignored);
@@ -299,19 +299,19 @@ void JobSession::conclude(JobStatus& status) {
     return abort_reason_;
   }();
   auto& run = status.run;
-  run.status = trace::RunStatus::kFailed;
+  run.status = trace::model::RunStatus::kFailed;
   if (!spawn_error_.empty()) {
     run.reason = spawn_error_;
   } else if (const RankExit* failure = first_failure(status.exits)) {
     run.reason = describe(*failure);
     status.failed_rank = failure->rank;
-    status.log_tail = log_tail(trace::rank_log(folder_, failure->rank), kShownLogLines);
+    status.log_tail = log_tail(trace::store::rank_log(folder_, failure->rank), kShownLogLines);
   } else if (!abort_reason.empty()) {
     run.reason = abort_reason;
   } else {
     return conclude_in_order(status);
   }
-  const std::string missing = trace::unwritten_text(told_by_ranks(status));
+  const std::string missing = trace::model::unwritten_text(told_by_ranks(status));
   if (!missing.empty()) run.reason += "; " + missing;
 }
 
@@ -320,26 +320,26 @@ void JobSession::conclude_in_order(JobStatus& status) const {
   auto& run = status.run;
   // A request that comes with the last step finds nothing left to stop.
   const bool all_finished = told.size() == static_cast<std::size_t>(run.world_size) &&
-                            std::ranges::all_of(told, [](const trace::ToldByRank& rank) {
+                            std::ranges::all_of(told, [](const trace::model::ToldByRank& rank) {
                               return rank.outcome.finished && !rank.outcome.left_early;
                             });
   if (!(told_by_user_ || stop_requested_) || all_finished) {
-    const trace::RunEnd end = trace::end_of(told);
+    const trace::model::RunEnd end = trace::model::end_of(told);
     run.status = end.status;
     run.reason = end.reason;
     return;
   }
   status.stopped_by_user = true;
-  run.status = trace::RunStatus::kStopped;
+  run.status = trace::model::RunStatus::kStopped;
   run.reason = "stopped by the user";
-  const std::string steps = trace::steps_text(told);
+  const std::string steps = trace::model::steps_text(told);
   if (!steps.empty()) run.reason += " after " + steps;
   for (const auto& exit : status.exits) {
     // SIGTERM is what ends a rank that was told to leave before it had begun.
     if (exit.failed() && exit.signal != SIGTERM) run.reason += "; " + describe(exit);
   }
-  const std::string missing = trace::unwritten_text(told);
+  const std::string missing = trace::model::unwritten_text(told);
   if (!missing.empty()) run.reason += "; " + missing;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

@@ -20,7 +20,7 @@
 #include "trace/model/run_info.h"
 #include "trace/store/run/reserved_room.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 struct JobOptions {
   std::filesystem::path rank_program;             // empty: shardlens-rank beside this program
@@ -28,14 +28,14 @@ struct JobOptions {
   std::chrono::milliseconds stop_grace{20000};    // from SIGTERM to SIGKILL when a user stops
   std::chrono::milliseconds failure_grace{3000};  // the same once a rank has failed or hangs
   // What a rank said at last, from its log; tests replace it.
-  std::function<std::string(const std::filesystem::path&)> last_message = app::last_message;
+  std::function<std::string(const std::filesystem::path&)> last_message = app::launch::last_message;
   // Called by the job's own thread whenever poll() has something new; must not end the session.
   std::function<void()> on_news = [] {};
 };
 
 struct JobStatus {
   enum class Phase { kRunning, kStopping, kEnded } phase = Phase::kRunning;
-  trace::RunInfo run;                 // status and reason are final once the job has ended
+  trace::model::RunInfo run;          // status and reason are final once the job has ended
   std::vector<RankExit> exits;        // so far, in order of time
   int failed_rank = -1;               // the rank that is the reason
   std::vector<std::string> log_tail;  // of that rank
@@ -60,8 +60,8 @@ class JobSession final : public RunningJob {
  public:
   // Checks the request, creates the run's folder and starts the ranks on a thread of its own.
   // Errors: as check_job() and create_run(); kMissing without the rank program.
-  static trace::Result<std::unique_ptr<JobSession>> start(const JobRequest& request,
-                                                          JobOptions options = {});
+  static trace::base::Result<std::unique_ptr<JobSession>> start(const JobRequest& request,
+                                                                JobOptions options = {});
   ~JobSession() override;  // kills ranks that still run; blocks until they are gone
   JobSession(const JobSession&) = delete;
   JobSession& operator=(const JobSession&) = delete;
@@ -75,7 +75,7 @@ class JobSession final : public RunningJob {
   void kill_now();
 
  private:
-  JobSession(trace::RunInfo run, std::filesystem::path folder, JobOptions options);
+  JobSession(trace::model::RunInfo run, std::filesystem::path folder, JobOptions options);
   void supervise();
   void spawn_ranks();
   void wait_for_news();
@@ -95,7 +95,7 @@ class JobSession final : public RunningJob {
   const std::filesystem::path folder_;
   const JobOptions options_;
   const std::filesystem::path store_file_;
-  trace::ReservedRoom room_for_end_;  // to say how the run ended although the disk is full
+  trace::store::ReservedRoom room_for_end_;  // to say how the run ended although the disk is full
   int wake_descriptor_ = -1;
   std::atomic<bool> stop_requested_ = false;
   std::atomic<bool> kill_requested_ = false;
@@ -115,4 +115,4 @@ class JobSession final : public RunningJob {
   std::jthread thread_;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

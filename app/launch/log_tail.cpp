@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 // Enough for any stack trace; a log may be far longer.
@@ -61,4 +61,4 @@ std::string last_message(const std::filesystem::path& log) {
   return watchdog.empty() ? last : watchdog;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 // At most `count` lines, the last one last; empty if there is no such file.
 std::vector<std::string> log_tail(const std::filesystem::path& log, std::size_t count);
@@ -14,4 +14,4 @@ std::vector<std::string> log_tail(const std::filesystem::path& log, std::size_t 
 // first said of a collective that did not end, else its last line outside of stack traces.
 std::string last_message(const std::filesystem::path& log);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

@@ -4,7 +4,7 @@
 
 #include <system_error>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 namespace fs = std::filesystem;
 
@@ -25,23 +25,23 @@ fs::path bundled_runs() {
   return {};
 }
 
-trace::Result<fs::path> find_rank_program() {
+trace::base::Result<fs::path> find_rank_program() {
   const fs::path program = program_folder() / kRankProgram;
   if (access(program.c_str(), X_OK) == 0) return program;
-  return trace::fail(
-      trace::ErrorKind::kMissing,
+  return trace::base::fail(
+      trace::base::ErrorKind::kMissing,
       "The trainer is not built: there is no " + program.string() +
           ". Type ./run (without --viewer), which fetches LibTorch and builds it, or "
           "configure CMake with -DSHARDLENS_TRAINER=ON.");
 }
 
-trace::Result<fs::path> find_record_library() {
+trace::base::Result<fs::path> find_record_library() {
   const fs::path library = program_folder() / kRecordLibrary;
   if (access(library.c_str(), R_OK) == 0) return library;
-  return trace::fail(
-      trace::ErrorKind::kMissing,
+  return trace::base::fail(
+      trace::base::ErrorKind::kMissing,
       "The recorder is not built: there is no " + library.string() +
           ". Type ./run record, which builds it, or configure CMake with -DSHARDLENS_TRAINER=ON.");
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

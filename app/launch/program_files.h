@@ -6,7 +6,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 inline constexpr std::string_view kRankProgram = "shardlens-rank";
 inline constexpr std::string_view kRecordLibrary = "libshardlens-record.so";
@@ -17,8 +17,8 @@ std::filesystem::path program_folder();
 // an installation puts them; "": none.
 std::filesystem::path bundled_runs();
 // Error kMissing says how to build it.
-trace::Result<std::filesystem::path> find_rank_program();
+trace::base::Result<std::filesystem::path> find_rank_program();
 // What records a program from inside. As above.
-trace::Result<std::filesystem::path> find_record_library();
+trace::base::Result<std::filesystem::path> find_record_library();
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

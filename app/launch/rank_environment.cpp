@@ -7,17 +7,17 @@
 
 #include "trace/job/library_environment.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-std::int64_t threads_per_rank(const trace::RunInfo& run, int cores) {
-  if (run.settings.threads_per_rank != trace::kAuto) return run.settings.threads_per_rank;
+std::int64_t threads_per_rank(const trace::model::RunInfo& run, int cores) {
+  if (run.settings.threads_per_rank != trace::job::kAuto) return run.settings.threads_per_rank;
   return std::max<std::int64_t>(1, cores / std::max(1, run.world_size));
 }
 
-Variables variables_of(const trace::RunInfo& run, const RankPlace& place) {
+Variables variables_of(const trace::model::RunInfo& run, const RankPlace& place) {
   const std::string rank = std::to_string(place.rank);
   const std::string world = std::to_string(run.world_size);
   const std::string threads = std::to_string(threads_per_rank(run, place.cores));
@@ -45,7 +45,7 @@ Variables variables_of(const trace::RunInfo& run, const RankPlace& place) {
 
 // `variables` are ours already; the user's environment counts where no knob was set.
 void add_library_variables(const std::vector<std::string>& inherited,
-                           const trace::Settings& settings, Variables& variables,
+                           const trace::job::Settings& settings, Variables& variables,
                            std::vector<std::string>& removed) {
   const auto is_set = [&](std::string_view name) {
     return std::ranges::any_of(inherited, [&](std::string_view entry) {
@@ -54,7 +54,7 @@ void add_library_variables(const std::vector<std::string>& inherited,
   };
   // What NCCL has to say against its use gets into the rank's log.
   if (!is_set("NCCL_DEBUG")) variables.emplace_back("NCCL_DEBUG", "WARN");
-  for (const auto& [name, value] : trace::environment_changes(settings, is_set)) {
+  for (const auto& [name, value] : trace::job::environment_changes(settings, is_set)) {
     value ? static_cast<void>(variables.emplace_back(name, *value))
           : static_cast<void>(removed.emplace_back(name));
   }
@@ -68,7 +68,8 @@ bool belongs_to_another_launcher(std::string_view name) {
 }  // namespace
 
 std::vector<std::string> rank_environment(const std::vector<std::string>& inherited,
-                                          const trace::RunInfo& run, const RankPlace& place) {
+                                          const trace::model::RunInfo& run,
+                                          const RankPlace& place) {
   Variables ours = variables_of(run, place);
   std::vector<std::string> removed;
   if (run.device == "cuda") add_library_variables(inherited, run.settings, ours, removed);
@@ -92,4 +93,4 @@ std::vector<std::string> own_environment() {
   return environment;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

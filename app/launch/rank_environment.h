@@ -8,7 +8,7 @@
 
 #include "trace/model/run_info.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 struct RankPlace {
   int rank = 0;
@@ -19,9 +19,9 @@ struct RankPlace {
 
 // `inherited`: "NAME=value" texts. Variables of another launcher are left out.
 std::vector<std::string> rank_environment(const std::vector<std::string>& inherited,
-                                          const trace::RunInfo& run, const RankPlace& place);
+                                          const trace::model::RunInfo& run, const RankPlace& place);
 
 // This process's own.
 std::vector<std::string> own_environment();
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 // How Gloo, NCCL and c10d's stores speak of a peer that is gone.
@@ -74,8 +74,8 @@ std::string describe(const RankExit& exit) {
   }
   if (exit.signal != 0) return rank + " was killed by " + signal_name(exit.signal) + said;
   if (exit.left_unfinished()) {
-    const trace::ToldByRank told[] = {{exit.rank, *exit.outcome}};
-    const std::string steps = trace::steps_text(told);
+    const trace::model::ToldByRank told[] = {{exit.rank, *exit.outcome}};
+    const std::string steps = trace::model::steps_text(told);
     return rank + " left without an error before it had finished" +
            (steps.empty() ? "" : ", after " + steps) + said;
   }
@@ -84,4 +84,4 @@ std::string describe(const RankExit& exit) {
   return rank + " left with exit code " + std::to_string(exit.code) + said;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

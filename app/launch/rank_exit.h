@@ -8,7 +8,7 @@
 
 #include "trace/model/rank_outcome.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 struct RankExit {
   int rank = 0;
@@ -17,7 +17,7 @@ struct RankExit {
   bool asked = false;  // after the launcher had told it to leave
   std::chrono::steady_clock::time_point time;
   std::string message;  // what it said at last: its "error: " line, else its last line
-  std::optional<trace::RankOutcome> outcome;  // what it told of itself; none: nothing
+  std::optional<trace::model::RankOutcome> outcome;  // what it told of itself; none: nothing
 
   bool failed() const { return code != 0 || signal != 0 || left_unfinished(); }
   // Without an error, but in the middle of its work.
@@ -39,4 +39,4 @@ bool any_ran_out_of_patience(std::span<const RankExit> exits);
 // "rank 1 failed: <its message>", "rank 1 was killed by SIGSEGV: …"
 std::string describe(const RankExit& exit);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

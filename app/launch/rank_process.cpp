@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 // glibc 2.36 declares pidfd_open without C linkage.
@@ -77,14 +77,14 @@ class SpawnFiles {
 
 }  // namespace
 
-trace::Result<RankProcess> RankProcess::spawn(const RankCommand& command) {
+trace::base::Result<RankProcess> RankProcess::spawn(const RankCommand& command) {
   std::vector<std::string> arguments = {command.program.string()};
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;
   const SpawnAttributes attributes;
   const int outcome = memfd_create("rank outcome", MFD_CLOEXEC);
   if (outcome >= 0) {
-    environment.push_back(std::string(trace::kOutcomeVariable) + "=" +
+    environment.push_back(std::string(trace::model::kOutcomeVariable) + "=" +
                           std::to_string(SpawnFiles::kOutcome));
   }
   const SpawnFiles files(command.log, outcome);
@@ -93,10 +93,10 @@ trace::Result<RankProcess> RankProcess::spawn(const RankCommand& command) {
                                 pointers(arguments).data(), pointers(environment).data());
   if (error != 0) {
     if (outcome >= 0) close(outcome);
-    return trace::fail(trace::ErrorKind::kIo, "Rank " + std::to_string(command.rank) +
-                                                  " could not be started: " + std::strerror(error) +
-                                                  " (" + command.program.string() + ", log " +
-                                                  command.log.string() + ").");
+    return trace::base::fail(trace::base::ErrorKind::kIo,
+                             "Rank " + std::to_string(command.rank) +
+                                 " could not be started: " + std::strerror(error) + " (" +
+                                 command.program.string() + ", log " + command.log.string() + ").");
   }
   // By number: the declaration of glibc 2.36 cannot be linked from C++.
   return RankProcess(command.rank, process, open_process_descriptor(process), outcome);
@@ -141,10 +141,10 @@ bool RankProcess::reap() {
   } else {
     exit.signal = info.si_status;
   }
-  exit.outcome = trace::read_outcome(outcome_);
+  exit.outcome = trace::model::read_outcome(outcome_);
   exit_ = exit;
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
   return true;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

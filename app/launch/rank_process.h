@@ -13,7 +13,7 @@
 #include "app/launch/rank_exit.h"
 #include "trace/base/result.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 struct RankCommand {
   int rank = 0;
@@ -26,7 +26,7 @@ struct RankCommand {
 class RankProcess {
  public:
   // Gives the rank a descriptor in which to tell its outcome.
-  static trace::Result<RankProcess> spawn(const RankCommand& command);
+  static trace::base::Result<RankProcess> spawn(const RankCommand& command);
   RankProcess(RankProcess&& other) noexcept;
   RankProcess& operator=(RankProcess&&) = delete;
   ~RankProcess();  // kills it if it still runs, and takes its exit
@@ -51,4 +51,4 @@ class RankProcess {
   std::optional<RankExit> exit_;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

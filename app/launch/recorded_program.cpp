@@ -27,13 +27,13 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sql/query.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using trace::ErrorKind;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::Result;
 
 constexpr auto kLongestFarewell = 5s;
 
@@ -58,12 +58,12 @@ std::string command_text(const std::vector<std::string>& command) {
 
 Result<void> check(const RecordRequest& request) {
   if (request.command.empty() || request.command.front().empty()) {
-    return trace::fail(ErrorKind::kUsage,
-                       "There is no program to record. Put its command behind two dashes: "
-                       "shardlens record -- torchrun --nproc-per-node 2 train.py");
+    return trace::base::fail(ErrorKind::kUsage,
+                             "There is no program to record. Put its command behind two dashes: "
+                             "shardlens record -- torchrun --nproc-per-node 2 train.py");
   }
   if (request.steps.empty()) return {};
-  const auto schedule = trace::parse_record_schedule(request.steps);
+  const auto schedule = trace::job::parse_record_schedule(request.steps);
   if (!schedule) return tl::make_unexpected(schedule.error());
   return {};
 }
@@ -71,9 +71,9 @@ Result<void> check(const RecordRequest& request) {
 // "cuda" if any rank has used a GPU.
 std::string device_of(const fs::path& folder) {
   const auto answer =
-      trace::query_run(folder, "select count(*) from rank where device <> 'cpu'", {});
+      trace::store::query_run(folder, "select count(*) from rank where device <> 'cpu'", {});
   const bool has_gpu =
-      answer && !answer->rows.empty() && trace::to_text(answer->rows.front().front()) != "0";
+      answer && !answer->rows.empty() && trace::store::to_text(answer->rows.front().front()) != "0";
   return has_gpu ? "cuda" : "cpu";
 }
 
@@ -103,7 +103,7 @@ Result<pid_t> spawn(const RecordRequest& request, std::vector<std::string> envir
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (error == 0) return process;
-  return trace::fail(
+  return trace::base::fail(
       ErrorKind::kUsage,
       "\"" + request.command.front() + "\" could not be started: " + std::strerror(error) + ".");
 }
@@ -116,9 +116,9 @@ Result<std::vector<std::string>> recording_environment(std::vector<std::string> 
                                                        const fs::path& library) {
   for (const std::string_view tool : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
     if (const std::string* taken = find_variable(inherited, tool)) {
-      return trace::fail(ErrorKind::kUsage, "Another profiler is set (" + *taken +
-                                                "): CUDA takes one at a time. "
-                                                "Start without it.");
+      return trace::base::fail(ErrorKind::kUsage, "Another profiler is set (" + *taken +
+                                                      "): CUDA takes one at a time. "
+                                                      "Start without it.");
     }
   }
   const auto add_unless_set = [&](std::string_view name, const std::string& value) {
@@ -147,14 +147,15 @@ Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequ
   TRY_ASSIGN(const fs::path library, find_record_library());
   // Before the folder is made.
   TRY(recording_environment(own_environment(), request, {}, library));
-  trace::RunInfo run;
+  trace::model::RunInfo run;
   run.name =
       request.name.empty() ? fs::path(request.command.front()).filename().string() : request.name;
-  run.start_ns = trace::wall_clock_ns();
+  run.start_ns = trace::base::wall_clock_ns();
   run.program = "shardlens " SHARDLENS_VERSION;
   run.imported_from = "another program";
   run.command = command_text(request.command);
-  TRY_ASSIGN(const fs::path made, trace::create_run(request.runs_dir, run, request.overwrite));
+  TRY_ASSIGN(const fs::path made,
+             trace::store::create_run(request.runs_dir, run, request.overwrite));
   std::error_code error;
   fs::path folder = fs::absolute(made, error);
   if (error) folder = made;
@@ -168,7 +169,7 @@ Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequ
       new RecordedProgram(std::move(run), std::move(folder), *process));
 }
 
-RecordedProgram::RecordedProgram(trace::RunInfo run, fs::path folder, pid_t process)
+RecordedProgram::RecordedProgram(trace::model::RunInfo run, fs::path folder, pid_t process)
     : run_(std::move(run)), folder_(std::move(folder)), room_for_end_(folder_), process_(process) {}
 
 RecordedProgram::~RecordedProgram() {
@@ -190,7 +191,7 @@ bool RecordedProgram::poll() {
     exit_signal_ = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   }
   // Whoever watches the run sees its ranks; at the end it is written once more, with errors told.
-  if (adopt_ranks()) static_cast<void>(trace::update_run(folder_, run_));
+  if (adopt_ranks()) static_cast<void>(trace::store::update_run(folder_, run_));
   return has_ended_;
 }
 
@@ -213,7 +214,7 @@ std::vector<RecordedProgram::Claim> RecordedProgram::claims() const {
 bool RecordedProgram::adopt_ranks() {
   const auto known = claims();
   if (known.empty()) return false;
-  trace::RunInfo run = run_;
+  trace::model::RunInfo run = run_;
   const int ranks = static_cast<int>(known.size());
   run.world_size = ranks;
   for (const Claim& claim : known)
@@ -240,9 +241,9 @@ void RecordedProgram::wait_for_ranks() const {
 std::int64_t RecordedProgram::count_unwritten() const {
   std::map<std::int64_t, std::int64_t> of_ranks;
   for (const Claim& claim : claims()) of_ranks[claim.rank] = claim.unwritten;
-  const auto lost = trace::query_run(folder_,
-                                     "select rank, sum(count) from lost "
-                                     "where reason like 'write failed%' group by rank");
+  const auto lost = trace::store::query_run(folder_,
+                                            "select rank, sum(count) from lost "
+                                            "where reason like 'write failed%' group by rank");
   if (lost) {
     for (const auto& row : lost->rows) {
       const auto* rank = std::get_if<std::int64_t>(&row.at(0));
@@ -259,8 +260,9 @@ std::int64_t RecordedProgram::count_unwritten() const {
 void RecordedProgram::name_unwritten() {
   const std::int64_t count = count_unwritten();
   if (count <= 0) return;
-  if (run_.status == trace::RunStatus::kDone) run_.status = trace::RunStatus::kIncomplete;
-  run_.reason += (run_.reason.empty() ? "" : "; ") + trace::grouped(count) +
+  if (run_.status == trace::model::RunStatus::kDone)
+    run_.status = trace::model::RunStatus::kIncomplete;
+  run_.reason += (run_.reason.empty() ? "" : "; ") + trace::base::grouped(count) +
                  (count == 1 ? " record" : " records") +
                  " could not be written: the disk was full, or a limit for files was reached";
 }
@@ -269,21 +271,21 @@ Result<void> RecordedProgram::conclude(bool stopped) {
   wait_for_ranks();
   adopt_ranks();
   std::error_code ignored;
-  if (trace::rank_files(folder_).empty()) {
+  if (trace::store::rank_files(folder_).empty()) {
     fs::remove_all(folder_, ignored);
-    return trace::fail(
+    return trace::base::fail(
         ErrorKind::kMissing,
         "Nothing was recorded: none of the program's processes had work for a GPU or an NVTX "
         "range. "
         "Without a GPU, mark steps and phases with NVTX (torch.cuda.nvtx.range_push).");
   }
-  run_.end_ns = trace::wall_clock_ns();
-  run_.status = trace::RunStatus::kDone;
+  run_.end_ns = trace::base::wall_clock_ns();
+  run_.status = trace::model::RunStatus::kDone;
   if (stopped) {
-    run_.status = trace::RunStatus::kStopped;
+    run_.status = trace::model::RunStatus::kStopped;
     run_.reason = "stopped by the user";
   } else if (exit_code_ != 0) {
-    run_.status = trace::RunStatus::kFailed;
+    run_.status = trace::model::RunStatus::kFailed;
     run_.reason = exit_signal_ != 0
                       ? "the program was ended by signal " + std::to_string(exit_signal_) + " (" +
                             strsignal(exit_signal_) + ")"
@@ -293,12 +295,12 @@ Result<void> RecordedProgram::conclude(bool stopped) {
   for (const Claim& claim : claims())
     fs::remove(folder_ / ("rank_" + std::to_string(claim.rank) + ".claim"), ignored);
   run_.device = device_of(folder_);
-  const auto merged = trace::checkpoint_run(folder_);
+  const auto merged = trace::store::checkpoint_run(folder_);
   if (!merged) save_errors_.push_back(merged.error().message);
   room_for_end_.release();
-  const auto saved = trace::update_run(folder_, run_);
+  const auto saved = trace::store::update_run(folder_, run_);
   if (!saved) save_errors_.push_back(saved.error().message);
   return {};
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

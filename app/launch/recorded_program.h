@@ -14,7 +14,7 @@
 #include "trace/model/run_info.h"
 #include "trace/store/run/reserved_room.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 struct RecordRequest {
   std::vector<std::string> command;  // the program, found in PATH, and its arguments
@@ -30,28 +30,28 @@ class RecordedProgram {
  public:
   // Errors: no such program, a taken name, a profiler that has taken CUDA's or NVTX's place for
   // tools (kUsage); no library (kMissing).
-  static trace::Result<std::unique_ptr<RecordedProgram>> start(const RecordRequest& request);
+  static trace::base::Result<std::unique_ptr<RecordedProgram>> start(const RecordRequest& request);
   // Kills the program if it still runs.
   ~RecordedProgram();
   RecordedProgram(const RecordedProgram&) = delete;
   RecordedProgram& operator=(const RecordedProgram&) = delete;
 
   const std::filesystem::path& folder() const { return folder_; }
-  const trace::RunInfo& run() const { return run_; }
+  const trace::model::RunInfo& run() const { return run_; }
   void send(int signal);
   // True once the program has ended. Tells the run's file which ranks there are.
   bool poll();
   // After poll() said so: waits a little for processes that outlive the program, and writes how the
   // run ended. `stopped`: by the user. Error kMissing: it used nothing that can be recorded; its
   // folder is gone then.
-  trace::Result<void> conclude(bool stopped);
+  trace::base::Result<void> conclude(bool stopped);
   // What of that could not be written; run() knows how it ended.
   const std::vector<std::string>& save_errors() const { return save_errors_; }
   // 0: it ended well.
   int exit_code() const { return exit_code_; }
 
  private:
-  RecordedProgram(trace::RunInfo run, std::filesystem::path folder, pid_t process);
+  RecordedProgram(trace::model::RunInfo run, std::filesystem::path folder, pid_t process);
   struct Claim {
     int rank = 0;
     pid_t process = 0;
@@ -64,9 +64,9 @@ class RecordedProgram {
   void name_unwritten();
   void wait_for_ranks() const;
 
-  trace::RunInfo run_;
+  trace::model::RunInfo run_;
   const std::filesystem::path folder_;
-  trace::ReservedRoom room_for_end_;  // to say how it ended although the disk is full
+  trace::store::ReservedRoom room_for_end_;  // to say how it ended although the disk is full
   pid_t process_;
   bool has_ended_ = false;
   int exit_code_ = 0;
@@ -75,9 +75,8 @@ class RecordedProgram {
 };
 
 // Of the recorded program, from ours. `inherited`: "NAME=value" texts.
-trace::Result<std::vector<std::string>> recording_environment(std::vector<std::string> inherited,
-                                                              const RecordRequest& request,
-                                                              const std::filesystem::path& folder,
-                                                              const std::filesystem::path& library);
+trace::base::Result<std::vector<std::string>> recording_environment(
+    std::vector<std::string> inherited, const RecordRequest& request,
+    const std::filesystem::path& folder, const std::filesystem::path& library);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

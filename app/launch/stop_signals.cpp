@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 sigset_t stop_set() {
@@ -40,4 +40,4 @@ std::optional<StopSignals::Signal> StopSignals::take(std::chrono::milliseconds t
   return Signal{number, info.si_code == SI_KERNEL};
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

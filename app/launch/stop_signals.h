@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 class StopSignals {
  public:
@@ -23,4 +23,4 @@ class StopSignals {
   bool wait(std::chrono::milliseconds timeout) { return take(timeout).has_value(); }
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 
 namespace fs = std::filesystem;
 
@@ -60,4 +60,4 @@ void remove_abandoned_store_files(const fs::path& runs_dir) {
   }
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

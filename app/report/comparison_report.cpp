@@ -8,11 +8,11 @@
 #include "ui/present/format.h"
 #include "ui/present/tables/ledger_text.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
-using trace::Comparison;
-using trace::FigureUnit;
+using trace::analysis::Comparison;
+using trace::analysis::FigureUnit;
 
 constexpr std::size_t kLongestName = 28;
 
@@ -47,17 +47,17 @@ Json figure_unit_json(FigureUnit unit) {
 std::string figure_text(double value, FigureUnit unit) {
   switch (unit) {
     case FigureUnit::kNanoseconds:
-      return ui::format_duration(value).text();
+      return ui::present::format_duration(value).text();
     case FigureUnit::kBytes:
-      return ui::format_bytes(value).text();
+      return ui::present::format_bytes(value).text();
     case FigureUnit::kPerSecond:
-      return ui::format_rate(value, "/s").text();
+      return ui::present::format_rate(value, "/s").text();
     case FigureUnit::kFraction:
-      return ui::format_percent(value).text();
+      return ui::present::format_percent(value).text();
     case FigureUnit::kNone:
       break;
   }
-  return ui::format_number(value);
+  return ui::present::format_number(value);
 }
 
 std::string loss_text(double loss) {
@@ -71,16 +71,16 @@ Json optional_json(const std::optional<double>& value) {
   return value ? number_or_null(*value) : Json(nullptr);
 }
 
-Json side_json(const trace::RunFigures& run) {
+Json side_json(const trace::analysis::RunFigures& run) {
   return {{"name", run.info.name},
           {"folder", run.info.folder},
-          {"status", to_string(run.info.status)},
+          {"status", trace::model::to_string(run.info.status)},
           {"steps_measured", run.summary.steps_measured}};
 }
 
-Json scaling_json(const std::optional<trace::Scaling>& scaling) {
+Json scaling_json(const std::optional<trace::analysis::Scaling>& scaling) {
   if (!scaling) return nullptr;
-  return {{"kind", to_string(scaling->kind)},
+  return {{"kind", trace::analysis::to_string(scaling->kind)},
           {"from_ranks", scaling->from_ranks},
           {"to_ranks", scaling->to_ranks},
           {"speedup", number_or_null(scaling->speedup)},
@@ -88,7 +88,7 @@ Json scaling_json(const std::optional<trace::Scaling>& scaling) {
           {"on_same_cores", scaling->on_same_cores}};
 }
 
-std::string verdict(const trace::FigureDifference& figure) {
+std::string verdict(const trace::analysis::FigureDifference& figure) {
   if (!figure.beyond_noise) return "";
   // Bytes of tensors do not scatter.
   if (figure.unit == FigureUnit::kBytes) return *figure.beyond_noise ? "different" : "the same";
@@ -98,9 +98,9 @@ std::string verdict(const trace::FigureDifference& figure) {
 // What stands before everything else: why there is no verdict.
 std::string comparability_text(const Comparison& comparison) {
   if (!comparison.other_job.empty()) {
-    const bool is_sure = comparison.other_job != std::vector{trace::OtherJob::kUntold};
+    const bool is_sure = comparison.other_job != std::vector{trace::analysis::OtherJob::kUntold};
     return (is_sure ? "Different jobs (" : "Perhaps different jobs (") +
-           trace::other_job_text(comparison.other_job) +
+           trace::analysis::other_job_text(comparison.other_job) +
            "): the figures are listed, but nothing can be concluded from their differences\n\n";
   }
   if (comparison.same_work) return "";
@@ -109,7 +109,7 @@ std::string comparability_text(const Comparison& comparison) {
 }
 
 Json noise_json(const Comparison& comparison) {
-  const trace::NoiseBasis& noise = comparison.noise;
+  const trace::analysis::NoiseBasis& noise = comparison.noise;
   return {{"within_run", optional_json(noise.within_run)},
           {"between_runs", optional_json(noise.between_runs)},
           {"degrees_of_freedom", noise.degrees_of_freedom},
@@ -120,7 +120,8 @@ Json noise_json(const Comparison& comparison) {
 
 Json other_job_json(const Comparison& comparison) {
   Json reasons = Json::array();
-  for (const auto reason : comparison.other_job) reasons.push_back(trace::other_job_text({reason}));
+  for (const auto reason : comparison.other_job)
+    reasons.push_back(trace::analysis::other_job_text({reason}));
   return reasons;
 }
 
@@ -142,8 +143,8 @@ std::string settings_text(const Comparison& comparison, const std::string& first
 
 }  // namespace
 
-Json comparison_json(const trace::RunFigures& first, const trace::RunFigures& second,
-                     const Comparison& comparison) {
+Json comparison_json(const trace::analysis::RunFigures& first,
+                     const trace::analysis::RunFigures& second, const Comparison& comparison) {
   Json settings = Json::array();
   for (const auto& setting : comparison.settings) {
     settings.push_back(
@@ -185,15 +186,16 @@ Json comparison_json(const trace::RunFigures& first, const trace::RunFigures& se
       {"scaling", scaling_json(comparison.scaling)}};
 }
 
-std::string comparison_text(const trace::RunFigures& first, const trace::RunFigures& second,
+std::string comparison_text(const trace::analysis::RunFigures& first,
+                            const trace::analysis::RunFigures& second,
                             const Comparison& comparison) {
   const std::string a = cut_to_width(first.info.name, kLongestName);
   const std::string b = cut_to_width(second.info.name, kLongestName);
   std::string text = comparability_text(comparison);
   for (const auto* run : {&first, &second}) {
-    text += run->info.name + ": " + std::string(to_string(run->info.status)) + ", " +
-            ui::format_integer(run->summary.steps_measured) + " steps measured\n";
-    for (const auto& banner : banners_of(*run)) text += "! " + banner + "\n";
+    text += run->info.name + ": " + std::string(trace::model::to_string(run->info.status)) + ", " +
+            ui::present::format_integer(run->summary.steps_measured) + " steps measured\n";
+    for (const auto& banner : session::banners_of(*run)) text += "! " + banner + "\n";
   }
   text += "\n" + settings_text(comparison, a, b) + "\n";
   if (comparison.figures.empty()) text += "No figure is known of both runs\n";
@@ -210,13 +212,13 @@ std::string comparison_text(const trace::RunFigures& first, const trace::RunFigu
                     : figure.difference < 0 ? "−"
                                             : "") +
                        figure_text(std::abs(figure.difference), figure.unit),
-                   figure.relative ? ui::format_signed_percent(*figure.relative) : "",
+                   figure.relative ? ui::present::format_signed_percent(*figure.relative) : "",
                    verdict(figure)});
   }
   if (!comparison.figures.empty()) text += table.text("");
   if (comparison.scaling) {
-    text += "\n" + ui::scaling_title(*comparison.scaling) + ", " +
-            ui::scaling_text(*comparison.scaling) + "\n";
+    text += "\n" + ui::present::scaling_title(*comparison.scaling) + ", " +
+            ui::present::scaling_text(*comparison.scaling) + "\n";
   }
   if (comparison.first_loss && comparison.second_loss) {
     text += "\nLoss at step " + std::to_string(comparison.common_step) +
@@ -230,4 +232,4 @@ std::string comparison_text(const trace::RunFigures& first, const trace::RunFigu
   return text;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

@@ -6,11 +6,13 @@
 #include "app/report/report_json.h"
 #include "trace/analysis/run/comparison.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 
-Json comparison_json(const trace::RunFigures& first, const trace::RunFigures& second,
-                     const trace::Comparison& comparison);
-std::string comparison_text(const trace::RunFigures& first, const trace::RunFigures& second,
-                            const trace::Comparison& comparison);
+Json comparison_json(const trace::analysis::RunFigures& first,
+                     const trace::analysis::RunFigures& second,
+                     const trace::analysis::Comparison& comparison);
+std::string comparison_text(const trace::analysis::RunFigures& first,
+                            const trace::analysis::RunFigures& second,
+                            const trace::analysis::Comparison& comparison);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

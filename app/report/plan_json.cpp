@@ -3,27 +3,28 @@
 #include "app/report/plan_report.h"
 #include "trace/predict/plan/gpu_table.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
-using trace::MemoryCategory;
+using trace::model::MemoryCategory;
 
-Json bytes_by_category(const trace::MemoryPrediction::Bytes& bytes) {
+Json bytes_by_category(const trace::predict::MemoryPrediction::Bytes& bytes) {
   Json json = Json::object();
-  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+  for (int i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
     // What a GPU holds beside tensors is in `reserved_bytes`.
     if (category == MemoryCategory::kOutside) continue;
-    json[std::string(to_string(category))] = bytes[static_cast<std::size_t>(i)];
+    json[std::string(trace::model::to_string(category))] = bytes[static_cast<std::size_t>(i)];
   }
   return json;
 }
 
-Json memory_json(const trace::MemoryPrediction& memory) {
+Json memory_json(const trace::predict::MemoryPrediction& memory) {
   Json terms = Json::array();
   for (const auto& term : memory.terms) {
-    terms.push_back(
-        {{"category", to_string(term.category)}, {"bytes", term.bytes}, {"formula", term.formula}});
+    terms.push_back({{"category", trace::model::to_string(term.category)},
+                     {"bytes", term.bytes},
+                     {"formula", term.formula}});
   }
   return {
       {"total_bytes", memory.total()},
@@ -35,10 +36,10 @@ Json memory_json(const trace::MemoryPrediction& memory) {
       {"host_formula", memory.host_formula.empty() ? Json(nullptr) : Json(memory.host_formula)}};
 }
 
-Json traffic_json(const trace::TrafficPrediction& traffic) {
+Json traffic_json(const trace::predict::TrafficPrediction& traffic) {
   Json terms = Json::array();
   for (const auto& term : traffic.terms) {
-    terms.push_back({{"function", to_string(term.function)},
+    terms.push_back({{"function", trace::model::to_string(term.function)},
                      {"what", term.what},
                      {"bytes", term.bytes},
                      {"between_nodes_bytes", term.between_nodes},
@@ -49,7 +50,8 @@ Json traffic_json(const trace::TrafficPrediction& traffic) {
           {"terms", std::move(terms)}};
 }
 
-Json strategy_json(const trace::StrategyPlan& plan, const trace::PlanRequest& request) {
+Json strategy_json(const trace::predict::StrategyPlan& plan,
+                   const trace::predict::PlanRequest& request) {
   if (!plan.refused.empty()) {
     return {{"strategy", plan.name()},
             {"refused", plan.refused},
@@ -71,10 +73,10 @@ Json strategy_json(const trace::StrategyPlan& plan, const trace::PlanRequest& re
           {"effective_batch", samples * request.settings.batch_per_rank}};
 }
 
-Json settings_of_plan(const trace::PlanRequest& request) {
-  trace::Settings settings = request.settings;
+Json settings_of_plan(const trace::predict::PlanRequest& request) {
+  trace::job::Settings settings = request.settings;
   settings.ranks = request.ranks();
-  settings.device = trace::DeviceChoice::kCuda;
+  settings.device = trace::job::DeviceChoice::kCuda;
   settings.model = request.shape.name;
   return settings_json(settings);
 }
@@ -82,7 +84,7 @@ Json settings_of_plan(const trace::PlanRequest& request) {
 }  // namespace
 
 Json plan_json(const PlanReport& report) {
-  const trace::PlanRequest& request = report.plan.request;
+  const trace::predict::PlanRequest& request = report.plan.request;
   Json strategies = Json::array();
   for (const auto& each : report.plan.strategies) {
     strategies.push_back(strategy_json(each, request));
@@ -113,4 +115,4 @@ Json plan_json(const PlanReport& report) {
           {"changes_that_would_fit", std::move(changes)}};
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

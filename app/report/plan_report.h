@@ -8,18 +8,18 @@
 #include "trace/predict/plan/plan.h"
 #include "trace/predict/plan/remedies.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 
 struct PlanReport {
-  trace::Plan plan;
+  trace::predict::Plan plan;
   std::string gpu;  // its name, or "" where only its memory is known
   // So that the strategy of the settings fits; none if it does, or if nothing is enough.
-  std::vector<trace::Remedy> remedies;
+  std::vector<trace::predict::Remedy> remedies;
 };
 
-PlanReport report_of(trace::Plan plan, std::string gpu);
+PlanReport report_of(trace::predict::Plan plan, std::string gpu);
 
 Json plan_json(const PlanReport& report);
 std::string plan_text(const PlanReport& report);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

@@ -7,31 +7,31 @@
 #include "ui/present/format.h"
 #include "ui/present/tables/plan_table.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
-using trace::MemoryCategory;
+using trace::model::MemoryCategory;
 
 std::string bytes_text(std::int64_t bytes) {
-  return bytes == 0 ? "0" : ui::format_bytes(static_cast<double>(bytes)).text();
+  return bytes == 0 ? "0" : ui::present::format_bytes(static_cast<double>(bytes)).text();
 }
 
 std::string counted_text(std::int64_t count, const std::string& noun) {
-  return trace::grouped(count) + " " + noun + (count == 1 ? "" : "s");
+  return trace::base::grouped(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 std::string heading(const PlanReport& report) {
-  const trace::PlanRequest& request = report.plan.request;
-  const trace::Settings& s = request.settings;
+  const trace::predict::PlanRequest& request = report.plan.request;
+  const trace::job::Settings& s = request.settings;
   std::string text = std::string(request.shape.name) + ": " +
-                     trace::grouped(report.plan.parameters) + " parameters; " +
-                     trace::grouped(s.batch_per_rank) + " x " + trace::grouped(s.sequence_length) +
-                     " tokens per rank";
+                     trace::base::grouped(report.plan.parameters) + " parameters; " +
+                     trace::base::grouped(s.batch_per_rank) + " x " +
+                     trace::base::grouped(s.sequence_length) + " tokens per rank";
   if (s.gradient_accumulation_steps > 1) {
     text += ", " + std::to_string(s.gradient_accumulation_steps) + " micro-batches";
   }
-  text += "; precision " + trace::chosen<&trace::Settings::precision>(s) + ", " +
-          trace::chosen<&trace::Settings::optimizer>(s);
+  text += "; precision " + trace::job::chosen<&trace::job::Settings::precision>(s) + ", " +
+          trace::job::chosen<&trace::job::Settings::optimizer>(s);
   if (s.activation_checkpointing > 0) {
     text += ", recompute every " + (s.activation_checkpointing == 1
                                         ? "block"
@@ -47,7 +47,7 @@ std::string heading(const PlanReport& report) {
   return text;
 }
 
-std::string verdict(const trace::StrategyPlan& plan) {
+std::string verdict(const trace::predict::StrategyPlan& plan) {
   if (!plan.refused.empty()) return "refused";
   return plan.fits() ? "fits" : "short by " + bytes_text(-plan.spare_bytes);
 }
@@ -59,11 +59,12 @@ std::string column_of(MemoryCategory category) {
     case MemoryCategory::kCommunication:
       return "comm.";
     default:
-      return std::string(to_string(category));
+      return std::string(trace::model::to_string(category));
   }
 }
 
-TextTable table_of(const trace::Plan& plan, const std::vector<MemoryCategory>& categories) {
+TextTable table_of(const trace::predict::Plan& plan,
+                   const std::vector<MemoryCategory>& categories) {
   const bool has_nodes = plan.request.nodes > 1;
   const bool has_host = std::ranges::any_of(
       plan.strategies, [](const auto& each) { return each.memory.host_bytes > 0; });
@@ -79,7 +80,7 @@ TextTable table_of(const trace::Plan& plan, const std::vector<MemoryCategory>& c
   for (const auto& each : plan.strategies) {
     const bool known = each.refused.empty();
     const auto cell = [&](std::int64_t bytes) {
-      return known ? bytes_text(bytes) : std::string(ui::kUnknown);
+      return known ? bytes_text(bytes) : std::string(ui::present::kUnknown);
     };
     std::vector<std::string> row{std::string(each.name())};
     for (const auto category : categories) {
@@ -88,8 +89,9 @@ TextTable table_of(const trace::Plan& plan, const std::vector<MemoryCategory>& c
     row.push_back(cell(each.memory.total()));
     if (has_host) row.push_back(cell(each.memory.host_bytes));
     row.push_back(verdict(each));
-    row.push_back(!known ? std::string(ui::kUnknown)
-                         : (each.largest_batch == 0 ? "none" : trace::grouped(each.largest_batch)));
+    row.push_back(
+        !known ? std::string(ui::present::kUnknown)
+               : (each.largest_batch == 0 ? "none" : trace::base::grouped(each.largest_batch)));
     row.push_back(cell(each.traffic.bytes()));
     if (has_nodes) row.push_back(cell(each.traffic.between_nodes()));
     table.add_row(std::move(row));
@@ -97,7 +99,7 @@ TextTable table_of(const trace::Plan& plan, const std::vector<MemoryCategory>& c
   return table;
 }
 
-std::string refusals(const trace::Plan& plan) {
+std::string refusals(const trace::predict::Plan& plan) {
   std::string text;
   for (const auto& each : plan.strategies) {
     if (!each.refused.empty()) {
@@ -110,7 +112,7 @@ std::string refusals(const trace::Plan& plan) {
 std::string way_out(const PlanReport& report) {
   const auto plan =
       std::ranges::find(report.plan.strategies, report.plan.request.settings.sharding_strategy,
-                        &trace::StrategyPlan::strategy);
+                        &trace::predict::StrategyPlan::strategy);
   if (plan == report.plan.strategies.end() || plan->fits() || !plan->refused.empty()) return "";
   const std::string chosen(plan->name());
   if (report.remedies.empty()) {
@@ -128,16 +130,17 @@ std::string way_out(const PlanReport& report) {
 
 }  // namespace
 
-PlanReport report_of(trace::Plan plan, std::string gpu) {
-  auto remedies = trace::changes_that_would_fit(plan);
+PlanReport report_of(trace::predict::Plan plan, std::string gpu) {
+  auto remedies = trace::predict::changes_that_would_fit(plan);
   return {std::move(plan), std::move(gpu), std::move(remedies)};
 }
 
 std::string plan_text(const PlanReport& report) {
-  const trace::Plan& plan = report.plan;
+  const trace::predict::Plan& plan = report.plan;
   return heading(report) + "\nMemory per rank at the step's peak, and bytes that a rank sends:\n" +
-         table_of(plan, ui::planned_categories(plan)).text() + refusals(plan) + way_out(report) +
+         table_of(plan, ui::present::planned_categories(plan)).text() + refusals(plan) +
+         way_out(report) +
          "\nEstimated from the model's shape; --json has every figure's formula.\n";
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

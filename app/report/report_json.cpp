@@ -12,11 +12,11 @@
 #include "trace/model/gpu_counters.h"
 #include "trace/model/run_origin.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
-using trace::Phase;
-using trace::RunFigures;
+using trace::analysis::RunFigures;
+using trace::base::Phase;
 
 constexpr int kSchema = 1;
 constexpr double kNsPerMs = 1e6;
@@ -43,34 +43,34 @@ Json text_or_null(const std::string& text) { return known(!text.empty(), text); 
 
 // Waiting for other ranks, and transfer: the two sum to exposed_ms. Or why they are not known.
 void add_exposed_parts(Json& json, bool has_detail, double exposed_ns,
-                       const std::optional<double>& wait_ns, trace::WaitDoubt doubt) {
+                       const std::optional<double>& wait_ns, trace::analysis::WaitDoubt doubt) {
   const auto known_ns = has_detail ? wait_ns : std::nullopt;
   json["exposed_wait_ms"] = optional_number(known_ns, 1 / kNsPerMs);
   json["exposed_transfer_ms"] = known_ns ? ms(exposed_ns - *known_ns) : Json(nullptr);
   json["exposed_wait_unknown"] =
-      has_detail ? text_or_null(std::string(to_text(doubt))) : Json(nullptr);
+      has_detail ? text_or_null(std::string(trace::analysis::to_text(doubt))) : Json(nullptr);
 }
 
 // What libraries were told by variables, as rank 0 saw them.
-Json environment_json(const std::vector<trace::RankFigures>& ranks) {
+Json environment_json(const std::vector<trace::analysis::RankFigures>& ranks) {
   if (ranks.empty() || ranks.front().info.environment.empty()) return nullptr;
   Json json = Json::object();
-  for (const auto& [name, value] : trace::parse_environment(ranks.front().info.environment)) {
+  for (const auto& [name, value] : trace::job::parse_environment(ranks.front().info.environment)) {
     json[name] = value;
   }
   return json;
 }
 
 // Of the model; null where nobody told.
-Json count_or_null(const std::vector<trace::RankFigures>& ranks,
-                   std::int64_t trace::RankInfo::*count) {
+Json count_or_null(const std::vector<trace::analysis::RankFigures>& ranks,
+                   std::int64_t trace::model::RankInfo::*count) {
   if (ranks.empty() || ranks.front().info.*count == 0) return nullptr;
   return ranks.front().info.*count;
 }
 
 Json bookmarks_json(const RunFigures& figures) {
   Json all = Json::array();
-  for (const trace::Bookmark& bookmark : figures.info.bookmarks) {
+  for (const trace::model::Bookmark& bookmark : figures.info.bookmarks) {
     const auto step = step_at(figures, bookmark.time_ns);
     all.push_back(
         {{"time_ns", bookmark.time_ns}, {"step", or_null(step)}, {"name", bookmark.name}});
@@ -79,25 +79,25 @@ Json bookmarks_json(const RunFigures& figures) {
 }
 
 Json run_json(const RunReport& report) {
-  const trace::RunInfo& info = report.figures.info;
-  const std::vector<trace::RankFigures>& ranks = report.figures.ranks;
+  const trace::model::RunInfo& info = report.figures.info;
+  const std::vector<trace::analysis::RankFigures>& ranks = report.figures.ranks;
   return {{"name", info.name},
           {"folder", info.folder},
           {"saved_model", text_or_null(report.saved_model.string())},
-          {"status", to_string(info.status)},
+          {"status", trace::model::to_string(info.status)},
           {"reason", text_or_null(info.reason)},
           {"device", info.device},
           {"world_size", known(info.world_size > 0, info.world_size)},
-          {"parameters", count_or_null(ranks, &trace::RankInfo::parameters)},
-          {"trained_parameters", count_or_null(ranks, &trace::RankInfo::trained_parameters)},
+          {"parameters", count_or_null(ranks, &trace::model::RankInfo::parameters)},
+          {"trained_parameters", count_or_null(ranks, &trace::model::RankInfo::trained_parameters)},
           {"environment", environment_json(ranks)},
           {"note", text_or_null(info.note)},
           {"tags", info.tags},
           {"bookmarks", bookmarks_json(report.figures)},
-          {"settings", known(trace::has_settings(info), settings_json(info.settings))}};
+          {"settings", known(trace::model::has_settings(info), settings_json(info.settings))}};
 }
 
-Json phases_json(const trace::RunSummary& summary) {
+Json phases_json(const trace::analysis::RunSummary& summary) {
   const auto phase = [&](Phase p) { return summary.phase_ns[static_cast<std::size_t>(p)]; };
   const auto phase_ms = [&](const std::optional<double>& ns) {
     return ns ? ms(*ns) : Json(nullptr);
@@ -114,7 +114,7 @@ Json phases_json(const trace::RunSummary& summary) {
           {"other", phase_ms(other)}};
 }
 
-Json summary_json(const trace::RunSummary& s) {
+Json summary_json(const trace::analysis::RunSummary& s) {
   const bool measured = s.steps_measured > 0;
   const bool detail = measured && s.has_detail;
   const auto detail_ms = [&](double ns) { return detail ? ms(ns) : Json(nullptr); };
@@ -149,16 +149,16 @@ Json summary_json(const trace::RunSummary& s) {
 template <typename Bytes>
 Json categories_json(const Bytes& bytes, auto is_known) {
   Json json;
-  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
-    const auto category = static_cast<trace::MemoryCategory>(i);
+  for (int i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
+    const auto category = static_cast<trace::model::MemoryCategory>(i);
     const auto held = bytes[static_cast<std::size_t>(i)];
-    json[std::string(to_string(category))] = known(is_known(category), held);
+    json[std::string(trace::model::to_string(category))] = known(is_known(category), held);
   }
   return json;
 }
 
 // All null where no event was recorded, as with `record: none`.
-Json totals_json(const trace::RankTotals& t) {
+Json totals_json(const trace::analysis::RankTotals& t) {
   const auto in_us = [&](std::int64_t ns) {
     return known(t.is_known(), us(static_cast<double>(ns)));
   };
@@ -175,7 +175,8 @@ Json totals_json(const trace::RankTotals& t) {
           {"idle_us", in_us(t.idle_ns)}};
 }
 
-Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary) {
+Json rank_json(const trace::analysis::RankFigures& rank,
+               const trace::analysis::RunSummary& summary) {
   const bool measured = rank.step_ns > 0;
   const bool has_memory = rank.peak.time_ns != 0;
   Json json;
@@ -185,7 +186,9 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary)
   add_exposed_parts(json, measured && summary.has_detail, rank.exposed_ns, rank.exposed_wait_ns,
                     rank.wait_doubt);
   json["peak_memory_bytes"] = known(has_memory, rank.peak.total_bytes());
-  const auto is_told = [&](trace::MemoryCategory category) { return rank.peak.knows(category); };
+  const auto is_told = [&](trace::model::MemoryCategory category) {
+    return rank.peak.knows(category);
+  };
   json["memory_by_category"] = known(has_memory, categories_json(rank.peak.bytes, is_told));
   json["memory_peak_by_category"] =
       known(has_memory, categories_json(rank.category_peaks, is_told));
@@ -193,8 +196,9 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary)
   const bool has_estimate =
       std::ranges::any_of(rank.estimate_peaks, [](std::int64_t bytes) { return bytes > 0; });
   json["memory_estimate_by_category"] =
-      known(has_estimate, categories_json(rank.estimate_peaks, [&](trace::MemoryCategory category) {
-              return category != trace::MemoryCategory::kOutside || is_told(category);
+      known(has_estimate,
+            categories_json(rank.estimate_peaks, [&](trace::model::MemoryCategory category) {
+              return category != trace::model::MemoryCategory::kOutside || is_told(category);
             }));
   json["device"] = text_or_null(rank.info.device);
   json["device_name"] = text_or_null(rank.info.device_name);
@@ -211,18 +215,18 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary)
 }
 
 // Null where nothing held a GPU down, or nobody asked it.
-Json throttling_json(const trace::StepFigures& step) {
+Json throttling_json(const trace::analysis::StepFigures& step) {
   if (step.throttling.empty()) return nullptr;
   Json list = Json::array();
   for (const auto& on : step.throttling) {
     list.push_back({{"rank", on.rank},
-                    {"limits", trace::throttling_text(on.limits)},
+                    {"limits", trace::model::throttling_text(on.limits)},
                     {"ms", ms(static_cast<double>(on.ns))}});
   }
   return list;
 }
 
-Json step_json(const trace::StepFigures& step) {
+Json step_json(const trace::analysis::StepFigures& step) {
   const auto& shown = step.shown();
   const auto detail_ms = [&](std::int64_t ns) {
     return shown.has_detail ? ms(static_cast<double>(ns)) : Json(nullptr);
@@ -241,14 +245,14 @@ Json step_json(const trace::StepFigures& step) {
   return json;
 }
 
-Json collective_json(const trace::CollectiveGroupFigures& c, bool measured_detail) {
+Json collective_json(const trace::analysis::CollectiveGroupFigures& c, bool measured_detail) {
   const auto gb_per_s = [](double bytes_per_s) {
     return known(bytes_per_s > 0, number_or_null(bytes_per_s / 1e9));
   };
-  return {{"function", to_string(c.function)},
-          {"executed", to_string(c.executed)},
+  return {{"function", trace::model::to_string(c.function)},
+          {"executed", trace::model::to_string(c.executed)},
           {"tag", text_or_null(c.tag)},
-          {"bytes", known(trace::has_bytes(c), c.bytes)},
+          {"bytes", known(trace::model::has_bytes(c), c.bytes)},
           {"count", c.count},
           {"median_us", us(c.median_ns)},
           {"wait_us", known(c.matched > 0, us(c.wait_ns))},
@@ -262,7 +266,7 @@ Json collective_json(const trace::CollectiveGroupFigures& c, bool measured_detai
           {"protocol", text_or_null(c.protocol)}};
 }
 
-Json unit_json(const trace::UnitFigures& unit) {
+Json unit_json(const trace::analysis::UnitFigures& unit) {
   return {{"index", unit.index},
           {"name", unit.name},
           {"bytes", unit.bytes},
@@ -274,14 +278,14 @@ Json unit_json(const trace::UnitFigures& unit) {
           {"parameters", unit.parameters}};
 }
 
-Json bucket_json(const trace::BucketFigures& bucket) {
+Json bucket_json(const trace::analysis::BucketFigures& bucket) {
   return {{"index", bucket.index},
           {"bytes", bucket.bytes},
           {"tensors", bucket.parameters.size()},
           {"parameters", bucket.parameters}};
 }
 
-Json evaluation_json(const trace::Evaluation& row) {
+Json evaluation_json(const trace::model::Evaluation& row) {
   return {{"step", row.step},
           {"loss", number_or_null(row.loss)},
           {"perplexity", number_or_null(row.perplexity)},
@@ -297,7 +301,7 @@ Json array_of(const Items& items, ToJson to_json) {
   return array;
 }
 
-Json recorder_json(const trace::RecorderFigures& recorder) {
+Json recorder_json(const trace::analysis::RecorderFigures& recorder) {
   return {{"overhead_percent", optional_number(recorder.overhead_fraction, 100)},
           {"overhead_source", !recorder.overhead_fraction     ? Json(nullptr)
                               : recorder.overhead_is_measured ? Json("measured")
@@ -307,25 +311,26 @@ Json recorder_json(const trace::RecorderFigures& recorder) {
           {"bytes_on_disk", recorder.bytes_on_disk}};
 }
 
-Json call_json(const std::optional<trace::CollectiveCallFigures>& call) {
+Json call_json(const std::optional<trace::analysis::CollectiveCallFigures>& call) {
   if (!call) return nullptr;
   return {{"sequence", known(call->sequence >= 0, call->sequence)},
-          {"function", to_string(call->function)},
-          {"bytes", known(trace::has_bytes(*call), call->bytes)},
+          {"function", trace::model::to_string(call->function)},
+          {"bytes", known(trace::model::has_bytes(*call), call->bytes)},
           {"tag", text_or_null(call->tag)},
-          {"phase", to_string(call->phase)},
+          {"phase", trace::base::to_string(call->phase)},
           {"step", known(call->step >= 0, call->step)}};
 }
 
-Json diagnosis_json(const trace::HangDiagnosis& diagnosis) {
-  return {{"sentence", text_or_null(diagnosis.sentence)},
-          {"rank", known(diagnosis.rank >= 0, diagnosis.rank)},
-          {"ranks", array_of(diagnosis.states, [](const trace::RankInGroup& state) -> Json {
-             return {{"rank", state.rank},
-                     {"group", state.group_name},
-                     {"last_entered", call_json(state.last_entered)},
-                     {"last_completed", call_json(state.last_completed)}};
-           })}};
+Json diagnosis_json(const trace::analysis::HangDiagnosis& diagnosis) {
+  return {
+      {"sentence", text_or_null(diagnosis.sentence)},
+      {"rank", known(diagnosis.rank >= 0, diagnosis.rank)},
+      {"ranks", array_of(diagnosis.states, [](const trace::analysis::RankInGroup& state) -> Json {
+         return {{"rank", state.rank},
+                 {"group", state.group_name},
+                 {"last_entered", call_json(state.last_entered)},
+                 {"last_completed", call_json(state.last_completed)}};
+       })}};
 }
 
 }  // namespace
@@ -342,23 +347,23 @@ Json report_json(const RunReport& report) {
       array_of(figures.ranks, [&](const auto& rank) { return rank_json(rank, figures.summary); });
   json["steps"] = array_of(figures.steps, step_json);
   json["evaluations"] = array_of(figures.evaluations, evaluation_json);
-  const bool measured_detail = trace::has_measured_detail(figures.steps);
+  const bool measured_detail = trace::analysis::has_measured_detail(figures.steps);
   json["collectives"] = array_of(
       figures.collectives, [&](const auto& c) { return collective_json(c, measured_detail); });
   json["buckets"] = array_of(figures.buckets, bucket_json);
   json["units"] = array_of(figures.units, unit_json);
   json["recorder"] = recorder_json(figures.recorder);
   // What must be known to read the figures: "Shared GPU: timings not representative", …
-  json["notes"] = banners_of(figures);
+  json["notes"] = session::banners_of(figures);
   return json;
 }
 
-Json knob_json(const trace::Settings& settings, const trace::Knob& knob) {
-  const std::string text = trace::value_text(settings, knob);
+Json knob_json(const trace::job::Settings& settings, const trace::job::Knob& knob) {
+  const std::string text = trace::job::value_text(settings, knob);
   if (text == "auto") return text;
   return std::visit(
       [&](auto member) -> Json {
-        if constexpr (std::is_same_v<decltype(member), trace::ChoiceMember>) {
+        if constexpr (std::is_same_v<decltype(member), trace::job::ChoiceMember>) {
           return text;
         } else {
           return settings.*member;
@@ -367,16 +372,17 @@ Json knob_json(const trace::Settings& settings, const trace::Knob& knob) {
       knob.member);
 }
 
-Json settings_json(const trace::Settings& settings) {
+Json settings_json(const trace::job::Settings& settings) {
   Json json;
-  for (const auto& knob : trace::knobs()) json[std::string(knob.name)] = knob_json(settings, knob);
+  for (const auto& knob : trace::job::knobs())
+    json[std::string(knob.name)] = knob_json(settings, knob);
   return json;
 }
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string dump_json(const Json& json) {
-  return trace::printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace));
+  return trace::base::printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

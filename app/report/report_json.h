@@ -6,18 +6,18 @@
 
 #include "app/report/run_report.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 
 using Json = nlohmann::ordered_json;
 
 Json report_json(const RunReport& report);
 
 // One knob's value with its own type: 25.0, true, "auto".
-Json knob_json(const trace::Settings& settings, const trace::Knob& knob);
-Json settings_json(const trace::Settings& settings);
+Json knob_json(const trace::job::Settings& settings, const trace::job::Knob& knob);
+Json settings_json(const trace::job::Settings& settings);
 // null unless finite.
 Json number_or_null(double value);
 // Text for standard output, which must be UTF-8 whatever a damaged file holds.
 std::string dump_json(const Json& json);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

@@ -7,24 +7,26 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "ui/present/format.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
-std::string time_text(double ns) { return ui::format_duration(ns).text(); }
-std::string size_text(double count) { return ui::format_bytes(count).text(); }
+std::string time_text(double ns) { return ui::present::format_duration(ns).text(); }
+std::string size_text(double count) { return ui::present::format_bytes(count).text(); }
 
 std::string bandwidth(double bytes_per_s) {
-  return bytes_per_s > 0 ? ui::format_bandwidth(bytes_per_s).text() : std::string(ui::kUnknown);
+  return bytes_per_s > 0 ? ui::present::format_bandwidth(bytes_per_s).text()
+                         : std::string(ui::present::kUnknown);
 }
 
 }  // namespace
 
-std::string other_functions_text(const trace::RunFigures& figures) {
+std::string other_functions_text(const trace::analysis::RunFigures& figures) {
   std::vector<std::string> pairs;
   for (const auto& c : figures.collectives) {
-    if (c.executed == c.function || c.executed == trace::CollectiveFunction::kOther) continue;
-    std::string pair =
-        std::string(to_string(c.function)) + " ran as " + std::string(to_string(c.executed));
+    if (c.executed == c.function || c.executed == trace::model::CollectiveFunction::kOther)
+      continue;
+    std::string pair = std::string(trace::model::to_string(c.function)) + " ran as " +
+                       std::string(trace::model::to_string(c.executed));
     if (std::ranges::find(pairs, pair) == pairs.end()) pairs.push_back(std::move(pair));
   }
   std::string text;
@@ -32,7 +34,7 @@ std::string other_functions_text(const trace::RunFigures& figures) {
   return text;
 }
 
-std::string collectives_text(const trace::RunFigures& figures) {
+std::string collectives_text(const trace::analysis::RunFigures& figures) {
   std::vector<TextTable::Column> columns = {{"function"},
                                             {"for", Align::kLeft, 44},
                                             {"bytes", Align::kRight},
@@ -47,24 +49,26 @@ std::string collectives_text(const trace::RunFigures& figures) {
       std::ranges::any_of(figures.collectives, [](const auto& c) { return !c.algorithm.empty(); });
   if (has_choices) columns.push_back({"chosen by NCCL"});
   TextTable table(std::move(columns));
-  const bool measured_detail = trace::has_measured_detail(figures.steps);
+  const bool measured_detail = trace::analysis::has_measured_detail(figures.steps);
   const auto known = [](bool is_known, double ns) {
-    return is_known ? time_text(ns) : std::string(ui::kUnknown);
+    return is_known ? time_text(ns) : std::string(ui::present::kUnknown);
   };
   for (const auto& c : figures.collectives) {
-    std::string function(to_string(c.function));
-    if (c.executed != c.function) function += " as " + std::string(to_string(c.executed));
-    std::vector<std::string> row = {
-        function,
-        c.tag,
-        trace::has_bytes(c) ? size_text(static_cast<double>(c.bytes)) : std::string(ui::kUnknown),
-        ui::format_integer(c.count),
-        time_text(c.median_ns),
-        known(c.matched > 0, c.wait_ns),
-        known(c.matched > 0, c.transfer_ns),
-        bandwidth(c.algbw_bytes_per_s),
-        bandwidth(c.busbw_bytes_per_s),
-        known(measured_detail, c.exposed_ns)};
+    std::string function(trace::model::to_string(c.function));
+    if (c.executed != c.function)
+      function += " as " + std::string(trace::model::to_string(c.executed));
+    std::vector<std::string> row = {function,
+                                    c.tag,
+                                    trace::model::has_bytes(c)
+                                        ? size_text(static_cast<double>(c.bytes))
+                                        : std::string(ui::present::kUnknown),
+                                    ui::present::format_integer(c.count),
+                                    time_text(c.median_ns),
+                                    known(c.matched > 0, c.wait_ns),
+                                    known(c.matched > 0, c.transfer_ns),
+                                    bandwidth(c.algbw_bytes_per_s),
+                                    bandwidth(c.busbw_bytes_per_s),
+                                    known(measured_detail, c.exposed_ns)};
     if (has_choices) row.push_back(c.algorithm + (c.protocol.empty() ? "" : " " + c.protocol));
     table.add_row(std::move(row));
   }
@@ -73,7 +77,7 @@ std::string collectives_text(const trace::RunFigures& figures) {
          table.text();
 }
 
-std::string units_text(const trace::RunFigures& figures) {
+std::string units_text(const trace::analysis::RunFigures& figures) {
   if (figures.units.empty()) return {};
   TextTable table({{"unit", Align::kLeft},
                    {"gathered", Align::kRight},
@@ -87,7 +91,7 @@ std::string units_text(const trace::RunFigures& figures) {
   return "\nUnits\n" + table.text();
 }
 
-std::string buckets_text(const trace::RunFigures& figures) {
+std::string buckets_text(const trace::analysis::RunFigures& figures) {
   TextTable table({{"bucket", Align::kRight},
                    {"bytes", Align::kRight},
                    {"tensors", Align::kRight},
@@ -102,4 +106,4 @@ std::string buckets_text(const trace::RunFigures& figures) {
   return table.empty() ? "" : "\nBuckets, in the order of their reduction\n" + table.text();
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

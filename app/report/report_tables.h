@@ -5,14 +5,14 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 
 // Each with its heading; "" where there is nothing to list.
-std::string collectives_text(const trace::RunFigures& figures);
-std::string buckets_text(const trace::RunFigures& figures);
-std::string units_text(const trace::RunFigures& figures);
+std::string collectives_text(const trace::analysis::RunFigures& figures);
+std::string buckets_text(const trace::analysis::RunFigures& figures);
+std::string units_text(const trace::analysis::RunFigures& figures);
 
 // Why more may be sent than the strategy asked for: "; reduce_scatter ran as all_reduce", or "".
-std::string other_functions_text(const trace::RunFigures& figures);
+std::string other_functions_text(const trace::analysis::RunFigures& figures);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

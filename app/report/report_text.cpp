@@ -16,17 +16,18 @@
 #include "ui/present/headline.h"
 #include "ui/present/job_text.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
-using trace::Phase;
-using trace::RunSummary;
+using trace::analysis::RunSummary;
+using trace::base::Phase;
 
-std::string duration(double ns) { return ui::format_duration(ns).text(); }
-std::string bytes(double count) { return ui::format_bytes(count).text(); }
+std::string duration(double ns) { return ui::present::format_duration(ns).text(); }
+std::string bytes(double count) { return ui::present::format_bytes(count).text(); }
 
 std::string share(double part, double whole) {
-  return whole > 0 ? ui::format_percent(part / whole).text() : std::string(ui::kUnknown);
+  return whole > 0 ? ui::present::format_percent(part / whole).text()
+                   : std::string(ui::present::kUnknown);
 }
 
 std::string loss(double value) {
@@ -37,20 +38,22 @@ std::string loss(double value) {
 }
 
 // "the lowest, after step 39; perplexity 12.3; 45 % right; last 2.7012"
-std::string evaluation_note(const trace::Evaluation& best, const trace::RunFigures& figures) {
-  const trace::Evaluation& last = figures.evaluations.back();
+std::string evaluation_note(const trace::model::Evaluation& best,
+                            const trace::analysis::RunFigures& figures) {
+  const trace::model::Evaluation& last = figures.evaluations.back();
   std::string note = last.step == best.step ? "" : "the lowest, ";
-  note += "after step " + ui::format_integer(best.step);
-  if (std::isfinite(best.perplexity)) note += "; perplexity " + ui::format_plain(best.perplexity);
+  note += "after step " + ui::present::format_integer(best.step);
+  if (std::isfinite(best.perplexity))
+    note += "; perplexity " + ui::present::format_plain(best.perplexity);
   if (std::isfinite(best.accuracy)) {
-    note += "; " + ui::format_percent(best.accuracy).text() + " right";
+    note += "; " + ui::present::format_percent(best.accuracy).text() + " right";
   }
   return last.step == best.step ? note : note + "; last " + loss(last.loss);
 }
 
-std::string ranks_text(const trace::RunInfo& info) {
+std::string ranks_text(const trace::model::RunInfo& info) {
   return std::to_string(info.world_size) + (info.world_size == 1 ? " rank on " : " ranks on ") +
-         trace::printable_line(info.device);
+         trace::base::printable_line(info.device);
 }
 
 // "steps 10 to 20", "step 7", "steps from 10"
@@ -61,7 +64,7 @@ std::string range_text(const StepRange& range) {
 }
 
 // Each source once, with the kind of device that it belongs to.
-std::string sources_text(const trace::RunFigures& figures) {
+std::string sources_text(const trace::analysis::RunFigures& figures) {
   std::vector<std::pair<std::string, std::string>> sources;
   for (const auto& rank : figures.ranks) {
     if (rank.info.sources.empty()) continue;
@@ -77,25 +80,25 @@ std::string sources_text(const trace::RunFigures& figures) {
 }
 
 // What libraries were told by variables; the ranks of a run are told the same.
-std::string environment_text(const trace::RunFigures& figures) {
+std::string environment_text(const trace::analysis::RunFigures& figures) {
   if (figures.ranks.empty()) return "";
   std::string text;
   for (const auto& [name, value] :
-       trace::parse_environment(figures.ranks.front().info.environment)) {
+       trace::job::parse_environment(figures.ranks.front().info.environment)) {
     text += (text.empty() ? "Environment: " : ", ") + name + "=" + value;
   }
   return text.empty() ? "" : text + "\n";
 }
 
 // What its user has said about it.
-std::string words_text(const trace::RunFigures& figures) {
+std::string words_text(const trace::analysis::RunFigures& figures) {
   const auto& info = figures.info;
   std::string text;
-  if (!info.note.empty()) text += "Note: " + trace::printable_line(info.note) + "\n";
+  if (!info.note.empty()) text += "Note: " + trace::base::printable_line(info.note) + "\n";
   std::string tags;
   for (const auto& tag : info.tags) tags += " " + tag;
-  if (!tags.empty()) text += "Tags:" + trace::printable_line(tags) + "\n";
-  for (const trace::Bookmark& bookmark : info.bookmarks) {
+  if (!tags.empty()) text += "Tags:" + trace::base::printable_line(tags) + "\n";
+  for (const trace::model::Bookmark& bookmark : info.bookmarks) {
     const auto step = step_at(figures, bookmark.time_ns);
     text += "Bookmark: " + (step ? "step " + std::to_string(*step) : "outside of the steps") +
             (bookmark.name.empty() ? "" : ", " + bookmark.name) + "\n";
@@ -106,28 +109,30 @@ std::string words_text(const trace::RunFigures& figures) {
 std::string heading(const RunReport& report) {
   const auto& info = report.figures.info;
   const auto& summary = report.figures.summary;
-  std::string text = info.name + " · " + std::string(to_string(info.status)) + " · " +
-                     ranks_text(info) + " · " + ui::format_integer(summary.steps_executed) +
-                     " steps, " + ui::format_integer(summary.steps_measured) + " measured\n" +
-                     info.folder + "\n";
-  if (info.status == trace::RunStatus::kIncomplete) text += "Incomplete: " + info.reason + "\n";
-  if (info.status == trace::RunStatus::kStopped && !info.reason.empty()) {
+  std::string text =
+      info.name + " · " + std::string(trace::model::to_string(info.status)) + " · " +
+      ranks_text(info) + " · " + ui::present::format_integer(summary.steps_executed) + " steps, " +
+      ui::present::format_integer(summary.steps_measured) + " measured\n" + info.folder + "\n";
+  if (info.status == trace::model::RunStatus::kIncomplete)
+    text += "Incomplete: " + info.reason + "\n";
+  if (info.status == trace::model::RunStatus::kStopped && !info.reason.empty()) {
     text += "Stopped: " + info.reason + "\n";
   }
   if (!report.saved_model.empty()) text += "Trained model: " + report.saved_model.string() + "\n";
-  for (const auto& banner : banners_of(report.figures)) text += "! " + banner + "\n";
-  const auto changed = trace::differing_knobs(trace::Settings{}, info.settings);
+  for (const auto& banner : session::banners_of(report.figures)) text += "! " + banner + "\n";
+  const auto changed = trace::job::differing_knobs(trace::job::Settings{}, info.settings);
   std::string knobs;
   for (const auto* knob : changed) {
     knobs += (knobs.empty() ? "" : ", ") + std::string(knob->name) + " " +
-             trace::value_text(info.settings, *knob);
+             trace::job::value_text(info.settings, *knob);
   }
   if (info.imported_from.empty()) {
     text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + knobs + "\n";
   }
-  if (!info.command.empty()) text += "Command: " + trace::printable_line(info.command) + "\n";
+  if (!info.command.empty()) text += "Command: " + trace::base::printable_line(info.command) + "\n";
   text += words_text(report.figures);
-  for (const auto& line : ui::device_lines(report.figures)) text += "Device: " + line + "\n";
+  for (const auto& line : ui::present::device_lines(report.figures))
+    text += "Device: " + line + "\n";
   text += environment_text(report.figures) + sources_text(report.figures);
   if (report.range) {
     text += "Measured: " + range_text(*report.range) +
@@ -151,7 +156,7 @@ std::string phases_text(const RunSummary& s) {
                         Phase::kEvaluation, Phase::kCheckpoint, Phase::kOther}) {
     const bool rare = p == Phase::kEvaluation || p == Phase::kCheckpoint;
     if (!phase(p) || (rare && *phase(p) == 0)) continue;
-    add_part(table, std::string(to_string(p)), *phase(p), s.step_ns.mean);
+    add_part(table, std::string(trace::base::to_string(p)), *phase(p), s.step_ns.mean);
   }
   if (table.empty()) return "";
   return "\nPhases of a step, on the host\n" + table.text("  ", false);
@@ -171,19 +176,19 @@ std::string breakdown_text(const RunSummary& s) {
   add_part(table, "idle", s.idle_ns, step_ns);
   std::string text = "\nWhere the time of a step went";
   if (s.steps_detailed != s.steps_measured) {
-    text += ", over the " + ui::format_integer(s.steps_detailed) + " of " +
-            ui::format_integer(s.steps_measured) + " measured steps recorded in full detail (" +
-            duration(step_ns) + " on average)";
+    text += ", over the " + ui::present::format_integer(s.steps_detailed) + " of " +
+            ui::present::format_integer(s.steps_measured) +
+            " measured steps recorded in full detail (" + duration(step_ns) + " on average)";
   }
   text += "\n" + table.text("  ", false);
-  if (s.exposed_ns > 0 && s.wait_doubt != trace::WaitDoubt::kNone) {
+  if (s.exposed_ns > 0 && s.wait_doubt != trace::analysis::WaitDoubt::kNone) {
     text += "  How much of the exposed part waits for other ranks is not known: " +
-            std::string(to_text(s.wait_doubt)) + "\n";
+            std::string(trace::analysis::to_text(s.wait_doubt)) + "\n";
   }
   text += "  Communication took " + duration(s.comm_ns);
   if (s.overlap_fraction) {
     text += ", of which " + duration(s.overlap_ns) + " (" +
-            ui::format_percent(*s.overlap_fraction).text() + ") overlapped with compute";
+            ui::present::format_percent(*s.overlap_fraction).text() + ") overlapped with compute";
   }
   return text + "\n";
 }
@@ -194,7 +199,7 @@ std::string nothing_measured(const RunReport& report) {
     std::string why = "the run ended within its skipped steps (skip_steps)";
     if (steps.empty()) {
       why = "none was recorded";
-    } else if (std::ranges::none_of(steps, &trace::StepFigures::complete)) {
+    } else if (std::ranges::none_of(steps, &trace::analysis::StepFigures::complete)) {
       why = "none was reported by all ranks";
     }
     return "\nNo step was measured: " + why + "\n";
@@ -220,14 +225,15 @@ void add_times(TextTable& table, const RunReport& report) {
   }
   if (s.tokens_per_s > 0) {
     table.add_row(
-        {"Throughput", ui::format_rate(*s.tokens_per_s, "tokens/s").text(),
-         (s.samples_per_s ? ui::format_rate(*s.samples_per_s, "samples/s").text() : "") +
-             (s.effective_batch ? ", effective batch " + ui::format_integer(*s.effective_batch)
-                                : "")});
+        {"Throughput", ui::present::format_rate(*s.tokens_per_s, "tokens/s").text(),
+         (s.samples_per_s ? ui::present::format_rate(*s.samples_per_s, "samples/s").text() : "") +
+             (s.effective_batch
+                  ? ", effective batch " + ui::present::format_integer(*s.effective_batch)
+                  : "")});
   }
   if (s.mfu) {
-    table.add_row(
-        {"MFU", ui::format_percent(*s.mfu).text(), "of " + ui::peak_flops_text(report.figures)});
+    table.add_row({"MFU", ui::present::format_percent(*s.mfu).text(),
+                   "of " + ui::present::peak_flops_text(report.figures)});
   }
 }
 
@@ -238,7 +244,7 @@ void add_learning(TextTable& table, const RunReport& report) {
   } else if (report.figures.info.communication_off) {
     table.add_row({"Loss", "invalid", "ranks do not exchange their gradients"});
   }
-  if (const auto* best = trace::best_evaluation(report.figures.evaluations)) {
+  if (const auto* best = trace::analysis::best_evaluation(report.figures.evaluations)) {
     table.add_row({"Evaluation", loss(best->loss), evaluation_note(*best, report.figures)});
   }
 }
@@ -256,84 +262,88 @@ std::string headline(const RunReport& report) {
                              other_functions_text(report.figures)
                        : "per rank and step"});
   }
-  if (const auto throttled = trace::throttling_sentence(report.figures.steps); !throttled.empty()) {
+  if (const auto throttled = trace::analysis::throttling_sentence(report.figures.steps);
+      !throttled.empty()) {
     return "\n" + table.text("", false) + throttled + "\n";
   }
   return "\n" + table.text("", false);
 }
 
-std::string ranks_text(const trace::RunFigures& figures) {
+std::string ranks_text(const trace::analysis::RunFigures& figures) {
   std::vector<TextTable::Column> columns = {{"rank", Align::kRight},
                                             {"device", Align::kLeft},
                                             {"step", Align::kRight},
                                             {"exposed", Align::kRight},
                                             {"peak", Align::kRight}};
   std::vector<std::size_t> shown;  // categories that any rank has
-  for (std::size_t i = 0; i < trace::kMemoryCategoryCount; ++i) {
-    const auto category = static_cast<trace::MemoryCategory>(i);
+  for (std::size_t i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
+    const auto category = static_cast<trace::model::MemoryCategory>(i);
     // Where others of them are known, an unknown one is named.
     const bool is_shown = std::ranges::any_of(figures.ranks, [&](const auto& rank) {
-      return rank.peak.bytes[i] != 0 || (trace::is_purpose(category) &&
+      return rank.peak.bytes[i] != 0 || (trace::model::is_purpose(category) &&
                                          !rank.peak.knows(category) && rank.peak.knows_a_purpose());
     });
     if (!is_shown) continue;
     shown.push_back(i);
     columns.push_back(
-        {std::string(to_string(static_cast<trace::MemoryCategory>(i))), Align::kRight});
+        {std::string(trace::model::to_string(static_cast<trace::model::MemoryCategory>(i))),
+         Align::kRight});
   }
   TextTable table(std::move(columns));
   for (const auto& rank : figures.ranks) {
     const bool has_memory = rank.peak.time_ns != 0;
     const bool measured = rank.step_ns > 0;
-    std::vector<std::string> row = {std::to_string(rank.info.rank), rank.info.device,
-                                    measured ? duration(rank.step_ns) : std::string(ui::kUnknown),
-                                    figures.summary.has_detail && measured
-                                        ? duration(rank.exposed_ns)
-                                        : std::string(ui::kUnknown),
-                                    has_memory ? bytes(static_cast<double>(rank.peak.total_bytes()))
-                                               : std::string(ui::kUnknown)};
+    std::vector<std::string> row = {
+        std::to_string(rank.info.rank), rank.info.device,
+        measured ? duration(rank.step_ns) : std::string(ui::present::kUnknown),
+        figures.summary.has_detail && measured ? duration(rank.exposed_ns)
+                                               : std::string(ui::present::kUnknown),
+        has_memory ? bytes(static_cast<double>(rank.peak.total_bytes()))
+                   : std::string(ui::present::kUnknown)};
     for (const auto category : shown) {
-      const bool is_known = rank.peak.knows(static_cast<trace::MemoryCategory>(category));
+      const bool is_known = rank.peak.knows(static_cast<trace::model::MemoryCategory>(category));
       row.push_back(is_known ? bytes(static_cast<double>(rank.peak.bytes[category]))
-                             : std::string(ui::kUnknown));
+                             : std::string(ui::present::kUnknown));
     }
     table.add_row(std::move(row));
   }
   return table.empty() ? "" : "\nRanks, with their memory at its peak\n" + table.text();
 }
 
-std::string recorder_text(const trace::RecorderFigures& recorder) {
+std::string recorder_text(const trace::analysis::RecorderFigures& recorder) {
   std::string text = "\nRecording: ";
-  if (recorder.events) text += ui::format_integer(*recorder.events) + " events, ";
+  if (recorder.events) text += ui::present::format_integer(*recorder.events) + " events, ";
   text += bytes(static_cast<double>(recorder.bytes_on_disk)) + " on disk";
   if (recorder.events || recorder.lost > 0) {
-    text += ", " + ui::format_integer(recorder.lost) + " lost";
+    text += ", " + ui::present::format_integer(recorder.lost) + " lost";
   }
   if (recorder.overhead_fraction) {
     text += std::string(", made the job ") + (recorder.overhead_is_measured ? "" : "about ") +
-            ui::format_percent(*recorder.overhead_fraction).text() + " longer (" +
+            ui::present::format_percent(*recorder.overhead_fraction).text() + " longer (" +
             (recorder.overhead_is_measured ? "measured by its steps without detail" : "estimated") +
             ")";
   }
   text += "\n";
   for (const auto& loss : recorder.losses) {
-    text += "  rank " + std::to_string(loss.rank) + " lost " + ui::format_integer(loss.count) +
-            ": " + loss.reason + "\n";
+    text += "  rank " + std::to_string(loss.rank) + " lost " +
+            ui::present::format_integer(loss.count) + ": " + loss.reason + "\n";
   }
   return text;
 }
 
-std::string call_text(const std::optional<trace::CollectiveCallFigures>& call) {
+std::string call_text(const std::optional<trace::analysis::CollectiveCallFigures>& call) {
   if (!call) return "none";
   std::string text =
-      "#" + std::to_string(call->sequence) + " " + std::string(to_string(call->function)) +
+      "#" + std::to_string(call->sequence) + " " +
+      std::string(trace::model::to_string(call->function)) +
       (call->tag.empty() ? "" : " of " + call->tag) +
-      (trace::has_bytes(*call) ? ", " + ui::format_integer(call->bytes) + " bytes" : "") + ", " +
-      std::string(to_string(call->phase));
+      (trace::model::has_bytes(*call) ? ", " + ui::present::format_integer(call->bytes) + " bytes"
+                                      : "") +
+      ", " + std::string(trace::base::to_string(call->phase));
   return call->step >= 0 ? text + " of step " + std::to_string(call->step) : text;
 }
 
-std::string diagnosis_text(const trace::HangDiagnosis& diagnosis) {
+std::string diagnosis_text(const trace::analysis::HangDiagnosis& diagnosis) {
   if (diagnosis.states.empty()) return "";
   TextTable table({{"rank", Align::kRight},
                    {"group"},
@@ -350,7 +360,7 @@ std::string diagnosis_text(const trace::HangDiagnosis& diagnosis) {
 
 std::string failure_text(const RunReport& report) {
   const auto& info = report.figures.info;
-  if (info.status != trace::RunStatus::kFailed) return "";
+  if (info.status != trace::model::RunStatus::kFailed) return "";
   std::string text =
       "\nFailed: " + (info.reason.empty() ? "for a reason not recorded" : info.reason) + "\n" +
       diagnosis_text(report.diagnosis);
@@ -371,4 +381,4 @@ std::string report_text(const RunReport& report) {
          units_text(figures) + recorder_text(figures.recorder);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

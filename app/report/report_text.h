@@ -5,11 +5,11 @@
 
 #include "app/report/run_report.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 
 std::string report_text(const RunReport& report);
 
 // "Failed: rank 1 …", with the end of that rank's log; "" for a run that did not fail.
 std::string failure_text(const RunReport& report);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

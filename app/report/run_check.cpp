@@ -5,21 +5,22 @@
 #include "trace/base/file_system.h"
 #include "trace/store/sqlite/stop_reading.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
 // All that `report` does: what it cannot read or refuses is damage, too.
-trace::Result<void> read_as_report_does(const std::filesystem::path& run,
-                                        trace::VerifyReport& verified) {
+trace::base::Result<void> read_as_report_does(const std::filesystem::path& run,
+                                              trace::store::VerifyReport& verified) {
   const auto cannot = [&](const std::string& why) {
-    trace::Damage damage;
-    damage.file = trace::quoted(run);
+    trace::store::Damage damage;
+    damage.file = trace::base::quoted(run);
     damage.what = "no report can be made: " + why;
     verified.damage.push_back(std::move(damage));
   };
   const auto report = load_report(run);
-  if (trace::StopReading::wanted()) {
-    return trace::fail(trace::ErrorKind::kFailed, "the check was stopped before its end");
+  if (trace::store::StopReading::wanted()) {
+    return trace::base::fail(trace::base::ErrorKind::kFailed,
+                             "the check was stopped before its end");
   }
   if (!report) {
     cannot(report.error().message);
@@ -32,11 +33,11 @@ trace::Result<void> read_as_report_does(const std::filesystem::path& run,
 
 }  // namespace
 
-trace::Result<trace::VerifyReport> check_run(const std::filesystem::path& run,
-                                             const trace::VerifyOptions& options) {
-  TRY_ASSIGN(auto report, trace::verify_run(run, options));
+trace::base::Result<trace::store::VerifyReport> check_run(
+    const std::filesystem::path& run, const trace::store::VerifyOptions& options) {
+  TRY_ASSIGN(auto report, trace::store::verify_run(run, options));
   if (report.damage.empty()) TRY(read_as_report_does(run, report));
   return report;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

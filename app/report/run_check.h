@@ -7,10 +7,10 @@
 #include "trace/base/result.h"
 #include "trace/store/upkeep/verify.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 
 // Errors: those of verify_run().
-trace::Result<trace::VerifyReport> check_run(const std::filesystem::path& run,
-                                             const trace::VerifyOptions& options = {});
+trace::base::Result<trace::store::VerifyReport> check_run(
+    const std::filesystem::path& run, const trace::store::VerifyOptions& options = {});
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

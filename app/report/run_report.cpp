@@ -12,12 +12,12 @@
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
 namespace fs = std::filesystem;
-using trace::Result;
-using trace::RunFigures;
+using trace::analysis::RunFigures;
+using trace::base::Result;
 
 constexpr std::size_t kShownLogLines = 20;
 
@@ -29,14 +29,14 @@ bool parse_step(std::string_view text, std::int64_t& value) {
 // Steps outside `range` are shown as they are, but count as little as warm-up; who names a range
 // wants it measured, also where skip_steps would leave it out.
 void restrict_to(RunFigures& figures, StepRange range) {
-  std::vector<trace::StepFigures> steps = figures.steps;
+  std::vector<trace::analysis::StepFigures> steps = figures.steps;
   for (auto& step : steps) {
     step.warmup = step.index < range.first || step.index > range.last;
   }
   const auto theory = figures.summary.bytes_sent_per_step_theory;
-  figures.summary = trace::summarize(figures.info, steps, figures.ranks);
+  figures.summary = trace::analysis::summarize(figures.info, steps, figures.ranks);
   figures.summary.bytes_sent_per_step_theory = theory;
-  trace::set_rank_means(steps, figures.ranks);
+  trace::analysis::set_rank_means(steps, figures.ranks);
 }
 
 // "rank 3 failed: …" → 3
@@ -61,10 +61,11 @@ Result<StepRange> parse_step_range(const std::string& text) {
                     (first.empty() || parse_step(first, range.first)) &&
                     (last.empty() || parse_step(last, range.last)) && range.first <= range.last;
   if (good) return range;
-  return trace::fail(trace::ErrorKind::kUsage,
-                     "--steps " + text +
-                         " is not a range of steps. Write first..last, both included and counted "
-                         "from 0, as in 10..20.");
+  return trace::base::fail(
+      trace::base::ErrorKind::kUsage,
+      "--steps " + text +
+          " is not a range of steps. Write first..last, both included and counted "
+          "from 0, as in 10..20.");
 }
 
 std::optional<std::int64_t> step_at(const RunFigures& figures, std::int64_t time_ns) {
@@ -80,35 +81,37 @@ Result<RunFigures> load_run(const fs::path& run, std::optional<StepRange> range)
 }
 
 Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> range,
-                              const trace::RunInfo* ended) {
-  TRY_ASSIGN(const auto reader, trace::RunReader::open(run));
-  TRY_ASSIGN(trace::RunInfo info, reader->info());
+                              const trace::model::RunInfo* ended) {
+  TRY_ASSIGN(const auto reader, trace::store::RunReader::open(run));
+  TRY_ASSIGN(trace::model::RunInfo info, reader->info());
   if (ended != nullptr) {
     info.status = ended->status;
     info.reason = ended->reason;
     info.end_ns = ended->end_ns;
   }
-  trace::RunAnalysis analysis(info);
-  TRY_ASSIGN(auto problems, trace::read_everything(
-                                *reader, [&](const trace::Batch& batch) { analysis.add(batch); }));
-  analysis.set_info(
-      trace::without_unreadable(std::move(info), std::move(problems), reader->readable_ranks()));
+  trace::analysis::RunAnalysis analysis(info);
+  TRY_ASSIGN(auto problems,
+             trace::store::read_everything(
+                 *reader, [&](const trace::model::Batch& batch) { analysis.add(batch); }));
+  analysis.set_info(trace::store::without_unreadable(std::move(info), std::move(problems),
+                                                     reader->readable_ranks()));
   RunReport report;
   report.figures = analysis.figures();
   report.figures.recorder.bytes_on_disk = reader->bytes_on_disk();
-  report.saved_model = trace::saved_model(run);
+  report.saved_model = trace::store::saved_model(run);
   report.range = range;
   if (range) restrict_to(report.figures, *range);
-  if (is_abandoned(pulse_of(report.figures), trace::wall_clock_ns()))
-    mark_as_cut_off(report.figures.info);
-  const trace::RunInfo& outcome = report.figures.info;
-  if (outcome.status != trace::RunStatus::kFailed) return report;
-  report.diagnosis = trace::diagnose_hang(report.figures, analysis.strings());
+  if (session::is_abandoned(session::pulse_of(report.figures), trace::base::wall_clock_ns()))
+    session::mark_as_cut_off(report.figures.info);
+  const trace::model::RunInfo& outcome = report.figures.info;
+  if (outcome.status != trace::model::RunStatus::kFailed) return report;
+  report.diagnosis = trace::analysis::diagnose_hang(report.figures, analysis.strings());
   report.failed_rank = rank_named_first(outcome.reason);
   if (report.failed_rank >= 0) {
-    report.log_tail = log_tail(trace::rank_log(run, report.failed_rank), kShownLogLines);
+    report.log_tail =
+        launch::log_tail(trace::store::rank_log(run, report.failed_rank), kShownLogLines);
   }
   return report;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

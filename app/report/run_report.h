@@ -11,19 +11,20 @@
 #include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/base/result.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 
 struct StepRange {  // both inclusive
   std::int64_t first = 0;
   std::int64_t last = INT64_MAX;
 };
 // "10..20", "10..", "..20" or "10".
-trace::Result<StepRange> parse_step_range(const std::string& text);
+trace::base::Result<StepRange> parse_step_range(const std::string& text);
 
 struct RunReport {
-  trace::RunFigures figures;
-  std::optional<StepRange> range;     // only these steps are measured
-  trace::HangDiagnosis diagnosis;     // of a failed run: who did not arrive where; else empty
+  trace::analysis::RunFigures figures;
+  std::optional<StepRange> range;  // only these steps are measured
+  trace::analysis::HangDiagnosis
+      diagnosis;                      // of a failed run: who did not arrive where; else empty
   int failed_rank = -1;               // the rank that the reason names
   std::vector<std::string> log_tail;  // of that rank
   std::filesystem::path saved_model;  // the folder that transformers or peft loads; "": none
@@ -31,13 +32,14 @@ struct RunReport {
 
 // `range`: these steps are measured, in place of all but skip_steps. `ended`: how the run ended
 // according to whoever ran it, which its files do not say if that could not be saved.
-trace::Result<trace::RunFigures> load_run(const std::filesystem::path& run,
-                                          std::optional<StepRange> range = {});
-trace::Result<RunReport> load_report(const std::filesystem::path& run,
-                                     std::optional<StepRange> range = {},
-                                     const trace::RunInfo* ended = nullptr);
+trace::base::Result<trace::analysis::RunFigures> load_run(const std::filesystem::path& run,
+                                                          std::optional<StepRange> range = {});
+trace::base::Result<RunReport> load_report(const std::filesystem::path& run,
+                                           std::optional<StepRange> range = {},
+                                           const trace::model::RunInfo* ended = nullptr);
 
 // The step in which a moment lies on any rank; none: between or outside of them.
-std::optional<std::int64_t> step_at(const trace::RunFigures& figures, std::int64_t time_ns);
+std::optional<std::int64_t> step_at(const trace::analysis::RunFigures& figures,
+                                    std::int64_t time_ns);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

@@ -6,7 +6,7 @@
 
 #include "trace/base/printable.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
 bool starts_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
@@ -33,7 +33,7 @@ std::string cut_to_width(std::string_view text, std::size_t width) {
 }
 
 TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {
-  for (Column& column : columns_) column.heading = trace::printable_line(column.heading);
+  for (Column& column : columns_) column.heading = trace::base::printable_line(column.heading);
 }
 
 void TextTable::add_row(std::vector<std::string> cells) {
@@ -41,7 +41,7 @@ void TextTable::add_row(std::vector<std::string> cells) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
     std::ranges::replace_if(
         cells[i], [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-    cells[i] = cut_to_width(trace::printable_line(cells[i]), columns_[i].longest);
+    cells[i] = cut_to_width(trace::base::printable_line(cells[i]), columns_[i].longest);
   }
   rows_.push_back(std::move(cells));
 }
@@ -72,4 +72,4 @@ std::string TextTable::text(std::string_view indent, bool headings) const {
   return text;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 
 enum class Align { kLeft, kRight };
 
@@ -33,4 +33,4 @@ std::size_t display_width(std::string_view text);
 // Cut to `width` code points, with "…" as the last.
 std::string cut_to_width(std::string_view text, std::size_t width);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

@@ -3,34 +3,34 @@
 #include <algorithm>
 #include <utility>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
-using trace::RunStatus;
+using trace::model::RunStatus;
 
-const ui::LedgerRow* row_of(LedgerRows rows, const std::string& folder) {
-  const auto found = std::ranges::find(rows, folder, &ui::LedgerRow::folder);
+const ui::state::LedgerRow* row_of(LedgerRows rows, const std::string& folder) {
+  const auto found = std::ranges::find(rows, folder, &ui::state::LedgerRow::folder);
   return found == rows.end() ? nullptr : &*found;
 }
 
 namespace {
 
-bool is_own(const ui::LedgerRow& row) { return !row.is_bundled && !row.is_imported; }
+bool is_own(const ui::state::LedgerRow& row) { return !row.is_bundled && !row.is_imported; }
 
-bool has_ended_usefully(const ui::LedgerRow& row) {
+bool has_ended_usefully(const ui::state::LedgerRow& row) {
   return row.status == RunStatus::kDone || row.status == RunStatus::kStopped ||
          row.status == RunStatus::kIncomplete;
 }
 
 }  // namespace
 
-const ui::LedgerRow* newest_own_run(LedgerRows rows, bool finished) {
-  const auto found = std::ranges::find_if(rows, [&](const ui::LedgerRow& row) {
+const ui::state::LedgerRow* newest_own_run(LedgerRows rows, bool finished) {
+  const auto found = std::ranges::find_if(rows, [&](const ui::state::LedgerRow& row) {
     return is_own(row) && (!finished || has_ended_usefully(row));
   });
   return found == rows.end() ? nullptr : &*found;
 }
 
-void Baseline::take(const ui::LedgerRow& row) {
+void Baseline::take(const ui::state::LedgerRow& row) {
   folder_ = row.folder;
   knobs_.set_baseline(row.settings, row.ordinal, row.name);
   library_.set_baseline(row.folder);
@@ -57,7 +57,7 @@ void Baseline::begin_change(LedgerRows rows) {
   if (last != nullptr && last->folder != folder_) take(*last);
 }
 
-void Baseline::pin(const ui::LedgerRow& row) {
+void Baseline::pin(const ui::state::LedgerRow& row) {
   is_pinned_ = true;
   library_.pin_baseline(row.folder);
   take(row);
@@ -70,16 +70,16 @@ void Baseline::unpin(LedgerRows rows) {
 }
 
 void Baseline::leave(LedgerRows rows, const std::vector<std::string>& folders) {
-  const auto goes = [&](const ui::LedgerRow& row) {
+  const auto goes = [&](const ui::state::LedgerRow& row) {
     return std::ranges::find(folders, row.folder) != folders.end();
   };
   const auto* base = row_of(rows, folder_);
   if (base == nullptr || !goes(*base)) return;
   if (std::exchange(is_pinned_, false)) library_.pin_baseline("");
-  const auto last = std::ranges::find_if(rows, [&](const ui::LedgerRow& row) {
+  const auto last = std::ranges::find_if(rows, [&](const ui::state::LedgerRow& row) {
     return !goes(row) && is_own(row) && has_ended_usefully(row);
   });
   if (last != rows.end()) take(*last);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

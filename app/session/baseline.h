@@ -10,13 +10,13 @@
 #include "app/session/runs/run_library.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
-using LedgerRows = std::span<const ui::LedgerRow>;
+using LedgerRows = std::span<const ui::state::LedgerRow>;
 
 // Null: there is none. Views into `rows`.
-const ui::LedgerRow* row_of(LedgerRows rows, const std::string& folder);
-const ui::LedgerRow* newest_own_run(LedgerRows rows, bool finished);
+const ui::state::LedgerRow* row_of(LedgerRows rows, const std::string& folder);
+const ui::state::LedgerRow* newest_own_run(LedgerRows rows, bool finished);
 
 class Baseline {
  public:
@@ -34,13 +34,13 @@ class Baseline {
   // What is being run is what the user wants to see.
   void keep_settings() { edited_ = true; }
 
-  void pin(const ui::LedgerRow& row);
+  void pin(const ui::state::LedgerRow& row);
   void unpin(LedgerRows rows);
   // These runs are about to be deleted.
   void leave(LedgerRows rows, const std::vector<std::string>& folders);
 
  private:
-  void take(const ui::LedgerRow& row);
+  void take(const ui::state::LedgerRow& row);
 
   KnobEditor& knobs_;
   RunLibrary& library_;
@@ -49,4 +49,4 @@ class Baseline {
   bool edited_ = false;     // so the settings are no longer those of the last run
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -11,11 +11,11 @@
 #include "app/session/runs/run_words.h"
 #include "trace/interop/kineto_import.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace fs = std::filesystem;
-using trace::RunStatus;
-using ui::JobPhase;
+using trace::model::RunStatus;
+using ui::state::JobPhase;
 
 namespace {
 
@@ -28,14 +28,14 @@ fs::path one_spelling(const fs::path& path) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-bool same(const ui::TrainerSetup& a, const ui::TrainerSetup& b) {
+bool same(const ui::state::TrainerSetup& a, const ui::state::TrainerSetup& b) {
   return a.state == b.state && a.message == b.message && a.fraction == b.fraction;
 }
 
 constexpr const char* kRunIsGone = "This run is no longer in the library. Was its folder deleted?";
 
-std::string why_not_ready(const ui::TrainerSetup& trainer) {
-  using State = ui::TrainerSetup::State;
+std::string why_not_ready(const ui::state::TrainerSetup& trainer) {
+  using State = ui::state::TrainerSetup::State;
   if (trainer.state == State::kReady) return "";
   if (trainer.state == State::kInstalling) {
     return "The trainer is still being set up. Start once that is done.";
@@ -78,16 +78,16 @@ std::optional<std::string> Controller::take_copied_text() {
   return std::exchange(copied_text_, std::nullopt);
 }
 
-std::optional<ui::SavePicture> Controller::take_wanted_picture() {
+std::optional<ui::state::SavePicture> Controller::take_wanted_picture() {
   return std::exchange(wanted_picture_, std::nullopt);
 }
 
-void Controller::note_saved(const trace::Result<fs::path>& file) {
+void Controller::note_saved(const trace::base::Result<fs::path>& file) {
   if (!file) return notice_.say_why_not(file.error().message);
   notice_.say("Saved " + fs::absolute(*file).lexically_normal().string());
 }
 
-std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
+std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   follow_queue();
   follow_library();
   follow_watch();
@@ -106,7 +106,7 @@ std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
   if (notice_.take_change()) touch();
   if (!std::exchange(changed_, false) && snapshot_) return snapshot_;
 
-  auto next = std::make_shared<ui::Snapshot>();
+  auto next = std::make_shared<ui::state::Snapshot>();
   next->run = watch_state_->view;
   next->is_loading = is_loading();
   next->inspect = inspect_.view();
@@ -203,12 +203,12 @@ void Controller::follow_watch() {
   }
 }
 
-void Controller::perform_on_files(const ui::OpenFiles& command) {
+void Controller::perform_on_files(const ui::state::OpenFiles& command) {
   std::vector<fs::path> traces, runs;
   for (const fs::path path : command.paths) {
-    (trace::may_be_kineto(path) ? traces : runs).push_back(path);
+    (trace::interop::may_be_kineto(path) ? traces : runs).push_back(path);
   }
-  if (!runs.empty()) perform_on_run(ui::ShowRun{one_spelling(runs.front())});
+  if (!runs.empty()) perform_on_run(ui::state::ShowRun{one_spelling(runs.front())});
   import_.add(std::move(traces));
 }
 
@@ -264,7 +264,7 @@ void Controller::open_first_run() {
 }
 
 // The job's figures, whichever run is on screen; null until there are any.
-std::shared_ptr<const ui::RunView> Controller::job_view() {
+std::shared_ptr<const ui::state::RunView> Controller::job_view() {
   if (queue_state_.folder.empty() || queue_state_.phase == JobPhase::kNone) return nullptr;
   const bool on_screen = watch_state_->run == queue_state_.folder && !watch_state_->replay.active;
   const auto beside = job_watcher_.state();
@@ -279,8 +279,8 @@ std::shared_ptr<const ui::RunView> Controller::job_view() {
   return beside->view;
 }
 
-ui::JobState Controller::job_state() {
-  ui::JobState job;
+ui::state::JobState Controller::job_state() {
+  ui::state::JobState job;
   job.phase = queue_state_.phase;
   job.run_name = queue_state_.run_name;
   job.queued = queue_state_.queued;
@@ -306,60 +306,60 @@ std::vector<std::string> Controller::taken_names() const {
   return names;
 }
 
-void Controller::execute(const ui::Command& command) {
+void Controller::execute(const ui::state::Command& command) {
   std::visit([this](const auto& asked) { perform(asked); }, command);
   touch();
 }
 
 template <typename Command>
 void Controller::perform(const Command& command) {
-  if constexpr (std::is_same_v<Command, ui::SetKnob>) {
+  if constexpr (std::is_same_v<Command, ui::state::SetKnob>) {
     baseline_.begin_change(rows());
     notice_.take(knobs_.set(command.name, command.text));
-  } else if constexpr (std::is_same_v<Command, ui::ResetKnob>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::ResetKnob>) {
     notice_.take(knobs_.reset(command.name));
-  } else if constexpr (std::is_same_v<Command, ui::ResetKnobs>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::ResetKnobs>) {
     knobs_.reset_all();
     notice_.clear();
-  } else if constexpr (std::is_same_v<Command, ui::StopRun>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::StopRun>) {
     queue_.stop();
-  } else if constexpr (std::is_same_v<Command, ui::CancelQueued>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::CancelQueued>) {
     queue_.cancel_queued(command.id);
-  } else if constexpr (std::is_same_v<Command, ui::MoveQueued>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::MoveQueued>) {
     queue_.move_queued(command.id, command.places);
-  } else if constexpr (std::is_same_v<Command, ui::SelectStep>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::SelectStep>) {
     watcher_.select_step(command.step);
-  } else if constexpr (std::is_same_v<Command, ui::StopReplay>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::StopReplay>) {
     watcher_.stop_replay();
-  } else if constexpr (std::is_same_v<Command, ui::SetReplayPlaying>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::SetReplayPlaying>) {
     watcher_.set_replay_playing(command.playing);
-  } else if constexpr (std::is_same_v<Command, ui::SetReplaySpeed>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::SetReplaySpeed>) {
     replay_speed_ = command.speed;
     watcher_.set_replay_speed(replay_speed_);
-  } else if constexpr (std::is_same_v<Command, ui::SeekReplay>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::SeekReplay>) {
     watcher_.seek_replay(command.time_ns);
-  } else if constexpr (std::is_same_v<Command, ui::RetryTrainerSetup>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::RetryTrainerSetup>) {
     trainer_.retry();
-  } else if constexpr (std::is_same_v<Command, ui::OpenPlan>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::OpenPlan>) {
     planner_.open_card();
-  } else if constexpr (std::is_same_v<Command, ui::ClosePlan>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::ClosePlan>) {
     planner_.close_card();
-  } else if constexpr (std::is_same_v<Command, ui::SetPlanTarget>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::SetPlanTarget>) {
     notice_.take(planner_.set_target(command));
-  } else if constexpr (std::is_same_v<Command, ui::CopyText>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::CopyText>) {
     copied_text_ = command.text;
   } else if constexpr (requires { perform_on_run(command); }) {
     perform_on_run(command);
   } else if constexpr (requires { inspect_.carry_out(command); }) {
     inspect_.carry_out(command);
-  } else if constexpr (std::is_same_v<Command, ui::Quit>) {
+  } else if constexpr (std::is_same_v<Command, ui::state::Quit>) {
     quit_requested_ = true;
   } else {
     perform_on_files(command);
   }
 }
 
-void Controller::perform_on_run(const ui::StartRun& command) {
+void Controller::perform_on_run(const ui::state::StartRun& command) {
   if (const auto reason = why_not_ready(trainer_.state()); !reason.empty())
     return notice_.say_why_not(reason);
   const auto draft = knobs_.draft(taken_names());
@@ -373,34 +373,38 @@ void Controller::perform_on_run(const ui::StartRun& command) {
                command.stop_current);
 }
 
-void Controller::perform_on_files(const ui::SaveText& command) {
+void Controller::perform_on_files(const ui::state::SaveText& command) {
   note_saved(save_text(options_.save_dir, command.file_name, command.text));
 }
 
-void Controller::perform_on_files(const ui::SavePicture& command) { wanted_picture_ = command; }
+void Controller::perform_on_files(const ui::state::SavePicture& command) {
+  wanted_picture_ = command;
+}
 
-void Controller::perform_on_files(const ui::PackRun& command) { packing_.pack(command.folder); }
+void Controller::perform_on_files(const ui::state::PackRun& command) {
+  packing_.pack(command.folder);
+}
 
-void Controller::perform_on_run(const ui::ShowRun& command) {
+void Controller::perform_on_run(const ui::state::ShowRun& command) {
   notice_.clear();
   watcher_.show(command.folder);
 }
 
-void Controller::perform_on_run(const ui::StartReplay& command) {
+void Controller::perform_on_run(const ui::state::StartReplay& command) {
   notice_.clear();
   const auto folder =
       command.folder.empty() ? watch_state_->run : std::filesystem::path(command.folder);
   if (!folder.empty()) watcher_.start_replay(folder, replay_speed_);
 }
 
-void Controller::perform_on_run(const ui::SetBaseline& command) {
+void Controller::perform_on_run(const ui::state::SetBaseline& command) {
   const auto* row = row_of(rows(), command.folder);
   if (row == nullptr) return notice_.say_why_not(kRunIsGone);
   notice_.clear();
   baseline_.pin(*row);
 }
 
-void Controller::perform_on_run(const ui::CopySettings& command) {
+void Controller::perform_on_run(const ui::state::CopySettings& command) {
   const auto* row = row_of(rows(), command.folder);
   if (row == nullptr) return notice_.say_why_not(kRunIsGone);
   notice_.clear();
@@ -408,20 +412,20 @@ void Controller::perform_on_run(const ui::CopySettings& command) {
   knobs_.replace(row->settings);
 }
 
-void Controller::perform_on_run(const ui::UnpinBaseline&) {
+void Controller::perform_on_run(const ui::state::UnpinBaseline&) {
   notice_.clear();
   baseline_.unpin(rows());
 }
 
-void Controller::perform_on_run(const ui::EditRuns& command) {
+void Controller::perform_on_run(const ui::state::EditRuns& command) {
   notice_.clear();
   library_.change_words(command);
 }
 
 // What is on screen makes way first: nothing may read a run that goes.
-void Controller::perform_on_run(const ui::DeleteRuns& command) {
+void Controller::perform_on_run(const ui::state::DeleteRuns& command) {
   notice_.clear();
-  const auto stays = [&](const ui::LedgerRow& row) {
+  const auto stays = [&](const ui::state::LedgerRow& row) {
     return std::ranges::find(command.folders, row.folder) == command.folders.end();
   };
   const auto next = std::ranges::find_if(rows(), stays);
@@ -433,25 +437,25 @@ void Controller::perform_on_run(const ui::DeleteRuns& command) {
   library_.remove(command.folders);
 }
 
-void Controller::perform_on_run(const ui::ChangeBookmark& command) {
+void Controller::perform_on_run(const ui::state::ChangeBookmark& command) {
   const auto view = inspect_.view();
   const auto* row = view ? row_of(rows(), view->run_folder) : nullptr;
   if (row != nullptr && row->is_bundled) return notice_.say_why_not(kStaysAsItIs);
-  const auto is_at_its_time = [&](const trace::Bookmark& bookmark) {
+  const auto is_at_its_time = [&](const trace::model::Bookmark& bookmark) {
     return bookmark.time_ns == command.change.time_ns;
   };
-  if (view && command.change.name && view->bookmarks.size() >= trace::kMostBookmarks &&
+  if (view && command.change.name && view->bookmarks.size() >= trace::model::kMostBookmarks &&
       std::ranges::none_of(view->bookmarks, is_at_its_time)) {
-    return notice_.say_why_not("A run has at most " + std::to_string(trace::kMostBookmarks) +
+    return notice_.say_why_not("A run has at most " + std::to_string(trace::model::kMostBookmarks) +
                                " bookmarks. Remove one first.");
   }
   notice_.clear();
   inspect_.carry_out(command);
 }
 
-void Controller::perform_on_run(const ui::UndoDelete&) {
+void Controller::perform_on_run(const ui::state::UndoDelete&) {
   notice_.clear();
   library_.undo_remove();
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -24,7 +24,7 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 struct ControllerOptions {
   std::filesystem::path runs_dir = "runs";
@@ -32,7 +32,7 @@ struct ControllerOptions {
   std::filesystem::path run;             // to show first; "": the newest
   bool replay = false;                   // plays `run`
   double replay_speed = 1;               // until the user chooses another
-  trace::Settings first_settings;        // of the first job, as long as no run says otherwise
+  trace::job::Settings first_settings;   // of the first job, as long as no run says otherwise
   std::filesystem::path trainer_status;  // see TrainerStatus
   std::filesystem::path save_dir = ".";  // where tables and pictures are saved
   Machine machine;                       // for which estimates are made
@@ -45,9 +45,9 @@ class Controller {
   // `wake`: called on any thread when there is something new to draw.
   Controller(ControllerOptions options, std::function<void()> wake);
 
-  void execute(const ui::Command& command);
+  void execute(const ui::state::Command& command);
   // The same pointer until something changes.
-  std::shared_ptr<const ui::Snapshot> snapshot();
+  std::shared_ptr<const ui::state::Snapshot> snapshot();
 
   // Whether the Inspect workspace is on screen: the run shown is opened to be looked around in, and
   // stays so, since coming back should cost nothing.
@@ -58,8 +58,8 @@ class Controller {
   // For the clipboard, which belongs to the window; once.
   std::optional<std::string> take_copied_text();
   // A part of the window that is to be saved, which the window does; once.
-  std::optional<ui::SavePicture> take_wanted_picture();
-  void note_saved(const trace::Result<std::filesystem::path>& file);
+  std::optional<ui::state::SavePicture> take_wanted_picture();
+  void note_saved(const trace::base::Result<std::filesystem::path>& file);
   const std::filesystem::path& save_dir() const { return options_.save_dir; }
 
  private:
@@ -70,20 +70,20 @@ class Controller {
 
   template <typename Command>
   void perform(const Command& command);
-  void perform_on_files(const ui::SaveText& command);
-  void perform_on_files(const ui::SavePicture& command);
-  void perform_on_files(const ui::OpenFiles& command);
-  void perform_on_files(const ui::PackRun& command);
-  void perform_on_run(const ui::StartRun& command);
-  void perform_on_run(const ui::ShowRun& command);
-  void perform_on_run(const ui::StartReplay& command);
-  void perform_on_run(const ui::SetBaseline& command);
-  void perform_on_run(const ui::CopySettings& command);
-  void perform_on_run(const ui::UnpinBaseline& command);
-  void perform_on_run(const ui::EditRuns& command);
-  void perform_on_run(const ui::DeleteRuns& command);
-  void perform_on_run(const ui::UndoDelete& command);
-  void perform_on_run(const ui::ChangeBookmark& command);
+  void perform_on_files(const ui::state::SaveText& command);
+  void perform_on_files(const ui::state::SavePicture& command);
+  void perform_on_files(const ui::state::OpenFiles& command);
+  void perform_on_files(const ui::state::PackRun& command);
+  void perform_on_run(const ui::state::StartRun& command);
+  void perform_on_run(const ui::state::ShowRun& command);
+  void perform_on_run(const ui::state::StartReplay& command);
+  void perform_on_run(const ui::state::SetBaseline& command);
+  void perform_on_run(const ui::state::CopySettings& command);
+  void perform_on_run(const ui::state::UnpinBaseline& command);
+  void perform_on_run(const ui::state::EditRuns& command);
+  void perform_on_run(const ui::state::DeleteRuns& command);
+  void perform_on_run(const ui::state::UndoDelete& command);
+  void perform_on_run(const ui::state::ChangeBookmark& command);
   void touch() { changed_ = true; }
 
   LedgerRows rows() const { return library_state_.ledger->rows; }
@@ -98,8 +98,8 @@ class Controller {
   void follow_packing();
   void follow_inspect();
   void open_first_run();
-  std::shared_ptr<const ui::RunView> job_view();
-  ui::JobState job_state();
+  std::shared_ptr<const ui::state::RunView> job_view();
+  ui::state::JobState job_state();
 
   const std::filesystem::path runs_dir_;
   const ControllerOptions options_;
@@ -111,7 +111,7 @@ class Controller {
   bool quit_requested_ = false;
   double replay_speed_ = 1;  // of this replay and the next
   std::optional<std::string> copied_text_;
-  std::optional<ui::SavePicture> wanted_picture_;
+  std::optional<ui::state::SavePicture> wanted_picture_;
   bool looks_around_ = false;
   std::uint64_t answers_ = 0;       // of the library, that were shown
   std::filesystem::path imported_;  // the last run that was shown because it was imported
@@ -121,10 +121,10 @@ class Controller {
   QueueState queue_state_;
   LibraryState library_state_;
   std::shared_ptr<const WatchState> watch_state_;
-  RunLabel asked_label_;                          // of the run on screen
-  std::shared_ptr<const ui::RunView> live_view_;  // what the library was told last
-  ui::TrainerSetup trainer_state_;
-  std::shared_ptr<const ui::Snapshot> snapshot_;
+  RunLabel asked_label_;                                 // of the run on screen
+  std::shared_ptr<const ui::state::RunView> live_view_;  // what the library was told last
+  ui::state::TrainerSetup trainer_state_;
+  std::shared_ptr<const ui::state::Snapshot> snapshot_;
 
   TrainerStatus trainer_;
   RunLibrary library_;
@@ -137,4 +137,4 @@ class Controller {
   JobQueue queue_;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -6,7 +6,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 class Notice {
  public:
@@ -23,7 +23,7 @@ class Notice {
   void clear() { say(""); }
   void say_why_not(const std::string& problem) { say(problem, true); }
   // What went well needs no words.
-  void take(const trace::Result<void>& result) {
+  void take(const trace::base::Result<void>& result) {
     say(result ? "" : result.error().message, !result);
   }
 
@@ -33,4 +33,4 @@ class Notice {
   bool changed_ = false;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

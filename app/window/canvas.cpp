@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
-using trace::ErrorKind;
-using trace::fail;
+using trace::base::ErrorKind;
+using trace::base::fail;
 
 namespace {
 
@@ -34,7 +34,7 @@ Picture read_pixels(int left, int bottom, int width, int height) {
 
 }  // namespace
 
-trace::Result<Canvas> Canvas::create(int width, int height) {
+trace::base::Result<Canvas> Canvas::create(int width, int height) {
   GLint largest = 0;
   glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
   if (width < 1 || height < 1 || width > largest || height > largest) {
@@ -88,7 +88,7 @@ Picture read_window(int x, int y, int width, int height, int window_width, int w
   return read_pixels(left, window_height - bottom, right - left, bottom - top);
 }
 
-trace::Result<void> write_png(const std::filesystem::path& file, const Picture& picture) {
+trace::base::Result<void> write_png(const std::filesystem::path& file, const Picture& picture) {
   if (stbi_write_png(file.c_str(), picture.width, picture.height, 3, picture.rgb.data(),
                      picture.width * 3) != 0) {
     return {};
@@ -97,4 +97,4 @@ trace::Result<void> write_png(const std::filesystem::path& file, const Picture& 
               "Could not write " + file.string() + ". Does its folder exist, and is it writable?");
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

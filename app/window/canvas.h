@@ -8,7 +8,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 // Rows from the top, three bytes per pixel.
 struct Picture {
@@ -18,7 +18,7 @@ struct Picture {
 
 class Canvas {
  public:
-  static trace::Result<Canvas> create(int width, int height);
+  static trace::base::Result<Canvas> create(int width, int height);
   ~Canvas();
   Canvas(Canvas&& other) noexcept;
   Canvas& operator=(Canvas&&) = delete;
@@ -38,6 +38,6 @@ class Canvas {
 // left corner; what lies outside of the window is left out. `window_height`: in the same pixels.
 Picture read_window(int x, int y, int width, int height, int window_width, int window_height);
 
-trace::Result<void> write_png(const std::filesystem::path& file, const Picture& picture);
+trace::base::Result<void> write_png(const std::filesystem::path& file, const Picture& picture);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

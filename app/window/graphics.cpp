@@ -8,10 +8,10 @@
 
 #include <algorithm>
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
-using trace::ErrorKind;
-using trace::fail;
+using trace::base::ErrorKind;
+using trace::base::fail;
 
 namespace {
 
@@ -54,7 +54,7 @@ Size size_on_screen(const GraphicsOptions& options) {
 
 }  // namespace
 
-trace::Result<std::unique_ptr<Graphics>> Graphics::create(const GraphicsOptions& options) {
+trace::base::Result<std::unique_ptr<Graphics>> Graphics::create(const GraphicsOptions& options) {
   if (glfwInit() != GLFW_TRUE) {
     return fail(ErrorKind::kMissing,
                 "No display to draw on (" + last_problem() +
@@ -85,4 +85,4 @@ Graphics::~Graphics() {
   glfwTerminate();
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

@@ -9,7 +9,7 @@
 
 struct GLFWwindow;
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 struct GraphicsOptions {
   std::string title = "Shardlens";
@@ -23,7 +23,7 @@ struct GraphicsOptions {
 class Graphics {
  public:
   // Error kMissing without a display, or without OpenGL 3.3, says what to do.
-  static trace::Result<std::unique_ptr<Graphics>> create(const GraphicsOptions& options);
+  static trace::base::Result<std::unique_ptr<Graphics>> create(const GraphicsOptions& options);
   ~Graphics();
   Graphics(const Graphics&) = delete;
   Graphics& operator=(const Graphics&) = delete;
@@ -37,4 +37,4 @@ class Graphics {
   bool has_interface_ = false;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 namespace {
 
@@ -48,4 +48,4 @@ void KeyTaps::end_frame() {
   update_modifiers(io);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 class KeyTaps {
  public:
@@ -20,4 +20,4 @@ class KeyTaps {
   std::vector<int> held_;     // down for this frame only
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

@@ -14,7 +14,7 @@
 #include "app/window/canvas.h"
 #include "app/window/window_icon.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 using namespace std::chrono_literals;
 
@@ -32,7 +32,8 @@ MainWindow* window_of(GLFWwindow* handle) {
 
 }  // namespace
 
-MainWindow::MainWindow(Graphics& graphics, Controller& controller, ui::ViewPreferences preferences)
+MainWindow::MainWindow(Graphics& graphics, session::Controller& controller,
+                       ui::state::ViewPreferences preferences)
     : graphics_(graphics), controller_(controller), view_(std::move(preferences)) {
   glfwSwapInterval(1);
   auto pixels = draw_window_icon(kIconSize);
@@ -76,7 +77,7 @@ void MainWindow::watch_input() {
                                  [](GLFWwindow* w, int, int) { window_of(w)->note_input(); });
   glfwSetDropCallback(handle, [](GLFWwindow* w, int count, const char** paths) {
     window_of(w)->note_input();
-    window_of(w)->controller_.execute(ui::OpenFiles{{paths, paths + count}});
+    window_of(w)->controller_.execute(ui::state::OpenFiles{{paths, paths + count}});
   });
   glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { window_of(w)->note_input(); });
 }
@@ -94,7 +95,7 @@ void MainWindow::wait_for_news() {
 
 void MainWindow::turn() {
   wait_for_news();
-  if (view_.preferences().workspace == ui::kInspectWorkspace) controller_.look_around();
+  if (view_.preferences().workspace == ui::state::kInspectWorkspace) controller_.look_around();
   auto snapshot = controller_.snapshot();
   const bool is_new = snapshot != shown_;
   if (!is_new && frames_wanted_ == 0 && !view_.wants_redraw()) return;
@@ -115,7 +116,7 @@ bool MainWindow::minimized() const {
          glfwGetWindowAttrib(graphics_.window(), GLFW_ICONIFIED) == GLFW_TRUE;
 }
 
-void MainWindow::draw(const ui::Snapshot& snapshot) {
+void MainWindow::draw(const ui::state::Snapshot& snapshot) {
   if (view_.prepare_fonts(*ImGui::GetIO().Fonts) && has_renderer_) {
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
@@ -125,14 +126,14 @@ void MainWindow::draw(const ui::Snapshot& snapshot) {
   ImGui_ImplGlfw_NewFrame();
   taps_.begin_frame();
   ImGui::NewFrame();
-  ui::Commands commands;
+  ui::state::Commands commands;
   view_.draw(snapshot, commands);
   ImGui::Render();
   taps_.end_frame();
   int width = 0, height = 0;
   glfwGetFramebufferSize(graphics_.window(), &width, &height);
   glViewport(0, 0, width, height);
-  const auto back = ui::palette(view_.preferences().theme).window;
+  const auto back = ui::state::palette(view_.preferences().theme).window;
   glClearColor(static_cast<float>(back.r) / 255, static_cast<float>(back.g) / 255,
                static_cast<float>(back.b) / 255, 1);
   glClear(GL_COLOR_BUFFER_BIT);
@@ -144,7 +145,7 @@ void MainWindow::draw(const ui::Snapshot& snapshot) {
   carry_out(commands);
 }
 
-void MainWindow::carry_out(const ui::Commands& commands) {
+void MainWindow::carry_out(const ui::state::Commands& commands) {
   for (const auto& command : commands) controller_.execute(command);
   if (const auto text = controller_.take_copied_text()) {
     glfwSetClipboardString(graphics_.window(), text->c_str());
@@ -152,7 +153,7 @@ void MainWindow::carry_out(const ui::Commands& commands) {
   if (!commands.empty()) frames_wanted_ = kFramesPerInput;
 }
 
-void MainWindow::save_picture(const ui::SavePicture& wanted) {
+void MainWindow::save_picture(const ui::state::SavePicture& wanted) {
   int width = 0, height = 0;
   glfwGetFramebufferSize(graphics_.window(), &width, &height);
   const ImVec2 dots = ImGui::GetIO().DisplayFramebufferScale;
@@ -162,11 +163,11 @@ void MainWindow::save_picture(const ui::SavePicture& wanted) {
   const auto& area = wanted.area;
   const auto picture = read_window(pixels(area.x, dots.x), pixels(area.y, dots.y),
                                    pixels(area.w, dots.x), pixels(area.h, dots.y), width, height);
-  const auto file = free_file_name(controller_.save_dir(), wanted.file_name);
+  const auto file = session::free_file_name(controller_.save_dir(), wanted.file_name);
   controller_.note_saved(write_png(file, picture).map([&] { return file; }));
 }
 
-void MainWindow::name_window(const ui::Snapshot& snapshot) {
+void MainWindow::name_window(const ui::state::Snapshot& snapshot) {
   auto title =
       snapshot.run ? snapshot.run->figures.info.name + " · Shardlens" : std::string("Shardlens");
   if (title == title_) return;
@@ -174,4 +175,4 @@ void MainWindow::name_window(const ui::Snapshot& snapshot) {
   glfwSetWindowTitle(graphics_.window(), title_.c_str());
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

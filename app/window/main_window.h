@@ -10,26 +10,27 @@
 #include "app/window/key_taps.h"
 #include "ui/window/main_view.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 class MainWindow {
  public:
-  MainWindow(Graphics& graphics, Controller& controller, ui::ViewPreferences preferences);
+  MainWindow(Graphics& graphics, session::Controller& controller,
+             ui::state::ViewPreferences preferences);
   ~MainWindow();
   MainWindow(const MainWindow&) = delete;
   MainWindow& operator=(const MainWindow&) = delete;
 
   // Waits for events when nothing moves, draws when something does.
   void turn();
-  void go_to(const ui::ViewAddress& address) { view_.go_to(address); }
+  void go_to(const ui::state::ViewAddress& address) { view_.go_to(address); }
   // Sees every frame, for tests.
-  void watch_with(ui::DrawProbe* probe) { view_.set_probe(probe); }
+  void watch_with(ui::kit::DrawProbe* probe) { view_.set_probe(probe); }
   // The user or the window manager closed it.
   bool closed() const;
-  const ui::ViewPreferences& preferences() const { return view_.preferences(); }
+  const ui::state::ViewPreferences& preferences() const { return view_.preferences(); }
   std::uint64_t frames_drawn() const { return frames_drawn_; }
   // The snapshot that the last frame showed.
-  const std::shared_ptr<const ui::Snapshot>& shown() const { return shown_; }
+  const std::shared_ptr<const ui::state::Snapshot>& shown() const { return shown_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -37,17 +38,17 @@ class MainWindow {
   void watch_input();
   void wait_for_news();
   bool minimized() const;
-  void draw(const ui::Snapshot& snapshot);
-  void carry_out(const ui::Commands& commands);
-  void save_picture(const ui::SavePicture& wanted);
-  void name_window(const ui::Snapshot& snapshot);
+  void draw(const ui::state::Snapshot& snapshot);
+  void carry_out(const ui::state::Commands& commands);
+  void save_picture(const ui::state::SavePicture& wanted);
+  void name_window(const ui::state::Snapshot& snapshot);
   void note_input();
 
   Graphics& graphics_;
-  Controller& controller_;
-  ui::MainView view_;
+  session::Controller& controller_;
+  ui::window::MainView view_;
   KeyTaps taps_;
-  std::shared_ptr<const ui::Snapshot> shown_;
+  std::shared_ptr<const ui::state::Snapshot> shown_;
   std::string title_;
   int frames_wanted_ = 3;
   Clock::time_point last_input_ = Clock::now();
@@ -55,4 +56,4 @@ class MainWindow {
   bool has_renderer_ = false;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

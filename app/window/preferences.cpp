@@ -10,7 +10,7 @@
 #include "app/session/watch/replay_clock.h"
 #include "trace/base/text.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 namespace fs = std::filesystem;
 
@@ -47,11 +47,12 @@ void take(Preferences& preferences, std::string_view key, std::string_view value
   if (key == "height") take_number(preferences.height, value, 240, 16384);
   if (key == "maximized") take_flag(preferences.maximized, value);
   if (key == "replay_speed") {
-    take_number(preferences.replay_speed, value, kSlowestReplay, kFastestReplay);
+    take_number(preferences.replay_speed, value, session::kSlowestReplay, session::kFastestReplay);
   }
-  if (key == "theme" && value == "dark") view.theme = ui::ThemeKind::kDark;
-  if (key == "theme" && value == "light") view.theme = ui::ThemeKind::kLight;
-  if (key == "scale") take_number(view.scale, value, ui::kSmallestScale, ui::kLargestScale);
+  if (key == "theme" && value == "dark") view.theme = ui::state::ThemeKind::kDark;
+  if (key == "theme" && value == "light") view.theme = ui::state::ThemeKind::kLight;
+  if (key == "scale")
+    take_number(view.scale, value, ui::state::kSmallestScale, ui::state::kLargestScale);
   if (key == "workspace" && !value.empty()) view.workspace = value;
   if (key == "present") take_flag(view.present_mode, value);
   if (key == "fold_knobs") take_flag(view.fold_knobs, value);
@@ -70,8 +71,8 @@ Preferences parse_preferences(std::string_view text) {
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
     const auto colon = line.find(':');
     if (colon == std::string_view::npos || line.starts_with('#')) continue;
-    take(preferences, trace::trimmed(line.substr(0, colon)),
-         trace::trimmed(line.substr(colon + 1)));
+    take(preferences, trace::base::trimmed(line.substr(0, colon)),
+         trace::base::trimmed(line.substr(colon + 1)));
   }
   return preferences;
 }
@@ -84,7 +85,8 @@ std::string format_preferences(const Preferences& preferences) {
   text += "height: " + std::to_string(preferences.height) + "\n";
   text += std::string("maximized: ") + flag(preferences.maximized);
   text += "replay_speed: " + shortest(preferences.replay_speed) + "\n";
-  text += std::string("theme: ") + (view.theme == ui::ThemeKind::kLight ? "light\n" : "dark\n");
+  text +=
+      std::string("theme: ") + (view.theme == ui::state::ThemeKind::kLight ? "light\n" : "dark\n");
   text += "scale: " + shortest(view.scale) + "\n";
   text += "workspace: " + view.workspace + "\n";
   text += std::string("present: ") + flag(view.present_mode);
@@ -102,7 +104,7 @@ Preferences load_preferences(const fs::path& file) {
       std::string(std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()));
 }
 
-trace::Result<void> save_preferences(const fs::path& file, const Preferences& preferences) {
+trace::base::Result<void> save_preferences(const fs::path& file, const Preferences& preferences) {
   if (file.empty()) return {};
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
@@ -112,8 +114,9 @@ trace::Result<void> save_preferences(const fs::path& file, const Preferences& pr
   output.close();
   if (output) fs::rename(fresh, file, error);
   if (output && !error) return {};
-  return trace::fail(trace::ErrorKind::kIo, "Could not save the window's preferences in " +
-                                                file.string() + ". Is the folder writable?");
+  return trace::base::fail(
+      trace::base::ErrorKind::kIo,
+      "Could not save the window's preferences in " + file.string() + ". Is the folder writable?");
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

@@ -8,14 +8,14 @@
 #include "trace/base/result.h"
 #include "ui/state/view_preferences.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 struct Preferences {
   int width = 1600;
   int height = 1000;
   bool maximized = false;
   double replay_speed = 1;  // of the last replay
-  ui::ViewPreferences view;
+  ui::state::ViewPreferences view;
 
   bool operator==(const Preferences&) const = default;
 };
@@ -28,7 +28,7 @@ std::string format_preferences(const Preferences& preferences);
 // A missing file, or "" for none, gives the defaults.
 Preferences load_preferences(const std::filesystem::path& file);
 // Writes a new file and renames it; creates the folder. Does nothing for "".
-trace::Result<void> save_preferences(const std::filesystem::path& file,
-                                     const Preferences& preferences);
+trace::base::Result<void> save_preferences(const std::filesystem::path& file,
+                                           const Preferences& preferences);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 QuitSignals::QuitSignals(std::function<void()> on_signal)
     : thread_([this, tell = std::move(on_signal)](const std::stop_token& stop) {
@@ -14,4 +14,4 @@ QuitSignals::QuitSignals(std::function<void()> on_signal)
         }
       }) {}
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

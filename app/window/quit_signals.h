@@ -8,7 +8,7 @@
 
 #include "app/launch/stop_signals.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 class QuitSignals {
  public:
@@ -18,9 +18,9 @@ class QuitSignals {
   bool arrived() const { return arrived_; }
 
  private:
-  StopSignals signals_;  // before the thread, which inherits what is blocked
+  launch::StopSignals signals_;  // before the thread, which inherits what is blocked
   std::atomic<bool> arrived_ = false;
   std::jthread thread_;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

@@ -12,21 +12,22 @@
 #include "app/window/quit_signals.h"
 #include "app/window/window_main.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 namespace {
 
-ControllerOptions controller_options(const WindowOptions& options, const Preferences& preferences) {
-  ControllerOptions result;
+session::ControllerOptions controller_options(const WindowOptions& options,
+                                              const Preferences& preferences) {
+  session::ControllerOptions result;
   result.runs_dir = options.runs_dir;
-  result.bundled_dir = options.bundled_runs.empty() ? bundled_runs() : options.bundled_runs;
+  result.bundled_dir = options.bundled_runs.empty() ? launch::bundled_runs() : options.bundled_runs;
   if (!options.runs.empty()) result.run = options.runs.front();
-  result.machine = this_machine();
-  result.first_settings = default_job(result.machine.cuda).settings;
+  result.machine = session::this_machine();
+  result.first_settings = launch::default_job(result.machine.cuda).settings;
   result.replay = options.replay;
   result.replay_speed = options.replay_speed > 0 ? options.replay_speed : preferences.replay_speed;
   result.trainer_status = options.trainer_status;
-  result.trainer_found = [] { return find_rank_program().has_value(); };
+  result.trainer_found = [] { return launch::find_rank_program().has_value(); };
   return result;
 }
 
@@ -34,7 +35,7 @@ ControllerOptions controller_options(const WindowOptions& options, const Prefere
 void adopt_display_scale(GLFWwindow* window, Preferences& preferences) {
   float across = 1, down = 1;
   glfwGetWindowContentScale(window, &across, &down);
-  preferences.view.scale = std::clamp(across, ui::kSmallestScale, ui::kLargestScale);
+  preferences.view.scale = std::clamp(across, ui::state::kSmallestScale, ui::state::kLargestScale);
 }
 
 void remember_size(GLFWwindow* window, Preferences& preferences) {
@@ -45,7 +46,7 @@ void remember_size(GLFWwindow* window, Preferences& preferences) {
 
 }  // namespace
 
-trace::Result<void> run_window(const WindowOptions& options) {
+trace::base::Result<void> run_window(const WindowOptions& options) {
   QuitSignals signals([] { glfwPostEmptyEvent(); });
   auto preferences = load_preferences(options.preferences);
   std::error_code error;
@@ -57,9 +58,10 @@ trace::Result<void> run_window(const WindowOptions& options) {
   if (!graphics) return tl::make_unexpected(graphics.error());
   auto* handle = (*graphics)->window();
   if (first_start) adopt_display_scale(handle, preferences);
-  Controller controller(controller_options(options, preferences), [] { glfwPostEmptyEvent(); });
+  session::Controller controller(controller_options(options, preferences),
+                                 [] { glfwPostEmptyEvent(); });
   if (!options.traces.empty()) {
-    controller.execute(ui::OpenFiles{{options.traces.begin(), options.traces.end()}});
+    controller.execute(ui::state::OpenFiles{{options.traces.begin(), options.traces.end()}});
   }
   {
     MainWindow window(**graphics, controller, preferences.view);
@@ -72,4 +74,4 @@ trace::Result<void> run_window(const WindowOptions& options) {
   return save_preferences(options.preferences, preferences);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

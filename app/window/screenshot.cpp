@@ -17,11 +17,11 @@
 #include "ui/tune/layout.h"
 #include "ui/window/main_view.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
-using trace::ErrorKind;
-using trace::fail;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::Result;
 
 namespace {
 
@@ -30,7 +30,8 @@ constexpr int kFewestFrames = 3;
 constexpr int kMostFrames = 60;
 
 Result<void> check(const ScreenshotOptions& options) {
-  if (options.workspace != ui::kTuneWorkspace && options.workspace != ui::kInspectWorkspace) {
+  if (options.workspace != ui::state::kTuneWorkspace &&
+      options.workspace != ui::state::kInspectWorkspace) {
     return fail(ErrorKind::kUsage,
                 "There is no workspace \"" + options.workspace + "\". Use tune or inspect.");
   }
@@ -41,14 +42,16 @@ Result<void> check(const ScreenshotOptions& options) {
     return fail(ErrorKind::kUsage,
                 "There is no theme \"" + options.theme + "\". Use dark or light.");
   }
-  const bool scale_ok = options.scale >= ui::kSmallestScale && options.scale <= ui::kLargestScale;
+  const bool scale_ok =
+      options.scale >= ui::state::kSmallestScale && options.scale <= ui::state::kLargestScale;
   if (!scale_ok) return fail(ErrorKind::kUsage, "--scale takes 0.75 to 3.");
   return {};
 }
 
-ui::ViewPreferences preferences_of(const ScreenshotOptions& options) {
-  ui::ViewPreferences preferences;
-  preferences.theme = options.theme == "light" ? ui::ThemeKind::kLight : ui::ThemeKind::kDark;
+ui::state::ViewPreferences preferences_of(const ScreenshotOptions& options) {
+  ui::state::ViewPreferences preferences;
+  preferences.theme =
+      options.theme == "light" ? ui::state::ThemeKind::kLight : ui::state::ThemeKind::kDark;
   preferences.scale = static_cast<float>(options.scale);
   preferences.present_mode = options.present;
   preferences.workspace = options.workspace;
@@ -56,12 +59,13 @@ ui::ViewPreferences preferences_of(const ScreenshotOptions& options) {
   return preferences;
 }
 
-ui::Commands draw_frame(ui::MainView& view, const ui::Snapshot& snapshot, const Canvas& canvas) {
-  const auto back = ui::palette(view.preferences().theme).window;
+ui::state::Commands draw_frame(ui::window::MainView& view, const ui::state::Snapshot& snapshot,
+                               const Canvas& canvas) {
+  const auto back = ui::state::palette(view.preferences().theme).window;
   canvas.begin(static_cast<float>(back.r) / 255, static_cast<float>(back.g) / 255,
                static_cast<float>(back.b) / 255);
   ImGui::NewFrame();
-  ui::Commands commands;
+  ui::state::Commands commands;
   view.draw(snapshot, commands);
   ImGui::Render();
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
@@ -70,8 +74,9 @@ ui::Commands draw_frame(ui::MainView& view, const ui::Snapshot& snapshot, const 
 
 // Answers what the panels of the Inspect workspace ask for, before the next frame. True: there is
 // something new to draw.
-bool look_around(InspectSession& session, const ui::Commands& commands, ui::Snapshot& snapshot) {
-  for (const ui::Command& command : commands) {
+bool look_around(session::InspectSession& session, const ui::state::Commands& commands,
+                 ui::state::Snapshot& snapshot) {
+  for (const ui::state::Command& command : commands) {
     std::visit(
         [&](const auto& asked) {
           if constexpr (requires { session.carry_out(asked); }) session.carry_out(asked);
@@ -87,8 +92,8 @@ bool look_around(InspectSession& session, const ui::Commands& commands, ui::Snap
 }
 
 // Draws until nothing moves any more and everything asked for has come.
-void settle(ui::MainView& view, InspectSession& session, ui::Snapshot& snapshot,
-            const Canvas& canvas) {
+void settle(ui::window::MainView& view, session::InspectSession& session,
+            ui::state::Snapshot& snapshot, const Canvas& canvas) {
   for (int frame = 0, calm = 0; frame < kMostFrames && calm < kFewestFrames; ++frame) {
     ImGui_ImplOpenGL3_NewFrame();
     const auto commands = draw_frame(view, snapshot, canvas);
@@ -98,7 +103,8 @@ void settle(ui::MainView& view, InspectSession& session, ui::Snapshot& snapshot,
 }
 
 // The step between its neighbours.
-void zoom_to_step(ui::MainView& view, const trace::TimelineRows& rows, std::int64_t step) {
+void zoom_to_step(ui::window::MainView& view, const trace::timeline::TimelineRows& rows,
+                  std::int64_t step) {
   std::int64_t start = INT64_MAX, end = INT64_MIN;
   for (const auto& border : rows.steps) {
     if (border.step < step - 1 || border.step > step + 1) continue;
@@ -109,33 +115,34 @@ void zoom_to_step(ui::MainView& view, const trace::TimelineRows& rows, std::int6
 }
 
 // Of what the timeline shows of the step; none: an event that does not exist.
-trace::EventRef longest_collective(const ui::InspectView& inspect, std::int64_t step) {
+trace::timeline::EventRef longest_collective(const ui::state::InspectView& inspect,
+                                             std::int64_t step) {
   const auto& borders = inspect.rows->steps;
-  const auto border = std::ranges::find(borders, step, &trace::StepBorder::step);
-  const trace::Piece* longest = nullptr;
+  const auto border = std::ranges::find(borders, step, &trace::timeline::StepBorder::step);
+  const trace::timeline::Piece* longest = nullptr;
   if (border == borders.end() || !inspect.picture) return {};
   for (const auto& row : inspect.picture->rows) {
     for (const auto& piece : row.pieces) {
       const bool within = piece.start_ns >= border->start_ns && piece.start_ns < border->end_ns;
-      if (!within || piece.ref.table != trace::EventTableKind::kCollective) continue;
+      if (!within || piece.ref.table != trace::timeline::EventTableKind::kCollective) continue;
       if (longest == nullptr || piece.duration_ns() > longest->duration_ns()) longest = &piece;
     }
   }
-  return longest == nullptr ? trace::EventRef{} : longest->ref;
+  return longest == nullptr ? trace::timeline::EventRef{} : longest->ref;
 }
 
-Result<Picture> draw_picture(const ScreenshotOptions& options, ui::Snapshot snapshot) {
+Result<Picture> draw_picture(const ScreenshotOptions& options, ui::state::Snapshot snapshot) {
   TRY_ASSIGN(const auto graphics, Graphics::create({.width = 64, .height = 64, .visible = false}));
   TRY_ASSIGN(const auto canvas, Canvas::create(options.width, options.height));
   auto& io = ImGui::GetIO();
   io.DisplaySize = {static_cast<float>(options.width), static_cast<float>(options.height)};
   io.DeltaTime = 1.0f / 60;
   io.MousePos = {-FLT_MAX, -FLT_MAX};
-  ui::MainView view(preferences_of(options));
+  ui::window::MainView view(preferences_of(options));
   view.prepare_fonts(*io.Fonts);
   ImGui_ImplOpenGL3_Init("#version 330");
-  InspectSession session([] {});
-  if (options.workspace == ui::kInspectWorkspace) session.show(options.run, false);
+  session::InspectSession session([] {});
+  if (options.workspace == ui::state::kInspectWorkspace) session.show(options.run, false);
   if (options.step >= 0) view.inspect().show_memory_of(options.step);
   look_around(session, {}, snapshot);
   settle(view, session, snapshot, canvas);
@@ -143,7 +150,7 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::Snapshot snap
     zoom_to_step(view, *snapshot.inspect->rows, options.step);
     settle(view, session, snapshot, canvas);
     const auto event = longest_collective(*snapshot.inspect, options.step);
-    if (event.exists()) look_around(session, {ui::PickEvent{event}}, snapshot);
+    if (event.exists()) look_around(session, {ui::state::PickEvent{event}}, snapshot);
     settle(view, session, snapshot, canvas);
   }
   auto picture = canvas.read();
@@ -153,28 +160,29 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::Snapshot snap
 
 // Of the ledger, which only the Tune workspace has.
 std::size_t rows_on_screen(const ScreenshotOptions& options) {
-  if (options.workspace != ui::kTuneWorkspace) return 0;
+  if (options.workspace != ui::state::kTuneWorkspace) return 0;
   const auto preferences = preferences_of(options);
-  const float scale = preferences.scale * (options.present ? ui::kPresentScale : 1);
-  return static_cast<std::size_t>(ui::rows_with_room({.width = static_cast<float>(options.width),
-                                                      .height = static_cast<float>(options.height),
-                                                      .scale = scale,
-                                                      .fold_dock = options.present}));
+  const float scale = preferences.scale * (options.present ? ui::state::kPresentScale : 1);
+  return static_cast<std::size_t>(
+      ui::tune::rows_with_room({.width = static_cast<float>(options.width),
+                                .height = static_cast<float>(options.height),
+                                .scale = scale,
+                                .fold_dock = options.present}));
 }
 
 }  // namespace
 
 Result<void> take_screenshot(const ScreenshotOptions& options) {
   TRY(check(options));
-  StillOptions still{.run = options.run,
-                     .runs_dir = options.runs_dir,
-                     .step = std::nullopt,
-                     .plan = options.show == "plan"};
+  session::StillOptions still{.run = options.run,
+                              .runs_dir = options.runs_dir,
+                              .step = std::nullopt,
+                              .plan = options.show == "plan"};
   if (options.step >= 0) still.step = options.step;
   still.other_runs = rows_on_screen(options);
-  TRY_ASSIGN(auto snapshot, still_snapshot(still));
+  TRY_ASSIGN(auto snapshot, session::still_snapshot(still));
   TRY_ASSIGN(const auto picture, draw_picture(options, std::move(snapshot)));
   return write_png(options.output, picture);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

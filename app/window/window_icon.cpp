@@ -2,19 +2,19 @@
 
 #include "ui/state/palette.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 namespace {
 
 struct IconBar {
   int left, right, top, bottom;  // of a picture of 16 × 16
-  ui::Rgb color;
+  ui::state::Rgb color;
 };
 
 }  // namespace
 
 std::vector<std::uint8_t> draw_window_icon(int size) {
-  const auto& palette = ui::palette(ui::ThemeKind::kDark);
+  const auto& palette = ui::state::palette(ui::state::ThemeKind::kDark);
   const IconBar bars[] = {{2, 11, 3, 6, palette.compute},
                           {5, 12, 7, 10, palette.overlapped},
                           {10, 14, 11, 14, palette.exposed}};
@@ -23,7 +23,7 @@ std::vector<std::uint8_t> draw_window_icon(int size) {
   for (int row = 0; row < size; ++row) {
     for (int column = 0; column < size; ++column) {
       const int x = column * 16 / size, y = row * 16 / size;
-      ui::Rgb color = palette.panel;
+      ui::state::Rgb color = palette.panel;
       for (const auto& bar : bars) {
         if (x >= bar.left && x < bar.right && y >= bar.top && y < bar.bottom) color = bar.color;
       }
@@ -35,4 +35,4 @@ std::vector<std::uint8_t> draw_window_icon(int size) {
   return pixels;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

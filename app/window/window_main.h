@@ -9,15 +9,15 @@
 #include "trace/base/result.h"
 #include "ui/state/view_address.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 
 struct WindowOptions {
   std::filesystem::path runs_dir = "runs";
   std::vector<std::filesystem::path> runs;    // to open: folders or packed files; empty: the newest
   std::vector<std::filesystem::path> traces;  // of other programs, to import and show
-  std::optional<ui::ViewAddress> view;        // what to show of runs[0]
-  bool replay = false;                        // plays runs[0] from its start
-  double replay_speed = 0;                    // 0: as in the last replay
+  std::optional<ui::state::ViewAddress> view;  // what to show of runs[0]
+  bool replay = false;                         // plays runs[0] from its start
+  double replay_speed = 0;                     // 0: as in the last replay
   // Written by the set-up script while it fetches and builds the trainer; empty: nobody does.
   std::filesystem::path trainer_status;
   std::filesystem::path
@@ -43,7 +43,7 @@ struct ScreenshotOptions {
 
 // Until the window is closed. An error: there is no window to be had, or what is to be remembered
 // could not be saved.
-trace::Result<void> run_window(const WindowOptions& options);
-trace::Result<void> take_screenshot(const ScreenshotOptions& options);
+trace::base::Result<void> run_window(const WindowOptions& options);
+trace::base::Result<void> take_screenshot(const ScreenshotOptions& options);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

@@ -17,20 +17,20 @@ namespace shardlens::bench {
 namespace {
 
 namespace fs = std::filesystem;
-using trace::Result;
+using trace::base::Result;
 
 constexpr std::array<const char*, 3> kRuns{"first", "second", "third"};
 
-std::vector<std::int64_t> tokens_of(const trainer::EncodedText& text) {
+std::vector<std::int64_t> tokens_of(const trainer::text::EncodedText& text) {
   std::vector<std::int64_t> tokens(static_cast<std::size_t>(text.tokens()));
   text.copy(0, text.tokens(), tokens.data());
   return tokens;
 }
 
-Result<trace::RunNumbers> number_all(const fs::path& library) {
-  std::vector<trace::RunPlace> places;
+Result<trace::store::RunNumbers> number_all(const fs::path& library) {
+  std::vector<trace::store::RunPlace> places;
   for (const char* name : kRuns) places.push_back({name, 1'700'000'000'000'000'000});
-  return trace::number_runs(library, places);
+  return trace::store::number_runs(library, places);
 }
 
 class CacheSubject final : public Subject {
@@ -46,8 +46,8 @@ class CacheSubject final : public Subject {
     TRY(prepare_record());
     TRY(prepare_inspect());
     TRY(number_all(folder));
-    TRY(trace::pin_baseline(folder, kRuns[1]));
-    library_ = text_of_file(folder / trace::kLibraryFile);
+    TRY(trace::store::pin_baseline(folder, kRuns[1]));
+    library_ = text_of_file(folder / trace::store::kLibraryFile);
     return {};
   }
 
@@ -57,12 +57,12 @@ class CacheSubject final : public Subject {
       write_text_file(input / tokens_file_, mutation.bytes(tokens_));
       if (mutation.one_in(50)) mutation.replace_file(input / tokens_file_);
     } else if (kind_ == Kind::kRecord) {
-      write_text_file(input / app::kRecordCacheFile, mutation.bytes(record_));
-      if (mutation.one_in(50)) mutation.replace_file(input / app::kRecordCacheFile);
+      write_text_file(input / app::session::kRecordCacheFile, mutation.bytes(record_));
+      if (mutation.one_in(50)) mutation.replace_file(input / app::session::kRecordCacheFile);
     } else if (kind_ == Kind::kInspect) {
       damage_inspect(mutation, input);
     } else {
-      const fs::path file = input / trace::kLibraryFile;
+      const fs::path file = input / trace::store::kLibraryFile;
       write_text_file(file, library_);
       const std::size_t how = mutation.below(3);
       if (how == 0) write_text_file(file, mutation.bytes(library_));
@@ -82,12 +82,12 @@ class CacheSubject final : public Subject {
  private:
   enum class Kind { kTokens, kRecord, kInspect, kLibrary };
 
-  Result<trainer::EncodedText> load(const fs::path& cache, Findings* findings) const {
-    trainer::TextOptions options;
+  Result<trainer::text::EncodedText> load(const fs::path& cache, Findings* findings) const {
+    trainer::text::TextOptions options;
     options.data = folder_ / "data.txt";
     options.cache_folder = cache;
-    return trainer::load_text(options, [&](const std::string& warning) {
-      if (findings) findings->check(trace::Error{trace::ErrorKind::kUsage, warning});
+    return trainer::text::load_text(options, [&](const std::string& warning) {
+      if (findings) findings->check(trace::base::Error{trace::base::ErrorKind::kUsage, warning});
     });
   }
 
@@ -107,27 +107,27 @@ class CacheSubject final : public Subject {
   }
 
   Result<void> prepare_record() {
-    trace::SyntheticRunOptions options;
+    trace::synthetic::SyntheticRunOptions options;
     options.ranks = 1;
     options.events = 1;
     options.threads = 1;
-    TRY_ASSIGN(const auto run, trace::generate_run(folder_, options));
-    TRY_ASSIGN(const auto record, app::read_library_run(run.folder));
-    stamp_ = trace::run_stamp(run.folder);
-    app::keep_record(record, stamp_);
-    record_ = text_of_file(run.folder / app::kRecordCacheFile);
+    TRY_ASSIGN(const auto run, trace::synthetic::generate_run(folder_, options));
+    TRY_ASSIGN(const auto record, app::session::read_library_run(run.folder));
+    stamp_ = trace::store::run_stamp(run.folder);
+    app::session::keep_record(record, stamp_);
+    record_ = text_of_file(run.folder / app::session::kRecordCacheFile);
     if (!record_.empty()) return {};
-    return trace::fail(trace::ErrorKind::kFailed, "a run's figures were not kept");
+    return trace::base::fail(trace::base::ErrorKind::kFailed, "a run's figures were not kept");
   }
 
   // As Inspect keeps it of a run of a few events.
   Result<void> prepare_inspect() {
     const fs::path run = folder_ / "inspected";
     fs::create_directory(run);
-    trace::KeptExploration kept;
+    trace::explore::KeptExploration kept;
     kept.chunks = kept.names = 3;
     kept.lanes.resize(2);
-    kept.exposure[1] = {trace::TimeClass{}, trace::TimeClass{}};
+    kept.exposure[1] = {trace::base::TimeClass{}, trace::base::TimeClass{}};
     kept.chunk_names.resize(3);
     for (auto& chunk : kept.chunk_names) chunk.counts.resize(2);
     kept.figures.range.ranks = {0, 1};
@@ -136,34 +136,37 @@ class CacheSubject final : public Subject {
       table.rows.resize(3);
       for (auto& row : table.rows) row.name = "aten::addmm";
     }
-    auto stragglers = std::make_shared<trace::StragglerFigures>();
+    auto stragglers = std::make_shared<trace::timeline::StragglerFigures>();
     stragglers->calls.resize(2);
     for (auto& call : stragglers->calls) call.parts.resize(2);
     stragglers->ranks.resize(2);
     kept.figures.stragglers = std::move(stragglers);
-    trace::keep_exploration(run, stamp_, kept);
-    inspect_ = text_of_file(run / trace::kFiguresFile);
+    trace::explore::keep_exploration(run, stamp_, kept);
+    inspect_ = text_of_file(run / trace::explore::kFiguresFile);
     if (!inspect_.empty()) return {};
-    return trace::fail(trace::ErrorKind::kFailed, "what Inspect found out was not kept");
+    return trace::base::fail(trace::base::ErrorKind::kFailed,
+                             "what Inspect found out was not kept");
   }
 
   // Half of them with a checksum that is right, as of somebody who means it.
   void damage_inspect(Mutation& mutation, const fs::path& input) {
     is_sealed_ = mutation.one_in(2);
     if (!is_sealed_) {
-      write_text_file(input / trace::kFiguresFile, mutation.bytes(inspect_));
-      if (mutation.one_in(50)) mutation.replace_file(input / trace::kFiguresFile);
+      write_text_file(input / trace::explore::kFiguresFile, mutation.bytes(inspect_));
+      if (mutation.one_in(50)) mutation.replace_file(input / trace::explore::kFiguresFile);
       return;
     }
-    const auto content = trace::read_kept(folder_ / "inspected", trace::kFiguresFile, stamp_);
-    trace::keep(input, trace::kFiguresFile, stamp_, mutation.bytes(content.value_or("")));
+    const auto content =
+        trace::store::read_kept(folder_ / "inspected", trace::explore::kFiguresFile, stamp_);
+    trace::store::keep(input, trace::explore::kFiguresFile, stamp_,
+                       mutation.bytes(content.value_or("")));
   }
 
   void read_inspect(const fs::path& input, const fs::path& scratch, Findings& findings) {
-    const auto kept = trace::read_kept_exploration(input, stamp_);
+    const auto kept = trace::explore::read_kept_exploration(input, stamp_);
     if (!kept) return;
-    trace::keep_exploration(scratch, stamp_, *kept);
-    const std::string again = text_of_file(scratch / trace::kFiguresFile);
+    trace::explore::keep_exploration(scratch, stamp_, *kept);
+    const std::string again = text_of_file(scratch / trace::explore::kFiguresFile);
     if (!is_sealed_ && again != inspect_) findings.add("a damaged cache changed Inspect's figures");
   }
 
@@ -174,11 +177,11 @@ class CacheSubject final : public Subject {
   }
 
   void read_record(const fs::path& input, const fs::path& scratch, Findings& findings) {
-    auto record = app::kept_record(input, stamp_);
+    auto record = app::session::kept_record(input, stamp_);
     if (!record) return;
     record->info.folder = scratch;
-    app::keep_record(*record, stamp_);
-    const std::string again = text_of_file(scratch / app::kRecordCacheFile);
+    app::session::keep_record(*record, stamp_);
+    const std::string again = text_of_file(scratch / app::session::kRecordCacheFile);
     if (again != record_) findings.add("a damaged cache changed a run's figures");
   }
 
@@ -190,14 +193,14 @@ class CacheSubject final : public Subject {
       const bool is_new = numbers->next > *different.rbegin() || numbers->next == INT64_MAX;
       if (!is_new) findings.add("the next number is taken");
     }
-    findings.check(trace::pinned_baseline(input));
-    findings.check(trace::pin_baseline(input, "third"));
+    findings.check(trace::store::pinned_baseline(input));
+    findings.check(trace::store::pin_baseline(input, "third"));
   }
 
   fs::path folder_;
   std::string tokens_, tokens_file_, record_, inspect_, library_;
   std::vector<std::int64_t> expected_;
-  trace::RunStamp stamp_;
+  trace::store::RunStamp stamp_;
   Kind kind_ = Kind::kTokens;
   bool is_sealed_ = false;
 };

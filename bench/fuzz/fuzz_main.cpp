@@ -95,7 +95,7 @@ int fuzz_main(int argc, const char* const* argv, Subjects subjects) {
                  "--case %lld%s\n",
                  failure.subject.c_str(), static_cast<unsigned long long>(options.seed),
                  static_cast<long long>(failure.number),
-                 trace::printable_line(failure.what).c_str(), failure.kept.c_str(), argv[0],
+                 trace::base::printable_line(failure.what).c_str(), failure.kept.c_str(), argv[0],
                  static_cast<unsigned long long>(options.seed),
                  static_cast<long long>(failure.number), limits_text(options).c_str());
   });

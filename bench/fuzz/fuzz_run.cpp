@@ -111,7 +111,7 @@ class Fuzzer {
          const std::function<void(const FuzzFailure&)>& failed)
       : subjects_(subjects), options_(options), work_(work), failed_(failed) {}
 
-  trace::Result<FuzzResult> run();
+  trace::base::Result<FuzzResult> run();
 
  private:
   // ---- the process that runs cases
@@ -121,7 +121,7 @@ class Fuzzer {
   std::string left_behind(const Subject& subject, const std::set<std::string>& before) const;
 
   // ---- the process that watches
-  trace::Result<void> prepare();
+  trace::base::Result<void> prepare();
   pid_t start(std::int64_t first);
   std::string watch(pid_t process);
   std::string broken_limit(pid_t process) const;
@@ -175,7 +175,7 @@ std::string Fuzzer::left_behind(const Subject& subject, const std::set<std::stri
 
 std::string Fuzzer::problem_of(std::int64_t number, Subject& subject) {
   for (const fs::path& folder : {input(), scratch(), temporary()}) make_empty(folder);
-  trace::RandomNumbers seeds(options_.seed);
+  trace::synthetic::RandomNumbers seeds(options_.seed);
   Mutation mutation(seeds.next() + static_cast<std::uint64_t>(number));
   subject.damage(mutation, input());
   const auto before = names_in(input());
@@ -223,8 +223,9 @@ void Fuzzer::run_cases(std::int64_t first) {
   _exit(kRanAll);
 }
 
-trace::Result<void> Fuzzer::prepare() {
-  if (!shared_) return trace::fail(trace::ErrorKind::kFailed, "there is no memory to share");
+trace::base::Result<void> Fuzzer::prepare() {
+  if (!shared_)
+    return trace::base::fail(trace::base::ErrorKind::kFailed, "there is no memory to share");
   for (const auto& subject : subjects_) {
     const fs::path folder = work_ / "base" / subject->name();
     make_empty(folder);
@@ -290,20 +291,21 @@ void Fuzzer::keep(const std::string& what) {
   std::error_code ignored;
   fs::copy_file(said(), failure.kept / said().filename(), ignored);
   copy_what_can_be(input(), failure.kept / input().filename());
-  if (trace::file_size_or_zero(failure.kept / said().filename()) > kMostSaid) {
+  if (trace::base::file_size_or_zero(failure.kept / said().filename()) > kMostSaid) {
     fs::resize_file(failure.kept / said().filename(), kMostSaid, ignored);
   }
   result_.failures.push_back(failure);
   failed_(result_.failures.back());
 }
 
-trace::Result<FuzzResult> Fuzzer::run() {
+trace::base::Result<FuzzResult> Fuzzer::run() {
   TRY(prepare());
   ends_ = options_.only ? INFINITY : seconds_of(CLOCK_MONOTONIC) + options_.seconds;
   std::int64_t next = options_.only.value_or(0);
   while (true) {
     const pid_t process = start(next);
-    if (process < 0) return trace::fail(trace::ErrorKind::kFailed, "no process could be started");
+    if (process < 0)
+      return trace::base::fail(trace::base::ErrorKind::kFailed, "no process could be started");
     const std::string what = watch(process);
     if (what.empty()) break;
     keep(what);
@@ -321,7 +323,7 @@ trace::Result<FuzzResult> Fuzzer::run() {
 
 }  // namespace
 
-void Findings::check(const trace::Error& error) {
+void Findings::check(const trace::base::Error& error) {
   const std::string& message = error.message;
   if (message.empty()) return add("refused without a word");
   if (message.size() > kLongestMessage) {
@@ -331,9 +333,9 @@ void Findings::check(const trace::Error& error) {
   if (message.find('\n') != std::string::npos) add("refused with several lines: " + message);
 }
 
-trace::Result<FuzzResult> run_fuzzer(Subjects subjects, const FuzzOptions& options,
-                                     const std::function<void(const FuzzFailure&)>& failed) {
-  TRY_ASSIGN(const auto work, trace::TemporaryFolder::create());
+trace::base::Result<FuzzResult> run_fuzzer(Subjects subjects, const FuzzOptions& options,
+                                           const std::function<void(const FuzzFailure&)>& failed) {
+  TRY_ASSIGN(const auto work, trace::base::TemporaryFolder::create());
   return Fuzzer(subjects, options, work.path(), failed).run();
 }
 

@@ -49,7 +49,7 @@ struct FuzzResult {
 using Subjects = std::span<const std::unique_ptr<Subject>>;
 
 // `failed` hears of failures as they are found. Errors: a subject cannot be prepared.
-trace::Result<FuzzResult> run_fuzzer(Subjects subjects, const FuzzOptions& options,
-                                     const std::function<void(const FuzzFailure&)>& failed);
+trace::base::Result<FuzzResult> run_fuzzer(Subjects subjects, const FuzzOptions& options,
+                                           const std::function<void(const FuzzFailure&)>& failed);
 
 }  // namespace shardlens::bench

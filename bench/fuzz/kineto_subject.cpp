@@ -91,7 +91,7 @@ class KinetoSubject final : public Subject {
   std::string_view name() const override { return "kineto"; }
   int weight() const override { return 2; }
 
-  trace::Result<void> prepare(const fs::path&) override {
+  trace::base::Result<void> prepare(const fs::path&) override {
     for (const bool on_gpu : {false, true}) {
       for (const int rank : {0, 1}) samples_.push_back(sample(rank, on_gpu));
     }
@@ -116,18 +116,18 @@ class KinetoSubject final : public Subject {
   }
 
   void read(const fs::path&, const fs::path& scratch, Findings& findings) override {
-    static_cast<void>(trace::may_be_kineto(files_.front()));
-    trace::ImportOptions options;
+    static_cast<void>(trace::interop::may_be_kineto(files_.front()));
+    trace::interop::ImportOptions options;
     options.name = "imported";
-    const auto run = trace::import_kineto(files_, scratch, options);
+    const auto run = trace::interop::import_kineto(files_, scratch, options);
     if (!findings.check(run)) {
       if (!fs::is_empty(scratch)) findings.add("a refused import left a part of a run");
       return;
     }
     for (const std::string& warning : run->warnings) {
-      findings.check(trace::Error{trace::ErrorKind::kUsage, warning});
+      findings.check(trace::base::Error{trace::base::ErrorKind::kUsage, warning});
     }
-    const auto checked = app::check_run(run->folder);
+    const auto checked = app::report::check_run(run->folder);
     if (!findings.check(checked) || checked->damage.empty()) return;
     findings.add("an import made a damaged run: " + checked->damage.front().what);
   }

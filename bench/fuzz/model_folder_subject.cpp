@@ -54,11 +54,12 @@ constexpr std::string_view kMessages =
         {"role": "assistant", "content": "<s> ab  <|end|>\n\u7684 12"}]})";
 
 std::string weights(std::string_view tensor) {
-  std::vector<trainer::TensorEntry> entries{{std::string(tensor), trainer::DataType::kBF16, {4, 2}},
-                                            {"ln.bias", trainer::DataType::kF32, {3}},
-                                            {"none", trainer::DataType::kI64, {0, 2}}};
-  trainer::place_tensors(entries);
-  return trainer::encode_header(entries, {{"format", "pt"}}) +
+  std::vector<trainer::checkpoint::TensorEntry> entries{
+      {std::string(tensor), trainer::checkpoint::DataType::kBF16, {4, 2}},
+      {"ln.bias", trainer::checkpoint::DataType::kF32, {3}},
+      {"none", trainer::checkpoint::DataType::kI64, {0, 2}}};
+  trainer::checkpoint::place_tensors(entries);
+  return trainer::checkpoint::encode_header(entries, {{"format", "pt"}}) +
          std::string(static_cast<std::size_t>(entries.back().end), 'w');
 }
 
@@ -79,7 +80,7 @@ class ModelFolderSubject final : public Subject {
  public:
   std::string_view name() const override { return "models"; }
   int weight() const override { return 2; }  // each starts Python
-  trace::Result<void> prepare(const fs::path& folder) override {
+  trace::base::Result<void> prepare(const fs::path& folder) override {
     data_ = folder / "turns.jsonl";
     std::string line(kMessages);
     std::erase(line, '\n');
@@ -104,16 +105,16 @@ class ModelFolderSubject final : public Subject {
   }
 
   void read(const fs::path& input, const fs::path&, Findings& findings) override {
-    findings.check(trace::find_planned_model(input));
-    const auto opened = trainer::open_weight_files(input);
+    findings.check(trace::job::find_planned_model(input));
+    const auto opened = trainer::huggingface::open_weight_files(input);
     if (findings.check(opened)) {
       for (const auto& file : *opened) read_tensors(file, findings);
     }
-    trainer::TextOptions options;
+    trainer::text::TextOptions options;
     options.data = data_;
     options.preparation.tokenizer = options.preparation.chat = input;
     options.program.patience = std::chrono::seconds(5);
-    findings.check(trainer::load_text(options, {}));
+    findings.check(trainer::text::load_text(options, {}));
   }
 
  private:
@@ -133,21 +134,22 @@ class ModelFolderSubject final : public Subject {
     }
     if (mutation.one_in(2)) files["chat_template.jinja"] = kTemplate;
     if (mutation.one_in(2)) {
-      files[trainer::kWeightsFile] = weights("wte.weight");
+      files[trainer::huggingface::kWeightsFile] = weights("wte.weight");
     } else {
       files["one.safetensors"] = weights("wte.weight");
-      files[trainer::kIndexFile] =
+      files[trainer::huggingface::kIndexFile] =
           R"({"metadata": {"total_size": 28}, "weight_map": {"wte.weight": "one.safetensors",
               "ln.bias": "one.safetensors", "none": "one.safetensors"}})";
     }
     return files;
   }
 
-  static void read_tensors(const trainer::SafetensorsFile& file, Findings& findings) {
+  static void read_tensors(const trainer::checkpoint::SafetensorsFile& file, Findings& findings) {
     for (const auto& tensor : file.tensors()) {
       constexpr std::int64_t kMost = 1 << 16;
       const std::int64_t count = std::min(tensor.numel(), kMost);
-      std::vector<std::byte> bytes(static_cast<std::size_t>(count * bytes_of(tensor.type)));
+      std::vector<std::byte> bytes(
+          static_cast<std::size_t>(count * trainer::checkpoint::bytes_of(tensor.type)));
       findings.check(file.read(tensor, tensor.numel() - count, bytes));
     }
   }

@@ -50,7 +50,7 @@ class Mutation {
   Part value_of_json(const std::string& text);
   std::string nested(char open, char close);
 
-  trace::RandomNumbers random_;
+  trace::synthetic::RandomNumbers random_;
 };
 
 }  // namespace shardlens::bench

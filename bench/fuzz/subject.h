@@ -17,10 +17,10 @@ class Findings {
     if (problem_.empty()) problem_ = std::move(problem);
   }
   // What a user reads of an input that is refused: a line that can be printed.
-  void check(const trace::Error& error);
+  void check(const trace::base::Error& error);
   // True if there is a value; else its error is checked.
   template <typename T>
-  bool check(const trace::Result<T>& result) {
+  bool check(const trace::base::Result<T>& result) {
     if (!result) check(result.error());
     return result.has_value();
   }
@@ -39,7 +39,7 @@ class Subject {
   // How many of its cases are as long as one of the slowest subject.
   virtual int weight() const { return 1; }
   // Makes in `folder` what its cases begin with. Once.
-  virtual trace::Result<void> prepare(const std::filesystem::path& folder) = 0;
+  virtual trace::base::Result<void> prepare(const std::filesystem::path& folder) = 0;
   // Writes a damaged input into the empty folder `input`; the same for the same mutation.
   virtual void damage(Mutation& mutation, const std::filesystem::path& input) = 0;
   // Reads what damage() just wrote, as the commands do. `scratch` is theirs, and is emptied.

@@ -20,7 +20,7 @@ class TextSubject final : public Subject {
  public:
   std::string_view name() const override { return "text"; }
   int weight() const override { return 2; }  // each starts Python
-  trace::Result<void> prepare(const fs::path&) override { return {}; }
+  trace::base::Result<void> prepare(const fs::path&) override { return {}; }
 
   void damage(Mutation& mutation, const fs::path& input) override {
     const std::string good(mutation.pick(kGood));
@@ -43,7 +43,7 @@ class TextSubject final : public Subject {
   }
 
   void read(const fs::path&, const fs::path&, Findings& findings) override {
-    const auto text = trainer::load_text(options_, {});
+    const auto text = trainer::text::load_text(options_, {});
     if (!findings.check(text)) {
       if (text.error().message.find("data") == std::string::npos) {
         findings.add("an error without the file's name: " + text.error().message);
@@ -55,7 +55,7 @@ class TextSubject final : public Subject {
   }
 
  private:
-  trainer::TextOptions options_;
+  trainer::text::TextOptions options_;
 };
 
 }  // namespace

@@ -26,8 +26,8 @@ namespace shardlens::bench {
 namespace {
 
 namespace fs = std::filesystem;
-using trace::Batch;
-using trace::Result;
+using trace::base::Result;
+using trace::model::Batch;
 
 constexpr std::int64_t kStart = 1'790'000'000'000'000'000;
 constexpr int kRanks = 2;
@@ -44,13 +44,13 @@ constexpr std::array<const char*, 6> kQueries{
 Batch rows_of_step(int rank, std::int64_t step) {
   Batch batch;
   const std::int64_t start = kStart + step * 100'000'000;
-  trace::for_each_row_list([&](auto list) {
+  trace::store::for_each_row_list([&](auto list) {
     auto& rows = batch.*list;
     rows.emplace_back();
     rows.back().rank = rank;
   });
-  batch.strings.back() = {rank, static_cast<trace::StringId>(step + 1), "aten::mm"};
-  trace::Step& of_step = batch.steps.back();
+  batch.strings.back() = {rank, static_cast<trace::model::StringId>(step + 1), "aten::mm"};
+  trace::model::Step& of_step = batch.steps.back();
   of_step.index = step;
   of_step.start_ns = start;
   of_step.end_ns = start + 90'000'000;
@@ -61,19 +61,21 @@ Batch rows_of_step(int rank, std::int64_t step) {
   batch.spans.back().end_ns = batch.collectives.back().end_ns = start + 40'000'000;
   batch.buckets.back().parameters = {1};
   batch.buckets.back().parameter_bytes = {64};
-  for (const trace::EventKind kind : {trace::EventKind::kOperator, trace::EventKind::kKernel}) {
-    trace::EventRun run{rank, 0, kind, {}};
+  for (const trace::model::EventKind kind :
+       {trace::model::EventKind::kOperator, trace::model::EventKind::kKernel}) {
+    trace::model::EventRun run{rank, 0, kind, {}};
     for (std::int64_t i = 0; i < 20; ++i) {
       run.events.push_back(
           {start + i * 1'000'000, 900'000, 1, 0, static_cast<std::uint32_t>(i), 7});
     }
     batch.events.push_back(std::move(run));
   }
-  trace::PendingCollective pending;
+  trace::model::PendingCollective pending;
   pending.rank = rank;
   batch.pending = {{pending}};
-  batch.heartbeat = trace::Heartbeat{rank, start, start, step, trace::Phase::kBackward};
-  batch.cost = trace::RecorderCost{rank, 1000, 2000, 0};
+  batch.heartbeat =
+      trace::model::Heartbeat{rank, start, start, step, trace::base::Phase::kBackward};
+  batch.cost = trace::model::RecorderCost{rank, 1000, 2000, 0};
   batch.rank_info.emplace();
   batch.rank_info->rank = rank;
   return batch;
@@ -82,28 +84,29 @@ Batch rows_of_step(int rank, std::int64_t step) {
 // A step is a transaction at its own time, where a TraceWriter commits by the clock: all is the
 // same every time.
 Result<void> write_small_rank(const fs::path& file, int rank) {
-  TRY_ASSIGN(trace::RowWriter writer, trace::RowWriter::create_file(file, rank, kStart));
+  TRY_ASSIGN(trace::store::RowWriter writer,
+             trace::store::RowWriter::create_file(file, rank, kStart));
   for (std::int64_t step = 0; step < 4; ++step) {
     TRY(writer.begin());
     TRY(writer.write(rows_of_step(rank, step)));
     TRY(writer.commit(kStart + (step + 1) * 100'000'000));
   }
-  { const trace::RowWriter closed = std::move(writer); }
-  return trace::checkpoint_trace_file(file);
+  { const trace::store::RowWriter closed = std::move(writer); }
+  return trace::store::checkpoint_trace_file(file);
 }
 
 Result<fs::path> record_small_run(const fs::path& runs) {
-  trace::RunInfo info;
+  trace::model::RunInfo info;
   info.name = "small";
   info.start_ns = kStart;
   info.world_size = kRanks;
-  TRY_ASSIGN(const fs::path folder, trace::create_run(runs, info, true));
+  TRY_ASSIGN(const fs::path folder, trace::store::create_run(runs, info, true));
   for (int rank = 0; rank < kRanks; ++rank) {
-    TRY(write_small_rank(trace::rank_file(folder, rank), rank));
+    TRY(write_small_rank(trace::store::rank_file(folder, rank), rank));
   }
-  info.status = trace::RunStatus::kDone;
+  info.status = trace::model::RunStatus::kDone;
   info.end_ns = kStart + 1'000'000'000;
-  TRY(trace::update_run(folder, info));
+  TRY(trace::store::update_run(folder, info));
   return folder;
 }
 
@@ -112,21 +115,21 @@ class TraceSubject final : public Subject {
   std::string_view name() const override { return "traces"; }
   bool is_kept(std::string_view file) const override {
     // The last is SQLite's, beside a write-ahead log that it finds.
-    return file.starts_with(trace::kLibraryFile) || file == trace::kKeptFolder ||
+    return file.starts_with(trace::store::kLibraryFile) || file == trace::store::kKeptFolder ||
            file.ends_with(".cache") || file.ends_with("-shm");
   }
 
   Result<void> prepare(const fs::path& folder) override {
     TRY_ASSIGN(small_, record_small_run(folder));
-    trace::SyntheticRunOptions options;
+    trace::synthetic::SyntheticRunOptions options;
     options.ranks = kRanks;
     options.events = 1;
     options.threads = 1;
-    TRY_ASSIGN(const auto large, trace::generate_run(folder, options));
+    TRY_ASSIGN(const auto large, trace::synthetic::generate_run(folder, options));
     large_ = large.folder;
     packed_ = folder / "packed.shardlens";
-    TRY(trace::pack_run(small_, packed_));
-    TRY_ASSIGN(other_, app::load_run(small_));
+    TRY(trace::store::pack_run(small_, packed_));
+    TRY_ASSIGN(other_, app::report::load_run(small_));
     return {};
   }
 
@@ -135,10 +138,11 @@ class TraceSubject final : public Subject {
     run_ = input / from.filename();
     fs::copy(from, run_, fs::copy_options::recursive);
     const bool is_file = from == packed_;
-    const fs::path file = is_file ? run_
-                          : mutation.one_in(3)
-                              ? run_ / trace::kRunFile
-                              : trace::rank_file(run_, static_cast<int>(mutation.below(kRanks)));
+    const fs::path file =
+        is_file ? run_
+        : mutation.one_in(3)
+            ? run_ / trace::store::kRunFile
+            : trace::store::rank_file(run_, static_cast<int>(mutation.below(kRanks)));
     changed_.clear();
     switch (mutation.below(5)) {
       case 0:
@@ -146,7 +150,7 @@ class TraceSubject final : public Subject {
       case 1:
         return damage_schema(file, mutation);
       case 2:
-        return damage_chunk(mutation, is_file ? file : trace::rank_file(run_, 0));
+        return damage_chunk(mutation, is_file ? file : trace::store::rank_file(run_, 0));
       default:
         changed_ = damage_row(file, mutation);
         // As somebody would who knows the format, and wants to be believed.
@@ -155,24 +159,25 @@ class TraceSubject final : public Subject {
   }
 
   void read(const fs::path& input, const fs::path& scratch, Findings& findings) override {
-    const auto report = app::load_report(run_);
+    const auto report = app::report::load_report(run_);
     if (findings.check(report)) {
-      static_cast<void>(app::report_text(*report));
-      static_cast<void>(app::dump_json(app::report_json(*report)));
-      const auto compared = trace::compare_runs(report->figures, other_);
-      static_cast<void>(app::comparison_text(report->figures, other_, compared));
-      static_cast<void>(app::dump_json(app::comparison_json(report->figures, other_, compared)));
+      static_cast<void>(app::report::report_text(*report));
+      static_cast<void>(app::report::dump_json(app::report::report_json(*report)));
+      const auto compared = trace::analysis::compare_runs(report->figures, other_);
+      static_cast<void>(app::report::comparison_text(report->figures, other_, compared));
+      static_cast<void>(
+          app::report::dump_json(app::report::comparison_json(report->figures, other_, compared)));
     }
     verify(report.has_value() && report->figures.info.unreadable.empty(), findings);
     ask(findings);
     explore(findings);
-    findings.check(trace::pack_run(run_, scratch / "packed.shardlens"));
-    findings.check(trace::export_rows(run_, scratch / "rows.sqlite"));
-    for (auto& listed : app::listed_runs(input).runs) {
-      findings.check(app::with_figures(std::move(listed)));
+    findings.check(trace::store::pack_run(run_, scratch / "packed.shardlens"));
+    findings.check(trace::store::export_rows(run_, scratch / "rows.sqlite"));
+    for (auto& listed : app::session::listed_runs(input).runs) {
+      findings.check(app::session::with_figures(std::move(listed)));
     }
-    const auto info = trace::read_run_info(run_);
-    if (findings.check(info)) findings.check(trace::find_run(info->name, input));
+    const auto info = trace::store::read_run_info(run_);
+    if (findings.check(info)) findings.check(trace::store::find_run(info->name, input));
   }
 
  private:
@@ -181,7 +186,7 @@ class TraceSubject final : public Subject {
     write_text_file(file, mutation.bytes(text_of_file(file)));
     if (!mutation.one_in(20)) return;
     const auto suffix = mutation.pick(std::array<const char*, 3>{"-wal", "-journal", "-shm"});
-    write_text_file(trace::beside(file, suffix), mutation.bytes(text_of_file(file)));
+    write_text_file(trace::base::beside(file, suffix), mutation.bytes(text_of_file(file)));
   }
 
   // With a checksum that is right, so that what decodes it is reached.
@@ -194,36 +199,36 @@ class TraceSubject final : public Subject {
   }
 
   static void seal_chunk(const fs::path& file, std::int64_t row_id) {
-    auto database = trace::open_for_writing(file);
+    auto database = trace::store::open_for_writing(file);
     if (!database) return;
     const std::string of_row = " where row_id=" + std::to_string(row_id);
     std::int64_t checksum = 0;
     {
       auto row = database->prepare("select data,first_ns,last_ns,count,codec from chunk" + of_row);
       if (!row || !row->step().value_or(false)) return;
-      checksum = trace::chunk_checksum(
+      checksum = trace::store::chunk_checksum(
           {row->integer(1), row->integer(2), row->integer(3), static_cast<int>(row->integer(4)), 0},
           row->blob(0));
     }
     static_cast<void>(
         database->execute("update chunk set checksum=" + std::to_string(checksum) + of_row));
     for (int rank = 0; rank < kRanks; ++rank) {
-      static_cast<void>(trace::RowCheck(*database, rank).seal());
+      static_cast<void>(trace::store::RowCheck(*database, rank).seal());
     }
   }
 
   void seal(Mutation& mutation, const fs::path& file) {
     changed_.clear();
-    auto database = trace::open_for_writing(file);
+    auto database = trace::store::open_for_writing(file);
     if (!database) return;
     for (int rank = 0; rank < kRanks; ++rank) {
-      static_cast<void>(trace::RowCheck(*database, rank).seal());
+      static_cast<void>(trace::store::RowCheck(*database, rank).seal());
     }
-    if (mutation.one_in(2)) static_cast<void>(trace::seal_run(*database));
+    if (mutation.one_in(2)) static_cast<void>(trace::store::seal_run(*database));
   }
 
   void verify(bool has_report, Findings& findings) {
-    const auto checked = app::check_run(run_);
+    const auto checked = app::report::check_run(run_);
     if (!findings.check(checked)) {
       if (has_report) findings.add("a run is refused by verify and not by report");
       return;
@@ -234,20 +239,20 @@ class TraceSubject final : public Subject {
   }
 
   void ask(Findings& findings) {
-    trace::QueryOptions options;
+    trace::store::QueryOptions options;
     options.row_limit = 1000;
-    for (const char* sql : kQueries) findings.check(trace::query_run(run_, sql, options));
+    for (const char* sql : kQueries) findings.check(trace::store::query_run(run_, sql, options));
   }
 
   // As the window: the whole run in a thousand pixels, and all that is asked of it.
   void explore(Findings& findings) {
-    const auto explorer = trace::RunExplorer::open(run_);
+    const auto explorer = trace::explore::RunExplorer::open(run_);
     if (!findings.check(explorer)) return;
     Result<bool> more = true;
     for (int i = 0; i < 100 && more && *more; ++i) more = (*explorer)->work();
     findings.check(more);
     const auto rows = (*explorer)->rows();
-    trace::PictureRequest request;
+    trace::timeline::PictureRequest request;
     request.ns_per_pixel = 1e6;
     for (int row = 0; row < 20; ++row) {
       request.windows.push_back({row, kStart - 1'000'000'000, kStart + 1'000'000'000});
@@ -257,7 +262,7 @@ class TraceSubject final : public Subject {
   }
 
   fs::path small_, large_, packed_;
-  trace::RunFigures other_;
+  trace::analysis::RunFigures other_;
   fs::path run_;         // of the case
   std::string changed_;  // a row that verify has to find
 };

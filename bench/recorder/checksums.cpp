@@ -17,20 +17,20 @@
 namespace shardlens::bench {
 namespace {
 
-using profiler::Recorder;
+using profiler::recorder::Recorder;
 
 // As a small job is: many operators, some collectives, the phases of a step.
 void record_step(Recorder& recorder, EventStream& operators, int lane, std::int64_t index) {
   constexpr int kOperators = 1'000, kCollectives = 12;
   recorder.begin_step(index);
-  for (const auto phase : {trace::Phase::kForward, trace::Phase::kBackward}) {
-    const profiler::PhaseScope scope(recorder, phase);
+  for (const auto phase : {trace::base::Phase::kForward, trace::base::Phase::kBackward}) {
+    const profiler::recorder::PhaseScope scope(recorder, phase);
     operators.push(kOperators / 2);
   }
   for (int i = 0; i < kCollectives; ++i) {
-    profiler::CollectiveCall call;
+    profiler::queue::CollectiveCall call;
     call.sequence = index * kCollectives + i;
-    call.function = call.executed = trace::CollectiveFunction::kAllReduce;
+    call.function = call.executed = trace::model::CollectiveFunction::kAllReduce;
     call.bytes = 1 << 20;
     const std::int64_t now = Recorder::now_ns();
     const std::uint64_t handle = recorder.enter_collective(call);
@@ -43,26 +43,27 @@ void record_step(Recorder& recorder, EventStream& operators, int lane, std::int6
 // The rows of a recorded file, put into another one as a writer does.
 class RowInserts {
  public:
-  static trace::Result<RowInserts> of(const std::filesystem::path& file) {
+  static trace::base::Result<RowInserts> of(const std::filesystem::path& file) {
     RowInserts inserts;
-    TRY_ASSIGN(auto from, trace::TraceFile::open(file));
-    trace::RowReader reader(0);
+    TRY_ASSIGN(auto from, trace::store::TraceFile::open(file));
+    trace::store::RowReader reader(0);
     TRY_ASSIGN(auto part, reader.read_some(from.database(), INT64_MAX));
     inserts.rows_ = std::move(part.rows);
     for (const auto& string : inserts.rows_.strings) inserts.strings_.add(string.id, string.text);
     const std::string copy = file.string() + ".copy";
-    TRY(trace::create_trace_file(copy, [](trace::Database&) -> trace::Result<void> { return {}; }));
-    TRY_ASSIGN(auto to, trace::open_for_writing(copy));
-    inserts.to_ = std::make_unique<trace::Database>(std::move(to));
+    TRY(trace::store::create_trace_file(
+        copy, [](trace::store::Database&) -> trace::base::Result<void> { return {}; }));
+    TRY_ASSIGN(auto to, trace::store::open_for_writing(copy));
+    inserts.to_ = std::make_unique<trace::store::Database>(std::move(to));
     return inserts;
   }
 
   // Milliseconds.
-  trace::Result<double> run(bool with_checksums) {
+  trace::base::Result<double> run(bool with_checksums) {
     TRY(to_->execute("begin"));
     double ms = 0;
-    trace::Result<void> done;
-    trace::for_each_row_list([&](auto list) {
+    trace::base::Result<void> done;
+    trace::store::for_each_row_list([&](auto list) {
       if (done) done = insert_all(rows_.*list, with_checksums, ms);
     });
     TRY(done);
@@ -72,31 +73,32 @@ class RowInserts {
 
  private:
   template <typename Row>
-  trace::Result<void> insert_all(const std::vector<Row>& rows, bool with_checksums, double& ms) {
+  trace::base::Result<void> insert_all(const std::vector<Row>& rows, bool with_checksums,
+                                       double& ms) {
     TRY_ASSIGN(auto statement,
-               to_->prepare(trace::insert_sql(trace::RowTable<Row>::kName,
-                                              trace::columns_of_table<Row>(), true)));
-    if (with_checksums) statement.tell_rows(*digest_, trace::RowTable<Row>::kName);
+               to_->prepare(trace::store::insert_sql(trace::store::RowTable<Row>::kName,
+                                                     trace::store::columns_of_table<Row>(), true)));
+    if (with_checksums) statement.tell_rows(*digest_, trace::store::RowTable<Row>::kName);
     const double before = thread_cpu_ms();
     std::int64_t row_id = 0;
     for (const Row& row : rows) {
       statement.bind(1, ++row_id);
-      trace::RowBinder binder(statement, strings_, 2);
-      trace::RowTable<Row>::fields(binder, row);
+      trace::store::RowBinder binder(statement, strings_, 2);
+      trace::store::RowTable<Row>::fields(binder, row);
       TRY(statement.run());
     }
     ms += thread_cpu_ms() - before;
     return {};
   }
 
-  trace::Batch rows_;
-  trace::StringIndex strings_;
-  std::unique_ptr<trace::Database> to_;
-  std::unique_ptr<trace::RowDigest> digest_ = std::make_unique<trace::RowDigest>();
+  trace::model::Batch rows_;
+  trace::store::StringIndex strings_;
+  std::unique_ptr<trace::store::Database> to_;
+  std::unique_ptr<trace::store::RowDigest> digest_ = std::make_unique<trace::store::RowDigest>();
 };
 
 // The median of what they add, of rounds side by side.
-trace::Result<double> checksums_of_rows_ms(const std::filesystem::path& file) {
+trace::base::Result<double> checksums_of_rows_ms(const std::filesystem::path& file) {
   constexpr int kRounds = 61;
   TRY_ASSIGN(RowInserts inserts, RowInserts::of(file));
   std::vector<double> added;
@@ -107,11 +109,11 @@ trace::Result<double> checksums_of_rows_ms(const std::filesystem::path& file) {
     TRY_ASSIGN(const double other, inserts.run(!first));
     added.push_back(first ? one - other : other - one);
   }
-  return trace::upper_median(added);
+  return trace::base::upper_median(added);
 }
 
-trace::Result<double> checksums_of_chunks_ms(const std::filesystem::path& file) {
-  TRY_ASSIGN(auto from, trace::TraceFile::open(file));
+trace::base::Result<double> checksums_of_chunks_ms(const std::filesystem::path& file) {
+  TRY_ASSIGN(auto from, trace::store::TraceFile::open(file));
   TRY_ASSIGN(auto chunks, from.database().prepare("select data, count from chunk"));
   double ms = 0;
   std::int64_t sum = 0;
@@ -120,7 +122,7 @@ trace::Result<double> checksums_of_chunks_ms(const std::filesystem::path& file) 
     if (!more) break;
     const auto data = chunks.blob(0);  // copied into one piece, and so in the cache
     const double before = thread_cpu_ms();
-    sum ^= trace::chunk_checksum({0, 0, chunks.integer(1), 0, 0}, data);
+    sum ^= trace::store::chunk_checksum({0, 0, chunks.integer(1), 0, 0}, data);
     ms += thread_cpu_ms() - before;
   }
   return sum == 0 ? 0 : ms;
@@ -128,11 +130,11 @@ trace::Result<double> checksums_of_chunks_ms(const std::filesystem::path& file) 
 
 }  // namespace
 
-trace::Result<void> measure_checksums(Rows& rows) {
+trace::base::Result<void> measure_checksums(Rows& rows) {
   constexpr int kSteps = 400;
   TRY_ASSIGN(auto recorder, ScratchRecorder::start());
   EventStream operators(**recorder);
-  const int lane = (*recorder)->add_lane(trace::LaneKind::kCommunication, "bench");
+  const int lane = (*recorder)->add_lane(trace::model::LaneKind::kCommunication, "bench");
   const double before = process_cpu_seconds();
   for (int i = 0; i < kSteps; ++i) {
     record_step(**recorder, operators, lane, i);

@@ -15,32 +15,32 @@ namespace shardlens::bench {
 class EventStream {
  public:
   enum class Times { kNow, kAhead };
-  explicit EventStream(profiler::Recorder& recorder, Times times = Times::kNow)
+  explicit EventStream(profiler::recorder::Recorder& recorder, Times times = Times::kNow)
       : recorder_(recorder),
         times_(times),
-        lane_(recorder.add_lane(trace::LaneKind::kOperators, "bench")) {
+        lane_(recorder.add_lane(trace::model::LaneKind::kOperators, "bench")) {
     for (int i = 0; i < 40; ++i) names_.push_back(recorder.intern("aten::op" + std::to_string(i)));
   }
   void push(int count) {
     for (int i = 0; i < count; ++i) {
-      trace::Event event;
+      trace::model::Event event;
       event.start_ns = time_;
       // Linear congruential, constants of Numerical Recipes; its high bits are irregular.
       random_ = random_ * 1664525 + 1013904223;
       event.duration_ns = times_ == Times::kNow ? 300 + (random_ >> 21) : 1'000 + (random_ >> 14);
       event.name = names_[(random_ >> 8) % names_.size()];
-      event.flags = trace::kEventLeaf;
-      recorder_.add_event(lane_, trace::EventKind::kOperator, event);
+      event.flags = trace::model::kEventLeaf;
+      recorder_.add_event(lane_, trace::model::EventKind::kOperator, event);
       time_ += event.duration_ns + 100;
     }
   }
 
  private:
-  profiler::Recorder& recorder_;
+  profiler::recorder::Recorder& recorder_;
   const Times times_;
   const int lane_;
-  std::vector<trace::StringId> names_;
-  std::int64_t time_ = profiler::Recorder::now_ns();
+  std::vector<trace::model::StringId> names_;
+  std::int64_t time_ = profiler::recorder::Recorder::now_ns();
   std::uint32_t random_ = 1;
 };
 

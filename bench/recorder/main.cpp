@@ -12,7 +12,7 @@ namespace shardlens::bench {
 namespace {
 
 // What one allocation and its end cost the thread that allocates, beside the allocator's own work.
-double ns_per_allocation(profiler::AllocationTracker& tracker) {
+double ns_per_allocation(profiler::memory::AllocationTracker& tracker) {
   constexpr std::uint64_t kLive = 2'000, kCount = 100'000;
   const auto address = [](std::uint64_t i) { return (i % kLive + 1) * 512; };
   const double before = thread_cpu_ms();
@@ -28,7 +28,7 @@ double ns_per_allocation(profiler::AllocationTracker& tracker) {
 }  // namespace
 
 void measure_allocations(Rows& rows) {
-  profiler::AllocationTracker tracker;
+  profiler::memory::AllocationTracker tracker;
   const double counted = ns_per_allocation(tracker);
   tracker.keep_addresses(true);
   ns_per_allocation(tracker);  // touches the table
@@ -48,7 +48,7 @@ void measure_allocations(Rows& rows) {
 
 namespace {
 
-trace::Result<void> measure(Rows& rows) {
+trace::base::Result<void> measure(Rows& rows) {
   torch::set_num_threads(1);
   torch::manual_seed(0);
   TRY(measure_throughput(rows));

@@ -12,9 +12,9 @@ namespace shardlens::bench {
 using Rows = std::vector<BenchRow>;
 
 // From the queue to the file: events per second of CPU, losses, and the share of the checksums.
-trace::Result<void> measure_throughput(Rows& rows);
-trace::Result<void> measure_losses(Rows& rows);
-trace::Result<void> measure_checksums(Rows& rows);
+trace::base::Result<void> measure_throughput(Rows& rows);
+trace::base::Result<void> measure_losses(Rows& rows);
+trace::base::Result<void> measure_checksums(Rows& rows);
 
 void measure_allocations(Rows& rows);
 
@@ -27,6 +27,6 @@ struct StepJob {
   double budget = 0;
   bool on_one_core = false;  // shared by the loop and the recorder's threads
 };
-trace::Result<void> measure_steps(const StepJob& job, Rows& rows);
+trace::base::Result<void> measure_steps(const StepJob& job, Rows& rows);
 
 }  // namespace shardlens::bench

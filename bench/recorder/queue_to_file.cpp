@@ -8,10 +8,10 @@
 namespace shardlens::bench {
 namespace {
 
-trace::Result<void> measure_throughput(EventStream::Times times, Rows& rows) {
+trace::base::Result<void> measure_throughput(EventStream::Times times, Rows& rows) {
   constexpr int kChunk = 40'000, kChunks = 50;
   // Far faster than any job, in bursts: the queue has to hold several of them.
-  profiler::RecorderOptions options;
+  profiler::recorder::RecorderOptions options;
   options.event_queue_capacity = 1 << 19;
   TRY_ASSIGN(auto recorder, ScratchRecorder::start(options));
   EventStream stream(**recorder, times);
@@ -45,12 +45,12 @@ trace::Result<void> measure_throughput(EventStream::Times times, Rows& rows) {
 
 }  // namespace
 
-trace::Result<void> measure_throughput(Rows& rows) {
+trace::base::Result<void> measure_throughput(Rows& rows) {
   TRY(measure_throughput(EventStream::Times::kNow, rows));
   return measure_throughput(EventStream::Times::kAhead, rows);
 }
 
-trace::Result<void> measure_losses(Rows& rows) {
+trace::base::Result<void> measure_losses(Rows& rows) {
   constexpr int kPerMillisecond = 200, kMilliseconds = 2'000;
   TRY_ASSIGN(auto recorder, ScratchRecorder::start());
   EventStream stream(**recorder);

@@ -16,32 +16,34 @@ namespace shardlens::bench {
 
 class ScratchRecorder {
  public:
-  static trace::Result<std::unique_ptr<ScratchRecorder>> start(
-      profiler::RecorderOptions options = {}) {
+  static trace::base::Result<std::unique_ptr<ScratchRecorder>> start(
+      profiler::recorder::RecorderOptions options = {}) {
     std::string pattern =
         (std::filesystem::temp_directory_path() / "bench_recorder.XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr)
-      return trace::fail(trace::ErrorKind::kIo, "No temporary folder could be made: set TMPDIR.");
+      return trace::base::fail(trace::base::ErrorKind::kIo,
+                               "No temporary folder could be made: set TMPDIR.");
     options.file = std::filesystem::path(pattern) / "rank_0.sqlite";
-    TRY_ASSIGN(auto recorder, profiler::Recorder::start(std::move(options)));
+    TRY_ASSIGN(auto recorder, profiler::recorder::Recorder::start(std::move(options)));
     return std::unique_ptr<ScratchRecorder>(new ScratchRecorder(pattern, std::move(recorder)));
   }
   ~ScratchRecorder() {
     recorder_.reset();
     std::filesystem::remove_all(folder_);
   }
-  profiler::Recorder& operator*() { return *recorder_; }
-  profiler::Recorder* operator->() { return recorder_.get(); }
+  profiler::recorder::Recorder& operator*() { return *recorder_; }
+  profiler::recorder::Recorder* operator->() { return recorder_.get(); }
   std::filesystem::path file() const { return folder_ / "rank_0.sqlite"; }
   std::int64_t file_bytes() const {
     return static_cast<std::int64_t>(std::filesystem::file_size(file()));
   }
 
  private:
-  ScratchRecorder(std::filesystem::path folder, std::unique_ptr<profiler::Recorder> recorder)
+  ScratchRecorder(std::filesystem::path folder,
+                  std::unique_ptr<profiler::recorder::Recorder> recorder)
       : folder_(std::move(folder)), recorder_(std::move(recorder)) {}
   std::filesystem::path folder_;
-  std::unique_ptr<profiler::Recorder> recorder_;
+  std::unique_ptr<profiler::recorder::Recorder> recorder_;
 };
 
 inline double process_cpu_seconds() {

@@ -19,7 +19,7 @@
 namespace shardlens::bench {
 namespace {
 
-using profiler::Recorder;
+using profiler::recorder::Recorder;
 
 // A few layers: bound by their products or, with a small width, by the launch of their operators.
 class Loop {
@@ -36,17 +36,18 @@ class Loop {
   void step(Recorder* recorder) {
     if (recorder) recorder->begin_step(index_++);
     optimizer_.zero_grad();
-    const auto loss = phase(recorder, trace::Phase::kForward,
+    const auto loss = phase(recorder, trace::base::Phase::kForward,
                             [&] { return layers_->forward(input_).pow(2).mean(); });
-    phase(recorder, trace::Phase::kBackward, [&] { loss.backward(); });
-    phase(recorder, trace::Phase::kOptimizer, [&] { optimizer_.step(); });
+    phase(recorder, trace::base::Phase::kBackward, [&] { loss.backward(); });
+    phase(recorder, trace::base::Phase::kOptimizer, [&] { optimizer_.step(); });
     if (recorder) recorder->end_step({});
   }
 
  private:
   template <typename Work>
-  static std::invoke_result_t<Work> phase(Recorder* recorder, trace::Phase phase, Work&& work) {
-    std::optional<profiler::PhaseScope> scope;
+  static std::invoke_result_t<Work> phase(Recorder* recorder, trace::base::Phase phase,
+                                          Work&& work) {
+    std::optional<profiler::recorder::PhaseScope> scope;
     if (recorder) scope.emplace(*recorder, phase);
     return work();
   }
@@ -81,7 +82,7 @@ class BareObserver {
   }
   static void end_time(const at::RecordFunction&, at::ObserverContext*) { clock_.now_ns(); }
 
-  static inline thread_local profiler::TickClock clock_;
+  static inline thread_local profiler::pytorch::TickClock clock_;
   at::CallbackHandle callback_;
 };
 
@@ -113,15 +114,16 @@ struct Said {
   double slowdown = 0;
   std::int64_t events = 0, steps = 0;
 };
-trace::Result<Said> read_said(const std::filesystem::path& file) {
+trace::base::Result<Said> read_said(const std::filesystem::path& file) {
   TRY_ASSIGN(auto database,
-             trace::Database::open(file.string(), SQLITE_OPEN_READONLY, file.string()));
+             trace::store::Database::open(file.string(), SQLITE_OPEN_READONLY, file.string()));
   TRY_ASSIGN(const auto time_ns, database.integer("select sum(end_ns - start_ns) from step"));
   TRY_ASSIGN(const auto cost_ns, database.integer("select sum(callback_ns) from recorder_cost"));
   Said said;
   TRY_ASSIGN(said.events, database.integer("select sum(count) from chunk"));
   TRY_ASSIGN(said.steps, database.integer("select count(*) from step"));
-  said.slowdown = trace::slowdown(static_cast<double>(cost_ns), static_cast<double>(time_ns));
+  said.slowdown =
+      trace::analysis::slowdown(static_cast<double>(cost_ns), static_cast<double>(time_ns));
   return said;
 }
 
@@ -162,7 +164,7 @@ KindTimes run_in_turn(const StepJob& job, Recorder& recorder) {
   KindTimes times;
   for (int block = 0; block < kKinds * job.blocks; ++block) {
     const Kind kind = kind_of(block);
-    std::optional<profiler::OperatorObserver> recording;
+    std::optional<profiler::pytorch::OperatorObserver> recording;
     std::optional<BareObserver> observer;
     if (kind == kRecorded) recording.emplace(recorder);
     if (kind == kObserved) observer.emplace(BareObserver::Does::kNothing);
@@ -173,14 +175,14 @@ KindTimes run_in_turn(const StepJob& job, Recorder& recorder) {
 }
 
 void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows& rows) {
-  const double plain = trace::upper_median(times[kPlain].wall_ms),
-               recorded = trace::upper_median(times[kRecorded].wall_ms);
+  const double plain = trace::base::upper_median(times[kPlain].wall_ms),
+               recorded = trace::base::upper_median(times[kRecorded].wall_ms);
   const double ratio = recorded / plain;
-  const double observed = trace::upper_median(times[kObserved].wall_ms);
+  const double observed = trace::base::upper_median(times[kObserved].wall_ms);
   const std::string same = "the same without recording";
   rows.push_back({"step time with recording, " + job.what, recorded, "ms", same, ratio,
                   percent("<= +%g %%", job.budget), ratio <= 1 + job.budget});
-  const double timed = trace::upper_median(times[kTimed].wall_ms);
+  const double timed = trace::base::upper_median(times[kTimed].wall_ms);
   rows.push_back({"LibTorch's dispatch alone, for an observer that does nothing, " + job.what,
                   observed,
                   "ms",
@@ -202,14 +204,14 @@ void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows
                   {},
                   "",
                   {}});
-  rows.push_back(
-      {"CPU time of the training thread per step, " + job.what,
-       trace::upper_median(times[kRecorded].cpu_ms),
-       "ms",
-       same,
-       trace::upper_median(times[kRecorded].cpu_ms) / trace::upper_median(times[kPlain].cpu_ms),
-       "",
-       {}});
+  rows.push_back({"CPU time of the training thread per step, " + job.what,
+                  trace::base::upper_median(times[kRecorded].cpu_ms),
+                  "ms",
+                  same,
+                  trace::base::upper_median(times[kRecorded].cpu_ms) /
+                      trace::base::upper_median(times[kPlain].cpu_ms),
+                  "",
+                  {}});
   const double per_step = static_cast<double>(said.events) / static_cast<double>(said.steps);
   rows.push_back({"an operator's share of that, LibTorch's and ours, " + job.what,
                   (recorded - plain) * 1e6 / per_step,
@@ -225,7 +227,7 @@ void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows
 
 }  // namespace
 
-trace::Result<void> measure_steps(const StepJob& job, Rows& rows) {
+trace::base::Result<void> measure_steps(const StepJob& job, Rows& rows) {
   // Tensors keep their memory: what the kernel needs to give it anew depends on chance.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);

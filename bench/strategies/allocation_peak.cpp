@@ -5,9 +5,9 @@
 
 #include "profiler/pytorch/torch_sources.h"
 
-using shardlens::profiler::install_cpu_memory_tracker;
-using shardlens::profiler::take_cpu_memory_peak;
-using shardlens::trace::MemoryCategory;
+using shardlens::profiler::pytorch::install_cpu_memory_tracker;
+using shardlens::profiler::pytorch::take_cpu_memory_peak;
+using shardlens::trace::model::MemoryCategory;
 
 extern "C" {
 

@@ -79,11 +79,11 @@ class Bench {
       return;
     }
     say("making a run");
-    trace::SyntheticRunOptions synthetic;
+    trace::synthetic::SyntheticRunOptions synthetic;
     synthetic.name = "bench";
     synthetic.ranks = options_.ranks;
     synthetic.events = options_.events;
-    const auto made = trace::generate_run(folder_, synthetic);
+    const auto made = trace::synthetic::generate_run(folder_, synthetic);
     if (!made) throw std::runtime_error(made.error().message);
     run_ = made->folder;
     events_ = static_cast<double>(made->events);
@@ -125,7 +125,7 @@ class Bench {
     if (options_.plain) {
       say("the same events as plain rows of SQLite");
       plain = folder_ / "plain.sqlite";
-      const auto exported = trace::export_rows(run_, plain);
+      const auto exported = trace::store::export_rows(run_, plain);
       if (!exported) throw std::runtime_error(exported.error().message);
     }
     say("SQL");

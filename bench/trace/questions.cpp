@@ -21,7 +21,7 @@ constexpr int kWarmRounds = 5;
 constexpr const char* kPattern = "gemm|all_?reduce";
 
 template <typename T>
-T value_of(trace::Result<T> result) {
+T value_of(trace::base::Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
   return std::move(*result);
 }
@@ -41,17 +41,17 @@ double best_seconds_of(Work work) {
   return best;
 }
 
-void read_all(trace::RunExplorer& explorer) {
+void read_all(trace::explore::RunExplorer& explorer) {
   while (value_of(explorer.work())) {
   }
 }
 
-trace::TimeRange whole(const trace::RunExplorer& explorer) {
+trace::timeline::TimeRange whole(const trace::explore::RunExplorer& explorer) {
   const auto rows = explorer.rows();
   return {rows->start_ns, rows->end_ns + 1, {}};
 }
 
-double plain_seconds(trace::Database& database, const std::string& sql) {
+double plain_seconds(trace::store::Database& database, const std::string& sql) {
   return seconds_of([&] {
     auto statement = value_of(database.prepare(sql));
     while (value_of(statement.step())) {
@@ -65,7 +65,7 @@ Figures measure_questions(const std::filesystem::path& run) {
   Figures figures;
   {
     // Asked at once: no chunk was decoded yet, nor rows read.
-    const auto explorer = value_of(trace::RunExplorer::open(run));
+    const auto explorer = value_of(trace::explore::RunExplorer::open(run));
     const auto range = whole(*explorer);
     const auto count = [&] { value_of(explorer->statistics(range)); };
     figures["statistics_cold_ms"] = 1e3 * seconds_of(count);
@@ -73,9 +73,9 @@ Figures measure_questions(const std::filesystem::path& run) {
     figures["statistics_warm_ms"] = 1e3 * best_seconds_of(count);
     figures["highest_mib"] = highest_resident_mib();
   }
-  const auto explorer = value_of(trace::RunExplorer::open(run));
+  const auto explorer = value_of(trace::explore::RunExplorer::open(run));
   read_all(*explorer);
-  const trace::NamePattern pattern{kPattern, false, true};
+  const trace::timeline::NamePattern pattern{kPattern, false, true};
   const auto find = [&] { value_of(explorer->find(pattern)); };
   figures["search_cold_ms"] = 1e3 * seconds_of(find);
   figures["search_warm_ms"] = 1e3 * best_seconds_of(find);
@@ -88,14 +88,14 @@ Figures measure_sql(const std::filesystem::path& run, const std::filesystem::pat
   const std::string like = "select count(*) from kernel where name like '%gemm%'";
   Figures figures;
   const auto ask = [&](const std::string& sql) {
-    return seconds_of([&] { value_of(trace::query_run(run, sql)); });
+    return seconds_of([&] { value_of(trace::store::query_run(run, sql)); });
   };
   figures["count_s"] = ask("select count(*) from kernel");
   figures["group_s"] = ask(group);
   figures["like_s"] = ask(like);
   if (plain.empty()) return figures;
   auto database =
-      value_of(trace::Database::open(plain.string(), SQLITE_OPEN_READONLY, plain.string()));
+      value_of(trace::store::Database::open(plain.string(), SQLITE_OPEN_READONLY, plain.string()));
   plain_seconds(database, "select count(*) from kernel");  // the file is in memory from here on
   figures["plain_group_s"] = plain_seconds(database, group);
   figures["plain_like_s"] = plain_seconds(database, like);

@@ -10,14 +10,14 @@ namespace shardlens::bench {
 
 namespace {
 
-double number(trace::Database& database, const std::string& sql) {
+double number(trace::store::Database& database, const std::string& sql) {
   const auto value = database.integer(sql);
   if (!value) throw std::runtime_error(value.error().message);
   return static_cast<double>(*value);
 }
 
 void add_file(const std::filesystem::path& file, Figures& figures) {
-  auto database = trace::Database::open(file.string(), SQLITE_OPEN_READONLY, file.string());
+  auto database = trace::store::Database::open(file.string(), SQLITE_OPEN_READONLY, file.string());
   if (!database) throw std::runtime_error(database.error().message);
   const auto add = [&](const char* name, const std::string& sql) {
     figures[name] += number(*database, sql);

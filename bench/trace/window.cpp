@@ -47,8 +47,8 @@ class Viewer {
     io.DisplaySize = {kWidth, kHeight};
     io.DeltaTime = 1.0f / 60;
     io.MousePos = {kWidth * 0.45f, kHeight * 0.4f};
-    ui::ViewPreferences preferences;
-    preferences.workspace = ui::kInspectWorkspace;
+    ui::state::ViewPreferences preferences;
+    preferences.workspace = ui::state::kInspectWorkspace;
     view_.set_preferences(preferences);
     controller_.look_around();
   }
@@ -67,7 +67,7 @@ class Viewer {
       io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
     }
     ImGui::NewFrame();
-    ui::Commands commands;
+    ui::state::Commands commands;
     view_.draw(*snapshot_, commands);
     ImGui::Render();
     for (const auto& command : commands) controller_.execute(command);
@@ -86,16 +86,16 @@ class Viewer {
   const void* picture() const { return snapshot_->inspect->picture.get(); }
 
  private:
-  static app::ControllerOptions options_of(const std::filesystem::path& run) {
-    app::ControllerOptions options;
+  static app::session::ControllerOptions options_of(const std::filesystem::path& run) {
+    app::session::ControllerOptions options;
     options.runs_dir = run.parent_path();
     options.run = run;
     return options;
   }
 
-  app::Controller controller_;
-  ui::MainView view_;
-  std::shared_ptr<const ui::Snapshot> snapshot_;
+  app::session::Controller controller_;
+  ui::window::MainView view_;
+  std::shared_ptr<const ui::state::Snapshot> snapshot_;
 };
 
 template <typename Condition>

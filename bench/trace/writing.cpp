@@ -29,27 +29,27 @@ constexpr std::int64_t kStartNs = 1'790'000'000'000'000'000;
 constexpr int kSteps = 100;
 constexpr auto kBeat = 20ms;  // how often a recorder hands over what it has
 
-void must(trace::Result<void> result) {
+void must(trace::base::Result<void> result) {
   if (!result) throw std::runtime_error(result.error().message);
 }
 
-std::int64_t events_in(const trace::Batch& batch) {
+std::int64_t events_in(const trace::model::Batch& batch) {
   std::int64_t count = 0;
   for (const auto& run : batch.events) count += static_cast<std::int64_t>(run.events.size());
   return count;
 }
 
 struct Prepared {
-  trace::Batch definitions;
-  std::vector<trace::Batch> steps;
+  trace::model::Batch definitions;
+  std::vector<trace::model::Batch> steps;
   std::vector<std::int64_t> ends_ns;
   std::int64_t events = 0;
 };
 
 Prepared prepare(int rank, int ranks, int steps) {
-  const trace::StepShape shape = trace::make_step_shape();
-  trace::SyntheticRank rows(shape, rank, ranks, 0);
-  trace::StepSchedule schedule(shape, ranks, 0, kStartNs);
+  const trace::synthetic::StepShape shape = trace::synthetic::make_step_shape();
+  trace::synthetic::SyntheticRank rows(shape, rank, ranks, 0);
+  trace::synthetic::StepSchedule schedule(shape, ranks, 0, kStartNs);
   Prepared prepared;
   prepared.definitions = rows.definitions();
   for (int step = 0; step < steps; ++step) {
@@ -70,13 +70,14 @@ double thread_cpu_seconds() {
 // A recorder's part of a beat: events of the prepared steps, one after the other, moved to now.
 class Stream {
  public:
-  explicit Stream(const trace::Batch& step) {
+  explicit Stream(const trace::model::Batch& step) {
     for (const auto& run : step.events) {
       for (const auto& event : run.events) events_.push_back({run.lane, run.kind, event});
     }
   }
-  trace::Batch take(int rank, std::int64_t count, std::int64_t begin_ns, std::int64_t length_ns) {
-    trace::Batch batch;
+  trace::model::Batch take(int rank, std::int64_t count, std::int64_t begin_ns,
+                           std::int64_t length_ns) {
+    trace::model::Batch batch;
     for (std::int64_t i = 0; i < count; ++i) {
       const auto& [lane, kind, event] = events_[next_++ % events_.size()];
       auto& events = run_of(batch, rank, lane, kind);
@@ -90,11 +91,11 @@ class Stream {
  private:
   struct Placed {
     int lane;
-    trace::EventKind kind;
-    trace::Event event;
+    trace::model::EventKind kind;
+    trace::model::Event event;
   };
-  static std::vector<trace::Event>& run_of(trace::Batch& batch, int rank, int lane,
-                                           trace::EventKind kind) {
+  static std::vector<trace::model::Event>& run_of(trace::model::Batch& batch, int rank, int lane,
+                                                  trace::model::EventKind kind) {
     for (auto& run : batch.events) {
       if (run.lane == lane && run.kind == kind) return run.events;
     }
@@ -111,7 +112,7 @@ class Stream {
 
 double seconds_of_writing(const Prepared& prepared, const std::filesystem::path& file) {
   const double begin = thread_cpu_seconds();
-  auto writer = trace::RowWriter::create_file(file, 0);
+  auto writer = trace::store::RowWriter::create_file(file, 0);
   if (!writer) throw std::runtime_error(writer.error().message);
   for (std::size_t step = 0; step < prepared.steps.size(); ++step) {
     must(writer->begin());
@@ -139,24 +140,24 @@ Figures measure_writing(const std::filesystem::path& folder) {
 
 Figures measure_soak(const std::filesystem::path& folder, const SoakOptions& options) {
   std::signal(SIGXFSZ, SIG_IGN);
-  std::vector<std::unique_ptr<trace::TraceWriter>> writers;
+  std::vector<std::unique_ptr<trace::store::TraceWriter>> writers;
   std::vector<Stream> streams;
   const Prepared prepared = prepare(0, options.writers, 1);
   for (int rank = 0; rank < options.writers; ++rank) {
-    auto writer =
-        trace::TraceWriter::create(folder / ("rank_" + std::to_string(rank) + ".sqlite"), rank);
+    auto writer = trace::store::TraceWriter::create(
+        folder / ("rank_" + std::to_string(rank) + ".sqlite"), rank);
     if (!writer) throw std::runtime_error(writer.error().message);
     writers.push_back(std::move(*writer));
-    writers.back()->submit(trace::Batch(prepare(rank, options.writers, 0).definitions));
+    writers.back()->submit(trace::model::Batch(prepare(rank, options.writers, 0).definitions));
     streams.emplace_back(prepared.steps.front());
   }
   const auto begin = Clock::now();
   Figures figures;
   double events = 0;
-  std::int64_t told_ns = trace::wall_clock_ns();
+  std::int64_t told_ns = trace::base::wall_clock_ns();
   for (auto next = begin + kBeat;; next += kBeat) {
     std::this_thread::sleep_until(next);
-    const std::int64_t now_ns = trace::wall_clock_ns();
+    const std::int64_t now_ns = trace::base::wall_clock_ns();
     const std::int64_t length = now_ns - told_ns;
     const std::int64_t count = options.events_per_s * length / 1'000'000'000;
     for (std::size_t rank = 0; rank < writers.size(); ++rank) {

@@ -9,7 +9,7 @@
 #include "profiler/queue/records.h"
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::collective {
 
 class CapturedCollectives {
  public:
@@ -22,34 +22,36 @@ class CapturedCollectives {
 
   explicit CapturedCollectives(int rank) : rank_(rank) {}
 
-  void add(const CollectiveCaptured& captured);
-  void add(const CapturedLaunched& launched);
-  void add(const CollectiveReplay& replay, std::int64_t now_ns);
+  void add(const queue::CollectiveCaptured& captured);
+  void add(const queue::CapturedLaunched& launched);
+  void add(const queue::CollectiveReplay& replay, std::int64_t now_ns);
 
   // Called once per drain of all queues. A replay of what is not known makes none: its kernel is
   // shown all the same.
-  std::vector<trace::Collective> take_finished(std::int64_t now_ns);
+  std::vector<trace::model::Collective> take_finished(std::int64_t now_ns);
 
   // The same on all ranks, whatever else they do. `index`: of the collective among those of its
   // launch. -1 where any of the numbers is not known.
-  static std::int64_t sequence_of(std::int64_t index, const CollectiveReplay& replay);
+  static std::int64_t sequence_of(std::int64_t index, const queue::CollectiveReplay& replay);
 
  private:
   struct Captured {
     bool is_known = false;
-    CollectiveCall call;
-    CollectiveLaunch launch;
+    queue::CollectiveCall call;
+    queue::CollectiveLaunch launch;
   };
   struct Waiting {
-    CollectiveReplay replay;
+    queue::CollectiveReplay replay;
     std::int64_t since_ns = 0;
   };
 
   Captured& captured_of(std::uint64_t handle);
   void carry(std::uint64_t handle, Captured& captured, std::uint64_t launch);
   // False: not all that its kernel carries is known.
-  bool make_rows(const CollectiveReplay& replay, std::vector<trace::Collective>& rows) const;
-  trace::Collective row_of(const Captured& captured, const CollectiveReplay& replay) const;
+  bool make_rows(const queue::CollectiveReplay& replay,
+                 std::vector<trace::model::Collective>& rows) const;
+  trace::model::Collective row_of(const Captured& captured,
+                                  const queue::CollectiveReplay& replay) const;
 
   const int rank_;
   std::map<std::uint64_t, Captured> captured_;             // handles grow
@@ -57,4 +59,4 @@ class CapturedCollectives {
   std::vector<Waiting> replays_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::collective

@@ -6,30 +6,31 @@
 #include "profiler/collective/collective_row.h"
 #include "trace/model/collective_fields.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::collective {
 namespace {
 
 // The queues are drained every 50 ms: a part that is missing for so long was lost.
 constexpr std::int64_t kOrphanAfterNs = 10'000'000'000;
 
-trace::Collective to_row(int rank, const CollectiveEntered& entered) {
-  trace::Collective row = row_of(rank, entered.call);
-  trace::set_entry(row, entered);
+trace::model::Collective to_row(int rank, const queue::CollectiveEntered& entered) {
+  trace::model::Collective row = row_of(rank, entered.call);
+  trace::model::set_entry(row, entered);
   return row;
 }
 
-trace::PendingCollective to_pending(int rank, const CollectiveEntered& entered) {
-  trace::PendingCollective row;
+trace::model::PendingCollective to_pending(int rank, const queue::CollectiveEntered& entered) {
+  trace::model::PendingCollective row;
   row.rank = rank;
-  trace::set_call(row, entered.call);
-  trace::set_entry(row, entered);
+  trace::model::set_call(row, entered.call);
+  trace::model::set_entry(row, entered);
   return row;
 }
 
 // Sends and receives have no number; handles grow as they are entered.
-bool is_numbered(const CollectiveCall& call) { return call.sequence >= 0; }
+bool is_numbered(const queue::CollectiveCall& call) { return call.sequence >= 0; }
 
-CollectiveTimes around(const std::optional<CollectiveTimes>& known, const CollectiveTimes& more) {
+queue::CollectiveTimes around(const std::optional<queue::CollectiveTimes>& known,
+                              const queue::CollectiveTimes& more) {
   if (!known) return more;
   return {known->lane, std::min(known->start_ns, more.start_ns),
           std::max(known->end_ns, more.end_ns)};
@@ -37,24 +38,24 @@ CollectiveTimes around(const std::optional<CollectiveTimes>& known, const Collec
 
 }  // namespace
 
-void CollectiveJoin::add(const CollectiveEntered& entered, std::int64_t now_ns) {
+void CollectiveJoin::add(const queue::CollectiveEntered& entered, std::int64_t now_ns) {
   Parts& parts = parts_of(entered.handle, now_ns);
   parts.entered = entered;
   latest_seen_ns_[entered.call.process_group] = now_ns;
   note_complete(entered.handle, parts);
 }
 
-void CollectiveJoin::add(const CollectiveStarted& started, std::int64_t now_ns) {
+void CollectiveJoin::add(const queue::CollectiveStarted& started, std::int64_t now_ns) {
   parts_of(started.handle, now_ns).started = started;
 }
 
-void CollectiveJoin::add(const CollectiveEnded& ended, std::int64_t now_ns) {
+void CollectiveJoin::add(const queue::CollectiveEnded& ended, std::int64_t now_ns) {
   Parts& parts = parts_of(ended.handle, now_ns);
   parts.ended = ended;
   note_complete(ended.handle, parts);
 }
 
-void CollectiveJoin::add(const CollectiveLaunched& launched, std::int64_t now_ns) {
+void CollectiveJoin::add(const queue::CollectiveLaunched& launched, std::int64_t now_ns) {
   Parts& parts = parts_of(launched.handle, now_ns);
   if (!parts.chosen) parts.chosen = launched.launch;
   if (launched.launch.launch == 0) return;
@@ -69,7 +70,7 @@ void CollectiveJoin::add(const CollectiveLaunched& launched, std::int64_t now_ns
   note_complete(launched.handle, parts);
 }
 
-void CollectiveJoin::add(const LaunchEnded& ended, std::int64_t now_ns) {
+void CollectiveJoin::add(const queue::LaunchEnded& ended, std::int64_t now_ns) {
   kernels_.try_emplace(ended.launch, Kernel{ended.times, now_ns});
   const auto [first, last] = launched_.equal_range(ended.launch);
   for (auto entry = first; entry != last; ++entry) {
@@ -83,7 +84,7 @@ void CollectiveJoin::add(const LaunchEnded& ended, std::int64_t now_ns) {
   launched_.erase(first, last);
 }
 
-void CollectiveJoin::add(const CollectiveObserved& observed, std::int64_t now_ns) {
+void CollectiveJoin::add(const queue::CollectiveObserved& observed, std::int64_t now_ns) {
   Parts& parts = parts_of(observed.handle, now_ns);
   parts.observed = observed.times;
   parts.observed_at_ns = now_ns;
@@ -114,7 +115,7 @@ bool CollectiveJoin::is_settled(Parts& parts, std::int64_t now_ns) const {
 }
 
 void CollectiveJoin::finish(std::uint64_t handle, const Parts& parts, Finished& finished) {
-  trace::Collective row = to_row(rank_, *parts.entered);
+  trace::model::Collective row = to_row(rank_, *parts.entered);
   if (parts.chosen) set_launch(row, *parts.chosen);
   if (parts.ended) {
     const std::int64_t start_ns = parts.started ? parts.started->start_ns : row.enqueued_ns;
@@ -156,8 +157,8 @@ CollectiveJoin::Finished CollectiveJoin::take_finished(std::int64_t now_ns) {
   return finished;
 }
 
-std::vector<trace::PendingCollective> CollectiveJoin::pending() const {
-  std::vector<trace::PendingCollective> rows;
+std::vector<trace::model::PendingCollective> CollectiveJoin::pending() const {
+  std::vector<trace::model::PendingCollective> rows;
   for (const auto& [handle, parts] : parts_) {
     if (!parts.entered || parts.has_ended()) continue;
     rows.push_back(to_pending(rank_, *parts.entered));
@@ -165,13 +166,13 @@ std::vector<trace::PendingCollective> CollectiveJoin::pending() const {
   return rows;
 }
 
-std::vector<trace::PendingCollective> CollectiveJoin::latest_undetailed() const {
-  std::vector<trace::PendingCollective> rows;
+std::vector<trace::model::PendingCollective> CollectiveJoin::latest_undetailed() const {
+  std::vector<trace::model::PendingCollective> rows;
   for (const auto& [group, row] : latest_undetailed_) rows.push_back(row);
   return rows;
 }
 
-bool CollectiveJoin::is_overtaken(std::uint64_t handle, const CollectiveCall& call) const {
+bool CollectiveJoin::is_overtaken(std::uint64_t handle, const queue::CollectiveCall& call) const {
   const auto latest = latest_ended_.find(call.process_group);
   if (latest == latest_ended_.end()) return false;
   return is_numbered(call) ? latest->second.sequence > call.sequence
@@ -187,7 +188,7 @@ bool CollectiveJoin::is_left_behind(const Parts& parts) const {
 // is reported late, and not always in order; nothing else ends what was only left behind.
 bool CollectiveJoin::is_lost(std::uint64_t handle, Parts& parts, std::int64_t now_ns) const {
   if (!parts.entered || parts.has_ended()) return false;
-  const CollectiveCall& call = parts.entered->call;
+  const queue::CollectiveCall& call = parts.entered->call;
   const bool overtaken = is_overtaken(handle, call);
   if (!overtaken && !is_left_behind(parts)) return false;
   if (parts.behind_ns == 0) {
@@ -221,4 +222,4 @@ std::int64_t CollectiveJoin::drop_incomplete(std::int64_t now_ns) {
   return dropped;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::collective

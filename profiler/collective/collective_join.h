@@ -10,7 +10,7 @@
 #include "profiler/queue/records.h"
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::collective {
 
 class CollectiveJoin {
  public:
@@ -24,29 +24,29 @@ class CollectiveJoin {
 
   explicit CollectiveJoin(int rank) : rank_(rank) {}
 
-  void add(const CollectiveEntered& entered, std::int64_t now_ns);
-  void add(const CollectiveStarted& started, std::int64_t now_ns);
-  void add(const CollectiveEnded& ended, std::int64_t now_ns);
-  void add(const CollectiveLaunched& launched, std::int64_t now_ns);
-  void add(const LaunchEnded& ended, std::int64_t now_ns);
-  void add(const CollectiveObserved& observed, std::int64_t now_ns);
+  void add(const queue::CollectiveEntered& entered, std::int64_t now_ns);
+  void add(const queue::CollectiveStarted& started, std::int64_t now_ns);
+  void add(const queue::CollectiveEnded& ended, std::int64_t now_ns);
+  void add(const queue::CollectiveLaunched& launched, std::int64_t now_ns);
+  void add(const queue::LaunchEnded& ended, std::int64_t now_ns);
+  void add(const queue::CollectiveObserved& observed, std::int64_t now_ns);
 
   // Collectives that are complete now; called once per drain of all queues. Those that were entered
   // while no detail was recorded are only counted, in `undetailed`.
   // Times are those of who ran it, else the kernels', else, where a kernel was never announced or
   // did not come in time, those that the host observed.
   struct Finished {
-    std::vector<trace::Collective> collectives;
+    std::vector<trace::model::Collective> collectives;
     std::int64_t undetailed = 0;
   };
   Finished take_finished(std::int64_t now_ns);
   // From now on what the host observed counts at once.
   void stop_waiting() { waits_for_kernels_ = false; }
   // Entered and not ended, in the order of entering.
-  std::vector<trace::PendingCollective> pending() const;
+  std::vector<trace::model::PendingCollective> pending() const;
   // The latest completed collective of each group, where it was only counted: so that a rank that
   // stands still shows how far it came.
-  std::vector<trace::PendingCollective> latest_undetailed() const;
+  std::vector<trace::model::PendingCollective> latest_undetailed() const;
   // Forgets what can never be complete since a record was lost, and returns how many: starts and
   // ends without an entering, and what has not ended although a later one of its group has, as
   // groups run theirs in order, or was asked for long afterwards.
@@ -54,12 +54,12 @@ class CollectiveJoin {
 
  private:
   struct Parts {
-    std::optional<CollectiveEntered> entered;
-    std::optional<CollectiveStarted> started;
-    std::optional<CollectiveEnded> ended;
-    std::optional<CollectiveTimes> observed;
-    std::optional<CollectiveTimes> kernels;  // around all of them
-    std::optional<CollectiveLaunch> chosen;  // of the first launch
+    std::optional<queue::CollectiveEntered> entered;
+    std::optional<queue::CollectiveStarted> started;
+    std::optional<queue::CollectiveEnded> ended;
+    std::optional<queue::CollectiveTimes> observed;
+    std::optional<queue::CollectiveTimes> kernels;  // around all of them
+    std::optional<queue::CollectiveLaunch> chosen;  // of the first launch
     int launches = 0;
     int kernels_to_come = 0;
     std::int64_t first_seen_ns = 0;
@@ -71,7 +71,7 @@ class CollectiveJoin {
     bool has_ended() const { return ended || observed || (launches > 0 && kernels_to_come == 0); }
   };
   struct Kernel {
-    CollectiveTimes times;
+    queue::CollectiveTimes times;
     std::int64_t since_ns = 0;
   };
   struct Latest {
@@ -85,7 +85,7 @@ class CollectiveJoin {
   bool is_settled(Parts& parts, std::int64_t now_ns) const;
   void finish(std::uint64_t handle, const Parts& parts, Finished& finished);
   // Whether a later one of its group has ended.
-  bool is_overtaken(std::uint64_t handle, const CollectiveCall& call) const;
+  bool is_overtaken(std::uint64_t handle, const queue::CollectiveCall& call) const;
   // Whether its group's latest was asked for kAheadLimitNs after it.
   bool is_left_behind(const Parts& parts) const;
   bool is_lost(std::uint64_t handle, Parts& parts, std::int64_t now_ns) const;
@@ -101,7 +101,7 @@ class CollectiveJoin {
   std::map<int, Latest> latest_ended_;          // by group
   std::map<int, std::int64_t> latest_seen_ns_;  // of those entered, by group
   // By group; newer than all recorded.
-  std::map<int, trace::PendingCollective> latest_undetailed_;
+  std::map<int, trace::model::PendingCollective> latest_undetailed_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::collective

@@ -7,27 +7,27 @@
 #include "trace/model/collective_fields.h"
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::collective {
 
-inline trace::Collective row_of(int rank, const CollectiveCall& call) {
-  trace::Collective row;
+inline trace::model::Collective row_of(int rank, const queue::CollectiveCall& call) {
+  trace::model::Collective row;
   row.rank = rank;
-  trace::set_call(row, call);
+  trace::model::set_call(row, call);
   row.executed = call.executed;
   row.data_type = call.data_type;
   return row;
 }
 
-inline void set_launch(trace::Collective& row, const CollectiveLaunch& launch) {
+inline void set_launch(trace::model::Collective& row, const queue::CollectiveLaunch& launch) {
   row.algorithm = launch.algorithm;
   row.protocol = launch.protocol;
   row.channels = launch.channels;
 }
 
-inline void set_times(trace::Collective& row, const CollectiveTimes& times) {
+inline void set_times(trace::model::Collective& row, const queue::CollectiveTimes& times) {
   row.lane = times.lane;
   row.start_ns = times.start_ns;
   row.end_ns = std::max(times.end_ns, times.start_ns);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::collective

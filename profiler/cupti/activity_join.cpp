@@ -5,7 +5,7 @@
 
 #include "profiler/cupti/api/launch_calls.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 namespace {
 
@@ -156,4 +156,4 @@ void ActivityJoin::expire(std::int64_t now_ns, bool all) {
   if (launches_are_marked_) sink_.unmatched(static_cast<std::int64_t>(kernels));
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -14,7 +14,7 @@
 #include "profiler/cupti/graphs/graph_nodes.h"
 #include "profiler/cupti/graphs/graph_replays.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 // Puts the starts and ends of NVTX ranges together.
 class MarkerJoin {
@@ -116,4 +116,4 @@ class ActivityJoin {
   std::unordered_map<std::uint32_t, Waiting<std::uint64_t>> externals_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 CuptiBufferPool::CuptiBufferPool(std::size_t buffers)
     : memory_(buffers * kBufferBytes), slots_(buffers) {
@@ -71,4 +71,4 @@ bool CuptiSpareBuffers::complete(std::uint8_t* buffer) {
   return false;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -11,7 +11,7 @@
 
 #include "profiler/queue/reserved_memory.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 class CuptiBufferPool {
  public:
@@ -66,7 +66,7 @@ class CuptiBufferPool {
   std::vector<Slot*> completed_slots();
   static void release(Slot& slot);
 
-  const ReservedMemory memory_;
+  const queue::ReservedMemory memory_;
   std::vector<Slot> slots_;
   std::atomic<std::uint64_t> completions_{0};
   std::atomic<std::int64_t> refused_{0};
@@ -90,4 +90,4 @@ class CuptiSpareBuffers {
   std::array<std::atomic<std::uint8_t*>, kMost> out_{};
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

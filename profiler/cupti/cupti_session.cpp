@@ -8,7 +8,7 @@
 #include "profiler/cupti/buffer_pool.h"
 #include "profiler/cupti/enable_activities.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 // CUPTI's callbacks carry no context, so this is how they find their buffers.
@@ -32,7 +32,7 @@ void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer
   if (CuptiSession* session = CuptiSession::active()) session->pool().complete(buffer, valid_bytes);
 }
 
-trace::Result<CuptiApi> choose_api(const CuptiOptions& options) {
+trace::base::Result<CuptiApi> choose_api(const CuptiOptions& options) {
   if (options.api != nullptr) return *options.api;
   return load_cupti(options.library);
 }
@@ -55,7 +55,7 @@ bool holds_work(const CuptiApi& api, std::uint8_t* buffer, std::size_t bytes) {
 
 CuptiSession* CuptiSession::active() { return active_session.load(std::memory_order_acquire); }
 
-trace::Result<CuptiSession*> CuptiSession::begin(const CuptiOptions& options) {
+trace::base::Result<CuptiSession*> CuptiSession::begin(const CuptiOptions& options) {
   TRY_ASSIGN(const CuptiApi api, choose_api(options));
   TRY_ASSIGN(const std::uint32_t version, check_version(api));
   refusal_crashes = version < CuptiSpareBuffers::kFirstVersionThatTakesNone;
@@ -76,15 +76,15 @@ trace::Result<CuptiSession*> CuptiSession::begin(const CuptiOptions& options) {
   return &session;
 }
 
-trace::Result<CuptiSession*> CuptiSession::take(const CuptiOptions& options) {
+trace::base::Result<CuptiSession*> CuptiSession::take(const CuptiOptions& options) {
   CuptiSession* session = active();
   if (session == nullptr) {
     TRY_ASSIGN(session, begin(options));
   }
   const std::lock_guard lock(session->mutex_);
   if (std::exchange(session->is_taken_, true))
-    return trace::fail(trace::ErrorKind::kFailed,
-                       "GPU activity is recorded already: one CuptiSource per process.");
+    return trace::base::fail(trace::base::ErrorKind::kFailed,
+                             "GPU activity is recorded already: one CuptiSource per process.");
   return session;
 }
 
@@ -103,4 +103,4 @@ std::size_t CuptiSession::held_buffers() {
   return is_taken_ ? 0 : pool_.completed();
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -12,16 +12,16 @@
 #include "profiler/cupti/cupti_source.h"
 #include "profiler/cupti/graphs/graph_watch.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 class CuptiSession {
  public:
   // Null: none, or it has ended.
   static CuptiSession* active();
   // From here on CUPTI records. There must be none.
-  static trace::Result<CuptiSession*> begin(const CuptiOptions& options);
+  static trace::base::Result<CuptiSession*> begin(const CuptiOptions& options);
   // The active one, else a new one, for one source. kFailed if another has it.
-  static trace::Result<CuptiSession*> take(const CuptiOptions& options);
+  static trace::base::Result<CuptiSession*> take(const CuptiOptions& options);
   // Its buffers are refused from now on.
   static void end();
 
@@ -52,4 +52,4 @@ class CuptiSession {
   bool is_taken_ = false;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

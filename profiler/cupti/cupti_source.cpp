@@ -17,7 +17,7 @@
 #include "profiler/cupti/graphs/graph_watch.h"
 #include "profiler/recorder/recorder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 namespace {
 
@@ -29,7 +29,7 @@ constexpr std::int64_t kClockLimitNs = 10'000;
 }  // namespace
 
 struct CuptiSource::State {
-  State(Recorder& target, CuptiSession& session, KernelObserver on_kernel)
+  State(recorder::Recorder& target, CuptiSession& session, KernelObserver on_kernel)
       : recorder(target),
         api(session.api()),
         pool(session.pool()),
@@ -56,12 +56,12 @@ struct CuptiSource::State {
       changed.notify_all();
     }
     take_in(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    join.finish(Recorder::now_ns());
+    join.finish(recorder::Recorder::now_ns());
   }
 
   void take_in(std::uint32_t flush_flag) {
     api.flush_all(flush_flag);
-    const std::int64_t now = Recorder::now_ns();
+    const std::int64_t now = recorder::Recorder::now_ns();
     pool.drain([&](std::uint8_t* buffer, std::size_t bytes) { take_in(buffer, bytes, now); });
     count_lost("CUPTI had no buffer", pool.take_refused());
     std::size_t dropped = 0;
@@ -103,7 +103,7 @@ struct CuptiSource::State {
     if (forgotten.by_change || forgotten.by_number) join.note_loss();
     if (!forgotten.by_change || std::exchange(has_told_of_changed_graphs, true)) return;
     recorder.log(
-        trace::LogLine::Level::kInfo,
+        trace::model::LogLine::Level::kInfo,
         "The program changes CUDA graphs after it has made them. Collectives of those that "
         "were there are shown as kernels from then on.");
   }
@@ -122,7 +122,7 @@ struct CuptiSource::State {
     recorder.add_counter(offset_name, offset_unit, now_ns, static_cast<double>(clock->offset_ns));
     const std::int64_t at_least = std::abs(clock->offset_ns) - clock->error_ns;
     if (at_least <= kClockLimitNs || std::exchange(has_warned_of_clock, true)) return;
-    recorder.log(trace::LogLine::Level::kWarning,
+    recorder.log(trace::model::LogLine::Level::kWarning,
                  "The GPU's clock differs from the host's by " +
                      std::to_string(clock->offset_ns / 1'000) + " µs (± " +
                      std::to_string(clock->error_ns / 1'000) +
@@ -130,15 +130,15 @@ struct CuptiSource::State {
                      "\"GPU clock offset\" has its course.");
   }
 
-  Recorder& recorder;
+  recorder::Recorder& recorder;
   const CuptiApi& api;
   CuptiBufferPool& pool;
   GraphNodes* const graph_nodes;  // null: nobody watches graphs
   const std::string& graphs_refused;
   RecorderSink sink;
   ActivityJoin join;
-  const trace::StringId offset_name;
-  const trace::StringId offset_unit;
+  const trace::model::StringId offset_name;
+  const trace::model::StringId offset_unit;
   std::uint32_t own_thread = 0;  // the flush thread, as CUPTI tells it
   std::int64_t clock_checked_ns = 0;
   bool has_warned_of_clock = false;
@@ -150,7 +150,7 @@ struct CuptiSource::State {
   std::jthread thread;  // last: it uses the others
 };
 
-trace::Result<void> CuptiSource::prepare(const CuptiOptions& options) {
+trace::base::Result<void> CuptiSource::prepare(const CuptiOptions& options) {
   if (is_prepared()) return {};
   TRY(CuptiSession::begin(options));
   return {};
@@ -168,11 +168,11 @@ std::size_t CuptiSource::held_buffers() {
   return session == nullptr ? 0 : session->held_buffers();
 }
 
-trace::Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder,
-                                                               CuptiOptions options) {
+trace::base::Result<std::unique_ptr<CuptiSource>> CuptiSource::start(recorder::Recorder& recorder,
+                                                                     CuptiOptions options) {
   TRY_ASSIGN(CuptiSession* const session, CuptiSession::take(options));
   if (const std::string& refused = session->refused(); !refused.empty())
-    recorder.log(trace::LogLine::Level::kWarning, "CUPTI does not record " + refused + ".");
+    recorder.log(trace::model::LogLine::Level::kWarning, "CUPTI does not record " + refused + ".");
   auto state = std::make_unique<State>(recorder, *session, std::move(options.on_kernel));
   State* raw = state.get();
   state->thread = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });
@@ -210,13 +210,13 @@ void CuptiSource::end_launch() {
     session->api().pop_external_id(kLaunchCorrelation, &launch);
 }
 
-std::optional<ClockOffset> cupti_clock_offset(const CuptiApi& api) {
+std::optional<recorder::ClockOffset> cupti_clock_offset(const CuptiApi& api) {
   const auto cupti = [&api]() -> std::optional<std::int64_t> {
     std::uint64_t time = 0;
     if (api.get_timestamp(&time) != CUPTI_SUCCESS || time == 0) return std::nullopt;
     return static_cast<std::int64_t>(time);
   };
-  return measure_clock_offset(cupti, Recorder::now_ns);
+  return recorder::measure_clock_offset(cupti, recorder::Recorder::now_ns);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -18,7 +18,7 @@
 #include "profiler/recorder/recorder.h"
 #include "trace/base/result.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 struct CuptiApi;
 
@@ -42,7 +42,7 @@ class CuptiSource {
  public:
   // For a program of which it is not known yet whether it will work on a GPU: CUPTI records, and
   // start() takes over what it has by then. Errors as of start().
-  static trace::Result<void> prepare(const CuptiOptions& options);
+  static trace::base::Result<void> prepare(const CuptiOptions& options);
   static bool is_prepared();  // or started, and not ended
   // After prepare(): whether the GPU did anything yet, with `is_forced` also what CUPTI has not
   // handed over. What came without work, as waits for nothing, is dropped.
@@ -53,8 +53,8 @@ class CuptiSource {
   // kMissing without CUPTI, kFailed without a driver, where another profiler has it or the user may
   // not use it; the message says what to do. After prepare() only the observer of `options` counts.
   // The recorder must outlive the source.
-  static trace::Result<std::unique_ptr<CuptiSource>> start(Recorder& recorder,
-                                                           CuptiOptions options = {});
+  static trace::base::Result<std::unique_ptr<CuptiSource>> start(recorder::Recorder& recorder,
+                                                                 CuptiOptions options = {});
   // Takes in what CUPTI still holds.
   ~CuptiSource();
 
@@ -81,6 +81,6 @@ class CuptiSource {
 
 // CUPTI's time minus the host's, CLOCK_REALTIME, in which everything else is recorded. None if
 // CUPTI gives no time.
-std::optional<ClockOffset> cupti_clock_offset(const CuptiApi& api);
+std::optional<recorder::ClockOffset> cupti_clock_offset(const CuptiApi& api);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -5,7 +5,7 @@
 
 #include "profiler/cupti/api/launch_calls.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 // Kernels, copies and memsets cost 1.4 % of a step of 2,200 kernels in 27 ms on an H200, launch
@@ -32,12 +32,13 @@ std::vector<ExtraKind> extra_kinds(const CuptiOptions& options) {
   return kinds;
 }
 
-trace::Result<void> check(const CuptiApi& api, CUptiResult result, const std::string& what) {
+trace::base::Result<void> check(const CuptiApi& api, CUptiResult result, const std::string& what) {
   if (result == CUPTI_SUCCESS) return {};
   const std::string advice = advice_on(result);
-  return trace::fail(trace::ErrorKind::kFailed, "GPU activity cannot be recorded: " + what +
-                                                    " failed with " + result_text(api, result) +
-                                                    "." + (advice.empty() ? "" : " " + advice));
+  return trace::base::fail(trace::base::ErrorKind::kFailed,
+                           "GPU activity cannot be recorded: " + what + " failed with " +
+                               result_text(api, result) + "." +
+                               (advice.empty() ? "" : " " + advice));
 }
 
 // Must come first. A CUPTI that does not know an attribute (before CUDA 12.3 the first) behaves as
@@ -57,7 +58,7 @@ void set_attributes(const CuptiApi& api) {
 
 // One by one, since RUNTIME or DRIVER in full costs up to 10 % of a step. None where CUPTI lacks
 // the functions for it, as before CUDA 12.5.
-trace::Result<void> enable_launch_calls(const CuptiApi& api) {
+trace::base::Result<void> enable_launch_calls(const CuptiApi& api) {
   if (api.enable_driver_api == nullptr) return {};
   for (const LaunchCall& call : kDriverLaunchCalls)
     TRY(check(api, api.enable_driver_api(call.id, 1),
@@ -76,9 +77,9 @@ void disable_launch_calls(const CuptiApi& api) {
     if (api.enable_runtime_api != nullptr) static_cast<void>(api.enable_runtime_api(call.id, 0));
 }
 
-trace::Result<void> enable_needed(const CuptiApi& api,
-                                  CUpti_BuffersCallbackRequestFunc on_requested,
-                                  CUpti_BuffersCallbackCompleteFunc on_completed) {
+trace::base::Result<void> enable_needed(const CuptiApi& api,
+                                        CUpti_BuffersCallbackRequestFunc on_requested,
+                                        CUpti_BuffersCallbackCompleteFunc on_completed) {
   set_attributes(api);
   TRY(check(api, api.register_callbacks(on_requested, on_completed),
             "cuptiActivityRegisterCallbacks"));
@@ -96,9 +97,9 @@ void disable_needed(const CuptiApi& api) {
 
 }  // namespace
 
-trace::Result<std::string> enable_activities(const CuptiApi& api, const CuptiOptions& options,
-                                             CUpti_BuffersCallbackRequestFunc on_requested,
-                                             CUpti_BuffersCallbackCompleteFunc on_completed) {
+trace::base::Result<std::string> enable_activities(const CuptiApi& api, const CuptiOptions& options,
+                                                   CUpti_BuffersCallbackRequestFunc on_requested,
+                                                   CUpti_BuffersCallbackCompleteFunc on_completed) {
   if (auto enabled = enable_needed(api, on_requested, on_completed); !enabled) {
     disable_needed(api);
     return tl::make_unexpected(enabled.error());
@@ -116,4 +117,4 @@ trace::Result<std::string> enable_activities(const CuptiApi& api, const CuptiOpt
   return refused;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -4,12 +4,12 @@
 #include "profiler/cupti/api/cupti_api.h"
 #include "profiler/cupti/cupti_source.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 // All that must be or nothing; kFailed with the reason and a remedy. What is refused of the rest is
 // given as text, "" if nothing was.
-trace::Result<std::string> enable_activities(const CuptiApi& api, const CuptiOptions& options,
-                                             CUpti_BuffersCallbackRequestFunc on_requested,
-                                             CUpti_BuffersCallbackCompleteFunc on_completed);
+trace::base::Result<std::string> enable_activities(const CuptiApi& api, const CuptiOptions& options,
+                                                   CUpti_BuffersCallbackRequestFunc on_requested,
+                                                   CUpti_BuffersCallbackCompleteFunc on_completed);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

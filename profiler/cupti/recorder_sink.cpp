@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <memory>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 template <typename T>
-trace::Event to_event(const T& activity, trace::StringId name) {
-  trace::Event event;
+trace::model::Event to_event(const T& activity, trace::model::StringId name) {
+  trace::model::Event event;
   event.start_ns = activity.start_ns;
   event.duration_ns = activity.end_ns - activity.start_ns;
   event.name = name;
@@ -32,21 +32,22 @@ void RecorderSink::kernel(const KernelActivity& kernel) {
   make_room();
   if (on_kernel_) on_kernel_(kernel, name_id(kernel.name));
   if (!recorder_.wanted_detail_at(kernel.start_ns)) return;
-  trace::Event event = to_event(kernel, name_id(kernel.name));
+  trace::model::Event event = to_event(kernel, name_id(kernel.name));
   event.value = static_cast<std::int64_t>(kernel.graph_node);
   const bool communicates = is_communication(kernel.name);
-  event.flags = communicates ? 0 : trace::kEventCompute;
-  const auto kind = communicates ? trace::LaneKind::kCommunication : trace::LaneKind::kCompute;
-  recorder_.add_event(stream_lane(kind, kernel.stream), trace::EventKind::kKernel, event);
+  event.flags = communicates ? 0 : trace::model::kEventCompute;
+  const auto kind =
+      communicates ? trace::model::LaneKind::kCommunication : trace::model::LaneKind::kCompute;
+  recorder_.add_event(stream_lane(kind, kernel.stream), trace::model::EventKind::kKernel, event);
 }
 
 void RecorderSink::copy(const CopyActivity& copy) {
   make_room();
   if (!recorder_.wanted_detail_at(copy.start_ns)) return;
-  trace::Event event = to_event(copy, name_id(copy.name));
+  trace::model::Event event = to_event(copy, name_id(copy.name));
   event.value = copy.bytes;
-  recorder_.add_event(stream_lane(trace::LaneKind::kCopies, copy.stream), trace::EventKind::kCopy,
-                      event);
+  recorder_.add_event(stream_lane(trace::model::LaneKind::kCopies, copy.stream),
+                      trace::model::EventKind::kCopy, event);
 }
 
 void RecorderSink::launch(const LaunchActivity& launch) {
@@ -54,42 +55,44 @@ void RecorderSink::launch(const LaunchActivity& launch) {
   if (!recorder_.wanted_detail_at(launch.start_ns)) return;
   const auto of_operators = recorder_.lane_of_thread(launch.thread);
   recorder_.add_event(of_operators ? *of_operators : lane_of(Owner::kLaunches, launch.thread),
-                      trace::EventKind::kLaunch, to_event(launch, name_id(launch.name)));
+                      trace::model::EventKind::kLaunch, to_event(launch, name_id(launch.name)));
 }
 
 void RecorderSink::wait(const WaitActivity& wait) {
   make_room();
   if (!recorder_.wanted_detail_at(wait.start_ns)) return;
-  recorder_.add_event(lane_of(Owner::kWaits, wait.stream), trace::EventKind::kLaunch,
+  recorder_.add_event(lane_of(Owner::kWaits, wait.stream), trace::model::EventKind::kLaunch,
                       to_event(wait, name_id(wait.name)));
 }
 
 void RecorderSink::range(const RangeActivity& range) {
   make_room();
   if (!recorder_.wanted_detail_at(range.start_ns)) return;
-  trace::Event event;
+  trace::model::Event event;
   event.start_ns = range.start_ns;
   event.duration_ns = range.end_ns - range.start_ns;
   event.name = range_name_id(range.name);
-  event.flags = static_cast<std::uint32_t>(range.depth) << trace::kEventDepthShift;
-  recorder_.add_event(lane_of(Owner::kRanges, range.thread), trace::EventKind::kOperator, event);
+  event.flags = static_cast<std::uint32_t>(range.depth) << trace::model::kEventDepthShift;
+  recorder_.add_event(lane_of(Owner::kRanges, range.thread), trace::model::EventKind::kOperator,
+                      event);
 }
 
 void RecorderSink::allocation(const MemoryActivity& memory, std::int64_t end_ns) {
   make_room();
   if (!recorder_.wanted_detail_at(memory.time_ns)) return;
-  trace::Event event;
+  trace::model::Event event;
   event.start_ns = memory.time_ns;
   event.duration_ns = end_ns - memory.time_ns;
   event.name = name_id(memory.name);
   event.correlation = memory.correlation;
   event.value = memory.bytes;
-  recorder_.add_event(lane_of(Owner::kMemory, memory.device), trace::EventKind::kAllocation, event);
+  recorder_.add_event(lane_of(Owner::kMemory, memory.device), trace::model::EventKind::kAllocation,
+                      event);
 }
 
 void RecorderSink::launched_kernel(std::uint64_t launch, const KernelActivity& kernel) {
   make_room();
-  recorder_.end_launch(launch, stream_lane(trace::LaneKind::kCommunication, kernel.stream),
+  recorder_.end_launch(launch, stream_lane(trace::model::LaneKind::kCommunication, kernel.stream),
                        kernel.start_ns, kernel.end_ns);
 }
 
@@ -101,7 +104,7 @@ void RecorderSink::replayed_kernel(const ReplayedKernel& replay) {
                         .place = replay.place,
                         .number = replay.number,
                         .called_ns = replay.called_ns,
-                        .lane = stream_lane(trace::LaneKind::kCommunication, kernel.stream),
+                        .lane = stream_lane(trace::model::LaneKind::kCommunication, kernel.stream),
                         .start_ns = kernel.start_ns,
                         .end_ns = kernel.end_ns});
 }
@@ -118,7 +121,7 @@ void RecorderSink::unmatched(std::int64_t count) {
   recorder_.count_lost("CUPTI record without its counterpart", count);
 }
 
-int RecorderSink::stream_lane(trace::LaneKind kind, const StreamKey& stream) {
+int RecorderSink::stream_lane(trace::model::LaneKind kind, const StreamKey& stream) {
   const std::pair key{kind, stream};
   if (const auto found = stream_lanes_.find(key); found != stream_lanes_.end())
     return found->second;
@@ -145,20 +148,20 @@ int RecorderSink::lane_of(Owner owner, std::uint32_t number) {
       name = "driver memory of GPU " + std::to_string(number);
       break;
   }
-  const int lane = recorder_.add_lane(trace::LaneKind::kOperators, name);
+  const int lane = recorder_.add_lane(trace::model::LaneKind::kOperators, name);
   return lanes_.emplace(key, lane).first->second;
 }
 
-trace::StringId RecorderSink::name_id(std::string_view mangled_name) {
+trace::model::StringId RecorderSink::name_id(std::string_view mangled_name) {
   if (const auto found = names_.find(mangled_name); found != names_.end()) return found->second;
   const auto id = recorder_.intern(readable_name(mangled_name));
   return names_.emplace(mangled_name, id).first->second;
 }
 
-trace::StringId RecorderSink::range_name_id(std::string_view name) {
+trace::model::StringId RecorderSink::range_name_id(std::string_view name) {
   if (const auto found = range_names_.find(name); found != range_names_.end()) return found->second;
   if (range_names_.size() >= kMostRangeNames) return recorder_.intern("NVTX range, name left out");
   return range_names_.emplace(name, recorder_.intern(name)).first->second;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

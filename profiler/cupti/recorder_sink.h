@@ -15,16 +15,16 @@
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/string_interner.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
-using KernelObserver = std::function<void(const KernelActivity&, trace::StringId name)>;
+using KernelObserver = std::function<void(const KernelActivity&, trace::model::StringId name)>;
 
 class RecorderSink final : public ActivitySink {
  public:
   // A program may name its ranges by step or sample: beyond so many names they share one.
   static constexpr std::size_t kMostRangeNames = 10'000;
 
-  explicit RecorderSink(Recorder& recorder, KernelObserver on_kernel = {})
+  explicit RecorderSink(recorder::Recorder& recorder, KernelObserver on_kernel = {})
       : recorder_(recorder), on_kernel_(std::move(on_kernel)) {}
 
   void kernel(const KernelActivity& kernel) override;
@@ -40,24 +40,25 @@ class RecorderSink final : public ActivitySink {
   void unmatched(std::int64_t count) override;
 
  private:
-  int stream_lane(trace::LaneKind kind, const StreamKey& stream);
+  int stream_lane(trace::model::LaneKind kind, const StreamKey& stream);
   // What belongs to one host thread, one stream that is waited for, or one device.
   enum class Owner : std::uint8_t { kLaunches, kWaits, kRanges, kMemory };
   int lane_of(Owner owner, std::uint32_t number);
   // Before anything is put into the recorder.
   void make_room();
-  trace::StringId name_id(std::string_view mangled_name);
-  trace::StringId range_name_id(std::string_view name);
+  trace::model::StringId name_id(std::string_view mangled_name);
+  trace::model::StringId range_name_id(std::string_view name);
 
   // Each puts three records into a queue at most: far less than half of the smallest.
   static constexpr int kCallsPerLook = 256;
   int calls_ = 0;
 
-  Recorder& recorder_;
+  recorder::Recorder& recorder_;
   const KernelObserver on_kernel_;
-  std::map<std::pair<trace::LaneKind, StreamKey>, int> stream_lanes_;
+  std::map<std::pair<trace::model::LaneKind, StreamKey>, int> stream_lanes_;
   std::map<std::pair<Owner, std::uint32_t>, int> lanes_;
-  using Names = std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>>;
+  using Names =
+      std::unordered_map<std::string, trace::model::StringId, recorder::TextHash, std::equal_to<>>;
   Names names_;
   Names range_names_;
 };
@@ -65,4 +66,4 @@ class RecorderSink final : public ActivitySink {
 // "void f<int>(int*)" from "_Z1fIiEvPT_"; the name itself where it is not mangled.
 std::string readable_name(std::string_view mangled_name);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 template <typename F>
 void CudaDriver::load(F& function, const char* name) {
@@ -52,4 +52,4 @@ bool CudaDriver::has_context() const {
   return false;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 class CudaDriver {
  public:
@@ -30,4 +30,4 @@ class CudaDriver {
   int (*primary_context_)(int, unsigned*, int*) = nullptr;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

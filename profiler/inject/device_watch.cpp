@@ -11,15 +11,15 @@
 #include "profiler/nvml/gpu_census.h"
 #include "profiler/nvml/gpu_link.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
-using trace::MemoryCategory;
+using trace::model::MemoryCategory;
 
 // Ranks take their machine's GPUs in order. One that sees a single GPU may be one of many that do.
-RankPlaces places_of(const CudaDriver& driver, const RankIdentity& identity,
-                     const std::string& bus_id) {
-  RankPlaces places;
+nvml::RankPlaces places_of(const CudaDriver& driver, const RankIdentity& identity,
+                           const std::string& bus_id) {
+  nvml::RankPlaces places;
   places.own = bus_id;
   const int local = identity.local_world_size;
   places.is_single_machine = identity.world_size <= local;
@@ -32,10 +32,11 @@ RankPlaces places_of(const CudaDriver& driver, const RankIdentity& identity,
 }
 
 // What this process holds; all that is used where NVML does not tell, as in a container.
-std::int64_t held_bytes(const NvmlLibrary& nvml, NvmlDevice device, std::int64_t all_used) {
-  const auto processes = compute_processes_on(nvml, device);
+std::int64_t held_bytes(const nvml::NvmlLibrary& nvml, nvml::NvmlDevice device,
+                        std::int64_t all_used) {
+  const auto processes = nvml::compute_processes_on(nvml, device);
   if (!processes) return all_used;
-  for (const NvmlProcess& process : *processes) {
+  for (const nvml::NvmlProcess& process : *processes) {
     const bool is_ours = process.process_id == static_cast<unsigned>(getpid());
     if (is_ours && process.used_bytes < (1ULL << 62))
       return static_cast<std::int64_t>(process.used_bytes);
@@ -43,16 +44,16 @@ std::int64_t held_bytes(const NvmlLibrary& nvml, NvmlDevice device, std::int64_t
   return all_used;
 }
 
-trace::MemorySample sample_of(const NvmlLibrary& nvml, NvmlDevice device) {
-  trace::MemorySample sample;
+trace::model::MemorySample sample_of(const nvml::NvmlLibrary& nvml, nvml::NvmlDevice device) {
+  trace::model::MemorySample sample;
   sample.untold = 0xff;
-  NvmlMemory memory;
-  if (nvml.api().memory == nullptr || nvml.api().memory(device, &memory) != kNvmlSuccess)
+  nvml::NvmlMemory memory;
+  if (nvml.api().memory == nullptr || nvml.api().memory(device, &memory) != nvml::kNvmlSuccess)
     return sample;
   sample.device_total_bytes = static_cast<std::int64_t>(memory.total);
   sample.device_used_bytes = static_cast<std::int64_t>(memory.used);
   // What of it the allocator gave out, and for what, is not known from outside.
-  sample.untold = trace::MemorySample::kUntoldPurposes;
+  sample.untold = trace::model::MemorySample::kUntoldPurposes;
   sample.bytes[static_cast<std::size_t>(MemoryCategory::kOther)] =
       held_bytes(nvml, device, sample.device_used_bytes);
   return sample;
@@ -68,9 +69,9 @@ void DeviceWatch::watch(std::uint32_t device) {
 }
 
 void DeviceWatch::start(std::uint32_t device) {
-  auto library = NvmlLibrary::open();
+  auto library = nvml::NvmlLibrary::open();
   if (!library) {
-    recorder_.log(trace::LogLine::Level::kWarning,
+    recorder_.log(trace::model::LogLine::Level::kWarning,
                   "Memory, power and clocks are not recorded: " + library.error().message);
     return;
   }
@@ -79,13 +80,14 @@ void DeviceWatch::start(std::uint32_t device) {
   describe(device, bus_id);
   const auto handle = nvml_->device_at(bus_id);
   if (!handle) {
-    recorder_.log(trace::LogLine::Level::kWarning,
+    recorder_.log(trace::model::LogLine::Level::kWarning,
                   "Memory, power and clocks are not recorded: NVML does not know the GPU at \"" +
                       bus_id + "\".");
     return;
   }
   sample_memory(*handle);
-  if (auto sampler = NvmlSampler::start(recorder_, nvml_, bus_id)) counters_ = std::move(*sampler);
+  if (auto sampler = nvml::NvmlSampler::start(recorder_, nvml_, bus_id))
+    counters_ = std::move(*sampler);
   has_counters_ = counters_ != nullptr;
 }
 
@@ -97,27 +99,27 @@ void DeviceWatch::finish() {
 
 void DeviceWatch::describe(std::uint32_t device, const std::string& bus_id) {
   const CudaDriver driver;
-  GpuLink link;
+  nvml::GpuLink link;
   if (identity_.local_world_size > 1 && driver.devices() > 1)
-    link = link_between_ranks(nvml_.get(), places_of(driver, identity_, bus_id));
+    link = nvml::link_between_ranks(nvml_.get(), places_of(driver, identity_, bus_id));
   std::array<char, 97> name{};
   const auto handle = nvml_->device_at(bus_id);
   if (handle && nvml_->api().name != nullptr)
     nvml_->api().name(*handle, name.data(), static_cast<unsigned>(name.size()) - 1);
-  recorder_.update_rank_info([&](trace::RankInfo& info) {
+  recorder_.update_rank_info([&](trace::model::RankInfo& info) {
     info.device = "cuda:" + std::to_string(device);
     info.device_name = name.data();
     info.versions = "driver " + nvml_->driver_version() + " for CUDA " +
-                    cuda_version_text(nvml_->cuda_version());
+                    nvml::cuda_version_text(nvml_->cuda_version());
     info.link = link.text;
     info.link_bytes_per_second = link.bytes_per_second;
   });
 }
 
-void DeviceWatch::sample_memory(NvmlDevice device) {
+void DeviceWatch::sample_memory(nvml::NvmlDevice device) {
   const auto sample = [nvml = nvml_, device] { return sample_of(*nvml, device); };
-  memory_ = std::make_unique<MemorySampler>(recorder_, MemorySource{sample, sample, nullptr},
-                                            kMemoryInterval);
+  memory_ = std::make_unique<memory::MemorySampler>(
+      recorder_, memory::MemorySource{sample, sample, nullptr}, kMemoryInterval);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -14,13 +14,13 @@
 #include "profiler/nvml/nvml_sampler.h"
 #include "profiler/recorder/recorder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 class DeviceWatch {
  public:
   static constexpr std::chrono::milliseconds kMemoryInterval{100};
 
-  DeviceWatch(Recorder& recorder, const RankIdentity& identity)
+  DeviceWatch(recorder::Recorder& recorder, const RankIdentity& identity)
       : recorder_(recorder), identity_(identity) {}
 
   // Once: a kernel ran there. `device` is CUDA's number in this process. Returns at once; whoever
@@ -33,15 +33,15 @@ class DeviceWatch {
  private:
   void start(std::uint32_t device);
   void describe(std::uint32_t device, const std::string& bus_id);
-  void sample_memory(NvmlDevice device);
+  void sample_memory(nvml::NvmlDevice device);
 
-  Recorder& recorder_;
+  recorder::Recorder& recorder_;
   const RankIdentity identity_;
   bool has_counters_ = false;
-  std::shared_ptr<const NvmlLibrary> nvml_;
-  std::unique_ptr<NvmlSampler> counters_;
-  std::unique_ptr<MemorySampler> memory_;
+  std::shared_ptr<const nvml::NvmlLibrary> nvml_;
+  std::unique_ptr<nvml::NvmlSampler> counters_;
+  std::unique_ptr<memory::MemorySampler> memory_;
   std::jthread thread_;  // last: it makes the others
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -7,7 +7,7 @@
 #include "profiler/cupti/cupti_source.h"
 #include "profiler/inject/cuda_driver.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 constexpr std::chrono::milliseconds kLookInterval{100};
@@ -27,7 +27,8 @@ FirstWork::~FirstWork() {
 // Where CUPTI tells nothing, whoever has a context is taken to use it: what keeps CUPTI from
 // telling must get into a recording.
 bool FirstWork::has_worked(bool is_forced) {
-  return CuptiSource::is_prepared() ? CuptiSource::has_work(is_forced) : CudaDriver().has_context();
+  return cupti::CuptiSource::is_prepared() ? cupti::CuptiSource::has_work(is_forced)
+                                           : CudaDriver().has_context();
 }
 
 template <typename Condition>
@@ -45,11 +46,11 @@ void FirstWork::run(const std::stop_token& stop) {
   if (waits_for_nccl_) {
     const auto end = std::chrono::steady_clock::now() + kLongestWaitForNccl;
     wait_until(stop, [&] {
-      return CuptiSource::held_buffers() >= kMostHeldBuffers ||
+      return cupti::CuptiSource::held_buffers() >= kMostHeldBuffers ||
              std::chrono::steady_clock::now() >= end;
     });
   }
   if (!stop.stop_requested()) on_work_();
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

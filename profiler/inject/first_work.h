@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <thread>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 class FirstWork {
  public:
@@ -37,4 +37,4 @@ class FirstWork {
   std::jthread thread_;  // last: it uses the others
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -5,7 +5,7 @@
 
 // Called inside the first call of CUDA. 1 is success; 0 would end the program.
 extern "C" int InitializeInjection() {
-  using shardlens::profiler::InjectedProcess;
+  using shardlens::profiler::inject::InjectedProcess;
   try {
     if (InjectedProcess* process = InjectedProcess::current()) process->start_cuda();
   } catch (const std::exception&) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 // The callbacks of CUDA, NVTX and NCCL carry no context, so this is how they find the process.
@@ -42,7 +42,7 @@ auto* made_or_off(Make&& make) {
   return static_cast<decltype(make()->release())>(nullptr);
 }
 
-void on_communicator(const CommunicatorPlace& place) {
+void on_communicator(const nccl::CommunicatorPlace& place) {
   if (InjectedProcess* process = InjectedProcess::current()) process->enter(place);
 }
 
@@ -58,7 +58,7 @@ InjectedProcess* InjectedProcess::current() {
 }
 
 // The environment is read here, on a thread of the program: it may change what another reads.
-trace::Result<std::unique_ptr<InjectedProcess>> InjectedProcess::make() {
+trace::base::Result<std::unique_ptr<InjectedProcess>> InjectedProcess::make() {
   TRY_ASSIGN(const auto options, process_options(variable));
   if (!options || starts_ranks(own_arguments())) {
     is_off = true;
@@ -68,7 +68,7 @@ trace::Result<std::unique_ptr<InjectedProcess>> InjectedProcess::make() {
   auto process = std::unique_ptr<InjectedProcess>(new InjectedProcess(*options, known));
   pthread_atfork(nullptr, nullptr, forget_in_child);
   std::atexit(finish_at_exit);
-  NcclPlugin::on_communicator(on_communicator);
+  nccl::NcclPlugin::on_communicator(on_communicator);
   return process;
 }
 
@@ -92,7 +92,7 @@ void InjectedProcess::start_cuda() {
   std::atexit(finish_at_exit);
 }
 
-void InjectedProcess::enter(const CommunicatorPlace& place) {
+void InjectedProcess::enter(const nccl::CommunicatorPlace& place) {
   record(known_ ? known_ : rank_from_communicator(place));
 }
 
@@ -131,4 +131,4 @@ void InjectedProcess::finish() {
   if (recorder_ != nullptr) recorder_.load()->finish();
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -12,7 +12,7 @@
 #include "profiler/inject/first_work.h"
 #include "profiler/inject/process_recorder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 class InjectedProcess {
  public:
@@ -23,7 +23,7 @@ class InjectedProcess {
   // CUDA starts: before its first call.
   void start_cuda();
   // NCCL tells of a communicator.
-  void enter(const CommunicatorPlace& place);
+  void enter(const nccl::CommunicatorPlace& place);
   // Where ranges go. nullptr: nowhere.
   RangeRecorder* ranges() {
     ProcessRecorder* recorder = recorder_.load(std::memory_order_acquire);
@@ -34,7 +34,7 @@ class InjectedProcess {
 
  private:
   InjectedProcess(ProcessOptions options, std::optional<RankIdentity> known);
-  static trace::Result<std::unique_ptr<InjectedProcess>> make();
+  static trace::base::Result<std::unique_ptr<InjectedProcess>> make();
   static void finish_at_exit();
   ProcessRecorder* record(const std::optional<RankIdentity>& known);
   void finish();
@@ -47,4 +47,4 @@ class InjectedProcess {
   std::unique_ptr<FirstWork> first_work_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 std::filesystem::path nccl_log_file(std::string_view pattern, std::string_view host, int process) {
   std::string file;
@@ -28,4 +28,4 @@ std::filesystem::path nccl_log_file(std::string_view pattern, std::string_view h
   return file;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

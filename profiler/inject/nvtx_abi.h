@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace shardlens::profiler::nvtx {
+namespace shardlens::profiler::inject::nvtx {
 
 enum Table : std::uint32_t { kCallbacks = 1 };
 enum Module : std::uint32_t { kCore = 1, kCore2 = 5 };
@@ -57,4 +57,4 @@ struct Callbacks {
 
 using GetExportTable = const void* (*)(std::uint32_t table);
 
-}  // namespace shardlens::profiler::nvtx
+}  // namespace shardlens::profiler::inject::nvtx

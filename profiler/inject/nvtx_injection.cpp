@@ -12,7 +12,7 @@
 #include "profiler/inject/nvtx_abi.h"
 #include "profiler/inject/steps/range_names.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 // Handles stay valid to the end of the process, as NVTX's users expect.
@@ -200,11 +200,12 @@ void attach(const nvtx::Callbacks& callbacks) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject
 
 // Called inside the first call of each library that uses NVTX. 0: NVTX stays switched off there.
-extern "C" int InitializeInjectionNvtx2(shardlens::profiler::nvtx::GetExportTable export_table) {
-  using namespace shardlens::profiler;
+extern "C" int InitializeInjectionNvtx2(
+    shardlens::profiler::inject::nvtx::GetExportTable export_table) {
+  using namespace shardlens::profiler::inject;
   if (InjectedProcess::current() == nullptr) return 0;
   const auto* callbacks = static_cast<const nvtx::Callbacks*>(export_table(nvtx::kCallbacks));
   if (callbacks == nullptr || callbacks->struct_size < sizeof *callbacks) return 0;

@@ -13,10 +13,10 @@
 #include "trace/job/schedule.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
-using trace::Result;
+using trace::base::Result;
 
 std::string host_name() {
   char name[256] = {};
@@ -24,13 +24,13 @@ std::string host_name() {
 }
 
 // Steps are known only while or after they run: what leads into the first one is recorded, too.
-trace::RecordSchedule widened(trace::RecordSchedule schedule) {
+trace::job::RecordSchedule widened(trace::job::RecordSchedule schedule) {
   if (schedule.first > 0) --schedule.first;
   return schedule;
 }
 
-CuptiOptions cupti_options() {
-  CuptiOptions options;
+cupti::CuptiOptions cupti_options() {
+  cupti::CuptiOptions options;
   // The CUPTI that is loaded if the program has not loaded one itself.
   std::error_code error;
   options.library = std::filesystem::exists(SHARDLENS_CUPTI, error) ? SHARDLENS_CUPTI : "";
@@ -45,12 +45,13 @@ Result<std::int64_t> size_limit(const VariableLookup& lookup) {
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), megabytes);
   if (error == std::errc() && megabytes > 0 && megabytes < (INT64_MAX >> 20))
     return megabytes << 20;
-  return trace::fail(trace::ErrorKind::kUsage,
-                     "SHARDLENS_RECORD_LIMIT_MB is \"" + *text + "\", which is no size in MiB.");
+  return trace::base::fail(
+      trace::base::ErrorKind::kUsage,
+      "SHARDLENS_RECORD_LIMIT_MB is \"" + *text + "\", which is no size in MiB.");
 }
 
-trace::RankInfo rank_info(const RankIdentity& identity) {
-  trace::RankInfo info;
+trace::model::RankInfo rank_info(const RankIdentity& identity) {
+  trace::model::RankInfo info;
   info.rank = identity.rank;
   info.local_rank = identity.local_rank;
   info.host = host_name();
@@ -71,7 +72,7 @@ Result<std::optional<ProcessOptions>> process_options(const VariableLookup& look
   if (const auto file = lookup("NCCL_DEBUG_FILE"))
     options.nccl_log = nccl_log_file(*file, host_name(), getpid());
   if (const auto steps = lookup("SHARDLENS_RECORD_STEPS")) {
-    TRY_ASSIGN(options.schedule, trace::parse_record_schedule(*steps));
+    TRY_ASSIGN(options.schedule, trace::job::parse_record_schedule(*steps));
   }
   TRY_ASSIGN(options.size_limit_bytes, size_limit(lookup));
   return options;
@@ -80,19 +81,19 @@ Result<std::optional<ProcessOptions>> process_options(const VariableLookup& look
 Result<std::unique_ptr<ProcessRecorder>> ProcessRecorder::start(
     const ProcessOptions& options, const std::optional<RankIdentity>& known) {
   TRY_ASSIGN(const RankIdentity identity, claim_rank(options.run_folder, known));
-  RecorderOptions recording;
-  recording.file = trace::rank_file(options.run_folder, identity.rank);
+  recorder::RecorderOptions recording;
+  recording.file = trace::store::rank_file(options.run_folder, identity.rank);
   recording.rank_info = rank_info(identity);
   recording.schedule = widened(options.schedule);
   recording.size_limit_bytes = options.size_limit_bytes;
   recording.late_steps = true;
-  TRY_ASSIGN(auto recorder, Recorder::start(std::move(recording)));
+  TRY_ASSIGN(auto recorder, recorder::Recorder::start(std::move(recording)));
   return std::unique_ptr<ProcessRecorder>(
       new ProcessRecorder(std::move(recorder), identity, options));
 }
 
-ProcessRecorder::ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankIdentity& identity,
-                                 const ProcessOptions& options)
+ProcessRecorder::ProcessRecorder(std::unique_ptr<recorder::Recorder> recorder,
+                                 const RankIdentity& identity, const ProcessOptions& options)
     : recorder_(std::move(recorder)),
       identity_(identity),
       run_folder_(options.run_folder),
@@ -102,7 +103,7 @@ ProcessRecorder::ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankI
       device_(*recorder_, identity) {
   save_before_death();
   if (!options.nccl_log.empty())
-    nccl_warnings_ = std::make_unique<WarningTail>(*recorder_, options.nccl_log);
+    nccl_warnings_ = std::make_unique<process::WarningTail>(*recorder_, options.nccl_log);
   if (identity_.world_size > 0) {
     std::vector<int> everybody(static_cast<std::size_t>(identity_.world_size));
     std::iota(everybody.begin(), everybody.end(), 0);
@@ -112,40 +113,42 @@ ProcessRecorder::ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankI
 
 ProcessRecorder::~ProcessRecorder() { finish(); }
 
-void ProcessRecorder::prepare_gpu() { static_cast<void>(CuptiSource::prepare(cupti_options())); }
+void ProcessRecorder::prepare_gpu() {
+  static_cast<void>(cupti::CuptiSource::prepare(cupti_options()));
+}
 
 void ProcessRecorder::watch_gpu() {
   if (gpu_activity_ != nullptr || !gpu_problem_.empty()) return;
   start_gpu_activity();
-  LaunchMarker marker;
+  nccl::LaunchMarker marker;
   if (gpu_activity_) {
-    marker = {CuptiSource::begin_launch, CuptiSource::end_launch,
+    marker = {cupti::CuptiSource::begin_launch, cupti::CuptiSource::end_launch,
               gpu_activity_->graphs_refused().empty()};
   }
-  if (auto plugin = NcclPlugin::attach(*recorder_, identity_.rank, marker))
+  if (auto plugin = nccl::NcclPlugin::attach(*recorder_, identity_.rank, marker))
     nccl_plugin_ = std::move(*plugin);
 }
 
 void ProcessRecorder::start_gpu_activity() {
-  CuptiOptions options = cupti_options();
-  options.on_kernel = [this](const KernelActivity& kernel, trace::StringId name) {
+  cupti::CuptiOptions options = cupti_options();
+  options.on_kernel = [this](const cupti::KernelActivity& kernel, trace::model::StringId name) {
     note_gpu_use(kernel.stream.device);
-    if (!has_nccl_kernels_ && NcclPlugin::communicators() == 0)
+    if (!has_nccl_kernels_ && nccl::NcclPlugin::communicators() == 0)
       has_nccl_kernels_ = kernel.name.find("nccl") != std::string_view::npos;
     streams_.add(kernel, name);
   };
-  auto source = CuptiSource::start(*recorder_, std::move(options));
+  auto source = cupti::CuptiSource::start(*recorder_, std::move(options));
   if (source) {
     gpu_activity_ = std::move(*source);
     if (const std::string& refused = gpu_activity_->graphs_refused(); !refused.empty()) {
-      recorder_->log(trace::LogLine::Level::kInfo,
+      recorder_->log(trace::model::LogLine::Level::kInfo,
                      "CUPTI does not tell of CUDA graphs: " + refused +
                          ". Collectives that they replay are shown as kernels.");
     }
     steps_.watch_activity([] { return CudaDriver().has_context(); });
   } else {
     gpu_problem_ = source.error().message;
-    recorder_->log(trace::LogLine::Level::kWarning, gpu_problem_);
+    recorder_->log(trace::model::LogLine::Level::kWarning, gpu_problem_);
     warn(gpu_problem_);
   }
 }
@@ -155,7 +158,7 @@ void ProcessRecorder::note_gpu_use(std::uint32_t device) {
   if (std::exchange(has_gpu_activity_, true)) return;
   steps_.note_activity();
   recorder_->update_rank_info(
-      [&](trace::RankInfo& info) { info.device = "cuda:" + std::to_string(device); });
+      [&](trace::model::RankInfo& info) { info.device = "cuda:" + std::to_string(device); });
   device_.watch(device);
 }
 
@@ -163,7 +166,7 @@ void ProcessRecorder::save_before_death() {
   static constexpr std::chrono::milliseconds kLimit{3'000};
   // The recorder's thread takes what is queued 20 times a second, its writer commits 10 times.
   static constexpr std::chrono::milliseconds kUntilCommitted{250};
-  fatal_signals_ = std::make_unique<FatalSignals>(
+  fatal_signals_ = std::make_unique<process::FatalSignals>(
       [this](bool is_last) {
         if (gpu_activity_) gpu_activity_->flush(kLimit / 2);
         if (is_last) {
@@ -176,7 +179,7 @@ void ProcessRecorder::save_before_death() {
       kLimit);
 }
 
-trace::Result<void> ProcessRecorder::stop_recorder() {
+trace::base::Result<void> ProcessRecorder::stop_recorder() {
   auto stopped = recorder_->stop();
   if (const auto missing = recorder_->unwritten().total(); missing > 0)
     tell_unwritten(run_folder_, identity_.rank, missing);
@@ -184,9 +187,9 @@ trace::Result<void> ProcessRecorder::stop_recorder() {
 }
 
 void ProcessRecorder::check_nccl_plugin() const {
-  if (!has_nccl_kernels_ || NcclPlugin::communicators() > 0) return;
+  if (!has_nccl_kernels_ || nccl::NcclPlugin::communicators() > 0) return;
   recorder_->log(
-      trace::LogLine::Level::kWarning,
+      trace::model::LogLine::Level::kWarning,
       "Collectives are not recorded, only their kernels: NCCL did not load Shardlens as its "
       "profiler plugin. It must be of version 2.28 or newer, as PyTorch 2.11 has it, and "
       "NCCL_PROFILER_PLUGIN must not be set.");
@@ -194,11 +197,12 @@ void ProcessRecorder::check_nccl_plugin() const {
 
 std::string ProcessRecorder::sources() const {
   std::string text = FoundSteps::text_of(steps_.source());
-  text += has_gpu_activity_ ? "; " + std::string(CuptiSource::kSourceText)
+  text += has_gpu_activity_ ? "; " + std::string(cupti::CuptiSource::kSourceText)
                             : std::string("; kernels: none were recorded");
-  if (NcclPlugin::communicators() > 0) text += "; " + std::string(NcclPlugin::kSourceText);
+  if (nccl::NcclPlugin::communicators() > 0)
+    text += "; " + std::string(nccl::NcclPlugin::kSourceText);
   if (device_.has_counters()) {
-    text += "; memory of the process: NVML; " + std::string(NvmlSampler::kSourceText);
+    text += "; memory of the process: NVML; " + std::string(nvml::NvmlSampler::kSourceText);
   }
   text += "; bucket and unit names: not known from outside";
   if (identity_.told_by == RankSource::kCommunicator)
@@ -218,8 +222,8 @@ void ProcessRecorder::finish() {
   streams_.finish();
   ranges_.finish();
   check_nccl_plugin();
-  recorder_->update_rank_info([&](trace::RankInfo& info) { info.sources = sources(); });
+  recorder_->update_rank_info([&](trace::model::RankInfo& info) { info.sources = sources(); });
   if (auto written = stop_recorder(); !written) warn(written.error().message);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -18,22 +18,22 @@
 #include "profiler/recorder/recorder.h"
 #include "trace/base/result.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 struct ProcessOptions {
   std::filesystem::path run_folder;
-  trace::RecordSchedule schedule;
+  trace::job::RecordSchedule schedule;
   std::int64_t size_limit_bytes = INT64_MAX;
   std::filesystem::path nccl_log;  // where NCCL writes its warnings; empty: not known
 };
 // From the variables that `shardlens record` sets; none where they are not set: then nothing is
 // recorded. Errors: variables that make no sense.
-trace::Result<std::optional<ProcessOptions>> process_options(const VariableLookup& lookup);
+trace::base::Result<std::optional<ProcessOptions>> process_options(const VariableLookup& lookup);
 
 class ProcessRecorder {
  public:
   // Claims the rank; `known`: what is told of it.
-  static trace::Result<std::unique_ptr<ProcessRecorder>> start(
+  static trace::base::Result<std::unique_ptr<ProcessRecorder>> start(
       const ProcessOptions& options, const std::optional<RankIdentity>& known);
   ~ProcessRecorder();  // as finish()
 
@@ -47,30 +47,30 @@ class ProcessRecorder {
   void finish();
 
  private:
-  ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankIdentity& identity,
+  ProcessRecorder(std::unique_ptr<recorder::Recorder> recorder, const RankIdentity& identity,
                   const ProcessOptions& options);
   void start_gpu_activity();
   void note_gpu_use(std::uint32_t device);
   void save_before_death();
-  trace::Result<void> stop_recorder();
+  trace::base::Result<void> stop_recorder();
   void check_nccl_plugin() const;
   std::string sources() const;
 
-  std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<recorder::Recorder> recorder_;
   const RankIdentity identity_;
   const std::filesystem::path run_folder_;
   FoundSteps steps_;
   RangeRecorder ranges_;
   StreamSteps streams_;  // the thread that takes in CUPTI's records
   DeviceWatch device_;
-  std::unique_ptr<CuptiSource> gpu_activity_;
-  std::unique_ptr<NcclPlugin> nccl_plugin_;
-  std::unique_ptr<FatalSignals> fatal_signals_;
+  std::unique_ptr<cupti::CuptiSource> gpu_activity_;
+  std::unique_ptr<nccl::NcclPlugin> nccl_plugin_;
+  std::unique_ptr<process::FatalSignals> fatal_signals_;
   std::string gpu_problem_;  // why there is none
-  std::unique_ptr<WarningTail> nccl_warnings_;
+  std::unique_ptr<process::WarningTail> nccl_warnings_;
   bool has_gpu_activity_ = false;  // a kernel ran
   bool has_nccl_kernels_ = false;  // one of NCCL's, which told of no communicator
   bool is_finished_ = false;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -8,7 +8,7 @@
 
 #include "profiler/inject/steps/range_names.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 // A program that puts numbers into its names would fill the table of names.
@@ -24,7 +24,7 @@ std::atomic<std::uint64_t> next_id{1};
 // What one thread has open, in one domain after the other.
 struct RangeRecorder::ThreadRanges {
   struct Open {
-    trace::StringId name = 0;
+    trace::model::StringId name = 0;
     std::int64_t start_ns = 0;
   };
   struct Domain {
@@ -49,7 +49,7 @@ std::uint64_t RangeRecorder::place_of(const ThreadRanges& thread, int domain) {
   return thread.thread << 16 | static_cast<std::uint16_t>(domain);
 }
 
-RangeRecorder::RangeRecorder(Recorder& recorder, FoundSteps& steps)
+RangeRecorder::RangeRecorder(recorder::Recorder& recorder, FoundSteps& steps)
     : recorder_(recorder),
       finder_(steps, StepSource::kRanges),
       id_(next_id.fetch_add(1)),
@@ -75,11 +75,11 @@ int RangeRecorder::domain(std::string_view name) {
   return domains_.emplace(name, is_of_a_library(name) ? -number : number).first->second;
 }
 
-trace::StringId RangeRecorder::name_id(std::string_view name) {
+trace::model::StringId RangeRecorder::name_id(std::string_view name) {
   const std::size_t before = names_.load(std::memory_order_relaxed);
   if (before >= kMostNames) return recorder_.intern("range");
   name = without_call_details(name);
-  const trace::StringId id =
+  const trace::model::StringId id =
       before < kMostExactNames ? recorder_.intern(name) : recorder_.intern(without_numbers(name));
   // Ids are given one after the other, to others, too: an upper bound of our names is enough.
   std::size_t seen = before;
@@ -99,7 +99,7 @@ int RangeRecorder::lane_of(ThreadRanges& thread, int domain) {
     }
   }
   text += " of thread " + std::to_string(thread.thread);
-  state.lane = recorder_.add_lane(trace::LaneKind::kOperators, text);
+  state.lane = recorder_.add_lane(trace::model::LaneKind::kOperators, text);
   if (domain == 0) recorder_.set_lane_of_this_thread(state.lane);
   return state.lane;
 }
@@ -123,7 +123,7 @@ int RangeRecorder::push(int domain, std::string_view name) {
   const int depth = state.depth++;
   if (depth >= kMostDepth) return depth;
   auto& open = state.open[static_cast<std::size_t>(depth)];
-  open = {name_id(name), Recorder::now_ns()};
+  open = {name_id(name), recorder::Recorder::now_ns()};
   look_for_training(thread, domain, name);
   if (trains(thread, domain)) {
     const std::lock_guard lock(mutex_);
@@ -145,23 +145,24 @@ int RangeRecorder::pop(int domain) {
   add_event(state.lane, open.name, open.start_ns, depth);
   if (trains(thread, domain)) {
     const std::lock_guard lock(mutex_);
-    if (!is_finished_) steps_.closed(depth, Recorder::now_ns());
+    if (!is_finished_) steps_.closed(depth, recorder::Recorder::now_ns());
   }
   return depth;
 }
 
-void RangeRecorder::add_event(int lane, trace::StringId name, std::int64_t start_ns, int depth) {
+void RangeRecorder::add_event(int lane, trace::model::StringId name, std::int64_t start_ns,
+                              int depth) {
   if (!recorder_.wanted_detail_at(start_ns)) return;
-  trace::Event event;
+  trace::model::Event event;
   event.start_ns = start_ns;
-  event.duration_ns = Recorder::now_ns() - start_ns;
+  event.duration_ns = recorder::Recorder::now_ns() - start_ns;
   event.name = name;
-  event.flags = static_cast<std::uint32_t>(std::min(depth, 255)) << trace::kEventDepthShift;
-  recorder_.add_event(lane, trace::EventKind::kOperator, event);
+  event.flags = static_cast<std::uint32_t>(std::min(depth, 255)) << trace::model::kEventDepthShift;
+  recorder_.add_event(lane, trace::model::EventKind::kOperator, event);
 }
 
 std::uint64_t RangeRecorder::start(int domain, std::string_view name) {
-  const Started range{domain, name_id(name), Recorder::now_ns()};
+  const Started range{domain, name_id(name), recorder::Recorder::now_ns()};
   const std::uint64_t id = next_range_.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   if (started_.size() < kMostStarted) {
@@ -177,7 +178,7 @@ void RangeRecorder::end(std::uint64_t range) {
   const auto found = started_.find(range);
   if (found == started_.end()) return;
   if (started_lane_ < 0)
-    started_lane_ = recorder_.add_lane(trace::LaneKind::kOperators, "NVTX across threads");
+    started_lane_ = recorder_.add_lane(trace::model::LaneKind::kOperators, "NVTX across threads");
   add_event(started_lane_, found->second.name, found->second.start_ns, 0);
   started_.erase(found);
 }
@@ -188,4 +189,4 @@ void RangeRecorder::finish() {
   is_finished_ = true;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -14,11 +14,11 @@
 #include "profiler/inject/steps/range_steps.h"
 #include "profiler/recorder/recorder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 class RangeRecorder {
  public:
-  RangeRecorder(Recorder& recorder, FoundSteps& steps);
+  RangeRecorder(recorder::Recorder& recorder, FoundSteps& steps);
 
   // A domain's number, by its name; 0 is the default domain. Ranges of libraries (NCCL, cuBLAS, …)
   // tell no steps.
@@ -38,18 +38,18 @@ class RangeRecorder {
   struct ThreadRanges;
   struct Started {
     int domain = 0;
-    trace::StringId name = 0;
+    trace::model::StringId name = 0;
     std::int64_t start_ns = 0;
   };
   ThreadRanges& of_this_thread();
-  trace::StringId name_id(std::string_view name);
+  trace::model::StringId name_id(std::string_view name);
   int lane_of(ThreadRanges& thread, int domain);
   static std::uint64_t place_of(const ThreadRanges& thread, int domain);
   void look_for_training(const ThreadRanges& thread, int domain, std::string_view name);
   bool trains(const ThreadRanges& thread, int domain) const;
-  void add_event(int lane, trace::StringId name, std::int64_t start_ns, int depth);
+  void add_event(int lane, trace::model::StringId name, std::int64_t start_ns, int depth);
 
-  Recorder& recorder_;
+  recorder::Recorder& recorder_;
   FoundSteps::Finder finder_;
   const std::uint64_t id_;
   std::atomic<std::uint64_t> training_{0};  // thread and domain of the steps; 0: none yet
@@ -64,4 +64,4 @@ class RangeRecorder {
   int started_lane_ = -1;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <system_error>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
-using trace::ErrorKind;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::Result;
 
 // A run on more ranks than this would have a launcher that tells them.
 constexpr int kMostGuessed = 1024;
@@ -68,8 +68,8 @@ Result<int> number(const char* name, const std::optional<std::string>& text, int
   int value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error == std::errc() && end == text->data() + text->size() && value >= 0) return value;
-  return trace::fail(ErrorKind::kUsage,
-                     std::string(name) + " is \"" + *text + "\", which is no number from 0 on.");
+  return trace::base::fail(ErrorKind::kUsage, std::string(name) + " is \"" + *text +
+                                                  "\", which is no number from 0 on.");
 }
 
 std::filesystem::path claim_file(const std::filesystem::path& folder, int rank) {
@@ -88,15 +88,15 @@ Result<bool> try_claim(const std::filesystem::path& file, int world_size) {
   const int descriptor = open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
   if (descriptor < 0 && errno == EEXIST) return false;
   if (descriptor < 0) {
-    return trace::fail(ErrorKind::kIo,
-                       "\"" + file.string() + "\" cannot be made: " + std::strerror(errno) + ".");
+    return trace::base::fail(
+        ErrorKind::kIo, "\"" + file.string() + "\" cannot be made: " + std::strerror(errno) + ".");
   }
   const std::string text = std::to_string(getpid()) + "\n" + std::to_string(world_size) + "\n";
   const bool written = write(descriptor, text.data(), text.size()) == std::ssize(text);
   close(descriptor);
   if (written) return true;
-  return trace::fail(ErrorKind::kIo,
-                     "\"" + file.string() + "\" cannot be written: is the disk full?");
+  return trace::base::fail(ErrorKind::kIo,
+                           "\"" + file.string() + "\" cannot be written: is the disk full?");
 }
 
 Result<RankIdentity> claim_free(const std::filesystem::path& folder) {
@@ -104,9 +104,9 @@ Result<RankIdentity> claim_free(const std::filesystem::path& folder) {
     TRY_ASSIGN(const bool is_ours, try_claim(claim_file(folder, rank), 0));
     if (is_ours) return RankIdentity{.rank = rank, .told_by = RankSource::kOrderOfStarting};
   }
-  return trace::fail(ErrorKind::kFailed, "More than " + std::to_string(kMostGuessed) +
-                                             " processes recorded without a launcher that "
-                                             "numbers them.");
+  return trace::base::fail(ErrorKind::kFailed, "More than " + std::to_string(kMostGuessed) +
+                                                   " processes recorded without a launcher that "
+                                                   "numbers them.");
 }
 
 Result<RankIdentity> claim_known(const std::filesystem::path& folder, const RankIdentity& known) {
@@ -115,10 +115,10 @@ Result<RankIdentity> claim_known(const std::filesystem::path& folder, const Rank
   if (is_ours) return known;
   // Several groups may each have this rank.
   if (known.told_by == RankSource::kCommunicator) return claim_free(folder);
-  return trace::fail(ErrorKind::kFailed, "Rank " + std::to_string(known.rank) +
-                                             " is recorded from process " + first_line(file) +
-                                             " already; process " + std::to_string(getpid()) +
-                                             ", which has the same rank, is left out.");
+  return trace::base::fail(ErrorKind::kFailed, "Rank " + std::to_string(known.rank) +
+                                                   " is recorded from process " + first_line(file) +
+                                                   " already; process " + std::to_string(getpid()) +
+                                                   ", which has the same rank, is left out.");
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& 
     RankIdentity identity;
     TRY_ASSIGN(identity.rank, number(launcher.rank, rank, 0));
     TRY_ASSIGN(identity.local_rank,
-               number(launcher.local_rank, lookup(launcher.local_rank), trace::kNotKnown));
+               number(launcher.local_rank, lookup(launcher.local_rank), trace::model::kNotKnown));
     TRY_ASSIGN(identity.world_size, number(launcher.world_size, lookup(launcher.world_size), 0));
     TRY_ASSIGN(identity.local_world_size,
                number(launcher.local_world_size, lookup(launcher.local_world_size), 0));
@@ -139,7 +139,7 @@ Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& 
   return std::nullopt;
 }
 
-std::optional<RankIdentity> rank_from_communicator(const CommunicatorPlace& place) {
+std::optional<RankIdentity> rank_from_communicator(const nccl::CommunicatorPlace& place) {
   if (place.ranks < 2) return std::nullopt;
   RankIdentity identity{
       .rank = place.rank, .world_size = place.ranks, .told_by = RankSource::kCommunicator};
@@ -179,4 +179,4 @@ void tell_unwritten(const std::filesystem::path& run_folder, int rank, std::int6
   std::ofstream(claim_file(run_folder, rank), std::ios::app) << records << "\n";
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -12,7 +12,7 @@
 #include "trace/base/result.h"
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 enum class RankSource : std::uint8_t {
   kLauncher,
@@ -22,7 +22,7 @@ enum class RankSource : std::uint8_t {
 
 struct RankIdentity {
   int rank = 0;
-  int local_rank = trace::kNotKnown;
+  int local_rank = trace::model::kNotKnown;
   int world_size = 0;        // 0: not known
   int local_world_size = 0;  // on this machine; as above
   RankSource told_by = RankSource::kLauncher;
@@ -32,11 +32,12 @@ using VariableLookup = std::function<std::optional<std::string>(const std::strin
 
 // From the variables of torchrun, Slurm, Open MPI, MPICH or Intel MPI; none where none is set.
 // Errors: a variable that is no number.
-trace::Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& lookup);
+trace::base::Result<std::optional<RankIdentity>> rank_from_environment(
+    const VariableLookup& lookup);
 
 // Of the first communicator that has more than one rank: usually that of the whole job. None for
 // one with a single rank, of which every process may have some.
-std::optional<RankIdentity> rank_from_communicator(const CommunicatorPlace& place);
+std::optional<RankIdentity> rank_from_communicator(const nccl::CommunicatorPlace& place);
 
 // Whether Python's multiprocessing started a process, as torch.multiprocessing.spawn does: it
 // learns its rank from its arguments, which nobody else sees.
@@ -51,10 +52,10 @@ std::vector<std::string> own_arguments();
 // that inherited the variables, writes into the same file. Without a known rank, or where another
 // has a communicator's: the first that is free. Error: a launcher's rank is taken; the message says
 // by which process.
-trace::Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
-                                       std::optional<RankIdentity> known);
+trace::base::Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
+                                             std::optional<RankIdentity> known);
 // Says in the claim, for `shardlens record`, how many records the rank's file lacks: a disk that is
 // full has the room for it where the claim lies already.
 void tell_unwritten(const std::filesystem::path& run_folder, int rank, std::int64_t records);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -9,14 +9,14 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 
 struct LiveAllocation {
   std::uint64_t address = 0;  // 0: an empty slot
   std::int64_t bytes = 0;
   std::int64_t start_ns = 0;
-  trace::StringId name = 0;
-  trace::MemoryCategory category = trace::MemoryCategory::kOther;
+  trace::model::StringId name = 0;
+  trace::model::MemoryCategory category = trace::model::MemoryCategory::kOther;
 };
 
 class AddressTable {
@@ -84,4 +84,4 @@ class AddressTable {
   std::size_t size_ = 0;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

@@ -9,23 +9,23 @@
 #include "profiler/recorder/recorder.h"
 #include "trace/job/schedule.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 
 class AllocationRecorder {
  public:
   // `tracker` keeps addresses already; once no further step is named it need not for the record's
   // sake: `stops_keeping` says that nobody else needs them.
-  AllocationRecorder(Recorder& recorder, AllocationTracker& tracker, trace::RecordSchedule schedule,
-                     bool stops_keeping);
+  AllocationRecorder(recorder::Recorder& recorder, AllocationTracker& tracker,
+                     trace::job::RecordSchedule schedule, bool stops_keeping);
 
   void begin_step(std::int64_t index);  // before Recorder::begin_step
   void end_step();                      // before Recorder::end_step
   void write();                         // what has been recorded since
 
  private:
-  Recorder& recorder_;
+  recorder::Recorder& recorder_;
   AllocationTracker& tracker_;
-  const trace::RecordSchedule schedule_;
+  const trace::job::RecordSchedule schedule_;
   const bool stops_keeping_;
   const int lane_;
   bool is_recording_ = false;
@@ -33,4 +33,4 @@ class AllocationRecorder {
   std::atomic<std::int64_t> unrecorded_{0}, no_room_{0};
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

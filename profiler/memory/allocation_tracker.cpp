@@ -5,7 +5,7 @@
 
 #include "trace/base/wall_clock.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 
 AllocationTracker::AllocationTracker(std::size_t capacity, std::size_t record_capacity)
     : capacity_(capacity) {
@@ -15,7 +15,7 @@ AllocationTracker::AllocationTracker(std::size_t capacity, std::size_t record_ca
 }
 
 std::int64_t AllocationTracker::next_ns() {
-  last_ns_ = std::max(trace::wall_clock_ns(), last_ns_ + 1);
+  last_ns_ = std::max(trace::base::wall_clock_ns(), last_ns_ + 1);
   return last_ns_;
 }
 
@@ -91,18 +91,18 @@ void AllocationTracker::note_end(const LiveAllocation& allocation, std::int64_t 
     ++lost_;
     return;
   }
-  trace::Event event;
+  trace::model::Event event;
   event.start_ns = allocation.start_ns;
   event.duration_ns = end_ns - allocation.start_ns;
   event.name = allocation.name;
-  event.flags = flags | trace::flags_of(allocation.category);
+  event.flags = flags | trace::model::flags_of(allocation.category);
   event.correlation = allocation.address;
   event.value = allocation.bytes;
   events.push_back(event);
 }
 
-void AllocationTracker::moved(std::uint64_t address, trace::MemoryCategory from,
-                              trace::MemoryCategory to, std::int64_t bytes) {
+void AllocationTracker::moved(std::uint64_t address, trace::model::MemoryCategory from,
+                              trace::model::MemoryCategory to, std::int64_t bytes) {
   if (from == to) return;
   if (!keeps_addresses_.load(std::memory_order_relaxed)) return bytes_.move(from, to, bytes);
   const std::lock_guard lock(mutex_);
@@ -110,7 +110,7 @@ void AllocationTracker::moved(std::uint64_t address, trace::MemoryCategory from,
   if (LiveAllocation* found = table_.find(address)) found->category = to;
 }
 
-void AllocationTracker::moved(std::uint64_t address, trace::MemoryCategory to) {
+void AllocationTracker::moved(std::uint64_t address, trace::model::MemoryCategory to) {
   const std::lock_guard lock(mutex_);
   LiveAllocation* found = table_.find(address);
   if (found == nullptr || found->category == to) return;
@@ -125,7 +125,7 @@ void AllocationTracker::take_in(const AllocatorEntry& entry) {
       const std::lock_guard lock(mutex_);
       // When it is freed its category will not be known any more.
       if (!keep(allocation))
-        bytes_.move(entry.category, trace::MemoryCategory::kOther, entry.bytes);
+        bytes_.move(entry.category, trace::model::MemoryCategory::kOther, entry.bytes);
       return;
     }
     case AllocatorAction::kFreeRequested:
@@ -183,11 +183,11 @@ std::int64_t AllocationTracker::end_record(std::int64_t step_start_ns) {
   record.step_start_ns = step_start_ns;
   record.end_ns = next_ns();
   table_.visit([&](const LiveAllocation& allocation) {
-    note_end(allocation, record.end_ns, trace::kEventNotFreed);
+    note_end(allocation, record.end_ns, trace::model::kEventNotFreed);
   });
   // So that the sum stays true.
   if (unknown_bytes_ > 0) {
-    note_end({0, unknown_bytes_, step_start_ns}, record.end_ns, trace::kEventNotFreed);
+    note_end({0, unknown_bytes_, step_start_ns}, record.end_ns, trace::model::kEventNotFreed);
   }
   record.is_waiting = true;
   writing_ = 1 - writing_;
@@ -195,25 +195,25 @@ std::int64_t AllocationTracker::end_record(std::int64_t step_start_ns) {
   return std::exchange(lost_, 0);
 }
 
-std::vector<trace::Event> AllocationTracker::take_record() {
+std::vector<trace::model::Event> AllocationTracker::take_record() {
   {
     const std::lock_guard lock(mutex_);
     if (!records_[taking_].is_waiting) return {};
   }
   // Nobody else touches a record that waits.
   Record& record = records_[taking_];
-  std::vector<trace::Event> events;
+  std::vector<trace::model::Event> events;
   events.reserve(record.events.size());
-  for (trace::Event event : record.events) {
+  for (trace::model::Event event : record.events) {
     if (event.end_ns() <= record.step_start_ns) continue;
     if (event.start_ns <= record.step_start_ns) {
-      event.flags |= trace::kEventOlder;
+      event.flags |= trace::model::kEventOlder;
       event.duration_ns = event.end_ns() - record.step_start_ns;
       event.start_ns = record.step_start_ns;
     }
     events.push_back(event);
   }
-  std::ranges::stable_sort(events, {}, &trace::Event::start_ns);
+  std::ranges::stable_sort(events, {}, &trace::model::Event::start_ns);
   const std::lock_guard lock(mutex_);
   record.events.clear();
   record.is_waiting = false;
@@ -221,4 +221,4 @@ std::vector<trace::Event> AllocationTracker::take_record() {
   return events;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

@@ -15,7 +15,7 @@
 #include "profiler/memory/category_bytes.h"
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 
 // What the caching allocator of a GPU says, without its types.
 enum class AllocatorAction : std::uint8_t {
@@ -30,8 +30,8 @@ struct AllocatorEntry {
   AllocatorAction action = AllocatorAction::kAllocated;
   std::uint64_t address = 0;
   std::int64_t bytes = 0;  // as requested
-  trace::StringId name = 0;
-  trace::MemoryCategory category = trace::MemoryCategory::kOther;
+  trace::model::StringId name = 0;
+  trace::model::MemoryCategory category = trace::model::MemoryCategory::kOther;
 };
 
 // What was held when a request could not be met.
@@ -60,10 +60,10 @@ class AllocationTracker {
   void allocated(const LiveAllocation& allocation);  // its start is filled in
   // `known` is what the caller knows of it, for an address that is not kept.
   void freed(const LiveAllocation& known);
-  void moved(std::uint64_t address, trace::MemoryCategory from, trace::MemoryCategory to,
-             std::int64_t bytes);
+  void moved(std::uint64_t address, trace::model::MemoryCategory from,
+             trace::model::MemoryCategory to, std::int64_t bytes);
   // Where the caller does not know what it was.
-  void moved(std::uint64_t address, trace::MemoryCategory to);
+  void moved(std::uint64_t address, trace::model::MemoryCategory to);
   void take_in(const AllocatorEntry& entry);
 
   const CategoryBytes& bytes() const { return bytes_; }
@@ -85,11 +85,11 @@ class AllocationTracker {
   // Of the oldest record that waits, in order of start: each allocation from its own start or the
   // step's, whichever is later, to its end or the step's, flagged accordingly. Empty: none waits.
   // One thread; allocates.
-  std::vector<trace::Event> take_record();
+  std::vector<trace::model::Event> take_record();
 
  private:
   struct Record {
-    std::vector<trace::Event> events;  // with their own starts
+    std::vector<trace::model::Event> events;  // with their own starts
     std::int64_t step_start_ns = 0, end_ns = 0;
     bool is_waiting = false;
   };
@@ -116,4 +116,4 @@ class AllocationTracker {
   std::int64_t lost_ = 0;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

@@ -5,9 +5,9 @@
 
 #include "trace/base/wall_clock.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 
-void CategoryBytes::grow(trace::MemoryCategory category, std::int64_t bytes) {
+void CategoryBytes::grow(trace::model::MemoryCategory category, std::int64_t bytes) {
   const std::int64_t now = of(category).fetch_add(bytes, std::memory_order_relaxed) + bytes;
   auto& highest = highest_[static_cast<std::size_t>(category)];
   std::int64_t before = highest.load(std::memory_order_relaxed);
@@ -15,18 +15,19 @@ void CategoryBytes::grow(trace::MemoryCategory category, std::int64_t bytes) {
   }
 }
 
-void CategoryBytes::add(trace::MemoryCategory category, std::int64_t bytes) {
+void CategoryBytes::add(trace::model::MemoryCategory category, std::int64_t bytes) {
   grow(category, bytes);
   const std::int64_t total = total_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   if (total > peak_total_.load(std::memory_order_relaxed)) note_peak();
 }
 
-void CategoryBytes::remove(trace::MemoryCategory category, std::int64_t bytes) {
+void CategoryBytes::remove(trace::model::MemoryCategory category, std::int64_t bytes) {
   of(category).fetch_sub(bytes, std::memory_order_relaxed);
   total_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
-void CategoryBytes::move(trace::MemoryCategory from, trace::MemoryCategory to, std::int64_t bytes) {
+void CategoryBytes::move(trace::model::MemoryCategory from, trace::model::MemoryCategory to,
+                         std::int64_t bytes) {
   grow(to, bytes);
   of(from).fetch_sub(bytes, std::memory_order_relaxed);
   // Still at the peak: it is better known now what it consists of.
@@ -46,7 +47,7 @@ void CategoryBytes::note_peak() {
   const std::int64_t total = std::accumulate(now.begin(), now.end(), std::int64_t{0});
   if (total >= peak_total_.load(std::memory_order_relaxed)) {
     peak_ = now;
-    peak_ns_ = trace::wall_clock_ns();
+    peak_ns_ = trace::base::wall_clock_ns();
     peak_total_.store(total, std::memory_order_relaxed);
   }
   peak_busy_.clear(std::memory_order_release);
@@ -58,7 +59,7 @@ CategoryBytes::Peak CategoryBytes::take_peak() {
   taken.bytes = peak_;
   taken.time_ns = peak_ns_;
   peak_ = current();
-  peak_ns_ = trace::wall_clock_ns();
+  peak_ns_ = trace::base::wall_clock_ns();
   for (std::size_t i = 0; i < peak_.size(); ++i) {
     taken.highest[i] = highest_[i].exchange(peak_[i], std::memory_order_relaxed);
   }
@@ -68,4 +69,4 @@ CategoryBytes::Peak CategoryBytes::take_peak() {
   return taken;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

@@ -7,15 +7,15 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 
 class CategoryBytes {
  public:
-  using Composition = std::array<std::int64_t, trace::kMemoryCategoryCount>;
+  using Composition = std::array<std::int64_t, trace::model::kMemoryCategoryCount>;
 
-  void add(trace::MemoryCategory category, std::int64_t bytes);
-  void remove(trace::MemoryCategory category, std::int64_t bytes);
-  void move(trace::MemoryCategory from, trace::MemoryCategory to, std::int64_t bytes);
+  void add(trace::model::MemoryCategory category, std::int64_t bytes);
+  void remove(trace::model::MemoryCategory category, std::int64_t bytes);
+  void move(trace::model::MemoryCategory from, trace::model::MemoryCategory to, std::int64_t bytes);
 
   std::int64_t total() const { return total_.load(std::memory_order_relaxed); }
   Composition current() const;
@@ -28,13 +28,13 @@ class CategoryBytes {
   Peak take_peak();
 
  private:
-  std::atomic<std::int64_t>& of(trace::MemoryCategory category) {
+  std::atomic<std::int64_t>& of(trace::model::MemoryCategory category) {
     return bytes_[static_cast<std::size_t>(category)];
   }
-  void grow(trace::MemoryCategory category, std::int64_t bytes);
+  void grow(trace::model::MemoryCategory category, std::int64_t bytes);
   void note_peak();
 
-  std::array<std::atomic<std::int64_t>, trace::kMemoryCategoryCount> bytes_{}, highest_{};
+  std::array<std::atomic<std::int64_t>, trace::model::kMemoryCategoryCount> bytes_{}, highest_{};
   std::atomic<std::int64_t> total_{0};
   std::atomic<std::int64_t> peak_total_{0};
   std::atomic_flag peak_busy_;
@@ -42,4 +42,4 @@ class CategoryBytes {
   std::int64_t peak_ns_ = 0;  // as well
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

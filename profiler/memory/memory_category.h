@@ -3,16 +3,16 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 
 // Memory counts for the category that was set on the allocating thread (MemoryCategoryScope), or,
 // if none was, for the one of the current phase set by set_default_category.
-trace::MemoryCategory category_now();
-void set_default_category(trace::MemoryCategory category);  // process-wide
+trace::model::MemoryCategory category_now();
+void set_default_category(trace::model::MemoryCategory category);  // process-wide
 
 class MemoryCategoryScope {
  public:
-  explicit MemoryCategoryScope(trace::MemoryCategory category);
+  explicit MemoryCategoryScope(trace::model::MemoryCategory category);
   ~MemoryCategoryScope();
   MemoryCategoryScope(const MemoryCategoryScope&) = delete;
   MemoryCategoryScope& operator=(const MemoryCategoryScope&) = delete;
@@ -21,4 +21,4 @@ class MemoryCategoryScope {
   int previous_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

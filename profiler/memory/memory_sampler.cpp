@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 
-MemorySampler::MemorySampler(Recorder& recorder, MemorySource source,
+MemorySampler::MemorySampler(recorder::Recorder& recorder, MemorySource source,
                              std::chrono::milliseconds interval,
                              std::unique_ptr<AllocationRecorder> allocations)
     : recorder_(recorder),
@@ -20,7 +20,7 @@ MemorySampler::MemorySampler(Recorder& recorder, MemorySource source,
 
 void MemorySampler::begin_step(std::int64_t index) {
   if (allocations_) allocations_->begin_step(index);
-  trace::MemorySample peak = source_.take_peak();
+  trace::model::MemorySample peak = source_.take_peak();
   if (peak.allocated_bytes() <= highest_bytes_) return;
   highest_bytes_ = peak.allocated_bytes();
   peak.is_peak = true;
@@ -28,7 +28,7 @@ void MemorySampler::begin_step(std::int64_t index) {
 }
 
 void MemorySampler::record_step_peak() {
-  trace::MemorySample peak = source_.take_peak();
+  trace::model::MemorySample peak = source_.take_peak();
   if (allocations_) allocations_->end_step();
   peak.is_peak = true;
   highest_bytes_ = std::max(highest_bytes_, peak.allocated_bytes());
@@ -48,10 +48,10 @@ void MemorySampler::run(const std::stop_token& stop) {
       // Asking the system takes time: what set-up or an evaluation held must not become the sample
       // of the step that begins meanwhile.
       const std::int64_t step = recorder_.step();
-      const trace::MemorySample sample = source_.current();
+      const trace::model::MemorySample sample = source_.current();
       if (recorder_.step() == step) recorder_.add_memory_sample(sample);
     } catch (const std::exception& failure) {
-      recorder_.log(trace::LogLine::Level::kWarning,
+      recorder_.log(trace::model::LogLine::Level::kWarning,
                     std::string("Memory is no longer sampled: ") + failure.what());
       break;
     }
@@ -61,4 +61,4 @@ void MemorySampler::run(const std::stop_token& stop) {
   if (allocations_) allocations_->write();
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

@@ -14,20 +14,20 @@
 #include "profiler/recorder/recorder.h"
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 
 struct MemorySource {
-  std::function<trace::MemorySample()> current;    // the sampler's thread; may ask the system
-  std::function<trace::MemorySample()> take_peak;  // since the last call; any thread
+  std::function<trace::model::MemorySample()> current;  // the sampler's thread; may ask the system
+  std::function<trace::model::MemorySample()> take_peak;  // since the last call; any thread
   // What is counted anyway: a few atomics, no lock, no call of the system. Any thread; null: none.
-  std::function<trace::MemorySample()> counters;
+  std::function<trace::model::MemorySample()> counters;
 };
 
 class MemorySampler {
  public:
   static constexpr std::chrono::milliseconds kInterval{50};
 
-  MemorySampler(Recorder& recorder, MemorySource source,
+  MemorySampler(recorder::Recorder& recorder, MemorySource source,
                 std::chrono::milliseconds interval = kInterval,
                 std::unique_ptr<AllocationRecorder> allocations = nullptr);
 
@@ -45,7 +45,7 @@ class MemorySampler {
  private:
   void run(const std::stop_token& stop);
 
-  Recorder& recorder_;
+  recorder::Recorder& recorder_;
   const MemorySource source_;
   const std::chrono::milliseconds interval_;
   const std::unique_ptr<AllocationRecorder> allocations_;  // null: none are recorded
@@ -55,4 +55,4 @@ class MemorySampler {
   std::jthread thread_;  // last: it uses the others
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

@@ -1,6 +1,6 @@
 #include "profiler/nccl/call_pool.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 namespace {
 
 // A handle is the slot's number and how often the slot was used, so that an old one is recognised.
@@ -52,4 +52,4 @@ std::optional<NcclCallPool::Call> NcclCallPool::take(void* handle) {
   return call;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

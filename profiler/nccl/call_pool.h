@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 
 class NcclCallPool {
  public:
@@ -45,4 +45,4 @@ class NcclCallPool {
   std::atomic<std::size_t> next_{0};
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

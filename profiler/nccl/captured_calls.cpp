@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 namespace {
 
 // The two lowest bits tell a handle from those of NcclCallPool and from addresses.
@@ -29,4 +29,4 @@ std::optional<CapturedCalls::Call> CapturedCalls::take(void* handle) {
   return std::exchange(calls_[index], Call{calls_[index].collective, true});
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 
 class CapturedCalls {
  public:
@@ -37,4 +37,4 @@ class CapturedCalls {
   std::vector<Call> calls_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 
 void CapturedGroup::add_call(std::uint64_t collective, bool is_numbered) {
   if (starts_anew()) *this = {};
@@ -33,4 +33,4 @@ void CapturedGroup::tell(std::uint64_t collective) {
   std::erase(waiting_, collective);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

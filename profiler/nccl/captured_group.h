@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 
 class CapturedGroup {
  public:
@@ -43,4 +43,4 @@ class CapturedGroup {
   std::vector<std::uint64_t> waiting_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 namespace {
 
 // Any odd number: it sets a communicator's second group apart from all first ones.
@@ -20,8 +20,8 @@ int nccl_group_id(std::uint64_t communicator_hash, NcclGroup which) {
   return static_cast<int>(folded | kFirstNcclGroup);
 }
 
-void announce_group(Recorder& recorder, const NcclCommunicator& communicator, NcclGroup which,
-                    int rank) {
+void announce_group(recorder::Recorder& recorder, const NcclCommunicator& communicator,
+                    NcclGroup which, int rank) {
   char name[32];
   std::snprintf(name, sizeof name, "nccl%016llx",
                 static_cast<unsigned long long>(communicator.hash));
@@ -35,4 +35,4 @@ void announce_group(Recorder& recorder, const NcclCommunicator& communicator, Nc
                              std::move(ranks));
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -9,7 +9,7 @@
 #include "profiler/nccl/captured_group.h"
 #include "profiler/recorder/recorder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 
 enum class NcclGroup : std::uint8_t { kCalls, kGraphs };
 
@@ -37,7 +37,7 @@ int nccl_group_id(std::uint64_t communicator_hash, NcclGroup which = NcclGroup::
 
 // `rank`: the global one of this process. NCCL does not say which global ranks are in a
 // communicator: those of neighbours are assumed.
-void announce_group(Recorder& recorder, const NcclCommunicator& communicator, NcclGroup which,
-                    int rank);
+void announce_group(recorder::Recorder& recorder, const NcclCommunicator& communicator,
+                    NcclGroup which, int rank);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -6,7 +6,7 @@
 #include "profiler/nccl/nccl_names.h"
 #include "profiler/recorder/callback_cost.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 namespace {
 
 struct ThreadState {
@@ -47,25 +47,26 @@ std::string_view text_of(const char* text) { return text == nullptr ? "" : text;
 // Charges a callback to the recording.
 class CostScope {
  public:
-  explicit CostScope(Recorder& recorder)
+  explicit CostScope(recorder::Recorder& recorder)
       : recorder_(recorder),
         is_sampled_(cost().sampled()),
-        start_ns_(is_sampled_ ? CallbackCost::clock_now_ns() : 0) {}
+        start_ns_(is_sampled_ ? recorder::CallbackCost::clock_now_ns() : 0) {}
   ~CostScope() {
     if (is_sampled_)
-      recorder_.add_callback_cost(cost().scaled_ns(CallbackCost::clock_now_ns() - start_ns_));
+      recorder_.add_callback_cost(
+          cost().scaled_ns(recorder::CallbackCost::clock_now_ns() - start_ns_));
   }
   CostScope(const CostScope&) = delete;
   CostScope& operator=(const CostScope&) = delete;
 
  private:
-  static CallbackCost& cost() {
-    static const std::int64_t clock_ns = CallbackCost::calibrate_ns();
-    thread_local CallbackCost of_thread(clock_ns);
+  static recorder::CallbackCost& cost() {
+    static const std::int64_t clock_ns = recorder::CallbackCost::calibrate_ns();
+    thread_local recorder::CallbackCost of_thread(clock_ns);
     return of_thread;
   }
 
-  Recorder& recorder_;
+  recorder::Recorder& recorder_;
   const bool is_sampled_;
   const std::int64_t start_ns_;
 };
@@ -83,14 +84,14 @@ std::uint64_t order_of(const NcclCommunicator& communicator) {
   return LaunchMarker::kNoOrder;
 }
 
-bool is_point_to_point(trace::CollectiveFunction function) {
-  return function == trace::CollectiveFunction::kSend ||
-         function == trace::CollectiveFunction::kReceive;
+bool is_point_to_point(trace::model::CollectiveFunction function) {
+  return function == trace::model::CollectiveFunction::kSend ||
+         function == trace::model::CollectiveFunction::kReceive;
 }
 
 }  // namespace
 
-NcclEvents::NcclEvents(Recorder& recorder, int rank, LaunchMarker marker)
+NcclEvents::NcclEvents(recorder::Recorder& recorder, int rank, LaunchMarker marker)
     : recorder_(recorder),
       rank_(rank),
       marker_(marker),
@@ -143,7 +144,7 @@ void* NcclEvents::start_call(NcclCommunicator& communicator, const CallEvent& ev
     return start_captured_call(communicator, event);
   }
   communicator.captured.end();
-  NcclCallPool::Call call{thread_state.host_collective, false, Recorder::now_ns()};
+  NcclCallPool::Call call{thread_state.host_collective, false, recorder::Recorder::now_ns()};
   if (call.collective == 0) {
     call.is_foreign = true;
     call.collective = recorder_.enter_collective(call_in(communicator, NcclGroup::kCalls, event));
@@ -157,7 +158,7 @@ void* NcclEvents::start_call(NcclCommunicator& communicator, const CallEvent& ev
 template <typename CallEvent>
 void* NcclEvents::start_captured_call(NcclCommunicator& communicator, const CallEvent& event) {
   if (communicator.captured.starts_anew()) communicator.graphs.next_sequence = 0;
-  const CollectiveCall call = call_in(communicator, NcclGroup::kGraphs, event);
+  const queue::CollectiveCall call = call_in(communicator, NcclGroup::kGraphs, event);
   const std::uint64_t collective = recorder_.capture_collective(call);
   communicator.captured.add_call(collective, !is_point_to_point(call.function));
   void* handle = captured_.add(collective);
@@ -179,7 +180,8 @@ void* NcclEvents::start_launch(NcclCommunicator& communicator) {
 
 void NcclEvents::launch_captured(NcclCommunicator& communicator) {
   const CapturedGroup::Carried carried = communicator.captured.begin_launch();
-  const std::uint64_t launch = carried.is_known ? thread_state.launch : CollectiveLaunch::kNotFound;
+  const std::uint64_t launch =
+      carried.is_known ? thread_state.launch : queue::CollectiveLaunch::kNotFound;
   for (const std::uint64_t collective : carried.collectives)
     recorder_.launch_captured(collective, {.launch = launch});
 }
@@ -190,7 +192,8 @@ void NcclEvents::end_mark() {
   if (marker_.end != nullptr) marker_.end();
 }
 
-void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent, CollectiveLaunch launch) {
+void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent,
+                           queue::CollectiveLaunch launch) {
   if (const auto captured = captured_.take(parent))
     return carry_out_captured(communicator, *captured, launch);
   if (parent == &ignored_event && thread_state.host_collective == 0) return;
@@ -211,7 +214,7 @@ void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent, Collect
 // Told once, while it is captured, or again and again by a host function in the graph, which knows
 // nothing of the launch.
 void NcclEvents::carry_out_captured(NcclCommunicator& communicator, const CapturedCalls::Call& call,
-                                    CollectiveLaunch launch) {
+                                    queue::CollectiveLaunch launch) {
   const bool is_at_launch = thread_state.communicator == &communicator && thread_state.is_captured;
   if (call.is_told) return;
   if (is_at_launch) {
@@ -224,19 +227,21 @@ void NcclEvents::carry_out_captured(NcclCommunicator& communicator, const Captur
 // Nothing would end it ever: it would be shown as pending, and kept, to the end of the run.
 void NcclEvents::end_unseen(const NcclCallPool::Call& call) {
   std::call_once(has_lane_, [this] {
-    lane_ = recorder_.add_lane(trace::LaneKind::kCommunication, "nccl, as called by the host");
+    lane_ =
+        recorder_.add_lane(trace::model::LaneKind::kCommunication, "nccl, as called by the host");
   });
-  recorder_.observe_collective(call.collective, lane_, call.called_ns, Recorder::now_ns());
+  recorder_.observe_collective(call.collective, lane_, call.called_ns,
+                               recorder::Recorder::now_ns());
 }
 
 template <typename CallEvent>
-CollectiveCall NcclEvents::call_in(NcclCommunicator& communicator, NcclGroup which,
-                                   const CallEvent& event) {
+queue::CollectiveCall NcclEvents::call_in(NcclCommunicator& communicator, NcclGroup which,
+                                          const CallEvent& event) {
   NcclCommunicator::Group& group = communicator.group(which);
   if (group.announced_to.exchange(number_, std::memory_order_relaxed) != number_)
     announce_group(recorder_, communicator, which, rank_);
   const NcclType type = nccl_type(text_of(event.data_type));
-  CollectiveCall call;
+  queue::CollectiveCall call;
   call.process_group = nccl_group_id(communicator.hash, which);
   call.function = call.executed = nccl_function(text_of(event.function));
   // Programs must ask for collectives in the same order on all ranks. NCCL's own numbers are per
@@ -251,7 +256,7 @@ CollectiveCall NcclEvents::call_in(NcclCommunicator& communicator, NcclGroup whi
 void NcclEvents::tell_of_graphs() {
   if (told_of_graphs_.exchange(true, std::memory_order_relaxed)) return;
   recorder_.log(
-      trace::LogLine::Level::kInfo,
+      trace::model::LogLine::Level::kInfo,
       marker_.sees_replays
           ? "Collectives were captured into a CUDA graph: each replay has rows of what was "
             "asked for then, in process groups of their own."
@@ -259,7 +264,7 @@ void NcclEvents::tell_of_graphs() {
             "but not as collectives.");
 }
 
-trace::StringId NcclEvents::name_id(std::string_view name) {
+trace::model::StringId NcclEvents::name_id(std::string_view name) {
   if (name.empty()) return 0;
   const auto known =
       std::ranges::find(known_names_, name, [](const auto& entry) { return entry.first; });
@@ -273,4 +278,4 @@ HostCollectiveScope::HostCollectiveScope(std::uint64_t collective)
 
 HostCollectiveScope::~HostCollectiveScope() { thread_state.host_collective = outer_; }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -17,7 +17,7 @@
 #include "profiler/nccl/profiler_abi.h"
 #include "profiler/recorder/recorder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 
 // How the kernels of a launch are found again in what the GPU reports: begin() and end() are called
 // around it on the launching thread, the launch is what Recorder::end_launch is given. Null where
@@ -37,7 +37,7 @@ class NcclEvents {
   static constexpr int kMask =
       static_cast<int>(nccl::kCollective | nccl::kPointToPoint | nccl::kGroupCall |
                        nccl::kCollectiveCall | nccl::kPointToPointCall | nccl::kKernelLaunch);
-  NcclEvents(Recorder& recorder, int rank, LaunchMarker marker);
+  NcclEvents(recorder::Recorder& recorder, int rank, LaunchMarker marker);
   // Counts what was lost.
   ~NcclEvents();
   NcclEvents(const NcclEvents&) = delete;
@@ -55,23 +55,24 @@ class NcclEvents {
   void* start_launch(NcclCommunicator& communicator);
   void launch_captured(NcclCommunicator& communicator);
   void carry_out_captured(NcclCommunicator& communicator, const CapturedCalls::Call& call,
-                          CollectiveLaunch launch);
-  void carry_out(NcclCommunicator& communicator, void* call, CollectiveLaunch launch);
+                          queue::CollectiveLaunch launch);
+  void carry_out(NcclCommunicator& communicator, void* call, queue::CollectiveLaunch launch);
   void end_mark();
   void end_unseen(const NcclCallPool::Call& call);
   template <typename CallEvent>
-  CollectiveCall call_in(NcclCommunicator& communicator, NcclGroup which, const CallEvent& event);
+  queue::CollectiveCall call_in(NcclCommunicator& communicator, NcclGroup which,
+                                const CallEvent& event);
   void tell_of_graphs();
-  trace::StringId name_id(std::string_view name);
+  trace::model::StringId name_id(std::string_view name);
 
-  Recorder& recorder_;
+  recorder::Recorder& recorder_;
   const int rank_;
   const LaunchMarker marker_;
   const std::uint64_t number_;
   std::once_flag has_lane_;
   int lane_ = -1;  // of calls whose kernels nothing reports
   // Interned beforehand, since interning takes a lock.
-  std::array<std::pair<std::string_view, trace::StringId>, 22> known_names_;
+  std::array<std::pair<std::string_view, trace::model::StringId>, 22> known_names_;
   NcclCallPool calls_;
   CapturedCalls captured_;
   std::atomic<std::int64_t> calls_lost_{0};
@@ -92,4 +93,4 @@ class HostCollectiveScope {
   const std::uint64_t outer_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

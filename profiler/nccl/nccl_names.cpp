@@ -4,10 +4,10 @@
 #include <array>
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 namespace {
 
-using trace::CollectiveFunction;
+using trace::model::CollectiveFunction;
 
 constexpr std::array<std::pair<std::string_view, CollectiveFunction>, 8> kFunctions{{
     {"AllReduce", CollectiveFunction::kAllReduce},
@@ -61,4 +61,4 @@ std::int64_t nccl_bytes(CollectiveFunction function, std::size_t count, std::int
   }
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -7,10 +7,10 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 
 // From "AllReduce", "Send", …
-trace::CollectiveFunction nccl_function(std::string_view name);
+trace::model::CollectiveFunction nccl_function(std::string_view name);
 
 struct NcclType {
   std::string_view name;   // "bfloat16", as Python writes it
@@ -21,7 +21,7 @@ NcclType nccl_type(std::string_view name);
 
 // S of nccl-tests from the count that the caller gave: the total over ranks for gather and scatter,
 // where the count is that of one rank's part.
-std::int64_t nccl_bytes(trace::CollectiveFunction function, std::size_t count,
+std::int64_t nccl_bytes(trace::model::CollectiveFunction function, std::size_t count,
                         std::int64_t type_bytes, int ranks);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 namespace {
 
 // NCCL's callbacks carry its communicator, not us.
@@ -69,13 +69,13 @@ nccl::Result on_finalize(void* context) {
 
 }  // namespace
 
-trace::Result<std::unique_ptr<NcclPlugin>> NcclPlugin::attach(Recorder& recorder, int rank,
-                                                              LaunchMarker marker) {
+trace::base::Result<std::unique_ptr<NcclPlugin>> NcclPlugin::attach(recorder::Recorder& recorder,
+                                                                    int rank, LaunchMarker marker) {
   auto events = std::make_unique<NcclEvents>(recorder, rank, marker);
   NcclEvents* none = nullptr;
   if (!active_events.compare_exchange_strong(none, events.get()))
-    return trace::fail(trace::ErrorKind::kFailed,
-                       "NCCL is recorded already: one NcclPlugin per process.");
+    return trace::base::fail(trace::base::ErrorKind::kFailed,
+                             "NCCL is recorded already: one NcclPlugin per process.");
   return std::unique_ptr<NcclPlugin>(new NcclPlugin(std::move(events)));
 }
 
@@ -92,14 +92,14 @@ void NcclPlugin::on_communicator(void (*observer)(const CommunicatorPlace&)) {
 
 int NcclPlugin::communicators() { return communicators_seen.load(std::memory_order_relaxed); }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl
 
 __attribute__((visibility("default"),
                used)) extern const shardlens::profiler::nccl::Profiler ncclProfiler_v5 = {
     "Shardlens",
-    shardlens::profiler::on_init,
-    shardlens::profiler::on_start,
-    shardlens::profiler::on_stop,
-    shardlens::profiler::on_state,
-    shardlens::profiler::on_finalize,
+    shardlens::profiler::nccl::on_init,
+    shardlens::profiler::nccl::on_start,
+    shardlens::profiler::nccl::on_stop,
+    shardlens::profiler::nccl::on_state,
+    shardlens::profiler::nccl::on_finalize,
 };

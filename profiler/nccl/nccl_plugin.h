@@ -9,7 +9,7 @@
 #include "profiler/nccl/nccl_events.h"
 #include "trace/base/result.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 
 // Of this process in a communicator.
 struct CommunicatorPlace {
@@ -28,8 +28,8 @@ class NcclPlugin {
 
   // `rank` is the global one. One at a time per process, else kFailed. The recorder must outlive
   // it. Any thread.
-  static trace::Result<std::unique_ptr<NcclPlugin>> attach(Recorder& recorder, int rank,
-                                                           LaunchMarker marker);
+  static trace::base::Result<std::unique_ptr<NcclPlugin>> attach(recorder::Recorder& recorder,
+                                                                 int rank, LaunchMarker marker);
   // `observer` is called inside ncclCommInitRank and its like, for each communicator from now on.
   static void on_communicator(void (*observer)(const CommunicatorPlace&));
   // From now on NCCL's events are ignored; waits for those that are being handled.
@@ -46,7 +46,7 @@ class NcclPlugin {
   std::unique_ptr<NcclEvents> events_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl
 
 // What NCCL looks up.
 extern "C" const shardlens::profiler::nccl::Profiler ncclProfiler_v5;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 
 std::optional<std::vector<NvmlProcess>> compute_processes_on(const NvmlLibrary& library,
                                                              NvmlDevice device) {
@@ -65,4 +65,4 @@ GpuCensus take_gpu_census(const NvmlLibrary& library) {
   return census;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

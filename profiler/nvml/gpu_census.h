@@ -9,7 +9,7 @@
 #include "profiler/nvml/gpu_link.h"
 #include "profiler/nvml/nvml_library.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 
 struct GpuFacts {
   std::string name;
@@ -39,4 +39,4 @@ struct GpuCensus {
 
 GpuCensus take_gpu_census(const NvmlLibrary& library);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

@@ -5,7 +5,7 @@
 
 #include "trace/model/gpu_counters.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 
 namespace {
 
@@ -55,13 +55,14 @@ void GpuCounters::add_load_and_power() {
         return {status, static_cast<double>(load.*part)};
       };
     };
-    add(trace::kGpuUtilization, "%", percent(&NvmlUtilization::gpu));
-    add(trace::kMemoryUtilization, "%", percent(&NvmlUtilization::memory));
+    add(trace::model::kGpuUtilization, "%", percent(&NvmlUtilization::gpu));
+    add(trace::model::kMemoryUtilization, "%", percent(&NvmlUtilization::memory));
   }
-  if (api.power_usage) add(trace::kGpuPower, "W", power(api.power_usage));
-  if (api.enforced_power_limit) add(trace::kPowerLimit, "W", power(api.enforced_power_limit));
+  if (api.power_usage) add(trace::model::kGpuPower, "W", power(api.power_usage));
+  if (api.enforced_power_limit)
+    add(trace::model::kPowerLimit, "W", power(api.enforced_power_limit));
   if (api.memory) {
-    add(trace::kDeviceMemory, "bytes", [this]() -> Answer {
+    add(trace::model::kDeviceMemory, "bytes", [this]() -> Answer {
       NvmlMemory memory;
       const int status = library_->api().memory(device_, &memory);
       return {status, static_cast<double>(memory.used)};
@@ -79,14 +80,14 @@ void GpuCounters::add_clocks() {
     };
   };
   if (api.clock) {
-    add(trace::kSmClock, "MHz", ask(api.clock, kNvmlClockSm));
-    add(trace::kMemoryClock, "MHz", ask(api.clock, kNvmlClockMemory));
+    add(trace::model::kSmClock, "MHz", ask(api.clock, kNvmlClockSm));
+    add(trace::model::kMemoryClock, "MHz", ask(api.clock, kNvmlClockMemory));
   }
   if (api.temperature) {
-    add(trace::kGpuTemperature, "°C", ask(api.temperature, kNvmlTemperatureGpu));
+    add(trace::model::kGpuTemperature, "°C", ask(api.temperature, kNvmlTemperatureGpu));
   }
   if (api.clock_limits) {
-    add(trace::kClockLimits, "set", [this]() -> Answer {
+    add(trace::model::kClockLimits, "set", [this]() -> Answer {
       unsigned long long limits = 0;
       const int status = library_->api().clock_limits(device_, &limits);
       return {status, static_cast<double>(limits)};
@@ -97,9 +98,9 @@ void GpuCounters::add_clocks() {
 void GpuCounters::add_traffic() {
   const NvmlApi& api = library_->api();
   if (api.field_values) {
-    add(trace::kNvlinkReceived, "bytes/s",
+    add(trace::model::kNvlinkReceived, "bytes/s",
         [this] { return nvlink_rate(kNvmlFieldNvlinkReceived, link_totals_[0]); });
-    add(trace::kNvlinkSent, "bytes/s",
+    add(trace::model::kNvlinkSent, "bytes/s",
         [this] { return nvlink_rate(kNvmlFieldNvlinkSent, link_totals_[1]); });
   }
   if (!api.pcie_throughput) return;
@@ -111,8 +112,8 @@ void GpuCounters::add_traffic() {
     };
   };
   // Last: they take 20 ms each.
-  add(trace::kPcieReceived, "bytes/s", pcie(kNvmlPcieReceived));
-  add(trace::kPcieSent, "bytes/s", pcie(kNvmlPcieSent));
+  add(trace::model::kPcieReceived, "bytes/s", pcie(kNvmlPcieReceived));
+  add(trace::model::kPcieSent, "bytes/s", pcie(kNvmlPcieSent));
 }
 
 GpuCounters::Answer GpuCounters::nvlink_rate(unsigned field,
@@ -153,4 +154,4 @@ bool GpuCounters::any_left() const {
       questions_, [](const Question& question) { return question.state != State::kGone; });
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

@@ -12,7 +12,7 @@
 
 #include "profiler/nvml/nvml_library.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 
 struct CounterReading {
   std::string_view name, unit;  // static
@@ -66,4 +66,4 @@ class GpuCounters {
   std::vector<Question> questions_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

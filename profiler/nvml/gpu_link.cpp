@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 
 namespace {
 
@@ -124,4 +124,4 @@ GpuLink link_to_peers(const NvmlLibrary& library, NvmlDevice device,
   return link;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

@@ -7,7 +7,7 @@
 
 #include "profiler/nvml/nvml_library.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 
 struct GpuLink {
   std::string text;             // "NVLink 4, 18 links", "PCIe 5 x16"; "": not known
@@ -46,4 +46,4 @@ GpuLink link_between_ranks(const NvmlLibrary* library, const RankPlaces& places)
 double nvlink_bytes_per_second(int version);
 double pcie_bytes_per_second(int generation, int width);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

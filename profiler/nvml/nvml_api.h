@@ -2,7 +2,7 @@
 // the library comes with the driver, its header does not come with LibTorch. Plain declarations.
 #pragma once
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 
 struct NvmlDeviceRecord;  // the library's own
 using NvmlDevice = NvmlDeviceRecord*;
@@ -96,4 +96,4 @@ struct NvmlApi {
   int (*compute_processes)(NvmlDevice, unsigned*, NvmlProcess*) = nullptr;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 
 namespace {
 
@@ -68,21 +68,23 @@ std::string text_of(const NvmlApi& api, int status) {
 
 }  // namespace
 
-trace::Result<std::shared_ptr<const NvmlLibrary>> NvmlLibrary::open(const std::string& file) {
+trace::base::Result<std::shared_ptr<const NvmlLibrary>> NvmlLibrary::open(const std::string& file) {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return trace::fail(trace::ErrorKind::kMissing,
-                       "no NVIDIA driver: " + file +
-                           " is not there. Install NVIDIA's driver, or give the container the "
-                           "GPUs (--gpus all).");
+    return trace::base::fail(
+        trace::base::ErrorKind::kMissing,
+        "no NVIDIA driver: " + file +
+            " is not there. Install NVIDIA's driver, or give the container the "
+            "GPUs (--gpus all).");
   }
   const NvmlApi api = load(library);
   const int status = api.init ? api.init() : int{kNvmlFunctionNotFound};
   if (status != kNvmlSuccess) {
     const std::string reason = text_of(api, status);
     dlclose(library);
-    return trace::fail(trace::ErrorKind::kFailed,
-                       "the NVIDIA driver does not answer: " + reason + ". " + what_to_do(status));
+    return trace::base::fail(
+        trace::base::ErrorKind::kFailed,
+        "the NVIDIA driver does not answer: " + reason + ". " + what_to_do(status));
   }
   return std::shared_ptr<const NvmlLibrary>(new NvmlLibrary(library, api));
 }
@@ -131,4 +133,4 @@ std::string cuda_version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

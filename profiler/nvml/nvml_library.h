@@ -9,14 +9,14 @@
 #include "profiler/nvml/nvml_api.h"
 #include "trace/base/result.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 
 inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
 class NvmlLibrary {
  public:
   // kMissing: no such library, so no driver. kFailed: there is one, and it does not start.
-  static trace::Result<std::shared_ptr<const NvmlLibrary>> open(
+  static trace::base::Result<std::shared_ptr<const NvmlLibrary>> open(
       const std::string& file = kNvmlLibrary);
   ~NvmlLibrary();
   NvmlLibrary(const NvmlLibrary&) = delete;
@@ -42,4 +42,4 @@ class NvmlLibrary {
 // "13.0" of 13000, as CUDA counts; "": not known.
 std::string cuda_version_text(int version);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

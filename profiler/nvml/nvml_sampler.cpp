@@ -5,28 +5,29 @@
 #include <algorithm>
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 
-trace::Result<std::unique_ptr<NvmlSampler>> NvmlSampler::start(
-    Recorder& recorder, std::shared_ptr<const NvmlLibrary> library, const std::string& pci_bus_id,
-    std::chrono::milliseconds interval) {
+trace::base::Result<std::unique_ptr<NvmlSampler>> NvmlSampler::start(
+    recorder::Recorder& recorder, std::shared_ptr<const NvmlLibrary> library,
+    const std::string& pci_bus_id, std::chrono::milliseconds interval) {
   const auto device = library->device_at(pci_bus_id);
   if (!device) {
-    return trace::fail(trace::ErrorKind::kMissing,
-                       "Power, clocks and utilization are not recorded: the driver's management "
-                       "library knows no GPU at " +
-                           pci_bus_id + ".");
+    return trace::base::fail(
+        trace::base::ErrorKind::kMissing,
+        "Power, clocks and utilization are not recorded: the driver's management "
+        "library knows no GPU at " +
+            pci_bus_id + ".");
   }
   return std::unique_ptr<NvmlSampler>(
       new NvmlSampler(recorder, std::move(library), *device, interval));
 }
 
-NvmlSampler::NvmlSampler(Recorder& recorder, std::shared_ptr<const NvmlLibrary> library,
+NvmlSampler::NvmlSampler(recorder::Recorder& recorder, std::shared_ptr<const NvmlLibrary> library,
                          NvmlDevice device, std::chrono::milliseconds interval)
     : recorder_(recorder),
       library_(std::move(library)),
       interval_(interval),
-      counters_(library_, device, Recorder::now_ns),
+      counters_(library_, device, recorder::Recorder::now_ns),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 void NvmlSampler::run(const std::stop_token& stop) {
@@ -37,9 +38,9 @@ void NvmlSampler::run(const std::stop_token& stop) {
                               reading.time_ns, reading.value);
       },
       [this](std::string_view name, int status) {
-        recorder_.log(trace::LogLine::Level::kWarning, "\"" + std::string(name) +
-                                                           "\" is no longer sampled: NVML says " +
-                                                           library_->error_text(status) + ".");
+        recorder_.log(trace::model::LogLine::Level::kWarning,
+                      "\"" + std::string(name) + "\" is no longer sampled: NVML says " +
+                          library_->error_text(status) + ".");
       }};
   auto next = std::chrono::steady_clock::now();
   while (!stop.stop_requested() && counters_.any_left()) {
@@ -51,4 +52,4 @@ void NvmlSampler::run(const std::stop_token& stop) {
   }
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

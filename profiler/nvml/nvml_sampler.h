@@ -12,7 +12,7 @@
 #include "profiler/nvml/gpu_counters.h"
 #include "profiler/recorder/recorder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 
 class NvmlSampler {
  public:
@@ -21,16 +21,16 @@ class NvmlSampler {
   static constexpr std::string_view kSourceText = "power, clocks, utilization and traffic: NVML";
 
   // kMissing where the library has no device of that PCI bus id. The recorder must outlive it.
-  static trace::Result<std::unique_ptr<NvmlSampler>> start(
-      Recorder& recorder, std::shared_ptr<const NvmlLibrary> library, const std::string& pci_bus_id,
-      std::chrono::milliseconds interval = kInterval);
+  static trace::base::Result<std::unique_ptr<NvmlSampler>> start(
+      recorder::Recorder& recorder, std::shared_ptr<const NvmlLibrary> library,
+      const std::string& pci_bus_id, std::chrono::milliseconds interval = kInterval);
 
  private:
-  NvmlSampler(Recorder& recorder, std::shared_ptr<const NvmlLibrary> library, NvmlDevice device,
-              std::chrono::milliseconds interval);
+  NvmlSampler(recorder::Recorder& recorder, std::shared_ptr<const NvmlLibrary> library,
+              NvmlDevice device, std::chrono::milliseconds interval);
   void run(const std::stop_token& stop);
 
-  Recorder& recorder_;
+  recorder::Recorder& recorder_;
   const std::shared_ptr<const NvmlLibrary> library_;
   const std::chrono::milliseconds interval_;
   GpuCounters counters_;
@@ -39,4 +39,4 @@ class NvmlSampler {
   std::jthread thread_;  // last: it uses the others
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::process {
 namespace {
 
 constexpr std::array<int, 8> kSignals{SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
@@ -145,4 +145,4 @@ FatalSignals::~FatalSignals() {
   state_->thread.join();
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::process

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::process {
 
 class FatalSignals {
  public:
@@ -27,4 +27,4 @@ class FatalSignals {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::process

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdio>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::process {
 
 ProcessMemory read_process_memory() {
   // statm costs microseconds; smaps_rollup walks the page tables, which takes milliseconds.
@@ -26,4 +26,4 @@ std::int64_t physical_memory_bytes() {
   return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::process

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::process {
 
 struct ProcessMemory {
   std::int64_t resident_bytes = 0;
@@ -13,4 +13,4 @@ struct ProcessMemory {
 ProcessMemory read_process_memory();
 std::int64_t physical_memory_bytes();
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::process

@@ -10,10 +10,10 @@
 #include <system_error>
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::process {
 namespace {
 
-using Level = trace::LogLine::Level;
+using Level = trace::model::LogLine::Level;
 
 constexpr std::chrono::milliseconds kInterval{500};
 constexpr std::size_t kLongestLine = 4096;
@@ -44,7 +44,7 @@ std::optional<LibraryWarning> library_warning(std::string_view line) {
   return from_libtorch(line);
 }
 
-WarningTail::WarningTail(Recorder& recorder, std::filesystem::path file)
+WarningTail::WarningTail(recorder::Recorder& recorder, std::filesystem::path file)
     : recorder_(recorder),
       file_(std::move(file)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -95,4 +95,4 @@ void WarningTail::take(std::string_view line) {
   recorder_.log(warning->level, warning->text);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::process

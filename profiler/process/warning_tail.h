@@ -16,10 +16,10 @@
 
 #include "profiler/recorder/recorder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::process {
 
 struct LibraryWarning {
-  trace::LogLine::Level level = trace::LogLine::Level::kWarning;
+  trace::model::LogLine::Level level = trace::model::LogLine::Level::kWarning;
   std::string text;
   bool operator==(const LibraryWarning&) const = default;
 };
@@ -32,7 +32,7 @@ class WarningTail {
   static constexpr int kMostLines = 500;
 
   // The file may come later, or never. The recorder must outlive this.
-  WarningTail(Recorder& recorder, std::filesystem::path file);
+  WarningTail(recorder::Recorder& recorder, std::filesystem::path file);
   ~WarningTail();  // takes in what came last
 
  private:
@@ -40,7 +40,7 @@ class WarningTail {
   void look();
   void take(std::string_view line);
 
-  Recorder& recorder_;
+  recorder::Recorder& recorder_;
   const std::filesystem::path file_;
   std::uintmax_t read_bytes_ = 0;
   std::string rest_;  // a line that is not yet complete
@@ -50,4 +50,4 @@ class WarningTail {
   std::jthread thread_;  // last: it uses the others
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::process

@@ -13,22 +13,22 @@
 #include "profiler/process/process_memory.h"
 #include "profiler/pytorch/torch_sources.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 namespace {
 
 // In front of the data. LibTorch's raw_allocate() wants the context to be the data pointer itself,
 // so there is nowhere else to keep what the deleter must know. As large as LibTorch's alignment.
 struct alignas(64) Header {
   std::int64_t bytes = 0;
-  std::atomic<trace::MemoryCategory> category{trace::MemoryCategory::kOther};
+  std::atomic<trace::model::MemoryCategory> category{trace::model::MemoryCategory::kOther};
 };
 static_assert(sizeof(Header) == 64);
 
 // LibTorch keeps one allocator per process and calls it for as long as the process lives, so its
 // counters are the process's too.
-AllocationTracker& tracker() {
+memory::AllocationTracker& tracker() {
   // Never destroyed: tensors of other statics are freed after this one would be.
-  static AllocationTracker& instance = *new AllocationTracker;
+  static memory::AllocationTracker& instance = *new memory::AllocationTracker;
   return instance;
 }
 
@@ -58,16 +58,16 @@ LastAnswer& last_answer() {
 
 // What is outside is only known now. A peak's bytes that were freed since may still be resident in
 // the heap: they are in `composition` already.
-trace::MemorySample to_sample(const CategoryBytes::Composition& composition) {
-  trace::MemorySample sample;
-  sample.time_ns = Recorder::now_ns();
+trace::model::MemorySample to_sample(const memory::CategoryBytes::Composition& composition) {
+  trace::model::MemorySample sample;
+  sample.time_ns = recorder::Recorder::now_ns();
   sample.bytes = composition;
   sample.reserved_bytes = sample.total_bytes();
   const std::int64_t tracked = std::max(tracker().bytes().total(), sample.reserved_bytes);
-  const ProcessMemory process = read_process_memory();
+  const process::ProcessMemory process = process::read_process_memory();
   sample.device_used_bytes = process.resident_bytes;
-  sample.device_total_bytes = physical_memory_bytes();
-  sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] =
+  sample.device_total_bytes = process::physical_memory_bytes();
+  sample.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kOutside)] =
       std::max<std::int64_t>(process.anonymous_bytes - tracked, 0);
   return sample;
 }
@@ -99,7 +99,7 @@ class TrackingAllocator final : public c10::Allocator {
     void* memory = allocate_or_note(bytes);
     auto* header = new (memory) Header;
     header->bytes = static_cast<std::int64_t>(bytes);
-    const trace::MemoryCategory category = category_now();
+    const trace::model::MemoryCategory category = memory::category_now();
     header->category.store(category, std::memory_order_relaxed);
     void* data = header + 1;
     tracker().allocated(
@@ -117,7 +117,7 @@ TrackingAllocator& tracking_allocator() {
   return allocator;
 }
 
-void move_cpu_category(void* data, trace::MemoryCategory category) {
+void move_cpu_category(void* data, trace::model::MemoryCategory category) {
   Header* header = header_of(data);
   const auto previous = header->category.exchange(category, std::memory_order_relaxed);
   tracker().moved(address_of(data), previous, category, header->bytes);
@@ -125,51 +125,52 @@ void move_cpu_category(void* data, trace::MemoryCategory category) {
 
 }  // namespace
 
-trace::Result<void> install_cpu_memory_tracker() {
+trace::base::Result<void> install_cpu_memory_tracker() {
   c10::SetCPUAllocator(&tracking_allocator());
   if (c10::GetCPUAllocator() != &tracking_allocator())
-    return trace::fail(trace::ErrorKind::kFailed,
-                       "Memory by category cannot be recorded: another CPU allocator with a higher "
-                       "priority is installed in LibTorch. Start the run without it.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kFailed,
+        "Memory by category cannot be recorded: another CPU allocator with a higher "
+        "priority is installed in LibTorch. Start the run without it.");
   return {};
 }
 
-AllocationTracker& cpu_allocations() { return tracker(); }
+memory::AllocationTracker& cpu_allocations() { return tracker(); }
 
 std::optional<FailedAllocation> last_failed_cpu_allocation() {
   const std::lock_guard lock(failure().mutex);
   return failure().last;
 }
 
-trace::MemorySample sample_cpu_memory() {
-  const trace::MemorySample sample = to_sample(tracker().bytes().current());
+trace::model::MemorySample sample_cpu_memory() {
+  const trace::model::MemorySample sample = to_sample(tracker().bytes().current());
   last_answer().outside_bytes =
-      sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)];
+      sample.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kOutside)];
   last_answer().used_bytes = sample.device_used_bytes;
   last_answer().total_bytes = sample.device_total_bytes;
   return sample;
 }
 
-trace::MemorySample cpu_memory_counters() {
-  trace::MemorySample sample;
+trace::model::MemorySample cpu_memory_counters() {
+  trace::model::MemorySample sample;
   sample.bytes = tracker().bytes().current();
   sample.reserved_bytes = sample.total_bytes();
-  sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] =
+  sample.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kOutside)] =
       last_answer().outside_bytes;
   sample.device_used_bytes = last_answer().used_bytes;
   sample.device_total_bytes = last_answer().total_bytes;
   return sample;
 }
 
-trace::MemorySample take_cpu_memory_peak() {
-  const CategoryBytes::Peak peak = tracker().take_peak().bytes;
-  trace::MemorySample sample = to_sample(peak.bytes);
+trace::model::MemorySample take_cpu_memory_peak() {
+  const memory::CategoryBytes::Peak peak = tracker().take_peak().bytes;
+  trace::model::MemorySample sample = to_sample(peak.bytes);
   if (peak.time_ns > 0) sample.time_ns = peak.time_ns;
   sample.highest = peak.highest;
   return sample;
 }
 
-void recategorize(const at::Tensor& tensor, trace::MemoryCategory category) {
+void recategorize(const at::Tensor& tensor, trace::model::MemoryCategory category) {
   if (!tensor.defined() || !tensor.has_storage()) return;
   const c10::DataPtr& data = tensor.storage().data_ptr();
   if (data.get_context() == nullptr) return;
@@ -178,4 +179,4 @@ void recategorize(const at::Tensor& tensor, trace::MemoryCategory category) {
     gpu_allocations()->moved(address_of(data.get()), category);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

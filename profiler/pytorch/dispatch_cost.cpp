@@ -15,7 +15,7 @@
 #include "profiler/recorder/callback_cost.h"
 #include "trace/base/median.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 namespace {
 
 constexpr int kRounds = 15;
@@ -81,13 +81,14 @@ double slowdown_ns(Work&& work) {
     for (const bool is_observed : {true, false}) {
       is_observed ? at::reenableCallback(callback) : at::disableCallback(callback);
       work();  // threads take note of what has changed
-      const std::int64_t start = CallbackCost::clock_now_ns();
+      const std::int64_t start = recorder::CallbackCost::clock_now_ns();
       work();
-      times[is_observed].push_back(CallbackCost::clock_now_ns() - start);
+      times[is_observed].push_back(recorder::CallbackCost::clock_now_ns() - start);
     }
   }
   at::removeCallback(callback);
-  const std::int64_t added = trace::upper_median(times[true]) - trace::upper_median(times[false]);
+  const std::int64_t added =
+      trace::base::upper_median(times[true]) - trace::base::upper_median(times[false]);
   return static_cast<double>(std::max<std::int64_t>(added, 0));
 }
 
@@ -109,4 +110,4 @@ DispatchCost measure_dispatch_cost() {
   return cost;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

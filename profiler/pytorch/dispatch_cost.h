@@ -2,7 +2,7 @@
 // what the observer does. Any thread.
 #pragma once
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 
 struct DispatchCost {
   double operator_ns = 0;
@@ -17,4 +17,4 @@ DispatchCost measure_dispatch_cost();
 // What LibTorch names the nodes' spans.
 inline constexpr const char* kNodePrefix = "autograd::engine::evaluate_function";
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

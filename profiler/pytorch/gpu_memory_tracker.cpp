@@ -10,31 +10,31 @@
 #include "profiler/memory/allocation_tracker.h"
 #include "profiler/pytorch/torch_sources.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 namespace {
 
 namespace caching = c10::cuda::CUDACachingAllocator;
 
 // The allocator calls a tracker for as long as the process lives.
-std::atomic<AllocationTracker*> active{nullptr};
+std::atomic<memory::AllocationTracker*> active{nullptr};
 
-std::optional<AllocatorAction> action_of(caching::TraceEntry::Action action) {
+std::optional<memory::AllocatorAction> action_of(caching::TraceEntry::Action action) {
   using Theirs = caching::TraceEntry::Action;
   switch (action) {
     case Theirs::ALLOC:
-      return AllocatorAction::kAllocated;
+      return memory::AllocatorAction::kAllocated;
     case Theirs::FREE_REQUESTED:
-      return AllocatorAction::kFreeRequested;
+      return memory::AllocatorAction::kFreeRequested;
     case Theirs::FREE_COMPLETED:
-      return AllocatorAction::kFreeCompleted;
+      return memory::AllocatorAction::kFreeCompleted;
     case Theirs::SEGMENT_ALLOC:
     case Theirs::SEGMENT_MAP:
-      return AllocatorAction::kReserved;
+      return memory::AllocatorAction::kReserved;
     case Theirs::SEGMENT_FREE:
     case Theirs::SEGMENT_UNMAP:
-      return AllocatorAction::kReturned;
+      return memory::AllocatorAction::kReturned;
     case Theirs::OOM:
-      return AllocatorAction::kOutOfMemory;
+      return memory::AllocatorAction::kOutOfMemory;
     case Theirs::SNAPSHOT:
       return std::nullopt;
   }
@@ -42,16 +42,16 @@ std::optional<AllocatorAction> action_of(caching::TraceEntry::Action action) {
 }
 
 // Called with the allocator's lock held: no call of LibTorch or CUDA, nothing that waits.
-void take_in(AllocationTracker& tracker, int device, const caching::TraceEntry& theirs) {
+void take_in(memory::AllocationTracker& tracker, int device, const caching::TraceEntry& theirs) {
   if (theirs.device_ != device) return;
   const auto action = action_of(theirs.action_);
   if (!action) return;
-  AllocatorEntry entry;
+  memory::AllocatorEntry entry;
   entry.action = *action;
   entry.address = theirs.addr_;
   entry.bytes = static_cast<std::int64_t>(theirs.size_);
-  if (entry.action == AllocatorAction::kAllocated) {
-    entry.category = category_now();
+  if (entry.action == memory::AllocatorAction::kAllocated) {
+    entry.category = memory::category_now();
     entry.name = OperatorObserver::allocating_operator();
   }
   tracker.take_in(entry);
@@ -59,11 +59,12 @@ void take_in(AllocationTracker& tracker, int device, const caching::TraceEntry& 
 
 }  // namespace
 
-AllocationTracker* gpu_allocations() { return active.load(std::memory_order_acquire); }
+memory::AllocationTracker* gpu_allocations() { return active.load(std::memory_order_acquire); }
 
-trace::Result<void> install_gpu_memory_tracker(int device) {
+trace::base::Result<void> install_gpu_memory_tracker(int device) {
   if (gpu_allocations() != nullptr) return {};
-  static AllocationTracker& tracker = *new AllocationTracker;  // never destroyed, as it is called
+  static memory::AllocationTracker& tracker =
+      *new memory::AllocationTracker;  // never destroyed, as it is called
   try {
     const auto stats = caching::getDeviceStats(static_cast<c10::DeviceIndex>(device));
     tracker.set_reserved_bytes(stats.reserved_bytes[0].current);
@@ -74,13 +75,14 @@ trace::Result<void> install_gpu_memory_tracker(int device) {
     caching::attachAllocatorTraceTracker(
         [device](const caching::TraceEntry& entry) { take_in(tracker, device, entry); });
   } catch (const c10::Error& refusal) {
-    return trace::fail(trace::ErrorKind::kFailed,
-                       "GPU memory is recorded as one sum, not by category: LibTorch's allocator "
-                       "lets nobody listen. Leave PYTORCH_ALLOC_CONF at its default. (" +
-                           std::string(refusal.what_without_backtrace()) + ")");
+    return trace::base::fail(
+        trace::base::ErrorKind::kFailed,
+        "GPU memory is recorded as one sum, not by category: LibTorch's allocator "
+        "lets nobody listen. Leave PYTORCH_ALLOC_CONF at its default. (" +
+            std::string(refusal.what_without_backtrace()) + ")");
   }
   active.store(&tracker, std::memory_order_release);
   return {};
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

@@ -14,18 +14,18 @@
 #include "profiler/recorder/string_interner.h"
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 
 class OperatorNames {
  public:
   struct Entry {
-    trace::StringId id = 0;
+    trace::model::StringId id = 0;
     bool is_aten = false;
     bool only_allocates = false;  // aten::empty and its kin, which others call for memory
     bool is_node = false;         // of autograd's graph
   };
 
-  explicit OperatorNames(Recorder& recorder) : recorder_(recorder) {}
+  explicit OperatorNames(recorder::Recorder& recorder) : recorder_(recorder) {}
 
   const Entry& find(const char* name) {
     Recent& recent = recent_[slot_of(name)];
@@ -44,7 +44,7 @@ class OperatorNames {
     const char* text = "";  // of entries_
     Entry entry;
   };
-  using Entries = std::unordered_map<std::string, Entry, TextHash, std::equal_to<>>;
+  using Entries = std::unordered_map<std::string, Entry, recorder::TextHash, std::equal_to<>>;
   static constexpr std::size_t kRecentCount = 512;
 
   static std::size_t slot_of(const char* name) {
@@ -64,9 +64,9 @@ class OperatorNames {
     return *entries_.emplace(name, entry).first;
   }
 
-  Recorder& recorder_;
+  recorder::Recorder& recorder_;
   std::vector<Recent> recent_ = std::vector<Recent>(kRecentCount);
   Entries entries_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

@@ -14,7 +14,7 @@
 #include "profiler/pytorch/torch_sources.h"
 #include "profiler/recorder/callback_cost.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 namespace {
 
 // LibTorch names its threads; the one that made the observer is the main one.
@@ -31,7 +31,7 @@ std::string lane_name(std::thread::id main_thread) {
 }  // namespace
 
 struct OperatorObserver::State {
-  State(Recorder& target, bool operators_are_compute)
+  State(recorder::Recorder& target, bool operators_are_compute)
       : recorder(target), are_compute(operators_are_compute), id(next_id()) {}
 
   static std::uint64_t next_id() {
@@ -44,11 +44,11 @@ struct OperatorObserver::State {
   static void on_end(const at::RecordFunction& function, at::ObserverContext* context);
   Thread& this_thread();
 
-  Recorder& recorder;
+  recorder::Recorder& recorder;
   const bool are_compute;
   const std::uint64_t id;
   const std::thread::id main_thread = std::this_thread::get_id();
-  const std::int64_t clock_ns = CallbackCost::calibrate_ns();
+  const std::int64_t clock_ns = recorder::CallbackCost::calibrate_ns();
   const DispatchCost dispatch = measure_dispatch_cost();
   at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 
@@ -67,7 +67,8 @@ struct OperatorObserver::State::Thread {
 
   int operators_lane(State& state) {
     if (lane < 0) {
-      lane = state.recorder.add_lane(trace::LaneKind::kOperators, lane_name(state.main_thread));
+      lane =
+          state.recorder.add_lane(trace::model::LaneKind::kOperators, lane_name(state.main_thread));
       state.recorder.set_lane_of_this_thread(lane);
     }
     return lane;
@@ -76,7 +77,7 @@ struct OperatorObserver::State::Thread {
   const std::uint64_t observer_id;
   OperatorStack stack;
   OperatorNames names;
-  CallbackCost cost;
+  recorder::CallbackCost cost;
   TickClock clock;
   int lane = -1;
 };
@@ -97,7 +98,7 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
   if (state == nullptr || function.isAsync()) return nullptr;
   Thread& thread = state->this_thread();
   const bool sampled = thread.cost.sampled();
-  const std::int64_t before = sampled ? CallbackCost::clock_now_ns() : 0;
+  const std::int64_t before = sampled ? recorder::CallbackCost::clock_now_ns() : 0;
   const char* name = function.name();
   if (!state->recorder.recording_detail()) {
     thread.stack.begin(0, 0, std::string_view(name).starts_with("aten::"));
@@ -108,7 +109,7 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
   if (sampled) {
     // The sampled begins stand for all operators and nodes. Of a node's, the time depends on
     // whether its name, which has no address of its own, was met just before.
-    const std::int64_t measured = CallbackCost::clock_now_ns() - before;
+    const std::int64_t measured = recorder::CallbackCost::clock_now_ns() - before;
     if (!entry.is_node) thread.cost.compare(measured);
     state->recorder.add_callback_cost(thread.cost.scaled_ns(
         measured, entry.is_node ? state->dispatch.node_ns : state->dispatch.operator_ns));
@@ -121,29 +122,31 @@ void OperatorObserver::State::on_end(const at::RecordFunction& function, at::Obs
   if (state == nullptr || function.isAsync()) return;
   Thread& thread = state->this_thread();
   const bool sampled = thread.cost.sampled();
-  const std::int64_t before = sampled ? CallbackCost::clock_now_ns() : 0;
+  const std::int64_t before = sampled ? recorder::CallbackCost::clock_now_ns() : 0;
   const std::int64_t now = thread.clock.now_ns();
   const OperatorStack::Ended ended = thread.stack.end(state->are_compute);
   if (ended.start_ns != 0) {
-    trace::Event event;
+    trace::model::Event event;
     event.start_ns = ended.start_ns;
     event.duration_ns = now - ended.start_ns;
     event.name = ended.name;
     event.flags = ended.flags;
-    state->recorder.add_event(thread.operators_lane(*state), trace::EventKind::kOperator, event);
+    state->recorder.add_event(thread.operators_lane(*state), trace::model::EventKind::kOperator,
+                              event);
   }
   if (sampled)
-    state->recorder.add_callback_cost(thread.cost.scaled_ns(CallbackCost::clock_now_ns() - before));
+    state->recorder.add_callback_cost(
+        thread.cost.scaled_ns(recorder::CallbackCost::clock_now_ns() - before));
 }
 
-trace::StringId OperatorObserver::allocating_operator() {
+trace::model::StringId OperatorObserver::allocating_operator() {
   const State* state = State::active.load(std::memory_order_acquire);
   const State::Thread* thread = State::current;
   if (state == nullptr || thread == nullptr || thread->observer_id != state->id) return 0;
   return thread->stack.allocating();
 }
 
-OperatorObserver::OperatorObserver(Recorder& recorder, bool operators_are_compute)
+OperatorObserver::OperatorObserver(recorder::Recorder& recorder, bool operators_are_compute)
     : state_(std::make_unique<State>(recorder, operators_are_compute)) {
   State::active.store(state_.get(), std::memory_order_release);
   // Not BACKWARD_FUNCTION: it repeats each autograd node inside its evaluate_function, and LibTorch
@@ -162,4 +165,4 @@ OperatorObserver::~OperatorObserver() {
   State::active.store(nullptr, std::memory_order_release);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

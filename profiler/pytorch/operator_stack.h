@@ -8,7 +8,7 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 
 class OperatorStack {
  public:
@@ -16,7 +16,7 @@ class OperatorStack {
 
   struct Open {
     std::int64_t start_ns = 0;  // 0: began while no detail was recorded
-    trace::StringId name = 0;
+    trace::model::StringId name = 0;
     bool is_aten = false;
     bool only_allocates = false;
     bool inside_aten = false;
@@ -24,7 +24,7 @@ class OperatorStack {
     bool called_foreign = false;  // one that is not aten, at any depth
   };
 
-  void begin(std::int64_t start_ns, trace::StringId name, bool is_aten,
+  void begin(std::int64_t start_ns, trace::model::StringId name, bool is_aten,
              bool only_allocates = false) {
     if (depth_ < kMaxDepth) {
       Open& open = open_[static_cast<std::size_t>(depth_)];
@@ -42,7 +42,7 @@ class OperatorStack {
   // The innermost one has ended. Its event is to be kept if `start_ns` is not 0.
   struct Ended {
     std::int64_t start_ns = 0;
-    trace::StringId name = 0;
+    trace::model::StringId name = 0;
     std::uint32_t flags = 0;
   };
   Ended end(bool counts_as_compute) {
@@ -52,16 +52,17 @@ class OperatorStack {
     if (depth_ > 0)
       open_[static_cast<std::size_t>(depth_ - 1)].called_foreign |= open.called_foreign;
     Ended ended{open.start_ns, open.name, 0};
-    if (!open.called_other) ended.flags |= trace::kEventLeaf;
-    if (counts_as_compute && is_compute(open)) ended.flags |= trace::kEventCompute;
-    ended.flags |= static_cast<std::uint32_t>(std::min(depth_, 255)) << trace::kEventDepthShift;
+    if (!open.called_other) ended.flags |= trace::model::kEventLeaf;
+    if (counts_as_compute && is_compute(open)) ended.flags |= trace::model::kEventCompute;
+    ended.flags |= static_cast<std::uint32_t>(std::min(depth_, 255))
+                   << trace::model::kEventDepthShift;
     return ended;
   }
 
   int depth() const { return depth_; }
 
   // Who asks for memory: the innermost one that does more than allocate it. 0: none has a name.
-  trace::StringId allocating() const {
+  trace::model::StringId allocating() const {
     for (int i = std::min(depth_, kMaxDepth) - 1; i >= 0; --i) {
       const Open& open = open_[static_cast<std::size_t>(i)];
       if (open.name != 0 && (!open.only_allocates || i == 0)) return open.name;
@@ -81,4 +82,4 @@ class OperatorStack {
   int depth_ = 0;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

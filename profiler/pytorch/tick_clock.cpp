@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 namespace {
 
 // Until then the wall clock itself is read: a rate from less would be off by more than a
@@ -37,7 +37,7 @@ TickClock::TickClock() {
 std::int64_t TickClock::anchor() {
 #if defined(__x86_64__)
   const std::uint64_t before = __rdtsc();
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   const std::uint64_t after = __rdtsc();
   const std::uint64_t ticks = before + (after - before) / 2;
   const bool was_set = ticks_per_anchor_ != 0 &&
@@ -68,4 +68,4 @@ std::int64_t TickClock::anchor() {
 #endif
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

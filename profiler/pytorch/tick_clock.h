@@ -10,7 +10,7 @@
 
 #include "profiler/recorder/recorder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 
 class TickClock {
  public:
@@ -28,7 +28,7 @@ class TickClock {
       return last_ns_ = now > last_ns_ ? now : last_ns_;
     }
 #endif
-    return Recorder::now_ns();
+    return recorder::Recorder::now_ns();
   }
 
  private:
@@ -42,4 +42,4 @@ class TickClock {
   std::int64_t last_ns_ = 0;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

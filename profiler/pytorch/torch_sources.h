@@ -15,9 +15,11 @@ namespace at {
 class Tensor;
 }
 
-namespace shardlens::profiler {
-
+namespace shardlens::profiler::memory {
 class AllocationTracker;
+}  // namespace shardlens::profiler::memory
+
+namespace shardlens::profiler::pytorch {
 
 // Observes the operators of this process until destroyed; steps without detail cost nothing. To
 // know what the others do, it measures LibTorch for some milliseconds when it is made. One at a
@@ -25,13 +27,13 @@ class AllocationTracker;
 class OperatorObserver {
  public:
   // Operators are compute where they do the work themselves, not where they only launch kernels.
-  explicit OperatorObserver(Recorder& recorder, bool operators_are_compute = true);
+  explicit OperatorObserver(recorder::Recorder& recorder, bool operators_are_compute = true);
   ~OperatorObserver();
   OperatorObserver(const OperatorObserver&) = delete;
   OperatorObserver& operator=(const OperatorObserver&) = delete;
 
   // The operator for which the calling thread allocates memory now; 0: none that was recorded.
-  static trace::StringId allocating_operator();
+  static trace::model::StringId allocating_operator();
 
  private:
   struct State;
@@ -39,31 +41,31 @@ class OperatorObserver {
 };
 
 // Replaces the CPU allocator by one that counts bytes by category; call before the first tensor.
-trace::Result<void> install_cpu_memory_tracker();
+trace::base::Result<void> install_cpu_memory_tracker();
 // Who hooks feed; lives as long as the process.
-AllocationTracker& cpu_allocations();
+memory::AllocationTracker& cpu_allocations();
 // Current bytes; `outside` is anonymous resident memory minus what is tracked.
-trace::MemorySample sample_cpu_memory();
+trace::model::MemorySample sample_cpu_memory();
 // As far as it is counted anyway, with what was outside when it was last sampled: a few atomics.
-trace::MemorySample cpu_memory_counters();
+trace::model::MemorySample cpu_memory_counters();
 // Peak composition since the last call.
-trace::MemorySample take_cpu_memory_peak();
+trace::model::MemorySample take_cpu_memory_peak();
 // The last request that could not be met, and what was allocated then: later, once the exception
 // has left the functions that held it, most of it is gone. None if all were met.
 struct FailedAllocation {
   std::int64_t asked_bytes = 0;
-  trace::MemorySample held;
+  trace::model::MemorySample held;
 };
 std::optional<FailedAllocation> last_failed_cpu_allocation();
 
 // Listens to the caching allocator of this GPU from now on, once for a device and process; CUDA
 // must be initialized. Error: the allocator in use has no such hook.
-trace::Result<void> install_gpu_memory_tracker(int device);
+trace::base::Result<void> install_gpu_memory_tracker(int device);
 // Null until it is installed.
-AllocationTracker* gpu_allocations();
+memory::AllocationTracker* gpu_allocations();
 
 // Moves a live tensor's whole storage to another category (gradients that turn out as such, …).
 // A tensor whose memory is not tracked (from_blob, allocated before the tracker) is left alone.
-void recategorize(const at::Tensor& tensor, trace::MemoryCategory category);
+void recategorize(const at::Tensor& tensor, trace::model::MemoryCategory category);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

@@ -12,7 +12,7 @@
 
 #include "profiler/queue/reserved_memory.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::queue {
 
 template <typename T>
 class EventQueue {
@@ -88,4 +88,4 @@ class EventQueue {
   alignas(kCacheLine) std::atomic<std::uint64_t> head_{0};
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::queue

@@ -5,19 +5,19 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::queue {
 
 // What a rank knows of a collective when the host asks for it.
 struct CollectiveCall {
   int process_group = 0;
   std::int64_t sequence = -1;
-  trace::CollectiveFunction function = trace::CollectiveFunction::kOther;
-  trace::CollectiveFunction executed = trace::CollectiveFunction::kOther;
-  trace::TagKind tag_kind = trace::TagKind::kNone;
+  trace::model::CollectiveFunction function = trace::model::CollectiveFunction::kOther;
+  trace::model::CollectiveFunction executed = trace::model::CollectiveFunction::kOther;
+  trace::model::TagKind tag_kind = trace::model::TagKind::kNone;
   int tag_index = -1;
-  trace::StringId tag_name = 0;
-  trace::StringId data_type = 0;
-  std::int64_t bytes = trace::kNotKnown;
+  trace::model::StringId tag_name = 0;
+  trace::model::StringId data_type = 0;
+  std::int64_t bytes = trace::model::kNotKnown;
 };
 
 // What the backend made of a collective once it launched it.
@@ -25,8 +25,8 @@ struct CollectiveLaunch {
   static constexpr std::uint64_t kNotFound = UINT64_MAX;  // of what a graph captures: as 0
 
   std::uint64_t launch = 0;  // given to Recorder::end_launch, too; 0: cannot be found again
-  trace::StringId algorithm = 0;
-  trace::StringId protocol = 0;
+  trace::model::StringId algorithm = 0;
+  trace::model::StringId protocol = 0;
   int channels = 0;
 };
 
@@ -47,9 +47,9 @@ struct StepResult {
   double loss = 0;
   double gradient_norm = 0;
   double learning_rate = 0;
-  std::int64_t tokens = trace::kNotKnown;
-  std::int64_t samples = trace::kNotKnown;
-  std::int64_t model_flops = trace::kNotKnown;
+  std::int64_t tokens = trace::model::kNotKnown;
+  std::int64_t samples = trace::model::kNotKnown;
+  std::int64_t model_flops = trace::model::kNotKnown;
   bool nonfinite = false;
   bool has_activity = true;  // whoever recorded would have seen compute and communication
 };
@@ -60,4 +60,4 @@ struct CollectiveTimes {
   std::int64_t end_ns = 0;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::queue

@@ -7,20 +7,20 @@
 #include "profiler/queue/recorded_values.h"
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::queue {
 
 // A bulk event with its place.
 struct EventRecord {
-  trace::Event event;
+  trace::model::Event event;
   int lane = 0;
-  trace::EventKind kind = trace::EventKind::kOperator;
+  trace::model::EventKind kind = trace::model::EventKind::kOperator;
 };
 
 // A collective is reported in parts, by the threads that see them, in any order.
 struct CollectiveEntered {
   std::uint64_t handle = 0;
   CollectiveCall call;
-  trace::Phase phase = trace::Phase::kOther;
+  trace::base::Phase phase = trace::base::Phase::kOther;
   bool detail = true;  // false: it is only shown while pending
   std::int64_t step = -1;
   std::int64_t enqueued_ns = 0;
@@ -59,9 +59,10 @@ struct CollectiveObserved {
 // Everything that is not bulk. These have a queue of their own, so that a flood of operators cannot
 // push out a step.
 using RowRecord =
-    std::variant<trace::Step, trace::Span, trace::BucketReady, trace::UnitReady, trace::Evaluation,
-                 trace::MemorySample, trace::CounterSample, CollectiveEntered, CollectiveStarted,
-                 CollectiveEnded, CollectiveLaunched, LaunchEnded, CollectiveObserved,
-                 CollectiveCaptured, CapturedLaunched, CollectiveReplay>;
+    std::variant<trace::model::Step, trace::model::Span, trace::model::BucketReady,
+                 trace::model::UnitReady, trace::model::Evaluation, trace::model::MemorySample,
+                 trace::model::CounterSample, CollectiveEntered, CollectiveStarted, CollectiveEnded,
+                 CollectiveLaunched, LaunchEnded, CollectiveObserved, CollectiveCaptured,
+                 CapturedLaunched, CollectiveReplay>;
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::queue

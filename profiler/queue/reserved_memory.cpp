@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <new>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::queue {
 namespace {
 
 // Not malloc, which clears by writing what it had given before.
@@ -29,4 +29,4 @@ void ReservedMemory::touch(std::size_t bytes) const {
   for (std::size_t i = 0; i < std::min(bytes, bytes_); i += page_bytes) page[i] = 0;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::queue

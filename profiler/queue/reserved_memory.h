@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::queue {
 
 class ReservedMemory {
  public:
@@ -22,4 +22,4 @@ class ReservedMemory {
   void* const data_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::queue

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::queue {
 namespace {
 
 // Addresses and std::thread::ids are reused; these numbers are not, so that a queue never gets a
@@ -44,4 +44,4 @@ std::vector<ThreadQueues*> QueueRegistry::all() const {
   return result;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::queue

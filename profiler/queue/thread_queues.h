@@ -10,7 +10,7 @@
 #include "profiler/queue/event_queue.h"
 #include "profiler/queue/records.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::queue {
 
 struct ThreadQueues {
   ThreadQueues(std::uint64_t token, std::size_t event_capacity, std::size_t row_capacity)
@@ -39,4 +39,4 @@ class QueueRegistry {
   std::vector<std::unique_ptr<ThreadQueues>> queues_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::queue

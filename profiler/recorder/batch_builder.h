@@ -11,7 +11,7 @@
 #include "profiler/queue/thread_queues.h"
 #include "trace/model/batch.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 class BatchBuilder {
  public:
@@ -20,7 +20,7 @@ class BatchBuilder {
   // Rows first, events second: so an event that ended before a step did is in the same batch as its
   // step, or in an earlier one.
   struct Drained {
-    trace::Batch batch;
+    trace::model::Batch batch;
     std::int64_t events = 0;       // bulk events and collectives
     std::int64_t lost_events = 0;  // found their queue full
     std::int64_t lost_rows = 0;
@@ -29,7 +29,8 @@ class BatchBuilder {
   };
   // Where a collective has been pending for more than a second, or `stands_still`, and at the end,
   // the batch also has the latest completed one, even if the schedule leaves it out.
-  Drained drain(const std::vector<ThreadQueues*>& queues, std::int64_t now_ns, bool stands_still);
+  Drained drain(const std::vector<queue::ThreadQueues*>& queues, std::int64_t now_ns,
+                bool stands_still);
   // No kernel will be reported any more: the next drain gives what still waits for one.
   void stop_waiting() {
     join_.stop_waiting();
@@ -37,14 +38,15 @@ class BatchBuilder {
   }
 
  private:
-  void drain_rows(ThreadQueues& queues, std::int64_t now_ns, trace::Batch& batch);
-  std::int64_t drain_events(const std::vector<ThreadQueues*>& queues, trace::Batch& batch);
+  void drain_rows(queue::ThreadQueues& queues, std::int64_t now_ns, trace::model::Batch& batch);
+  std::int64_t drain_events(const std::vector<queue::ThreadQueues*>& queues,
+                            trace::model::Batch& batch);
 
   const int rank_;
   bool is_last_ = false;  // the next drain, after which nothing tells how far the rank came
-  CollectiveJoin join_;
-  CapturedCollectives captured_;
-  std::map<std::pair<int, trace::EventKind>, std::vector<trace::Event>> runs_;
+  collective::CollectiveJoin join_;
+  collective::CapturedCollectives captured_;
+  std::map<std::pair<int, trace::model::EventKind>, std::vector<trace::model::Event>> runs_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

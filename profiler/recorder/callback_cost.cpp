@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 std::int64_t CallbackCost::calibrate_ns() {
   // The least of many: anything above it is somebody else's time.
@@ -14,4 +14,4 @@ std::int64_t CallbackCost::calibrate_ns() {
   return std::max<std::int64_t>(least, 0);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 class CallbackCost {
  public:
@@ -66,4 +66,4 @@ class CallbackCost {
   std::int64_t least_ns_ = kLongestNs, compared_ns_ = 0, compared_ = 0;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

@@ -5,7 +5,7 @@
 
 #include "trace/base/wall_clock.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 namespace {
 
 std::int64_t monotonic_ns() {
@@ -17,7 +17,7 @@ std::int64_t monotonic_ns() {
 }  // namespace
 
 ClockOffset ClockWatch::read() {
-  const auto realtime = [] { return std::optional(trace::wall_clock_ns()); };
+  const auto realtime = [] { return std::optional(trace::base::wall_clock_ns()); };
   return *measure_clock_offset(realtime, monotonic_ns);
 }
 
@@ -33,4 +33,4 @@ std::optional<std::int64_t> ClockWatch::moved(const ClockOffset& now) {
   return is_moved ? std::optional(difference) : std::nullopt;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

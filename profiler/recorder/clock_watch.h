@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 struct ClockOffset {
   std::int64_t offset_ns = 0;  // the clock's time minus the reference's
@@ -45,4 +45,4 @@ class ClockWatch {
   std::optional<ClockOffset> known_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 namespace {
 constexpr std::int64_t kIntervalNs = 1'000'000'000;
@@ -38,4 +38,4 @@ std::int64_t CoreWait::add(std::int64_t waited_ns, std::int64_t own_ns) {
   return sum_ns_;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 class CoreWait {
  public:
@@ -34,4 +34,4 @@ class CoreWait {
   std::int64_t sum_ns_ = 0;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

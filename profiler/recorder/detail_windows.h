@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 class DetailWindows {
  public:
@@ -50,4 +50,4 @@ class DetailWindows {
   bool is_open_ = false;  // the writer's
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

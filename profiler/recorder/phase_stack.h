@@ -7,15 +7,15 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 class PhaseStack {
  public:
   static constexpr int kMaxDepth = 32;
 
   struct Open {
-    trace::Phase phase = trace::Phase::kOther;
-    trace::StringId name = 0;
+    trace::base::Phase phase = trace::base::Phase::kOther;
+    trace::model::StringId name = 0;
     std::int64_t step = -1;
     std::int64_t start_ns = 0;
   };
@@ -37,8 +37,8 @@ class PhaseStack {
     return Closed{open_[static_cast<std::size_t>(depth_)], depth_};
   }
 
-  trace::Phase phase() const {
-    if (depth_ == 0) return trace::Phase::kOther;
+  trace::base::Phase phase() const {
+    if (depth_ == 0) return trace::base::Phase::kOther;
     return open_[static_cast<std::size_t>(depth_ < kMaxDepth ? depth_ : kMaxDepth) - 1].phase;
   }
 
@@ -47,4 +47,4 @@ class PhaseStack {
   int depth_ = 0;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

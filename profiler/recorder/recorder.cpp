@@ -6,13 +6,13 @@
 
 #include "profiler/recorder/recorder_state.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
-trace::Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options) {
-  trace::TraceWriterOptions writer_options;
+trace::base::Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options) {
+  trace::store::TraceWriterOptions writer_options;
   writer_options.size_limit_bytes = options.size_limit_bytes;
-  TRY_ASSIGN(auto writer,
-             trace::TraceWriter::create(options.file, options.rank_info.rank, writer_options));
+  TRY_ASSIGN(auto writer, trace::store::TraceWriter::create(options.file, options.rank_info.rank,
+                                                            writer_options));
   auto state = std::make_unique<RecorderState>(std::move(options), std::move(writer));
   state->progress_ns = now_ns();
   RecorderState* raw = state.get();
@@ -26,16 +26,18 @@ Recorder::Recorder(std::unique_ptr<RecorderState> state)
 // The error was returned by stop() to whoever wanted it.
 Recorder::~Recorder() { static_cast<void>(stop()); }
 
-trace::Result<void> Recorder::stop() { return state_->stop(); }
+trace::base::Result<void> Recorder::stop() { return state_->stop(); }
 std::string Recorder::failure() const { return state_->failure(); }
 std::int64_t Recorder::lost() const { return state_->lost(); }
-trace::UnwrittenRecords Recorder::unwritten() const { return state_->unwritten(); }
+trace::model::UnwrittenRecords Recorder::unwritten() const { return state_->unwritten(); }
 
 // ---- any thread
 
-trace::StringId Recorder::intern(std::string_view text) { return state_->strings.intern(text); }
+trace::model::StringId Recorder::intern(std::string_view text) {
+  return state_->strings.intern(text);
+}
 
-int Recorder::add_lane(trace::LaneKind kind, std::string_view name) {
+int Recorder::add_lane(trace::model::LaneKind kind, std::string_view name) {
   return state_->rare.add_lane(kind, intern(name));
 }
 
@@ -53,7 +55,7 @@ bool Recorder::wanted_detail_at(std::int64_t time_ns) const {
   return !state_->over_limit && !state_->stopped && state_->detail_windows.contains(time_ns);
 }
 
-void Recorder::log(trace::LogLine::Level level, std::string_view text) {
+void Recorder::log(trace::model::LogLine::Level level, std::string_view text) {
   state_->rare.add_log({state_->rank, now_ns(), level, std::string(text)});
 }
 
@@ -67,12 +69,12 @@ void Recorder::add_process_group(int id, std::string_view name, std::string_view
       {state_->rank, id, intern(name), intern(backend), std::move(ranks)});
 }
 
-void Recorder::update_rank_info(const std::function<void(trace::RankInfo&)>& change) {
+void Recorder::update_rank_info(const std::function<void(trace::model::RankInfo&)>& change) {
   state_->rare.update_rank_info(change);
 }
 
-void Recorder::add_memory_sample(const trace::MemorySample& sample) {
-  trace::MemorySample row = sample;
+void Recorder::add_memory_sample(const trace::model::MemorySample& sample) {
+  trace::model::MemorySample row = sample;
   row.rank = state_->rank;
   if (row.time_ns == 0) row.time_ns = now_ns();
   // Which step it is will be known when the moment has long passed.
@@ -80,18 +82,19 @@ void Recorder::add_memory_sample(const trace::MemorySample& sample) {
   state_->push_row(row);
 }
 
-void Recorder::add_counter(trace::StringId name, trace::StringId unit, std::int64_t time_ns,
-                           double value) {
-  state_->push_row(trace::CounterSample{state_->rank, name, unit, time_ns, value});
+void Recorder::add_counter(trace::model::StringId name, trace::model::StringId unit,
+                           std::int64_t time_ns, double value) {
+  state_->push_row(trace::model::CounterSample{state_->rank, name, unit, time_ns, value});
 }
 
-void Recorder::add_event(int lane, trace::EventKind kind, const trace::Event& event) {
+void Recorder::add_event(int lane, trace::model::EventKind kind, const trace::model::Event& event) {
   state_->queues.of_this_thread().events.push({event, lane, kind});
 }
 
 void Recorder::wait_for_room() { state_->wait_for_room(); }
 
-void Recorder::add_events(int lane, trace::EventKind kind, std::vector<trace::Event> events) {
+void Recorder::add_events(int lane, trace::model::EventKind kind,
+                          std::vector<trace::model::Event> events) {
   if (events.empty()) return;
   state_->added_events.fetch_add(static_cast<std::int64_t>(events.size()),
                                  std::memory_order_relaxed);
@@ -102,4 +105,4 @@ void Recorder::add_callback_cost(std::int64_t ns) {
   state_->callback_ns.fetch_add(ns, std::memory_order_relaxed);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

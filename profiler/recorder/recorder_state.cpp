@@ -9,7 +9,7 @@
 
 #include "trace/base/wall_clock.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 namespace {
 
 constexpr std::chrono::milliseconds kDrainInterval{50};
@@ -26,7 +26,7 @@ std::int64_t thread_cpu_ns() {
 }  // namespace
 
 RecorderState::RecorderState(RecorderOptions recorder_options,
-                             std::unique_ptr<trace::TraceWriter> trace_writer)
+                             std::unique_ptr<trace::store::TraceWriter> trace_writer)
     : options(std::move(recorder_options)),
       rank(options.rank_info.rank),
       strings(rank),
@@ -34,10 +34,10 @@ RecorderState::RecorderState(RecorderOptions recorder_options,
       queues(options.event_queue_capacity, options.row_queue_capacity),
       writer_(std::move(trace_writer)),
       builder_(rank) {
-  phases_lane = rare.add_lane(trace::LaneKind::kPhases, strings.intern("phases"));
-  for (int i = 0; i < trace::kPhaseCount; ++i)
+  phases_lane = rare.add_lane(trace::model::LaneKind::kPhases, strings.intern("phases"));
+  for (int i = 0; i < trace::base::kPhaseCount; ++i)
     phase_names[static_cast<std::size_t>(i)] =
-        strings.intern(trace::to_string(static_cast<trace::Phase>(i)));
+        strings.intern(trace::base::to_string(static_cast<trace::base::Phase>(i)));
   update_detail();
   update_windows(0);
 }
@@ -48,7 +48,7 @@ bool RecorderState::schedule_wants_detail() const {
   if (index >= 0) return schedule.includes(index);
   // Outside of steps (set-up, evaluation) there is detail only if every step has it.
   return schedule.includes(0) && schedule.includes(1) &&
-         schedule.last == trace::RecordSchedule{}.last;
+         schedule.last == trace::job::RecordSchedule{}.last;
 }
 
 void RecorderState::update_detail() {
@@ -88,7 +88,7 @@ void RecorderState::run(const std::stop_token& stop) {
 }
 
 void RecorderState::wait_for_room() {
-  const ThreadQueues& own = queues.of_this_thread();
+  const queue::ThreadQueues& own = queues.of_this_thread();
   const auto has_room = [&own] {
     return 2 * own.events.room() >= own.events.capacity() &&
            2 * own.rows.room() >= own.rows.capacity();
@@ -102,34 +102,35 @@ void RecorderState::wait_for_room() {
 }
 
 void RecorderState::record_once() {
-  const std::int64_t now = trace::wall_clock_ns();
+  const std::int64_t now = trace::base::wall_clock_ns();
   auto drained = builder_.drain(queues.all(), now, now - progress_ns > kStandsStillNs);
-  trace::Batch batch = std::move(drained.batch);
+  trace::model::Batch batch = std::move(drained.batch);
   if (options.late_steps) {
-    for (trace::Collective& row : batch.collectives) row.step = step_times.at(row.start_ns);
+    for (trace::model::Collective& row : batch.collectives) row.step = step_times.at(row.start_ns);
   }
   check_writer();
   check_clock(now);
   take_account(drained, batch);
   rare.take(batch);
   batch.strings = strings.take_new();
-  batch.heartbeat = trace::Heartbeat{rank, now, progress_ns, last_step, phase};
+  batch.heartbeat = trace::model::Heartbeat{rank, now, progress_ns, last_step, phase};
   writer_->submit(std::move(batch));
 }
 
-void RecorderState::take_account(const BatchBuilder::Drained& drained, trace::Batch& batch) {
+void RecorderState::take_account(const BatchBuilder::Drained& drained, trace::model::Batch& batch) {
   events_ += drained.events;
   rare.add_lost("event queue full", drained.lost_events);
   rare.add_lost("row queue full", drained.lost_rows);
   rare.add_lost("collective incomplete", drained.incomplete);
   if (over_limit) rare.add_lost("size limit", drained.undetailed);
-  trace::RecorderCost cost;
+  trace::model::RecorderCost cost;
   cost.rank = rank;
   cost.writer_ns = thread_cpu_ns() + writer_->cpu_ns();
   // What a program that was not written for us marks is recorded without measuring.
   const bool is_measured = callback_ns > 0 || !options.late_steps;
-  const std::int64_t waited = core_wait.look(trace::wall_clock_ns(), cost.writer_ns, is_ending_);
-  cost.callback_ns = is_measured ? callback_ns + waited : trace::kNotKnown;
+  const std::int64_t waited =
+      core_wait.look(trace::base::wall_clock_ns(), cost.writer_ns, is_ending_);
+  cost.callback_ns = is_measured ? callback_ns + waited : trace::model::kNotKnown;
   cost.events = events_ + added_events;
   batch.cost = cost;
 }
@@ -151,7 +152,7 @@ void RecorderState::check_writer() {
   if (!over_limit && writer_->bytes_on_disk() >= options.size_limit_bytes) {
     over_limit = true;
     update_detail();
-    rare.add_log({rank, trace::wall_clock_ns(), trace::LogLine::Level::kWarning,
+    rare.add_log({rank, trace::base::wall_clock_ns(), trace::model::LogLine::Level::kWarning,
                   "The recording has reached its size limit of " +
                       std::to_string(options.size_limit_bytes >> 20) +
                       " MiB: from here on only steps, phases and memory are recorded. Raise "
@@ -164,12 +165,12 @@ void RecorderState::check_clock(std::int64_t now_ns) {
   clock_checked_ns_ = now_ns;
   const auto moved_ns = clock_watch_.moved(ClockWatch::read());
   if (!moved_ns) return;
-  rare.add_log({rank, now_ns, trace::LogLine::Level::kWarning,
+  rare.add_log({rank, now_ns, trace::model::LogLine::Level::kWarning,
                 "The system clock was set by " + std::to_string(*moved_ns / 1'000'000) +
                     " ms: times across this moment do not compare."});
 }
 
-trace::Result<void> RecorderState::stop() {
+trace::base::Result<void> RecorderState::stop() {
   if (std::exchange(is_stopping_, true)) return stop_result_;
   thread.request_stop();
   if (thread.joinable()) thread.join();
@@ -187,10 +188,10 @@ std::string RecorderState::failure() const {
 
 std::int64_t RecorderState::lost() const { return rare.lost() + writer_->lost(); }
 
-trace::UnwrittenRecords RecorderState::unwritten() const {
-  trace::UnwrittenRecords records = writer_->unwritten();
+trace::model::UnwrittenRecords RecorderState::unwritten() const {
+  trace::model::UnwrittenRecords records = writer_->unwritten();
   records.steps += steps_without_room;
   return records;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

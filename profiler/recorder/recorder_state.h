@@ -23,23 +23,24 @@
 #include "profiler/recorder/unqueued_rows.h"
 #include "trace/store/write/trace_writer.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 struct RecorderState {
-  RecorderState(RecorderOptions recorder_options, std::unique_ptr<trace::TraceWriter> trace_writer);
+  RecorderState(RecorderOptions recorder_options,
+                std::unique_ptr<trace::store::TraceWriter> trace_writer);
 
   // ---- shared by all threads
   const RecorderOptions options;
   const int rank;
   StringInterner strings;
   UnqueuedRows rare;
-  QueueRegistry queues;
+  queue::QueueRegistry queues;
   std::atomic<bool> detail{false};  // the schedule wants it and nothing forbids it
   std::atomic<bool> over_limit{false};
   std::atomic<bool> stopped{false};
   std::atomic<std::int64_t> step{-1};
   std::atomic<std::int64_t> last_step{-1};
-  std::atomic<trace::Phase> phase{trace::Phase::kOther};
+  std::atomic<trace::base::Phase> phase{trace::base::Phase::kOther};
   std::atomic<std::int64_t> progress_ns{0};
   std::atomic<std::int64_t> callback_ns{0};  // told with what core_wait adds
   CoreWait core_wait;
@@ -50,7 +51,7 @@ struct RecorderState {
 
   // ---- the training thread's
   int phases_lane = 0;
-  std::array<trace::StringId, trace::kPhaseCount> phase_names{};
+  std::array<trace::model::StringId, trace::base::kPhaseCount> phase_names{};
   PhaseStack open_phases;
   std::int64_t step_start_ns = 0;
   bool step_detail = false;
@@ -62,21 +63,21 @@ struct RecorderState {
   void update_windows(std::int64_t now_ns);  // after `step` has changed
   void update_detail();                      // after `step` or what forbids detail has changed
   void tell_follower();                      // after a step has begun or ended
-  bool push_row(const RowRecord& row) { return queues.of_this_thread().rows.push(row); }
+  bool push_row(const queue::RowRecord& row) { return queues.of_this_thread().rows.push(row); }
 
   // ---- the recorder's thread
   void run(const std::stop_token& stop);
   void record_once();  // empties the queues into one batch for the writer
-  trace::Result<void> stop();
+  trace::base::Result<void> stop();
 
  private:
   bool schedule_wants_detail() const;
-  void take_account(const BatchBuilder::Drained& drained, trace::Batch& batch);
+  void take_account(const BatchBuilder::Drained& drained, trace::model::Batch& batch);
   void note_failure();
   void check_writer();
   void check_clock(std::int64_t now_ns);
 
-  std::unique_ptr<trace::TraceWriter> writer_;
+  std::unique_ptr<trace::store::TraceWriter> writer_;
   BatchBuilder builder_;
   std::int64_t events_ = 0;
   bool is_ending_ = false;
@@ -90,15 +91,15 @@ struct RecorderState {
   bool asked_to_drain_ = false;  // guarded by wait_mutex_
   std::condition_variable drained_;
   bool is_stopping_ = false;
-  trace::Result<void> stop_result_;
+  trace::base::Result<void> stop_result_;
 
  public:
   std::string failure() const;
   std::int64_t lost() const;
-  trace::UnwrittenRecords unwritten() const;
+  trace::model::UnwrittenRecords unwritten() const;
 
   // Last: it must end before anything that it uses.
   std::jthread thread;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

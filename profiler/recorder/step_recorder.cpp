@@ -4,10 +4,12 @@
 
 #include "profiler/recorder/recorder_state.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 std::int64_t StepRecorder::step() const { return state_.step.load(std::memory_order_relaxed); }
-trace::Phase StepRecorder::phase() const { return state_.phase.load(std::memory_order_relaxed); }
+trace::base::Phase StepRecorder::phase() const {
+  return state_.phase.load(std::memory_order_relaxed);
+}
 
 std::int64_t StepRecorder::step_start_ns() const { return state_.step_start_ns; }
 
@@ -27,12 +29,12 @@ void StepRecorder::begin_step(std::int64_t index, std::int64_t at_ns) {
   state_.update_windows(state_.step_start_ns);
   state_.tell_follower();
   state_.step_detail = state_.detail.load(std::memory_order_relaxed);
-  state_.progress_ns = trace::wall_clock_ns();
+  state_.progress_ns = trace::base::wall_clock_ns();
   if (state_.options.late_steps) state_.step_times.begin(index, at_ns);
 }
 
-void StepRecorder::end_step(const StepResult& result, std::int64_t at_ns) {
-  trace::Step row;
+void StepRecorder::end_step(const queue::StepResult& result, std::int64_t at_ns) {
+  trace::model::Step row;
   row.rank = state_.rank;
   row.index = step();
   row.start_ns = state_.step_start_ns;
@@ -51,19 +53,19 @@ void StepRecorder::end_step(const StepResult& result, std::int64_t at_ns) {
   state_.update_detail();
   state_.update_windows(row.end_ns);
   state_.tell_follower();
-  state_.progress_ns = trace::wall_clock_ns();
+  state_.progress_ns = trace::base::wall_clock_ns();
   if (state_.options.late_steps) state_.step_times.end(at_ns);
 }
 
-void StepRecorder::begin_phase(trace::Phase phase, std::int64_t at_ns) {
+void StepRecorder::begin_phase(trace::base::Phase phase, std::int64_t at_ns) {
   const auto name = state_.phase_names[static_cast<std::size_t>(phase)];
   state_.open_phases.push({phase, name, step(), at_ns});
   state_.phase = phase;
   state_.progress_ns = at_ns;
 }
 
-void StepRecorder::begin_span(trace::StringId name) {
-  const std::int64_t now = trace::wall_clock_ns();
+void StepRecorder::begin_span(trace::model::StringId name) {
+  const std::int64_t now = trace::base::wall_clock_ns();
   state_.open_phases.push({phase(), name, step(), now});
   state_.progress_ns = now;
 }
@@ -73,7 +75,7 @@ void StepRecorder::end_phase(std::int64_t at_ns) {
   state_.phase = state_.open_phases.phase();
   state_.progress_ns = at_ns;
   if (!closed) return;
-  trace::Span row;
+  trace::model::Span row;
   row.rank = state_.rank;
   row.lane = state_.phases_lane;
   row.step = closed->open.step;
@@ -85,30 +87,31 @@ void StepRecorder::end_phase(std::int64_t at_ns) {
   state_.push_row(row);
 }
 
-void StepRecorder::set_bucket_plan(int plan, std::vector<trace::Bucket> buckets) {
-  for (trace::Bucket& bucket : buckets) bucket.plan = plan;
+void StepRecorder::set_bucket_plan(int plan, std::vector<trace::model::Bucket> buckets) {
+  for (trace::model::Bucket& bucket : buckets) bucket.plan = plan;
   state_.rare.add_buckets(std::move(buckets));
 }
 
-void StepRecorder::set_units(std::vector<trace::Unit> units,
-                             std::vector<trace::UnitParameter> parameters) {
+void StepRecorder::set_units(std::vector<trace::model::Unit> units,
+                             std::vector<trace::model::UnitParameter> parameters) {
   state_.rare.add_units(std::move(units), std::move(parameters));
 }
 
 void StepRecorder::unit_ready(int unit) {
-  state_.push_row(trace::UnitReady{state_.rank, step(), unit, trace::wall_clock_ns()});
+  state_.push_row(trace::model::UnitReady{state_.rank, step(), unit, trace::base::wall_clock_ns()});
 }
 
-void StepRecorder::add_evaluation(trace::Evaluation row) {
+void StepRecorder::add_evaluation(trace::model::Evaluation row) {
   row.rank = state_.rank;
-  row.time_ns = trace::wall_clock_ns();
+  row.time_ns = trace::base::wall_clock_ns();
   state_.push_row(row);
 }
 
 void StepRecorder::bucket_ready(int bucket) {
-  state_.push_row(trace::BucketReady{state_.rank, step(), bucket, trace::wall_clock_ns()});
+  state_.push_row(
+      trace::model::BucketReady{state_.rank, step(), bucket, trace::base::wall_clock_ns()});
 }
 
-void StepRecorder::progress() { state_.progress_ns = trace::wall_clock_ns(); }
+void StepRecorder::progress() { state_.progress_ns = trace::base::wall_clock_ns(); }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

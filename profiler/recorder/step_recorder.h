@@ -10,7 +10,7 @@
 #include "trace/base/wall_clock.h"
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 struct RecorderState;
 
@@ -19,21 +19,22 @@ class StepRecorder {
   // Calls `follow` where detail ends or begins again with a step, at once if there is none now, so
   // that a source costs nothing without; nullptr ends that.
   void on_detail_change(std::function<void(bool is_wanted)> follow);
-  void begin_step(std::int64_t index, std::int64_t at_ns = trace::wall_clock_ns());
-  void end_step(const StepResult& result, std::int64_t at_ns = trace::wall_clock_ns());
-  void begin_phase(trace::Phase phase, std::int64_t at_ns = trace::wall_clock_ns());
-  void end_phase(std::int64_t at_ns = trace::wall_clock_ns());
+  void begin_step(std::int64_t index, std::int64_t at_ns = trace::base::wall_clock_ns());
+  void end_step(const queue::StepResult& result, std::int64_t at_ns = trace::base::wall_clock_ns());
+  void begin_phase(trace::base::Phase phase, std::int64_t at_ns = trace::base::wall_clock_ns());
+  void end_phase(std::int64_t at_ns = trace::base::wall_clock_ns());
   // A named span inside the current phase; ended by end_phase().
-  void begin_span(trace::StringId name);
+  void begin_span(trace::model::StringId name);
   std::int64_t step_start_ns() const;
-  std::int64_t step() const;   // -1 outside of steps; any thread
-  trace::Phase phase() const;  // the innermost; kOther outside of phases; any thread
-  void set_bucket_plan(int plan, std::vector<trace::Bucket> buckets);
+  std::int64_t step() const;         // -1 outside of steps; any thread
+  trace::base::Phase phase() const;  // the innermost; kOther outside of phases; any thread
+  void set_bucket_plan(int plan, std::vector<trace::model::Bucket> buckets);
   void bucket_ready(int bucket);
-  void set_units(std::vector<trace::Unit> units, std::vector<trace::UnitParameter> parameters);
+  void set_units(std::vector<trace::model::Unit> units,
+                 std::vector<trace::model::UnitParameter> parameters);
   void unit_ready(int unit);
   // After a step; rank and time are filled in.
-  void add_evaluation(trace::Evaluation row);
+  void add_evaluation(trace::model::Evaluation row);
   void progress();  // the training thread moved on; begin/end of steps and phases do this too
 
  protected:
@@ -46,7 +47,7 @@ class StepRecorder {
 
 class PhaseScope {
  public:
-  PhaseScope(StepRecorder& recorder, trace::Phase phase) : recorder_(recorder) {
+  PhaseScope(StepRecorder& recorder, trace::base::Phase phase) : recorder_(recorder) {
     recorder_.begin_phase(phase);
   }
   ~PhaseScope() { recorder_.end_phase(); }
@@ -57,4 +58,4 @@ class PhaseScope {
   StepRecorder& recorder_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

@@ -7,7 +7,7 @@
 #include <deque>
 #include <mutex>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 class StepTimes {
  public:
@@ -42,4 +42,4 @@ class StepTimes {
   std::deque<Times> steps_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

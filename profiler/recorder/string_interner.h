@@ -9,7 +9,7 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 
 struct TextHash {
   using is_transparent = void;
@@ -22,16 +22,16 @@ class StringInterner {
  public:
   explicit StringInterner(int rank) : rank_(rank) {}
 
-  trace::StringId intern(std::string_view text);
+  trace::model::StringId intern(std::string_view text);
   // The strings added since the last call. Taken after the rows that use them, so that no row is
   // ever written before its string.
-  std::vector<trace::InternedString> take_new();
+  std::vector<trace::model::InternedString> take_new();
 
  private:
   const int rank_;
   std::mutex mutex_;
-  std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> ids_;
-  std::vector<trace::InternedString> new_;
+  std::unordered_map<std::string, trace::model::StringId, TextHash, std::equal_to<>> ids_;
+  std::vector<trace::model::InternedString> new_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

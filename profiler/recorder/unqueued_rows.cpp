@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 namespace {
 
 template <typename T>
@@ -14,7 +14,7 @@ void move_all(std::vector<T>& from, std::vector<T>& to) {
 
 }  // namespace
 
-int UnqueuedRows::add_lane(trace::LaneKind kind, trace::StringId name) {
+int UnqueuedRows::add_lane(trace::model::LaneKind kind, trace::model::StringId name) {
   const std::lock_guard lock(mutex_);
   rows_.lanes.push_back({rank_, lanes_, kind, name});
   return lanes_++;
@@ -31,34 +31,34 @@ std::optional<int> UnqueuedRows::lane_of_thread(std::uint32_t thread) const {
   return found == lanes_of_threads_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void UnqueuedRows::add_process_group(trace::ProcessGroup group) {
+void UnqueuedRows::add_process_group(trace::model::ProcessGroup group) {
   group.rank = rank_;
   const std::lock_guard lock(mutex_);
   rows_.process_groups.push_back(std::move(group));
 }
 
-void UnqueuedRows::add_buckets(std::vector<trace::Bucket> buckets) {
-  for (trace::Bucket& bucket : buckets) bucket.rank = rank_;
+void UnqueuedRows::add_buckets(std::vector<trace::model::Bucket> buckets) {
+  for (trace::model::Bucket& bucket : buckets) bucket.rank = rank_;
   const std::lock_guard lock(mutex_);
   move_all(buckets, rows_.buckets);
 }
 
-void UnqueuedRows::add_units(std::vector<trace::Unit> units,
-                             std::vector<trace::UnitParameter> parameters) {
-  for (trace::Unit& unit : units) unit.rank = rank_;
-  for (trace::UnitParameter& parameter : parameters) parameter.rank = rank_;
+void UnqueuedRows::add_units(std::vector<trace::model::Unit> units,
+                             std::vector<trace::model::UnitParameter> parameters) {
+  for (trace::model::Unit& unit : units) unit.rank = rank_;
+  for (trace::model::UnitParameter& parameter : parameters) parameter.rank = rank_;
   const std::lock_guard lock(mutex_);
   move_all(units, rows_.units);
   move_all(parameters, rows_.unit_parameters);
 }
 
-void UnqueuedRows::add_log(trace::LogLine line) {
+void UnqueuedRows::add_log(trace::model::LogLine line) {
   line.rank = rank_;
   const std::lock_guard lock(mutex_);
   rows_.log.push_back(std::move(line));
 }
 
-void UnqueuedRows::add_events(trace::EventRun run) {
+void UnqueuedRows::add_events(trace::model::EventRun run) {
   const std::lock_guard lock(mutex_);
   rows_.events.push_back(std::move(run));
 }
@@ -74,7 +74,7 @@ void UnqueuedRows::add_lost(std::string_view reason, std::int64_t count) {
     found->second += count;
 }
 
-void UnqueuedRows::update_rank_info(const std::function<void(trace::RankInfo&)>& change) {
+void UnqueuedRows::update_rank_info(const std::function<void(trace::model::RankInfo&)>& change) {
   const std::lock_guard lock(mutex_);
   change(rank_info_);
   rows_.rank_info = rank_info_;
@@ -85,7 +85,7 @@ std::int64_t UnqueuedRows::lost() const {
   return lost_total_;
 }
 
-void UnqueuedRows::take(trace::Batch& batch) {
+void UnqueuedRows::take(trace::model::Batch& batch) {
   const std::lock_guard lock(mutex_);
   move_all(rows_.lanes, batch.lanes);
   move_all(rows_.process_groups, batch.process_groups);
@@ -99,4 +99,4 @@ void UnqueuedRows::take(trace::Batch& batch) {
   lost_.clear();
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

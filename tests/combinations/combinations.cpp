@@ -14,24 +14,24 @@ namespace shardlens::combinations {
 
 namespace {
 
-using trace::Knob;
-using trace::Settings;
+using trace::job::Knob;
+using trace::job::Settings;
 
 // A value, parsed once: its knobs' members of `settings`.
 struct Value {
   std::vector<const Knob*> knobs;
   Settings settings;
 
-  std::vector<trace::Strategy> strategies;  // that obey all of them
+  std::vector<trace::job::Strategy> strategies;  // that obey all of them
 
-  bool is_obeyed_by(trace::Strategy strategy) const {
+  bool is_obeyed_by(trace::job::Strategy strategy) const {
     return std::ranges::find(strategies, strategy) != strategies.end();
   }
 };
 
 void copy_knobs(const std::vector<const Knob*>& knobs, const Settings& from, Settings& to) {
   for (const Knob* knob : knobs) {
-    trace::copy_value(*knob, from, to);
+    trace::job::copy_value(*knob, from, to);
   }
 }
 
@@ -84,14 +84,14 @@ class Drawing {
 
   Value parsed(const std::string& text) const {
     Value value{{}, base_, {}};
-    for (const std::string_view assignment : trace::split(text, ' ')) {
-      const auto set = trace::set_assignment(value.settings, assignment);
+    for (const std::string_view assignment : trace::base::split(text, ' ')) {
+      const auto set = trace::job::set_assignment(value.settings, assignment);
       if (!set) throw std::invalid_argument(set.error().message);
-      value.knobs.push_back(trace::find_knob(assignment.substr(0, assignment.find('='))));
+      value.knobs.push_back(trace::job::find_knob(assignment.substr(0, assignment.find('='))));
     }
-    for (const trace::StrategyTraits& each : trace::strategies()) {
+    for (const trace::job::StrategyTraits& each : trace::job::strategies()) {
       const bool obeys = std::ranges::all_of(
-          value.knobs, [&](const Knob* knob) { return applies(*knob, each.strategy); });
+          value.knobs, [&](const Knob* knob) { return trace::job::applies(*knob, each.strategy); });
       if (obeys) value.strategies.push_back(each.strategy);
     }
     return value;
@@ -123,7 +123,7 @@ class Drawing {
   // that its strategy does not obey.
   std::size_t faults(const Row& row, const Pair& pair) const {
     const Settings settings = settings_of(row);
-    std::size_t count = trace::problems_of(settings).size();
+    std::size_t count = trace::job::problems_of(settings).size();
     for (const Choice& each : {pair.first, pair.second}) {
       const Value& wished = factors_[each.factor][each.value];
       if (!wished.is_obeyed_by(settings.sharding_strategy)) ++count;
@@ -136,7 +136,7 @@ class Drawing {
   }
 
   void visit_pairs(const Row& row, const auto& visit) const {
-    const trace::Strategy strategy = strategy_of(row);
+    const trace::job::Strategy strategy = strategy_of(row);
     std::vector<Choice> obeyed;
     for (std::size_t f = 0; f < row.size(); ++f) {
       if (factors_[f][row[f]].is_obeyed_by(strategy)) obeyed.push_back({f, row[f]});
@@ -146,7 +146,7 @@ class Drawing {
     }
   }
 
-  trace::Strategy strategy_of(const Row& row) const {
+  trace::job::Strategy strategy_of(const Row& row) const {
     for (std::size_t f = 0; f < row.size(); ++f) {
       const Value& chosen = factors_[f][row[f]];
       if (chosen.settings.sharding_strategy != base_.sharding_strategy) {
@@ -173,7 +173,7 @@ class Drawing {
 
   // Walks from the first values, which are the defaults, to where nothing is refused.
   std::optional<Row> any_row_with(const Pair& pair) {
-    const bool can_be = std::ranges::any_of(trace::strategies(), [&](const auto& strategy) {
+    const bool can_be = std::ranges::any_of(trace::job::strategies(), [&](const auto& strategy) {
       return factors_[pair.first.factor][pair.first.value].is_obeyed_by(strategy.strategy) &&
              factors_[pair.second.factor][pair.second.value].is_obeyed_by(strategy.strategy);
     });
@@ -240,9 +240,9 @@ class Drawing {
 
 std::string line_of(const Settings& base, const Settings& settings) {
   std::string line;
-  for (const Knob* knob : trace::differing_knobs(base, settings)) {
+  for (const Knob* knob : trace::job::differing_knobs(base, settings)) {
     line += (line.empty() ? "" : " ") + std::string(knob->name) + "=" +
-            trace::value_text(settings, *knob);
+            trace::job::value_text(settings, *knob);
   }
   return line;
 }
@@ -263,11 +263,11 @@ std::vector<Combination> pairwise_combinations(const Settings& base,
   return combinations;
 }
 
-trace::Result<Settings> settings_of_line(const Settings& base, std::string_view line) {
+trace::base::Result<Settings> settings_of_line(const Settings& base, std::string_view line) {
   Settings settings = base;
   if (line.empty()) return settings;
-  for (const std::string_view assignment : trace::split(line, ' ')) {
-    TRY(trace::set_assignment(settings, assignment));
+  for (const std::string_view assignment : trace::base::split(line, ' ')) {
+    TRY(trace::job::set_assignment(settings, assignment));
   }
   return settings;
 }

@@ -28,7 +28,7 @@ struct Factor {
 };
 
 struct Combination {
-  trace::Settings settings;
+  trace::job::Settings settings;
   std::string
       line;  // what differs from the base: "sharding_strategy=full_shard forward_prefetch=…"
 };
@@ -36,12 +36,13 @@ struct Combination {
 // `count` combinations; 0: as many as cover all pairs. More than those cover them again, otherwise.
 // A factor that the strategy does not obey stays as it is in `base`, and covers nothing. `base` is
 // valid. The same for the same arguments.
-std::vector<Combination> pairwise_combinations(const trace::Settings& base,
+std::vector<Combination> pairwise_combinations(const trace::job::Settings& base,
                                                std::span<const Factor> factors, std::uint64_t seed,
                                                std::size_t count);
 
 // A line of assignments on top of `base`.
-trace::Result<trace::Settings> settings_of_line(const trace::Settings& base, std::string_view line);
+trace::base::Result<trace::job::Settings> settings_of_line(const trace::job::Settings& base,
+                                                           std::string_view line);
 
 // Every knob that changes how ranks train together, but not what they learn from. What needs a
 // wish for the model's size has it for `smallest_units`: numbers of parameters of which one makes

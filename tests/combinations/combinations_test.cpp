@@ -16,9 +16,9 @@ using testing::Contains;
 
 constexpr std::int64_t kSmallestUnits[] = {1, 1700};
 
-trace::Settings base() {
-  trace::Settings settings;
-  settings.device = trace::DeviceChoice::kCpu;
+trace::job::Settings base() {
+  trace::job::Settings settings;
+  settings.device = trace::job::DeviceChoice::kCpu;
   return settings;
 }
 
@@ -43,7 +43,7 @@ std::vector<std::string> lines_of(const std::vector<Combination>& combinations) 
   return lines;
 }
 
-bool has(const trace::Settings& settings, const std::string& value) {
+bool has(const trace::job::Settings& settings, const std::string& value) {
   const auto set = settings_of_line(settings, value);
   return set && *set == settings;
 }
@@ -54,7 +54,7 @@ TEST(Combinations, OfAllKnobsOfTrainingAreValidAndNoMoreThanSixty) {
   EXPECT_LE(drawn.size(), 60u);
   EXPECT_GE(drawn.size(), 35u) << "seven strategies times five ways to accumulate";
   for (const Combination& each : drawn) {
-    const auto valid = trace::validate(each.settings);
+    const auto valid = trace::job::validate(each.settings);
     EXPECT_TRUE(valid) << each.line << "\n" << valid.error().message;
     EXPECT_EQ(*settings_of_line(base(), each.line), each.settings) << each.line;
   }
@@ -77,38 +77,39 @@ TEST(Combinations, HaveEveryPairThatIsValidAndNoOther) {
   const std::vector<Factor> factors = few_factors();
   const auto drawn = pairwise_combinations(base(), factors, 5, 0);
   std::set<std::pair<std::string, std::string>> valid, found;
-  std::function<void(std::size_t, trace::Settings)> try_all = [&](std::size_t factor,
-                                                                  const trace::Settings& settings) {
-    if (factor < factors.size()) {
-      for (const std::string& value : factors[factor].values) {
-        try_all(factor + 1, *settings_of_line(settings, value));
-      }
-      return;
-    }
-    if (!trace::validate(settings)) return;
-    const auto obeyed = [&](const std::string& value) {
-      return has(settings, value) && applies(*trace::find_knob(value.substr(0, value.find('='))),
-                                             settings.sharding_strategy);
-    };
-    const bool is_drawn = std::ranges::any_of(drawn, [&](const Combination& each) {
-      return std::ranges::all_of(factors, [&](const Factor& one) {
-        return std::ranges::all_of(one.values, [&](const std::string& value) {
-          return !obeyed(value) || has(each.settings, value);
+  std::function<void(std::size_t, trace::job::Settings)> try_all =
+      [&](std::size_t factor, const trace::job::Settings& settings) {
+        if (factor < factors.size()) {
+          for (const std::string& value : factors[factor].values) {
+            try_all(factor + 1, *settings_of_line(settings, value));
+          }
+          return;
+        }
+        if (!trace::job::validate(settings)) return;
+        const auto obeyed = [&](const std::string& value) {
+          return has(settings, value) &&
+                 trace::job::applies(*trace::job::find_knob(value.substr(0, value.find('='))),
+                                     settings.sharding_strategy);
+        };
+        const bool is_drawn = std::ranges::any_of(drawn, [&](const Combination& each) {
+          return std::ranges::all_of(factors, [&](const Factor& one) {
+            return std::ranges::all_of(one.values, [&](const std::string& value) {
+              return !obeyed(value) || has(each.settings, value);
+            });
+          });
         });
-      });
-    });
-    for (std::size_t f = 0; f < factors.size(); ++f) {
-      for (std::size_t g = f + 1; g < factors.size(); ++g) {
-        for (const std::string& one : factors[f].values) {
-          for (const std::string& other : factors[g].values) {
-            if (!obeyed(one) || !obeyed(other)) continue;
-            valid.insert({one, other});
-            if (is_drawn) found.insert({one, other});
+        for (std::size_t f = 0; f < factors.size(); ++f) {
+          for (std::size_t g = f + 1; g < factors.size(); ++g) {
+            for (const std::string& one : factors[f].values) {
+              for (const std::string& other : factors[g].values) {
+                if (!obeyed(one) || !obeyed(other)) continue;
+                valid.insert({one, other});
+                if (is_drawn) found.insert({one, other});
+              }
+            }
           }
         }
-      }
-    }
-  };
+      };
   try_all(0, base());
   EXPECT_EQ(found, valid);
   EXPECT_THAT(valid, Contains(std::pair<std::string, std::string>("backward_prefetch=post",

@@ -16,7 +16,7 @@ using namespace shardlens;
 struct Arguments {
   std::uint64_t seed = 1;
   std::size_t count = 60;  // 0: as many as cover all pairs
-  trace::Settings base;
+  trace::job::Settings base;
   std::vector<std::int64_t> smallest_units;
   std::vector<combinations::Factor> others;
 };
@@ -44,7 +44,7 @@ Arguments parse(int count, char** texts) {
     } else if (name == "--smallest-unit") {
       arguments.smallest_units.push_back(number<std::int64_t>(value));
     } else if (name == "--factor") {
-      const auto values = trace::split(value, ';');
+      const auto values = trace::base::split(value, ';');
       arguments.others.push_back({{values.begin(), values.end()}});
     } else if (name == "--base") {
       auto base = combinations::settings_of_line(arguments.base, value);

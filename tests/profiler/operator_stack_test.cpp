@@ -5,16 +5,20 @@
 namespace shardlens::profiler {
 namespace {
 
-int depth_of(const OperatorStack::Ended& ended) {
-  return static_cast<int>(ended.flags >> trace::kEventDepthShift);
+int depth_of(const pytorch::OperatorStack::Ended& ended) {
+  return static_cast<int>(ended.flags >> trace::model::kEventDepthShift);
 }
-bool is_leaf(const OperatorStack::Ended& ended) { return ended.flags & trace::kEventLeaf; }
-bool is_compute(const OperatorStack::Ended& ended) { return ended.flags & trace::kEventCompute; }
+bool is_leaf(const pytorch::OperatorStack::Ended& ended) {
+  return ended.flags & trace::model::kEventLeaf;
+}
+bool is_compute(const pytorch::OperatorStack::Ended& ended) {
+  return ended.flags & trace::model::kEventCompute;
+}
 
 constexpr bool kAten = true, kNotAten = false;
 
 TEST(OperatorStack, ALoneAtenOperatorIsALeafAndCompute) {
-  OperatorStack stack;
+  pytorch::OperatorStack stack;
   stack.begin(10, 1, kAten);
   const auto ended = stack.end(true);
   EXPECT_EQ(ended.start_ns, 10);
@@ -25,7 +29,7 @@ TEST(OperatorStack, ALoneAtenOperatorIsALeafAndCompute) {
 }
 
 TEST(OperatorStack, OfAChainOfAtenOperatorsTheOutermostIsCompute) {
-  OperatorStack stack;
+  pytorch::OperatorStack stack;
   stack.begin(10, 1, kAten);  // addmm, which multiplies itself
   stack.begin(11, 2, kAten);  // expand
   stack.begin(12, 3, kAten);  // as_strided
@@ -41,7 +45,7 @@ TEST(OperatorStack, OfAChainOfAtenOperatorsTheOutermostIsCompute) {
 }
 
 TEST(OperatorStack, InsideAnAutogradNodeTheAtenOperatorIsCompute) {
-  OperatorStack stack;
+  pytorch::OperatorStack stack;
   stack.begin(10, 1, kNotAten);
   stack.begin(11, 2, kAten);
   const auto inner = stack.end(true), outer = stack.end(true);
@@ -51,7 +55,7 @@ TEST(OperatorStack, InsideAnAutogradNodeTheAtenOperatorIsCompute) {
 }
 
 TEST(OperatorStack, WhatCallsForeignOperatorsMayWaitAndIsNotCompute) {
-  OperatorStack stack;
+  pytorch::OperatorStack stack;
   stack.begin(10, 1, kAten);
   stack.begin(11, 2, kAten);
   stack.begin(12, 3, kNotAten);
@@ -62,7 +66,7 @@ TEST(OperatorStack, WhatCallsForeignOperatorsMayWaitAndIsNotCompute) {
 }
 
 TEST(OperatorStack, AForeignLeafIsALeafOnly) {
-  OperatorStack stack;
+  pytorch::OperatorStack stack;
   stack.begin(10, 1, kNotAten);
   const auto ended = stack.end(true);
   EXPECT_TRUE(is_leaf(ended));
@@ -70,17 +74,17 @@ TEST(OperatorStack, AForeignLeafIsALeafOnly) {
 }
 
 TEST(OperatorStack, InsideACollectiveNothingIsCompute) {
-  OperatorStack stack;
+  pytorch::OperatorStack stack;
   stack.begin(10, 1, kAten);
   EXPECT_FALSE(is_compute(stack.end(false)));
 }
 
 TEST(OperatorStack, LeavesOutWhatIsNestedDeeperThanItCanHold) {
-  OperatorStack stack;
-  for (int i = 0; i < OperatorStack::kMaxDepth + 3; ++i) stack.begin(10 + i, 1, kAten);
+  pytorch::OperatorStack stack;
+  for (int i = 0; i < pytorch::OperatorStack::kMaxDepth + 3; ++i) stack.begin(10 + i, 1, kAten);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(stack.end(true).start_ns, 0);
-  EXPECT_EQ(stack.end(true).start_ns, 10 + OperatorStack::kMaxDepth - 1);
-  for (int i = 0; i < OperatorStack::kMaxDepth - 1; ++i) stack.end(true);
+  EXPECT_EQ(stack.end(true).start_ns, 10 + pytorch::OperatorStack::kMaxDepth - 1);
+  for (int i = 0; i < pytorch::OperatorStack::kMaxDepth - 1; ++i) stack.end(true);
   EXPECT_EQ(stack.depth(), 0);
   EXPECT_EQ(stack.end(true).start_ns, 0) << "an end without a start is ignored";
 }

@@ -22,17 +22,17 @@ namespace shardlens::profiler {
 
 class RecordedRun {
  public:
-  explicit RecordedRun(RecorderOptions options = {}) {
+  explicit RecordedRun(recorder::RecorderOptions options = {}) {
     std::string pattern = (std::filesystem::temp_directory_path() / "recorded_run.XXXXXX").string();
     folder_ = std::filesystem::path(mkdtemp(pattern.data())) / "run";
-    trace::RunInfo info;
+    trace::model::RunInfo info;
     info.name = "recorded";
     info.world_size = 1;
     info.device = "cpu";
-    const auto created = trace::create_run_at(folder_, info);
+    const auto created = trace::store::create_run_at(folder_, info);
     EXPECT_TRUE(created) << created.error().message;
-    options.file = trace::rank_file(folder_, 0);
-    auto started = Recorder::start(std::move(options));
+    options.file = trace::store::rank_file(folder_, 0);
+    auto started = recorder::Recorder::start(std::move(options));
     EXPECT_TRUE(started) << started.error().message;
     recorder_ = std::move(*started);
   }
@@ -43,13 +43,13 @@ class RecordedRun {
   RecordedRun(const RecordedRun&) = delete;
   RecordedRun& operator=(const RecordedRun&) = delete;
 
-  Recorder& recorder() { return *recorder_; }
+  recorder::Recorder& recorder() { return *recorder_; }
 
   // Stops the recorder and reads the file: all rows in one batch, and the strings.
   struct Content {
-    trace::Batch rows;
-    trace::StringTable strings;
-    std::string text(trace::StringId id) const { return std::string(strings.get(0, id)); }
+    trace::model::Batch rows;
+    trace::model::StringTable strings;
+    std::string text(trace::model::StringId id) const { return std::string(strings.get(0, id)); }
   };
   Content finish() {
     const auto stopped = recorder_->stop();
@@ -62,7 +62,7 @@ class RecordedRun {
     return heartbeat && heartbeat->alive_ns > time_ns;
   }
   void wait_until_written() const {
-    const std::int64_t now = Recorder::now_ns();
+    const std::int64_t now = recorder::Recorder::now_ns();
     EXPECT_TRUE(within_a_minute([&] { return has_written_since(now); }));
   }
   // True as soon as `condition()` holds.
@@ -78,20 +78,20 @@ class RecordedRun {
   // What is in the file now.
   Content read() const {
     Content content;
-    auto reader = trace::RunReader::open(folder_);
+    auto reader = trace::store::RunReader::open(folder_);
     EXPECT_TRUE(reader) << reader.error().message;
     if (!reader) return content;
     for (;;) {
       auto batches = (*reader)->poll();
       EXPECT_TRUE(batches) << batches.error().message;
       if (!batches || batches->empty()) return content;
-      for (trace::Batch& batch : *batches) append(std::move(batch), content);
+      for (trace::model::Batch& batch : *batches) append(std::move(batch), content);
     }
   }
 
  private:
-  static void append(trace::Batch&& from, Content& content) {
-    trace::Batch& to = content.rows;
+  static void append(trace::model::Batch&& from, Content& content) {
+    trace::model::Batch& to = content.rows;
     for (const auto& string : from.strings) content.strings.add(string);
     move_rows(from.lanes, to.lanes);
     move_rows(from.process_groups, to.process_groups);
@@ -120,20 +120,20 @@ class RecordedRun {
   }
 
   std::filesystem::path folder_;
-  std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<recorder::Recorder> recorder_;
 };
 
-inline CollectiveCall bucket_call(int bucket) {
-  CollectiveCall call;
-  call.function = call.executed = trace::CollectiveFunction::kAllReduce;
+inline queue::CollectiveCall bucket_call(int bucket) {
+  queue::CollectiveCall call;
+  call.function = call.executed = trace::model::CollectiveFunction::kAllReduce;
   call.sequence = bucket;
-  call.tag_kind = trace::TagKind::kBucket;
+  call.tag_kind = trace::model::TagKind::kBucket;
   call.tag_index = bucket;
   call.bytes = 1 << 20;
   return call;
 }
 
-inline std::size_t event_count(const trace::Batch& rows) {
+inline std::size_t event_count(const trace::model::Batch& rows) {
   std::size_t count = 0;
   for (const auto& run : rows.events) count += run.events.size();
   return count;

@@ -14,11 +14,11 @@
 namespace shardlens::profiler {
 namespace {
 
-using trace::EventKind;
-using trace::LaneKind;
-using trace::Phase;
+using trace::base::Phase;
+using trace::model::EventKind;
+using trace::model::LaneKind;
 
-std::int64_t lost_for(const trace::Batch& rows, std::string_view reason) {
+std::int64_t lost_for(const trace::model::Batch& rows, std::string_view reason) {
   std::int64_t count = 0;
   for (const auto& lost : rows.lost)
     if (lost.reason == reason) count += lost.count;
@@ -26,17 +26,18 @@ std::int64_t lost_for(const trace::Batch& rows, std::string_view reason) {
 }
 
 TEST(Recorder, FollowsTheScheduleForDetailAndAlwaysKeepsSteps) {
-  RecorderOptions options;
+  recorder::RecorderOptions options;
   options.schedule = {.first = 2, .last = 3, .every = 1};
   RecordedRun run(std::move(options));
-  Recorder& recorder = run.recorder();
+  recorder::Recorder& recorder = run.recorder();
   EXPECT_FALSE(recorder.recording_detail()) << "outside of steps only if every step is recorded";
   std::vector<bool> detail;
   for (int step = 0; step < 5; ++step) {
     recorder.begin_step(step);
     detail.push_back(recorder.recording_detail());
-    const PhaseScope phase(recorder, Phase::kBackward);
-    recorder.end_collective(recorder.enter_collective(bucket_call(step)), Recorder::now_ns());
+    const recorder::PhaseScope phase(recorder, Phase::kBackward);
+    recorder.end_collective(recorder.enter_collective(bucket_call(step)),
+                            recorder::Recorder::now_ns());
     recorder.end_step({});
   }
   EXPECT_EQ(detail, (std::vector<bool>{false, false, true, true, false}));
@@ -51,13 +52,14 @@ TEST(Recorder, FollowsTheScheduleForDetailAndAlwaysKeepsSteps) {
 }
 
 TEST(Recorder, ShowsHowFarARankCameThatWaitsOutsideTheSchedule) {
-  RecorderOptions options;
+  recorder::RecorderOptions options;
   options.schedule = {.first = 0, .last = 0, .every = 1};
   RecordedRun run(std::move(options));
-  Recorder& recorder = run.recorder();
+  recorder::Recorder& recorder = run.recorder();
   for (int step = 0; step < 3; ++step) {
     recorder.begin_step(step);
-    recorder.end_collective(recorder.enter_collective(bucket_call(step)), Recorder::now_ns());
+    recorder.end_collective(recorder.enter_collective(bucket_call(step)),
+                            recorder::Recorder::now_ns());
     recorder.end_step({});
   }
   recorder.begin_step(3);
@@ -79,13 +81,14 @@ TEST(Recorder, ShowsHowFarARankCameThatWaitsOutsideTheSchedule) {
 
 // An exception that ends the job ends the calls that waited, too.
 TEST(Recorder, ShowsHowFarARankCameThatEndedOutsideTheSchedule) {
-  RecorderOptions options;
+  recorder::RecorderOptions options;
   options.schedule = {.first = 0, .last = 0, .every = 1};
   RecordedRun run(std::move(options));
-  Recorder& recorder = run.recorder();
+  recorder::Recorder& recorder = run.recorder();
   for (int step = 0; step < 2; ++step) {
     recorder.begin_step(step);
-    recorder.end_collective(recorder.enter_collective(bucket_call(step)), Recorder::now_ns());
+    recorder.end_collective(recorder.enter_collective(bucket_call(step)),
+                            recorder::Recorder::now_ns());
     recorder.end_step({});
   }
   const auto rows = run.finish().rows;
@@ -95,16 +98,17 @@ TEST(Recorder, ShowsHowFarARankCameThatEndedOutsideTheSchedule) {
 }
 
 TEST(Recorder, EndsDetailAtItsSizeLimitAndSaysSo) {
-  RecorderOptions options;
+  recorder::RecorderOptions options;
   options.size_limit_bytes = 1;  // any file is larger
   RecordedRun run(std::move(options));
-  Recorder& recorder = run.recorder();
+  recorder::Recorder& recorder = run.recorder();
   recorder.begin_step(0);
   recorder.end_step({});
   EXPECT_TRUE(RecordedRun::within_a_minute([&] { return !recorder.recording_detail(); }));
   recorder.begin_step(1);
-  EXPECT_FALSE(recorder.wanted_detail_at(Recorder::now_ns())) << "what a GPU did ends as well";
-  recorder.end_collective(recorder.enter_collective(bucket_call(0)), Recorder::now_ns());
+  EXPECT_FALSE(recorder.wanted_detail_at(recorder::Recorder::now_ns()))
+      << "what a GPU did ends as well";
+  recorder.end_collective(recorder.enter_collective(bucket_call(0)), recorder::Recorder::now_ns());
   recorder.launch_captured(recorder.capture_collective(bucket_call(0)), {.launch = 7});
   recorder.end_replay({.launch = 7});
   recorder.end_step({});
@@ -118,10 +122,10 @@ TEST(Recorder, EndsDetailAtItsSizeLimitAndSaysSo) {
 }
 
 TEST(Recorder, CountsWhatAFullQueueLoses) {
-  RecorderOptions options;
+  recorder::RecorderOptions options;
   options.event_queue_capacity = 16;
   RecordedRun run(std::move(options));
-  Recorder& recorder = run.recorder();
+  recorder::Recorder& recorder = run.recorder();
   const int lane = recorder.add_lane(LaneKind::kOperators, "main thread");
   constexpr int kEvents = 100'000;
   for (int i = 1; i <= kEvents; ++i)
@@ -138,9 +142,9 @@ TEST(Recorder, CountsWhatAFullQueueLoses) {
 }
 
 TEST(Recorder, RefusesAFileThatItCannotCreate) {
-  RecorderOptions options;
+  recorder::RecorderOptions options;
   options.file = "/proc/nowhere/rank_0.sqlite";
-  const auto started = Recorder::start(std::move(options));
+  const auto started = recorder::Recorder::start(std::move(options));
   ASSERT_FALSE(started);
   EXPECT_THAT(started.error().message, testing::HasSubstr("rank_0.sqlite"));
 }
@@ -166,7 +170,7 @@ class FileSizeLimit {
 
 TEST(Recorder, EndsRecordingButNotTheRunWhenTheDiskIsFull) {
   RecordedRun run;
-  Recorder& recorder = run.recorder();
+  recorder::Recorder& recorder = run.recorder();
   const int lane = recorder.add_lane(LaneKind::kOperators, "main thread");
   std::int64_t pushed = 0;
   {
@@ -180,7 +184,7 @@ TEST(Recorder, EndsRecordingButNotTheRunWhenTheDiskIsFull) {
                            {.start_ns = i + 1, .duration_ns = duration, .correlation = random});
       }
       pushed += 20'000;
-      const std::int64_t sent = Recorder::now_ns();
+      const std::int64_t sent = recorder::Recorder::now_ns();
       EXPECT_TRUE(RecordedRun::within_a_minute(
           [&] { return !recorder.failure().empty() || run.has_written_since(sent); }));
     }
@@ -188,7 +192,7 @@ TEST(Recorder, EndsRecordingButNotTheRunWhenTheDiskIsFull) {
     recorder.begin_step(0);
     // Sources go on, or nobody would know how much is missing.
     EXPECT_TRUE(recorder.recording_detail());
-    EXPECT_TRUE(recorder.wanted_detail_at(Recorder::now_ns()));
+    EXPECT_TRUE(recorder.wanted_detail_at(recorder::Recorder::now_ns()));
     for (int i = 0; i < 1'000; ++i) {
       recorder.add_event(lane, EventKind::kOperator, {.start_ns = i + 1, .duration_ns = 1});
     }
@@ -199,7 +203,7 @@ TEST(Recorder, EndsRecordingButNotTheRunWhenTheDiskIsFull) {
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().message, recorder.failure());
   EXPECT_FALSE(recorder.recording_detail());
-  const trace::UnwrittenRecords missing = recorder.unwritten();
+  const trace::model::UnwrittenRecords missing = recorder.unwritten();
   EXPECT_EQ(missing.steps, 1);
   EXPECT_EQ(static_cast<std::int64_t>(event_count(run.read().rows)) + missing.events, pushed);
 }

@@ -23,8 +23,8 @@ Problem random_problem(torch::ScalarType type) {
   problem.hidden = torch::randn({kTokens, kWidth}, torch::kFloat64).to(type).requires_grad_();
   problem.weight = torch::randn({kVocabulary, kWidth}, torch::kFloat64).to(type).requires_grad_();
   problem.targets = torch::randint(kVocabulary, {kTokens}, torch::kLong);
-  problem.targets[3] = kIgnoredTarget;
-  problem.targets[36] = kIgnoredTarget;
+  problem.targets[3] = model::kIgnoredTarget;
+  problem.targets[36] = model::kIgnoredTarget;
   return problem;
 }
 
@@ -39,9 +39,9 @@ torch::Tensor plain_loss(const Problem& problem) {
 
 Loss chunked_loss(std::int64_t chunk, torch::Tensor loss_scale = {}) {
   return [=](const Problem& problem) {
-    const auto counted = problem.targets.ne(kIgnoredTarget).sum().item<double>();
-    return chunked_cross_entropy(problem.hidden, problem.weight, problem.targets, counted,
-                                 {chunk, loss_scale});
+    const auto counted = problem.targets.ne(model::kIgnoredTarget).sum().item<double>();
+    return model::chunked_cross_entropy(problem.hidden, problem.weight, problem.targets, counted,
+                                        {chunk, loss_scale});
   };
 }
 
@@ -144,7 +144,7 @@ TEST(ChunkedLoss, AnOverflowInFp16ReachesTheGradients) {
 TEST(ChunkedLoss, ComputesInAutocastsTypeAndGivesGradientsInTheirOwn) {
   const auto under_autocast = [](const Loss& loss) {
     return [loss](const Problem& problem) {
-      const AutocastScope autocast(torch::kCPU, torch::kBFloat16);
+      const tensor::AutocastScope autocast(torch::kCPU, torch::kBFloat16);
       return loss(problem);
     };
   };
@@ -179,16 +179,16 @@ TEST(ChunkedLoss, NeedsNoGradientsToBeEvaluated) {
 TEST(ChunkedLoss, DividesItsSumByWhatItIsTold) {
   const Problem problem = random_problem(torch::kFloat64);
   const auto loss =
-      chunked_cross_entropy(problem.hidden, problem.weight, problem.targets, 7, {8, {}});
+      model::chunked_cross_entropy(problem.hidden, problem.weight, problem.targets, 7, {8, {}});
   EXPECT_NEAR(loss.item<double>(), plain_loss(problem).item<double>() * (kTokens - 2) / 7, 1e-12);
 }
 
 TEST(ChunkedLoss, IsZeroWithGradientsOfZeroWhereAllTargetsAreIgnored) {
   for (const auto type : {torch::kFloat64, torch::kFloat32, torch::kFloat16}) {
     Problem problem = random_problem(type);
-    problem.targets.fill_(kIgnoredTarget);
+    problem.targets.fill_(model::kIgnoredTarget);
     const auto loss =
-        chunked_cross_entropy(problem.hidden, problem.weight, problem.targets, 5, {8, {}});
+        model::chunked_cross_entropy(problem.hidden, problem.weight, problem.targets, 5, {8, {}});
     loss.backward();
     EXPECT_EQ(loss.item<double>(), 0);
     EXPECT_TRUE(problem.hidden.grad().eq(0).all().item<bool>());

@@ -17,22 +17,24 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr DatasetTraits kLanguageModel{100000, 0, 99};
+constexpr data::DatasetTraits kLanguageModel{100000, 0, 99};
 
-trace::Settings settings_for(std::int64_t length, std::int64_t batch, double evaluation) {
-  trace::Settings settings;
+trace::job::Settings settings_for(std::int64_t length, std::int64_t batch, double evaluation) {
+  trace::job::Settings settings;
   settings.sequence_length = length;
   settings.batch_per_rank = batch;
   settings.evaluation_fraction = evaluation;
   return settings;
 }
 
-trace::Result<TokenDataset> dataset_of(EncodedText text, const trace::Settings& settings,
-                                       int ranks = 1, DatasetTraits traits = kLanguageModel) {
-  return TokenDataset::create(std::move(text), std::nullopt, settings, traits, ranks);
+trace::base::Result<data::TokenDataset> dataset_of(text::EncodedText text,
+                                                   const trace::job::Settings& settings,
+                                                   int ranks = 1,
+                                                   data::DatasetTraits traits = kLanguageModel) {
+  return data::TokenDataset::create(std::move(text), std::nullopt, settings, traits, ranks);
 }
 
-std::string error_of(const trace::Result<TokenDataset>& dataset) {
+std::string error_of(const trace::base::Result<data::TokenDataset>& dataset) {
   return dataset ? "" : dataset.error().message;
 }
 
@@ -51,9 +53,9 @@ TEST(PackedDataset, ShiftsTargetsByOneTokenAndKeepsTheEndForEvaluation) {
 
 TEST(PackedDataset, CarriesTheMaskAlong) {
   auto settings = settings_for(3, 1, 0);
-  settings.packing = trace::AutoBool::kTrue;
+  settings.packing = trace::job::AutoBool::kTrue;
   const auto dataset = dataset_of(
-      encoded(TextKind::kCompletion, {{{1, 2, 3, 4}, "0011"}, {{5, 6, 7}, "001"}}), settings);
+      encoded(text::TextKind::kCompletion, {{{1, 2, 3, 4}, "0011"}, {{5, 6, 7}, "001"}}), settings);
   ASSERT_TRUE(dataset) << dataset.error().message;
   const auto batch = dataset->batch(std::vector<std::int64_t>{0, 1});
   EXPECT_TRUE(torch::equal(batch.inputs, torch::tensor({{1, 2, 3}, {4, 5, 6}})));
@@ -76,14 +78,14 @@ TEST(PackedDataset, RefusesEvaluationWithoutText) {
   settings.evaluate_every = 5;
   EXPECT_THAT(error_of(dataset_of(counting_text(41), settings)), HasSubstr("evaluation_fraction"));
   settings.evaluation_data = "short.txt";
-  EXPECT_THAT(error_of(TokenDataset::create(counting_text(41), counting_text(4), settings,
-                                            kLanguageModel, 1)),
+  EXPECT_THAT(error_of(data::TokenDataset::create(counting_text(41), counting_text(4), settings,
+                                                  kLanguageModel, 1)),
               HasSubstr("\"short.txt\" is shorter than one sequence"));
 }
 
 TEST(PackedDataset, EvaluatesOnATextOfItsOwn) {
-  const auto dataset = TokenDataset::create(counting_text(41), counting_text(9),
-                                            settings_for(4, 1, 0.2), kLanguageModel, 1);
+  const auto dataset = data::TokenDataset::create(counting_text(41), counting_text(9),
+                                                  settings_for(4, 1, 0.2), kLanguageModel, 1);
   ASSERT_TRUE(dataset) << dataset.error().message;
   EXPECT_EQ(dataset->training_samples(), 10);
   EXPECT_EQ(dataset->evaluation_samples(), 2);
@@ -92,26 +94,26 @@ TEST(PackedDataset, EvaluatesOnATextOfItsOwn) {
 }
 
 TEST(PackedDataset, TellsTextsApartByTheirChecksum) {
-  const auto checksum = [](TextKind kind, const LiteralExample& example) {
+  const auto checksum = [](text::TextKind kind, const LiteralExample& example) {
     auto settings = settings_for(4, 1, 0);
-    settings.packing = trace::AutoBool::kTrue;
+    settings.packing = trace::job::AutoBool::kTrue;
     return dataset_of(encoded(kind, {example}), settings)->checksum();
   };
-  const auto first = checksum(TextKind::kCompletion, {{1, 2, 3, 4, 5}, "00111"});
-  EXPECT_NE(first, checksum(TextKind::kCompletion, {{1, 2, 4, 3, 5}, "00111"}));
-  EXPECT_NE(first, checksum(TextKind::kCompletion, {{1, 2, 3, 4, 5}, "01111"}));
+  const auto first = checksum(text::TextKind::kCompletion, {{1, 2, 3, 4, 5}, "00111"});
+  EXPECT_NE(first, checksum(text::TextKind::kCompletion, {{1, 2, 4, 3, 5}, "00111"}));
+  EXPECT_NE(first, checksum(text::TextKind::kCompletion, {{1, 2, 3, 4, 5}, "01111"}));
 }
 
 TEST(PaddedDataset, PadsToTheLongestOfTheBatchRoundedUp) {
   const auto dataset = dataset_of(
-      encoded(TextKind::kCompletion,
-              {{{1, 2, 3, 4}, "0011"}, {{5, 6}, "01"}, {std::vector<TokenId>(12, 7), ""}}),
+      encoded(text::TextKind::kCompletion,
+              {{{1, 2, 3, 4}, "0011"}, {{5, 6}, "01"}, {std::vector<text::TokenId>(12, 7), ""}}),
       settings_for(20, 1, 0));
   ASSERT_TRUE(dataset) << dataset.error().message;
   const auto batch = dataset->batch(std::vector<std::int64_t>{0, 1});
   EXPECT_TRUE(torch::equal(batch.inputs, torch::tensor({{1, 2, 3, 99, 99, 99, 99, 99},
                                                         {5, 99, 99, 99, 99, 99, 99, 99}})));
-  const std::int64_t x = kIgnoredTarget;
+  const std::int64_t x = model::kIgnoredTarget;
   EXPECT_TRUE(torch::equal(batch.targets,
                            torch::tensor({{x, 3L, 4L, x, x, x, x, x}, {6L, x, x, x, x, x, x, x}})));
   EXPECT_TRUE(torch::equal(batch.attention_mask.sum(1), torch::tensor({3L, 1L})));
@@ -122,9 +124,9 @@ TEST(PaddedDataset, PadsToTheLongestOfTheBatchRoundedUp) {
 }
 
 TEST(PaddedDataset, NeverExceedsTheSequenceLengthAndNeedsNoMaskWithoutPadding) {
-  const auto dataset =
-      dataset_of(encoded(TextKind::kCompletion, {{{1, 2, 3, 4, 5, 6, 7, 8}}, {{1, 2, 3, 4, 5, 6}}}),
-                 settings_for(5, 1, 0));
+  const auto dataset = dataset_of(
+      encoded(text::TextKind::kCompletion, {{{1, 2, 3, 4, 5, 6, 7, 8}}, {{1, 2, 3, 4, 5, 6}}}),
+      settings_for(5, 1, 0));
   ASSERT_TRUE(dataset) << dataset.error().message;
   const auto batch = dataset->batch(std::vector<std::int64_t>{0, 1});
   EXPECT_TRUE(torch::equal(batch.inputs, torch::tensor({{1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}})));
@@ -135,26 +137,26 @@ TEST(PaddedDataset, NeverExceedsTheSequenceLengthAndNeedsNoMaskWithoutPadding) {
 
 TEST(PaddedDataset, LeavesOutExamplesWithNothingToLearnAndSaysSo) {
   const auto dataset = dataset_of(
-      encoded(TextKind::kCompletion,
+      encoded(text::TextKind::kCompletion,
               {{{1, 2, 3, 4, 5}, "00001"}, {{6, 7, 8}, "011"}, {{9}, "1"}, {{9, 9}, "10"}}),
       settings_for(3, 1, 0));
   ASSERT_TRUE(dataset) << dataset.error().message;
   EXPECT_EQ(dataset->training_samples(), 1);
   EXPECT_TRUE(torch::equal(dataset->batch(std::vector<std::int64_t>{0}).targets,
-                           torch::tensor({{7L, 8L, kIgnoredTarget}})));
+                           torch::tensor({{7L, 8L, model::kIgnoredTarget}})));
   EXPECT_THAT(dataset->notes(), Contains(HasSubstr("3 of 4 examples have nothing to learn")));
 }
 
 TEST(PaddedDataset, SaysWhyThereIsNothingLeftToTrainOn) {
-  const auto dataset =
-      dataset_of(encoded(TextKind::kCompletion, {{{1, 2, 3, 4, 5}, "00001"}, {{6, 7, 8}, "100"}}),
-                 settings_for(3, 1, 0));
+  const auto dataset = dataset_of(
+      encoded(text::TextKind::kCompletion, {{{1, 2, 3, 4, 5}, "00001"}, {{6, 7, 8}, "100"}}),
+      settings_for(3, 1, 0));
   EXPECT_THAT(error_of(dataset), HasSubstr("2 of 2 examples have nothing to learn"));
 }
 
 TEST(LabeledDataset, HasOneTargetPerRowAndKeepsTheTailOfWhatItCuts) {
-  const auto text =
-      encoded(TextKind::kLabeled, {{{1, 2, 3, 4, 5, 6, 7, 80, 81}, "", 1}, {{1, 2, 81}, "", 0}}, 2);
+  const auto text = encoded(text::TextKind::kLabeled,
+                            {{{1, 2, 3, 4, 5, 6, 7, 80, 81}, "", 1}, {{1, 2, 81}, "", 0}}, 2);
   const auto dataset = dataset_of(text, settings_for(6, 1, 0), 1, {100, 2, 99});
   ASSERT_TRUE(dataset) << dataset.error().message;
   EXPECT_TRUE(dataset->is_classification());
@@ -168,7 +170,7 @@ TEST(LabeledDataset, HasOneTargetPerRowAndKeepsTheTailOfWhatItCuts) {
   const auto stand_in = dataset->stand_in();
   EXPECT_TRUE(stand_in.is_stand_in);
   EXPECT_EQ(stand_in.counted_targets, 0);
-  EXPECT_TRUE(torch::equal(stand_in.targets, torch::tensor({kIgnoredTarget})));
+  EXPECT_TRUE(torch::equal(stand_in.targets, torch::tensor({model::kIgnoredTarget})));
 }
 
 TEST(TokenDataset, RefusesWhatDoesNotFitTheModel) {
@@ -182,17 +184,17 @@ TEST(TokenDataset, RefusesWhatDoesNotFitTheModel) {
   EXPECT_THAT(error_of(dataset_of(counting_text(41), settings, 1, {40, 0, 0})),
               HasSubstr("gives token 40, but the model's vocabulary has 40"));
   auto packed = settings;
-  packed.packing = trace::AutoBool::kTrue;
+  packed.packing = trace::job::AutoBool::kTrue;
   EXPECT_THAT(error_of(dataset_of(labeled_texts(9, 2), packed, 1, {100, 2, 0})),
               HasSubstr("cannot be packed"));
-  const auto long_tail = encoded(TextKind::kLabeled, {{{1, 2, 3, 4}, "", 0}}, 3);
+  const auto long_tail = encoded(text::TextKind::kLabeled, {{{1, 2, 3, 4}, "", 0}}, 3);
   EXPECT_THAT(error_of(dataset_of(long_tail, settings, 1, {100, 2, 0})),
               HasSubstr("sequence_length 4 leaves no room"));
 }
 
 TEST(BatchStream, StartsTheNextEpochInANewOrder) {
   const auto dataset = dataset_of(counting_text(4 * 11 + 1), settings_for(4, 2, 0));
-  BatchStream stream(*dataset, {11, 1, 0, true, true, 3}, 2);
+  data::BatchStream stream(*dataset, {11, 1, 0, true, true, 3}, 2);
   EXPECT_EQ(stream.batches_per_epoch(), 5);
   auto epoch_of_inputs = [&] {
     std::vector<torch::Tensor> inputs;
@@ -210,10 +212,10 @@ TEST(BatchStream, WithoutPaddingARankThatRanOutGetsAStandIn) {
   const auto dataset = dataset_of(counting_text(4 * 5 + 1), settings_for(4, 1, 0));
   // 5 blocks over 2 ranks in batches of 1: ranks have 3 and 2, and both draw 3 batches.
   for (const int rank : {0, 1}) {
-    BatchStream stream(*dataset, {5, 2, rank, false, false, 0, false}, 1);
+    data::BatchStream stream(*dataset, {5, 2, rank, false, false, 0, false}, 1);
     EXPECT_EQ(stream.batches_per_epoch(), 3);
     for (int i = 0; i < 3; ++i) {
-      const TrainingBatch batch = stream.next();
+      const data::TrainingBatch batch = stream.next();
       EXPECT_EQ(batch.is_stand_in, rank == 1 && i == 2) << rank << " " << i;
       EXPECT_EQ(batch.step.stand_ins, i == 2 ? 1 : 0);
       EXPECT_EQ(batch.step.targets, i == 2 ? 4 : 8);
@@ -226,7 +228,7 @@ TEST(BatchStream, WithoutPaddingARankThatRanOutGetsAStandIn) {
 
 TEST(BatchStream, KeepsTheShortLastBatchUnlessToldToDropIt) {
   const auto dataset = dataset_of(counting_text(4 * 5 + 1), settings_for(4, 2, 0));
-  BatchStream stream(*dataset, {5, 1, 0, false, false, 0}, 2);
+  data::BatchStream stream(*dataset, {5, 1, 0, false, false, 0}, 2);
   EXPECT_EQ(stream.batches_per_epoch(), 3);
   stream.next();
   stream.next();
@@ -235,8 +237,8 @@ TEST(BatchStream, KeepsTheShortLastBatchUnlessToldToDropIt) {
 
 struct Form {
   const char* name;
-  EncodedText text;
-  DatasetTraits traits;
+  text::EncodedText text;
+  data::DatasetTraits traits;
 };
 
 std::vector<Form> forms() {
@@ -246,7 +248,7 @@ std::vector<Form> forms() {
 }
 
 // The first token of a row tells its sample.
-std::vector<std::int64_t> first_tokens(const TokenBatch& batch) {
+std::vector<std::int64_t> first_tokens(const model::TokenBatch& batch) {
   const auto column = batch.inputs.select(1, 0).contiguous();
   return {column.const_data_ptr<std::int64_t>(),
           column.const_data_ptr<std::int64_t>() + column.numel()};
@@ -258,14 +260,14 @@ TEST(BatchStream, OverAllRanksEveryEpochHasEachSampleOnce) {
       for (const std::int64_t size : {1, 2, 7}) {
         const auto dataset = dataset_of(form.text, settings_for(4, 1, 0), 1, form.traits);
         ASSERT_TRUE(dataset) << dataset.error().message;
-        const SamplerOptions options{dataset->samples(), ranks, 0, true, false, 5, false};
+        const data::SamplerOptions options{dataset->samples(), ranks, 0, true, false, 5, false};
         std::map<std::int64_t, std::multiset<std::int64_t>> seen;  // by epoch
         for (int rank = 0; rank < ranks; ++rank) {
-          SamplerOptions mine = options;
+          data::SamplerOptions mine = options;
           mine.rank = rank;
-          BatchStream stream(*dataset, mine, size);
+          data::BatchStream stream(*dataset, mine, size);
           for (int i = 0; i < 2 * stream.batches_per_epoch(); ++i) {
-            const TrainingBatch batch = stream.next();
+            const data::TrainingBatch batch = stream.next();
             if (batch.is_stand_in) continue;
             for (const auto token : first_tokens(batch)) seen[stream.epoch()].insert(token);
           }
@@ -286,27 +288,27 @@ TEST(BatchStream, KnowsTheTargetsOfAllRanksInAStep) {
     for (const bool pad : {true, false}) {
       const auto dataset = dataset_of(form.text, settings_for(4, 1, 0), 1, form.traits);
       constexpr int kRanks = 3, kMicroBatches = 4, kSteps = 7;
-      std::vector<BatchStream> streams;
+      std::vector<data::BatchStream> streams;
       for (int rank = 0; rank < kRanks; ++rank) {
-        streams.emplace_back(*dataset,
-                             SamplerOptions{dataset->samples(), kRanks, rank, true, false, 9, pad},
-                             3, kMicroBatches);
+        streams.emplace_back(
+            *dataset, data::SamplerOptions{dataset->samples(), kRanks, rank, true, false, 9, pad},
+            3, kMicroBatches);
       }
       for (int step = 0; step < kSteps; ++step) {
-        StepTotals sum;
-        std::vector<StepTotals> told;
-        for (BatchStream& stream : streams) {
+        data::StepTotals sum;
+        std::vector<data::StepTotals> told;
+        for (data::BatchStream& stream : streams) {
           for (int i = 0; i < kMicroBatches; ++i) {
-            const TrainingBatch batch = stream.next();
+            const data::TrainingBatch batch = stream.next();
             sum.targets += batch.counted_targets;
             EXPECT_EQ(batch.counted_targets,
-                      batch.targets.ne(kIgnoredTarget).sum().item().toLong());
+                      batch.targets.ne(model::kIgnoredTarget).sum().item().toLong());
             ++sum.batches;
             sum.stand_ins += batch.is_stand_in ? 1 : 0;
             told.push_back(batch.step);
           }
         }
-        for (const StepTotals& one : told) {
+        for (const data::StepTotals& one : told) {
           EXPECT_EQ(one.targets, sum.targets) << form.name << " step " << step;
           EXPECT_EQ(one.batches, sum.batches);
           EXPECT_EQ(one.stand_ins, sum.stand_ins);
@@ -319,14 +321,14 @@ TEST(BatchStream, KnowsTheTargetsOfAllRanksInAStep) {
 TEST(BatchStream, GoesOnExactlyWhereItWasAfterAnyStep) {
   for (const Form& form : forms()) {
     const auto dataset = dataset_of(form.text, settings_for(4, 1, 0), 1, form.traits);
-    const SamplerOptions options{dataset->samples(), 2, 1, true, false, 3, false};
+    const data::SamplerOptions options{dataset->samples(), 2, 1, true, false, 3, false};
     constexpr int kMicroBatches = 2, kSteps = 12;
-    BatchStream whole(*dataset, options, 3, kMicroBatches);
+    data::BatchStream whole(*dataset, options, 3, kMicroBatches);
     for (int step = 0; step < kSteps; ++step) {
-      BatchStream rest(*dataset, options, 3, kMicroBatches);
+      data::BatchStream rest(*dataset, options, 3, kMicroBatches);
       rest.go_to(whole.epoch(), whole.batches_drawn());
       for (int i = 0; i < kMicroBatches; ++i) {
-        const TrainingBatch expected = whole.next(), batch = rest.next();
+        const data::TrainingBatch expected = whole.next(), batch = rest.next();
         EXPECT_TRUE(torch::equal(batch.inputs, expected.inputs)) << form.name << " " << step;
         EXPECT_TRUE(torch::equal(batch.targets, expected.targets));
         EXPECT_EQ(batch.step.targets, expected.step.targets);
@@ -342,12 +344,13 @@ TEST(BatchStream, GoesOnExactlyWhereItWasAfterAnyStep) {
 TEST(BatchLoader, AheadItHandsOutTheSameBatchesAndPositions) {
   for (const Form& form : forms()) {
     const auto dataset = dataset_of(form.text, settings_for(12, 2, 0), 1, form.traits);
-    const SamplerOptions options{dataset->samples(), 2, 1, true, false, 3, false};
-    BatchStream plain_stream(*dataset, options, 5), ahead_stream(*dataset, options, 5);
-    BatchLoader plain(plain_stream, torch::kCPU, false), ahead(ahead_stream, torch::kCPU, true);
-    std::vector<TokenBatch> batches;
+    const data::SamplerOptions options{dataset->samples(), 2, 1, true, false, 3, false};
+    data::BatchStream plain_stream(*dataset, options, 5), ahead_stream(*dataset, options, 5);
+    data::BatchLoader plain(plain_stream, torch::kCPU, false),
+        ahead(ahead_stream, torch::kCPU, true);
+    std::vector<model::TokenBatch> batches;
     for (int i = 0; i < 12; ++i) {
-      const TrainingBatch batch = ahead.next(), expected = plain.next();
+      const data::TrainingBatch batch = ahead.next(), expected = plain.next();
       EXPECT_TRUE(torch::equal(batch.inputs, expected.inputs)) << form.name << " " << i;
       EXPECT_TRUE(torch::equal(batch.targets, expected.targets)) << i;
       ASSERT_EQ(batch.attention_mask.defined(), expected.attention_mask.defined()) << i;
@@ -369,9 +372,9 @@ TEST(BatchLoader, AheadItHandsOutTheSameBatchesAndPositions) {
 
 TEST(BatchLoader, AheadItGoesOnFromAPosition) {
   const auto dataset = dataset_of(counting_text(4 * 11 + 1), settings_for(4, 2, 0));
-  const SamplerOptions options{11, 1, 0, true, true, 3};
-  BatchStream whole_stream(*dataset, options, 2), rest_stream(*dataset, options, 2);
-  BatchLoader whole(whole_stream, torch::kCPU, true), rest(rest_stream, torch::kCPU, true);
+  const data::SamplerOptions options{11, 1, 0, true, true, 3};
+  data::BatchStream whole_stream(*dataset, options, 2), rest_stream(*dataset, options, 2);
+  data::BatchLoader whole(whole_stream, torch::kCPU, true), rest(rest_stream, torch::kCPU, true);
   for (int i = 0; i < 8; ++i) whole.next();
   rest.go_to(whole.epoch(), whole.batches_drawn());
   EXPECT_EQ(rest.epoch(), 1);

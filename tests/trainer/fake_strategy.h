@@ -8,7 +8,7 @@
 
 namespace shardlens::trainer {
 
-class FakeStrategy final : public Strategy {
+class FakeStrategy final : public strategy::Strategy {
  public:
   explicit FakeStrategy(const std::vector<torch::Tensor>& parameters) {
     for (const torch::Tensor& each : parameters) {
@@ -17,18 +17,18 @@ class FakeStrategy final : public Strategy {
     }
   }
 
-  std::vector<std::size_t> all() const { return optimized_parameters(local_); }
+  std::vector<std::size_t> all() const { return strategy::optimized_parameters(local_); }
 
   void set_require_sync(bool) override {}
   void before_forward() override {}
   void before_backward(const torch::Tensor&) override {}
   void after_backward() override {}
-  std::span<const LocalParameter> local_parameters() const override { return local_; }
+  std::span<const strategy::LocalParameter> local_parameters() const override { return local_; }
   void update(const Optimize& optimize) override { optimize(all()); }
   void zero_gradients() override {}
 
  private:
-  std::vector<LocalParameter> local_;
+  std::vector<strategy::LocalParameter> local_;
 };
 
 }  // namespace shardlens::trainer

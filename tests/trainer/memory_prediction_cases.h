@@ -13,14 +13,14 @@ namespace shardlens::trainer {
 
 struct MemoryCase {
   const char* name;
-  ModelLayout layout;
+  model::ModelLayout layout;
   bool tied = true;
   const char* precision = "fp32";
   double dropout = 0;
   std::int64_t recompute = 0;
   bool is_gathered_in_16_bits = false;
   std::int64_t loss_chunk = 0;  // tokens, of 512
-  void (*change)(ModelShape&) = nullptr;
+  void (*change)(model::ModelShape&) = nullptr;
   const char* adapters = "";  // of which layers, beside frozen weights
   const char* base = "auto";
   std::int64_t frozen_blocks = 0;
@@ -29,7 +29,7 @@ struct MemoryCase {
 inline void PrintTo(const MemoryCase& tried, std::ostream* out) { *out << tried.name; }
 
 // One step of 4 sequences of 128 tokens.
-trace::PlannedJob job_of(const MemoryCase& tried);
+trace::predict::PlannedJob job_of(const MemoryCase& tried);
 
 // Every layout, precision and setting that changes what layers keep.
 std::vector<MemoryCase> model_cases();

@@ -22,9 +22,9 @@
 namespace shardlens::trainer {
 namespace {
 
-using trace::MemoryCategory;
+using trace::model::MemoryCategory;
 
-std::int64_t tensors_of(const trace::MemorySample& sample) {
+std::int64_t tensors_of(const trace::model::MemorySample& sample) {
   return sample.total_bytes() - sample.bytes[static_cast<std::size_t>(MemoryCategory::kOutside)];
 }
 
@@ -32,36 +32,36 @@ class MemoryPrediction : public testing::TestWithParam<MemoryCase> {
  protected:
   static void SetUpTestSuite() {
     torch::set_num_threads(1);
-    ASSERT_TRUE(profiler::install_cpu_memory_tracker());
+    ASSERT_TRUE(profiler::pytorch::install_cpu_memory_tracker());
   }
 
   void SetUp() override {
     job_ = job_of(GetParam());
-    model_ = build_any_model(job_.shape, {.dropout = GetParam().dropout});
+    model_ = model::build_any_model(job_.shape, {.dropout = GetParam().dropout});
     if (GetParam().is_gathered_in_16_bits) model_->to(torch::kBFloat16);
-    ASSERT_TRUE(choose_trained_part(*model_, job_.settings));
+    ASSERT_TRUE(saving::choose_trained_part(*model_, job_.settings));
     model_->train();
-    recompute_every_nth_block(*model_, GetParam().recompute);
+    model::recompute_every_nth_block(*model_, GetParam().recompute);
     tokens_ = torch::randint(job_.shape.vocabulary, {4, 129}, torch::kLong);
-    before_ = tensors_of(profiler::sample_cpu_memory());
-    profiler::take_cpu_memory_peak();
+    before_ = tensors_of(profiler::pytorch::sample_cpu_memory());
+    profiler::pytorch::take_cpu_memory_peak();
   }
 
   torch::Tensor forward() {
-    const AutocastScope autocast(at::kCPU, compute_type(job_.settings.precision));
-    TokenBatch batch;
+    const tensor::AutocastScope autocast(at::kCPU, tensor::compute_type(job_.settings.precision));
+    model::TokenBatch batch;
     batch.inputs = tokens_.narrow(1, 0, 128);
-    batch.targets = trace::is_encoder(job_.shape.layout) ? tokens_.select(1, 0).remainder(3)
-                                                         : tokens_.narrow(1, 1, 128);
+    batch.targets = trace::job::is_encoder(job_.shape.layout) ? tokens_.select(1, 0).remainder(3)
+                                                              : tokens_.narrow(1, 1, 128);
     batch.counted_targets = batch.targets.numel();
     const auto divisor = static_cast<double>(batch.counted_targets);
-    const auto chunk = trace::loss_chunk_tokens(job_.settings, job_.shape, job_.tokens());
+    const auto chunk = trace::job::loss_chunk_tokens(job_.settings, job_.shape, job_.tokens());
     if (chunk == 0) return model_->loss(batch, divisor);
-    return model_->loss(batch, divisor, ChunkedLossOptions{chunk, {}});
+    return model_->loss(batch, divisor, model::ChunkedLossOptions{chunk, {}});
   }
 
-  trace::PlannedJob job_;
-  std::shared_ptr<Model> model_;
+  trace::predict::PlannedJob job_;
+  std::shared_ptr<model::Model> model_;
   torch::Tensor tokens_;
   std::int64_t before_ = 0;
 };
@@ -74,16 +74,16 @@ constexpr double kIndexBytes = 32 << 10;             // of tokens and positions,
 // What dropout keeps of embeddings is within what is allowed.
 TEST_P(SavedMemory, IsWhatForwardKeeps) {
   const torch::Tensor loss = forward();
-  const std::int64_t saved = tensors_of(profiler::sample_cpu_memory()) - before_;
-  std::int64_t predicted = trace::head_memory(job_).layer.saved_bytes();
+  const std::int64_t saved = tensors_of(profiler::pytorch::sample_cpu_memory()) - before_;
+  std::int64_t predicted = trace::predict::head_memory(job_).layer.saved_bytes();
   const bool is_adapted = job_.settings.lora_rank > 0;
-  predicted -= GetParam().recompute > 0 ? 0 : trace::spared_by_first_block(job_);
-  if (trace::is_encoder(job_.shape.layout) && !is_adapted) {
-    predicted += trace::encoder_embeddings_memory(trace::layer_sizes(job_));
+  predicted -= GetParam().recompute > 0 ? 0 : trace::predict::spared_by_first_block(job_);
+  if (trace::job::is_encoder(job_.shape.layout) && !is_adapted) {
+    predicted += trace::predict::encoder_embeddings_memory(trace::predict::layer_sizes(job_));
   }
   for (std::int64_t i = 0; i < job_.shape.layers; ++i) {
-    const trace::LayerMemory block =
-        trace::block_memory(job_, is_adapted || i < job_.settings.frozen_blocks);
+    const trace::predict::LayerMemory block =
+        trace::predict::block_memory(job_, is_adapted || i < job_.settings.frozen_blocks);
     const bool recomputes = GetParam().recompute > 0 && i % GetParam().recompute == 0;
     predicted += recomputes ? block.input_bytes + kGeneratorStateBytes : block.saved_bytes();
   }
@@ -94,8 +94,8 @@ TEST_P(SavedMemory, IsWhatForwardKeeps) {
 
 TEST_P(MemoryPrediction, KnowsThePeakOfForwardAndBackward) {
   forward().backward();
-  const std::int64_t peak = tensors_of(profiler::take_cpu_memory_peak()) - before_;
-  const trace::MemoryPrediction prediction = trace::predict_memory(job_);
+  const std::int64_t peak = tensors_of(profiler::pytorch::take_cpu_memory_peak()) - before_;
+  const trace::predict::MemoryPrediction prediction = trace::predict::predict_memory(job_);
   const auto at = [&](MemoryCategory category) {
     return prediction.at_peak[static_cast<std::size_t>(category)];
   };
@@ -109,10 +109,10 @@ class KeptMemory : public MemoryPrediction {};
 
 TEST_P(KeptMemory, IsThatOfTheParametersAsTheyAreKept) {
   std::int64_t kept = 0;
-  for (const NamedTensor& each : named_parameters_of(*model_)) {
+  for (const tensor::NamedTensor& each : tensor::named_parameters_of(*model_)) {
     kept += static_cast<std::int64_t>(each.tensor.nbytes());
   }
-  const trace::MemoryPrediction prediction = trace::predict_memory(job_);
+  const trace::predict::MemoryPrediction prediction = trace::predict::predict_memory(job_);
   EXPECT_EQ(prediction.at_peak[static_cast<std::size_t>(MemoryCategory::kParameters)], kept);
 }
 

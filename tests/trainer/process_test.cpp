@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Variables = std::map<std::string, std::string>;
 
-trace::Result<RankPlace> parse(const Variables& variables) {
-  return parse_rank_place([&](const char* name) -> const char* {
+trace::base::Result<rank::RankPlace> parse(const Variables& variables) {
+  return rank::parse_rank_place([&](const char* name) -> const char* {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
   });
@@ -68,15 +68,16 @@ TEST(RankPlace, RefusesWhatContradictsItself) {
 }
 
 TEST(RankOptions, NameWhatIsWrong) {
-  EXPECT_THAT(parse_rank_options({"--rum", "x"}).error().message, HasSubstr("--rum"));
-  EXPECT_THAT(parse_rank_options({"--run"}).error().message, HasSubstr("needs a value"));
-  EXPECT_THAT(parse_rank_options({}).error().message, HasSubstr("--run DIR is missing"));
-  EXPECT_FALSE(parse_rank_options({"--run", "x", "--set", "steps=3"}));
-  EXPECT_TRUE(parse_rank_options({"--run", "x", "--settings", "f", "--set", "steps=3"}));
+  EXPECT_THAT(rank::parse_rank_options({"--rum", "x"}).error().message, HasSubstr("--rum"));
+  EXPECT_THAT(rank::parse_rank_options({"--run"}).error().message, HasSubstr("needs a value"));
+  EXPECT_THAT(rank::parse_rank_options({}).error().message, HasSubstr("--run DIR is missing"));
+  EXPECT_FALSE(rank::parse_rank_options({"--run", "x", "--set", "steps=3"}));
+  EXPECT_TRUE(rank::parse_rank_options({"--run", "x", "--settings", "f", "--set", "steps=3"}));
 }
 
 std::string describe(const std::exception& failure) {
-  return describe_failure(failure, place_name(5, trace::Phase::kBackward)).message;
+  return loop::describe_failure(failure, loop::place_name(5, trace::base::Phase::kBackward))
+      .message;
 }
 
 TEST(StepFailure, NamesRunningOutOfMemory) {
@@ -92,18 +93,18 @@ TEST(StepFailure, NamesRunningOutOfMemory) {
 }
 
 TEST(SettingsFingerprint, DiffersWithEverySettingButThePlaceOfTheText) {
-  const trace::Settings settings;
-  const auto usual = fingerprint_of(settings);
+  const trace::job::Settings settings;
+  const auto usual = rank::fingerprint_of(settings);
   EXPECT_GT(usual, 0);
   auto other = settings;
   other.learning_rate *= 1.01;
-  EXPECT_NE(fingerprint_of(other), usual);
+  EXPECT_NE(rank::fingerprint_of(other), usual);
   other = settings;
   other.shuffle = false;
-  EXPECT_NE(fingerprint_of(other), usual);
+  EXPECT_NE(rank::fingerprint_of(other), usual);
   other = settings;
   other.data = "/elsewhere/text.txt";
-  EXPECT_EQ(fingerprint_of(other), usual);
+  EXPECT_EQ(rank::fingerprint_of(other), usual);
 }
 
 TEST(StepFailure, NamesAnotherRanksDeathAndItsAbsence) {

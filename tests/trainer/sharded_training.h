@@ -26,13 +26,13 @@ inline constexpr double kRate = 0.01;
 
 struct Training {
   std::string name;
-  ModelLayout layout = ModelLayout::kGpt2;
+  model::ModelLayout layout = model::ModelLayout::kGpt2;
   int ranks = 2;
   int steps = 4;
   int micro_batches = 1;
   bool sync_each = false;
-  trace::Settings settings;  // strategy, precision, optimizer, clipping, recomputation, …
-  double relative = 1e-5;    // tolerance of losses, and of each tensor by its norm
+  trace::job::Settings settings;  // strategy, precision, optimizer, clipping, recomputation, …
+  double relative = 1e-5;         // tolerance of losses, and of each tensor by its norm
   // AdamW makes steps of full size from small gradients, rounding included: then each value may be
   // off by this share of the learning rate times the number of steps.
   double of_each_value = 0;
@@ -40,17 +40,17 @@ struct Training {
 
 inline void PrintTo(const Training& training, std::ostream* out) { *out << training.name; }
 
-inline ModelShape trained_shape(ModelLayout layout) {
-  ModelShape shape;
+inline model::ModelShape trained_shape(model::ModelLayout layout) {
+  model::ModelShape shape;
   shape.layout = layout;
   shape.layers = 3;
   shape.width = 20;  // with 4 ranks some units need padding
   shape.heads = 2;
-  shape.kv_heads = layout == ModelLayout::kGpt2 ? 2 : 1;
+  shape.kv_heads = layout == model::ModelLayout::kGpt2 ? 2 : 1;
   shape.mlp_width = 42;
   shape.vocabulary = 301;
   shape.context = 16;
-  shape.tied_head = layout == ModelLayout::kGpt2;
+  shape.tied_head = layout == model::ModelLayout::kGpt2;
   return shape;
 }
 
@@ -61,14 +61,14 @@ inline torch::Tensor tokens_of(int step, int micro_batch, int rank) {
       .view({2, 13});
 }
 
-inline torch::Tensor loss_of(DecoderModel& model, int step, int micro_batch, int rank) {
+inline torch::Tensor loss_of(model::DecoderModel& model, int step, int micro_batch, int rank) {
   const auto tokens = tokens_of(step, micro_batch, rank);
   return model.loss(tokens.slice(1, 0, 12), tokens.slice(1, 1, 13));
 }
 
-inline std::shared_ptr<DecoderModel> initial_model(const Training& training) {
-  auto model = build_model(trained_shape(training.layout), {0.0, 5, torch::kCPU});
-  const auto chosen = choose_trained_part(*model, training.settings);
+inline std::shared_ptr<model::DecoderModel> initial_model(const Training& training) {
+  auto model = model::build_model(trained_shape(training.layout), {0.0, 5, torch::kCPU});
+  const auto chosen = saving::choose_trained_part(*model, training.settings);
   EXPECT_TRUE(chosen) << chosen.error().message;
   return model;
 }
@@ -81,13 +81,13 @@ struct Trained {
 inline Trained train_in_one_process(const Training& training) {
   torch::set_num_threads(1);
   const auto model = initial_model(training);
-  const auto named = named_parameters_of(*model);
+  const auto named = tensor::named_parameters_of(*model);
   std::vector<torch::Tensor> trained;
   for (const auto& each : named) {
     if (each.tensor.requires_grad()) trained.push_back(each.tensor);
   }
   FakeStrategy strategy(trained);
-  const auto optimizer = build_optimizer(strategy.local_parameters(), training.settings);
+  const auto optimizer = optimizer::build_optimizer(strategy.local_parameters(), training.settings);
   Trained result;
   for (int step = 0; step < training.steps; ++step) {
     double sum = 0;
@@ -101,7 +101,7 @@ inline Trained train_in_one_process(const Training& training) {
     }
     result.losses.push_back(sum);
     result.norms.push_back(
-        clip_gradients(strategy, training.settings.max_grad_norm).item<double>());
+        optimizer::clip_gradients(strategy, training.settings.max_grad_norm).item<double>());
     optimizer->step(strategy.all(), kRate);
     model->zero_grad();
   }
@@ -111,14 +111,15 @@ inline Trained train_in_one_process(const Training& training) {
 
 // One rank's training. Returns its mean loss per step and the gradients' norms; `inspect` sees the
 // strategy at the end.
-inline Trained train_rank(const Training& training, Communicator& communicator,
-                          profiler::Recorder& recorder,
-                          const std::function<void(Strategy&)>& inspect) {
+inline Trained train_rank(const Training& training, comm::Communicator& communicator,
+                          profiler::recorder::Recorder& recorder,
+                          const std::function<void(strategy::Strategy&)>& inspect) {
   const auto model = initial_model(training);
-  recompute_every_nth_block(*model, training.settings.activation_checkpointing);
+  model::recompute_every_nth_block(*model, training.settings.activation_checkpointing);
   const auto strategy =
-      build_strategy(training.settings, *model, communicator, recorder, training.ranks);
-  const auto optimizer = build_optimizer(strategy->local_parameters(), training.settings);
+      rank::build_strategy(training.settings, *model, communicator, recorder, training.ranks);
+  const auto optimizer =
+      optimizer::build_optimizer(strategy->local_parameters(), training.settings);
   Trained result;
   for (int step = 0; step < training.steps; ++step) {
     recorder.begin_step(step);
@@ -134,7 +135,7 @@ inline Trained train_rank(const Training& training, Communicator& communicator,
     }
     result.losses.push_back(sum);
     result.norms.push_back(
-        clip_gradients(*strategy, training.settings.max_grad_norm).item<double>());
+        optimizer::clip_gradients(*strategy, training.settings.max_grad_norm).item<double>());
     strategy->update([&](auto indices) { optimizer->step(indices, kRate); });
     strategy->zero_gradients();
     recorder.end_step({});
@@ -143,7 +144,7 @@ inline Trained train_rank(const Training& training, Communicator& communicator,
   return result;
 }
 
-inline void expect_equal(const LocalParameter& part, const torch::Tensor& whole,
+inline void expect_equal(const strategy::LocalParameter& part, const torch::Tensor& whole,
                          const Training& training, int rank) {
   const auto expected = whole.flatten().slice(0, part.begin, part.end);
   // Bytes, too, which wrap around.
@@ -166,20 +167,20 @@ inline void expect_equal(const LocalParameter& part, const torch::Tensor& whole,
 
 // Trains on all ranks and expects losses, norms and every part of every parameter to be as in one
 // process. Every element must be somewhere. Returns what was recorded.
-inline std::vector<Recording> expect_equal_to_one_process(const Training& training) {
+inline std::vector<comm::Recording> expect_equal_to_one_process(const Training& training) {
   const Trained expected = train_in_one_process(training);
   std::vector<Trained> ranks(static_cast<std::size_t>(training.ranks));
   std::vector<std::map<std::string, std::int64_t>> primary(ranks.size());
-  auto recordings =
-      on_ranks(training.ranks, [&](Communicator& communicator, profiler::Recorder& recorder) {
-        const auto rank = static_cast<std::size_t>(communicator.rank());
-        ranks[rank] = train_rank(training, communicator, recorder, [&](Strategy& strategy) {
-          for (const LocalParameter& part : strategy.local_parameters()) {
-            expect_equal(part, expected.parameters.at(part.name), training, communicator.rank());
-            if (part.is_primary) primary[rank][part.name] += part.end - part.begin;
-          }
-        });
-      });
+  auto recordings = comm::on_ranks(training.ranks, [&](comm::Communicator& communicator,
+                                                       profiler::recorder::Recorder& recorder) {
+    const auto rank = static_cast<std::size_t>(communicator.rank());
+    ranks[rank] = train_rank(training, communicator, recorder, [&](strategy::Strategy& strategy) {
+      for (const strategy::LocalParameter& part : strategy.local_parameters()) {
+        expect_equal(part, expected.parameters.at(part.name), training, communicator.rank());
+        if (part.is_primary) primary[rank][part.name] += part.end - part.begin;
+      }
+    });
+  });
   std::map<std::string, std::int64_t> held;
   for (const auto& rank : primary) {
     for (const auto& [name, count] : rank) held[name] += count;

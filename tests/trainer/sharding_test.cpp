@@ -15,25 +15,25 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::shared_ptr<DecoderModel> model_of(ModelLayout layout) {
-  return build_model(trained_shape(layout), {0.0, 5, torch::kCPU});
+std::shared_ptr<model::DecoderModel> model_of(model::ModelLayout layout) {
+  return model::build_model(trained_shape(layout), {0.0, 5, torch::kCPU});
 }
 
-std::vector<NamedTensor> two_parameters() {
+std::vector<tensor::NamedTensor> two_parameters() {
   return {{"matrix", torch::arange(12, torch::kFloat32).view({3, 4}).set_requires_grad(true)},
           {"bias", (torch::arange(3, torch::kFloat32) + 100).set_requires_grad(true)}};
 }
 
 TEST(FlatBuffer, KeepsThisRanksPartAndGivesTheRestBack) {
   const auto parameters = two_parameters();
-  FlatBufferOptions options;
+  strategy::FlatBufferOptions options;
   options.shard_rank = 1;
   options.shard_count = 2;
-  FlatBuffer buffer(parameters, options);
+  strategy::FlatBuffer buffer(parameters, options);
   EXPECT_EQ(buffer.numel(), 16) << "15 values and one of padding";
   EXPECT_EQ(parameters[0].tensor.storage().nbytes(), 0u);
   ASSERT_EQ(buffer.local_parameters().size(), 2u);
-  const LocalParameter& matrix = buffer.local_parameters()[0];
+  const strategy::LocalParameter& matrix = buffer.local_parameters()[0];
   EXPECT_EQ(matrix.begin, 8);
   EXPECT_EQ(matrix.end, 12);
   EXPECT_TRUE(torch::equal(matrix.value, torch::tensor({8.f, 9.f, 10.f, 11.f})));
@@ -51,9 +51,9 @@ TEST(FlatBuffer, KeepsThisRanksPartAndGivesTheRestBack) {
 
 TEST(FlatBuffer, TakesGradientsWithZerosForThoseThatAreMissing) {
   const auto parameters = two_parameters();
-  FlatBufferOptions options;
+  strategy::FlatBufferOptions options;
   options.shard_count = 4;
-  FlatBuffer buffer(parameters, options);
+  strategy::FlatBuffer buffer(parameters, options);
   parameters[1].tensor.mutable_grad() = torch::ones({3});
   const auto flat = buffer.take_gradients(0.5);
   EXPECT_EQ(flat.sum().item<float>(), 1.5f);
@@ -65,32 +65,33 @@ TEST(FlatBuffer, TakesGradientsWithZerosForThoseThatAreMissing) {
 // As fully_shard: a third in bf16 would be off by 0.2 % before anything was summed.
 TEST(FlatBuffer, DividesGradientsInTheTypeOfTheReduction) {
   const auto parameters = two_parameters();
-  FlatBufferOptions options;
+  strategy::FlatBufferOptions options;
   options.param_dtype = torch::kBFloat16;
-  FlatBuffer buffer(parameters, options);
+  strategy::FlatBuffer buffer(parameters, options);
   parameters[1].tensor.mutable_grad() = torch::ones({3}, torch::kBFloat16);
   const auto flat = buffer.take_gradients(1.0 / 3);
   EXPECT_TRUE(torch::equal(flat.narrow(0, 12, 3), torch::full({3}, 1.0f / 3)));
 }
 
 TEST(FlatBuffer, RefusesToBeEmpty) {
-  EXPECT_THAT(message_thrown_by([] { FlatBuffer({}, {}); }), HasSubstr("at least one parameter"));
+  EXPECT_THAT(comm::message_thrown_by([] { strategy::FlatBuffer({}, {}); }),
+              HasSubstr("at least one parameter"));
 }
 
 TEST(Partition, GivesTheLargestFirstToTheRankWithLeast) {
   const std::vector<std::int64_t> numels{10, 70, 20, 50, 30};
-  EXPECT_THAT(partition_parameters(numels, 2), ElementsAre(1, 0, 0, 1, 1));
+  EXPECT_THAT(strategy::partition_parameters(numels, 2), ElementsAre(1, 0, 0, 1, 1));
 }
 
 TEST(Partition, CutsAnOwnersParametersIntoParts) {
   const std::vector<std::int64_t> numels{10, 70, 20, 50, 30};
   const std::vector<int> owners{0, 0, 1, 0, 0};
-  EXPECT_THAT(parts_of_owner(numels, owners, 0, 60),
+  EXPECT_THAT(strategy::parts_of_owner(numels, owners, 0, 60),
               ElementsAre(ElementsAre(0u, 1u), ElementsAre(3u, 4u)));
 }
 
 // y = x + tanh(x · weight), beside a parameter that only some steps use, and only on rank 1.
-struct Spare : Layer {
+struct Spare : model::Layer {
   explicit Spare(const bool& uses_spare) : uses(uses_spare) {
     weight = register_parameter("weight", torch::full({4, 4}, 0.1f));
     spare = register_parameter("spare", torch::full({4}, 0.2f));
@@ -103,7 +104,7 @@ struct Spare : Layer {
   torch::Tensor weight, spare;
 };
 
-struct SpareModel : DecoderModel {
+struct SpareModel : model::DecoderModel {
   SpareModel() {
     input = register_parameter("input", torch::arange(20, torch::kFloat32).view({5, 4}) * 0.1);
     for (int i = 0; i < 2; ++i) {
@@ -115,12 +116,12 @@ struct SpareModel : DecoderModel {
     for (const auto& layer : layers) x = layer->forward(x);
     return x;
   }
-  std::vector<std::shared_ptr<Layer>> blocks() const override {
+  std::vector<std::shared_ptr<model::Layer>> blocks() const override {
     return {layers.begin(), layers.end()};
   }
-  OutputHead& head() override { return identity; }
+  model::OutputHead& head() override { return identity; }
   bool uses = false;
-  OutputHead identity{torch::eye(4)};  // none of the model's modules
+  model::OutputHead identity{torch::eye(4)};  // none of the model's modules
   torch::Tensor input;
   std::vector<std::shared_ptr<Spare>> layers;
 };
@@ -135,13 +136,13 @@ torch::Tensor spare_loss(SpareModel& model, int step, int rank) {
 }
 
 TEST(FullySharded, AParameterWithoutGradientOnAllRanksIsLeftAlone) {
-  trace::Settings settings;
+  trace::job::Settings settings;
   settings.weight_decay = 0;
   const auto one = std::make_shared<SpareModel>();
   std::vector<torch::Tensor> values;
-  for (const auto& each : named_parameters_of(*one)) values.push_back(each.tensor);
+  for (const auto& each : tensor::named_parameters_of(*one)) values.push_back(each.tensor);
   FakeStrategy alone(values);
-  const auto optimizer = build_optimizer(alone.local_parameters(), settings);
+  const auto optimizer = optimizer::build_optimizer(alone.local_parameters(), settings);
   for (int step = 0; step < 3; ++step) {
     for (const int rank : {0, 1}) (spare_loss(*one, step, rank) / 2).backward();
     optimizer->step(alone.all(), kRate);
@@ -152,25 +153,26 @@ TEST(FullySharded, AParameterWithoutGradientOnAllRanksIsLeftAlone) {
     }
   }
   std::map<std::string, torch::Tensor> expected;
-  for (const auto& each : named_parameters_of(*one)) expected[each.name] = each.tensor.detach();
+  for (const auto& each : tensor::named_parameters_of(*one))
+    expected[each.name] = each.tensor.detach();
 
-  on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
     const auto model = std::make_shared<SpareModel>();
-    FullyShardedOptions options;
+    strategy::FullyShardedOptions options;
     options.shard_group_size = 2;
-    FullySharded sharded(*model, communicator, recorder, options);
-    const auto ours = build_optimizer(sharded.local_parameters(), settings);
+    strategy::FullySharded sharded(*model, communicator, recorder, options);
+    const auto ours = optimizer::build_optimizer(sharded.local_parameters(), settings);
     for (int step = 0; step < 3; ++step) {
       sharded.before_forward();
       const auto loss = spare_loss(*model, step, communicator.rank());
       sharded.before_backward(loss);
       loss.backward();
       sharded.after_backward();
-      clip_gradients(sharded, 0);
+      optimizer::clip_gradients(sharded, 0);
       sharded.update([&](auto indices) { ours->step(indices, kRate); });
       sharded.zero_gradients();
     }
-    for (const LocalParameter& part : sharded.local_parameters()) {
+    for (const strategy::LocalParameter& part : sharded.local_parameters()) {
       const auto whole = expected.at(part.name).flatten().slice(0, part.begin, part.end);
       EXPECT_TRUE(torch::allclose(part.value, whole, 1e-5, 1e-7)) << part.name;
     }
@@ -178,64 +180,66 @@ TEST(FullySharded, AParameterWithoutGradientOnAllRanksIsLeftAlone) {
 }
 
 // Blocks gathered in another type than their shard's, so that they are copies.
-ShardedUnit gathered_block(Model& model, const ShardStreams& streams) {
-  FlatBufferOptions options;
+strategy::ShardedUnit gathered_block(model::Model& model, const strategy::ShardStreams& streams) {
+  strategy::FlatBufferOptions options;
   options.param_dtype = torch::kBFloat16;
-  const auto plan = plan_units(model, trace::WrapPolicy::kTransformerBlock, 0).at(1);
-  ShardedUnit unit(1, plan, options, nullptr);
+  const auto plan = strategy::plan_units(model, trace::job::WrapPolicy::kTransformerBlock, 0).at(1);
+  strategy::ShardedUnit unit(1, plan, options, nullptr);
   unit.gather(nullptr, streams, "forward gather");
   unit.wait();
   return unit;
 }
 
 TEST(ShardedUnit, IsNotUsedWithWeightsFromBeforeAnUpdate) {
-  const auto model = model_of(ModelLayout::kGpt2);
-  const ShardStreams streams(torch::kCPU, false);
-  ShardedUnit unit = gathered_block(*model, streams);
+  const auto model = model_of(model::ModelLayout::kGpt2);
+  const strategy::ShardStreams streams(torch::kCPU, false);
+  strategy::ShardedUnit unit = gathered_block(*model, streams);
   unit.buffers().front().shard_was_updated();
-  EXPECT_THAT(message_thrown_by([&] { unit.wait(); }),
+  EXPECT_THAT(comm::message_thrown_by([&] { unit.wait(); }),
               HasSubstr("unit blocks.0 would be used with weights from before the last update"));
   unit.release();
   unit.gather(nullptr, streams, "forward gather");
-  EXPECT_EQ(message_thrown_by([&] { unit.wait(); }), "");
+  EXPECT_EQ(comm::message_thrown_by([&] { unit.wait(); }), "");
 }
 
 TEST(ShardedUnit, NoticesAnyWriteToItsShard) {
-  const auto model = model_of(ModelLayout::kGpt2);
-  const ShardStreams streams(torch::kCPU, false);
-  ShardedUnit unit = gathered_block(*model, streams);
+  const auto model = model_of(model::ModelLayout::kGpt2);
+  const strategy::ShardStreams streams(torch::kCPU, false);
+  strategy::ShardedUnit unit = gathered_block(*model, streams);
   const torch::NoGradGuard no_grad;
   unit.buffers().front().local_parameters().back().value.mul_(2);
-  EXPECT_THAT(message_thrown_by([&] { unit.wait(); }), HasSubstr("unit blocks.0"));
+  EXPECT_THAT(comm::message_thrown_by([&] { unit.wait(); }), HasSubstr("unit blocks.0"));
 }
 
 TEST(FullySharded, AUnitThatOutlivesAnUpdateEndsTheRun) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
-    const auto model = model_of(ModelLayout::kGpt2);
-    FullyShardedOptions options;
+  comm::on_ranks(2, [](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
+    const auto model = model_of(model::ModelLayout::kGpt2);
+    strategy::FullyShardedOptions options;
     options.shard_group_size = 2;
-    FullySharded sharded(*model, communicator, recorder, options);
-    for (const auto optimizer : {trace::OptimizerChoice::kAdamW, trace::OptimizerChoice::kSgd}) {
-      trace::Settings settings;
+    strategy::FullySharded sharded(*model, communicator, recorder, options);
+    for (const auto optimizer :
+         {trace::job::OptimizerChoice::kAdamW, trace::job::OptimizerChoice::kSgd}) {
+      trace::job::Settings settings;
       settings.optimizer = optimizer;
-      const auto ours = build_optimizer(sharded.local_parameters(), settings);
+      const auto ours = optimizer::build_optimizer(sharded.local_parameters(), settings);
       sharded.before_forward();  // gathers the root, which no backward frees
       sharded.update([&](auto indices) { ours->step(indices, kRate); });
-      EXPECT_THAT(message_thrown_by([&] { sharded.before_forward(); }), HasSubstr("unit root"))
-          << (optimizer == trace::OptimizerChoice::kSgd ? "sgd" : "adamw");
+      EXPECT_THAT(comm::message_thrown_by([&] { sharded.before_forward(); }),
+                  HasSubstr("unit root"))
+          << (optimizer == trace::job::OptimizerChoice::kSgd ? "sgd" : "adamw");
       sharded.after_evaluation();
     }
   });
 }
 
 TEST(FullySharded, KeepsBuffersInTheirType) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
-    const auto model = model_of(ModelLayout::kLlama);
-    FullyShardedOptions options;
+  comm::on_ranks(2, [](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
+    const auto model = model_of(model::ModelLayout::kLlama);
+    strategy::FullyShardedOptions options;
     options.shard_group_size = 2;
     options.buffer_dtype = torch::kBFloat16;
-    const FullySharded sharded(*model, communicator, recorder, options);
-    const auto buffers = named_buffers_of(*model);
+    const strategy::FullySharded sharded(*model, communicator, recorder, options);
+    const auto buffers = tensor::named_buffers_of(*model);
     ASSERT_EQ(buffers.size(), 1u);
     EXPECT_EQ(buffers[0].name, "model.rotary_emb.inv_freq");
     EXPECT_EQ(buffers[0].tensor.scalar_type(), torch::kBFloat16);
@@ -243,22 +247,23 @@ TEST(FullySharded, KeepsBuffersInTheirType) {
 }
 
 TEST(FullySharded, RefusesAGroupThatDoesNotDivideTheRanks) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
-    const auto model = model_of(ModelLayout::kGpt2);
-    FullyShardedOptions options;
+  comm::on_ranks(2, [](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
+    const auto model = model_of(model::ModelLayout::kGpt2);
+    strategy::FullyShardedOptions options;
     options.shard_group_size = 3;
-    EXPECT_THAT(message_thrown_by([&] { FullySharded(*model, communicator, recorder, options); }),
+    EXPECT_THAT(comm::message_thrown_by(
+                    [&] { strategy::FullySharded(*model, communicator, recorder, options); }),
                 HasSubstr("does not divide 2 ranks"));
   });
 }
 
 TEST(FullySharded, RecordsItsUnitsAndWhenTheirGradientsWereReady) {
   Training training;
-  training.settings.sharding_strategy = trace::Strategy::kFullShard;
+  training.settings.sharding_strategy = trace::job::Strategy::kFullShard;
   training.settings.max_grad_norm = 0;
   training.of_each_value = 2e-3;
   const auto recordings = expect_equal_to_one_process(training);
-  for (const Recording& rank : recordings) {
+  for (const comm::Recording& rank : recordings) {
     ASSERT_EQ(rank.rows.units.size(), 4u);
     EXPECT_EQ(rank.text(rank.rows.units[1].name), "blocks.0");
     std::int64_t parameters = 0;

@@ -7,13 +7,13 @@
 namespace shardlens::trainer {
 namespace {
 
-trace::Settings settings_of(std::vector<std::string> assignments) {
-  trace::Settings settings;
-  settings.optimizer = trace::OptimizerChoice::kSgd;
+trace::job::Settings settings_of(std::vector<std::string> assignments) {
+  trace::job::Settings settings;
+  settings.optimizer = trace::job::OptimizerChoice::kSgd;
   settings.weight_decay = 0.1;
   settings.max_grad_norm = 0;
   for (const auto& each : assignments) {
-    const auto set = trace::set_assignment(settings, each);
+    const auto set = trace::job::set_assignment(settings, each);
     EXPECT_TRUE(set) << set.error().message;
   }
   return settings;
@@ -36,7 +36,7 @@ Training of(const char* name, int ranks, std::vector<std::string> assignments) {
 }
 
 Training llama(Training training) {
-  training.layout = ModelLayout::kLlama;
+  training.layout = model::ModelLayout::kLlama;
   return training;
 }
 
@@ -81,7 +81,7 @@ std::vector<Training> adapter_trainings() {
       Training training;
       training.ranks = strategy.starts_with("hybrid") ? 4 : 2;
       training.name = strategy + "_" + type;
-      training.layout = type == "bf16" ? ModelLayout::kLlama : ModelLayout::kGpt2;
+      training.layout = type == "bf16" ? model::ModelLayout::kLlama : model::ModelLayout::kGpt2;
       training.steps = 10;
       // AdamW divides small gradients by their size: with a factor of 8 on the adapters it would
       // make 1e-7 of rounding 1e-3 in ten steps, whatever the strategy. Plain SGD does not.
@@ -105,9 +105,10 @@ TEST_P(EveryStrategy, GivesBitIdenticalLossesTwice) {
   std::vector<std::vector<double>> losses[2];
   for (auto& of_run : losses) {
     of_run.resize(4);
-    on_ranks(training.ranks, [&](Communicator& communicator, profiler::Recorder& recorder) {
+    comm::on_ranks(training.ranks, [&](comm::Communicator& communicator,
+                                       profiler::recorder::Recorder& recorder) {
       of_run[static_cast<std::size_t>(communicator.rank())] =
-          train_rank(training, communicator, recorder, [](Strategy&) {}).losses;
+          train_rank(training, communicator, recorder, [](strategy::Strategy&) {}).losses;
     });
   }
   EXPECT_EQ(losses[0], losses[1]);

@@ -19,7 +19,7 @@ namespace {
 class ClickTest : public ::testing::Test {
  protected:
   HeadlessWindow window_{1600, 1000};
-  Snapshot snapshot_ = sample_snapshot();
+  state::Snapshot snapshot_ = sample_snapshot();
 
   template <typename T>
   const T* command() {
@@ -29,25 +29,25 @@ class ClickTest : public ::testing::Test {
   // Of the first rank, in the middle of its lane.
   void click_collective() {
     window_.frame(snapshot_);
-    const Rect plot = window_.probe().find("inspect/plot")->rect;
-    const ShownRow& row = window_.view().workspace().timeline().layout().rows.at(2);
+    const state::Rect plot = window_.probe().find("inspect/plot")->rect;
+    const inspect::ShownRow& row = window_.view().workspace().timeline().layout().rows.at(2);
     window_.click_at(snapshot_, plot.x + plot.w * 0.6f, plot.y + row.y + row.height / 2);
   }
-  Commands commands_;
+  state::Commands commands_;
 };
 
 TEST_F(ClickTest, StopsTheRunFromTheTopBar) {
   ASSERT_TRUE(window_.click(snapshot_, "top/stop"));
-  EXPECT_NE(command<StopRun>(), nullptr);
+  EXPECT_NE(command<state::StopRun>(), nullptr);
 }
 
 TEST_F(ClickTest, QueuesOrStopsAndStarts) {
   ASSERT_TRUE(window_.click(snapshot_, "start/main"));
-  const auto* queued = command<StartRun>();
+  const auto* queued = command<state::StartRun>();
   ASSERT_NE(queued, nullptr);
   EXPECT_FALSE(queued->stop_current);
   ASSERT_TRUE(window_.click(snapshot_, "start/stop_and_start"));
-  const auto* stopped = command<StartRun>();
+  const auto* stopped = command<state::StartRun>();
   ASSERT_NE(stopped, nullptr);
   EXPECT_TRUE(stopped->stop_current);
 }
@@ -56,22 +56,22 @@ TEST_F(ClickTest, DoesNotStartSettingsThatHaveAProblem) {
   snapshot_ = empty_snapshot();
   snapshot_.knobs.problems.push_back({"ranks", "More ranks than GPUs"});
   ASSERT_TRUE(window_.click(snapshot_, "start/main"));
-  EXPECT_EQ(command<StartRun>(), nullptr);
+  EXPECT_EQ(command<state::StartRun>(), nullptr);
   EXPECT_TRUE(window_.probe().shows("More ranks than GPUs"));
 }
 
 TEST_F(ClickTest, StartsWithControlEnter) {
   window_.frame(snapshot_);
-  window_.press(snapshot_, Key::kEnter, true);
-  EXPECT_NE(command<StartRun>(), nullptr);
+  window_.press(snapshot_, kit::Key::kEnter, true);
+  EXPECT_NE(command<state::StartRun>(), nullptr);
 }
 
 // Positions of a setting's change and of the start among the commands; -1: not sent.
-std::pair<int, int> set_and_start(const Commands& commands) {
+std::pair<int, int> set_and_start(const state::Commands& commands) {
   std::pair<int, int> at{-1, -1};
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    if (std::holds_alternative<SetKnob>(commands[i])) at.first = static_cast<int>(i);
-    if (std::holds_alternative<StartRun>(commands[i])) at.second = static_cast<int>(i);
+    if (std::holds_alternative<state::SetKnob>(commands[i])) at.first = static_cast<int>(i);
+    if (std::holds_alternative<state::StartRun>(commands[i])) at.second = static_cast<int>(i);
   }
   return at;
 }
@@ -79,7 +79,7 @@ std::pair<int, int> set_and_start(const Commands& commands) {
 TEST_F(ClickTest, StartsWithTheValueThatIsStillBeingEdited) {
   ASSERT_TRUE(window_.click(snapshot_, "knob/bucket_cap_mb"));
   window_.type(snapshot_, "77");
-  window_.press(snapshot_, Key::kEnter, true);
+  window_.press(snapshot_, kit::Key::kEnter, true);
   const auto [set, start] = set_and_start(window_.take_commands());
   EXPECT_GE(set, 0);
   EXPECT_GT(start, set);
@@ -87,9 +87,9 @@ TEST_F(ClickTest, StartsWithTheValueThatIsStillBeingEdited) {
 
 TEST_F(ClickTest, StartsWithTheValueTypedIntoThePalette) {
   window_.frame(snapshot_);
-  window_.press(snapshot_, Key::kK, true);
+  window_.press(snapshot_, kit::Key::kK, true);
   window_.type(snapshot_, "bucket_cap_mb 60");
-  window_.press(snapshot_, Key::kEnter, true);
+  window_.press(snapshot_, kit::Key::kEnter, true);
   const auto [set, start] = set_and_start(window_.take_commands());
   EXPECT_GE(set, 0);
   EXPECT_GT(start, set);
@@ -97,39 +97,40 @@ TEST_F(ClickTest, StartsWithTheValueTypedIntoThePalette) {
 
 TEST_F(ClickTest, StartsOnceFromThePalettesOwnEntry) {
   window_.frame(snapshot_);
-  window_.press(snapshot_, Key::kK, true);
-  window_.press(snapshot_, Key::kEnter, true);
-  const Commands commands = window_.take_commands();
-  EXPECT_EQ(std::count_if(commands.begin(), commands.end(),
-                          [](const Command& c) { return std::holds_alternative<StartRun>(c); }),
+  window_.press(snapshot_, kit::Key::kK, true);
+  window_.press(snapshot_, kit::Key::kEnter, true);
+  const state::Commands commands = window_.take_commands();
+  EXPECT_EQ(std::count_if(
+                commands.begin(), commands.end(),
+                [](const state::Command& c) { return std::holds_alternative<state::StartRun>(c); }),
             1);
 }
 
 TEST_F(ClickTest, ChangesAKnobByItsSliderCheckboxAndList) {
   window_.resize(1600, 1400);
   ASSERT_TRUE(window_.drag(snapshot_, "slider/bucket_cap_mb", 0.5f, 0.9f));
-  const auto* dragged = command<SetKnob>();
+  const auto* dragged = command<state::SetKnob>();
   ASSERT_NE(dragged, nullptr);
   EXPECT_EQ(dragged->name, "bucket_cap_mb");
   ASSERT_TRUE(window_.click(snapshot_, "knob/static_graph"));
-  const auto* checked = command<SetKnob>();
+  const auto* checked = command<state::SetKnob>();
   ASSERT_NE(checked, nullptr);
   EXPECT_EQ(checked->text, "true");
   ASSERT_TRUE(window_.click(snapshot_, "knob/model"));
   ASSERT_TRUE(window_.click(snapshot_, "knob/model/gpt2"));
-  const auto* chosen = command<SetKnob>();
+  const auto* chosen = command<state::SetKnob>();
   ASSERT_NE(chosen, nullptr);
   EXPECT_EQ(chosen->text, "gpt2");
 }
 
 TEST_F(ClickTest, ShowsEveryKnobsNameAndChoiceUncut) {
   window_.resize(1600, 2600);
-  snapshot_.knobs.next.communication_hook = trace::CommunicationHook::kBf16Compress;
-  for (const trace::StrategyTraits& strategy : trace::strategies()) {
+  snapshot_.knobs.next.communication_hook = trace::job::CommunicationHook::kBf16Compress;
+  for (const trace::job::StrategyTraits& strategy : trace::job::strategies()) {
     snapshot_.knobs.next.sharding_strategy = strategy.strategy;
     window_.frames(snapshot_, 2);
-    for (const trace::Knob& knob : trace::knobs()) {
-      if (!knob.essential || !trace::applies(knob, strategy.strategy)) continue;
+    for (const trace::job::Knob& knob : trace::job::knobs()) {
+      if (!knob.essential || !trace::job::applies(knob, strategy.strategy)) continue;
       EXPECT_TRUE(window_.probe().shows(knob.name)) << knob.name << " with " << strategy.name;
       EXPECT_TRUE(window_.probe().shows(knob.label)) << knob.label << " with " << strategy.name;
     }
@@ -144,7 +145,7 @@ TEST_F(ClickTest, ShowsTheEndOfALongPathBesideTheKnobsName) {
   snapshot_.knobs.next.model = "/home/somebody/models of mine/hub/Llama-3.2-1B-Instruct";
   window_.frames(snapshot_, 2);
   EXPECT_TRUE(window_.probe().shows("Llama-3.2-1B-Instruct"));
-  const DrawProbe::Target* field = window_.probe().find("knob/model");
+  const kit::DrawProbe::Target* field = window_.probe().find("knob/model");
   ASSERT_NE(field, nullptr);
   for (const auto& text : window_.probe().texts) {
     if (text.text != "Model" || text.rect.x >= 312) continue;
@@ -155,8 +156,8 @@ TEST_F(ClickTest, ShowsTheEndOfALongPathBesideTheKnobsName) {
 TEST_F(ClickTest, ChangesAKnobByTyping) {
   ASSERT_TRUE(window_.click(snapshot_, "knob/ranks"));
   window_.type(snapshot_, "4");
-  window_.press(snapshot_, Key::kEnter);
-  const auto* typed = command<SetKnob>();
+  window_.press(snapshot_, kit::Key::kEnter);
+  const auto* typed = command<state::SetKnob>();
   ASSERT_NE(typed, nullptr);
   EXPECT_EQ(typed->name, "ranks");
   EXPECT_EQ(typed->text, "4");
@@ -164,16 +165,16 @@ TEST_F(ClickTest, ChangesAKnobByTyping) {
 
 TEST_F(ClickTest, UndoesAChangedKnob) {
   ASSERT_TRUE(window_.click(snapshot_, "undo/bucket_cap_mb"));
-  const auto* reset = command<ResetKnob>();
+  const auto* reset = command<state::ResetKnob>();
   ASSERT_NE(reset, nullptr);
   EXPECT_EQ(reset->name, "bucket_cap_mb");
   ASSERT_TRUE(window_.click(snapshot_, "knobs/reset"));
-  EXPECT_NE(command<ResetKnobs>(), nullptr);
+  EXPECT_NE(command<state::ResetKnobs>(), nullptr);
 }
 
 TEST_F(ClickTest, SelectsAStepInTheChart) {
   ASSERT_TRUE(window_.click(snapshot_, "steps/plot"));
-  const auto* selected = command<SelectStep>();
+  const auto* selected = command<state::SelectStep>();
   ASSERT_NE(selected, nullptr);
   EXPECT_GE(selected->step, 0);
   EXPECT_LT(selected->step, 120);
@@ -181,29 +182,29 @@ TEST_F(ClickTest, SelectsAStepInTheChart) {
 
 TEST_F(ClickTest, WalksThroughStepsWithArrows) {
   window_.frame(snapshot_);
-  window_.press(snapshot_, Key::kLeft);
-  const auto* before = command<SelectStep>();
+  window_.press(snapshot_, kit::Key::kLeft);
+  const auto* before = command<state::SelectStep>();
   ASSERT_NE(before, nullptr);
   EXPECT_EQ(before->step, 118);
-  window_.press(snapshot_, Key::kRight);
-  EXPECT_EQ(command<SelectStep>(), nullptr) << "there is no step behind the last";
+  window_.press(snapshot_, kit::Key::kRight);
+  EXPECT_EQ(command<state::SelectStep>(), nullptr) << "there is no step behind the last";
 }
 
 TEST_F(ClickTest, PausesFollowingWithSpace) {
   window_.frame(snapshot_);
-  window_.press(snapshot_, Key::kSpace);
-  const auto* paused = command<SelectStep>();
+  window_.press(snapshot_, kit::Key::kSpace);
+  const auto* paused = command<state::SelectStep>();
   ASSERT_NE(paused, nullptr);
   EXPECT_EQ(paused->step, 119);
 }
 
 TEST_F(ClickTest, ShowsARunByClickAndReplaysItByDoubleClick) {
   ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline"));
-  const auto* shown = command<ShowRun>();
+  const auto* shown = command<state::ShowRun>();
   ASSERT_NE(shown, nullptr);
   EXPECT_EQ(shown->folder, "runs/baseline");
   ASSERT_TRUE(window_.double_click(snapshot_, "ledger/runs/cap 0.25"));
-  const auto* replayed = command<StartReplay>();
+  const auto* replayed = command<state::StartReplay>();
   ASSERT_NE(replayed, nullptr);
   EXPECT_EQ(replayed->folder, "runs/cap 0.25");
 }
@@ -211,7 +212,7 @@ TEST_F(ClickTest, ShowsARunByClickAndReplaysItByDoubleClick) {
 TEST_F(ClickTest, OffersMoreByRightClickOnARun) {
   ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
   ASSERT_TRUE(window_.click(snapshot_, "menu/settings"));
-  const auto* copied = command<CopySettings>();
+  const auto* copied = command<state::CopySettings>();
   ASSERT_NE(copied, nullptr);
   EXPECT_EQ(copied->folder, "runs/baseline");
 }
@@ -225,23 +226,24 @@ TEST_F(ClickTest, SelectsSeveralRunsDeletesThemAndTakesThatBack) {
   ImGui::GetIO().KeyCtrl = true;
   ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/hook bf16_compress"));
   ImGui::GetIO().KeyCtrl = false;
-  EXPECT_EQ(command<ShowRun>(), nullptr) << "selecting shows nothing";
+  EXPECT_EQ(command<state::ShowRun>(), nullptr) << "selecting shows nothing";
   ASSERT_TRUE(window_.click(snapshot_, "ledger/compare"));
   commands_ = window_.take_commands();
-  ASSERT_NE(HeadlessWindow::find<SetBaseline>(commands_), nullptr);
-  EXPECT_NE(HeadlessWindow::find<ShowRun>(commands_), nullptr);
+  ASSERT_NE(HeadlessWindow::find<state::SetBaseline>(commands_), nullptr);
+  EXPECT_NE(HeadlessWindow::find<state::ShowRun>(commands_), nullptr);
   ASSERT_TRUE(window_.click(snapshot_, "ledger/delete"));
-  const auto* deleted = command<DeleteRuns>();
+  const auto* deleted = command<state::DeleteRuns>();
   ASSERT_NE(deleted, nullptr);
   EXPECT_EQ(deleted->folders, (std::vector<std::string>{"runs/baseline", "runs/cap 0.25"}));
   EXPECT_FALSE(window_.click(snapshot_, "ledger/undo")) << "nothing is deleted yet";
-  auto ledger = std::make_shared<Ledger>(*snapshot_.ledger);
-  std::erase_if(ledger->rows, [&](const LedgerRow& row) { return row.folder == "runs/baseline"; });
+  auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);
+  std::erase_if(ledger->rows,
+                [&](const state::LedgerRow& row) { return row.folder == "runs/baseline"; });
   ledger->deleted = 2;
   snapshot_.ledger = ledger;
   window_.frames(snapshot_, 2);
   ASSERT_TRUE(window_.click(snapshot_, "ledger/undo"));
-  EXPECT_NE(command<UndoDelete>(), nullptr);
+  EXPECT_NE(command<state::UndoDelete>(), nullptr);
 }
 
 TEST_F(ClickTest, RenamesNotesAndTagsARunInItsMenu) {
@@ -250,10 +252,10 @@ TEST_F(ClickTest, RenamesNotesAndTagsARunInItsMenu) {
   window_.type(snapshot_, "as last week");
   ASSERT_TRUE(window_.click(snapshot_, "menu/tags"));
   window_.type(snapshot_, "slow to-show");
-  EXPECT_EQ(command<EditRuns>(), nullptr) << "not while it is being written";
-  window_.press(snapshot_, Key::kEnter);
+  EXPECT_EQ(command<state::EditRuns>(), nullptr) << "not while it is being written";
+  window_.press(snapshot_, kit::Key::kEnter);
   window_.frames(snapshot_, 2);
-  const auto* edit = command<EditRuns>();
+  const auto* edit = command<state::EditRuns>();
   ASSERT_NE(edit, nullptr);
   EXPECT_EQ(edit->folders, std::vector<std::string>{"runs/baseline"});
   EXPECT_FALSE(edit->name);
@@ -292,52 +294,52 @@ TEST_F(ClickTest, CountsAQueueThatCannotBeSeenWholeAndCancelsIt) {
   window_.frame(snapshot_);
   EXPECT_TRUE(window_.probe().shows("12 runs are queued"));
   ASSERT_TRUE(window_.click(snapshot_, "queue/cancel all"));
-  const auto* canceled = command<CancelQueued>();
+  const auto* canceled = command<state::CancelQueued>();
   ASSERT_NE(canceled, nullptr);
-  EXPECT_EQ(canceled->id, CancelQueued{}.id) << "all";
+  EXPECT_EQ(canceled->id, state::CancelQueued{}.id) << "all";
 }
 
 TEST_F(ClickTest, TakesRunsFromTheQueueAndMovesThem) {
   snapshot_.job.queued = {{7, "cap 60"}, {8, "cap 90"}};
   ASSERT_TRUE(window_.click(snapshot_, "queue/8/earlier"));
-  const auto* moved = command<MoveQueued>();
+  const auto* moved = command<state::MoveQueued>();
   ASSERT_NE(moved, nullptr);
   EXPECT_EQ(moved->id, 8u);
   EXPECT_EQ(moved->places, -1);
   ASSERT_TRUE(window_.click(snapshot_, "queue/7/remove"));
-  const auto* removed = command<CancelQueued>();
+  const auto* removed = command<state::CancelQueued>();
   ASSERT_NE(removed, nullptr);
   EXPECT_EQ(removed->id, 7u);
   EXPECT_TRUE(window_.probe().shows("Then: cap 90"));
   ASSERT_TRUE(window_.click(snapshot_, "start/main")) << "more can be queued";
-  EXPECT_NE(command<StartRun>(), nullptr);
+  EXPECT_NE(command<state::StartRun>(), nullptr);
 }
 
 TEST_F(ClickTest, ControlsTheReplay) {
   snapshot_ = replay_snapshot();
   ASSERT_TRUE(window_.click(snapshot_, "replay/play"));
-  const auto* playing = command<SetReplayPlaying>();
+  const auto* playing = command<state::SetReplayPlaying>();
   ASSERT_NE(playing, nullptr);
   EXPECT_FALSE(playing->playing);
   ASSERT_TRUE(window_.click(snapshot_, "replay/faster"));
-  EXPECT_DOUBLE_EQ(command<SetReplaySpeed>()->speed, 5);
+  EXPECT_DOUBLE_EQ(command<state::SetReplaySpeed>()->speed, 5);
   ASSERT_TRUE(window_.drag(snapshot_, "replay/scrubber", 0.6f, 0.25f));
-  const auto* sought = command<SeekReplay>();
+  const auto* sought = command<state::SeekReplay>();
   ASSERT_NE(sought, nullptr);
   EXPECT_LT(sought->time_ns, snapshot_.replay.now_ns);
   ASSERT_TRUE(window_.click(snapshot_, "replay/leave"));
-  EXPECT_NE(command<StopReplay>(), nullptr);
+  EXPECT_NE(command<state::StopReplay>(), nullptr);
 }
 
 TEST_F(ClickTest, ZoomsTheTimelineAtThePointerAndFitsIt) {
   window_.frame(snapshot_);
-  const Rect plot = window_.probe().find("inspect/plot")->rect;
+  const state::Rect plot = window_.probe().find("inspect/plot")->rect;
   window_.move_to(snapshot_, plot.center_x(), plot.center_y());
-  const TimeWindow& view = window_.view().workspace().timeline().state().step_window;
+  const inspect::TimeWindow& view = window_.view().workspace().timeline().state().step_window;
   const double span = view.span_ns();
   window_.wheel(snapshot_, 3);
   EXPECT_LT(view.span_ns(), span * 0.6);
-  window_.press(snapshot_, Key::kF);
+  window_.press(snapshot_, kit::Key::kF);
   EXPECT_DOUBLE_EQ(view.span_ns(), span);
 }
 
@@ -347,7 +349,7 @@ TEST_F(ClickTest, PinsDetailsOfACollectiveAndClearsThem) {
   ASSERT_TRUE(pinned && pinned->collective);
   window_.frame(snapshot_);
   EXPECT_TRUE(window_.probe().shows("Transferring"));
-  window_.press(snapshot_, Key::kEscape);
+  window_.press(snapshot_, kit::Key::kEscape);
   EXPECT_FALSE(pinned);
 }
 
@@ -358,17 +360,17 @@ TEST_F(ClickTest, DropsWhatIsPinnedWithItsStepAndItsRun) {
     return pinned.has_value();
   };
   ASSERT_TRUE(pin());
-  auto run = std::make_shared<RunView>(*snapshot_.run);
-  auto timeline = std::make_shared<trace::StepPicture>(*run->timeline);
-  auto rows = std::make_shared<trace::TimelineRows>(*timeline->rows);
+  auto run = std::make_shared<state::RunView>(*snapshot_.run);
+  auto timeline = std::make_shared<trace::timeline::StepPicture>(*run->timeline);
+  auto rows = std::make_shared<trace::timeline::TimelineRows>(*timeline->rows);
   timeline->rows = rows;
   run->timeline = timeline;
   snapshot_.run = run;
   window_.frame(snapshot_);
   EXPECT_TRUE(pinned.has_value()) << "more of the same step came in";
-  run = std::make_shared<RunView>(*run);
-  timeline = std::make_shared<trace::StepPicture>(*timeline);
-  rows = std::make_shared<trace::TimelineRows>(*rows);
+  run = std::make_shared<state::RunView>(*run);
+  timeline = std::make_shared<trace::timeline::StepPicture>(*timeline);
+  rows = std::make_shared<trace::timeline::TimelineRows>(*rows);
   for (auto& border : rows->steps) border.step = 7;
   timeline->rows = rows;
   timeline->step = run->selected_step = 7;
@@ -377,7 +379,7 @@ TEST_F(ClickTest, DropsWhatIsPinnedWithItsStepAndItsRun) {
   window_.frame(snapshot_);
   EXPECT_FALSE(pinned.has_value());
   ASSERT_TRUE(pin());
-  run = std::make_shared<RunView>(*snapshot_.run);
+  run = std::make_shared<state::RunView>(*snapshot_.run);
   run->figures.info.folder = "runs/another";
   snapshot_.run = run;
   window_.frame(snapshot_);
@@ -385,8 +387,8 @@ TEST_F(ClickTest, DropsWhatIsPinnedWithItsStepAndItsRun) {
 }
 
 TEST_F(ClickTest, SaysThatAStepWasRecordedWithoutDetail) {
-  const auto run = std::make_shared<RunView>(*snapshot_.run);
-  const auto timeline = std::make_shared<trace::StepPicture>(*run->timeline);
+  const auto run = std::make_shared<state::RunView>(*snapshot_.run);
+  const auto timeline = std::make_shared<trace::timeline::StepPicture>(*run->timeline);
   timeline->has_detail = false;
   run->timeline = timeline;
   snapshot_.run = run;
@@ -396,19 +398,20 @@ TEST_F(ClickTest, SaysThatAStepWasRecordedWithoutDetail) {
 
 TEST_F(ClickTest, SetsAKnobFromTheCommandPalette) {
   window_.frame(snapshot_);
-  window_.press(snapshot_, Key::kK, true);
+  window_.press(snapshot_, kit::Key::kK, true);
   window_.type(snapshot_, "bucket_cap_mb 4");
-  window_.press(snapshot_, Key::kEnter);
-  const auto* set = command<SetKnob>();
+  window_.press(snapshot_, kit::Key::kEnter);
+  const auto* set = command<state::SetKnob>();
   ASSERT_NE(set, nullptr);
   EXPECT_EQ(set->text, "4");
 }
 
 TEST_F(ClickTest, TriesTheSetUpAgain) {
   snapshot_ = installing_snapshot();
-  snapshot_.trainer = {TrainerSetup::State::kFailed, "No space left: free 5 GB and try again", -1};
+  snapshot_.trainer = {state::TrainerSetup::State::kFailed,
+                       "No space left: free 5 GB and try again", -1};
   ASSERT_TRUE(window_.click(snapshot_, "start/retry"));
-  EXPECT_NE(command<RetryTrainerSetup>(), nullptr);
+  EXPECT_NE(command<state::RetryTrainerSetup>(), nullptr);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-int fail_with(const Error& error) {
+int fail_with(const base::Error& error) {
   std::fprintf(stderr, "error: %s\n", error.message.c_str());
   return 1;
 }
@@ -37,22 +37,22 @@ void wait_until(std::int64_t time_ns) {
 }
 
 int record(const std::filesystem::path& run, int rank, int ranks) {
-  const auto info = read_run_info(run);
+  const auto info = store::read_run_info(run);
   if (!info) return fail_with(info.error());
-  auto writer = TraceWriter::create(rank_file(run, rank), rank);
+  auto writer = store::TraceWriter::create(store::rank_file(run, rank), rank);
   if (!writer) return fail_with(writer.error());
-  const StepShape shape = make_step_shape();
+  const synthetic::StepShape shape = synthetic::make_step_shape();
   constexpr std::uint64_t kSeed = 1;  // the same on all ranks, which meet in their collectives
-  SyntheticRank rows(shape, rank, ranks, kSeed);
-  StepSchedule schedule(shape, ranks, kSeed, info->start_ns);
+  synthetic::SyntheticRank rows(shape, rank, ranks, kSeed);
+  synthetic::StepSchedule schedule(shape, ranks, kSeed, info->start_ns);
   (*writer)->submit(rows.definitions());
   for (std::int64_t step = 0; step < info->settings.steps && told_to_leave == 0; ++step) {
     schedule.advance();
-    const RankStepTimes& times = schedule.of(rank);
+    const synthetic::RankStepTimes& times = schedule.of(rank);
     wait_until(times.end);
-    Batch batch = rows.step(step, times);
-    batch.heartbeat =
-        Heartbeat{.rank = rank, .alive_ns = times.end, .progress_ns = times.end, .step = step};
+    model::Batch batch = rows.step(step, times);
+    batch.heartbeat = model::Heartbeat{
+        .rank = rank, .alive_ns = times.end, .progress_ns = times.end, .step = step};
     (*writer)->submit(std::move(batch));
   }
   const auto closed = (*writer)->close();

@@ -34,7 +34,7 @@ std::string describe(const Trick& trick);
 
 struct Control {
   std::string name;
-  ui::Rect rect;
+  ui::state::Rect rect;
 };
 
 class Monkey {

@@ -117,18 +117,19 @@ class MonkeyWindow {
   void open() {
     mouse = {};
     modifiers_ = 0;
-    auto graphics = app::Graphics::create({.width = 1280, .height = 800});
+    auto graphics = app::window::Graphics::create({.width = 1280, .height = 800});
     if (!graphics) throw std::runtime_error(graphics.error().message);
     graphics_ = std::move(*graphics);
-    app::ControllerOptions options;
+    app::session::ControllerOptions options;
     options.runs_dir = folder_ / "runs";
-    options.bundled_dir = app::bundled_runs();
+    options.bundled_dir = app::launch::bundled_runs();
     options.save_dir = folder_;
-    options.machine = app::this_machine();
-    options.first_settings = app::default_job(options.machine.cuda).settings;
-    options.trainer_found = [] { return app::find_rank_program().has_value(); };
-    controller_ = std::make_unique<app::Controller>(options, [] { glfwPostEmptyEvent(); });
-    window_ = std::make_unique<app::MainWindow>(*graphics_, *controller_, ui::ViewPreferences{});
+    options.machine = app::session::this_machine();
+    options.first_settings = app::launch::default_job(options.machine.cuda).settings;
+    options.trainer_found = [] { return app::launch::find_rank_program().has_value(); };
+    controller_ = std::make_unique<app::session::Controller>(options, [] { glfwPostEmptyEvent(); });
+    window_ = std::make_unique<app::window::MainWindow>(*graphics_, *controller_,
+                                                        ui::state::ViewPreferences{});
     window_->watch_with(&probe_);
     call_back(glfwSetCursorEnterCallback, handle(), GLFW_TRUE);
     for (int i = 0; i < 3; ++i) window_->turn();
@@ -182,16 +183,16 @@ class MonkeyWindow {
   }
 
   const fs::path folder_;
-  std::unique_ptr<app::Graphics> graphics_;
-  std::unique_ptr<app::Controller> controller_;
-  ui::DrawProbe probe_;
-  std::unique_ptr<app::MainWindow> window_;
+  std::unique_ptr<app::window::Graphics> graphics_;
+  std::unique_ptr<app::session::Controller> controller_;
+  ui::kit::DrawProbe probe_;
+  std::unique_ptr<app::window::MainWindow> window_;
   std::uint64_t frames_before_ = 0;
   int modifiers_ = 0;
 };
 
 template <typename Value>
-Value expected(trace::Result<Value> result) {
+Value expected(trace::base::Result<Value> result) {
   if (!result) throw std::runtime_error(result.error().message);
   if constexpr (!std::is_void_v<Value>) return std::move(*result);
 }
@@ -222,14 +223,14 @@ std::vector<std::string> make_library(const fs::path& folder) {
   constexpr std::array kRuns{std::tuple{"one", 1, 20'000}, std::tuple{"eight", 8, 200'000},
                              std::tuple{"many", 32, 300'000}};
   for (const auto& [name, ranks, events] : kRuns) {
-    trace::SyntheticRunOptions options;
+    trace::synthetic::SyntheticRunOptions options;
     options.name = name;
     options.ranks = ranks;
     options.events = events;
-    const auto run = expected(generate_run(folder / "runs", options));
+    const auto run = expected(trace::synthetic::generate_run(folder / "runs", options));
     if (ranks == 8) eight = run.folder;
   }
-  expected(trace::pack_run(eight, folder / "packed.shardlens"));
+  expected(trace::store::pack_run(eight, folder / "packed.shardlens"));
   fs::copy_file(folder / "packed.shardlens", folder / "cut.shardlens");
   fs::resize_file(folder / "cut.shardlens", fs::file_size(folder / "cut.shardlens") / 2);
   std::ofstream(folder / "words.txt") << "not a trace\n";
@@ -290,7 +291,7 @@ std::string ending_of(int status) {
 
 // In a process of its own, so that its end can be told.
 int watch(const MonkeyOptions& options, const char* program) {
-  const auto folder = expected(trace::TemporaryFolder::create());
+  const auto folder = expected(trace::base::TemporaryFolder::create());
   std::cout << "seed " << options.seed << std::endl;
   const pid_t child = fork();
   if (child == 0) {

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
   return XXH64(bytes.data(), bytes.size(), 0);
@@ -36,4 +36,4 @@ std::optional<std::uint64_t> checksum_from_text(std::string_view text) {
   return value;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

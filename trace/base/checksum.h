@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 // XXH64: of chunks, lists and model files.
 std::uint64_t checksum_of(std::span<const std::byte> bytes);
@@ -20,4 +20,4 @@ std::uint64_t quick_checksum_of(std::span<const std::byte> bytes, std::uint64_t 
 std::string checksum_text(std::uint64_t checksum);
 std::optional<std::uint64_t> checksum_from_text(std::string_view text);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 // `last`: the last of its values, which count from 0.
 template <typename Enum>
@@ -15,4 +15,4 @@ std::optional<Enum> enum_from_text(std::string_view text, Enum last) {
   return std::nullopt;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

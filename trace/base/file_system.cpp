@@ -18,7 +18,7 @@
 #include "trace/base/text.h"
 #include "trace/base/write_error.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 namespace fs = std::filesystem;
 
@@ -173,4 +173,4 @@ std::string quoted(const fs::path& path) {
   return "'" + printable_line(shortened(path.string(), kLongest)) + "'";
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -10,7 +10,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 // "" on a local file system; otherwise a warning: SQLite's live reading needs shared memory, which
 // no network file system has.
@@ -73,4 +73,4 @@ Result<void> publish_file(const std::filesystem::path& from, const std::filesyst
 // For a message, on one line.
 std::string quoted(const std::filesystem::path& path);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

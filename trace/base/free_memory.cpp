@@ -2,8 +2,8 @@
 
 #include <malloc.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 void give_back_memory() { malloc_trim(0); }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 namespace {
 
@@ -108,4 +108,4 @@ void trim_before(Intervals& set, std::int64_t time_ns) {
   if (!set.empty()) set.front().start_ns = std::max(set.front().start_ns, time_ns);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

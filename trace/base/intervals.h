@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 struct Interval {  // half-open: [start_ns, end_ns)
   std::int64_t start_ns = 0;
@@ -58,4 +58,4 @@ void insert(Intervals& set, const Intervals& added);
 // set := set ∩ [time_ns, ∞)
 void trim_before(Intervals& set, std::int64_t time_ns);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 // One of the values: of an even number the larger of the two in the middle. There must be one.
 template <typename Value>
@@ -15,4 +15,4 @@ Value upper_median(std::vector<Value> values) {
   return *middle;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

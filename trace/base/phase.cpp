@@ -1,6 +1,6 @@
 #include "trace/base/phase.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 std::string_view to_string(Phase phase) {
   switch (phase) {
@@ -22,4 +22,4 @@ std::string_view to_string(Phase phase) {
   return "unknown";
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 enum class Phase : std::uint8_t {
   kData,
@@ -20,4 +20,4 @@ inline constexpr int kPhaseCount = 7;
 // Its stored and displayed name.
 std::string_view to_string(Phase phase);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

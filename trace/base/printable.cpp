@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdio>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 namespace {
 
 unsigned char byte_at(std::string_view text, std::size_t at) {
@@ -94,4 +94,4 @@ std::string printable_json(std::string_view document) {
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 // Valid UTF-8 without control characters (save line breaks and tabs), without Unicode's line and
 // paragraph separators and without the characters that change the direction of text
@@ -16,4 +16,4 @@ std::string printable_line(std::string_view text);
 // A JSON document of the same values in which those characters are escaped (\u202e).
 std::string printable_json(std::string_view document);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -5,7 +5,7 @@
 #include <tl/expected.hpp>
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 // Decides the exit code and the tone: wrong use is the caller's to mend, the rest is the world's.
 enum class ErrorKind {
@@ -32,7 +32,7 @@ inline tl::unexpected<Error> fail(ErrorKind kind, std::string message) {
   return tl::unexpected<Error>(Error{kind, std::move(message)});
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base
 
 #define SHARDLENS_CONCAT_(a, b) a##b
 #define SHARDLENS_CONCAT(a, b) SHARDLENS_CONCAT_(a, b)

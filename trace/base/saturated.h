@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 constexpr std::int64_t saturated_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
@@ -21,4 +21,4 @@ constexpr std::int64_t saturated_difference(std::int64_t a, std::int64_t b) {
                : std::numeric_limits<std::int64_t>::max();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

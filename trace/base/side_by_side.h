@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 // 0: as many as there are cores.
 inline int thread_count(int wanted) {
@@ -28,4 +28,4 @@ void for_each_side_by_side(int threads, std::size_t count, Work&& work) {
   run(0);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 namespace {
 
@@ -67,4 +67,4 @@ bool is_near(std::string_view written, std::string_view name) {
   return nearest_part(written, name) * 3 <= std::min(written.size(), name.size());
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

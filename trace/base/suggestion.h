@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 // The least number of insertions, deletions, substitutions and swaps of neighbours, with no letter
 // touched twice (optimal string alignment); of ASCII letters whatever their case.
@@ -23,4 +23,4 @@ std::vector<std::string_view> nearest_names(std::string_view written,
 // Whether the name can be what was meant: no more than a third of its letters differ.
 bool is_near(std::string_view written, std::string_view name);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

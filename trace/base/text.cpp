@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -41,4 +41,4 @@ std::string grouped(std::int64_t number) {
   return text;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

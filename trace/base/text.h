@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 // Without the white space around it.
 std::string_view trimmed(std::string_view text);
@@ -24,4 +24,4 @@ std::string shortened(std::string_view text, std::size_t most = 200);
 // "1,204", "-1,204"
 std::string grouped(std::int64_t number);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

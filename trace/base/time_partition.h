@@ -9,7 +9,7 @@
 
 #include "trace/base/intervals.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 enum class TimeClass : std::uint8_t {
   kCompute,
@@ -109,4 +109,4 @@ inline TimeByClass time_by_class(const ActivitySets& sets, Interval window) {
   return sums;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

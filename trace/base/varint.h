@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 inline constexpr std::size_t kLongestVarint = 10;
 
@@ -88,4 +88,4 @@ struct VarintReader {
 
 static_assert(std::endian::native == std::endian::little);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 inline std::int64_t wall_clock_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -12,4 +12,4 @@ inline std::int64_t wall_clock_ns() {
       .count();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -5,7 +5,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 
 // `code`: errno. A quota and a size limit of files are treated as a full disk.
 inline ErrorKind write_error_kind(int code) {
@@ -13,4 +13,4 @@ inline ErrorKind write_error_kind(int code) {
   return is_full ? ErrorKind::kDiskFull : ErrorKind::kIo;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -11,7 +11,7 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
@@ -24,13 +24,13 @@ constexpr std::size_t kMostProblems = 4;
 constexpr std::chrono::milliseconds kPublishPause{500};
 // With fewer events reading the run again is as fast as reading what would be kept of it.
 constexpr std::int64_t kEventsWorthKeeping = 200'000;
-const TimeRange kEverything{INT64_MIN, INT64_MAX, {}};
+const timeline::TimeRange kEverything{INT64_MIN, INT64_MAX, {}};
 
-Result<std::map<int, fs::path>> files_by_rank(const fs::path& run) {
+base::Result<std::map<int, fs::path>> files_by_rank(const fs::path& run) {
   std::error_code error;
-  if (fs::is_directory(run, error)) return rank_files(run);
-  TRY_ASSIGN(TraceFile file, TraceFile::open(run));
-  TRY_ASSIGN(const auto ranks, ranks_in(file.database()));
+  if (fs::is_directory(run, error)) return store::rank_files(run);
+  TRY_ASSIGN(store::TraceFile file, store::TraceFile::open(run));
+  TRY_ASSIGN(const auto ranks, store::ranks_in(file.database()));
   std::map<int, fs::path> files;
   for (const int rank : ranks) files[rank] = run;
   return files;
@@ -38,14 +38,16 @@ Result<std::map<int, fs::path>> files_by_rank(const fs::path& run) {
 
 }  // namespace
 
-TimeRange whole_range(const TimelineRows& rows) { return {rows.start_ns, rows.end_ns + 1, {}}; }
+timeline::TimeRange whole_range(const timeline::TimelineRows& rows) {
+  return {rows.start_ns, rows.end_ns + 1, {}};
+}
 
-Result<std::unique_ptr<ExploredRun>> ExploredRun::open(const fs::path& path,
-                                                       const EventStoreOptions& options) {
-  TRY_ASSIGN(const RunInfo info, read_run_info(path));
+base::Result<std::unique_ptr<ExploredRun>> ExploredRun::open(
+    const fs::path& path, const store::EventStoreOptions& options) {
+  TRY_ASSIGN(const model::RunInfo info, store::read_run_info(path));
   std::unique_ptr<ExploredRun> run(new ExploredRun(path));
-  run->settings_ = std::make_shared<const Settings>(info.settings);
-  TRY_ASSIGN(run->store_, EventStore::open(path, options));
+  run->settings_ = std::make_shared<const job::Settings>(info.settings);
+  TRY_ASSIGN(run->store_, store::EventStore::open(path, options));
   run->tally_.emplace(*run->store_, kEverything);
   run->names_ = std::make_shared<ChunkNames>(*run->store_);
   TRY(run->open_sources());
@@ -71,55 +73,56 @@ void ExploredRun::restore() {
   }
   restore_overviews(kept->overviews);
   kept->figures.seconds = 0;  // they were not computed now
-  set_whole(std::make_shared<const RangeFigures>(std::move(kept->figures)));
+  set_whole(std::make_shared<const timeline::RangeFigures>(std::move(kept->figures)));
   is_kept_ = was_scanned_ = true;
 }
 
 // Side by side, since the first frame waits for them.
 void ExploredRun::restore_overviews(const std::map<int, std::string>& kept) {
   const std::vector<std::pair<int, std::string_view>> all(kept.begin(), kept.end());
-  for_each_side_by_side(store_->threads(), all.size(), [&](int, std::size_t i) {
+  base::for_each_side_by_side(store_->threads(), all.size(), [&](int, std::size_t i) {
     const auto rank = ranks_.find(all[i].first);
     auto rows = unpacked_overview(all[i].second);
     if (rows && rank != ranks_.end()) rank->second.overview.restore(std::move(*rows));
   });
 }
 
-void ExploredRun::set_whole(std::shared_ptr<const RangeFigures> figures) {
+void ExploredRun::set_whole(std::shared_ptr<const timeline::RangeFigures> figures) {
   const std::lock_guard lock(snapshot_mutex_);
   whole_ = std::move(figures);
 }
 
-std::shared_ptr<const RangeFigures> ExploredRun::whole() const {
+std::shared_ptr<const timeline::RangeFigures> ExploredRun::whole() const {
   const std::lock_guard lock(snapshot_mutex_);
   return whole_;
 }
 
-std::shared_ptr<const RangeFigures> ExploredRun::whole_so_far() {
+std::shared_ptr<const timeline::RangeFigures> ExploredRun::whole_so_far() {
   const std::lock_guard lock(work_mutex_);
   if (was_scanned_ || scan_.fraction() <= 0) return nullptr;
   const auto rows = snapshot()->rows;
-  return std::make_shared<const RangeFigures>(
+  return std::make_shared<const timeline::RangeFigures>(
       statistics_so_far(*store_, tally_->totals(), whole_range(*rows), scan_.fraction()));
 }
 
-bool ExploredRun::is_worth_keeping(const RunSnapshot& run, const RangeFigures& figures) const {
+bool ExploredRun::is_worth_keeping(const RunSnapshot& run,
+                                   const timeline::RangeFigures& figures) const {
   const auto is_known = [](const RankSnapshot& rank) {
     return rank.has_all_rows && rank.exposure != nullptr;
   };
   return run.rows->events >= kEventsWorthKeeping && run.rows->incomplete.empty() &&
          figures.incomplete.empty() && figures.stragglers && was_scanned_ && !is_kept_ &&
-         std::ranges::all_of(run.ranks, is_known) && !was_just_written(stamp_) &&
-         run_stamp(path_) == stamp_;
+         std::ranges::all_of(run.ranks, is_known) && !store::was_just_written(stamp_) &&
+         store::run_stamp(path_) == stamp_;
 }
 
-void ExploredRun::take_whole(const RunSnapshot& of, const RangeFigures& figures) {
+void ExploredRun::take_whole(const RunSnapshot& of, const timeline::RangeFigures& figures) {
   const std::lock_guard lock(work_mutex_);
   const auto run = snapshot();
   // More may have been recorded since these figures were counted.
   const bool is_old = &of != run.get() || !was_scanned_;
   if (is_old || figures.range != whole_range(*run->rows)) return;
-  set_whole(std::make_shared<const RangeFigures>(figures));
+  set_whole(std::make_shared<const timeline::RangeFigures>(figures));
   if (!is_worth_keeping(*run, figures)) return;
   is_kept_ = true;
   KeptExploration kept{store_->chunks()->size(),
@@ -136,14 +139,14 @@ void ExploredRun::take_whole(const RunSnapshot& of, const RangeFigures& figures)
   keep_exploration(path_, stamp_, kept);
 }
 
-Result<void> ExploredRun::open_sources() {
+base::Result<void> ExploredRun::open_sources() {
   TRY_ASSIGN(auto files, files_by_rank(path_));
   std::erase_if(files, [&](const auto& file) {
     return ranks_.contains(file.first) || problems_.contains(file.first);
   });
   const std::vector<std::pair<int, fs::path>> wanted(files.begin(), files.end());
-  std::vector<std::optional<Result<std::unique_ptr<RankSource>>>> opened(wanted.size());
-  for_each_side_by_side(store_->threads(), wanted.size(), [&](int, std::size_t i) {
+  std::vector<std::optional<base::Result<std::unique_ptr<RankSource>>>> opened(wanted.size());
+  base::for_each_side_by_side(store_->threads(), wanted.size(), [&](int, std::size_t i) {
     opened[i] = RankSource::open(wanted[i].second, wanted[i].first);
   });
   const auto chunks = store_->chunks();
@@ -152,7 +155,7 @@ Result<void> ExploredRun::open_sources() {
     if (source) {
       ranks_[wanted[i].first].source = std::move(*source);
       // Chunks that are there from the start do not count as new ones.
-      for (const ChunkEntry& chunk : chunks_of_rank(*chunks, wanted[i].first)) {
+      for (const store::ChunkEntry& chunk : chunks_of_rank(*chunks, wanted[i].first)) {
         auto& last = ranks_[wanted[i].first].last_chunk;
         last = std::max(last, chunk.row_id);
       }
@@ -202,7 +205,7 @@ bool ExploredRun::read_rows() {
   }
   if (left.empty()) return false;
   std::atomic<bool> finished_one = false;
-  for_each_side_by_side(store_->threads(), left.size(), [&](int, std::size_t i) {
+  base::for_each_side_by_side(store_->threads(), left.size(), [&](int, std::size_t i) {
     left[i]->has_more_rows = left[i]->source->read_rows();
     if (!left[i]->has_more_rows) finished_one = true;
   });
@@ -215,7 +218,7 @@ bool ExploredRun::read_rows() {
 bool ExploredRun::fill_overviews() {
   const auto run = snapshot();
   std::atomic<bool> more = false;
-  for_each_side_by_side(store_->threads(), run->ranks.size(), [&](int, std::size_t i) {
+  base::for_each_side_by_side(store_->threads(), run->ranks.size(), [&](int, std::size_t i) {
     RankSnapshot rank = run->ranks[i];
     rank.operators_compute = true;  // those that do say so
     rank.extent = with_end(rank.extent);
@@ -230,7 +233,8 @@ bool ExploredRun::fill_overviews() {
 bool ExploredRun::scan_events() {
   const auto chunks = store_->chunks();
   tally_->learn_names(*chunks);
-  const auto see = [&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
+  const auto see = [&](int worker, const store::ChunkEntry& chunk,
+                       const store::EventColumns& columns) {
     tally_->add(worker, chunk, columns);
     names_->note(chunk, columns, tally_->names().at(chunk.rank));
   };
@@ -243,7 +247,7 @@ bool ExploredRun::scan_events() {
 bool ExploredRun::scan_exposure() {
   const auto run = snapshot();
   std::atomic<bool> more = false;
-  for_each_side_by_side(store_->threads(), run->ranks.size(), [&](int, std::size_t i) {
+  base::for_each_side_by_side(store_->threads(), run->ranks.size(), [&](int, std::size_t i) {
     RankSnapshot rank = run->ranks[i];
     const auto own = ranks_.find(rank.rank);
     if (own == ranks_.end()) return;
@@ -265,7 +269,7 @@ void ExploredRun::update_progress() {
 }
 
 // Some work at a time: first rows, which every picture needs, then events, for details and figures.
-Result<bool> ExploredRun::work() {
+base::Result<bool> ExploredRun::work() {
   const std::lock_guard lock(work_mutex_);
   if (read_rows()) {
     update_progress();
@@ -307,15 +311,15 @@ void ExploredRun::note_new_chunks() {
   const auto chunks = store_->chunks();
   for (auto& [number, rank] : ranks_) {
     const std::int64_t known = rank.last_chunk;
-    for (const ChunkEntry& chunk : chunks_of_rank(*chunks, number)) {
-      if (chunk.row_id <= known || chunk.kind == EventKind::kAllocation) continue;
+    for (const store::ChunkEntry& chunk : chunks_of_rank(*chunks, number)) {
+      if (chunk.row_id <= known || chunk.kind == model::EventKind::kAllocation) continue;
       rank.overview.add_news({chunk.header.first_ns, chunk.header.last_ns});
       rank.last_chunk = std::max(rank.last_chunk, chunk.row_id);
     }
   }
 }
 
-Result<bool> ExploredRun::refresh() {
+base::Result<bool> ExploredRun::refresh() {
   const std::lock_guard lock(work_mutex_);
   TRY_ASSIGN(bool news, store_->refresh());
   if (news) note_new_chunks();
@@ -328,7 +332,7 @@ Result<bool> ExploredRun::refresh() {
     TRY_ASSIGN(const bool more, rank.source->refresh());
     rank.has_more_rows = rank.has_more_rows || more;
     news = news || more;
-    if (const Interval rows = rank.source->take_news(); rows.length() > 0) {
+    if (const base::Interval rows = rank.source->take_news(); rows.length() > 0) {
       rank.overview.add_news(rows);
     }
   }
@@ -338,4 +342,4 @@ Result<bool> ExploredRun::refresh() {
   return true;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -21,43 +21,43 @@
 #include "trace/store/chunk/event_store.h"
 #include "trace/store/run/kept_file.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // Everything that has a place in the timeline.
-TimeRange whole_range(const TimelineRows& rows);
+timeline::TimeRange whole_range(const timeline::TimelineRows& rows);
 
 class ExploredRun {
  public:
-  static Result<std::unique_ptr<ExploredRun>> open(const std::filesystem::path& run,
-                                                   const EventStoreOptions& options);
+  static base::Result<std::unique_ptr<ExploredRun>> open(const std::filesystem::path& run,
+                                                         const store::EventStoreOptions& options);
 
   std::shared_ptr<const RunSnapshot> snapshot() const;
   const std::shared_ptr<ChunkNames>& names() const { return names_; }
 
   // Figures of the whole run, once they are known, or were kept; else null.
-  std::shared_ptr<const RangeFigures> whole() const;
+  std::shared_ptr<const timeline::RangeFigures> whole() const;
   // Until then, tables of what was scanned so far; null before the scan and after it.
-  std::shared_ptr<const RangeFigures> whole_so_far();
+  std::shared_ptr<const timeline::RangeFigures> whole_so_far();
   // Those of the whole run, known from here on; of a large one that nobody writes to they are kept
   // with it.
-  void take_whole(const RunSnapshot& of, const RangeFigures& figures);
+  void take_whole(const RunSnapshot& of, const timeline::RangeFigures& figures);
 
   // As RunExplorer's.
-  Result<bool> work();
+  base::Result<bool> work();
   double progress() const { return progress_; }
-  Result<bool> refresh();
+  base::Result<bool> refresh();
 
  private:
   explicit ExploredRun(std::filesystem::path run)
-      : path_(std::move(run)), stamp_(run_stamp(path_)) {}
+      : path_(std::move(run)), stamp_(store::run_stamp(path_)) {}
   void restore();
   void restore_overviews(const std::map<int, std::string>& kept);
   void forget_figures();
   void note_new_chunks();
-  void set_whole(std::shared_ptr<const RangeFigures> figures);
-  bool is_worth_keeping(const RunSnapshot& run, const RangeFigures& figures) const;
+  void set_whole(std::shared_ptr<const timeline::RangeFigures> figures);
+  bool is_worth_keeping(const RunSnapshot& run, const timeline::RangeFigures& figures) const;
   // Of ranks that were not opened before.
-  Result<void> open_sources();
+  base::Result<void> open_sources();
   bool read_rows();
   bool fill_overviews();
   bool scan_events();
@@ -70,13 +70,13 @@ class ExploredRun {
   void update_progress();
 
   const std::filesystem::path path_;
-  const RunStamp stamp_;  // before anything was read
-  std::unique_ptr<EventStore> store_;
-  std::shared_ptr<const Settings> settings_;
+  const store::RunStamp stamp_;  // before anything was read
+  std::unique_ptr<store::EventStore> store_;
+  std::shared_ptr<const job::Settings> settings_;
 
   std::mutex work_mutex_;  // for the next few
   std::map<int, ExploredRank> ranks_;
-  std::map<int, Error> problems_;  // of ranks that could not be opened
+  std::map<int, base::Error> problems_;  // of ranks that could not be opened
   SnapshotMaker maker_;
   LaneScan scan_;
   bool was_scanned_ = false;
@@ -88,8 +88,8 @@ class ExploredRun {
   std::atomic<double> progress_ = 0;
 
   mutable std::mutex snapshot_mutex_;  // for the next two
-  std::shared_ptr<const RangeFigures> whole_;
+  std::shared_ptr<const timeline::RangeFigures> whole_;
   std::shared_ptr<const RunSnapshot> snapshot_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

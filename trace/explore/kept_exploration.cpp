@@ -6,7 +6,7 @@
 #include "trace/store/run/kept_values.h"
 #include "trace/timeline/values/straggler_figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -85,14 +85,14 @@ void each_value(Cache& cache, Kept& kept) {
 }  // namespace
 
 std::optional<KeptExploration> read_kept_exploration(const std::filesystem::path& run,
-                                                     const RunStamp& stamp) {
-  const auto bytes = read_kept(run, kFiguresFile, stamp);
+                                                     const store::RunStamp& stamp) {
+  const auto bytes = store::read_kept(run, kFiguresFile, stamp);
   if (!bytes) return std::nullopt;
   KeptExploration kept;
-  StragglerFigures stragglers;
-  std::vector<std::pair<int, std::vector<TimeClass>>> exposure;
+  timeline::StragglerFigures stragglers;
+  std::vector<std::pair<int, std::vector<base::TimeClass>>> exposure;
   std::vector<std::pair<int, std::string>> overviews;
-  KeptReader reader(*bytes);
+  store::KeptReader reader(*bytes);
   each_value(reader, kept);
   each_value_of_stragglers(reader, stragglers);
   const auto each_of_rank = [&](auto& rank) {
@@ -104,14 +104,15 @@ std::optional<KeptExploration> read_kept_exploration(const std::filesystem::path
   if (!reader.has_all()) return std::nullopt;
   kept.exposure = {exposure.begin(), exposure.end()};
   kept.overviews = {overviews.begin(), overviews.end()};
-  kept.figures.stragglers = std::make_shared<const StragglerFigures>(std::move(stragglers));
+  kept.figures.stragglers =
+      std::make_shared<const timeline::StragglerFigures>(std::move(stragglers));
   return kept;
 }
 
-void keep_exploration(const std::filesystem::path& run, const RunStamp& stamp,
+void keep_exploration(const std::filesystem::path& run, const store::RunStamp& stamp,
                       const KeptExploration& kept) {
   if (!kept.figures.stragglers) return;
-  KeptWriter writer;
+  store::KeptWriter writer;
   each_value(writer, kept);
   each_value_of_stragglers(writer, *kept.figures.stragglers);
   const auto each_of_rank = [&](const auto& rank) {
@@ -120,7 +121,7 @@ void keep_exploration(const std::filesystem::path& run, const RunStamp& stamp,
   };
   writer.list(kept.exposure, each_of_rank);
   writer.list(kept.overviews, each_of_rank);
-  keep(run, kFiguresFile, stamp, writer.bytes());
+  store::keep(run, kFiguresFile, stamp, writer.bytes());
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

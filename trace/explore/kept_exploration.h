@@ -17,7 +17,7 @@
 #include "trace/timeline/values/picture.h"
 #include "trace/timeline/values/range_figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 inline constexpr std::string_view kFiguresFile = "inspect.cache";
 
@@ -25,16 +25,16 @@ struct KeptExploration {
   // Of the store that it was found out with: numbers of names and files mean the same again.
   std::uint64_t chunks = 0, names = 0;
   std::vector<LaneScan::Seen> lanes;
-  std::map<int, std::vector<TimeClass>> exposure;  // by rank, of its collectives
+  std::map<int, std::vector<base::TimeClass>> exposure;  // by rank, of its collectives
   std::vector<ChunkNames::OfChunk> chunk_names;
   std::map<int, std::string> overviews;  // by rank, packed
-  RangeFigures figures;                  // of the whole run
+  timeline::RangeFigures figures;        // of the whole run
 };
 
 // As read_kept().
 std::optional<KeptExploration> read_kept_exploration(const std::filesystem::path& run,
-                                                     const RunStamp& stamp);
-void keep_exploration(const std::filesystem::path& run, const RunStamp& stamp,
+                                                     const store::RunStamp& stamp);
+void keep_exploration(const std::filesystem::path& run, const store::RunStamp& stamp,
                       const KeptExploration& kept);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

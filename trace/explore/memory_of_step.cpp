@@ -7,7 +7,7 @@
 
 #include "trace/model/activity.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -15,11 +15,11 @@ namespace {
 // than this every step from a chunk's first event to its last is taken to have one.
 constexpr std::size_t kMostDecodedChunks = 512;
 
-std::vector<ChunkEntry> allocation_chunks(const EventStore& store, int rank) {
-  std::vector<ChunkEntry> chunks;
+std::vector<store::ChunkEntry> allocation_chunks(const store::EventStore& store, int rank) {
+  std::vector<store::ChunkEntry> chunks;
   const auto all = store.chunks();
-  std::ranges::copy_if(*all, std::back_inserter(chunks), [rank](const ChunkEntry& chunk) {
-    return chunk.rank == rank && chunk.kind == EventKind::kAllocation;
+  std::ranges::copy_if(*all, std::back_inserter(chunks), [rank](const store::ChunkEntry& chunk) {
+    return chunk.rank == rank && chunk.kind == model::EventKind::kAllocation;
   });
   return chunks;
 }
@@ -28,17 +28,17 @@ class RecordedSteps {
  public:
   explicit RecordedSteps(const RankRows& rows) : rows_(rows) {}
 
-  void add(const EventColumns& columns) {
+  void add(const store::EventColumns& columns) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::int64_t start_ns = columns.start_ns(i);
       if (last_ != nullptr && start_ns >= last_->start_ns && start_ns < last_->end_ns) continue;
-      if (!category_of(columns.flags(i))) continue;  // a moment of another program's trace
+      if (!model::category_of(columns.flags(i))) continue;  // a moment of another program's trace
       last_ = rows_.step_at(start_ns);
       if (last_ != nullptr) steps_.push_back(last_->index);
     }
   }
   void add(std::int64_t first_ns, std::int64_t last_ns) {
-    for (const Step& step : rows_.steps) {
+    for (const model::Step& step : rows_.steps) {
       if (step.start_ns <= last_ns && step.end_ns > first_ns) steps_.push_back(step.index);
     }
   }
@@ -50,14 +50,14 @@ class RecordedSteps {
 
  private:
   const RankRows& rows_;
-  const Step* last_ = nullptr;
+  const model::Step* last_ = nullptr;
   std::vector<std::int64_t> steps_;
 };
 
-std::vector<std::int64_t> recorded_steps(EventStore& store, const RankSnapshot& rank) {
+std::vector<std::int64_t> recorded_steps(store::EventStore& store, const RankSnapshot& rank) {
   RecordedSteps steps(*rank.rows);
   const auto chunks = allocation_chunks(store, rank.rank);
-  for (const ChunkEntry& chunk : chunks) {
+  for (const store::ChunkEntry& chunk : chunks) {
     if (chunks.size() > kMostDecodedChunks) {
       steps.add(chunk.header.first_ns, chunk.header.last_ns);
     } else if (const auto columns = store.load(chunk)) {
@@ -72,7 +72,7 @@ class StepNames {
  public:
   explicit StepNames(const RankRows& rows) : rows_(rows) {}
 
-  std::uint32_t index_of(StringId id) {
+  std::uint32_t index_of(model::StringId id) {
     if (id == 0) return 0;
     const auto [found, is_new] = indices_.try_emplace(id, names_.size());
     if (is_new) names_.emplace_back(rows_.text(id));
@@ -83,54 +83,56 @@ class StepNames {
  private:
   const RankRows& rows_;
   std::vector<std::string> names_{""};
-  std::unordered_map<StringId, std::size_t> indices_;
+  std::unordered_map<model::StringId, std::size_t> indices_;
 };
 
-Result<StepAllocations> read_step(EventStore& store, const RankSnapshot& rank, const Step& step,
-                                  StepMemory& memory) {
-  StepAllocations result;
+base::Result<timeline::StepAllocations> read_step(store::EventStore& store,
+                                                  const RankSnapshot& rank, const model::Step& step,
+                                                  timeline::StepMemory& memory) {
+  timeline::StepAllocations result;
   result.start_ns = step.start_ns;
   result.end_ns = step.end_ns;
   StepNames names(*rank.rows);
-  for (const ChunkEntry& chunk : allocation_chunks(store, rank.rank)) {
+  for (const store::ChunkEntry& chunk : allocation_chunks(store, rank.rank)) {
     if (chunk.header.first_ns >= step.end_ns || chunk.header.last_ns < step.start_ns) continue;
     const auto events = store.load_whole(chunk);
     if (!events) {
       memory.problem = events.error().message;
       continue;
     }
-    for (const Event& event : *events) {
-      const auto category = category_of(event.flags);
+    for (const model::Event& event : *events) {
+      const auto category = model::category_of(event.flags);
       if (!category || event.start_ns < step.start_ns || event.start_ns >= step.end_ns) continue;
-      StepAllocation one;
+      timeline::StepAllocation one;
       one.start_ns = event.start_ns;
       one.end_ns = std::clamp(event.end_ns(), event.start_ns, step.end_ns);
       one.bytes = event.value;
       one.address = event.correlation;
       one.name = names.index_of(event.name);
       one.category = *category;
-      one.is_older = (event.flags & kEventOlder) != 0;
-      one.outlives = (event.flags & kEventNotFreed) != 0;
+      one.is_older = (event.flags & model::kEventOlder) != 0;
+      one.outlives = (event.flags & model::kEventNotFreed) != 0;
       result.all.push_back(one);
     }
   }
-  std::ranges::stable_sort(result.all, {}, &StepAllocation::start_ns);
+  std::ranges::stable_sort(result.all, {}, &timeline::StepAllocation::start_ns);
   result.names = names.take();
   return result;
 }
 
-std::vector<StepMemory::PhasePart> phases_of(const RankRows& rows, const Step& step) {
-  std::vector<StepMemory::PhasePart> phases;
-  for (const Span& span : rows.spans.rows) {
+std::vector<timeline::StepMemory::PhasePart> phases_of(const RankRows& rows,
+                                                       const model::Step& step) {
+  std::vector<timeline::StepMemory::PhasePart> phases;
+  for (const model::Span& span : rows.spans.rows) {
     if (span.depth != 0 || span.start_ns >= step.end_ns || span.end_ns <= step.start_ns) continue;
-    phases.push_back({span.phase, phase_class(span.phase), std::max(span.start_ns, step.start_ns),
-                      std::min(span.end_ns, step.end_ns)});
+    phases.push_back({span.phase, model::phase_class(span.phase),
+                      std::max(span.start_ns, step.start_ns), std::min(span.end_ns, step.end_ns)});
   }
   return phases;
 }
 
 // What the user has not chosen is the first rank with a record, and that rank's first such step.
-void choose(StepMemory& memory) {
+void choose(timeline::StepMemory& memory) {
   memory.rank = memory.request.rank;
   memory.step = memory.request.step;
   const auto has_any = [](const auto& each) { return !each.steps.empty(); };
@@ -138,7 +140,8 @@ void choose(StepMemory& memory) {
     const auto first = std::ranges::find_if(memory.recorded, has_any);
     if (first != memory.recorded.end()) memory.rank = first->rank;
   }
-  const auto of_rank = std::ranges::find(memory.recorded, memory.rank, &StepMemory::Recorded::rank);
+  const auto of_rank =
+      std::ranges::find(memory.recorded, memory.rank, &timeline::StepMemory::Recorded::rank);
   if (memory.step < 0 && of_rank != memory.recorded.end() && has_any(*of_rank)) {
     memory.step = of_rank->steps.front();
   }
@@ -146,19 +149,21 @@ void choose(StepMemory& memory) {
 
 }  // namespace
 
-Result<StepMemory> memory_of_step(const RunSnapshot& run, const StepMemoryRequest& request,
-                                  const std::function<bool()>& wanted) {
+base::Result<timeline::StepMemory> memory_of_step(const RunSnapshot& run,
+                                                  const timeline::StepMemoryRequest& request,
+                                                  const std::function<bool()>& wanted) {
   const auto given_up = [&] { return wanted && !wanted(); };
-  StepMemory memory;
+  timeline::StepMemory memory;
   memory.request = request;
   for (const RankSnapshot& rank : run.ranks) {
-    if (given_up()) return fail(ErrorKind::kFailed, "The memory of the step is no longer wanted.");
+    if (given_up())
+      return base::fail(base::ErrorKind::kFailed, "The memory of the step is no longer wanted.");
     memory.recorded.push_back({rank.rank, recorded_steps(*run.store, rank)});
   }
   choose(memory);
   const RankSnapshot* const rank = run.rank(memory.rank);
   if (rank == nullptr) return memory;
-  const auto step = std::ranges::find(rank->rows->steps, memory.step, &Step::index);
+  const auto step = std::ranges::find(rank->rows->steps, memory.step, &model::Step::index);
   if (step == rank->rows->steps.end()) return memory;
   TRY_ASSIGN(auto allocations, read_step(*run.store, *rank, *step, memory));
   if (const auto peak = rank->rows->step_peaks.find(memory.step);
@@ -168,11 +173,11 @@ Result<StepMemory> memory_of_step(const RunSnapshot& run, const StepMemoryReques
   }
   memory.phases = phases_of(*rank->rows, *step);
   if (allocations.all.empty() || given_up()) return memory;
-  memory.peak = find_peak(allocations.all);
-  memory.flame = std::make_shared<const MemoryFlame>(
-      layout_flame(allocations, {.hides_constant = request.hides_constant}));
-  memory.allocations = std::make_shared<const StepAllocations>(std::move(allocations));
+  memory.peak = timeline::find_peak(allocations.all);
+  memory.flame = std::make_shared<const timeline::MemoryFlame>(
+      timeline::layout_flame(allocations, {.hides_constant = request.hides_constant}));
+  memory.allocations = std::make_shared<const timeline::StepAllocations>(std::move(allocations));
   return memory;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -7,12 +7,13 @@
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/values/step_memory.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // Decodes that step's chunks. A rank or step without a record is no error: then `allocations` is
 // null, and `recorded` says where there is one. `wanted` is asked in between; false gives up with
 // kFailed.
-Result<StepMemory> memory_of_step(const RunSnapshot& run, const StepMemoryRequest& request,
-                                  const std::function<bool()>& wanted);
+base::Result<timeline::StepMemory> memory_of_step(const RunSnapshot& run,
+                                                  const timeline::StepMemoryRequest& request,
+                                                  const std::function<bool()>& wanted);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

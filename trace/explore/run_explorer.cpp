@@ -12,7 +12,7 @@
 #include "trace/explore/statistics/collectives_in_range.h"
 #include "trace/explore/statistics/range_statistics.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 struct RunExplorer::State {
   std::unique_ptr<ExploredRun> run;
@@ -22,81 +22,84 @@ struct RunExplorer::State {
 RunExplorer::RunExplorer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RunExplorer::~RunExplorer() = default;
 
-Result<std::unique_ptr<RunExplorer>> RunExplorer::open(const std::filesystem::path& run,
-                                                       const EventStoreOptions& options) {
+base::Result<std::unique_ptr<RunExplorer>> RunExplorer::open(
+    const std::filesystem::path& run, const store::EventStoreOptions& options) {
   auto state = std::make_unique<State>();
   TRY_ASSIGN(state->run, ExploredRun::open(run, options));
   state->search.emplace(*state->run->snapshot()->store, state->run->names());
   return std::unique_ptr<RunExplorer>(new RunExplorer(std::move(state)));
 }
 
-std::shared_ptr<const TimelineRows> RunExplorer::rows() const {
+std::shared_ptr<const timeline::TimelineRows> RunExplorer::rows() const {
   return state_->run->snapshot()->rows;
 }
 
-Result<TimelinePicture> RunExplorer::picture(const PictureRequest& request,
-                                             const std::function<bool()>& wanted) {
+base::Result<timeline::TimelinePicture> RunExplorer::picture(
+    const timeline::PictureRequest& request, const std::function<bool()>& wanted) {
   return make_picture(*state_->run->snapshot(), request, wanted);
 }
 
-Result<RangeFigures> RunExplorer::statistics(const TimeRange& range,
-                                             const std::function<bool()>& wanted) {
+base::Result<timeline::RangeFigures> RunExplorer::statistics(const timeline::TimeRange& range,
+                                                             const std::function<bool()>& wanted) {
   if (const auto known = state_->run->whole(); known && known->range == range) return *known;
   const auto run = state_->run->snapshot();
   auto stragglers =
       std::async(std::launch::async, [&run, &range] { return stragglers_in(*run, range); });
   const RunCollectives collectives = collective_rows(*run, range);
-  TRY_ASSIGN(RangeFigures figures,
+  TRY_ASSIGN(timeline::RangeFigures figures,
              range_statistics(*run->store, collectives.rows, range, wanted, run->totals));
   figures.stragglers = stragglers.get();
   state_->run->take_whole(*run, figures);
   return figures;
 }
 
-TimeRange RunExplorer::whole() const { return whole_range(*rows()); }
+timeline::TimeRange RunExplorer::whole() const { return whole_range(*rows()); }
 
-std::shared_ptr<const RangeFigures> RunExplorer::whole_so_far() const {
+std::shared_ptr<const timeline::RangeFigures> RunExplorer::whole_so_far() const {
   auto known = state_->run->whole();
   return known ? known : state_->run->whole_so_far();
 }
 
-Result<NameHits> RunExplorer::find(const NamePattern& pattern, const std::function<bool()>& wanted,
-                                   std::int64_t until_ns) {
+base::Result<timeline::NameHits> RunExplorer::find(const timeline::NamePattern& pattern,
+                                                   const std::function<bool()>& wanted,
+                                                   std::int64_t until_ns) {
   const auto run = state_->run->snapshot();
-  TRY_ASSIGN(NameHits hits, state_->search->find(pattern, named_rows(*run), wanted, until_ns));
-  for (HitInstance& instance : hits.instances) {
+  TRY_ASSIGN(timeline::NameHits hits,
+             state_->search->find(pattern, named_rows(*run), wanted, until_ns));
+  for (timeline::HitInstance& instance : hits.instances) {
     const RankSnapshot* const rank = run->rank(instance.place.ref.rank);
-    const Step* const step =
+    const model::Step* const step =
         rank == nullptr ? nullptr : rank->rows->step_at(instance.place.start_ns);
     if (step != nullptr) instance.step = step->index;
   }
   return hits;
 }
 
-std::optional<EventPlace> RunExplorer::neighbour_hit(const NamePattern& pattern, int direction,
-                                                     std::int64_t from_ns,
-                                                     const std::function<bool()>& wanted) {
+std::optional<timeline::EventPlace> RunExplorer::neighbour_hit(
+    const timeline::NamePattern& pattern, int direction, std::int64_t from_ns,
+    const std::function<bool()>& wanted) {
   const auto run = state_->run->snapshot();
   auto hit = state_->search->neighbour_hit(pattern, direction, from_ns, named_rows(*run), wanted);
   if (hit) hit->row = row_of_event(*run, hit->ref);
   return hit;
 }
 
-std::optional<EventPlace> RunExplorer::neighbour_event(const EventRef& event, int direction) {
+std::optional<timeline::EventPlace> RunExplorer::neighbour_event(const timeline::EventRef& event,
+                                                                 int direction) {
   return row_neighbour(*state_->run->snapshot(), event, direction);
 }
 
-Result<EventDetails> RunExplorer::details(const EventRef& event) {
+base::Result<timeline::EventDetails> RunExplorer::details(const timeline::EventRef& event) {
   return event_details(*state_->run->snapshot(), event);
 }
 
-Result<StepMemory> RunExplorer::memory(const StepMemoryRequest& request,
-                                       const std::function<bool()>& wanted) {
+base::Result<timeline::StepMemory> RunExplorer::memory(const timeline::StepMemoryRequest& request,
+                                                       const std::function<bool()>& wanted) {
   return memory_of_step(*state_->run->snapshot(), request, wanted);
 }
 
-Result<bool> RunExplorer::work() { return state_->run->work(); }
+base::Result<bool> RunExplorer::work() { return state_->run->work(); }
 double RunExplorer::progress() const { return state_->run->progress(); }
-Result<bool> RunExplorer::refresh() { return state_->run->refresh(); }
+base::Result<bool> RunExplorer::refresh() { return state_->run->refresh(); }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

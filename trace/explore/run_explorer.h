@@ -18,49 +18,52 @@
 #include "trace/timeline/values/step_memory.h"
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class RunExplorer {
  public:
   // Errors: those of the run's files.
-  static Result<std::unique_ptr<RunExplorer>> open(const std::filesystem::path& run,
-                                                   const EventStoreOptions& options = {});
+  static base::Result<std::unique_ptr<RunExplorer>> open(
+      const std::filesystem::path& run, const store::EventStoreOptions& options = {});
   ~RunExplorer();
 
-  std::shared_ptr<const TimelineRows> rows() const;
+  std::shared_ptr<const timeline::TimelineRows> rows() const;
 
   // Milliseconds: the overview where a pixel is longer than its cells, else events, from the cache
   // where they are there. `wanted` is asked in between; false gives up with kFailed.
-  Result<TimelinePicture> picture(const PictureRequest& request,
-                                  const std::function<bool()>& wanted = {});
+  base::Result<timeline::TimelinePicture> picture(const timeline::PictureRequest& request,
+                                                  const std::function<bool()>& wanted = {});
   // Up to tenths of a second for ten million events.
   // Those of the whole run are kept with it, where it is large and nobody writes to it.
-  Result<RangeFigures> statistics(const TimeRange& range, const std::function<bool()>& wanted = {});
-  TimeRange whole() const;
+  base::Result<timeline::RangeFigures> statistics(const timeline::TimeRange& range,
+                                                  const std::function<bool()>& wanted = {});
+  timeline::TimeRange whole() const;
   // What is known of the whole run without waiting: all of it, where it was kept; else what was
   // counted so far by work(); null where nothing was. Milliseconds.
-  std::shared_ptr<const RangeFigures> whole_so_far() const;
+  std::shared_ptr<const timeline::RangeFigures> whole_so_far() const;
   // Of what begins before `until_ns`: how far a replay has come.
-  Result<NameHits> find(const NamePattern& pattern, const std::function<bool()>& wanted = {},
-                        std::int64_t until_ns = INT64_MAX);
+  base::Result<timeline::NameHits> find(const timeline::NamePattern& pattern,
+                                        const std::function<bool()>& wanted = {},
+                                        std::int64_t until_ns = INT64_MAX);
   // The hit after (direction 1) or before (-1) a time, over all rows; none: there is no further
   // one.
-  std::optional<EventPlace> neighbour_hit(const NamePattern& pattern, int direction,
-                                          std::int64_t from_ns,
-                                          const std::function<bool()>& wanted = {});
+  std::optional<timeline::EventPlace> neighbour_hit(const timeline::NamePattern& pattern,
+                                                    int direction, std::int64_t from_ns,
+                                                    const std::function<bool()>& wanted = {});
   // The event behind (direction 1) or before (-1) another one on its row and level.
-  std::optional<EventPlace> neighbour_event(const EventRef& event, int direction);
-  Result<EventDetails> details(const EventRef& event);
+  std::optional<timeline::EventPlace> neighbour_event(const timeline::EventRef& event,
+                                                      int direction);
+  base::Result<timeline::EventDetails> details(const timeline::EventRef& event);
   // Milliseconds for ten thousand allocations.
-  Result<StepMemory> memory(const StepMemoryRequest& request,
-                            const std::function<bool()>& wanted = {});
+  base::Result<timeline::StepMemory> memory(const timeline::StepMemoryRequest& request,
+                                            const std::function<bool()>& wanted = {});
 
   // Reads rows and events, a little with each call; true while there is more to do.
   // For a background thread.
-  Result<bool> work();
+  base::Result<bool> work();
   double progress() const;  // 0 to 1
   // What a live run has committed since; true if anything.
-  Result<bool> refresh();
+  base::Result<bool> refresh();
 
  private:
   struct State;
@@ -68,4 +71,4 @@ class RunExplorer {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

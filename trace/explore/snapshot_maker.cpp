@@ -5,7 +5,7 @@
 
 #include "trace/explore/run/run_contents.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -14,20 +14,21 @@ namespace {
 constexpr std::int64_t kMostCellsOfARow = std::int64_t{1} << 16;
 constexpr std::size_t kMostCells = std::size_t{1} << 22;
 
-std::vector<TimelineRank> ranks_of(const RowCatalogue& catalogue, const RunSnapshot& run) {
+std::vector<timeline::TimelineRank> ranks_of(const timeline::RowCatalogue& catalogue,
+                                             const RunSnapshot& run) {
   auto ranks = catalogue.ranks();
-  for (TimelineRank& rank : ranks) {
+  for (timeline::TimelineRank& rank : ranks) {
     if (const RankSnapshot* const of = run.rank(rank.rank)) rank.host = of->rows->info.host;
     if (!run.clocks) continue;
     const auto& clocks = run.clocks->ranks();
-    const auto clock =
-        std::ranges::find(clocks, rank.rank, [](const RankClock& each) { return each.host.rank; });
+    const auto clock = std::ranges::find(
+        clocks, rank.rank, [](const analysis::RankClock& each) { return each.host.rank; });
     if (clock != clocks.end()) rank.clock_error_ns = clock->error_ns();
   }
   return ranks;
 }
 
-RankSnapshot snapshot_of(const ExploredRank& rank, std::span<const ChunkEntry> chunks,
+RankSnapshot snapshot_of(const ExploredRank& rank, std::span<const store::ChunkEntry> chunks,
                          const LaneScan& scan) {
   RankSnapshot result;
   result.rank = rank.source->rank();
@@ -37,11 +38,11 @@ RankSnapshot snapshot_of(const ExploredRank& rank, std::span<const ChunkEntry> c
   result.extent = extent_of(chunks, *result.rows);
   result.exposure = rank.exposure.classes_of(*result.rows);
   bool has_kernels = false;
-  for (const ChunkEntry& chunk : chunks) {
+  for (const store::ChunkEntry& chunk : chunks) {
     if (result.lanes.empty() || result.lanes.back() != std::pair(chunk.lane, chunk.kind)) {
       result.lanes.emplace_back(chunk.lane, chunk.kind);
     }
-    has_kernels = has_kernels || chunk.kind == EventKind::kKernel;
+    has_kernels = has_kernels || chunk.kind == model::EventKind::kKernel;
   }
   // Operators of a rank with a GPU only launch kernels. Until the scan has seen all, a rank without
   // kernels is taken to compute in its operators.
@@ -52,32 +53,33 @@ RankSnapshot snapshot_of(const ExploredRank& rank, std::span<const ChunkEntry> c
 
 }  // namespace
 
-std::span<const ChunkEntry> chunks_of_rank(std::span<const ChunkEntry> chunks, int rank) {
-  const auto found = std::ranges::equal_range(chunks, rank, {}, &ChunkEntry::rank);
+std::span<const store::ChunkEntry> chunks_of_rank(std::span<const store::ChunkEntry> chunks,
+                                                  int rank) {
+  const auto found = std::ranges::equal_range(chunks, rank, {}, &store::ChunkEntry::rank);
   return {found.begin(), found.end()};
 }
 
-std::shared_ptr<RunSnapshot> SnapshotMaker::make(EventStore& store,
-                                                 std::shared_ptr<const Settings> settings,
+std::shared_ptr<RunSnapshot> SnapshotMaker::make(store::EventStore& store,
+                                                 std::shared_ptr<const job::Settings> settings,
                                                  std::map<int, ExploredRank>& ranks,
                                                  const LaneScan& scan, std::string problem) {
   auto run = std::make_shared<RunSnapshot>();
   run->store = &store;
   run->settings = std::move(settings);
   const auto chunks = store.chunks();
-  std::vector<RankContent> contents;
-  auto rows = std::make_shared<TimelineRows>();
-  Interval extent{INT64_MAX, INT64_MIN};
+  std::vector<timeline::RankContent> contents;
+  auto rows = std::make_shared<timeline::TimelineRows>();
+  base::Interval extent{INT64_MAX, INT64_MIN};
   for (const auto& [number, rank] : ranks) {
     const auto own = chunks_of_rank(*chunks, number);
     run->ranks.push_back(snapshot_of(rank, own, scan));
     const RankSnapshot& added = run->ranks.back();
     contents.push_back(content_of(added, own, scan));
-    for (const ChunkEntry& chunk : own) {
+    for (const store::ChunkEntry& chunk : own) {
       rows->events += chunk.header.count;
       rows->events_of[static_cast<std::size_t>(chunk.kind)] += chunk.header.count;
     }
-    for (const Step& step : added.rows->steps) {
+    for (const model::Step& step : added.rows->steps) {
       rows->steps.push_back({step.index, number, step.start_ns, step.end_ns});
     }
     if (added.extent.length() <= 0) continue;
@@ -90,7 +92,7 @@ std::shared_ptr<RunSnapshot> SnapshotMaker::make(EventStore& store,
   catalogue_.update(contents);
   rows->rows = catalogue_.rows();
   rows->ranks = ranks_of(catalogue_, *run);
-  std::ranges::stable_sort(rows->steps, {}, &StepBorder::start_ns);
+  std::ranges::stable_sort(rows->steps, {}, &timeline::StepBorder::start_ns);
   rows->start_ns = extent.start_ns;
   rows->end_ns = extent.end_ns;
   rows->incomplete = std::move(problem);
@@ -102,7 +104,7 @@ std::shared_ptr<RunSnapshot> SnapshotMaker::make(EventStore& store,
 
 // The longer a run is and the more it holds, the longer are its cells.
 void SnapshotMaker::fit_overviews(RunSnapshot& run, std::map<int, ExploredRank>& ranks,
-                                  Interval extent) {
+                                  base::Interval extent) {
   std::size_t cells = 0;
   for (const auto& [number, rank] : ranks) cells += rank.overview.cell_count();
   const int before = cell_bits_;
@@ -119,4 +121,4 @@ void SnapshotMaker::fit_overviews(RunSnapshot& run, std::map<int, ExploredRank>&
   run.cell_bits = cell_bits_;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

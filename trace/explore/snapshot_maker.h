@@ -14,7 +14,7 @@
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/words/row_catalogue.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // What was read of a rank, and what is found out of it.
 struct ExploredRank {
@@ -26,23 +26,25 @@ struct ExploredRank {
 };
 
 // Of a list that is sorted by rank.
-std::span<const ChunkEntry> chunks_of_rank(std::span<const ChunkEntry> chunks, int rank);
+std::span<const store::ChunkEntry> chunks_of_rank(std::span<const store::ChunkEntry> chunks,
+                                                  int rank);
 
 class SnapshotMaker {
  public:
   // All but the totals. Overviews get the extent and the length of cells that the run needs now.
-  std::shared_ptr<RunSnapshot> make(EventStore& store, std::shared_ptr<const Settings> settings,
+  std::shared_ptr<RunSnapshot> make(store::EventStore& store,
+                                    std::shared_ptr<const job::Settings> settings,
                                     std::map<int, ExploredRank>& ranks, const LaneScan& scan,
                                     std::string problem);
   // More collectives were read.
   void forget_calls() { calls_.forget(); }
 
  private:
-  void fit_overviews(RunSnapshot& run, std::map<int, ExploredRank>& ranks, Interval extent);
+  void fit_overviews(RunSnapshot& run, std::map<int, ExploredRank>& ranks, base::Interval extent);
 
-  RowCatalogue catalogue_;
+  timeline::RowCatalogue catalogue_;
   CallMatcher calls_;
   int cell_bits_ = kFinestCellBits;  // of the overviews
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -15,7 +15,7 @@
 #include "trace/timeline/pieces/join_pieces.h"
 #include "trace/timeline/pieces/piece_folder.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -29,47 +29,48 @@ constexpr std::size_t kMany = 64;
 constexpr std::int64_t kSliverParts = 1000;
 
 struct NamedTime {
-  Interval time;
+  base::Interval time;
   std::uint32_t name = 0;  // a string's id, then a label's number
 };
 
 // One rank's part in the step. Rows of a step have lanes of their own: a process group's number.
 struct StepRank {
   int number = 0;
-  Interval step;
-  RowPart part;
+  base::Interval step;
+  store::RowPart part;
   std::vector<NamedTime> compute;  // may overlap across threads and streams
-  std::vector<Interval> communication, copies;
+  std::vector<base::Interval> communication, copies;
   std::set<int> groups;  // whose collectives touch it
   bool has_units = false, has_detail = false;
-  std::vector<const TimelineRow*> rows;
+  std::vector<const timeline::TimelineRow*> rows;
   std::vector<RowDraft> drafts;
 };
 
 // Sorts out the rows that touch the step of their rank.
 class StepRowSorter {
  public:
-  StepRowSorter(std::vector<StepRank>& ranks, const StepFigures& step, const StringTable& strings)
+  StepRowSorter(std::vector<StepRank>& ranks, const analysis::StepFigures& step,
+                const model::StringTable& strings)
       : ranks_(ranks), step_(step), strings_(strings) {}
 
-  void take_in(const Batch& batch) {
-    for (const Span& span : batch.spans) {
+  void take_in(const model::Batch& batch) {
+    for (const model::Span& span : batch.spans) {
       StepRank* const rank = touched(span.rank, span.start_ns, span.end_ns);
       if (rank == nullptr || span.depth != 0) continue;
       rank->part.rows.spans.push_back(span);
       rank->part.rows.spans.back().lane = 0;
       rank->part.span_ids.push_back(std::ssize(rank->part.rows.spans));
     }
-    for (const Collective& row : batch.collectives) take_in(row);
-    for (const BucketReady& ready : batch.bucket_ready) {
+    for (const model::Collective& row : batch.collectives) take_in(row);
+    for (const model::BucketReady& ready : batch.bucket_ready) {
       StepRank* const rank = ready.step == step_.index ? ready_on(ready) : nullptr;
       if (rank != nullptr) rank->part.rows.bucket_ready.push_back(ready);
     }
-    for (const UnitReady& ready : batch.unit_ready) {
+    for (const model::UnitReady& ready : batch.unit_ready) {
       StepRank* const rank = ready.step == step_.index ? ready_on(ready) : nullptr;
       if (rank != nullptr) rank->part.rows.unit_ready.push_back(ready);
     }
-    for (const EventRun& run : batch.events) take_in(run);
+    for (const model::EventRun& run : batch.events) take_in(run);
   }
 
  private:
@@ -79,7 +80,7 @@ class StepRowSorter {
   }
   StepRank* touched(int number, std::int64_t start_ns, std::int64_t end_ns) {
     StepRank* const rank = rank_at(number);
-    if (rank == nullptr || !is_plausible_time(start_ns, end_ns)) return nullptr;
+    if (rank == nullptr || !base::is_plausible_time(start_ns, end_ns)) return nullptr;
     return start_ns < rank->step.end_ns && end_ns > rank->step.start_ns ? rank : nullptr;
   }
   template <typename Ready>
@@ -89,65 +90,66 @@ class StepRowSorter {
   }
 
   // Also one outside of its own rank's step: other ranks may have waited for it within theirs.
-  void take_in(const Collective& row) {
+  void take_in(const model::Collective& row) {
     StepRank* const rank = rank_at(row.rank);
-    if (rank == nullptr || !is_plausible_time(row.start_ns, row.end_ns)) return;
+    if (rank == nullptr || !base::is_plausible_time(row.start_ns, row.end_ns)) return;
     rank->part.rows.collectives.push_back(row);
     rank->part.rows.collectives.back().lane = row.process_group;
     rank->part.collective_ids.push_back(std::ssize(rank->part.rows.collectives));
     if (touched(row.rank, row.start_ns, row.end_ns) == nullptr) return;
     rank->communication.push_back({row.start_ns, row.end_ns});
     rank->groups.insert(row.process_group);
-    rank->has_units = rank->has_units || row.tag_kind == TagKind::kUnit;
+    rank->has_units = rank->has_units || row.tag_kind == model::TagKind::kUnit;
   }
 
-  void take_in(const EventRun& run) {
-    for (const Event& event : run.events) {
+  void take_in(const model::EventRun& run) {
+    for (const model::Event& event : run.events) {
       const bool makes_sense = event.duration_ns >= 0 && event.start_ns >= 0 &&
                                event.start_ns <= INT64_MAX - event.duration_ns;
       StepRank* const rank =
           makes_sense ? touched(run.rank, event.start_ns, event.end_ns()) : nullptr;
       if (rank == nullptr) continue;
-      const Interval time{event.start_ns, event.end_ns()};
-      switch (activity_of(run.kind, event, strings_.get(run.rank, event.name))) {
-        case Activity::kCompute:
+      const base::Interval time{event.start_ns, event.end_ns()};
+      switch (model::activity_of(run.kind, event, strings_.get(run.rank, event.name))) {
+        case model::Activity::kCompute:
           rank->compute.push_back({time, event.name});
           break;
-        case Activity::kCommunication:
+        case model::Activity::kCommunication:
           rank->communication.push_back(time);
           break;
-        case Activity::kCopy:
+        case model::Activity::kCopy:
           rank->copies.push_back(time);
           break;
-        case Activity::kNone:
+        case model::Activity::kNone:
           break;
       }
     }
   }
 
   std::vector<StepRank>& ranks_;
-  const StepFigures& step_;
-  const StringTable& strings_;
+  const analysis::StepFigures& step_;
+  const model::StringTable& strings_;
 };
 
 // What it did, which is then no longer kept event by event but for computation.
 WindowActivity activity_of_rank(StepRank& rank) {
   std::ranges::stable_sort(rank.compute, {}, [](const NamedTime& at) { return at.time.start_ns; });
-  std::vector<Interval> compute;
+  std::vector<base::Interval> compute;
   compute.reserve(rank.compute.size());
   for (const NamedTime& at : rank.compute) compute.push_back(at.time);
   WindowActivity activity;
   activity.window = rank.step;
-  activity.compute = normalize(std::move(compute));
-  activity.communication = normalize(std::move(rank.communication));
-  activity.copies = normalize(std::move(rank.copies));
+  activity.compute = base::normalize(std::move(compute));
+  activity.communication = base::normalize(std::move(rank.communication));
+  activity.copies = base::normalize(std::move(rank.copies));
   return activity;
 }
 
-RankSnapshot snapshot_of(StepRank& rank, RankRowsBuilder builder, const StringTable& strings) {
+RankSnapshot snapshot_of(StepRank& rank, RankRowsBuilder builder,
+                         const model::StringTable& strings) {
   builder.use_strings(strings);
   builder.add(std::move(rank.part));
-  std::map<StringId, std::uint32_t> labels;
+  std::map<model::StringId, std::uint32_t> labels;
   for (NamedTime& at : rank.compute) {
     const auto [label, is_new] = labels.try_emplace(at.name, 0);
     if (is_new) label->second = builder.label(strings.get(rank.number, at.name));
@@ -162,16 +164,17 @@ RankSnapshot snapshot_of(StepRank& rank, RankRowsBuilder builder, const StringTa
 }
 
 // Who waited for whom.
-std::shared_ptr<const CollectiveCalls> calls_of(const RunSnapshot& run, const HostClocks* clocks) {
-  auto calls = std::make_shared<CollectiveCalls>(collectives_of(run));
-  calls->doubt_waits(clocks != nullptr ? *clocks : HostClocks());
+std::shared_ptr<const analysis::CollectiveCalls> calls_of(const RunSnapshot& run,
+                                                          const analysis::HostClocks* clocks) {
+  auto calls = std::make_shared<analysis::CollectiveCalls>(collectives_of(run));
+  calls->doubt_waits(clocks != nullptr ? *clocks : analysis::HostClocks());
   return calls;
 }
 
 // The rows that the step has. Their addresses may be used once all of them were added.
 class StepCatalogue {
  public:
-  explicit StepCatalogue(const StepFigures& step) {
+  explicit StepCatalogue(const analysis::StepFigures& step) {
     rows_->is_one_step = true;
     rows_->start_ns = step.start_ns;
     rows_->end_ns = step.end_ns;
@@ -185,29 +188,30 @@ class StepCatalogue {
     rank_->device_name = known.info.device_name;
     rank_->host = known.info.host;
     rows_->steps.push_back({index_, of.number, of.step.start_ns, of.step.end_ns});
-    add_row(RowKind::kRibbon, 0, "Ribbon", 0);
-    add_row(RowKind::kPhases, 0, "Phases", known.spans.size());
-    add_row(RowKind::kKernels, 0, "Compute", of.compute.size());
+    add_row(timeline::RowKind::kRibbon, 0, "Ribbon", 0);
+    add_row(timeline::RowKind::kPhases, 0, "Phases", known.spans.size());
+    add_row(timeline::RowKind::kKernels, 0, "Compute", of.compute.size());
     for (const int group : of.groups) {
-      const auto calls = std::ranges::count(known.collectives.rows, group, &Collective::lane);
+      const auto calls =
+          std::ranges::count(known.collectives.rows, group, &model::Collective::lane);
       const std::string name = of.groups.size() == 1 ? "Communication" : group_name(known, group);
-      add_row(RowKind::kCommunication, group, name, static_cast<std::size_t>(calls));
+      add_row(timeline::RowKind::kCommunication, group, name, static_cast<std::size_t>(calls));
     }
     const std::size_t marks = known.bucket_ready.size() + known.unit_ready.size();
     if (of.has_units || marks > 0) {
-      add_row(RowKind::kReady, 0, of.has_units ? "Units" : "Buckets", marks);
+      add_row(timeline::RowKind::kReady, 0, of.has_units ? "Units" : "Buckets", marks);
     }
   }
-  std::shared_ptr<TimelineRows> take() { return std::move(rows_); }
+  std::shared_ptr<timeline::TimelineRows> take() { return std::move(rows_); }
 
  private:
   static std::string group_name(const RankRows& known, int id) {
-    const ProcessGroup* const group = known.group(id);
+    const model::ProcessGroup* const group = known.group(id);
     const auto name = group == nullptr ? std::string_view() : known.text(group->name);
     return name.empty() ? "group " + std::to_string(id) : std::string(name);
   }
-  void add_row(RowKind kind, int lane, std::string label, std::size_t count) {
-    TimelineRow& row = rows_->rows.emplace_back();
+  void add_row(timeline::RowKind kind, int lane, std::string label, std::size_t count) {
+    timeline::TimelineRow& row = rows_->rows.emplace_back();
     row.id = static_cast<int>(rows_->rows.size()) - 1;
     row.rank = rank_->rank;
     row.kind = kind;
@@ -217,26 +221,27 @@ class StepCatalogue {
     rank_->rows.push_back(row.id);
   }
 
-  std::shared_ptr<TimelineRows> rows_ = std::make_shared<TimelineRows>();
-  TimelineRank* rank_ = nullptr;
+  std::shared_ptr<timeline::TimelineRows> rows_ = std::make_shared<timeline::TimelineRows>();
+  timeline::TimelineRank* rank_ = nullptr;
   std::int64_t index_ = 0;
 };
 
 // The ribbon's pieces, each with the share of its time that is of its class.
-std::vector<Piece> ribbon_of(const StepRank& rank, const WindowActivity& all,
-                             const Intervals& optimizer) {
+std::vector<timeline::Piece> ribbon_of(const StepRank& rank, const WindowActivity& all,
+                                       const base::Intervals& optimizer) {
   const auto exact =
-      exact_partition({all.compute, all.communication, all.copies, optimizer}, rank.step);
-  std::vector<Piece> pieces;
+      analysis::exact_partition({all.compute, all.communication, all.copies, optimizer}, rank.step);
+  std::vector<timeline::Piece> pieces;
   auto at = exact.begin();
-  for (const ClassPiece& part : without_slivers(exact, rank.step.length() / kSliverParts)) {
-    Piece& piece = pieces.emplace_back();
+  for (const analysis::ClassPiece& part :
+       analysis::without_slivers(exact, rank.step.length() / kSliverParts)) {
+    timeline::Piece& piece = pieces.emplace_back();
     piece.start_ns = part.time.start_ns;
     piece.end_ns = part.time.end_ns;
     piece.piece_class = part.bar_class;
     for (; at != exact.end() && at->time.start_ns < piece.end_ns; ++at) {
-      const Interval inside{std::max(at->time.start_ns, piece.start_ns),
-                            std::min(at->time.end_ns, piece.end_ns)};
+      const base::Interval inside{std::max(at->time.start_ns, piece.start_ns),
+                                  std::min(at->time.end_ns, piece.end_ns)};
       if (at->bar_class == piece.piece_class) piece.longest_ns += inside.length();
       if (at->time.end_ns > piece.end_ns) break;
     }
@@ -244,37 +249,37 @@ std::vector<Piece> ribbon_of(const StepRank& rank, const WindowActivity& all,
   return pieces;
 }
 
-RowDraft compute_row(const StepRank& rank, const Intervals& optimizer, double ns_per_pixel) {
-  const PixelGrid grid(ns_per_pixel);
-  PieceFolder folder(grid, rank.step, 1);
-  DrawnEvent event;
+RowDraft compute_row(const StepRank& rank, const base::Intervals& optimizer, double ns_per_pixel) {
+  const timeline::PixelGrid grid(ns_per_pixel);
+  timeline::PieceFolder folder(grid, rank.step, 1);
+  timeline::DrawnEvent event;
   for (std::size_t i = 0; i < rank.compute.size(); ++i) {
     event.time = rank.compute[i].time;
     event.name = rank.compute[i].name;
-    const auto phase = first_ending_after(optimizer, event.time.start_ns);
+    const auto phase = base::first_ending_after(optimizer, event.time.start_ns);
     const bool optimizes = phase != optimizer.end() && phase->start_ns <= event.time.start_ns;
-    event.piece_class = optimizes ? TimeClass::kOptimizer : TimeClass::kCompute;
-    event.ref = {EventTableKind::kKernel, rank.number, 0, static_cast<std::uint32_t>(i)};
+    event.piece_class = optimizes ? base::TimeClass::kOptimizer : base::TimeClass::kCompute;
+    event.ref = {timeline::EventTableKind::kKernel, rank.number, 0, static_cast<std::uint32_t>(i)};
     folder.add(event);
   }
   RowDraft draft;
   draft.names_are_labels = true;
   draft.picture.is_exact = true;
   draft.picture.pieces = folder.finish();
-  join_pieces(draft.picture.pieces, grid);
+  timeline::join_pieces(draft.picture.pieces, grid);
   return draft;
 }
 
 void paint_rank(const RunSnapshot& run, StepRank& rank, double ns_per_pixel) {
   const RankSnapshot& snapshot = run.ranks[static_cast<std::size_t>(rank.number)];
   const WindowActivity activity = activity_of_rank(rank);
-  for (const TimelineRow* row : rank.rows) {
+  for (const timeline::TimelineRow* row : rank.rows) {
     RowDraft& draft = rank.drafts.emplace_back();
-    if (row->kind == RowKind::kRibbon) {
+    if (row->kind == timeline::RowKind::kRibbon) {
       if (rank.has_detail)
         draft.picture.pieces = ribbon_of(rank, activity, snapshot.rows->optimizer);
       draft.picture.is_exact = true;
-    } else if (row->kind == RowKind::kKernels) {
+    } else if (row->kind == timeline::RowKind::kKernels) {
       draft = compute_row(rank, snapshot.rows->optimizer, ns_per_pixel);
     } else {
       const double sliver_ns = static_cast<double>(rank.step.length() / kSliverParts);
@@ -287,20 +292,21 @@ void paint_rank(const RunSnapshot& run, StepRank& rank, double ns_per_pixel) {
   rank.compute = {};
 }
 
-std::vector<StepRank> ranks_of(const RunFigures& figures, const StepFigures& step) {
+std::vector<StepRank> ranks_of(const analysis::RunFigures& figures,
+                               const analysis::StepFigures& step) {
   std::vector<StepRank> ranks(std::max(figures.ranks.size(), step.ranks.size()));
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     ranks[i].number = static_cast<int>(i);
     if (i >= step.ranks.size()) continue;
-    const StepBreakdown& own = step.ranks[i];
+    const analysis::StepBreakdown& own = step.ranks[i];
     ranks[i].step = {own.start_ns, own.start_ns + own.step_ns};
     ranks[i].has_detail = own.has_detail;
   }
   return ranks;
 }
 
-StepPicture frame_of(const StepFigures& step) {
-  StepPicture out;
+timeline::StepPicture frame_of(const analysis::StepFigures& step) {
+  timeline::StepPicture out;
   out.step = step.index;
   for (std::size_t i = 0; i < step.ranks.size(); ++i) {
     if (step.ranks[i].step_ns <= 0) continue;  // has not reported the step
@@ -308,22 +314,23 @@ StepPicture frame_of(const StepFigures& step) {
     out.has_detail = out.has_detail || step.ranks[i].has_detail;
   }
   std::ranges::stable_sort(out.by_compute, std::ranges::greater(),
-                           &StepPicture::RankCompute::compute_ns);
+                           &timeline::StepPicture::RankCompute::compute_ns);
   return out;
 }
 
 }  // namespace
 
-void StepPainter::learn(const Batch& batch) {
-  std::map<int, RowPart> parts;
-  const auto part = [&](int rank) -> Batch& { return parts[rank].rows; };
-  for (const ProcessGroup& row : batch.process_groups) part(row.rank).process_groups.push_back(row);
-  for (const Unit& row : batch.units) part(row.rank).units.push_back(row);
-  for (const UnitParameter& row : batch.unit_parameters) {
+void StepPainter::learn(const model::Batch& batch) {
+  std::map<int, store::RowPart> parts;
+  const auto part = [&](int rank) -> model::Batch& { return parts[rank].rows; };
+  for (const model::ProcessGroup& row : batch.process_groups)
+    part(row.rank).process_groups.push_back(row);
+  for (const model::Unit& row : batch.units) part(row.rank).units.push_back(row);
+  for (const model::UnitParameter& row : batch.unit_parameters) {
     part(row.rank).unit_parameters.push_back(row);
   }
   if (batch.rank_info) part(batch.rank_info->rank).rank_info = batch.rank_info;
-  for (const Bucket& row : batch.buckets) {
+  for (const model::Bucket& row : batch.buckets) {
     part(row.rank).buckets.push_back(row);
     for (std::size_t i = 0; i < std::min(row.parameters.size(), row.parameter_bytes.size()); ++i) {
       parts[row.rank].bucket_parameters.push_back({row.rank, row.plan, row.index,
@@ -336,13 +343,15 @@ void StepPainter::learn(const Batch& batch) {
   }
 }
 
-Result<StepPicture> StepPainter::paint(const RunFigures& figures, const StepFigures& step,
-                                       const StringTable& strings, const ReadRows& read) const {
+base::Result<timeline::StepPicture> StepPainter::paint(const analysis::RunFigures& figures,
+                                                       const analysis::StepFigures& step,
+                                                       const model::StringTable& strings,
+                                                       const ReadRows& read) const {
   std::vector<StepRank> ranks = ranks_of(figures, step);
   StepRowSorter sorter(ranks, step, strings);
-  TRY(read([&](const Batch& batch) { sorter.take_in(batch); }));
+  TRY(read([&](const model::Batch& batch) { sorter.take_in(batch); }));
   RunSnapshot run;
-  run.settings = std::make_shared<const Settings>(figures.info.settings);
+  run.settings = std::make_shared<const job::Settings>(figures.info.settings);
   StepCatalogue catalogue(step);
   for (StepRank& rank : ranks) {
     const auto known = known_.find(rank.number);
@@ -351,18 +360,18 @@ Result<StepPicture> StepPainter::paint(const RunFigures& figures, const StepFigu
     if (rank.step.length() > 0) catalogue.add(rank, *run.ranks.back().rows);
   }
   run.calls = calls_of(run, figures.clocks.get());
-  StepPicture out = frame_of(step);
+  timeline::StepPicture out = frame_of(step);
   out.rows = run.rows = catalogue.take();
-  for (const TimelineRow& row : out.rows->rows) {
+  for (const timeline::TimelineRow& row : out.rows->rows) {
     ranks[static_cast<std::size_t>(row.rank)].rows.push_back(&row);
   }
   const double length = static_cast<double>(step.end_ns) - static_cast<double>(step.start_ns);
   const double parts = ranks.size() > kMany ? kPicturePartsOfMany : kPictureParts;
   const double ns_per_pixel = std::max(1.0, length / parts);
-  for_each_side_by_side(thread_count(0), ranks.size(), [&](int, std::size_t i) {
+  base::for_each_side_by_side(base::thread_count(0), ranks.size(), [&](int, std::size_t i) {
     if (!ranks[i].rows.empty()) paint_rank(run, ranks[i], ns_per_pixel);
   });
-  auto picture = std::make_shared<TimelinePicture>();
+  auto picture = std::make_shared<timeline::TimelinePicture>();
   PictureNames names(nullptr);
   for (StepRank& rank : ranks) {
     for (RowDraft& draft : rank.drafts) {
@@ -375,4 +384,4 @@ Result<StepPicture> StepPainter::paint(const RunFigures& figures, const StepFigu
   return out;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

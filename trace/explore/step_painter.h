@@ -12,22 +12,25 @@
 #include "trace/model/strings.h"
 #include "trace/timeline/values/step_picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class StepPainter {
  public:
   // Rows that hold for the whole run: groups, buckets, units, ranks. The others are passed over.
-  void learn(const Batch& batch);
+  void learn(const model::Batch& batch);
 
   // Hands over what touches the step's time, in any order; of a thousand ranks one after the other,
   // so that their events need not be in memory at once.
-  using ReadRows = std::function<Result<void>(const std::function<void(const Batch&)>& take)>;
+  using ReadRows =
+      std::function<base::Result<void>(const std::function<void(const model::Batch&)>& take)>;
   // `step`: of `figures`; `strings`: of all ranks.
-  Result<StepPicture> paint(const RunFigures& figures, const StepFigures& step,
-                            const StringTable& strings, const ReadRows& read) const;
+  base::Result<timeline::StepPicture> paint(const analysis::RunFigures& figures,
+                                            const analysis::StepFigures& step,
+                                            const model::StringTable& strings,
+                                            const ReadRows& read) const;
 
  private:
   std::map<int, RankRowsBuilder> known_;  // by rank
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -1,6 +1,6 @@
 #include "trace/interop/believable_times.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 void BelievableTimes::choose() {
   std::int64_t most = 0, in_row = 0, first = 0;
@@ -31,4 +31,4 @@ std::string_view BelievableTimes::objection(std::int64_t start_ns, std::int64_t 
   return {};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

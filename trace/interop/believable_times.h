@@ -6,7 +6,7 @@
 #include <map>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 class BelievableTimes {
  public:
@@ -26,4 +26,4 @@ class BelievableTimes {
   std::int64_t first_day_ = 0, last_day_ = 0;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

@@ -9,7 +9,7 @@
 #include "trace/store/run/trace_file.h"
 #include "trace/store/write/row_writer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 namespace {
 
@@ -17,23 +17,23 @@ constexpr std::int64_t kCommitInterval = 100'000'000;  // as a live recording
 constexpr std::size_t kFewEvents = 4096;               // not worth a chunk of their own
 
 // Rows are known once they have ended.
-std::int64_t time_of(const Step& row) { return row.end_ns; }
-std::int64_t time_of(const Span& row) { return row.end_ns; }
-std::int64_t time_of(const Collective& row) { return row.end_ns; }
-std::int64_t time_of(const MemorySample& row) { return row.time_ns; }
-std::int64_t time_of(const Event& row) { return row.start_ns; }
+std::int64_t time_of(const model::Step& row) { return row.end_ns; }
+std::int64_t time_of(const model::Span& row) { return row.end_ns; }
+std::int64_t time_of(const model::Collective& row) { return row.end_ns; }
+std::int64_t time_of(const model::MemorySample& row) { return row.time_ns; }
+std::int64_t time_of(const model::Event& row) { return row.start_ns; }
 
-ImportedTimes times_of(const MemorySample& row) { return {row.time_ns, row.time_ns}; }
-ImportedTimes times_of(const Event& row) { return {row.start_ns, row.end_ns()}; }
+ImportedTimes row_times(const model::MemorySample& row) { return {row.time_ns, row.time_ns}; }
+ImportedTimes row_times(const model::Event& row) { return {row.start_ns, row.end_ns()}; }
 template <typename Row>
-ImportedTimes times_of(const Row& row) {
+ImportedTimes row_times(const Row& row) {
   return {row.start_ns, row.end_ns};
 }
 
 template <typename Row>
 void extend(ImportedTimes& times, const std::vector<Row>& rows) {
   for (const Row& row : rows) {
-    const auto [start, end] = times_of(row);
+    const auto [start, end] = row_times(row);
     times.start_ns = std::min(times.start_ns, start);
     times.end_ns = std::max(times.end_ns, end);
   }
@@ -63,7 +63,7 @@ class Slices {
 
 class RowReplay {
  public:
-  explicit RowReplay(const Batch& rows)
+  explicit RowReplay(const model::Batch& rows)
       : rows_(rows),
         steps_(rows.steps),
         spans_(rows.spans),
@@ -73,8 +73,8 @@ class RowReplay {
   }
 
   // What has no time of its own.
-  Batch beginning() const {
-    Batch batch;
+  model::Batch beginning() const {
+    model::Batch batch;
     batch.strings = rows_.strings;
     batch.lanes = rows_.lanes;
     batch.process_groups = rows_.process_groups;
@@ -84,8 +84,8 @@ class RowReplay {
     return batch;
   }
 
-  Batch until(std::int64_t time_ns) {
-    Batch batch;
+  model::Batch until(std::int64_t time_ns) {
+    model::Batch batch;
     steps_.take_until(time_ns, batch.steps);
     spans_.take_until(time_ns, batch.spans);
     collectives_.take_until(time_ns, batch.collectives);
@@ -93,10 +93,10 @@ class RowReplay {
     while (!awaited_.empty() && awaited_.top().time_ns < time_ns) {
       const Awaited next = awaited_.top();
       awaited_.pop();
-      const EventRun& run = rows_.events[next.run];
+      const model::EventRun& run = rows_.events[next.run];
       const auto first = run.events.begin() + static_cast<std::ptrdiff_t>(next.event);
       const auto last = std::ranges::lower_bound(first, run.events.end(), time_ns, {},
-                                                 [](const Event& e) { return time_of(e); });
+                                                 [](const model::Event& e) { return time_of(e); });
       batch.events.push_back({run.rank, run.lane, run.kind, {first, last}});
       await(next.run, static_cast<std::size_t>(last - run.events.begin()));
     }
@@ -122,37 +122,37 @@ class RowReplay {
     if (event < events.size()) awaited_.push({time_of(events[event]), run, event});
   }
 
-  const Batch& rows_;
-  Slices<Step> steps_;
-  Slices<Span> spans_;
-  Slices<Collective> collectives_;
-  Slices<MemorySample> memory_;
+  const model::Batch& rows_;
+  Slices<model::Step> steps_;
+  Slices<model::Span> spans_;
+  Slices<model::Collective> collectives_;
+  Slices<model::MemorySample> memory_;
   std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> awaited_;
 };
 
 }  // namespace
 
-ImportedTimes times_of(const Batch& rows) {
+ImportedTimes times_of(const model::Batch& rows) {
   ImportedTimes times{INT64_MAX, INT64_MIN};
   extend(times, rows.steps);
   extend(times, rows.spans);
   extend(times, rows.collectives);
   extend(times, rows.memory);
-  for (const EventRun& run : rows.events) extend(times, run.events);
+  for (const model::EventRun& run : rows.events) extend(times, run.events);
   return times;
 }
 
 namespace {
 
-std::size_t events_in(const Batch& batch) {
+std::size_t events_in(const model::Batch& batch) {
   std::size_t count = 0;
-  for (const EventRun& run : batch.events) count += run.events.size();
+  for (const model::EventRun& run : batch.events) count += run.events.size();
   return count;
 }
 
 // A slice for each stretch in which there are rows, however far apart those are.
-Result<void> write_slices(RowWriter& writer, const Batch& rows,
-                          const std::function<bool()>& goes_on) {
+base::Result<void> write_slices(store::RowWriter& writer, const model::Batch& rows,
+                                const std::function<bool()>& goes_on) {
   RowReplay replay(rows);
   const auto [start, end] = times_of(rows);
   TRY(writer.begin());
@@ -161,15 +161,15 @@ Result<void> write_slices(RowWriter& writer, const Batch& rows,
   std::size_t pending = 0;
   TRY(writer.begin());
   for (std::int64_t time = start;;) {
-    time = saturated_add(std::max(time, replay.next_time()), kCommitInterval);
-    const Batch batch = replay.until(time);
+    time = base::saturated_add(std::max(time, replay.next_time()), kCommitInterval);
+    const model::Batch batch = replay.until(time);
     TRY(writer.write(batch));
     pending += events_in(batch);
     const bool is_last = replay.next_time() == INT64_MAX;
     if (!is_last && pending < kFewEvents && batch.steps.empty()) continue;
     TRY(writer.commit(std::min(time, end)));
     if (is_last) return {};
-    if (!goes_on()) return fail(ErrorKind::kFailed, "stopped while rows were written");
+    if (!goes_on()) return base::fail(base::ErrorKind::kFailed, "stopped while rows were written");
     pending = 0;
     TRY(writer.begin());
   }
@@ -177,12 +177,13 @@ Result<void> write_slices(RowWriter& writer, const Batch& rows,
 
 }  // namespace
 
-Result<void> write_imported_rows(const std::filesystem::path& file, int rank, const Batch& rows,
-                                 const std::function<bool()>& goes_on) {
-  TRY_ASSIGN(RowWriter writer, RowWriter::create_file(file, rank));
+base::Result<void> write_imported_rows(const std::filesystem::path& file, int rank,
+                                       const model::Batch& rows,
+                                       const std::function<bool()>& goes_on) {
+  TRY_ASSIGN(store::RowWriter writer, store::RowWriter::create_file(file, rank));
   TRY(write_slices(writer, rows, goes_on));
-  { const RowWriter closed = std::move(writer); }
-  return checkpoint_trace_file(file);
+  { const store::RowWriter closed = std::move(writer); }
+  return store::checkpoint_trace_file(file);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

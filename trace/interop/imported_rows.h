@@ -9,17 +9,18 @@
 #include "trace/base/result.h"
 #include "trace/model/batch.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 struct ImportedTimes {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 
 // From the first to the last row that has a time; there is none if the end is before the start.
-ImportedTimes times_of(const Batch& rows);
+ImportedTimes times_of(const model::Batch& rows);
 // `rows`: everything of one rank. `goes_on` is asked between commits; false ends it with kFailed.
 // Errors: those of writing.
-Result<void> write_imported_rows(const std::filesystem::path& file, int rank, const Batch& rows,
-                                 const std::function<bool()>& goes_on);
+base::Result<void> write_imported_rows(const std::filesystem::path& file, int rank,
+                                       const model::Batch& rows,
+                                       const std::function<bool()>& goes_on);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

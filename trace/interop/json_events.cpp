@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 namespace {
 
@@ -20,19 +20,21 @@ bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; 
 
 void JsonEvents::Close::operator()(gzFile_s* file) const { gzclose(file); }
 
-Result<JsonEvents> JsonEvents::open(const std::filesystem::path& file) {
+base::Result<JsonEvents> JsonEvents::open(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error)) {
-    return fail(ErrorKind::kMissing, "there is no file '" + file.string() + "'");
+    return base::fail(base::ErrorKind::kMissing, "there is no file '" + file.string() + "'");
   }
   if (!std::filesystem::is_regular_file(file, error)) {
-    return fail(ErrorKind::kUsage, "'" + file.string() + "' is not a file: give .json or .json.gz");
+    return base::fail(base::ErrorKind::kUsage,
+                      "'" + file.string() + "' is not a file: give .json or .json.gz");
   }
   JsonEvents events(file);
   events.file_bytes_ = static_cast<std::int64_t>(std::filesystem::file_size(file, error));
   events.input_.reset(gzopen(file.c_str(), "rb"));
   if (!events.input_) {
-    return fail(ErrorKind::kIo, "cannot open '" + file.string() + "': " + std::strerror(errno));
+    return base::fail(base::ErrorKind::kIo,
+                      "cannot open '" + file.string() + "': " + std::strerror(errno));
   }
   gzbuffer(events.input_.get(), kInflateBuffer);
   events.buffer_.resize(kFirstBuffer + kPadding);
@@ -44,15 +46,15 @@ double JsonEvents::progress() const {
   return static_cast<double>(gzoffset(input_.get())) / static_cast<double>(file_bytes_);
 }
 
-tl::unexpected<Error> JsonEvents::broken(const std::string& what) const {
-  const auto kind = events_ > 0 ? ErrorKind::kDamaged : ErrorKind::kForeign;
-  return fail(kind, "'" + file_.string() + "' " + what +
-                        (events_ > 0 ? " after " + std::to_string(events_) + " events" : "") +
-                        ": expected a trace of PyTorch's profiler (export_chrome_trace)");
+tl::unexpected<base::Error> JsonEvents::broken(const std::string& what) const {
+  const auto kind = events_ > 0 ? base::ErrorKind::kDamaged : base::ErrorKind::kForeign;
+  return base::fail(kind, "'" + file_.string() + "' " + what +
+                              (events_ > 0 ? " after " + std::to_string(events_) + " events" : "") +
+                              ": expected a trace of PyTorch's profiler (export_chrome_trace)");
 }
 
 // False: the file has ended.
-Result<bool> JsonEvents::read_more() {
+base::Result<bool> JsonEvents::read_more() {
   if (read_all_) return false;
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
@@ -75,7 +77,7 @@ Result<bool> JsonEvents::read_more() {
 }
 
 // The next character that is neither space nor comma; 0 at the end of the file.
-Result<char> JsonEvents::peek() {
+base::Result<char> JsonEvents::peek() {
   for (;;) {
     while (begin_ < end_ && (is_space(buffer_[begin_]) || buffer_[begin_] == ',')) ++begin_;
     if (begin_ < end_) return buffer_[begin_];
@@ -86,7 +88,7 @@ Result<char> JsonEvents::peek() {
 
 // `at`, from begin_, is behind an opening quote and then behind the closing one. False: the file
 // ends before.
-Result<bool> JsonEvents::find_string_end(std::size_t& at) {
+base::Result<bool> JsonEvents::find_string_end(std::size_t& at) {
   std::size_t backslashes = 0;
   for (;;) {
     if (begin_ + at >= end_) {
@@ -100,7 +102,7 @@ Result<bool> JsonEvents::find_string_end(std::size_t& at) {
 }
 
 // The length of the value at begin_; 0: the file ends within it.
-Result<std::size_t> JsonEvents::measure_value() {
+base::Result<std::size_t> JsonEvents::measure_value() {
   std::size_t at = 0;
   int depth = 0;
   for (;;) {
@@ -133,7 +135,7 @@ Result<std::size_t> JsonEvents::measure_value() {
   }
 }
 
-Result<void> JsonEvents::start() {
+base::Result<void> JsonEvents::start() {
   TRY_ASSIGN(const char first, peek());
   if (first != '{' && first != '[') return broken("is not JSON");
   in_object_ = first == '{';
@@ -148,7 +150,7 @@ std::optional<JsonEvents::Piece> JsonEvents::end_early() {
   return std::nullopt;
 }
 
-Result<std::optional<JsonEvents::Piece>> JsonEvents::next_event() {
+base::Result<std::optional<JsonEvents::Piece>> JsonEvents::next_event() {
   TRY_ASSIGN(const char first, peek());
   if (first == '\0') return end_early();
   if (first == ']') {
@@ -165,7 +167,7 @@ Result<std::optional<JsonEvents::Piece>> JsonEvents::next_event() {
   return Piece{true, {}, text};
 }
 
-Result<std::optional<JsonEvents::Piece>> JsonEvents::next_member() {
+base::Result<std::optional<JsonEvents::Piece>> JsonEvents::next_member() {
   TRY_ASSIGN(const char first, peek());
   if (first == '\0') return end_early();
   if (first == '}') {
@@ -193,11 +195,11 @@ Result<std::optional<JsonEvents::Piece>> JsonEvents::next_member() {
   return Piece{false, key_, text};
 }
 
-Result<std::optional<JsonEvents::Piece>> JsonEvents::next() {
+base::Result<std::optional<JsonEvents::Piece>> JsonEvents::next() {
   if (state_ == State::kStart) TRY(start());
   if (state_ == State::kEvents) return next_event();
   if (state_ == State::kMembers) return next_member();
   return std::nullopt;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

@@ -15,7 +15,7 @@
 
 struct gzFile_s;
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 class JsonEvents {
  public:
@@ -23,7 +23,7 @@ class JsonEvents {
   static constexpr std::size_t kPadding = 64;
 
   // Error kMissing: no such file; kIo: not readable.
-  static Result<JsonEvents> open(const std::filesystem::path& file);
+  static base::Result<JsonEvents> open(const std::filesystem::path& file);
 
   struct Piece {
     bool is_event = false;
@@ -31,7 +31,7 @@ class JsonEvents {
     std::string_view text;  // valid until the next call
   };
   // Nothing: the end. Errors: kForeign if this is no trace, kDamaged where it stops to be one.
-  Result<std::optional<Piece>> next();
+  base::Result<std::optional<Piece>> next();
 
   // The file ended within an event, as that of a killed process does; all before it was given.
   bool was_cut_off() const { return cut_off_; }
@@ -45,15 +45,15 @@ class JsonEvents {
   };
 
   explicit JsonEvents(std::filesystem::path file) : file_(std::move(file)) {}
-  Result<bool> read_more();
-  Result<char> peek();
-  Result<std::size_t> measure_value();
-  Result<bool> find_string_end(std::size_t& at);
-  Result<std::optional<Piece>> next_event();
-  Result<std::optional<Piece>> next_member();
-  Result<void> start();
+  base::Result<bool> read_more();
+  base::Result<char> peek();
+  base::Result<std::size_t> measure_value();
+  base::Result<bool> find_string_end(std::size_t& at);
+  base::Result<std::optional<Piece>> next_event();
+  base::Result<std::optional<Piece>> next_member();
+  base::Result<void> start();
   std::optional<Piece> end_early();
-  tl::unexpected<Error> broken(const std::string& what) const;
+  tl::unexpected<base::Error> broken(const std::string& what) const;
 
   std::filesystem::path file_;
   std::unique_ptr<gzFile_s, Close> input_;
@@ -67,4 +67,4 @@ class JsonEvents {
   std::string key_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 namespace {
 
@@ -186,4 +186,4 @@ bool KinetoParser::parse(std::string_view text, KinetoEvent& event) try {
   return false;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

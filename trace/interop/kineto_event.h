@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 enum class KinetoCategory : std::uint8_t {
   kKernel,
@@ -61,4 +61,4 @@ class KinetoParser {
 // "4458676522690.655" µs → ns, to the last digit; what is no number is 0.
 std::int64_t microseconds_to_ns(std::string_view text);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

@@ -16,7 +16,7 @@
 #include "trace/job/run_limits.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 namespace {
 
@@ -34,8 +34,8 @@ struct KinetoFile {
   ImportedTimes times;
 };
 
-tl::unexpected<Error> stopped() {
-  return fail(ErrorKind::kFailed, "the import was stopped; nothing was written");
+tl::unexpected<base::Error> stopped() {
+  return base::fail(base::ErrorKind::kFailed, "the import was stopped; nothing was written");
 }
 
 // "worker0_step_12.json.gz" → "worker0_step_12"
@@ -49,11 +49,11 @@ std::string plain_name(const fs::path& file) {
   return name;
 }
 
-tl::unexpected<Error> not_one_job(const KinetoFile& a, const KinetoFile& b,
-                                  const std::string& why) {
-  return fail(ErrorKind::kUsage, "'" + a.path.string() + "' and '" + b.path.string() +
-                                     "' are not of one job: " + why +
-                                     ". Import them as runs of their own");
+tl::unexpected<base::Error> not_one_job(const KinetoFile& a, const KinetoFile& b,
+                                        const std::string& why) {
+  return base::fail(base::ErrorKind::kUsage, "'" + a.path.string() + "' and '" + b.path.string() +
+                                                 "' are not of one job: " + why +
+                                                 ". Import them as runs of their own");
 }
 
 const std::vector<int>* ranks_of_world(const KinetoJob& job) {
@@ -65,8 +65,8 @@ const std::vector<int>* ranks_of_world(const KinetoJob& job) {
 std::string why_not_one_job(const KinetoJob& a, const KinetoJob& b) {
   if ((a.rank >= 0) != (b.rank >= 0)) return "only one of them says of which rank it is";
   if (a.world_size > 0 && b.world_size > 0 && a.world_size != b.world_size) {
-    return "the one is of " + grouped(a.world_size) + " ranks, the other of " +
-           grouped(b.world_size);
+    return "the one is of " + base::grouped(a.world_size) + " ranks, the other of " +
+           base::grouped(b.world_size);
   }
   if (!a.backend.empty() && !b.backend.empty() && a.backend != b.backend) {
     return "the one communicates with " + a.backend + ", the other with " + b.backend;
@@ -80,16 +80,17 @@ std::string why_not_one_job(const KinetoJob& a, const KinetoJob& b) {
 }
 
 // Numbers that no job has: a damaged file, and memory for nothing.
-Result<void> check_numbers(const KinetoFile& file) {
+base::Result<void> check_numbers(const KinetoFile& file) {
   const int largest = std::max(file.job.rank, file.job.world_size - 1);
-  if (largest < kMostRunRanks) return {};
-  return fail(ErrorKind::kDamaged,
-              "'" + file.path.string() + "' says that it is of rank " + grouped(file.job.rank) +
-                  " of " + grouped(file.job.world_size) + ", but runs have at most " +
-                  grouped(kMostRunRanks) + " ranks: look at its distributedInfo");
+  if (largest < job::kMostRunRanks) return {};
+  return base::fail(base::ErrorKind::kDamaged,
+                    "'" + file.path.string() + "' says that it is of rank " +
+                        base::grouped(file.job.rank) + " of " + base::grouped(file.job.world_size) +
+                        ", but runs have at most " + base::grouped(job::kMostRunRanks) +
+                        " ranks: look at its distributedInfo");
 }
 
-Result<void> check_one_job(const std::vector<KinetoFile>& files) {
+base::Result<void> check_one_job(const std::vector<KinetoFile>& files) {
   for (const KinetoFile& file : files) {
     TRY(check_numbers(file));
     const std::string why = why_not_one_job(files.front().job, file.job);
@@ -103,29 +104,29 @@ class Import {
   Import(std::span<const fs::path> files, const ImportOptions& options)
       : paths_(files), options_(options) {}
 
-  Result<ImportedRun> run(const fs::path& runs_dir);
+  base::Result<ImportedRun> run(const fs::path& runs_dir);
 
  private:
-  Result<void> read(const fs::path& path, std::size_t index);
-  Result<void> take_in(JsonEvents& input, KinetoFile& file, std::size_t index);
-  Result<void> number_ranks();
-  Result<void> check_times(const KinetoFile& file, const ImportedTimes& times);
-  Result<void> describe();
-  Result<fs::path> create(const fs::path& runs_dir);
-  Result<void> write(const fs::path& folder);
+  base::Result<void> read(const fs::path& path, std::size_t index);
+  base::Result<void> take_in(JsonEvents& input, KinetoFile& file, std::size_t index);
+  base::Result<void> number_ranks();
+  base::Result<void> check_times(const KinetoFile& file, const ImportedTimes& times);
+  base::Result<void> describe();
+  base::Result<fs::path> create(const fs::path& runs_dir);
+  base::Result<void> write(const fs::path& folder);
   bool goes_on(double part) const { return !options_.progress || options_.progress(part); }
 
   std::span<const fs::path> paths_;
   const ImportOptions& options_;
   std::map<int, KinetoFile> by_rank_;
-  std::map<int, Batch> rows_;
+  std::map<int, model::Batch> rows_;
   std::vector<KinetoFile> files_;
   int world_size_ = 0;
-  RunInfo info_;
+  model::RunInfo info_;
   ImportedRun result_;
 };
 
-Result<void> Import::take_in(JsonEvents& input, KinetoFile& file, std::size_t index) {
+base::Result<void> Import::take_in(JsonEvents& input, KinetoFile& file, std::size_t index) {
   KinetoParser parser;
   KinetoEvent event;
   const auto count = static_cast<double>(paths_.size());
@@ -148,24 +149,25 @@ Result<void> Import::take_in(JsonEvents& input, KinetoFile& file, std::size_t in
   return {};
 }
 
-Result<void> Import::read(const fs::path& path, std::size_t index) {
+base::Result<void> Import::read(const fs::path& path, std::size_t index) {
   TRY_ASSIGN(JsonEvents input, JsonEvents::open(path));
   KinetoFile& file = files_.emplace_back();
   file.path = path;
   TRY(take_in(input, file, index));
   if (file.events == 0) {
-    return fail(ErrorKind::kForeign,
-                "'" + path.string() + "' holds no events: expected a trace of PyTorch's profiler");
+    return base::fail(
+        base::ErrorKind::kForeign,
+        "'" + path.string() + "' holds no events: expected a trace of PyTorch's profiler");
   }
   if (file.cut_off) {
-    result_.warnings.push_back("'" + path.string() + "' was cut off after " + grouped(file.events) +
-                               " events, which were imported");
+    result_.warnings.push_back("'" + path.string() + "' was cut off after " +
+                               base::grouped(file.events) + " events, which were imported");
   }
   result_.events += file.events;
   return {};
 }
 
-Result<void> Import::number_ranks() {
+base::Result<void> Import::number_ranks() {
   TRY(check_one_job(files_));
   const bool all_know = files_.front().job.rank >= 0;
   int next = 0;
@@ -175,9 +177,10 @@ Result<void> Import::number_ranks() {
     const std::string path = file.path.string();
     const auto [found, is_new] = by_rank_.try_emplace(rank, std::move(file));
     if (!is_new) {
-      return fail(ErrorKind::kUsage, "'" + found->second.path.string() + "' and '" + path +
-                                         "' are both of rank " + std::to_string(rank) +
-                                         ": give one file per rank of one job");
+      return base::fail(base::ErrorKind::kUsage, "'" + found->second.path.string() + "' and '" +
+                                                     path + "' are both of rank " +
+                                                     std::to_string(rank) +
+                                                     ": give one file per rank of one job");
     }
     result_.ranks.push_back(rank);
   }
@@ -186,22 +189,24 @@ Result<void> Import::number_ranks() {
 }
 
 // Ranks of one job work at the same time, as far as their hosts' clocks agree.
-Result<void> Import::check_times(const KinetoFile& file, const ImportedTimes& times) {
+base::Result<void> Import::check_times(const KinetoFile& file, const ImportedTimes& times) {
   if (times.start_ns > times.end_ns) {
-    return fail(ErrorKind::kForeign, "'" + file.path.string() +
-                                         "' holds no events that take place: expected a trace of "
-                                         "PyTorch's profiler");
+    return base::fail(base::ErrorKind::kForeign,
+                      "'" + file.path.string() +
+                          "' holds no events that take place: expected a trace of "
+                          "PyTorch's profiler");
   }
   const KinetoFile& first = by_rank_.begin()->second;
-  const std::int64_t apart = std::max(saturated_difference(times.start_ns, first.times.end_ns),
-                                      saturated_difference(first.times.start_ns, times.end_ns));
+  const std::int64_t apart =
+      std::max(base::saturated_difference(times.start_ns, first.times.end_ns),
+               base::saturated_difference(first.times.start_ns, times.end_ns));
   if (&file == &first || apart <= kMostClockDifference) return {};
   return not_one_job(first, file,
-                     "the one ends " + grouped(apart / 1'000'000'000) +
+                     "the one ends " + base::grouped(apart / 1'000'000'000) +
                          " s before the other begins: ranks of one job work at the same time");
 }
 
-Result<void> Import::describe() {
+base::Result<void> Import::describe() {
   info_.name = !options_.name.empty()     ? options_.name
                : !options_.folder.empty() ? options_.folder.filename().string()
                                           : plain_name(paths_.front());
@@ -214,12 +219,12 @@ Result<void> Import::describe() {
   for (auto& [rank, file] : by_rank_) {
     if (!goes_on(1)) return stopped();
     if (file.rows.uses_gpu()) info_.device = "cuda";
-    Batch rows = file.rows.finish(rank, world_size_, file.job,
-                                  "imported from " + file.path.filename().string());
+    model::Batch rows = file.rows.finish(rank, world_size_, file.job,
+                                         "imported from " + file.path.filename().string());
     file.times = times_of(rows);
     TRY(check_times(file, file.times));
-    for (const Lost& lost : rows.lost) {
-      result_.warnings.push_back("'" + file.path.string() + "': " + grouped(lost.count) +
+    for (const model::Lost& lost : rows.lost) {
+      result_.warnings.push_back("'" + file.path.string() + "': " + base::grouped(lost.count) +
                                  (lost.count == 1 ? " event was" : " events were") +
                                  " left out: " + lost.reason);
     }
@@ -230,29 +235,30 @@ Result<void> Import::describe() {
   return {};
 }
 
-Result<fs::path> Import::create(const fs::path& runs_dir) {
-  if (options_.folder.empty()) return create_run(runs_dir, info_, options_.overwrite);
-  TRY(create_run_in(options_.folder, info_, options_.overwrite));
+base::Result<fs::path> Import::create(const fs::path& runs_dir) {
+  if (options_.folder.empty()) return store::create_run(runs_dir, info_, options_.overwrite);
+  TRY(store::create_run_in(options_.folder, info_, options_.overwrite));
   return options_.folder;
 }
 
-Result<void> Import::write(const fs::path& folder) {
+base::Result<void> Import::write(const fs::path& folder) {
   for (const auto& [rank, rows] : rows_) {
     bool was_stopped = false;
-    const auto written = write_imported_rows(rank_file(folder, rank), rank, rows, [&] {
+    const auto written = write_imported_rows(store::rank_file(folder, rank), rank, rows, [&] {
       was_stopped = !goes_on(1);
       return !was_stopped;
     });
     if (was_stopped) return stopped();
     TRY(written);
   }
-  info_.status = RunStatus::kDone;
-  return update_run(folder, info_);
+  info_.status = model::RunStatus::kDone;
+  return store::update_run(folder, info_);
 }
 
-Result<ImportedRun> Import::run(const fs::path& runs_dir) {
+base::Result<ImportedRun> Import::run(const fs::path& runs_dir) {
   if (paths_.empty()) {
-    return fail(ErrorKind::kUsage, "give at least one trace: FILE.json or FILE.json.gz");
+    return base::fail(base::ErrorKind::kUsage,
+                      "give at least one trace: FILE.json or FILE.json.gz");
   }
   for (std::size_t i = 0; i < paths_.size(); ++i) TRY(read(paths_[i], i));
   TRY(number_ranks());
@@ -281,9 +287,9 @@ bool may_be_kineto(const fs::path& file) {
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
-Result<ImportedRun> import_kineto(std::span<const fs::path> files, const fs::path& runs_dir,
-                                  const ImportOptions& options) {
+base::Result<ImportedRun> import_kineto(std::span<const fs::path> files, const fs::path& runs_dir,
+                                        const ImportOptions& options) {
   return Import(files, options).run(runs_dir);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

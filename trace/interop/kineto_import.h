@@ -12,7 +12,7 @@
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 struct ImportOptions {
   std::string name;  // of the run; "": after the first file
@@ -40,8 +40,8 @@ bool may_be_kineto(const std::filesystem::path& file);
 // none says so, files are ranks in their order. Time and memory grow with the events, whatever
 // times and numbers stand in the files. Errors: kUsage for no files, files that are not of one job
 // (which says why) or a taken name; kForeign for what is no trace; kDamaged; those of writing.
-Result<ImportedRun> import_kineto(std::span<const std::filesystem::path> files,
-                                  const std::filesystem::path& runs_dir,
-                                  const ImportOptions& options = {});
+base::Result<ImportedRun> import_kineto(std::span<const std::filesystem::path> files,
+                                        const std::filesystem::path& runs_dir,
+                                        const ImportOptions& options = {});
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

@@ -8,7 +8,7 @@
 
 #include "trace/job/run_limits.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 namespace {
 
@@ -37,7 +37,8 @@ void take_in_groups(KinetoJob& job, const simdjson::simdjson_result<dom::element
     for (const dom::element rank : ranks) {
       std::int64_t number = 0;
       if (rank.get(number) != simdjson::SUCCESS) continue;
-      if (number >= 0 && number < kMostRunRanks) added.ranks.push_back(static_cast<int>(number));
+      if (number >= 0 && number < job::kMostRunRanks)
+        added.ranks.push_back(static_cast<int>(number));
     }
   }
 }
@@ -70,4 +71,4 @@ void take_in_member(KinetoJob& job, std::string_view key, std::string_view text)
   }
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

@@ -9,7 +9,7 @@
 #include "trace/base/intervals.h"
 #include "trace/interop/nccl_names.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 namespace {
 
@@ -26,38 +26,39 @@ std::string stream_name(const KinetoEvent& event) {
 }
 
 // What users and PyTorch call the phases of a step.
-Phase phase_named(std::string_view name) {
+base::Phase phase_named(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (name.starts_with("nccl:")) return Phase::kOther;
-  if (name.starts_with("Optimizer.step") || has("## optimizer")) return Phase::kOptimizer;
-  if (has("backward")) return Phase::kBackward;
-  if (has("forward") && !has("DistributedDataParallel")) return Phase::kForward;
-  if (name.starts_with("enumerate(DataLoader)")) return Phase::kData;
-  return Phase::kOther;
+  if (name.starts_with("nccl:")) return base::Phase::kOther;
+  if (name.starts_with("Optimizer.step") || has("## optimizer")) return base::Phase::kOptimizer;
+  if (has("backward")) return base::Phase::kBackward;
+  if (has("forward") && !has("DistributedDataParallel")) return base::Phase::kForward;
+  if (name.starts_with("enumerate(DataLoader)")) return base::Phase::kData;
+  return base::Phase::kOther;
 }
 
 }  // namespace
 
-StringId KinetoRank::intern(std::string_view text) {
+model::StringId KinetoRank::intern(std::string_view text) {
   if (text.empty()) return 0;
-  if (strings_.size() + 2 >= kMostStringId && !strings_.contains(std::string(text))) {
+  if (strings_.size() + 2 >= model::kMostStringId && !strings_.contains(std::string(text))) {
     text = kFurtherNames;
   }
   const auto [found, is_new] =
-      strings_.try_emplace(std::string(text), static_cast<StringId>(strings_.size() + 1));
+      strings_.try_emplace(std::string(text), static_cast<model::StringId>(strings_.size() + 1));
   if (is_new) rows_.strings.push_back({0, found->second, found->first});
   return found->second;
 }
 
-int KinetoRank::lane_of(LaneKind kind, const std::string& name) {
+int KinetoRank::lane_of(model::LaneKind kind, const std::string& name) {
   const auto [found, is_new] = lanes_.try_emplace({kind, name}, static_cast<int>(lanes_.size()));
   if (is_new) rows_.lanes.push_back({0, found->second, kind, intern(name)});
   return found->second;
 }
 
-void KinetoRank::add_bulk(const KinetoEvent& event, LaneKind lane_kind, const std::string& lane,
-                          EventKind kind, std::int64_t value, std::uint32_t flags) {
-  Event row;
+void KinetoRank::add_bulk(const KinetoEvent& event, model::LaneKind lane_kind,
+                          const std::string& lane, model::EventKind kind, std::int64_t value,
+                          std::uint32_t flags) {
+  model::Event row;
   row.start_ns = event.start_ns;
   row.duration_ns = event.duration_ns;
   row.name = intern(event.name);
@@ -69,7 +70,7 @@ void KinetoRank::add_bulk(const KinetoEvent& event, LaneKind lane_kind, const st
 
 void KinetoRank::add(const KinetoEvent& event) {
   if (event.category == KinetoCategory::kFlow) return;
-  if (std::abs(event.start_ns) >= kLatestTimeNs || event.duration_ns >= kLatestTimeNs) {
+  if (std::abs(event.start_ns) >= base::kLatestTimeNs || event.duration_ns >= base::kLatestTimeNs) {
     return leave_out("their times are no dates");
   }
   times_.add(event.start_ns);
@@ -77,25 +78,28 @@ void KinetoRank::add(const KinetoEvent& event) {
     case KinetoCategory::kKernel: {
       ++gpu_events_;
       const bool communicates = is_nccl_kernel(event.name);
-      const auto kind = communicates ? LaneKind::kCommunication : LaneKind::kCompute;
-      add_bulk(event, kind, stream_name(event), EventKind::kKernel, 0,
-               communicates ? 0 : kEventCompute);
+      const auto kind = communicates ? model::LaneKind::kCommunication : model::LaneKind::kCompute;
+      add_bulk(event, kind, stream_name(event), model::EventKind::kKernel, 0,
+               communicates ? 0 : model::kEventCompute);
       if (communicates) collectives_.push_back({lane_of(kind, stream_name(event)), event});
       break;
     }
     case KinetoCategory::kCopy:
       ++gpu_events_;
-      add_bulk(event, LaneKind::kCopies, stream_name(event), EventKind::kCopy, event.bytes);
+      add_bulk(event, model::LaneKind::kCopies, stream_name(event), model::EventKind::kCopy,
+               event.bytes);
       break;
     case KinetoCategory::kLaunch:
-      add_bulk(event, LaneKind::kOperators, thread_name(event), EventKind::kLaunch, 0);
+      add_bulk(event, model::LaneKind::kOperators, thread_name(event), model::EventKind::kLaunch,
+               0);
       break;
     case KinetoCategory::kOperator:
-      add_bulk(event, LaneKind::kOperators, thread_name(event), EventKind::kOperator, 0);
+      add_bulk(event, model::LaneKind::kOperators, thread_name(event), model::EventKind::kOperator,
+               0);
       break;
     case KinetoCategory::kPython:
-      add_bulk(event, LaneKind::kOperators, thread_name(event) + ", Python", EventKind::kOperator,
-               0);
+      add_bulk(event, model::LaneKind::kOperators, thread_name(event) + ", Python",
+               model::EventKind::kOperator, 0);
       break;
     case KinetoCategory::kAnnotation:
       add_annotation(event);
@@ -106,8 +110,8 @@ void KinetoRank::add(const KinetoEvent& event) {
     case KinetoCategory::kFlow:
       break;
     case KinetoCategory::kOther:
-      add_bulk(event, LaneKind::kOperators, event.category_text + " of " + event.thread,
-               EventKind::kOperator, 0);
+      add_bulk(event, model::LaneKind::kOperators, event.category_text + " of " + event.thread,
+               model::EventKind::kOperator, 0);
       break;
   }
 }
@@ -115,7 +119,7 @@ void KinetoRank::add(const KinetoEvent& event) {
 // Gloo's and MPI's collectives are annotations, on the threads that carry them out.
 void KinetoRank::add_annotation(const KinetoEvent& event) {
   if (is_host_collective(event.name)) {
-    const int lane = lane_of(LaneKind::kCommunication, thread_name(event));
+    const int lane = lane_of(model::LaneKind::kCommunication, thread_name(event));
     return collectives_.push_back({lane, event});
   }
   annotations_.push_back(
@@ -124,12 +128,13 @@ void KinetoRank::add_annotation(const KinetoEvent& event) {
 
 void KinetoRank::add_memory(const KinetoEvent& event) {
   const bool on_gpu = event.device_type > 0;
-  add_bulk(event, LaneKind::kOperators, thread_name(event), EventKind::kAllocation, event.bytes);
+  add_bulk(event, model::LaneKind::kOperators, thread_name(event), model::EventKind::kAllocation,
+           event.bytes);
   if (!on_gpu || event.total_allocated < 0) return;
-  MemorySample sample;
+  model::MemorySample sample;
   sample.time_ns = event.start_ns;
-  sample.untold = MemorySample::kUntoldPurposes;
-  sample.bytes[static_cast<std::size_t>(MemoryCategory::kOther)] = event.total_allocated;
+  sample.untold = model::MemorySample::kUntoldPurposes;
+  sample.bytes[static_cast<std::size_t>(model::MemoryCategory::kOther)] = event.total_allocated;
   if (event.total_reserved >= 0) {
     sample.reserved_bytes = std::max(event.total_reserved, event.total_allocated);
   }
@@ -139,16 +144,17 @@ void KinetoRank::add_memory(const KinetoEvent& event) {
 // By start, callers before what they call, with their depth.
 void KinetoRank::order_runs() {
   for (auto& [key, events] : runs_) {
-    std::ranges::stable_sort(events, [](const Event& a, const Event& b) {
+    std::ranges::stable_sort(events, [](const model::Event& a, const model::Event& b) {
       return std::pair(a.start_ns, -a.duration_ns) < std::pair(b.start_ns, -b.duration_ns);
     });
-    if (key.second != EventKind::kOperator) continue;
-    std::vector<Event*> callers;
-    for (Event& event : events) {
+    if (key.second != model::EventKind::kOperator) continue;
+    std::vector<model::Event*> callers;
+    for (model::Event& event : events) {
       while (!callers.empty() && callers.back()->end_ns() <= event.start_ns) callers.pop_back();
       const auto depth = std::min<std::size_t>(callers.size(), kDeepest);
-      event.flags |= static_cast<std::uint32_t>(depth) << kEventDepthShift | kEventLeaf;
-      if (!callers.empty()) callers.back()->flags &= ~kEventLeaf;
+      event.flags |=
+          static_cast<std::uint32_t>(depth) << model::kEventDepthShift | model::kEventLeaf;
+      if (!callers.empty()) callers.back()->flags &= ~model::kEventLeaf;
       callers.push_back(&event);
     }
   }
@@ -160,7 +166,7 @@ void KinetoRank::mark_compute() {
   std::vector<bool> is_aten(strings_.size() + 1);
   for (const auto& [text, id] : strings_) is_aten[id] = text.starts_with("aten::");
   for (auto& [key, events] : runs_) {
-    if (key.second != EventKind::kOperator) continue;
+    if (key.second != model::EventKind::kOperator) continue;
     std::vector<std::size_t> others(events.size() + 1);  // before each event
     for (std::size_t i = 0; i < events.size(); ++i) {
       others[i + 1] = others[i] + (is_aten[events[i].name] ? 0 : 1);
@@ -168,10 +174,10 @@ void KinetoRank::mark_compute() {
     for (std::size_t i = 0; i < events.size();) {
       const auto behind =
           std::ranges::lower_bound(events.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                   events.end(), events[i].end_ns(), {}, &Event::start_ns);
+                                   events.end(), events[i].end_ns(), {}, &model::Event::start_ns);
       const auto next = static_cast<std::size_t>(behind - events.begin());
       const bool all_aten = others[next] == others[i];
-      if (all_aten) events[i].flags |= kEventCompute;
+      if (all_aten) events[i].flags |= model::kEventCompute;
       i = all_aten ? next : i + 1;
     }
   }
@@ -180,7 +186,7 @@ void KinetoRank::mark_compute() {
 void KinetoRank::make_steps() {
   for (const Annotation& annotation : annotations_) {
     if (!annotation.name.starts_with(kStepPrefix)) continue;
-    Step step;
+    model::Step step;
     const char* const end = annotation.name.data() + annotation.name.size();
     std::from_chars(annotation.name.data() + kStepPrefix.size(), end, step.index);
     step.start_ns = annotation.start_ns;
@@ -188,14 +194,14 @@ void KinetoRank::make_steps() {
     rows_.steps.push_back(step);
   }
   if (rows_.steps.empty() && first_ns_ < last_ns_) {
-    Step whole;
+    model::Step whole;
     whole.start_ns = first_ns_;
     whole.end_ns = last_ns_;
     rows_.steps.push_back(whole);
   }
-  std::ranges::sort(rows_.steps, {}, &Step::start_ns);
+  std::ranges::sort(rows_.steps, {}, &model::Step::start_ns);
   for (std::size_t i = 0; i < rows_.steps.size(); ++i) {
-    Step& step = rows_.steps[i];
+    model::Step& step = rows_.steps[i];
     step.loss = step.gradient_norm = std::numeric_limits<double>::quiet_NaN();
     step.full_detail = true;
     // The GPU works on after the host has left the step: until the next one begins.
@@ -211,8 +217,8 @@ void KinetoRank::make_phases() {
   std::map<std::string, std::vector<std::int64_t>> open;  // by thread
   for (const Annotation& annotation : annotations_) {
     if (annotation.name.starts_with(kStepPrefix)) continue;
-    Span span;
-    span.lane = lane_of(LaneKind::kPhases, "annotations of thread " + annotation.thread);
+    model::Span span;
+    span.lane = lane_of(model::LaneKind::kPhases, "annotations of thread " + annotation.thread);
     span.start_ns = annotation.start_ns;
     span.end_ns = annotation.end_ns;
     span.step = step_at(annotation.start_ns);
@@ -220,8 +226,8 @@ void KinetoRank::make_phases() {
     auto& ends = open[annotation.thread];
     while (!ends.empty() && ends.back() <= annotation.start_ns) ends.pop_back();
     span.depth = static_cast<int>(ends.size()) + 1;
-    const Phase phase = phase_named(annotation.name);
-    if (phase != Phase::kOther && annotation.start_ns >= phase_end) {
+    const base::Phase phase = phase_named(annotation.name);
+    if (phase != base::Phase::kOther && annotation.start_ns >= phase_end) {
       span.phase = phase;
       span.depth = 0;
       phase_end = annotation.end_ns;
@@ -233,51 +239,52 @@ void KinetoRank::make_phases() {
 }
 
 std::int64_t KinetoRank::step_at(std::int64_t time_ns) const {
-  const auto next = std::ranges::upper_bound(rows_.steps, time_ns, {}, &Step::start_ns);
+  const auto next = std::ranges::upper_bound(rows_.steps, time_ns, {}, &model::Step::start_ns);
   if (next == rows_.steps.begin()) return -1;
-  const Step& step = *std::prev(next);
+  const model::Step& step = *std::prev(next);
   return time_ns < step.end_ns ? step.index : -1;
 }
 
-Phase KinetoRank::phase_at(std::int64_t time_ns) const {
-  const auto next = std::ranges::upper_bound(phases_, time_ns, {}, &Span::start_ns);
-  if (next == phases_.begin()) return Phase::kOther;
-  const Span& span = *std::prev(next);
-  return time_ns < span.end_ns ? span.phase : Phase::kOther;
+base::Phase KinetoRank::phase_at(std::int64_t time_ns) const {
+  const auto next = std::ranges::upper_bound(phases_, time_ns, {}, &model::Span::start_ns);
+  if (next == phases_.begin()) return base::Phase::kOther;
+  const model::Span& span = *std::prev(next);
+  return time_ns < span.end_ns ? span.phase : base::Phase::kOther;
 }
 
 namespace {
 
 // Ranks and base times are known last.
-void set_rank_and_base(Batch& rows, int rank, std::int64_t base_ns) {
+void set_rank_and_base(model::Batch& rows, int rank, std::int64_t base_ns) {
   const auto shift = [&](auto& list, auto... times) {
     for (auto& row : list) {
       row.rank = rank;
-      ((row.*times = saturated_add(row.*times, base_ns)), ...);
+      ((row.*times = base::saturated_add(row.*times, base_ns)), ...);
     }
   };
   shift(rows.strings);
   shift(rows.lanes);
   shift(rows.process_groups);
-  shift(rows.steps, &Step::start_ns, &Step::end_ns);
-  shift(rows.spans, &Span::start_ns, &Span::end_ns);
-  shift(rows.collectives, &Collective::start_ns, &Collective::end_ns);
-  for (Collective& row : rows.collectives) {
+  shift(rows.steps, &model::Step::start_ns, &model::Step::end_ns);
+  shift(rows.spans, &model::Span::start_ns, &model::Span::end_ns);
+  shift(rows.collectives, &model::Collective::start_ns, &model::Collective::end_ns);
+  for (model::Collective& row : rows.collectives) {
     const bool is_known = row.enqueued_ns != kNoCall;
-    row.enqueued_ns = is_known ? saturated_add(row.enqueued_ns, base_ns) : 0;
+    row.enqueued_ns = is_known ? base::saturated_add(row.enqueued_ns, base_ns) : 0;
   }
-  shift(rows.memory, &MemorySample::time_ns);
+  shift(rows.memory, &model::MemorySample::time_ns);
   shift(rows.lost);
-  for (EventRun& run : rows.events) {
+  for (model::EventRun& run : rows.events) {
     run.rank = rank;
-    for (Event& event : run.events) event.start_ns = saturated_add(event.start_ns, base_ns);
+    for (model::Event& event : run.events)
+      event.start_ns = base::saturated_add(event.start_ns, base_ns);
   }
 }
 
 }  // namespace
 
-Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
-                         const std::string& source) {
+model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
+                                const std::string& source) {
   leave_out_unbelievable();
   order_runs();
   mark_compute();
@@ -285,21 +292,21 @@ Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
   make_phases();
   make_groups(job, world_size);
   make_collectives();
-  for (MemorySample& sample : rows_.memory) sample.step = step_at(sample.time_ns);
+  for (model::MemorySample& sample : rows_.memory) sample.step = step_at(sample.time_ns);
   for (auto& [key, events] : runs_) {
     rows_.events.push_back({0, key.first, key.second, std::move(events)});
   }
   for (const auto& [reason, count] : left_out_) rows_.lost.push_back({0, reason, count});
-  RankInfo info;
+  model::RankInfo info;
   info.rank = rank;
-  info.local_rank = static_cast<int>(kNotKnown);
+  info.local_rank = static_cast<int>(model::kNotKnown);
   info.device = uses_gpu() ? "cuda" : "cpu";
   info.device_name = job.device_name;
   info.sources = source;
   info.versions = job.versions;
   rows_.rank_info = info;
   set_rank_and_base(rows_, rank, job.base_ns);
-  Batch rows = std::move(rows_);
+  model::Batch rows = std::move(rows_);
   *this = KinetoRank();
   return rows;
 }
@@ -307,7 +314,9 @@ Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
 void KinetoRank::make_groups(const KinetoJob& job, int world_size) {
   if (job.groups.empty() && collectives_.empty()) return;
   const bool on_host = !collectives_.empty() && gpu_events_ == 0;
-  const StringId backend = intern(!job.backend.empty() ? job.backend : on_host ? "gloo" : "nccl");
+  const model::StringId backend = intern(!job.backend.empty() ? job.backend
+                                         : on_host            ? "gloo"
+                                                              : "nccl");
   for (const KinetoJob::Group& group : job.groups) {
     const int id = static_cast<int>(groups_.size());
     if (!groups_.try_emplace(group.name, id).second) continue;
@@ -329,7 +338,7 @@ int KinetoRank::group_id(const KinetoEvent& event) {
   if (event.group.empty()) return 0;
   const int id = static_cast<int>(groups_.size());
   groups_.emplace(event.group, id);
-  ProcessGroup group{0, id, intern(event.group), intern("nccl"), {}};
+  model::ProcessGroup group{0, id, intern(event.group), intern("nccl"), {}};
   const char* at = event.group_ranks.data();
   const char* const end = at + event.group_ranks.size();
   while (at != end) {
@@ -346,8 +355,8 @@ void KinetoRank::make_collectives() {
   std::unordered_map<std::uint64_t, std::int64_t> launched;
   for (const Call& call : collectives_) launched.emplace(call.event.correlation, 0);
   for (const auto& [key, events] : runs_) {
-    if (key.second != EventKind::kLaunch) continue;
-    for (const Event& event : events) {
+    if (key.second != model::EventKind::kLaunch) continue;
+    for (const model::Event& event : events) {
       const auto found = launched.find(event.correlation);
       if (found != launched.end()) found->second = event.start_ns;
     }
@@ -356,7 +365,7 @@ void KinetoRank::make_collectives() {
   std::map<int, std::int64_t> sequences;
   for (const Call& made : collectives_) {
     const KinetoEvent& event = made.event;
-    Collective row;
+    model::Collective row;
     row.lane = made.lane;
     row.process_group = group_id(event);
     const std::int64_t next = sequences[row.process_group]++;
@@ -391,7 +400,7 @@ void KinetoRank::leave_out_unbelievable() {
     return false;
   };
   for (auto& [key, events] : runs_) {
-    std::erase_if(events, [&](const Event& e) { return leaves(e.start_ns, e.end_ns()); });
+    std::erase_if(events, [&](const model::Event& e) { return leaves(e.start_ns, e.end_ns()); });
   }
   std::erase_if(runs_, [](const auto& run) { return run.second.empty(); });
   std::erase_if(annotations_, [&](const Annotation& a) { return leaves(a.start_ns, a.end_ns); });
@@ -403,9 +412,9 @@ void KinetoRank::leave_out_unbelievable() {
     return is_kernel ? !times_.objection(event.start_ns, end_ns).empty()
                      : leaves(event.start_ns, end_ns);
   });
-  std::erase_if(rows_.memory, [&](const MemorySample& sample) {
+  std::erase_if(rows_.memory, [&](const model::MemorySample& sample) {
     return !times_.objection(sample.time_ns, sample.time_ns).empty();
   });
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

@@ -14,7 +14,7 @@
 #include "trace/interop/kineto_event.h"
 #include "trace/model/batch.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 // What a trace says of its job outside its events.
 struct KinetoJob {
@@ -41,7 +41,7 @@ class KinetoRank {
 
   // All rows, each list in order of time, less those whose times cannot be believed: `lost` says
   // how many and why. Afterwards this object is empty.
-  Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source);
+  model::Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source);
 
   bool uses_gpu() const { return gpu_events_ > 0; }
 
@@ -54,13 +54,13 @@ class KinetoRank {
     int lane = 0;
     KinetoEvent event;
   };
-  using RunKey = std::pair<int, EventKind>;
+  using RunKey = std::pair<int, model::EventKind>;
 
-  StringId intern(std::string_view text);
-  int lane_of(LaneKind kind, const std::string& name);
-  std::vector<Event>& run_of(int lane, EventKind kind) { return runs_[{lane, kind}]; }
-  void add_bulk(const KinetoEvent& event, LaneKind lane_kind, const std::string& lane,
-                EventKind kind, std::int64_t value, std::uint32_t flags = 0);
+  model::StringId intern(std::string_view text);
+  int lane_of(model::LaneKind kind, const std::string& name);
+  std::vector<model::Event>& run_of(int lane, model::EventKind kind) { return runs_[{lane, kind}]; }
+  void add_bulk(const KinetoEvent& event, model::LaneKind lane_kind, const std::string& lane,
+                model::EventKind kind, std::int64_t value, std::uint32_t flags = 0);
   void add_annotation(const KinetoEvent& event);
   void add_memory(const KinetoEvent& event);
   void leave_out_unbelievable();
@@ -72,14 +72,14 @@ class KinetoRank {
   void make_collectives();
   int group_id(const KinetoEvent& event);
   std::int64_t step_at(std::int64_t time_ns) const;
-  Phase phase_at(std::int64_t time_ns) const;
+  base::Phase phase_at(std::int64_t time_ns) const;
 
-  Batch rows_;
-  std::unordered_map<std::string, StringId> strings_;
-  std::map<std::pair<LaneKind, std::string>, int> lanes_;
-  std::map<RunKey, std::vector<Event>> runs_;
+  model::Batch rows_;
+  std::unordered_map<std::string, model::StringId> strings_;
+  std::map<std::pair<model::LaneKind, std::string>, int> lanes_;
+  std::map<RunKey, std::vector<model::Event>> runs_;
   std::vector<Annotation> annotations_;
-  std::vector<Span> phases_;  // those of depth 0, by start
+  std::vector<model::Span> phases_;  // those of depth 0, by start
   std::vector<Call> collectives_;
   std::map<std::string, int> groups_;
   std::map<std::string, std::int64_t> left_out_;
@@ -88,4 +88,4 @@ class KinetoRank {
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

@@ -3,26 +3,26 @@
 #include <algorithm>
 #include <string>
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 namespace {
 
 struct FunctionName {
   std::string_view part;  // of the name in lower case, without underscores
-  CollectiveFunction function;
+  model::CollectiveFunction function;
 };
 // The first that fits: "reduce" is part of others.
 constexpr FunctionName kFunctions[] = {
-    {"allreduce", CollectiveFunction::kAllReduce},
-    {"reducescatter", CollectiveFunction::kReduceScatter},
-    {"allgather", CollectiveFunction::kAllGather},
-    {"alltoall", CollectiveFunction::kAllToAll},
-    {"broadcast", CollectiveFunction::kBroadcast},
-    {"barrier", CollectiveFunction::kBarrier},
-    {"sendrecv", CollectiveFunction::kSend},
-    {"recv", CollectiveFunction::kReceive},
-    {"send", CollectiveFunction::kSend},
-    {"reduce", CollectiveFunction::kReduce},
+    {"allreduce", model::CollectiveFunction::kAllReduce},
+    {"reducescatter", model::CollectiveFunction::kReduceScatter},
+    {"allgather", model::CollectiveFunction::kAllGather},
+    {"alltoall", model::CollectiveFunction::kAllToAll},
+    {"broadcast", model::CollectiveFunction::kBroadcast},
+    {"barrier", model::CollectiveFunction::kBarrier},
+    {"sendrecv", model::CollectiveFunction::kSend},
+    {"recv", model::CollectiveFunction::kReceive},
+    {"send", model::CollectiveFunction::kSend},
+    {"reduce", model::CollectiveFunction::kReduce},
 };
 
 struct TypeName {
@@ -52,12 +52,12 @@ std::string plain(std::string_view name) {
   return text;
 }
 
-CollectiveFunction function_in(std::string_view name) {
+model::CollectiveFunction function_in(std::string_view name) {
   const std::string text = plain(name);
   for (const FunctionName& each : kFunctions) {
     if (text.find(each.part) != std::string::npos) return each.function;
   }
-  return CollectiveFunction::kOther;
+  return model::CollectiveFunction::kOther;
 }
 
 }  // namespace
@@ -68,9 +68,10 @@ bool is_host_collective(std::string_view name) {
   return name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("ucc:");
 }
 
-CollectiveFunction collective_function(std::string_view collective, std::string_view kernel) {
-  const CollectiveFunction named = function_in(collective);
-  return named == CollectiveFunction::kOther ? function_in(kernel) : named;
+model::CollectiveFunction collective_function(std::string_view collective,
+                                              std::string_view kernel) {
+  const model::CollectiveFunction named = function_in(collective);
+  return named == model::CollectiveFunction::kOther ? function_in(kernel) : named;
 }
 
 TorchType torch_type(std::string_view c10_name) {
@@ -78,15 +79,15 @@ TorchType torch_type(std::string_view c10_name) {
   return found == std::end(kTypes) ? TorchType{c10_name, 0} : found->type;
 }
 
-std::int64_t collective_bytes(CollectiveFunction function, std::int64_t in_elements,
+std::int64_t collective_bytes(model::CollectiveFunction function, std::int64_t in_elements,
                               std::int64_t out_elements, std::int64_t element_bytes) {
-  const bool gathers = function == CollectiveFunction::kAllGather;
+  const bool gathers = function == model::CollectiveFunction::kAllGather;
   const std::int64_t elements = gathers ? out_elements : in_elements;
-  if (elements == 0 || function == CollectiveFunction::kBarrier) return 0;
+  if (elements == 0 || function == model::CollectiveFunction::kBarrier) return 0;
   std::int64_t bytes = 0;
   const bool is_told =
       elements > 0 && element_bytes > 0 && !__builtin_mul_overflow(elements, element_bytes, &bytes);
-  return is_told ? bytes : kNotKnown;
+  return is_told ? bytes : model::kNotKnown;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

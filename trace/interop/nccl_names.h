@@ -6,7 +6,7 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 // "ncclDevKernel_AllGather_RING_LL(…)", "ncclKernel_SendRecv…", "nccl:all_reduce".
 bool is_nccl_kernel(std::string_view name);
@@ -16,7 +16,7 @@ bool is_host_collective(std::string_view name);
 
 // From PyTorch's name of the collective ("_allgather_base"), else from the kernel's. Send and
 // receive share a kernel: without PyTorch's name they are kSend.
-CollectiveFunction collective_function(std::string_view collective, std::string_view kernel);
+model::CollectiveFunction collective_function(std::string_view collective, std::string_view kernel);
 
 struct TorchType {
   std::string_view name;   // "bfloat16", as Python writes it
@@ -27,7 +27,7 @@ TorchType torch_type(std::string_view c10_name);
 
 // S of nccl-tests: the total over ranks for gather and scatter. kNotKnown where a count or the
 // size of a value is not told.
-std::int64_t collective_bytes(CollectiveFunction function, std::int64_t in_elements,
+std::int64_t collective_bytes(model::CollectiveFunction function, std::int64_t in_elements,
                               std::int64_t out_elements, std::int64_t element_bytes);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

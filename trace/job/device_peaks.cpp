@@ -6,7 +6,7 @@
 #include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -112,7 +112,7 @@ std::span<const DevicePeak> device_peaks() { return kPeaks; }
 const DevicePeak* find_device_peak(std::string_view device_name) {
   const std::string plain = plain_name(device_name);
   for (const DevicePeak& peak : kPeaks) {
-    if (equal_but_for_case(peak.name, plain)) return &peak;
+    if (base::equal_but_for_case(peak.name, plain)) return &peak;
   }
   return nullptr;
 }
@@ -138,4 +138,4 @@ PeakFlops peak_flops(const Settings& settings, std::string_view device_name, boo
                              ", " + std::string(peak->source)};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

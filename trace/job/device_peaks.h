@@ -8,7 +8,7 @@
 
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 // Dense peaks in TFLOP/s, with sums in fp32 as cuBLAS keeps them, at the clocks that the source
 // assumes; 0: the device has no such unit.
@@ -34,4 +34,4 @@ struct PeakFlops {
 // By the knob `peak_tflops`, else by the table for the precision that matrices are multiplied in.
 PeakFlops peak_flops(const Settings& settings, std::string_view device_name, bool allows_tf32);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -101,4 +101,4 @@ std::vector<std::pair<std::string, std::string>> parse_environment(std::string_v
   return variables;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -12,7 +12,7 @@
 
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 struct EnvironmentChange {
   std::string_view name;
@@ -32,4 +32,4 @@ std::string noted_environment(const std::function<const char*(const char*)>& loo
 // The other way round.
 std::vector<std::pair<std::string, std::string>> parse_environment(std::string_view lines);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

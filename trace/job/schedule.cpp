@@ -8,7 +8,7 @@
 
 #include "trace/base/text.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -20,7 +20,7 @@ std::string shortest(double number) {
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
-  text = trimmed(text.substr(prefix.size()));
+  text = base::trimmed(text.substr(prefix.size()));
   return true;
 }
 
@@ -38,17 +38,18 @@ struct Pair {
 std::vector<Pair> split_pairs(std::string_view text) {
   if (text.ends_with(',')) text.remove_suffix(1);  // says nothing
   std::vector<Pair> pairs;
-  for (const std::string_view part : split(text, ',')) {
+  for (const std::string_view part : base::split(text, ',')) {
     const auto equals = std::min(part.find('='), part.size());
     const std::string_view value = part.substr(std::min(equals + 1, part.size()));
-    pairs.push_back({trimmed(part.substr(0, equals)), trimmed(value)});
+    pairs.push_back({base::trimmed(part.substr(0, equals)), base::trimmed(value)});
   }
   return pairs;
 }
 
-tl::unexpected<Error> bad(std::string_view what, std::string_view text, std::string_view use) {
-  return fail(ErrorKind::kUsage, std::string(what) + ": '" + shortened(text) +
-                                     "' is not valid; use " + std::string(use) + ".");
+tl::unexpected<base::Error> bad(std::string_view what, std::string_view text,
+                                std::string_view use) {
+  return base::fail(base::ErrorKind::kUsage, std::string(what) + ": '" + base::shortened(text) +
+                                                 "' is not valid; use " + std::string(use) + ".");
 }
 
 bool parse_nonnegative(std::string_view text, double& number) {
@@ -73,9 +74,10 @@ constexpr std::array<FaultName, 7> kFaults{{
     {"unequal_size", InjectedFault::kUnequalSize},
 }};
 
-bool parse_phase(std::string_view text, Phase& phase) {
-  for (Phase candidate : {Phase::kData, Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
-    if (text == to_string(candidate)) {
+bool parse_phase(std::string_view text, base::Phase& phase) {
+  for (base::Phase candidate : {base::Phase::kData, base::Phase::kForward, base::Phase::kBackward,
+                                base::Phase::kOptimizer}) {
+    if (text == base::to_string(candidate)) {
       phase = candidate;
       return true;
     }
@@ -102,7 +104,7 @@ bool apply_pair(const Pair& pair, Injection& injection, bool& has_fault) {
   return false;
 }
 
-Result<Injection> parse_injection(std::string_view text) {
+base::Result<Injection> parse_injection(std::string_view text) {
   Injection injection;
   bool has_fault = false;
   for (const Pair& pair : split_pairs(text)) {
@@ -112,9 +114,9 @@ Result<Injection> parse_injection(std::string_view text) {
   return injection;
 }
 
-Result<RecordSchedule> parse_schedule(std::string_view knob, std::string_view text,
-                                      std::string_view use) {
-  std::string_view rest = trimmed(text);
+base::Result<RecordSchedule> parse_schedule(std::string_view knob, std::string_view text,
+                                            std::string_view use) {
+  std::string_view rest = base::trimmed(text);
   RecordSchedule schedule;
   if (take_prefix(rest, "every")) {
     if (rest == "step") return schedule;
@@ -136,15 +138,15 @@ Result<RecordSchedule> parse_schedule(std::string_view knob, std::string_view te
 
 }  // namespace
 
-Result<RecordSchedule> parse_record_schedule(std::string_view text) {
-  if (trimmed(text) == "none") return RecordSchedule{.last = -1};
+base::Result<RecordSchedule> parse_record_schedule(std::string_view text) {
+  if (base::trimmed(text) == "none") return RecordSchedule{.last = -1};
   return parse_schedule("record", text, "every step, steps 10..20, every 10th, or none");
 }
 
-Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text) {
+base::Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text) {
   constexpr std::string_view kKnob = "record_allocations";
   constexpr std::string_view kUse = "off, step 4, steps 4..6, every 10th, or every step";
-  const std::string_view all = trimmed(text);
+  const std::string_view all = base::trimmed(text);
   if (all == "off") return std::optional<RecordSchedule>();
   std::string_view rest = all;
   if (take_prefix(rest, "step") && !rest.starts_with("s")) {
@@ -157,10 +159,10 @@ Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view
   return std::optional(schedule);
 }
 
-Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text) {
+base::Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text) {
   constexpr std::string_view kUse =
       "off, or latency_us=50,gbit_per_s=10 (above 0; 8 Gbit/s = 1 GB/s)";
-  text = trimmed(text);
+  text = base::trimmed(text);
   if (text == "off") return std::optional<SimulatedLink>();
   SimulatedLink link;
   for (const Pair& pair : split_pairs(text)) {
@@ -184,14 +186,14 @@ std::string link_text(std::string_view setting) {
          (latency_us < 1000 ? shortest(latency_us) + " µs" : shortest(latency_us / 1000) + " ms");
 }
 
-Result<std::vector<Injection>> parse_injections(std::string_view text) {
+base::Result<std::vector<Injection>> parse_injections(std::string_view text) {
   std::vector<Injection> injections;
-  text = trimmed(text);
+  text = base::trimmed(text);
   if (text == "off") return injections;
-  for (const std::string_view part : split(text, ';')) {
-    TRY_ASSIGN(injections.emplace_back(), parse_injection(trimmed(part)));
+  for (const std::string_view part : base::split(text, ';')) {
+    TRY_ASSIGN(injections.emplace_back(), parse_injection(base::trimmed(part)));
   }
   return injections;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -11,7 +11,7 @@
 #include "trace/base/phase.h"
 #include "trace/base/result.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 // "every step" | "steps 10..20" | "every 10th" | "none"  (also "10..20" and "every 10")
 struct RecordSchedule {
@@ -25,9 +25,9 @@ struct RecordSchedule {
   // No step has detail, and whatever would collect it need not start.
   bool is_empty() const { return last < first; }
 };
-Result<RecordSchedule> parse_record_schedule(std::string_view text);
+base::Result<RecordSchedule> parse_record_schedule(std::string_view text);
 // "off" (none) | "step 4" | any of the above: the steps whose single allocations are recorded.
-Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text);
+base::Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text);
 
 // "off" | "latency_us=50,gbps=10": a collective of n ranks and S bytes takes at least
 // latency + S·traffic factor ÷ bandwidth. gbps is 10⁹ bits per second.
@@ -35,7 +35,7 @@ struct SimulatedLink {
   double latency_us = 0;
   double gbps = 0;
 };
-Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text);
+base::Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text);
 // For people: "1 Gbit/s, 100 µs". What is no link stays as it is.
 std::string link_text(std::string_view setting);
 
@@ -55,10 +55,10 @@ struct Injection {
   int rank = 0;
   std::int64_t step = 0;
   bool repeats = false;
-  Phase phase = Phase::kForward;
+  base::Phase phase = base::Phase::kForward;
   InjectedFault fault = InjectedFault::kDelay;
   double delay_ms = 0;
 };
-Result<std::vector<Injection>> parse_injections(std::string_view text);
+base::Result<std::vector<Injection>> parse_injections(std::string_view text);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

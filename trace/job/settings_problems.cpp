@@ -10,7 +10,7 @@
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/strategy.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -174,7 +174,8 @@ void check_inputs(const Settings& s, std::vector<SettingProblem>& problems) {
 }
 
 bool is_among(std::string_view name, std::span<const std::string_view> choices) {
-  return std::ranges::any_of(choices, [&](auto each) { return equal_but_for_case(each, name); });
+  return std::ranges::any_of(choices,
+                             [&](auto each) { return base::equal_but_for_case(each, name); });
 }
 
 std::string joined(std::span<const std::string_view> names) {
@@ -192,7 +193,7 @@ void check_names(std::string_view knob, std::string_view value,
                                                        "broadcast", "reduce"};
   if (value == "auto") return;
   const auto choices = find_knob(knob)->choices.subspan(1);  // without auto
-  for (std::string_view list : split(value, ';')) {
+  for (std::string_view list : base::split(value, ';')) {
     if (const auto colon = list.find(':'); colon != list.npos) {
       const std::string_view function = list.substr(0, colon);
       if (!is_among(function, kFunctions)) {
@@ -203,7 +204,7 @@ void check_names(std::string_view knob, std::string_view value,
       list.remove_prefix(colon + 1);
     }
     if (list.starts_with('^')) list.remove_prefix(1);
-    for (const std::string_view name : split(list, ',')) {
+    for (const std::string_view name : base::split(list, ',')) {
       if (is_among(name, choices)) continue;
       problems.push_back({knob, std::string(knob) + ": NCCL knows no \"" + std::string(name) +
                                     "\"; use auto, or one or several of " + joined(choices) +
@@ -260,14 +261,14 @@ std::vector<SettingProblem> problems_of(const Settings& settings) {
   return problems;
 }
 
-Result<void> validate(const Settings& settings) {
+base::Result<void> validate(const Settings& settings) {
   const auto problems = problems_of(settings);
   if (problems.empty()) return {};
   std::string message;
   for (const SettingProblem& problem : problems) {
     message += (message.empty() ? "" : "\n") + problem.message;
   }
-  return fail(ErrorKind::kUsage, std::move(message));
+  return base::fail(base::ErrorKind::kUsage, std::move(message));
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

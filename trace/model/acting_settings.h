@@ -6,12 +6,12 @@
 
 #include "trace/model/run_info.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 // What a run chose where its settings left the choice to it; 0: not known.
 struct ChosenValues {
   std::int64_t threads_per_rank = 0;
-  std::int64_t loss_chunk_tokens = kAuto;  // kAuto: not known
+  std::int64_t loss_chunk_tokens = job::kAuto;  // kAuto: not known
 };
 
 // The cap of DDP's first bucket in MiB: `chosen`, or where that is auto 1 if `bucket_cap_mb`
@@ -20,6 +20,6 @@ double first_bucket_mb(double chosen, double bucket_cap_mb);
 
 // `auto` replaced by what was chosen, as far as that is known; what the strategy does not obey, and
 // what no step's time depends on (how many steps there are, the seed), at its default.
-Settings acting_settings(const RunInfo& info, const ChosenValues& chosen);
+job::Settings acting_settings(const RunInfo& info, const ChosenValues& chosen);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

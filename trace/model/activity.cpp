@@ -2,16 +2,17 @@
 
 #include "trace/base/enum_text.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 namespace {
 
 // Calls visit(phase, interval) for the disjoint pieces of the step that phases cover.
 template <typename Visit>
-void visit_phases(Interval step, const std::vector<PhaseInterval>& phases, Visit visit) {
+void visit_phases(base::Interval step, const std::vector<PhaseInterval>& phases, Visit visit) {
   auto cursor = step.start_ns;
   for (const auto& phase : phases) {
-    const Interval piece{std::max(phase.start_ns, cursor), std::min(phase.end_ns, step.end_ns)};
+    const base::Interval piece{std::max(phase.start_ns, cursor),
+                               std::min(phase.end_ns, step.end_ns)};
     if (piece.end_ns <= piece.start_ns) continue;
     visit(phase.phase, piece);
     cursor = piece.end_ns;
@@ -35,47 +36,48 @@ Activity activity_of(EventKind kind, const Event& event, std::string_view name) 
   return Activity::kNone;
 }
 
-std::array<std::int64_t, kPhaseCount> partition_by_phase(Interval step,
-                                                         const std::vector<PhaseInterval>& phases) {
-  std::array<std::int64_t, kPhaseCount> sums{};
+std::array<std::int64_t, base::kPhaseCount> partition_by_phase(
+    base::Interval step, const std::vector<PhaseInterval>& phases) {
+  std::array<std::int64_t, base::kPhaseCount> sums{};
   auto rest = step.length();
-  visit_phases(step, phases, [&](Phase phase, Interval piece) {
+  visit_phases(step, phases, [&](base::Phase phase, base::Interval piece) {
     sums[static_cast<std::size_t>(phase)] += piece.length();
     rest -= piece.length();
   });
-  sums[static_cast<std::size_t>(Phase::kOther)] += rest;
+  sums[static_cast<std::size_t>(base::Phase::kOther)] += rest;
   return sums;
 }
 
-Intervals phase_intervals(Interval step, const std::vector<PhaseInterval>& phases, Phase phase) {
-  std::vector<Interval> pieces;
-  visit_phases(step, phases, [&](Phase found, Interval piece) {
+base::Intervals phase_intervals(base::Interval step, const std::vector<PhaseInterval>& phases,
+                                base::Phase phase) {
+  std::vector<base::Interval> pieces;
+  visit_phases(step, phases, [&](base::Phase found, base::Interval piece) {
     if (found == phase) pieces.push_back(piece);
   });
-  return normalize(std::move(pieces));
+  return base::normalize(std::move(pieces));
 }
 
-TimeClass phase_class(Phase phase) {
+base::TimeClass phase_class(base::Phase phase) {
   switch (phase) {
-    case Phase::kData:
-      return TimeClass::kData;
-    case Phase::kForward:
-      return TimeClass::kForward;
-    case Phase::kBackward:
-      return TimeClass::kBackward;
-    case Phase::kOptimizer:
-      return TimeClass::kOptimizerPhase;
-    case Phase::kEvaluation:
-      return TimeClass::kEvaluation;
-    case Phase::kCheckpoint:
-    case Phase::kOther:
-      return TimeClass::kOtherPhase;
+    case base::Phase::kData:
+      return base::TimeClass::kData;
+    case base::Phase::kForward:
+      return base::TimeClass::kForward;
+    case base::Phase::kBackward:
+      return base::TimeClass::kBackward;
+    case base::Phase::kOptimizer:
+      return base::TimeClass::kOptimizerPhase;
+    case base::Phase::kEvaluation:
+      return base::TimeClass::kEvaluation;
+    case base::Phase::kCheckpoint:
+    case base::Phase::kOther:
+      return base::TimeClass::kOtherPhase;
   }
-  return TimeClass::kOtherPhase;
+  return base::TimeClass::kOtherPhase;
 }
 
-TimeClass phase_class_of_name(std::string_view name) {
-  return phase_class(enum_from_text(name, Phase::kOther).value_or(Phase::kOther));
+base::TimeClass phase_class_of_name(std::string_view name) {
+  return phase_class(base::enum_from_text(name, base::Phase::kOther).value_or(base::Phase::kOther));
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

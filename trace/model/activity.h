@@ -12,7 +12,7 @@
 #include "trace/base/time_partition.h"
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 // What a bulk event counts as.
 enum class Activity : std::uint8_t { kNone, kCompute, kCommunication, kCopy };
@@ -24,21 +24,22 @@ Activity activity_of(EventKind kind, const Event& event, std::string_view name);
 struct PhaseInterval {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  Phase phase = Phase::kOther;
+  base::Phase phase = base::Phase::kOther;
 
   auto operator<=>(const PhaseInterval&) const = default;
 };
 
 // The step's time by phase; what no phase covers is kOther. Where phases, which are sorted,
 // overlap, the one that started first keeps the time, so that the sum is always the step.
-std::array<std::int64_t, kPhaseCount> partition_by_phase(Interval step,
-                                                         const std::vector<PhaseInterval>& phases);
+std::array<std::int64_t, base::kPhaseCount> partition_by_phase(
+    base::Interval step, const std::vector<PhaseInterval>& phases);
 // The time of one phase inside the step, as a set.
-Intervals phase_intervals(Interval step, const std::vector<PhaseInterval>& phases, Phase phase);
+base::Intervals phase_intervals(base::Interval step, const std::vector<PhaseInterval>& phases,
+                                base::Phase phase);
 
 // What a phase is drawn as.
-TimeClass phase_class(Phase phase);
+base::TimeClass phase_class(base::Phase phase);
 // Of a phase that is known by its name alone.
-TimeClass phase_class_of_name(std::string_view name);
+base::TimeClass phase_class_of_name(std::string_view name);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

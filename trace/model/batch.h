@@ -6,7 +6,7 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 // All rows of one batch come from one rank file; within a table they are in order of writing.
 // A string id is defined in the batch that first uses it, or before.
@@ -38,4 +38,4 @@ struct Batch {
   bool empty() const;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

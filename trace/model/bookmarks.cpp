@@ -7,7 +7,7 @@
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 namespace {
 constexpr std::size_t kLongestBookmarkName = 1000;  // a foreign file may hold any
@@ -20,7 +20,8 @@ void change_bookmarks(Bookmarks& bookmarks, const BookmarkChange& change) {
     if (is_there) bookmarks.erase(at);
     return;
   }
-  std::string name = printable_line(shortened(trimmed(*change.name), kLongestBookmarkName));
+  std::string name =
+      base::printable_line(base::shortened(base::trimmed(*change.name), kLongestBookmarkName));
   if (is_there) {
     at->name = std::move(name);
   } else if (bookmarks.size() < kMostBookmarks) {
@@ -51,4 +52,4 @@ Bookmarks parse_bookmarks(std::string_view text) {
   return bookmarks;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

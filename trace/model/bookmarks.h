@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 struct Bookmark {
   std::int64_t time_ns = 0;  // absolute
@@ -33,4 +33,4 @@ void change_bookmarks(Bookmarks& bookmarks, const BookmarkChange& change);
 std::string bookmarks_text(const Bookmarks& bookmarks);
 Bookmarks parse_bookmarks(std::string_view text);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

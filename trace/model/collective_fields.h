@@ -2,7 +2,7 @@
 // recorded. Any thread.
 #pragma once
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 // What is asked of which group.
 template <typename To, typename From>
@@ -24,4 +24,4 @@ void set_entry(To& to, const From& from) {
   to.enqueued_ns = from.enqueued_ns;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

@@ -14,7 +14,7 @@
 #include "trace/base/phase.h"
 #include "trace/base/saturated.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 // An interned string: an index into the string table of the rank that wrote it. 0 is "".
 using StringId = std::uint32_t;
@@ -32,7 +32,7 @@ constexpr bool is_plausible_size(std::int64_t bytes) {
 
 // Of what cannot be negative: known where both are.
 constexpr std::int64_t known_sum(std::int64_t a, std::int64_t b) {
-  return a < 0 || b < 0 ? kNotKnown : saturated_add(a, b);
+  return a < 0 || b < 0 ? kNotKnown : base::saturated_add(a, b);
 }
 
 // ---- where an event happened ------------------------------------------------------------------
@@ -87,7 +87,7 @@ struct Span {
   int rank = 0;
   int lane = 0;
   std::int64_t step = 0;
-  Phase phase = Phase::kOther;
+  base::Phase phase = base::Phase::kOther;
   int depth = 0;
   StringId name = 0;
   std::int64_t start_ns = 0;
@@ -122,13 +122,13 @@ struct Collective {
   CollectiveFunction function = CollectiveFunction::kOther;  // what the strategy asked for
   CollectiveFunction executed = CollectiveFunction::kOther;  // what the backend ran
   TagKind tag_kind = TagKind::kNone;
-  int tag_index = -1;           // bucket or unit index
-  StringId tag_name = 0;        // for kNamed and kUnit: "blocks.6 forward gather"
-  Phase phase = Phase::kOther;  // in which phase the host asked for it
-  StringId data_type = 0;       // "float32", "bfloat16", …
-  StringId algorithm = 0;       // as NCCL chose it: "RING", "TREE", "NVLS", …; 0: not known
-  StringId protocol = 0;        // "LL", "LL128", "SIMPLE"
-  int channels = 0;             // that it was spread over
+  int tag_index = -1;                       // bucket or unit index
+  StringId tag_name = 0;                    // for kNamed and kUnit: "blocks.6 forward gather"
+  base::Phase phase = base::Phase::kOther;  // in which phase the host asked for it
+  StringId data_type = 0;                   // "float32", "bfloat16", …
+  StringId algorithm = 0;  // as NCCL chose it: "RING", "TREE", "NVLS", …; 0: not known
+  StringId protocol = 0;   // "LL", "LL128", "SIMPLE"
+  int channels = 0;        // that it was spread over
   // S of nccl-tests: the total over ranks for gather and scatter.
   std::int64_t bytes = kNotKnown;
   std::int64_t enqueued_ns = 0;  // the host's call
@@ -147,7 +147,7 @@ struct PendingCollective {
   TagKind tag_kind = TagKind::kNone;
   int tag_index = -1;
   StringId tag_name = 0;
-  Phase phase = Phase::kOther;
+  base::Phase phase = base::Phase::kOther;
   std::int64_t step = -1;
   std::int64_t bytes = kNotKnown;
   std::int64_t enqueued_ns = 0;
@@ -313,7 +313,7 @@ struct Event {
   // a moment and negative bytes were freed. Kernel: its node of a CUDA graph. Else 0.
   std::int64_t value = 0;
 
-  std::int64_t end_ns() const { return saturated_add(start_ns, duration_ns); }
+  std::int64_t end_ns() const { return base::saturated_add(start_ns, duration_ns); }
   int depth() const { return static_cast<int>((flags >> kEventDepthShift) & 0xff); }
 };
 
@@ -363,7 +363,7 @@ struct Heartbeat {
   std::int64_t alive_ns = 0;     // the recorder's thread ran
   std::int64_t progress_ns = 0;  // the training thread moved on
   std::int64_t step = -1;
-  Phase phase = Phase::kOther;
+  base::Phase phase = base::Phase::kOther;
 };
 
 // What the recorder did to the job.
@@ -400,4 +400,4 @@ std::string_view to_string(MemoryCategory);
 std::string_view to_string(EventKind);
 std::string_view to_string(LogLine::Level);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 namespace {
 
@@ -37,4 +37,4 @@ std::string throttling_text(std::uint32_t limits) {
   return text;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 // In the order in which the timeline shows them.
 inline constexpr std::string_view kGpuUtilization = "GPU utilization";
@@ -56,4 +56,4 @@ inline constexpr std::uint32_t kThrottling = kLimitPowerCap | kLimitHardwareSlow
 // "power cap, thermal slowdown" of those that throttle, worst last; "" for none.
 std::string throttling_text(std::uint32_t limits);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

@@ -3,7 +3,7 @@
 #include "trace/model/events.h"
 #include "trace/model/run_info.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 std::string_view to_string(LaneKind kind) {
   switch (kind) {
@@ -137,4 +137,4 @@ bool Batch::empty() const {
          !pending && !heartbeat && !cost && !rank_info;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

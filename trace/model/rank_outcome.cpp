@@ -9,7 +9,7 @@
 
 #include "trace/base/text.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 namespace {
 
@@ -22,7 +22,7 @@ struct ToldOutcome {
 static_assert(std::is_trivially_copyable_v<ToldOutcome>);
 
 std::string counted(std::int64_t count, std::string_view what) {
-  return grouped(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+  return base::grouped(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ std::string steps_text(std::span<const ToldByRank> ranks) {
     steps = std::max(steps, rank.outcome.steps);
     total = std::max(total, rank.outcome.steps_total);
   }
-  return total == 0 ? "" : grouped(steps) + " of " + counted(total, "step");
+  return total == 0 ? "" : base::grouped(steps) + " of " + counted(total, "step");
 }
 
 std::string unwritten_text(std::span<const ToldByRank> ranks) {
@@ -126,4 +126,4 @@ RunEnd end_of(std::span<const ToldByRank> ranks) {
   return end;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

@@ -12,7 +12,7 @@
 
 #include "trace/model/run_info.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 // The descriptor of a rank, in its environment.
 inline constexpr const char* kOutcomeVariable = "SHARDLENS_OUTCOME_DESCRIPTOR";
@@ -67,4 +67,4 @@ struct RunEnd {
 };
 RunEnd end_of(std::span<const ToldByRank> ranks);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

@@ -9,7 +9,7 @@
 #include "trace/job/settings/settings.h"
 #include "trace/model/bookmarks.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 // kIncomplete: it trained to its end, but less was recorded than was to be.
 enum class RunStatus : std::uint8_t { kRunning, kDone, kStopped, kFailed, kIncomplete };
@@ -28,7 +28,7 @@ struct RunInfo {
   std::string program;        // "shardlens 0.1.0"
   std::string imported_from;  // "PyTorch profiler": another program's; `settings` say nothing then
   std::string command;        // of another program that was recorded while it ran; "": none
-  Settings settings;
+  job::Settings settings;
   // Anything that makes the timings unlike a real job's; shown with every view of the run.
   bool simulated_link = false;
   bool shared_gpu = false;
@@ -41,4 +41,4 @@ struct RunInfo {
   std::vector<std::string> unreadable;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

@@ -1,6 +1,6 @@
 #include "trace/model/strings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 namespace {
 // As with ids: not more memory than files have rows.
@@ -22,4 +22,4 @@ std::string_view StringTable::get(int rank, StringId id) const {
   return id < texts.size() ? std::string_view(texts[id]) : std::string_view();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

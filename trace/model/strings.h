@@ -7,7 +7,7 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 
 class StringTable {
  public:
@@ -19,4 +19,4 @@ class StringTable {
   std::vector<std::vector<std::string>> by_rank_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace shardlens::trace {
+namespace shardlens::trace::synthetic {
 
 // SplitMix64 (Steele, Lea, Flood 2014; public domain code by Vigna).
 class RandomNumbers {
@@ -35,4 +35,4 @@ class RandomNumbers {
   std::uint64_t state_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::synthetic

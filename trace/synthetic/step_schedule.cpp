@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::synthetic {
 
 namespace {
 
@@ -97,4 +97,4 @@ void StepSchedule::advance() {
   for (int rank = 0; rank < ranks; ++rank) run_optimizer(rank);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::synthetic

@@ -8,7 +8,7 @@
 #include "trace/synthetic/random_numbers.h"
 #include "trace/synthetic/step_shape.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::synthetic {
 
 struct StageTimes {
   std::int64_t host_start = 0, host_end = 0;
@@ -51,4 +51,4 @@ class StepSchedule {
   std::vector<RankStepTimes> times_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::synthetic

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <map>
 
-namespace shardlens::trace {
+namespace shardlens::trace::synthetic {
 
 namespace {
 
@@ -20,8 +20,9 @@ class ShapeBuilder {
  public:
   std::vector<std::string> strings;
 
-  StringId intern(const std::string& text) {
-    const auto [found, is_new] = ids_.try_emplace(text, static_cast<StringId>(strings.size() + 1));
+  model::StringId intern(const std::string& text) {
+    const auto [found, is_new] =
+        ids_.try_emplace(text, static_cast<model::StringId>(strings.size() + 1));
     if (is_new) strings.push_back(text);
     return found->second;
   }
@@ -46,7 +47,7 @@ class ShapeBuilder {
   }
 
  private:
-  std::map<std::string, StringId> ids_;
+  std::map<std::string, model::StringId> ids_;
 };
 
 constexpr const char* kGemm[] = {
@@ -243,9 +244,9 @@ void name_the_rest(ShapeBuilder& build, StepShape& shape) {
   shape.bfloat16 = build.intern("bfloat16");
   shape.float32 = build.intern("float32");
   shape.loss = build.intern("loss");
-  for (int i = 0; i < kPhaseCount; ++i) {
+  for (int i = 0; i < base::kPhaseCount; ++i) {
     shape.phases[static_cast<std::size_t>(i)] =
-        build.intern(std::string(to_string(static_cast<Phase>(i))));
+        build.intern(std::string(base::to_string(static_cast<base::Phase>(i))));
   }
   const char* const lanes[] = {"training thread",       "operators of the training thread",
                                "operators of autograd", "stream 7",
@@ -255,11 +256,11 @@ void name_the_rest(ShapeBuilder& build, StepShape& shape) {
   shape.ring = build.intern("RING");
   shape.simple = build.intern("SIMPLE");
   shape.low_latency = build.intern("LL");
-  constexpr std::array<const char*, kGpuCounters.size()> kUnits{
+  constexpr std::array<const char*, model::kGpuCounters.size()> kUnits{
       "%",       "W",       "MHz",     "°C",      "%", "MHz", "bytes",
       "bytes/s", "bytes/s", "bytes/s", "bytes/s", "W", "set"};
-  for (std::size_t i = 0; i < kGpuCounters.size(); ++i) {
-    shape.counters[i] = build.intern(std::string(kGpuCounters[i]));
+  for (std::size_t i = 0; i < model::kGpuCounters.size(); ++i) {
+    shape.counters[i] = build.intern(std::string(model::kGpuCounters[i]));
     shape.counter_units[i] = build.intern(kUnits[i]);
   }
 }
@@ -297,4 +298,4 @@ StepShape make_step_shape() {
   return shape;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::synthetic

@@ -10,13 +10,13 @@
 #include "trace/model/events.h"
 #include "trace/model/gpu_counters.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::synthetic {
 
 // One kernel with the operators that lead to its launch.
 struct KernelCall {
-  std::array<StringId, 3> operators{};  // outer to inner; 0 beyond `depth`
+  std::array<model::StringId, 3> operators{};  // outer to inner; 0 beyond `depth`
   int depth = 0;
-  StringId kernel = 0;
+  model::StringId kernel = 0;
   double share = 0;                  // of the stage's time on the GPU
   std::int64_t allocated_bytes = 0;  // by the innermost operator
   bool freed_at_once = false;        // else by the mirrored stage of backward
@@ -34,7 +34,7 @@ struct GradientBucket {
   std::size_t after_stage = 0;  // of backward
   std::int64_t bytes = 0;
   std::int64_t transfer_ns = 0;
-  std::vector<StringId> parameters;
+  std::vector<model::StringId> parameters;
 };
 
 struct StepShape {
@@ -43,12 +43,12 @@ struct StepShape {
   std::vector<ModelStage> backward;  // mirrored
   ModelStage optimizer;
   std::vector<GradientBucket> buckets;
-  StringId launch = 0, synchronize = 0, copy_in = 0, copy_out = 0, fill = 0, all_reduce = 0;
-  StringId world = 0, nccl = 0, bfloat16 = 0, float32 = 0, loss = 0;
-  std::array<StringId, kPhaseCount> phases{};
-  std::array<StringId, 6> lanes{};
-  StringId ring = 0, simple = 0, low_latency = 0;  // NCCL's choices
-  std::array<StringId, kGpuCounters.size()> counters{}, counter_units{};
+  model::StringId launch = 0, synchronize = 0, copy_in = 0, copy_out = 0, fill = 0, all_reduce = 0;
+  model::StringId world = 0, nccl = 0, bfloat16 = 0, float32 = 0, loss = 0;
+  std::array<model::StringId, base::kPhaseCount> phases{};
+  std::array<model::StringId, 6> lanes{};
+  model::StringId ring = 0, simple = 0, low_latency = 0;  // NCCL's choices
+  std::array<model::StringId, model::kGpuCounters.size()> counters{}, counter_units{};
 
   std::int64_t events_per_step() const;  // of one rank, all bulk kinds
 };
@@ -59,4 +59,4 @@ StepShape make_step_shape();
 enum SyntheticLane { kPhaseLane, kMainLane, kAutogradLane, kComputeLane, kNcclLane, kCopyLane };
 inline constexpr int kSyntheticCopiesIn = 2, kSyntheticCopiesOut = 1;
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::synthetic

@@ -9,7 +9,7 @@
 #include "trace/synthetic/step_schedule.h"
 #include "trace/synthetic/step_shape.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::synthetic {
 
 class SyntheticGpu {
  public:
@@ -17,10 +17,10 @@ class SyntheticGpu {
       : shape_(shape), rank_(rank), random_(seed) {}
 
   // The samples of one step, at 5 Hz over the run; a slow step is one that the heat slowed down.
-  void sample(const RankStepTimes& times, std::vector<CounterSample>& to);
+  void sample(const RankStepTimes& times, std::vector<model::CounterSample>& to);
 
  private:
-  void sample_at(std::int64_t time_ns, bool is_hot, std::vector<CounterSample>& to);
+  void sample_at(std::int64_t time_ns, bool is_hot, std::vector<model::CounterSample>& to);
 
   const StepShape& shape_;
   const int rank_;
@@ -28,4 +28,4 @@ class SyntheticGpu {
   std::int64_t first_ns_ = 0, next_ns_ = 0;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::synthetic

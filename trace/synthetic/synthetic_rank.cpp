@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shardlens::trace {
+namespace shardlens::trace::synthetic {
 
 namespace {
 
@@ -14,8 +14,9 @@ constexpr std::int64_t kTokensPerStep = 4096;
 constexpr double kPeakFlops = 989e12;          // H100 SXM, bf16, dense: NVIDIA's data sheet
 constexpr double kLinkBytesPerSecond = 450e9;  // its 18 links of NVLink 4, one way: likewise
 
-Event event_of(std::int64_t start, std::int64_t end, StringId name, std::uint32_t flags = 0,
-               std::uint64_t correlation = 0, std::int64_t value = 0) {
+model::Event event_of(std::int64_t start, std::int64_t end, model::StringId name,
+                      std::uint32_t flags = 0, std::uint64_t correlation = 0,
+                      std::int64_t value = 0) {
   return {start, end - start, name, flags, correlation, value};
 }
 
@@ -30,28 +31,29 @@ SyntheticRank::SyntheticRank(const StepShape& shape, int rank, int ranks, std::u
   for (const GradientBucket& bucket : shape.buckets) parameters_ += bucket.bytes / 4;
 }
 
-Batch SyntheticRank::definitions() const {
-  Batch batch;
+model::Batch SyntheticRank::definitions() const {
+  model::Batch batch;
   for (std::size_t i = 0; i < shape_.strings.size(); ++i) {
-    batch.strings.push_back({rank_, static_cast<StringId>(i + 1), shape_.strings[i]});
+    batch.strings.push_back({rank_, static_cast<model::StringId>(i + 1), shape_.strings[i]});
   }
-  constexpr LaneKind kKinds[] = {LaneKind::kPhases,  LaneKind::kOperators,     LaneKind::kOperators,
-                                 LaneKind::kCompute, LaneKind::kCommunication, LaneKind::kCopies};
+  constexpr model::LaneKind kKinds[] = {
+      model::LaneKind::kPhases,  model::LaneKind::kOperators,     model::LaneKind::kOperators,
+      model::LaneKind::kCompute, model::LaneKind::kCommunication, model::LaneKind::kCopies};
   for (int lane = 0; lane < static_cast<int>(std::size(kKinds)); ++lane) {
     batch.lanes.push_back(
         {rank_, lane, kKinds[lane], shape_.lanes[static_cast<std::size_t>(lane)]});
   }
-  ProcessGroup world{rank_, 0, shape_.world, shape_.nccl, {}};
+  model::ProcessGroup world{rank_, 0, shape_.world, shape_.nccl, {}};
   for (int rank = 0; rank < ranks_; ++rank) world.ranks.push_back(rank);
   batch.process_groups.push_back(std::move(world));
   for (std::size_t i = 0; i < shape_.buckets.size(); ++i) {
     const GradientBucket& of = shape_.buckets[i];
-    Bucket bucket{rank_, 1, static_cast<int>(i), of.bytes, of.parameters, {}};
+    model::Bucket bucket{rank_, 1, static_cast<int>(i), of.bytes, of.parameters, {}};
     const auto count = static_cast<std::int64_t>(of.parameters.size());
     bucket.parameter_bytes.assign(of.parameters.size(), of.bytes / count);
     batch.buckets.push_back(std::move(bucket));
   }
-  RankInfo info;
+  model::RankInfo info;
   info.rank = info.local_rank = rank_;
   info.host = "synthetic";
   info.device = "cuda:" + std::to_string(rank_);
@@ -66,11 +68,11 @@ Batch SyntheticRank::definitions() const {
   return batch;
 }
 
-std::vector<Event>& SyntheticRank::events(int lane, EventKind kind) {
-  for (EventRun& run : batch_.events) {
+std::vector<model::Event>& SyntheticRank::events(int lane, model::EventKind kind) {
+  for (model::EventRun& run : batch_.events) {
     if (run.lane == lane && run.kind == kind) return run.events;
   }
-  EventRun& run = batch_.events.emplace_back();
+  model::EventRun& run = batch_.events.emplace_back();
   run.rank = rank_;
   run.lane = lane;
   run.kind = kind;
@@ -78,7 +80,7 @@ std::vector<Event>& SyntheticRank::events(int lane, EventKind kind) {
   return run.events;
 }
 
-Batch SyntheticRank::step(std::int64_t index, const RankStepTimes& times) {
+model::Batch SyntheticRank::step(std::int64_t index, const RankStepTimes& times) {
   batch_ = {};
   // References into the list must stay true while it is filled.
   batch_.events.reserve(16);
@@ -101,8 +103,8 @@ Batch SyntheticRank::step(std::int64_t index, const RankStepTimes& times) {
 }
 
 void SyntheticRank::add_stage(const ModelStage& stage, const StageTimes& times, int host_lane) {
-  auto& kernels = events(kComputeLane, EventKind::kKernel);
-  auto& launches = events(host_lane, EventKind::kLaunch);
+  auto& kernels = events(kComputeLane, model::EventKind::kKernel);
+  auto& launches = events(host_lane, model::EventKind::kLaunch);
   const std::size_t count = stage.calls.size();
   const std::size_t first = kernels.size();
   double shares = 0;
@@ -118,15 +120,15 @@ void SyntheticRank::add_stage(const ModelStage& stage, const StageTimes& times, 
   std::int64_t host = times.host_start, gpu = times.gpu_start;
   double planned = 0;
   for (std::size_t i = 0; i < count; ++i, host += slot) {
-    Event& kernel = kernels[first + i];
+    model::Event& kernel = kernels[first + i];
     planned += static_cast<double>(kernel.duration_ns) * 1e-6 * ns_per_share;
     add_call(stage.calls[i], host, slot, host_lane);
-    const Event& launch = launches.back();
+    const model::Event& launch = launches.back();
     const std::int64_t start = std::max(gpu, launch.end_ns() + 1'500);
     const std::int64_t end =
         std::max(times.gpu_start + static_cast<std::int64_t>(planned) - kKernelGapNs, start + 700);
     gpu = end + kKernelGapNs;
-    kernel = event_of(start, end, stage.calls[i].kernel, kEventCompute, launch.correlation);
+    kernel = event_of(start, end, stage.calls[i].kernel, model::kEventCompute, launch.correlation);
   }
 }
 
@@ -134,7 +136,7 @@ void SyntheticRank::add_stage(const ModelStage& stage, const StageTimes& times, 
 // of it, with gaps that vary, within the time that the call has.
 void SyntheticRank::add_call(const KernelCall& call, std::int64_t host_start, std::int64_t host_ns,
                              int host_lane) {
-  auto& operators = events(host_lane, EventKind::kOperator);
+  auto& operators = events(host_lane, model::EventKind::kOperator);
   const std::uint64_t correlation = ++correlation_;
   std::uint64_t bits = random_.next();
   const auto vary = [&](std::int64_t most) {
@@ -147,27 +149,28 @@ void SyntheticRank::add_call(const KernelCall& call, std::int64_t host_start, st
   const std::int64_t inset = host_ns / 24 + vary(host_ns / 24);
   for (int depth = 0; depth < call.depth; ++depth) {
     const bool is_leaf = depth == call.depth - 1;
-    const auto flags = static_cast<std::uint32_t>(depth) << kEventDepthShift |
-                       (is_leaf ? kEventLeaf : std::uint32_t{0});
+    const auto flags = static_cast<std::uint32_t>(depth) << model::kEventDepthShift |
+                       (is_leaf ? model::kEventLeaf : std::uint32_t{0});
     operators.push_back(event_of(start, end, call.operators[static_cast<std::size_t>(depth)], flags,
                                  is_leaf ? correlation : 0));
     start += inset;
     end -= inset / 2;
   }
-  const StringId inner = call.operators[static_cast<std::size_t>(call.depth - 1)];
+  const model::StringId inner = call.operators[static_cast<std::size_t>(call.depth - 1)];
   if (call.allocated_bytes > 0) {
     add_allocation(host_lane, start, inner, call.allocated_bytes);
     if (call.freed_at_once) add_allocation(host_lane, end, inner, -call.allocated_bytes);
   }
   const std::int64_t launch_ns =
       static_cast<std::int64_t>(static_cast<double>(end - start) * (0.4 + 0.3 * random_.uniform()));
-  events(host_lane, EventKind::kLaunch)
+  events(host_lane, model::EventKind::kLaunch)
       .push_back(event_of(start + inset / 4, start + inset / 4 + launch_ns, shape_.launch, 0,
                           correlation));
 }
 
-void SyntheticRank::add_allocation(int lane, std::int64_t time, StringId name, std::int64_t bytes) {
-  events(lane, EventKind::kAllocation).push_back(event_of(time, time, name, 0, 0, bytes));
+void SyntheticRank::add_allocation(int lane, std::int64_t time, model::StringId name,
+                                   std::int64_t bytes) {
+  events(lane, model::EventKind::kAllocation).push_back(event_of(time, time, name, 0, 0, bytes));
   activation_bytes_ += bytes;
   peak_bytes_ = std::max(peak_bytes_, activation_bytes_);
 }
@@ -179,13 +182,13 @@ void SyntheticRank::free_activations(const ModelStage& stage, const StageTimes& 
   for (auto call = stage.calls.rbegin(); call != stage.calls.rend(); ++call, ++i) {
     if (call->allocated_bytes == 0 || call->freed_at_once) continue;
     const std::int64_t time = times.host_start + (times.host_end - times.host_start) * i / count;
-    const StringId name = call->operators[static_cast<std::size_t>(call->depth - 1)];
+    const model::StringId name = call->operators[static_cast<std::size_t>(call->depth - 1)];
     add_allocation(kAutogradLane, time, name, -call->allocated_bytes);
   }
 }
 
 void SyntheticRank::add_copies(const RankStepTimes& times) {
-  auto& copies = events(kCopyLane, EventKind::kCopy);
+  auto& copies = events(kCopyLane, model::EventKind::kCopy);
   std::int64_t time = times.data_end - 60'000;
   for (int i = 0; i < kSyntheticCopiesIn; ++i, time += 9'000) {
     copies.push_back(event_of(time, time + 6'000, shape_.copy_in, 0, 0, kTokensPerStep * 8));
@@ -196,7 +199,7 @@ void SyntheticRank::add_copies(const RankStepTimes& times) {
   }
   copies.push_back(event_of(times.end - 20'000, times.end - 17'000, shape_.copy_out, 0, 0, 4));
   // The host waits for the gradients.
-  events(kMainLane, EventKind::kLaunch)
+  events(kMainLane, model::EventKind::kLaunch)
       .push_back(event_of(times.backward.back().host_end + 8'000,
                           times.optimizer.host_start - 2'000, shape_.synchronize));
 }
@@ -205,16 +208,16 @@ void SyntheticRank::add_collectives(const RankStepTimes& times) {
   for (std::size_t i = 0; i < times.collectives.size(); ++i) {
     const CollectiveTimes& at = times.collectives[i];
     const bool is_loss = i == shape_.buckets.size();
-    Collective row;
+    model::Collective row;
     row.rank = rank_;
     row.lane = kNcclLane;
     row.step = step_;
     row.sequence = sequence_++;
-    row.function = row.executed = CollectiveFunction::kAllReduce;
-    row.tag_kind = is_loss ? TagKind::kNamed : TagKind::kBucket;
+    row.function = row.executed = model::CollectiveFunction::kAllReduce;
+    row.tag_kind = is_loss ? model::TagKind::kNamed : model::TagKind::kBucket;
     row.tag_index = is_loss ? -1 : static_cast<int>(i);
     row.tag_name = is_loss ? shape_.loss : 0;
-    row.phase = Phase::kBackward;
+    row.phase = base::Phase::kBackward;
     row.data_type = shape_.float32;
     row.algorithm = shape_.ring;
     row.protocol = is_loss ? shape_.low_latency : shape_.simple;
@@ -225,28 +228,28 @@ void SyntheticRank::add_collectives(const RankStepTimes& times) {
     row.end_ns = at.end;
     batch_.collectives.push_back(row);
     const std::uint64_t correlation = ++correlation_;
-    events(kAutogradLane, EventKind::kLaunch)
+    events(kAutogradLane, model::EventKind::kLaunch)
         .push_back(event_of(at.enqueued, at.enqueued + 3'000, shape_.launch, 0, correlation));
-    events(kNcclLane, EventKind::kKernel)
+    events(kNcclLane, model::EventKind::kKernel)
         .push_back(event_of(at.start, at.end, shape_.all_reduce, 0, correlation));
     if (!is_loss) batch_.bucket_ready.push_back({rank_, step_, static_cast<int>(i), at.ready});
   }
 }
 
 void SyntheticRank::sample_memory(std::int64_t time, bool is_peak) {
-  MemorySample sample;
+  model::MemorySample sample;
   sample.rank = rank_;
   sample.time_ns = time;
   sample.step = step_;
   sample.is_peak = is_peak;
-  const auto set = [&](MemoryCategory category, std::int64_t bytes) {
+  const auto set = [&](model::MemoryCategory category, std::int64_t bytes) {
     sample.bytes[static_cast<std::size_t>(category)] = bytes;
   };
-  set(MemoryCategory::kParameters, parameters_ * 4);
-  set(MemoryCategory::kGradients, parameters_ * 4);
-  set(MemoryCategory::kOptimizer, parameters_ * 8);
-  set(MemoryCategory::kActivations, is_peak ? peak_bytes_ : peak_bytes_ / 2);
-  set(MemoryCategory::kOutside, kOutsideBytes);
+  set(model::MemoryCategory::kParameters, parameters_ * 4);
+  set(model::MemoryCategory::kGradients, parameters_ * 4);
+  set(model::MemoryCategory::kOptimizer, parameters_ * 8);
+  set(model::MemoryCategory::kActivations, is_peak ? peak_bytes_ : peak_bytes_ / 2);
+  set(model::MemoryCategory::kOutside, kOutsideBytes);
   if (is_peak) sample.highest = sample.bytes;
   sample.reserved_bytes = parameters_ * 16 + peak_bytes_;
   sample.device_used_bytes = sample.reserved_bytes + kOutsideBytes;
@@ -260,7 +263,7 @@ void SyntheticRank::add_cost(const RankStepTimes& times) {
   cost_.rank = rank_;
   cost_.callback_ns += step_ns / 200;
   cost_.writer_ns += step_ns / 50;
-  for (const EventRun& run : batch_.events) {
+  for (const model::EventRun& run : batch_.events) {
     cost_.events += static_cast<std::int64_t>(run.events.size());
   }
   cost_.events += static_cast<std::int64_t>(batch_.collectives.size());
@@ -268,23 +271,23 @@ void SyntheticRank::add_cost(const RankStepTimes& times) {
 }
 
 void SyntheticRank::add_rows(const RankStepTimes& times) {
-  const auto span = [&](Phase phase, std::int64_t start, std::int64_t end) {
-    const StringId name = shape_.phases[static_cast<std::size_t>(phase)];
+  const auto span = [&](base::Phase phase, std::int64_t start, std::int64_t end) {
+    const model::StringId name = shape_.phases[static_cast<std::size_t>(phase)];
     batch_.spans.push_back({rank_, kPhaseLane, step_, phase, 0, name, start, end});
   };
   const std::int64_t backward = times.forward.back().host_end;
   const std::int64_t optimizer = times.optimizer.host_start;
-  span(Phase::kData, times.start, times.data_end);
-  span(Phase::kForward, times.data_end, backward);
-  span(Phase::kBackward, backward, optimizer);
-  span(Phase::kOptimizer, optimizer, times.end);
+  span(base::Phase::kData, times.start, times.data_end);
+  span(base::Phase::kForward, times.data_end, backward);
+  span(base::Phase::kBackward, backward, optimizer);
+  span(base::Phase::kOptimizer, optimizer, times.end);
   sample_memory(times.forward.back().host_end, true);
   for (std::int64_t time = times.start; time < times.end; time += kMemorySampleNs) {
     sample_memory(time, false);
   }
   const double late = std::exp(-static_cast<double>(step_) / 400);
   gpu_.sample(times, batch_.counters);
-  Step row;
+  model::Step row;
   row.rank = rank_;
   row.index = step_;
   row.start_ns = times.start;
@@ -301,4 +304,4 @@ void SyntheticRank::add_rows(const RankStepTimes& times) {
   batch_.steps.push_back(row);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::synthetic

@@ -9,14 +9,14 @@
 #include "trace/synthetic/step_shape.h"
 #include "trace/synthetic/synthetic_gpu.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::synthetic {
 
 class SyntheticRank {
  public:
   SyntheticRank(const StepShape& shape, int rank, int ranks, std::uint64_t seed);
 
-  Batch definitions() const;  // what comes before the first step
-  Batch step(std::int64_t index, const RankStepTimes& times);
+  model::Batch definitions() const;  // what comes before the first step
+  model::Batch step(std::int64_t index, const RankStepTimes& times);
 
  private:
   void add_rows(const RankStepTimes& times);
@@ -27,9 +27,9 @@ class SyntheticRank {
   void add_call(const KernelCall& call, std::int64_t host_start, std::int64_t host_ns,
                 int host_lane);
   void free_activations(const ModelStage& stage, const StageTimes& times);
-  void add_allocation(int lane, std::int64_t time, StringId name, std::int64_t bytes);
+  void add_allocation(int lane, std::int64_t time, model::StringId name, std::int64_t bytes);
   void sample_memory(std::int64_t time, bool is_peak);
-  std::vector<Event>& events(int lane, EventKind kind);
+  std::vector<model::Event>& events(int lane, model::EventKind kind);
 
   const StepShape& shape_;
   const int rank_;
@@ -41,8 +41,8 @@ class SyntheticRank {
   std::int64_t sequence_ = 0;
   std::int64_t parameters_ = 0;
   std::int64_t activation_bytes_ = 0, peak_bytes_ = 0;
-  RecorderCost cost_;
-  Batch batch_;
+  model::RecorderCost cost_;
+  model::Batch batch_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::synthetic

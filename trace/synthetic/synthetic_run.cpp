@@ -13,7 +13,7 @@
 #include "trace/store/write/row_writer.h"
 #include "trace/synthetic/synthetic_rank.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::synthetic {
 
 namespace fs = std::filesystem;
 
@@ -26,8 +26,9 @@ constexpr std::int64_t kMostEvents = 10'000'000'000;
 constexpr std::int64_t kStartNs = 1'790'000'000'000'000'000;  // in September 2026
 constexpr std::int64_t kCommitDelayNs = 20'000'000;
 
-tl::unexpected<Error> generation_stopped() {
-  return fail(ErrorKind::kFailed, "stopped before the run was complete; nothing was kept");
+tl::unexpected<base::Error> generation_stopped() {
+  return base::fail(base::ErrorKind::kFailed,
+                    "stopped before the run was complete; nothing was kept");
 }
 
 // One rank after the other, on several threads.
@@ -40,14 +41,14 @@ class Generation {
         steps_(
             std::max<std::int64_t>(1, options.events / options.ranks / shape_.events_per_step())) {}
 
-  Result<void> run();
+  base::Result<void> run();
   std::int64_t steps() const { return steps_; }
   std::int64_t events() const { return steps_ * options_.ranks * shape_.events_per_step(); }
   std::int64_t end_ns() const { return end_ns_; }
 
  private:
   void work();
-  Result<void> write_rank(int rank);
+  base::Result<void> write_rank(int rank);
   void watch();
 
   const SyntheticRunOptions& options_;
@@ -60,11 +61,12 @@ class Generation {
   std::atomic<std::int64_t> end_ns_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
-  std::optional<Error> failure_;  // guarded by mutex_
+  std::optional<base::Error> failure_;  // guarded by mutex_
 };
 
-Result<void> Generation::write_rank(int rank) {
-  TRY_ASSIGN(RowWriter writer, RowWriter::create_file(rank_file(folder_, rank), rank, kStartNs));
+base::Result<void> Generation::write_rank(int rank) {
+  TRY_ASSIGN(store::RowWriter writer,
+             store::RowWriter::create_file(store::rank_file(folder_, rank), rank, kStartNs));
   SyntheticRank rows(shape_, rank, options_.ranks, options_.seed);
   StepSchedule schedule(shape_, options_.ranks, options_.seed, kStartNs);
   TRY(writer.begin());
@@ -79,8 +81,8 @@ Result<void> Generation::write_rank(int rank) {
     ++steps_written_;
   }
   if (rank == 0) end_ns_ = schedule.of(rank).end;
-  { const RowWriter closed = std::move(writer); }
-  return checkpoint_trace_file(rank_file(folder_, rank));
+  { const store::RowWriter closed = std::move(writer); }
+  return store::checkpoint_trace_file(store::rank_file(folder_, rank));
 }
 
 void Generation::work() {
@@ -103,7 +105,7 @@ void Generation::watch() {
   }
 }
 
-Result<void> Generation::run() {
+base::Result<void> Generation::run() {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int wanted = options_.threads > 0 ? options_.threads : cores;
   std::vector<std::jthread> threads;
@@ -113,23 +115,23 @@ Result<void> Generation::run() {
   threads.clear();
   const std::lock_guard lock(mutex_);
   if (failure_) return tl::make_unexpected(*failure_);
-  return stop_ ? generation_stopped() : Result<void>();
+  return stop_ ? generation_stopped() : base::Result<void>();
 }
 
-Result<void> check_options(const SyntheticRunOptions& options) {
+base::Result<void> check_options(const SyntheticRunOptions& options) {
   if (options.ranks < 1 || options.ranks > kMostRanks) {
-    return fail(ErrorKind::kUsage,
-                "the number of ranks must be from 1 to " + std::to_string(kMostRanks));
+    return base::fail(base::ErrorKind::kUsage,
+                      "the number of ranks must be from 1 to " + std::to_string(kMostRanks));
   }
   if (options.events < 1 || options.events > kMostEvents) {
-    return fail(ErrorKind::kUsage,
-                "the number of events must be from 1 to " + std::to_string(kMostEvents));
+    return base::fail(base::ErrorKind::kUsage,
+                      "the number of events must be from 1 to " + std::to_string(kMostEvents));
   }
   return {};
 }
 
-RunInfo describe(const SyntheticRunOptions& options) {
-  RunInfo info;
+model::RunInfo describe(const SyntheticRunOptions& options) {
+  model::RunInfo info;
   info.name = options.name;
   info.start_ns = kStartNs;
   info.device = "cuda";
@@ -142,11 +144,12 @@ RunInfo describe(const SyntheticRunOptions& options) {
 
 }  // namespace
 
-Result<SyntheticRun> generate_run(const fs::path& runs_dir, const SyntheticRunOptions& options) {
+base::Result<SyntheticRun> generate_run(const fs::path& runs_dir,
+                                        const SyntheticRunOptions& options) {
   TRY(check_options(options));
-  RunInfo info = describe(options);
-  TRY_ASSIGN(SyntheticRun result, [&]() -> Result<SyntheticRun> {
-    TRY_ASSIGN(fs::path folder, create_run(runs_dir, info, options.overwrite));
+  model::RunInfo info = describe(options);
+  TRY_ASSIGN(SyntheticRun result, [&]() -> base::Result<SyntheticRun> {
+    TRY_ASSIGN(fs::path folder, store::create_run(runs_dir, info, options.overwrite));
     return SyntheticRun{std::move(folder), 0, 0, 0};
   }());
   if (options.begun) options.begun(result.folder);
@@ -154,9 +157,9 @@ Result<SyntheticRun> generate_run(const fs::path& runs_dir, const SyntheticRunOp
   Generation generation(options, result.folder);
   auto done = generation.run();
   if (done) {
-    info.status = RunStatus::kDone;
+    info.status = model::RunStatus::kDone;
     info.end_ns = generation.end_ns();
-    done = update_run(result.folder, info);
+    done = store::update_run(result.folder, info);
   }
   if (!done) {
     std::error_code ignored;
@@ -169,4 +172,4 @@ Result<SyntheticRun> generate_run(const fs::path& runs_dir, const SyntheticRunOp
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::synthetic

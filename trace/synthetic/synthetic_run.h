@@ -9,7 +9,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::synthetic {
 
 struct SyntheticRunOptions {
   std::string name = "synthetic";
@@ -33,7 +33,7 @@ struct SyntheticRun {
 
 // The run appears whole or not at all. Errors: kUsage for numbers out of range or a taken name;
 // those of writing.
-Result<SyntheticRun> generate_run(const std::filesystem::path& runs_dir,
-                                  const SyntheticRunOptions& options);
+base::Result<SyntheticRun> generate_run(const std::filesystem::path& runs_dir,
+                                        const SyntheticRunOptions& options);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::synthetic

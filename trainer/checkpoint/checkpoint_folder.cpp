@@ -9,17 +9,17 @@
 #include "trainer/checkpoint/disk_file.h"
 #include "trainer/checkpoint/whole_folder.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 namespace fs = std::filesystem;
-using trace::Result;
+using trace::base::Result;
 
 namespace {
 
 // "step_000020.tmp-12-34" → "step_000020"
 fs::path finished_path(const fs::path& unfinished) {
   const std::string name = unfinished.filename().string();
-  return unfinished.parent_path() / name.substr(0, name.find(trace::kUnfinishedMark));
+  return unfinished.parent_path() / name.substr(0, name.find(trace::job::kUnfinishedMark));
 }
 
 // Of saves that were killed.
@@ -30,7 +30,7 @@ void remove_leftovers(const fs::path& checkpoints) {
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     const bool ours =
-        name.starts_with("step_") && name.find(trace::kUnfinishedMark) != std::string::npos;
+        name.starts_with("step_") && name.find(trace::job::kUnfinishedMark) != std::string::npos;
     if (ours) leftovers.push_back(entry->path());
   }
   for (const fs::path& leftover : leftovers) abandon_folder(leftover);
@@ -41,13 +41,15 @@ void remove_leftovers(const fs::path& checkpoints) {
 Result<fs::path> begin_checkpoint(const fs::path& checkpoints, std::int64_t step) {
   remove_leftovers(checkpoints);
   TRY_ASSIGN(const fs::path folder,
-             begin_folder(checkpoints / trace::checkpoint_folder_name(step)));
-  TRY(trace::synchronize(checkpoints / ".."));
+             begin_folder(checkpoints / trace::job::checkpoint_folder_name(step)));
+  TRY(trace::base::synchronize(checkpoints / ".."));
   return folder;
 }
 
-Result<fs::path> publish_checkpoint(const fs::path& unfinished, const trace::CheckpointInfo& info) {
-  TRY(write_file(unfinished / trace::kCheckpointFile, trace::checkpoint_info_to_yaml(info)));
+Result<fs::path> publish_checkpoint(const fs::path& unfinished,
+                                    const trace::job::CheckpointInfo& info) {
+  TRY(write_file(unfinished / trace::job::kCheckpointFile,
+                 trace::job::checkpoint_info_to_yaml(info)));
   const fs::path finished = finished_path(unfinished);
   TRY(publish_folder(unfinished, finished));
   return finished;
@@ -55,11 +57,13 @@ Result<fs::path> publish_checkpoint(const fs::path& unfinished, const trace::Che
 
 Result<void> keep_last(const fs::path& checkpoints, std::int64_t count, std::int64_t saved_step) {
   if (count <= 0) return {};
-  const auto all = trace::list_checkpoints(checkpoints);
-  const auto saved = [&](const trace::CheckpointFolder& one) { return one.step == saved_step; };
+  const auto all = trace::job::list_checkpoints(checkpoints);
+  const auto saved = [&](const trace::job::CheckpointFolder& one) {
+    return one.step == saved_step;
+  };
   // The saved one has its place, also among later steps of a run that was started again.
   std::int64_t others = std::ssize(all) - std::ranges::count_if(all, saved);
-  for (const trace::CheckpointFolder& one : all) {
+  for (const trace::job::CheckpointFolder& one : all) {
     if (others <= count - 1) break;
     if (saved(one)) continue;
     --others;
@@ -69,7 +73,7 @@ Result<void> keep_last(const fs::path& checkpoints, std::int64_t count, std::int
 }
 
 Result<fs::path> latest_checkpoint(const fs::path& checkpoints) {
-  return trace::find_checkpoint(checkpoints);
+  return trace::job::find_checkpoint(checkpoints);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

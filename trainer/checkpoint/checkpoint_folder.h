@@ -8,22 +8,23 @@
 #include "trace/base/result.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 // Creates <checkpoints>/step_000020.tmp-<process>-<time>, to be published or abandoned, and removes
 // what killed saves left.
-trace::Result<std::filesystem::path> begin_checkpoint(const std::filesystem::path& checkpoints,
-                                                      std::int64_t step);
+trace::base::Result<std::filesystem::path> begin_checkpoint(
+    const std::filesystem::path& checkpoints, std::int64_t step);
 // Writes checkpoint.yaml into `unfinished`, whose other files must be on the disk, and gives the
 // folder its name. A checkpoint of the same step is replaced in the same instant. Returns the
 // folder.
-trace::Result<std::filesystem::path> publish_checkpoint(const std::filesystem::path& unfinished,
-                                                        const trace::CheckpointInfo& info);
+trace::base::Result<std::filesystem::path> publish_checkpoint(
+    const std::filesystem::path& unfinished, const trace::job::CheckpointInfo& info);
 
 // Deletes all but the `count` last steps and the one that was just saved; 0 keeps all.
-trace::Result<void> keep_last(const std::filesystem::path& checkpoints, std::int64_t count,
-                              std::int64_t saved_step);
+trace::base::Result<void> keep_last(const std::filesystem::path& checkpoints, std::int64_t count,
+                                    std::int64_t saved_step);
 // The last step's folder; kMissing if there is none.
-trace::Result<std::filesystem::path> latest_checkpoint(const std::filesystem::path& checkpoints);
+trace::base::Result<std::filesystem::path> latest_checkpoint(
+    const std::filesystem::path& checkpoints);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

@@ -6,11 +6,11 @@
 
 #include "trace/job/checkpoint/checkpoint_info.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
-using trace::ErrorKind;
-using trace::fail;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::Result;
 
 namespace {
 
@@ -26,7 +26,7 @@ struct WholeParameter {
   std::int64_t numel = 1;
 };
 
-tl::unexpected<trace::Error> cannot_save(const std::string& name, const std::string& why) {
+tl::unexpected<trace::base::Error> cannot_save(const std::string& name, const std::string& why) {
   return fail(ErrorKind::kFailed, "cannot save a checkpoint: '" + name + "' " + why);
 }
 
@@ -37,8 +37,8 @@ class Merge {
     if (is_new) TRY(begin_parameter(piece));
     WholeParameter& whole = parameters_[at->second];
     if (whole.first.sizes != piece.sizes) {
-      return cannot_save(piece.name, "is " + trace::sizes_text(whole.first.sizes) +
-                                         " on one rank and " + trace::sizes_text(piece.sizes) +
+      return cannot_save(piece.name, "is " + trace::job::sizes_text(whole.first.sizes) +
+                                         " on one rank and " + trace::job::sizes_text(piece.sizes) +
                                          " on rank " + std::to_string(rank));
     }
     if (piece.begin < 0 || piece.end < piece.begin || piece.end > whole.numel) {
@@ -212,4 +212,4 @@ Result<CheckpointPlan> plan_checkpoint(
   return plan;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

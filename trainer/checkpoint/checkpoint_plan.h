@@ -14,7 +14,7 @@
 #include "trace/job/shape/parameter_shapes.h"
 #include "trainer/checkpoint/safetensors.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 // What is kept of a parameter: its value, in the model's files, and the optimizer's two moments.
 enum class Slot { kValue, kFirstMoment, kSecondMoment };
@@ -31,7 +31,7 @@ struct PieceDescription {
 };
 // One line per piece, for the other ranks.
 std::string pieces_to_text(std::span<const PieceDescription> pieces);
-trace::Result<std::vector<PieceDescription>> pieces_from_text(const std::string& text);
+trace::base::Result<std::vector<PieceDescription>> pieces_from_text(const std::string& text);
 
 // What is written, checked and hashed at once: elements [begin, end) of a tensor of a file.
 struct PlannedChunk {
@@ -53,14 +53,14 @@ struct PlannedFile {
   std::string header() const;
 };
 struct CheckpointPlan {
-  std::vector<trace::ParameterShape> parameters;
+  std::vector<trace::job::ParameterShape> parameters;
   std::vector<PlannedFile> files;
   double optimizer_steps = 0;  // the most of any parameter
 };
 
 // kFailed unless the ranks' pieces agree and cover every parameter exactly once.
 // `sharded`: two files per rank; otherwise two in all, which the ranks write together.
-trace::Result<CheckpointPlan> plan_checkpoint(
+trace::base::Result<CheckpointPlan> plan_checkpoint(
     std::span<const std::vector<PieceDescription>> pieces_of_ranks, bool sharded);
 
 // The most that is held in memory of one tensor: 16 MiB of fp32.
@@ -89,4 +89,4 @@ std::string checksums_to_text(std::span<const ChecksumRange> ranges);
 std::optional<std::vector<ChecksumRange>> checksums_from_text(std::string_view text,
                                                               std::int64_t numel);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

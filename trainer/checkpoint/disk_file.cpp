@@ -12,22 +12,22 @@
 #include "trace/base/file_system.h"
 #include "trace/base/write_error.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
-using trace::ErrorKind;
-using trace::fail;
-using trace::quoted;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::quoted;
+using trace::base::Result;
 
 namespace {
 
-tl::unexpected<trace::Error> cannot_read(const std::filesystem::path& path, int code) {
+tl::unexpected<trace::base::Error> cannot_read(const std::filesystem::path& path, int code) {
   return fail(code == ENOENT ? ErrorKind::kMissing : ErrorKind::kIo,
               "cannot read " + quoted(path) + ": " + std::strerror(code));
 }
 
-tl::unexpected<trace::Error> cannot_write(const std::filesystem::path& path, int code) {
-  const ErrorKind kind = trace::write_error_kind(code);
+tl::unexpected<trace::base::Error> cannot_write(const std::filesystem::path& path, int code) {
+  const ErrorKind kind = trace::base::write_error_kind(code);
   const bool full = kind == ErrorKind::kDiskFull;
   return fail(kind,
               "cannot write " + quoted(path) + ": " + std::strerror(code) +
@@ -117,4 +117,4 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view text
   return file.synchronize();
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

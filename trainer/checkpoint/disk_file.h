@@ -9,15 +9,16 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 class DiskFile {
  public:
   // A regular file to read; anything else is an error, without waiting for it.
-  static trace::Result<DiskFile> open(const std::filesystem::path& path);
+  static trace::base::Result<DiskFile> open(const std::filesystem::path& path);
   // A file of this size to write, or the one that another rank has just made of it. Room on the
   // disk is reserved where the file system can.
-  static trace::Result<DiskFile> create(const std::filesystem::path& path, std::int64_t bytes);
+  static trace::base::Result<DiskFile> create(const std::filesystem::path& path,
+                                              std::int64_t bytes);
   DiskFile(DiskFile&& other) noexcept;
   DiskFile& operator=(DiskFile&& other) noexcept;
   ~DiskFile();
@@ -27,16 +28,16 @@ class DiskFile {
 
   // Read calls, no mapping: a file that is cut off meanwhile, or a bad sector, is an error and not
   // a SIGBUS.
-  trace::Result<void> read(std::int64_t offset, std::span<std::byte> bytes) const;
+  trace::base::Result<void> read(std::int64_t offset, std::span<std::byte> bytes) const;
   // kDiskFull also for a size limit, if SIGXFSZ is ignored.
-  trace::Result<void> write(std::int64_t offset, std::span<const std::byte> bytes);
+  trace::base::Result<void> write(std::int64_t offset, std::span<const std::byte> bytes);
   // Waits until what was written is on the disk.
-  trace::Result<void> synchronize();
+  trace::base::Result<void> synchronize();
 
  private:
   DiskFile(std::filesystem::path path, int descriptor, std::int64_t size)
       : path_(std::move(path)), descriptor_(descriptor), size_(size) {}
-  trace::Result<void> reserve(std::int64_t bytes);
+  trace::base::Result<void> reserve(std::int64_t bytes);
 
   std::filesystem::path path_;
   int descriptor_ = -1;
@@ -44,6 +45,6 @@ class DiskFile {
 };
 
 // A new file with this text, on the disk when it returns.
-trace::Result<void> write_file(const std::filesystem::path& path, std::string_view text);
+trace::base::Result<void> write_file(const std::filesystem::path& path, std::string_view text);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

@@ -8,26 +8,26 @@
 #include "trainer/checkpoint/stored_state.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
-using trace::ErrorKind;
-using trace::fail;
-using trace::quoted;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::quoted;
+using trace::base::Result;
 
 namespace {
 
 constexpr std::size_t kNamedProblems = 5;
 
-using Shapes = std::map<std::string, const trace::ParameterShape*>;
+using Shapes = std::map<std::string, const trace::job::ParameterShape*>;
 
 // "" if the parameter is there as it is wanted.
 std::string shape_problem(const Shapes& shapes, const StatePiece& piece) {
   const auto there = shapes.find(piece.name);
   if (there == shapes.end()) return "'" + piece.name + "' is not in the checkpoint";
   if (there->second->sizes != piece.full_sizes) {
-    return "'" + piece.name + "' is " + trace::sizes_text(there->second->sizes) + " there and " +
-           trace::sizes_text(piece.full_sizes) + " here";
+    return "'" + piece.name + "' is " + trace::job::sizes_text(there->second->sizes) +
+           " there and " + trace::job::sizes_text(piece.full_sizes) + " here";
   }
   const bool inside =
       piece.begin >= 0 && piece.begin <= piece.end && piece.end <= there->second->numel();
@@ -48,7 +48,8 @@ std::string slot_problem(const StoredState& stored, const StatePiece& piece, Slo
   return fits ? "" : name + " is not wanted as a contiguous tensor of its range's size";
 }
 
-Result<void> refuse(const trace::CheckpointInfo& info, const std::vector<std::string>& problems) {
+Result<void> refuse(const trace::job::CheckpointInfo& info,
+                    const std::vector<std::string>& problems) {
   if (problems.empty()) return {};
   std::string text;
   for (std::size_t i = 0; i < std::min(problems.size(), kNamedProblems); ++i) {
@@ -84,9 +85,9 @@ Result<void> fill(const StoredState& stored, const StatePiece& piece, Slot slot)
 
 }  // namespace
 
-Result<void> load_checkpoint(const trace::CheckpointInfo& info, std::span<StatePiece> wanted) {
+Result<void> load_checkpoint(const trace::job::CheckpointInfo& info, std::span<StatePiece> wanted) {
   Shapes shapes;
-  for (const trace::ParameterShape& parameter : info.parameters)
+  for (const trace::job::ParameterShape& parameter : info.parameters)
     shapes[parameter.name] = &parameter;
   std::vector<std::string> problems;
   const auto note = [&problems](std::string problem) {
@@ -106,9 +107,11 @@ Result<void> load_checkpoint(const trace::CheckpointInfo& info, std::span<StateP
   return {};
 }
 
-Result<torch::Tensor> load_generator_state(const trace::CheckpointInfo& info, int rank,
+Result<torch::Tensor> load_generator_state(const trace::job::CheckpointInfo& info, int rank,
                                            int world_size) {
-  const auto has_name = [](const trace::CheckpointFile& file) { return file.name == kRandomFile; };
+  const auto has_name = [](const trace::job::CheckpointFile& file) {
+    return file.name == kRandomFile;
+  };
   const bool kept = std::ranges::any_of(info.files, has_name);
   if (!kept || info.world_size != world_size) return torch::Tensor();
   TRY_ASSIGN(const SafetensorsFile file,
@@ -127,4 +130,4 @@ Result<torch::Tensor> load_generator_state(const trace::CheckpointInfo& info, in
   return state;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

@@ -2,10 +2,10 @@
 
 #include <cstring>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
-using trace::ErrorKind;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::Result;
 
 namespace {
 
@@ -17,8 +17,8 @@ std::string packed(const Result<std::string>& mine) {
   return static_cast<char>('a' + static_cast<int>(mine.error().kind)) + mine.error().message;
 }
 
-std::vector<std::string> gathered(Communicator& communicator, const std::string& mine,
-                                  const CollectiveTag& tag) {
+std::vector<std::string> gathered(comm::Communicator& communicator, const std::string& mine,
+                                  const comm::CollectiveTag& tag) {
   const auto options = torch::TensorOptions().device(communicator.device());
   const std::int64_t ranks = communicator.world_size();
   const auto my_length = torch::tensor({std::ssize(mine)}).to(communicator.device());
@@ -42,23 +42,24 @@ std::vector<std::string> gathered(Communicator& communicator, const std::string&
 
 }  // namespace
 
-Result<std::vector<std::string>> exchange(Communicator& communicator,
+Result<std::vector<std::string>> exchange(comm::Communicator& communicator,
                                           const Result<std::string>& mine, const std::string& tag) {
   std::vector<std::string> texts =
-      gathered(communicator, packed(mine), {trace::TagKind::kNamed, -1, tag});
+      gathered(communicator, packed(mine), {trace::model::TagKind::kNamed, -1, tag});
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     const char mark = texts[rank].front();
     texts[rank].erase(0, 1);
     if (mark == kGood) continue;
     const std::string who = texts.size() > 1 ? "rank " + std::to_string(rank) + ": " : "";
-    return trace::fail(static_cast<ErrorKind>(mark - 'a'), who + texts[rank]);
+    return trace::base::fail(static_cast<ErrorKind>(mark - 'a'), who + texts[rank]);
   }
   return texts;
 }
 
-Result<void> agree(Communicator& communicator, const Result<void>& mine, const std::string& tag) {
+Result<void> agree(comm::Communicator& communicator, const Result<void>& mine,
+                   const std::string& tag) {
   TRY(exchange(communicator, mine.map([] { return std::string(); }), tag));
   return {};
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

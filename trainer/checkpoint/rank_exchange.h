@@ -8,14 +8,14 @@
 #include "trace/base/result.h"
 #include "trainer/comm/communicator.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 // What each rank gave, in their order. The same error on all ranks if any of them gave one: that of
 // the lowest rank, which the message names.
-trace::Result<std::vector<std::string>> exchange(Communicator& communicator,
-                                                 const trace::Result<std::string>& mine,
-                                                 const std::string& tag);
-trace::Result<void> agree(Communicator& communicator, const trace::Result<void>& mine,
-                          const std::string& tag);
+trace::base::Result<std::vector<std::string>> exchange(comm::Communicator& communicator,
+                                                       const trace::base::Result<std::string>& mine,
+                                                       const std::string& tag);
+trace::base::Result<void> agree(comm::Communicator& communicator,
+                                const trace::base::Result<void>& mine, const std::string& tag);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

@@ -8,12 +8,12 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
-using trace::ErrorKind;
-using trace::fail;
-using trace::quoted;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::quoted;
+using trace::base::Result;
 
 static_assert(std::endian::native == std::endian::little);
 
@@ -188,4 +188,4 @@ Result<void> SafetensorsFile::read(const TensorEntry& tensor, std::int64_t first
   return {};
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

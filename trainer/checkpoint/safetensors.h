@@ -16,7 +16,7 @@
 #include "trace/base/result.h"
 #include "trainer/checkpoint/disk_file.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 enum class DataType { kF32, kF16, kBF16, kF64, kI64, kI32, kU8, kBool };
 std::string_view name_of(DataType type);  // "BF16", as in the header
@@ -47,22 +47,22 @@ struct SafetensorsHeader {
 // `json` without the length; `data_bytes` follow it. Refused: anything but the format, a type that
 // is not above, a name given twice, sizes that do not match the bytes, overlaps, gaps. Errors start
 // with `source`. Allocates in proportion to `json`.
-trace::Result<SafetensorsHeader> parse_header(std::string_view json, std::int64_t data_bytes,
-                                              const std::string& source);
+trace::base::Result<SafetensorsHeader> parse_header(std::string_view json, std::int64_t data_bytes,
+                                                    const std::string& source);
 
 // Writes a whole file of tensors that are in memory, and waits until it is on the disk.
 struct TensorBytes {
   TensorEntry entry;
   std::span<const std::byte> bytes;
 };
-trace::Result<void> write_safetensors(const std::filesystem::path& path,
-                                      std::span<const TensorBytes> tensors,
-                                      const Metadata& metadata);
+trace::base::Result<void> write_safetensors(const std::filesystem::path& path,
+                                            std::span<const TensorBytes> tensors,
+                                            const Metadata& metadata);
 
 // Reads only the header, then what is asked for.
 class SafetensorsFile {
  public:
-  static trace::Result<SafetensorsFile> open(const std::filesystem::path& path);
+  static trace::base::Result<SafetensorsFile> open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return file_.path(); }
   const std::vector<TensorEntry>& tensors() const { return header_.tensors; }
@@ -74,8 +74,8 @@ class SafetensorsFile {
   std::int64_t position_of(const TensorEntry& tensor) const { return data_start_ + tensor.begin; }
 
   // The elements [first, first + bytes.size() / width) of the flattened tensor of this file.
-  trace::Result<void> read(const TensorEntry& tensor, std::int64_t first,
-                           std::span<std::byte> bytes) const;
+  trace::base::Result<void> read(const TensorEntry& tensor, std::int64_t first,
+                                 std::span<std::byte> bytes) const;
 
  private:
   SafetensorsFile(DiskFile file, SafetensorsHeader header, std::int64_t data_start);
@@ -86,4 +86,4 @@ class SafetensorsFile {
   std::map<std::string, std::size_t, std::less<>> by_name_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

@@ -7,11 +7,11 @@
 
 #include "trainer/checkpoint/safetensors.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
-using trace::ErrorKind;
-using trace::fail;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::Result;
 
 namespace {
 
@@ -199,4 +199,4 @@ Result<SafetensorsHeader> parse_header(std::string_view json, std::int64_t data_
   return header;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

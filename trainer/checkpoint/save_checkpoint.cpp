@@ -14,12 +14,12 @@
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/checkpoint/whole_folder.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 namespace fs = std::filesystem;
-using trace::ErrorKind;
-using trace::fail;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::Result;
 
 namespace {
 
@@ -46,7 +46,8 @@ Result<PieceDescription> described(const StatePiece& piece) {
 // One checkpoint being written, seen from one rank.
 class Saving {
  public:
-  Saving(const SaveOptions& options, std::span<const StatePiece> pieces, Communicator& communicator)
+  Saving(const SaveOptions& options, std::span<const StatePiece> pieces,
+         comm::Communicator& communicator)
       : options_(options),
         communicator_(communicator),
         rank_(static_cast<std::size_t>(communicator.rank())) {
@@ -140,7 +141,7 @@ class Saving {
         const auto bytes = bytes_of_tensor(values);
         const std::int64_t at = data_start + tensor.begin + chunk.begin * bytes_of(tensor.type);
         TRY(out->write(at, bytes));
-        checksums += trace::checksum_text(trace::checksum_of(bytes));
+        checksums += trace::base::checksum_text(trace::base::checksum_of(bytes));
       }
       if (out) TRY(out->synchronize());
     }
@@ -153,7 +154,7 @@ class Saving {
     for (PlannedFile& file : plan_.files) {
       for (PlannedChunk& chunk : file.chunks) {
         const std::string text = checksums[chunk.rank].substr(at[chunk.rank], kDigits);
-        chunk.checksum = trace::checksum_from_text(text).value_or(0);
+        chunk.checksum = trace::base::checksum_from_text(text).value_or(0);
         at[chunk.rank] += kDigits;
       }
     }
@@ -181,7 +182,7 @@ class Saving {
         return fail(ErrorKind::kFailed, "cannot save a checkpoint: " + name + " has no generator");
       }
       tensors.push_back({{name, DataType::kU8, {std::ssize(bytes)}}, bytes});
-      const ChecksumRange whole{0, std::ssize(bytes), trace::checksum_of(bytes)};
+      const ChecksumRange whole{0, std::ssize(bytes), trace::base::checksum_of(bytes)};
       metadata[std::string(kChecksumsKey) + name] = checksums_to_text(std::span(&whole, 1));
     }
     TRY(write_safetensors(folder_ / kRandomFile, tensors, metadata));
@@ -192,17 +193,17 @@ class Saving {
     return {};
   }
 
-  static void add_file(std::vector<trace::CheckpointFile>& files, const std::string& name,
+  static void add_file(std::vector<trace::job::CheckpointFile>& files, const std::string& name,
                        const std::string& header, std::span<const TensorEntry> tensors) {
     const std::int64_t bytes = std::ssize(header) + (tensors.empty() ? 0 : tensors.back().end);
-    files.push_back({name, bytes, std::ssize(header), trace::checksum_of(header)});
+    files.push_back({name, bytes, std::ssize(header), trace::base::checksum_of(header)});
   }
 
-  trace::CheckpointInfo info() const {
-    trace::CheckpointInfo info = options_.info;
+  trace::job::CheckpointInfo info() const {
+    trace::job::CheckpointInfo info = options_.info;
     info.world_size = communicator_.world_size();
     info.optimizer_steps = std::llround(plan_.optimizer_steps);
-    info.saved_ns = trace::wall_clock_ns();
+    info.saved_ns = trace::base::wall_clock_ns();
     info.parameters = plan_.parameters;
     info.files.clear();
     for (const PlannedFile& file : plan_.files) {
@@ -213,12 +214,12 @@ class Saving {
   }
 
   const SaveOptions& options_;
-  Communicator& communicator_;
+  comm::Communicator& communicator_;
   const std::size_t rank_;
   std::vector<const StatePiece*> pieces_;  // those that this rank writes
   fs::path folder_;
   CheckpointPlan plan_;
-  std::vector<trace::CheckpointFile> random_;
+  std::vector<trace::job::CheckpointFile> random_;
 };
 
 Result<void> written(Saving& saving, const fs::path& checkpoints) {
@@ -230,7 +231,8 @@ Result<void> written(Saving& saving, const fs::path& checkpoints) {
 }  // namespace
 
 Result<fs::path> save_checkpoint(const fs::path& checkpoints, const SaveOptions& options,
-                                 std::span<const StatePiece> pieces, Communicator& communicator) {
+                                 std::span<const StatePiece> pieces,
+                                 comm::Communicator& communicator) {
   const bool first = communicator.rank() == 0;
   Saving saving(options, pieces, communicator);
   // A failure of one rank is known to all at the end of each stage, so that nobody writes any more.
@@ -246,4 +248,4 @@ Result<fs::path> save_checkpoint(const fs::path& checkpoints, const SaveOptions&
   return fs::path(texts.front());
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

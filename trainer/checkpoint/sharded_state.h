@@ -14,7 +14,7 @@
 #include "trace/job/checkpoint/checkpoint_info.h"
 #include "trainer/comm/communicator.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 // Elements [begin, end) of the flattened parameter. The tensors are contiguous, of any shape and on
 // any device, with end - begin elements.
@@ -31,7 +31,7 @@ struct StatePiece {
 struct SaveOptions {
   // What the training loop knows. Parameters, files, world size, optimizer_steps and saved_ns are
   // filled in.
-  trace::CheckpointInfo info;
+  trace::job::CheckpointInfo info;
   std::int64_t keep_last = 0;  // delete older ones afterwards; 0: none
   // This rank's generator (Generator::get_state()), which another number of ranks cannot go on
   // with; undefined: not kept. Either all ranks have one or none.
@@ -45,22 +45,22 @@ struct SaveOptions {
 // kill a folder with ".tmp-" in its name, which the next call removes; only if older ones cannot be
 // deleted the new one stands beside the error. The same result on all ranks: the checkpoint's
 // folder, or an error that names the rank. Throws c10::Error when a collective fails.
-trace::Result<std::filesystem::path> save_checkpoint(const std::filesystem::path& checkpoints,
-                                                     const SaveOptions& options,
-                                                     std::span<const StatePiece> pieces,
-                                                     Communicator& communicator);
+trace::base::Result<std::filesystem::path> save_checkpoint(const std::filesystem::path& checkpoints,
+                                                           const SaveOptions& options,
+                                                           std::span<const StatePiece> pieces,
+                                                           comm::Communicator& communicator);
 
 // Fills the tensors of `wanted` that are defined, and optimizer_steps, from a checkpoint of any
 // format, strategy and number of ranks, reading what overlaps and checking all that is read. Talks
 // to no other rank (agree() tells all of a failure). After an error the tensors have any values.
 // kUsage names parameters that are missing or of another shape, and moments that were not saved;
 // kDamaged names file and tensor. Parameters that nobody wants are check_parameters()'s to find.
-trace::Result<void> load_checkpoint(const trace::CheckpointInfo& info,
-                                    std::span<StatePiece> wanted);
+trace::base::Result<void> load_checkpoint(const trace::job::CheckpointInfo& info,
+                                          std::span<StatePiece> wanted);
 
 // The generator state that this rank saved; undefined if none was kept or if the number of ranks
 // was another one.
-trace::Result<torch::Tensor> load_generator_state(const trace::CheckpointInfo& info, int rank,
-                                                  int world_size);
+trace::base::Result<torch::Tensor> load_generator_state(const trace::job::CheckpointInfo& info,
+                                                        int rank, int world_size);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

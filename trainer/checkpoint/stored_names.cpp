@@ -6,7 +6,7 @@
 #include "trace/base/checksum.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 namespace {
 
@@ -69,15 +69,15 @@ std::string pieces_to_text(std::span<const PieceDescription> pieces) {
   return text;
 }
 
-trace::Result<std::vector<PieceDescription>> pieces_from_text(const std::string& text) {
+trace::base::Result<std::vector<PieceDescription>> pieces_from_text(const std::string& text) {
   std::vector<PieceDescription> pieces;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     auto piece = piece_from_line(line);
     if (!piece) {
-      return trace::fail(trace::ErrorKind::kFailed,
-                         "another rank describes its part of the checkpoint as '" + line +
-                             "': start all ranks with the same program");
+      return trace::base::fail(trace::base::ErrorKind::kFailed,
+                               "another rank describes its part of the checkpoint as '" + line +
+                                   "': start all ranks with the same program");
     }
     pieces.push_back(std::move(*piece));
   }
@@ -109,7 +109,7 @@ std::string checksums_to_text(std::span<const ChecksumRange> ranges) {
   std::string text;
   for (const ChecksumRange& range : ranges) {
     text += (text.empty() ? "" : " ") + std::to_string(range.begin) + "-" +
-            std::to_string(range.end) + ":" + trace::checksum_text(range.checksum);
+            std::to_string(range.end) + ":" + trace::base::checksum_text(range.checksum);
   }
   return text;
 }
@@ -123,7 +123,7 @@ std::optional<std::vector<ChecksumRange>> checksums_from_text(std::string_view t
     const auto begin = take_number(text, '-');
     const auto end = begin ? take_number(text, ':') : std::nullopt;
     if (!end || *begin != at || *end <= *begin) return std::nullopt;
-    const auto checksum = trace::checksum_from_text(text.substr(0, kDigits));
+    const auto checksum = trace::base::checksum_from_text(text.substr(0, kDigits));
     if (!checksum) return std::nullopt;
     text.remove_prefix(kDigits);
     if (text.starts_with(' ') && text.size() > 1) text.remove_prefix(1);
@@ -134,4 +134,4 @@ std::optional<std::vector<ChecksumRange>> checksums_from_text(std::string_view t
   return ranges;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

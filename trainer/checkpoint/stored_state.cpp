@@ -6,17 +6,17 @@
 #include "trace/base/checksum.h"
 #include "trace/base/file_system.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
-using trace::ErrorKind;
-using trace::fail;
-using trace::quoted;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::quoted;
+using trace::base::Result;
 
 namespace {
 
-tl::unexpected<trace::Error> damaged(const std::filesystem::path& file, const std::string& tensor,
-                                     const std::string& why) {
+tl::unexpected<trace::base::Error> damaged(const std::filesystem::path& file,
+                                           const std::string& tensor, const std::string& why) {
   return fail(ErrorKind::kDamaged, quoted(file) + ": tensor '" + tensor + "' " + why +
                                        "; the checkpoint is damaged, use another one");
 }
@@ -43,7 +43,7 @@ Result<void> read_verified(const SafetensorsFile& file, const TensorEntry& tenso
     if (from >= to) continue;
     buffer.resize(static_cast<std::size_t>((range.end - range.begin) * width));
     TRY(file.read(tensor, range.begin, buffer));
-    if (trace::checksum_of(buffer) != range.checksum) {
+    if (trace::base::checksum_of(buffer) != range.checksum) {
       return damaged(file.path(), tensor.name,
                      "has changed between elements " + std::to_string(range.begin) + " and " +
                          std::to_string(range.end) + " since it was saved");
@@ -54,14 +54,14 @@ Result<void> read_verified(const SafetensorsFile& file, const TensorEntry& tenso
   return {};
 }
 
-Result<StoredState> StoredState::open(const trace::CheckpointInfo& info) {
+Result<StoredState> StoredState::open(const trace::job::CheckpointInfo& info) {
   StoredState state;
   state.folder_ = quoted(info.folder);
   std::map<std::string, std::int64_t> numels;
-  for (const trace::ParameterShape& parameter : info.parameters) {
+  for (const trace::job::ParameterShape& parameter : info.parameters) {
     numels[parameter.name] = parameter.numel();
   }
-  for (const trace::CheckpointFile& file : info.files) {
+  for (const trace::job::CheckpointFile& file : info.files) {
     const bool is_optimizer = file.name.starts_with(kOptimizerPrefix);
     if (!is_optimizer && !file.name.starts_with(kModelPrefix)) continue;
     TRY(state.add_file(info.folder / file.name, is_optimizer, numels));
@@ -136,4 +136,4 @@ Result<double> StoredState::optimizer_steps(const std::string& parameter) const 
                                        parameter + "' had; use another checkpoint");
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

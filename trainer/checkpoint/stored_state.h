@@ -15,26 +15,27 @@
 #include "trainer/checkpoint/checkpoint_plan.h"
 #include "trainer/checkpoint/safetensors.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 // Checks everything against the checksums in the metadata; gives `sink` the elements [begin, end)
 // of a tensor of a file piece by piece, with the first one's number. kDamaged names file and
 // tensor.
 using ElementSink = std::function<void(std::int64_t first, std::span<const std::byte> bytes)>;
-trace::Result<void> read_verified(const SafetensorsFile& file, const TensorEntry& tensor,
-                                  std::int64_t begin, std::int64_t end, const ElementSink& sink);
+trace::base::Result<void> read_verified(const SafetensorsFile& file, const TensorEntry& tensor,
+                                        std::int64_t begin, std::int64_t end,
+                                        const ElementSink& sink);
 
 class StoredState {
  public:
-  static trace::Result<StoredState> open(const trace::CheckpointInfo& info);
+  static trace::base::Result<StoredState> open(const trace::job::CheckpointInfo& info);
 
   bool holds(const std::string& parameter, Slot slot) const;
   // Of what holds() says; kDamaged if parts of it are stored with different types.
-  trace::Result<DataType> type_of(const std::string& parameter, Slot slot) const;
+  trace::base::Result<DataType> type_of(const std::string& parameter, Slot slot) const;
   // Elements of the flattened parameter, in any order.
-  trace::Result<void> read(const std::string& parameter, Slot slot, std::int64_t begin,
-                           std::int64_t end, const ElementSink& sink) const;
-  trace::Result<double> optimizer_steps(const std::string& parameter) const;
+  trace::base::Result<void> read(const std::string& parameter, Slot slot, std::int64_t begin,
+                                 std::int64_t end, const ElementSink& sink) const;
+  trace::base::Result<double> optimizer_steps(const std::string& parameter) const;
 
  private:
   struct Part {
@@ -42,8 +43,8 @@ class StoredState {
     TensorEntry tensor;
     std::int64_t begin = 0, end = 0;  // elements of the parameter
   };
-  trace::Result<void> add_file(const std::filesystem::path& path, bool is_optimizer,
-                               const std::map<std::string, std::int64_t>& numels);
+  trace::base::Result<void> add_file(const std::filesystem::path& path, bool is_optimizer,
+                                     const std::map<std::string, std::int64_t>& numels);
 
   std::string folder_;
   std::vector<SafetensorsFile> files_;
@@ -51,4 +52,4 @@ class StoredState {
   std::map<std::string, double> steps_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

@@ -2,7 +2,7 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 std::optional<DataType> data_type_of(torch::ScalarType type) {
   switch (type) {
@@ -57,15 +57,16 @@ std::span<std::byte> writable_bytes_of_tensor(const torch::Tensor& tensor) {
   return {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()};
 }
 
-trace::Result<torch::Tensor> read_tensor(const SafetensorsFile& file, const std::string& name) {
+trace::base::Result<torch::Tensor> read_tensor(const SafetensorsFile& file,
+                                               const std::string& name) {
   const TensorEntry* const entry = file.find(name);
   if (!entry) {
-    return trace::fail(trace::ErrorKind::kMissing,
-                       trace::quoted(file.path()) + " has no tensor '" + name + "'");
+    return trace::base::fail(trace::base::ErrorKind::kMissing,
+                             trace::base::quoted(file.path()) + " has no tensor '" + name + "'");
   }
   const auto tensor = torch::empty(entry->sizes, scalar_type_of(entry->type));
   TRY(file.read(*entry, 0, writable_bytes_of_tensor(tensor)));
   return tensor;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

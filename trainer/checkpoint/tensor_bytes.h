@@ -12,7 +12,7 @@
 #include "trace/base/result.h"
 #include "trainer/checkpoint/safetensors.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 std::optional<DataType> data_type_of(torch::ScalarType type);  // none: no file holds it
 torch::ScalarType scalar_type_of(DataType type);
@@ -23,6 +23,7 @@ std::span<std::byte> writable_bytes_of_tensor(const torch::Tensor& tensor);
 
 // A whole tensor of a file, on the CPU; kMissing if there is none of that name. No more is
 // allocated than the file has bytes.
-trace::Result<torch::Tensor> read_tensor(const SafetensorsFile& file, const std::string& name);
+trace::base::Result<torch::Tensor> read_tensor(const SafetensorsFile& file,
+                                               const std::string& name);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

@@ -14,20 +14,21 @@
 #include "trace/base/write_error.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 namespace fs = std::filesystem;
-using trace::ErrorKind;
-using trace::fail;
-using trace::quoted;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::quoted;
+using trace::base::Result;
 
 namespace {
 
 fs::path unfinished_path(const fs::path& finished) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return trace::beside(finished, std::string(trace::kUnfinishedMark) + std::to_string(getpid()) +
-                                     "-" + std::to_string(now.count()));
+  return trace::base::beside(finished, std::string(trace::job::kUnfinishedMark) +
+                                           std::to_string(getpid()) + "-" +
+                                           std::to_string(now.count()));
 }
 
 // What had the name `to` ends up as `from`.
@@ -52,14 +53,14 @@ Result<fs::path> begin_folder(const fs::path& finished) {
   std::error_code error;
   fs::create_directories(unfinished, error);
   if (!error) return unfinished;
-  return fail(trace::write_error_kind(error.value()),
+  return fail(trace::base::write_error_kind(error.value()),
               "cannot create the folder " + quoted(unfinished) + ": " + error.message());
 }
 
 Result<void> publish_folder(const fs::path& unfinished, const fs::path& finished) {
-  TRY(trace::synchronize(unfinished));
+  TRY(trace::base::synchronize(unfinished));
   TRY(rename_or_exchange(unfinished, finished));
-  TRY(trace::synchronize(finished / ".."));
+  TRY(trace::base::synchronize(finished / ".."));
   abandon_folder(unfinished);  // the older one
   return {};
 }
@@ -81,4 +82,4 @@ Result<void> delete_folder(const fs::path& finished) {
   return {};
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

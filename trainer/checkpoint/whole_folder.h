@@ -6,17 +6,17 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 
 // Creates the folder <finished>.tmp-<process>-<time>, and those above it.
-trace::Result<std::filesystem::path> begin_folder(const std::filesystem::path& finished);
+trace::base::Result<std::filesystem::path> begin_folder(const std::filesystem::path& finished);
 // Gives `unfinished`, whose files must be on the disk, the name `finished`. That name is the new
 // folder's or the older one's at any moment; the older one is deleted then.
-trace::Result<void> publish_folder(const std::filesystem::path& unfinished,
-                                   const std::filesystem::path& finished);
+trace::base::Result<void> publish_folder(const std::filesystem::path& unfinished,
+                                         const std::filesystem::path& finished);
 // Deletes an unfinished one.
 void abandon_folder(const std::filesystem::path& unfinished);
 // Deletes a finished one, which loses its name first: what is half deleted must not look whole.
-trace::Result<void> delete_folder(const std::filesystem::path& finished);
+trace::base::Result<void> delete_folder(const std::filesystem::path& finished);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

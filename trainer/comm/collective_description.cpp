@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 std::string_view to_text(torch::ScalarType type) {
   switch (type) {
@@ -33,13 +33,13 @@ std::string_view to_text(torch::ScalarType type) {
 
 std::string to_text(const CollectiveTag& tag) {
   switch (tag.kind) {
-    case trace::TagKind::kBucket:
+    case trace::model::TagKind::kBucket:
       return "bucket " + std::to_string(tag.index);
-    case trace::TagKind::kUnit:
+    case trace::model::TagKind::kUnit:
       return "unit " + std::to_string(tag.index);
-    case trace::TagKind::kNamed:
+    case trace::model::TagKind::kNamed:
       return tag.name;
-    case trace::TagKind::kNone:
+    case trace::model::TagKind::kNone:
       break;
   }
   return "";
@@ -47,7 +47,7 @@ std::string to_text(const CollectiveTag& tag) {
 
 std::string to_text(const CollectiveDescription& description) {
   std::string text = "collective " + std::to_string(description.sequence) + " (";
-  text += trace::to_string(description.function);
+  text += trace::model::to_string(description.function);
   if (description.bytes > 0) {
     text += " of " + std::to_string(description.bytes) + " bytes ";
     text += to_text(description.type);
@@ -66,27 +66,27 @@ std::uint32_t fingerprint(const CollectiveDescription& description) {
   return hash;
 }
 
-double traffic_factor(trace::CollectiveFunction function, int world_size) {
+double traffic_factor(trace::model::CollectiveFunction function, int world_size) {
   if (world_size < 2) return 0;
   const double part = static_cast<double>(world_size - 1) / world_size;
   switch (function) {
-    case trace::CollectiveFunction::kAllReduce:
+    case trace::model::CollectiveFunction::kAllReduce:
       return 2 * part;
-    case trace::CollectiveFunction::kReduceScatter:
-    case trace::CollectiveFunction::kAllGather:
-    case trace::CollectiveFunction::kAllToAll:
+    case trace::model::CollectiveFunction::kReduceScatter:
+    case trace::model::CollectiveFunction::kAllGather:
+    case trace::model::CollectiveFunction::kAllToAll:
       return part;
     default:
       return 1;
   }
 }
 
-std::chrono::nanoseconds latency(const trace::SimulatedLink& link, int world_size) {
+std::chrono::nanoseconds latency(const trace::job::SimulatedLink& link, int world_size) {
   if (world_size < 2) return std::chrono::nanoseconds(0);
   return std::chrono::nanoseconds(std::llround(link.latency_us * 1e3));
 }
 
-std::chrono::nanoseconds transfer_time(const trace::SimulatedLink& link,
+std::chrono::nanoseconds transfer_time(const trace::job::SimulatedLink& link,
                                        const CollectiveDescription& description, int world_size) {
   if (world_size < 2 || link.gbps <= 0) return std::chrono::nanoseconds(0);
   const double sent =
@@ -94,4 +94,4 @@ std::chrono::nanoseconds transfer_time(const trace::SimulatedLink& link,
   return std::chrono::nanoseconds(std::llround(sent * 8 / link.gbps));  // bits ÷ (10⁹ bits/s) = ns
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -11,18 +11,18 @@
 #include "trace/job/schedule.h"
 #include "trace/model/events.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 struct CollectiveTag {
-  trace::TagKind kind = trace::TagKind::kNone;
+  trace::model::TagKind kind = trace::model::TagKind::kNone;
   int index = -1;
   std::string name;
 };
 
 struct CollectiveDescription {
   std::int64_t sequence = -1;  // counted per process group, the same on all ranks
-  trace::CollectiveFunction function = trace::CollectiveFunction::kOther;
-  trace::CollectiveFunction executed = trace::CollectiveFunction::kOther;
+  trace::model::CollectiveFunction function = trace::model::CollectiveFunction::kOther;
+  trace::model::CollectiveFunction executed = trace::model::CollectiveFunction::kOther;
   torch::ScalarType type = torch::kFloat32;
   std::int64_t bytes = 0;  // S of nccl-tests
   CollectiveTag tag;
@@ -37,11 +37,11 @@ std::string_view to_text(torch::ScalarType type);  // "float32", as Python's nam
 std::uint32_t fingerprint(const CollectiveDescription& description);
 
 // The part of S that each rank sends over its link (nccl-tests: 2(n−1)/n for all-reduce, …).
-double traffic_factor(trace::CollectiveFunction function, int world_size);
+double traffic_factor(trace::model::CollectiveFunction function, int world_size);
 // How long `link` needs for a collective: latency + transfer time, which is S · traffic factor ÷
 // bandwidth. 0 for a single rank.
-std::chrono::nanoseconds latency(const trace::SimulatedLink& link, int world_size);
-std::chrono::nanoseconds transfer_time(const trace::SimulatedLink& link,
+std::chrono::nanoseconds latency(const trace::job::SimulatedLink& link, int world_size);
+std::chrono::nanoseconds transfer_time(const trace::job::SimulatedLink& link,
                                        const CollectiveDescription& description, int world_size);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

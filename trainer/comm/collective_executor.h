@@ -12,7 +12,7 @@
 
 #include "trainer/comm/collective_description.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 struct CollectiveJob {
   CollectiveDescription description;
@@ -29,4 +29,4 @@ class CollectiveExecutor {
   virtual void close() = 0;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -1,6 +1,6 @@
 #include "trainer/comm/collective_failure.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 std::string failure_text(const CollectiveDescription& description, int world_rank,
                          const std::string& reason) {
@@ -15,4 +15,4 @@ std::string timeout_reason(std::chrono::milliseconds timeout) {
          "compare the last collectives of the ranks.";
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

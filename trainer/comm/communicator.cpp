@@ -12,7 +12,7 @@
 #include "trainer/comm/rendezvous.h"
 #include "trainer/comm/tagged_gloo.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 namespace {
 
@@ -54,7 +54,7 @@ c10::intrusive_ptr<TaggedGloo> connect_gloo(const c10::intrusive_ptr<c10d::Store
 BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int rank,
                                const GroupPlan& plan, const CommunicatorOptions& options,
                                const std::shared_ptr<SharedLink>& simulated,
-                               profiler::Recorder& recorder) {
+                               profiler::recorder::Recorder& recorder) {
   const int size = static_cast<int>(plan.ranks.size());
   const std::string lane = plan.id == kWorld ? "" : ", " + plan.name;
   if (options.device.is_cuda()) {
@@ -77,7 +77,7 @@ BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int
 }
 
 void register_group(const GroupPlan& plan, const CommunicatorOptions& options,
-                    profiler::Recorder& recorder) {
+                    profiler::recorder::Recorder& recorder) {
   const char* backend = options.device.is_cuda() ? "nccl"
                         : options.simulated_link ? "gloo, simulated link"
                                                  : "gloo";
@@ -101,7 +101,7 @@ class BackendCommunicator final : public Communicator {
   // `options.rank` and `options.world_size` are those of the world.
   BackendCommunicator(c10::intrusive_ptr<c10d::Store> store, GroupPlan plan,
                       const CommunicatorOptions& options, std::shared_ptr<SharedLink> simulated,
-                      profiler::Recorder& recorder)
+                      profiler::recorder::Recorder& recorder)
       : store_(std::move(store)),
         plan_(std::move(plan)),
         options_(options),
@@ -157,7 +157,7 @@ class BackendCommunicator final : public Communicator {
         c10::make_intrusive<c10d::PrefixStore>(prefix, store_),
         GroupPlan{groups_, name, std::move(ranks)}, options_, simulated_, recorder_);
   }
-  void inject_next(trace::InjectedFault fault) override { backend_->inject_next(fault); }
+  void inject_next(trace::job::InjectedFault fault) override { backend_->inject_next(fault); }
   void shutdown() override { backend_->shutdown(); }
 
  private:
@@ -165,36 +165,37 @@ class BackendCommunicator final : public Communicator {
   GroupPlan plan_;
   CommunicatorOptions options_;
   std::shared_ptr<SharedLink> simulated_;  // of all groups; null: none
-  profiler::Recorder& recorder_;
+  profiler::recorder::Recorder& recorder_;
   int groups_ = 0;
   BackendPointer backend_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
 };
 
-trace::Result<std::unique_ptr<Communicator>> failed_to_connect(const CommunicatorOptions& options,
-                                                               const std::string& reason) {
+trace::base::Result<std::unique_ptr<Communicator>> failed_to_connect(
+    const CommunicatorOptions& options, const std::string& reason) {
   const std::string place = options.store_file.empty()
                                 ? options.master_address + ":" + std::to_string(options.master_port)
                                 : options.store_file;
-  return trace::fail(trace::ErrorKind::kFailed,
-                     "Rank " + std::to_string(options.rank) + " could not meet the other " +
-                         std::to_string(options.world_size - 1) + " ranks at " + place + ": " +
-                         reason + (reason.ends_with('.') ? "" : ".") +
-                         " See the logs of the other ranks.");
+  return trace::base::fail(trace::base::ErrorKind::kFailed,
+                           "Rank " + std::to_string(options.rank) + " could not meet the other " +
+                               std::to_string(options.world_size - 1) + " ranks at " + place +
+                               ": " + reason + (reason.ends_with('.') ? "" : ".") +
+                               " See the logs of the other ranks.");
 }
 
 }  // namespace
 
-trace::Result<std::unique_ptr<Communicator>> Communicator::connect(
-    const CommunicatorOptions& options, profiler::Recorder& recorder) {
+trace::base::Result<std::unique_ptr<Communicator>> Communicator::connect(
+    const CommunicatorOptions& options, profiler::recorder::Recorder& recorder) {
   if (options.simulated_link && options.device.is_cuda()) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       "simulate_link works with device cpu only. Set device=cpu.");
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             "simulate_link works with device cpu only. Set device=cpu.");
   }
   if (options.simulated_link && !options.single_machine) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       "simulate_link works with all ranks on one machine only, as it compares "
-                       "their clocks. Set simulate_link=off.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "simulate_link works with all ranks on one machine only, as it compares "
+        "their clocks. Set simulate_link=off.");
   }
   try {
     GroupPlan world;
@@ -211,4 +212,4 @@ trace::Result<std::unique_ptr<Communicator>> Communicator::connect(
   }
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

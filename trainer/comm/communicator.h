@@ -20,16 +20,16 @@
 #include "trainer/comm/collective_description.h"
 #include "trainer/comm/collective_failure.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 struct CommunicatorOptions {
   int rank = 0;
   int world_size = 1;
   torch::Device device = torch::kCPU;
   std::chrono::seconds timeout{600};
-  bool high_priority_streams = true;                   // of NCCL
-  bool records_kernels = false;                        // the recorder learns when NCCL's ran
-  std::optional<trace::SimulatedLink> simulated_link;  // CPU and one machine only
+  bool high_priority_streams = true;                        // of NCCL
+  bool records_kernels = false;                             // the recorder learns when NCCL's ran
+  std::optional<trace::job::SimulatedLink> simulated_link;  // CPU and one machine only
   // Where ranks meet: a file of this run (our launcher), or torchrun's store if empty.
   std::string store_file;
   std::string master_address;
@@ -52,8 +52,8 @@ struct CommunicatorOptions {
 // ranks that enter different ones hang, or exchange what means nothing.
 class Communicator {
  public:
-  static trace::Result<std::unique_ptr<Communicator>> connect(const CommunicatorOptions& options,
-                                                              profiler::Recorder& recorder);
+  static trace::base::Result<std::unique_ptr<Communicator>> connect(
+      const CommunicatorOptions& options, profiler::recorder::Recorder& recorder);
   virtual ~Communicator() = default;
 
   virtual int rank() const = 0;  // among those of this communicator
@@ -86,10 +86,10 @@ class Communicator {
 
   // Faults on purpose for the next collective (trace::InjectedFault::kSkipCollective,
   // kUnequalSize).
-  virtual void inject_next(trace::InjectedFault fault) = 0;
+  virtual void inject_next(trace::job::InjectedFault fault) = 0;
 
   // Ends within a few seconds, whatever the other ranks do. Idempotent; no collective may follow.
   virtual void shutdown() = 0;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -5,7 +5,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 namespace {
 
@@ -73,4 +73,4 @@ void connect_together(const StorePointer& store, int rank, int size,
   TORCH_CHECK(false, problem);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

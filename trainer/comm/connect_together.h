@@ -7,7 +7,7 @@
 #include <functional>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 inline constexpr int kConnectAttempts = 3;
 
@@ -20,4 +20,4 @@ inline constexpr int kConnectAttempts = 3;
 void connect_together(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
                       const std::function<void(const c10::intrusive_ptr<c10d::Store>&)>& connect);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

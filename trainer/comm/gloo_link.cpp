@@ -7,7 +7,7 @@
 
 #include "trainer/comm/collective_failure.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 namespace {
 
@@ -20,13 +20,13 @@ bool contains(const std::string& text, std::string_view part) {
 }  // namespace
 
 GlooLink::GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, std::shared_ptr<SharedLink> simulated,
-                   std::chrono::milliseconds timeout, profiler::Recorder& recorder,
+                   std::chrono::milliseconds timeout, profiler::recorder::Recorder& recorder,
                    const std::string& lane_suffix, int world_rank)
     : gloo_(std::move(gloo)),
       simulated_(std::move(simulated)),
       timeout_(timeout),
       recorder_(recorder),
-      lane_(recorder.add_lane(trace::LaneKind::kCommunication,
+      lane_(recorder.add_lane(trace::model::LaneKind::kCommunication,
                               (simulated_ ? "gloo, simulated link" : "gloo") + lane_suffix)),
       world_rank_(world_rank),
       thread_([this](std::stop_token stop) { run(std::move(stop)); }) {
@@ -108,7 +108,7 @@ void GlooLink::transfer(const CollectiveJob& job, const std::stop_token& stop) {
   // also when the collective failed.
   const at::RecordFunctionGuard no_spans_of_gloo(false);
   const bool is_alone = gloo_->getSize() == 1;
-  const std::int64_t start_ns = profiler::Recorder::now_ns();
+  const std::int64_t start_ns = profiler::recorder::Recorder::now_ns();
   recorder_.start_collective(job.handle, lane_, start_ns);
   Clock::time_point earliest_end{};
   if (simulated_ && !is_alone) {
@@ -122,7 +122,8 @@ void GlooLink::transfer(const CollectiveJob& job, const std::stop_token& stop) {
     changed_.wait_until(lock, stop, earliest_end, [] { return false; });
   }
   // A single rank sends nothing, which takes no time.
-  recorder_.end_collective(job.handle, is_alone ? start_ns : profiler::Recorder::now_ns());
+  recorder_.end_collective(job.handle,
+                           is_alone ? start_ns : profiler::recorder::Recorder::now_ns());
 }
 
 GlooLink::Clock::time_point GlooLink::last_start_of_all_ranks(const CollectiveJob& job) {
@@ -149,4 +150,4 @@ std::string GlooLink::describe_failure(const CollectiveJob& job, const std::stri
   return failure_text(job.description, world_rank_, text);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

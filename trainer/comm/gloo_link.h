@@ -17,13 +17,13 @@
 #include "trainer/comm/shared_link.h"
 #include "trainer/comm/tagged_gloo.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 class GlooLink final : public CollectiveExecutor {
  public:
   // Null `simulated`: as fast as Gloo is. `lane_suffix` tells the lanes of several groups apart.
   GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, std::shared_ptr<SharedLink> simulated,
-           std::chrono::milliseconds timeout, profiler::Recorder& recorder,
+           std::chrono::milliseconds timeout, profiler::recorder::Recorder& recorder,
            const std::string& lane_suffix, int world_rank);
   ~GlooLink() override;
 
@@ -47,7 +47,7 @@ class GlooLink final : public CollectiveExecutor {
   c10::intrusive_ptr<TaggedGloo> gloo_;
   std::shared_ptr<SharedLink> simulated_;
   std::chrono::milliseconds timeout_;
-  profiler::Recorder& recorder_;
+  profiler::recorder::Recorder& recorder_;
   int lane_;
   int world_rank_;
   std::string failure_;  // the first one; only the link's thread touches it
@@ -60,4 +60,4 @@ class GlooLink final : public CollectiveExecutor {
   std::jthread thread_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -3,7 +3,7 @@
 #include <thread>
 #include <utility>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 LinkWork::LinkWork(std::vector<torch::Tensor> outputs)
     : outputs_(std::move(outputs)),
@@ -32,4 +32,4 @@ void wait_and_release(const c10::intrusive_ptr<c10d::Work>& work) {
   while (work.use_count() > 1) std::this_thread::yield();
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

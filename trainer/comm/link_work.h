@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 class LinkWork final : public c10d::Work {
  public:
@@ -42,4 +42,4 @@ class LinkWork final : public c10d::Work {
 // The same of a work of Gloo, whose thread tells that it is done a moment before it lets go.
 void wait_and_release(const c10::intrusive_ptr<c10d::Work>& work);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -10,7 +10,7 @@
 
 #include "profiler/nccl/nccl_plugin.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 namespace {
 
@@ -43,20 +43,20 @@ c10::intrusive_ptr<c10d::Backend> create_nccl(const c10::intrusive_ptr<c10d::Sto
   return nccl;
 }
 
-NcclExecutor::NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, profiler::Recorder& recorder,
-                           NcclExecutorOptions options)
+NcclExecutor::NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl,
+                           profiler::recorder::Recorder& recorder, NcclExecutorOptions options)
     : nccl_(std::move(nccl)),
       recorder_(recorder),
       options_(std::move(options)),
-      lane_(recorder.add_lane(trace::LaneKind::kCommunication,
+      lane_(recorder.add_lane(trace::model::LaneKind::kCommunication,
                               "nccl, as seen by the host" + options_.lane_suffix)),
       thread_([this](std::stop_token stop) { watch(std::move(stop)); }) {}
 
 NcclExecutor::~NcclExecutor() { close(); }
 
 c10::intrusive_ptr<c10d::Work> NcclExecutor::submit(CollectiveJob job) {
-  const profiler::HostCollectiveScope scope(job.handle);
-  const std::int64_t enqueued_ns = profiler::Recorder::now_ns();
+  const profiler::nccl::HostCollectiveScope scope(job.handle);
+  const std::int64_t enqueued_ns = profiler::recorder::Recorder::now_ns();
   auto work = job.launch(*nccl_);
   // Nothing is sent: what the work waits for is the GPU's own. In place NCCL launches nothing.
   if (nccl_->getSize() == 1) {
@@ -100,7 +100,7 @@ void NcclExecutor::watch(std::stop_token stop) {
       follow(next, stop, previous_end_ns);
     } catch (const std::exception& failure) {
       if (!std::exchange(has_warned, true)) {
-        recorder_.log(trace::LogLine::Level::kWarning,
+        recorder_.log(trace::model::LogLine::Level::kWarning,
                       std::string("NCCL could not be asked whether a collective has ended; it is "
                                   "shown as pending: ") +
                           failure.what());
@@ -123,13 +123,13 @@ void NcclExecutor::follow(const Watched& watched, const std::stop_token& stop,
   if (watched.work->exception() != nullptr) return;
   // One communicator runs its collectives in order.
   const std::int64_t start_ns = std::max(watched.enqueued_ns, previous_end_ns);
-  previous_end_ns = profiler::Recorder::now_ns();
+  previous_end_ns = profiler::recorder::Recorder::now_ns();
   recorder_.observe_collective(watched.handle, lane_, start_ns, previous_end_ns);
 }
 
 std::chrono::microseconds NcclExecutor::poll_interval() const {
   const bool has_kernel_times =
-      options_.records_kernels && profiler::NcclPlugin::communicators() > 0;
+      options_.records_kernels && profiler::nccl::NcclPlugin::communicators() > 0;
   return recorder_.recording_detail() && !has_kernel_times ? kTimingInterval : kPendingInterval;
 }
 
@@ -149,4 +149,4 @@ bool NcclExecutor::await(const Watched& watched, const std::stop_token& stop) co
   return true;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -16,7 +16,7 @@
 #include "trainer/comm/collective_executor.h"
 #include "trainer/comm/collective_failure.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 struct NcclExecutorOptions {
   torch::Device device = torch::kCPU;
@@ -33,7 +33,7 @@ struct NcclExecutorOptions {
 
 class NcclExecutor final : public CollectiveExecutor {
  public:
-  NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, profiler::Recorder& recorder,
+  NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, profiler::recorder::Recorder& recorder,
                NcclExecutorOptions options);
   ~NcclExecutor() override;
 
@@ -46,7 +46,7 @@ class NcclExecutor final : public CollectiveExecutor {
     std::uint64_t handle = 0;
     std::int64_t enqueued_ns = 0;
     std::int64_t step = -1;  // in which it was asked for
-    trace::Phase phase = trace::Phase::kOther;
+    trace::base::Phase phase = trace::base::Phase::kOther;
     c10::intrusive_ptr<c10d::Work> work;
   };
 
@@ -59,7 +59,7 @@ class NcclExecutor final : public CollectiveExecutor {
   bool await(const Watched& watched, const std::stop_token& stop) const;
 
   c10::intrusive_ptr<c10d::Backend> nccl_;
-  profiler::Recorder& recorder_;
+  profiler::recorder::Recorder& recorder_;
   const NcclExecutorOptions options_;
   int lane_;
 
@@ -76,4 +76,4 @@ c10::intrusive_ptr<c10d::Backend> create_nccl(const c10::intrusive_ptr<c10d::Sto
                                               std::chrono::milliseconds timeout,
                                               bool high_priority);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

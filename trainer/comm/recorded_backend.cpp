@@ -5,9 +5,9 @@
 #include "trainer/comm/link_work.h"
 #include "trainer/comm/tagged_gloo.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
-using trace::CollectiveFunction;
+using trace::model::CollectiveFunction;
 using WorkPointer = c10::intrusive_ptr<c10d::Work>;
 
 namespace {
@@ -26,7 +26,7 @@ WorkPointer completed_work(std::vector<torch::Tensor> outputs) {
 
 RecordedBackend::RecordedBackend(c10::intrusive_ptr<c10d::Backend> inner,
                                  std::unique_ptr<CollectiveExecutor> executor,
-                                 profiler::Recorder& recorder, int group)
+                                 profiler::recorder::Recorder& recorder, int group)
     : Backend(inner->getRank(), inner->getSize()),
       inner_(std::move(inner)),
       executor_(std::move(executor)),
@@ -40,7 +40,7 @@ void RecordedBackend::set_default_tag(CollectiveTag tag) {
   default_tag_ = std::move(tag);
 }
 
-void RecordedBackend::inject_next(trace::InjectedFault fault) {
+void RecordedBackend::inject_next(trace::job::InjectedFault fault) {
   const std::lock_guard lock(mutex_);
   fault_ = fault;
 }
@@ -50,18 +50,18 @@ CollectiveTag RecordedBackend::default_tag() {
   return default_tag_;
 }
 
-std::optional<trace::InjectedFault> RecordedBackend::take_fault() {
+std::optional<trace::job::InjectedFault> RecordedBackend::take_fault() {
   const std::lock_guard lock(mutex_);
   return std::exchange(fault_, std::nullopt);
 }
 
 torch::Tensor RecordedBackend::with_fault(torch::Tensor tensor,
-                                          const std::optional<trace::InjectedFault>& fault) {
-  if (fault != trace::InjectedFault::kUnequalSize) return tensor;
+                                          const std::optional<trace::job::InjectedFault>& fault) {
+  if (fault != trace::job::InjectedFault::kUnequalSize) return tensor;
   return torch::zeros({tensor.numel() + 1}, tensor.options());
 }
 
-trace::StringId RecordedBackend::interned(const std::string& text) {
+trace::model::StringId RecordedBackend::interned(const std::string& text) {
   const auto known = strings_.find(text);
   if (known != strings_.end()) return known->second;
   return strings_[text] = recorder_.intern(text);
@@ -69,14 +69,14 @@ trace::StringId RecordedBackend::interned(const std::string& text) {
 
 WorkPointer RecordedBackend::enter(Call call) {
   const std::lock_guard lock(mutex_);
-  profiler::CollectiveCall entry;
+  profiler::queue::CollectiveCall entry;
   entry.process_group = group_;
   entry.sequence = next_sequence_++;
   entry.function = call.function;
   entry.executed = call.executed;
   entry.tag_kind = call.tag.kind;
   entry.tag_index = call.tag.index;
-  if (call.tag.kind != trace::TagKind::kNone) entry.tag_name = interned(call.tag.name);
+  if (call.tag.kind != trace::model::TagKind::kNone) entry.tag_name = interned(call.tag.name);
   entry.data_type = interned(std::string(to_text(call.type)));
   entry.bytes = call.bytes;
 
@@ -92,7 +92,7 @@ WorkPointer RecordedBackend::enter(Call call) {
 WorkPointer RecordedBackend::all_reduce(torch::Tensor tensor, CollectiveTag tag,
                                         const c10d::AllreduceOptions& options) {
   const auto fault = take_fault();
-  if (fault == trace::InjectedFault::kSkipCollective) return completed_work({tensor});
+  if (fault == trace::job::InjectedFault::kSkipCollective) return completed_work({tensor});
   const torch::Tensor moved = with_fault(tensor, fault);
   Call call{CollectiveFunction::kAllReduce,
             CollectiveFunction::kAllReduce,
@@ -110,7 +110,7 @@ WorkPointer RecordedBackend::all_reduce(torch::Tensor tensor, CollectiveTag tag,
 WorkPointer RecordedBackend::broadcast_tagged(torch::Tensor tensor, CollectiveTag tag,
                                               const c10d::BroadcastOptions& options) {
   const auto fault = take_fault();
-  if (fault == trace::InjectedFault::kSkipCollective) return completed_work({tensor});
+  if (fault == trace::job::InjectedFault::kSkipCollective) return completed_work({tensor});
   const torch::Tensor moved = with_fault(tensor, fault);
   Call call{CollectiveFunction::kBroadcast,
             CollectiveFunction::kBroadcast,
@@ -127,7 +127,7 @@ WorkPointer RecordedBackend::broadcast_tagged(torch::Tensor tensor, CollectiveTa
 
 WorkPointer RecordedBackend::all_gather(torch::Tensor output, torch::Tensor input,
                                         CollectiveTag tag) {
-  if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work({output});
+  if (take_fault() == trace::job::InjectedFault::kSkipCollective) return completed_work({output});
   const bool gloo = getBackendName() == "gloo";
   Call call{CollectiveFunction::kAllGather,
             CollectiveFunction::kAllGather,
@@ -147,7 +147,7 @@ WorkPointer RecordedBackend::all_gather(torch::Tensor output, torch::Tensor inpu
 WorkPointer RecordedBackend::reduce_scatter(torch::Tensor output, torch::Tensor input,
                                             CollectiveTag tag,
                                             const c10d::ReduceScatterOptions& options) {
-  if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work({output});
+  if (take_fault() == trace::job::InjectedFault::kSkipCollective) return completed_work({output});
   // Gloo has no reduce-scatter: it reduces everything everywhere.
   const bool gloo = getBackendName() == "gloo";
   Call call{CollectiveFunction::kReduceScatter,
@@ -173,7 +173,7 @@ WorkPointer RecordedBackend::reduce_scatter(torch::Tensor output, torch::Tensor 
 
 WorkPointer RecordedBackend::barrier_tagged(CollectiveTag tag,
                                             const c10d::BarrierOptions& options) {
-  if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work({});
+  if (take_fault() == trace::job::InjectedFault::kSkipCollective) return completed_work({});
   Call call{CollectiveFunction::kBarrier,
             CollectiveFunction::kBarrier,
             torch::kUInt8,
@@ -206,7 +206,7 @@ WorkPointer RecordedBackend::allgather(std::vector<std::vector<at::Tensor>>& out
                                        const c10d::AllgatherOptions& options) {
   TORCH_CHECK(inputs.size() == 1 && outputs.size() == 1, "an all-gather takes one tensor, not ",
               inputs.size());
-  if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work(outputs[0]);
+  if (take_fault() == trace::job::InjectedFault::kSkipCollective) return completed_work(outputs[0]);
   Call call{CollectiveFunction::kAllGather,
             CollectiveFunction::kAllGather,
             inputs[0].scalar_type(),
@@ -229,4 +229,4 @@ WorkPointer RecordedBackend::barrier(const c10d::BarrierOptions& options) {
   return barrier_tagged(default_tag(), options);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -18,21 +18,21 @@
 #include "trace/job/schedule.h"
 #include "trainer/comm/collective_executor.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 class RecordedBackend final : public c10d::Backend {
  public:
   // `group` is the recorder's number of the process group.
   RecordedBackend(c10::intrusive_ptr<c10d::Backend> inner,
-                  std::unique_ptr<CollectiveExecutor> executor, profiler::Recorder& recorder,
-                  int group);
+                  std::unique_ptr<CollectiveExecutor> executor,
+                  profiler::recorder::Recorder& recorder, int group);
 
   const std::string getBackendName() const override { return inner_->getBackendName(); }
   void setTimeout(std::chrono::milliseconds timeout) override { inner_->setTimeout(timeout); }
   void shutdown() override;
 
   void set_default_tag(CollectiveTag tag);
-  void inject_next(trace::InjectedFault fault);
+  void inject_next(trace::job::InjectedFault fault);
 
   // With a tag of the caller; the overrides below use the default one.
   c10::intrusive_ptr<c10d::Work> all_reduce(torch::Tensor tensor, CollectiveTag tag,
@@ -62,8 +62,8 @@ class RecordedBackend final : public c10d::Backend {
 
  private:
   struct Call {
-    trace::CollectiveFunction function = trace::CollectiveFunction::kOther;
-    trace::CollectiveFunction executed = trace::CollectiveFunction::kOther;
+    trace::model::CollectiveFunction function = trace::model::CollectiveFunction::kOther;
+    trace::model::CollectiveFunction executed = trace::model::CollectiveFunction::kOther;
     torch::ScalarType type = torch::kUInt8;
     std::int64_t bytes = 0;
     CollectiveTag tag;
@@ -73,21 +73,22 @@ class RecordedBackend final : public c10d::Backend {
 
   c10::intrusive_ptr<c10d::Work> enter(Call call);
   CollectiveTag default_tag();
-  std::optional<trace::InjectedFault> take_fault();
+  std::optional<trace::job::InjectedFault> take_fault();
   // The tensor to hand to the backend: as it is, or of another size if that fault is due.
-  torch::Tensor with_fault(torch::Tensor tensor, const std::optional<trace::InjectedFault>& fault);
-  trace::StringId interned(const std::string& text);
+  torch::Tensor with_fault(torch::Tensor tensor,
+                           const std::optional<trace::job::InjectedFault>& fault);
+  trace::model::StringId interned(const std::string& text);
 
   c10::intrusive_ptr<c10d::Backend> inner_;
   std::unique_ptr<CollectiveExecutor> executor_;
-  profiler::Recorder& recorder_;
+  profiler::recorder::Recorder& recorder_;
   const int group_;
 
   std::mutex mutex_;  // keeps number and submission of a collective together
   std::int64_t next_sequence_ = 0;
   CollectiveTag default_tag_;
-  std::optional<trace::InjectedFault> fault_;
-  std::map<std::string, trace::StringId> strings_;
+  std::optional<trace::job::InjectedFault> fault_;
+  std::map<std::string, trace::model::StringId> strings_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

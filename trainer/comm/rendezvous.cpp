@@ -5,7 +5,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 namespace {
 
@@ -36,4 +36,4 @@ c10::intrusive_ptr<c10d::Store> meet(const CommunicatorOptions& options) {
   return c10::make_intrusive<c10d::PrefixStore>("shardlens" + options.store_prefix, store);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -8,7 +8,7 @@
 
 #include "trainer/comm/communicator.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 // How long a rank waits for the others to start.
 inline constexpr std::chrono::seconds kConnectTimeout{120};
@@ -16,4 +16,4 @@ inline constexpr std::chrono::seconds kConnectTimeout{120};
 // Throws c10::Error when the store cannot be reached within kConnectTimeout.
 c10::intrusive_ptr<c10d::Store> meet(const CommunicatorOptions& options);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

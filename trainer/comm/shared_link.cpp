@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 SharedLink::Clock::time_point SharedLink::transfer(Clock::time_point start,
                                                    const CollectiveDescription& collective,
@@ -12,4 +12,4 @@ SharedLink::Clock::time_point SharedLink::transfer(Clock::time_point start,
   return free_at_ + latency(link_, world_size);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -8,13 +8,13 @@
 #include "trace/job/schedule.h"
 #include "trainer/comm/collective_description.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 class SharedLink {
  public:
   using Clock = std::chrono::steady_clock;  // one clock for all processes of a machine
 
-  explicit SharedLink(const trace::SimulatedLink& link) : link_(link) {}
+  explicit SharedLink(const trace::job::SimulatedLink& link) : link_(link) {}
 
   // Takes the link for a collective that the last of `world_size` ranks started at `start`; returns
   // when it will have been transferred. Latency delays it but leaves the link to others.
@@ -22,9 +22,9 @@ class SharedLink {
                              int world_size);
 
  private:
-  trace::SimulatedLink link_;
+  trace::job::SimulatedLink link_;
   std::mutex mutex_;
   Clock::time_point free_at_{};
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

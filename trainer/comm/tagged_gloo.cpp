@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 void TaggedGloo::gather_in_place(const torch::Tensor& output, const torch::Tensor& input) {
   const torch::Tensor flat = output.view({-1});
@@ -27,4 +27,4 @@ void TaggedGloo::gather_in_place(const torch::Tensor& output, const torch::Tenso
   for (const auto& work : works) work->wait(getOptions()->timeout);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -8,7 +8,7 @@
 #include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 class TaggedGloo final : public c10d::ProcessGroupGloo {
  public:
@@ -36,4 +36,4 @@ class TaggedGloo final : public c10d::ProcessGroupGloo {
   }
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

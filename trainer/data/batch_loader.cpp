@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::data {
 
 struct BatchLoader::Slot {
   bool is_full = false;
@@ -138,4 +138,4 @@ void BatchLoader::fill(Slot& slot) {
   slot.position = drawn();
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::data

@@ -13,7 +13,7 @@
 
 #include "trainer/data/batch_stream.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::data {
 
 class BatchLoader {
  public:
@@ -61,4 +61,4 @@ class BatchLoader {
   std::jthread thread_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::data

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::data {
 
 BatchStream::BatchStream(const TokenDataset& dataset, const SamplerOptions& options,
                          std::int64_t batch_per_rank, std::int64_t batches_per_step)
@@ -72,8 +72,8 @@ TrainingBatch BatchStream::next() {
   }
   --left_of_step_;
   const auto samples = samples_at(place_, options_.rank);
-  TokenBatch batch = samples.empty() ? dataset_.stand_in() : dataset_.batch(samples);
+  model::TokenBatch batch = samples.empty() ? dataset_.stand_in() : dataset_.batch(samples);
   return {std::move(batch), step_};
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::data

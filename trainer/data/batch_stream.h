@@ -8,7 +8,7 @@
 #include "trainer/data/distributed_sampler.h"
 #include "trainer/data/token_dataset.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::data {
 
 // All ranks' micro-batches of one step together. Every rank knows them without asking: all have the
 // same data and the same sampler.
@@ -17,7 +17,7 @@ struct StepTotals {
   std::int64_t batches = 0, stand_ins = 0;
 };
 
-struct TrainingBatch : TokenBatch {
+struct TrainingBatch : model::TokenBatch {
   StepTotals step;  // that the batch belongs to
 };
 
@@ -62,4 +62,4 @@ class BatchStream {
   std::deque<Epoch> epochs_;  // this one, and as many as the step reaches into
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::data

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::data {
 
 namespace {
 
@@ -51,4 +51,4 @@ std::vector<std::int64_t> DistributedSampler::indices() const {
   return mine;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::data

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::data {
 
 struct SamplerOptions {
   std::int64_t samples = 0;  // of the whole data set
@@ -38,4 +38,4 @@ class DistributedSampler {
   std::int64_t epoch_ = 0;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::data

@@ -6,7 +6,7 @@
 
 #include "trainer/text/image/encoded_text.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::data {
 
 // Where a sample lies: its inputs are tokens [begin, begin + inputs), of which a truncated one has
 // `tail` more at `tail_begin`. A language model's targets are one token further.
@@ -29,12 +29,12 @@ class SampleView {
   // strategy "wrapped"). Else each example is a sample: at most its first `length` inputs, of a
   // classifier with what the tokenizer puts behind every text; examples without a target that
   // counts are left out.
-  SampleView(EncodedText text, std::int64_t length, bool is_packed);
+  SampleView(text::EncodedText text, std::int64_t length, bool is_packed);
 
   std::int64_t count() const { return count_; }
   bool is_packed() const { return is_packed_; }
   const SampleCounts& counts() const { return counts_; }
-  const EncodedText& text() const { return text_; }
+  const text::EncodedText& text() const { return text_; }
 
   SampleRange range(std::int64_t sample) const;
   // How many targets count; of a classifier 1.
@@ -50,7 +50,7 @@ class SampleView {
   std::int64_t counted_in(const SampleRange& range) const;
   void choose_examples();
 
-  EncodedText text_;
+  text::EncodedText text_;
   std::int64_t length_;
   bool is_packed_;
   std::int64_t count_ = 0;
@@ -58,4 +58,4 @@ class SampleView {
   SampleCounts counts_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::data

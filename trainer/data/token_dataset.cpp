@@ -6,30 +6,31 @@
 
 #include "trainer/text/image/content_hash.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::data {
 
 namespace {
 
 constexpr std::int64_t kWidthMultiple = 8;
 
-tl::unexpected<trace::Error> refuse(std::string message) {
-  return trace::fail(trace::ErrorKind::kUsage, std::move(message));
+tl::unexpected<trace::base::Error> refuse(std::string message) {
+  return trace::base::fail(trace::base::ErrorKind::kUsage, std::move(message));
 }
 
-trace::Result<bool> decide_packing(const EncodedText& text, const trace::Settings& settings) {
-  const bool has_labels = text.kind() == TextKind::kLabeled;
-  if (has_labels && settings.packing == trace::AutoBool::kTrue) {
+trace::base::Result<bool> decide_packing(const text::EncodedText& text,
+                                         const trace::job::Settings& settings) {
+  const bool has_labels = text.kind() == text::TextKind::kLabeled;
+  if (has_labels && settings.packing == trace::job::AutoBool::kTrue) {
     return refuse(
         "Texts with labels are classified one by one and cannot be packed. Set packing to auto or "
         "false.");
   }
-  if (settings.packing == trace::AutoBool::kAuto) return text.kind() == TextKind::kPlain;
-  return settings.packing == trace::AutoBool::kTrue;
+  if (settings.packing == trace::job::AutoBool::kAuto) return text.kind() == text::TextKind::kPlain;
+  return settings.packing == trace::job::AutoBool::kTrue;
 }
 
-trace::Result<void> check_fits_model(const EncodedText& text, const std::string& data,
-                                     const DatasetTraits& traits) {
-  const bool has_labels = text.kind() == TextKind::kLabeled;
+trace::base::Result<void> check_fits_model(const text::EncodedText& text, const std::string& data,
+                                           const DatasetTraits& traits) {
+  const bool has_labels = text.kind() == text::TextKind::kLabeled;
   if (has_labels && traits.classes == 0) {
     return refuse("The data \"" + data +
                   "\" has labels, but the model predicts text. Set model to the folder of a "
@@ -37,7 +38,7 @@ trace::Result<void> check_fits_model(const EncodedText& text, const std::string&
   }
   if (!has_labels && traits.classes > 0) {
     return refuse("The model is a classifier, but the data \"" + data + "\" has " +
-                  std::string(to_string(text.kind())) +
+                  std::string(text::to_string(text.kind())) +
                   ". Set data to JSON Lines with text and label, or model to a language model.");
   }
   if (text.largest_token() >= traits.vocabulary) {
@@ -53,11 +54,12 @@ trace::Result<void> check_fits_model(const EncodedText& text, const std::string&
   return {};
 }
 
-trace::Result<SampleView> view(EncodedText text, const std::string& data,
-                               const trace::Settings& settings, const DatasetTraits& traits) {
+trace::base::Result<SampleView> view(text::EncodedText text, const std::string& data,
+                                     const trace::job::Settings& settings,
+                                     const DatasetTraits& traits) {
   TRY(check_fits_model(text, data, traits));
   TRY_ASSIGN(const bool is_packed, decide_packing(text, settings));
-  const std::int64_t tail = text.kind() == TextKind::kLabeled ? text.tail_tokens() : 0;
+  const std::int64_t tail = text.kind() == text::TextKind::kLabeled ? text.tail_tokens() : 0;
   if (settings.sequence_length <= tail + 1) {
     return refuse("sequence_length " + std::to_string(settings.sequence_length) +
                   " leaves no room for text beside the tokenizer's special tokens. Raise it.");
@@ -71,8 +73,8 @@ std::string of_examples(std::int64_t count, std::int64_t total) {
 
 void add_notes(const SampleView& samples, const std::string& where,
                std::vector<std::string>& notes) {
-  const EncodedText& text = samples.text();
-  const EncodingCounts& counts = text.encoding_counts();
+  const text::EncodedText& text = samples.text();
+  const text::EncodingCounts& counts = text.encoding_counts();
   const auto note = [&](const std::string& line) { notes.push_back(where + line); };
   if (counts.bad_lines > 0) {
     note(std::to_string(counts.bad_lines) + " lines cannot be used and were left out, the first:");
@@ -107,10 +109,11 @@ void add_notes(const SampleView& samples, const std::string& where,
 
 }  // namespace
 
-trace::Result<TokenDataset> TokenDataset::create(EncodedText text,
-                                                 std::optional<EncodedText> evaluation,
-                                                 const trace::Settings& settings,
-                                                 const DatasetTraits& traits, int world_size) {
+trace::base::Result<TokenDataset> TokenDataset::create(text::EncodedText text,
+                                                       std::optional<text::EncodedText> evaluation,
+                                                       const trace::job::Settings& settings,
+                                                       const DatasetTraits& traits,
+                                                       int world_size) {
   TRY_ASSIGN(SampleView training, view(std::move(text), settings.data, settings, traits));
   std::optional<SampleView> held_out;
   if (evaluation) {
@@ -127,7 +130,8 @@ trace::Result<TokenDataset> TokenDataset::create(EncodedText text,
   return dataset;
 }
 
-trace::Result<void> TokenDataset::split(const trace::Settings& settings, int world_size) {
+trace::base::Result<void> TokenDataset::split(const trace::job::Settings& settings,
+                                              int world_size) {
   const std::int64_t count = training_.count();
   std::int64_t held_out = 0;
   if (!evaluation_) {
@@ -188,13 +192,14 @@ std::int64_t TokenDataset::width_of(std::span<const std::int64_t> samples) const
   return std::min(length_, (longest + kWidthMultiple - 1) / kWidthMultiple * kWidthMultiple);
 }
 
-TokenBatch TokenDataset::batch(std::span<const std::int64_t> samples) const {
+model::TokenBatch TokenDataset::batch(std::span<const std::int64_t> samples) const {
   const auto rows = static_cast<std::int64_t>(samples.size());
   const std::int64_t width = width_of(samples);
-  TokenBatch batch;
+  model::TokenBatch batch;
   batch.inputs = torch::full({rows, width}, traits_.padding_token, torch::kLong);
-  batch.targets = traits_.classes > 0 ? torch::full({rows}, kIgnoredTarget, torch::kLong)
-                                      : torch::full({rows, width}, kIgnoredTarget, torch::kLong);
+  batch.targets = traits_.classes > 0
+                      ? torch::full({rows}, model::kIgnoredTarget, torch::kLong)
+                      : torch::full({rows, width}, model::kIgnoredTarget, torch::kLong);
   if (!is_packed()) batch.attention_mask = torch::zeros({rows, width}, torch::kBool);
   for (std::int64_t row = 0; row < rows; ++row) {
     fill_row(samples[static_cast<std::size_t>(row)], row, batch);
@@ -206,9 +211,9 @@ TokenBatch TokenDataset::batch(std::span<const std::int64_t> samples) const {
   return batch;
 }
 
-void TokenDataset::fill_row(std::int64_t sample, std::int64_t row, TokenBatch& batch) const {
+void TokenDataset::fill_row(std::int64_t sample, std::int64_t row, model::TokenBatch& batch) const {
   const SampleView& samples = view_of(sample);
-  const EncodedText& text = samples.text();
+  const text::EncodedText& text = samples.text();
   const SampleRange range = samples.range(sample);
   const std::int64_t width = batch.inputs.size(1);
   auto* inputs = batch.inputs.data_ptr<std::int64_t>() + row * width;
@@ -227,13 +232,13 @@ void TokenDataset::fill_row(std::int64_t sample, std::int64_t row, TokenBatch& b
   text.copy(range.begin + 1, range.inputs, targets);
   if (!text.has_mask()) return;
   for (std::int64_t i = 0; i < range.inputs; ++i) {
-    if (!text.counts(range.begin + 1 + i)) targets[i] = kIgnoredTarget;
+    if (!text.counts(range.begin + 1 + i)) targets[i] = model::kIgnoredTarget;
   }
 }
 
-TokenBatch TokenDataset::stand_in() const {
-  TokenBatch batch = this->batch(std::array<std::int64_t, 1>{0});
-  batch.targets.fill_(kIgnoredTarget);
+model::TokenBatch TokenDataset::stand_in() const {
+  model::TokenBatch batch = this->batch(std::array<std::int64_t, 1>{0});
+  batch.targets.fill_(model::kIgnoredTarget);
   batch.counted_targets = 0;
   batch.read_tokens = 0;
   batch.is_stand_in = true;
@@ -248,7 +253,7 @@ std::vector<std::string> TokenDataset::notes() const {
 }
 
 std::int64_t TokenDataset::checksum() const {
-  ContentHash hash;
+  text::ContentHash hash;
   hash.update_number(training_.text().content());
   if (evaluation_) hash.update_number(evaluation_->text().content());
   return static_cast<std::int64_t>(hash.digest() >> 1);  // its negative must exist too
@@ -258,4 +263,4 @@ std::int64_t TokenDataset::token_count() const {
   return training_.text().tokens() + (evaluation_ ? evaluation_->text().tokens() : 0);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::data

@@ -15,7 +15,7 @@
 #include "trainer/model/layers/token_batch.h"
 #include "trainer/text/image/encoded_text.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::data {
 
 // What a data set has to know of the model and of the tokenizer.
 struct DatasetTraits {
@@ -32,9 +32,10 @@ class TokenDataset {
   // Errors (kUsage): too little for one step on every rank, nothing to evaluate on although
   // evaluation is asked for, tokens or classes that the model does not have, labels for a language
   // model or none for a classifier.
-  static trace::Result<TokenDataset> create(EncodedText text, std::optional<EncodedText> evaluation,
-                                            const trace::Settings& settings,
-                                            const DatasetTraits& traits, int world_size);
+  static trace::base::Result<TokenDataset> create(text::EncodedText text,
+                                                  std::optional<text::EncodedText> evaluation,
+                                                  const trace::job::Settings& settings,
+                                                  const DatasetTraits& traits, int world_size);
 
   std::int64_t training_samples() const { return training_samples_; }
   std::int64_t evaluation_samples() const { return samples() - training_samples_; }
@@ -45,9 +46,9 @@ class TokenDataset {
   // Packed samples are [rows, sequence_length]. Others are padded at their ends to the longest,
   // rounded up to a multiple of 8 (tensor cores want it, and a GPU sees fewer shapes) but never
   // above sequence_length. Targets of padding and of tokens that do not count are ignored.
-  TokenBatch batch(std::span<const std::int64_t> samples) const;
+  model::TokenBatch batch(std::span<const std::int64_t> samples) const;
   // One sample of which nothing counts, for a rank that has run out of data.
-  TokenBatch stand_in() const;
+  model::TokenBatch stand_in() const;
   // Of a batch of this sample alone, from the index, without making one.
   std::int64_t counted_targets(std::int64_t sample) const;
 
@@ -64,10 +65,10 @@ class TokenDataset {
         evaluation_(std::move(evaluation)),
         traits_(traits),
         length_(length) {}
-  trace::Result<void> split(const trace::Settings& settings, int world_size);
+  trace::base::Result<void> split(const trace::job::Settings& settings, int world_size);
   const SampleView& view_of(std::int64_t& sample) const;
   std::int64_t width_of(std::span<const std::int64_t> samples) const;
-  void fill_row(std::int64_t sample, std::int64_t row, TokenBatch& batch) const;
+  void fill_row(std::int64_t sample, std::int64_t row, model::TokenBatch& batch) const;
 
   SampleView training_;
   std::optional<SampleView> evaluation_;
@@ -76,4 +77,4 @@ class TokenDataset {
   std::int64_t training_samples_ = 0;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::data

@@ -7,7 +7,7 @@
 
 #include "trainer/tensor/autocast_scope.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::evaluate {
 
 namespace {
 
@@ -15,7 +15,8 @@ enum Sum { kLoss, kRight, kTargets, kSequences, kSums };
 
 // This rank's samples of its batch `index`; ranks take turns. Empty: it has run out.
 std::vector<std::int64_t> samples_of(std::int64_t index, std::int64_t first, std::int64_t samples,
-                                     const Communicator& communicator, std::int64_t batch_size) {
+                                     const comm::Communicator& communicator,
+                                     std::int64_t batch_size) {
   std::vector<std::int64_t> batch;
   for (std::int64_t row = 0; row < batch_size; ++row) {
     const std::int64_t sample =
@@ -25,7 +26,7 @@ std::vector<std::int64_t> samples_of(std::int64_t index, std::int64_t first, std
   return batch;
 }
 
-TokenBatch on_device(TokenBatch batch, torch::Device device) {
+model::TokenBatch on_device(model::TokenBatch batch, torch::Device device) {
   batch.inputs = batch.inputs.to(device);
   batch.targets = batch.targets.to(device);
   if (batch.attention_mask.defined()) batch.attention_mask = batch.attention_mask.to(device);
@@ -34,9 +35,9 @@ TokenBatch on_device(TokenBatch batch, torch::Device device) {
 
 }  // namespace
 
-Evaluation evaluate(Model& model, Strategy& strategy, const TokenDataset& dataset,
-                    Communicator& communicator, profiler::Recorder& recorder,
-                    const EvaluationOptions& options) {
+Evaluation evaluate(model::Model& model, strategy::Strategy& strategy,
+                    const data::TokenDataset& dataset, comm::Communicator& communicator,
+                    profiler::recorder::Recorder& recorder, const EvaluationOptions& options) {
   const torch::NoGradGuard no_grad;
   model.eval();
   const std::int64_t samples = dataset.evaluation_samples();
@@ -48,10 +49,10 @@ Evaluation evaluate(Model& model, Strategy& strategy, const TokenDataset& datase
     const auto mine =
         samples_of(index, dataset.training_samples(), samples, communicator, options.batch_size);
     // Sharded parameters are gathered by all ranks, or none of them goes on.
-    const TokenBatch batch =
+    const model::TokenBatch batch =
         on_device(mine.empty() ? dataset.stand_in() : dataset.batch(mine), options.device);
     strategy.before_evaluation();
-    const AutocastScope autocast(options.device.type(), options.compute_type);
+    const tensor::AutocastScope autocast(options.device.type(), options.compute_type);
     sums.narrow(0, kLoss, 2).add_(model.score(batch, options.loss_chunks));
     sums[kTargets].add_(static_cast<double>(batch.counted_targets));
     sums[kSequences].add_(static_cast<double>(mine.size()));
@@ -59,7 +60,7 @@ Evaluation evaluate(Model& model, Strategy& strategy, const TokenDataset& datase
   }
   strategy.after_evaluation();
   model.train();
-  communicator.all_reduce(sums, {trace::TagKind::kNamed, -1, "evaluation loss"})->wait();
+  communicator.all_reduce(sums, {trace::model::TagKind::kNamed, -1, "evaluation loss"})->wait();
   const torch::Tensor result = sums.cpu();
   const auto* values = result.const_data_ptr<double>();
   Evaluation evaluation;
@@ -72,4 +73,4 @@ Evaluation evaluate(Model& model, Strategy& strategy, const TokenDataset& datase
   return evaluation;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::evaluate

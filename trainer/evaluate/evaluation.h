@@ -11,7 +11,7 @@
 #include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::evaluate {
 
 // Of all ranks' targets together, each counted once whatever the number of ranks and batches.
 struct Evaluation {
@@ -27,13 +27,13 @@ struct EvaluationOptions {
   std::int64_t most_batches = 0;                     // on each rank, of the first samples; 0: all
   torch::ScalarType compute_type = torch::kFloat32;  // by autocast
   torch::Device device = torch::kCPU;
-  std::optional<ChunkedLossOptions> loss_chunks;
+  std::optional<model::ChunkedLossOptions> loss_chunks;
 };
 
 // Every rank calls it, and all do the same number of forwards. Leaves the model in training mode.
 // Throws if a collective fails.
-Evaluation evaluate(Model& model, Strategy& strategy, const TokenDataset& dataset,
-                    Communicator& communicator, profiler::Recorder& recorder,
-                    const EvaluationOptions& options);
+Evaluation evaluate(model::Model& model, strategy::Strategy& strategy,
+                    const data::TokenDataset& dataset, comm::Communicator& communicator,
+                    profiler::recorder::Recorder& recorder, const EvaluationOptions& options);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::evaluate

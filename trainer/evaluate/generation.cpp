@@ -6,7 +6,7 @@
 
 #include "trainer/tensor/autocast_scope.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::evaluate {
 
 namespace {
 
@@ -28,7 +28,7 @@ torch::Tensor last_tokens(const std::vector<std::int64_t>& text, std::int64_t co
 
 }  // namespace
 
-std::vector<std::int64_t> generate(DecoderModel& model, Strategy& strategy,
+std::vector<std::int64_t> generate(model::DecoderModel& model, strategy::Strategy& strategy,
                                    std::span<const std::int64_t> prompt,
                                    const GenerationOptions& options) {
   TORCH_CHECK(!prompt.empty(), "there is nothing for the model to go on from");
@@ -38,7 +38,7 @@ std::vector<std::int64_t> generate(DecoderModel& model, Strategy& strategy,
   std::vector<std::int64_t> text(prompt.begin(), prompt.end());
   for (std::int64_t i = 0; i < options.tokens; ++i) {
     strategy.before_evaluation();
-    const AutocastScope autocast(options.device.type(), options.compute_type);
+    const tensor::AutocastScope autocast(options.device.type(), options.compute_type);
     const auto tokens = last_tokens(text, options.context).to(options.device);
     text.push_back(draw(model.last_logits(tokens)[0], options.temperature, generator));
   }
@@ -47,4 +47,4 @@ std::vector<std::int64_t> generate(DecoderModel& model, Strategy& strategy,
   return {text.begin() + std::ssize(prompt), text.end()};
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::evaluate

@@ -11,7 +11,7 @@
 #include "trainer/model/decoder_model.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::evaluate {
 
 struct GenerationOptions {
   std::int64_t tokens = 32;
@@ -27,8 +27,8 @@ struct GenerationOptions {
 // The tokens after `prompt`, which has at least one; always `options.tokens` of them, so that all
 // ranks run as many forwards: every rank calls it with the same prompt and gets the same tokens.
 // Each forward sees the whole text again. Leaves the model in training mode.
-std::vector<std::int64_t> generate(DecoderModel& model, Strategy& strategy,
+std::vector<std::int64_t> generate(model::DecoderModel& model, strategy::Strategy& strategy,
                                    std::span<const std::int64_t> prompt,
                                    const GenerationOptions& options);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::evaluate

@@ -6,7 +6,7 @@
 
 #include "trace/base/printable.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::evaluate {
 
 namespace {
 
@@ -14,23 +14,24 @@ namespace {
 constexpr std::size_t kAutomaticPrompt = 16;
 
 // What is read before the first target that counts, a question; of plain text its first words.
-std::vector<std::int64_t> beginning_of_held_out(const TokenDataset& dataset) {
+std::vector<std::int64_t> beginning_of_held_out(const data::TokenDataset& dataset) {
   if (dataset.evaluation_samples() == 0) return {};
-  const TokenBatch batch = dataset.batch(std::array{dataset.training_samples()});
+  const model::TokenBatch batch = dataset.batch(std::array{dataset.training_samples()});
   const torch::Tensor row = batch.inputs[0].contiguous();
   const torch::Tensor targets = batch.targets[0].contiguous();
   const std::span tokens(row.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(row.numel()));
   const auto* target = targets.const_data_ptr<std::int64_t>();
   std::size_t count = 1;
-  while (count < tokens.size() && target[count - 1] == kIgnoredTarget) ++count;
+  while (count < tokens.size() && target[count - 1] == model::kIgnoredTarget) ++count;
   if (count == 1) count = std::max<std::size_t>(1, std::min(kAutomaticPrompt, tokens.size() / 2));
   return {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
 }  // namespace
 
-trace::Result<SampleWriter> SampleWriter::create(const trace::Settings& settings,
-                                                 const TokenDataset& dataset, SampleText text) {
+trace::base::Result<SampleWriter> SampleWriter::create(const trace::job::Settings& settings,
+                                                       const data::TokenDataset& dataset,
+                                                       SampleText text) {
   SampleWriter writer(std::move(text));
   if (settings.sample_tokens == 0 || settings.evaluate_every == 0 || dataset.is_classification()) {
     return writer;
@@ -40,14 +41,15 @@ trace::Result<SampleWriter> SampleWriter::create(const trace::Settings& settings
     return writer;
   }
   if (writer.text_.prompt.empty()) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       "sample_prompt is empty: give the model a word to go on from, or use auto.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "sample_prompt is empty: give the model a word to go on from, or use auto.");
   }
   writer.prompt_.assign(writer.text_.prompt.begin(), writer.text_.prompt.end());
   return writer;
 }
 
-Sample SampleWriter::write(DecoderModel& model, Strategy& strategy,
+Sample SampleWriter::write(model::DecoderModel& model, strategy::Strategy& strategy,
                            const GenerationOptions& options) const {
   const auto added = generate(model, strategy, prompt_, options);
   // What comes after the end of a document is another one.
@@ -55,7 +57,7 @@ Sample SampleWriter::write(DecoderModel& model, Strategy& strategy,
   return {{prompt_.begin(), prompt_.end()}, {added.begin(), stop}};
 }
 
-trace::Result<std::string> SampleWriter::text_of(const Sample& sample) {
+trace::base::Result<std::string> SampleWriter::text_of(const Sample& sample) {
   TRY_ASSIGN(const std::string prompt, text_.decoder.decode(sample.prompt));
   TRY_ASSIGN(const std::string answer, text_.decoder.decode(sample.answer));
   return one_line(prompt) + " → " + one_line(answer);
@@ -77,7 +79,7 @@ std::string one_line(std::string_view text) {
       line += c;
     }
   }
-  return trace::printable_line(line);
+  return trace::base::printable_line(line);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::evaluate

@@ -10,33 +10,35 @@
 #include "trainer/evaluate/generation.h"
 #include "trainer/text/prepared_text.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::evaluate {
 
 // What a data set's tokenizer knows.
 struct SampleText {
-  std::vector<TokenId> prompt;  // of the setting sample_prompt, if it is not auto
+  std::vector<text::TokenId> prompt;  // of the setting sample_prompt, if it is not auto
   std::int64_t end_of_text = -1;
-  TextDecoder decoder;
+  text::TextDecoder decoder;
 };
 
 struct Sample {
-  std::vector<TokenId> prompt, answer;
+  std::vector<text::TokenId> prompt, answer;
 };
 
 class SampleWriter {
  public:
   // The prompt is the setting's, or of the first held-out sample what comes before its answer, of
   // plain text its beginning. Error kUsage: the setting's has no tokens.
-  static trace::Result<SampleWriter> create(const trace::Settings& settings,
-                                            const TokenDataset& dataset, SampleText text);
+  static trace::base::Result<SampleWriter> create(const trace::job::Settings& settings,
+                                                  const data::TokenDataset& dataset,
+                                                  SampleText text);
 
   // Whether it writes at all: not unless asked to, and not with a classifier.
   bool is_on() const { return !prompt_.empty(); }
   // What the model adds to the prompt. Every rank calls it and gets the same.
-  Sample write(DecoderModel& model, Strategy& strategy, const GenerationOptions& options) const;
+  Sample write(model::DecoderModel& model, strategy::Strategy& strategy,
+               const GenerationOptions& options) const;
   // "prompt → what the model adds to it", in one line of UTF-8. Error kFailed: the tokenizer's
   // program has ended.
-  trace::Result<std::string> text_of(const Sample& sample);
+  trace::base::Result<std::string> text_of(const Sample& sample);
 
  private:
   explicit SampleWriter(SampleText text) : text_(std::move(text)) {}
@@ -49,4 +51,4 @@ class SampleWriter {
 // as in C ("\n", "\x1b").
 std::string one_line(std::string_view text);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::evaluate

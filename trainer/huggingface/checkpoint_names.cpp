@@ -7,13 +7,13 @@
 
 #include "trace/job/checkpoint/checkpoint_info.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
-using trace::ErrorKind;
-using trace::fail;
-using trace::ModelLayout;
-using trace::ParameterShape;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::Result;
+using trace::job::ModelLayout;
+using trace::job::ParameterShape;
 
 namespace {
 
@@ -34,7 +34,7 @@ std::string_view prefix_of(ModelLayout layout) {
 }
 
 // Tensors that say nothing: tables that a model computes, and heads of other tasks.
-bool is_ignored(std::string_view name, const trace::ModelShape& shape) {
+bool is_ignored(std::string_view name, const trace::job::ModelShape& shape) {
   switch (shape.layout) {
     case ModelLayout::kGpt2:
       return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
@@ -75,22 +75,22 @@ std::string listed(std::string_view what, const std::vector<std::string>& names)
 
 class Matcher {
  public:
-  Matcher(const trace::ModelShape& shape, const std::vector<StoredTensor>& stored)
-      : shape_(shape), stored_(stored), parameters_(parameter_shapes(shape)) {
+  Matcher(const trace::job::ModelShape& shape, const std::vector<StoredTensor>& stored)
+      : shape_(shape), stored_(stored), parameters_(trace::job::parameter_shapes(shape)) {
     for (const ParameterShape& each : parameters_) by_name_[each.name] = &each;
   }
 
   Result<MatchedNames> match(const std::string& source) {
     for (std::size_t i = 0; i < stored_.size(); ++i) place(i);
-    if (!trace::is_encoder(shape_.layout) && shape_.tied_head) use_head_as_embedding();
+    if (!trace::job::is_encoder(shape_.layout) && shape_.tied_head) use_head_as_embedding();
     for (const ParameterShape& each : parameters_) {
       if (matched_.stored.contains(each.name)) continue;
-      const bool is_fresh = trace::is_encoder(shape_.layout) && is_of_classifier(each.name);
+      const bool is_fresh = trace::job::is_encoder(shape_.layout) && is_of_classifier(each.name);
       (is_fresh ? matched_.fresh : missing_).push_back(each.name);
     }
     if (!missing_.empty() || !extra_.empty() || !misshapen_.empty() || !unread_.empty()) {
       return fail(ErrorKind::kUsage, source + " does not fit its config.json (" +
-                                         std::string(to_string(shape_.layout)) + ", " +
+                                         std::string(trace::job::to_string(shape_.layout)) + ", " +
                                          std::to_string(parameters_.size()) + " tensors)." +
                                          listed("Missing", missing_) + listed("Not known", extra_) +
                                          listed("Of another shape", misshapen_) +
@@ -132,8 +132,8 @@ class Matcher {
   void check(const StoredTensor& tensor, const ParameterShape& parameter) {
     const std::string shown = tensor.name.substr(0, 200);
     if (tensor.sizes != parameter.sizes) {
-      misshapen_.push_back(shown + " " + trace::sizes_text(tensor.sizes) + " instead of " +
-                           trace::sizes_text(parameter.sizes));
+      misshapen_.push_back(shown + " " + trace::job::sizes_text(tensor.sizes) + " instead of " +
+                           trace::job::sizes_text(parameter.sizes));
     }
     if (tensor.type != "F32" && tensor.type != "F16" && tensor.type != "BF16") {
       unread_.push_back(shown + " (" + tensor.type + ")");
@@ -148,7 +148,7 @@ class Matcher {
     check(stored_[*tied_head_], *by_name_.at(std::string(embedding)));
   }
 
-  const trace::ModelShape& shape_;
+  const trace::job::ModelShape& shape_;
   const std::vector<StoredTensor>& stored_;
   std::vector<ParameterShape> parameters_;
   std::map<std::string, const ParameterShape*> by_name_;
@@ -163,10 +163,10 @@ std::string_view embedding_name(ModelLayout decoder) {
   return decoder == ModelLayout::kGpt2 ? "transformer.wte.weight" : "model.embed_tokens.weight";
 }
 
-Result<MatchedNames> match_names(const trace::ModelShape& shape,
+Result<MatchedNames> match_names(const trace::job::ModelShape& shape,
                                  const std::vector<StoredTensor>& stored,
                                  const std::string& source) {
   return Matcher(shape, stored).match(source);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

@@ -12,11 +12,11 @@
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/parameter_shapes.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
 // The output matrix of a decoder, and its token embedding, which may be the same.
 inline constexpr std::string_view kHeadName = "lm_head.weight";
-std::string_view embedding_name(trace::ModelLayout decoder);
+std::string_view embedding_name(trace::job::ModelLayout decoder);
 
 struct StoredTensor {
   std::string name;
@@ -34,8 +34,8 @@ struct MatchedNames {
 // Takes prefixes of bare models, old names of norms and heads of other tasks into account. Error
 // kUsage, one that lists all (the first ten) that are missing, of another shape, of a type that is
 // not read, or that no parameter of the model wants. `source` is how messages call the folder.
-trace::Result<MatchedNames> match_names(const trace::ModelShape& shape,
-                                        const std::vector<StoredTensor>& stored,
-                                        const std::string& source);
+trace::base::Result<MatchedNames> match_names(const trace::job::ModelShape& shape,
+                                              const std::vector<StoredTensor>& stored,
+                                              const std::string& source);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

@@ -9,12 +9,12 @@
 #include "trainer/huggingface/checkpoint_names.h"
 #include "trainer/huggingface/weight_files.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
-using trace::ErrorKind;
-using trace::fail;
-using trace::quoted;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::quoted;
+using trace::base::Result;
 
 namespace {
 
@@ -38,21 +38,21 @@ torch::Tensor as_tensor(std::span<const std::byte> bytes, torch::ScalarType type
 }  // namespace
 
 Result<FolderSource> FolderSource::open(const std::filesystem::path& folder,
-                                        const trace::ModelShape& shape) {
+                                        const trace::job::ModelShape& shape) {
   TRY_ASSIGN(const auto files, open_weight_files(folder));
   std::vector<StoredTensor> stored;
   std::vector<Place> places;
   FolderSource source;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    for (const TensorEntry& tensor : files[i].tensors()) {
-      stored.push_back({tensor.name, tensor.sizes, std::string(name_of(tensor.type))});
+    for (const checkpoint::TensorEntry& tensor : files[i].tensors()) {
+      stored.push_back({tensor.name, tensor.sizes, std::string(checkpoint::name_of(tensor.type))});
       places.push_back({i, tensor, files[i].position_of(tensor)});
     }
     TRY_ASSIGN(MappedFile mapped, MappedFile::open(files[i].path(), files[i].file_bytes()));
     source.files_.push_back(std::move(mapped));
   }
   TRY_ASSIGN(MatchedNames matched, match_names(shape, stored, quoted(folder)));
-  std::map<DataType, std::int64_t> values;
+  std::map<checkpoint::DataType, std::int64_t> values;
   for (const auto& [name, index] : matched.stored) {
     source.places_[name] = places[index];
     values[places[index].tensor.type] += places[index].tensor.numel();
@@ -68,7 +68,7 @@ Result<FolderSource> FolderSource::open(const std::filesystem::path& folder,
   return source;
 }
 
-Result<void> FolderSource::check_tied(const trace::ModelShape& shape,
+Result<void> FolderSource::check_tied(const trace::job::ModelShape& shape,
                                       const std::filesystem::path& folder) {
   if (!tied_head_) return {};
   const Place& embedding = places_.at(std::string(embedding_name(shape.layout)));
@@ -98,12 +98,12 @@ Result<void> FolderSource::read(const std::string& name, std::int64_t begin,
 
 Result<void> FolderSource::read_place(const Place& place, std::int64_t begin,
                                       const torch::Tensor& into) {
-  const std::int64_t width = bytes_of(place.tensor.type), numel = into.numel();
+  const std::int64_t width = checkpoint::bytes_of(place.tensor.type), numel = into.numel();
   if (begin < 0 || numel > place.tensor.numel() - begin) {
     return fail(ErrorKind::kFailed, "tensor '" + place.tensor.name + "' has no such range");
   }
   const torch::NoGradGuard no_grad;
-  const torch::ScalarType type = scalar_type_of(place.tensor.type);
+  const torch::ScalarType type = checkpoint::scalar_type_of(place.tensor.type);
   const torch::Tensor flat = into.view({-1});
   std::int64_t done = 0;
   const std::int64_t first = place.position + begin * width;
@@ -115,4 +115,4 @@ Result<void> FolderSource::read_place(const Place& place, std::int64_t begin,
                                   });
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

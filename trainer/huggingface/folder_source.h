@@ -16,41 +16,42 @@
 #include "trainer/huggingface/mapped_file.h"
 #include "trainer/model/layers/parameter_source.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
-class FolderSource final : public ParameterSource {
+class FolderSource final : public model::ParameterSource {
  public:
   // Reads headers only, and checks that the files have what a model of this shape needs. Errors:
   // those of open_weight_files() and match_names().
-  static trace::Result<FolderSource> open(const std::filesystem::path& folder,
-                                          const trace::ModelShape& shape);
+  static trace::base::Result<FolderSource> open(const std::filesystem::path& folder,
+                                                const trace::job::ModelShape& shape);
 
   // kIo and kDamaged name the file; kFailed: no such parameter or range.
-  trace::Result<void> read(const std::string& name, std::int64_t begin,
-                           const torch::Tensor& into) override;
+  trace::base::Result<void> read(const std::string& name, std::int64_t begin,
+                                 const torch::Tensor& into) override;
 
   // Parameters of a new classifier's head, which the folder does not have.
   const std::vector<std::string>& fresh() const { return fresh_; }
   // In which most values are stored.
-  DataType stored_type() const { return stored_type_; }
+  checkpoint::DataType stored_type() const { return stored_type_; }
 
  private:
   struct Place {
     std::size_t file = 0;
-    TensorEntry tensor;
+    checkpoint::TensorEntry tensor;
     std::int64_t position = 0;  // of its first byte in the file
   };
   FolderSource() = default;
   // Of a matrix that is there twice, tied, both must say the same.
-  trace::Result<void> check_tied(const trace::ModelShape& shape,
-                                 const std::filesystem::path& folder);
-  trace::Result<void> read_place(const Place& place, std::int64_t begin, const torch::Tensor& into);
+  trace::base::Result<void> check_tied(const trace::job::ModelShape& shape,
+                                       const std::filesystem::path& folder);
+  trace::base::Result<void> read_place(const Place& place, std::int64_t begin,
+                                       const torch::Tensor& into);
 
   std::vector<MappedFile> files_;
   std::map<std::string, Place> places_;
   std::vector<std::string> fresh_;
   std::optional<Place> tied_head_;  // that is stored besides the embedding
-  DataType stored_type_ = DataType::kF32;
+  checkpoint::DataType stored_type_ = checkpoint::DataType::kF32;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

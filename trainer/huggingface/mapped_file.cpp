@@ -13,12 +13,12 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
-using trace::ErrorKind;
-using trace::fail;
-using trace::quoted;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::quoted;
+using trace::base::Result;
 
 namespace {
 
@@ -97,4 +97,4 @@ Result<void> MappedFile::visit(std::int64_t begin, std::int64_t end, std::int64_
   return {};
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

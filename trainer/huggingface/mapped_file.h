@@ -10,12 +10,13 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
 class MappedFile {
  public:
   // kDamaged: the file does not have `bytes` bytes (any more).
-  static trace::Result<MappedFile> open(const std::filesystem::path& path, std::int64_t bytes);
+  static trace::base::Result<MappedFile> open(const std::filesystem::path& path,
+                                              std::int64_t bytes);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
@@ -23,8 +24,8 @@ class MappedFile {
   // Hands out [begin, end) in order, in pieces of whole `unit`s of at most a few MiB, which are
   // valid during the call. kIo: the file was cut off meanwhile, or a bad sector.
   using Visit = std::function<void(std::span<const std::byte> piece)>;
-  trace::Result<void> visit(std::int64_t begin, std::int64_t end, std::int64_t unit,
-                            const Visit& visit) const;
+  trace::base::Result<void> visit(std::int64_t begin, std::int64_t end, std::int64_t unit,
+                                  const Visit& visit) const;
 
  private:
   MappedFile(std::filesystem::path path, std::byte* data, std::int64_t bytes)
@@ -35,4 +36,4 @@ class MappedFile {
   std::int64_t bytes_ = 0;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

@@ -6,18 +6,19 @@
 #include "trace/job/shape/parameter_shapes.h"
 #include "trainer/huggingface/weight_files.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
 namespace {
 
 constexpr int kIndent = 2;
 
-std::vector<std::vector<TensorEntry>> divided(const trace::ModelShape& shape, DataType type,
-                                              std::int64_t file_bytes) {
-  std::vector<std::vector<TensorEntry>> files(1);
+std::vector<std::vector<checkpoint::TensorEntry>> divided(const trace::job::ModelShape& shape,
+                                                          checkpoint::DataType type,
+                                                          std::int64_t file_bytes) {
+  std::vector<std::vector<checkpoint::TensorEntry>> files(1);
   std::int64_t bytes = 0;
-  for (trace::ParameterShape& parameter : parameter_shapes(shape)) {
-    const std::int64_t size = parameter.numel() * bytes_of(type);
+  for (trace::job::ParameterShape& parameter : trace::job::parameter_shapes(shape)) {
+    const std::int64_t size = parameter.numel() * checkpoint::bytes_of(type);
     if (bytes > 0 && bytes + size > file_bytes) {
       files.emplace_back();
       bytes = 0;
@@ -42,15 +43,16 @@ std::int64_t SavedFile::bytes() const {
   return std::ssize(header) + (tensors.empty() ? 0 : tensors.back().end);
 }
 
-SavedLayout layout_of(const trace::ModelShape& shape, DataType type, std::int64_t file_bytes) {
+SavedLayout layout_of(const trace::job::ModelShape& shape, checkpoint::DataType type,
+                      std::int64_t file_bytes) {
   SavedLayout layout;
   auto files = divided(shape, type, file_bytes);
   for (std::size_t i = 0; i < files.size(); ++i) {
     SavedFile& file = layout.files.emplace_back();
     file.name = file_name(i, files.size());
     file.tensors = std::move(files[i]);
-    place_tensors(file.tensors);
-    file.header = encode_header(file.tensors, saved_metadata());
+    checkpoint::place_tensors(file.tensors);
+    file.header = checkpoint::encode_header(file.tensors, saved_metadata());
     for (std::size_t tensor = 0; tensor < file.tensors.size(); ++tensor) {
       layout.places[file.tensors[tensor].name] = {i, tensor};
       layout.values += file.tensors[tensor].numel();
@@ -62,10 +64,10 @@ SavedLayout layout_of(const trace::ModelShape& shape, DataType type, std::int64_
 std::string SavedLayout::index() const {
   if (files.size() == 1) return "";
   nlohmann::ordered_json json;
-  const std::int64_t width = bytes_of(files.front().tensors.front().type);
+  const std::int64_t width = checkpoint::bytes_of(files.front().tensors.front().type);
   json["metadata"] = {{"total_parameters", values}, {"total_size", values * width}};
   for (const auto& [name, place] : places) json["weight_map"][name] = files[place.file].name;
   return json.dump(kIndent) + "\n";
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

@@ -10,14 +10,14 @@
 #include "trace/job/shape/model_shape.h"
 #include "trainer/checkpoint/safetensors.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
 // As transformers: larger models are cut into files of at most so many bytes, tensors stay whole.
 inline constexpr std::int64_t kFileBytes = 5'000'000'000;
 
 struct SavedFile {
   std::string name;
-  std::vector<TensorEntry> tensors;  // placed
+  std::vector<checkpoint::TensorEntry> tensors;  // placed
   std::string header;
 
   std::int64_t bytes() const;
@@ -37,10 +37,12 @@ struct SavedLayout {
 
 // What the files of a model that was saved here say, by which its folder is known as one that may
 // be replaced. `format: pt` is what transformers asks for.
-inline Metadata saved_metadata() { return {{"format", "pt"}, {"written_by", "shardlens"}}; }
+inline checkpoint::Metadata saved_metadata() {
+  return {{"format", "pt"}, {"written_by", "shardlens"}};
+}
 
 // All parameters of a model, tied ones once. The same on every rank.
-SavedLayout layout_of(const trace::ModelShape& shape, DataType type,
+SavedLayout layout_of(const trace::job::ModelShape& shape, checkpoint::DataType type,
                       std::int64_t file_bytes = kFileBytes);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

@@ -16,13 +16,13 @@
 #include "trainer/huggingface/saved_config.h"
 #include "trainer/huggingface/weight_files.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
 namespace fs = std::filesystem;
-using trace::ErrorKind;
-using trace::fail;
-using trace::quoted;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::quoted;
+using trace::base::Result;
 
 namespace {
 
@@ -42,9 +42,9 @@ constexpr std::array kCopied{"tokenizer.json",
                              "chat_template.json",
                              "generation_config.json"};
 
-Result<DataType> type_of_source(const SaveModelOptions& options) {
+Result<checkpoint::DataType> type_of_source(const SaveModelOptions& options) {
   if (options.type) return *options.type;
-  if (options.source.empty()) return DataType::kF32;
+  if (options.source.empty()) return checkpoint::DataType::kF32;
   TRY_ASSIGN(const FolderSource source, FolderSource::open(options.source, options.shape));
   return source.stored_type();
 }
@@ -57,8 +57,8 @@ bool was_saved_here(const fs::path& folder) {
 // One model being saved, seen from one rank.
 class Saving {
  public:
-  Saving(const SaveModelOptions& options, std::span<const LocalParameter> parameters,
-         Communicator& communicator)
+  Saving(const SaveModelOptions& options, std::span<const strategy::LocalParameter> parameters,
+         comm::Communicator& communicator)
       : options_(options),
         parameters_(parameters),
         communicator_(communicator),
@@ -68,17 +68,17 @@ class Saving {
   Result<void> begin() {
     Result<std::string> opening = std::string();
     if (is_first_) opening = make_folder();
-    TRY_ASSIGN(const auto texts, exchange(communicator_, opening, kTag));
+    TRY_ASSIGN(const auto texts, checkpoint::exchange(communicator_, opening, kTag));
     const std::string& text = texts.front();
     const auto end = text.find('\n');
-    type_ = data_type_from(text.substr(0, end)).value_or(DataType::kF32);
+    type_ = checkpoint::data_type_from(text.substr(0, end)).value_or(checkpoint::DataType::kF32);
     temporary_ = text.substr(end + 1);
     layout_ = layout_of(options_.shape, type_, options_.file_bytes);
     return {};
   }
 
   Result<void> write_tensors() {
-    TRY_ASSIGN(const auto counts, exchange(communicator_, written_values(), kTag));
+    TRY_ASSIGN(const auto counts, checkpoint::exchange(communicator_, written_values(), kTag));
     std::int64_t written = 0;
     for (const std::string& count : counts) written += std::stoll(count);
     if (written == layout_.values) return {};
@@ -89,11 +89,11 @@ class Saving {
 
   // What is not spread over ranks, and the last: the headers, without which a file is none.
   Result<void> finish() {
-    return agree(communicator_, is_first_ ? write_rest() : Result<void>(), kTag);
+    return checkpoint::agree(communicator_, is_first_ ? write_rest() : Result<void>(), kTag);
   }
 
   void abandon() {
-    if (is_first_ && !temporary_.empty()) abandon_folder(temporary_);
+    if (is_first_ && !temporary_.empty()) checkpoint::abandon_folder(temporary_);
   }
 
  private:
@@ -107,27 +107,28 @@ class Saving {
                                          " exists and was not saved by this program. Choose "
                                          "another place, or delete it.");
     }
-    TRY_ASSIGN(const DataType type, type_of_source(options_));
-    TRY_ASSIGN(temporary_, begin_folder(folder));
-    return std::string(name_of(type)) + "\n" + temporary_.string();
+    TRY_ASSIGN(const checkpoint::DataType type, type_of_source(options_));
+    TRY_ASSIGN(temporary_, checkpoint::begin_folder(folder));
+    return std::string(checkpoint::name_of(type)) + "\n" + temporary_.string();
   }
 
   // Writes this rank's parts; how many values they are.
   Result<std::string> written_values() {
-    std::vector<std::unique_ptr<DiskFile>> files(layout_.files.size());
+    std::vector<std::unique_ptr<checkpoint::DiskFile>> files(layout_.files.size());
     std::int64_t values = 0;
-    for (const LocalParameter& kept : parameters_) {
+    for (const strategy::LocalParameter& kept : parameters_) {
       if (!kept.is_primary) continue;
       const auto expanded = options_.expand ? options_.expand(kept) : std::optional(kept);
       if (!expanded) continue;
-      const LocalParameter& part = *expanded;
+      const strategy::LocalParameter& part = *expanded;
       const auto at = layout_.places.find(part.name);
       if (at == layout_.places.end()) continue;
       const SavedFile& file = layout_.files[at->second.file];
-      std::unique_ptr<DiskFile>& out = files[at->second.file];
+      std::unique_ptr<checkpoint::DiskFile>& out = files[at->second.file];
       if (!out) {
-        TRY_ASSIGN(DiskFile made, DiskFile::create(temporary_ / file.name, file.bytes()));
-        out = std::make_unique<DiskFile>(std::move(made));
+        TRY_ASSIGN(checkpoint::DiskFile made,
+                   checkpoint::DiskFile::create(temporary_ / file.name, file.bytes()));
+        out = std::make_unique<checkpoint::DiskFile>(std::move(made));
       }
       TRY(write_part(part, file, file.tensors[at->second.tensor], *out));
       values += part.end - part.begin;
@@ -138,8 +139,8 @@ class Saving {
     return std::to_string(values);
   }
 
-  Result<void> write_part(const LocalParameter& part, const SavedFile& file,
-                          const TensorEntry& tensor, DiskFile& out) {
+  Result<void> write_part(const strategy::LocalParameter& part, const SavedFile& file,
+                          const checkpoint::TensorEntry& tensor, checkpoint::DiskFile& out) {
     if (part.sizes != tensor.sizes || part.value.numel() != part.end - part.begin) {
       return fail(ErrorKind::kFailed,
                   "cannot save the model: parameter '" + part.name + "' has another shape");
@@ -155,30 +156,32 @@ class Saving {
         values = options_.change(part.name, begin, values.to(torch::kFloat32)).view({-1});
         TORCH_CHECK(values.numel() == count, "a change of ", part.name, " lost values");
       }
-      values = values.to(torch::kCPU, scalar_type_of(type_)).contiguous();
-      TRY(out.write(start + begin * bytes_of(type_), bytes_of_tensor(values)));
+      values = values.to(torch::kCPU, checkpoint::scalar_type_of(type_)).contiguous();
+      TRY(out.write(start + begin * checkpoint::bytes_of(type_),
+                    checkpoint::bytes_of_tensor(values)));
     }
     return {};
   }
 
   Result<void> write_rest() {
     for (const SavedFile& file : layout_.files) {
-      TRY_ASSIGN(DiskFile out, DiskFile::create(temporary_ / file.name, file.bytes()));
+      TRY_ASSIGN(checkpoint::DiskFile out,
+                 checkpoint::DiskFile::create(temporary_ / file.name, file.bytes()));
       TRY(out.write(0, std::as_bytes(std::span(file.header))));
       TRY(out.synchronize());
     }
     if (const std::string index = layout_.index(); !index.empty()) {
-      TRY(write_file(temporary_ / kIndexFile, index));
+      TRY(checkpoint::write_file(temporary_ / kIndexFile, index));
     }
     std::string original;
     if (!options_.source.empty()) {
-      TRY_ASSIGN(original, trace::read_model_config(options_.source));
+      TRY_ASSIGN(original, trace::job::read_model_config(options_.source));
     }
     TRY_ASSIGN(const std::string config,
                saved_config(original, options_.shape, type_, options_.labels));
-    TRY(write_file(temporary_ / trace::kConfigFile, config));
+    TRY(checkpoint::write_file(temporary_ / trace::job::kConfigFile, config));
     TRY(copy_tokenizer());
-    return publish_folder(temporary_, options_.folder);
+    return checkpoint::publish_folder(temporary_, options_.folder);
   }
 
   Result<void> copy_tokenizer() {
@@ -195,11 +198,11 @@ class Saving {
   }
 
   const SaveModelOptions& options_;
-  std::span<const LocalParameter> parameters_;
-  Communicator& communicator_;
+  std::span<const strategy::LocalParameter> parameters_;
+  comm::Communicator& communicator_;
   const bool is_first_;
   fs::path temporary_;
-  DataType type_ = DataType::kF32;
+  checkpoint::DataType type_ = checkpoint::DataType::kF32;
   SavedLayout layout_;
 };
 
@@ -212,12 +215,12 @@ Result<void> saved(Saving& saving) {
 }  // namespace
 
 Result<void> save_model_folder(const SaveModelOptions& options,
-                               std::span<const LocalParameter> parameters,
-                               Communicator& communicator) {
+                               std::span<const strategy::LocalParameter> parameters,
+                               comm::Communicator& communicator) {
   Saving saving(options, parameters, communicator);
   const auto done = saved(saving);
   if (!done) saving.abandon();
   return done;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

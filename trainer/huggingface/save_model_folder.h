@@ -18,15 +18,16 @@
 #include "trainer/huggingface/model_layout.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
 struct SaveModelOptions {
   std::filesystem::path folder;
-  trace::ModelShape shape;
+  trace::job::ModelShape shape;
   // The model folder that training started from, whose config.json and tokenizer are taken over;
   // empty: a preset.
   std::filesystem::path source;
-  std::optional<DataType> type;  // of the values; none: as most of the source's, of a preset fp32
+  std::optional<checkpoint::DataType>
+      type;  // of the values; none: as most of the source's, of a preset fp32
   std::vector<std::string> labels;  // names of a classifier's classes; empty: as they were
   std::int64_t file_bytes = kFileBytes;
   // Changes values on their way, such as a merge of adapters: gets a part of a parameter, flat and
@@ -36,7 +37,8 @@ struct SaveModelOptions {
   Change change;
   // Makes of a part as the strategy keeps it, frozen weights in fewer bits, say, the part of a
   // parameter of the shape, one at a time; none: it is not of the model.
-  using Expand = std::function<std::optional<LocalParameter>(const LocalParameter& kept)>;
+  using Expand =
+      std::function<std::optional<strategy::LocalParameter>(const strategy::LocalParameter& kept)>;
   Expand expand;
 };
 
@@ -46,8 +48,8 @@ struct SaveModelOptions {
 // its parts. The folder appears as a whole; one of this name is replaced if it was written here
 // or is empty, else kUsage. The same result on all ranks. Throws c10::Error when a collective
 // fails.
-trace::Result<void> save_model_folder(const SaveModelOptions& options,
-                                      std::span<const LocalParameter> parameters,
-                                      Communicator& communicator);
+trace::base::Result<void> save_model_folder(const SaveModelOptions& options,
+                                            std::span<const strategy::LocalParameter> parameters,
+                                            comm::Communicator& communicator);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

@@ -4,24 +4,24 @@
 
 #include "trace/job/huggingface/model_config.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
 using nlohmann::ordered_json;
-using trace::ErrorKind;
-using trace::fail;
-using trace::ModelLayout;
-using trace::ModelShape;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::Result;
+using trace::job::ModelLayout;
+using trace::job::ModelShape;
 
 namespace {
 
 constexpr int kConfigIndent = 2;
 
-std::string_view type_name(DataType type) {
+std::string_view type_name(checkpoint::DataType type) {
   switch (type) {
-    case DataType::kF16:
+    case checkpoint::DataType::kF16:
       return "float16";
-    case DataType::kBF16:
+    case checkpoint::DataType::kBF16:
       return "bfloat16";
     default:
       return "float32";
@@ -32,13 +32,14 @@ std::string_view type_name(DataType type) {
 ordered_json preset_config(const ModelShape& s) {
   ordered_json json;
   if (s.layout == ModelLayout::kGpt2) {
-    json = {{"model_type", "gpt2"},     {"vocab_size", s.vocabulary},
-            {"n_positions", s.context}, {"n_embd", s.width},
-            {"n_layer", s.layers},      {"n_head", s.heads},
-            {"n_inner", s.mlp_width},   {"activation_function", to_string(s.activation)},
-            {"resid_pdrop", 0.0},       {"embd_pdrop", 0.0},
-            {"attn_pdrop", 0.0},        {"layer_norm_epsilon", s.norm_epsilon},
-            {"bos_token_id", nullptr},  {"eos_token_id", nullptr}};
+    json = {
+        {"model_type", "gpt2"},     {"vocab_size", s.vocabulary},
+        {"n_positions", s.context}, {"n_embd", s.width},
+        {"n_layer", s.layers},      {"n_head", s.heads},
+        {"n_inner", s.mlp_width},   {"activation_function", trace::job::to_string(s.activation)},
+        {"resid_pdrop", 0.0},       {"embd_pdrop", 0.0},
+        {"attn_pdrop", 0.0},        {"layer_norm_epsilon", s.norm_epsilon},
+        {"bos_token_id", nullptr},  {"eos_token_id", nullptr}};
   } else {
     json = {{"model_type", "llama"},
             {"vocab_size", s.vocabulary},
@@ -84,14 +85,15 @@ void name_classes(ordered_json& json, const ModelShape& shape,
 
 }  // namespace
 
-Result<std::string> saved_config(std::string_view original, const ModelShape& shape, DataType type,
+Result<std::string> saved_config(std::string_view original, const ModelShape& shape,
+                                 checkpoint::DataType type,
                                  const std::vector<std::string>& labels) {
   ordered_json json =
       original.empty() ? preset_config(shape) : ordered_json::parse(original, nullptr, false);
   const auto model_type = json.is_object() ? json.find("model_type") : json.end();
   const std::string_view architecture =
       model_type != json.end() && model_type->is_string()
-          ? trace::trained_architecture(model_type->get_ref<const std::string&>())
+          ? trace::job::trained_architecture(model_type->get_ref<const std::string&>())
           : "";
   if (architecture.empty()) {
     return fail(ErrorKind::kDamaged, "the model's config.json has changed and cannot be read");
@@ -102,8 +104,8 @@ Result<std::string> saved_config(std::string_view original, const ModelShape& sh
   const bool is_new = json.contains("dtype");
   if (!is_new || json.contains("torch_dtype")) json["torch_dtype"] = type_name(type);
   if (is_new) json["dtype"] = type_name(type);
-  if (is_encoder(shape.layout)) name_classes(json, shape, labels);
+  if (trace::job::is_encoder(shape.layout)) name_classes(json, shape, labels);
   return json.dump(kConfigIndent, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

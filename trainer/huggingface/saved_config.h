@@ -9,12 +9,14 @@
 #include "trace/job/shape/model_shape.h"
 #include "trainer/checkpoint/safetensors.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
 // `original`, the source's, with the type of the values, the architecture that was trained and, for
 // a classifier, its classes (`labels`: their names, or empty: as they were or by number). Without
 // an original, "", one of the shape's family.
-trace::Result<std::string> saved_config(std::string_view original, const trace::ModelShape& shape,
-                                        DataType type, const std::vector<std::string>& labels);
+trace::base::Result<std::string> saved_config(std::string_view original,
+                                              const trace::job::ModelShape& shape,
+                                              checkpoint::DataType type,
+                                              const std::vector<std::string>& labels);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

@@ -9,13 +9,13 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
 namespace fs = std::filesystem;
-using trace::ErrorKind;
-using trace::fail;
-using trace::quoted;
-using trace::Result;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::quoted;
+using trace::base::Result;
 
 namespace {
 
@@ -24,7 +24,7 @@ constexpr std::uintmax_t kLargestIndex = 256u << 20;
 
 using FileOfTensor = std::map<std::string, std::string>;
 
-tl::unexpected<trace::Error> damaged(const fs::path& file, const std::string& what) {
+tl::unexpected<trace::base::Error> damaged(const fs::path& file, const std::string& what) {
   return fail(ErrorKind::kDamaged, quoted(file) + " " + what + ". Download the folder again.");
 }
 
@@ -58,10 +58,10 @@ Result<FileOfTensor> read_index(const fs::path& file) {
 }
 
 Result<void> check_index(const fs::path& index, const FileOfTensor& files,
-                         const std::vector<SafetensorsFile>& opened) {
+                         const std::vector<checkpoint::SafetensorsFile>& opened) {
   std::map<std::string, std::string> found;
-  for (const SafetensorsFile& file : opened) {
-    for (const TensorEntry& tensor : file.tensors()) {
+  for (const checkpoint::SafetensorsFile& file : opened) {
+    for (const checkpoint::TensorEntry& tensor : file.tensors()) {
       const std::string name = file.path().filename().string();
       const auto [other, is_new] = found.emplace(tensor.name, name);
       if (!is_new) {
@@ -81,11 +81,11 @@ Result<void> check_index(const fs::path& index, const FileOfTensor& files,
   return {};
 }
 
-Result<std::vector<SafetensorsFile>> open_indexed(const fs::path& index) {
+Result<std::vector<checkpoint::SafetensorsFile>> open_indexed(const fs::path& index) {
   TRY_ASSIGN(const FileOfTensor files, read_index(index));
   std::set<std::string> names;
   for (const auto& [tensor, file] : files) names.insert(file);
-  std::vector<SafetensorsFile> opened;
+  std::vector<checkpoint::SafetensorsFile> opened;
   for (const std::string& name : names) {
     const fs::path path = index.parent_path() / name;
     std::error_code error;
@@ -93,7 +93,7 @@ Result<std::vector<SafetensorsFile>> open_indexed(const fs::path& index) {
       return fail(ErrorKind::kMissing, quoted(path) + ", which " + kIndexFile +
                                            " names, is not there. Download the folder again.");
     }
-    TRY_ASSIGN(SafetensorsFile file, SafetensorsFile::open(path));
+    TRY_ASSIGN(checkpoint::SafetensorsFile file, checkpoint::SafetensorsFile::open(path));
     opened.push_back(std::move(file));
   }
   TRY(check_index(index, files, opened));
@@ -102,12 +102,12 @@ Result<std::vector<SafetensorsFile>> open_indexed(const fs::path& index) {
 
 }  // namespace
 
-Result<std::vector<SafetensorsFile>> open_weight_files(const fs::path& folder) {
+Result<std::vector<checkpoint::SafetensorsFile>> open_weight_files(const fs::path& folder) {
   std::error_code error;
   const fs::path single = folder / kWeightsFile, index = folder / kIndexFile;
   if (fs::exists(single, error)) {
-    std::vector<SafetensorsFile> files;
-    TRY_ASSIGN(SafetensorsFile file, SafetensorsFile::open(single));
+    std::vector<checkpoint::SafetensorsFile> files;
+    TRY_ASSIGN(checkpoint::SafetensorsFile file, checkpoint::SafetensorsFile::open(single));
     files.push_back(std::move(file));
     return files;
   }
@@ -121,4 +121,4 @@ Result<std::vector<SafetensorsFile>> open_weight_files(const fs::path& folder) {
                                : ". Download the folder with its safetensors files."));
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

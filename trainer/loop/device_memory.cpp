@@ -8,12 +8,12 @@
 #include <chrono>
 #include <memory>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 namespace {
 
-using trace::MemoryCategory;
-using trace::MemorySample;
+using trace::model::MemoryCategory;
+using trace::model::MemorySample;
 
 // What else a device holds. The driver is asked by one thread, now and then, since that may wait
 // for its locks; any thread may have the last answer.
@@ -64,7 +64,7 @@ MemorySample sample_sum(c10::DeviceIndex index, bool peak) {
   return sample;
 }
 
-MemorySample sample_categories(profiler::AllocationTracker& tracker, bool peak) {
+MemorySample sample_categories(profiler::memory::AllocationTracker& tracker, bool peak) {
   MemorySample sample;
   if (peak) {
     const auto highest = tracker.take_peak();
@@ -81,18 +81,18 @@ MemorySample sample_categories(profiler::AllocationTracker& tracker, bool peak) 
 
 }  // namespace
 
-profiler::MemorySource memory_source(torch::Device device) {
+profiler::memory::MemorySource memory_source(torch::Device device) {
   if (!device.is_cuda())
-    return {profiler::sample_cpu_memory, profiler::take_cpu_memory_peak,
-            profiler::cpu_memory_counters};
+    return {profiler::pytorch::sample_cpu_memory, profiler::pytorch::take_cpu_memory_peak,
+            profiler::pytorch::cpu_memory_counters};
   const auto index = device.index();
   const auto use = std::make_shared<DeviceUse>(index);
   const auto sample = [index](bool peak) {
-    auto* tracker = profiler::gpu_allocations();
+    auto* tracker = profiler::pytorch::gpu_allocations();
     return tracker != nullptr ? sample_categories(*tracker, peak) : sample_sum(index, peak);
   };
   const std::function<MemorySample()> counters = [use] {
-    MemorySample now = sample_categories(*profiler::gpu_allocations(), /*peak=*/false);
+    MemorySample now = sample_categories(*profiler::pytorch::gpu_allocations(), /*peak=*/false);
     use->add_to(now);
     return now;
   };
@@ -107,16 +107,17 @@ profiler::MemorySource memory_source(torch::Device device) {
             use->add_to(peak);
             return peak;
           },
-          profiler::gpu_allocations() == nullptr ? nullptr : counters};
+          profiler::pytorch::gpu_allocations() == nullptr ? nullptr : counters};
 }
 
-profiler::AllocationTracker* allocation_tracker(torch::Device device) {
-  return device.is_cuda() ? profiler::gpu_allocations() : &profiler::cpu_allocations();
+profiler::memory::AllocationTracker* allocation_tracker(torch::Device device) {
+  return device.is_cuda() ? profiler::pytorch::gpu_allocations()
+                          : &profiler::pytorch::cpu_allocations();
 }
 
-std::optional<profiler::FailedAllocation> last_failed_allocation(torch::Device device) {
-  if (device.is_cpu()) return profiler::last_failed_cpu_allocation();
-  auto* tracker = profiler::gpu_allocations();
+std::optional<profiler::pytorch::FailedAllocation> last_failed_allocation(torch::Device device) {
+  if (device.is_cpu()) return profiler::pytorch::last_failed_cpu_allocation();
+  auto* tracker = profiler::pytorch::gpu_allocations();
   const auto shortage = tracker != nullptr ? tracker->last_shortage() : std::nullopt;
   if (!shortage) return std::nullopt;
   MemorySample held;
@@ -125,7 +126,7 @@ std::optional<profiler::FailedAllocation> last_failed_allocation(torch::Device d
   DeviceUse use(device.index());
   use.ask(held.reserved_bytes);
   use.add_to(held);
-  return profiler::FailedAllocation{shortage->asked_bytes, held};
+  return profiler::pytorch::FailedAllocation{shortage->asked_bytes, held};
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

@@ -8,16 +8,16 @@
 #include "profiler/memory/memory_sampler.h"
 #include "profiler/pytorch/torch_sources.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 // By category; on a GPU without a tracker (install_gpu_memory_tracker) the caching allocator's
 // total. With what else the device holds.
-profiler::MemorySource memory_source(torch::Device device);
+profiler::memory::MemorySource memory_source(torch::Device device);
 
 // Of the device's allocator; null where nothing listens to it.
-profiler::AllocationTracker* allocation_tracker(torch::Device device);
+profiler::memory::AllocationTracker* allocation_tracker(torch::Device device);
 
 // What was held when the last request failed; none: no hook saw it fail.
-std::optional<profiler::FailedAllocation> last_failed_allocation(torch::Device device);
+std::optional<profiler::pytorch::FailedAllocation> last_failed_allocation(torch::Device device);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

@@ -6,28 +6,29 @@
 #include <cstdlib>
 #include <thread>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
-using trace::InjectedFault;
+using trace::job::InjectedFault;
 
 namespace {
 constexpr std::int64_t kImpossibleBytes = std::int64_t{1} << 50;  // 1 PiB
 }
 
-FaultInjector::FaultInjector(const std::vector<trace::Injection>& all, Communicator& communicator)
+FaultInjector::FaultInjector(const std::vector<trace::job::Injection>& all,
+                             comm::Communicator& communicator)
     : communicator_(communicator) {
-  for (const trace::Injection& injection : all) {
+  for (const trace::job::Injection& injection : all) {
     if (injection.rank == communicator.rank()) armed_.push_back({injection});
   }
 }
 
-bool FaultInjector::is_due(const Armed& armed, std::int64_t step, trace::Phase phase) {
-  const trace::Injection& injection = armed.injection;
+bool FaultInjector::is_due(const Armed& armed, std::int64_t step, trace::base::Phase phase) {
+  const trace::job::Injection& injection = armed.injection;
   const bool this_step = injection.repeats ? step >= injection.step : step == injection.step;
   return this_step && injection.phase == phase && armed.last_step != step;
 }
 
-void FaultInjector::enter(std::int64_t step, trace::Phase phase) {
+void FaultInjector::enter(std::int64_t step, trace::base::Phase phase) {
   for (Armed& armed : armed_) {
     if (armed.injection.fault == InjectedFault::kNan || !is_due(armed, step, phase)) continue;
     armed.last_step = step;
@@ -35,7 +36,7 @@ void FaultInjector::enter(std::int64_t step, trace::Phase phase) {
   }
 }
 
-bool FaultInjector::poisons(std::int64_t step, trace::Phase phase) {
+bool FaultInjector::poisons(std::int64_t step, trace::base::Phase phase) {
   for (Armed& armed : armed_) {
     if (armed.injection.fault != InjectedFault::kNan || !is_due(armed, step, phase)) continue;
     armed.last_step = step;
@@ -44,7 +45,7 @@ bool FaultInjector::poisons(std::int64_t step, trace::Phase phase) {
   return false;
 }
 
-void FaultInjector::act(const trace::Injection& injection) {
+void FaultInjector::act(const trace::job::Injection& injection) {
   switch (injection.fault) {
     case InjectedFault::kDelay:
       std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(injection.delay_ms));
@@ -67,4 +68,4 @@ void FaultInjector::act(const trace::Injection& injection) {
   }
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

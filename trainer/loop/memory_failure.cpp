@@ -8,7 +8,7 @@
 #include "trace/predict/plan/remedies.h"
 #include "trainer/loop/device_memory.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 namespace {
 
@@ -27,25 +27,25 @@ std::string size_text(std::int64_t bytes) {
   return text;
 }
 
-std::int64_t outside_of(const trace::MemorySample& sample) {
-  return sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)];
+std::int64_t outside_of(const trace::model::MemorySample& sample) {
+  return sample.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kOutside)];
 }
 
-std::string held_text(const trace::MemorySample& held) {
+std::string held_text(const trace::model::MemorySample& held) {
   std::string parts;
-  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
-    const auto category = static_cast<trace::MemoryCategory>(i);
+  for (int i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
+    const auto category = static_cast<trace::model::MemoryCategory>(i);
     const std::int64_t bytes = held.bytes[static_cast<std::size_t>(i)];
-    if (category == trace::MemoryCategory::kOutside || bytes == 0) continue;
-    parts +=
-        (parts.empty() ? "" : ", ") + std::string(to_string(category)) + " " + size_text(bytes);
+    if (category == trace::model::MemoryCategory::kOutside || bytes == 0) continue;
+    parts += (parts.empty() ? "" : ", ") + std::string(trace::model::to_string(category)) + " " +
+             size_text(bytes);
   }
   const std::int64_t total = held.total_bytes() - outside_of(held);
   return size_text(total) + (parts.empty() ? "" : " (" + parts + ")");
 }
 
 // What the caching allocator holds in pieces that were too small, where that would have sufficed.
-std::string unused_text(const profiler::FailedAllocation& failed) {
+std::string unused_text(const profiler::pytorch::FailedAllocation& failed) {
   const std::int64_t unused =
       failed.held.reserved_bytes - (failed.held.total_bytes() - outside_of(failed.held));
   if (unused <= 0 || unused < failed.asked_bytes) return "";
@@ -53,8 +53,8 @@ std::string unused_text(const profiler::FailedAllocation& failed) {
          " more are reserved but in pieces: PYTORCH_ALLOC_CONF=expandable_segments:True joins them";
 }
 
-std::string remedies_text(const trace::PlannedJob& job, std::int64_t usable) {
-  const auto remedies = trace::changes_that_would_fit(job, usable);
+std::string remedies_text(const trace::predict::PlannedJob& job, std::int64_t usable) {
+  const auto remedies = trace::predict::changes_that_would_fit(job, usable);
   if (remedies.empty()) {
     return "No change of strategy, recomputation, batch or offload is estimated to fit into " +
            size_text(usable) + "; choose a smaller model, a shorter sequence_length or more ranks.";
@@ -85,16 +85,16 @@ std::int64_t asked_bytes(std::string_view message) {
   return static_cast<std::int64_t>(value);
 }
 
-std::optional<profiler::FailedAllocation> failed_allocation(torch::Device device,
-                                                            std::string_view message) {
+std::optional<profiler::pytorch::FailedAllocation> failed_allocation(torch::Device device,
+                                                                     std::string_view message) {
   if (auto failed = last_failed_allocation(device); failed || device.is_cpu()) return failed;
   const std::int64_t asked = asked_bytes(message);
   if (asked == 0) return std::nullopt;
-  return profiler::FailedAllocation{asked, memory_source(device).take_peak()};
+  return profiler::pytorch::FailedAllocation{asked, memory_source(device).take_peak()};
 }
 
-std::string explain_out_of_memory(const profiler::FailedAllocation& failed,
-                                  const trace::PlannedJob& job, const std::string& unit) {
+std::string explain_out_of_memory(const profiler::pytorch::FailedAllocation& failed,
+                                  const trace::predict::PlannedJob& job, const std::string& unit) {
   const std::int64_t held = failed.held.total_bytes() - outside_of(failed.held);
   const std::int64_t usable = job.on_gpu && failed.held.device_total_bytes > 0
                                   ? failed.held.device_total_bytes - outside_of(failed.held)
@@ -104,4 +104,4 @@ std::string explain_out_of_memory(const profiler::FailedAllocation& failed,
          ". " + remedies_text(job, usable);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

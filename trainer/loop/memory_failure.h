@@ -11,12 +11,12 @@
 #include "profiler/pytorch/torch_sources.h"
 #include "trace/predict/sizes/planned_job.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 // From the allocator of a CPU, or from the words of the CUDA allocator's exception and its
 // statistics. None: nothing failed there.
-std::optional<profiler::FailedAllocation> failed_allocation(torch::Device device,
-                                                            std::string_view message);
+std::optional<profiler::pytorch::FailedAllocation> failed_allocation(torch::Device device,
+                                                                     std::string_view message);
 
 // Bytes of "Tried to allocate 20.00 GiB. …"; 0: no such words.
 std::int64_t asked_bytes(std::string_view message);
@@ -24,7 +24,7 @@ std::int64_t asked_bytes(std::string_view message);
 // "asked for 1.0 PiB beside 27.3 MiB (parameters 9.1 MiB, …). Estimated to fit …", one line. What
 // fits is measured against the device's memory, on a CPU against what was held. `unit`: where in
 // the model, or "".
-std::string explain_out_of_memory(const profiler::FailedAllocation& failed,
-                                  const trace::PlannedJob& job, const std::string& unit);
+std::string explain_out_of_memory(const profiler::pytorch::FailedAllocation& failed,
+                                  const trace::predict::PlannedJob& job, const std::string& unit);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

@@ -4,10 +4,10 @@
 
 #include "profiler/pytorch/torch_sources.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
-using trace::MemoryCategory;
-using trace::Phase;
+using trace::base::Phase;
+using trace::model::MemoryCategory;
 
 namespace {
 
@@ -30,14 +30,14 @@ TrainLoop::PhaseMark::PhaseMark(TrainLoop& loop, std::int64_t step, Phase phase)
     : loop_(loop), scope_(loop.parts_.recorder, phase) {
   loop.phase_ = phase;
   if (loop.parts_.memory_sampler != nullptr) loop.parts_.memory_sampler->sample_phase_border();
-  profiler::set_default_category(category_of(phase));
+  profiler::memory::set_default_category(category_of(phase));
   loop.faults_.enter(step, phase);
 }
 
 TrainLoop::PhaseMark::~PhaseMark() {
-  profiler::set_default_category(MemoryCategory::kOther);
+  profiler::memory::set_default_category(MemoryCategory::kOther);
   // After an exception the phase stays, so that the message can name it.
   if (std::uncaught_exceptions() == 0) loop_.phase_ = Phase::kOther;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

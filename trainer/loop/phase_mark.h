@@ -5,18 +5,18 @@
 #include "profiler/recorder/recorder.h"
 #include "trainer/loop/train_loop.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 class TrainLoop::PhaseMark {
  public:
-  PhaseMark(TrainLoop& loop, std::int64_t step, trace::Phase phase);
+  PhaseMark(TrainLoop& loop, std::int64_t step, trace::base::Phase phase);
   ~PhaseMark();
   PhaseMark(const PhaseMark&) = delete;
   PhaseMark& operator=(const PhaseMark&) = delete;
 
  private:
   TrainLoop& loop_;
-  profiler::PhaseScope scope_;
+  profiler::recorder::PhaseScope scope_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

@@ -6,12 +6,12 @@
 
 #include "profiler/recorder/recorder.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 class RankLog {
  public:
   // `recorder` may be null; lines then only go to standard error.
-  explicit RankLog(profiler::Recorder* recorder) : recorder_(recorder) {}
+  explicit RankLog(profiler::recorder::Recorder* recorder) : recorder_(recorder) {}
 
   void info(const std::string& text);
   void warn(const std::string& text);
@@ -19,9 +19,9 @@ class RankLog {
   void error(const std::string& text);
 
  private:
-  void write(trace::LogLine::Level level, const std::string& line, const std::string& text);
+  void write(trace::model::LogLine::Level level, const std::string& line, const std::string& text);
 
-  profiler::Recorder* recorder_;
+  profiler::recorder::Recorder* recorder_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

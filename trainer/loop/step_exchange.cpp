@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 namespace {
 
@@ -29,7 +29,7 @@ std::vector<int> ranks_with_bad(std::span<const double> values) {
 
 }  // namespace
 
-StepAgreement exchange_step(Communicator& communicator, const StepReport& report) {
+StepAgreement exchange_step(comm::Communicator& communicator, const StepReport& report) {
   const torch::NoGradGuard no_grad;
   const auto ranks = static_cast<std::size_t>(communicator.world_size());
   // The number of ranks that were asked to stop, and for each rank a slot for its loss and one for
@@ -40,7 +40,7 @@ StepAgreement exchange_step(Communicator& communicator, const StepReport& report
   if (report.stop) shared[0].fill_(1.0);
   shared[1 + communicator.rank()].copy_(report.loss);
   shared[1 + communicator.world_size() + communicator.rank()].copy_(report.gradient_norm);
-  communicator.all_reduce(shared, {trace::TagKind::kNamed, -1, "loss"})->wait();
+  communicator.all_reduce(shared, {trace::model::TagKind::kNamed, -1, "loss"})->wait();
 
   const torch::Tensor result = with_own_figures(shared, report);
   const std::span values(result.const_data_ptr<double>(), kOwn + 1 + 2 * ranks);
@@ -60,26 +60,28 @@ StepAgreement exchange_step(Communicator& communicator, const StepReport& report
   return agreement;
 }
 
-trace::Result<void> check_equal_on_all_ranks(Communicator& communicator, torch::Device device,
-                                             std::vector<std::int64_t> values,
-                                             const std::string& what) {
+trace::base::Result<void> check_equal_on_all_ranks(comm::Communicator& communicator,
+                                                   torch::Device device,
+                                                   std::vector<std::int64_t> values,
+                                                   const std::string& what) {
   // The maximum of a value and of its negative agree only if all ranks have the same.
   const auto count = values.size();
   for (std::size_t i = 0; i < count; ++i) values.push_back(-values[i]);
   const torch::Tensor shared = torch::tensor(values, torch::kLong).to(device);
   communicator
-      .all_reduce(shared, {trace::TagKind::kNamed, -1, what + " check"}, c10d::ReduceOp::MAX)
+      .all_reduce(shared, {trace::model::TagKind::kNamed, -1, what + " check"}, c10d::ReduceOp::MAX)
       ->wait();
   const torch::Tensor result = shared.cpu();
   const auto* maxima = result.const_data_ptr<std::int64_t>();
   for (std::size_t i = 0; i < count; ++i) {
     if (maxima[i] == -maxima[count + i]) continue;
-    return trace::fail(trace::ErrorKind::kFailed,
-                       "The ranks do not see the same " + what +
-                           ". Give every rank the same settings and the same files, and do not "
-                           "change them while a run starts.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kFailed,
+        "The ranks do not see the same " + what +
+            ". Give every rank the same settings and the same files, and do not "
+            "change them while a run starts.");
   }
   return {};
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

@@ -10,7 +10,7 @@
 
 #include "trainer/comm/communicator.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -34,11 +34,12 @@ struct StepAgreement {
 };
 
 // Waits for the device, once. Throws if the collective fails.
-StepAgreement exchange_step(Communicator& communicator, const StepReport& report);
+StepAgreement exchange_step(comm::Communicator& communicator, const StepReport& report);
 
 // Error kFailed: ranks disagree about one of `values`, `what` says about which thing: "the text".
-trace::Result<void> check_equal_on_all_ranks(Communicator& communicator, torch::Device device,
-                                             std::vector<std::int64_t> values,
-                                             const std::string& what);
+trace::base::Result<void> check_equal_on_all_ranks(comm::Communicator& communicator,
+                                                   torch::Device device,
+                                                   std::vector<std::int64_t> values,
+                                                   const std::string& what);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

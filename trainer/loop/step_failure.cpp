@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 namespace {
 
@@ -56,8 +56,8 @@ bool is_timeout(std::string_view text) {
 
 }  // namespace
 
-trace::Error describe_failure(const std::exception& failure, const std::string& where,
-                              const ExplainMemory& explain_memory) {
+trace::base::Error describe_failure(const std::exception& failure, const std::string& where,
+                                    const ExplainMemory& explain_memory) {
   const std::string text = message_of(failure);
   std::string message = where + ": ";
   if (is_out_of_memory(failure, text)) {
@@ -78,13 +78,14 @@ trace::Error describe_failure(const std::exception& failure, const std::string& 
   } else {
     message += text;
   }
-  return {trace::ErrorKind::kFailed, message};
+  return {trace::base::ErrorKind::kFailed, message};
 }
 
-std::string place_name(std::int64_t step, trace::Phase phase) {
+std::string place_name(std::int64_t step, trace::base::Phase phase) {
   std::string place = "step " + std::to_string(step);
-  if (phase != trace::Phase::kOther) place += ", " + std::string(trace::to_string(phase));
+  if (phase != trace::base::Phase::kOther)
+    place += ", " + std::string(trace::base::to_string(phase));
   return place;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

@@ -15,28 +15,28 @@
 #include "trainer/optimizer/learning_rate.h"
 #include "trainer/tensor/autocast_scope.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
-using trace::MemoryCategory;
-using trace::Phase;
+using trace::base::Phase;
+using trace::model::MemoryCategory;
 
 namespace {
 
-SamplerOptions sampler_options(const TrainParts& parts) {
-  SamplerOptions options;
+data::SamplerOptions sampler_options(const TrainParts& parts) {
+  data::SamplerOptions options;
   options.samples = parts.dataset.training_samples();
   options.world_size = parts.communicator.world_size();
   options.rank = parts.communicator.rank();
   options.shuffle = parts.settings.shuffle;
   options.drop_last = parts.settings.drop_last;
-  options.pad = parts.settings.uneven_inputs != trace::UnevenInputs::kJoin;
+  options.pad = parts.settings.uneven_inputs != trace::job::UnevenInputs::kJoin;
   options.seed = static_cast<std::uint64_t>(parts.settings.seed);
   return options;
 }
 
-std::unique_ptr<Optimizer> optimizer_of(const TrainParts& parts) {
-  const profiler::MemoryCategoryScope category(MemoryCategory::kOptimizer);
-  return build_optimizer(parts.strategy.local_parameters(), parts.settings);
+std::unique_ptr<optimizer::Optimizer> optimizer_of(const TrainParts& parts) {
+  const profiler::memory::MemoryCategoryScope category(MemoryCategory::kOptimizer);
+  return optimizer::build_optimizer(parts.strategy.local_parameters(), parts.settings);
 }
 
 constexpr std::chrono::seconds kReportInterval{2};
@@ -57,10 +57,10 @@ std::string decimal(double value, int digits) {
 
 }  // namespace
 
-TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection>& injections)
+TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::job::Injection>& injections)
     : parts_(parts),
       optimizer_(optimizer_of(parts)),
-      scaler_({.enabled = parts.settings.precision == trace::Precision::kFp16,
+      scaler_({.enabled = parts.settings.precision == trace::job::Precision::kFp16,
                .initial_scale = parts.settings.initial_loss_scale},
               parts.device),
       stream_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank,
@@ -69,7 +69,7 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection
       checkpoints_({parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_,
                     scaler_, parts.communicator}),
       faults_(injections, parts.communicator) {
-  const trace::Settings& s = parts.settings;
+  const trace::job::Settings& s = parts.settings;
   total_steps_ = s.steps;
   if (s.epochs > 0) {
     total_steps_ = std::max<std::int64_t>(
@@ -77,7 +77,7 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection
   }
 }
 
-trace::Result<TrainOutcome> TrainLoop::run() {
+trace::base::Result<TrainOutcome> TrainLoop::run() {
   TrainOutcome outcome;
   parts_.model.train();
   TRY_ASSIGN(const std::int64_t first_step, checkpoints_.resume());
@@ -100,7 +100,7 @@ trace::Result<TrainOutcome> TrainLoop::run() {
       TRY(evaluate_if_due(step));
       if (checkpoints_.is_due(step + 1)) TRY(save_checkpoint(step));
       const bool is_last = step + 1 == total_steps_;
-      if (is_last && ModelSaver::saves_at_end(parts_.settings)) TRY(save_model(step));
+      if (is_last && saving::ModelSaver::saves_at_end(parts_.settings)) TRY(save_model(step));
     } catch (const std::exception& failure) {
       return tl::make_unexpected(
           describe_failure(failure, place_name(step, phase_),
@@ -110,7 +110,7 @@ trace::Result<TrainOutcome> TrainLoop::run() {
   return outcome;
 }
 
-trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
+trace::base::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
   if (parts_.memory_sampler != nullptr) parts_.memory_sampler->begin_step(step);
   parts_.recorder.begin_step(step);
   phase_ = Phase::kOther;
@@ -140,38 +140,39 @@ bool TrainLoop::reads_loss(std::int64_t step) const {
 }
 
 void TrainLoop::run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum) {
-  const TrainingBatch batch = load_batch(step);
+  const data::TrainingBatch batch = load_batch(step);
   count_work(batch);
   parts_.strategy.set_require_sync(is_last || parts_.settings.sync_each_batch);
   const torch::Tensor loss = forward(step, batch);
   loss_sum += loss.detach();
   // As PyTorch's Join: gradients of ranks without data are zero, and the mean is over all ranks.
-  const StepTotals& totals = batch.step;
+  const data::StepTotals& totals = batch.step;
   const double share =
       static_cast<double>(totals.batches - totals.stand_ins) / static_cast<double>(totals.batches);
   backward(step, totals.stand_ins == 0 ? loss : loss * share);
 }
 
-void TrainLoop::count_work(const TrainingBatch& batch) {
+void TrainLoop::count_work(const data::TrainingBatch& batch) {
   if (batch.is_stand_in) return;
   step_samples_ += batch.inputs.size(0);
   step_tokens_ += batch.read_tokens;
   // Padding is computed, too.
-  step_flops_ += trace::flops_per_token(parts_.shape, parts_.settings, batch.inputs.size(1)) *
+  step_flops_ += trace::job::flops_per_token(parts_.shape, parts_.settings, batch.inputs.size(1)) *
                  batch.inputs.numel();
 }
 
-TrainingBatch TrainLoop::load_batch(std::int64_t step) {
+data::TrainingBatch TrainLoop::load_batch(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kData);
   return batches_.next();
 }
 
 // Summed over micro-batches and averaged over ranks, as strategies do with gradients, it is the
 // mean over all targets that count in the step.
-torch::Tensor TrainLoop::forward(std::int64_t step, const TrainingBatch& batch) {
+torch::Tensor TrainLoop::forward(std::int64_t step, const data::TrainingBatch& batch) {
   const PhaseMark mark(*this, step, Phase::kForward);
   parts_.strategy.before_forward();
-  const AutocastScope autocast(parts_.device.type(), compute_type(parts_.settings.precision));
+  const tensor::AutocastScope autocast(parts_.device.type(),
+                                       tensor::compute_type(parts_.settings.precision));
   const double targets = static_cast<double>(std::max<std::int64_t>(1, batch.step.targets));
   torch::Tensor loss =
       parts_.model.loss(batch, targets / parts_.communicator.world_size(), loss_chunks());
@@ -181,12 +182,12 @@ torch::Tensor TrainLoop::forward(std::int64_t step, const TrainingBatch& batch) 
   return loss;
 }
 
-std::optional<ChunkedLossOptions> TrainLoop::loss_chunks() const {
-  const trace::Settings& s = parts_.settings;
+std::optional<model::ChunkedLossOptions> TrainLoop::loss_chunks() const {
+  const trace::job::Settings& s = parts_.settings;
   const std::int64_t chunk =
-      trace::loss_chunk_tokens(s, parts_.shape, s.batch_per_rank * s.sequence_length);
+      trace::job::loss_chunk_tokens(s, parts_.shape, s.batch_per_rank * s.sequence_length);
   if (chunk == 0) return std::nullopt;
-  return ChunkedLossOptions{chunk, scaler_.scale_tensor()};
+  return model::ChunkedLossOptions{chunk, scaler_.scale_tensor()};
 }
 
 void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
@@ -197,7 +198,7 @@ void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
   parts_.strategy.after_backward();
   if (faults_.poisons(step, Phase::kBackward)) {
     const torch::NoGradGuard no_grad;
-    for (const LocalParameter& parameter : parts_.strategy.local_parameters()) {
+    for (const strategy::LocalParameter& parameter : parts_.strategy.local_parameters()) {
       if (parameter.value.grad().defined()) {
         parameter.value.grad().fill_(std::numeric_limits<double>::quiet_NaN());
       }
@@ -208,8 +209,8 @@ void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
 torch::Tensor TrainLoop::update(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kOptimizer);
   scaler_.unscale(parts_.strategy, parts_.communicator);
-  torch::Tensor norm = clip_gradients(parts_.strategy, parts_.settings.max_grad_norm);
-  const double rate = learning_rate_at(parts_.settings, step, total_steps_);
+  torch::Tensor norm = optimizer::clip_gradients(parts_.strategy, parts_.settings.max_grad_norm);
+  const double rate = optimizer::learning_rate_at(parts_.settings, step, total_steps_);
   parts_.strategy.update([&](std::span<const std::size_t> parameters) {
     optimizer_->step(parameters, rate, scaler_.overflowed());
   });
@@ -225,10 +226,10 @@ void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement) {
   const auto rank = parts_.communicator.rank();
   const bool own_loss_bad =
       std::ranges::find(agreement.bad_ranks, rank) != agreement.bad_ranks.end();
-  profiler::StepResult result;
+  profiler::queue::StepResult result;
   result.loss = agreement.loss;
   result.gradient_norm = agreement.gradient_norm;
-  result.learning_rate = learning_rate_at(parts_.settings, step, total_steps_);
+  result.learning_rate = optimizer::learning_rate_at(parts_.settings, step, total_steps_);
   result.samples = step_samples_;
   result.tokens = step_tokens_;
   result.model_flops = step_flops_;
@@ -244,40 +245,41 @@ void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement) {
 std::string TrainLoop::explain_memory(const std::string& message) const {
   const auto failed = failed_allocation(parts_.device, message);
   if (!failed) return {};
-  trace::PlannedJob job = trace::job_on_this_machine(parts_.settings, parts_.shape);
+  trace::predict::PlannedJob job =
+      trace::predict::job_on_this_machine(parts_.settings, parts_.shape);
   job.ranks = parts_.communicator.world_size();
   job.on_gpu = parts_.device.is_cuda();
   return explain_out_of_memory(*failed, job, parts_.strategy.current_unit());
 }
 
-trace::Result<void> TrainLoop::save_checkpoint(std::int64_t step) {
+trace::base::Result<void> TrainLoop::save_checkpoint(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kCheckpoint);
   TRY_ASSIGN(const auto folder, checkpoints_.save(step + 1));
   if (parts_.communicator.rank() == 0) parts_.log.info("checkpoint " + folder.string());
   return {};
 }
 
-trace::Result<void> TrainLoop::evaluate_if_due(std::int64_t step) {
+trace::base::Result<void> TrainLoop::evaluate_if_due(std::int64_t step) {
   const auto every = parts_.settings.evaluate_every;
   if (every == 0 || (step + 1) % every != 0) return {};
-  const Evaluation result = evaluate_after(step);
+  const evaluate::Evaluation result = evaluate_after(step);
   report_evaluation(step, result);
   if (parts_.samples.is_on()) write_sample(step);
   return keep_if_best(step, result);
 }
 
 void TrainLoop::write_sample(std::int64_t step) {
-  auto* model = dynamic_cast<DecoderModel*>(&parts_.model);
+  auto* model = dynamic_cast<model::DecoderModel*>(&parts_.model);
   if (model == nullptr) return;
   const PhaseMark mark(*this, step, Phase::kEvaluation);
-  GenerationOptions options;
+  evaluate::GenerationOptions options;
   options.tokens = parts_.settings.sample_tokens;
   options.temperature = parts_.settings.sample_temperature;
   options.seed = static_cast<std::uint64_t>(parts_.settings.seed + step);
   options.context = std::min(parts_.shape.context, parts_.settings.sequence_length);
-  options.compute_type = compute_type(parts_.settings.precision);
+  options.compute_type = tensor::compute_type(parts_.settings.precision);
   options.device = parts_.device;
-  const Sample sample = parts_.samples.write(*model, parts_.strategy, options);
+  const evaluate::Sample sample = parts_.samples.write(*model, parts_.strategy, options);
   if (parts_.communicator.rank() != 0 || has_no_samples_) return;
   const auto text = parts_.samples.text_of(sample);
   if (text) return parts_.log.info("sample after step " + std::to_string(step) + ": " + *text);
@@ -286,19 +288,20 @@ void TrainLoop::write_sample(std::int64_t step) {
                   text.error().message);
 }
 
-Evaluation TrainLoop::evaluate_after(std::int64_t step) {
+evaluate::Evaluation TrainLoop::evaluate_after(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kEvaluation);
-  EvaluationOptions options;
+  evaluate::EvaluationOptions options;
   options.batch_size = parts_.settings.batch_per_rank;
   options.most_batches = parts_.settings.evaluation_batches;
-  options.compute_type = compute_type(parts_.settings.precision);
+  options.compute_type = tensor::compute_type(parts_.settings.precision);
   options.device = parts_.device;
   options.loss_chunks = loss_chunks();
-  return evaluate(parts_.model, parts_.strategy, parts_.dataset, parts_.communicator,
-                  parts_.recorder, options);
+  return evaluate::evaluate(parts_.model, parts_.strategy, parts_.dataset, parts_.communicator,
+                            parts_.recorder, options);
 }
 
-trace::Result<void> TrainLoop::keep_if_best(std::int64_t step, const Evaluation& result) {
+trace::base::Result<void> TrainLoop::keep_if_best(std::int64_t step,
+                                                  const evaluate::Evaluation& result) {
   if (!checkpoints_.is_best(result.loss)) return {};
   if (parts_.settings.keep_best) {
     const PhaseMark mark(*this, step, Phase::kCheckpoint);
@@ -307,11 +310,11 @@ trace::Result<void> TrainLoop::keep_if_best(std::int64_t step, const Evaluation&
       parts_.log.info("the best so far: checkpoint " + folder.string());
     }
   }
-  return parts_.settings.save_model == trace::SaveModel::kBest ? save_model(step)
-                                                               : trace::Result<void>();
+  return parts_.settings.save_model == trace::job::SaveModel::kBest ? save_model(step)
+                                                                    : trace::base::Result<void>();
 }
 
-trace::Result<void> TrainLoop::save_model(std::int64_t step) {
+trace::base::Result<void> TrainLoop::save_model(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kCheckpoint);
   TRY_ASSIGN(const auto folder, parts_.saver.save(parts_.strategy, parts_.communicator));
   if (parts_.communicator.rank() == 0) {
@@ -332,24 +335,25 @@ void TrainLoop::report_skipped(std::int64_t step, const StepAgreement& agreement
                   " and the loss scale is " + decimal(scaler_.scale(), 0));
 }
 
-trace::Result<void> TrainLoop::check_finite(std::int64_t step, const StepAgreement& agreement) {
+trace::base::Result<void> TrainLoop::check_finite(std::int64_t step,
+                                                  const StepAgreement& agreement) {
   const bool loss_is_bad = !agreement.bad_ranks.empty();
   const std::vector<int>& bad = loss_is_bad ? agreement.bad_ranks : agreement.bad_norms;
   if (bad.empty()) return {};
-  std::string what = place_name(step, trace::Phase::kOther) + ": the ";
+  std::string what = place_name(step, trace::base::Phase::kOther) + ": the ";
   what += loss_is_bad ? "loss" : "gradient norm";
   // All ranks have the same reduced gradients: then none of them is to blame.
   const bool is_everybody = static_cast<int>(bad.size()) == parts_.communicator.world_size();
   if (loss_is_bad || !is_everybody) what += " of " + joined(bad);
   what += " is not finite";
-  if (parts_.settings.on_nonfinite == trace::OnNonfinite::kContinue) {
+  if (parts_.settings.on_nonfinite == trace::job::OnNonfinite::kContinue) {
     if (parts_.communicator.rank() == bad.front()) parts_.log.warn(what);
     return {};
   }
-  return trace::fail(trace::ErrorKind::kFailed,
-                     what +
-                         ". Lower learning_rate, set max_grad_norm, or train on with "
-                         "on_nonfinite: continue.");
+  return trace::base::fail(trace::base::ErrorKind::kFailed,
+                           what +
+                               ". Lower learning_rate, set max_grad_norm, or train on with "
+                               "on_nonfinite: continue.");
 }
 
 void TrainLoop::report_progress(std::int64_t step, double loss) {
@@ -363,7 +367,7 @@ void TrainLoop::report_progress(std::int64_t step, double loss) {
                   ", loss " + decimal(loss, 4));
 }
 
-void TrainLoop::report_evaluation(std::int64_t step, const Evaluation& result) {
+void TrainLoop::report_evaluation(std::int64_t step, const evaluate::Evaluation& result) {
   if (parts_.communicator.rank() != 0) return;
   parts_.recorder.add_evaluation({.step = step,
                                   .loss = result.loss,
@@ -378,4 +382,4 @@ void TrainLoop::report_evaluation(std::int64_t step, const Evaluation& result) {
       " sequences)");
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

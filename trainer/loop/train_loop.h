@@ -32,24 +32,24 @@
 #include "trainer/saving/model_saver.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 // Everything the loop works with; outlives it.
 struct TrainParts {
-  const trace::Settings& settings;
-  const ModelShape& shape;
-  const TokenDataset& dataset;
+  const trace::job::Settings& settings;
+  const model::ModelShape& shape;
+  const data::TokenDataset& dataset;
   torch::Device device;
-  Model& model;
-  Strategy& strategy;
-  Communicator& communicator;
+  model::Model& model;
+  strategy::Strategy& strategy;
+  comm::Communicator& communicator;
   const std::filesystem::path& run_folder;  // checkpoints go there
-  profiler::Recorder& recorder;
-  profiler::MemorySampler* memory_sampler;  // null: memory is not recorded
+  profiler::recorder::Recorder& recorder;
+  profiler::memory::MemorySampler* memory_sampler;  // null: memory is not recorded
   RankLog& log;
   const std::atomic<int>& stop_signal;  // 0: nobody asked
-  SampleWriter& samples;
-  const ModelSaver& saver;
+  evaluate::SampleWriter& samples;
+  const saving::ModelSaver& saver;
   // After every step: how many were trained, of how many.
   std::function<void(std::int64_t steps, std::int64_t steps_total)> on_step;
 };
@@ -62,56 +62,56 @@ struct TrainOutcome {
 class TrainLoop {
  public:
   // Allocates the optimizer's state.
-  TrainLoop(const TrainParts& parts, const std::vector<trace::Injection>& injections);
+  TrainLoop(const TrainParts& parts, const std::vector<trace::job::Injection>& injections);
 
   // All exceptions of a step end here, as an error that names step and phase.
-  trace::Result<TrainOutcome> run();
+  trace::base::Result<TrainOutcome> run();
 
   std::int64_t total_steps() const { return total_steps_; }
 
  private:
   class PhaseMark;
 
-  trace::Result<StepAgreement> run_step(std::int64_t step);
+  trace::base::Result<StepAgreement> run_step(std::int64_t step);
   // Forward and backward of one micro-batch; adds its loss to `loss_sum`.
   void run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum);
-  void count_work(const TrainingBatch& batch);
-  TrainingBatch load_batch(std::int64_t step);
-  torch::Tensor forward(std::int64_t step, const TrainingBatch& batch);
+  void count_work(const data::TrainingBatch& batch);
+  data::TrainingBatch load_batch(std::int64_t step);
+  torch::Tensor forward(std::int64_t step, const data::TrainingBatch& batch);
   void backward(std::int64_t step, const torch::Tensor& loss);
   torch::Tensor update(std::int64_t step);  // returns the gradients' norm, a scalar
   // Between the steps that it is asked for the loss stays on the device, and nobody waits.
   bool reads_loss(std::int64_t step) const;
   void finish_step(std::int64_t step, const StepAgreement& agreement);
   void report_skipped(std::int64_t step, const StepAgreement& agreement);
-  std::optional<ChunkedLossOptions> loss_chunks() const;
-  trace::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
-  trace::Result<void> evaluate_if_due(std::int64_t step);
-  Evaluation evaluate_after(std::int64_t step);
-  trace::Result<void> keep_if_best(std::int64_t step, const Evaluation& result);
+  std::optional<model::ChunkedLossOptions> loss_chunks() const;
+  trace::base::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
+  trace::base::Result<void> evaluate_if_due(std::int64_t step);
+  evaluate::Evaluation evaluate_after(std::int64_t step);
+  trace::base::Result<void> keep_if_best(std::int64_t step, const evaluate::Evaluation& result);
   void write_sample(std::int64_t step);
-  trace::Result<void> save_model(std::int64_t step);
-  trace::Result<void> save_checkpoint(std::int64_t step);
+  trace::base::Result<void> save_model(std::int64_t step);
+  trace::base::Result<void> save_checkpoint(std::int64_t step);
   std::string explain_memory(const std::string& message) const;
   void report_progress(std::int64_t step, double loss);
-  void report_evaluation(std::int64_t step, const Evaluation& result);
+  void report_evaluation(std::int64_t step, const evaluate::Evaluation& result);
 
   TrainParts parts_;
-  std::unique_ptr<Optimizer> optimizer_;
-  GradScaler scaler_;
+  std::unique_ptr<optimizer::Optimizer> optimizer_;
+  optimizer::GradScaler scaler_;
   std::int64_t skipped_steps_ = 0;  // for overflow, as far as it was read
-  BatchStream stream_;
-  BatchLoader batches_;
+  data::BatchStream stream_;
+  data::BatchLoader batches_;
   TrainingCheckpoints checkpoints_;
   FaultInjector faults_;
   std::int64_t total_steps_ = 0;
   // Of this rank's micro-batches of the step.
   bool has_no_samples_ = false;  // any more: it has been said why
   std::int64_t step_samples_ = 0;
-  std::int64_t step_tokens_ = 0;               // without padding
-  std::int64_t step_flops_ = 0;                // with it
-  trace::Phase phase_ = trace::Phase::kOther;  // for the message of a failure
+  std::int64_t step_tokens_ = 0;                           // without padding
+  std::int64_t step_flops_ = 0;                            // with it
+  trace::base::Phase phase_ = trace::base::Phase::kOther;  // for the message of a failure
   std::chrono::steady_clock::time_point last_report_{};
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

@@ -8,7 +8,7 @@
 #include "trainer/lora/base_fingerprint.h"
 #include "trainer/tensor/random_state.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 namespace {
 
@@ -23,7 +23,7 @@ std::string exact_text(double value) {
 constexpr const char* kBase = "base";
 constexpr const char* kBaseType = "base_dtype";
 
-bool trains_adapters(const trace::Settings& settings) { return settings.lora_rank > 0; }
+bool trains_adapters(const trace::job::Settings& settings) { return settings.lora_rank > 0; }
 
 }  // namespace
 
@@ -32,13 +32,13 @@ bool TrainingCheckpoints::is_due(std::int64_t steps_done) const {
   return every > 0 && steps_done % every == 0;
 }
 
-std::vector<StatePiece> TrainingCheckpoints::pieces() const {
-  std::vector<StatePiece> pieces;
+std::vector<checkpoint::StatePiece> TrainingCheckpoints::pieces() const {
+  std::vector<checkpoint::StatePiece> pieces;
   const auto parameters = parts_.strategy.local_parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const LocalParameter& parameter = parameters[i];
+    const strategy::LocalParameter& parameter = parameters[i];
     if (parameter.is_frozen && trains_adapters(parts_.settings)) continue;
-    StatePiece& piece = pieces.emplace_back();
+    checkpoint::StatePiece& piece = pieces.emplace_back();
     piece.name = parameter.name;
     piece.full_sizes = parameter.sizes;
     piece.begin = parameter.begin;
@@ -46,7 +46,7 @@ std::vector<StatePiece> TrainingCheckpoints::pieces() const {
     piece.value = parameter.value.detach();
     piece.writes = parameter.is_primary;
     if (!parameter.is_optimized) continue;
-    const OptimizerState state = parts_.optimizer.state_of(i);
+    const optimizer::OptimizerState state = parts_.optimizer.state_of(i);
     piece.first_moment = state.first_moment;
     piece.second_moment = state.second_moment;
     if (state.steps.defined()) piece.optimizer_steps = state.steps.item<double>();
@@ -54,31 +54,31 @@ std::vector<StatePiece> TrainingCheckpoints::pieces() const {
   return pieces;
 }
 
-trace::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done) const {
-  const trace::Settings& settings = parts_.settings;
+trace::job::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done) const {
+  const trace::job::Settings& settings = parts_.settings;
   const auto ranks = parts_.communicator.world_size();
-  trace::CheckpointInfo info;
+  trace::job::CheckpointInfo info;
   info.step = steps_done;
   info.epoch = parts_.batches.epoch();
   info.batch_index = parts_.batches.batches_drawn();
   // In the epoch under way, of all ranks: what another number of ranks can go on from.
   info.samples_seen = info.batch_index * settings.batch_per_rank * ranks;
   info.seed = static_cast<std::uint64_t>(settings.seed);
-  info.strategy = trace::chosen<&trace::Settings::sharding_strategy>(settings);
-  info.format = trace::chosen<&trace::Settings::checkpoint_format>(settings);
+  info.strategy = trace::job::chosen<&trace::job::Settings::sharding_strategy>(settings);
+  info.format = trace::job::chosen<&trace::job::Settings::checkpoint_format>(settings);
   info.model = settings.model;
-  info.optimizer = trace::chosen<&trace::Settings::optimizer>(settings);
+  info.optimizer = trace::job::chosen<&trace::job::Settings::optimizer>(settings);
   info.notes[kLossScale] = std::to_string(parts_.scaler.scale());
   if (std::isfinite(best_loss_)) info.notes[kBestLoss] = exact_text(best_loss_);
   if (trains_adapters(settings)) {
     info.notes[kBase] = base_;
-    info.notes[kBaseType] = trace::chosen<&trace::Settings::base_dtype>(settings);
+    info.notes[kBaseType] = trace::job::chosen<&trace::job::Settings::base_dtype>(settings);
   }
   return info;
 }
 
-trace::Result<std::filesystem::path> TrainingCheckpoints::save(std::int64_t steps_done) {
-  return save_into(trace::kCheckpointsFolder, steps_done, parts_.settings.keep_checkpoints);
+trace::base::Result<std::filesystem::path> TrainingCheckpoints::save(std::int64_t steps_done) {
+  return save_into(trace::job::kCheckpointsFolder, steps_done, parts_.settings.keep_checkpoints);
 }
 
 bool TrainingCheckpoints::is_best(double loss) {
@@ -87,71 +87,77 @@ bool TrainingCheckpoints::is_best(double loss) {
   return true;
 }
 
-trace::Result<std::filesystem::path> TrainingCheckpoints::save_best(std::int64_t steps_done) {
-  return save_into(trace::kBestCheckpointFolder, steps_done, 1);
+trace::base::Result<std::filesystem::path> TrainingCheckpoints::save_best(std::int64_t steps_done) {
+  return save_into(trace::job::kBestCheckpointFolder, steps_done, 1);
 }
 
-trace::Result<std::filesystem::path> TrainingCheckpoints::save_into(std::string_view folder,
-                                                                    std::int64_t steps_done,
-                                                                    std::int64_t keep_last) {
-  SaveOptions options;
+trace::base::Result<std::filesystem::path> TrainingCheckpoints::save_into(std::string_view folder,
+                                                                          std::int64_t steps_done,
+                                                                          std::int64_t keep_last) {
+  checkpoint::SaveOptions options;
   if (trains_adapters(parts_.settings)) base();
   options.info = describe(steps_done);
   options.keep_last = keep_last;
-  options.generator_state = generator_state(parts_.communicator.device());
-  return save_checkpoint(parts_.run_folder / folder, options, pieces(), parts_.communicator);
+  options.generator_state = tensor::generator_state(parts_.communicator.device());
+  return checkpoint::save_checkpoint(parts_.run_folder / folder, options, pieces(),
+                                     parts_.communicator);
 }
 
-trace::Result<std::int64_t> TrainingCheckpoints::resume() {
+trace::base::Result<std::int64_t> TrainingCheckpoints::resume() {
   if (parts_.settings.resume == "none") return 0;
   if (trains_adapters(parts_.settings)) base();
-  const trace::Result<trace::CheckpointInfo> loaded = load();
+  const trace::base::Result<trace::job::CheckpointInfo> loaded = load();
   // A rank that cannot read its part tells the others, which would wait for it otherwise.
-  TRY(agree(parts_.communicator, loaded ? trace::Result<void>() : tl::unexpected(loaded.error()),
-            "resume"));
+  TRY(checkpoint::agree(parts_.communicator,
+                        loaded ? trace::base::Result<void>() : tl::unexpected(loaded.error()),
+                        "resume"));
   TRY(check_equal_on_all_ranks(parts_.communicator, parts_.communicator.device(),
                                {loaded->step, loaded->saved_ns}, "checkpoint"));
   return loaded->step;
 }
 
-trace::Result<trace::CheckpointInfo> TrainingCheckpoints::load() {
-  TRY_ASSIGN(const auto folder, trace::find_checkpoint(parts_.settings.resume));
-  TRY_ASSIGN(const auto info, trace::read_checkpoint_info(folder));
+trace::base::Result<trace::job::CheckpointInfo> TrainingCheckpoints::load() {
+  TRY_ASSIGN(const auto folder, trace::job::find_checkpoint(parts_.settings.resume));
+  TRY_ASSIGN(const auto info, trace::job::read_checkpoint_info(folder));
   TRY(check_base(info));
-  std::vector<StatePiece> wanted = pieces();
+  std::vector<checkpoint::StatePiece> wanted = pieces();
   {
     const torch::NoGradGuard no_grad;
-    TRY(load_checkpoint(info, wanted));
+    TRY(checkpoint::load_checkpoint(info, wanted));
   }
   take_over(wanted, info);
-  TRY_ASSIGN(const auto random_numbers, load_generator_state(info, parts_.communicator.rank(),
-                                                             parts_.communicator.world_size()));
-  if (random_numbers.defined()) set_generator_state(parts_.communicator.device(), random_numbers);
+  TRY_ASSIGN(const auto random_numbers,
+             checkpoint::load_generator_state(info, parts_.communicator.rank(),
+                                              parts_.communicator.world_size()));
+  if (random_numbers.defined())
+    tensor::set_generator_state(parts_.communicator.device(), random_numbers);
   return info;
 }
 
 const std::string& TrainingCheckpoints::base() {
   if (base_.empty())
-    base_ = base_fingerprint(parts_.strategy.local_parameters(), parts_.communicator);
+    base_ = lora::base_fingerprint(parts_.strategy.local_parameters(), parts_.communicator);
   return base_;
 }
 
-trace::Result<void> TrainingCheckpoints::check_base(const trace::CheckpointInfo& info) const {
+trace::base::Result<void> TrainingCheckpoints::check_base(
+    const trace::job::CheckpointInfo& info) const {
   const auto saved = info.notes.find(kBase);
   if (!trains_adapters(parts_.settings) || saved == info.notes.end() || saved->second == base_) {
     return {};
   }
   const auto type = info.notes.find(kBaseType);
-  return trace::fail(trace::ErrorKind::kUsage,
-                     "resume: the adapters in " + info.folder.string() +
-                         " belong to other frozen weights: model " + info.model + ", seed " +
-                         std::to_string(info.seed) + ", base_dtype " +
-                         (type == info.notes.end() ? "" : type->second) +
-                         ". Set the same model, seed, precision and base_dtype, or do not resume.");
+  return trace::base::fail(
+      trace::base::ErrorKind::kUsage,
+      "resume: the adapters in " + info.folder.string() +
+          " belong to other frozen weights: model " + info.model + ", seed " +
+          std::to_string(info.seed) + ", base_dtype " +
+          (type == info.notes.end() ? "" : type->second) +
+          ". Set the same model, seed, precision and base_dtype, or do not resume.");
 }
 
-void TrainingCheckpoints::take_over(std::span<const StatePiece> loaded,
-                                    const trace::CheckpointInfo& info) {
+void TrainingCheckpoints::take_over(std::span<const checkpoint::StatePiece> loaded,
+                                    const trace::job::CheckpointInfo& info) {
   const auto parameters = parts_.strategy.local_parameters();
   auto piece = loaded.begin();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -170,4 +176,4 @@ void TrainingCheckpoints::take_over(std::span<const StatePiece> loaded,
   }
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

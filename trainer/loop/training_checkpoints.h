@@ -19,52 +19,54 @@
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 
 class TrainingCheckpoints {
  public:
   // What is saved and restored; outlives it.
   struct Parts {
-    const trace::Settings& settings;
+    const trace::job::Settings& settings;
     const std::filesystem::path& run_folder;
-    Strategy& strategy;
-    Optimizer& optimizer;
-    BatchLoader& batches;
-    GradScaler& scaler;
-    Communicator& communicator;
+    strategy::Strategy& strategy;
+    optimizer::Optimizer& optimizer;
+    data::BatchLoader& batches;
+    optimizer::GradScaler& scaler;
+    comm::Communicator& communicator;
   };
   explicit TrainingCheckpoints(const Parts& parts) : parts_(parts) {}
 
   bool is_due(std::int64_t steps_done) const;
   // After `steps_done` steps. Returns the checkpoint's folder.
-  trace::Result<std::filesystem::path> save(std::int64_t steps_done);
+  trace::base::Result<std::filesystem::path> save(std::int64_t steps_done);
 
   // Whether an evaluation's loss, which all ranks know, is lower than any before it, those before
   // `resume` included; remembers it.
   bool is_best(double loss);
   // As save(), alone in <run>/best_checkpoint.
-  trace::Result<std::filesystem::path> save_best(std::int64_t steps_done);
+  trace::base::Result<std::filesystem::path> save_best(std::int64_t steps_done);
 
   // Takes over what `resume` names: values, optimizer, data position and loss scale; random
   // numbers, too, if the number of ranks is the same. Returns how many steps were done; 0 without
   // `resume`. Errors, the same on all ranks: the checkpoint is damaged or of another model.
-  trace::Result<std::int64_t> resume();
+  trace::base::Result<std::int64_t> resume();
 
  private:
   // What this rank needs of the checkpoint; no collective.
-  trace::Result<trace::CheckpointInfo> load();
-  std::vector<StatePiece> pieces() const;
-  trace::Result<std::filesystem::path> save_into(std::string_view folder, std::int64_t steps_done,
-                                                 std::int64_t keep_last);
-  trace::CheckpointInfo describe(std::int64_t steps_done) const;
-  void take_over(std::span<const StatePiece> loaded, const trace::CheckpointInfo& info);
+  trace::base::Result<trace::job::CheckpointInfo> load();
+  std::vector<checkpoint::StatePiece> pieces() const;
+  trace::base::Result<std::filesystem::path> save_into(std::string_view folder,
+                                                       std::int64_t steps_done,
+                                                       std::int64_t keep_last);
+  trace::job::CheckpointInfo describe(std::int64_t steps_done) const;
+  void take_over(std::span<const checkpoint::StatePiece> loaded,
+                 const trace::job::CheckpointInfo& info);
   // Of a job that trains adapters, whose checkpoints leave out the model they belong to. All ranks.
   const std::string& base();
-  trace::Result<void> check_base(const trace::CheckpointInfo& info) const;
+  trace::base::Result<void> check_base(const trace::job::CheckpointInfo& info) const;
 
   Parts parts_;
   double best_loss_ = std::numeric_limits<double>::infinity();
   std::string base_;  // its fingerprint once it was asked for
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

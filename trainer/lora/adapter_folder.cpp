@@ -12,7 +12,7 @@
 #include "trainer/tensor/named_tensor.h"
 #include "trainer/tensor/nf4.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr const char* kPeftPrefix = "base_model.model.";
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-std::vector<NamedLinear> adapted_layers_of(const Model& model) {
+std::vector<NamedLinear> adapted_layers_of(const model::Model& model) {
   std::vector<NamedLinear> layers = linear_layers_of(model);
   std::erase_if(layers, [](const NamedLinear& each) {
     return std::ranges::none_of(each.layer->named_children(),
@@ -33,7 +33,7 @@ std::vector<NamedLinear> adapted_layers_of(const Model& model) {
 }
 
 // As short as peft writes them, if they then mean these layers and no others.
-std::vector<std::string> target_modules(const Model& model) {
+std::vector<std::string> target_modules(const model::Model& model) {
   std::vector<std::string> whole, kinds;
   for (const NamedLinear& each : adapted_layers_of(model)) {
     whole.push_back(each.name);
@@ -45,7 +45,7 @@ std::vector<std::string> target_modules(const Model& model) {
   };
   std::size_t meant = 0;
   for (const auto& module : model.named_modules()) {
-    const bool is_layer = dynamic_cast<LinearLayer*>(module.value().get()) != nullptr;
+    const bool is_layer = dynamic_cast<model::LinearLayer*>(module.value().get()) != nullptr;
     if (is_layer && is_meant(module.key())) ++meant;
   }
   return meant == whole.size() ? kinds : whole;
@@ -61,7 +61,7 @@ std::vector<std::string> trained_modules(const TrainedValues& trained) {
   return modules;
 }
 
-std::string config_text(const AdapterDescription& description, const Model& model,
+std::string config_text(const AdapterDescription& description, const model::Model& model,
                         const TrainedValues& trained) {
   const auto layers = adapted_layers_of(model);
   nlohmann::ordered_json config;
@@ -86,60 +86,63 @@ std::string config_text(const AdapterDescription& description, const Model& mode
   return config.dump(2) + "\n";
 }
 
-trace::Result<void> write_files(const fs::path& folder, const std::string& config,
-                                const TrainedValues& trained) {
-  std::vector<TensorBytes> tensors;
+trace::base::Result<void> write_files(const fs::path& folder, const std::string& config,
+                                      const TrainedValues& trained) {
+  std::vector<checkpoint::TensorBytes> tensors;
   for (const auto& [name, value] : trained) {
-    tensors.push_back(
-        {{kPeftPrefix + name, DataType::kF32, value.sizes().vec()}, bytes_of_tensor(value)});
+    tensors.push_back({{kPeftPrefix + name, checkpoint::DataType::kF32, value.sizes().vec()},
+                       checkpoint::bytes_of_tensor(value)});
   }
-  TRY(write_safetensors(folder / "adapter_model.safetensors", tensors, {{"format", "pt"}}));
-  return write_file(folder / "adapter_config.json", config);
+  TRY(checkpoint::write_safetensors(folder / "adapter_model.safetensors", tensors,
+                                    {{"format", "pt"}}));
+  return checkpoint::write_file(folder / "adapter_config.json", config);
 }
 
-trace::Result<void> write_adapter(const fs::path& folder, const std::string& config,
-                                  const TrainedValues& trained) {
-  TRY_ASSIGN(const fs::path unfinished, begin_folder(folder));
+trace::base::Result<void> write_adapter(const fs::path& folder, const std::string& config,
+                                        const TrainedValues& trained) {
+  TRY_ASSIGN(const fs::path unfinished, checkpoint::begin_folder(folder));
   auto written = write_files(unfinished, config, trained);
-  if (written) written = publish_folder(unfinished, folder);
-  if (!written) abandon_folder(unfinished);
+  if (written) written = checkpoint::publish_folder(unfinished, folder);
+  if (!written) checkpoint::abandon_folder(unfinished);
   return written;
 }
 
 }  // namespace
 
-TrainedValues gather_trained(const Model& model, std::span<const LocalParameter> parameters,
-                             Communicator& communicator) {
+TrainedValues gather_trained(const model::Model& model,
+                             std::span<const strategy::LocalParameter> parameters,
+                             comm::Communicator& communicator) {
   const torch::NoGradGuard no_grad;
   TrainedValues trained;
-  for (const NamedTensor& each : named_parameters_of(model)) {
+  for (const tensor::NamedTensor& each : tensor::named_parameters_of(model)) {
     if (!each.tensor.requires_grad()) continue;
     // Zero but for the parts that are kept here, of which each is counted once.
     torch::Tensor whole = torch::zeros({each.tensor.numel()},
                                        torch::dtype(torch::kFloat32).device(communicator.device()));
-    for (const LocalParameter& part : parameters) {
+    for (const strategy::LocalParameter& part : parameters) {
       if (part.name != each.name || !part.is_primary) continue;
       whole.narrow(0, part.begin, part.end - part.begin).copy_(part.value.detach().flatten());
     }
     if (communicator.world_size() > 1) {
-      communicator.all_reduce(whole, {trace::TagKind::kNamed, -1, "trained values"})->wait();
+      communicator.all_reduce(whole, {trace::model::TagKind::kNamed, -1, "trained values"})->wait();
     }
     trained[each.name] = whole.cpu().view(each.tensor.sizes());
   }
   return trained;
 }
 
-trace::Result<void> save_adapter(const fs::path& folder, const AdapterDescription& description,
-                                 const Model& model, const TrainedValues& trained,
-                                 Communicator& communicator) {
-  trace::Result<void> written;
+trace::base::Result<void> save_adapter(const fs::path& folder,
+                                       const AdapterDescription& description,
+                                       const model::Model& model, const TrainedValues& trained,
+                                       comm::Communicator& communicator) {
+  trace::base::Result<void> written;
   if (communicator.rank() == 0) {
     written = write_adapter(folder, config_text(description, model, trained), trained);
   }
-  return agree(communicator, written, "adapters");
+  return checkpoint::agree(communicator, written, "adapters");
 }
 
-MergedWeights::MergedWeights(const Model& model, const LoraOptions& lora,
+MergedWeights::MergedWeights(const model::Model& model, const LoraOptions& lora,
                              const TrainedValues& trained)
     : scaling_(lora.scaling()) {
   for (const NamedLinear& each : linear_layers_of(model)) {
@@ -153,7 +156,7 @@ MergedWeights::MergedWeights(const Model& model, const LoraOptions& lora,
   }
 }
 
-std::optional<MergedRange> MergedWeights::range_of(const LocalParameter& part) const {
+std::optional<MergedRange> MergedWeights::range_of(const strategy::LocalParameter& part) const {
   if (is_adapter_parameter(part.name)) return std::nullopt;
   const torch::NoGradGuard no_grad;
   MergedRange range{part.name, part.sizes, part.begin, part.end, {}};
@@ -163,11 +166,11 @@ std::optional<MergedRange> MergedWeights::range_of(const LocalParameter& part) c
     range.sizes = found->second.sizes;
     const std::int64_t all = c10::multiply_integers(range.sizes);
     const auto values_before = [&](std::int64_t bytes) {
-      return std::min(all, bytes / trace::kNf4BlockBytes * trace::kNf4BlockValues);
+      return std::min(all, bytes / trace::job::kNf4BlockBytes * trace::job::kNf4BlockValues);
     };
     range.begin = values_before(part.begin);
     range.end = values_before(part.end);
-    range.values = dequantize_nf4(kept, range.end - range.begin, torch::kFloat32);
+    range.values = tensor::dequantize_nf4(kept, range.end - range.begin, torch::kFloat32);
   } else {
     range.values = kept.to(torch::kFloat32, /*non_blocking=*/false, /*copy=*/true);
   }
@@ -186,4 +189,4 @@ std::optional<MergedRange> MergedWeights::range_of(const LocalParameter& part) c
   return range;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

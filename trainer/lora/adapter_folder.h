@@ -18,13 +18,14 @@
 #include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 
 // All that is trained, whole, by the parameters' names, in fp32 on the CPU.
 using TrainedValues = std::map<std::string, torch::Tensor>;
 // Only what is trained crosses the wire, tensor by tensor.
-TrainedValues gather_trained(const Model& model, std::span<const LocalParameter> parameters,
-                             Communicator& communicator);
+TrainedValues gather_trained(const model::Model& model,
+                             std::span<const strategy::LocalParameter> parameters,
+                             comm::Communicator& communicator);
 
 struct AdapterDescription {
   LoraOptions lora;
@@ -33,9 +34,10 @@ struct AdapterDescription {
 };
 // Rank 0 writes adapter_config.json and adapter_model.safetensors, which peft loads; a folder of
 // that name is replaced, and appears as a whole. The same result on all ranks.
-trace::Result<void> save_adapter(const std::filesystem::path& folder,
-                                 const AdapterDescription& description, const Model& model,
-                                 const TrainedValues& trained, Communicator& communicator);
+trace::base::Result<void> save_adapter(const std::filesystem::path& folder,
+                                       const AdapterDescription& description,
+                                       const model::Model& model, const TrainedValues& trained,
+                                       comm::Communicator& communicator);
 
 // A range of a parameter of the model without adapters.
 struct MergedRange {
@@ -49,9 +51,9 @@ struct MergedRange {
 // peft does: what was rounded when the model was loaded stays rounded. No collective.
 class MergedWeights {
  public:
-  MergedWeights(const Model& model, const LoraOptions& lora, const TrainedValues& trained);
+  MergedWeights(const model::Model& model, const LoraOptions& lora, const TrainedValues& trained);
   // Of a part that a rank keeps, one at a time; none: it is an adapter's.
-  std::optional<MergedRange> range_of(const LocalParameter& part) const;
+  std::optional<MergedRange> range_of(const strategy::LocalParameter& part) const;
 
  private:
   struct Matrix {
@@ -63,4 +65,4 @@ class MergedWeights {
   double scaling_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

@@ -9,7 +9,7 @@
 
 #include "trace/job/shape/lora.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 
 namespace {
 
@@ -23,7 +23,7 @@ struct Factor : torch::nn::Module {
 };
 
 void add_adapter(const NamedLinear& target, const LoraOptions& options) {
-  LinearLayer& layer = *target.layer;
+  model::LinearLayer& layer = *target.layer;
   const auto device = layer.weight.device();
   const auto a = std::make_shared<Factor>(options.rank, layer.in_features(), device);
   const auto b = std::make_shared<Factor>(layer.out_features(), options.rank, device);
@@ -49,8 +49,8 @@ void collect(const torch::nn::Module& module, const std::string& prefix,
              std::vector<NamedLinear>& found) {
   for (const auto& item : module.named_children()) {
     const std::string name = prefix + item.key();
-    if (trace::is_output_layer(name)) continue;
-    if (auto layer = std::dynamic_pointer_cast<LinearLayer>(item.value())) {
+    if (trace::job::is_output_layer(name)) continue;
+    if (auto layer = std::dynamic_pointer_cast<model::LinearLayer>(item.value())) {
       found.push_back({name, std::move(layer)});
     }
     collect(*item.value(), name + ".", found);
@@ -59,19 +59,20 @@ void collect(const torch::nn::Module& module, const std::string& prefix,
 
 }  // namespace
 
-std::vector<NamedLinear> linear_layers_of(const Model& model) {
+std::vector<NamedLinear> linear_layers_of(const model::Model& model) {
   std::vector<NamedLinear> found;
   collect(model, "", found);
   return found;
 }
 
-trace::Result<std::vector<NamedLinear>> add_adapters(Model& model, const LoraOptions& options) {
+trace::base::Result<std::vector<NamedLinear>> add_adapters(model::Model& model,
+                                                           const LoraOptions& options) {
   std::vector<NamedLinear> layers = linear_layers_of(model);
   std::vector<std::string> names;
   for (const NamedLinear& each : layers) names.push_back(each.name);
-  TRY_ASSIGN(const auto chosen, trace::lora_targets(options.targets, names));
+  TRY_ASSIGN(const auto chosen, trace::job::lora_targets(options.targets, names));
   for (const auto& item : model.named_parameters()) {
-    if (!trace::is_trained_head(item.key())) item.value().set_requires_grad(false);
+    if (!trace::job::is_trained_head(item.key())) item.value().set_requires_grad(false);
   }
   const std::set<std::string> wanted(chosen.begin(), chosen.end());
   std::erase_if(layers, [&](const NamedLinear& each) { return !wanted.contains(each.name); });
@@ -106,4 +107,4 @@ bool is_adapter_parameter(std::string_view name) {
   return name.ends_with(".lora_A.weight") || name.ends_with(".lora_B.weight");
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

@@ -6,7 +6,7 @@
 
 #include "trainer/lora/adapters.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 
 namespace {
 
@@ -25,7 +25,7 @@ torch::Tensor bits_of(const torch::Tensor& values) {
 
 // The sum of bits times an odd number that tells the position, modulo 2^64: sums of ranges add up
 // to that of the whole, wherever it is cut.
-torch::Tensor checksum_of(const LocalParameter& part) {
+torch::Tensor checksum_of(const strategy::LocalParameter& part) {
   const torch::Tensor bits = bits_of(part.value.detach().contiguous().flatten());
   torch::Tensor sum = torch::zeros({1}, bits.options().dtype(torch::kInt64));
   for (std::int64_t first = 0; first < bits.numel(); first += kElementsAtATime) {
@@ -40,15 +40,15 @@ torch::Tensor checksum_of(const LocalParameter& part) {
 
 }  // namespace
 
-std::string base_fingerprint(std::span<const LocalParameter> parameters,
-                             Communicator& communicator) {
+std::string base_fingerprint(std::span<const strategy::LocalParameter> parameters,
+                             comm::Communicator& communicator) {
   const torch::NoGradGuard no_grad;
   torch::Tensor sum = torch::zeros({1}, torch::dtype(torch::kInt64).device(communicator.device()));
-  for (const LocalParameter& part : parameters) {
+  for (const strategy::LocalParameter& part : parameters) {
     if (part.is_frozen && part.is_primary) sum += checksum_of(part).to(sum.device());
   }
   if (communicator.world_size() > 1) {
-    communicator.all_reduce(sum, {trace::TagKind::kNamed, -1, "base fingerprint"})->wait();
+    communicator.all_reduce(sum, {trace::model::TagKind::kNamed, -1, "base fingerprint"})->wait();
   }
   char text[17];
   std::snprintf(text, sizeof text, "%016llx",
@@ -56,4 +56,4 @@ std::string base_fingerprint(std::span<const LocalParameter> parameters,
   return text;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

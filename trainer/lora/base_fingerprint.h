@@ -8,11 +8,11 @@
 #include "trainer/comm/communicator.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 
 // Of the bits of all frozen values, as they are kept: the same for every strategy and number of
 // ranks, another for another model, seed or `base_dtype`. 16 hexadecimal digits.
-std::string base_fingerprint(std::span<const LocalParameter> parameters,
-                             Communicator& communicator);
+std::string base_fingerprint(std::span<const strategy::LocalParameter> parameters,
+                             comm::Communicator& communicator);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

@@ -6,25 +6,26 @@
 #include "trainer/lora/adapters.h"
 #include "trainer/tensor/nf4.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 
 namespace {
 
-using trace::kNf4BlockBytes;
-using trace::kNf4BlockValues;
+using trace::job::kNf4BlockBytes;
+using trace::job::kNf4BlockValues;
 
 constexpr std::int64_t kBlocksAtATime = 32768;  // 8 MiB in fp32
 
 }  // namespace
 
-BaseSource::BaseSource(const Model& model, ParameterSource& values) : values_(values) {
+BaseSource::BaseSource(const model::Model& model, model::ParameterSource& values)
+    : values_(values) {
   for (const NamedLinear& each : linear_layers_of(model)) {
     numels_[each.name + ".weight"] = c10::multiply_integers(each.layer->matrix_sizes());
   }
 }
 
-trace::Result<void> BaseSource::read(const std::string& name, std::int64_t begin,
-                                     const torch::Tensor& into) {
+trace::base::Result<void> BaseSource::read(const std::string& name, std::int64_t begin,
+                                           const torch::Tensor& into) {
   if (into.scalar_type() != torch::kUInt8) return values_.read(name, begin, into);
   TORCH_CHECK(begin % kNf4BlockBytes == 0 && into.numel() % kNf4BlockBytes == 0, "a range of ",
               name, " cuts a block of 4-bit values");
@@ -37,10 +38,10 @@ trace::Result<void> BaseSource::read(const std::string& name, std::int64_t begin
     const torch::Tensor values =
         torch::empty({last - first}, torch::dtype(torch::kFloat32).device(into.device()));
     TRY(values_.read(name, first, values));
-    bytes.narrow(0, done, count).copy_(quantize_nf4(values));
+    bytes.narrow(0, done, count).copy_(tensor::quantize_nf4(values));
     done += count;
   }
   return {};
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

@@ -12,19 +12,19 @@
 #include "trainer/model/layers/parameter_source.h"
 #include "trainer/model/model.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 
 // Also gives bytes of 4-bit matrices: `begin` and the size of `into` count bytes then, of whole
 // blocks. The model and `values`, which must know its linear layers' weights, outlive it.
-class BaseSource final : public ParameterSource {
+class BaseSource final : public model::ParameterSource {
  public:
-  BaseSource(const Model& model, ParameterSource& values);
-  trace::Result<void> read(const std::string& name, std::int64_t begin,
-                           const torch::Tensor& into) override;
+  BaseSource(const model::Model& model, model::ParameterSource& values);
+  trace::base::Result<void> read(const std::string& name, std::int64_t begin,
+                                 const torch::Tensor& into) override;
 
  private:
-  ParameterSource& values_;
+  model::ParameterSource& values_;
   std::map<std::string, std::int64_t> numels_;  // of linear layers' matrices
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

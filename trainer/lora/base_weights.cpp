@@ -7,29 +7,31 @@
 #include "trainer/tensor/nf4.h"
 #include "trainer/tensor/tensor_memory.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 
 namespace {
 
-using trace::KeptType;
+using trace::job::KeptType;
 
 // Autograd and strategies know the parameter by its TensorImpl, which stays.
 void replace(torch::Tensor& parameter, const torch::Tensor& value) { parameter.set_data(value); }
 
 void keep_in_nf4(torch::Tensor& matrix) {
-  if (has_memory(matrix)) return replace(matrix, quantize_nf4(matrix));
-  replace(matrix, tensor_without_memory({trace::nf4_bytes(matrix.numel())},
-                                        matrix.options().dtype(torch::kUInt8)));
+  if (tensor::has_memory(matrix)) return replace(matrix, tensor::quantize_nf4(matrix));
+  replace(matrix, tensor::tensor_without_memory({trace::job::nf4_bytes(matrix.numel())},
+                                                matrix.options().dtype(torch::kUInt8)));
 }
 
 void keep_in_bf16(torch::Tensor& matrix) {
-  if (has_memory(matrix)) return replace(matrix, matrix.detach().to(torch::kBFloat16));
-  replace(matrix, tensor_without_memory(matrix.sizes(), matrix.options().dtype(torch::kBFloat16)));
+  if (tensor::has_memory(matrix)) return replace(matrix, matrix.detach().to(torch::kBFloat16));
+  replace(matrix,
+          tensor::tensor_without_memory(matrix.sizes(), matrix.options().dtype(torch::kBFloat16)));
 }
 
 }  // namespace
 
-void keep_frozen_as(Model& model, const trace::KeptTypes& types, torch::ScalarType embeds_in) {
+void keep_frozen_as(model::Model& model, const trace::job::KeptTypes& types,
+                    torch::ScalarType embeds_in) {
   const torch::NoGradGuard no_grad;
   std::unordered_set<const c10::TensorImpl*> linear;
   torch::Tensor levels;  // one table for all layers
@@ -39,7 +41,7 @@ void keep_frozen_as(Model& model, const trace::KeptTypes& types, torch::ScalarTy
     linear.insert(matrix.unsafeGetTensorImpl());
     if (types.linear == KeptType::kNf4) {
       keep_in_nf4(matrix);
-      if (!levels.defined()) levels = nf4_levels(matrix.device());
+      if (!levels.defined()) levels = tensor::nf4_levels(matrix.device());
       each.layer->set_nf4_levels(levels);
     }
     if (types.linear == KeptType::kBf16) keep_in_bf16(matrix);
@@ -52,11 +54,11 @@ void keep_frozen_as(Model& model, const trace::KeptTypes& types, torch::ScalarTy
     if (is_other) keep_in_bf16(parameter);
   }
   for (const auto& module : model.modules()) {
-    auto* embedding = dynamic_cast<Embedding*>(module.get());
+    auto* embedding = dynamic_cast<model::Embedding*>(module.get());
     if (embedding != nullptr && !embedding->weight.requires_grad()) {
       embedding->output_type = embeds_in;
     }
   }
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

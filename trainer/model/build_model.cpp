@@ -12,7 +12,7 @@
 #include "trainer/tensor/named_tensor.h"
 #include "trainer/tensor/tensor_memory.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 namespace {
 
@@ -53,7 +53,7 @@ void initialize(const torch::nn::Module& model, const ModelShape& shape, std::ui
 }  // namespace
 
 std::shared_ptr<DecoderModel> build_model(const ModelShape& shape, const ModelOptions& options) {
-  TORCH_CHECK(!trace::is_encoder(shape.layout), shape.name, " is no decoder");
+  TORCH_CHECK(!trace::job::is_encoder(shape.layout), shape.name, " is no decoder");
   std::shared_ptr<DecoderModel> model;
   if (shape.layout == ModelLayout::kGpt2) {
     model = std::make_shared<Gpt2Model>(shape, options.dropout, options.place());
@@ -65,7 +65,7 @@ std::shared_ptr<DecoderModel> build_model(const ModelShape& shape, const ModelOp
 }
 
 std::shared_ptr<Model> build_any_model(const ModelShape& shape, const ModelOptions& options) {
-  if (!trace::is_encoder(shape.layout)) return build_model(shape, options);
+  if (!trace::job::is_encoder(shape.layout)) return build_model(shape, options);
   auto model = std::make_shared<EncoderClassifier>(shape, options.dropout, options.place());
   if (options.has_memory) initialize(*model, shape, options.seed);
   return model;
@@ -75,22 +75,22 @@ void initialize_parameters(Model& model, const ModelShape& shape, std::uint64_t 
                            std::span<const std::string> names) {
   const torch::NoGradGuard no_grad;
   at::Generator generator = at::detail::createCPUGenerator(seed);
-  for (const NamedTensor& parameter : named_parameters_of(model)) {
+  for (const tensor::NamedTensor& parameter : tensor::named_parameters_of(model)) {
     if (std::ranges::find(names, parameter.name) == names.end()) continue;
-    give_memory(parameter.tensor);
+    tensor::give_memory(parameter.tensor);
     draw(parameter.name, parameter.tensor, shape, generator);
   }
 }
 
 void allocate_parameters(Model& model, ParameterSource& source, bool reads) {
   const torch::NoGradGuard no_grad;
-  for (const NamedTensor& parameter : named_parameters_of(model)) {
-    if (has_memory(parameter.tensor)) continue;
-    give_memory(parameter.tensor);
+  for (const tensor::NamedTensor& parameter : tensor::named_parameters_of(model)) {
+    if (tensor::has_memory(parameter.tensor)) continue;
+    tensor::give_memory(parameter.tensor);
     if (!reads) continue;
     const auto read = source.read(parameter.name, 0, parameter.tensor.detach().view({-1}));
     TORCH_CHECK(read, read.error().message);
   }
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

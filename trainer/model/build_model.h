@@ -13,7 +13,7 @@
 #include "trainer/model/layers/parameter_source.h"
 #include "trainer/model/model.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 // Of a decoder's layout. Initialised as Hugging Face does; the same on every rank and device for
 // the same seed.
@@ -29,4 +29,4 @@ void initialize_parameters(Model& model, const ModelShape& shape, std::uint64_t 
 // are expected to follow. Throws c10::Error if the source cannot be read.
 void allocate_parameters(Model& model, ParameterSource& source, bool reads);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

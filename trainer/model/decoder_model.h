@@ -11,7 +11,7 @@
 #include "trainer/model/layers/output_head.h"
 #include "trainer/model/model.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 class DecoderModel : public Model {
  public:
@@ -43,4 +43,4 @@ class DecoderModel : public Model {
   }
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -6,7 +6,7 @@
 #include "trainer/model/layers/attention.h"
 #include "trainer/model/layers/batch_score.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 namespace {
 
@@ -239,4 +239,4 @@ std::vector<std::shared_ptr<Layer>> EncoderClassifier::blocks() const {
   return {encoder_->layers.begin(), encoder_->layers.end()};
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -9,7 +9,7 @@
 #include "trainer/model/layers/model_shape.h"
 #include "trainer/model/model.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 class EncoderClassifier : public Model {
  public:
@@ -41,4 +41,4 @@ class EncoderClassifier : public Model {
   std::shared_ptr<Layer> head_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -6,7 +6,7 @@
 
 #include "trainer/model/layers/attention.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 struct Gpt2Model::Attention : Layer {
   Attention(const ModelShape& shape, std::int64_t layer, double dropout_probability,
@@ -120,4 +120,4 @@ torch::Tensor Gpt2Model::hidden(const torch::Tensor& tokens) {
   return transformer_->forward(tokens);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

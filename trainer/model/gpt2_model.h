@@ -8,7 +8,7 @@
 #include "trainer/model/decoder_model.h"
 #include "trainer/model/layers/layers.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 class Gpt2Model : public DecoderModel {
  public:
@@ -27,4 +27,4 @@ class Gpt2Model : public DecoderModel {
   std::shared_ptr<OutputHead> head_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

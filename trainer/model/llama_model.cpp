@@ -4,7 +4,7 @@
 
 #include "trainer/model/layers/attention.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 // What blocks share to know where tokens are.
 struct LlamaModel::Positions {
@@ -137,4 +137,4 @@ std::vector<std::shared_ptr<Layer>> LlamaModel::blocks() const {
 
 torch::Tensor LlamaModel::hidden(const torch::Tensor& tokens) { return decoder_->forward(tokens); }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -9,7 +9,7 @@
 #include "trainer/model/layers/layers.h"
 #include "trainer/model/layers/rotary.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 class LlamaModel : public DecoderModel {
  public:
@@ -30,4 +30,4 @@ class LlamaModel : public DecoderModel {
   std::shared_ptr<OutputHead> head_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

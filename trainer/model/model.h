@@ -12,7 +12,7 @@
 #include "trainer/model/layers/layer.h"
 #include "trainer/model/layers/token_batch.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 class Model : public torch::nn::Module {
  public:
@@ -29,4 +29,4 @@ class Model : public torch::nn::Module {
                               const std::optional<ChunkedLossOptions>& chunks = std::nullopt) = 0;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -6,7 +6,7 @@
 #include "trainer/tensor/autocast_scope.h"
 #include "trainer/tensor/random_state.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 namespace {
 
@@ -18,7 +18,7 @@ struct Conditions {
 
   static Conditions now(torch::Device device) {
     const bool autocast = at::autocast::is_autocast_enabled(device.type());
-    return {device, generator_state(device),
+    return {device, tensor::generator_state(device),
             autocast ? at::autocast::get_autocast_dtype(device.type()) : at::kFloat};
   }
 };
@@ -26,10 +26,10 @@ struct Conditions {
 class GeneratorScope {
  public:
   explicit GeneratorScope(const Conditions& conditions)
-      : device_(conditions.device), previous_(generator_state(device_)) {
-    set_generator_state(device_, conditions.random_numbers);
+      : device_(conditions.device), previous_(tensor::generator_state(device_)) {
+    tensor::set_generator_state(device_, conditions.random_numbers);
   }
-  ~GeneratorScope() { set_generator_state(device_, previous_); }
+  ~GeneratorScope() { tensor::set_generator_state(device_, previous_); }
   GeneratorScope(const GeneratorScope&) = delete;
   GeneratorScope& operator=(const GeneratorScope&) = delete;
 
@@ -71,7 +71,8 @@ struct Recompute : torch::autograd::Function<Recompute> {
     torch::Tensor output;
     {
       const GeneratorScope random_numbers(memory.conditions);
-      const AutocastScope autocast(memory.conditions.device.type(), memory.conditions.compute_type);
+      const tensor::AutocastScope autocast(memory.conditions.device.type(),
+                                           memory.conditions.compute_type);
       const torch::AutoGradMode with_gradients(true);
       output = memory.forward(input);
     }
@@ -99,4 +100,4 @@ void recompute_every_nth_block(Model& model, std::int64_t n) {
   }
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -6,7 +6,7 @@
 
 #include "trainer/model/model.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 // Gradients are bit-identical: the second forward has the first one's random numbers and autocast.
 // Layers inside may recompute, too.
@@ -15,4 +15,4 @@ void recompute_in_backward(Layer& layer);
 // Every n-th block, starting with the first; 0: none.
 void recompute_every_nth_block(Model& model, std::int64_t n);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

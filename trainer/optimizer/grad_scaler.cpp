@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::optimizer {
 
 GradScaler::GradScaler(const GradScalerOptions& options, torch::Device device) : options_(options) {
   if (!options.enabled) return;
@@ -23,11 +23,11 @@ torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {
   return scale_.defined() ? loss * scale_ : loss;
 }
 
-void GradScaler::unscale(const Strategy& strategy, Communicator& communicator) {
+void GradScaler::unscale(const strategy::Strategy& strategy, comm::Communicator& communicator) {
   if (!options_.enabled) return;
   const torch::NoGradGuard no_grad;
   std::vector<torch::Tensor> gradients;
-  for (const LocalParameter& parameter : strategy.local_parameters()) {
+  for (const strategy::LocalParameter& parameter : strategy.local_parameters()) {
     if (parameter.is_optimized && parameter.value.grad().defined()) {
       gradients.push_back(parameter.value.grad());
     }
@@ -45,7 +45,8 @@ void GradScaler::unscale(const Strategy& strategy, Communicator& communicator) {
   }
   if (communicator.world_size() > 1) {
     communicator
-        .all_reduce(overflowed_, {trace::TagKind::kNamed, -1, "fp16 overflow"}, c10d::ReduceOp::MAX)
+        .all_reduce(overflowed_, {trace::model::TagKind::kNamed, -1, "fp16 overflow"},
+                    c10d::ReduceOp::MAX)
         ->wait();
   }
 }
@@ -58,4 +59,4 @@ void GradScaler::update() {
                          options_.backoff_factor, options_.growth_interval);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::optimizer

@@ -10,7 +10,7 @@
 #include "trainer/comm/communicator.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::optimizer {
 
 // Factors and interval are those of torch.amp.GradScaler.
 struct GradScalerOptions {
@@ -35,7 +35,7 @@ class GradScaler {
   torch::Tensor scaled(const torch::Tensor& loss) const;
   // Divides the gradients by the factor, after the last backward of a step, and finds out whether
   // one of them was not finite on some rank. Throws if the collective fails.
-  void unscale(const Strategy& strategy, Communicator& communicator);
+  void unscale(const strategy::Strategy& strategy, comm::Communicator& communicator);
   // What unscale() found, the same on all ranks: a scalar in fp32 on the device, 1 if the step must
   // be skipped, else 0; undefined if off.
   const torch::Tensor& overflowed() const { return overflowed_; }
@@ -49,4 +49,4 @@ class GradScaler {
   torch::Tensor scale_, growth_tracker_, overflowed_, skipped_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::optimizer

@@ -6,13 +6,13 @@
 #include <numbers>
 #include <string_view>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::optimizer {
 
 namespace {
 
 // A schedule after its warm-up.
 struct Place {
-  const trace::Settings& settings;
+  const trace::job::Settings& settings;
   double peak = 0;
   double step = 0;    // counted from 0, at least `warmup`
   double warmup = 0;  // steps
@@ -24,7 +24,7 @@ struct Place {
 
  private:
   static double chosen(double setting, double automatic) {
-    return setting == static_cast<double>(trace::kAuto) ? automatic : setting;
+    return setting == static_cast<double>(trace::job::kAuto) ? automatic : setting;
   }
 };
 
@@ -66,7 +66,7 @@ double inverse_sqrt(const Place& at) {
 
 double warmup_stable_decay(const Place& at) {
   double decay = std::max(1.0, std::floor(at.total / 10));
-  if (at.settings.lr_decay_steps != trace::kAuto) {
+  if (at.settings.lr_decay_steps != trace::job::kAuto) {
     decay = static_cast<double>(at.settings.lr_decay_steps);
   }
   const double lowest = at.lowest(0);
@@ -80,22 +80,22 @@ double warmup_stable_decay(const Place& at) {
 // What the rate is of its peak, once it has warmed up.
 double factor_at(const Place& at) {
   switch (at.settings.lr_schedule) {
-    case trace::LrSchedule::kCosine:
+    case trace::job::LrSchedule::kCosine:
       return cosine(at);
-    case trace::LrSchedule::kLinear:
+    case trace::job::LrSchedule::kLinear:
       return linear(at);
-    case trace::LrSchedule::kConstant:
-    case trace::LrSchedule::kConstantWithWarmup:
+    case trace::job::LrSchedule::kConstant:
+    case trace::job::LrSchedule::kConstantWithWarmup:
       return 1;
-    case trace::LrSchedule::kCosineWithRestarts:
+    case trace::job::LrSchedule::kCosineWithRestarts:
       return cosine_with_restarts(at);
-    case trace::LrSchedule::kCosineWithMinLr:
+    case trace::job::LrSchedule::kCosineWithMinLr:
       return cosine_with_min_lr(at);
-    case trace::LrSchedule::kPolynomial:
+    case trace::job::LrSchedule::kPolynomial:
       return polynomial(at);
-    case trace::LrSchedule::kInverseSqrt:
+    case trace::job::LrSchedule::kInverseSqrt:
       return inverse_sqrt(at);
-    case trace::LrSchedule::kWarmupStableDecay:
+    case trace::job::LrSchedule::kWarmupStableDecay:
       return warmup_stable_decay(at);
   }
   return 1;
@@ -103,12 +103,12 @@ double factor_at(const Place& at) {
 
 // Where the warm-up begins, as a share of the peak.
 double first_factor(const Place& at) {
-  return at.settings.lr_schedule == trace::LrSchedule::kWarmupStableDecay ? at.lowest(0) : 0;
+  return at.settings.lr_schedule == trace::job::LrSchedule::kWarmupStableDecay ? at.lowest(0) : 0;
 }
 
 }  // namespace
 
-double learning_rate_at(const trace::Settings& settings, std::int64_t step,
+double learning_rate_at(const trace::job::Settings& settings, std::int64_t step,
                         std::int64_t total_steps) {
   const Place at{settings, settings.learning_rate, static_cast<double>(step),
                  static_cast<double>(settings.warmup_steps), static_cast<double>(total_steps)};
@@ -119,4 +119,4 @@ double learning_rate_at(const trace::Settings& settings, std::int64_t step,
   return at.peak * factor_at(at);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::optimizer

@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::optimizer {
 
-Sgd::Sgd(std::span<const LocalParameter> parameters, double weight_decay)
+Sgd::Sgd(std::span<const strategy::LocalParameter> parameters, double weight_decay)
     : parameters_(parameters.begin(), parameters.end()), weight_decay_(weight_decay) {}
 
 void Sgd::step(std::span<const std::size_t> parameters, double learning_rate,
@@ -26,7 +26,7 @@ void Sgd::step(std::span<const std::size_t> parameters, double learning_rate,
   }
 }
 
-AdamW::AdamW(std::span<const LocalParameter> parameters, const AdamWOptions& options)
+AdamW::AdamW(std::span<const strategy::LocalParameter> parameters, const AdamWOptions& options)
     : parameters_(parameters.begin(), parameters.end()),
       states_(parameters.size()),
       options_(options) {
@@ -73,9 +73,9 @@ void AdamW::step(std::span<const std::size_t> parameters, double learning_rate,
 
 namespace {
 
-std::vector<torch::Tensor> local_gradients(const Strategy& strategy) {
+std::vector<torch::Tensor> local_gradients(const strategy::Strategy& strategy) {
   std::vector<torch::Tensor> gradients;
-  for (const LocalParameter& parameter : strategy.local_parameters()) {
+  for (const strategy::LocalParameter& parameter : strategy.local_parameters()) {
     if (!parameter.is_optimized || !parameter.value.grad().defined()) continue;
     gradients.push_back(parameter.value.grad());
   }
@@ -84,15 +84,15 @@ std::vector<torch::Tensor> local_gradients(const Strategy& strategy) {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> build_optimizer(std::span<const LocalParameter> parameters,
-                                           const trace::Settings& s) {
-  if (s.optimizer == trace::OptimizerChoice::kSgd)
+std::unique_ptr<Optimizer> build_optimizer(std::span<const strategy::LocalParameter> parameters,
+                                           const trace::job::Settings& s) {
+  if (s.optimizer == trace::job::OptimizerChoice::kSgd)
     return std::make_unique<Sgd>(parameters, s.weight_decay);
   return std::make_unique<AdamW>(
       parameters, AdamWOptions{s.adam_beta1, s.adam_beta2, s.adam_epsilon, s.weight_decay});
 }
 
-torch::Tensor clip_gradients(Strategy& strategy, double limit) {
+torch::Tensor clip_gradients(strategy::Strategy& strategy, double limit) {
   const torch::NoGradGuard no_grad;
   std::vector<torch::Tensor> gradients = local_gradients(strategy);
   // A rank may hold no part of any gradient, yet takes part in the sum.
@@ -110,4 +110,4 @@ torch::Tensor clip_gradients(Strategy& strategy, double limit) {
   return norm;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::optimizer

@@ -10,7 +10,7 @@
 #include "trace/job/settings/settings.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::optimizer {
 
 // What an optimizer remembers of one parameter; undefined where it remembers nothing.
 struct OptimizerState {
@@ -31,12 +31,12 @@ class Optimizer {
 };
 
 // Allocates the whole state, for the parameters that are optimized here.
-std::unique_ptr<Optimizer> build_optimizer(std::span<const LocalParameter> parameters,
-                                           const trace::Settings& settings);
+std::unique_ptr<Optimizer> build_optimizer(std::span<const strategy::LocalParameter> parameters,
+                                           const trace::job::Settings& settings);
 
 // The total 2-norm of all gradients, a scalar tensor. Scales them down to `limit` as
 // torch.nn.utils.clip_grad_norm_ does; 0 only measures. All ranks call it once per step.
-torch::Tensor clip_gradients(Strategy& strategy, double limit);
+torch::Tensor clip_gradients(strategy::Strategy& strategy, double limit);
 
 // AdamW over all parameters at once.
 struct AdamWOptions {
@@ -48,7 +48,7 @@ struct AdamWOptions {
 
 class AdamW final : public Optimizer {
  public:
-  AdamW(std::span<const LocalParameter> parameters, const AdamWOptions& options);
+  AdamW(std::span<const strategy::LocalParameter> parameters, const AdamWOptions& options);
 
   void step(std::span<const std::size_t> parameters, double learning_rate,
             const torch::Tensor& skip = {}) override;
@@ -58,7 +58,7 @@ class AdamW final : public Optimizer {
   void step(std::span<const std::size_t> parameters, double learning_rate,
             const torch::Tensor& skip, bool decays);
 
-  std::vector<LocalParameter> parameters_;
+  std::vector<strategy::LocalParameter> parameters_;
   std::vector<OptimizerState> states_;
   AdamWOptions options_;
 };
@@ -67,14 +67,14 @@ class AdamW final : public Optimizer {
 class Sgd final : public Optimizer {
  public:
   // `weight_decay` is added to the gradient, as torch.optim.SGD does; matrices decay.
-  Sgd(std::span<const LocalParameter> parameters, double weight_decay);
+  Sgd(std::span<const strategy::LocalParameter> parameters, double weight_decay);
 
   void step(std::span<const std::size_t> parameters, double learning_rate,
             const torch::Tensor& skip = {}) override;
 
  private:
-  std::vector<LocalParameter> parameters_;
+  std::vector<strategy::LocalParameter> parameters_;
   double weight_decay_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::optimizer

@@ -7,21 +7,21 @@
 #include "trainer/strategy/fsdp/fully_sharded.h"
 #include "trainer/strategy/zero/zero_redundancy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 namespace {
 
 struct Parts {
-  const trace::Settings& settings;
-  Model& model;
-  Communicator& communicator;
-  profiler::Recorder& recorder;
+  const trace::job::Settings& settings;
+  model::Model& model;
+  comm::Communicator& communicator;
+  profiler::recorder::Recorder& recorder;
   int local_world_size;
-  ParameterSource* source;
+  model::ParameterSource* source;
 };
 
-DataParallelOptions data_parallel_options(const trace::Settings& settings) {
-  DataParallelOptions options;
+strategy::DataParallelOptions data_parallel_options(const trace::job::Settings& settings) {
+  strategy::DataParallelOptions options;
   options.bucket_cap_mb = settings.bucket_cap_mb;
   options.first_bucket_mb = settings.first_bucket_mb;
   options.gradient_as_bucket_view = settings.gradient_as_bucket_view;
@@ -29,42 +29,43 @@ DataParallelOptions data_parallel_options(const trace::Settings& settings) {
   options.find_unused_parameters = settings.find_unused_parameters;
   options.hook = settings.communication_hook;
   options.overlap_comm = settings.overlap_comm;
-  options.communication = settings.communication != trace::Communication::kNone;
+  options.communication = settings.communication != trace::job::Communication::kNone;
   return options;
 }
 
-torch::ScalarType type_of(trace::DataType setting, torch::ScalarType automatic) {
+torch::ScalarType type_of(trace::job::DataType setting, torch::ScalarType automatic) {
   switch (setting) {
-    case trace::DataType::kAuto:
+    case trace::job::DataType::kAuto:
       return automatic;
-    case trace::DataType::kFp32:
+    case trace::job::DataType::kFp32:
       return torch::kFloat32;
-    case trace::DataType::kBf16:
+    case trace::job::DataType::kBf16:
       return torch::kBFloat16;
-    case trace::DataType::kFp16:
+    case trace::job::DataType::kFp16:
       return torch::kFloat16;
   }
   return automatic;
 }
 
-FullyShardedOptions fully_sharded_options(const Parts& parts) {
-  const trace::Settings& s = parts.settings;
-  FullyShardedOptions options;
+strategy::FullyShardedOptions fully_sharded_options(const Parts& parts) {
+  const trace::job::Settings& s = parts.settings;
+  strategy::FullyShardedOptions options;
   options.wrap_policy = s.wrap_policy;
   options.min_num_params = s.min_num_params;
   options.shard_group_size = static_cast<int>(
-      trace::shard_group_size(s, parts.communicator.world_size(), parts.local_world_size));
-  options.frees_after_forward = trace::strategy_traits(s.sharding_strategy).frees_after_forward;
+      trace::job::shard_group_size(s, parts.communicator.world_size(), parts.local_world_size));
+  options.frees_after_forward =
+      trace::job::strategy_traits(s.sharding_strategy).frees_after_forward;
   options.backward_prefetch = s.backward_prefetch;
   options.forward_prefetch = s.forward_prefetch;
   options.limit_all_gathers = s.limit_all_gathers;
   options.separate_communicators = s.separate_communicators;
   options.sync_module_states = s.sync_module_states;
   options.cpu_offload = s.cpu_offload;
-  options.high_priority_streams = trace::has_high_priority_streams(s);
+  options.high_priority_streams = trace::job::has_high_priority_streams(s);
   options.param_dtype = type_of(s.param_dtype, torch::kFloat32);
   options.reduce_dtype = type_of(s.reduce_dtype, options.param_dtype);
-  if (s.buffer_dtype != trace::DataType::kAuto)
+  if (s.buffer_dtype != trace::job::DataType::kAuto)
     options.buffer_dtype = type_of(s.buffer_dtype, torch::kFloat32);
   return options;
 }
@@ -72,48 +73,48 @@ FullyShardedOptions fully_sharded_options(const Parts& parts) {
 // The others get them when the replicas are made equal.
 void let_first_rank_read(const Parts& parts) {
   if (parts.source == nullptr) return;
-  const profiler::MemoryCategoryScope category(trace::MemoryCategory::kParameters);
-  allocate_parameters(parts.model, *parts.source, parts.communicator.rank() == 0);
+  const profiler::memory::MemoryCategoryScope category(trace::model::MemoryCategory::kParameters);
+  model::allocate_parameters(parts.model, *parts.source, parts.communicator.rank() == 0);
 }
 
-std::unique_ptr<Strategy> build_data_parallel(const Parts& parts) {
+std::unique_ptr<strategy::Strategy> build_data_parallel(const Parts& parts) {
   let_first_rank_read(parts);
-  return std::make_unique<DataParallel>(named_parameters_of(parts.model),
-                                        named_buffers_of(parts.model), parts.communicator,
-                                        parts.recorder, data_parallel_options(parts.settings));
+  return std::make_unique<strategy::DataParallel>(
+      tensor::named_parameters_of(parts.model), tensor::named_buffers_of(parts.model),
+      parts.communicator, parts.recorder, data_parallel_options(parts.settings));
 }
 
-std::unique_ptr<Strategy> build_zero_redundancy(const Parts& parts) {
+std::unique_ptr<strategy::Strategy> build_zero_redundancy(const Parts& parts) {
   let_first_rank_read(parts);
-  return std::make_unique<ZeroRedundancy>(named_parameters_of(parts.model),
-                                          named_buffers_of(parts.model), parts.communicator,
-                                          parts.recorder, data_parallel_options(parts.settings));
+  return std::make_unique<strategy::ZeroRedundancy>(
+      tensor::named_parameters_of(parts.model), tensor::named_buffers_of(parts.model),
+      parts.communicator, parts.recorder, data_parallel_options(parts.settings));
 }
 
-std::unique_ptr<Strategy> build_fully_sharded(const Parts& parts) {
-  return std::make_unique<FullySharded>(parts.model, parts.communicator, parts.recorder,
-                                        fully_sharded_options(parts), parts.source);
+std::unique_ptr<strategy::Strategy> build_fully_sharded(const Parts& parts) {
+  return std::make_unique<strategy::FullySharded>(parts.model, parts.communicator, parts.recorder,
+                                                  fully_sharded_options(parts), parts.source);
 }
 
 }  // namespace
 
-std::unique_ptr<Strategy> build_strategy(const trace::Settings& settings, Model& model,
-                                         Communicator& communicator, profiler::Recorder& recorder,
-                                         int local_world_size, ParameterSource* source) {
+std::unique_ptr<strategy::Strategy> build_strategy(
+    const trace::job::Settings& settings, model::Model& model, comm::Communicator& communicator,
+    profiler::recorder::Recorder& recorder, int local_world_size, model::ParameterSource* source) {
   const Parts parts{settings, model, communicator, recorder, local_world_size, source};
   switch (settings.sharding_strategy) {
-    case trace::Strategy::kDdp:
+    case trace::job::Strategy::kDdp:
       return build_data_parallel(parts);
-    case trace::Strategy::kZero1:
+    case trace::job::Strategy::kZero1:
       return build_zero_redundancy(parts);
-    case trace::Strategy::kNoShard:
-    case trace::Strategy::kShardGradOp:
-    case trace::Strategy::kFullShard:
-    case trace::Strategy::kHybridShard:
-    case trace::Strategy::kHybridShardZero2:
+    case trace::job::Strategy::kNoShard:
+    case trace::job::Strategy::kShardGradOp:
+    case trace::job::Strategy::kFullShard:
+    case trace::job::Strategy::kHybridShard:
+    case trace::job::Strategy::kHybridShardZero2:
       return build_fully_sharded(parts);
   }
   TORCH_CHECK(false, "there is no such sharding strategy");
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

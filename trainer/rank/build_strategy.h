@@ -10,13 +10,16 @@
 #include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 // `model` and `communicator` outlive the strategy. Parameters without memory get it, and their
 // values from `source`: whole on rank 0, which sends them to the others, or shard by shard. Throws
 // c10::Error when ranks differ or the ranks cannot be divided as asked.
-std::unique_ptr<Strategy> build_strategy(const trace::Settings& settings, Model& model,
-                                         Communicator& communicator, profiler::Recorder& recorder,
-                                         int local_world_size, ParameterSource* source = nullptr);
+std::unique_ptr<strategy::Strategy> build_strategy(const trace::job::Settings& settings,
+                                                   model::Model& model,
+                                                   comm::Communicator& communicator,
+                                                   profiler::recorder::Recorder& recorder,
+                                                   int local_world_size,
+                                                   model::ParameterSource* source = nullptr);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 namespace {
 
@@ -28,14 +28,14 @@ std::string nccl_text() {
          "." + std::to_string(version % 100);
 }
 
-std::string versions_text(const profiler::NvmlLibrary* nvml) {
+std::string versions_text(const profiler::nvml::NvmlLibrary* nvml) {
   int driver = 0, runtime = 0;
   if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
   if (cudaRuntimeGetVersion(&runtime) != cudaSuccess) runtime = 0;
   const std::string version = nvml != nullptr ? nvml->driver_version() : "";
   return "driver " + (version.empty() ? "of an unknown version" : version) + " for CUDA " +
-         profiler::cuda_version_text(driver) + ", CUDA " + profiler::cuda_version_text(runtime) +
-         nccl_text();
+         profiler::nvml::cuda_version_text(driver) + ", CUDA " +
+         profiler::nvml::cuda_version_text(runtime) + nccl_text();
 }
 
 // GPUs go to local ranks in order; see choose_device().
@@ -53,20 +53,20 @@ std::vector<std::string> peers_of(const RankPlace& environment) {
 
 GpuFacts gather_gpu_facts(const RankDevice& device, const RankPlace& environment) {
   GpuFacts facts;
-  if (auto library = profiler::NvmlLibrary::open()) {
+  if (auto library = profiler::nvml::NvmlLibrary::open()) {
     facts.nvml = std::move(*library);
   } else {
     facts.nvml_problem = library.error().message;
   }
   facts.pci_bus_id = bus_id_of(device.device.index());
   facts.versions = versions_text(facts.nvml.get());
-  profiler::RankPlaces places;
+  profiler::nvml::RankPlaces places;
   places.own = facts.pci_bus_id;
   places.is_shared = device.is_shared;
   places.is_single_machine = environment.local_world_size == environment.world_size;
   if (!device.is_shared) places.peers = peers_of(environment);
-  facts.link = profiler::link_between_ranks(facts.nvml.get(), places);
+  facts.link = profiler::nvml::link_between_ranks(facts.nvml.get(), places);
   return facts;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

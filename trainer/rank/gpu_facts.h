@@ -12,17 +12,17 @@
 #include "trainer/rank/rank_device.h"
 #include "trainer/rank/rank_place.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 struct GpuFacts {
-  std::shared_ptr<const profiler::NvmlLibrary> nvml;  // null: not there; see `nvml_problem`
+  std::shared_ptr<const profiler::nvml::NvmlLibrary> nvml;  // null: not there; see `nvml_problem`
   std::string nvml_problem;
   std::string pci_bus_id;  // as NVML writes it
   std::string versions;    // "driver 580.95.05 for CUDA 13.0, CUDA 13.0, NCCL 2.28.9"
-  profiler::GpuLink link;
+  profiler::nvml::GpuLink link;
 };
 
 // Of a rank on a GPU.
 GpuFacts gather_gpu_facts(const RankDevice& device, const RankPlace& environment);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

@@ -31,6 +31,6 @@ void handle_signals() {
 int main(int count, char** arguments) {
   handle_signals();
   const auto lookup = [](const char* name) -> const char* { return std::getenv(name); };
-  return shardlens::trainer::rank_main(std::vector<std::string>(arguments + 1, arguments + count),
-                                       lookup, stop_signal);
+  return shardlens::trainer::rank::rank_main(
+      std::vector<std::string>(arguments + 1, arguments + count), lookup, stop_signal);
 }

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <thread>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 namespace {
 
@@ -22,20 +22,22 @@ std::string cpu_name() {
   return name + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
 }
 
-trace::Result<RankDevice> choose_gpu(const trace::Settings& settings, const RankPlace& environment,
-                                     int gpus) {
+trace::base::Result<RankDevice> choose_gpu(const trace::job::Settings& settings,
+                                           const RankPlace& environment, int gpus) {
   const int ranks = environment.local_world_size;
   if (gpus == 0) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       "device is cuda, but this machine has no usable NVIDIA GPU. Set device to "
-                       "cpu or auto.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "device is cuda, but this machine has no usable NVIDIA GPU. Set device to "
+        "cpu or auto.");
   }
   if (ranks > gpus && !settings.oversubscribe) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       std::to_string(ranks) + " ranks on this machine, but it has " +
-                           std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") +
-                           ". Use fewer ranks, set oversubscribe to share GPUs, or set device to "
-                           "cpu.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        std::to_string(ranks) + " ranks on this machine, but it has " + std::to_string(gpus) +
+            (gpus == 1 ? " GPU" : " GPUs") +
+            ". Use fewer ranks, set oversubscribe to share GPUs, or set device to "
+            "cpu.");
   }
   const auto index = static_cast<c10::DeviceIndex>(environment.local_rank % gpus);
   return RankDevice{c10::Device(c10::kCUDA, index), ranks > gpus};
@@ -43,13 +45,14 @@ trace::Result<RankDevice> choose_gpu(const trace::Settings& settings, const Rank
 
 }  // namespace
 
-trace::Result<RankDevice> choose_device(const trace::Settings& settings,
-                                        const RankPlace& environment) {
-  if (settings.device == trace::DeviceChoice::kCpu) return RankDevice{};
+trace::base::Result<RankDevice> choose_device(const trace::job::Settings& settings,
+                                              const RankPlace& environment) {
+  if (settings.device == trace::job::DeviceChoice::kCpu) return RankDevice{};
   const int gpus = static_cast<int>(c10::cuda::device_count());
   const bool fits = gpus > 0 && (environment.local_world_size <= gpus || settings.oversubscribe);
   // A simulated link slows Gloo down, so it wants the CPU.
-  if (settings.device == trace::DeviceChoice::kAuto && (!fits || settings.simulate_link != "off")) {
+  if (settings.device == trace::job::DeviceChoice::kAuto &&
+      (!fits || settings.simulate_link != "off")) {
     return RankDevice{};
   }
   return choose_gpu(settings, environment, gpus);
@@ -60,4 +63,4 @@ std::string device_name(c10::Device device) {
   return at::cuda::getDeviceProperties(device.index())->name;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

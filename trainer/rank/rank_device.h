@@ -9,7 +9,7 @@
 #include "trace/job/settings/settings.h"
 #include "trainer/rank/rank_place.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 struct RankDevice {
   c10::Device device = c10::kCPU;
@@ -19,10 +19,10 @@ struct RankDevice {
 
 // GPUs go to local ranks in order. Errors (kUsage): no GPU, or fewer than ranks without
 // `oversubscribe`.
-trace::Result<RankDevice> choose_device(const trace::Settings& settings,
-                                        const RankPlace& environment);
+trace::base::Result<RankDevice> choose_device(const trace::job::Settings& settings,
+                                              const RankPlace& environment);
 
 // "Intel Xeon …, 2 cores", "NVIDIA H100 …".
 std::string device_name(c10::Device device);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

@@ -31,13 +31,13 @@
 #include "trainer/rank/rank_text.h"
 #include "trainer/saving/trained_part.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 namespace {
 
-void set_threads(const trace::Settings& settings, int local_world_size) {
+void set_threads(const trace::job::Settings& settings, int local_world_size) {
   std::int64_t threads = settings.threads_per_rank;
-  if (threads == trace::kAuto) {
+  if (threads == trace::job::kAuto) {
     threads = std::max<std::int64_t>(1, std::thread::hardware_concurrency() / local_world_size);
   }
   at::set_num_threads(static_cast<int>(threads));
@@ -57,7 +57,8 @@ void keep_nccl_on_loopback() { setenv("NCCL_SOCKET_IFNAME", "lo", /*overwrite=*/
 
 // NCCL looks for its profiler plugin in this program, unless the user wants another. As above.
 void keep_nccl_plugin_here() {
-  setenv(profiler::NcclPlugin::kVariable, profiler::NcclPlugin::kThisProgram, /*overwrite=*/0);
+  setenv(profiler::nccl::NcclPlugin::kVariable, profiler::nccl::NcclPlugin::kThisProgram,
+         /*overwrite=*/0);
 }
 
 // After a collective's timeout LibTorch's watchdog waits four times as long for its own diagnosis
@@ -67,11 +68,11 @@ void end_hung_collectives_soon() {
 }
 
 // As above, under a launcher that is not ours and knows nothing of these knobs.
-void change_environment(const trace::Settings& settings, const VariableLookup& lookup) {
+void change_environment(const trace::job::Settings& settings, const VariableLookup& lookup) {
   const auto is_set = [&](std::string_view name) {
     return lookup(std::string(name).c_str()) != nullptr;
   };
-  for (const auto& [name, value] : trace::environment_changes(settings, is_set)) {
+  for (const auto& [name, value] : trace::job::environment_changes(settings, is_set)) {
     const std::string variable(name);
     value ? setenv(variable.c_str(), value->c_str(), /*overwrite=*/1) : unsetenv(variable.c_str());
   }
@@ -83,14 +84,14 @@ std::string host_name() {
 }
 
 // "124,734,720 parameters, 294,912 of them trained (0.24 %)"
-std::string parameters_text(const ModelShape& shape, const trace::Settings& settings) {
-  const trace::TrainedShare share = trace::trained_share(shape, settings);
-  std::string text = trace::grouped(share.all) + " parameters";
+std::string parameters_text(const model::ModelShape& shape, const trace::job::Settings& settings) {
+  const trace::job::TrainedShare share = trace::job::trained_share(shape, settings);
+  std::string text = trace::base::grouped(share.all) + " parameters";
   if (share.trained == share.all) return text;
   char percent[16];
   std::snprintf(percent, sizeof percent, "%.3g",
                 100.0 * static_cast<double>(share.trained) / static_cast<double>(share.all));
-  return text + ", " + trace::grouped(share.trained) + " of them trained (" + percent + " %)";
+  return text + ", " + trace::base::grouped(share.trained) + " of them trained (" + percent + " %)";
 }
 
 }  // namespace
@@ -105,14 +106,14 @@ RankJob::RankJob(const AgreedRun& run, const RankPlace& environment,
 
 RankJob::~RankJob() = default;
 
-trace::Result<TrainOutcome> RankJob::run() {
+trace::base::Result<loop::TrainOutcome> RankJob::run() {
   try {
     TRY(prepare());
-    TRY_ASSIGN(const auto injections, trace::parse_injections(settings_.inject));
-    TRY_ASSIGN(SampleWriter samples,
-               SampleWriter::create(settings_, *dataset_, *std::move(sample_text_)));
-    const ModelSaver saver({settings_, run_.folder, shape_, *model_, label_names_});
-    TrainLoop loop(
+    TRY_ASSIGN(const auto injections, trace::job::parse_injections(settings_.inject));
+    TRY_ASSIGN(evaluate::SampleWriter samples,
+               evaluate::SampleWriter::create(settings_, *dataset_, *std::move(sample_text_)));
+    const saving::ModelSaver saver({settings_, run_.folder, shape_, *model_, label_names_});
+    loop::TrainLoop loop(
         {settings_, shape_, *dataset_, device_.device, *model_, *strategy_, *communicator_,
          run_.folder, *recorder_, &sources_->memory_sampler(), log_, stop_signal_, samples, saver,
          [this](std::int64_t steps, std::int64_t total) { tell(steps, total); }},
@@ -121,18 +122,18 @@ trace::Result<TrainOutcome> RankJob::run() {
     if (trained) outcome_.left_early = trained->stopped;
     return trained;
   } catch (const std::exception& failure) {
-    return tl::make_unexpected(describe_failure(failure, "before the first step"));
+    return tl::make_unexpected(loop::describe_failure(failure, "before the first step"));
   }
 }
 
 void RankJob::tell(std::int64_t steps, std::int64_t steps_total) {
   outcome_.steps = steps;
   outcome_.steps_total = steps_total;
-  trace::tell_outcome(environment_.outcome_descriptor, outcome());
+  trace::model::tell_outcome(environment_.outcome_descriptor, outcome());
 }
 
-trace::RankOutcome RankJob::outcome() const {
-  trace::RankOutcome now = outcome_;
+trace::model::RankOutcome RankJob::outcome() const {
+  trace::model::RankOutcome now = outcome_;
   now.stop_signal = stop_signal_;
   if (recorder_) {
     now.unwritten = recorder_->unwritten();
@@ -141,41 +142,42 @@ trace::RankOutcome RankJob::outcome() const {
   return now;
 }
 
-trace::Result<void> RankJob::prepare() {
-  TRY(trace::validate(settings_));
+trace::base::Result<void> RankJob::prepare() {
+  TRY(trace::job::validate(settings_));
   set_threads(settings_, environment_.local_world_size);
-  TRY(profiler::install_cpu_memory_tracker());
+  TRY(profiler::pytorch::install_cpu_memory_tracker());
   // Before the first call of CUDA.
-  if (!environment_.launcher_process && settings_.device != trace::DeviceChoice::kCpu) {
+  if (!environment_.launcher_process && settings_.device != trace::job::DeviceChoice::kCpu) {
     change_environment(settings_, environment_.lookup);
   }
   TRY_ASSIGN(device_, choose_device(settings_, environment_));
-  trace::Settings resolved = settings_;
-  resolved.device = trace::device_choice(device_.kind());  // what needs a GPU is known only now
-  TRY(trace::validate(resolved));
+  trace::job::Settings resolved = settings_;
+  resolved.device =
+      trace::job::device_choice(device_.kind());  // what needs a GPU is known only now
+  TRY(trace::job::validate(resolved));
   if (device_.device.is_cuda() && is_single_machine()) keep_nccl_on_loopback();
   if (device_.is_shared) pretend_own_host(environment_.rank);
   if (device_.device.is_cuda()) {
     keep_nccl_plugin_here();
     end_hung_collectives_soon();
   } else {
-    turn_flight_recorder_off();
+    comm::turn_flight_recorder_off();
   }
-  TRY_ASSIGN(shape_, trace::find_model(settings_.model));
+  TRY_ASSIGN(shape_, trace::job::find_model(settings_.model));
   TRY(start_recorder());
-  TRY(check_fits(shape_, settings_.sequence_length));
+  TRY(model::check_fits(shape_, settings_.sequence_length));
   TRY(open_model_folder());
   TRY(load_text());
   TRY(connect());
   return build_replicas();
 }
 
-trace::Result<void> RankJob::start_recorder() {
-  profiler::RecorderOptions options;
-  options.file = trace::rank_file(run_.folder, environment_.rank);
-  TRY_ASSIGN(options.schedule, trace::parse_record_schedule(settings_.record));
+trace::base::Result<void> RankJob::start_recorder() {
+  profiler::recorder::RecorderOptions options;
+  options.file = trace::store::rank_file(run_.folder, environment_.rank);
+  TRY_ASSIGN(options.schedule, trace::job::parse_record_schedule(settings_.record));
   options.size_limit_bytes = settings_.record_limit_mb << 20;
-  trace::RankInfo& info = options.rank_info;
+  trace::model::RankInfo& info = options.rank_info;
   info.rank = environment_.rank;
   info.local_rank = environment_.local_rank;
   info.host = host_name();
@@ -186,24 +188,25 @@ trace::Result<void> RankJob::start_recorder() {
   describe_gpu(info);
   info.sources = sources_text(device_, gpu_);
   const bool allows_tf32 = device_.device.is_cuda() && at::globalContext().allowTF32CuBLAS();
-  const trace::PeakFlops peak = trace::peak_flops(settings_, info.device_name, allows_tf32);
+  const trace::job::PeakFlops peak =
+      trace::job::peak_flops(settings_, info.device_name, allows_tf32);
   info.peak_flops = peak.per_second;
   info.peak_flops_origin = peak.origin;
-  info.environment = trace::noted_environment(environment_.lookup);
-  const trace::TrainedShare share = trace::trained_share(shape_, settings_);
+  info.environment = trace::job::noted_environment(environment_.lookup);
+  const trace::job::TrainedShare share = trace::job::trained_share(shape_, settings_);
   info.parameters = share.all;
   info.trained_parameters = share.trained;
-  info.model = trace::shape_text(shape_);
+  info.model = trace::job::shape_text(shape_);
   const bool has_detail = !options.schedule.is_empty();
-  TRY_ASSIGN(recorder_, profiler::Recorder::start(std::move(options)));
-  log_ = RankLog(recorder_.get());
+  TRY_ASSIGN(recorder_, profiler::recorder::Recorder::start(std::move(options)));
+  log_ = loop::RankLog(recorder_.get());
   sources_ = std::make_unique<RankSources>(
       RankSources::Parts{*recorder_, log_, settings_, environment_, device_, gpu_,
-                         trace::rank_log(run_.folder, environment_.rank), has_detail});
+                         trace::store::rank_log(run_.folder, environment_.rank), has_detail});
   return {};
 }
 
-void RankJob::describe_gpu(trace::RankInfo& info) {
+void RankJob::describe_gpu(trace::model::RankInfo& info) {
   if (!device_.device.is_cuda()) return;
   gpu_ = gather_gpu_facts(device_, environment_);
   info.versions += ", " + gpu_.versions;
@@ -213,21 +216,21 @@ void RankJob::describe_gpu(trace::RankInfo& info) {
 
 // Only what its files have, so that every rank says what is wrong with them before it waits for
 // others.
-trace::Result<void> RankJob::open_model_folder() {
-  if (!trace::is_model_folder(settings_.model)) return {};
-  TRY_ASSIGN(model_folder_, FolderSource::open(settings_.model, shape_));
+trace::base::Result<void> RankJob::open_model_folder() {
+  if (!trace::job::is_model_folder(settings_.model)) return {};
+  TRY_ASSIGN(model_folder_, huggingface::FolderSource::open(settings_.model, shape_));
   return {};
 }
 
-trace::Result<void> RankJob::load_text() {
+trace::base::Result<void> RankJob::load_text() {
   TRY_ASSIGN(RankText text, load_rank_text(settings_, shape_.vocabulary, shape_.labels,
                                            environment_.lookup, stop_signal_, log_));
   sample_text_.emplace(std::move(text.sample));
   label_names_ = text.training.label_names();
   TRY_ASSIGN(dataset_,
-             TokenDataset::create(std::move(text.training), std::move(text.evaluation), settings_,
-                                  {shape_.vocabulary, shape_.labels, text.padding_token},
-                                  environment_.world_size));
+             data::TokenDataset::create(
+                 std::move(text.training), std::move(text.evaluation), settings_,
+                 {shape_.vocabulary, shape_.labels, text.padding_token}, environment_.world_size));
   if (environment_.rank == 0) {
     for (const std::string& note : dataset_->notes()) log_.info(note);
   }
@@ -238,14 +241,14 @@ bool RankJob::is_single_machine() const {
   return environment_.local_world_size == environment_.world_size;
 }
 
-trace::Result<void> RankJob::connect() {
-  CommunicatorOptions options;
+trace::base::Result<void> RankJob::connect() {
+  comm::CommunicatorOptions options;
   options.rank = environment_.rank;
   options.world_size = environment_.world_size;
   options.device = device_.device;
   options.timeout = std::chrono::seconds(settings_.collective_timeout_s);
-  options.high_priority_streams = trace::has_high_priority_streams(settings_);
-  TRY_ASSIGN(options.simulated_link, trace::parse_simulated_link(settings_.simulate_link));
+  options.high_priority_streams = trace::job::has_high_priority_streams(settings_);
+  TRY_ASSIGN(options.simulated_link, trace::job::parse_simulated_link(settings_.simulate_link));
   options.store_file = environment_.store_file;
   options.master_address = environment_.master_address;
   options.master_port = environment_.master_port;
@@ -253,36 +256,36 @@ trace::Result<void> RankJob::connect() {
   options.store_prefix = environment_.restart_count;
   options.single_machine = is_single_machine();
   options.records_kernels = sources_->records_nccl_kernels();
-  options.on_timeout = [this](const CollectiveTimeout& timeout) { report_hang(timeout); };
-  TRY_ASSIGN(communicator_, Communicator::connect(options, *recorder_));
-  TRY(check_equal_on_all_ranks(*communicator_, device_.device, {fingerprint_of(settings_)},
-                               "settings"));
+  options.on_timeout = [this](const comm::CollectiveTimeout& timeout) { report_hang(timeout); };
+  TRY_ASSIGN(communicator_, comm::Communicator::connect(options, *recorder_));
+  TRY(loop::check_equal_on_all_ranks(*communicator_, device_.device, {fingerprint_of(settings_)},
+                                     "settings"));
   sources_->check_nccl_plugin();
-  return check_equal_on_all_ranks(*communicator_, device_.device,
-                                  {dataset_->token_count(), dataset_->checksum()}, "text");
+  return loop::check_equal_on_all_ranks(*communicator_, device_.device,
+                                        {dataset_->token_count(), dataset_->checksum()}, "text");
 }
 
-void RankJob::report_hang(const CollectiveTimeout& timeout) {
+void RankJob::report_hang(const comm::CollectiveTimeout& timeout) {
   const std::string place =
-      timeout.step < 0 ? "outside of steps" : place_name(timeout.step, timeout.phase);
-  on_hang_(*this, {trace::ErrorKind::kFailed, place + ": " + timeout.text});
+      timeout.step < 0 ? "outside of steps" : loop::place_name(timeout.step, timeout.phase);
+  on_hang_(*this, {trace::base::ErrorKind::kFailed, place + ": " + timeout.text});
 }
 
-trace::Result<void> RankJob::build_replicas() {
+trace::base::Result<void> RankJob::build_replicas() {
   {
-    const profiler::MemoryCategoryScope category(trace::MemoryCategory::kParameters);
+    const profiler::memory::MemoryCategoryScope category(trace::model::MemoryCategory::kParameters);
     const auto seed = static_cast<std::uint64_t>(settings_.seed);
-    model_ = build_any_model(
+    model_ = model::build_any_model(
         shape_, {settings_.dropout, seed, device_.device, /*has_memory=*/!model_folder_});
-    if (model_folder_) initialize_parameters(*model_, shape_, seed, model_folder_->fresh());
+    if (model_folder_) model::initialize_parameters(*model_, shape_, seed, model_folder_->fresh());
   }
   {
-    const profiler::MemoryCategoryScope category(trace::MemoryCategory::kParameters);
-    TRY(choose_trained_part(*model_, settings_));
+    const profiler::memory::MemoryCategoryScope category(trace::model::MemoryCategory::kParameters);
+    TRY(saving::choose_trained_part(*model_, settings_));
   }
   // Before sharding, which gathers a block around its recomputation.
-  recompute_every_nth_block(*model_, settings_.activation_checkpointing);
-  std::optional<BaseSource> base;
+  model::recompute_every_nth_block(*model_, settings_.activation_checkpointing);
+  std::optional<lora::BaseSource> base;
   if (model_folder_) base.emplace(*model_, *model_folder_);
   strategy_ = build_strategy(settings_, *model_, *communicator_, *recorder_,
                              environment_.local_world_size, base ? &*base : nullptr);
@@ -290,10 +293,10 @@ trace::Result<void> RankJob::build_replicas() {
   torch::manual_seed(static_cast<std::uint64_t>(settings_.seed + environment_.rank));
   if (environment_.rank == 0) {
     log_.info("model " + settings_.model + ": " + parameters_text(shape_, settings_) + "; text " +
-              settings_.data + ": " + trace::grouped(dataset_->training_samples()) +
+              settings_.data + ": " + trace::base::grouped(dataset_->training_samples()) +
               " sequences of " + (dataset_->is_packed() ? "" : "at most ") +
               std::to_string(settings_.sequence_length) + " tokens for training, " +
-              trace::grouped(dataset_->evaluation_samples()) + " for evaluation");
+              trace::base::grouped(dataset_->evaluation_samples()) + " for evaluation");
     if (model_folder_ && !model_folder_->fresh().empty()) {
       log_.info("the model folder has no head for " + std::to_string(shape_.labels) + " classes: " +
                 std::to_string(model_folder_->fresh().size()) + " tensors start from the seed");
@@ -303,7 +306,7 @@ trace::Result<void> RankJob::build_replicas() {
   return {};
 }
 
-trace::Result<void> RankJob::finish(const trace::Error* failure) {
+trace::base::Result<void> RankJob::finish(const trace::base::Error* failure) {
   if (sources_) sources_->stop_sampling();
   if (failure == nullptr) {
     strategy_.reset();
@@ -312,16 +315,16 @@ trace::Result<void> RankJob::finish(const trace::Error* failure) {
   }
   if (sources_) sources_->stop_gpu_activity();
   if (!recorder_) return {};
-  if (failure != nullptr) recorder_->log(trace::LogLine::Level::kError, failure->message);
+  if (failure != nullptr) recorder_->log(trace::model::LogLine::Level::kError, failure->message);
   auto written = recorder_->stop();
   outcome_.finished = failure == nullptr;
-  trace::tell_outcome(environment_.outcome_descriptor, outcome());
+  trace::model::tell_outcome(environment_.outcome_descriptor, outcome());
   return written;
 }
 
-void RankJob::save_in_haste(const trace::Error& failure) {
-  recorder_->log(trace::LogLine::Level::kError, failure.message);
+void RankJob::save_in_haste(const trace::base::Error& failure) {
+  recorder_->log(trace::model::LogLine::Level::kError, failure.message);
   sources_->save_in_haste();
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

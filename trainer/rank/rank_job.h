@@ -25,59 +25,59 @@
 #include "trainer/rank/run_agreement.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 class RankJob {
  public:
   // Called by a thread that sees that the training thread waits in vain; ends the process.
-  using OnHang = std::function<void(RankJob& job, const trace::Error& error)>;
+  using OnHang = std::function<void(RankJob& job, const trace::base::Error& error)>;
 
   RankJob(const AgreedRun& run, const RankPlace& environment, const std::atomic<int>& stop_signal,
           OnHang on_hang);
   ~RankJob();
 
-  trace::Result<TrainOutcome> run();
+  trace::base::Result<loop::TrainOutcome> run();
   // Writes everything that was recorded, with the failure if there was one. After a failure the
   // process must leave without destroying the job: other threads may still wait inside c10d.
-  trace::Result<void> finish(const trace::Error* failure);
+  trace::base::Result<void> finish(const trace::base::Error* failure);
   // Instead of finish(), for OnHang: writes what was recorded without waiting for other threads.
-  void save_in_haste(const trace::Error& failure);
+  void save_in_haste(const trace::base::Error& failure);
   // As far as it is known now; whole after finish().
-  trace::RankOutcome outcome() const;
+  trace::model::RankOutcome outcome() const;
 
  private:
-  trace::Result<void> prepare();
+  trace::base::Result<void> prepare();
   void tell(std::int64_t steps, std::int64_t steps_total);
-  trace::Result<void> start_recorder();
-  void describe_gpu(trace::RankInfo& info);
-  trace::Result<void> open_model_folder();
-  trace::Result<void> load_text();
+  trace::base::Result<void> start_recorder();
+  void describe_gpu(trace::model::RankInfo& info);
+  trace::base::Result<void> open_model_folder();
+  trace::base::Result<void> load_text();
   bool is_single_machine() const;
-  trace::Result<void> connect();
-  void report_hang(const CollectiveTimeout& timeout);
-  trace::Result<void> build_replicas();
+  trace::base::Result<void> connect();
+  void report_hang(const comm::CollectiveTimeout& timeout);
+  trace::base::Result<void> build_replicas();
 
-  const trace::Settings settings_;
+  const trace::job::Settings settings_;
   const AgreedRun run_;
   const RankPlace environment_;
   const std::atomic<int>& stop_signal_;
   const OnHang on_hang_;
 
-  trace::RankOutcome outcome_;
+  trace::model::RankOutcome outcome_;
   RankDevice device_;
   GpuFacts gpu_;  // where `device_` is one
-  ModelShape shape_;
-  std::optional<FolderSource> model_folder_;  // until the model has its values
+  model::ModelShape shape_;
+  std::optional<huggingface::FolderSource> model_folder_;  // until the model has its values
   // In order of creation; destroyed the other way round.
-  std::unique_ptr<profiler::Recorder> recorder_;
-  RankLog log_{nullptr};
+  std::unique_ptr<profiler::recorder::Recorder> recorder_;
+  loop::RankLog log_{nullptr};
   std::unique_ptr<RankSources> sources_;
-  std::optional<SampleText> sample_text_;  // until the training begins
-  std::optional<TokenDataset> dataset_;
+  std::optional<evaluate::SampleText> sample_text_;  // until the training begins
+  std::optional<data::TokenDataset> dataset_;
   std::vector<std::string> label_names_;  // of a classifier's classes
-  std::unique_ptr<Communicator> communicator_;
-  std::shared_ptr<Model> model_;
-  std::unique_ptr<Strategy> strategy_;
+  std::unique_ptr<comm::Communicator> communicator_;
+  std::shared_ptr<model::Model> model_;
+  std::unique_ptr<strategy::Strategy> strategy_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

@@ -21,52 +21,56 @@
 #include "trainer/saving/trained_part.h"
 #include "trainer/tensor/named_tensor.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 namespace {
 
-int exit_code(const trace::Error& error) { return error.kind == trace::ErrorKind::kUsage ? 2 : 1; }
+int exit_code(const trace::base::Error& error) {
+  return error.kind == trace::base::ErrorKind::kUsage ? 2 : 1;
+}
 
-int report(const trace::Error& error) {
-  RankLog(nullptr).error(error.message);
+int report(const trace::base::Error& error) {
+  loop::RankLog(nullptr).error(error.message);
   return exit_code(error);
 }
 
-trace::Result<void> describe_model(const std::string& name) {
-  TRY_ASSIGN(const ModelShape shape, trace::find_model(name));
+trace::base::Result<void> describe_model(const std::string& name) {
+  TRY_ASSIGN(const model::ModelShape shape, trace::job::find_model(name));
   std::printf(
       "%s: %s layout, %lld parameters\n"
       "layers %lld, width %lld, heads %lld, key and value heads %lld, MLP width %lld, "
       "vocabulary %lld, context %lld%s\n",
-      name.c_str(), std::string(to_string(shape.layout)).c_str(),
-      static_cast<long long>(parameter_count(shape)), static_cast<long long>(shape.layers),
-      static_cast<long long>(shape.width), static_cast<long long>(shape.heads),
-      static_cast<long long>(shape.kv_heads), static_cast<long long>(shape.mlp_width),
-      static_cast<long long>(shape.vocabulary), static_cast<long long>(shape.context),
-      shape.tied_head ? ", tied output matrix" : "");
+      name.c_str(), std::string(trace::job::to_string(shape.layout)).c_str(),
+      static_cast<long long>(trace::job::parameter_count(shape)),
+      static_cast<long long>(shape.layers), static_cast<long long>(shape.width),
+      static_cast<long long>(shape.heads), static_cast<long long>(shape.kv_heads),
+      static_cast<long long>(shape.mlp_width), static_cast<long long>(shape.vocabulary),
+      static_cast<long long>(shape.context), shape.tied_head ? ", tied output matrix" : "");
   return {};
 }
 
-trace::Result<std::shared_ptr<Model>> initial_model(const trace::Settings& settings,
-                                                    const ModelShape& shape) {
+trace::base::Result<std::shared_ptr<model::Model>> initial_model(
+    const trace::job::Settings& settings, const model::ModelShape& shape) {
   const auto seed = static_cast<std::uint64_t>(settings.seed);
-  if (!trace::is_model_folder(settings.model)) {
-    return build_any_model(shape, {settings.dropout, seed, torch::kCPU});
+  if (!trace::job::is_model_folder(settings.model)) {
+    return model::build_any_model(shape, {settings.dropout, seed, torch::kCPU});
   }
-  TRY_ASSIGN(FolderSource source, FolderSource::open(settings.model, shape));
-  auto model = build_any_model(shape, {settings.dropout, seed, torch::kCPU, /*has_memory=*/false});
-  initialize_parameters(*model, shape, seed, source.fresh());
-  allocate_parameters(*model, source, /*reads=*/true);
+  TRY_ASSIGN(huggingface::FolderSource source,
+             huggingface::FolderSource::open(settings.model, shape));
+  auto model =
+      model::build_any_model(shape, {settings.dropout, seed, torch::kCPU, /*has_memory=*/false});
+  model::initialize_parameters(*model, shape, seed, source.fresh());
+  model::allocate_parameters(*model, source, /*reads=*/true);
   return model;
 }
 
-trace::Result<void> dump_weights(const RankOptions& options) {
-  TRY_ASSIGN(const trace::Settings settings, settings_of(options));
-  TRY_ASSIGN(const ModelShape shape, trace::find_model(settings.model));
+trace::base::Result<void> dump_weights(const RankOptions& options) {
+  TRY_ASSIGN(const trace::job::Settings settings, settings_of(options));
+  TRY_ASSIGN(const model::ModelShape shape, trace::job::find_model(settings.model));
   TRY_ASSIGN(const auto model, initial_model(settings, shape));
-  TRY(choose_trained_part(*model, settings));
+  TRY(saving::choose_trained_part(*model, settings));
   c10::Dict<std::string, torch::Tensor> weights;
-  for (const auto& parameter : named_parameters_of(*model)) {
+  for (const auto& parameter : tensor::named_parameters_of(*model)) {
     weights.insert(parameter.name, parameter.tensor.detach());
   }
   const std::vector<char> bytes = torch::pickle_save(weights);
@@ -74,17 +78,18 @@ trace::Result<void> dump_weights(const RankOptions& options) {
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (file.good()) return {};
-  return trace::fail(trace::ErrorKind::kIo,
-                     "The weights cannot be written to \"" + options.weights.string() + "\".");
+  return trace::base::fail(trace::base::ErrorKind::kIo, "The weights cannot be written to \"" +
+                                                            options.weights.string() + "\".");
 }
 
 // Under our launcher a rank must not outlive it. Another launcher may start ranks from a thread
 // that ends early, which would end them too.
-trace::Result<void> die_with_launcher(const RankPlace& environment) {
+trace::base::Result<void> die_with_launcher(const RankPlace& environment) {
   if (!environment.launcher_process) return {};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() == *environment.launcher_process) return {};
-  return trace::fail(trace::ErrorKind::kFailed, "The launcher ended before this rank had started.");
+  return trace::base::fail(trace::base::ErrorKind::kFailed,
+                           "The launcher ended before this rank had started.");
 }
 
 // Ends the process after a failure. The training thread and the one that sees it hang may both want
@@ -94,15 +99,15 @@ class FailureExit {
   FailureExit(AgreedRun& run, const RankPlace& place) : run_(run), place_(place) {}
 
   // `save` writes what was recorded.
-  [[noreturn]] void leave(const trace::Error& error,
-                          const std::function<trace::Result<void>()>& save) {
+  [[noreturn]] void leave(const trace::base::Error& error,
+                          const std::function<trace::base::Result<void>()>& save) {
     const std::lock_guard lock(mutex_);
-    RankLog log(nullptr);
+    loop::RankLog log(nullptr);
     if (auto written = save(); !written) log.warn(written.error().message);
     if (run_.owns_status) {
       const std::string reason =
           "rank " + std::to_string(place_.rank) + " failed: " + error.message;
-      if (auto ended = record_end(run_, trace::RunStatus::kFailed, reason); !ended) {
+      if (auto ended = record_end(run_, trace::model::RunStatus::kFailed, reason); !ended) {
         log.warn(ended.error().message);
       }
     }
@@ -117,14 +122,14 @@ class FailureExit {
   std::mutex mutex_;  // never unlocked
 };
 
-trace::Result<void> train(const RankOptions& options, const VariableLookup& lookup,
-                          const std::atomic<int>& stop_signal) {
+trace::base::Result<void> train(const RankOptions& options, const VariableLookup& lookup,
+                                const std::atomic<int>& stop_signal) {
   TRY_ASSIGN(const RankPlace environment, parse_rank_place(lookup));
   TRY(die_with_launcher(environment));
   TRY_ASSIGN(AgreedRun run, agree_on_run(options, environment));
   FailureExit failure_exit(run, environment);
-  const auto leave_hung = [&](RankJob& hung, const trace::Error& error) {
-    failure_exit.leave(error, [&]() -> trace::Result<void> {
+  const auto leave_hung = [&](RankJob& hung, const trace::base::Error& error) {
+    failure_exit.leave(error, [&]() -> trace::base::Result<void> {
       hung.save_in_haste(error);
       return {};
     });
@@ -137,18 +142,19 @@ trace::Result<void> train(const RankOptions& options, const VariableLookup& look
   }
 
   // A recording that could not be completed (disk full) does not spoil the training.
-  if (auto written = job->finish(nullptr); !written) RankLog(nullptr).warn(written.error().message);
-  const trace::RankOutcome told = job->outcome();
+  if (auto written = job->finish(nullptr); !written)
+    loop::RankLog(nullptr).warn(written.error().message);
+  const trace::model::RankOutcome told = job->outcome();
   job.reset();
   if (!run.owns_status) return {};
   // Of the other ranks, whom another launcher has started, only what their files say is known.
-  const trace::ToldByRank own[] = {{environment.rank, told}};
-  const trace::RunEnd end = trace::end_of(own);
+  const trace::model::ToldByRank own[] = {{environment.rank, told}};
+  const trace::model::RunEnd end = trace::model::end_of(own);
   return record_end(run, end.status, end.reason);
 }
 
-trace::Result<void> act(const RankOptions& options, const VariableLookup& lookup,
-                        const std::atomic<int>& stop_signal) {
+trace::base::Result<void> act(const RankOptions& options, const VariableLookup& lookup,
+                              const std::atomic<int>& stop_signal) {
   switch (options.action) {
     case RankOptions::Action::kHelp:
       std::fputs(std::string(rank_help()).c_str(), stdout);
@@ -181,4 +187,4 @@ int rank_main(const std::vector<std::string>& arguments, const VariableLookup& l
   return done ? 0 : report(done.error());
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

@@ -1,6 +1,6 @@
 #include "trainer/rank/rank_options.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 namespace {
 
@@ -34,15 +34,15 @@ Exit codes: 0 done, or stopped on request; 1 the training failed, the last line 
 says why; 2 wrong use.
 )";
 
-trace::Result<RankOptions> check(RankOptions options) {
+trace::base::Result<RankOptions> check(RankOptions options) {
   if (options.action == RankOptions::Action::kTrain && options.run.empty()) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       "--run DIR is missing. See shardlens-rank --help.");
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             "--run DIR is missing. See shardlens-rank --help.");
   }
   if (options.settings.empty() && !options.assignments.empty() &&
       options.action == RankOptions::Action::kTrain) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       "--set changes a settings file: give --settings FILE too.");
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             "--set changes a settings file: give --settings FILE too.");
   }
   return options;
 }
@@ -51,7 +51,7 @@ trace::Result<RankOptions> check(RankOptions options) {
 
 std::string_view rank_help() { return kHelp; }
 
-trace::Result<RankOptions> parse_rank_options(const std::vector<std::string>& arguments) {
+trace::base::Result<RankOptions> parse_rank_options(const std::vector<std::string>& arguments) {
   RankOptions options;
   using Action = RankOptions::Action;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -71,11 +71,11 @@ trace::Result<RankOptions> parse_rank_options(const std::vector<std::string>& ar
     const bool known = name == "--run" || name == "--settings" || name == "--set" ||
                        name == "--describe-model" || name == "--dump-initial-weights";
     if (!known) {
-      return trace::fail(trace::ErrorKind::kUsage,
-                         "Unknown option " + name + ". See shardlens-rank --help.");
+      return trace::base::fail(trace::base::ErrorKind::kUsage,
+                               "Unknown option " + name + ". See shardlens-rank --help.");
     }
     if (i + 1 == arguments.size()) {
-      return trace::fail(trace::ErrorKind::kUsage, name + " needs a value.");
+      return trace::base::fail(trace::base::ErrorKind::kUsage, name + " needs a value.");
     }
     const std::string& value = arguments[++i];
     if (name == "--run") options.run = value;
@@ -93,4 +93,4 @@ trace::Result<RankOptions> parse_rank_options(const std::vector<std::string>& ar
   return check(std::move(options));
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

@@ -8,7 +8,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 struct RankOptions {
   enum class Action { kTrain, kHelp, kVersion, kDescribeModel, kDumpWeights, kCheckText };
@@ -21,7 +21,7 @@ struct RankOptions {
 };
 
 // Error kUsage: an unknown option, a missing value, or nothing to do.
-trace::Result<RankOptions> parse_rank_options(const std::vector<std::string>& arguments);
+trace::base::Result<RankOptions> parse_rank_options(const std::vector<std::string>& arguments);
 std::string_view rank_help();
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

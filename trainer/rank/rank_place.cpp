@@ -5,15 +5,15 @@
 
 #include "trace/model/rank_outcome.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 namespace {
 
-trace::Result<int> read_number(const VariableLookup& lookup, const char* name, int smallest) {
+trace::base::Result<int> read_number(const VariableLookup& lookup, const char* name, int smallest) {
   const char* text = lookup(name);
   if (text == nullptr) {
-    return trace::fail(
-        trace::ErrorKind::kUsage,
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
         std::string(name) +
             " is not set. A rank is started by `shardlens run`, or by torchrun: "
             "torchrun --standalone --no_python --nproc_per_node=2 -- shardlens-rank --settings "
@@ -23,28 +23,29 @@ trace::Result<int> read_number(const VariableLookup& lookup, const char* name, i
   const char* end = text + std::strlen(text);
   const auto [stop, error] = std::from_chars(text, end, value);
   if (error != std::errc() || stop != end || value < smallest) {
-    return trace::fail(trace::ErrorKind::kUsage, std::string(name) + " is \"" + text +
-                                                     "\"; it must be a whole number of at least " +
-                                                     std::to_string(smallest) + ".");
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             std::string(name) + " is \"" + text +
+                                 "\"; it must be a whole number of at least " +
+                                 std::to_string(smallest) + ".");
   }
   return value;
 }
 
-trace::Result<void> check(const RankPlace& e) {
+trace::base::Result<void> check(const RankPlace& e) {
   if (e.rank < e.world_size && e.local_rank < e.local_world_size &&
       e.local_world_size <= e.world_size) {
     return {};
   }
-  return trace::fail(trace::ErrorKind::kUsage,
-                     "The environment contradicts itself: RANK " + std::to_string(e.rank) +
-                         " of WORLD_SIZE " + std::to_string(e.world_size) + ", LOCAL_RANK " +
-                         std::to_string(e.local_rank) + " of LOCAL_WORLD_SIZE " +
-                         std::to_string(e.local_world_size) + ".");
+  return trace::base::fail(trace::base::ErrorKind::kUsage,
+                           "The environment contradicts itself: RANK " + std::to_string(e.rank) +
+                               " of WORLD_SIZE " + std::to_string(e.world_size) + ", LOCAL_RANK " +
+                               std::to_string(e.local_rank) + " of LOCAL_WORLD_SIZE " +
+                               std::to_string(e.local_world_size) + ".");
 }
 
 }  // namespace
 
-trace::Result<RankPlace> parse_rank_place(const VariableLookup& lookup) {
+trace::base::Result<RankPlace> parse_rank_place(const VariableLookup& lookup) {
   RankPlace environment;
   TRY_ASSIGN(environment.rank, read_number(lookup, "RANK", 0));
   TRY_ASSIGN(environment.local_rank, read_number(lookup, "LOCAL_RANK", 0));
@@ -55,8 +56,9 @@ trace::Result<RankPlace> parse_rank_place(const VariableLookup& lookup) {
   if (lookup("SHARDLENS_LAUNCHER_PID") != nullptr) {
     TRY_ASSIGN(environment.launcher_process, read_number(lookup, "SHARDLENS_LAUNCHER_PID", 1));
   }
-  if (lookup(trace::kOutcomeVariable) != nullptr) {
-    TRY_ASSIGN(environment.outcome_descriptor, read_number(lookup, trace::kOutcomeVariable, 0));
+  if (lookup(trace::model::kOutcomeVariable) != nullptr) {
+    TRY_ASSIGN(environment.outcome_descriptor,
+               read_number(lookup, trace::model::kOutcomeVariable, 0));
   }
   if (environment.store_file.empty()) {
     const char* address = lookup("MASTER_ADDR");
@@ -70,4 +72,4 @@ trace::Result<RankPlace> parse_rank_place(const VariableLookup& lookup) {
   return environment;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

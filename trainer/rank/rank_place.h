@@ -10,7 +10,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 using VariableLookup = std::function<const char*(const char* name)>;
 
@@ -31,6 +31,6 @@ struct RankPlace {
 };
 
 // Error kUsage: a variable is missing, not a number, or contradicts another.
-trace::Result<RankPlace> parse_rank_place(const VariableLookup& lookup);
+trace::base::Result<RankPlace> parse_rank_place(const VariableLookup& lookup);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

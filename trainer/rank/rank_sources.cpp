@@ -10,7 +10,7 @@
 #include "trace/job/schedule.h"
 #include "trainer/loop/device_memory.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 namespace {
 
@@ -23,10 +23,10 @@ std::string sources_text(const RankDevice& device, const GpuFacts& gpu) {
     return "operators: RecordFunction; collectives: Gloo's own thread; memory: CPU allocator";
   }
   std::string text = "operators: RecordFunction; " +
-                     std::string(profiler::CuptiSource::kSourceText) + "; " +
-                     std::string(profiler::NcclPlugin::kSourceText) +
+                     std::string(profiler::cupti::CuptiSource::kSourceText) + "; " +
+                     std::string(profiler::nccl::NcclPlugin::kSourceText) +
                      ", or the log says why not; memory: CUDA's caching allocator";
-  if (gpu.nvml) text += "; " + std::string(profiler::NvmlSampler::kSourceText);
+  if (gpu.nvml) text += "; " + std::string(profiler::nvml::NvmlSampler::kSourceText);
   return text;
 }
 
@@ -34,14 +34,14 @@ RankSources::RankSources(const Parts& parts) : parts_(parts) {
   if (parts_.device.device.is_cuda()) start_gpu();
   watch_fatal_signals();
   if (parts_.has_detail) {
-    observer_ =
-        std::make_unique<profiler::OperatorObserver>(parts_.recorder, gpu_activity_ == nullptr);
+    observer_ = std::make_unique<profiler::pytorch::OperatorObserver>(parts_.recorder,
+                                                                      gpu_activity_ == nullptr);
   }
-  memory_sampler_ = std::make_unique<profiler::MemorySampler>(
-      parts_.recorder, memory_source(parts_.device.device), profiler::MemorySampler::kInterval,
-      allocation_recorder());
+  memory_sampler_ = std::make_unique<profiler::memory::MemorySampler>(
+      parts_.recorder, loop::memory_source(parts_.device.device),
+      profiler::memory::MemorySampler::kInterval, allocation_recorder());
   if (parts_.device.device.is_cuda()) start_nvml_sampler();
-  warnings_ = std::make_unique<profiler::WarningTail>(parts_.recorder, parts_.log_file);
+  warnings_ = std::make_unique<profiler::process::WarningTail>(parts_.recorder, parts_.log_file);
 }
 
 void RankSources::start_gpu() {
@@ -52,22 +52,22 @@ void RankSources::start_gpu() {
   const auto index = parts_.device.device.index();
   at::globalContext().lazyInitDevice(at::kCUDA);
   c10::cuda::set_device(index);
-  if (auto listens = profiler::install_gpu_memory_tracker(index); !listens) {
+  if (auto listens = profiler::pytorch::install_gpu_memory_tracker(index); !listens) {
     parts_.log.warn(listens.error().message);
   }
 }
 
 void RankSources::start_gpu_activity() {
-  profiler::LaunchMarker marker;
-  if (auto source = profiler::CuptiSource::start(parts_.recorder)) {
+  profiler::nccl::LaunchMarker marker;
+  if (auto source = profiler::cupti::CuptiSource::start(parts_.recorder)) {
     gpu_activity_ = std::move(*source);
-    marker = {profiler::CuptiSource::begin_launch, profiler::CuptiSource::end_launch};
+    marker = {profiler::cupti::CuptiSource::begin_launch, profiler::cupti::CuptiSource::end_launch};
   } else {
     parts_.log.warn(source.error().message +
                     " Until then operators are recorded on the CPU instead.");
   }
   if (auto plugin =
-          profiler::NcclPlugin::attach(parts_.recorder, parts_.environment.rank, marker)) {
+          profiler::nccl::NcclPlugin::attach(parts_.recorder, parts_.environment.rank, marker)) {
     nccl_plugin_ = std::move(*plugin);
   } else {
     parts_.log.warn(plugin.error().message);
@@ -80,7 +80,7 @@ void RankSources::start_nvml_sampler() {
     return;
   }
   auto sampler =
-      profiler::NvmlSampler::start(parts_.recorder, parts_.gpu.nvml, parts_.gpu.pci_bus_id);
+      profiler::nvml::NvmlSampler::start(parts_.recorder, parts_.gpu.nvml, parts_.gpu.pci_bus_id);
   if (sampler) {
     nvml_sampler_ = std::move(*sampler);
   } else {
@@ -90,7 +90,7 @@ void RankSources::start_nvml_sampler() {
 
 // What led to a crash is what one wants to see of it.
 void RankSources::watch_fatal_signals() {
-  fatal_signals_ = std::make_unique<profiler::FatalSignals>(
+  fatal_signals_ = std::make_unique<profiler::process::FatalSignals>(
       [this](bool is_last) { is_last ? save_in_haste() : flush_gpu_activity(); }, kHasteLimit);
 }
 
@@ -104,20 +104,20 @@ void RankSources::save_in_haste() {
   static_cast<void>(parts_.recorder.stop());
 }
 
-std::unique_ptr<profiler::AllocationRecorder> RankSources::allocation_recorder() const {
-  const auto schedule = trace::parse_allocation_schedule(parts_.settings.record_allocations);
-  auto* tracker = allocation_tracker(parts_.device.device);
+std::unique_ptr<profiler::memory::AllocationRecorder> RankSources::allocation_recorder() const {
+  const auto schedule = trace::job::parse_allocation_schedule(parts_.settings.record_allocations);
+  auto* tracker = loop::allocation_tracker(parts_.device.device);
   if (!schedule || !*schedule || tracker == nullptr || !parts_.has_detail) return nullptr;
   tracker->keep_addresses(true);
   // On a GPU the addresses are needed for the categories, too.
   const bool stops_keeping = parts_.device.device.is_cpu();
-  return std::make_unique<profiler::AllocationRecorder>(parts_.recorder, *tracker, **schedule,
-                                                        stops_keeping);
+  return std::make_unique<profiler::memory::AllocationRecorder>(parts_.recorder, *tracker,
+                                                                **schedule, stops_keeping);
 }
 
 void RankSources::check_nccl_plugin() const {
   if (nccl_plugin_ == nullptr || parts_.environment.world_size < 2) return;
-  if (profiler::NcclPlugin::communicators() > 0) return;
+  if (profiler::nccl::NcclPlugin::communicators() > 0) return;
   parts_.log.warn(
       "Collectives have the times that the host saw, and no algorithm: NCCL did not load Shardlens "
       "as its profiler plugin. It must be of version 2.28 or newer, and NCCL_PROFILER_PLUGIN must "
@@ -138,4 +138,4 @@ void RankSources::stop_gpu_activity() {
   warnings_.reset();
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

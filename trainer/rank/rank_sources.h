@@ -18,7 +18,7 @@
 #include "trainer/rank/rank_device.h"
 #include "trainer/rank/rank_place.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 // For RankInfo::sources, before anything has started.
 std::string sources_text(const RankDevice& device, const GpuFacts& gpu);
@@ -26,9 +26,9 @@ std::string sources_text(const RankDevice& device, const GpuFacts& gpu);
 class RankSources {
  public:
   struct Parts {
-    profiler::Recorder& recorder;
-    RankLog& log;
-    const trace::Settings& settings;
+    profiler::recorder::Recorder& recorder;
+    loop::RankLog& log;
+    const trace::job::Settings& settings;
     const RankPlace& environment;
     RankDevice device;
     const GpuFacts& gpu;             // where `device` is one
@@ -38,7 +38,7 @@ class RankSources {
   // Starts them all, on a GPU before its first call of CUDA. What cannot be had is logged.
   explicit RankSources(const Parts& parts);
 
-  profiler::MemorySampler& memory_sampler() { return *memory_sampler_; }
+  profiler::memory::MemorySampler& memory_sampler() { return *memory_sampler_; }
   // Whether NCCL's kernels are recorded, and which collective each carries, if NCCL takes the
   // plugin.
   bool records_nccl_kernels() const { return gpu_activity_ && nccl_plugin_; }
@@ -60,16 +60,16 @@ class RankSources {
   void start_nvml_sampler();
   void watch_fatal_signals();
   void flush_gpu_activity();
-  std::unique_ptr<profiler::AllocationRecorder> allocation_recorder() const;
+  std::unique_ptr<profiler::memory::AllocationRecorder> allocation_recorder() const;
 
   const Parts parts_;
-  std::unique_ptr<profiler::CuptiSource> gpu_activity_;  // on a GPU, unless CUPTI refuses
-  std::unique_ptr<profiler::NcclPlugin> nccl_plugin_;    // on a GPU
-  std::unique_ptr<profiler::FatalSignals> fatal_signals_;
-  std::unique_ptr<profiler::OperatorObserver> observer_;
-  std::unique_ptr<profiler::MemorySampler> memory_sampler_;
-  std::unique_ptr<profiler::NvmlSampler> nvml_sampler_;  // on a GPU, where NVML is
-  std::unique_ptr<profiler::WarningTail> warnings_;
+  std::unique_ptr<profiler::cupti::CuptiSource> gpu_activity_;  // on a GPU, unless CUPTI refuses
+  std::unique_ptr<profiler::nccl::NcclPlugin> nccl_plugin_;     // on a GPU
+  std::unique_ptr<profiler::process::FatalSignals> fatal_signals_;
+  std::unique_ptr<profiler::pytorch::OperatorObserver> observer_;
+  std::unique_ptr<profiler::memory::MemorySampler> memory_sampler_;
+  std::unique_ptr<profiler::nvml::NvmlSampler> nvml_sampler_;  // on a GPU, where NVML is
+  std::unique_ptr<profiler::process::WarningTail> warnings_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

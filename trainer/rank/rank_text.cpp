@@ -7,7 +7,7 @@
 #include "trainer/text/label_names.h"
 #include "trainer/text/load_text.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 namespace {
 
@@ -16,25 +16,25 @@ namespace {
 constexpr std::uint64_t kSmallestCachedBytes = std::uint64_t{64} << 20;
 
 // Empty: text is bytes.
-std::filesystem::path choose_tokenizer(const trace::Settings& settings) {
+std::filesystem::path choose_tokenizer(const trace::job::Settings& settings) {
   const bool is_auto = settings.tokenizer == "auto";
   if (settings.tokenizer == "bytes") return {};
-  if (is_auto) return trace::is_model_folder(settings.model) ? settings.model : "";
+  if (is_auto) return trace::job::is_model_folder(settings.model) ? settings.model : "";
   return settings.tokenizer;
 }
 
-void choose_cache(const trace::Settings& settings, const VariableLookup& lookup,
-                  TextOptions& options) {
+void choose_cache(const trace::job::Settings& settings, const VariableLookup& lookup,
+                  text::TextOptions& options) {
   if (settings.token_cache == "off") return;
   const bool is_auto = settings.token_cache == "auto";
   options.cache_folder =
-      is_auto ? default_token_cache(lookup) : std::filesystem::path(settings.token_cache);
+      is_auto ? text::default_token_cache(lookup) : std::filesystem::path(settings.token_cache);
   if (is_auto) options.smallest_cached = kSmallestCachedBytes;
 }
 
-TextProgramOptions program_options(const VariableLookup& lookup,
-                                   const std::atomic<int>& stop_signal) {
-  TextProgramOptions options;
+text::TextProgramOptions program_options(const VariableLookup& lookup,
+                                         const std::atomic<int>& stop_signal) {
+  text::TextProgramOptions options;
   const char* python = lookup("SHARDLENS_PYTHON");
   if (python != nullptr) options.python = python;
   options.stop = &stop_signal;
@@ -42,7 +42,7 @@ TextProgramOptions program_options(const VariableLookup& lookup,
 }
 
 // A tokenizer may have been given a token for padding that the model has never seen.
-std::int64_t padding_token(const EncodedText& text, std::int64_t vocabulary) {
+std::int64_t padding_token(const text::EncodedText& text, std::int64_t vocabulary) {
   for (const std::int64_t token : {text.padding(), text.end_of_text()}) {
     if (token >= 0 && token < vocabulary) return token;
   }
@@ -50,59 +50,62 @@ std::int64_t padding_token(const EncodedText& text, std::int64_t vocabulary) {
 }
 
 // Names of the training data's labels mean the same in the evaluation data.
-void keep_label_numbers(const EncodedText& text, PreparationOptions& options) {
+void keep_label_numbers(const text::EncodedText& text, text::PreparationOptions& options) {
   const auto& names = text.label_names();
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!names[i].empty()) options.label_numbers[names[i]] = static_cast<std::int64_t>(i);
   }
 }
 
-bool has_prompt(const trace::Settings& settings) {
+bool has_prompt(const trace::job::Settings& settings) {
   return settings.sample_tokens > 0 && settings.evaluate_every > 0 &&
          settings.sample_prompt != "auto";
 }
 
 }  // namespace
 
-trace::Result<std::string> find_text_program(const VariableLookup& lookup,
-                                             const std::atomic<int>& stop_signal) {
-  return check_text_program(program_options(lookup, stop_signal));
+trace::base::Result<std::string> find_text_program(const VariableLookup& lookup,
+                                                   const std::atomic<int>& stop_signal) {
+  return text::check_text_program(program_options(lookup, stop_signal));
 }
 
-trace::Result<RankText> load_rank_text(const trace::Settings& settings, std::int64_t vocabulary,
-                                       std::int64_t classes, const VariableLookup& lookup,
-                                       const std::atomic<int>& stop_signal, RankLog& log) {
-  const bool is_folder = trace::is_model_folder(settings.model);
-  TextOptions options;
+trace::base::Result<RankText> load_rank_text(const trace::job::Settings& settings,
+                                             std::int64_t vocabulary, std::int64_t classes,
+                                             const VariableLookup& lookup,
+                                             const std::atomic<int>& stop_signal,
+                                             loop::RankLog& log) {
+  const bool is_folder = trace::job::is_model_folder(settings.model);
+  text::TextOptions options;
   options.data = settings.data;
   options.program = program_options(lookup, stop_signal);
   choose_cache(settings, lookup, options);
-  PreparationOptions& preparation = options.preparation;
+  text::PreparationOptions& preparation = options.preparation;
   preparation.tokenizer = choose_tokenizer(settings);
   if (is_folder) preparation.chat = settings.model;
-  preparation.skip_bad_lines = settings.on_bad_lines == trace::OnBadLines::kSkip;
+  preparation.skip_bad_lines = settings.on_bad_lines == trace::job::OnBadLines::kSkip;
   preparation.completion_only_loss = settings.completion_only_loss;
   preparation.classes = classes;
   if (classes > 0 && is_folder) {
-    TRY_ASSIGN(preparation.label_numbers, read_label_numbers(settings.model));
+    TRY_ASSIGN(preparation.label_numbers, text::read_label_numbers(settings.model));
   }
   const auto warn = [&](const std::string& message) { log.warn(message); };
-  TRY_ASSIGN(EncodedText training, load_text(options, warn));
-  std::optional<EncodedText> evaluation;
+  TRY_ASSIGN(text::EncodedText training, text::load_text(options, warn));
+  std::optional<text::EncodedText> evaluation;
   if (settings.evaluation_data != "split") {
     options.data = settings.evaluation_data;
     keep_label_numbers(training, preparation);
-    TRY_ASSIGN(evaluation, load_text(options, warn));
+    TRY_ASSIGN(evaluation, text::load_text(options, warn));
   }
-  std::vector<TokenId> prompt;
+  std::vector<text::TokenId> prompt;
   if (classes == 0 && has_prompt(settings)) {
-    TRY_ASSIGN(prompt, load_prompt(settings.sample_prompt, options, warn));
+    TRY_ASSIGN(prompt, text::load_prompt(settings.sample_prompt, options, warn));
   }
   const std::int64_t padding = padding_token(training, vocabulary), end = training.end_of_text();
-  return RankText{std::move(training),
-                  std::move(evaluation),
-                  padding,
-                  {std::move(prompt), end, TextDecoder(preparation.tokenizer, options.program)}};
+  return RankText{
+      std::move(training),
+      std::move(evaluation),
+      padding,
+      {std::move(prompt), end, text::TextDecoder(preparation.tokenizer, options.program)}};
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

@@ -13,23 +13,25 @@
 #include "trainer/rank/rank_place.h"
 #include "trainer/text/image/encoded_text.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 struct RankText {
-  EncodedText training;
-  std::optional<EncodedText> evaluation;  // absent: a share of the above is
+  text::EncodedText training;
+  std::optional<text::EncodedText> evaluation;  // absent: a share of the above is
   std::int64_t padding_token = 0;
-  SampleText sample;
+  evaluate::SampleText sample;
 };
 
 // What prepares texts that are not bytes: see check_text_program.
-trace::Result<std::string> find_text_program(const VariableLookup& lookup,
-                                             const std::atomic<int>& stop_signal);
+trace::base::Result<std::string> find_text_program(const VariableLookup& lookup,
+                                                   const std::atomic<int>& stop_signal);
 
 // `vocabulary` and `classes` (0: a language model) are the model's. Warns of a token cache that
 // cannot be used. Errors name the file, the line and what to do; a stop signal is one, too.
-trace::Result<RankText> load_rank_text(const trace::Settings& settings, std::int64_t vocabulary,
-                                       std::int64_t classes, const VariableLookup& lookup,
-                                       const std::atomic<int>& stop_signal, RankLog& log);
+trace::base::Result<RankText> load_rank_text(const trace::job::Settings& settings,
+                                             std::int64_t vocabulary, std::int64_t classes,
+                                             const VariableLookup& lookup,
+                                             const std::atomic<int>& stop_signal,
+                                             loop::RankLog& log);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

@@ -13,7 +13,7 @@
 #include "trace/store/run/settings_file.h"
 #include "trainer/rank/rank_device.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 namespace {
 
@@ -28,36 +28,39 @@ constexpr seconds kWaitForFolder{60};
 // on its own.
 constexpr seconds kWaitForSharedFolder{5};
 
-trace::Result<trace::RunInfo> await_run(const std::filesystem::path& folder, seconds patience) {
+trace::base::Result<trace::model::RunInfo> await_run(const std::filesystem::path& folder,
+                                                     seconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (true) {
-    auto info = trace::read_run_info(folder);
+    auto info = trace::store::read_run_info(folder);
     if (info || std::chrono::steady_clock::now() > deadline) return info;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }
 
-trace::Result<trace::RunInfo> make_run(const RankOptions& options, const RankPlace& environment) {
-  trace::RunInfo info;
+trace::base::Result<trace::model::RunInfo> make_run(const RankOptions& options,
+                                                    const RankPlace& environment) {
+  trace::model::RunInfo info;
   TRY_ASSIGN(info.settings, settings_of(options));
-  info.settings.model = trace::absolute_model(info.settings.model);
+  info.settings.model = trace::job::absolute_model(info.settings.model);
   info.settings.ranks = environment.world_size;
-  TRY(trace::validate(info.settings));
+  TRY(trace::job::validate(info.settings));
   TRY_ASSIGN(const RankDevice device, choose_device(info.settings, environment));
   info.name = options.run.filename().string();
-  info.start_ns = profiler::Recorder::now_ns();
+  info.start_ns = profiler::recorder::Recorder::now_ns();
   info.device = device.kind();
   info.world_size = environment.world_size;
   info.program = "shardlens " SHARDLENS_VERSION;
   info.simulated_link = info.settings.simulate_link != "off";
-  info.communication_off = info.settings.communication == trace::Communication::kNone;
+  info.communication_off = info.settings.communication == trace::job::Communication::kNone;
   info.shared_gpu = device.is_shared;
-  TRY(trace::create_run_at(options.run, info));
+  TRY(trace::store::create_run_at(options.run, info));
   return info;
 }
 
-trace::Result<trace::RunInfo> join_run(const RankOptions& options, const RankPlace& environment) {
-  if (options.settings.empty()) return trace::read_run_info(options.run);
+trace::base::Result<trace::model::RunInfo> join_run(const RankOptions& options,
+                                                    const RankPlace& environment) {
+  if (options.settings.empty()) return trace::store::read_run_info(options.run);
   if (environment.rank == 0) return make_run(options, environment);
   if (environment.local_rank != 0) return await_run(options.run, kWaitForFolder);
   if (auto info = await_run(options.run, kWaitForSharedFolder)) return info;
@@ -66,29 +69,31 @@ trace::Result<trace::RunInfo> join_run(const RankOptions& options, const RankPla
 
 }  // namespace
 
-trace::Result<trace::Settings> settings_of(const RankOptions& options) {
-  trace::Settings settings;
+trace::base::Result<trace::job::Settings> settings_of(const RankOptions& options) {
+  trace::job::Settings settings;
   if (!options.settings.empty()) {
-    TRY_ASSIGN(settings, trace::read_settings(options.settings));
+    TRY_ASSIGN(settings, trace::store::read_settings(options.settings));
   }
   for (const std::string& assignment : options.assignments) {
-    TRY(trace::set_assignment(settings, assignment));
+    TRY(trace::job::set_assignment(settings, assignment));
   }
   return settings;
 }
 
-std::int64_t fingerprint_of(const trace::Settings& settings) {
+std::int64_t fingerprint_of(const trace::job::Settings& settings) {
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const trace::Knob& knob : trace::knobs()) {
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
     if (std::ranges::find(kPlacesOfText, knob.name) != kPlacesOfText.end()) continue;
-    for (const char c : std::string(knob.name) + "=" + trace::value_text(settings, knob) + "\n") {
+    for (const char c :
+         std::string(knob.name) + "=" + trace::job::value_text(settings, knob) + "\n") {
       hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
     }
   }
   return static_cast<std::int64_t>(hash >> 1);  // its negative must exist too
 }
 
-trace::Result<AgreedRun> agree_on_run(const RankOptions& options, const RankPlace& environment) {
+trace::base::Result<AgreedRun> agree_on_run(const RankOptions& options,
+                                            const RankPlace& environment) {
   AgreedRun run;
   run.folder = std::filesystem::absolute(options.run).lexically_normal();
   if (!run.folder.has_filename()) run.folder = run.folder.parent_path();
@@ -96,20 +101,21 @@ trace::Result<AgreedRun> agree_on_run(const RankOptions& options, const RankPlac
   normal.run = run.folder;
   TRY_ASSIGN(run.info, join_run(normal, environment));
   if (run.info.world_size != environment.world_size) {
-    return trace::fail(trace::ErrorKind::kUsage, "The run in " + run.folder.string() + " has " +
-                                                     std::to_string(run.info.world_size) +
-                                                     " ranks, but WORLD_SIZE is " +
-                                                     std::to_string(environment.world_size) + ".");
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "The run in " + run.folder.string() + " has " + std::to_string(run.info.world_size) +
+            " ranks, but WORLD_SIZE is " + std::to_string(environment.world_size) + ".");
   }
   run.owns_status = environment.rank == 0 && !environment.launcher_process;
   return run;
 }
 
-trace::Result<void> record_end(AgreedRun& run, trace::RunStatus status, const std::string& reason) {
+trace::base::Result<void> record_end(AgreedRun& run, trace::model::RunStatus status,
+                                     const std::string& reason) {
   run.info.status = status;
   run.info.reason = reason;
-  run.info.end_ns = profiler::Recorder::now_ns();
-  return trace::update_run(run.folder, run.info);
+  run.info.end_ns = profiler::recorder::Recorder::now_ns();
+  return trace::store::update_run(run.folder, run.info);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

@@ -10,25 +10,27 @@
 #include "trainer/rank/rank_options.h"
 #include "trainer/rank/rank_place.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::rank {
 
 struct AgreedRun {
   std::filesystem::path folder;
-  trace::RunInfo info;
+  trace::model::RunInfo info;
   bool owns_status = false;  // this rank writes how the run ended
 };
 
 // Settings of the command line. Errors name file, line and the nearest key.
-trace::Result<trace::Settings> settings_of(const RankOptions& options);
+trace::base::Result<trace::job::Settings> settings_of(const RankOptions& options);
 
 // Equal only for the same settings; positive. Hosts may keep the text in different places: where it
 // lies does not count, the tokens are compared instead.
-std::int64_t fingerprint_of(const trace::Settings& settings);
+std::int64_t fingerprint_of(const trace::job::Settings& settings);
 
 // Errors: settings that cannot be run, a folder that exists already or cannot be made, another
 // world size.
-trace::Result<AgreedRun> agree_on_run(const RankOptions& options, const RankPlace& environment);
+trace::base::Result<AgreedRun> agree_on_run(const RankOptions& options,
+                                            const RankPlace& environment);
 
-trace::Result<void> record_end(AgreedRun& run, trace::RunStatus status, const std::string& reason);
+trace::base::Result<void> record_end(AgreedRun& run, trace::model::RunStatus status,
+                                     const std::string& reason);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::rank

@@ -13,29 +13,29 @@
 #include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::saving {
 
 class ModelSaver {
  public:
   struct Parts {
-    const trace::Settings& settings;
+    const trace::job::Settings& settings;
     const std::filesystem::path& run_folder;
-    const trace::ModelShape& shape;
-    const Model& model;
+    const trace::job::ModelShape& shape;
+    const model::Model& model;
     std::vector<std::string> labels;  // names of the classes, if they have some
   };
   explicit ModelSaver(Parts parts) : parts_(std::move(parts)) {}
 
   // `save_model: auto` does for models that came from a folder or have adapters.
-  static bool saves_at_end(const trace::Settings& settings);
+  static bool saves_at_end(const trace::job::Settings& settings);
 
   // Writes <run>/model, or <run>/adapter where adapters are trained and not merged; replaces an
   // earlier one. All ranks call it. Returns the folder.
-  trace::Result<std::filesystem::path> save(const Strategy& strategy,
-                                            Communicator& communicator) const;
+  trace::base::Result<std::filesystem::path> save(const strategy::Strategy& strategy,
+                                                  comm::Communicator& communicator) const;
 
  private:
   Parts parts_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::saving

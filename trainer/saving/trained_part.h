@@ -12,26 +12,27 @@
 #include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::saving {
 
 // Freezes the first blocks, or gives the model adapters and freezes the rest, and keeps what is
 // frozen as `base_dtype` says. Before a strategy takes the model over. Error kUsage: adapters are
 // wanted for layers that the model does not have.
-trace::Result<void> choose_trained_part(Model& model, const trace::Settings& settings);
+trace::base::Result<void> choose_trained_part(model::Model& model,
+                                              const trace::job::Settings& settings);
 
 // As the job's settings say.
-LoraOptions lora_options(const trace::Settings& settings);
+lora::LoraOptions lora_options(const trace::job::Settings& settings);
 
 // What a job that trains adapters saves: they alone, in peft's layout, or with `merge_lora` the
 // whole model with the adapters in its weights, as a folder that transformers loads. All ranks call
 // it, outside of a step. Throws c10::Error when a collective fails.
 struct AdaptedJob {
-  const trace::Settings& settings;
-  const ModelShape& shape;
-  const Model& model;
-  const Strategy& strategy;
-  Communicator& communicator;
+  const trace::job::Settings& settings;
+  const model::ModelShape& shape;
+  const model::Model& model;
+  const strategy::Strategy& strategy;
+  comm::Communicator& communicator;
 };
-trace::Result<void> save_adapted(const std::filesystem::path& folder, const AdaptedJob& job);
+trace::base::Result<void> save_adapted(const std::filesystem::path& folder, const AdaptedJob& job);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::saving

@@ -4,7 +4,7 @@
 
 #include "profiler/pytorch/torch_sources.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 namespace {
 
@@ -13,12 +13,13 @@ constexpr std::size_t kBroadcastBytes = 250u << 20;
 
 }  // namespace
 
-void broadcast_initial_values(Communicator& world, const std::vector<torch::Tensor>& values) {
+void broadcast_initial_values(comm::Communicator& world, const std::vector<torch::Tensor>& values) {
   // c10d asserts that there is one.
   if (values.empty()) return;
-  world.set_default_tag({trace::TagKind::kNamed, -1, "parameters"});
-  const profiler::MemoryCategoryScope category(trace::MemoryCategory::kCommunication);
+  world.set_default_tag({trace::model::TagKind::kNamed, -1, "parameters"});
+  const profiler::memory::MemoryCategoryScope category(
+      trace::model::MemoryCategory::kCommunication);
   c10d::broadcast_coalesced(world.process_group(), values, kBroadcastBytes, 0);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -2,7 +2,7 @@
 
 #include "profiler/pytorch/torch_sources.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 std::vector<std::size_t> optimized_parameters(std::span<const LocalParameter> parameters) {
   std::vector<std::size_t> indices;
@@ -15,8 +15,8 @@ std::vector<std::size_t> optimized_parameters(std::span<const LocalParameter> pa
 void count_gradient_of(const torch::Tensor& parameter) {
   if (!parameter.requires_grad()) return;
   parameter.register_hook([](const torch::Tensor& gradient) {
-    profiler::recategorize(gradient, trace::MemoryCategory::kGradients);
+    profiler::pytorch::recategorize(gradient, trace::model::MemoryCategory::kGradients);
   });
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 // The part of one parameter that this rank keeps.
 struct LocalParameter {
@@ -76,4 +76,4 @@ std::vector<std::size_t> optimized_parameters(std::span<const LocalParameter> pa
 // Counts the memory of the parameter's gradient as gradients as soon as autograd made it.
 void count_gradient_of(const torch::Tensor& parameter);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

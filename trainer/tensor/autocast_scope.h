@@ -6,12 +6,12 @@
 
 #include "trace/job/settings/choices.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::tensor {
 
 // The type that `precision` computes in.
-inline at::ScalarType compute_type(trace::Precision precision) {
-  if (precision == trace::Precision::kBf16) return at::kBFloat16;
-  return precision == trace::Precision::kFp16 ? at::kHalf : at::kFloat;
+inline at::ScalarType compute_type(trace::job::Precision precision) {
+  if (precision == trace::job::Precision::kBf16) return at::kBFloat16;
+  return precision == trace::job::Precision::kFp16 ? at::kHalf : at::kFloat;
 }
 
 class AutocastScope {
@@ -40,4 +40,4 @@ class AutocastScope {
   at::ScalarType previous_type_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::tensor

@@ -5,7 +5,7 @@
 #include "trainer/tensor/autocast_scope.h"
 #include "trainer/tensor/nf4.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::tensor {
 
 namespace {
 
@@ -73,4 +73,4 @@ Tensor kept_matrix_product(const Tensor& x, const Tensor& kept,
                                   levels.defined() ? std::optional(levels) : std::nullopt);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::tensor

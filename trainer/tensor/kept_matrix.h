@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::tensor {
 
 // What a product with `x` is computed in: autocast's type if that is on, else that of `x`.
 torch::ScalarType computed_type(const torch::Tensor& x);
@@ -24,4 +24,4 @@ torch::Tensor kept_matrix_product(const torch::Tensor& x, const torch::Tensor& k
                                   const std::vector<std::int64_t>& sizes, bool transposed,
                                   const torch::Tensor& nf4_levels = {});
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::tensor

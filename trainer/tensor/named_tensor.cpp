@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::tensor {
 
 std::vector<NamedTensor> without_duplicates(const std::vector<NamedTensor>& tensors) {
   std::vector<NamedTensor> unique;
@@ -31,4 +31,4 @@ std::vector<torch::Tensor> tensors_of(const std::vector<NamedTensor>& named) {
   return tensors;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::tensor

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::tensor {
 
 struct NamedTensor {
   std::string name;
@@ -19,4 +19,4 @@ std::vector<NamedTensor> named_parameters_of(const torch::nn::Module& module);
 std::vector<NamedTensor> named_buffers_of(const torch::nn::Module& module);
 std::vector<torch::Tensor> tensors_of(const std::vector<NamedTensor>& named);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::tensor

@@ -4,12 +4,12 @@
 
 #include "trace/job/shape/lora.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::tensor {
 
 namespace {
 
-using trace::kNf4BlockBytes;
-using trace::kNf4BlockValues;
+using trace::job::kNf4BlockBytes;
+using trace::job::kNf4BlockValues;
 
 constexpr std::int64_t kScaleBytes = 4;
 
@@ -89,4 +89,4 @@ torch::Tensor dequantize_nf4(const torch::Tensor& bytes, std::int64_t count, tor
   return values.view({-1}).narrow(0, 0, count);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::tensor

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::tensor {
 
 // `values` floating-point, of any shape → bytes, on the same device. Each becomes the nearest of
 // the 16 levels times its block's largest absolute value.
@@ -27,4 +27,4 @@ inline torch::Tensor dequantize_nf4(const torch::Tensor& bytes, std::int64_t cou
   return dequantize_nf4(bytes, count, type, nf4_levels(bytes.device()));
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::tensor

@@ -5,7 +5,7 @@
 
 #include <mutex>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::tensor {
 
 namespace {
 
@@ -28,4 +28,4 @@ void set_generator_state(torch::Device device, const torch::Tensor& state) {
   generator.set_state(state);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::tensor

@@ -4,9 +4,9 @@
 
 #include <torch/torch.h>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::tensor {
 
 torch::Tensor generator_state(torch::Device device);
 void set_generator_state(torch::Device device, const torch::Tensor& state);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::tensor

@@ -1,6 +1,6 @@
 #include "trainer/tensor/tensor_memory.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::tensor {
 
 torch::Tensor tensor_without_memory(at::IntArrayRef sizes, const torch::TensorOptions& options) {
   torch::Tensor tensor = torch::empty({0}, options);
@@ -31,4 +31,4 @@ c10::DataPtr take_memory(const torch::Tensor& tensor) {
   return storage->set_data_ptr(c10::DataPtr(nullptr, tensor.device()));
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::tensor

@@ -4,7 +4,7 @@
 
 #include <torch/torch.h>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::tensor {
 
 // With sizes and a device, but no memory: whoever reads or writes it crashes.
 torch::Tensor tensor_without_memory(at::IntArrayRef sizes, const torch::TensorOptions& options);
@@ -14,4 +14,4 @@ void give_memory(const torch::Tensor& tensor);
 // The memory is freed with what is returned.
 c10::DataPtr take_memory(const torch::Tensor& tensor);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::tensor

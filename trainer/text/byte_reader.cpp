@@ -8,21 +8,21 @@
 #include <cstring>
 #include <utility>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
-tl::unexpected<trace::Error> unreadable(const std::filesystem::path& file, const char* why) {
-  return trace::fail(
-      trace::ErrorKind::kFailed,
+tl::unexpected<trace::base::Error> unreadable(const std::filesystem::path& file, const char* why) {
+  return trace::base::fail(
+      trace::base::ErrorKind::kFailed,
       "The text \"" + file.string() + "\" cannot be read: " + why + ". Check its permissions.");
 }
 
 }  // namespace
 
-trace::Result<ByteReader> ByteReader::open(const std::filesystem::path& file) {
+trace::base::Result<ByteReader> ByteReader::open(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return unreadable(file, std::strerror(errno));
   ByteReader reader(file, descriptor, 0);
@@ -47,7 +47,7 @@ ByteReader::~ByteReader() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-trace::Result<std::size_t> ByteReader::read_into(char* to, std::size_t bytes) {
+trace::base::Result<std::size_t> ByteReader::read_into(char* to, std::size_t bytes) {
   std::size_t done = 0;
   while (done < bytes) {
     const ssize_t count = ::read(descriptor_, to + done, bytes - done);
@@ -59,13 +59,13 @@ trace::Result<std::size_t> ByteReader::read_into(char* to, std::size_t bytes) {
   return done;
 }
 
-trace::Result<std::string_view> ByteReader::read(std::size_t limit) {
+trace::base::Result<std::string_view> ByteReader::read(std::size_t limit) {
   buffer_.resize(limit);
   TRY_ASSIGN(const std::size_t bytes, read_into(buffer_.data(), limit));
   return std::string_view(buffer_.data(), bytes);
 }
 
-trace::Result<std::string> ByteReader::read_rest() {
+trace::base::Result<std::string> ByteReader::read_rest() {
   std::string text;
   while (true) {
     // One byte more than expected, so that the end is seen without another piece.
@@ -79,4 +79,4 @@ trace::Result<std::string> ByteReader::read_rest() {
   }
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

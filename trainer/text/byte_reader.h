@@ -10,26 +10,26 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 class ByteReader {
  public:
   // Error kFailed names the file and the reason.
-  static trace::Result<ByteReader> open(const std::filesystem::path& file);
+  static trace::base::Result<ByteReader> open(const std::filesystem::path& file);
   ByteReader(ByteReader&& other) noexcept;
   ByteReader& operator=(ByteReader&& other) noexcept;
   ~ByteReader();
 
   std::int64_t size() const { return size_; }  // when it was opened
   // At most `limit` bytes, fewer only at the end, where it is empty. Valid until the next call.
-  trace::Result<std::string_view> read(std::size_t limit);
+  trace::base::Result<std::string_view> read(std::size_t limit);
   // All that is left.
-  trace::Result<std::string> read_rest();
+  trace::base::Result<std::string> read_rest();
 
  private:
   ByteReader(std::filesystem::path file, int descriptor, std::int64_t size)
       : file_(std::move(file)), descriptor_(descriptor), size_(size) {}
-  trace::Result<std::size_t> read_into(char* to, std::size_t bytes);
+  trace::base::Result<std::size_t> read_into(char* to, std::size_t bytes);
 
   std::filesystem::path file_;
   int descriptor_ = -1;
@@ -37,4 +37,4 @@ class ByteReader {
   std::string buffer_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

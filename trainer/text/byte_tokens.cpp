@@ -1,6 +1,6 @@
 #include "trainer/text/byte_tokens.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 std::vector<TokenId> byte_tokens(std::string_view text) {
   std::vector<TokenId> tokens;
@@ -17,4 +17,4 @@ std::string text_of_byte_tokens(std::span<const TokenId> tokens) {
   return text;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -9,7 +9,7 @@
 
 #include "trainer/text/image/token_layout.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 inline constexpr TokenId kEndOfBytes = 256;
 inline constexpr std::int64_t kByteVocabulary = 257;
@@ -19,4 +19,4 @@ std::vector<TokenId> byte_tokens(std::string_view text);
 // Without what ends documents, and what is no byte.
 std::string text_of_byte_tokens(std::span<const TokenId> tokens);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

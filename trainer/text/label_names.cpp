@@ -6,7 +6,7 @@
 
 #include "trainer/text/byte_reader.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 namespace {
 
@@ -18,14 +18,14 @@ bool is_default_name(const std::pair<const std::string, std::int64_t>& entry) {
 
 }  // namespace
 
-trace::Result<std::map<std::string, std::int64_t>> read_label_numbers(
+trace::base::Result<std::map<std::string, std::int64_t>> read_label_numbers(
     const std::filesystem::path& model_folder) {
   const auto file = model_folder / "config.json";
   TRY_ASSIGN(ByteReader reader, ByteReader::open(file));
   TRY_ASSIGN(const std::string text, reader.read_rest());
   const auto damaged = [&](std::string_view what) {
-    return trace::fail(
-        trace::ErrorKind::kDamaged,
+    return trace::base::fail(
+        trace::base::ErrorKind::kDamaged,
         "The model's \"" + file.string() + "\" " + std::string(what) + ". Save the model again.");
   };
   simdjson::dom::parser parser;
@@ -45,4 +45,4 @@ trace::Result<std::map<std::string, std::int64_t>> read_label_numbers(
   return numbers;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

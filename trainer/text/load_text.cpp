@@ -9,7 +9,7 @@
 #include "trainer/text/image/content_hash.h"
 #include "trainer/text/text_source.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 namespace fs = std::filesystem;
 
@@ -25,15 +25,15 @@ bool is_binary(std::string_view text) {
   return text.substr(0, 8192).find('\0') != std::string_view::npos;
 }
 
-tl::unexpected<trace::Error> nothing_in(const std::string& data, bool is_binary) {
-  return trace::fail(trace::ErrorKind::kUsage,
-                     "The text \"" + data + (is_binary ? "\" is binary" : "\" is empty") +
-                         ". Set data to a text file, a folder of text files, JSON Lines, or "
-                         "builtin.");
+tl::unexpected<trace::base::Error> nothing_in(const std::string& data, bool is_binary) {
+  return trace::base::fail(trace::base::ErrorKind::kUsage,
+                           "The text \"" + data + (is_binary ? "\" is binary" : "\" is empty") +
+                               ". Set data to a text file, a folder of text files, JSON Lines, or "
+                               "builtin.");
 }
 
 // Adds an example; none for a file that is empty or binary.
-trace::Result<void> add_bytes(const fs::path& file, TokenFile& image, TokenHeader& header) {
+trace::base::Result<void> add_bytes(const fs::path& file, TokenFile& image, TokenHeader& header) {
   TRY_ASSIGN(ByteReader reader, ByteReader::open(file));
   TRY_ASSIGN(std::string_view piece, reader.read(kTextPiece));
   if (piece.empty()) return {};
@@ -57,8 +57,8 @@ trace::Result<void> add_bytes(const fs::path& file, TokenFile& image, TokenHeade
 }
 
 // Documents as they are, which needs no other program.
-trace::Result<MappedImage> bytes_of(const std::string& data, const TextSource& source,
-                                    std::uint64_t key, TokenFile& image) {
+trace::base::Result<MappedImage> bytes_of(const std::string& data, const TextSource& source,
+                                          std::uint64_t key, TokenFile& image) {
   TokenHeader header;
   header.key = key;
   header.token_bytes = sizeof(ByteToken);
@@ -88,7 +88,7 @@ std::uint64_t total_bytes(const TextSource& source) {
   return total;
 }
 
-trace::Result<void> add_content(const fs::path& file, ContentHash& key) {
+trace::base::Result<void> add_content(const fs::path& file, ContentHash& key) {
   TRY_ASSIGN(ByteReader reader, ByteReader::open(file));
   ContentHash content;
   while (true) {
@@ -102,7 +102,8 @@ trace::Result<void> add_content(const fs::path& file, ContentHash& key) {
 
 // Of everything that decides about tokens; where a file lies and when it was written does not, but
 // messages about bad lines name it.
-trace::Result<std::uint64_t> key_of(const TextSource& source, const PreparationOptions& options) {
+trace::base::Result<std::uint64_t> key_of(const TextSource& source,
+                                          const PreparationOptions& options) {
   ContentHash key;
   key.update_number(kEncodingVersion);
   TRY_ASSIGN(const std::uint64_t fingerprint, fingerprint_of(options));
@@ -128,7 +129,8 @@ bool needs_no_program(const TextSource& source, const PreparationOptions& option
 
 }  // namespace
 
-trace::Result<EncodedText> load_text(const TextOptions& options, const TokenCache::Warn& warn) {
+trace::base::Result<EncodedText> load_text(const TextOptions& options,
+                                           const TokenCache::Warn& warn) {
   TRY_ASSIGN(const TextSource source, find_text(options.data));
   const bool is_bytes = needs_no_program(source, options.preparation);
   // Starting the program takes longer than writing the file.
@@ -145,8 +147,9 @@ trace::Result<EncodedText> load_text(const TextOptions& options, const TokenCach
   });
 }
 
-trace::Result<std::vector<TokenId>> load_prompt(const std::string& text, const TextOptions& options,
-                                                const TokenCache::Warn& warn) {
+trace::base::Result<std::vector<TokenId>> load_prompt(const std::string& text,
+                                                      const TextOptions& options,
+                                                      const TokenCache::Warn& warn) {
   if (options.preparation.tokenizer.empty()) return byte_tokens(text);
   ContentHash hash;
   hash.update_field("prompt");
@@ -163,4 +166,4 @@ trace::Result<std::vector<TokenId>> load_prompt(const std::string& text, const T
   return std::vector<TokenId>(tokens.begin(), tokens.end());
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

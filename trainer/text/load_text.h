@@ -12,7 +12,7 @@
 #include "trainer/text/image/token_cache.h"
 #include "trainer/text/prepared_text.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 struct TextOptions {
   std::string data;  // as the setting
@@ -25,10 +25,12 @@ struct TextOptions {
 
 // Errors name the file, the line and what to do: kUsage for a text that cannot be used, kMissing,
 // kDamaged, kFailed for a file that cannot be read. `warn` hears of a cache that cannot be used.
-trace::Result<EncodedText> load_text(const TextOptions& options, const TokenCache::Warn& warn);
+trace::base::Result<EncodedText> load_text(const TextOptions& options,
+                                           const TokenCache::Warn& warn);
 
 // The tokens of a text that a model is to go on with; `options.data` counts for nothing.
-trace::Result<std::vector<TokenId>> load_prompt(const std::string& text, const TextOptions& options,
-                                                const TokenCache::Warn& warn);
+trace::base::Result<std::vector<TokenId>> load_prompt(const std::string& text,
+                                                      const TextOptions& options,
+                                                      const TokenCache::Warn& warn);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -8,7 +8,7 @@
 #include "trainer/text/byte_tokens.h"
 #include "trainer/text/image/content_hash.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
@@ -40,8 +40,8 @@ Json basic_request(const char* what, const fs::path& tokenizer, const TextProgra
           {"parent", getpid()}};
 }
 
-trace::ErrorKind kind_named(const std::string& name) {
-  using enum trace::ErrorKind;
+trace::base::ErrorKind kind_named(const std::string& name) {
+  using enum trace::base::ErrorKind;
   if (name == "usage") return kUsage;
   if (name == "missing") return kMissing;
   if (name == "damaged") return kDamaged;
@@ -52,15 +52,15 @@ trace::ErrorKind kind_named(const std::string& name) {
 // What `read` makes of the program's reply, or why that refused. Any Python may have answered.
 template <typename Read>
 auto read_reply(const std::string& line, Read read)
-    -> trace::Result<decltype(read(std::declval<const Json&>()))> {
+    -> trace::base::Result<decltype(read(std::declval<const Json&>()))> {
   try {
     const Json reply = Json::parse(line);
     if (!reply.contains("error")) return read(reply);
     const Json& error = reply["error"];
-    return trace::fail(kind_named(error.at("kind")), error.at("message"));
+    return trace::base::fail(kind_named(error.at("kind")), error.at("message"));
   } catch (const Json::exception&) {
-    return trace::fail(trace::ErrorKind::kFailed,
-                       "the program that prepares texts answered nonsense");
+    return trace::base::fail(trace::base::ErrorKind::kFailed,
+                             "the program that prepares texts answered nonsense");
   }
 }
 
@@ -90,10 +90,11 @@ TokenHeader header_of(const Json& done, std::uint64_t key) {
   return header;
 }
 
-trace::Result<MappedImage> prepare(Json more, const std::string& data, const TextSource& source,
-                                   const PreparationOptions& options,
-                                   const TextProgramOptions& program_options, std::uint64_t key,
-                                   TokenFile& image) {
+trace::base::Result<MappedImage> prepare(Json more, const std::string& data,
+                                         const TextSource& source,
+                                         const PreparationOptions& options,
+                                         const TextProgramOptions& program_options,
+                                         std::uint64_t key, TokenFile& image) {
   TRY_ASSIGN(TextProgram program, TextProgram::start(program_options, image.descriptor()));
   Json request = basic_request("encode", options.tokenizer, program_options, program);
   request.update(more);
@@ -106,8 +107,8 @@ trace::Result<MappedImage> prepare(Json more, const std::string& data, const Tex
                   {"skip_bad_lines", options.skip_bad_lines}});
   const auto line = program.ask(line_of(request));
   if (!line) {
-    return trace::fail(line.error().kind,
-                       name_of(program.place(), data, source) + ": " + line.error().message + ".");
+    return trace::base::fail(line.error().kind, name_of(program.place(), data, source) + ": " +
+                                                    line.error().message + ".");
   }
   TRY_ASSIGN(const TokenHeader header, read_reply(*line, [&](const Json& reply) {
                return header_of(reply.at("done"), key);
@@ -117,24 +118,24 @@ trace::Result<MappedImage> prepare(Json more, const std::string& data, const Tex
 
 }  // namespace
 
-trace::Result<MappedImage> prepare_text(const std::string& data, const TextSource& source,
-                                        const PreparationOptions& options,
-                                        const TextProgramOptions& program, std::uint64_t key,
-                                        TokenFile& image) {
+trace::base::Result<MappedImage> prepare_text(const std::string& data, const TextSource& source,
+                                              const PreparationOptions& options,
+                                              const TextProgramOptions& program, std::uint64_t key,
+                                              TokenFile& image) {
   Json files = Json::array();
   for (const fs::path& file : source.files) files.push_back(hexadecimal_of(file));
   return prepare({{"files", files}, {"json_lines", source.json_lines}}, data, source, options,
                  program, key, image);
 }
 
-trace::Result<MappedImage> prepare_prompt(const std::string& text,
-                                          const PreparationOptions& options,
-                                          const TextProgramOptions& program, std::uint64_t key,
-                                          TokenFile& image) {
+trace::base::Result<MappedImage> prepare_prompt(const std::string& text,
+                                                const PreparationOptions& options,
+                                                const TextProgramOptions& program,
+                                                std::uint64_t key, TokenFile& image) {
   return prepare({{"prompt", text}}, "sample_prompt", {}, options, program, key, image);
 }
 
-trace::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options) {
+trace::base::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options) {
   ContentHash hash;
   hash.update_field(kTextProgram);
   hash.update_field(options.tokenizer.empty() ? "bytes" : "tokenizer");
@@ -164,7 +165,7 @@ trace::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options) {
   return hash.digest();
 }
 
-trace::Result<std::string> check_text_program(const TextProgramOptions& options) {
+trace::base::Result<std::string> check_text_program(const TextProgramOptions& options) {
   TRY_ASSIGN(TextProgram program, TextProgram::start(options, /*image=*/-1));
   TRY_ASSIGN(const std::string line,
              program.ask(line_of(basic_request("check", {}, options, program))));
@@ -174,7 +175,7 @@ trace::Result<std::string> check_text_program(const TextProgramOptions& options)
   });
 }
 
-trace::Result<void> TextDecoder::start() {
+trace::base::Result<void> TextDecoder::start() {
   TRY_ASSIGN(TextProgram program, TextProgram::start(program_options_, /*image=*/-1));
   TRY_ASSIGN(const std::string line,
              program.ask(line_of(basic_request("decode", tokenizer_, program_options_, program))));
@@ -183,7 +184,7 @@ trace::Result<void> TextDecoder::start() {
   return {};
 }
 
-trace::Result<std::string> TextDecoder::decode(std::span<const TokenId> tokens) {
+trace::base::Result<std::string> TextDecoder::decode(std::span<const TokenId> tokens) {
   if (tokenizer_.empty()) return text_of_byte_tokens(tokens);
   if (!program_) TRY(start());
   TRY_ASSIGN(const std::string line,
@@ -191,4 +192,4 @@ trace::Result<std::string> TextDecoder::decode(std::span<const TokenId> tokens) 
   return read_reply(line, [](const Json& reply) { return reply.at("text").get<std::string>(); });
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -15,7 +15,7 @@
 #include "trainer/text/text_program.h"
 #include "trainer/text/text_source.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 // What becomes of an example:
 //   plain       the tokenizer's special tokens around the text, and its end_of_text
@@ -40,23 +40,23 @@ struct PreparationOptions {
 
 // Errors name the file, the line and what to do: kUsage for a text that cannot be used, kMissing,
 // kDamaged, kFailed; kDiskFull and kIo for the image.
-trace::Result<MappedImage> prepare_text(const std::string& data, const TextSource& source,
-                                        const PreparationOptions& options,
-                                        const TextProgramOptions& program, std::uint64_t key,
-                                        TokenFile& image);
+trace::base::Result<MappedImage> prepare_text(const std::string& data, const TextSource& source,
+                                              const PreparationOptions& options,
+                                              const TextProgramOptions& program, std::uint64_t key,
+                                              TokenFile& image);
 // Of one text with its special tokens.
-trace::Result<MappedImage> prepare_prompt(const std::string& text,
-                                          const PreparationOptions& options,
-                                          const TextProgramOptions& program, std::uint64_t key,
-                                          TokenFile& image);
+trace::base::Result<MappedImage> prepare_prompt(const std::string& text,
+                                                const PreparationOptions& options,
+                                                const TextProgramOptions& program,
+                                                std::uint64_t key, TokenFile& image);
 
 // Equal for tokenizers and chat templates that give equal tokens: of the files that make them and
 // of the program. Error kFailed: one cannot be read.
-trace::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options);
+trace::base::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options);
 
 // The Python that prepares texts, with its packages. Error kMissing says the command that installs
 // what is not there.
-trace::Result<std::string> check_text_program(const TextProgramOptions& options);
+trace::base::Result<std::string> check_text_program(const TextProgramOptions& options);
 
 // Tokens as text. Starts the program with the first, and keeps it.
 class TextDecoder {
@@ -67,14 +67,14 @@ class TextDecoder {
 
   // Without special tokens; bytes that are not UTF-8 may be in it. After an error there is none
   // again.
-  trace::Result<std::string> decode(std::span<const TokenId> tokens);
+  trace::base::Result<std::string> decode(std::span<const TokenId> tokens);
 
  private:
-  trace::Result<void> start();
+  trace::base::Result<void> start();
 
   std::filesystem::path tokenizer_;
   TextProgramOptions program_options_;
   std::optional<TextProgram> program_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

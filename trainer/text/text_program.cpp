@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 namespace {
 
@@ -50,9 +50,10 @@ class Descriptor {
   int value_;
 };
 
-tl::unexpected<trace::Error> not_started(const char* why) {
-  return trace::fail(trace::ErrorKind::kFailed,
-                     std::string("The program that prepares texts did not start: ") + why + ".");
+tl::unexpected<trace::base::Error> not_started(const char* why) {
+  return trace::base::fail(
+      trace::base::ErrorKind::kFailed,
+      std::string("The program that prepares texts did not start: ") + why + ".");
 }
 
 std::string python_of(const TextProgramOptions& options) {
@@ -68,9 +69,9 @@ bool is_about_the_file(int error) {
          error == ELOOP || error == EISDIR;
 }
 
-tl::unexpected<trace::Error> no_python(const std::string& python, const char* why) {
-  return trace::fail(
-      trace::ErrorKind::kMissing,
+tl::unexpected<trace::base::Error> no_python(const std::string& python, const char* why) {
+  return trace::base::fail(
+      trace::base::ErrorKind::kMissing,
       "Texts are prepared by Hugging Face's own code, which needs Python, but \"" + python +
           "\" cannot be started: " + why +
           ". Install it with this command, then start again: sudo apt-get install -y python3-pip "
@@ -171,13 +172,13 @@ TextProgram::~TextProgram() {
   if (errors_ >= 0) ::close(errors_);
 }
 
-trace::Result<TextProgram> TextProgram::start(const TextProgramOptions& options, int image) {
+trace::base::Result<TextProgram> TextProgram::start(const TextProgramOptions& options, int image) {
   TextProgram program(options, image);
   TRY(program.spawn());
   return program;
 }
 
-trace::Result<void> TextProgram::spawn() {
+trace::base::Result<void> TextProgram::spawn() {
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return not_started(std::strerror(errno));
@@ -204,13 +205,13 @@ trace::Result<void> TextProgram::spawn() {
   return no_python(python, std::strerror(error));
 }
 
-trace::Result<std::string> TextProgram::ask(std::string_view line) {
+trace::base::Result<std::string> TextProgram::ask(std::string_view line) {
   if (process_ < 0) return not_started("it has ended");
   TRY(send(line));
   return receive();
 }
 
-trace::Result<void> TextProgram::send(std::string_view line) {
+trace::base::Result<void> TextProgram::send(std::string_view line) {
   std::string rest = std::string(line) + "\n";
   const timeval patience{.tv_sec = options_.patience.count(), .tv_usec = 0};
   setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -225,7 +226,7 @@ trace::Result<void> TextProgram::send(std::string_view line) {
   return {};
 }
 
-trace::Result<std::string> TextProgram::receive() {
+trace::base::Result<std::string> TextProgram::receive() {
   Progress progress{"", Clock::now(), processor_seconds(),
                     static_cast<double>(options_.patience.count())};
   while (true) {
@@ -281,7 +282,7 @@ double TextProgram::processor_seconds() const {
 }
 
 // Kills it; without a `why`, if it does not leave by itself as it seems to, for reasons it tells.
-trace::Error TextProgram::ended(std::string_view why) {
+trace::base::Error TextProgram::ended(std::string_view why) {
   int status = 0;
   pid_t waited = 0;
   for (int i = 0; why.empty() && waited == 0 && i < kLeavingPolls; ++i) {
@@ -295,7 +296,7 @@ trace::Error TextProgram::ended(std::string_view why) {
   }
   process_ = -1;
   const std::string reason = why.empty() ? reason_of(status) : std::string(why);
-  return {trace::ErrorKind::kFailed, "the program that prepares texts " + reason};
+  return {trace::base::ErrorKind::kFailed, "the program that prepares texts " + reason};
 }
 
 std::string TextProgram::reason_of(int status) const {
@@ -324,4 +325,4 @@ std::string TextProgram::last_words() const {
   return text;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

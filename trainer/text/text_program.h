@@ -13,7 +13,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 // An archive that Python starts, and the packages it needs, as pip is told them.
 extern const std::string_view kTextProgram;
@@ -41,7 +41,7 @@ class TextProgram {
  public:
   // `image`: an open file that the program writes to, whose first bytes say where it is; -1: none.
   // Error kMissing: there is no Python; the message says the command that installs it.
-  static trace::Result<TextProgram> start(const TextProgramOptions& options, int image);
+  static trace::base::Result<TextProgram> start(const TextProgramOptions& options, int image);
   TextProgram(TextProgram&& other) noexcept;
   TextProgram& operator=(TextProgram&&) = delete;
   ~TextProgram();
@@ -51,7 +51,7 @@ class TextProgram {
 
   // A line, and the line it answers with. The error (kFailed) says why there is none: it has ended
   // then, and was not told about where.
-  trace::Result<std::string> ask(std::string_view line);
+  trace::base::Result<std::string> ask(std::string_view line);
   TextPlace place() const;
   std::uint64_t memory_bytes() const { return memory_bytes_; }
 
@@ -65,13 +65,13 @@ class TextProgram {
   };
 
   TextProgram(const TextProgramOptions& options, int image);
-  trace::Result<void> spawn();
-  trace::Result<void> send(std::string_view line);
-  trace::Result<std::string> receive();
+  trace::base::Result<void> spawn();
+  trace::base::Result<void> send(std::string_view line);
+  trace::base::Result<std::string> receive();
   // Why it may not go on.
   std::optional<std::string> check_limits(Progress& progress) const;
   double processor_seconds() const;
-  trace::Error ended(std::string_view why);
+  trace::base::Error ended(std::string_view why);
   std::string reason_of(int status) const;
   std::string last_words() const;
 
@@ -83,4 +83,4 @@ class TextProgram {
   std::string received_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 namespace fs = std::filesystem;
 
@@ -25,8 +25,8 @@ bool is_skipped_folder(const fs::path& folder) {
          name == "__pycache__" || fs::exists(folder / "run.sqlite", ignored);
 }
 
-trace::Result<std::vector<fs::path>> list_folder(const fs::path& folder,
-                                                 std::span<const std::string_view> extensions) {
+trace::base::Result<std::vector<fs::path>> list_folder(
+    const fs::path& folder, std::span<const std::string_view> extensions) {
   std::vector<fs::path> files;
   std::error_code error;
   auto it = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied,
@@ -41,21 +41,22 @@ trace::Result<std::vector<fs::path>> list_folder(const fs::path& folder,
     }
   }
   if (error) {
-    return trace::fail(trace::ErrorKind::kIo, "The folder of text \"" + folder.string() +
-                                                  "\" cannot be read: " + error.message() +
-                                                  ". Check its permissions.");
+    return trace::base::fail(trace::base::ErrorKind::kIo,
+                             "The folder of text \"" + folder.string() + "\" cannot be read: " +
+                                 error.message() + ". Check its permissions.");
   }
   std::ranges::sort(files);
   return files;
 }
 
-trace::Result<std::vector<fs::path>> find_project_text() {
+trace::base::Result<std::vector<fs::path>> find_project_text() {
   const fs::path tree = SHARDLENS_SOURCE_TREE;
   if (!fs::is_directory(tree)) {
-    return trace::fail(trace::ErrorKind::kMissing,
-                       "The project's own text, \"" + tree.string() +
-                           "\", is gone, so data: builtin has nothing to train on. Set data to a "
-                           "text file or a folder of text files.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kMissing,
+        "The project's own text, \"" + tree.string() +
+            "\", is gone, so data: builtin has nothing to train on. Set data to a "
+            "text file or a folder of text files.");
   }
   return list_folder(tree, kProjectExtensions);
 }
@@ -66,7 +67,7 @@ bool is_json(const fs::path& file) {
 
 }  // namespace
 
-trace::Result<TextSource> find_text(const std::string& data) {
+trace::base::Result<TextSource> find_text(const std::string& data) {
   std::error_code error;
   TextSource source;
   if (data == kBuiltinText) {
@@ -78,18 +79,20 @@ trace::Result<TextSource> find_text(const std::string& data) {
   } else if (fs::exists(data, error)) {
     source = {{data}, is_json(data)};
   } else {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       "The text \"" + data +
-                           "\" is not there. Set data to a text file, a folder of text files, or "
-                           "builtin.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "The text \"" + data +
+            "\" is not there. Set data to a text file, a folder of text files, or "
+            "builtin.");
   }
   if (source.files.empty()) {
-    return trace::fail(trace::ErrorKind::kMissing,
-                       "The folder \"" + data +
-                           "\" holds no text files (.txt, .md, .jsonl, source code, …). Put text "
-                           "there or set data to another file or folder.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kMissing,
+        "The folder \"" + data +
+            "\" holds no text files (.txt, .md, .jsonl, source code, …). Put text "
+            "there or set data to another file or folder.");
   }
   return source;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

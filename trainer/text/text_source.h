@@ -7,7 +7,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 // The value of the setting `data` that stands for the project's own text.
 inline constexpr std::string_view kBuiltinText = "builtin";
@@ -23,6 +23,6 @@ struct TextSource {
 // A folder is searched recursively for text extensions; hidden and build folders are left out.
 // Errors: kUsage for a path that is not there, kMissing for a folder without text or project text
 // that is gone.
-trace::Result<TextSource> find_text(const std::string& data);
+trace::base::Result<TextSource> find_text(const std::string& data);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -22,7 +22,7 @@ InspectLayout inspect_layout(const InspectLayoutInput& input) {
   const auto px = [s](float length) { return std::round(length * s); };
   const float width = input.area.w / s, height = input.area.h / s;
   InspectLayout out;
-  Rect rest = input.area;
+  state::Rect rest = input.area;
   if (height >= kHeightForMinimap) {
     out.minimap =
         rest.take_top(px(height < 560 ? kLowMinimapHeight : kMinimapHeight), px(kInspectGap));
@@ -51,4 +51,4 @@ float tabs_share_at(const InspectLayout& layout, float y) {
   return std::clamp(share, kLeastTabsShare, kMostTabsShare);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

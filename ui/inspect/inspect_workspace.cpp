@@ -8,11 +8,11 @@
 #include "ui/kit/widgets.h"
 #include "ui/table/table_tools.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-std::string why_nothing(const Snapshot& snapshot) {
+std::string why_nothing(const state::Snapshot& snapshot) {
   if (snapshot.inspect && !snapshot.inspect->problem.empty()) return snapshot.inspect->problem;
   if (!snapshot.run && !snapshot.inspect && !snapshot.is_loading) {
     return "Choose a run of the ledger in Tune, or drop a trace on the window";
@@ -21,90 +21,94 @@ std::string why_nothing(const Snapshot& snapshot) {
   return "Nothing has been recorded yet";
 }
 
-bool has_rows(const InspectView& view) {
+bool has_rows(const state::InspectView& view) {
   return view.rows && view.rows->end_ns > view.rows->start_ns && !view.rows->rows.empty();
 }
 
-std::string run_key(const InspectView& view) {
+std::string run_key(const state::InspectView& view) {
   return std::filesystem::path(view.run_folder).filename().string();
 }
 
-void draw_nothing(const Theme& theme, const Rect& rect, const Snapshot& snapshot) {
-  const Palette& p = theme.colors();
-  fill(rect, color(p.panel), theme.px(6));
-  outline(rect, color(p.panel_edge), theme.px(6));
+void draw_nothing(const kit::Theme& theme, const state::Rect& rect,
+                  const state::Snapshot& snapshot) {
+  const state::Palette& p = theme.colors();
+  kit::fill(rect, kit::color(p.panel), theme.px(6));
+  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
   const std::string text = why_nothing(snapshot);
   const bool bad = snapshot.inspect && !snapshot.inspect->problem.empty();
   const float width = std::min(rect.w - theme.px(32), theme.px(560));
-  const float height = wrapped_height(theme, Face::kBody, width, text);
-  const float own = std::min(width, text_width(theme, Face::kBody, text));
-  text_wrapped(theme, {rect.center_x() - own / 2, rect.center_y() - height / 2, width, height + 1},
-               Face::kBody, bad ? p.danger : p.text_muted, text);
+  const float height = kit::wrapped_height(theme, kit::Face::kBody, width, text);
+  const float own = std::min(width, kit::text_width(theme, kit::Face::kBody, text));
+  kit::text_wrapped(theme,
+                    {rect.center_x() - own / 2, rect.center_y() - height / 2, width, height + 1},
+                    kit::Face::kBody, bad ? p.danger : p.text_muted, text);
 }
 
 }  // namespace
 
-void InspectWorkspace::follow_run(const InspectView& view) {
+void InspectWorkspace::follow_run(const state::InspectView& view) {
   if (view.run_folder == run_) return;
   run_ = view.run_folder;
   toolbar_.forget_run();
   minimap_.forget_run();
 }
 
-SavePicture InspectWorkspace::timeline_picture() const {
-  return {export_file_name(run_, "timeline", "png"), timeline_area_};
+state::SavePicture InspectWorkspace::timeline_picture() const {
+  return {table::export_file_name(run_, "timeline", "png"), timeline_area_};
 }
 
-SavePicture InspectWorkspace::whole_run_picture() const {
-  return {export_file_name(run_, "whole_run", "png"), whole_run_area_};
+state::SavePicture InspectWorkspace::whole_run_picture() const {
+  return {table::export_file_name(run_, "whole_run", "png"), whole_run_area_};
 }
 
-void InspectWorkspace::draw_splitter(const Theme& theme, const InspectLayout& layout,
-                                     ViewPreferences& preferences) {
-  const Palette& p = theme.colors();
-  const Hit hit = mouse_area(theme, "inspect/splitter", layout.splitter);
+void InspectWorkspace::draw_splitter(const kit::Theme& theme, const InspectLayout& layout,
+                                     state::ViewPreferences& preferences) {
+  const state::Palette& p = theme.colors();
+  const kit::Hit hit = kit::mouse_area(theme, "inspect/splitter", layout.splitter);
   if (hit.hovered || hit.held) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
   if (hit.held) {
     preferences.inspect_tabs_share = tabs_share_at(layout, ImGui::GetIO().MousePos.y);
   }
   const float width = theme.px(36), height = theme.px(3);
-  fill({layout.splitter.center_x() - width / 2, layout.splitter.center_y() - height / 2, width,
-        height},
-       color(hit.hovered || hit.held ? p.text_secondary : p.field_edge), height / 2);
+  kit::fill({layout.splitter.center_x() - width / 2, layout.splitter.center_y() - height / 2, width,
+             height},
+            kit::color(hit.hovered || hit.held ? p.text_secondary : p.field_edge), height / 2);
 }
 
-void InspectWorkspace::use_bookmark_keys(const trace::Bookmarks& bookmarks, Commands& commands) {
+void InspectWorkspace::use_bookmark_keys(const trace::model::Bookmarks& bookmarks,
+                                         state::Commands& commands) {
   TimelineState& state = timeline_.state();
   if (state.mode != TimelineState::Mode::kTime) return;
-  if (key_pressed(Key::kB, false)) {
+  if (kit::key_pressed(kit::Key::kB, false)) {
     const auto reach = static_cast<std::int64_t>(state.window.span_ns() / 200);
     toggle_bookmark(bookmarks, bookmark_here(state, timeline_.cursor_ns()), reach, commands);
   }
   for (const auto& [key, direction] :
-       {std::pair{Key::kLeftBracket, -1}, std::pair{Key::kRightBracket, 1}}) {
-    if (!key_pressed(key)) continue;
+       {std::pair{kit::Key::kLeftBracket, -1}, std::pair{kit::Key::kRightBracket, 1}}) {
+    if (!kit::key_pressed(key)) continue;
     const auto slack = static_cast<std::int64_t>(state.window.span_ns() / 1000) + 1;
     const std::int64_t from = state.window.time_at(0.5) + direction * slack;
-    if (const trace::Bookmark* next = neighbour_bookmark(bookmarks, from, direction)) {
+    if (const trace::model::Bookmark* next = neighbour_bookmark(bookmarks, from, direction)) {
       state.window.center_on(next->time_ns);
     }
   }
 }
 
-void InspectWorkspace::adopt_selection(const Commands& commands, std::size_t first) {
+void InspectWorkspace::adopt_selection(const state::Commands& commands, std::size_t first) {
   TimelineState& state = timeline_.state();
   for (std::size_t i = first; i < commands.size(); ++i) {
-    if (const auto* select = std::get_if<SelectRange>(&commands[i])) {
+    if (const auto* select = std::get_if<state::SelectRange>(&commands[i])) {
       state.selection = TimeInterval{select->range.start_ns, select->range.end_ns};
       state.selected_ranks = select->range.ranks.size();
     }
-    if (std::holds_alternative<ClearRange>(commands[i])) state.selection.reset();
+    if (std::holds_alternative<state::ClearRange>(commands[i])) state.selection.reset();
   }
 }
 
-void InspectWorkspace::list_what_details_search(const Commands& commands, std::size_t first) {
+void InspectWorkspace::list_what_details_search(const state::Commands& commands,
+                                                std::size_t first) {
   for (std::size_t i = first; i < commands.size(); ++i) {
-    if (const auto* find = std::get_if<FindNames>(&commands[i])) {
+    if (const auto* find = std::get_if<state::FindNames>(&commands[i])) {
       toolbar_.search().list(find->pattern);
     }
   }
@@ -119,7 +123,7 @@ void InspectWorkspace::go_to_wanted_view() {
   state.window.show(wanted->start_ns - margin, wanted->end_ns + margin);
 }
 
-void InspectWorkspace::go_to_address(const InspectView& view, Commands& commands) {
+void InspectWorkspace::go_to_address(const state::InspectView& view, state::Commands& commands) {
   if (!wanted_ || wanted_->run != run_key(view)) return;
   TimelineState& state = timeline_.state();
   const std::int64_t start = view.rows->start_ns;
@@ -131,36 +135,38 @@ void InspectWorkspace::go_to_address(const InspectView& view, Commands& commands
     const TimeInterval selected{start + wanted_->selected->from_ns,
                                 start + wanted_->selected->to_ns};
     state.selection = selected;
-    commands.push_back(SelectRange{{selected.start_ns, selected.end_ns, {}}});
+    commands.push_back(state::SelectRange{{selected.start_ns, selected.end_ns, {}}});
   }
   if (!wanted_->tab.empty()) tabs_.show(tab_of_title(wanted_->tab));
   wanted_.reset();
 }
 
-ViewAddress InspectWorkspace::address(const InspectView& view) const {
-  ViewAddress address;
-  address.workspace = kInspectWorkspace;
+state::ViewAddress InspectWorkspace::address(const state::InspectView& view) const {
+  state::ViewAddress address;
+  address.workspace = state::kInspectWorkspace;
   address.run = run_key(view);
   address.tab = tab_title(tabs_.tab());
   if (!view.rows) return address;
   const TimelineState& state = timeline_.state();
   const std::int64_t start = view.rows->start_ns;
   if (!state.window.is_fitted()) {
-    address.shown = AddressRange{state.window.start_ns() - start, state.window.end_ns() - start};
+    address.shown =
+        state::AddressRange{state.window.start_ns() - start, state.window.end_ns() - start};
   }
   if (state.selection) {
     address.selected =
-        AddressRange{state.selection->start_ns - start, state.selection->end_ns - start};
+        state::AddressRange{state.selection->start_ns - start, state.selection->end_ns - start};
   }
   return address;
 }
 
-void InspectWorkspace::draw(const Theme& theme, const Rect& area, const Snapshot& snapshot,
-                            bool keys, ViewPreferences& preferences, Commands& commands) {
-  const InspectView* view = snapshot.inspect.get();
+void InspectWorkspace::draw(const kit::Theme& theme, const state::Rect& area,
+                            const state::Snapshot& snapshot, bool keys,
+                            state::ViewPreferences& preferences, state::Commands& commands) {
+  const state::InspectView* view = snapshot.inspect.get();
   if (view != nullptr && snapshot.run && snapshot.run->figures.info.folder != view->run_folder) {
     // Events and figures come from two workers: those of the run before are not this run's.
-    Snapshot of_run = snapshot;
+    state::Snapshot of_run = snapshot;
     of_run.run.reset();
     return draw(theme, area, of_run, keys, preferences, commands);
   }
@@ -179,7 +185,7 @@ void InspectWorkspace::draw(const Theme& theme, const Rect& area, const Snapshot
   }
   toolbar_.draw(theme, layout.toolbar, *view, timeline_.steps(), timeline_.state(), commands);
   if (keys) use_bookmark_keys(view->bookmarks, commands);
-  const bool escapes = keys && key_pressed(Key::kEscape, false);
+  const bool escapes = keys && kit::key_pressed(kit::Key::kEscape, false);
   if (escapes && toolbar_.search().is_set()) toolbar_.search().drop(commands);
   timeline_.draw(theme, layout.timeline, view->bookmarks, keys, commands);
   const std::size_t before = commands.size();
@@ -193,4 +199,4 @@ void InspectWorkspace::draw(const Theme& theme, const Rect& area, const Snapshot
   go_to_wanted_view();
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

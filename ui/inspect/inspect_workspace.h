@@ -15,13 +15,13 @@
 #include "ui/state/view_address.h"
 #include "ui/state/view_preferences.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class InspectWorkspace {
  public:
   // `area`: below the top bar and its messages. `keys`: the keyboard is the workspace's.
-  void draw(const Theme& theme, const Rect& area, const Snapshot& snapshot, bool keys,
-            ViewPreferences& preferences, Commands& commands);
+  void draw(const kit::Theme& theme, const state::Rect& area, const state::Snapshot& snapshot,
+            bool keys, state::ViewPreferences& preferences, state::Commands& commands);
 
   void show_memory_of(std::int64_t step) { tabs_.show_memory_of(step); }
   TimelineBoard& timeline() { return timeline_; }
@@ -29,29 +29,30 @@ class InspectWorkspace {
   const InspectTabs& tabs() const { return tabs_; }
   void find() { toolbar_.search().focus(); }
   // Shown once the run is there: what an address names.
-  void go_to(const ViewAddress& address) { wanted_ = address; }
-  ViewAddress address(const InspectView& view) const;
+  void go_to(const state::ViewAddress& address) { wanted_ = address; }
+  state::ViewAddress address(const state::InspectView& view) const;
   // As they were drawn last, to be saved as pictures.
-  SavePicture timeline_picture() const;
-  SavePicture whole_run_picture() const;
+  state::SavePicture timeline_picture() const;
+  state::SavePicture whole_run_picture() const;
 
  private:
-  void follow_run(const InspectView& view);
-  void draw_splitter(const Theme& theme, const InspectLayout& layout, ViewPreferences& preferences);
-  void use_bookmark_keys(const trace::Bookmarks& bookmarks, Commands& commands);
+  void follow_run(const state::InspectView& view);
+  void draw_splitter(const kit::Theme& theme, const InspectLayout& layout,
+                     state::ViewPreferences& preferences);
+  void use_bookmark_keys(const trace::model::Bookmarks& bookmarks, state::Commands& commands);
   // What tables ask for in this frame: commands from `first` on, and a part of the run.
-  void adopt_selection(const Commands& commands, std::size_t first);
-  void list_what_details_search(const Commands& commands, std::size_t first);
+  void adopt_selection(const state::Commands& commands, std::size_t first);
+  void list_what_details_search(const state::Commands& commands, std::size_t first);
   void go_to_wanted_view();
-  void go_to_address(const InspectView& view, Commands& commands);
+  void go_to_address(const state::InspectView& view, state::Commands& commands);
 
   TimelineBoard timeline_;
   InspectToolbar toolbar_;
   Minimap minimap_;
   InspectTabs tabs_;
-  std::optional<ViewAddress> wanted_;
+  std::optional<state::ViewAddress> wanted_;
   std::string run_;
-  Rect timeline_area_, whole_run_area_;
+  state::Rect timeline_area_, whole_run_area_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

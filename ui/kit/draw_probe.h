@@ -8,19 +8,19 @@
 
 #include "ui/state/geometry.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 class DrawProbe {
  public:
   struct Text {
     std::string text;
-    Rect rect;      // of the glyphs
-    Rect clip;      // outside of it nothing is seen
-    int layer = 0;  // texts of different layers may lie over each other
+    state::Rect rect;  // of the glyphs
+    state::Rect clip;  // outside of it nothing is seen
+    int layer = 0;     // texts of different layers may lie over each other
   };
   struct Target {
     std::string name;
-    Rect rect;
+    state::Rect rect;
   };
 
   void begin_frame() {
@@ -46,4 +46,4 @@ class DrawProbe {
   int layer = 0;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

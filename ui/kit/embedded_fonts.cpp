@@ -7,7 +7,7 @@ extern const unsigned char shardlens_inter_semibold[], shardlens_inter_semibold_
 extern const unsigned char shardlens_mono_regular[], shardlens_mono_regular_end[];
 }
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 namespace {
 
@@ -28,4 +28,4 @@ EmbeddedFont jetbrains_mono_regular() {
   return between(shardlens_mono_regular, shardlens_mono_regular_end);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

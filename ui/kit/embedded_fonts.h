@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 struct EmbeddedFont {
   const unsigned char* data = nullptr;
@@ -15,4 +15,4 @@ EmbeddedFont inter_medium();
 EmbeddedFont inter_semibold();
 EmbeddedFont jetbrains_mono_regular();
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

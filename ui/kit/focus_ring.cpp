@@ -10,7 +10,7 @@
 #include "ui/kit/keys.h"
 #include "ui/kit/paint.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 namespace {
 
@@ -73,11 +73,11 @@ void FocusRing::move(Way way) {
   const auto controls = reachable();
   const Control* current = find_current(controls);
   if (current == nullptr) return step(1);
-  const Rect from = current->rect;
+  const state::Rect from = current->rect;
   const Control* best = nullptr;
   float nearest = 0;
   for (const Control* control : controls) {
-    const Rect& to = control->rect;
+    const state::Rect& to = control->rect;
     const float across = to.center_x() - from.center_x(), down = to.center_y() - from.center_y();
     const bool sideways = way == Way::kLeft || way == Way::kRight;
     const float ahead =
@@ -126,7 +126,7 @@ void FocusRing::begin_frame(bool keys) {
   }
 }
 
-FocusRing::Visit FocusRing::visit(std::string_view name, const Rect& rect) {
+FocusRing::Visit FocusRing::visit(std::string_view name, const state::Rect& rect) {
   ImGuiWindow* window = ImGui::GetCurrentWindow();
   controls_.push_back({std::string(name), rect, window->RootWindow});
   if (!is_on(name)) return {.left = !left_.empty() && name == left_};
@@ -143,9 +143,9 @@ void FocusRing::end_frame(const Theme& theme) {
   const auto at = std::ranges::find(controls_, name_, &Control::name);
   if (at == controls_.end()) return;
   const float width = std::max(2.0f, theme.px(2));
-  const Rect ring = at->rect.inset(-width, -width);
+  const state::Rect ring = at->rect.inset(-width, -width);
   ImGui::GetForegroundDrawList()->AddRect({ring.x, ring.y}, {ring.right(), ring.bottom()},
                                           color(theme.colors().accent), theme.px(6), 0, width);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

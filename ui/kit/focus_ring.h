@@ -12,7 +12,7 @@
 
 struct ImGuiWindow;
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 struct Theme;
 
@@ -27,7 +27,7 @@ class FocusRing {
     bool activated = false;  // by Enter
     bool left = false;       // in this frame: a field gives up its value
   };
-  Visit visit(std::string_view name, const Rect& rect);
+  Visit visit(std::string_view name, const state::Rect& rect);
   // A field of text got the keyboard by another way: Tab goes on from there.
   void note_field(std::string_view name) { name_ = name; }
   // Behind everything: draws the ring.
@@ -42,7 +42,7 @@ class FocusRing {
  private:
   struct Control {
     std::string name;
-    Rect rect;
+    state::Rect rect;
     const ImGuiWindow* root = nullptr;  // pop-ups and overlays keep the keyboard to themselves
   };
   enum class Way : std::uint8_t { kLeft, kRight, kUp, kDown };
@@ -61,4 +61,4 @@ class FocusRing {
   bool visible_ = false, entered_ = false, activated_ = false, took_key_ = false;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

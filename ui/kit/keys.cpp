@@ -2,7 +2,7 @@
 
 #include <imgui.h>
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 bool key_pressed(Key key, bool repeat) {
   return ImGui::IsKeyPressed(static_cast<int>(key), repeat);
@@ -19,4 +19,4 @@ bool typed(unsigned character) {
   return false;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

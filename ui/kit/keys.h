@@ -2,7 +2,7 @@
 // Interface thread, inside a frame.
 #pragma once
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 enum class Key : int {
   kSpace = 32,
@@ -43,4 +43,4 @@ bool enter_pressed();
 // The character was typed in this frame, whatever keys that takes on this layout.
 bool typed(unsigned character);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

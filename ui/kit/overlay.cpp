@@ -3,14 +3,15 @@
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/keys.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
-Overlay::Overlay(const Theme& theme, const char* id, const Rect& window, const Rect& box)
+Overlay::Overlay(const Theme& theme, const char* id, const state::Rect& window,
+                 const state::Rect& box)
     : theme_(theme),
       box_(box),
       has_popup_(
           ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) {
-  const Palette& p = theme.colors();
+  const state::Palette& p = theme.colors();
   ImGui::SetNextWindowPos({window.x, window.y});
   ImGui::SetNextWindowSize({window.w, window.h});
   if (!has_popup_) ImGui::SetNextWindowFocus();  // it would close the box's own pop-ups
@@ -22,7 +23,8 @@ Overlay::Overlay(const Theme& theme, const char* id, const Rect& window, const R
   ImGui::PopStyleVar();
   if (theme.probe != nullptr) theme.probe->layer += 10;
   fill(window, color(p.window, 0.62f));
-  fill({box.x, box.y + theme.px(6), box.w, box.h}, color(rgb(0x000000), 0.25f), theme.px(10));
+  fill({box.x, box.y + theme.px(6), box.w, box.h}, color(state::rgb(0x000000), 0.25f),
+       theme.px(10));
   fill(box, color(p.popup), theme.px(8));
   outline(box, color(p.field_edge), theme.px(8));
 }
@@ -40,4 +42,4 @@ bool Overlay::wants_to_close() const {
   return outside || key_pressed(Key::kEscape, false);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

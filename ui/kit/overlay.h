@@ -4,11 +4,11 @@
 
 #include "ui/kit/paint.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 class Overlay {
  public:
-  Overlay(const Theme& theme, const char* id, const Rect& window, const Rect& box);
+  Overlay(const Theme& theme, const char* id, const state::Rect& window, const state::Rect& box);
   ~Overlay();
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
@@ -18,8 +18,8 @@ class Overlay {
 
  private:
   const Theme& theme_;
-  Rect box_;
+  state::Rect box_;
   bool has_popup_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

@@ -9,7 +9,7 @@
 #include "ui/kit/draw_probe.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 namespace {
 
@@ -18,7 +18,7 @@ ImDrawList* window_list() { return ImGui::GetWindowDrawList(); }
 // Share of the font's height; Inter and JetBrains Mono both have capitals of 0.73 em.
 constexpr float kCapHeightPerEm = 0.73f;
 
-void note_text(const Theme& theme, const Rect& rect, std::string_view text) {
+void note_text(const Theme& theme, const state::Rect& rect, std::string_view text) {
   if (theme.probe == nullptr) return;
   const ImVec2 low = window_list()->GetClipRectMin(), high = window_list()->GetClipRectMax();
   theme.probe->texts.push_back({std::string(text),
@@ -27,11 +27,11 @@ void note_text(const Theme& theme, const Rect& rect, std::string_view text) {
                                 theme.probe->layer});
 }
 
-float centered_baseline(const Theme& theme, const Rect& box, Face face) {
+float centered_baseline(const Theme& theme, const state::Rect& box, Face face) {
   return std::round(box.center_y() + cap_height(theme, face) / 2);
 }
 
-float aligned_x(const Rect& box, float width, Align align) {
+float aligned_x(const state::Rect& box, float width, Align align) {
   if (align == Align::kRight) return box.right() - width;
   return align == Align::kCenter ? box.center_x() - width / 2 : box.x;
 }
@@ -59,7 +59,7 @@ BrokenLine break_line(const ImFont& font, const char* begin, const char* end, fl
 
 }  // namespace
 
-ImU32 color(Rgb c, float alpha) {
+ImU32 color(state::Rgb c, float alpha) {
   return IM_COL32(c.r, c.g, c.b, static_cast<int>(alpha * 255 + 0.5f));
 }
 
@@ -73,7 +73,8 @@ float cap_height(const Theme& theme, Face face) {
   return theme.font(face)->FontSize / (mono ? 1.32f : 1.2102f) * kCapHeightPerEm;
 }
 
-float text(const Theme& theme, float x, float baseline, Face face, Rgb c, std::string_view text) {
+float text(const Theme& theme, float x, float baseline, Face face, state::Rgb c,
+           std::string_view text) {
   if (text.empty()) return 0;
   ImFont* font = theme.font(face);
   const float width = text_width(theme, face, text);
@@ -85,9 +86,9 @@ float text(const Theme& theme, float x, float baseline, Face face, Rgb c, std::s
   return width;
 }
 
-float text_in(const Theme& theme, const Rect& box, Face face, Rgb c, std::string_view content,
-              Align align) {
-  const std::string shown = elide(
+float text_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb c,
+              std::string_view content, Align align) {
+  const std::string shown = present::elide(
       content, box.w + 0.5f, [&](std::string_view part) { return text_width(theme, face, part); });
   if (shown.empty()) return 0;
   const float width = text_width(theme, face, shown);
@@ -95,8 +96,8 @@ float text_in(const Theme& theme, const Rect& box, Face face, Rgb c, std::string
               shown);
 }
 
-float label_in(const Theme& theme, const Rect& box, Face face, Rgb c, std::string_view content,
-               Align align) {
+float label_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb c,
+               std::string_view content, Align align) {
   const float width = text_width(theme, face, content);
   if (width > box.w) return 0;
   return text(theme, aligned_x(box, width, align), centered_baseline(theme, box, face), face, c,
@@ -112,7 +113,7 @@ float wrapped_height(const Theme& theme, Face face, float width, std::string_vie
   return line_height_of(*font) * static_cast<float>(lines);
 }
 
-float text_wrapped(const Theme& theme, const Rect& box, Face face, Rgb c,
+float text_wrapped(const Theme& theme, const state::Rect& box, Face face, state::Rgb c,
                    std::string_view content) {
   const ImFont* font = theme.font(face);
   const float line_height = line_height_of(*font);
@@ -122,7 +123,7 @@ float text_wrapped(const Theme& theme, const Rect& box, Face face, Rgb c,
   while (cursor < end && y + line_height <= box.bottom() + 0.5f) {
     const BrokenLine part = break_line(*font, cursor, end, box.w);
     const bool last_line = y + 2 * line_height > box.bottom() + 0.5f;
-    const Rect row{box.x, y, box.w, line_height};
+    const state::Rect row{box.x, y, box.w, line_height};
     const char* stop = last_line ? end : part.stop;
     text_in(theme, row, face, c, {cursor, static_cast<std::size_t>(stop - cursor)});
     y += line_height;
@@ -131,7 +132,7 @@ float text_wrapped(const Theme& theme, const Rect& box, Face face, Rgb c,
   return y - box.y;
 }
 
-Clip::Clip(const Rect& rect, bool within) {
+Clip::Clip(const state::Rect& rect, bool within) {
   ImGui::PushClipRect({rect.x, rect.y}, {rect.right(), rect.bottom()}, within);
 }
 Clip::~Clip() { ImGui::PopClipRect(); }
@@ -174,12 +175,12 @@ void pencil(float x, float y, float r, ImU32 c) {
 
 }  // namespace
 
-void fill(const Rect& rect, ImU32 c, float rounding) {
+void fill(const state::Rect& rect, ImU32 c, float rounding) {
   if (rect.empty()) return;
   list()->AddRectFilled({rect.x, rect.y}, {rect.right(), rect.bottom()}, c, rounding);
 }
 
-void outline(const Rect& rect, ImU32 c, float rounding, float thickness) {
+void outline(const state::Rect& rect, ImU32 c, float rounding, float thickness) {
   if (rect.empty()) return;
   list()->AddRect({rect.x, rect.y}, {rect.right(), rect.bottom()}, c, rounding, 0, thickness);
 }
@@ -206,14 +207,14 @@ void dashed_line(const Theme& theme, float x0, float y0, float x1, float y1, ImU
   }
 }
 
-void dashed_outline(const Theme& theme, const Rect& r, ImU32 c) {
+void dashed_outline(const Theme& theme, const state::Rect& r, ImU32 c) {
   dashed_line(theme, r.x, r.y, r.right(), r.y, c);
   dashed_line(theme, r.x, r.bottom(), r.right(), r.bottom(), c);
   dashed_line(theme, r.x, r.y, r.x, r.bottom(), c);
   dashed_line(theme, r.right(), r.y, r.right(), r.bottom(), c);
 }
 
-void hatch(const Theme& theme, const Rect& rect, ImU32 c) {
+void hatch(const Theme& theme, const state::Rect& rect, ImU32 c) {
   if (rect.empty()) return;
   const Clip clip(rect);
   const float gap = std::max(4.0f, theme.px(5));
@@ -262,4 +263,4 @@ void shape(Shape kind, float x, float y, float size, ImU32 c) {
   }
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

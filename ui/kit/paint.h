@@ -5,11 +5,11 @@
 
 #include "ui/kit/theme.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 enum class Align : std::uint8_t { kLeft, kCenter, kRight };
 
-ImU32 color(Rgb c, float alpha = 1);
+ImU32 color(state::Rgb c, float alpha = 1);
 
 // ---- text -------------------------------------------------------------------------------------
 
@@ -17,27 +17,29 @@ float text_width(const Theme& theme, Face face, std::string_view text);
 // Height of capitals above the baseline; texts of different faces share a baseline.
 float cap_height(const Theme& theme, Face face);
 // Draws at a baseline; returns the width.
-float text(const Theme& theme, float x, float baseline, Face face, Rgb c, std::string_view text);
+float text(const Theme& theme, float x, float baseline, Face face, state::Rgb c,
+           std::string_view text);
 // Draws in a box, vertically centred on the capitals; cut with "…" where it is too long, left out
 // where not even that fits. Returns the width drawn.
-float text_in(const Theme& theme, const Rect& box, Face face, Rgb c, std::string_view text,
-              Align align = Align::kLeft);
+float text_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb c,
+              std::string_view text, Align align = Align::kLeft);
 // As text_in(), but left out instead of cut. Returns the width drawn.
-float label_in(const Theme& theme, const Rect& box, Face face, Rgb c, std::string_view text,
-               Align align = Align::kLeft);
+float label_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb c,
+               std::string_view text, Align align = Align::kLeft);
 // Height that text_wrapped() would use if the box were high enough.
 float wrapped_height(const Theme& theme, Face face, float width, std::string_view text);
 // Breaks at spaces; returns the height used. Draws nothing below `box`.
-float text_wrapped(const Theme& theme, const Rect& box, Face face, Rgb c, std::string_view text);
+float text_wrapped(const Theme& theme, const state::Rect& box, Face face, state::Rgb c,
+                   std::string_view text);
 
 // ---- shapes -----------------------------------------------------------------------------------
 
-void fill(const Rect& rect, ImU32 c, float rounding = 0);
-void outline(const Rect& rect, ImU32 c, float rounding = 0, float thickness = 1);
+void fill(const state::Rect& rect, ImU32 c, float rounding = 0);
+void outline(const state::Rect& rect, ImU32 c, float rounding = 0, float thickness = 1);
 void line(float x0, float y0, float x1, float y1, ImU32 c, float thickness = 1);
 void dashed_line(const Theme& theme, float x0, float y0, float x1, float y1, ImU32 c);
-void dashed_outline(const Theme& theme, const Rect& rect, ImU32 c);
-void hatch(const Theme& theme, const Rect& rect, ImU32 c);
+void dashed_outline(const Theme& theme, const state::Rect& rect, ImU32 c);
+void hatch(const Theme& theme, const state::Rect& rect, ImU32 c);
 
 enum class Shape : std::uint8_t {
   kPlay,
@@ -61,10 +63,10 @@ void shape(Shape kind, float center_x, float center_y, float size, ImU32 c);
 class Clip {  // to `rect` until the end of the scope
  public:
   // `within`: also by what clips already; without it, a child may draw in its panel's header.
-  explicit Clip(const Rect& rect, bool within = true);
+  explicit Clip(const state::Rect& rect, bool within = true);
   ~Clip();
   Clip(const Clip&) = delete;
   Clip& operator=(const Clip&) = delete;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

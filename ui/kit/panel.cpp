@@ -1,11 +1,12 @@
 #include "ui/kit/panel.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 float panel_header_height(const Theme& theme) { return theme.px(36); }
 
-Panel::Panel(const Theme& theme, const char* id, const Rect& rect, const PanelOptions& options) {
-  Rect inner = rect;
+Panel::Panel(const Theme& theme, const char* id, const state::Rect& rect,
+             const PanelOptions& options) {
+  state::Rect inner = rect;
   if (!options.plain) {
     fill(rect, color(theme.colors().panel), theme.px(6));
     outline(rect, color(theme.colors().panel_edge), theme.px(6));
@@ -37,4 +38,4 @@ void Panel::content_height(float height) const {
 
 Panel::~Panel() { ImGui::EndChild(); }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

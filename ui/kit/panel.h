@@ -6,7 +6,7 @@
 
 #include "ui/kit/paint.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 struct PanelOptions {
   std::string_view title;
@@ -17,21 +17,21 @@ struct PanelOptions {
 
 class Panel {
  public:
-  Panel(const Theme& theme, const char* id, const Rect& rect, const PanelOptions& options);
+  Panel(const Theme& theme, const char* id, const state::Rect& rect, const PanelOptions& options);
   ~Panel();
   Panel(const Panel&) = delete;
   Panel& operator=(const Panel&) = delete;
 
-  Rect header;  // what is left of the title's row, for legends and tabs
-  Rect body;    // in screen coordinates; scrolled where the panel scrolls
+  state::Rect header;  // what is left of the title's row, for legends and tabs
+  state::Rect body;    // in screen coordinates; scrolled where the panel scrolls
   // Tells a scrolling panel how high its content is.
   void content_height(float height) const;
 
  private:
-  Rect child_;
+  state::Rect child_;
 };
 
 float panel_header_height(const Theme& theme);
 inline constexpr float kPanelPadding = 12;
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

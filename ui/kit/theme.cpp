@@ -8,7 +8,7 @@
 #include <imgui_freetype.h>
 #endif
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 namespace {
 
@@ -53,9 +53,11 @@ FaceSpec spec_of(Face face) {
   return {inter_regular(), 13};
 }
 
-ImVec4 vec(Rgb c, float alpha = 1) { return {c.r / 255.0f, c.g / 255.0f, c.b / 255.0f, alpha}; }
+ImVec4 vec(state::Rgb c, float alpha = 1) {
+  return {c.r / 255.0f, c.g / 255.0f, c.b / 255.0f, alpha};
+}
 
-void apply_colors(ImGuiStyle& style, const Palette& p) {
+void apply_colors(ImGuiStyle& style, const state::Palette& p) {
   auto& c = style.Colors;
   c[ImGuiCol_Text] = vec(p.text);
   c[ImGuiCol_TextDisabled] = vec(p.text_muted);
@@ -130,4 +132,4 @@ void apply_style(const Theme& theme) {
   style.DisplaySafeAreaPadding = {0, 0};
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

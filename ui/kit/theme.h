@@ -8,7 +8,7 @@
 #include "ui/state/geometry.h"
 #include "ui/state/palette.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 class DrawProbe;
 class FocusRing;
@@ -34,15 +34,15 @@ Fonts rebuild_fonts(ImFontAtlas& atlas, float scale);
 
 // What a panel needs to draw: handed down by reference, valid for one frame.
 struct Theme {
-  const Palette* palette = nullptr;
+  const state::Palette* palette = nullptr;
   Fonts fonts{};
   float scale = 1;
-  ThemeKind kind = ThemeKind::kDark;
+  state::ThemeKind kind = state::ThemeKind::kDark;
   bool present = false;
   DrawProbe* probe = nullptr;  // of tests: sees every text and everything that can be clicked
   FocusRing* focus = nullptr;  // of the window: which control has the keyboard
 
-  const Palette& colors() const { return *palette; }
+  const state::Palette& colors() const { return *palette; }
   ImFont* font(Face face) const { return fonts[static_cast<std::size_t>(face)]; }
   // Lengths are given for scale 1, on a grid of 8 with halves; drawn on whole pixels.
   float px(float length) const;
@@ -51,4 +51,4 @@ struct Theme {
 // Colours and metrics of ImGui's own widgets (input fields, pop-ups, scrollbars).
 void apply_style(const Theme& theme);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

@@ -1,6 +1,6 @@
 #include "ui/kit/timeline_quads.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 void QuadBatch::flush() {
   if (count_ == 0) return;
@@ -13,4 +13,4 @@ void QuadBatch::flush() {
   count_ = 0;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

@@ -9,7 +9,7 @@
 
 #include "ui/state/geometry.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 class QuadBatch {
  public:
@@ -23,7 +23,7 @@ class QuadBatch {
     if (count_ == quads_.size()) flush();
     quads_[count_++] = {{x0, y0}, {x1, y1}, color};
   }
-  void add(const Rect& rect, ImU32 color) {
+  void add(const state::Rect& rect, ImU32 color) {
     add(rect.x, rect.y, rect.right(), rect.bottom(), color);
   }
   // Before anything else is to be drawn above.
@@ -63,4 +63,4 @@ class QuadRun {
   ImU32 color_ = 0;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

@@ -6,7 +6,7 @@
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/widgets.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 namespace {
 
@@ -24,19 +24,19 @@ float segments_width(const Theme& theme, std::span<const Segment> segments) {
   return width;
 }
 
-bool draw_segments(const Theme& theme, std::string_view name, const Rect& rect,
+bool draw_segments(const Theme& theme, std::string_view name, const state::Rect& rect,
                    std::span<const Segment> segments, int& chosen) {
-  const Palette& p = theme.colors();
+  const state::Palette& p = theme.colors();
   fill(rect, color(p.field), theme.px(6));
   outline(rect, color(p.field_edge), theme.px(6));
   const int before = chosen;
-  Rect rest = rect;
+  state::Rect rest = rect;
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    const Rect box = rest.take_left(segment_width(theme, segments[i]));
+    const state::Rect box = rest.take_left(segment_width(theme, segments[i]));
     const Hit hit = hit_area(theme, std::string(name) + "/" + std::string(segments[i].label), box);
     const bool active = before == static_cast<int>(i);
     if (active) {
-      fill(box, color(mix(p.field, p.accent, 0.24)), theme.px(6));
+      fill(box, color(state::mix(p.field, p.accent, 0.24)), theme.px(6));
       outline(box, color(p.accent, 0.45f), theme.px(6));
     }
     text_in(theme, box.inset(theme.px(4), 0), Face::kMedium,
@@ -54,13 +54,13 @@ float tick_width(const Theme& theme, std::string_view label) {
          std::ceil(text_width(theme, Face::kBody, label));
 }
 
-bool draw_tick(const Theme& theme, std::string_view name, const Rect& rect, std::string_view label,
-               bool& value) {
-  const Palette& p = theme.colors();
+bool draw_tick(const Theme& theme, std::string_view name, const state::Rect& rect,
+               std::string_view label, bool& value) {
+  const state::Palette& p = theme.colors();
   const Hit hit = hit_area(theme, name, rect);
-  Rect rest = rect;
+  state::Rect rest = rect;
   const float side = theme.px(kTickSide);
-  Rect box = rest.take_left(side, theme.px(kTickGap));
+  state::Rect box = rest.take_left(side, theme.px(kTickGap));
   box = {box.x, std::round(box.center_y() - side / 2), side, side};
   fill(box, color(value ? p.primary : hit.hovered ? p.hover : p.field), theme.px(4));
   if (value) {
@@ -77,21 +77,21 @@ float menu_button_width(const Theme& theme, std::string_view label) {
   return std::ceil(text_width(theme, Face::kMedium, label)) + theme.px(32);
 }
 
-bool draw_menu_button(const Theme& theme, std::string_view name, const Rect& rect,
+bool draw_menu_button(const Theme& theme, std::string_view name, const state::Rect& rect,
                       std::string_view label, std::string_view explanation) {
-  const Palette& p = theme.colors();
+  const state::Palette& p = theme.colors();
   const Hit hit = hit_area(theme, name, rect);
   fill(rect, color(hit.hovered ? p.hover : p.field), theme.px(6));
   outline(rect, color(p.field_edge), theme.px(6));
-  Rect inner = rect.inset(theme.px(9), 0);
-  const Rect mark = inner.take_right(theme.px(8), theme.px(4));
+  state::Rect inner = rect.inset(theme.px(9), 0);
+  const state::Rect mark = inner.take_right(theme.px(8), theme.px(4));
   shape(Shape::kDown, mark.center_x(), mark.center_y(), theme.px(6), color(p.text_muted));
   text_in(theme, inner, Face::kMedium, hit.hovered ? p.text : p.text_secondary, label);
   if (hit.hovered) tooltip(theme, label, explanation);
   return hit.clicked;
 }
 
-MenuScope::MenuScope(const Theme& theme, const char* id, const Rect& anchor, float width,
+MenuScope::MenuScope(const Theme& theme, const char* id, const state::Rect& anchor, float width,
                      float height)
     : theme_(theme), open_(false) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
@@ -108,7 +108,7 @@ MenuScope::MenuScope(const Theme& theme, const char* id, const Rect& anchor, flo
   const float top = y - ImGui::GetScrollY();
   ImGui::SetCursorScreenPos({x, top + height - 1});  // so that a long list scrolls
   ImGui::Dummy({1, 1});
-  area = Rect{x, top, width, height}.inset(theme.px(kMenuPadding), theme.px(kMenuPadding));
+  area = state::Rect{x, top, width, height}.inset(theme.px(kMenuPadding), theme.px(kMenuPadding));
 }
 
 MenuScope::~MenuScope() {
@@ -117,4 +117,4 @@ MenuScope::~MenuScope() {
   ImGui::EndPopup();
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

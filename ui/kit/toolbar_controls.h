@@ -7,7 +7,7 @@
 
 #include "ui/kit/paint.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 struct Segment {
   std::string_view label, explanation;
@@ -15,32 +15,33 @@ struct Segment {
 
 // Choices side by side, one of them chosen; true when the user chose another one.
 float segments_width(const Theme& theme, std::span<const Segment> segments);
-bool draw_segments(const Theme& theme, std::string_view name, const Rect& rect,
+bool draw_segments(const Theme& theme, std::string_view name, const state::Rect& rect,
                    std::span<const Segment> segments, int& chosen);
 
 // A box to tick with its label behind it.
 float tick_width(const Theme& theme, std::string_view label);
-bool draw_tick(const Theme& theme, std::string_view name, const Rect& rect, std::string_view label,
-               bool& value);
+bool draw_tick(const Theme& theme, std::string_view name, const state::Rect& rect,
+               std::string_view label, bool& value);
 
 // A button that opens a menu below it; true when it was clicked.
 float menu_button_width(const Theme& theme, std::string_view label);
-bool draw_menu_button(const Theme& theme, std::string_view name, const Rect& rect,
+bool draw_menu_button(const Theme& theme, std::string_view name, const state::Rect& rect,
                       std::string_view label, std::string_view explanation);
 
 // A pop-up below `anchor`, opened with ImGui::OpenPopup(id); draw into `area` while it is open.
 class MenuScope {
  public:
-  MenuScope(const Theme& theme, const char* id, const Rect& anchor, float width, float height);
+  MenuScope(const Theme& theme, const char* id, const state::Rect& anchor, float width,
+            float height);
   ~MenuScope();
   MenuScope(const MenuScope&) = delete;
   MenuScope& operator=(const MenuScope&) = delete;
   bool is_open() const { return open_; }
-  Rect area;
+  state::Rect area;
 
  private:
   const Theme& theme_;
   bool open_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

@@ -13,20 +13,20 @@
 #include "ui/kit/keys.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 namespace {
 
 struct ButtonColors {
-  Rgb fill, hovered, label, edge;
+  state::Rgb fill, hovered, label, edge;
 };
 
-ButtonColors button_colors(const Palette& p, ButtonKind kind) {
+ButtonColors button_colors(const state::Palette& p, ButtonKind kind) {
   switch (kind) {
     case ButtonKind::kPrimary:
       return {p.primary, p.primary_hover, p.on_primary, p.primary};
     case ButtonKind::kDanger:
-      return {p.danger_field, mix(p.danger_field, p.danger, 0.2), p.on_danger, p.danger};
+      return {p.danger_field, state::mix(p.danger_field, p.danger, 0.2), p.on_danger, p.danger};
     case ButtonKind::kQuiet:
       return {p.field, p.hover, p.text, p.field_edge};
     case ButtonKind::kGhost:
@@ -35,8 +35,8 @@ ButtonColors button_colors(const Palette& p, ButtonKind kind) {
   return {};
 }
 
-void field_surface(const Theme& theme, const Rect& rect, bool hovered, bool changed) {
-  const Palette& p = theme.colors();
+void field_surface(const Theme& theme, const state::Rect& rect, bool hovered, bool changed) {
+  const state::Palette& p = theme.colors();
   fill(rect, color(hovered ? p.hover : p.field), theme.px(5));
   outline(rect, color(changed ? p.changed : p.field_edge), theme.px(5));
 }
@@ -51,13 +51,13 @@ std::string typed_text(const ImGuiInputTextState& state) {
 
 }  // namespace
 
-bool hovers(const Rect& rect) {
+bool hovers(const state::Rect& rect) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   return rect.contains(mouse.x, mouse.y) && ImGui::IsWindowHovered() &&
          ImGui::IsMouseHoveringRect({rect.x, rect.y}, {rect.right(), rect.bottom()});
 }
 
-FieldFocus::FieldFocus(const Theme& theme, std::string_view name, const Rect& rect)
+FieldFocus::FieldFocus(const Theme& theme, std::string_view name, const state::Rect& rect)
     : theme_(theme), name_(name) {
   if (theme.focus == nullptr) return;
   const FocusRing::Visit visit = theme.focus->visit(name, rect);
@@ -88,7 +88,7 @@ void FieldFocus::after() const {
   if (theme_.focus != nullptr && ImGui::IsItemActivated()) theme_.focus->note_field(name_);
 }
 
-Hit mouse_area(const Theme& theme, std::string_view name, const Rect& rect) {
+Hit mouse_area(const Theme& theme, std::string_view name, const state::Rect& rect) {
   Hit hit;
   if (rect.empty()) return hit;
   if (theme.probe != nullptr) theme.probe->targets.push_back({std::string(name), rect});
@@ -106,7 +106,7 @@ Hit mouse_area(const Theme& theme, std::string_view name, const Rect& rect) {
   return hit;
 }
 
-Hit hit_area(const Theme& theme, std::string_view name, const Rect& rect) {
+Hit hit_area(const Theme& theme, std::string_view name, const state::Rect& rect) {
   Hit hit = mouse_area(theme, name, rect);
   if (theme.focus != nullptr && !rect.empty()) {
     hit.clicked |= theme.focus->visit(name, rect).activated;
@@ -118,9 +118,9 @@ float button_width(const Theme& theme, std::string_view label) {
   return text_width(theme, Face::kMedium, label) + theme.px(24);
 }
 
-bool button(const Theme& theme, std::string_view name, const Rect& rect, ButtonKind kind,
+bool button(const Theme& theme, std::string_view name, const state::Rect& rect, ButtonKind kind,
             std::string_view label, bool enabled) {
-  const Palette& p = theme.colors();
+  const state::Palette& p = theme.colors();
   const Hit hit = hit_area(theme, name, rect);
   const ButtonColors c = button_colors(p, kind);
   if (enabled) {
@@ -136,22 +136,22 @@ bool button(const Theme& theme, std::string_view name, const Rect& rect, ButtonK
   return enabled && hit.clicked;
 }
 
-bool icon_button(const Theme& theme, std::string_view name, const Rect& rect, Shape icon,
+bool icon_button(const Theme& theme, std::string_view name, const state::Rect& rect, Shape icon,
                  bool enabled) {
-  const Palette& p = theme.colors();
+  const state::Palette& p = theme.colors();
   const Hit hit = hit_area(theme, name, rect);
   if (hit.hovered && enabled) fill(rect, color(p.hover), theme.px(5));
-  const Rgb ink = !enabled ? p.text_muted : hit.hovered ? p.text : p.text_secondary;
+  const state::Rgb ink = !enabled ? p.text_muted : hit.hovered ? p.text : p.text_secondary;
   shape(icon, rect.center_x(), rect.center_y(), theme.px(11), color(ink));
   return enabled && hit.clicked;
 }
 
-bool checkbox(const Theme& theme, std::string_view name, const Rect& rect, bool& value,
+bool checkbox(const Theme& theme, std::string_view name, const state::Rect& rect, bool& value,
               bool changed) {
-  const Palette& p = theme.colors();
+  const state::Palette& p = theme.colors();
   const Hit hit = hit_area(theme, name, rect);
   const float side = std::min(rect.h, theme.px(16));
-  const Rect box{rect.right() - side, rect.center_y() - side / 2, side, side};
+  const state::Rect box{rect.right() - side, rect.center_y() - side / 2, side, side};
   if (value) {
     fill(box, color(p.primary), theme.px(4));
     shape(Shape::kCheck, box.center_x(), box.center_y(), side * 0.62f, color(p.on_primary));
@@ -165,7 +165,7 @@ bool checkbox(const Theme& theme, std::string_view name, const Rect& rect, bool&
   return hit.clicked;
 }
 
-BareField::BareField(const Theme& theme, const Rect& box) {
+BareField::BareField(const Theme& theme, const state::Rect& box) {
   ImFont* font = theme.font(Face::kMono);
   ImGui::PushFont(font);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
@@ -183,12 +183,12 @@ BareField::~BareField() {
   ImGui::PopFont();
 }
 
-bool input_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& value,
-                 std::string_view unit, bool changed) {
-  const Palette& p = theme.colors();
+bool input_field(const Theme& theme, std::string_view name, const state::Rect& rect,
+                 std::string& value, std::string_view unit, bool changed) {
+  const state::Palette& p = theme.colors();
   if (theme.probe != nullptr) theme.probe->targets.push_back({std::string(name), rect});
   field_surface(theme, rect, hovers(rect), changed);
-  Rect inner = rect.inset(theme.px(8), 0);
+  state::Rect inner = rect.inset(theme.px(8), 0);
   if (!unit.empty()) {
     const float width = label_in(theme, inner, Face::kSmall, p.text_muted, unit, Align::kRight);
     if (width > 0) inner.take_right(width, theme.px(6));
@@ -213,12 +213,12 @@ bool input_field(const Theme& theme, std::string_view name, const Rect& rect, st
   return false;
 }
 
-bool slider(const Theme& theme, std::string_view name, const Rect& rect, float& position,
+bool slider(const Theme& theme, std::string_view name, const state::Rect& rect, float& position,
             bool changed) {
-  const Palette& p = theme.colors();
+  const state::Palette& p = theme.colors();
   const Hit hit = hit_area(theme, name, rect);
   const float knob = theme.px(12), track = theme.px(4);
-  const Rect rail{rect.x, rect.center_y() - track / 2, rect.w, track};
+  const state::Rect rail{rect.x, rect.center_y() - track / 2, rect.w, track};
   bool moved = false;
   if (hit.held && rect.w > knob) {
     const float at = (ImGui::GetIO().MousePos.x - rect.x - knob / 2) / (rect.w - knob);
@@ -239,16 +239,16 @@ namespace {
 
 bool choices_list(const Theme& theme, std::string_view name, std::string& value,
                   std::span<const std::string_view> choices) {
-  const Palette& p = theme.colors();
+  const state::Palette& p = theme.colors();
   const float row_height = theme.px(26);
   bool picked = false;
   for (const std::string_view choice : choices) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const Rect row{at.x, at.y, ImGui::GetContentRegionAvail().x, row_height};
+    const state::Rect row{at.x, at.y, ImGui::GetContentRegionAvail().x, row_height};
     const Hit hit = hit_area(theme, std::string(name) + "/" + std::string(choice), row);
     if (hit.hovered) fill(row, color(p.hover), theme.px(4));
-    Rect inner = row.inset(theme.px(8), 0);
-    const Rect mark = inner.take_left(theme.px(16));
+    state::Rect inner = row.inset(theme.px(8), 0);
+    const state::Rect mark = inner.take_left(theme.px(16));
     if (choice == value) {
       shape(Shape::kCheck, mark.x + theme.px(5), mark.center_y(), theme.px(9), color(p.accent));
     }
@@ -265,7 +265,7 @@ bool choices_list(const Theme& theme, std::string_view name, std::string& value,
 
 bool free_text(const Theme& theme, std::string_view name, std::string& value) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect row{at.x, at.y + theme.px(4), ImGui::GetContentRegionAvail().x, theme.px(26)};
+  const state::Rect row{at.x, at.y + theme.px(4), ImGui::GetContentRegionAvail().x, theme.px(26)};
   const bool changed = input_field(theme, std::string(name) + "/text", row, value, "");
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({row.w, row.h + theme.px(4)});
@@ -275,17 +275,18 @@ bool free_text(const Theme& theme, std::string_view name, std::string& value) {
 
 }  // namespace
 
-bool choice_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& value,
-                  std::span<const std::string_view> choices, bool open, bool changed) {
-  const Palette& p = theme.colors();
+bool choice_field(const Theme& theme, std::string_view name, const state::Rect& rect,
+                  std::string& value, std::span<const std::string_view> choices, bool open,
+                  bool changed) {
+  const state::Palette& p = theme.colors();
   const Hit hit = hit_area(theme, name, rect);
   fill(rect, color(hit.hovered ? p.hover : p.field), theme.px(5));
   outline(rect, color(changed ? p.changed : p.field_edge), theme.px(5));
-  Rect inner = rect.inset(theme.px(8), 0);
-  const Rect arrow = inner.take_right(theme.px(8), theme.px(6));
+  state::Rect inner = rect.inset(theme.px(8), 0);
+  const state::Rect arrow = inner.take_right(theme.px(8), theme.px(6));
   shape(Shape::kDown, arrow.center_x(), arrow.center_y(), theme.px(7), color(p.text_secondary));
   // A path is known by its end.
-  const std::string shown = elide_start(
+  const std::string shown = present::elide_start(
       value, inner.w, [&](std::string_view part) { return text_width(theme, Face::kMono, part); });
   text_in(theme, inner, Face::kMono, changed ? p.changed : p.text, shown);
 
@@ -319,7 +320,7 @@ namespace {
 constexpr float kTooltipWidth = 320;
 
 // Text by ImGui itself: a tooltip grows with what is put into it.
-void wrapped(const Theme& theme, Face face, Rgb c, std::string_view text) {
+void wrapped(const Theme& theme, Face face, state::Rgb c, std::string_view text) {
   if (text.empty()) return;
   ImGui::PushFont(theme.font(face));
   ImGui::PushStyleColor(ImGuiCol_Text, color(c));
@@ -327,7 +328,7 @@ void wrapped(const Theme& theme, Face face, Rgb c, std::string_view text) {
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
   if (theme.probe != nullptr) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
-    const Rect rect{low.x, low.y, high.x - low.x, high.y - low.y};
+    const state::Rect rect{low.x, low.y, high.x - low.x, high.y - low.y};
     theme.probe->texts.push_back({std::string(text), rect, rect, theme.probe->layer});
   }
   ImGui::PopTextWrapPos();
@@ -354,8 +355,9 @@ void TooltipScope::title(std::string_view text) const {
   wrapped(theme_, Face::kStrong, theme_.colors().text, text);
 }
 
-void TooltipScope::row(const Rgb* swatch, std::string_view name, std::string_view value) const {
-  const Palette& p = theme_.colors();
+void TooltipScope::row(const state::Rgb* swatch, std::string_view name,
+                       std::string_view value) const {
+  const state::Palette& p = theme_.colors();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = theme_.px(18);
   const float name_x = swatch != nullptr ? theme_.px(18) : 0;
@@ -363,7 +365,7 @@ void TooltipScope::row(const Rgb* swatch, std::string_view name, std::string_vie
   const float value_width = text_width(theme_, Face::kMono, value);
   const float width = std::max(theme_.px(252), name_x + name_width + theme_.px(24) + value_width);
   if (swatch != nullptr) {
-    const Rect box{at.x, at.y + (height - theme_.px(10)) / 2, theme_.px(10), theme_.px(10)};
+    const state::Rect box{at.x, at.y + (height - theme_.px(10)) / 2, theme_.px(10), theme_.px(10)};
     fill(box, color(*swatch), theme_.px(2));
     if (*swatch == p.idle) outline(box, color(p.idle_edge), theme_.px(2));
   }
@@ -385,9 +387,9 @@ void tooltip(const Theme& theme, std::string_view title, std::string_view body,
   scope.note(source);
 }
 
-void explain(const Theme& theme, const Rect& rect, std::string_view title, std::string_view body,
-             std::string_view source) {
+void explain(const Theme& theme, const state::Rect& rect, std::string_view title,
+             std::string_view body, std::string_view source) {
   if (hovers(rect)) tooltip(theme, title, body, source);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

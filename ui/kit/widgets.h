@@ -7,7 +7,7 @@
 
 #include "ui/kit/paint.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 // What moves a timeline or a chart under the mouse: a notch of the wheel makes it as many times as
 // long; a shorter way with the button down, in pixels, is a click.
@@ -25,9 +25,9 @@ struct Hit {
 
 // A control: reacts to the mouse, and to Enter once Tab or arrows have reached it. `name` is unique
 // within the window.
-Hit hit_area(const Theme& theme, std::string_view name, const Rect& rect);
+Hit hit_area(const Theme& theme, std::string_view name, const state::Rect& rect);
 // A plot, a handle: reacts to where the mouse is, and means nothing without it.
-Hit mouse_area(const Theme& theme, std::string_view name, const Rect& rect);
+Hit mouse_area(const Theme& theme, std::string_view name, const state::Rect& rect);
 
 // Before an input field of ImGui, in its ID scope; `text` is what it is to show. What was typed
 // cannot be undone once the text was changed by others: Dear ImGui 1.86 would undo it in whatever
@@ -38,7 +38,7 @@ void forget_undo(const char* label, const std::string& text);
 // focus comes; once it goes, the text so far is in `text`, and true is returned.
 class FieldFocus {
  public:
-  FieldFocus(const Theme& theme, std::string_view name, const Rect& rect);
+  FieldFocus(const Theme& theme, std::string_view name, const state::Rect& rect);
   bool gave_up(const char* label, std::string* text);  // as forget_undo(), which it calls
   void after() const;                                  // behind it
 
@@ -52,39 +52,40 @@ class FieldFocus {
 // over all of `box`.
 class BareField {
  public:
-  BareField(const Theme& theme, const Rect& box);
+  BareField(const Theme& theme, const state::Rect& box);
   ~BareField();
   BareField(const BareField&) = delete;
   BareField& operator=(const BareField&) = delete;
 };
 
 enum class ButtonKind : std::uint8_t { kPrimary, kQuiet, kDanger, kGhost };
-bool button(const Theme& theme, std::string_view name, const Rect& rect, ButtonKind kind,
+bool button(const Theme& theme, std::string_view name, const state::Rect& rect, ButtonKind kind,
             std::string_view label, bool enabled = true);
-bool icon_button(const Theme& theme, std::string_view name, const Rect& rect, Shape icon,
+bool icon_button(const Theme& theme, std::string_view name, const state::Rect& rect, Shape icon,
                  bool enabled = true);
 float button_width(const Theme& theme, std::string_view label);
 
 // Each returns true when the user changed the value in this frame.
-bool checkbox(const Theme& theme, std::string_view name, const Rect& rect, bool& value,
+bool checkbox(const Theme& theme, std::string_view name, const state::Rect& rect, bool& value,
               bool changed = false);
 // `value` is one of `choices`, or anything else where `open`: then the pop-up has an input field.
-bool choice_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& value,
-                  std::span<const std::string_view> choices, bool open, bool changed = false);
+bool choice_field(const Theme& theme, std::string_view name, const state::Rect& rect,
+                  std::string& value, std::span<const std::string_view> choices, bool open,
+                  bool changed = false);
 // Reports on Enter and when the focus leaves; `unit` stands grey behind the number.
-bool input_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& value,
-                 std::string_view unit, bool changed = false);
+bool input_field(const Theme& theme, std::string_view name, const state::Rect& rect,
+                 std::string& value, std::string_view unit, bool changed = false);
 // `position` in 0..1; true while it is dragged to another one.
-bool slider(const Theme& theme, std::string_view name, const Rect& rect, float& position,
+bool slider(const Theme& theme, std::string_view name, const state::Rect& rect, float& position,
             bool changed = false);
 
 // A titled explanation beside the mouse: `title` strong, `body` wrapped, `source` grey.
 void tooltip(const Theme& theme, std::string_view title, std::string_view body,
              std::string_view source = {});
 // The same for an area that cannot be clicked.
-void explain(const Theme& theme, const Rect& rect, std::string_view title, std::string_view body,
-             std::string_view source = {});
-bool hovers(const Rect& rect);  // the current window is under the mouse, and so is `rect`
+void explain(const Theme& theme, const state::Rect& rect, std::string_view title,
+             std::string_view body, std::string_view source = {});
+bool hovers(const state::Rect& rect);  // the current window is under the mouse, and so is `rect`
 
 // For tooltips with rows of their own.
 class TooltipScope {
@@ -95,11 +96,11 @@ class TooltipScope {
   TooltipScope& operator=(const TooltipScope&) = delete;
   void title(std::string_view text) const;
   // A coloured square, a name and a figure at the right.
-  void row(const Rgb* swatch, std::string_view name, std::string_view value) const;
+  void row(const state::Rgb* swatch, std::string_view name, std::string_view value) const;
   void note(std::string_view text) const;  // grey, wrapped
 
  private:
   const Theme& theme_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

@@ -6,7 +6,7 @@
 
 #include "trace/model/run_origin.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::learn {
 
 namespace {
 
@@ -46,7 +46,7 @@ class Columns {
   std::vector<Column> columns_;
 };
 
-double value_of(const trace::StepFigures& step, LearningCurve curve) {
+double value_of(const trace::analysis::StepFigures& step, LearningCurve curve) {
   switch (curve) {
     case LearningCurve::kLoss:
       return step.loss;
@@ -72,29 +72,29 @@ std::int64_t StepAxis::step_at(double x, double width) const {
   return first + std::llround(share * static_cast<double>(last - first));
 }
 
-StepAxis step_axis(const trace::RunFigures& figures) {
+StepAxis step_axis(const trace::analysis::RunFigures& figures) {
   StepAxis axis;
   if (!figures.steps.empty()) {
     axis.first = figures.steps.front().index;
     axis.last = figures.steps.back().index;
   }
-  const bool goes_on = figures.info.status == trace::RunStatus::kRunning;
-  if (goes_on && trace::has_settings(figures.info) && figures.info.settings.epochs == 0) {
+  const bool goes_on = figures.info.status == trace::model::RunStatus::kRunning;
+  if (goes_on && trace::model::has_settings(figures.info) && figures.info.settings.epochs == 0) {
     axis.last = std::max(axis.last, figures.info.settings.steps - 1);
   }
   axis.last = std::max(axis.last, axis.first + 1);
   return axis;
 }
 
-std::vector<CurvePoint> curve_points(const trace::RunFigures& figures, LearningCurve curve,
-                                     const StepAxis& axis, double width) {
+std::vector<CurvePoint> curve_points(const trace::analysis::RunFigures& figures,
+                                     LearningCurve curve, const StepAxis& axis, double width) {
   Columns columns(axis, width);
   if (curve == LearningCurve::kEvaluation) {
-    for (const trace::Evaluation& each : figures.evaluations) {
+    for (const trace::model::Evaluation& each : figures.evaluations) {
       if (each.step >= axis.first && each.step <= axis.last) columns.add(each.step, each.loss);
     }
   } else {
-    for (const trace::StepFigures& step : figures.steps) {
+    for (const trace::analysis::StepFigures& step : figures.steps) {
       columns.add(step.index, value_of(step, curve));
     }
   }
@@ -121,9 +121,10 @@ std::optional<ValueAxis> value_axis(const std::vector<const std::vector<CurvePoi
   return axis;
 }
 
-const trace::StepFigures* nearest_read_step(const trace::RunFigures& figures, std::int64_t step) {
-  const trace::StepFigures* nearest = nullptr;
-  for (const trace::StepFigures& each : figures.steps) {
+const trace::analysis::StepFigures* nearest_read_step(const trace::analysis::RunFigures& figures,
+                                                      std::int64_t step) {
+  const trace::analysis::StepFigures* nearest = nullptr;
+  for (const trace::analysis::StepFigures& each : figures.steps) {
     if (!std::isfinite(each.loss)) continue;
     if (nearest == nullptr || std::abs(each.index - step) < std::abs(nearest->index - step)) {
       nearest = &each;
@@ -132,18 +133,19 @@ const trace::StepFigures* nearest_read_step(const trace::RunFigures& figures, st
   return nearest;
 }
 
-const trace::Evaluation* evaluation_at(const trace::RunFigures& figures, std::int64_t step) {
-  const trace::Evaluation* found = nullptr;
-  for (const trace::Evaluation& each : figures.evaluations) {
+const trace::model::Evaluation* evaluation_at(const trace::analysis::RunFigures& figures,
+                                              std::int64_t step) {
+  const trace::model::Evaluation* found = nullptr;
+  for (const trace::model::Evaluation& each : figures.evaluations) {
     if (each.step <= step) found = &each;
   }
   return found;
 }
 
-bool has_learning(const trace::RunFigures& figures) {
+bool has_learning(const trace::analysis::RunFigures& figures) {
   return !figures.info.communication_off &&
          std::ranges::any_of(figures.steps,
                              [](const auto& step) { return std::isfinite(step.loss); });
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::learn

@@ -8,7 +8,7 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::learn {
 
 enum class LearningCurve : std::uint8_t { kLoss, kEvaluation, kLearningRate, kGradientNorm };
 
@@ -30,11 +30,11 @@ struct StepAxis {
 };
 // Of all steps that a run will have as far as that is known: the end does not move while it is
 // live.
-StepAxis step_axis(const trace::RunFigures& figures);
+StepAxis step_axis(const trace::analysis::RunFigures& figures);
 
 // Values that are not finite are left out; at most one point per pixel, from left to right.
-std::vector<CurvePoint> curve_points(const trace::RunFigures& figures, LearningCurve curve,
-                                     const StepAxis& axis, double width);
+std::vector<CurvePoint> curve_points(const trace::analysis::RunFigures& figures,
+                                     LearningCurve curve, const StepAxis& axis, double width);
 
 struct ValueAxis {
   double low = 0, high = 1;
@@ -48,10 +48,12 @@ std::optional<ValueAxis> value_axis(const std::vector<const std::vector<CurvePoi
                                     bool from_zero);
 
 // The step nearest to `step` that has a loss that was read; none: no step has.
-const trace::StepFigures* nearest_read_step(const trace::RunFigures& figures, std::int64_t step);
+const trace::analysis::StepFigures* nearest_read_step(const trace::analysis::RunFigures& figures,
+                                                      std::int64_t step);
 // The last evaluation at or before a step.
-const trace::Evaluation* evaluation_at(const trace::RunFigures& figures, std::int64_t step);
+const trace::model::Evaluation* evaluation_at(const trace::analysis::RunFigures& figures,
+                                              std::int64_t step);
 // Whether there is anything to draw: an imported run has no losses.
-bool has_learning(const trace::RunFigures& figures);
+bool has_learning(const trace::analysis::RunFigures& figures);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::learn

@@ -11,7 +11,7 @@
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::learn {
 
 namespace {
 
@@ -33,7 +33,7 @@ std::string value_text(double value, int digits = 4) {
 }
 
 struct Plot {
-  Rect area;
+  state::Rect area;
   ValueAxis axis;
   float y(double value) const {
     return area.bottom() - static_cast<float>(axis.share_of(value)) * area.h;
@@ -41,59 +41,63 @@ struct Plot {
   float x(double pixels) const { return area.x + static_cast<float>(pixels); }
 };
 
-void draw_grid(const Theme& theme, const Plot& plot, float labels, int count) {
-  const Palette& p = theme.colors();
-  for (const double tick : nice_ticks(plot.axis.low, plot.axis.high, count)) {
+void draw_grid(const kit::Theme& theme, const Plot& plot, float labels, int count) {
+  const state::Palette& p = theme.colors();
+  for (const double tick : present::nice_ticks(plot.axis.low, plot.axis.high, count)) {
     const float y = std::round(plot.y(tick));
-    line(plot.area.x, y, plot.area.right(), y, color(p.grid));
+    kit::line(plot.area.x, y, plot.area.right(), y, kit::color(p.grid));
     if (y < plot.area.y + theme.px(5)) continue;  // its label would be cut
-    text_in(theme, {plot.area.x - labels, y - theme.px(7), labels - theme.px(6), theme.px(14)},
-            Face::kMonoSmall, p.text_muted, value_text(tick), Align::kRight);
+    kit::text_in(theme, {plot.area.x - labels, y - theme.px(7), labels - theme.px(6), theme.px(14)},
+                 kit::Face::kMonoSmall, p.text_muted, value_text(tick), kit::Align::kRight);
   }
 }
 
-void draw_curve(const Theme& theme, const Plot& plot, const std::vector<CurvePoint>& points,
-                Rgb c) {
+void draw_curve(const kit::Theme& theme, const Plot& plot, const std::vector<CurvePoint>& points,
+                state::Rgb c) {
   for (const CurvePoint& point : points) {
     if (point.high - point.low <= 0) continue;  // a single value
-    line(plot.x(point.x), plot.y(point.low), plot.x(point.x), plot.y(point.high), color(c, 0.35f));
+    kit::line(plot.x(point.x), plot.y(point.low), plot.x(point.x), plot.y(point.high),
+              kit::color(c, 0.35f));
   }
   for (std::size_t i = 1; i < points.size(); ++i) {
-    line(plot.x(points[i - 1].x), plot.y(points[i - 1].mean), plot.x(points[i].x),
-         plot.y(points[i].mean), color(c), theme.px(kLineWidth));
+    kit::line(plot.x(points[i - 1].x), plot.y(points[i - 1].mean), plot.x(points[i].x),
+              plot.y(points[i].mean), kit::color(c), theme.px(kLineWidth));
   }
   if (points.size() == 1) {
-    shape(Shape::kDot, plot.x(points[0].x), plot.y(points[0].mean), theme.px(5), color(c));
+    kit::shape(kit::Shape::kDot, plot.x(points[0].x), plot.y(points[0].mean), theme.px(5),
+               kit::color(c));
   }
 }
 
-void draw_dots(const Theme& theme, const Plot& plot, const std::vector<CurvePoint>& points, Rgb c) {
+void draw_dots(const kit::Theme& theme, const Plot& plot, const std::vector<CurvePoint>& points,
+               state::Rgb c) {
   for (const CurvePoint& point : points) {
-    shape(Shape::kDot, plot.x(point.x), plot.y(point.mean), theme.px(6), color(c));
+    kit::shape(kit::Shape::kDot, plot.x(point.x), plot.y(point.mean), theme.px(6), kit::color(c));
   }
 }
 
-void draw_step_labels(const Theme& theme, const Rect& area, const StepAxis& axis) {
+void draw_step_labels(const kit::Theme& theme, const state::Rect& area, const StepAxis& axis) {
   const auto span = static_cast<double>(axis.last - axis.first);
   const int count = std::max(2, static_cast<int>(area.w / theme.px(44)));
-  for (const double tick :
-       nice_ticks(static_cast<double>(axis.first), static_cast<double>(axis.last), count)) {
+  for (const double tick : present::nice_ticks(static_cast<double>(axis.first),
+                                               static_cast<double>(axis.last), count)) {
     if (tick != std::floor(tick) || span <= 0) continue;
     const auto step = static_cast<std::int64_t>(tick);
-    const std::string label = format_integer(step);
-    const float width = text_width(theme, Face::kMonoSmall, label);
+    const std::string label = present::format_integer(step);
+    const float width = kit::text_width(theme, kit::Face::kMonoSmall, label);
     const float center = area.x + static_cast<float>(axis.x_of(step, area.w));
     const float x = std::min(std::round(center - width / 2), area.right() - width);
-    text(theme, x, area.bottom() + theme.px(14), Face::kMonoSmall, theme.colors().text_muted,
-         label);
+    kit::text(theme, x, area.bottom() + theme.px(14), kit::Face::kMonoSmall,
+              theme.colors().text_muted, label);
   }
 }
 
-void draw_tooltip(const Theme& theme, const trace::RunFigures& figures, std::int64_t at) {
-  const trace::StepFigures* step = nearest_read_step(figures, at);
+void draw_tooltip(const kit::Theme& theme, const trace::analysis::RunFigures& figures,
+                  std::int64_t at) {
+  const trace::analysis::StepFigures* step = nearest_read_step(figures, at);
   if (step == nullptr) return;
-  const TooltipScope scope(theme);
-  scope.title("Step " + format_integer(step->index));
+  const kit::TooltipScope scope(theme);
+  scope.title("Step " + present::format_integer(step->index));
   scope.row(nullptr, "Loss", value_text(step->loss));
   if (std::isfinite(step->gradient_norm)) {
     scope.row(nullptr, "Gradient norm", value_text(step->gradient_norm));
@@ -102,13 +106,13 @@ void draw_tooltip(const Theme& theme, const trace::RunFigures& figures, std::int
     scope.row(nullptr, "Learning rate", value_text(*step->learning_rate));
   }
   if (const auto* evaluation = evaluation_at(figures, step->index)) {
-    scope.row(nullptr, "Evaluation, after step " + format_integer(evaluation->step),
+    scope.row(nullptr, "Evaluation, after step " + present::format_integer(evaluation->step),
               value_text(evaluation->loss));
     if (std::isfinite(evaluation->perplexity)) {
       scope.row(nullptr, "Perplexity", value_text(evaluation->perplexity));
     }
     if (std::isfinite(evaluation->accuracy)) {
-      scope.row(nullptr, "Accuracy", format_percent(evaluation->accuracy).text());
+      scope.row(nullptr, "Accuracy", present::format_percent(evaluation->accuracy).text());
     }
   }
   scope.note("Loss: mean over all ranks' targets, in nats; gradient norm: before clipping");
@@ -116,29 +120,29 @@ void draw_tooltip(const Theme& theme, const trace::RunFigures& figures, std::int
 
 // Everything that the charts of one run share.
 struct Drawing {
-  const Theme& theme;
-  const Snapshot& snapshot;
-  Commands& commands;
-  const trace::RunFigures& figures;
+  const kit::Theme& theme;
+  const state::Snapshot& snapshot;
+  state::Commands& commands;
+  const trace::analysis::RunFigures& figures;
   StepAxis axis;
 
-  void mark_selected(const Rect& area) const {
+  void mark_selected(const state::Rect& area) const {
     const std::int64_t step = snapshot.run->selected_step;
     if (step < axis.first || step > axis.last) return;
     const float x = std::round(area.x + static_cast<float>(axis.x_of(step, area.w)));
-    line(x, area.y, x, area.bottom(), color(theme.colors().text_muted));
+    kit::line(x, area.y, x, area.bottom(), kit::color(theme.colors().text_muted));
   }
 
-  void react(const std::string& name, const Rect& area) const {
-    const Hit hit = mouse_area(theme, name, area);
+  void react(const std::string& name, const state::Rect& area) const {
+    const kit::Hit hit = kit::mouse_area(theme, name, area);
     if (!hit.hovered) return;
     const std::int64_t at = axis.step_at(ImGui::GetIO().MousePos.x - area.x, area.w);
     draw_tooltip(theme, figures, at);
-    const trace::StepFigures* step = nearest_read_step(figures, at);
-    if (hit.clicked && step != nullptr) commands.push_back(SelectStep{step->index});
+    const trace::analysis::StepFigures* step = nearest_read_step(figures, at);
+    if (hit.clicked && step != nullptr) commands.push_back(state::SelectStep{step->index});
   }
 
-  void draw_loss(Rect area) const {
+  void draw_loss(state::Rect area) const {
     const float labels = theme.px(kLabels);
     area.take_left(labels);
     area.take_bottom(theme.px(16));
@@ -150,26 +154,26 @@ struct Drawing {
     draw_grid(theme, plot, labels, std::max(2, static_cast<int>(area.h / theme.px(30))));
     draw_step_labels(theme, area, axis);
     mark_selected(area);
-    const Clip clip(area.inset(-theme.px(4), -theme.px(4)));
+    const kit::Clip clip(area.inset(-theme.px(4), -theme.px(4)));
     draw_curve(theme, plot, losses, theme.colors().text_secondary);
     draw_curve(theme, plot, evaluations, theme.colors().text);
     draw_dots(theme, plot, evaluations, theme.colors().text);
     react("learning/loss", area);
   }
 
-  void draw_small(Rect area, LearningCurve curve, std::string_view name) const {
-    const Palette& p = theme.colors();
-    Rect title = area.take_top(theme.px(16));
+  void draw_small(state::Rect area, LearningCurve curve, std::string_view name) const {
+    const state::Palette& p = theme.colors();
+    state::Rect title = area.take_top(theme.px(16));
     const float labels = theme.px(kSmallLabels);
     area.take_left(labels);
     area.take_bottom(theme.px(5));  // half of the label of zero
     const auto points = curve_points(figures, curve, axis, area.w);
     if (!points.empty()) {
-      const float used = label_in(theme, title, Face::kMonoSmall, p.text_secondary,
-                                  value_text(points.back().mean, 3), Align::kRight);
+      const float used = kit::label_in(theme, title, kit::Face::kMonoSmall, p.text_secondary,
+                                       value_text(points.back().mean, 3), kit::Align::kRight);
       title.w -= used + theme.px(8);
     }
-    text_in(theme, title, Face::kSmall, p.text_muted, name);
+    kit::text_in(theme, title, kit::Face::kSmall, p.text_muted, name);
     const auto values = value_axis({&points}, true);
     if (!values || area.h < theme.px(8)) return;
     const Plot plot{area, *values};
@@ -180,36 +184,38 @@ struct Drawing {
   }
 };
 
-void draw_legend(const Theme& theme, Rect header, bool evaluates) {
-  const Palette& p = theme.colors();
-  const auto entry = [&](std::string_view name, Rgb c, bool dot) {
-    const float width = theme.px(20) + text_width(theme, Face::kSmall, name);
+void draw_legend(const kit::Theme& theme, state::Rect header, bool evaluates) {
+  const state::Palette& p = theme.colors();
+  const auto entry = [&](std::string_view name, state::Rgb c, bool dot) {
+    const float width = theme.px(20) + kit::text_width(theme, kit::Face::kSmall, name);
     if (width > header.w) return;
-    Rect box = header.take_left(width, theme.px(12));
-    const Rect mark = box.take_left(theme.px(14), theme.px(6));
-    line(mark.x, mark.center_y(), mark.right(), mark.center_y(), color(c), theme.px(kLineWidth));
-    if (dot) shape(Shape::kDot, mark.center_x(), mark.center_y(), theme.px(6), color(c));
-    text_in(theme, box, Face::kSmall, p.text_secondary, name);
+    state::Rect box = header.take_left(width, theme.px(12));
+    const state::Rect mark = box.take_left(theme.px(14), theme.px(6));
+    kit::line(mark.x, mark.center_y(), mark.right(), mark.center_y(), kit::color(c),
+              theme.px(kLineWidth));
+    if (dot)
+      kit::shape(kit::Shape::kDot, mark.center_x(), mark.center_y(), theme.px(6), kit::color(c));
+    kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, name);
   };
   entry("Loss", p.text_secondary, false);
   if (evaluates) entry("Evaluation", p.text, true);
 }
 
 // "lowest 3.412 after step 40"
-std::string best_text(const trace::RunFigures& figures) {
-  const auto* best = trace::best_evaluation(figures.evaluations);
+std::string best_text(const trace::analysis::RunFigures& figures) {
+  const auto* best = trace::analysis::best_evaluation(figures.evaluations);
   if (best == nullptr) return {};
-  return "lowest " + value_text(best->loss) + " after step " + format_integer(best->step);
+  return "lowest " + value_text(best->loss) + " after step " + present::format_integer(best->step);
 }
 
-void draw_learning_charts(const Theme& theme, const Rect& body, const Snapshot& snapshot,
-                          Commands& commands) {
-  const trace::RunFigures& figures = snapshot.run->figures;
+void draw_learning_charts(const kit::Theme& theme, const state::Rect& body,
+                          const state::Snapshot& snapshot, state::Commands& commands) {
+  const trace::analysis::RunFigures& figures = snapshot.run->figures;
   const Drawing drawing{theme, snapshot, commands, figures, step_axis(figures)};
-  Rect rest = body;
+  state::Rect rest = body;
   if (rest.w >= theme.px(kLeastForSmall)) {
-    Rect small = rest.take_right(rest.w * kSmallShare, theme.px(14));
-    const Rect upper = small.take_top((small.h - theme.px(6)) / 2, theme.px(6));
+    state::Rect small = rest.take_right(rest.w * kSmallShare, theme.px(14));
+    const state::Rect upper = small.take_top((small.h - theme.px(6)) / 2, theme.px(6));
     drawing.draw_small(upper, LearningCurve::kLearningRate, "Learning rate");
     drawing.draw_small(small, LearningCurve::kGradientNorm, "Gradient norm");
   }
@@ -218,28 +224,29 @@ void draw_learning_charts(const Theme& theme, const Rect& body, const Snapshot& 
 
 }  // namespace
 
-void draw_learning_wide(const Theme& theme, const Rect& body, const Snapshot& snapshot,
-                        Commands& commands) {
-  const trace::RunFigures& figures = snapshot.run->figures;
-  Rect rest = body;
-  Rect head = rest.take_top(theme.px(18));
-  text_in(theme, head, Face::kSmall, theme.colors().text_muted, best_text(figures), Align::kRight);
+void draw_learning_wide(const kit::Theme& theme, const state::Rect& body,
+                        const state::Snapshot& snapshot, state::Commands& commands) {
+  const trace::analysis::RunFigures& figures = snapshot.run->figures;
+  state::Rect rest = body;
+  state::Rect head = rest.take_top(theme.px(18));
+  kit::text_in(theme, head, kit::Face::kSmall, theme.colors().text_muted, best_text(figures),
+               kit::Align::kRight);
   draw_legend(theme, head, !figures.evaluations.empty());
   draw_learning_charts(theme, rest, snapshot, commands);
 }
 
-void draw_learning_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                         Commands& commands) {
-  const trace::RunFigures& figures = snapshot.run->figures;
+void draw_learning_panel(const kit::Theme& theme, const state::Rect& rect,
+                         const state::Snapshot& snapshot, state::Commands& commands) {
+  const trace::analysis::RunFigures& figures = snapshot.run->figures;
   const std::string note = best_text(figures);
-  const Panel panel(theme, "learning", rect, {.title = "Learning", .note = note});
+  const kit::Panel panel(theme, "learning", rect, {.title = "Learning", .note = note});
   {
-    const Clip header_clip(rect, false);
+    const kit::Clip header_clip(rect, false);
     draw_legend(theme, panel.header, !figures.evaluations.empty());
   }
-  Rect body = panel.body;
+  state::Rect body = panel.body;
   body.take_top(theme.px(2));
   draw_learning_charts(theme, body, snapshot, commands);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::learn

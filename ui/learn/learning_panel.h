@@ -6,13 +6,13 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::learn {
 
 // With a surface and a title of its own.
-void draw_learning_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                         Commands& commands);
+void draw_learning_panel(const kit::Theme& theme, const state::Rect& rect,
+                         const state::Snapshot& snapshot, state::Commands& commands);
 // For whoever has a frame already.
-void draw_learning_wide(const Theme& theme, const Rect& body, const Snapshot& snapshot,
-                        Commands& commands);
+void draw_learning_wide(const kit::Theme& theme, const state::Rect& body,
+                        const state::Snapshot& snapshot, state::Commands& commands);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::learn

@@ -6,10 +6,10 @@
 #include "ui/kit/theme.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::log {
 
-void draw_log(const Theme& theme, const Rect& rect, const Snapshot& snapshot);
-void draw_log_lines(const Theme& theme, const Rect& rect,
-                    std::span<const trace::LogLine* const> lines);
+void draw_log(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot);
+void draw_log_lines(const kit::Theme& theme, const state::Rect& rect,
+                    std::span<const trace::model::LogLine* const> lines);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::log

@@ -8,14 +8,14 @@
 #include "ui/kit/paint.h"
 #include "ui/present/estimate_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::plan {
 
 // `parts` from the left, with `axis` bytes over the whole width; what lies beyond is cut off with a
 // mark at the end.
-void draw_estimate_bar(const Theme& theme, const Rect& rect, std::span<const MemoryPart> parts,
-                       double axis, float strength = 1);
+void draw_estimate_bar(const kit::Theme& theme, const state::Rect& rect,
+                       std::span<const present::MemoryPart> parts, double axis, float strength = 1);
 // A title, each line's figure with its formula under it, and a note.
-void formula_tooltip(const Theme& theme, std::string_view title, std::span<const FormulaLine> lines,
-                     std::string_view note = {});
+void formula_tooltip(const kit::Theme& theme, std::string_view title,
+                     std::span<const present::FormulaLine> lines, std::string_view note = {});
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::plan

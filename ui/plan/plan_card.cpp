@@ -9,9 +9,9 @@
 #include "ui/plan/estimate_draw.h"
 #include "ui/plan/plan_fields.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::plan {
 
-using PlanKind = PlanColumn::Kind;
+using PlanKind = present::PlanColumn::Kind;
 
 namespace {
 
@@ -20,60 +20,68 @@ constexpr float kHighestRow = 50, kRowWithBars = 34;
 constexpr float kCardPadding = 20, kColumnGap = 16, kNarrowGap = 10;
 constexpr float kWidestCard = 1360, kCardMargin = 16;
 
-void draw_card_title(const Theme& theme, Rect row, Commands& commands) {
-  const Palette& p = theme.colors();
-  const Rect close = row.take_right(theme.px(28)).inset(0, (row.h - theme.px(28)) / 2);
-  if (icon_button(theme, "plan/close", close, Shape::kCross)) commands.push_back(ClosePlan{});
-  const float title = text_in(theme, row, Face::kTitle, p.text, "Plan before running");
+void draw_card_title(const kit::Theme& theme, state::Rect row, state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  const state::Rect close = row.take_right(theme.px(28)).inset(0, (row.h - theme.px(28)) / 2);
+  if (kit::icon_button(theme, "plan/close", close, kit::Shape::kCross))
+    commands.push_back(state::ClosePlan{});
+  const float title = kit::text_in(theme, row, kit::Face::kTitle, p.text, "Plan before running");
   row.take_left(title, theme.px(16));
-  label_in(theme, row, Face::kBody, p.text_muted,
-           "Estimated from the settings and the model's shape");
+  kit::label_in(theme, row, kit::Face::kBody, p.text_muted,
+                "Estimated from the settings and the model's shape");
 }
 
 // What would make the chosen strategy fit: a click sets it.
-void draw_remedy(const Theme& theme, Rect row, const trace::Remedy& remedy, Commands& commands) {
-  const Palette& p = theme.colors();
-  const std::string figure = "peak " + bytes_or_zero(remedy.peak_bytes);
-  const Hit hit = hit_area(theme, "plan/remedy/" + remedy.text(), row);
-  if (hit.hovered) fill(row, color(p.hover), theme.px(4));
+void draw_remedy(const kit::Theme& theme, state::Rect row, const trace::predict::Remedy& remedy,
+                 state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  const std::string figure = "peak " + present::bytes_or_zero(remedy.peak_bytes);
+  const kit::Hit hit = kit::hit_area(theme, "plan/remedy/" + remedy.text(), row);
+  if (hit.hovered) kit::fill(row, kit::color(p.hover), theme.px(4));
   row = row.inset(theme.px(8), 0);
-  const Rect set = row.take_left(text_width(theme, Face::kSmall, "Set"), theme.px(12));
-  text_in(theme, set, Face::kSmall, p.accent_text, "Set");
-  const float change = text_in(theme, row, Face::kMonoSmall, p.text_secondary, remedy.text());
+  const state::Rect set =
+      row.take_left(kit::text_width(theme, kit::Face::kSmall, "Set"), theme.px(12));
+  kit::text_in(theme, set, kit::Face::kSmall, p.accent_text, "Set");
+  const float change =
+      kit::text_in(theme, row, kit::Face::kMonoSmall, p.text_secondary, remedy.text());
   row.take_left(change, theme.px(16));
-  label_in(theme, row, Face::kMonoSmall, p.text_muted, figure);
+  kit::label_in(theme, row, kit::Face::kMonoSmall, p.text_muted, figure);
   if (!hit.clicked) return;
-  for (const auto& set_to : remedy.changes) commands.push_back(SetKnob{set_to.knob, set_to.value});
+  for (const auto& set_to : remedy.changes)
+    commands.push_back(state::SetKnob{set_to.knob, set_to.value});
 }
 
-void draw_remedies(const Theme& theme, Rect rect, const PlanCard& card, Commands& commands) {
+void draw_remedies(const kit::Theme& theme, state::Rect rect, const state::PlanCard& card,
+                   state::Commands& commands) {
   if (card.remedies.empty() || rect.h < 2 * theme.px(kCardLine)) return;
   const std::string chosen =
-      trace::chosen<&trace::Settings::sharding_strategy>(card.plan->request.settings);
-  text_in(theme, rect.take_top(theme.px(kCardLine)), Face::kSmall, theme.colors().text_secondary,
-          chosen + " does not fit. Any of these would make it:");
-  for (const trace::Remedy& remedy : card.remedies) {
+      trace::job::chosen<&trace::job::Settings::sharding_strategy>(card.plan->request.settings);
+  kit::text_in(theme, rect.take_top(theme.px(kCardLine)), kit::Face::kSmall,
+               theme.colors().text_secondary,
+               chosen + " does not fit. Any of these would make it:");
+  for (const trace::predict::Remedy& remedy : card.remedies) {
     if (rect.h < theme.px(kCardLine)) return;
     draw_remedy(theme, rect.take_top(theme.px(kCardLine)), remedy, commands);
   }
 }
 
-void draw_card_foot(const Theme& theme, Rect row, const PlanTable& table) {
-  const Palette& p = theme.colors();
+void draw_card_foot(const kit::Theme& theme, state::Rect row, const present::PlanTable& table) {
+  const state::Palette& p = theme.colors();
   const std::string usable =
-      "usable of a GPU: " + bytes_or_zero(static_cast<std::int64_t>(table.usable));
+      "usable of a GPU: " + present::bytes_or_zero(static_cast<std::int64_t>(table.usable));
   if (table.usable <= table.memory_axis) {
-    Rect legend = row.take_right(text_width(theme, Face::kSmall, usable) + theme.px(10));
-    const Rect mark = legend.take_left(theme.px(10));
-    line(mark.x, mark.center_y() - theme.px(7), mark.x, mark.center_y() + theme.px(7),
-         color(p.text), std::max(1.0f, theme.px(1.5f)));
-    text_in(theme, legend, Face::kSmall, p.text_secondary, usable);
+    state::Rect legend =
+        row.take_right(kit::text_width(theme, kit::Face::kSmall, usable) + theme.px(10));
+    const state::Rect mark = legend.take_left(theme.px(10));
+    kit::line(mark.x, mark.center_y() - theme.px(7), mark.x, mark.center_y() + theme.px(7),
+              kit::color(p.text), std::max(1.0f, theme.px(1.5f)));
+    kit::text_in(theme, legend, kit::Face::kSmall, p.text_secondary, usable);
   }
-  text_in(theme, row, Face::kSmall, p.text_muted,
-          "Hover a figure for its formula · click a strategy to choose it for the next run");
+  kit::text_in(theme, row, kit::Face::kSmall, p.text_muted,
+               "Hover a figure for its formula · click a strategy to choose it for the next run");
 }
 
-float remedies_height(const Theme& theme, const PlanCard& card) {
+float remedies_height(const kit::Theme& theme, const state::PlanCard& card) {
   if (card.remedies.empty()) return 0;
   return theme.px(kCardLine) *
          static_cast<float>(std::min<std::size_t>(card.remedies.size(), 4) + 1);
@@ -87,37 +95,38 @@ float PlanCardView::column_x(std::size_t place) const {
   return x;
 }
 
-const std::string& PlanCardView::text_of(const PlanCell& cell) const {
+const std::string& PlanCardView::text_of(const present::PlanCell& cell) const {
   return narrow_ && !cell.brief.empty() ? cell.brief : cell.text;
 }
 
-float PlanCardView::measure(const Theme& theme) {
-  const Face figures = narrow_ ? Face::kMonoSmall : Face::kMono;
+float PlanCardView::measure(const kit::Theme& theme) {
+  const kit::Face figures = narrow_ ? kit::Face::kMonoSmall : kit::Face::kMono;
   const float gap = theme.px(narrow_ ? kNarrowGap : kColumnGap);
   float names = 0;
-  for (const PlanRow& row : table_.rows) {
-    names = std::max(names, text_width(theme, figures, row.strategy));
+  for (const present::PlanRow& row : table_.rows) {
+    names = std::max(names, kit::text_width(theme, figures, row.strategy));
   }
   name_width_ = theme.px(10) + gap + std::ceil(names);
   for (Place& place : places_) {
-    const PlanColumn& column = table_.columns[place.column];
-    float widest = text_width(theme, Face::kSmall, narrow_ ? column.short_title : column.title);
-    for (const PlanRow& row : table_.rows) {
+    const present::PlanColumn& column = table_.columns[place.column];
+    float widest =
+        kit::text_width(theme, kit::Face::kSmall, narrow_ ? column.short_title : column.title);
+    for (const present::PlanRow& row : table_.rows) {
       if (row.cells.empty()) continue;
-      widest = std::max(widest, text_width(theme, figures, text_of(row.cells[place.column])));
+      widest = std::max(widest, kit::text_width(theme, figures, text_of(row.cells[place.column])));
     }
     place.width = std::ceil(widest) + gap;
   }
   return column_x(places_.size());
 }
 
-void PlanCardView::update(const Theme& theme, const std::shared_ptr<const PlanCard>& card,
-                          float width) {
+void PlanCardView::update(const kit::Theme& theme,
+                          const std::shared_ptr<const state::PlanCard>& card, float width) {
   if (card == card_ && width == measured_width_ && theme.scale == measured_scale_) return;
   card_ = card;
   measured_width_ = width;
   measured_scale_ = theme.scale;
-  table_ = card->plan ? plan_table(*card->plan) : PlanTable{};
+  table_ = card->plan ? present::plan_table(*card->plan) : present::PlanTable{};
   places_.clear();
   for (std::size_t i = 0; i < table_.columns.size(); ++i) places_.push_back({i, 0});
   narrow_ = false;
@@ -138,113 +147,119 @@ void PlanCardView::update(const Theme& theme, const std::shared_ptr<const PlanCa
   name_width_ += spare;
 }
 
-void PlanCardView::draw_head_row(const Theme& theme, Rect row) const {
-  const Palette& p = theme.colors();
-  text_in(theme, {row.x + theme.px(10), row.y, name_width_, row.h - theme.px(3)}, Face::kSmall,
-          p.text_muted, "Strategy");
+void PlanCardView::draw_head_row(const kit::Theme& theme, state::Rect row) const {
+  const state::Palette& p = theme.colors();
+  kit::text_in(theme, {row.x + theme.px(10), row.y, name_width_, row.h - theme.px(3)},
+               kit::Face::kSmall, p.text_muted, "Strategy");
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    const PlanColumn& column = table_.columns[places_[i].column];
-    const Rect cell{row.x + column_x(i), row.y, places_[i].width, row.h};
-    const Rect title{cell.x, cell.y, cell.w, cell.h - theme.px(3)};
+    const present::PlanColumn& column = table_.columns[places_[i].column];
+    const state::Rect cell{row.x + column_x(i), row.y, places_[i].width, row.h};
+    const state::Rect title{cell.x, cell.y, cell.w, cell.h - theme.px(3)};
     if (column.kind == PlanKind::kCategory) {
-      const Rgb hue = p.memory[static_cast<std::size_t>(column.category)];
+      const state::Rgb hue = p.memory[static_cast<std::size_t>(column.category)];
       const float line_width = cell.w - theme.px(kNarrowGap);
-      fill({cell.x, cell.bottom() - theme.px(3), line_width, theme.px(3)}, color(hue), 1);
+      kit::fill({cell.x, cell.bottom() - theme.px(3), line_width, theme.px(3)}, kit::color(hue), 1);
     }
-    text_in(theme, title, Face::kSmall, p.text_muted, narrow_ ? column.short_title : column.title);
-    explain(theme, cell, column.title, column.definition);
+    kit::text_in(theme, title, kit::Face::kSmall, p.text_muted,
+                 narrow_ ? column.short_title : column.title);
+    kit::explain(theme, cell, column.title, column.definition);
   }
 }
 
 // Memory under its categories and the peak, against what is usable; bytes under what is sent.
-void PlanCardView::draw_bars(const Theme& theme, const Rect& row, const PlanRow& strategy) const {
-  const Palette& p = theme.colors();
+void PlanCardView::draw_bars(const kit::Theme& theme, const state::Rect& row,
+                             const present::PlanRow& strategy) const {
+  const state::Palette& p = theme.colors();
   const float height = theme.px(8), y = row.bottom() - theme.px(17);
   std::size_t fit = 0, sent = 0;
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (table_.columns[places_[i].column].kind == PlanKind::kFit) fit = i;
     if (table_.columns[places_[i].column].kind == PlanKind::kSent) sent = i;
   }
-  const Rect memory{row.x + column_x(0), y, column_x(fit) - column_x(0) - theme.px(kNarrowGap),
-                    height};
+  const state::Rect memory{row.x + column_x(0), y,
+                           column_x(fit) - column_x(0) - theme.px(kNarrowGap), height};
   draw_estimate_bar(theme, memory, strategy.parts, table_.memory_axis);
   const double share = table_.usable / table_.memory_axis;
   if (share <= 1) {
     const float x = std::round(memory.x + memory.w * static_cast<float>(share));
-    line(x, y - theme.px(4), x, y + height + theme.px(4), color(p.text),
-         std::max(1.0f, theme.px(1.5f)));
+    kit::line(x, y - theme.px(4), x, y + height + theme.px(4), kit::color(p.text),
+              std::max(1.0f, theme.px(1.5f)));
   }
   const float wide = places_[sent].width - theme.px(kNarrowGap);
-  const Rect bar{row.x + column_x(sent), y, wide, height};
-  fill(bar, color(p.field), theme.px(2));
-  fill({bar.x, y, std::round(wide * static_cast<float>(strategy.sent / table_.most_sent)), height},
-       color(p.text_muted), theme.px(2));
+  const state::Rect bar{row.x + column_x(sent), y, wide, height};
+  kit::fill(bar, kit::color(p.field), theme.px(2));
+  kit::fill(
+      {bar.x, y, std::round(wide * static_cast<float>(strategy.sent / table_.most_sent)), height},
+      kit::color(p.text_muted), theme.px(2));
 }
 
 // Figures lie in `line_box`; all of the row's height explains them.
-void PlanCardView::draw_cells(const Theme& theme, const Rect& row, const Rect& line_box,
-                              const PlanRow& strategy) const {
-  const Palette& p = theme.colors();
-  const Face figures = narrow_ ? Face::kMonoSmall : Face::kMono;
+void PlanCardView::draw_cells(const kit::Theme& theme, const state::Rect& row,
+                              const state::Rect& line_box, const present::PlanRow& strategy) const {
+  const state::Palette& p = theme.colors();
+  const kit::Face figures = narrow_ ? kit::Face::kMonoSmall : kit::Face::kMono;
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const std::size_t column = places_[i].column;
-    const PlanCell& cell = strategy.cells[column];
-    const Rect box{row.x + column_x(i), line_box.y, places_[i].width, line_box.h};
-    text_in(theme, box, figures, tone_color(p, cell.tone), text_of(cell));
-    if (hovers({box.x, row.y, box.w, row.h})) {
+    const present::PlanCell& cell = strategy.cells[column];
+    const state::Rect box{row.x + column_x(i), line_box.y, places_[i].width, line_box.h};
+    kit::text_in(theme, box, figures, state::tone_color(p, cell.tone), text_of(cell));
+    if (kit::hovers({box.x, row.y, box.w, row.h})) {
       formula_tooltip(theme, strategy.strategy + ": " + table_.columns[column].title, cell.lines,
                       cell.note);
     }
   }
 }
 
-void PlanCardView::draw_strategy_row(const Theme& theme, const Rect& row, const PlanRow& strategy,
-                                     Commands& commands) const {
-  const Palette& p = theme.colors();
-  const Hit hit = hit_area(theme, "plan/" + strategy.strategy, row);
+void PlanCardView::draw_strategy_row(const kit::Theme& theme, const state::Rect& row,
+                                     const present::PlanRow& strategy,
+                                     state::Commands& commands) const {
+  const state::Palette& p = theme.colors();
+  const kit::Hit hit = kit::hit_area(theme, "plan/" + strategy.strategy, row);
   if (strategy.chosen || hit.hovered) {
-    fill(row, color(strategy.chosen ? p.row_selected : p.hover), theme.px(5));
+    kit::fill(row, kit::color(strategy.chosen ? p.row_selected : p.hover), theme.px(5));
   }
   if (strategy.chosen) {
-    fill({row.x, row.y + theme.px(4), theme.px(3), row.h - theme.px(8)}, color(p.accent), 1);
+    kit::fill({row.x, row.y + theme.px(4), theme.px(3), row.h - theme.px(8)}, kit::color(p.accent),
+              1);
   }
   if (hit.clicked && !strategy.chosen) {
-    commands.push_back(SetKnob{"sharding_strategy", strategy.strategy});
+    commands.push_back(state::SetKnob{"sharding_strategy", strategy.strategy});
   }
   const bool bars = row.h >= theme.px(kRowWithBars);
-  Rect line_box = row;
+  state::Rect line_box = row;
   if (bars) line_box.h = row.h - theme.px(18);
-  const Face figures = narrow_ ? Face::kMonoSmall : Face::kMono;
+  const kit::Face figures = narrow_ ? kit::Face::kMonoSmall : kit::Face::kMono;
   const bool refused = !strategy.refused.empty();
-  const Rect name{row.x + theme.px(10), line_box.y, name_width_ - theme.px(10), line_box.h};
-  text_in(theme, name, figures, refused ? p.text_muted : p.text, strategy.strategy);
-  explain(theme, {row.x, row.y, name_width_, row.h}, strategy.strategy,
-          refused ? strategy.refused : strategy.explanation,
-          refused ? "Refused with these settings" : "Click chooses it for the next run");
+  const state::Rect name{row.x + theme.px(10), line_box.y, name_width_ - theme.px(10), line_box.h};
+  kit::text_in(theme, name, figures, refused ? p.text_muted : p.text, strategy.strategy);
+  kit::explain(theme, {row.x, row.y, name_width_, row.h}, strategy.strategy,
+               refused ? strategy.refused : strategy.explanation,
+               refused ? "Refused with these settings" : "Click chooses it for the next run");
   if (refused) {
-    const Rect why{row.x + name_width_, row.y, row.w - name_width_ - theme.px(8), row.h};
-    text_wrapped(theme, why.inset(0, std::max(0.0f, (row.h - theme.px(32)) / 2)), Face::kSmall,
-                 p.text_muted, "Refused: " + strategy.refused);
+    const state::Rect why{row.x + name_width_, row.y, row.w - name_width_ - theme.px(8), row.h};
+    kit::text_wrapped(theme, why.inset(0, std::max(0.0f, (row.h - theme.px(32)) / 2)),
+                      kit::Face::kSmall, p.text_muted, "Refused: " + strategy.refused);
     return;
   }
   draw_cells(theme, row, line_box, strategy);
   if (bars) draw_bars(theme, row, strategy);
 }
 
-void PlanCardView::draw_table(const Theme& theme, Rect rect, Commands& commands) const {
+void PlanCardView::draw_table(const kit::Theme& theme, state::Rect rect,
+                              state::Commands& commands) const {
   draw_head_row(theme, rect.take_top(theme.px(kCardHead), theme.px(4)));
   const float row_height =
       std::min(theme.px(kHighestRow), std::floor(rect.h / static_cast<float>(table_.rows.size())));
-  for (const PlanRow& row : table_.rows) {
+  for (const present::PlanRow& row : table_.rows) {
     draw_strategy_row(theme, rect.take_top(row_height), row, commands);
   }
 }
 
-void PlanCardView::draw(const Theme& theme, const Rect& window, const Snapshot& snapshot,
-                        Commands& commands) {
+void PlanCardView::draw(const kit::Theme& theme, const state::Rect& window,
+                        const state::Snapshot& snapshot, state::Commands& commands) {
   if (!snapshot.plan) return;
-  const PlanCard& card = *snapshot.plan;
-  const Palette& p = theme.colors();
+  const state::PlanCard& card = *snapshot.plan;
+  const state::Palette& p = theme.colors();
   const float width = std::min(theme.px(kWidestCard), window.w - 2 * theme.px(kCardMargin));
   const float padding = std::min(theme.px(kCardPadding), width * 0.02f);
   update(theme, snapshot.plan, width - 2 * padding);
@@ -254,25 +269,26 @@ void PlanCardView::draw(const Theme& theme, const Rect& window, const Snapshot& 
   const float most = window.h - 2 * theme.px(kCardMargin);
   const float remedies = remedies_height(theme, card);
   const float height = std::min(most, fixed + theme.px(kHighestRow) * rows + remedies);
-  const Rect box{window.center_x() - width / 2, std::round(window.center_y() - height / 2), width,
-                 height};
-  const Overlay overlay(theme, "##plan", window, box);
-  Rect rest = box.inset(padding, padding);
+  const state::Rect box{window.center_x() - width / 2, std::round(window.center_y() - height / 2),
+                        width, height};
+  const kit::Overlay overlay(theme, "##plan", window, box);
+  state::Rect rest = box.inset(padding, padding);
   draw_card_title(theme, rest.take_top(theme.px(kCardTitle)), commands);
   draw_plan_fields(theme, rest.take_top(theme.px(kCardFields)), snapshot, commands);
-  const Rect job = rest.take_top(theme.px(kCardLine), theme.px(4));
-  const Rect foot = rest.take_bottom(theme.px(kCardLine));
+  const state::Rect job = rest.take_top(theme.px(kCardLine), theme.px(4));
+  const state::Rect foot = rest.take_bottom(theme.px(kCardLine));
   if (card.plan) {
-    text_in(theme, job, Face::kSmall, p.text_secondary, plan_job_text(*card.plan));
+    kit::text_in(theme, job, kit::Face::kSmall, p.text_secondary,
+                 present::plan_job_text(*card.plan));
     const float room = rest.h - theme.px(kCardHead + 4) - theme.px(kRowWithBars + 1) * rows;
-    const Rect ways = rest.take_bottom(std::max(0.0f, std::min(remedies, room)));
+    const state::Rect ways = rest.take_bottom(std::max(0.0f, std::min(remedies, room)));
     draw_table(theme, rest, commands);
     draw_remedies(theme, ways, card, commands);
     draw_card_foot(theme, foot, table_);
   } else {
-    text_wrapped(theme, rest, Face::kBody, p.danger, card.problem);
+    kit::text_wrapped(theme, rest, kit::Face::kBody, p.danger, card.problem);
   }
-  if (overlay.wants_to_close()) commands.push_back(ClosePlan{});
+  if (overlay.wants_to_close()) commands.push_back(state::ClosePlan{});
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::plan

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 double nice_step(double span, int count) {
   if (!(span > 0) || count < 1) return 1;
@@ -29,4 +29,4 @@ double nice_binary_step(double span, int count) {
   return std::exp2(std::ceil(std::log2(span / count) - 1e-9));
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

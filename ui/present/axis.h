@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 // 1, 2 or 5 times a power of ten, so that at most `count` steps cover `span`.
 double nice_step(double span, int count);
@@ -12,4 +12,4 @@ std::vector<double> nice_ticks(double low, double high, int count);
 // A power of two, so that at most `count` steps cover `span`: for sizes in binary units.
 double nice_binary_step(double span, int count);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

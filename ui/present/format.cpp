@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <ctime>
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
@@ -113,4 +113,4 @@ std::string elide_middle(std::string_view text, float width, const Measure& meas
   });
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -9,22 +9,22 @@
 
 #include "trace/timeline/words/quantity.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
-using trace::duration_unit;
-using trace::format_bandwidth;
-using trace::format_bytes;
-using trace::format_count;
-using trace::format_duration;
-using trace::format_duration_in;
-using trace::format_integer;
-using trace::format_number;
-using trace::format_percent;
-using trace::format_plain;
-using trace::format_rate;
-using trace::format_signed_percent;
-using trace::kUnknown;
-using trace::Quantity;
+using trace::timeline::duration_unit;
+using trace::timeline::format_bandwidth;
+using trace::timeline::format_bytes;
+using trace::timeline::format_count;
+using trace::timeline::format_duration;
+using trace::timeline::format_duration_in;
+using trace::timeline::format_integer;
+using trace::timeline::format_number;
+using trace::timeline::format_percent;
+using trace::timeline::format_plain;
+using trace::timeline::format_rate;
+using trace::timeline::format_signed_percent;
+using trace::timeline::kUnknown;
+using trace::timeline::Quantity;
 
 std::string format_seconds_left(double seconds);  // "38 s left", "4 min left"
 // Traces of other programs may count from the start of the machine, which is no date.
@@ -41,4 +41,4 @@ std::string elide_start(std::string_view text, float width, const Measure& measu
 // In the middle: names of kernels begin alike and differ at their ends.
 std::string elide_middle(std::string_view text, float width, const Measure& measure);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

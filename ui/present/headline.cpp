@@ -7,7 +7,7 @@
 #include "trace/model/run_origin.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
@@ -17,7 +17,7 @@ Headline make(std::string label, const Quantity& quantity, std::string note, std
           std::move(note),  std::move(definition), std::move(source)};
 }
 
-Headline step_headline(const trace::RunSummary& s, const std::string& source) {
+Headline step_headline(const trace::analysis::RunSummary& s, const std::string& source) {
   std::string note;
   if (s.step_ns.count > 1) {
     const auto unit = duration_unit(s.step_ns.mean);
@@ -29,7 +29,7 @@ Headline step_headline(const trace::RunSummary& s, const std::string& source) {
               source);
 }
 
-Headline exposed_headline(const trace::RunSummary& s, const std::string& source) {
+Headline exposed_headline(const trace::analysis::RunSummary& s, const std::string& source) {
   std::string share, of_step, waits;
   if (s.step_ns.mean > 0) {
     share = format_percent(s.exposed_ns / s.step_ns.mean).text();
@@ -41,9 +41,9 @@ Headline exposed_headline(const trace::RunSummary& s, const std::string& source)
     waits = (share.empty() ? "" : ", ") + waiting + " waiting";
     split = ". Of it " + waiting + " are waiting, before the last rank had come, and " +
             format_duration(s.exposed_ns - *s.exposed_wait_ns).text() + " transfer";
-  } else if (s.exposed_ns > 0 && s.wait_doubt != trace::WaitDoubt::kNone) {
+  } else if (s.exposed_ns > 0 && s.wait_doubt != trace::analysis::WaitDoubt::kNone) {
     split = ". How much of it is waiting for other ranks is not known: " +
-            std::string(to_text(s.wait_doubt));
+            std::string(trace::analysis::to_text(s.wait_doubt));
   }
   Headline out =
       make("Exposed", format_duration(s.exposed_ns), share + of_step + waits,
@@ -57,7 +57,7 @@ Headline exposed_headline(const trace::RunSummary& s, const std::string& source)
   return out;
 }
 
-Headline overlap_headline(const trace::RunSummary& s, const std::string& source) {
+Headline overlap_headline(const trace::analysis::RunSummary& s, const std::string& source) {
   return make("Overlap", format_percent(*s.overlap_fraction), "",
               "Share of communication that runs while computation runs. More is not always better: "
               "compressed gradients lower it although the step gets faster",
@@ -65,7 +65,7 @@ Headline overlap_headline(const trace::RunSummary& s, const std::string& source)
 }
 
 // "operators: …; memory: …" as the recorder wrote it; parts by the name in front of the colon.
-std::vector<std::string> recorded_sources(const trace::RunFigures& figures) {
+std::vector<std::string> recorded_sources(const trace::analysis::RunFigures& figures) {
   std::vector<std::string> parts;
   if (figures.ranks.empty()) return parts;
   std::istringstream all(figures.ranks.front().info.sources);
@@ -79,8 +79,8 @@ std::vector<std::string> recorded_sources(const trace::RunFigures& figures) {
 constexpr std::string_view kMemoryPart = "memory: ";
 constexpr std::string_view kUnnamedSource = "The recording does not name its source";
 
-std::optional<Headline> memory_headline(const trace::RunFigures& figures) {
-  const trace::RankFigures* most = nullptr;
+std::optional<Headline> memory_headline(const trace::analysis::RunFigures& figures) {
+  const trace::analysis::RankFigures* most = nullptr;
   for (const auto& rank : figures.ranks) {
     if (most == nullptr || rank.peak.total_bytes() > most->peak.total_bytes()) most = &rank;
   }
@@ -94,7 +94,7 @@ std::optional<Headline> memory_headline(const trace::RunFigures& figures) {
 
 }  // namespace
 
-std::string time_source(const trace::RunFigures& figures) {
+std::string time_source(const trace::analysis::RunFigures& figures) {
   std::string text;
   for (const std::string& part : recorded_sources(figures)) {
     if (!part.starts_with(kMemoryPart)) text += (text.empty() ? "Sources: " : "; ") + part;
@@ -102,24 +102,24 @@ std::string time_source(const trace::RunFigures& figures) {
   return text.empty() ? std::string(kUnnamedSource) : text;
 }
 
-std::string memory_source(const trace::RunFigures& figures) {
+std::string memory_source(const trace::analysis::RunFigures& figures) {
   for (const std::string& part : recorded_sources(figures)) {
     if (part.starts_with(kMemoryPart)) return "Source: " + part.substr(kMemoryPart.size());
   }
   return std::string(kUnnamedSource);
 }
 
-std::string peak_flops_text(const trace::RunFigures& figures) {
+std::string peak_flops_text(const trace::analysis::RunFigures& figures) {
   if (figures.ranks.empty() || figures.ranks.front().info.peak_flops <= 0) return "not known";
-  const trace::RankInfo& info = figures.ranks.front().info;
+  const trace::model::RankInfo& info = figures.ranks.front().info;
   std::string text = format_plain(info.peak_flops / 1e12) + " TFLOP/s per GPU";
   if (!info.peak_flops_origin.empty()) text += " (" + info.peak_flops_origin + ")";
   return text;
 }
 
-std::vector<Headline> headlines(const trace::RunFigures& figures) {
+std::vector<Headline> headlines(const trace::analysis::RunFigures& figures) {
   std::vector<Headline> out;
-  const trace::RunSummary& s = figures.summary;
+  const trace::analysis::RunSummary& s = figures.summary;
   const std::string source = time_source(figures);
   if (s.steps_measured > 0) {
     out.push_back(step_headline(s, source));
@@ -143,7 +143,7 @@ std::vector<Headline> headlines(const trace::RunFigures& figures) {
   return out;
 }
 
-std::string run_circumstances(const trace::RunInfo& info, bool brief) {
+std::string run_circumstances(const trace::model::RunInfo& info, bool brief) {
   std::string text;
   if (is_date(info.start_ns))
     text = brief ? format_clock(info.start_ns) : format_date(info.start_ns);
@@ -158,13 +158,13 @@ std::string run_circumstances(const trace::RunInfo& info, bool brief) {
   if (!info.imported_from.empty()) {
     add(info.command.empty() ? "imported" : "recorded from outside");
   } else if (!brief) {
-    add(trace::chosen<&trace::Settings::precision>(info.settings));
+    add(trace::job::chosen<&trace::job::Settings::precision>(info.settings));
   }
   return text;
 }
 
-std::string run_title(const trace::RunInfo& info) {
-  return trace::has_settings(info) ? info.settings.model + " · " + info.name : info.name;
+std::string run_title(const trace::model::RunInfo& info) {
+  return trace::model::has_settings(info) ? info.settings.model + " · " + info.name : info.name;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

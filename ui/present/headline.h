@@ -6,7 +6,7 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 struct Headline {
   std::string label;
@@ -18,15 +18,15 @@ struct Headline {
 };
 
 // Step and exposed time lead; a figure without a value is left out.
-std::vector<Headline> headlines(const trace::RunFigures& figures);
+std::vector<Headline> headlines(const trace::analysis::RunFigures& figures);
 
 // How this run's times and its memory were measured, in the words of what recorded them.
-std::string time_source(const trace::RunFigures& figures);
-std::string memory_source(const trace::RunFigures& figures);
+std::string time_source(const trace::analysis::RunFigures& figures);
+std::string memory_source(const trace::analysis::RunFigures& figures);
 // What MFU is measured against: "989 TFLOP/s per GPU (dense bf16, NVIDIA H100 datasheet)".
-std::string peak_flops_text(const trace::RunFigures& figures);
+std::string peak_flops_text(const trace::analysis::RunFigures& figures);
 // "2026-11-20 14:02:11 · 2 ranks on CPU · fp32"; brief: "14:02 · 2 ranks on CPU"
-std::string run_circumstances(const trace::RunInfo& info, bool brief = false);
-std::string run_title(const trace::RunInfo& info);  // "tiny · cap 60"
+std::string run_circumstances(const trace::model::RunInfo& info, bool brief = false);
+std::string run_title(const trace::model::RunInfo& info);  // "tiny · cap 60"
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

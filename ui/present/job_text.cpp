@@ -5,20 +5,20 @@
 #include "trace/model/run_origin.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
-std::string ordinal_of(const Snapshot& snapshot) {
+std::string ordinal_of(const state::Snapshot& snapshot) {
   if (snapshot.ledger) {
-    for (const LedgerRow& row : snapshot.ledger->rows) {
+    for (const state::LedgerRow& row : snapshot.ledger->rows) {
       if (row.name == snapshot.job.run_name && !row.ordinal.empty()) return row.ordinal;
     }
   }
   return snapshot.job.run_name;
 }
 
-StartControls while_running(const Snapshot& snapshot) {
+StartControls while_running(const state::Snapshot& snapshot) {
   StartControls out;
   out.kind = StartControls::Kind::kQueue;
   out.label = "Queue " + next_ordinal(snapshot.ledger.get(), snapshot.job.queued.size());
@@ -28,30 +28,30 @@ StartControls while_running(const Snapshot& snapshot) {
   return out;
 }
 
-std::string lost_text(const trace::RecorderFigures& recorder) {
+std::string lost_text(const trace::analysis::RecorderFigures& recorder) {
   if (recorder.lost <= 0) return "";
   std::string text = format_integer(recorder.lost) +
                      (recorder.lost == 1 ? " record was lost" : " records were lost");
-  for (const trace::Lost& loss : recorder.losses) {
+  for (const trace::model::Lost& loss : recorder.losses) {
     if (loss.reason.empty() || text.find(loss.reason) != std::string::npos) continue;
     text += (text.find(':') == std::string::npos ? ": " : ", ") + loss.reason;
   }
   return text;
 }
 
-ProgressText live_progress(const JobState& job) {
+ProgressText live_progress(const state::JobState& job) {
   ProgressText out;
   out.fraction =
       job.steps > 0
           ? std::clamp(static_cast<float>(job.step) / static_cast<float>(job.steps), 0.0f, 1.0f)
           : 0;
-  if (job.phase == JobPhase::kStarting) {
+  if (job.phase == state::JobPhase::kStarting) {
     out.left = "starting ranks…";
   } else {
     out.left = "step " + format_integer(job.step);
     if (job.steps > 0) out.left += " of " + format_integer(job.steps);
-    out.right =
-        job.phase == JobPhase::kStopping ? "stopping…" : format_seconds_left(job.seconds_left);
+    out.right = job.phase == state::JobPhase::kStopping ? "stopping…"
+                                                        : format_seconds_left(job.seconds_left);
   }
   return out;
 }
@@ -62,7 +62,7 @@ std::string steps_text(std::int64_t steps) {
   return format_integer(steps) + (steps == 1 ? " step" : " steps");
 }
 
-std::string recorder_text(const trace::RecorderFigures& recorder) {
+std::string recorder_text(const trace::analysis::RecorderFigures& recorder) {
   std::string text = recorder.events ? format_integer(*recorder.events) + " events" : "";
   if (recorder.bytes_on_disk > 0) {
     text += (text.empty() ? "" : " in ") +
@@ -80,10 +80,10 @@ std::string recorder_text(const trace::RecorderFigures& recorder) {
   return text + (recorder.lost == 0 ? "none" : format_integer(recorder.lost)) + " lost";
 }
 
-std::vector<std::string> device_lines(const trace::RunFigures& figures) {
+std::vector<std::string> device_lines(const trace::analysis::RunFigures& figures) {
   std::vector<std::string> lines;
   for (const auto& rank : figures.ranks) {
-    const trace::RankInfo& info = rank.info;
+    const trace::model::RankInfo& info = rank.info;
     if (!info.device.starts_with("cuda")) continue;
     std::string line = info.device_name.empty() ? info.device : info.device_name;
     if (!info.versions.empty()) line += "; " + info.versions;
@@ -96,26 +96,26 @@ std::vector<std::string> device_lines(const trace::RunFigures& figures) {
   return lines;
 }
 
-std::string next_ordinal(const Ledger* ledger, std::size_t queued) {
+std::string next_ordinal(const state::Ledger* ledger, std::size_t queued) {
   const std::int64_t next = ledger == nullptr ? 1 : ledger->next_number;
   return "run " + std::to_string(next + static_cast<std::int64_t>(queued));
 }
 
-StartControls start_controls(const Snapshot& snapshot) {
+StartControls start_controls(const state::Snapshot& snapshot) {
   StartControls out;
   using Kind = StartControls::Kind;
   switch (snapshot.trainer.state) {
-    case TrainerSetup::State::kInstalling:
+    case state::TrainerSetup::State::kInstalling:
       return {Kind::kInstalling, "Setting up the trainer", snapshot.trainer.message, "", false};
-    case TrainerSetup::State::kFailed:
+    case state::TrainerSetup::State::kFailed:
       return {Kind::kInstallFailed, "Try the set-up again", snapshot.trainer.message, "", true};
-    case TrainerSetup::State::kNotWanted:
+    case state::TrainerSetup::State::kNotWanted:
       return {Kind::kViewerOnly, "Viewer only",
               "This build has no trainer; recorded runs can be replayed", "", false};
-    case TrainerSetup::State::kReady:
+    case state::TrainerSetup::State::kReady:
       break;
   }
-  if (snapshot.job.phase != JobPhase::kNone) return while_running(snapshot);
+  if (snapshot.job.phase != state::JobPhase::kNone) return while_running(snapshot);
   out.label = "Start " + next_ordinal(snapshot.ledger.get());
   out.detail = snapshot.knobs.next_name;
   out.enabled = snapshot.knobs.problems.empty();
@@ -124,12 +124,13 @@ StartControls start_controls(const Snapshot& snapshot) {
 
 namespace {
 
-ProgressText recorded_progress(const trace::RunFigures& figures) {
+ProgressText recorded_progress(const trace::analysis::RunFigures& figures) {
   ProgressText out;
   const std::int64_t done = figures.summary.steps_executed;
-  const trace::Settings& settings = figures.info.settings;
+  const trace::job::Settings& settings = figures.info.settings;
   out.left = "step " + format_integer(done);
-  if (!trace::has_settings(figures.info) || settings.epochs > 0 || settings.steps <= 0) return out;
+  if (!trace::model::has_settings(figures.info) || settings.epochs > 0 || settings.steps <= 0)
+    return out;
   out.left += " of " + format_integer(settings.steps);
   out.fraction = static_cast<float>(done) / static_cast<float>(settings.steps);
   return out;
@@ -137,27 +138,27 @@ ProgressText recorded_progress(const trace::RunFigures& figures) {
 
 }  // namespace
 
-ProgressText progress_text(const Snapshot& snapshot) {
-  if (snapshot.job.phase != JobPhase::kNone) return live_progress(snapshot.job);
+ProgressText progress_text(const state::Snapshot& snapshot) {
+  if (snapshot.job.phase != state::JobPhase::kNone) return live_progress(snapshot.job);
   ProgressText out;
   if (!snapshot.run) return out;
-  const trace::RunFigures& figures = snapshot.run->figures;
+  const trace::analysis::RunFigures& figures = snapshot.run->figures;
   switch (figures.info.status) {
-    case trace::RunStatus::kDone:
+    case trace::model::RunStatus::kDone:
       out.left = "done";
       break;
-    case trace::RunStatus::kStopped:
+    case trace::model::RunStatus::kStopped:
       out.left = "stopped";
       break;
-    case trace::RunStatus::kIncomplete:
+    case trace::model::RunStatus::kIncomplete:
       out.left = "incomplete";
       out.failed = true;
       break;
-    case trace::RunStatus::kFailed:
+    case trace::model::RunStatus::kFailed:
       out.left = "failed";
       out.failed = true;
       break;
-    case trace::RunStatus::kRunning:
+    case trace::model::RunStatus::kRunning:
       // Replayed, or started by another program.
       if (snapshot.run->is_live) return recorded_progress(figures);
       out.left = "unfinished";
@@ -173,17 +174,17 @@ ProgressText progress_text(const Snapshot& snapshot) {
   return out;
 }
 
-std::vector<Message> messages(const Snapshot& snapshot) {
+std::vector<Message> messages(const state::Snapshot& snapshot) {
   std::vector<Message> out;
   if (!snapshot.notice.empty()) {
     out.push_back({snapshot.notice, snapshot.notice_is_error, !snapshot.notice_is_error});
   }
   if (snapshot.run) {
-    const RunView& run = *snapshot.run;
-    if (!run.diagnosis.empty() && run.figures.info.status != trace::RunStatus::kFailed) {
+    const state::RunView& run = *snapshot.run;
+    if (!run.diagnosis.empty() && run.figures.info.status != trace::model::RunStatus::kFailed) {
       out.push_back({run.diagnosis, true});
     }
-    if (run.figures.info.status == trace::RunStatus::kIncomplete) {
+    if (run.figures.info.status == trace::model::RunStatus::kIncomplete) {
       out.push_back({"Incomplete: " + run.figures.info.reason, true});
     }
     const std::string lost = lost_text(run.figures.recorder);
@@ -197,4 +198,4 @@ std::vector<Message> messages(const Snapshot& snapshot) {
   return out;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

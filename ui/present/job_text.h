@@ -5,7 +5,7 @@
 
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 struct StartControls {
   enum class Kind { kStart, kQueue, kInstalling, kInstallFailed, kViewerOnly } kind = Kind::kStart;
@@ -14,10 +14,10 @@ struct StartControls {
   std::string stop_and_start;  // the second button while a job runs; "" for none
   bool enabled = true;         // false: a setting has a problem
 };
-StartControls start_controls(const Snapshot& snapshot);
+StartControls start_controls(const state::Snapshot& snapshot);
 
 // "run 5": the ordinal that the next run will have, behind those that wait.
-std::string next_ordinal(const Ledger* ledger, std::size_t queued = 0);
+std::string next_ordinal(const state::Ledger* ledger, std::size_t queued = 0);
 
 struct ProgressText {
   float fraction = -1;  // -1: no bar
@@ -27,15 +27,15 @@ struct ProgressText {
   bool failed = false;
 };
 std::string steps_text(std::int64_t steps);  // "1 step", "1,200 steps"
-ProgressText progress_text(const Snapshot& snapshot);
+ProgressText progress_text(const state::Snapshot& snapshot);
 
 // The GPUs of a run with driver, CUDA, NCCL and what links them, each kind once: "NVIDIA H100;
 // driver 580.95.05, …; linked by NVLink 4, 18 links, 450 GB/s at most". None of a run on the CPU.
-std::vector<std::string> device_lines(const trace::RunFigures& figures);
+std::vector<std::string> device_lines(const trace::analysis::RunFigures& figures);
 
 // What recording did: "12,340 events in 1.2 MiB; recording makes steps about 0.8 % longer,
 // estimated; none lost"
-std::string recorder_text(const trace::RecorderFigures& recorder);
+std::string recorder_text(const trace::analysis::RecorderFigures& recorder);
 
 // All lines above the workspace, most pressing first.
 struct Message {
@@ -43,6 +43,6 @@ struct Message {
   bool is_error = false;
   bool is_answer = false;  // what came of the last command, and it went well
 };
-std::vector<Message> messages(const Snapshot& snapshot);
+std::vector<Message> messages(const state::Snapshot& snapshot);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

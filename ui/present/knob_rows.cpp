@@ -6,41 +6,41 @@
 #include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
-using trace::Knob;
+using trace::job::Knob;
 
-KnobRow row_of(const Knob& knob, const KnobDraft& draft) {
+KnobRow row_of(const Knob& knob, const state::KnobDraft& draft) {
   KnobRow row;
   row.group = knob.group;
   row.knob = &knob;
   row.control = control_of(knob);
-  row.value = trace::value_text(draft.next, knob);
-  const std::string before = trace::value_text(draft.baseline, knob);
+  row.value = trace::job::value_text(draft.next, knob);
+  const std::string before = trace::job::value_text(draft.baseline, knob);
   row.changed = before != row.value;
   if (row.changed) {
     row.before = (draft.baseline_name.empty() ? "default" : draft.baseline_name) + ": " + before;
   }
   if (knob.name == "sharding_strategy") {
-    row.note = std::string(trace::strategy_traits(draft.next.sharding_strategy).explanation);
+    row.note = std::string(trace::job::strategy_traits(draft.next.sharding_strategy).explanation);
   }
-  for (const trace::SettingProblem& problem : draft.problems) {
+  for (const trace::job::SettingProblem& problem : draft.problems) {
     if (problem.knob == knob.name) row.problem = problem.message;
   }
   return row;
 }
 
-void add_group(std::vector<KnobRow>& out, trace::KnobGroup group, const KnobDraft& draft,
-               bool unfolded) {
+void add_group(std::vector<KnobRow>& out, trace::job::KnobGroup group,
+               const state::KnobDraft& draft, bool unfolded) {
   std::vector<KnobRow> essential, rest;
   int hidden = 0;
-  for (const Knob& knob : trace::knobs()) {
+  for (const Knob& knob : trace::job::knobs()) {
     if (knob.group != group) continue;
     KnobRow row = row_of(knob, draft);
     // What the strategy does not obey is out of the way, unless it stops the run.
-    if (!trace::applies(knob, draft.next.sharding_strategy) && row.problem.empty()) continue;
+    if (!trace::job::applies(knob, draft.next.sharding_strategy) && row.problem.empty()) continue;
     if (knob.essential) {
       essential.push_back(std::move(row));
     } else if (unfolded || row.changed || !row.problem.empty()) {
@@ -73,23 +73,24 @@ void add_group(std::vector<KnobRow>& out, trace::KnobGroup group, const KnobDraf
 }
 
 bool is_integer(const Knob& knob) {
-  return std::holds_alternative<std::int64_t trace::Settings::*>(knob.member);
+  return std::holds_alternative<std::int64_t trace::job::Settings::*>(knob.member);
 }
 
 }  // namespace
 
 KnobControl control_of(const Knob& knob) {
-  const std::string_view type = trace::type_name(knob);
+  const std::string_view type = trace::job::type_name(knob);
   if (type == "bool") return KnobControl::kCheckbox;
   if (!knob.choices.empty()) return KnobControl::kChoice;
   if (knob.logarithmic && knob.essential && !knob.may_be_auto) return KnobControl::kSliderInput;
   return KnobControl::kInput;
 }
 
-std::vector<KnobRow> knob_rows(const KnobDraft& draft, const UnfoldedGroups& unfolded) {
+std::vector<KnobRow> knob_rows(const state::KnobDraft& draft, const UnfoldedGroups& unfolded) {
   std::vector<KnobRow> out;
-  for (int i = 0; i < trace::kKnobGroupCount; ++i) {
-    add_group(out, static_cast<trace::KnobGroup>(i), draft, unfolded[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < trace::job::kKnobGroupCount; ++i) {
+    add_group(out, static_cast<trace::job::KnobGroup>(i), draft,
+              unfolded[static_cast<std::size_t>(i)]);
   }
   return out;
 }
@@ -121,8 +122,8 @@ std::string slider_text(const Knob& knob, float position) {
   return format_plain(value);
 }
 
-std::string change_summary(const KnobDraft& draft) {
-  const auto changes = trace::differing_knobs(draft.baseline, draft.next);
+std::string change_summary(const state::KnobDraft& draft) {
+  const auto changes = trace::job::differing_knobs(draft.baseline, draft.next);
   if (changes.empty()) return "";
   const std::string against = draft.baseline_name.empty() ? "the defaults" : draft.baseline_name;
   if (changes.size() == 1) return "1 change against " + against;
@@ -130,4 +131,4 @@ std::string change_summary(const KnobDraft& draft) {
          ": their effects cannot be told apart";
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

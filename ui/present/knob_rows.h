@@ -10,14 +10,14 @@
 #include "trace/job/settings/settings.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 enum class KnobControl : std::uint8_t { kCheckbox, kChoice, kInput, kSliderInput };
 
 struct KnobRow {
   enum class Kind : std::uint8_t { kHeading, kKnob, kMore, kStrategies } kind = Kind::kKnob;
-  trace::KnobGroup group = trace::KnobGroup::kModelAndData;
-  const trace::Knob* knob = nullptr;
+  trace::job::KnobGroup group = trace::job::KnobGroup::kModelAndData;
+  const trace::job::Knob* knob = nullptr;
   KnobControl control = KnobControl::kInput;
   bool changed = false;  // against the baseline
   std::string value;     // as in YAML
@@ -27,25 +27,25 @@ struct KnobRow {
   int hidden = 0;        // of kMore: how many rows unfold; 0: they fold
 };
 
-using UnfoldedGroups = std::array<bool, trace::kKnobGroupCount>;
+using UnfoldedGroups = std::array<bool, trace::job::kKnobGroupCount>;
 
 // Essential knobs of every group first; of the others only those that changed or have a problem,
 // until their group is unfolded. Behind the strategy stands a row for what each would need.
-std::vector<KnobRow> knob_rows(const KnobDraft& draft, const UnfoldedGroups& unfolded);
+std::vector<KnobRow> knob_rows(const state::KnobDraft& draft, const UnfoldedGroups& unfolded);
 
-KnobControl control_of(const trace::Knob& knob);
+KnobControl control_of(const trace::job::Knob& knob);
 
 // Position 0..1 of a number on its slider; logarithmic where the knob is.
-float slider_position(const trace::Knob& knob, double value);
+float slider_position(const trace::job::Knob& knob, double value);
 // The number at a position: two significant digits, integers where the knob holds integers.
-std::string slider_text(const trace::Knob& knob, float position);
+std::string slider_text(const trace::job::Knob& knob, float position);
 // The range that a slider covers: a useful part of the allowed one.
 struct SliderRange {
   double low = 0, high = 1;
 };
-SliderRange slider_range(const trace::Knob& knob);
+SliderRange slider_range(const trace::job::Knob& knob);
 
 // "3 changes against run 3"; "" for none. Several at once: their effects cannot be told apart.
-std::string change_summary(const KnobDraft& draft);
+std::string change_summary(const state::KnobDraft& draft);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -8,25 +8,25 @@
 
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
-using trace::MemoryCategory;
+using trace::model::MemoryCategory;
 
-double total(const std::array<std::int64_t, trace::kMemoryCategoryCount>& bytes) {
+double total(const std::array<std::int64_t, trace::model::kMemoryCategoryCount>& bytes) {
   double sum = 0;
   for (const auto part : bytes) sum += static_cast<double>(part);
   return sum;
 }
 
-MemoryBar bar_of(const trace::RankFigures& rank, bool goes_on) {
+MemoryBar bar_of(const trace::analysis::RankFigures& rank, bool goes_on) {
   MemoryBar bar;
   bar.rank = rank.info.rank;
   bar.peak = static_cast<double>(rank.peak.total_bytes());
   bar.now = goes_on ? static_cast<double>(rank.now.allocated_bytes()) : 0;
   bar.estimate = total(rank.estimate);
-  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+  for (int i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
     const auto bytes = static_cast<double>(rank.peak.bytes[static_cast<std::size_t>(i)]);
     if (bytes > 0) bar.parts.push_back({static_cast<MemoryCategory>(i), bytes});
     const auto own = static_cast<double>(rank.category_peaks[static_cast<std::size_t>(i)]);
@@ -43,16 +43,16 @@ MemoryBar bar_of(const trace::RankFigures& rank, bool goes_on) {
 
 }  // namespace
 
-MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks, bool goes_on) {
+MemoryStacks memory_stacks(const std::vector<trace::analysis::RankFigures>& ranks, bool goes_on) {
   MemoryStacks out;
-  for (const trace::RankFigures& rank : ranks) {
+  for (const trace::analysis::RankFigures& rank : ranks) {
     if (rank.peak.total_bytes() <= 0) continue;
     out.bars.push_back(bar_of(rank, goes_on));
     const MemoryBar& bar = out.bars.back();
     out.top = std::max({out.top, bar.peak, bar.now, bar.estimate});
     if (bar.peak > out.bars[out.largest].peak) out.largest = out.bars.size() - 1;
   }
-  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+  for (int i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
     const bool is_shown = std::ranges::any_of(out.bars, [&](const MemoryBar& bar) {
       return bar.category_peaks[static_cast<std::size_t>(i)] > 0 ||
@@ -148,4 +148,4 @@ std::string estimate_note(const MemoryBar& bar) {
          (relative > 0 ? " above" : " below");
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -8,10 +8,10 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 struct MemoryPart {
-  trace::MemoryCategory category = trace::MemoryCategory::kOther;
+  trace::model::MemoryCategory category = trace::model::MemoryCategory::kOther;
   double bytes = 0;
 };
 
@@ -19,13 +19,13 @@ struct MemoryBar {
   int rank = 0;
   std::vector<MemoryPart> parts;  // at the rank's peak, from the bottom; empty parts left out
   // Where nobody told what they hold although they told of others.
-  std::vector<trace::MemoryCategory> untold = {};
+  std::vector<trace::model::MemoryCategory> untold = {};
   double peak = 0, estimate = 0;  // totals; 0: not known
   // By PyTorch alone, which lies below what is outside: what that is between peaks is no measure of
   // anything, and was above the peak on a CPU, where the heap keeps what tensors freed. 0: no
   // present.
   double now = 0;
-  std::array<double, trace::kMemoryCategoryCount> category_peaks{};  // each at its own time
+  std::array<double, trace::model::kMemoryCategoryCount> category_peaks{};  // each at its own time
 };
 
 struct MemoryStacks {
@@ -33,7 +33,7 @@ struct MemoryStacks {
   double top = 1;           // of the axis, in bytes
   std::size_t largest = 0;  // the bar with the highest peak
   // That any rank ever used, in order, or of which one does not tell.
-  std::vector<trace::MemoryCategory> categories;
+  std::vector<trace::model::MemoryCategory> categories;
   std::string source;  // how it was measured
 };
 
@@ -48,14 +48,15 @@ MemoryFold folded_bars(const MemoryStacks& stacks, std::size_t room);
 std::string rest_text(const MemoryFold& fold);
 
 // `goes_on`: what a rank holds now is shown; after the end it would be no present.
-MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks, bool goes_on = true);
+MemoryStacks memory_stacks(const std::vector<trace::analysis::RankFigures>& ranks,
+                           bool goes_on = true);
 
-std::string_view memory_name(trace::MemoryCategory category);  // "Optimizer state"
+std::string_view memory_name(trace::model::MemoryCategory category);  // "Optimizer state"
 std::string part_text(const MemoryBar& bar,
-                      trace::MemoryCategory category);  // "12 MiB", "not known"
-std::string_view memory_definition(trace::MemoryCategory category);
+                      trace::model::MemoryCategory category);  // "12 MiB", "not known"
+std::string_view memory_definition(trace::model::MemoryCategory category);
 
 // "The estimate is 3 % above what was measured"; "" where there is none.
 std::string estimate_note(const MemoryBar& bar);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -6,7 +6,7 @@
 
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
@@ -95,7 +95,7 @@ std::vector<std::size_t> best_matches(std::string_view query, const std::vector<
 TypedAssignment typed_assignment(std::string_view query) {
   const std::size_t cut = query.find_first_of("= ");
   if (cut == std::string_view::npos) return {};
-  const trace::Knob* knob = trace::find_knob(query.substr(0, cut));
+  const trace::job::Knob* knob = trace::job::find_knob(query.substr(0, cut));
   if (knob == nullptr) return {};
   std::string_view value = query.substr(cut + 1);
   while (!value.empty() && (value.front() == ' ' || value.front() == '=')) value.remove_prefix(1);
@@ -115,4 +115,4 @@ std::string typed_path(std::string_view query) {
   return "";
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

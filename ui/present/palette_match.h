@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 // How well `query` matches `text`, the best first: the same words, its beginning, beginnings of its
 // words, a part of it, an abbreviation ("bcm" of "bucket_cap_mb").
@@ -31,4 +31,4 @@ TypedAssignment typed_assignment(std::string_view query);
 // "open /data/rank0.json": the path; "" where it is not that.
 std::string typed_path(std::string_view query);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -5,11 +5,11 @@
 
 #include "trace/base/median.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
-StepBar bar_from(const trace::StepFigures& figures, std::size_t index) {
+StepBar bar_from(const trace::analysis::StepFigures& figures, std::size_t index) {
   StepBar bar;
   bar.step = bar.last = figures.index;
   bar.figure = index;
@@ -17,7 +17,7 @@ StepBar bar_from(const trace::StepFigures& figures, std::size_t index) {
   bar.nonfinite = figures.nonfinite;
   bar.throttled = !figures.throttling.empty();
   if (figures.ranks.empty()) return bar;
-  const trace::StepBreakdown& b = figures.shown();
+  const trace::analysis::StepBreakdown& b = figures.shown();
   bar.total_ns = static_cast<double>(b.step_ns);
   bar.has_detail = b.has_detail;
   if (!b.has_detail) return bar;
@@ -50,14 +50,15 @@ double axis_top(const std::vector<StepBar>& bars, const std::optional<double>& b
   }
   double top = 1;
   if (!totals.empty()) {
-    top = std::min(std::ranges::max(totals), 2.2 * trace::upper_median(totals));
+    top = std::min(std::ranges::max(totals), 2.2 * trace::base::upper_median(totals));
   }
   return std::max({1.0, top, baseline.value_or(0)}) * 1.12;
 }
 
 }  // namespace
 
-StepChart step_chart(const std::vector<trace::StepFigures>& steps, const StepChartInput& input) {
+StepChart step_chart(const std::vector<trace::analysis::StepFigures>& steps,
+                     const StepChartInput& input) {
   StepChart chart;
   const auto room =
       static_cast<std::size_t>(std::max(1.0, std::floor(input.width / input.min_bar)));
@@ -100,4 +101,4 @@ std::optional<std::size_t> bar_of_step(const StepChart& chart, std::int64_t step
   return std::nullopt;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -8,7 +8,7 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 enum class StepPart : std::uint8_t { kCompute, kExposed, kExposedCopy, kOptimizer, kIdle };
 inline constexpr int kStepPartCount = 5;
@@ -38,11 +38,12 @@ struct StepChartInput {
   std::optional<double> baseline_ns;
 };
 
-StepChart step_chart(const std::vector<trace::StepFigures>& steps, const StepChartInput& input);
+StepChart step_chart(const std::vector<trace::analysis::StepFigures>& steps,
+                     const StepChartInput& input);
 
 // The bar under a pixel from the chart's left; none outside.
 std::optional<std::size_t> bar_at(const StepChart& chart, double x);
 // The bar that holds a step.
 std::optional<std::size_t> bar_of_step(const StepChart& chart, std::int64_t step);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

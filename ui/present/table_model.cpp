@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
@@ -210,4 +210,4 @@ std::vector<PlacedColumn> place_columns(const Table& table, float width, bool ke
   return placed;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -17,7 +17,7 @@
 #include "ui/present/format.h"
 #include "ui/state/palette.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
@@ -26,20 +26,21 @@ enum class Trend : std::uint8_t { kNone, kSlower, kFaster };
 struct TableCell {
   std::string text = {};
   std::string unit = {};  // stands apart, behind the text, small and grey
-  Tone tone = Tone::kText;
-  std::optional<trace::TimeClass> mark = {};  // a coloured square in front, or the bar's colour
-  std::optional<double> bar = {};             // 0..1 of the cell
-  const trace::DurationHistogram* histogram = nullptr;
-  std::vector<std::pair<trace::TimeClass, double>> parts = {};  // of kStack: 0..1 of the cell
+  state::Tone tone = state::Tone::kText;
+  std::optional<trace::base::TimeClass> mark =
+      {};                          // a coloured square in front, or the bar's colour
+  std::optional<double> bar = {};  // 0..1 of the cell
+  const trace::timeline::DurationHistogram* histogram = nullptr;
+  std::vector<std::pair<trace::base::TimeClass, double>> parts = {};  // of kStack: 0..1 of the cell
   bool is_short = false;   // the text says less than there is, as one that is cut
   bool is_marked = false;  // a warning sign in front; of kHeat: the cell that stands out
-  std::optional<trace::MemoryCategory> memory_mark = {};  // a square of its colour in front
-  Trend trend = Trend::kNone;                             // ▲ slower, ▼ faster, in front
+  std::optional<trace::model::MemoryCategory> memory_mark = {};  // a square of its colour in front
+  Trend trend = Trend::kNone;                                    // ▲ slower, ▼ faster, in front
 
-  static TableCell words(std::string text, Tone tone = Tone::kText) {
+  static TableCell words(std::string text, state::Tone tone = state::Tone::kText) {
     return {.text = std::move(text), .tone = tone};
   }
-  static TableCell figure(const Quantity& quantity, Tone tone = Tone::kText) {
+  static TableCell figure(const Quantity& quantity, state::Tone tone = state::Tone::kText) {
     return {.text = quantity.value, .unit = quantity.unit, .tone = tone};
   }
 };
@@ -114,4 +115,4 @@ struct PlacedColumn {
 // left over goes to those that wish for more. `keep_all`: none is left out, the table is scrolled.
 std::vector<PlacedColumn> place_columns(const Table& table, float width, bool keep_all);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -1,11 +1,11 @@
 #include "ui/present/timeline_colors.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
-using trace::RowKind;
-using trace::TimeClass;
+using trace::base::TimeClass;
+using trace::timeline::RowKind;
 
-Rgb piece_edge(const Palette& p, TimeClass piece_class) {
+state::Rgb piece_edge(const state::Palette& p, TimeClass piece_class) {
   switch (piece_class) {
     case TimeClass::kForward:
     case TimeClass::kBackward:
@@ -19,22 +19,22 @@ Rgb piece_edge(const Palette& p, TimeClass piece_class) {
     case TimeClass::kOtherPhase:
       return p.idle_edge;
     default:
-      return time_color(p, piece_class);
+      return state::time_color(p, piece_class);
   }
 }
 
 bool is_quiet(TimeClass piece_class) { return piece_class >= TimeClass::kData; }
 
-Rgb shade_by_name(const Palette& p, Rgb fill, std::size_t name_hash) {
+state::Rgb shade_by_name(const state::Palette& p, state::Rgb fill, std::size_t name_hash) {
   switch (name_hash % 4) {
     case 0:
       return fill;
     case 1:
-      return mix(fill, p.text, 0.14);
+      return state::mix(fill, p.text, 0.14);
     case 2:
-      return mix(fill, p.panel, 0.12);
+      return state::mix(fill, p.panel, 0.12);
     default:
-      return mix(fill, p.text, 0.07);
+      return state::mix(fill, p.text, 0.07);
   }
 }
 
@@ -99,4 +99,4 @@ std::string_view kind_name(RowKind kind) {
   return "";
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

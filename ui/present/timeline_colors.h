@@ -8,15 +8,16 @@
 #include "trace/timeline/values/timeline_rows.h"
 #include "ui/state/palette.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 // The edge that tells a quiet fill from the panel; the fill itself where that is loud enough.
-Rgb piece_edge(const Palette& palette, trace::TimeClass piece_class);
-bool is_quiet(trace::TimeClass piece_class);  // host phases: a fill under its label
+state::Rgb piece_edge(const state::Palette& palette, trace::base::TimeClass piece_class);
+bool is_quiet(trace::base::TimeClass piece_class);  // host phases: a fill under its label
 // Neighbours of one class by their names: a little lighter or darker, never another hue.
-Rgb shade_by_name(const Palette& palette, Rgb fill, std::size_t name_hash);
+state::Rgb shade_by_name(const state::Palette& palette, state::Rgb fill, std::size_t name_hash);
 
-std::string_view class_name(trace::TimeClass piece_class);  // "compute", "exposed communication"
-std::string_view kind_name(trace::RowKind kind);            // "Kernels"
+std::string_view class_name(
+    trace::base::TimeClass piece_class);                    // "compute", "exposed communication"
+std::string_view kind_name(trace::timeline::RowKind kind);  // "Kernels"
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

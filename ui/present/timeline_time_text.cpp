@@ -7,7 +7,7 @@
 
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
@@ -132,4 +132,4 @@ AxisPlan plan_axis(std::int64_t start_ns, std::int64_t end_ns, std::int64_t orig
   return plan;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 // "812 ns", "14.9 ms", "3 min 12 s", "2 h 05 min": three or four significant digits.
 std::string length_text(std::int64_t ns);
@@ -25,4 +25,4 @@ struct AxisPlan {
 // grow too long for that, from a round time near the start.
 AxisPlan plan_axis(std::int64_t start_ns, std::int64_t end_ns, std::int64_t origin_ns, int most);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -13,39 +13,41 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::runs {
 
 class LedgerPanel {
  public:
-  void draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
+            state::Commands& commands);
   // The filter, and what can be done with the selected runs, in the dock's header.
-  void draw_tools(const Theme& theme, Rect area, const Snapshot& snapshot, Commands& commands);
+  void draw_tools(const kit::Theme& theme, state::Rect area, const state::Snapshot& snapshot,
+                  state::Commands& commands);
 
  private:
-  void update(const std::shared_ptr<const Ledger>& ledger, float width);
-  void draw_head(const Theme& theme, const Rect& row);
-  void draw_rows(const Theme& theme, const Rect& rest, const Snapshot& snapshot,
-                 Commands& commands);
-  void draw_row(const Theme& theme, const Rect& rect, const LedgerRow& row, const JobState& job,
-                Commands& commands);
-  void click(const LedgerRow& row, Commands& commands);
-  void open_menu(const LedgerRow& row);
-  std::vector<LedgerRow> selected_rows() const;
+  void update(const std::shared_ptr<const state::Ledger>& ledger, float width);
+  void draw_head(const kit::Theme& theme, const state::Rect& row);
+  void draw_rows(const kit::Theme& theme, const state::Rect& rest, const state::Snapshot& snapshot,
+                 state::Commands& commands);
+  void draw_row(const kit::Theme& theme, const state::Rect& rect, const state::LedgerRow& row,
+                const state::JobState& job, state::Commands& commands);
+  void click(const state::LedgerRow& row, state::Commands& commands);
+  void open_menu(const state::LedgerRow& row);
+  std::vector<state::LedgerRow> selected_rows() const;
 
-  TableSort sort_;
+  present::TableSort sort_;
   std::string filter_;
   std::set<std::string> selected_;  // folders
   std::string anchor_;              // the one clicked last: Shift selects from there
   RunMenu menu_;
 
   // Made when the ledger, the order or the width changes, not in each frame.
-  std::shared_ptr<const Ledger> ledger_;
+  std::shared_ptr<const state::Ledger> ledger_;
   float width_ = 0;
-  TableSort sorted_by_;
+  present::TableSort sorted_by_;
   std::string filtered_by_;
-  Ledger shown_;  // the rows that match, in order
-  LedgerTable table_;
+  state::Ledger shown_;  // the rows that match, in order
+  present::LedgerTable table_;
   std::string note_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::runs

@@ -14,30 +14,32 @@
 #include "ui/present/tables/ledger_text.h"
 #include "ui/table/table_tools.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::runs {
 
 namespace {
 
 constexpr const char* kRunMenuPopup = "run menu";
 constexpr float kRunMenuWidth = 272;
 
-bool run_menu_entry(const Theme& theme, std::string_view name, std::string_view label) {
-  return menu_entry(theme, name, label, theme.px(kRunMenuWidth));
+bool run_menu_entry(const kit::Theme& theme, std::string_view name, std::string_view label) {
+  return table::menu_entry(theme, name, label, theme.px(kRunMenuWidth));
 }
 
-void word_field(const Theme& theme, const std::string& name, std::string_view label,
+void word_field(const kit::Theme& theme, const std::string& name, std::string_view label,
                 std::string& text, std::string_view hint) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  Rect row{at.x + theme.px(10), at.y + theme.px(2), theme.px(kRunMenuWidth - 16), theme.px(26)};
-  text_in(theme, row.take_left(theme.px(44)), Face::kSmall, theme.colors().text_muted, label);
-  filter_field(theme, name, row, text, hint);
+  state::Rect row{at.x + theme.px(10), at.y + theme.px(2), theme.px(kRunMenuWidth - 16),
+                  theme.px(26)};
+  kit::text_in(theme, row.take_left(theme.px(44)), kit::Face::kSmall, theme.colors().text_muted,
+               label);
+  table::filter_field(theme, name, row, text, hint);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({theme.px(kRunMenuWidth), theme.px(30)});
 }
 
-std::vector<std::string> folders_of(const std::vector<LedgerRow>& runs) {
+std::vector<std::string> folders_of(const std::vector<state::LedgerRow>& runs) {
   std::vector<std::string> folders;
-  for (const LedgerRow& run : runs) folders.push_back(run.folder);
+  for (const state::LedgerRow& run : runs) folders.push_back(run.folder);
   return folders;
 }
 
@@ -45,38 +47,40 @@ std::string count_of(std::size_t runs) { return std::to_string(runs) + " runs"; 
 
 }  // namespace
 
-bool may_be_deleted(const LedgerRow& row) {
-  return !row.is_bundled && row.status != trace::RunStatus::kRunning;
+bool may_be_deleted(const state::LedgerRow& row) {
+  return !row.is_bundled && row.status != trace::model::RunStatus::kRunning;
 }
 
-void compare_two(const std::vector<LedgerRow>& runs, Commands& commands) {
+void compare_two(const std::vector<state::LedgerRow>& runs, state::Commands& commands) {
   if (runs.size() != 2) return;
   const bool first_is_older = runs[0].start_ns < runs[1].start_ns;
-  commands.push_back(SetBaseline{runs[first_is_older ? 0 : 1].folder});
-  commands.push_back(ShowRun{runs[first_is_older ? 1 : 0].folder});
+  commands.push_back(state::SetBaseline{runs[first_is_older ? 0 : 1].folder});
+  commands.push_back(state::ShowRun{runs[first_is_older ? 1 : 0].folder});
 }
 
-void delete_runs(const std::vector<LedgerRow>& runs, Commands& commands) {
-  DeleteRuns command;
-  for (const LedgerRow& run : runs) {
+void delete_runs(const std::vector<state::LedgerRow>& runs, state::Commands& commands) {
+  state::DeleteRuns command;
+  for (const state::LedgerRow& run : runs) {
     if (may_be_deleted(run)) command.folders.push_back(run.folder);
   }
   if (!command.folders.empty()) commands.push_back(std::move(command));
 }
 
-void RunMenu::open(std::vector<LedgerRow> runs) {
+void RunMenu::open(std::vector<state::LedgerRow> runs) {
   runs_ = std::move(runs);
   if (runs_.empty()) return;
   name_ = runs_.front().name;
   note_ = runs_.front().note;
-  tags_ = runs_.size() == 1 ? tags_text(runs_.front().tags) : "";
+  tags_ = runs_.size() == 1 ? present::tags_text(runs_.front().tags) : "";
   wants_open_ = true;
 }
 
-bool RunMenu::may_change() const { return std::ranges::none_of(runs_, &LedgerRow::is_bundled); }
+bool RunMenu::may_change() const {
+  return std::ranges::none_of(runs_, &state::LedgerRow::is_bundled);
+}
 
-void RunMenu::draw_entries(const Theme& theme, Commands& commands) {
-  const LedgerRow& run = runs_.front();
+void RunMenu::draw_entries(const kit::Theme& theme, state::Commands& commands) {
+  const state::LedgerRow& run = runs_.front();
   if (runs_.size() > 1) {
     if (runs_.size() == 2 && run_menu_entry(theme, "menu/compare", "Compare the two"))
       compare_two(runs_, commands);
@@ -85,23 +89,24 @@ void RunMenu::draw_entries(const Theme& theme, Commands& commands) {
       delete_runs(runs_, commands);
     return;
   }
-  if (run_menu_entry(theme, "menu/show", "Show")) commands.push_back(ShowRun{run.folder});
-  if (run_menu_entry(theme, "menu/replay", "Replay")) commands.push_back(StartReplay{run.folder});
+  if (run_menu_entry(theme, "menu/show", "Show")) commands.push_back(state::ShowRun{run.folder});
+  if (run_menu_entry(theme, "menu/replay", "Replay"))
+    commands.push_back(state::StartReplay{run.folder});
   if (run.is_pinned) {
     if (run_menu_entry(theme, "menu/unpin", "The last run as baseline again"))
-      commands.push_back(UnpinBaseline{});
+      commands.push_back(state::UnpinBaseline{});
   } else if (run_menu_entry(theme, "menu/baseline", "Set as baseline")) {
-    commands.push_back(SetBaseline{run.folder});
+    commands.push_back(state::SetBaseline{run.folder});
   }
   if (run_menu_entry(theme, "menu/settings", "Copy its settings"))
-    commands.push_back(CopySettings{run.folder});
+    commands.push_back(state::CopySettings{run.folder});
   if (run_menu_entry(theme, "menu/folder", "Copy the folder's path"))
-    commands.push_back(CopyText{run.folder});
+    commands.push_back(state::CopyText{run.folder});
   if (may_be_deleted(run) && run_menu_entry(theme, "menu/delete", "Delete"))
     delete_runs(runs_, commands);
 }
 
-void RunMenu::draw_words(const Theme& theme) {
+void RunMenu::draw_words(const kit::Theme& theme) {
   if (!may_change()) return;
   if (runs_.size() == 1) {
     word_field(theme, "menu/name", "Name", name_, "");
@@ -112,25 +117,26 @@ void RunMenu::draw_words(const Theme& theme) {
 }
 
 // Once the menu is closed, however that came about.
-void RunMenu::send_words(Commands& commands) {
+void RunMenu::send_words(state::Commands& commands) {
   if (runs_.empty() || !may_change()) return;
-  const auto tags = tags_from_text(tags_);
+  const auto tags = present::tags_from_text(tags_);
   if (runs_.size() > 1) {
-    for (const LedgerRow& run : runs_) {
-      auto all = tags_from_text(tags_text(run.tags) + " " + tags_);
-      if (all != run.tags) commands.push_back(EditRuns{{run.folder}, {}, {}, std::move(all)});
+    for (const state::LedgerRow& run : runs_) {
+      auto all = present::tags_from_text(present::tags_text(run.tags) + " " + tags_);
+      if (all != run.tags)
+        commands.push_back(state::EditRuns{{run.folder}, {}, {}, std::move(all)});
     }
     return;
   }
-  const LedgerRow& run = runs_.front();
-  EditRuns change{folders_of(runs_), {}, {}, {}};
+  const state::LedgerRow& run = runs_.front();
+  state::EditRuns change{folders_of(runs_), {}, {}, {}};
   if (name_ != run.name && !name_.empty()) change.name = name_;
   if (note_ != run.note) change.note = note_;
   if (tags != run.tags) change.tags = tags;
   if (change.name || change.note || change.tags) commands.push_back(std::move(change));
 }
 
-void RunMenu::draw(const Theme& theme, Commands& commands) {
+void RunMenu::draw(const kit::Theme& theme, state::Commands& commands) {
   if (std::exchange(wants_open_, false)) ImGui::OpenPopup(kRunMenuPopup);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(4), theme.px(4)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
@@ -140,13 +146,14 @@ void RunMenu::draw(const Theme& theme, Commands& commands) {
   if (is_open_) {
     if (theme.probe != nullptr) ++theme.probe->layer;
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const Rect title{at.x, at.y, theme.px(kRunMenuWidth), theme.px(28)};
-    text_in(theme, title.inset(theme.px(10), 0), Face::kStrong, theme.colors().text_secondary,
-            runs_.size() == 1 ? runs_.front().name : count_of(runs_.size()));
+    const state::Rect title{at.x, at.y, theme.px(kRunMenuWidth), theme.px(28)};
+    kit::text_in(theme, title.inset(theme.px(10), 0), kit::Face::kStrong,
+                 theme.colors().text_secondary,
+                 runs_.size() == 1 ? runs_.front().name : count_of(runs_.size()));
     ImGui::Dummy({title.w, title.h});
     draw_entries(theme, commands);
     draw_words(theme);
-    if (enter_pressed()) ImGui::CloseCurrentPopup();
+    if (kit::enter_pressed()) ImGui::CloseCurrentPopup();
     if (theme.probe != nullptr) --theme.probe->layer;
     ImGui::EndPopup();
   }
@@ -156,4 +163,4 @@ void RunMenu::draw(const Theme& theme, Commands& commands) {
   if (picked) runs_.clear();  // an entry was meant, not the words
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::runs

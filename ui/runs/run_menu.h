@@ -9,28 +9,28 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::runs {
 
 class RunMenu {
  public:
   // At the mouse, from the next draw() on.
-  void open(std::vector<LedgerRow> runs);
-  void draw(const Theme& theme, Commands& commands);
+  void open(std::vector<state::LedgerRow> runs);
+  void draw(const kit::Theme& theme, state::Commands& commands);
 
  private:
-  void draw_entries(const Theme& theme, Commands& commands);
-  void draw_words(const Theme& theme);
-  void send_words(Commands& commands);
+  void draw_entries(const kit::Theme& theme, state::Commands& commands);
+  void draw_words(const kit::Theme& theme);
+  void send_words(state::Commands& commands);
   bool may_change() const;
 
-  std::vector<LedgerRow> runs_;
+  std::vector<state::LedgerRow> runs_;
   std::string name_, note_, tags_;  // as they are being edited
   bool wants_open_ = false, is_open_ = false;
 };
 
 // Which of two runs is compared with which: the newer one is shown against the older one.
-void compare_two(const std::vector<LedgerRow>& runs, Commands& commands);
-void delete_runs(const std::vector<LedgerRow>& runs, Commands& commands);
-bool may_be_deleted(const LedgerRow& row);
+void compare_two(const std::vector<state::LedgerRow>& runs, state::Commands& commands);
+void delete_runs(const std::vector<state::LedgerRow>& runs, state::Commands& commands);
+bool may_be_deleted(const state::LedgerRow& row);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::runs

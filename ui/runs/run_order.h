@@ -9,18 +9,19 @@
 #include "ui/present/tables/ledger_table.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::runs {
 
 // Those in which every word of `filter` occurs: in name, number, tags, note, status and settings
 // that are not the default ("bucket_cap_mb=60"). `sort`: by a column of the ledger.
-std::vector<LedgerRow> ordered_runs(const Ledger& ledger, const TableSort& sort,
-                                    std::string_view filter);
+std::vector<state::LedgerRow> ordered_runs(const state::Ledger& ledger,
+                                           const present::TableSort& sort, std::string_view filter);
 
 // What a click on a column's head asks for; the third takes it back: newest first.
-TableSort next_run_sort(const TableSort& sort, const LedgerColumn& column);
+present::TableSort next_run_sort(const present::TableSort& sort,
+                                 const present::LedgerColumn& column);
 
 // The folders between two rows, both included, as they stand.
-std::vector<std::string> runs_between(const std::vector<LedgerRow>& rows, std::string_view from,
-                                      std::string_view to);
+std::vector<std::string> runs_between(const std::vector<state::LedgerRow>& rows,
+                                      std::string_view from, std::string_view to);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::runs

@@ -15,7 +15,7 @@
 #include "trace/timeline/values/step_memory.h"
 #include "ui/state/geometry.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
 struct SetKnob {
   std::string name, text;
@@ -89,18 +89,18 @@ struct SavePicture {
 };
 // Of the Inspect workspace.
 struct ShowTimeline {
-  trace::PictureRequest request;
+  trace::timeline::PictureRequest request;
 };
 struct SelectRange {
-  trace::TimeRange range;
+  trace::timeline::TimeRange range;
 };
 struct ClearRange {};  // statistics are of the whole run again
 struct PickEvent {
-  trace::EventRef event;
+  trace::timeline::EventRef event;
 };
 struct DropEvent {};
 struct FindNames {
-  trace::NamePattern pattern;
+  trace::timeline::NamePattern pattern;
 };
 struct ClearFind {};
 struct GoToHit {
@@ -108,17 +108,17 @@ struct GoToHit {
   std::int64_t from_ns = 0;
 };
 struct GoToEvent {
-  trace::EventPlace place;
+  trace::timeline::EventPlace place;
 };  // shows and picks it
 struct GoToNeighbour {
-  trace::EventRef event;
+  trace::timeline::EventRef event;
   int direction = 1;  // or -1
 };                    // shows and picks the one behind or before it on its row and level
 struct ChangeBookmark {
-  trace::BookmarkChange change;
+  trace::model::BookmarkChange change;
 };  // of the run that is looked around in
 struct ShowMemory {
-  trace::StepMemoryRequest request;
+  trace::timeline::StepMemoryRequest request;
 };
 struct RunSql {
   std::string query;
@@ -142,4 +142,4 @@ using Command =
                  ShowMemory, RunSql, StopSql, OpenFiles, PackRun, Quit>;
 using Commands = std::vector<Command>;
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
 struct Rect {
   float x = 0, y = 0, w = 0, h = 0;
@@ -52,4 +52,4 @@ struct Rect {
   }
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

@@ -15,7 +15,7 @@
 #include "trace/timeline/values/step_memory.h"
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
 struct SqlAnswer {
   std::string query;
@@ -41,22 +41,22 @@ struct SqlConsole {
 
 struct InspectView {
   std::string run_folder;
-  std::shared_ptr<const trace::TimelineRows> rows;         // null: being opened
-  std::shared_ptr<const trace::TimelinePicture> overview;  // row 0 over the whole run
-  std::shared_ptr<const trace::TimelinePicture> picture;   // of the request that came last
-  std::shared_ptr<const trace::RangeFigures> range;        // null: being counted
-  bool counting_range = false;                             // `range` is of the range before
-  std::shared_ptr<const trace::NameHits> hits;             // null: no search
-  std::shared_ptr<const trace::EventDetails> details;      // null: nothing is picked
-  std::shared_ptr<const trace::StepMemory> memory;         // null: was not asked for
+  std::shared_ptr<const trace::timeline::TimelineRows> rows;         // null: being opened
+  std::shared_ptr<const trace::timeline::TimelinePicture> overview;  // row 0 over the whole run
+  std::shared_ptr<const trace::timeline::TimelinePicture> picture;  // of the request that came last
+  std::shared_ptr<const trace::timeline::RangeFigures> range;       // null: being counted
+  bool counting_range = false;                                   // `range` is of the range before
+  std::shared_ptr<const trace::timeline::NameHits> hits;         // null: no search
+  std::shared_ptr<const trace::timeline::EventDetails> details;  // null: nothing is picked
+  std::shared_ptr<const trace::timeline::StepMemory> memory;     // null: was not asked for
   // Where the timeline should go next, because a hit, a link or an instance was asked for. Obeyed
   // once for each number.
-  trace::EventPlace reveal;
+  trace::timeline::EventPlace reveal;
   std::uint64_t reveal_number = 0;
-  trace::Bookmarks bookmarks;
+  trace::model::Bookmarks bookmarks;
   SqlConsole sql;
   double progress = 1;  // of reading and rebuilding in the background
   std::string problem;  // why nothing can be shown
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
 namespace {
 
@@ -110,8 +110,8 @@ Rgb tone_color(const Palette& p, Tone tone) {
   return p.text;
 }
 
-Rgb time_color(const Palette& p, trace::TimeClass time_class) {
-  using trace::TimeClass;
+Rgb time_color(const Palette& p, trace::base::TimeClass time_class) {
+  using trace::base::TimeClass;
   switch (time_class) {
     case TimeClass::kData:
     case TimeClass::kEvaluation:
@@ -162,4 +162,4 @@ Rgb mix(Rgb under, Rgb over, double amount) {
   return {blend(under.r, over.r), blend(under.g, over.g), blend(under.b, over.b)};
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

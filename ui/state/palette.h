@@ -6,7 +6,7 @@
 #include "trace/base/time_partition.h"
 #include "trace/model/events.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
 enum class ThemeKind : std::uint8_t { kDark, kLight };
 
@@ -36,7 +36,7 @@ struct Palette {
   Rgb changed;
   // Memory: one quiet scale, in the order of trace::MemoryCategory; any two of them can be told
   // apart with every kind of colour vision.
-  Rgb memory[trace::kMemoryCategoryCount];
+  Rgb memory[trace::model::kMemoryCategoryCount];
 };
 
 const Palette& palette(ThemeKind kind);
@@ -46,7 +46,7 @@ enum class Tone : std::uint8_t { kText, kSecondary, kMuted, kDanger };
 Rgb tone_color(const Palette& palette, Tone tone);
 
 // The fill of what is drawn of a timeline.
-Rgb time_color(const Palette& palette, trace::TimeClass time_class);
+Rgb time_color(const Palette& palette, trace::base::TimeClass time_class);
 
 // Relative luminance and contrast ratio of WCAG 2.1.
 double relative_luminance(Rgb color);
@@ -58,4 +58,4 @@ Rgb text_on(Rgb background);
 // `amount` of `over` on top of `under`.
 Rgb mix(Rgb under, Rgb over, double amount);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

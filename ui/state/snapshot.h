@@ -14,18 +14,19 @@
 #include "ui/state/inspect_view.h"
 #include "ui/state/strategy_estimates.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
 // ---- the run on screen ------------------------------------------------------------------------
 
 // One run as panels need it: live, finished or in replay. Shared between frames, never changed.
 struct RunView {
-  trace::RunFigures figures;                           // up to now, or up to the replay clock
-  std::shared_ptr<const trace::StepPicture> timeline;  // of `selected_step`; null: being read
-  std::int64_t selected_step = -1;                     // -1: no step yet
-  bool follows_live = false;                           // selected_step is the latest
-  std::vector<trace::LogLine> log;                     // the last few hundred lines of all ranks
-  std::string ordinal;                                 // "run 4", its number in the library
+  trace::analysis::RunFigures figures;  // up to now, or up to the replay clock
+  std::shared_ptr<const trace::timeline::StepPicture>
+      timeline;                            // of `selected_step`; null: being read
+  std::int64_t selected_step = -1;         // -1: no step yet
+  bool follows_live = false;               // selected_step is the latest
+  std::vector<trace::model::LogLine> log;  // the last few hundred lines of all ranks
+  std::string ordinal;                     // "run 4", its number in the library
   bool is_live = false;
   std::vector<std::string> banners;  // "CPU run: shows how it works, not how fast a GPU is", …
   std::string diagnosis;             // after a failure: which rank did not arrive, …; else ""
@@ -38,14 +39,14 @@ struct LedgerRow {
   std::string folder;
   std::string ordinal;
   std::int64_t start_ns = 0;
-  trace::RunStatus status = trace::RunStatus::kDone;
+  trace::model::RunStatus status = trace::model::RunStatus::kDone;
   std::string reason;
-  trace::Settings settings;
+  trace::job::Settings settings;
   int ranks = 0;
   std::string note;  // the user's own words
   std::vector<std::string> tags;
   bool is_imported = false;  // another program's: `settings` say nothing
-  trace::RunSummary summary;
+  trace::analysis::RunSummary summary;
   double peak_memory_bytes = 0;
   std::optional<double> loss_at_common_step;
   std::int64_t common_step = -1;
@@ -55,8 +56,8 @@ struct LedgerRow {
   std::optional<double> relative_to_baseline;
   std::optional<bool> beyond_noise;
   bool by_throughput = false;
-  std::string not_compared;               // "other job", "other machine", …; "": it is
-  std::optional<trace::Scaling> scaling;  // against the baseline, if only ranks differ
+  std::string not_compared;                         // "other job", "other machine", …; "": it is
+  std::optional<trace::analysis::Scaling> scaling;  // against the baseline, if only ranks differ
   bool is_baseline = false;
   bool is_being_read = false;  // its figures are not known yet
   bool is_pinned = false;      // the baseline because the user said so
@@ -109,10 +110,10 @@ struct ReplayState {
 };
 
 struct KnobDraft {
-  trace::Settings next;       // for the next run
-  trace::Settings baseline;   // what "changed" compares with
-  std::string baseline_name;  // "run 3"; "" compares with the defaults
-  std::vector<trace::SettingProblem> problems;
+  trace::job::Settings next;      // for the next run
+  trace::job::Settings baseline;  // what "changed" compares with
+  std::string baseline_name;      // "run 3"; "" compares with the defaults
+  std::vector<trace::job::SettingProblem> problems;
   std::string next_name;  // what the run will be called
   // Of `next`; null: its model cannot be used, which `problems` says, or is being read.
   std::shared_ptr<const StrategyEstimates> estimates;
@@ -133,4 +134,4 @@ struct Snapshot {
   std::uint64_t version = 0;  // grows with every change
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

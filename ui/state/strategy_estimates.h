@@ -11,15 +11,15 @@
 #include "trace/predict/plan/plan.h"
 #include "trace/predict/plan/remedies.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
 // On this machine, for the bars beside the strategy knob.
 struct StrategyEstimates {
   // All strategies, in the order of trace::strategies(); `largest_batch` is not worked out.
-  std::vector<trace::StrategyPlan> strategies;
+  std::vector<trace::predict::StrategyPlan> strategies;
   std::int64_t usable_bytes = 0;  // of one rank; 0: not known
   std::string device;             // whose memory that is: "NVIDIA H100 80GB HBM3"
-  trace::TrainedShare parameters;
+  trace::job::TrainedShare parameters;
 };
 
 // Where a planned job would run, as it was typed or picked.
@@ -34,10 +34,10 @@ struct PlanTarget {
 
 struct PlanCard {
   PlanTarget target;
-  std::optional<trace::Plan> plan;  // none: `problem` says why
+  std::optional<trace::predict::Plan> plan;  // none: `problem` says why
   std::string problem;
   // So that the strategy of the settings fits; none if it does, or if nothing is enough.
-  std::vector<trace::Remedy> remedies;
+  std::vector<trace::predict::Remedy> remedies;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

@@ -6,10 +6,10 @@
 
 #include "ui/state/view_preferences.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
-using trace::ErrorKind;
-using trace::fail;
+using trace::base::ErrorKind;
+using trace::base::fail;
 
 namespace {
 
@@ -92,7 +92,7 @@ std::string_view without_command(std::string_view text) {
   return text;
 }
 
-tl::unexpected<trace::Error> refused(std::string_view text, const std::string& why) {
+tl::unexpected<trace::base::Error> refused(std::string_view text, const std::string& why) {
   return fail(ErrorKind::kUsage, "\"" + std::string(text) + "\" is not a view: " + why +
                                      ". Copy one in the window: Ctrl+K, \"Copy this view\".");
 }
@@ -109,7 +109,7 @@ std::string address_text(const ViewAddress& address) {
   return address.workspace + "/" + escaped(address.run) + options;
 }
 
-trace::Result<ViewAddress> parse_address(std::string_view text) {
+trace::base::Result<ViewAddress> parse_address(std::string_view text) {
   std::string_view rest = without_command(text);
   ViewAddress address;
   address.workspace = std::string(cut(rest, '/'));
@@ -138,4 +138,4 @@ trace::Result<ViewAddress> parse_address(std::string_view text) {
   return address;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

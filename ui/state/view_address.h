@@ -9,7 +9,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
 struct AddressRange {
   std::int64_t from_ns = 0, to_ns = 0;  // since the run's start
@@ -29,6 +29,6 @@ struct ViewAddress {
 
 std::string address_text(const ViewAddress& address);
 // Takes what address_text() writes, also as "shardlens --view '…'". Error kUsage.
-trace::Result<ViewAddress> parse_address(std::string_view text);
+trace::base::Result<ViewAddress> parse_address(std::string_view text);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

@@ -5,7 +5,7 @@
 
 #include "ui/state/palette.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
 inline constexpr const char* kTuneWorkspace = "tune";
 inline constexpr const char* kInspectWorkspace = "inspect";
@@ -25,4 +25,4 @@ struct ViewPreferences {
 
 inline constexpr float kSmallestScale = 0.75f, kLargestScale = 3.0f, kPresentScale = 1.5f;
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

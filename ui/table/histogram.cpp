@@ -8,20 +8,21 @@
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::table {
 
 namespace {
 
-constexpr int kBins = trace::kHistogramBins;
+constexpr int kBins = trace::timeline::kHistogramBins;
 
 // Few events in many bins look like a comb: the fewer there are, the more bins make a bar.
-int bins_per_bar(const trace::DurationHistogram& histogram) {
+int bins_per_bar(const trace::timeline::DurationHistogram& histogram) {
   const auto count =
       std::accumulate(histogram.counts.begin(), histogram.counts.end(), std::uint64_t{0});
   return count >= 400 ? 1 : count >= 80 ? 2 : 4;
 }
 
-std::uint32_t count_of_bar(const trace::DurationHistogram& histogram, int first, int bins) {
+std::uint32_t count_of_bar(const trace::timeline::DurationHistogram& histogram, int first,
+                           int bins) {
   std::uint32_t sum = 0;
   for (int i = first; i < std::min(first + bins, kBins); ++i) {
     sum += histogram.counts[static_cast<std::size_t>(i)];
@@ -29,7 +30,7 @@ std::uint32_t count_of_bar(const trace::DurationHistogram& histogram, int first,
   return sum;
 }
 
-bool has_one_value(const trace::DurationHistogram& histogram) {
+bool has_one_value(const trace::timeline::DurationHistogram& histogram) {
   return !(histogram.last_ns > histogram.first_ns);
 }
 
@@ -37,8 +38,9 @@ bool has_one_value(const trace::DurationHistogram& histogram) {
 double log_of(double ns) { return std::log(std::max(1.0, ns)); }
 
 // Where a bar stands; one value alone stands in the middle.
-Rect histogram_bar_rect(const Rect& area, const trace::DurationHistogram& histogram, int first,
-                        int bins, double share) {
+state::Rect histogram_bar_rect(const state::Rect& area,
+                               const trace::timeline::DurationHistogram& histogram, int first,
+                               int bins, double share) {
   const float height = std::max(2.0f, area.h * static_cast<float>(share));
   const float step = area.w / kBins;
   if (has_one_value(histogram)) {
@@ -50,7 +52,8 @@ Rect histogram_bar_rect(const Rect& area, const trace::DurationHistogram& histog
   return {x, area.bottom() - height, std::max(1.0f, next - x - gap), height};
 }
 
-void draw_histogram_bars(const Rect& area, const trace::DurationHistogram& histogram, Rgb ink) {
+void draw_histogram_bars(const state::Rect& area,
+                         const trace::timeline::DurationHistogram& histogram, state::Rgb ink) {
   const int bins = bins_per_bar(histogram);
   std::uint32_t highest = 1;
   for (int first = 0; first < kBins; first += bins) {
@@ -59,46 +62,50 @@ void draw_histogram_bars(const Rect& area, const trace::DurationHistogram& histo
   for (int first = 0; first < kBins; first += bins) {
     const std::uint32_t count = count_of_bar(histogram, first, bins);
     if (count == 0) continue;
-    fill(histogram_bar_rect(area, histogram, first, bins, static_cast<double>(count) / highest),
-         color(ink));
+    kit::fill(
+        histogram_bar_rect(area, histogram, first, bins, static_cast<double>(count) / highest),
+        kit::color(ink));
   }
 }
 
-void draw_duration_axis(const Theme& theme, const Rect& plot, const Rect& axis,
-                        const trace::DurationHistogram& histogram) {
-  const Palette& p = theme.colors();
-  line(plot.x, plot.bottom(), plot.right(), plot.bottom(), color(p.idle_edge));
+void draw_duration_axis(const kit::Theme& theme, const state::Rect& plot, const state::Rect& axis,
+                        const trace::timeline::DurationHistogram& histogram) {
+  const state::Palette& p = theme.colors();
+  kit::line(plot.x, plot.bottom(), plot.right(), plot.bottom(), kit::color(p.idle_edge));
   const int most = std::max(2, static_cast<int>(plot.w / theme.px(72)));
   float free_from = axis.x;
   for (const HistogramTick& tick : histogram_ticks(histogram, most)) {
     const float x = std::round(plot.x + plot.w * static_cast<float>(tick.position));
-    line(x, plot.bottom(), x, plot.bottom() + theme.px(4), color(p.idle_edge));
-    const float width = text_width(theme, Face::kMonoSmall, tick.label);
+    kit::line(x, plot.bottom(), x, plot.bottom() + theme.px(4), kit::color(p.idle_edge));
+    const float width = kit::text_width(theme, kit::Face::kMonoSmall, tick.label);
     const float left = std::clamp(x - width / 2, axis.x, std::max(axis.x, axis.right() - width));
     if (left < free_from) continue;
     free_from = left + width + theme.px(8);
-    label_in(theme, {left, axis.y, width + 1, axis.h}, Face::kMonoSmall, p.text_muted, tick.label);
+    kit::label_in(theme, {left, axis.y, width + 1, axis.h}, kit::Face::kMonoSmall, p.text_muted,
+                  tick.label);
   }
 }
 
 // A vertical mark with its name above the bars, where no other name stands.
-void draw_mark_line(const Theme& theme, const Rect& plot, const Rect& names,
-                    const trace::DurationHistogram& histogram, double ns, std::string_view name,
-                    float& free_from) {
-  const Palette& p = theme.colors();
+void draw_mark_line(const kit::Theme& theme, const state::Rect& plot, const state::Rect& names,
+                    const trace::timeline::DurationHistogram& histogram, double ns,
+                    std::string_view name, float& free_from) {
+  const state::Palette& p = theme.colors();
   const float at = static_cast<float>(histogram_position(histogram, ns));
   const float x = std::round(plot.x + plot.w * at);
-  line(x, plot.y, x, plot.bottom(), color(p.text_secondary, 0.8f));
-  const float width = text_width(theme, Face::kSmall, name);
+  kit::line(x, plot.y, x, plot.bottom(), kit::color(p.text_secondary, 0.8f));
+  const float width = kit::text_width(theme, kit::Face::kSmall, name);
   const float left =
       std::max(free_from, std::min(x - width / 2, std::max(names.x, names.right() - width)));
   if (left + width > names.right() + 0.5f) return;
   free_from = left + width + theme.px(10);
-  label_in(theme, {left, names.y, width + 1, names.h}, Face::kSmall, p.text_secondary, name);
+  kit::label_in(theme, {left, names.y, width + 1, names.h}, kit::Face::kSmall, p.text_secondary,
+                name);
 }
 
-void explain_bin(const Theme& theme, const Rect& plot, const trace::NameFigures& figures, Rgb ink) {
-  if (!hovers(plot) || has_one_value(figures.histogram)) return;
+void explain_bin(const kit::Theme& theme, const state::Rect& plot,
+                 const trace::timeline::NameFigures& figures, state::Rgb ink) {
+  if (!kit::hovers(plot) || has_one_value(figures.histogram)) return;
   const float x = ImGui::GetIO().MousePos.x;
   const int bins = bins_per_bar(figures.histogram);
   const int bin =
@@ -107,46 +114,52 @@ void explain_bin(const Theme& theme, const Rect& plot, const trace::NameFigures&
   const double high = histogram_bin(figures.histogram, bin + bins - 1).second;
   const double count = count_of_bar(figures.histogram, bin, bins);
   const float step = plot.w / kBins;
-  fill({plot.x + step * static_cast<float>(bin), plot.y, step * static_cast<float>(bins), plot.h},
-       color(theme.colors().text, 0.08f));
-  const TooltipScope scope(theme);
-  const auto unit = duration_unit(high);
-  scope.title(format_duration_in(low, unit).value + " to " + format_duration_in(high, unit).text());
-  scope.row(&ink, "Events", format_integer(static_cast<std::int64_t>(count)));
+  kit::fill(
+      {plot.x + step * static_cast<float>(bin), plot.y, step * static_cast<float>(bins), plot.h},
+      kit::color(theme.colors().text, 0.08f));
+  const kit::TooltipScope scope(theme);
+  const auto unit = present::duration_unit(high);
+  scope.title(present::format_duration_in(low, unit).value + " to " +
+              present::format_duration_in(high, unit).text());
+  scope.row(&ink, "Events", present::format_integer(static_cast<std::int64_t>(count)));
   scope.row(
       nullptr, "Share of all",
-      format_percent(count / static_cast<double>(std::max<std::int64_t>(1, figures.count))).text());
+      present::format_percent(count / static_cast<double>(std::max<std::int64_t>(1, figures.count)))
+          .text());
 }
 
 }  // namespace
 
-std::pair<double, double> histogram_bin(const trace::DurationHistogram& histogram, int bin) {
+std::pair<double, double> histogram_bin(const trace::timeline::DurationHistogram& histogram,
+                                        int bin) {
   const double low = log_of(histogram.first_ns);
   const double step = (log_of(histogram.last_ns) - low) / kBins;
   return {std::exp(low + step * bin), std::exp(low + step * (bin + 1))};
 }
 
-double histogram_position(const trace::DurationHistogram& histogram, double ns) {
+double histogram_position(const trace::timeline::DurationHistogram& histogram, double ns) {
   if (has_one_value(histogram)) return 0.5;
   const double low = log_of(histogram.first_ns), high = log_of(histogram.last_ns);
   return high > low ? std::clamp((log_of(ns) - low) / (high - low), 0.0, 1.0) : 0.5;
 }
 
-std::vector<HistogramTick> histogram_ticks(const trace::DurationHistogram& histogram, int most) {
-  if (has_one_value(histogram)) return {{0.5, format_duration(histogram.first_ns).text()}};
+std::vector<HistogramTick> histogram_ticks(const trace::timeline::DurationHistogram& histogram,
+                                           int most) {
+  if (has_one_value(histogram)) return {{0.5, present::format_duration(histogram.first_ns).text()}};
   std::vector<HistogramTick> ticks;
   const double low = std::max(1.0, histogram.first_ns), high = histogram.last_ns;
   for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double ns = power * factor;
       if (ns < low || ns > high) continue;
-      const Quantity shown = format_duration(ns);
+      const present::Quantity shown = present::format_duration(ns);
       const double value = ns / (shown.unit == "s" ? 1e9 : shown.unit == "ms" ? 1e6 : 1e3);
-      ticks.push_back({histogram_position(histogram, ns), format_plain(value) + " " + shown.unit});
+      ticks.push_back(
+          {histogram_position(histogram, ns), present::format_plain(value) + " " + shown.unit});
     }
   }
   if (ticks.size() < 2) {
-    ticks = {{0, format_duration(low).text()}, {1, format_duration(high).text()}};
+    ticks = {{0, present::format_duration(low).text()}, {1, present::format_duration(high).text()}};
   }
   while (static_cast<int>(ticks.size()) > std::max(2, most)) {
     std::size_t kept = 0;
@@ -156,17 +169,18 @@ std::vector<HistogramTick> histogram_ticks(const trace::DurationHistogram& histo
   return ticks;
 }
 
-void draw_small_histogram(const Theme& theme, const Rect& rect,
-                          const trace::DurationHistogram& histogram, Rgb ink) {
-  line(rect.x, rect.bottom(), rect.right(), rect.bottom(), color(theme.colors().panel_edge));
+void draw_small_histogram(const kit::Theme& theme, const state::Rect& rect,
+                          const trace::timeline::DurationHistogram& histogram, state::Rgb ink) {
+  kit::line(rect.x, rect.bottom(), rect.right(), rect.bottom(),
+            kit::color(theme.colors().panel_edge));
   draw_histogram_bars(rect, histogram, ink);
 }
 
-void draw_large_histogram(const Theme& theme, const Rect& rect, const trace::NameFigures& figures,
-                          Rgb ink) {
-  Rect plot = rect;
-  const Rect names = plot.take_top(theme.px(18));
-  const Rect axis = plot.take_bottom(theme.px(22));
+void draw_large_histogram(const kit::Theme& theme, const state::Rect& rect,
+                          const trace::timeline::NameFigures& figures, state::Rgb ink) {
+  state::Rect plot = rect;
+  const state::Rect names = plot.take_top(theme.px(18));
+  const state::Rect axis = plot.take_bottom(theme.px(22));
   if (plot.h < theme.px(12) || figures.count == 0) return;
   draw_histogram_bars(plot, figures.histogram, ink);
   draw_duration_axis(theme, plot, {axis.x, axis.y + theme.px(4), axis.w, axis.h - theme.px(4)},
@@ -181,4 +195,4 @@ void draw_large_histogram(const Theme& theme, const Rect& rect, const trace::Nam
   explain_bin(theme, plot, figures, ink);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::table

@@ -9,7 +9,7 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::table {
 
 namespace {
 
@@ -22,22 +22,23 @@ bool is_plain_in_file_names(char c) {
 
 }  // namespace
 
-void filter_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& text,
-                  std::string_view hint, bool takes_keyboard) {
-  const Palette& p = theme.colors();
+void filter_field(const kit::Theme& theme, std::string_view name, const state::Rect& rect,
+                  std::string& text, std::string_view hint, bool takes_keyboard) {
+  const state::Palette& p = theme.colors();
   if (theme.probe != nullptr) theme.probe->targets.push_back({std::string(name), rect});
-  fill(rect, color(hovers(rect) ? p.hover : p.field), theme.px(5));
-  outline(rect, color(p.field_edge), theme.px(5));
-  Rect inner = rect.inset(theme.px(8), 0);
+  kit::fill(rect, kit::color(kit::hovers(rect) ? p.hover : p.field), theme.px(5));
+  kit::outline(rect, kit::color(p.field_edge), theme.px(5));
+  state::Rect inner = rect.inset(theme.px(8), 0);
   if (!text.empty()) {
-    const Rect clear = inner.take_right(theme.px(16), theme.px(4));
-    if (icon_button(theme, std::string(name) + "/clear", clear, Shape::kCross)) text.clear();
+    const state::Rect clear = inner.take_right(theme.px(16), theme.px(4));
+    if (kit::icon_button(theme, std::string(name) + "/clear", clear, kit::Shape::kCross))
+      text.clear();
   } else {
-    text_in(theme, inner, Face::kSmall, p.text_muted, hint);
+    kit::text_in(theme, inner, kit::Face::kSmall, p.text_muted, hint);
   }
-  const BareField bare(theme, inner);
+  const kit::BareField bare(theme, inner);
   ImGui::PushID(name.data(), name.data() + name.size());
-  FieldFocus focus(theme, name, rect);
+  kit::FieldFocus focus(theme, name, rect);
   focus.gave_up("##filter", &text);
   if (takes_keyboard) ImGui::SetKeyboardFocusHere();
   ImGui::InputText("##filter", &text);
@@ -45,25 +46,29 @@ void filter_field(const Theme& theme, std::string_view name, const Rect& rect, s
   ImGui::PopID();
 }
 
-bool choice_strip(const Theme& theme, std::string_view name, Rect& area,
+bool choice_strip(const kit::Theme& theme, std::string_view name, state::Rect& area,
                   std::span<const std::string_view> choices, std::size_t& chosen) {
-  const Palette& p = theme.colors();
+  const state::Palette& p = theme.colors();
   float width = 0;
-  for (const auto choice : choices) width += text_width(theme, Face::kSmall, choice) + theme.px(20);
+  for (const auto choice : choices)
+    width += kit::text_width(theme, kit::Face::kSmall, choice) + theme.px(20);
   if (width > area.w) return false;
-  Rect strip = area.take_left(width, theme.px(12));
+  state::Rect strip = area.take_left(width, theme.px(12));
   strip = strip.inset(0, (strip.h - theme.px(24)) / 2);
-  fill(strip, color(p.field), theme.px(5));
+  kit::fill(strip, kit::color(p.field), theme.px(5));
   bool picked = false;
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    const Rect box = strip.take_left(text_width(theme, Face::kSmall, choices[i]) + theme.px(20));
-    const Hit hit = hit_area(theme, std::string(name) + "/" + std::string(choices[i]), box);
+    const state::Rect box =
+        strip.take_left(kit::text_width(theme, kit::Face::kSmall, choices[i]) + theme.px(20));
+    const kit::Hit hit =
+        kit::hit_area(theme, std::string(name) + "/" + std::string(choices[i]), box);
     if (i == chosen) {
-      fill(box.inset(1, 1), color(p.hover), theme.px(4));
-      outline(box.inset(1, 1), color(p.field_edge), theme.px(4));
+      kit::fill(box.inset(1, 1), kit::color(p.hover), theme.px(4));
+      kit::outline(box.inset(1, 1), kit::color(p.field_edge), theme.px(4));
     }
-    text_in(theme, box, Face::kSmall, i == chosen || hit.hovered ? p.text : p.text_secondary,
-            choices[i], Align::kCenter);
+    kit::text_in(theme, box, kit::Face::kSmall,
+                 i == chosen || hit.hovered ? p.text : p.text_secondary, choices[i],
+                 kit::Align::kCenter);
     if (hit.clicked && i != chosen) {
       chosen = i;
       picked = true;
@@ -72,19 +77,22 @@ bool choice_strip(const Theme& theme, std::string_view name, Rect& area,
   return picked;
 }
 
-bool tool_button(const Theme& theme, std::string_view name, Rect& area, std::string_view label) {
-  const Palette& p = theme.colors();
-  const float width = text_width(theme, Face::kSmall, label) + theme.px(20);
+bool tool_button(const kit::Theme& theme, std::string_view name, state::Rect& area,
+                 std::string_view label) {
+  const state::Palette& p = theme.colors();
+  const float width = kit::text_width(theme, kit::Face::kSmall, label) + theme.px(20);
   if (width > area.w) return false;
-  Rect box = area.take_right(width, theme.px(6));
+  state::Rect box = area.take_right(width, theme.px(6));
   box = box.inset(0, (box.h - theme.px(24)) / 2);
-  const Hit hit = hit_area(theme, name, box);
-  fill(box, color(hit.hovered ? p.hover : p.field), theme.px(5));
-  text_in(theme, box, Face::kSmall, hit.hovered ? p.text : p.accent_text, label, Align::kCenter);
+  const kit::Hit hit = kit::hit_area(theme, name, box);
+  kit::fill(box, kit::color(hit.hovered ? p.hover : p.field), theme.px(5));
+  kit::text_in(theme, box, kit::Face::kSmall, hit.hovered ? p.text : p.accent_text, label,
+               kit::Align::kCenter);
   return hit.clicked;
 }
 
-TableButton pressed_table_button(const Theme& theme, std::string_view name, Rect& area) {
+TableButton pressed_table_button(const kit::Theme& theme, std::string_view name,
+                                 state::Rect& area) {
   TableButton pressed = TableButton::kNone;
   const std::string id(name);
   if (tool_button(theme, id + "/save", area, "Save CSV")) pressed = TableButton::kSave;
@@ -92,19 +100,20 @@ TableButton pressed_table_button(const Theme& theme, std::string_view name, Rect
   return pressed;
 }
 
-bool menu_entry(const Theme& theme, std::string_view name, std::string_view label, float width) {
-  const Palette& p = theme.colors();
+bool menu_entry(const kit::Theme& theme, std::string_view name, std::string_view label,
+                float width) {
+  const state::Palette& p = theme.colors();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect row{at.x, at.y, width, theme.px(28)};
-  const Hit hit = hit_area(theme, name, row);
-  if (hit.hovered) fill(row, color(p.hover), theme.px(4));
-  text_in(theme, row.inset(theme.px(10), 0), Face::kBody, p.text, label);
+  const state::Rect row{at.x, at.y, width, theme.px(28)};
+  const kit::Hit hit = kit::hit_area(theme, name, row);
+  if (hit.hovered) kit::fill(row, kit::color(p.hover), theme.px(4));
+  kit::text_in(theme, row.inset(theme.px(10), 0), kit::Face::kBody, p.text, label);
   ImGui::Dummy({row.w, row.h});
   if (hit.clicked) ImGui::CloseCurrentPopup();
   return hit.clicked;
 }
 
-std::optional<std::size_t> row_menu(const Theme& theme, const char* id, std::string_view name,
+std::optional<std::size_t> row_menu(const kit::Theme& theme, const char* id, std::string_view name,
                                     std::string_view title,
                                     std::span<const std::string_view> entries) {
   std::optional<std::size_t> picked;
@@ -114,13 +123,15 @@ std::optional<std::size_t> row_menu(const Theme& theme, const char* id, std::str
     if (theme.probe != nullptr) ++theme.probe->layer;
     float width = theme.px(200);
     for (const auto entry : entries) {
-      width = std::max(width, text_width(theme, Face::kBody, entry) + theme.px(24));
+      width = std::max(width, kit::text_width(theme, kit::Face::kBody, entry) + theme.px(24));
     }
-    width = std::clamp(text_width(theme, Face::kSmall, title) + theme.px(24), width, theme.px(360));
+    width = std::clamp(kit::text_width(theme, kit::Face::kSmall, title) + theme.px(24), width,
+                       theme.px(360));
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const Rect head{at.x, at.y, width, theme.px(26)};
-    text_in(theme, head.inset(theme.px(10), 0), Face::kSmall, theme.colors().text_muted, title);
-    fill({head.x, head.bottom() - 1, head.w, 1}, color(theme.colors().panel_edge), 0);
+    const state::Rect head{at.x, at.y, width, theme.px(26)};
+    kit::text_in(theme, head.inset(theme.px(10), 0), kit::Face::kSmall, theme.colors().text_muted,
+                 title);
+    kit::fill({head.x, head.bottom() - 1, head.w, 1}, kit::color(theme.colors().panel_edge), 0);
     ImGui::Dummy({head.w, head.h});
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const std::string entry = std::string(name) + "/menu/" + std::string(entries[i]);
@@ -155,4 +166,4 @@ std::string export_file_name(std::string_view run_folder, std::string_view what,
   return name + "." + std::string(extension);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::table

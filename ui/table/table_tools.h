@@ -10,31 +10,33 @@
 #include "ui/kit/theme.h"
 #include "ui/state/commands.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::table {
 
 inline constexpr float kToolsHeight = 34;
 
 // Follows every letter. `hint` stands there while it is empty.
-void filter_field(const Theme& theme, std::string_view name, const Rect& rect, std::string& text,
-                  std::string_view hint, bool takes_keyboard = false);
+void filter_field(const kit::Theme& theme, std::string_view name, const state::Rect& rect,
+                  std::string& text, std::string_view hint, bool takes_keyboard = false);
 
 // Words side by side of which one is chosen; true when another one was. Takes its room from the
 // left of `area`.
-bool choice_strip(const Theme& theme, std::string_view name, Rect& area,
+bool choice_strip(const kit::Theme& theme, std::string_view name, state::Rect& area,
                   std::span<const std::string_view> choices, std::size_t& chosen);
 
 enum class TableButton : std::uint8_t { kNone, kCopy, kSave };
-TableButton pressed_table_button(const Theme& theme, std::string_view name, Rect& area);
+TableButton pressed_table_button(const kit::Theme& theme, std::string_view name, state::Rect& area);
 
 // A small quiet button at the right end of `area`, which loses its room.
-bool tool_button(const Theme& theme, std::string_view name, Rect& area, std::string_view label);
+bool tool_button(const kit::Theme& theme, std::string_view name, state::Rect& area,
+                 std::string_view label);
 
 // One line of a pop-up menu, which closes with a click on it; true then.
-bool menu_entry(const Theme& theme, std::string_view name, std::string_view label, float width);
+bool menu_entry(const kit::Theme& theme, std::string_view name, std::string_view label,
+                float width);
 
 // The pop-up `id`, once ImGui::OpenPopup(id) was called; the entry that was picked. `title`: which
 // row it is of, since it lies over the rows.
-std::optional<std::size_t> row_menu(const Theme& theme, const char* id, std::string_view name,
+std::optional<std::size_t> row_menu(const kit::Theme& theme, const char* id, std::string_view name,
                                     std::string_view title,
                                     std::span<const std::string_view> entries);
 
@@ -45,18 +47,18 @@ std::string export_file_name(std::string_view run_folder, std::string_view what,
 // "Copy" and "Save CSV" at the right end of `area`, which loses their room. `csv` is asked for
 // when one is pressed.
 template <typename Csv>
-void table_buttons(const Theme& theme, std::string_view name, Rect& area,
-                   std::string_view file_name, const Csv& csv, Commands& commands) {
+void table_buttons(const kit::Theme& theme, std::string_view name, state::Rect& area,
+                   std::string_view file_name, const Csv& csv, state::Commands& commands) {
   switch (pressed_table_button(theme, name, area)) {
     case TableButton::kNone:
       return;
     case TableButton::kCopy:
-      commands.push_back(CopyText{csv()});
+      commands.push_back(state::CopyText{csv()});
       return;
     case TableButton::kSave:
-      commands.push_back(SaveText{std::string(file_name), csv()});
+      commands.push_back(state::SaveText{std::string(file_name), csv()});
       return;
   }
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::table

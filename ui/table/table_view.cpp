@@ -9,121 +9,132 @@
 #include "ui/kit/widgets.h"
 #include "ui/table/table_cells.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::table {
 
 namespace {
 
 constexpr float kTableRow = 26, kTableHead = 28, kPinnedRow = 22;
 
-bool is_right_aligned(TableColumn::Kind kind) { return kind == TableColumn::Kind::kFigure; }
+bool is_right_aligned(present::TableColumn::Kind kind) {
+  return kind == present::TableColumn::Kind::kFigure;
+}
 
-bool is_cut(const Theme& theme, const Rect& cell, TableColumn::Kind kind,
-            const TableCell& content) {
-  if (kind != TableColumn::Kind::kText && kind != TableColumn::Kind::kCode) return false;
-  const Face face = kind == TableColumn::Kind::kCode ? Face::kMono : Face::kBody;
-  return text_width(theme, face, content.text) + (content.mark ? theme.px(18) : 0) > cell.w + 1;
+bool is_cut(const kit::Theme& theme, const state::Rect& cell, present::TableColumn::Kind kind,
+            const present::TableCell& content) {
+  if (kind != present::TableColumn::Kind::kText && kind != present::TableColumn::Kind::kCode)
+    return false;
+  const kit::Face face =
+      kind == present::TableColumn::Kind::kCode ? kit::Face::kMono : kit::Face::kBody;
+  return kit::text_width(theme, face, content.text) + (content.mark ? theme.px(18) : 0) >
+         cell.w + 1;
 }
 
 // A column's head: its title, and the direction where the table is sorted by it.
-bool draw_column_head(const Theme& theme, const Rect& box, const std::string& id,
-                      const TableColumn& column, const TableSort& sort) {
-  const Palette& p = theme.colors();
-  const Hit hit = hit_area(theme, id + "/head/" + column.title, box);
+bool draw_column_head(const kit::Theme& theme, const state::Rect& box, const std::string& id,
+                      const present::TableColumn& column, const present::TableSort& sort) {
+  const state::Palette& p = theme.colors();
+  const kit::Hit hit = kit::hit_area(theme, id + "/head/" + column.title, box);
   const bool active = sort.column == column.title;
-  const Rgb ink = active || hit.hovered ? p.text : p.text_muted;
-  const float width = text_width(theme, Face::kSmall, column.title);
+  const state::Rgb ink = active || hit.hovered ? p.text : p.text_muted;
+  const float width = kit::text_width(theme, kit::Face::kSmall, column.title);
   const float arrow = theme.px(12);
-  Rect title = box;
+  state::Rect title = box;
   title.w = std::max(0.0f, title.w - theme.px(kCellGap));
   const bool right = is_right_aligned(column.kind);
   if (right && active && title.w > width + arrow) {
-    shape(sort.descending ? Shape::kDown : Shape::kUp, title.right() - width - arrow + theme.px(4),
-          title.center_y(), theme.px(7), color(ink));
+    kit::shape(sort.descending ? kit::Shape::kDown : kit::Shape::kUp,
+               title.right() - width - arrow + theme.px(4), title.center_y(), theme.px(7),
+               kit::color(ink));
   }
-  text_in(theme, title, Face::kSmall, ink, column.title, right ? Align::kRight : Align::kLeft);
+  kit::text_in(theme, title, kit::Face::kSmall, ink, column.title,
+               right ? kit::Align::kRight : kit::Align::kLeft);
   if (!right && active && title.w > width + arrow) {
-    shape(sort.descending ? Shape::kDown : Shape::kUp, title.x + width + arrow - theme.px(4),
-          title.center_y(), theme.px(7), color(ink));
+    kit::shape(sort.descending ? kit::Shape::kDown : kit::Shape::kUp,
+               title.x + width + arrow - theme.px(4), title.center_y(), theme.px(7),
+               kit::color(ink));
   }
-  if (hit.hovered) tooltip(theme, column.title, column.definition, column.source);
+  if (hit.hovered) kit::tooltip(theme, column.title, column.definition, column.source);
   return hit.clicked;
 }
 
 }  // namespace
 
-void TableView::update(const std::shared_ptr<const Table>& table, std::string_view filter) {
+void TableView::update(const std::shared_ptr<const present::Table>& table,
+                       std::string_view filter) {
   if (table == table_ && filter == filter_ && sort_ == sorted_by_) return;
   table_ = table;
   filter_ = std::string(filter);
   sorted_by_ = sort_;
-  order_ = table_order(*table_, sort_, filter_);
+  order_ = present::table_order(*table_, sort_, filter_);
 }
 
-void TableView::place(const Theme& theme, const Rect& rect, bool keep_all) {
-  placed_ = place_columns(*table_, std::floor((rect.w - theme.px(10)) / theme.scale), keep_all);
+void TableView::place(const kit::Theme& theme, const state::Rect& rect, bool keep_all) {
+  placed_ =
+      present::place_columns(*table_, std::floor((rect.w - theme.px(10)) / theme.scale), keep_all);
 }
 
 template <typename Draw>
-void TableView::for_each_cell(const Theme& theme, const Rect& row, const Draw& draw) const {
+void TableView::for_each_cell(const kit::Theme& theme, const state::Rect& row,
+                              const Draw& draw) const {
   float frozen_end = row.x;
-  const auto is_frozen = [&](const PlacedColumn& c) { return c.column < table_->frozen; };
-  for (const PlacedColumn& c : placed_) {
+  const auto is_frozen = [&](const present::PlacedColumn& c) { return c.column < table_->frozen; };
+  for (const present::PlacedColumn& c : placed_) {
     if (is_frozen(c)) frozen_end = row.x + theme.px(c.x + c.width);
   }
   {
-    const Clip clip({frozen_end, row.y, std::max(0.0f, row.right() - frozen_end), row.h});
-    for (const PlacedColumn& c : placed_) {
+    const kit::Clip clip({frozen_end, row.y, std::max(0.0f, row.right() - frozen_end), row.h});
+    for (const present::PlacedColumn& c : placed_) {
       if (is_frozen(c)) continue;
       const float left = row.x + theme.px(c.x) - scroll_x_;
       const float right = row.x + theme.px(c.x + c.width) - scroll_x_;
       if (right <= frozen_end || left >= row.right()) continue;
-      draw(c.column, Rect{left, row.y, right - left, row.h});
+      draw(c.column, state::Rect{left, row.y, right - left, row.h});
     }
   }
-  for (const PlacedColumn& c : placed_) {
+  for (const present::PlacedColumn& c : placed_) {
     if (is_frozen(c)) {
       const float left = row.x + theme.px(c.x);
-      draw(c.column, Rect{left, row.y, row.x + theme.px(c.x + c.width) - left, row.h});
+      draw(c.column, state::Rect{left, row.y, row.x + theme.px(c.x + c.width) - left, row.h});
     }
   }
 }
 
-void TableView::draw_head(const Theme& theme, const Rect& head) {
-  const Clip clip(head);
-  TableSort wanted = sort_;
-  for_each_cell(theme, head, [&](std::size_t column, const Rect& box) {
-    const TableColumn& c = table_->columns[column];
-    if (draw_column_head(theme, box, table_->id, c, sort_)) wanted = next_sort(sort_, c);
+void TableView::draw_head(const kit::Theme& theme, const state::Rect& head) {
+  const kit::Clip clip(head);
+  present::TableSort wanted = sort_;
+  for_each_cell(theme, head, [&](std::size_t column, const state::Rect& box) {
+    const present::TableColumn& c = table_->columns[column];
+    if (draw_column_head(theme, box, table_->id, c, sort_)) wanted = present::next_sort(sort_, c);
   });
   sort_ = wanted;
 }
 
-void TableView::draw_pinned(const Theme& theme, const Rect& area) const {
-  Rect rest = area;
+void TableView::draw_pinned(const kit::Theme& theme, const state::Rect& area) const {
+  state::Rect rest = area;
   for (const auto& cells : table_->pinned) {
-    const Rect row = rest.take_top(theme.px(kPinnedRow));
-    for_each_cell(theme, row, [&](std::size_t column, Rect box) {
+    const state::Rect row = rest.take_top(theme.px(kPinnedRow));
+    for_each_cell(theme, row, [&](std::size_t column, state::Rect box) {
       if (column >= cells.size()) return;
-      const TableColumn::Kind kind = table_->columns[column].kind;
+      const present::TableColumn::Kind kind = table_->columns[column].kind;
       explain_pinned(theme, box, column, cells);
-      if (kind != TableColumn::Kind::kHeat) box.w -= theme.px(kCellGap);
+      if (kind != present::TableColumn::Kind::kHeat) box.w -= theme.px(kCellGap);
       draw_table_cell(theme, box, kind, cells[column]);
     });
   }
 }
 
-void TableView::explain_pinned(const Theme& theme, const Rect& box, std::size_t column,
-                               const std::vector<TableCell>& cells) const {
-  const TableCell& cell = cells[column];
+void TableView::explain_pinned(const kit::Theme& theme, const state::Rect& box, std::size_t column,
+                               const std::vector<present::TableCell>& cells) const {
+  const present::TableCell& cell = cells[column];
   if (column == 0 || !cell.bar) return;
   const std::string figure = cell.unit.empty() ? cell.text : cell.text + " " + cell.unit;
-  explain(theme, box, cells.front().text + ", " + table_->columns[column].title,
-          figure.empty() ? "none" : figure);
+  kit::explain(theme, box, cells.front().text + ", " + table_->columns[column].title,
+               figure.empty() ? "none" : figure);
 }
 
-void TableView::draw_rows(const Theme& theme, const Rect& rows, const TableOptions& options,
-                          TableEvents& events) const {
-  const Palette& p = theme.colors();
+void TableView::draw_rows(const kit::Theme& theme, const state::Rect& rows,
+                          const TableOptions& options, TableEvents& events) const {
+  const state::Palette& p = theme.colors();
   const float height = theme.px(kTableRow);
   const float top = rows.y - ImGui::GetScrollY();
   const auto count = static_cast<std::ptrdiff_t>(order_.size());
@@ -131,21 +142,21 @@ void TableView::draw_rows(const Theme& theme, const Rect& rows, const TableOptio
   const auto last = static_cast<std::ptrdiff_t>(std::ceil((rows.bottom() - top) / height));
   for (auto i = std::clamp<std::ptrdiff_t>(first, 0, count); i < std::min(last, count); ++i) {
     const std::size_t row = order_[static_cast<std::size_t>(i)];
-    const Rect box{rows.x, top + static_cast<float>(i) * height, rows.w, height};
-    const Hit hit = hit_area(theme, table_->id + "/row/" + std::to_string(row), box);
+    const state::Rect box{rows.x, top + static_cast<float>(i) * height, rows.w, height};
+    const kit::Hit hit = kit::hit_area(theme, table_->id + "/row/" + std::to_string(row), box);
     if (hit.hovered || options.selected == row) {
-      fill({box.x - theme.px(6), box.y, box.w + theme.px(6), box.h},
-           color(options.selected == row ? p.row_selected : p.hover), theme.px(4));
+      kit::fill({box.x - theme.px(6), box.y, box.w + theme.px(6), box.h},
+                kit::color(options.selected == row ? p.row_selected : p.hover), theme.px(4));
     }
     if (hit.clicked) events.clicked = row;
     if (hit.right_clicked) events.right_clicked = row;
     if (hit.hovered) events.hovered = row;
     const float mouse = ImGui::GetIO().MousePos.x;
-    for_each_cell(theme, box, [&](std::size_t column, Rect cell) {
+    for_each_cell(theme, box, [&](std::size_t column, state::Rect cell) {
       const bool under_mouse = hit.hovered && mouse >= cell.x && mouse < cell.right();
-      const TableColumn& c = table_->columns[column];
-      if (c.kind != TableColumn::Kind::kHeat) cell.w -= theme.px(kCellGap);
-      const TableCell content = c.cell(row);
+      const present::TableColumn& c = table_->columns[column];
+      if (c.kind != present::TableColumn::Kind::kHeat) cell.w -= theme.px(kCellGap);
+      const present::TableCell content = c.cell(row);
       draw_table_cell(theme, cell, c.kind, content);
       if (!under_mouse) return;
       events.column = column;
@@ -154,19 +165,19 @@ void TableView::draw_rows(const Theme& theme, const Rect& rows, const TableOptio
   }
 }
 
-TableEvents TableView::draw(const Theme& theme, const Rect& rect,
-                            const std::shared_ptr<const Table>& table,
+TableEvents TableView::draw(const kit::Theme& theme, const state::Rect& rect,
+                            const std::shared_ptr<const present::Table>& table,
                             const TableOptions& options) {
   TableEvents events;
   update(table, options.filter);
   place(theme, rect, options.scrolls_sideways);
   if (placed_.empty()) return events;
-  Rect area = rect;
-  const Rect head = area.take_top(theme.px(kTableHead));
+  state::Rect area = rect;
+  const state::Rect head = area.take_top(theme.px(kTableHead));
   const float pinned = theme.px(kPinnedRow) * static_cast<float>(table_->pinned.size());
   // In a low window rows matter more than what sums them up.
   const bool has_pinned = pinned > 0 && area.h > pinned + 3 * theme.px(kTableRow);
-  const Rect above = area.take_top(has_pinned ? pinned + theme.px(6) : 0);
+  const state::Rect above = area.take_top(has_pinned ? pinned + theme.px(6) : 0);
   const ImGuiWindowFlags sideways =
       options.scrolls_sideways ? ImGuiWindowFlags_HorizontalScrollbar : ImGuiWindowFlags_None;
   // Wider than the rows, so that the highlight of a row has a margin.
@@ -178,13 +189,13 @@ TableEvents TableView::draw(const Theme& theme, const Rect& rect,
   if (area.h > row_height + bar) {
     area.h = std::floor((area.h - bar) / row_height) * row_height + bar;
   }
-  const Rect child{area.x - margin, area.y, area.w + margin, area.h};
+  const state::Rect child{area.x - margin, area.y, area.w + margin, area.h};
   ImGui::SetCursorScreenPos({child.x, child.y});
   ImGui::BeginChild((table_->id + "/rows").c_str(),
                     {std::max(1.0f, child.w), std::max(1.0f, child.h)}, false,
                     sideways | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground);
   scroll_x_ = options.scrolls_sideways ? ImGui::GetScrollX() : 0;
-  Rect rows = area;
+  state::Rect rows = area;
   rows.h = std::max(0.0f, rows.h - bar);
   draw_rows(theme, {rows.x, rows.y, rows.w - theme.px(10), rows.h}, options, events);
   const float high = static_cast<float>(order_.size()) * theme.px(kTableRow);
@@ -194,15 +205,15 @@ TableEvents TableView::draw(const Theme& theme, const Rect& rect,
   ImGui::EndChild();
   if (has_pinned) draw_pinned(theme, {above.x, above.y, above.w - theme.px(10), above.h});
   draw_head(theme, {head.x, head.y, head.w - theme.px(10), head.h});
-  line(rect.x, head.bottom() - 1, rect.right(), head.bottom() - 1,
-       color(theme.colors().panel_edge));
+  kit::line(rect.x, head.bottom() - 1, rect.right(), head.bottom() - 1,
+            kit::color(theme.colors().panel_edge));
   if (order_.empty()) {
-    text_in(
-        theme, area.inset(theme.px(8), 0), Face::kBody, theme.colors().text_muted,
+    kit::text_in(
+        theme, area.inset(theme.px(8), 0), kit::Face::kBody, theme.colors().text_muted,
         table_->rows > 0 && !options.filter.empty() ? "No row matches the filter" : options.empty,
-        Align::kCenter);
+        kit::Align::kCenter);
   }
   return events;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::table

@@ -10,7 +10,7 @@
 #include "ui/kit/theme.h"
 #include "ui/present/table_model.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::table {
 
 struct TableOptions {
   std::string_view filter;
@@ -28,37 +28,37 @@ struct TableEvents {  // rows of the table, not places on screen
 
 class TableView {
  public:
-  explicit TableView(TableSort sort = {}) : sort_(std::move(sort)) {}
+  explicit TableView(present::TableSort sort = {}) : sort_(std::move(sort)) {}
 
   // `table` is shared with what made it: the order is made anew when it is another one.
-  TableEvents draw(const Theme& theme, const Rect& rect, const std::shared_ptr<const Table>& table,
-                   const TableOptions& options);
+  TableEvents draw(const kit::Theme& theme, const state::Rect& rect,
+                   const std::shared_ptr<const present::Table>& table, const TableOptions& options);
 
-  const TableSort& sort() const { return sort_; }
+  const present::TableSort& sort() const { return sort_; }
   const std::vector<std::uint32_t>& order() const { return order_; }
   // As it stands on screen: sorted and filtered.
-  std::string csv() const { return table_ ? csv_of(*table_, order_) : std::string(); }
+  std::string csv() const { return table_ ? present::csv_of(*table_, order_) : std::string(); }
 
  private:
-  void update(const std::shared_ptr<const Table>& table, std::string_view filter);
-  void place(const Theme& theme, const Rect& rect, bool keep_all);
-  void draw_head(const Theme& theme, const Rect& head);
-  void draw_pinned(const Theme& theme, const Rect& area) const;
-  void explain_pinned(const Theme& theme, const Rect& box, std::size_t column,
-                      const std::vector<TableCell>& cells) const;
-  void draw_rows(const Theme& theme, const Rect& rows, const TableOptions& options,
+  void update(const std::shared_ptr<const present::Table>& table, std::string_view filter);
+  void place(const kit::Theme& theme, const state::Rect& rect, bool keep_all);
+  void draw_head(const kit::Theme& theme, const state::Rect& head);
+  void draw_pinned(const kit::Theme& theme, const state::Rect& area) const;
+  void explain_pinned(const kit::Theme& theme, const state::Rect& box, std::size_t column,
+                      const std::vector<present::TableCell>& cells) const;
+  void draw_rows(const kit::Theme& theme, const state::Rect& rows, const TableOptions& options,
                  TableEvents& events) const;
   // Calls draw(column, cell's area) for the columns that can be seen in a row; frozen ones last.
   template <typename Draw>
-  void for_each_cell(const Theme& theme, const Rect& row, const Draw& draw) const;
+  void for_each_cell(const kit::Theme& theme, const state::Rect& row, const Draw& draw) const;
 
-  TableSort sort_;
-  std::shared_ptr<const Table> table_;
+  present::TableSort sort_;
+  std::shared_ptr<const present::Table> table_;
   std::string filter_;
   std::vector<std::uint32_t> order_;
-  TableSort sorted_by_;
-  std::vector<PlacedColumn> placed_;
+  present::TableSort sorted_by_;
+  std::vector<present::PlacedColumn> placed_;
   float scroll_x_ = 0;  // pixels
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::table

@@ -9,11 +9,11 @@
 #include "ui/log/log_panel.h"
 #include "ui/tune/memory_panel.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 namespace {
 
-std::string tab_label(DockPanel::Tab tab, const Snapshot& snapshot) {
+std::string tab_label(DockPanel::Tab tab, const state::Snapshot& snapshot) {
   switch (tab) {
     case DockPanel::Tab::kRuns:
       return "Runs";
@@ -26,8 +26,8 @@ std::string tab_label(DockPanel::Tab tab, const Snapshot& snapshot) {
   }
   if (!snapshot.run) return "Log";
   const auto& log = snapshot.run->log;
-  const auto errors = std::count_if(log.begin(), log.end(), [](const trace::LogLine& entry) {
-    return entry.level == trace::LogLine::Level::kError;
+  const auto errors = std::count_if(log.begin(), log.end(), [](const trace::model::LogLine& entry) {
+    return entry.level == trace::model::LogLine::Level::kError;
   });
   if (errors == 0) return "Log";
   return "Log · " + std::to_string(errors) + (errors == 1 ? " error" : " errors");
@@ -35,24 +35,26 @@ std::string tab_label(DockPanel::Tab tab, const Snapshot& snapshot) {
 
 }  // namespace
 
-bool DockPanel::draw_tabs(const Theme& theme, Rect header, const Input& input,
-                          const Snapshot& snapshot, Commands& commands) {
-  const Palette& p = theme.colors();
-  const Rect toggle = header.take_right(theme.px(24), theme.px(8));
+bool DockPanel::draw_tabs(const kit::Theme& theme, state::Rect header, const Input& input,
+                          const state::Snapshot& snapshot, state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  const state::Rect toggle = header.take_right(theme.px(24), theme.px(8));
   const bool toggled =
-      icon_button(theme, "dock/toggle", toggle.inset(0, (toggle.h - theme.px(24)) / 2),
-                  input.folded ? Shape::kUp : Shape::kDown);
+      kit::icon_button(theme, "dock/toggle", toggle.inset(0, (toggle.h - theme.px(24)) / 2),
+                       input.folded ? kit::Shape::kUp : kit::Shape::kDown);
   bool opened = false;
   for (const Tab tab : {Tab::kRuns, Tab::kLearning, Tab::kMemory, Tab::kLog}) {
     if (!input.offers(tab)) continue;
     const std::string label = tab_label(tab, snapshot);
-    const Rect box = header.take_left(text_width(theme, Face::kStrong, label), theme.px(20));
-    const Hit hit = hit_area(theme, "dock/" + label.substr(0, label.find(' ')), box);
+    const state::Rect box =
+        header.take_left(kit::text_width(theme, kit::Face::kStrong, label), theme.px(20));
+    const kit::Hit hit = kit::hit_area(theme, "dock/" + label.substr(0, label.find(' ')), box);
     const bool active = tab == tab_ && !input.folded;
-    text_in(theme, box, Face::kStrong, active || hit.hovered ? p.text : p.text_muted, label);
+    kit::text_in(theme, box, kit::Face::kStrong, active || hit.hovered ? p.text : p.text_muted,
+                 label);
     if (active) {
-      fill({box.x, box.bottom() - theme.px(5), box.w, std::max(2.0f, theme.px(2))}, color(p.accent),
-           1);
+      kit::fill({box.x, box.bottom() - theme.px(5), box.w, std::max(2.0f, theme.px(2))},
+                kit::color(p.accent), 1);
     }
     if (hit.clicked) {
       tab_ = tab;
@@ -63,14 +65,14 @@ bool DockPanel::draw_tabs(const Theme& theme, Rect header, const Input& input,
   return toggled || opened;
 }
 
-bool DockPanel::draw(const Theme& theme, const Rect& rect, const Input& input,
-                     const Snapshot& snapshot, Commands& commands) {
+bool DockPanel::draw(const kit::Theme& theme, const state::Rect& rect, const Input& input,
+                     const state::Snapshot& snapshot, state::Commands& commands) {
   if (!input.offers(tab_)) tab_ = Tab::kRuns;
-  fill(rect, color(theme.colors().panel), theme.px(6));
-  outline(rect, color(theme.colors().panel_edge), theme.px(6));
-  Rect rest = rect.inset(theme.px(kPanelPadding), 0);
+  kit::fill(rect, kit::color(theme.colors().panel), theme.px(6));
+  kit::outline(rect, kit::color(theme.colors().panel_edge), theme.px(6));
+  state::Rect rest = rect.inset(theme.px(kit::kPanelPadding), 0);
   const bool toggled =
-      draw_tabs(theme, rest.take_top(panel_header_height(theme)), input, snapshot, commands);
+      draw_tabs(theme, rest.take_top(kit::panel_header_height(theme)), input, snapshot, commands);
   if (input.folded) return toggled;
   rest.h -= theme.px(6);
   ImGui::SetCursorScreenPos({rest.x, rest.y});
@@ -79,16 +81,16 @@ bool DockPanel::draw(const Theme& theme, const Rect& rect, const Input& input,
       ledger_.draw(theme, rest, snapshot, commands);
       break;
     case Tab::kLog:
-      draw_log(theme, rest, snapshot);
+      log::draw_log(theme, rest, snapshot);
       break;
     case Tab::kMemory:
       draw_memory_wide(theme, rest, snapshot);
       break;
     case Tab::kLearning:
-      draw_learning_wide(theme, rest, snapshot, commands);
+      learn::draw_learning_wide(theme, rest, snapshot, commands);
       break;
   }
   return toggled;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

@@ -7,7 +7,7 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 class DockPanel {
  public:
@@ -24,16 +24,16 @@ class DockPanel {
     }
   };
   // Returns true when the user folded or unfolded it.
-  bool draw(const Theme& theme, const Rect& rect, const Input& input, const Snapshot& snapshot,
-            Commands& commands);
+  bool draw(const kit::Theme& theme, const state::Rect& rect, const Input& input,
+            const state::Snapshot& snapshot, state::Commands& commands);
   void show(Tab tab) { tab_ = tab; }
 
  private:
-  bool draw_tabs(const Theme& theme, Rect header, const Input& input, const Snapshot& snapshot,
-                 Commands& commands);
+  bool draw_tabs(const kit::Theme& theme, state::Rect header, const Input& input,
+                 const state::Snapshot& snapshot, state::Commands& commands);
 
   Tab tab_ = Tab::kRuns;
-  LedgerPanel ledger_;
+  runs::LedgerPanel ledger_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

@@ -8,7 +8,7 @@
 #include "ui/kit/widgets.h"
 #include "ui/present/job_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 namespace {
 
@@ -22,65 +22,67 @@ constexpr std::array<Hint, 3> kFirstSteps{
     Hint{"Turn a knob", "Change the bucket cap, start again, and compare in the ledger"},
 };
 
-const LedgerRow* recorded_run(const Snapshot& snapshot) {
+const state::LedgerRow* recorded_run(const state::Snapshot& snapshot) {
   if (!snapshot.ledger) return nullptr;
-  for (const LedgerRow& row : snapshot.ledger->rows) {
+  for (const state::LedgerRow& row : snapshot.ledger->rows) {
     if (row.summary.steps_executed > 0) return &row;
   }
   return nullptr;
 }
 
-void draw_hint(const Theme& theme, Rect box, int number, const Hint& hint) {
-  const Palette& p = theme.colors();
-  Rect mark = box.take_left(theme.px(28), theme.px(14));
+void draw_hint(const kit::Theme& theme, state::Rect box, int number, const Hint& hint) {
+  const state::Palette& p = theme.colors();
+  state::Rect mark = box.take_left(theme.px(28), theme.px(14));
   const float radius = theme.px(13);
   ImGui::GetWindowDrawList()->AddCircle({mark.center_x(), mark.y + radius}, radius,
-                                        color(p.idle_edge), 32, std::max(1.0f, theme.px(1.2f)));
-  text_in(theme, {mark.center_x() - radius, mark.y, radius * 2, radius * 2}, Face::kStrong, p.text,
-          std::to_string(number), Align::kCenter);
-  text_in(theme, box.take_top(theme.px(22)), Face::kStrong, p.text, hint.title);
-  text_wrapped(theme, box, Face::kBody, p.text_secondary, hint.body);
+                                        kit::color(p.idle_edge), 32,
+                                        std::max(1.0f, theme.px(1.2f)));
+  kit::text_in(theme, {mark.center_x() - radius, mark.y, radius * 2, radius * 2},
+               kit::Face::kStrong, p.text, std::to_string(number), kit::Align::kCenter);
+  kit::text_in(theme, box.take_top(theme.px(22)), kit::Face::kStrong, p.text, hint.title);
+  kit::text_wrapped(theme, box, kit::Face::kBody, p.text_secondary, hint.body);
 }
 
-void draw_buttons(const Theme& theme, Rect row, const Snapshot& snapshot, Commands& commands) {
-  const StartControls controls = start_controls(snapshot);
-  if (snapshot.job.phase == JobPhase::kNone) {
-    const bool can = controls.kind == StartControls::Kind::kStart && controls.enabled;
-    if (button(theme, "empty/start", row.take_left(theme.px(96), theme.px(8)), ButtonKind::kPrimary,
-               "Start", can)) {
-      commands.push_back(StartRun{});
+void draw_buttons(const kit::Theme& theme, state::Rect row, const state::Snapshot& snapshot,
+                  state::Commands& commands) {
+  const present::StartControls controls = present::start_controls(snapshot);
+  if (snapshot.job.phase == state::JobPhase::kNone) {
+    const bool can = controls.kind == present::StartControls::Kind::kStart && controls.enabled;
+    if (kit::button(theme, "empty/start", row.take_left(theme.px(96), theme.px(8)),
+                    kit::ButtonKind::kPrimary, "Start", can)) {
+      commands.push_back(state::StartRun{});
     }
   }
-  const LedgerRow* recorded = recorded_run(snapshot);
+  const state::LedgerRow* recorded = recorded_run(snapshot);
   if (recorded == nullptr) return;
   const std::string label = "Replay " + recorded->name;
-  const float width = std::min(row.w, button_width(theme, label));
-  if (button(theme, "empty/replay", row.take_left(width), ButtonKind::kQuiet, label)) {
-    commands.push_back(StartReplay{recorded->folder});
+  const float width = std::min(row.w, kit::button_width(theme, label));
+  if (kit::button(theme, "empty/replay", row.take_left(width), kit::ButtonKind::kQuiet, label)) {
+    commands.push_back(state::StartReplay{recorded->folder});
   }
 }
 
 }  // namespace
 
-void draw_empty_state(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                      Commands& commands) {
-  const Palette& p = theme.colors();
-  fill(rect, color(p.panel), theme.px(6));
-  outline(rect, color(p.panel_edge), theme.px(6));
-  const bool waiting = snapshot.job.phase != JobPhase::kNone;
+void draw_empty_state(const kit::Theme& theme, const state::Rect& rect,
+                      const state::Snapshot& snapshot, state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  kit::fill(rect, kit::color(p.panel), theme.px(6));
+  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  const bool waiting = snapshot.job.phase != state::JobPhase::kNone;
   // Who has runs knows the way.
   const bool is_told_how = !waiting || recorded_run(snapshot) == nullptr;
   const float hint_height = theme.px(60);
   const float wanted = theme.px(28 + 24 + 24 + 44) + (is_told_how ? hint_height * 3 : 0);
   const float width = std::min(theme.px(600), rect.w - theme.px(32));
-  Rect box{rect.center_x() - width / 2,
-           std::max(rect.y + theme.px(8), rect.center_y() - wanted / 2), width,
-           std::min(wanted, rect.h - theme.px(16))};
-  text_in(theme, box.take_top(theme.px(28)), Face::kTitle, p.text,
-          waiting ? "The ranks are starting…" : "Nothing to show yet");
-  text_in(theme, box.take_top(theme.px(24), theme.px(24)), Face::kBody, p.text_secondary,
-          waiting ? "The first step appears in a moment" : "Three things to do here");
-  Rect buttons = box.take_bottom(theme.px(34));
+  state::Rect box{rect.center_x() - width / 2,
+                  std::max(rect.y + theme.px(8), rect.center_y() - wanted / 2), width,
+                  std::min(wanted, rect.h - theme.px(16))};
+  kit::text_in(theme, box.take_top(theme.px(28)), kit::Face::kTitle, p.text,
+               waiting ? "The ranks are starting…" : "Nothing to show yet");
+  kit::text_in(theme, box.take_top(theme.px(24), theme.px(24)), kit::Face::kBody, p.text_secondary,
+               waiting ? "The first step appears in a moment" : "Three things to do here");
+  state::Rect buttons = box.take_bottom(theme.px(34));
   int number = 1;
   for (const Hint& hint : kFirstSteps) {
     if (!is_told_how || box.h < hint_height) break;
@@ -89,4 +91,4 @@ void draw_empty_state(const Theme& theme, const Rect& rect, const Snapshot& snap
   draw_buttons(theme, buttons, snapshot, commands);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

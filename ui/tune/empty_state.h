@@ -5,9 +5,9 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
-void draw_empty_state(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                      Commands& commands);
+void draw_empty_state(const kit::Theme& theme, const state::Rect& rect,
+                      const state::Snapshot& snapshot, state::Commands& commands);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

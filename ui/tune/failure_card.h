@@ -5,12 +5,13 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 // The height that the card wants; 0 when there is no failure to show.
-float failure_card_height(const Theme& theme, const Snapshot& snapshot, float available);
+float failure_card_height(const kit::Theme& theme, const state::Snapshot& snapshot,
+                          float available);
 // Returns true when the user hid it.
-bool draw_failure_card(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                       Commands& commands);
+bool draw_failure_card(const kit::Theme& theme, const state::Rect& rect,
+                       const state::Snapshot& snapshot, state::Commands& commands);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

@@ -5,9 +5,10 @@
 #include "ui/present/knob_rows.h"
 #include "ui/state/commands.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
-float knob_row_height(const Theme& theme, float width, const KnobRow& row);
-void draw_knob_row(const Theme& theme, const Rect& rect, const KnobRow& row, Commands& commands);
+float knob_row_height(const kit::Theme& theme, float width, const present::KnobRow& row);
+void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const present::KnobRow& row,
+                   state::Commands& commands);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

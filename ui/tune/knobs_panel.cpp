@@ -8,86 +8,89 @@
 #include "ui/tune/knob_row.h"
 #include "ui/tune/strategy_bars.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 namespace {
 
-void draw_group_heading(const Theme& theme, const Rect& rect, trace::KnobGroup group) {
-  const Palette& p = theme.colors();
-  Rect row = rect;
+void draw_group_heading(const kit::Theme& theme, const state::Rect& rect,
+                        trace::job::KnobGroup group) {
+  const state::Palette& p = theme.colors();
+  state::Rect row = rect;
   row.take_top(theme.px(6));
-  const float width = text_in(theme, row, Face::kHeading, p.heading, trace::to_string(group));
+  const float width =
+      kit::text_in(theme, row, kit::Face::kHeading, p.heading, trace::job::to_string(group));
   row.take_left(width, theme.px(10));
-  line(row.x, std::round(row.center_y()), row.right(), std::round(row.center_y()),
-       color(p.panel_edge));
+  kit::line(row.x, std::round(row.center_y()), row.right(), std::round(row.center_y()),
+            kit::color(p.panel_edge));
 }
 
-bool draw_more(const Theme& theme, const Rect& rect, const KnobRow& row) {
-  const Palette& p = theme.colors();
-  const std::string name = "more/" + std::string(trace::to_string(row.group));
+bool draw_more(const kit::Theme& theme, const state::Rect& rect, const present::KnobRow& row) {
+  const state::Palette& p = theme.colors();
+  const std::string name = "more/" + std::string(trace::job::to_string(row.group));
   const std::string label =
       row.hidden > 0 ? std::to_string(row.hidden) + " more" : std::string("fewer");
-  Rect box = rect;
-  box.w = std::min(rect.w, text_width(theme, Face::kSmall, label) + theme.px(20));
-  const Hit hit = hit_area(theme, name, box);
-  const Rgb ink = hit.hovered ? p.text : p.accent_text;
-  const Rect mark = box.take_left(theme.px(10), theme.px(5));
-  shape(row.hidden > 0 ? Shape::kRight : Shape::kUp, mark.x + theme.px(4), mark.center_y(),
-        theme.px(7), color(ink));
-  text_in(theme, box, Face::kSmall, ink, label);
+  state::Rect box = rect;
+  box.w = std::min(rect.w, kit::text_width(theme, kit::Face::kSmall, label) + theme.px(20));
+  const kit::Hit hit = kit::hit_area(theme, name, box);
+  const state::Rgb ink = hit.hovered ? p.text : p.accent_text;
+  const state::Rect mark = box.take_left(theme.px(10), theme.px(5));
+  kit::shape(row.hidden > 0 ? kit::Shape::kRight : kit::Shape::kUp, mark.x + theme.px(4),
+             mark.center_y(), theme.px(7), kit::color(ink));
+  kit::text_in(theme, box, kit::Face::kSmall, ink, label);
   return hit.clicked;
 }
 
 constexpr float kReset = 48;  // with its gap
 
-float baseline_height(const Theme& theme, float width, const Snapshot& snapshot) {
-  const std::string summary = change_summary(snapshot.knobs);
-  const float text = wrapped_height(theme, Face::kSmall, width - theme.px(kReset), summary);
+float baseline_height(const kit::Theme& theme, float width, const state::Snapshot& snapshot) {
+  const std::string summary = present::change_summary(snapshot.knobs);
+  const float text =
+      kit::wrapped_height(theme, kit::Face::kSmall, width - theme.px(kReset), summary);
   return std::max(theme.px(16), text);
 }
 
-void draw_baseline_row(const Theme& theme, Rect rect, const Snapshot& snapshot,
-                       Commands& commands) {
-  const Palette& p = theme.colors();
-  const std::string summary = change_summary(snapshot.knobs);
+void draw_baseline_row(const kit::Theme& theme, state::Rect rect, const state::Snapshot& snapshot,
+                       state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  const std::string summary = present::change_summary(snapshot.knobs);
   if (summary.empty()) {
     const std::string& name = snapshot.knobs.baseline_name;
-    text_in(theme, rect, Face::kSmall, p.text_muted,
-            name.empty() ? "as the defaults" : "as " + name);
+    kit::text_in(theme, rect, kit::Face::kSmall, p.text_muted,
+                 name.empty() ? "as the defaults" : "as " + name);
     return;
   }
-  Rect reset = rect.take_right(theme.px(kReset));
+  state::Rect reset = rect.take_right(theme.px(kReset));
   reset.h = theme.px(16);
-  const float width = text_width(theme, Face::kSmall, "Reset");
+  const float width = kit::text_width(theme, kit::Face::kSmall, "Reset");
   reset = reset.take_right(width);
-  const Hit hit = hit_area(theme, "knobs/reset", reset);
-  text_in(theme, reset, Face::kSmall, hit.hovered ? p.text : p.accent_text, "Reset");
-  if (hit.clicked) commands.push_back(ResetKnobs{});
-  text_wrapped(theme, rect, Face::kSmall, p.changed, summary);
-  explain(theme, rect, "Changed settings", summary);
+  const kit::Hit hit = kit::hit_area(theme, "knobs/reset", reset);
+  kit::text_in(theme, reset, kit::Face::kSmall, hit.hovered ? p.text : p.accent_text, "Reset");
+  if (hit.clicked) commands.push_back(state::ResetKnobs{});
+  kit::text_wrapped(theme, rect, kit::Face::kSmall, p.changed, summary);
+  kit::explain(theme, rect, "Changed settings", summary);
 }
 
 }  // namespace
 
 void KnobsPanel::reveal(std::string_view knob_name) {
-  const trace::Knob* knob = trace::find_knob(knob_name);
+  const trace::job::Knob* knob = trace::job::find_knob(knob_name);
   if (knob == nullptr) return;
   if (!knob->essential) unfolded_[static_cast<std::size_t>(knob->group)] = true;
   reveal_ = std::string(knob->name);
 }
 
-void KnobsPanel::draw_rows(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                           Commands& commands) {
-  const Panel panel(theme, "knob rows", rect,
-                    {.title = {}, .note = {}, .scrolls = true, .plain = true});
-  const float padding = theme.px(kPanelPadding);
+void KnobsPanel::draw_rows(const kit::Theme& theme, const state::Rect& rect,
+                           const state::Snapshot& snapshot, state::Commands& commands) {
+  const kit::Panel panel(theme, "knob rows", rect,
+                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const float padding = theme.px(kit::kPanelPadding);
   const float content = rect.w - 2 * padding;
   float y = panel.body.y;
-  for (const KnobRow& row : knob_rows(snapshot.knobs, unfolded_)) {
-    const bool bars = row.kind == KnobRow::Kind::kStrategies;
+  for (const present::KnobRow& row : present::knob_rows(snapshot.knobs, unfolded_)) {
+    const bool bars = row.kind == present::KnobRow::Kind::kStrategies;
     const float height =
         bars ? strategy_bars_height(theme, snapshot.knobs) : knob_row_height(theme, content, row);
-    const Rect box{rect.x + padding, y, content, height};
+    const state::Rect box{rect.x + padding, y, content, height};
     y += box.h;
     if (row.knob != nullptr && row.knob->name == reveal_) {
       ImGui::SetScrollY(std::max(0.0f, box.y - panel.body.y - rect.h / 3));
@@ -96,16 +99,16 @@ void KnobsPanel::draw_rows(const Theme& theme, const Rect& rect, const Snapshot&
     // Fields outside of view cost more than they show.
     if (box.bottom() < rect.y - box.h || box.y > rect.bottom() + box.h) continue;
     switch (row.kind) {
-      case KnobRow::Kind::kHeading:
+      case present::KnobRow::Kind::kHeading:
         draw_group_heading(theme, box, row.group);
         break;
-      case KnobRow::Kind::kKnob:
+      case present::KnobRow::Kind::kKnob:
         draw_knob_row(theme, box, row, commands);
         break;
-      case KnobRow::Kind::kStrategies:
+      case present::KnobRow::Kind::kStrategies:
         draw_strategy_bars(theme, box, snapshot.knobs, commands);
         break;
-      case KnobRow::Kind::kMore:
+      case present::KnobRow::Kind::kMore:
         if (draw_more(theme, box, row)) {
           bool& unfolded = unfolded_[static_cast<std::size_t>(row.group)];
           unfolded = !unfolded;
@@ -116,22 +119,23 @@ void KnobsPanel::draw_rows(const Theme& theme, const Rect& rect, const Snapshot&
   panel.content_height(y - panel.body.y + theme.px(8));
 }
 
-void KnobsPanel::draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                      Commands& commands) {
-  const Palette& p = theme.colors();
-  fill(rect, color(p.panel), theme.px(6));
-  outline(rect, color(p.panel_edge), theme.px(6));
-  Rect rest = rect;
-  const float padding = theme.px(kPanelPadding);
-  const Rect title = rest.take_top(panel_header_height(theme) - theme.px(4)).inset(padding, 0);
-  text_in(theme, title, Face::kStrong, p.text, "Settings for the next run");
+void KnobsPanel::draw(const kit::Theme& theme, const state::Rect& rect,
+                      const state::Snapshot& snapshot, state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  kit::fill(rect, kit::color(p.panel), theme.px(6));
+  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  state::Rect rest = rect;
+  const float padding = theme.px(kit::kPanelPadding);
+  const state::Rect title =
+      rest.take_top(kit::panel_header_height(theme) - theme.px(4)).inset(padding, 0);
+  kit::text_in(theme, title, kit::Face::kStrong, p.text, "Settings for the next run");
   const float summary_height = baseline_height(theme, rest.w - 2 * padding, snapshot);
-  const Rect summary = rest.take_top(summary_height, theme.px(4)).inset(padding, 0);
+  const state::Rect summary = rest.take_top(summary_height, theme.px(4)).inset(padding, 0);
   draw_baseline_row(theme, summary, snapshot, commands);
-  const Rect foot = rest.take_bottom(start_area_height(theme, rect.w, snapshot));
-  line(foot.x + 1, foot.y, foot.right() - 1, foot.y, color(p.panel_edge));
+  const state::Rect foot = rest.take_bottom(start_area_height(theme, rect.w, snapshot));
+  kit::line(foot.x + 1, foot.y, foot.right() - 1, foot.y, kit::color(p.panel_edge));
   draw_rows(theme, rest.inset(1, 0), snapshot, commands);
   draw_start_area(theme, foot.inset(padding, padding), snapshot, commands);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

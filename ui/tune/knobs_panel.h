@@ -8,25 +8,26 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 class KnobsPanel {
  public:
-  void draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
+            state::Commands& commands);
   // Unfolds the knob's group and scrolls to it.
   void reveal(std::string_view knob_name);
 
  private:
-  void draw_rows(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                 Commands& commands);
+  void draw_rows(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
+                 state::Commands& commands);
 
-  UnfoldedGroups unfolded_{};
+  present::UnfoldedGroups unfolded_{};
   std::string reveal_;
 };
 
 // The area at the panel's foot: the start button, or the trainer's set-up in its place.
-float start_area_height(const Theme& theme, float width, const Snapshot& snapshot);
-void draw_start_area(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                     Commands& commands);
+float start_area_height(const kit::Theme& theme, float width, const state::Snapshot& snapshot);
+void draw_start_area(const kit::Theme& theme, const state::Rect& rect,
+                     const state::Snapshot& snapshot, state::Commands& commands);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

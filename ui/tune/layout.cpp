@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 namespace {
 
@@ -30,7 +30,7 @@ float dock_height(int rows, float window) {
 // Step times give way to the timeline down to their own least height; without room for both they
 // stay alone.
 void share_low_center(TuneLayout& out, float least_steps, float least_timeline, float gap) {
-  Rect all{out.steps.x, out.steps.y, out.steps.w, out.timeline.bottom() - out.steps.y};
+  state::Rect all{out.steps.x, out.steps.y, out.steps.w, out.timeline.bottom() - out.steps.y};
   if (all.h < least_steps + gap + least_timeline) {
     out.steps = all;
     out.timeline = {};
@@ -48,7 +48,7 @@ TuneLayout tune_layout(const LayoutInput& input) {
   const float width = input.width / s, height = input.height / s;
 
   TuneLayout out;
-  Rect rest{0, 0, input.width, input.height};
+  state::Rect rest{0, 0, input.width, input.height};
   out.top_bar = rest.take_top(px(kTopBarHeight));
   rest = rest.inset(px(kGap), 0);
   rest.take_top(px(kGap));
@@ -91,4 +91,4 @@ int rows_with_room(const LayoutInput& input) {
   return static_cast<int>(std::ceil(layout.dock.h / (kDockRow * input.scale)));
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

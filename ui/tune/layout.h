@@ -3,7 +3,7 @@
 
 #include "ui/state/geometry.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 struct LayoutInput {
   float width = 0, height = 0;  // pixels
@@ -19,8 +19,8 @@ struct LayoutInput {
 
 // Empty rectangles are not drawn.
 struct TuneLayout {
-  Rect top_bar, messages, replay, knobs, steps, timeline, memory, dock;
-  Rect learning;  // beside the step times, where both have room
+  state::Rect top_bar, messages, replay, knobs, steps, timeline, memory, dock;
+  state::Rect learning;  // beside the step times, where both have room
   bool dock_folded = false;
 };
 
@@ -32,4 +32,4 @@ TuneLayout tune_layout(const LayoutInput& input);
 // How many rows of the ledger there is room for, at most.
 int rows_with_room(const LayoutInput& input);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

@@ -4,10 +4,12 @@
 #include "ui/kit/theme.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
-void draw_memory_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot);
+void draw_memory_panel(const kit::Theme& theme, const state::Rect& rect,
+                       const state::Snapshot& snapshot);
 // The same without a frame of its own, side by side instead of one below the other.
-void draw_memory_wide(const Theme& theme, const Rect& rect, const Snapshot& snapshot);
+void draw_memory_wide(const kit::Theme& theme, const state::Rect& rect,
+                      const state::Snapshot& snapshot);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

@@ -7,17 +7,17 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
-void draw_replay_bar(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                     Commands& commands);
+void draw_replay_bar(const kit::Theme& theme, const state::Rect& rect,
+                     const state::Snapshot& snapshot, state::Commands& commands);
 
 // 0.25, 0.5, 1, 2, … 100: the next speed above or below.
 double faster(double speed);
 double slower(double speed);
 
 // Where the replay stands, 0..1, and back.
-float replay_position(const ReplayState& replay);
-std::int64_t replay_time(const ReplayState& replay, float position);
+float replay_position(const state::ReplayState& replay);
+std::int64_t replay_time(const state::ReplayState& replay, float position);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

@@ -11,123 +11,131 @@
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 namespace {
 
 constexpr float kThrottleMark = 2.5f;  // high, under the bars
 
 struct ChartArea {
-  Rect plot;
+  state::Rect plot;
   double top_ns = 1;
   float y(double ns) const { return plot.bottom() - static_cast<float>(ns / top_ns) * plot.h; }
 };
 
-const LedgerRow* baseline_of(const Snapshot& snapshot) {
+const state::LedgerRow* baseline_of(const state::Snapshot& snapshot) {
   if (!snapshot.ledger) return nullptr;
-  for (const LedgerRow& row : snapshot.ledger->rows) {
+  for (const state::LedgerRow& row : snapshot.ledger->rows) {
     if (row.is_baseline && !row.is_shown && row.summary.steps_measured > 0) return &row;
   }
   return nullptr;
 }
 
-void draw_legend(const Theme& theme, Rect header, const StepChart& chart) {
-  const Palette& p = theme.colors();
-  for (int i = 0; i < kStepPartCount; ++i) {
-    const auto part = static_cast<StepPart>(i);
-    if (part == StepPart::kExposedCopy && !chart.has_copies) continue;
+void draw_legend(const kit::Theme& theme, state::Rect header, const present::StepChart& chart) {
+  const state::Palette& p = theme.colors();
+  for (int i = 0; i < present::kStepPartCount; ++i) {
+    const auto part = static_cast<present::StepPart>(i);
+    if (part == present::StepPart::kExposedCopy && !chart.has_copies) continue;
     const std::string_view name = step_part_name(part);
-    const float width = theme.px(15) + text_width(theme, Face::kSmall, name);
+    const float width = theme.px(15) + kit::text_width(theme, kit::Face::kSmall, name);
     if (width > header.w) return;
-    Rect box = header.take_left(width, theme.px(14));
-    const Rect mark = box.take_left(theme.px(9), theme.px(6));
-    const Rect swatch{mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
-    fill(swatch, color(step_part_color(p, part)), theme.px(2));
-    if (part == StepPart::kIdle) outline(swatch, color(p.idle_edge), theme.px(2));
-    text_in(theme, box, Face::kSmall, p.text_secondary, name);
+    state::Rect box = header.take_left(width, theme.px(14));
+    const state::Rect mark = box.take_left(theme.px(9), theme.px(6));
+    const state::Rect swatch{mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
+    kit::fill(swatch, kit::color(step_part_color(p, part)), theme.px(2));
+    if (part == present::StepPart::kIdle)
+      kit::outline(swatch, kit::color(p.idle_edge), theme.px(2));
+    kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, name);
   }
   if (!chart.has_throttled) return;
   const std::string_view throttled = "Throttled";
-  const float width = theme.px(18) + text_width(theme, Face::kSmall, throttled);
+  const float width = theme.px(18) + kit::text_width(theme, kit::Face::kSmall, throttled);
   if (width > header.w) return;
-  Rect box = header.take_left(width);
-  Rect mark = box.take_left(theme.px(12), theme.px(6));
+  state::Rect box = header.take_left(width);
+  state::Rect mark = box.take_left(theme.px(12), theme.px(6));
   mark = {mark.x, std::round(mark.center_y() + theme.px(1)), mark.w, theme.px(kThrottleMark)};
-  fill(mark, color(p.text_secondary), 1);
-  text_in(theme, box, Face::kSmall, p.text_secondary, throttled);
+  kit::fill(mark, kit::color(p.text_secondary), 1);
+  kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, throttled);
 }
 
-void draw_axis(const Theme& theme, const ChartArea& area, float left) {
-  const Palette& p = theme.colors();
-  const auto unit = duration_unit(area.top_ns);
+void draw_axis(const kit::Theme& theme, const ChartArea& area, float left) {
+  const state::Palette& p = theme.colors();
+  const auto unit = present::duration_unit(area.top_ns);
   const int count = std::max(2, static_cast<int>(area.plot.h / theme.px(34)));
-  for (const double tick : nice_ticks(0, area.top_ns, count)) {
+  for (const double tick : present::nice_ticks(0, area.top_ns, count)) {
     const float y = std::round(area.y(tick));
-    line(area.plot.x, y, area.plot.right(), y, color(p.grid));
-    std::string label = format_plain(tick / (unit == "s" ? 1e9 : unit == "ms" ? 1e6 : 1e3));
+    kit::line(area.plot.x, y, area.plot.right(), y, kit::color(p.grid));
+    std::string label = present::format_plain(tick / (unit == "s"    ? 1e9
+                                                      : unit == "ms" ? 1e6
+                                                                     : 1e3));
     if (tick == 0) label = "0 " + std::string(unit);
     if (y < area.plot.y + theme.px(6)) continue;  // its label would be cut
-    text_in(theme, {left, y - theme.px(7), area.plot.x - left - theme.px(8), theme.px(14)},
-            Face::kMonoSmall, p.text_muted, label, Align::kRight);
+    kit::text_in(theme, {left, y - theme.px(7), area.plot.x - left - theme.px(8), theme.px(14)},
+                 kit::Face::kMonoSmall, p.text_muted, label, kit::Align::kRight);
   }
 }
 
-void draw_step_labels(const Theme& theme, const ChartArea& area, const StepChart& chart) {
-  const Palette& p = theme.colors();
+void draw_step_labels(const kit::Theme& theme, const ChartArea& area,
+                      const present::StepChart& chart) {
+  const state::Palette& p = theme.colors();
   if (chart.bars.empty()) return;
   const float y = area.plot.bottom() + theme.px(3);
   const double per_label = std::max(1.0, theme.px(64) / chart.bar_width);
   const double step = std::max(
-      1.0, nice_step(static_cast<double>(chart.bars.size()) * static_cast<double>(chart.bin),
-                     static_cast<int>(static_cast<double>(chart.bars.size()) / per_label)));
+      1.0,
+      present::nice_step(static_cast<double>(chart.bars.size()) * static_cast<double>(chart.bin),
+                         static_cast<int>(static_cast<double>(chart.bars.size()) / per_label)));
   float free_from = area.plot.x - theme.px(20);
   for (std::size_t i = 0; i < chart.bars.size(); ++i) {
     const std::int64_t first = i == 0 ? chart.bars[0].step : chart.bars[i - 1].last + 1;
     const std::int64_t wanted =
         static_cast<std::int64_t>(std::ceil(static_cast<double>(first) / step) * step);
     if (wanted > chart.bars[i].last) continue;
-    const std::string label = format_integer(wanted);
-    const float width = text_width(theme, Face::kMonoSmall, label);
+    const std::string label = present::format_integer(wanted);
+    const float width = kit::text_width(theme, kit::Face::kMonoSmall, label);
     const float center =
         area.plot.x + static_cast<float>((static_cast<double>(i) + 0.5) * chart.bar_width);
     const float x = std::round(center - width / 2);
     if (x < free_from || x + width > area.plot.right() + theme.px(8)) continue;
-    text(theme, x, y + theme.px(11), Face::kMonoSmall, p.text_muted, label);
+    kit::text(theme, x, y + theme.px(11), kit::Face::kMonoSmall, p.text_muted, label);
     free_from = x + width + theme.px(12);
   }
 }
 
-void draw_bar(const Theme& theme, const ChartArea& area, const StepBar& bar, float x, float width) {
-  const Palette& p = theme.colors();
-  const Clip clip({area.plot.x, area.plot.y, area.plot.w + 1, area.plot.h});
+void draw_bar(const kit::Theme& theme, const ChartArea& area, const present::StepBar& bar, float x,
+              float width) {
+  const state::Palette& p = theme.colors();
+  const kit::Clip clip({area.plot.x, area.plot.y, area.plot.w + 1, area.plot.h});
   const float strength = bar.warmup ? 0.4f : 1;
   if (!bar.has_detail) {
     const float top = area.y(bar.total_ns);
-    fill({x, top, width, area.plot.bottom() - top}, color(p.copy, strength * 0.7f));
+    kit::fill({x, top, width, area.plot.bottom() - top}, kit::color(p.copy, strength * 0.7f));
   } else {
     double sum = 0;
-    for (int i = 0; i < kStepPartCount; ++i) {
+    for (int i = 0; i < present::kStepPartCount; ++i) {
       const double part = bar.parts_ns[static_cast<std::size_t>(i)];
       if (part <= 0) continue;
       const float bottom = std::round(area.y(sum)), top = std::round(area.y(sum + part));
       sum += part;
-      fill({x, top, width, bottom - top},
-           color(step_part_color(p, static_cast<StepPart>(i)), strength));
+      kit::fill({x, top, width, bottom - top},
+                kit::color(step_part_color(p, static_cast<present::StepPart>(i)), strength));
     }
   }
   if (bar.total_ns > area.top_ns) {  // higher than the axis: cut, with a mark
-    fill({x, area.plot.y, width, theme.px(8)}, color(p.panel));
-    shape(Shape::kUp, x + width / 2, area.plot.y + theme.px(4), std::min(width + 2, theme.px(8)),
-          color(p.text_secondary));
+    kit::fill({x, area.plot.y, width, theme.px(8)}, kit::color(p.panel));
+    kit::shape(kit::Shape::kUp, x + width / 2, area.plot.y + theme.px(4),
+               std::min(width + 2, theme.px(8)), kit::color(p.text_secondary));
   }
   if (bar.nonfinite) {
-    fill({x, area.plot.bottom() - theme.px(3), width, theme.px(3)}, color(p.danger));
-    shape(Shape::kCross, x + width / 2, area.plot.y + theme.px(7), theme.px(9), color(p.danger));
+    kit::fill({x, area.plot.bottom() - theme.px(3), width, theme.px(3)}, kit::color(p.danger));
+    kit::shape(kit::Shape::kCross, x + width / 2, area.plot.y + theme.px(7), theme.px(9),
+               kit::color(p.danger));
   }
 }
 
 // As far to the right as no high bar stands behind the label.
-float baseline_label_x(const ChartArea& area, const StepChart& chart, const Rect& rightmost) {
+float baseline_label_x(const ChartArea& area, const present::StepChart& chart,
+                       const state::Rect& rightmost) {
   const double bar = chart.bar_width;
   const auto covers = [&](float x) {
     const auto first = std::max<std::ptrdiff_t>(
@@ -146,53 +154,54 @@ float baseline_label_x(const ChartArea& area, const StepChart& chart, const Rect
   return rightmost.x;
 }
 
-void draw_baseline(const Theme& theme, const ChartArea& area, const StepChart& chart,
-                   const LedgerRow& row) {
-  const Palette& p = theme.colors();
+void draw_baseline(const kit::Theme& theme, const ChartArea& area, const present::StepChart& chart,
+                   const state::LedgerRow& row) {
+  const state::Palette& p = theme.colors();
   const float y = std::round(area.y(row.summary.step_ns.mean));
-  dashed_line(theme, area.plot.x, y, area.plot.right(), y, color(p.text_secondary));
+  kit::dashed_line(theme, area.plot.x, y, area.plot.right(), y, kit::color(p.text_secondary));
   const std::string label = (row.ordinal.empty() ? row.name : row.ordinal) + ": " +
-                            format_duration(row.summary.step_ns.mean).text();
-  const float width = text_width(theme, Face::kSmall, label) + theme.px(12);
+                            present::format_duration(row.summary.step_ns.mean).text();
+  const float width = kit::text_width(theme, kit::Face::kSmall, label) + theme.px(12);
   const float above = y - theme.px(17);
-  Rect box{area.plot.right() - width - theme.px(18), above < area.plot.y ? y + theme.px(2) : above,
-           width, theme.px(15)};
+  state::Rect box{area.plot.right() - width - theme.px(18),
+                  above < area.plot.y ? y + theme.px(2) : above, width, theme.px(15)};
   if (above >= area.plot.y) box.x = baseline_label_x(area, chart, box);
-  fill(box, color(p.panel, 0.92f), theme.px(3));
-  text_in(theme, box.inset(theme.px(5), 0), Face::kSmall, p.text_secondary, label, Align::kRight);
+  kit::fill(box, kit::color(p.panel, 0.92f), theme.px(3));
+  kit::text_in(theme, box.inset(theme.px(5), 0), kit::Face::kSmall, p.text_secondary, label,
+               kit::Align::kRight);
 }
 
-void draw_step_tooltip(const Theme& theme, const trace::StepFigures& step, const StepChart& chart,
-                       const StepBar& bar) {
-  const Palette& p = theme.colors();
-  const TooltipScope scope(theme);
-  scope.title("Step " + format_integer(step.index));
-  if (chart.bin > 1) scope.note("the slowest of " + format_integer(chart.bin));
+void draw_step_tooltip(const kit::Theme& theme, const trace::analysis::StepFigures& step,
+                       const present::StepChart& chart, const present::StepBar& bar) {
+  const state::Palette& p = theme.colors();
+  const kit::TooltipScope scope(theme);
+  scope.title("Step " + present::format_integer(step.index));
+  if (chart.bin > 1) scope.note("the slowest of " + present::format_integer(chart.bin));
   if (step.warmup) scope.note("One of the first steps, left out of the summary");
-  scope.row(nullptr, "Step", format_duration(bar.total_ns).text());
-  for (int i = 0; bar.has_detail && i < kStepPartCount; ++i) {
-    const auto part = static_cast<StepPart>(i);
-    if (part == StepPart::kExposedCopy && !chart.has_copies) continue;
-    const Rgb swatch = step_part_color(p, part);
+  scope.row(nullptr, "Step", present::format_duration(bar.total_ns).text());
+  for (int i = 0; bar.has_detail && i < present::kStepPartCount; ++i) {
+    const auto part = static_cast<present::StepPart>(i);
+    if (part == present::StepPart::kExposedCopy && !chart.has_copies) continue;
+    const state::Rgb swatch = step_part_color(p, part);
     scope.row(&swatch, step_part_name(part),
-              format_duration(bar.parts_ns[static_cast<std::size_t>(i)]).text());
+              present::format_duration(bar.parts_ns[static_cast<std::size_t>(i)]).text());
     const double exposed = bar.parts_ns[static_cast<std::size_t>(i)];
-    if (part != StepPart::kExposed || exposed <= 0) continue;
+    if (part != present::StepPart::kExposed || exposed <= 0) continue;
     const auto slowest = static_cast<std::size_t>(step.slowest_rank);
     const auto waiting = step.exposed_wait_of(slowest);
     if (!waiting) {
       scope.note("How much of it is waiting is not known: " +
-                 std::string(to_text(step.wait_doubt_of(slowest))));
+                 std::string(trace::analysis::to_text(step.wait_doubt_of(slowest))));
       continue;
     }
-    scope.row(nullptr, "  waiting for other ranks", format_duration(*waiting).text());
-    scope.row(nullptr, "  transfer", format_duration(exposed - *waiting).text());
+    scope.row(nullptr, "  waiting for other ranks", present::format_duration(*waiting).text());
+    scope.row(nullptr, "  transfer", present::format_duration(exposed - *waiting).text());
   }
   if (!bar.has_detail) scope.note("Recorded without detail");
-  if (const auto throttled = trace::throttling_note(step); !throttled.empty()) {
+  if (const auto throttled = trace::analysis::throttling_note(step); !throttled.empty()) {
     scope.note("Throttled: " + throttled);
   }
-  if (std::isfinite(step.loss)) scope.row(nullptr, "Loss", format_plain(step.loss));
+  if (std::isfinite(step.loss)) scope.row(nullptr, "Loss", present::format_plain(step.loss));
   if (step.nonfinite) {
     scope.note("Loss or gradient norm is not finite, first on rank " +
                std::to_string(step.nonfinite_rank));
@@ -200,73 +209,73 @@ void draw_step_tooltip(const Theme& theme, const trace::StepFigures& step, const
   scope.note("Rank " + std::to_string(step.slowest_rank) + ", the slowest, with its own breakdown");
 }
 
-void draw_empty(const Theme& theme, const Rect& body, const Snapshot& snapshot) {
-  const bool live = snapshot.job.phase != JobPhase::kNone;
-  text_in(theme, body, Face::kBody, theme.colors().text_muted,
-          live ? "Waiting for the first step…"
-               : "Step times appear here once a run is started or replayed",
-          Align::kCenter);
+void draw_empty(const kit::Theme& theme, const state::Rect& body, const state::Snapshot& snapshot) {
+  const bool live = snapshot.job.phase != state::JobPhase::kNone;
+  kit::text_in(theme, body, kit::Face::kBody, theme.colors().text_muted,
+               live ? "Waiting for the first step…"
+                    : "Step times appear here once a run is started or replayed",
+               kit::Align::kCenter);
 }
 
 }  // namespace
 
-Rgb step_part_color(const Palette& p, StepPart part) {
+state::Rgb step_part_color(const state::Palette& p, present::StepPart part) {
   switch (part) {
-    case StepPart::kCompute:
+    case present::StepPart::kCompute:
       return p.compute;
-    case StepPart::kExposed:
+    case present::StepPart::kExposed:
       return p.exposed;
-    case StepPart::kExposedCopy:
+    case present::StepPart::kExposedCopy:
       return p.copy;
-    case StepPart::kOptimizer:
+    case present::StepPart::kOptimizer:
       return p.optimizer;
-    case StepPart::kIdle:
+    case present::StepPart::kIdle:
       return p.idle;
   }
   return p.idle;
 }
 
-std::string_view step_part_name(StepPart part) {
+std::string_view step_part_name(present::StepPart part) {
   switch (part) {
-    case StepPart::kCompute:
+    case present::StepPart::kCompute:
       return "Compute";
-    case StepPart::kExposed:
+    case present::StepPart::kExposed:
       return "Exposed communication";
-    case StepPart::kExposedCopy:
+    case present::StepPart::kExposedCopy:
       return "Exposed copy";
-    case StepPart::kOptimizer:
+    case present::StepPart::kOptimizer:
       return "Optimizer";
-    case StepPart::kIdle:
+    case present::StepPart::kIdle:
       return "Idle";
   }
   return "";
 }
 
-void draw_step_chart_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                           Commands& commands) {
-  const Palette& p = theme.colors();
-  const Panel panel(theme, "step chart", rect,
-                    {.title = "Step time", .note = "slowest rank of each step"});
+void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
+                           const state::Snapshot& snapshot, state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  const kit::Panel panel(theme, "step chart", rect,
+                         {.title = "Step time", .note = "slowest rank of each step"});
   if (!snapshot.run || snapshot.run->figures.steps.empty())
     return draw_empty(theme, panel.body, snapshot);
   const auto& steps = snapshot.run->figures.steps;
 
-  Rect plot = panel.body;
+  state::Rect plot = panel.body;
   plot.take_left(theme.px(40));
   plot.take_bottom(theme.px(16));
   plot.take_top(theme.px(2));
-  const LedgerRow* baseline = baseline_of(snapshot);
-  StepChartInput input{.width = plot.w,
-                       .min_bar = theme.px(3),
-                       .max_bar = theme.px(48),
-                       .follow = snapshot.run->is_live,
-                       .baseline_ns = {}};
+  const state::LedgerRow* baseline = baseline_of(snapshot);
+  present::StepChartInput input{.width = plot.w,
+                                .min_bar = theme.px(3),
+                                .max_bar = theme.px(48),
+                                .follow = snapshot.run->is_live,
+                                .baseline_ns = {}};
   if (baseline != nullptr) input.baseline_ns = baseline->summary.step_ns.mean;
-  const StepChart chart = step_chart(steps, input);
+  const present::StepChart chart = present::step_chart(steps, input);
   const ChartArea area{plot, chart.top_ns};
 
   {
-    const Clip header_clip(rect, false);
+    const kit::Clip header_clip(rect, false);
     draw_legend(theme, panel.header, chart);
   }
   draw_axis(theme, area, panel.body.x - theme.px(4));
@@ -278,27 +287,27 @@ void draw_step_chart_panel(const Theme& theme, const Rect& rect, const Snapshot&
     const float next = std::floor(plot.x + static_cast<float>(i + 1) * bar_width);
     draw_bar(theme, area, chart.bars[i], x, next - x - gap);
     if (chart.bars[i].throttled) {
-      fill({x, plot.bottom() + theme.px(1), next - x - gap, theme.px(kThrottleMark)},
-           color(p.text_secondary));
+      kit::fill({x, plot.bottom() + theme.px(1), next - x - gap, theme.px(kThrottleMark)},
+                kit::color(p.text_secondary));
     }
   }
-  if (const auto selected = bar_of_step(chart, snapshot.run->selected_step)) {
+  if (const auto selected = present::bar_of_step(chart, snapshot.run->selected_step)) {
     const float x = std::floor(plot.x + static_cast<float>(*selected) * bar_width) - 2;
-    outline({x, plot.y, bar_width + 4 - gap, plot.h + 1}, color(p.text), theme.px(2),
-            std::max(1.0f, theme.px(1.4f)));
+    kit::outline({x, plot.y, bar_width + 4 - gap, plot.h + 1}, kit::color(p.text), theme.px(2),
+                 std::max(1.0f, theme.px(1.4f)));
   }
   if (baseline != nullptr) draw_baseline(theme, area, chart, *baseline);
 
-  const Hit hit = mouse_area(theme, "steps/plot", plot);
+  const kit::Hit hit = kit::mouse_area(theme, "steps/plot", plot);
   if (!hit.hovered) return;
-  if (const auto hovered = bar_at(chart, ImGui::GetIO().MousePos.x - plot.x)) {
-    const StepBar& bar = chart.bars[*hovered];
-    fill({std::floor(plot.x + static_cast<float>(*hovered) * bar_width), plot.y, bar_width - gap,
-          plot.h},
-         color(p.text, 0.12f));
+  if (const auto hovered = present::bar_at(chart, ImGui::GetIO().MousePos.x - plot.x)) {
+    const present::StepBar& bar = chart.bars[*hovered];
+    kit::fill({std::floor(plot.x + static_cast<float>(*hovered) * bar_width), plot.y,
+               bar_width - gap, plot.h},
+              kit::color(p.text, 0.12f));
     draw_step_tooltip(theme, steps[bar.figure], chart, bar);
-    if (hit.clicked) commands.push_back(SelectStep{bar.step});
+    if (hit.clicked) commands.push_back(state::SelectStep{bar.step});
   }
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

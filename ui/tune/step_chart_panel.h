@@ -6,12 +6,12 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
-void draw_step_chart_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                           Commands& commands);
+void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
+                           const state::Snapshot& snapshot, state::Commands& commands);
 
-Rgb step_part_color(const Palette& palette, StepPart part);
-std::string_view step_part_name(StepPart part);
+state::Rgb step_part_color(const state::Palette& palette, present::StepPart part);
+std::string_view step_part_name(present::StepPart part);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

@@ -9,7 +9,7 @@
 #include "ui/plan/estimate_draw.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 namespace {
 
@@ -20,11 +20,13 @@ struct StrategyScales {
 };
 
 // What the report of such a run will say: the backend may send more than the algorithm needs.
-std::int64_t sent_bytes(const trace::StrategyPlan& plan) { return plan.traffic.executed_bytes(); }
+std::int64_t sent_bytes(const trace::predict::StrategyPlan& plan) {
+  return plan.traffic.executed_bytes();
+}
 
-StrategyScales scales_of(const StrategyEstimates& estimates) {
+StrategyScales scales_of(const state::StrategyEstimates& estimates) {
   StrategyScales scales;
-  for (const trace::StrategyPlan& plan : estimates.strategies) {
+  for (const trace::predict::StrategyPlan& plan : estimates.strategies) {
     if (!plan.refused.empty()) continue;
     scales.memory = std::max(scales.memory, static_cast<double>(plan.memory.total()));
     scales.sent = std::max(scales.sent, static_cast<double>(sent_bytes(plan)));
@@ -33,144 +35,153 @@ StrategyScales scales_of(const StrategyEstimates& estimates) {
 }
 
 struct StrategyColumns {
-  Rect name, memory, sent;
+  state::Rect name, memory, sent;
 };
 
-StrategyColumns columns_in(const Theme& theme, const Rect& row) {
-  Rect rest = row;
+StrategyColumns columns_in(const kit::Theme& theme, const state::Rect& row) {
+  state::Rect rest = row;
   StrategyColumns out;
   rest.take_left(theme.px(8));
-  out.name = rest.take_left(text_width(theme, Face::kMonoSmall, "hybrid_shard_zero2"), theme.px(8));
+  out.name = rest.take_left(kit::text_width(theme, kit::Face::kMonoSmall, "hybrid_shard_zero2"),
+                            theme.px(8));
   out.sent = rest.take_right((rest.w - theme.px(10)) * 0.46f, theme.px(10));
   out.memory = rest;
   return out;
 }
 
-void draw_bars_head(const Theme& theme, const Rect& rect) {
-  const Palette& p = theme.colors();
+void draw_bars_head(const kit::Theme& theme, const state::Rect& rect) {
+  const state::Palette& p = theme.colors();
   const StrategyColumns columns = columns_in(theme, rect);
-  text_in(theme, columns.name, Face::kSmall, p.text_muted, "Before the run");
-  text_in(theme, columns.memory, Face::kSmall, p.text_muted, "Memory");
-  text_in(theme, columns.sent, Face::kSmall, p.text_muted, "Sent");
-  explain(theme, columns.memory, "Peak of tensors",
-          "Estimated for a rank, from the settings and the model's shape alone; without what lies "
-          "outside PyTorch");
-  explain(theme, columns.sent, "Bytes sent",
-          "By a rank in one step, as the backend runs the collectives");
+  kit::text_in(theme, columns.name, kit::Face::kSmall, p.text_muted, "Before the run");
+  kit::text_in(theme, columns.memory, kit::Face::kSmall, p.text_muted, "Memory");
+  kit::text_in(theme, columns.sent, kit::Face::kSmall, p.text_muted, "Sent");
+  kit::explain(
+      theme, columns.memory, "Peak of tensors",
+      "Estimated for a rank, from the settings and the model's shape alone; without what lies "
+      "outside PyTorch");
+  kit::explain(theme, columns.sent, "Bytes sent",
+               "By a rank in one step, as the backend runs the collectives");
 }
 
 // A figure with a bar under it.
-Rect draw_figure(const Theme& theme, Rect cell, Rgb ink, const std::string& figure) {
-  const Rect text_row = cell.take_top(theme.px(15));
-  text_in(theme, text_row, Face::kMonoSmall, ink, figure);
+state::Rect draw_figure(const kit::Theme& theme, state::Rect cell, state::Rgb ink,
+                        const std::string& figure) {
+  const state::Rect text_row = cell.take_top(theme.px(15));
+  kit::text_in(theme, text_row, kit::Face::kMonoSmall, ink, figure);
   return {cell.x, cell.y + theme.px(1), cell.w, theme.px(5)};
 }
 
-void draw_memory(const Theme& theme, Rect cell, const trace::StrategyPlan& plan, bool chosen,
-                 const StrategyEstimates& estimates, double axis) {
-  const Palette& p = theme.colors();
-  const std::string shortage = shortage_text(plan, estimates.usable_bytes);
-  const Rect area = cell;
+void draw_memory(const kit::Theme& theme, state::Rect cell,
+                 const trace::predict::StrategyPlan& plan, bool chosen,
+                 const state::StrategyEstimates& estimates, double axis) {
+  const state::Palette& p = theme.colors();
+  const std::string shortage = present::shortage_text(plan, estimates.usable_bytes);
+  const state::Rect area = cell;
   if (!shortage.empty()) {
-    Rect mark = cell;
+    state::Rect mark = cell;
     mark = mark.take_top(theme.px(15)).take_right(theme.px(11));
-    shape(Shape::kWarning, mark.center_x(), mark.center_y(), theme.px(10), color(p.danger));
+    kit::shape(kit::Shape::kWarning, mark.center_x(), mark.center_y(), theme.px(10),
+               kit::color(p.danger));
   }
-  const Rgb ink = !shortage.empty() ? p.danger : chosen ? p.text : p.text_secondary;
-  const Rect bar = draw_figure(theme, cell, ink, bytes_or_zero(plan.memory.total()));
-  draw_estimate_bar(theme, bar, memory_parts(plan.memory), axis);
-  if (!hovers(area)) return;
+  const state::Rgb ink = !shortage.empty() ? p.danger : chosen ? p.text : p.text_secondary;
+  const state::Rect bar =
+      draw_figure(theme, cell, ink, present::bytes_or_zero(plan.memory.total()));
+  plan::draw_estimate_bar(theme, bar, present::memory_parts(plan.memory), axis);
+  if (!kit::hovers(area)) return;
   std::string note = shortage.empty() ? "" : shortage + " (" + estimates.device + "). ";
   note += "At the peak, in " + plan.memory.peak_place;
-  formula_tooltip(theme, std::string(plan.name()) + ": memory of a rank", memory_lines(plan.memory),
-                  note);
+  plan::formula_tooltip(theme, std::string(plan.name()) + ": memory of a rank",
+                        present::memory_lines(plan.memory), note);
 }
 
-void draw_sent(const Theme& theme, const Rect& cell, const trace::StrategyPlan& plan, bool chosen,
-               double axis) {
-  const Palette& p = theme.colors();
+void draw_sent(const kit::Theme& theme, const state::Rect& cell,
+               const trace::predict::StrategyPlan& plan, bool chosen, double axis) {
+  const state::Palette& p = theme.colors();
   const std::int64_t sent = sent_bytes(plan);
-  const Rect bar =
-      draw_figure(theme, cell, chosen ? p.text : p.text_secondary, bytes_or_zero(sent));
-  fill(bar, color(p.field), theme.px(2));
+  const state::Rect bar =
+      draw_figure(theme, cell, chosen ? p.text : p.text_secondary, present::bytes_or_zero(sent));
+  kit::fill(bar, kit::color(p.field), theme.px(2));
   const auto share = static_cast<float>(static_cast<double>(sent) / axis);
   if (sent > 0) {
-    fill({bar.x, bar.y, std::max(2.0f, std::round(bar.w * share)), bar.h}, color(p.text_muted),
-         theme.px(2));
+    kit::fill({bar.x, bar.y, std::max(2.0f, std::round(bar.w * share)), bar.h},
+              kit::color(p.text_muted), theme.px(2));
   }
-  if (hovers(cell)) {
-    formula_tooltip(theme, std::string(plan.name()) + ": sent by a rank in a step",
-                    traffic_lines(plan.traffic));
+  if (kit::hovers(cell)) {
+    plan::formula_tooltip(theme, std::string(plan.name()) + ": sent by a rank in a step",
+                          present::traffic_lines(plan.traffic));
   }
 }
 
-void draw_strategy(const Theme& theme, const Rect& rect, const trace::StrategyPlan& plan,
-                   const KnobDraft& draft, const StrategyScales& scales, Commands& commands) {
-  const Palette& p = theme.colors();
+void draw_strategy(const kit::Theme& theme, const state::Rect& rect,
+                   const trace::predict::StrategyPlan& plan, const state::KnobDraft& draft,
+                   const StrategyScales& scales, state::Commands& commands) {
+  const state::Palette& p = theme.colors();
   const bool chosen = plan.strategy == draft.next.sharding_strategy;
-  const Hit hit = hit_area(theme, "strategy/" + std::string(plan.name()), rect);
-  if (chosen || hit.hovered) fill(rect, color(chosen ? p.row_selected : p.hover), theme.px(4));
+  const kit::Hit hit = kit::hit_area(theme, "strategy/" + std::string(plan.name()), rect);
+  if (chosen || hit.hovered)
+    kit::fill(rect, kit::color(chosen ? p.row_selected : p.hover), theme.px(4));
   if (chosen) {
     const bool changed = draft.baseline.sharding_strategy != draft.next.sharding_strategy;
-    fill({rect.x, rect.y + theme.px(3), theme.px(3), rect.h - theme.px(6)},
-         color(changed ? p.changed : p.accent), theme.px(1));
+    kit::fill({rect.x, rect.y + theme.px(3), theme.px(3), rect.h - theme.px(6)},
+              kit::color(changed ? p.changed : p.accent), theme.px(1));
   }
   if (hit.clicked && !chosen) {
-    commands.push_back(SetKnob{"sharding_strategy", std::string(plan.name())});
+    commands.push_back(state::SetKnob{"sharding_strategy", std::string(plan.name())});
   }
   const StrategyColumns columns = columns_in(theme, rect);
   const bool refused = !plan.refused.empty();
-  text_in(theme, columns.name, Face::kMonoSmall,
-          refused  ? p.text_muted
-          : chosen ? p.text
-                   : p.text_secondary,
-          plan.name());
+  kit::text_in(theme, columns.name, kit::Face::kMonoSmall,
+               refused  ? p.text_muted
+               : chosen ? p.text
+                        : p.text_secondary,
+               plan.name());
   if (refused) {
-    text_in(theme, columns.memory, Face::kSmall, p.text_muted, "refused");
-    explain(theme, rect, std::string(plan.name()) + " is refused", plan.refused);
+    kit::text_in(theme, columns.memory, kit::Face::kSmall, p.text_muted, "refused");
+    kit::explain(theme, rect, std::string(plan.name()) + " is refused", plan.refused);
     return;
   }
-  const Rect low{0, rect.y + theme.px(2), 0, rect.h - theme.px(2)};
+  const state::Rect low{0, rect.y + theme.px(2), 0, rect.h - theme.px(2)};
   draw_memory(theme, {columns.memory.x, low.y, columns.memory.w, low.h}, plan, chosen,
               *draft.estimates, scales.memory);
   draw_sent(theme, {columns.sent.x, low.y, columns.sent.w, low.h}, plan, chosen, scales.sent);
-  explain(theme, columns.name, plan.name(), trace::strategy_traits(plan.strategy).explanation,
-          "Click chooses it");
+  kit::explain(theme, columns.name, plan.name(),
+               trace::job::strategy_traits(plan.strategy).explanation, "Click chooses it");
 }
 
 }  // namespace
 
-float strategy_bars_height(const Theme& theme, const KnobDraft& draft) {
+float strategy_bars_height(const kit::Theme& theme, const state::KnobDraft& draft) {
   if (!draft.estimates) return 0;
   return theme.px(kBarsHead) + theme.px(kBarsFoot) +
          theme.px(kBarsRow) * static_cast<float>(draft.estimates->strategies.size());
 }
 
-void draw_strategy_bars(const Theme& theme, const Rect& rect, const KnobDraft& draft,
-                        Commands& commands) {
+void draw_strategy_bars(const kit::Theme& theme, const state::Rect& rect,
+                        const state::KnobDraft& draft, state::Commands& commands) {
   if (!draft.estimates) return;
   const StrategyScales scales = scales_of(*draft.estimates);
-  Rect rest = rect;
+  state::Rect rest = rect;
   draw_bars_head(theme, rest.take_top(theme.px(kBarsHead)));
-  for (const trace::StrategyPlan& plan : draft.estimates->strategies) {
+  for (const trace::predict::StrategyPlan& plan : draft.estimates->strategies) {
     draw_strategy(theme, rest.take_top(theme.px(kBarsRow)), plan, draft, scales, commands);
   }
-  const float width = button_width(theme, "Plan…");
-  Rect foot = rest.take_top(theme.px(kBarsFoot)).inset(0, theme.px(5));
-  const Rect plan = foot.take_right(width, theme.px(8));
-  if (button(theme, "knobs/plan", plan, ButtonKind::kQuiet, "Plan…")) {
-    commands.push_back(OpenPlan{});
+  const float width = kit::button_width(theme, "Plan…");
+  state::Rect foot = rest.take_top(theme.px(kBarsFoot)).inset(0, theme.px(5));
+  const state::Rect plan = foot.take_right(width, theme.px(8));
+  if (kit::button(theme, "knobs/plan", plan, kit::ButtonKind::kQuiet, "Plan…")) {
+    commands.push_back(state::OpenPlan{});
   }
-  explain(theme, plan, "Plan", "What every strategy would need on other GPUs and more machines",
-          "P");
+  kit::explain(theme, plan, "Plan",
+               "What every strategy would need on other GPUs and more machines", "P");
   foot.take_left(theme.px(8));
-  const trace::TrainedShare& parameters = draft.estimates->parameters;
-  text_in(theme, foot, Face::kSmall, theme.colors().text_secondary, parameters_text(parameters));
-  explain(theme, foot, "Parameters",
-          format_integer(parameters.all) +
-              " values, shared ones counted once, adapters included; " +
-              format_integer(parameters.trained) + " of them are trained",
-          "From the model's shape, before it is loaded");
+  const trace::job::TrainedShare& parameters = draft.estimates->parameters;
+  kit::text_in(theme, foot, kit::Face::kSmall, theme.colors().text_secondary,
+               present::parameters_text(parameters));
+  kit::explain(theme, foot, "Parameters",
+               present::format_integer(parameters.all) +
+                   " values, shared ones counted once, adapters included; " +
+                   present::format_integer(parameters.trained) + " of them are trained",
+               "From the model's shape, before it is loaded");
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

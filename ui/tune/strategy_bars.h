@@ -6,10 +6,10 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
-float strategy_bars_height(const Theme& theme, const KnobDraft& draft);
-void draw_strategy_bars(const Theme& theme, const Rect& rect, const KnobDraft& draft,
-                        Commands& commands);
+float strategy_bars_height(const kit::Theme& theme, const state::KnobDraft& draft);
+void draw_strategy_bars(const kit::Theme& theme, const state::Rect& rect,
+                        const state::KnobDraft& draft, state::Commands& commands);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

@@ -9,7 +9,7 @@
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 namespace {
 
@@ -17,12 +17,12 @@ constexpr float kHelpHeight = 20;
 
 struct HelpEntry {
   enum class Mark { kFilled, kHollow, kShape } mark;
-  Rgb hue;
+  state::Rgb hue;
   std::string_view label;
-  Shape shape = Shape::kDown;
+  kit::Shape shape = kit::Shape::kDown;
 };
 
-std::vector<HelpEntry> help_entries(const Palette& p, bool units) {
+std::vector<HelpEntry> help_entries(const state::Palette& p, bool units) {
   using Mark = HelpEntry::Mark;
   std::vector<HelpEntry> entries{{Mark::kFilled, p.overlapped, "overlapped communication"},
                                  {Mark::kFilled, p.exposed, "exposed"},
@@ -32,47 +32,48 @@ std::vector<HelpEntry> help_entries(const Palette& p, bool units) {
     return entries;
   }
   entries.push_back({Mark::kShape, p.text_secondary, "a unit's gradients are ready"});
-  entries.push_back({Mark::kShape, p.text_muted, "forward gather", Shape::kRight});
+  entries.push_back({Mark::kShape, p.text_muted, "forward gather", kit::Shape::kRight});
   entries.push_back(
-      {Mark::kShape, p.text_muted, "backward gather; fainter: prefetched", Shape::kLeft});
+      {Mark::kShape, p.text_muted, "backward gather; fainter: prefetched", kit::Shape::kLeft});
   return entries;
 }
 
-void draw_help_line(const Theme& theme, Rect rect, bool units) {
-  const Palette& p = theme.colors();
+void draw_help_line(const kit::Theme& theme, state::Rect rect, bool units) {
+  const state::Palette& p = theme.colors();
   for (const HelpEntry& entry : help_entries(p, units)) {
-    const float width = theme.px(15) + text_width(theme, Face::kSmall, entry.label);
+    const float width = theme.px(15) + kit::text_width(theme, kit::Face::kSmall, entry.label);
     if (width > rect.w) return;
-    Rect box = rect.take_left(width, theme.px(16));
-    const Rect mark = box.take_left(theme.px(9), theme.px(6));
-    const Rect swatch{mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
+    state::Rect box = rect.take_left(width, theme.px(16));
+    const state::Rect mark = box.take_left(theme.px(9), theme.px(6));
+    const state::Rect swatch{mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
     if (entry.mark == HelpEntry::Mark::kShape) {
-      shape(entry.shape, mark.center_x(), mark.center_y(), theme.px(7), color(entry.hue));
+      kit::shape(entry.shape, mark.center_x(), mark.center_y(), theme.px(7), kit::color(entry.hue));
     } else if (entry.mark == HelpEntry::Mark::kFilled) {
-      fill(swatch, color(entry.hue), theme.px(2));
+      kit::fill(swatch, kit::color(entry.hue), theme.px(2));
     } else {
-      fill(swatch, color(mix(p.panel, entry.hue, 0.22)), theme.px(2));
-      outline(swatch, color(entry.hue), theme.px(2));
+      kit::fill(swatch, kit::color(state::mix(p.panel, entry.hue, 0.22)), theme.px(2));
+      kit::outline(swatch, kit::color(entry.hue), theme.px(2));
     }
-    text_in(theme, box, Face::kSmall, p.text_muted, entry.label);
+    kit::text_in(theme, box, kit::Face::kSmall, p.text_muted, entry.label);
   }
 }
 
-bool has_units(const trace::StepPicture& step) {
-  return std::ranges::any_of(step.rows->rows,
-                             [](const trace::TimelineRow& row) { return row.label == "Units"; });
+bool has_units(const trace::timeline::StepPicture& step) {
+  return std::ranges::any_of(step.rows->rows, [](const trace::timeline::TimelineRow& row) {
+    return row.label == "Units";
+  });
 }
 
-std::string title_of(const Snapshot& snapshot, const trace::StepPicture* shown) {
+std::string title_of(const state::Snapshot& snapshot, const trace::timeline::StepPicture* shown) {
   if (!snapshot.run || snapshot.run->selected_step < 0) return "Timeline";
   const std::int64_t step = shown != nullptr ? shown->step : snapshot.run->selected_step;
-  return "Timeline · step " + format_integer(step);
+  return "Timeline · step " + present::format_integer(step);
 }
 
-std::string empty_text(const Snapshot& snapshot, bool without_detail) {
+std::string empty_text(const state::Snapshot& snapshot, bool without_detail) {
   if (snapshot.is_loading) return "Reading the run…";
   if (!snapshot.run) return "Press Start, or double-click a run below to replay it";
-  const RunView& run = *snapshot.run;
+  const state::RunView& run = *snapshot.run;
   if (run.selected_step < 0) return "Waiting for the first step…";
   if (without_detail && !run.figures.info.command.empty()) {
     return "This step has no kernels; its ranges and phases are in Inspect (Ctrl+2)";
@@ -80,35 +81,37 @@ std::string empty_text(const Snapshot& snapshot, bool without_detail) {
   if (without_detail) {
     return "This step was recorded without detail; choose another, or set “Record” to every step";
   }
-  return "Reading step " + format_integer(run.selected_step) + "…";
+  return "Reading step " + present::format_integer(run.selected_step) + "…";
 }
 
-void draw_follow(const Theme& theme, Rect header, const Snapshot& snapshot, Commands& commands) {
+void draw_follow(const kit::Theme& theme, state::Rect header, const state::Snapshot& snapshot,
+                 state::Commands& commands) {
   if (!snapshot.run || !(snapshot.run->is_live || snapshot.replay.active)) return;
   const bool follows = snapshot.run->follows_live;
   const std::string_view label = follows ? "Following" : "Follow latest";
-  const float width = text_width(theme, Face::kSmall, label) + theme.px(26);
+  const float width = kit::text_width(theme, kit::Face::kSmall, label) + theme.px(26);
   if (width > header.w) return;
-  const Rect box = header.take_left(width).inset(0, (header.h - theme.px(22)) / 2);
-  const Palette& p = theme.colors();
-  const Hit hit = hit_area(theme, "timeline/follow", box);
-  fill(box, color(hit.hovered ? p.hover : p.field), box.h / 2);
-  outline(box, color(p.field_edge), box.h / 2);
-  shape(Shape::kDot, box.x + theme.px(10), box.center_y(), theme.px(6),
-        color(follows ? p.good : p.idle_edge));
-  text_in(theme, {box.x + theme.px(18), box.y, box.w - theme.px(20), box.h}, Face::kSmall,
-          p.text_secondary, label);
+  const state::Rect box = header.take_left(width).inset(0, (header.h - theme.px(22)) / 2);
+  const state::Palette& p = theme.colors();
+  const kit::Hit hit = kit::hit_area(theme, "timeline/follow", box);
+  kit::fill(box, kit::color(hit.hovered ? p.hover : p.field), box.h / 2);
+  kit::outline(box, kit::color(p.field_edge), box.h / 2);
+  kit::shape(kit::Shape::kDot, box.x + theme.px(10), box.center_y(), theme.px(6),
+             kit::color(follows ? p.good : p.idle_edge));
+  kit::text_in(theme, {box.x + theme.px(18), box.y, box.w - theme.px(20), box.h}, kit::Face::kSmall,
+               p.text_secondary, label);
   if (hit.hovered) {
-    tooltip(theme, "Follow", "Always shows the latest step of a run that goes on", "Space");
+    kit::tooltip(theme, "Follow", "Always shows the latest step of a run that goes on", "Space");
   }
-  if (hit.clicked) commands.push_back(SelectStep{follows ? snapshot.run->selected_step : -1});
+  if (hit.clicked)
+    commands.push_back(state::SelectStep{follows ? snapshot.run->selected_step : -1});
 }
 
 }  // namespace
 
-void TimelinePanel::draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, bool keys,
-                         Commands& commands) {
-  const trace::StepPicture* const step =
+void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
+                         const state::Snapshot& snapshot, bool keys, state::Commands& commands) {
+  const trace::timeline::StepPicture* const step =
       snapshot.run && snapshot.run->selected_step >= 0 ? snapshot.run->timeline.get() : nullptr;
   const bool current = step != nullptr && !step->rows->ranks.empty();
   if (current) board_.follow(snapshot.run->figures.info.folder, *step);
@@ -116,20 +119,20 @@ void TimelinePanel::draw(const Theme& theme, const Rect& rect, const Snapshot& s
   const std::string_view note = board_.state().measuring
                                     ? "drag to measure · Esc ends"
                                     : "scroll to zoom · drag to pan · M measure · F fit";
-  Rect header;
+  state::Rect header;
   {
-    const Panel panel(theme, "timeline", rect, {.title = title, .note = note});
+    const kit::Panel panel(theme, "timeline", rect, {.title = title, .note = note});
     header = panel.header;
-    Rect body = panel.body;
+    state::Rect body = panel.body;
     if (current && step->has_detail) {
       draw_help_line(theme, body.take_bottom(theme.px(kHelpHeight)), has_units(*step));
       board_.draw_content(theme, body, {}, keys, commands);
     } else {
-      text_in(theme, body, Face::kBody, theme.colors().text_muted, empty_text(snapshot, current),
-              Align::kCenter);
+      kit::text_in(theme, body, kit::Face::kBody, theme.colors().text_muted,
+                   empty_text(snapshot, current), kit::Align::kCenter);
     }
   }
   draw_follow(theme, header, snapshot, commands);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

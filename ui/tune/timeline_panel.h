@@ -8,20 +8,20 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 class TimelinePanel {
  public:
   // `keys`: the keyboard is the workspace's.
-  void draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, bool keys,
-            Commands& commands);
+  void draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
+            bool keys, state::Commands& commands);
 
-  TimelineState& state() { return board_.state(); }
+  inspect::TimelineState& state() { return board_.state(); }
   // Where the rows of the last frame lay, and what they are; null before the first step.
-  const RowLayout& layout() const { return board_.layout(); }
+  const inspect::RowLayout& layout() const { return board_.layout(); }
 
  private:
-  TimelineBoard board_;
+  inspect::TimelineBoard board_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

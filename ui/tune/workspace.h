@@ -12,14 +12,14 @@
 #include "ui/tune/layout.h"
 #include "ui/tune/timeline_panel.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 class TuneWorkspace {
  public:
   // `folds` is read, and changed when the user folds something. `keys`: the keyboard is the
   // workspace's.
-  void draw(const Theme& theme, const TuneLayout& layout, const Snapshot& snapshot, bool keys,
-            ViewPreferences& folds, Commands& commands);
+  void draw(const kit::Theme& theme, const TuneLayout& layout, const state::Snapshot& snapshot,
+            bool keys, state::ViewPreferences& folds, state::Commands& commands);
 
   TimelinePanel& timeline() { return timeline_; }
   KnobsPanel& knobs() { return knobs_; }
@@ -27,8 +27,8 @@ class TuneWorkspace {
   bool opens_dock() const { return open_dock_; }
 
  private:
-  void draw_center(const Theme& theme, const TuneLayout& layout, const Snapshot& snapshot,
-                   bool keys, Commands& commands);
+  void draw_center(const kit::Theme& theme, const TuneLayout& layout,
+                   const state::Snapshot& snapshot, bool keys, state::Commands& commands);
 
   TimelinePanel timeline_;
   KnobsPanel knobs_;
@@ -38,6 +38,6 @@ class TuneWorkspace {
 };
 
 // The step before or behind the selected one, for ← and →; -1 where there is none.
-std::int64_t neighbour_step(const Snapshot& snapshot, int direction);
+std::int64_t neighbour_step(const state::Snapshot& snapshot, int direction);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

@@ -12,7 +12,7 @@
 #include "ui/kit/widgets.h"
 #include "ui/present/palette_match.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::window {
 
 namespace {
 
@@ -30,32 +30,32 @@ void CommandPalette::open(std::string query) {
 
 std::vector<CommandPalette::Entry> CommandPalette::entries(
     const std::vector<Action>& actions, const std::function<void(std::string_view)>& reveal_knob,
-    Commands& commands) const {
+    state::Commands& commands) const {
   std::vector<Entry> all;
   for (const Action& action : actions) all.push_back({action.title, "", action.keys, action.run});
-  for (const trace::Knob& knob : trace::knobs()) {
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
     all.push_back({"Setting: " + std::string(knob.label), std::string(knob.name), "",
                    [&reveal_knob, &knob] { reveal_knob(knob.name); }});
   }
-  std::vector<Findable> findable;
+  std::vector<present::Findable> findable;
   for (const Action& action : actions) {
     findable.push_back({action.is_weighty ? "" : action.title, action.words, action.is_weighty});
   }
-  for (const trace::Knob& knob : trace::knobs()) {
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
     findable.push_back({std::string(knob.label), std::string(knob.name)});
   }
   std::vector<Entry> shown;
-  const TypedAssignment typed = typed_assignment(query_);
+  const present::TypedAssignment typed = present::typed_assignment(query_);
   if (!typed.name.empty()) {
     shown.push_back({"Set " + typed.name + " to " + typed.value, "", "Enter", [&commands, typed] {
-                       commands.push_back(SetKnob{typed.name, typed.value});
+                       commands.push_back(state::SetKnob{typed.name, typed.value});
                      }});
   }
-  if (const std::string path = typed_path(query_); !path.empty()) {
+  if (const std::string path = present::typed_path(query_); !path.empty()) {
     shown.push_back({"Open " + path, "a run, or a trace to import", "Enter",
-                     [&commands, path] { commands.push_back(OpenFiles{{path}}); }});
+                     [&commands, path] { commands.push_back(state::OpenFiles{{path}}); }});
   }
-  for (const std::size_t i : best_matches(query_, findable)) {
+  for (const std::size_t i : present::best_matches(query_, findable)) {
     if (shown.size() == kMostEntries) break;
     shown.push_back(all[i]);
   }
@@ -63,35 +63,38 @@ std::vector<CommandPalette::Entry> CommandPalette::entries(
 }
 
 void CommandPalette::move_with_keys(std::size_t count) {
-  if (key_pressed(Key::kDown) && selected_ + 1 < count) ++selected_;
-  if (key_pressed(Key::kUp) && selected_ > 0) --selected_;
+  if (kit::key_pressed(kit::Key::kDown) && selected_ + 1 < count) ++selected_;
+  if (kit::key_pressed(kit::Key::kUp) && selected_ > 0) --selected_;
   if (count > 0) selected_ = std::min(selected_, count - 1);
 }
 
-void CommandPalette::draw_no_match(const Theme& theme, const Rect& row, const std::string& query) {
+void CommandPalette::draw_no_match(const kit::Theme& theme, const state::Rect& row,
+                                   const std::string& query) {
   const bool opens = query.starts_with("open ") || query.starts_with("import ");
   const std::string said = opens ? "Go on with the path of a run, of a packed run or of a trace"
                                  : "No command and no setting matches “" + query + "”";
-  text_in(theme, row.inset(theme.px(10), 0), Face::kBody, theme.colors().text_muted, said);
+  kit::text_in(theme, row.inset(theme.px(10), 0), kit::Face::kBody, theme.colors().text_muted,
+               said);
 }
 
-void CommandPalette::draw_list(const Theme& theme, Rect rect, const std::vector<Entry>& shown) {
-  const Palette& p = theme.colors();
+void CommandPalette::draw_list(const kit::Theme& theme, state::Rect rect,
+                               const std::vector<Entry>& shown) {
+  const state::Palette& p = theme.colors();
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    const Rect row = rect.take_top(theme.px(30));
-    const Hit hit = hit_area(theme, "palette/" + shown[i].title, row);
+    const state::Rect row = rect.take_top(theme.px(30));
+    const kit::Hit hit = kit::hit_area(theme, "palette/" + shown[i].title, row);
     if (hit.hovered && (ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0)) {
       selected_ = i;
     }
-    if (i == selected_) fill(row, color(p.hover), theme.px(5));
-    Rect inner = row.inset(theme.px(10), 0);
-    const float keys =
-        text_in(theme, inner, Face::kMonoSmall, p.text_muted, shown[i].keys, Align::kRight);
+    if (i == selected_) kit::fill(row, kit::color(p.hover), theme.px(5));
+    state::Rect inner = row.inset(theme.px(10), 0);
+    const float keys = kit::text_in(theme, inner, kit::Face::kMonoSmall, p.text_muted,
+                                    shown[i].keys, kit::Align::kRight);
     inner.take_right(keys, theme.px(12));
-    const float title = text_in(theme, inner, Face::kBody, p.text, shown[i].title);
+    const float title = kit::text_in(theme, inner, kit::Face::kBody, p.text, shown[i].title);
     inner.take_left(title, theme.px(12));
-    text_in(theme, inner, Face::kSmall, p.text_muted, shown[i].detail);
-    if (hit.clicked || (i == selected_ && enter_pressed())) {
+    kit::text_in(theme, inner, kit::Face::kSmall, p.text_muted, shown[i].detail);
+    if (hit.clicked || (i == selected_ && kit::enter_pressed())) {
       open_ = false;
       shown[i].run();
       return;
@@ -99,25 +102,25 @@ void CommandPalette::draw_list(const Theme& theme, Rect rect, const std::vector<
   }
 }
 
-void CommandPalette::draw(const Theme& theme, const Rect& window,
+void CommandPalette::draw(const kit::Theme& theme, const state::Rect& window,
                           const std::vector<Action>& actions,
                           const std::function<void(std::string_view)>& reveal_knob,
-                          Commands& commands) {
+                          state::Commands& commands) {
   if (!open_) return;
   const std::vector<Entry> shown = entries(actions, reveal_knob, commands);
   const float width = std::min(theme.px(560), window.w - theme.px(32));
   const auto rows = static_cast<float>(std::max<std::size_t>(shown.size(), 1));
   const float height = theme.px(52) + theme.px(30) * rows + theme.px(8);
-  const Rect box{window.center_x() - width / 2, window.y + theme.px(72), width, height};
-  const Overlay overlay(theme, "##palette", window, box);
-  Rect rest = box.inset(theme.px(8), theme.px(8));
-  const Rect field = rest.take_top(theme.px(34), theme.px(6));
+  const state::Rect box{window.center_x() - width / 2, window.y + theme.px(72), width, height};
+  const kit::Overlay overlay(theme, "##palette", window, box);
+  state::Rect rest = box.inset(theme.px(8), theme.px(8));
+  const state::Rect field = rest.take_top(theme.px(34), theme.px(6));
   ImGui::SetCursorScreenPos({field.x, field.y});
   ImGui::SetNextItemWidth(field.w);
-  ImGui::PushFont(theme.font(Face::kBody));
+  ImGui::PushFont(theme.font(kit::Face::kBody));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(theme.px(10), (field.h - ImGui::GetFontSize()) / 2));
-  forget_undo("##query", query_);
+  kit::forget_undo("##query", query_);
   if (focus_) ImGui::SetKeyboardFocusHere();
   focus_ = false;
   if (ImGui::InputTextWithHint("##query", "A command, a setting, or a setting and its value",
@@ -140,4 +143,4 @@ void CommandPalette::draw(const Theme& theme, const Rect& window,
   if (overlay.wants_to_close()) open_ = false;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::window

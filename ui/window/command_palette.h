@@ -8,7 +8,7 @@
 #include "ui/kit/theme.h"
 #include "ui/state/commands.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::window {
 
 struct Action {
   std::string title;
@@ -26,8 +26,8 @@ class CommandPalette {
   void close() { open_ = false; }
   bool is_open() const { return open_; }
   // `reveal_knob` shows a knob in its panel.
-  void draw(const Theme& theme, const Rect& window, const std::vector<Action>& actions,
-            const std::function<void(std::string_view)>& reveal_knob, Commands& commands);
+  void draw(const kit::Theme& theme, const state::Rect& window, const std::vector<Action>& actions,
+            const std::function<void(std::string_view)>& reveal_knob, state::Commands& commands);
 
  private:
   struct Entry {
@@ -36,9 +36,10 @@ class CommandPalette {
   };
   std::vector<Entry> entries(const std::vector<Action>& actions,
                              const std::function<void(std::string_view)>& reveal_knob,
-                             Commands& commands) const;
-  static void draw_no_match(const Theme& theme, const Rect& row, const std::string& query);
-  void draw_list(const Theme& theme, Rect rect, const std::vector<Entry>& shown);
+                             state::Commands& commands) const;
+  static void draw_no_match(const kit::Theme& theme, const state::Rect& row,
+                            const std::string& query);
+  void draw_list(const kit::Theme& theme, state::Rect rect, const std::vector<Entry>& shown);
   void move_with_keys(std::size_t count);
 
   bool open_ = false, focus_ = false, type_on_ = false;
@@ -46,4 +47,4 @@ class CommandPalette {
   std::size_t selected_ = 0;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::window

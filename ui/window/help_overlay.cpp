@@ -7,7 +7,7 @@
 #include "ui/kit/overlay.h"
 #include "ui/kit/widgets.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::window {
 
 namespace {
 
@@ -76,13 +76,13 @@ constexpr std::array<KeyHint, 8> kPresenterHints{
     KeyHint{"F11", "leave"},
 };
 
-float draw_key_cap(const Theme& theme, const Rect& row, std::string_view keys) {
-  const Palette& p = theme.colors();
-  const float width = text_width(theme, Face::kMonoSmall, keys) + theme.px(12);
-  const Rect cap{row.x, row.center_y() - theme.px(10), width, theme.px(20)};
-  fill(cap, color(p.field), theme.px(4));
-  outline(cap, color(p.field_edge), theme.px(4));
-  text_in(theme, cap, Face::kMonoSmall, p.text, keys, Align::kCenter);
+float draw_key_cap(const kit::Theme& theme, const state::Rect& row, std::string_view keys) {
+  const state::Palette& p = theme.colors();
+  const float width = kit::text_width(theme, kit::Face::kMonoSmall, keys) + theme.px(12);
+  const state::Rect cap{row.x, row.center_y() - theme.px(10), width, theme.px(20)};
+  kit::fill(cap, kit::color(p.field), theme.px(4));
+  kit::outline(cap, kit::color(p.field_edge), theme.px(4));
+  kit::text_in(theme, cap, kit::Face::kMonoSmall, p.text, keys, kit::Align::kCenter);
   return width;
 }
 
@@ -91,39 +91,41 @@ float draw_key_cap(const Theme& theme, const Rect& row, std::string_view keys) {
 std::span<const KeyHint> key_hints() { return kHints; }
 std::span<const KeyHint> inspect_key_hints() { return kInspectHints; }
 
-bool draw_help_overlay(const Theme& theme, const Rect& window, std::span<const KeyHint> hints) {
-  const Palette& p = theme.colors();
+bool draw_help_overlay(const kit::Theme& theme, const state::Rect& window,
+                       std::span<const KeyHint> hints) {
+  const state::Palette& p = theme.colors();
   const std::size_t rows = (hints.size() + 1) / 2;
   const float width = std::min(theme.px(820), window.w - theme.px(24));
   const float line_height =
       std::min(theme.px(30), std::floor((window.h - theme.px(76)) / static_cast<float>(rows)));
   const float height = theme.px(60) + line_height * static_cast<float>(rows);
-  const Rect box{window.center_x() - width / 2, window.center_y() - height / 2, width, height};
-  const Overlay overlay(theme, "##help", window, box);
-  Rect rest = box.inset(theme.px(20), theme.px(14));
-  text_in(theme, rest.take_top(theme.px(34)), Face::kTitle, p.text, "Keys");
+  const state::Rect box{window.center_x() - width / 2, window.center_y() - height / 2, width,
+                        height};
+  const kit::Overlay overlay(theme, "##help", window, box);
+  state::Rect rest = box.inset(theme.px(20), theme.px(14));
+  kit::text_in(theme, rest.take_top(theme.px(34)), kit::Face::kTitle, p.text, "Keys");
   for (std::size_t i = 0; i < hints.size(); ++i) {
     const float column = i < rows ? 0 : rest.w / 2 + theme.px(8);
-    Rect row{rest.x + column, rest.y + line_height * static_cast<float>(i % rows),
-             rest.w / 2 - theme.px(8), line_height};
+    state::Rect row{rest.x + column, rest.y + line_height * static_cast<float>(i % rows),
+                    rest.w / 2 - theme.px(8), line_height};
     draw_key_cap(theme, row, hints[i].keys);
     row.take_left(theme.px(112));
-    text_in(theme, row, Face::kBody, p.text_secondary, hints[i].what);
+    kit::text_in(theme, row, kit::Face::kBody, p.text_secondary, hints[i].what);
   }
   return overlay.wants_to_close();
 }
 
-void draw_key_line(const Theme& theme, const Rect& rect) {
-  Rect rest = rect;
+void draw_key_line(const kit::Theme& theme, const state::Rect& rect) {
+  state::Rect rest = rect;
   for (const KeyHint& hint : kPresenterHints) {
-    const float cap = text_width(theme, Face::kMonoSmall, hint.keys) + theme.px(12);
-    const float label = text_width(theme, Face::kSmall, hint.what);
+    const float cap = kit::text_width(theme, kit::Face::kMonoSmall, hint.keys) + theme.px(12);
+    const float label = kit::text_width(theme, kit::Face::kSmall, hint.what);
     if (cap + theme.px(6) + label > rest.w) return;
     draw_key_cap(theme, rest, hint.keys);
     rest.take_left(cap, theme.px(6));
-    text_in(theme, rest.take_left(label, theme.px(20)), Face::kSmall, theme.colors().text_secondary,
-            hint.what);
+    kit::text_in(theme, rest.take_left(label, theme.px(20)), kit::Face::kSmall,
+                 theme.colors().text_secondary, hint.what);
   }
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::window

@@ -6,7 +6,7 @@
 
 #include "ui/kit/theme.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::window {
 
 struct KeyHint {
   std::string_view keys, what;
@@ -15,8 +15,9 @@ std::span<const KeyHint> key_hints();          // of Tune
 std::span<const KeyHint> inspect_key_hints();  // of Inspect
 
 // Returns true when it was closed.
-bool draw_help_overlay(const Theme& theme, const Rect& window, std::span<const KeyHint> hints);
+bool draw_help_overlay(const kit::Theme& theme, const state::Rect& window,
+                       std::span<const KeyHint> hints);
 // One line with the keys that a presenter needs.
-void draw_key_line(const Theme& theme, const Rect& rect);
+void draw_key_line(const kit::Theme& theme, const state::Rect& rect);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::window

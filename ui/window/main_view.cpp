@@ -15,7 +15,7 @@
 #include "ui/window/help_overlay.h"
 #include "ui/window/top_bar.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::window {
 
 namespace {
 
@@ -39,35 +39,35 @@ bool any_input(const ImGuiIO& io) {
 
 constexpr float kScaleStep = 0.125f;
 
-bool offers_start(const StartControls& controls) {
-  return controls.kind == StartControls::Kind::kStart ||
-         controls.kind == StartControls::Kind::kQueue;
+bool offers_start(const present::StartControls& controls) {
+  return controls.kind == present::StartControls::Kind::kStart ||
+         controls.kind == present::StartControls::Kind::kQueue;
 }
 
-bool can_start(const Snapshot& snapshot) {
-  const StartControls controls = start_controls(snapshot);
+bool can_start(const state::Snapshot& snapshot) {
+  const present::StartControls controls = present::start_controls(snapshot);
   return offers_start(controls) && controls.enabled;
 }
 
-void add_timeline_actions(std::vector<Action>& out, TimelineState& state) {
+void add_timeline_actions(std::vector<Action>& out, inspect::TimelineState& state) {
   out.push_back({"Fit the timeline", "F", [&state] { state.shown_window().fit(); }});
-  out.push_back({"Measure on the timeline", "M", [&state] { toggle_measure(state); }});
+  out.push_back({"Measure on the timeline", "M", [&state] { inspect::toggle_measure(state); }});
 }
 
 }  // namespace
 
-MainView::MainView(ViewPreferences preferences) { set_preferences(std::move(preferences)); }
+MainView::MainView(state::ViewPreferences preferences) { set_preferences(std::move(preferences)); }
 
-void MainView::set_preferences(ViewPreferences preferences) {
+void MainView::set_preferences(state::ViewPreferences preferences) {
   preferences_ = std::move(preferences);
   if (!std::isfinite(preferences_.scale)) preferences_.scale = 1;
-  preferences_.scale = std::clamp(preferences_.scale, kSmallestScale, kLargestScale);
+  preferences_.scale = std::clamp(preferences_.scale, state::kSmallestScale, state::kLargestScale);
   settling_ = kSettleFrames;
 }
 
 float MainView::effective_scale() const {
   if (!preferences_.present_mode) return preferences_.scale;
-  const float wanted = preferences_.scale * kPresentScale;
+  const float wanted = preferences_.scale * state::kPresentScale;
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   if (size.x <= 0 || size.y <= 0) return wanted;  // before the first frame
   // A small projector keeps all panels: in eighths, so that resizing rarely makes new fonts.
@@ -78,15 +78,15 @@ float MainView::effective_scale() const {
 bool MainView::prepare_fonts(ImFontAtlas& atlas) {
   if (fonts_scale_ == effective_scale()) return false;
   fonts_scale_ = effective_scale();
-  fonts_ = rebuild_fonts(atlas, fonts_scale_);
+  fonts_ = kit::rebuild_fonts(atlas, fonts_scale_);
   settling_ = kSettleFrames;
   return true;
 }
 
-Theme MainView::make_look() {
-  Theme theme;
-  theme.kind = preferences_.present_mode ? ThemeKind::kLight : preferences_.theme;
-  theme.palette = &palette(theme.kind);
+kit::Theme MainView::make_look() {
+  kit::Theme theme;
+  theme.kind = preferences_.present_mode ? state::ThemeKind::kLight : preferences_.theme;
+  theme.palette = &state::palette(theme.kind);
   theme.fonts = fonts_;
   theme.scale = fonts_scale_;
   theme.present = preferences_.present_mode;
@@ -95,7 +95,7 @@ Theme MainView::make_look() {
   return theme;
 }
 
-void MainView::note_activity(const Snapshot& snapshot) {
+void MainView::note_activity(const state::Snapshot& snapshot) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const bool resized = size.x != seen_width_ || size.y != seen_height_;  // may ask for other fonts
   seen_width_ = size.x;
@@ -108,44 +108,46 @@ void MainView::note_activity(const Snapshot& snapshot) {
   seen_version_ = snapshot.version;
 }
 
-void MainView::draw_inspect(const Theme& theme, const Rect& area, const Snapshot& snapshot,
-                            Commands& commands) {
-  Rect rest = area.inset(theme.px(8), 0);
+void MainView::draw_inspect(const kit::Theme& theme, const state::Rect& area,
+                            const state::Snapshot& snapshot, state::Commands& commands) {
+  state::Rect rest = area.inset(theme.px(8), 0);
   rest.take_bottom(theme.px(8));
   if (snapshot.replay.active) {
-    draw_replay_bar(theme, rest.take_top(theme.px(kReplayHeight), theme.px(8)), snapshot, commands);
+    tune::draw_replay_bar(theme, rest.take_top(theme.px(tune::kReplayHeight), theme.px(8)),
+                          snapshot, commands);
   }
   inspect_.draw(theme, rest, snapshot, workspace_has_keys(snapshot), preferences_, commands);
 }
 
-void MainView::draw_window(const Theme& theme, const Rect& window, const Snapshot& snapshot,
-                           Commands& commands) {
-  Rect area = window;
-  Rect keys;
+void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
+                           const state::Snapshot& snapshot, state::Commands& commands) {
+  state::Rect area = window;
+  state::Rect keys;
   if (theme.present) keys = area.take_bottom(theme.px(kKeyLineHeight));
-  LayoutInput input;
+  tune::LayoutInput input;
   input.width = area.w;
   input.height = area.h;
   input.scale = theme.scale;
-  const std::vector<Message> lines = messages(snapshot);
+  const std::vector<present::Message> lines = present::messages(snapshot);
   input.message_lines = static_cast<int>(lines.size());
   if (snapshot.ledger) input.dock_rows = static_cast<int>(snapshot.ledger->rows.size());
   input.replay = snapshot.replay.active;
-  input.learns = snapshot.run && has_learning(snapshot.run->figures);
+  input.learns = snapshot.run && learn::has_learning(snapshot.run->figures);
   input.fold_knobs = preferences_.fold_knobs || theme.present;
   input.fold_dock = preferences_.fold_dock || (theme.present && !workspace_.opens_dock());
   input.open_dock = workspace_.opens_dock();
-  const TuneLayout layout = tune_layout(input);
+  const tune::TuneLayout layout = tune::tune_layout(input);
 
   const TopBarResult bar =
       draw_top_bar(theme, layout.top_bar, preferences_.workspace, snapshot, commands);
   if (bar.toggle_theme) {
-    preferences_.theme = theme.kind == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
+    preferences_.theme =
+        theme.kind == state::ThemeKind::kDark ? state::ThemeKind::kLight : state::ThemeKind::kDark;
   }
   if (bar.toggle_help) help_ = !help_;
   if (!layout.messages.empty()) draw_messages(theme, layout.messages, lines);
   if (inspects()) {
-    const Rect& above = layout.messages.empty() ? layout.top_bar : layout.messages;
+    const state::Rect& above = layout.messages.empty() ? layout.top_bar : layout.messages;
     const float top = above.bottom() + theme.px(8);
     draw_inspect(theme, {area.x, top, area.w, area.bottom() - top}, snapshot, commands);
   } else {
@@ -155,11 +157,11 @@ void MainView::draw_window(const Theme& theme, const Rect& window, const Snapsho
   if (theme.present) draw_key_line(theme, keys.inset(theme.px(16), 0));
 }
 
-void MainView::draw(const Snapshot& snapshot, Commands& commands) {
+void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) {
   note_activity(snapshot);
-  const Theme theme = make_look();
+  const kit::Theme theme = make_look();
   if (probe_ != nullptr) probe_->begin_frame();
-  apply_style(theme);
+  kit::apply_style(theme);
   ImGui::GetIO().ConfigInputTextCursorBlink = false;  // a blinking cursor would keep frames coming
   const std::size_t first_command = commands.size();
   focus_.begin_frame(!palette_.is_open());
@@ -167,7 +169,7 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
   const bool palette_open = palette_.is_open();
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const Rect window{0, 0, size.x, size.y};
+  const state::Rect window{0, 0, size.x, size.y};
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0f);
@@ -176,14 +178,14 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleVar();
-  ImGui::PushFont(theme.font(Face::kBody));
+  ImGui::PushFont(theme.font(kit::Face::kBody));
   draw_window(theme, window, snapshot, commands);
   ImGui::PopFont();
   ImGui::End();
 
   if (wanted_ && snapshot.run &&
       std::filesystem::path(snapshot.run->figures.info.folder).filename() == wanted_->run) {
-    if (wanted_->step >= 0) commands.push_back(SelectStep{wanted_->step});
+    if (wanted_->step >= 0) commands.push_back(state::SelectStep{wanted_->step});
     wanted_.reset();
   }
   plan_.draw(theme, window, snapshot, commands);
@@ -193,7 +195,7 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
       theme, window, actions(snapshot, commands),
       [this](std::string_view knob) {
         preferences_.fold_knobs = false;
-        preferences_.workspace = kTuneWorkspace;
+        preferences_.workspace = state::kTuneWorkspace;
         workspace_.knobs().reveal(knob);
       },
       commands);
@@ -203,90 +205,102 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
 
 void MainView::change_scale(float steps) {
   const float wanted = steps == 0 ? 1 : preferences_.scale + steps * kScaleStep;
-  preferences_.scale = std::clamp(wanted, kSmallestScale, kLargestScale);
+  preferences_.scale = std::clamp(wanted, state::kSmallestScale, state::kLargestScale);
 }
 
-void MainView::follow_or_pause(const Snapshot& snapshot, Commands& commands) {
+void MainView::follow_or_pause(const state::Snapshot& snapshot, state::Commands& commands) {
   if (snapshot.replay.active) {
-    commands.push_back(SetReplayPlaying{!snapshot.replay.playing});
+    commands.push_back(state::SetReplayPlaying{!snapshot.replay.playing});
   } else if (snapshot.run) {
-    commands.push_back(SelectStep{snapshot.run->follows_live ? snapshot.run->selected_step : -1});
+    commands.push_back(
+        state::SelectStep{snapshot.run->follows_live ? snapshot.run->selected_step : -1});
   }
 }
 
-bool MainView::keys_are_free(const Snapshot& snapshot) const {
+bool MainView::keys_are_free(const state::Snapshot& snapshot) const {
   return !ImGui::GetIO().WantTextInput && !palette_.is_open() && !help_ && !snapshot.plan &&
          !focus_.took_key();
 }
 
-bool MainView::workspace_has_keys(const Snapshot& snapshot) const {
+bool MainView::workspace_has_keys(const state::Snapshot& snapshot) const {
   return keys_are_free(snapshot) && !ImGui::GetIO().KeyCtrl;
 }
 
-void MainView::handle_keys(const Snapshot& snapshot, Commands& commands) {
+void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& commands) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (key_pressed(Key::kF11, false)) preferences_.present_mode = !preferences_.present_mode;
+  if (kit::key_pressed(kit::Key::kF11, false))
+    preferences_.present_mode = !preferences_.present_mode;
   if (io.KeyCtrl) {
-    if (key_pressed(Key::kEqual) || key_pressed(Key::kPadPlus) || key_pressed(Key::kRightBracket)) {
+    if (kit::key_pressed(kit::Key::kEqual) || kit::key_pressed(kit::Key::kPadPlus) ||
+        kit::key_pressed(kit::Key::kRightBracket)) {
       change_scale(1);
     }
-    if (key_pressed(Key::kMinus) || key_pressed(Key::kPadMinus)) change_scale(-1);
-    if (key_pressed(Key::kZero, false) || key_pressed(Key::kPadZero, false)) change_scale(0);
-    if (key_pressed(Key::kK, false)) palette_.is_open() ? palette_.close() : palette_.open();
-    if (key_pressed(Key::kB, false)) preferences_.fold_knobs = !preferences_.fold_knobs;
-    if (key_pressed(Key::kT, false)) {
-      preferences_.theme =
-          preferences_.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
+    if (kit::key_pressed(kit::Key::kMinus) || kit::key_pressed(kit::Key::kPadMinus))
+      change_scale(-1);
+    if (kit::key_pressed(kit::Key::kZero, false) || kit::key_pressed(kit::Key::kPadZero, false))
+      change_scale(0);
+    if (kit::key_pressed(kit::Key::kK, false))
+      palette_.is_open() ? palette_.close() : palette_.open();
+    if (kit::key_pressed(kit::Key::kB, false)) preferences_.fold_knobs = !preferences_.fold_knobs;
+    if (kit::key_pressed(kit::Key::kT, false)) {
+      preferences_.theme = preferences_.theme == state::ThemeKind::kDark ? state::ThemeKind::kLight
+                                                                         : state::ThemeKind::kDark;
     }
-    if (key_pressed(Key::kOne, false)) preferences_.workspace = kTuneWorkspace;
-    if (key_pressed(Key::kTwo, false)) preferences_.workspace = kInspectWorkspace;
-    if (key_pressed(Key::kF, false) && inspects()) inspect_.find();
+    if (kit::key_pressed(kit::Key::kOne, false)) preferences_.workspace = state::kTuneWorkspace;
+    if (kit::key_pressed(kit::Key::kTwo, false)) preferences_.workspace = state::kInspectWorkspace;
+    if (kit::key_pressed(kit::Key::kF, false) && inspects()) inspect_.find();
     return;
   }
   if (io.WantTextInput || palette_.is_open()) return;
-  if (typed('?')) help_ = !help_;
+  if (kit::typed('?')) help_ = !help_;
   if (help_) return;
-  if (key_pressed(Key::kP, false)) {
-    commands.push_back(snapshot.plan ? Command(ClosePlan{}) : Command(OpenPlan{}));
+  if (kit::key_pressed(kit::Key::kP, false)) {
+    commands.push_back(snapshot.plan ? state::Command(state::ClosePlan{})
+                                     : state::Command(state::OpenPlan{}));
   }
   if (!keys_are_free(snapshot)) return;
   if (inspects()) {  // its own keys are obeyed where it draws
-    if (key_pressed(Key::kSpace, false)) follow_or_pause(snapshot, commands);
+    if (kit::key_pressed(kit::Key::kSpace, false)) follow_or_pause(snapshot, commands);
     return;
   }
-  if (key_pressed(Key::kSpace, false)) follow_or_pause(snapshot, commands);
-  for (const auto& [key, direction] : {std::pair{Key::kLeft, -1}, std::pair{Key::kRight, 1}}) {
-    if (!key_pressed(key)) continue;
-    const std::int64_t step = neighbour_step(snapshot, direction);
-    if (step >= 0) commands.push_back(SelectStep{step});
+  if (kit::key_pressed(kit::Key::kSpace, false)) follow_or_pause(snapshot, commands);
+  for (const auto& [key, direction] :
+       {std::pair{kit::Key::kLeft, -1}, std::pair{kit::Key::kRight, 1}}) {
+    if (!kit::key_pressed(key)) continue;
+    const std::int64_t step = tune::neighbour_step(snapshot, direction);
+    if (step >= 0) commands.push_back(state::SelectStep{step});
   }
 }
 
-void MainView::start_by_key(const Snapshot& snapshot, bool palette_was_open, std::size_t first,
-                            Commands& commands) const {
-  if (!ImGui::GetIO().KeyCtrl || !enter_pressed() || help_) return;
-  const auto sets = [](const Command& command) { return std::holds_alternative<SetKnob>(command); };
+void MainView::start_by_key(const state::Snapshot& snapshot, bool palette_was_open,
+                            std::size_t first, state::Commands& commands) const {
+  if (!ImGui::GetIO().KeyCtrl || !kit::enter_pressed() || help_) return;
+  const auto sets = [](const state::Command& command) {
+    return std::holds_alternative<state::SetKnob>(command);
+  };
   const bool edited =
       std::any_of(commands.begin() + static_cast<std::ptrdiff_t>(first), commands.end(), sets);
   if (palette_was_open && !edited) return;                // the palette's own entry was meant
   if (inspects() && inspect_.tabs().edits_sql()) return;  // a query was meant
-  const StartControls controls = start_controls(snapshot);
+  const present::StartControls controls = present::start_controls(snapshot);
   // Problems are those before the edit; who starts the run checks the settings again.
-  if (offers_start(controls) && (controls.enabled || edited)) commands.push_back(StartRun{});
+  if (offers_start(controls) && (controls.enabled || edited)) commands.push_back(state::StartRun{});
 }
 
 void MainView::add_tune_actions(std::vector<Action>& out) {
   add_timeline_actions(out, workspace_.timeline().state());
+  out.push_back({"Show the ledger of runs", "",
+                 [this] { workspace_.dock().show(tune::DockPanel::Tab::kRuns); }});
   out.push_back(
-      {"Show the ledger of runs", "", [this] { workspace_.dock().show(DockPanel::Tab::kRuns); }});
-  out.push_back({"Show the log", "", [this] { workspace_.dock().show(DockPanel::Tab::kLog); }});
+      {"Show the log", "", [this] { workspace_.dock().show(tune::DockPanel::Tab::kLog); }});
 }
 
 void MainView::add_inspect_actions(std::vector<Action>& out) {
-  using Mode = TimelineState::Mode;
-  TimelineState& state = inspect_.timeline().state();
+  using Mode = inspect::TimelineState::Mode;
+  inspect::TimelineState& state = inspect_.timeline().state();
   add_timeline_actions(out, state);
-  out.push_back({"Zoom to the selection", "Enter", [&state] { zoom_to_selection(state); }});
+  out.push_back(
+      {"Zoom to the selection", "Enter", [&state] { inspect::zoom_to_selection(state); }});
   out.push_back({"Find names", "Ctrl+F", [this] { inspect_.find(); }});
   const bool steps = state.mode == Mode::kSteps;
   out.push_back({steps ? "Timeline by the clock" : "Steps one above the other", "",
@@ -294,22 +308,24 @@ void MainView::add_inspect_actions(std::vector<Action>& out) {
   out.push_back(
       {state.aligned_by_step ? "Align ranks by their clocks" : "Align ranks by their step", "",
        [&state] { state.aligned_by_step = !state.aligned_by_step; }});
-  for (int i = 0; i < kInspectTabCount; ++i) {
-    const auto tab = static_cast<InspectTab>(i);
-    out.push_back(
-        {"Show: " + std::string(tab_title(tab)), "", [this, tab] { inspect_.tabs().show(tab); }});
+  for (int i = 0; i < inspect::kInspectTabCount; ++i) {
+    const auto tab = static_cast<inspect::InspectTab>(i);
+    out.push_back({"Show: " + std::string(inspect::tab_title(tab)), "",
+                   [this, tab] { inspect_.tabs().show(tab); }});
   }
 }
 
 void MainView::add_view_actions(std::vector<Action>& out) {
   inspects() ? add_inspect_actions(out) : add_tune_actions(out);
-  out.push_back({"Workspace: Tune", "Ctrl+1", [this] { preferences_.workspace = kTuneWorkspace; }});
   out.push_back(
-      {"Workspace: Inspect", "Ctrl+2", [this] { preferences_.workspace = kInspectWorkspace; }});
+      {"Workspace: Tune", "Ctrl+1", [this] { preferences_.workspace = state::kTuneWorkspace; }});
+  out.push_back({"Workspace: Inspect", "Ctrl+2",
+                 [this] { preferences_.workspace = state::kInspectWorkspace; }});
   out.push_back({"Dark or light theme", "Ctrl+T",
                  [this] {
-                   preferences_.theme = preferences_.theme == ThemeKind::kDark ? ThemeKind::kLight
-                                                                               : ThemeKind::kDark;
+                   preferences_.theme = preferences_.theme == state::ThemeKind::kDark
+                                            ? state::ThemeKind::kLight
+                                            : state::ThemeKind::kDark;
                  },
                  "theme colours"});
   out.push_back(
@@ -322,24 +338,24 @@ void MainView::add_view_actions(std::vector<Action>& out) {
   out.push_back({"Show the keys", "?", [this] { help_ = true; }});
 }
 
-void MainView::go_to(const ViewAddress& address) {
+void MainView::go_to(const state::ViewAddress& address) {
   preferences_.workspace = address.workspace;
   wanted_ = address;
   inspect_.go_to(address);
 }
 
-ViewAddress MainView::address(const Snapshot& snapshot) const {
+state::ViewAddress MainView::address(const state::Snapshot& snapshot) const {
   if (inspects() && snapshot.inspect) return inspect_.address(*snapshot.inspect);
-  ViewAddress address;
-  address.workspace = kTuneWorkspace;
+  state::ViewAddress address;
+  address.workspace = state::kTuneWorkspace;
   address.run = std::filesystem::path(snapshot.run->figures.info.folder).filename().string();
   if (!snapshot.run->follows_live) address.step = snapshot.run->selected_step;
   return address;
 }
 
-void MainView::add_file_actions(std::vector<Action>& out, const Snapshot& snapshot,
-                                Commands& commands) {
-  const auto send = [&commands](Command command) {
+void MainView::add_file_actions(std::vector<Action>& out, const state::Snapshot& snapshot,
+                                state::Commands& commands) {
+  const auto send = [&commands](state::Command command) {
     return [&commands, command] { commands.push_back(command); };
   };
   out.push_back({"Open a run or a trace…", "", [this] { palette_.open("open "); }, "open file"});
@@ -352,59 +368,64 @@ void MainView::add_file_actions(std::vector<Action>& out, const Snapshot& snapsh
                    "export save png"});
   }
   if (snapshot.run || (inspects() && snapshot.inspect)) {
-    out.push_back({"Copy this view", "",
-                   send(CopyText{"shardlens --view '" + address_text(address(snapshot)) + "'"}),
-                   "copy link view address share"});
+    out.push_back(
+        {"Copy this view", "",
+         send(state::CopyText{"shardlens --view '" + state::address_text(address(snapshot)) + "'"}),
+         "copy link view address share"});
   }
   if (snapshot.run) {
     out.push_back({"Export this run as one file", "",
-                   send(PackRun{snapshot.run->figures.info.folder}), "export pack save share"});
+                   send(state::PackRun{snapshot.run->figures.info.folder}),
+                   "export pack save share"});
   }
   if (!snapshot.ledger) return;
   if (const auto deleted = snapshot.ledger->deleted; deleted > 0) {
-    out.push_back({undo_text(deleted), "", send(UndoDelete{}), "undo restore deleted runs"});
+    out.push_back(
+        {present::undo_text(deleted), "", send(state::UndoDelete{}), "undo restore deleted runs"});
   }
-  for (const LedgerRow& row : snapshot.ledger->rows) {
-    out.push_back({"Open run: " + row.name, "", send(ShowRun{row.folder}), "open run " + row.name});
+  for (const state::LedgerRow& row : snapshot.ledger->rows) {
+    out.push_back(
+        {"Open run: " + row.name, "", send(state::ShowRun{row.folder}), "open run " + row.name});
   }
 }
 
-std::vector<Action> MainView::actions(const Snapshot& snapshot, Commands& commands) {
+std::vector<Action> MainView::actions(const state::Snapshot& snapshot, state::Commands& commands) {
   std::vector<Action> out;
   if (!palette_.is_open()) return out;
-  const auto send = [&commands](Command command) {
+  const auto send = [&commands](state::Command command) {
     return [&commands, command] { commands.push_back(command); };
   };
   if (can_start(snapshot)) {
-    const StartControls controls = start_controls(snapshot);
-    out.push_back({controls.label + " · " + controls.detail, "Ctrl+Enter", send(StartRun{}),
+    const present::StartControls controls = present::start_controls(snapshot);
+    out.push_back({controls.label + " · " + controls.detail, "Ctrl+Enter", send(state::StartRun{}),
                    "Start the run, queue, train", true});
     if (!controls.stop_and_start.empty()) {
-      out.push_back({controls.stop_and_start, "", send(StartRun{.stop_current = true}),
+      out.push_back({controls.stop_and_start, "", send(state::StartRun{.stop_current = true}),
                      controls.stop_and_start, true});
     }
   }
-  if (snapshot.job.phase != JobPhase::kNone) {
-    out.push_back({"Stop the run", "", send(StopRun{}), "Stop the run, end", true});
+  if (snapshot.job.phase != state::JobPhase::kNone) {
+    out.push_back({"Stop the run", "", send(state::StopRun{}), "Stop the run, end", true});
   }
   if (!snapshot.job.queued.empty()) {
-    out.push_back(
-        {"Cancel all queued runs", "", send(CancelQueued{}), "Cancel the queued runs", true});
+    out.push_back({"Cancel all queued runs", "", send(state::CancelQueued{}),
+                   "Cancel the queued runs", true});
   }
   add_file_actions(out, snapshot, commands);
-  out.push_back({"Plan: what every strategy would need", "P", send(OpenPlan{})});
-  out.push_back({"Reset settings to the baseline", "", send(ResetKnobs{})});
+  out.push_back({"Plan: what every strategy would need", "P", send(state::OpenPlan{})});
+  out.push_back({"Reset settings to the baseline", "", send(state::ResetKnobs{})});
   if (snapshot.replay.active) {
     out.push_back({snapshot.replay.playing ? "Pause the replay" : "Play the replay", "Space",
-                   send(SetReplayPlaying{!snapshot.replay.playing})});
-    out.push_back({"Leave the replay", "", send(StopReplay{})});
+                   send(state::SetReplayPlaying{!snapshot.replay.playing})});
+    out.push_back({"Leave the replay", "", send(state::StopReplay{})});
   } else if (snapshot.run) {
-    out.push_back({"Replay this run", "", send(StartReplay{snapshot.run->figures.info.folder})});
+    out.push_back(
+        {"Replay this run", "", send(state::StartReplay{snapshot.run->figures.info.folder})});
   }
-  out.push_back({"Follow the latest step", "Space", send(SelectStep{-1})});
+  out.push_back({"Follow the latest step", "Space", send(state::SelectStep{-1})});
   add_view_actions(out);
-  out.push_back({"Quit", "", send(Quit{}), "Quit, exit, close the window", true});
+  out.push_back({"Quit", "", send(state::Quit{}), "Quit, exit, close the window", true});
   return out;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::window

@@ -18,71 +18,72 @@
 #include "ui/tune/workspace.h"
 #include "ui/window/command_palette.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::window {
 
 class MainView {
  public:
   MainView() = default;
-  explicit MainView(ViewPreferences preferences);
+  explicit MainView(state::ViewPreferences preferences);
 
   // Before ImGui::NewFrame(). True: the atlas was built anew and its texture must be, too.
   bool prepare_fonts(ImFontAtlas& atlas);
-  void draw(const Snapshot& snapshot, Commands& commands);
+  void draw(const state::Snapshot& snapshot, state::Commands& commands);
 
   // Another frame is needed although no event arrives: something settles or was just opened.
   bool wants_redraw() const { return settling_ > 0; }
 
   // Opens what the text names, once the run is there.
-  void go_to(const ViewAddress& address);
+  void go_to(const state::ViewAddress& address);
 
-  const ViewPreferences& preferences() const { return preferences_; }
-  void set_preferences(ViewPreferences preferences);
+  const state::ViewPreferences& preferences() const { return preferences_; }
+  void set_preferences(state::ViewPreferences preferences);
 
-  void set_probe(DrawProbe* probe) { probe_ = probe; }
-  TuneWorkspace& workspace() { return workspace_; }
-  InspectWorkspace& inspect() { return inspect_; }
-  const FocusRing& focus() const { return focus_; }
-  bool inspects() const { return preferences_.workspace == kInspectWorkspace; }
+  void set_probe(kit::DrawProbe* probe) { probe_ = probe; }
+  tune::TuneWorkspace& workspace() { return workspace_; }
+  inspect::InspectWorkspace& inspect() { return inspect_; }
+  const kit::FocusRing& focus() const { return focus_; }
+  bool inspects() const { return preferences_.workspace == state::kInspectWorkspace; }
 
  private:
   float effective_scale() const;
-  Theme make_look();
+  kit::Theme make_look();
   void change_scale(float factor);
-  void handle_keys(const Snapshot& snapshot, Commands& commands);
+  void handle_keys(const state::Snapshot& snapshot, state::Commands& commands);
   // Ctrl+Enter. Behind the commands of the panels, which start at `first`: the field that is being
   // edited gives up its value in the same frame.
-  void start_by_key(const Snapshot& snapshot, bool palette_was_open, std::size_t first,
-                    Commands& commands) const;
-  void follow_or_pause(const Snapshot& snapshot, Commands& commands);
-  ViewAddress address(const Snapshot& snapshot) const;
-  std::vector<Action> actions(const Snapshot& snapshot, Commands& commands);
-  void add_file_actions(std::vector<Action>& out, const Snapshot& snapshot, Commands& commands);
+  void start_by_key(const state::Snapshot& snapshot, bool palette_was_open, std::size_t first,
+                    state::Commands& commands) const;
+  void follow_or_pause(const state::Snapshot& snapshot, state::Commands& commands);
+  state::ViewAddress address(const state::Snapshot& snapshot) const;
+  std::vector<Action> actions(const state::Snapshot& snapshot, state::Commands& commands);
+  void add_file_actions(std::vector<Action>& out, const state::Snapshot& snapshot,
+                        state::Commands& commands);
   void add_tune_actions(std::vector<Action>& out);
   void add_inspect_actions(std::vector<Action>& out);
   void add_view_actions(std::vector<Action>& out);  // what changes only the look
-  void draw_window(const Theme& theme, const Rect& window, const Snapshot& snapshot,
-                   Commands& commands);
-  void draw_inspect(const Theme& theme, const Rect& area, const Snapshot& snapshot,
-                    Commands& commands);
+  void draw_window(const kit::Theme& theme, const state::Rect& window,
+                   const state::Snapshot& snapshot, state::Commands& commands);
+  void draw_inspect(const kit::Theme& theme, const state::Rect& area,
+                    const state::Snapshot& snapshot, state::Commands& commands);
   // Nothing that lies above the workspace, and no field, has the keyboard.
-  bool keys_are_free(const Snapshot& snapshot) const;
-  bool workspace_has_keys(const Snapshot& snapshot) const;
-  void note_activity(const Snapshot& snapshot);
+  bool keys_are_free(const state::Snapshot& snapshot) const;
+  bool workspace_has_keys(const state::Snapshot& snapshot) const;
+  void note_activity(const state::Snapshot& snapshot);
 
-  ViewPreferences preferences_;
-  TuneWorkspace workspace_;
-  InspectWorkspace inspect_;
+  state::ViewPreferences preferences_;
+  tune::TuneWorkspace workspace_;
+  inspect::InspectWorkspace inspect_;
   CommandPalette palette_;
-  PlanCardView plan_;
-  FocusRing focus_;
-  std::optional<ViewAddress> wanted_;  // in Tune: its step
-  Fonts fonts_{};
+  plan::PlanCardView plan_;
+  kit::FocusRing focus_;
+  std::optional<state::ViewAddress> wanted_;  // in Tune: its step
+  kit::Fonts fonts_{};
   float fonts_scale_ = 0;
   bool help_ = false;
   int settling_ = 0;
   float seen_width_ = 0, seen_height_ = 0;
   std::uint64_t seen_version_ = 0;
-  DrawProbe* probe_ = nullptr;
+  kit::DrawProbe* probe_ = nullptr;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::window

@@ -12,134 +12,145 @@
 #include "ui/state/view_preferences.h"
 #include "ui/tune/layout.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::window {
 
 namespace {
 
-std::string title_of_run(const RunView& run) {
-  const trace::RunInfo& info = run.figures.info;
-  return run.ordinal.empty() ? run_title(info) : run.ordinal + " · " + info.name;
+std::string title_of_run(const state::RunView& run) {
+  const trace::model::RunInfo& info = run.figures.info;
+  return run.ordinal.empty() ? present::run_title(info) : run.ordinal + " · " + info.name;
 }
 
 // So that a long name takes what the figures leave.
-float run_width(const Theme& theme, const Snapshot& snapshot, bool brief) {
+float run_width(const kit::Theme& theme, const state::Snapshot& snapshot, bool brief) {
   if (!snapshot.run) return 0;
-  const trace::RunInfo& info = snapshot.run->figures.info;
-  return std::ceil(std::max(text_width(theme, Face::kStrong, title_of_run(*snapshot.run)),
-                            text_width(theme, Face::kSmall, run_circumstances(info, brief))));
+  const trace::model::RunInfo& info = snapshot.run->figures.info;
+  return std::ceil(
+      std::max(kit::text_width(theme, kit::Face::kStrong, title_of_run(*snapshot.run)),
+               kit::text_width(theme, kit::Face::kSmall, present::run_circumstances(info, brief))));
 }
 
-void draw_run(const Theme& theme, const Rect& box, const Snapshot& snapshot) {
-  const Palette& p = theme.colors();
-  Rect rows = box;
-  const Rect first = rows.take_top(box.h / 2);
+void draw_run(const kit::Theme& theme, const state::Rect& box, const state::Snapshot& snapshot) {
+  const state::Palette& p = theme.colors();
+  state::Rect rows = box;
+  const state::Rect first = rows.take_top(box.h / 2);
   if (!snapshot.run) {
-    text_in(theme, first, Face::kStrong, p.text_secondary,
-            snapshot.is_loading ? "Reading the runs…" : "No run yet");
-    if (label_in(theme, rows, Face::kSmall, p.text_muted,
-                 "Start one, or replay one from the ledger") == 0) {
-      text_in(theme, rows, Face::kSmall, p.text_muted, "Start or replay one");
+    kit::text_in(theme, first, kit::Face::kStrong, p.text_secondary,
+                 snapshot.is_loading ? "Reading the runs…" : "No run yet");
+    if (kit::label_in(theme, rows, kit::Face::kSmall, p.text_muted,
+                      "Start one, or replay one from the ledger") == 0) {
+      kit::text_in(theme, rows, kit::Face::kSmall, p.text_muted, "Start or replay one");
     }
     return;
   }
-  const trace::RunInfo& info = snapshot.run->figures.info;
+  const trace::model::RunInfo& info = snapshot.run->figures.info;
   const std::string title = title_of_run(*snapshot.run);
-  text_in(theme, first, Face::kStrong, p.text, title);
-  if (label_in(theme, rows, Face::kSmall, p.text_muted, run_circumstances(info)) == 0) {
-    text_in(theme, rows, Face::kSmall, p.text_muted, run_circumstances(info, true));
+  kit::text_in(theme, first, kit::Face::kStrong, p.text, title);
+  if (kit::label_in(theme, rows, kit::Face::kSmall, p.text_muted,
+                    present::run_circumstances(info)) == 0) {
+    kit::text_in(theme, rows, kit::Face::kSmall, p.text_muted,
+                 present::run_circumstances(info, true));
   }
-  std::string details = run_circumstances(info) +
-                        (trace::has_settings(info) ? " · " + info.settings.model : "") + "\n";
-  for (const std::string& line : device_lines(snapshot.run->figures)) details += line + "\n";
-  details += recorder_text(snapshot.run->figures.recorder);
-  explain(theme, box, title, details, info.folder);
+  std::string details = present::run_circumstances(info) +
+                        (trace::model::has_settings(info) ? " · " + info.settings.model : "") +
+                        "\n";
+  for (const std::string& line : present::device_lines(snapshot.run->figures))
+    details += line + "\n";
+  details += present::recorder_text(snapshot.run->figures.recorder);
+  kit::explain(theme, box, title, details, info.folder);
 }
 
-void draw_progress(const Theme& theme, const Rect& box, const Snapshot& snapshot) {
-  const Palette& p = theme.colors();
-  const ProgressText progress = progress_text(snapshot);
+void draw_progress(const kit::Theme& theme, const state::Rect& box,
+                   const state::Snapshot& snapshot) {
+  const state::Palette& p = theme.colors();
+  const present::ProgressText progress = present::progress_text(snapshot);
   if (progress.left.empty()) return;
-  Rect rows = box;
-  Rect bar_row = rows.take_top(box.h / 2);
+  state::Rect rows = box;
+  state::Rect bar_row = rows.take_top(box.h / 2);
   if (progress.fraction >= 0) {
-    const Rect bar{bar_row.x, bar_row.center_y() - theme.px(3), bar_row.w, theme.px(6)};
-    fill(bar, color(p.field_edge), theme.px(3));
-    fill({bar.x, bar.y, std::max(bar.h, bar.w * progress.fraction), bar.h}, color(p.accent),
-         theme.px(3));
+    const state::Rect bar{bar_row.x, bar_row.center_y() - theme.px(3), bar_row.w, theme.px(6)};
+    kit::fill(bar, kit::color(p.field_edge), theme.px(3));
+    kit::fill({bar.x, bar.y, std::max(bar.h, bar.w * progress.fraction), bar.h},
+              kit::color(p.accent), theme.px(3));
   } else {
-    const Rgb ink = progress.failed ? p.danger : p.text_secondary;
-    Rect mark = bar_row.take_left(theme.px(12), theme.px(6));
-    shape(progress.failed ? Shape::kCross : Shape::kCheck, mark.center_x(), mark.center_y(),
-          theme.px(11), color(progress.failed ? p.danger : p.good));
-    text_in(theme, bar_row, Face::kMedium, ink, progress.left);
-    text_in(theme, rows, Face::kSmall, p.text_muted, progress.right);
-    explain(theme, box, "How the run ended", progress.details);
+    const state::Rgb ink = progress.failed ? p.danger : p.text_secondary;
+    state::Rect mark = bar_row.take_left(theme.px(12), theme.px(6));
+    kit::shape(progress.failed ? kit::Shape::kCross : kit::Shape::kCheck, mark.center_x(),
+               mark.center_y(), theme.px(11), kit::color(progress.failed ? p.danger : p.good));
+    kit::text_in(theme, bar_row, kit::Face::kMedium, ink, progress.left);
+    kit::text_in(theme, rows, kit::Face::kSmall, p.text_muted, progress.right);
+    kit::explain(theme, box, "How the run ended", progress.details);
     return;
   }
-  const float left = text_width(theme, Face::kSmall, progress.left) + theme.px(8);
-  Rect right = rows;
+  const float left = kit::text_width(theme, kit::Face::kSmall, progress.left) + theme.px(8);
+  state::Rect right = rows;
   right.take_left(left);
-  label_in(theme, right, Face::kSmall, p.text_muted, progress.right, Align::kRight);
-  text_in(theme, rows, Face::kSmall, p.text_muted, progress.left);
+  kit::label_in(theme, right, kit::Face::kSmall, p.text_muted, progress.right, kit::Align::kRight);
+  kit::text_in(theme, rows, kit::Face::kSmall, p.text_muted, progress.left);
 }
 
 // What its words need; seconds left grow and shrink.
-float progress_width(const Theme& theme, const Snapshot& snapshot) {
-  const ProgressText progress = progress_text(snapshot);
+float progress_width(const kit::Theme& theme, const state::Snapshot& snapshot) {
+  const present::ProgressText progress = present::progress_text(snapshot);
   if (progress.fraction >= 0) {
-    return std::ceil(text_width(theme, Face::kSmall, progress.left)) + theme.px(8 + 56);
+    return std::ceil(kit::text_width(theme, kit::Face::kSmall, progress.left)) + theme.px(8 + 56);
   }
-  return std::ceil(std::max(theme.px(18) + text_width(theme, Face::kMedium, progress.left),
-                            text_width(theme, Face::kSmall, progress.right)));
+  return std::ceil(
+      std::max(theme.px(18) + kit::text_width(theme, kit::Face::kMedium, progress.left),
+               kit::text_width(theme, kit::Face::kSmall, progress.right)));
 }
 
-void draw_job_button(const Theme& theme, const Rect& box, const Snapshot& snapshot,
-                     Commands& commands) {
-  const JobPhase phase = snapshot.job.phase;
-  if (phase == JobPhase::kStopping) {
-    button(theme, "top/stop", box, ButtonKind::kDanger, "Stopping…", false);
-  } else if (phase != JobPhase::kNone) {
-    if (button(theme, "top/stop", box, ButtonKind::kDanger, "Stop")) commands.push_back(StopRun{});
+void draw_job_button(const kit::Theme& theme, const state::Rect& box,
+                     const state::Snapshot& snapshot, state::Commands& commands) {
+  const state::JobPhase phase = snapshot.job.phase;
+  if (phase == state::JobPhase::kStopping) {
+    kit::button(theme, "top/stop", box, kit::ButtonKind::kDanger, "Stopping…", false);
+  } else if (phase != state::JobPhase::kNone) {
+    if (kit::button(theme, "top/stop", box, kit::ButtonKind::kDanger, "Stop"))
+      commands.push_back(state::StopRun{});
   } else {
-    const StartControls controls = start_controls(snapshot);
-    const bool can = controls.kind == StartControls::Kind::kStart && controls.enabled;
-    if (button(theme, "top/start", box, ButtonKind::kPrimary, "Start", can)) {
-      commands.push_back(StartRun{});
+    const present::StartControls controls = present::start_controls(snapshot);
+    const bool can = controls.kind == present::StartControls::Kind::kStart && controls.enabled;
+    if (kit::button(theme, "top/start", box, kit::ButtonKind::kPrimary, "Start", can)) {
+      commands.push_back(state::StartRun{});
     }
   }
 }
 
-float headline_width(const Theme& theme, const Headline& h) {
-  float value = text_width(theme, Face::kMonoLarge, h.value);
-  if (!h.unit.empty()) value += theme.px(4) + text_width(theme, Face::kSmall, h.unit);
-  if (!h.note.empty()) value += theme.px(6) + text_width(theme, Face::kSmall, h.note);
-  return std::max(value, text_width(theme, Face::kSmall, h.label));
+float headline_width(const kit::Theme& theme, const present::Headline& h) {
+  float value = kit::text_width(theme, kit::Face::kMonoLarge, h.value);
+  if (!h.unit.empty()) value += theme.px(4) + kit::text_width(theme, kit::Face::kSmall, h.unit);
+  if (!h.note.empty()) value += theme.px(6) + kit::text_width(theme, kit::Face::kSmall, h.note);
+  return std::max(value, kit::text_width(theme, kit::Face::kSmall, h.label));
 }
 
-void draw_headline(const Theme& theme, const Rect& box, const Headline& h) {
-  const Palette& p = theme.colors();
-  Rect rows = box;
-  const Rect label = rows.take_top(box.h * 0.42f);
-  text_in(theme, label, Face::kSmall, p.text_muted, h.label);
+void draw_headline(const kit::Theme& theme, const state::Rect& box, const present::Headline& h) {
+  const state::Palette& p = theme.colors();
+  state::Rect rows = box;
+  const state::Rect label = rows.take_top(box.h * 0.42f);
+  kit::text_in(theme, label, kit::Face::kSmall, p.text_muted, h.label);
   const float baseline =
-      std::round(rows.y + rows.h * 0.5f + cap_height(theme, Face::kMonoLarge) / 2);
-  float x = rows.x + text(theme, rows.x, baseline, Face::kMonoLarge, p.text, h.value);
+      std::round(rows.y + rows.h * 0.5f + kit::cap_height(theme, kit::Face::kMonoLarge) / 2);
+  float x = rows.x + kit::text(theme, rows.x, baseline, kit::Face::kMonoLarge, p.text, h.value);
   if (!h.unit.empty()) {
     x += theme.px(4);
-    x += text(theme, x, baseline, Face::kSmall, p.text_secondary, h.unit);
+    x += kit::text(theme, x, baseline, kit::Face::kSmall, p.text_secondary, h.unit);
   }
-  if (!h.note.empty()) text(theme, x + theme.px(6), baseline, Face::kSmall, p.text_muted, h.note);
-  explain(theme, box, h.label, h.definition, h.source);
+  if (!h.note.empty())
+    kit::text(theme, x + theme.px(6), baseline, kit::Face::kSmall, p.text_muted, h.note);
+  kit::explain(theme, box, h.label, h.definition, h.source);
 }
 
-float headlines_width(const Theme& theme, const std::vector<Headline>& figures, float gap) {
+float headlines_width(const kit::Theme& theme, const std::vector<present::Headline>& figures,
+                      float gap) {
   float width = 0;
-  for (const Headline& headline : figures) width += headline_width(theme, headline) + gap;
+  for (const present::Headline& headline : figures) width += headline_width(theme, headline) + gap;
   return width;
 }
 
-std::vector<Headline> headlines_of(const Snapshot& snapshot) {
-  return snapshot.run ? headlines(snapshot.run->figures) : std::vector<Headline>{};
+std::vector<present::Headline> headlines_of(const state::Snapshot& snapshot) {
+  return snapshot.run ? present::headlines(snapshot.run->figures)
+                      : std::vector<present::Headline>{};
 }
 
 struct TopBarWidths {
@@ -148,12 +159,13 @@ struct TopBarWidths {
 
 // `room` is theirs and the headlines'. Where that is too little for all, each has what its words
 // need.
-TopBarWidths top_bar_widths(const Theme& theme, const Snapshot& snapshot, float room, float unit) {
+TopBarWidths top_bar_widths(const kit::Theme& theme, const state::Snapshot& snapshot, float room,
+                            float unit) {
   const float least_run = theme.px(std::clamp(unit * 0.165f, 150.0f, 290.0f));
   TopBarWidths out{.run = least_run,
                    .progress = theme.px(std::clamp(unit * 0.125f, 110.0f, 220.0f)),
                    .headline_gap = theme.px(28)};
-  const std::vector<Headline> figures = headlines_of(snapshot);
+  const std::vector<present::Headline> figures = headlines_of(snapshot);
   float spare = room - out.progress - headlines_width(theme, figures, out.headline_gap);
   if (!snapshot.run || spare >= least_run) {
     out.run = std::clamp(run_width(theme, snapshot, false), least_run, std::max(least_run, spare));
@@ -167,10 +179,11 @@ TopBarWidths top_bar_widths(const Theme& theme, const Snapshot& snapshot, float 
   return out;
 }
 
-void draw_headlines(const Theme& theme, Rect box, float gap, const Snapshot& snapshot) {
-  std::vector<Headline> figures = headlines_of(snapshot);
+void draw_headlines(const kit::Theme& theme, state::Rect box, float gap,
+                    const state::Snapshot& snapshot) {
+  std::vector<present::Headline> figures = headlines_of(snapshot);
   if (headlines_width(theme, figures, gap) - gap > box.w) {
-    for (Headline& headline : figures) headline.note = headline.brief_note;
+    for (present::Headline& headline : figures) headline.note = headline.brief_note;
   }
   const auto leading = std::min<std::size_t>(figures.size(), 2);
   if (headlines_width(
@@ -178,35 +191,37 @@ void draw_headlines(const Theme& theme, Rect box, float gap, const Snapshot& sna
           gap >
       box.w) {
     // Step and exposed time matter more than what stands behind them.
-    for (Headline& headline : figures) headline.note.clear();
+    for (present::Headline& headline : figures) headline.note.clear();
   }
-  for (const Headline& headline : figures) {
+  for (const present::Headline& headline : figures) {
     const float width = headline_width(theme, headline);
     if (width > box.w) break;  // the less important ones stand at the right
     draw_headline(theme, box.take_left(width, gap), headline);
   }
 }
 
-void draw_tools(const Theme& theme, Rect box, TopBarResult& result) {
-  const Palette& p = theme.colors();
-  const Rect help = box.take_right(theme.px(28)).inset(0, (box.h - theme.px(28)) / 2);
-  const Hit hit = hit_area(theme, "top/help", help);
-  if (hit.hovered) fill(help, color(p.hover), theme.px(6));
-  text_in(theme, help, Face::kStrong, hit.hovered ? p.text : p.text_secondary, "?", Align::kCenter);
+void draw_tools(const kit::Theme& theme, state::Rect box, TopBarResult& result) {
+  const state::Palette& p = theme.colors();
+  const state::Rect help = box.take_right(theme.px(28)).inset(0, (box.h - theme.px(28)) / 2);
+  const kit::Hit hit = kit::hit_area(theme, "top/help", help);
+  if (hit.hovered) kit::fill(help, kit::color(p.hover), theme.px(6));
+  kit::text_in(theme, help, kit::Face::kStrong, hit.hovered ? p.text : p.text_secondary, "?",
+               kit::Align::kCenter);
   result.toggle_help = hit.clicked;
-  if (hit.hovered) tooltip(theme, "Keys", "Shows the keyboard shortcuts", "?");
+  if (hit.hovered) kit::tooltip(theme, "Keys", "Shows the keyboard shortcuts", "?");
 
-  const Rect theme_button = box.take_right(theme.px(28)).inset(0, (box.h - theme.px(28)) / 2);
-  const Hit theme_hit = hit_area(theme, "top/theme", theme_button);
-  if (theme_hit.hovered) fill(theme_button, color(p.hover), theme.px(6));
+  const state::Rect theme_button =
+      box.take_right(theme.px(28)).inset(0, (box.h - theme.px(28)) / 2);
+  const kit::Hit theme_hit = kit::hit_area(theme, "top/theme", theme_button);
+  if (theme_hit.hovered) kit::fill(theme_button, kit::color(p.hover), theme.px(6));
   const ImVec2 center(theme_button.center_x(), theme_button.center_y());
-  const ImU32 ink = color(theme_hit.hovered ? p.text : p.text_secondary);
+  const ImU32 ink = kit::color(theme_hit.hovered ? p.text : p.text_secondary);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddCircle(center, theme.px(6), ink, 24, std::max(1.0f, theme.px(1.3f)));
   list->PathArcTo(center, theme.px(6), -1.5708f, 1.5708f, 16);
   list->PathFillConvex(ink);
   result.toggle_theme = theme_hit.clicked;
-  if (theme_hit.hovered) tooltip(theme, "Theme", "Changes between dark and light", "Ctrl+T");
+  if (theme_hit.hovered) kit::tooltip(theme, "Theme", "Changes between dark and light", "Ctrl+T");
 }
 
 struct WorkspaceTab {
@@ -214,41 +229,43 @@ struct WorkspaceTab {
   std::string_view label, explanation, keys;
 };
 constexpr std::array<WorkspaceTab, 2> kWorkspaces{
-    WorkspaceTab{kTuneWorkspace, "Tune", "What did this knob do, what would that one do?",
+    WorkspaceTab{state::kTuneWorkspace, "Tune", "What did this knob do, what would that one do?",
                  "Ctrl+1"},
-    WorkspaceTab{kInspectWorkspace, "Inspect", "Where did the time go?", "Ctrl+2"}};
+    WorkspaceTab{state::kInspectWorkspace, "Inspect", "Where did the time go?", "Ctrl+2"}};
 constexpr float kWidthForTabRow = 1180;  // below it they lie one above the other
 
-void draw_workspace_tab(const Theme& theme, const Rect& box, const WorkspaceTab& tab, bool active,
-                        bool small, TopBarResult& result) {
-  const Palette& p = theme.colors();
-  const Hit hit = hit_area(theme, std::string("top/") + tab.id, box);
+void draw_workspace_tab(const kit::Theme& theme, const state::Rect& box, const WorkspaceTab& tab,
+                        bool active, bool small, TopBarResult& result) {
+  const state::Palette& p = theme.colors();
+  const kit::Hit hit = kit::hit_area(theme, std::string("top/") + tab.id, box);
   const float rounding = std::min(box.h / 2, theme.px(14));
-  if (active) fill(box, color(mix(p.panel, p.accent, 0.2)), rounding);
-  if (hit.hovered && !active) fill(box, color(p.hover), rounding);
-  const Face face = small ? Face::kSmall : active ? Face::kStrong : Face::kMedium;
-  text_in(theme, box, face, active || hit.hovered ? p.text : p.text_secondary, tab.label,
-          Align::kCenter);
-  if (hit.hovered) tooltip(theme, tab.label, tab.explanation, tab.keys);
+  if (active) kit::fill(box, kit::color(state::mix(p.panel, p.accent, 0.2)), rounding);
+  if (hit.hovered && !active) kit::fill(box, kit::color(p.hover), rounding);
+  const kit::Face face = small    ? kit::Face::kSmall
+                         : active ? kit::Face::kStrong
+                                  : kit::Face::kMedium;
+  kit::text_in(theme, box, face, active || hit.hovered ? p.text : p.text_secondary, tab.label,
+               kit::Align::kCenter);
+  if (hit.hovered) kit::tooltip(theme, tab.label, tab.explanation, tab.keys);
   if (hit.clicked) result.workspace = tab.id;
 }
 
 // Takes its room from `rest`.
-void draw_workspaces(const Theme& theme, Rect& rest, bool stacked, std::string_view shown,
-                     TopBarResult& result) {
-  const Face face = stacked ? Face::kSmall : Face::kStrong;
+void draw_workspaces(const kit::Theme& theme, state::Rect& rest, bool stacked,
+                     std::string_view shown, TopBarResult& result) {
+  const kit::Face face = stacked ? kit::Face::kSmall : kit::Face::kStrong;
   const float padding = theme.px(stacked ? 8 : 12);
   float widest = 0;
   for (const WorkspaceTab& tab : kWorkspaces) {
-    widest = std::max(widest, std::ceil(text_width(theme, face, tab.label)));
+    widest = std::max(widest, std::ceil(kit::text_width(theme, face, tab.label)));
   }
-  Rect column = stacked ? rest.take_left(widest + 2 * padding, theme.px(16)) : Rect{};
+  state::Rect column = stacked ? rest.take_left(widest + 2 * padding, theme.px(16)) : state::Rect{};
   for (const WorkspaceTab& tab : kWorkspaces) {
-    Rect box;
+    state::Rect box;
     if (stacked) {
       box = column.take_top(column.h / static_cast<float>(&tab == &kWorkspaces.front() ? 2 : 1));
     } else {
-      const float width = std::ceil(text_width(theme, face, tab.label)) + 2 * padding;
+      const float width = std::ceil(kit::text_width(theme, face, tab.label)) + 2 * padding;
       box = rest.take_left(width, theme.px(4)).inset(0, std::round((rest.h - theme.px(28)) / 2));
     }
     draw_workspace_tab(theme, box, tab, shown == tab.id, stacked, result);
@@ -258,50 +275,53 @@ void draw_workspaces(const Theme& theme, Rect& rest, bool stacked, std::string_v
 
 }  // namespace
 
-TopBarResult draw_top_bar(const Theme& theme, const Rect& rect, std::string_view workspace,
-                          const Snapshot& snapshot, Commands& commands) {
-  const Palette& p = theme.colors();
+TopBarResult draw_top_bar(const kit::Theme& theme, const state::Rect& rect,
+                          std::string_view workspace, const state::Snapshot& snapshot,
+                          state::Commands& commands) {
+  const state::Palette& p = theme.colors();
   TopBarResult result;
-  fill(rect, color(p.panel));
-  line(rect.x, rect.bottom() - 1, rect.right(), rect.bottom() - 1, color(p.panel_edge));
-  Rect rest = rect.inset(theme.px(16), theme.px(8));
+  kit::fill(rect, kit::color(p.panel));
+  kit::line(rect.x, rect.bottom() - 1, rect.right(), rect.bottom() - 1, kit::color(p.panel_edge));
+  state::Rect rest = rect.inset(theme.px(16), theme.px(8));
   const float unit = rect.w / theme.scale;
-  const Rect brand = rest.take_left(text_width(theme, Face::kTitle, "Shardlens"), theme.px(24));
-  text_in(theme, brand, Face::kTitle, p.text, "Shardlens");
+  const state::Rect brand =
+      rest.take_left(kit::text_width(theme, kit::Face::kTitle, "Shardlens"), theme.px(24));
+  kit::text_in(theme, brand, kit::Face::kTitle, p.text, "Shardlens");
   draw_tools(theme, rest.take_right(theme.px(60), theme.px(8)), result);
   draw_workspaces(theme, rest, unit < kWidthForTabRow, workspace, result);
 
-  const float job = theme.px(snapshot.job.phase == JobPhase::kStopping ? 96 : 72);
+  const float job = theme.px(snapshot.job.phase == state::JobPhase::kStopping ? 96 : 72);
   const float gaps = theme.px(24 + 16 + 28);
   const TopBarWidths widths = top_bar_widths(theme, snapshot, rest.w - job - gaps, unit);
   draw_run(theme, rest.take_left(widths.run, theme.px(24)), snapshot);
   draw_progress(theme, rest.take_left(widths.progress, theme.px(16)), snapshot);
-  Rect action = rest.take_left(job, theme.px(28));
+  state::Rect action = rest.take_left(job, theme.px(28));
   action = action.inset(0, (action.h - theme.px(30)) / 2);
   draw_job_button(theme, action, snapshot, commands);
   draw_headlines(theme, rest, widths.headline_gap, snapshot);
   return result;
 }
 
-void draw_messages(const Theme& theme, const Rect& rect, const std::vector<Message>& lines) {
-  const Palette& p = theme.colors();
-  Rect rows = rect;
-  for (const Message& message : lines) {
-    const Rect row = rows.take_top(theme.px(kMessageHeight)).inset(0, theme.px(1));
-    fill(row, color(message.is_error ? p.danger_field : p.panel), theme.px(6));
-    outline(row, color(message.is_error ? p.danger : p.panel_edge), theme.px(6));
-    Rect inner = row.inset(theme.px(12), 0);
-    const Rect mark = inner.take_left(theme.px(14), theme.px(8));
-    const Rgb ink = message.is_error ? p.on_danger : p.text_secondary;
-    shape(message.is_answer ? Shape::kCheck : Shape::kWarning, mark.center_x(), mark.center_y(),
-          theme.px(12), color(ink));
-    text_in(theme, inner, Face::kBody, ink, message.text);
-    explain(theme, row,
-            message.is_error    ? "What went wrong"
-            : message.is_answer ? "What came of it"
-                                : "About this run",
-            message.text);
+void draw_messages(const kit::Theme& theme, const state::Rect& rect,
+                   const std::vector<present::Message>& lines) {
+  const state::Palette& p = theme.colors();
+  state::Rect rows = rect;
+  for (const present::Message& message : lines) {
+    const state::Rect row = rows.take_top(theme.px(tune::kMessageHeight)).inset(0, theme.px(1));
+    kit::fill(row, kit::color(message.is_error ? p.danger_field : p.panel), theme.px(6));
+    kit::outline(row, kit::color(message.is_error ? p.danger : p.panel_edge), theme.px(6));
+    state::Rect inner = row.inset(theme.px(12), 0);
+    const state::Rect mark = inner.take_left(theme.px(14), theme.px(8));
+    const state::Rgb ink = message.is_error ? p.on_danger : p.text_secondary;
+    kit::shape(message.is_answer ? kit::Shape::kCheck : kit::Shape::kWarning, mark.center_x(),
+               mark.center_y(), theme.px(12), kit::color(ink));
+    kit::text_in(theme, inner, kit::Face::kBody, ink, message.text);
+    kit::explain(theme, row,
+                 message.is_error    ? "What went wrong"
+                 : message.is_answer ? "What came of it"
+                                     : "About this run",
+                 message.text);
   }
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::window

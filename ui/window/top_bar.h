@@ -11,7 +11,7 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::window {
 
 // What only the window itself can do.
 struct TopBarResult {
@@ -20,8 +20,10 @@ struct TopBarResult {
   std::string workspace;  // the one that was chosen; "": none
 };
 
-TopBarResult draw_top_bar(const Theme& theme, const Rect& rect, std::string_view workspace,
-                          const Snapshot& snapshot, Commands& commands);
-void draw_messages(const Theme& theme, const Rect& rect, const std::vector<Message>& lines);
+TopBarResult draw_top_bar(const kit::Theme& theme, const state::Rect& rect,
+                          std::string_view workspace, const state::Snapshot& snapshot,
+                          state::Commands& commands);
+void draw_messages(const kit::Theme& theme, const state::Rect& rect,
+                   const std::vector<present::Message>& lines);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::window

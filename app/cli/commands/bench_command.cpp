@@ -16,7 +16,7 @@
 #include "trace/base/file_system.h"
 #include "ui/present/format.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 constexpr std::string_view kPrefix = "bench_";
@@ -31,7 +31,7 @@ struct BenchArguments {
 std::string available_text() {
   std::set<std::string> names;
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(program_folder(), error), end;
+  for (std::filesystem::directory_iterator entry(launch::program_folder(), error), end;
        !error && entry != end; entry.increment(error)) {
     const std::string file = entry->path().filename();
     if (file.starts_with(kPrefix)) names.insert(file.substr(kPrefix.size()));
@@ -41,40 +41,41 @@ std::string available_text() {
   return text.empty() ? "none is built; configure CMake with -DSHARDLENS_BENCH=ON" : text;
 }
 
-trace::Result<std::filesystem::path> find_benchmark(const std::string& name) {
-  const auto program = program_folder() / (std::string(kPrefix) + name);
+trace::base::Result<std::filesystem::path> find_benchmark(const std::string& name) {
+  const auto program = launch::program_folder() / (std::string(kPrefix) + name);
   const bool plain = name.find('/') == std::string::npos;
   if (plain && std::filesystem::exists(program)) return program;
-  return trace::fail(trace::ErrorKind::kUsage, "There is no benchmark named \"" + name +
-                                                   "\". Benchmarks: " + available_text() + ".");
+  return trace::base::fail(
+      trace::base::ErrorKind::kUsage,
+      "There is no benchmark named \"" + name + "\". Benchmarks: " + available_text() + ".");
 }
 
 // What a benchmark prints: an array of rows, or an object that holds them.
-trace::Result<Json> rows_of(const std::string& output, const std::string& name) {
-  Json json = Json::parse(output, nullptr, false);
+trace::base::Result<report::Json> rows_of(const std::string& output, const std::string& name) {
+  report::Json json = report::Json::parse(output, nullptr, false);
   if (json.is_object() && json.contains("rows")) json = json["rows"];
   if (json.is_array()) return json;
-  return trace::fail(trace::ErrorKind::kFailed,
-                     "The benchmark " + name + " printed no rows that could be read.");
+  return trace::base::fail(trace::base::ErrorKind::kFailed,
+                           "The benchmark " + name + " printed no rows that could be read.");
 }
 
-std::string cell(const Json& row, const char* key) {
+std::string cell(const report::Json& row, const char* key) {
   const auto value = row.find(key);
   if (value == row.end() || value->is_null()) return "";
   if (value->is_string()) return value->get<std::string>();
   if (value->is_boolean()) return value->get<bool>() ? "yes" : "no";
-  if (value->is_number()) return ui::format_number(value->get<double>());
+  if (value->is_number()) return ui::present::format_number(value->get<double>());
   return value->dump();
 }
 
-std::string rows_text(const Json& rows, const Json& machine) {
-  TextTable table({{"what"},
-                   {"value", Align::kRight},
-                   {"unit"},
-                   {"peer"},
-                   {"ratio", Align::kRight},
-                   {"budget"},
-                   {"met"}});
+std::string rows_text(const report::Json& rows, const report::Json& machine) {
+  report::TextTable table({{"what"},
+                           {"value", report::Align::kRight},
+                           {"unit"},
+                           {"peer"},
+                           {"ratio", report::Align::kRight},
+                           {"budget"},
+                           {"met"}});
   for (const auto& row : rows) {
     table.add_row({cell(row, "what"), cell(row, "value"), cell(row, "unit"), cell(row, "peer"),
                    cell(row, "ratio"), cell(row, "budget"), cell(row, "met")});
@@ -92,7 +93,7 @@ int bench(const BenchArguments& options) {
   if (!program) return report_error(program.error());
   StopRequest stop;
   // Its made-up runs go with it, however it ends.
-  const auto temporary = trace::TemporaryFolder::create();
+  const auto temporary = trace::base::TemporaryFolder::create();
   if (!temporary) return report_error(temporary.error());
   stop.remove_if_ended(temporary->path());
   const auto output =
@@ -104,13 +105,15 @@ int bench(const BenchArguments& options) {
   }
   auto rows = rows_of(*output, options.name);
   if (!rows) return report_error(rows.error());
-  const Json machine = describe_machine();
-  print_result(options.format == "json"
-                   ? dump_json({{"bench", options.name}, {"machine", machine}, {"rows", *rows}}) +
-                         "\n"
-                   : rows_text(*rows, machine));
+  const report::Json machine = describe_machine();
+  print_result(
+      options.format == "json"
+          ? report::dump_json({{"bench", options.name}, {"machine", machine}, {"rows", *rows}}) +
+                "\n"
+          : rows_text(*rows, machine));
   for (const auto& row : *rows) {
-    if (row.is_object() && row.value("met", Json(nullptr)) == Json(false)) return kFailed;
+    if (row.is_object() && row.value("met", report::Json(nullptr)) == report::Json(false))
+      return kFailed;
   }
   return kDone;
 }
@@ -133,4 +136,4 @@ void add_bench_command(CLI::App& app, Action& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return bench(*options); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

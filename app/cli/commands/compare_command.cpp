@@ -11,7 +11,7 @@
 #include "app/session/runs/run_siblings.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct CompareArguments {
@@ -20,10 +20,11 @@ struct CompareArguments {
   std::filesystem::path runs_dir = "runs";
 };
 
-trace::Result<trace::RunFigures> load(const std::string& name, const CompareArguments& options) {
+trace::base::Result<trace::analysis::RunFigures> load(const std::string& name,
+                                                      const CompareArguments& options) {
   TRY_ASSIGN(const std::filesystem::path run,
-             trace::find_run(name, options.runs_dir, bundled_runs()));
-  return load_run(run);
+             trace::store::find_run(name, options.runs_dir, launch::bundled_runs()));
+  return report::load_run(run);
 }
 
 int compare(const CompareArguments& options) {
@@ -31,13 +32,13 @@ int compare(const CompareArguments& options) {
   if (!first) return report_error(first.error());
   const auto second = load(options.second, options);
   if (!second) return report_error(second.error());
-  const auto siblings = siblings_of(*first, *second, options.runs_dir);
-  std::vector<trace::NoiseRun> others;
-  for (const auto& sibling : siblings) others.push_back(noise_run(sibling));
-  const auto comparison = trace::compare_runs(*first, *second, others);
+  const auto siblings = session::siblings_of(*first, *second, options.runs_dir);
+  std::vector<trace::analysis::NoiseRun> others;
+  for (const auto& sibling : siblings) others.push_back(session::noise_run(sibling));
+  const auto comparison = trace::analysis::compare_runs(*first, *second, others);
   print_result(options.format == "json"
-                   ? dump_json(comparison_json(*first, *second, comparison)) + "\n"
-                   : comparison_text(*first, *second, comparison));
+                   ? report::dump_json(report::comparison_json(*first, *second, comparison)) + "\n"
+                   : report::comparison_text(*first, *second, comparison));
   return kDone;
 }
 
@@ -60,4 +61,4 @@ void add_compare_command(CLI::App& app, Action& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return compare(*options); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -10,7 +10,7 @@
 #include "app/cli/terminal/output.h"
 #include "app/report/text_table.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct DoctorArguments {
@@ -30,19 +30,20 @@ const char* health_name(Health health) {
   return "";
 }
 
-Json checks_json(const std::vector<HealthCheck>& checks) {
-  Json list = Json::array();
+report::Json checks_json(const std::vector<HealthCheck>& checks) {
+  report::Json list = report::Json::array();
   for (const auto& check : checks) {
-    list.push_back({{"name", check.name},
-                    {"state", health_name(check.health)},
-                    {"finding", check.finding},
-                    {"advice", check.advice.empty() ? Json(nullptr) : Json(check.advice)}});
+    list.push_back(
+        {{"name", check.name},
+         {"state", health_name(check.health)},
+         {"finding", check.finding},
+         {"advice", check.advice.empty() ? report::Json(nullptr) : report::Json(check.advice)}});
   }
   return list;
 }
 
 std::string checks_text(const std::vector<HealthCheck>& checks) {
-  TextTable table({{""}, {""}, {"", Align::kLeft, 160}});
+  report::TextTable table({{""}, {""}, {"", report::Align::kLeft, 160}});
   for (const auto& check : checks) {
     table.add_row({check.name, health_name(check.health), check.finding});
     if (!check.advice.empty()) table.add_row({"", "", "→ " + check.advice});
@@ -52,13 +53,13 @@ std::string checks_text(const std::vector<HealthCheck>& checks) {
 
 int examine(const DoctorArguments& options) {
   const auto checks = check_health(options.context);
-  const Json machine = describe_machine();
+  const report::Json machine = describe_machine();
   const bool works =
       std::ranges::none_of(checks, [](const auto& c) { return c.health == Health::kBad; });
   if (options.format == "json") {
-    print_result(
-        dump_json({{"works", works}, {"machine", machine}, {"checks", checks_json(checks)}}) +
-        "\n");
+    print_result(report::dump_json(
+                     {{"works", works}, {"machine", machine}, {"checks", checks_json(checks)}}) +
+                 "\n");
   } else {
     print_result(machine_text(machine) + "\n\n" + checks_text(checks));
   }
@@ -82,4 +83,4 @@ void add_doctor_command(CLI::App& app, Action& chosen, bool has_display) {
   command->callback([&chosen, options] { chosen = [options] { return examine(*options); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

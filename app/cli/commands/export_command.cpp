@@ -15,7 +15,7 @@
 #include "trace/store/run/trace_file.h"
 #include "trace/store/upkeep/export_rows.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct ExportArguments {
@@ -28,39 +28,42 @@ struct ExportArguments {
   std::filesystem::path runs_dir = "runs";
 };
 
-std::string exported_text(const std::filesystem::path& file, const trace::ExportedRows& rows) {
+std::string exported_text(const std::filesystem::path& file,
+                          const trace::store::ExportedRows& rows) {
   std::string text = file.string() + ":";
   const char* separator = " ";
   for (const auto& [table, count] : rows.tables) {
     if (count == 0) continue;
-    text += separator + table + " " + trace::grouped(count);
+    text += separator + table + " " + trace::base::grouped(count);
     separator = ", ";
   }
   return text + "\n";
 }
 
-Json exported_json(const std::filesystem::path& file, const trace::ExportedRows& rows) {
-  Json tables = Json::object();
+report::Json exported_json(const std::filesystem::path& file,
+                           const trace::store::ExportedRows& rows) {
+  report::Json tables = report::Json::object();
   for (const auto& [table, count] : rows.tables) tables[table] = count;
   return {{"file", file.string()},
-          {"bytes", trace::file_size_or_zero(file)},
+          {"bytes", trace::base::file_size_or_zero(file)},
           {"tables", std::move(tables)}};
 }
 
 int export_run(const ExportArguments& arguments) {
-  const auto run = trace::find_run(arguments.run, arguments.runs_dir, bundled_runs());
+  const auto run =
+      trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
   if (!run) return report_error(run.error());
   StopRequest stop;
   PercentLine line("exporting");
-  trace::ExportOptions options;
+  trace::store::ExportOptions options;
   options.overwrite = arguments.overwrite;
   options.with_paths = arguments.with_paths;
   options.progress = stop.progress(line);
-  stop.remove_if_ended(trace::detail::temporary_name(arguments.output));
-  const auto rows = trace::export_rows(*run, arguments.output, options);
+  stop.remove_if_ended(trace::store::detail::temporary_name(arguments.output));
+  const auto rows = trace::store::export_rows(*run, arguments.output, options);
   line.end();
   if (!rows) return report_error(rows.error());
-  print_result(arguments.json ? dump_json(exported_json(arguments.output, *rows)) + "\n"
+  print_result(arguments.json ? report::dump_json(exported_json(arguments.output, *rows)) + "\n"
                               : exported_text(arguments.output, *rows));
   return kDone;
 }
@@ -96,4 +99,4 @@ void add_export_command(CLI::App& app, Action& chosen) {
       [&chosen, arguments] { chosen = [arguments] { return export_run(*arguments); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

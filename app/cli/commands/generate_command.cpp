@@ -12,25 +12,25 @@
 #include "trace/base/text.h"
 #include "trace/synthetic/synthetic_run.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct GenerateArguments {
-  trace::SyntheticRunOptions options;
+  trace::synthetic::SyntheticRunOptions options;
   std::string format;
   std::filesystem::path runs_dir = "runs";
 };
 
-double million_per_second(const trace::SyntheticRun& run) {
+double million_per_second(const trace::synthetic::SyntheticRun& run) {
   return static_cast<double>(run.events) / 1e6 / std::max(run.seconds, 1e-9);
 }
 
-std::string generated_text(const trace::SyntheticRun& run, int ranks) {
+std::string generated_text(const trace::synthetic::SyntheticRun& run, int ranks) {
   char speed[64];
   std::snprintf(speed, sizeof speed, ", %.1f s, %.1f M events/s\n", run.seconds,
                 million_per_second(run));
-  return run.folder.string() + ": " + trace::grouped(run.events) + " events, " +
-         trace::grouped(run.steps) + " steps of " + std::to_string(ranks) +
+  return run.folder.string() + ": " + trace::base::grouped(run.events) + " events, " +
+         trace::base::grouped(run.steps) + " steps of " + std::to_string(ranks) +
          (ranks == 1 ? " rank" : " ranks") + speed;
 }
 
@@ -39,16 +39,16 @@ int generate(GenerateArguments& arguments) {
   PercentLine line("writing");
   arguments.options.progress = stop.progress(line);
   arguments.options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
-  const auto run = trace::generate_run(arguments.runs_dir, arguments.options);
+  const auto run = trace::synthetic::generate_run(arguments.runs_dir, arguments.options);
   line.end();
   if (!run) return report_error(run.error());
   print_result(arguments.format == "json"
-                   ? dump_json({{"run", run->folder.string()},
-                                {"ranks", arguments.options.ranks},
-                                {"steps", run->steps},
-                                {"events", run->events},
-                                {"seconds", run->seconds},
-                                {"million_events_per_s", million_per_second(*run)}}) +
+                   ? report::dump_json({{"run", run->folder.string()},
+                                        {"ranks", arguments.options.ranks},
+                                        {"steps", run->steps},
+                                        {"events", run->events},
+                                        {"seconds", run->seconds},
+                                        {"million_events_per_s", million_per_second(*run)}}) +
                          "\n"
                    : generated_text(*run, arguments.options.ranks));
   return kDone;
@@ -82,4 +82,4 @@ void add_generate_command(CLI::App& app, Action& chosen) {
       [&chosen, arguments] { chosen = [arguments] { return generate(*arguments); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -12,7 +12,7 @@
 #include "trace/interop/kineto_import.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct ImportArguments {
@@ -23,7 +23,7 @@ struct ImportArguments {
   std::filesystem::path runs_dir = "runs";
 };
 
-Json as_json(const trace::ImportedRun& run) {
+report::Json as_json(const trace::interop::ImportedRun& run) {
   return {{"run", run.folder.string()},
           {"events", run.events},
           {"ranks", run.ranks},
@@ -36,7 +36,7 @@ std::filesystem::path without_last_slash(const std::filesystem::path& path) {
 }
 
 int refuse_packed(const std::filesystem::path& output) {
-  return report_error({trace::ErrorKind::kUsage,
+  return report_error({trace::base::ErrorKind::kUsage,
                        "-o " + output.string() +
                            " names a packed file, and an import makes a folder: leave the suffix "
                            "out, then `shardlens pack` it"});
@@ -45,24 +45,25 @@ int refuse_packed(const std::filesystem::path& output) {
 int import_traces(const ImportArguments& arguments) {
   StopRequest stop;
   PercentLine line("reading");
-  trace::ImportOptions options;
+  trace::interop::ImportOptions options;
   if (arguments.name.find('/') == std::string::npos) {
     options.name = arguments.name;
   } else {
     options.folder = without_last_slash(arguments.name);
-    if (options.folder.extension() == trace::kPackedSuffix) return refuse_packed(options.folder);
+    if (options.folder.extension() == trace::store::kPackedSuffix)
+      return refuse_packed(options.folder);
   }
   options.overwrite = arguments.overwrite;
   options.progress = stop.progress(line);
   options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
-  const auto imported = trace::import_kineto(arguments.files, arguments.runs_dir, options);
+  const auto imported = trace::interop::import_kineto(arguments.files, arguments.runs_dir, options);
   line.end();
   if (!imported) return report_error(imported.error());
   for (const std::string& warning : imported->warnings) print_message("warning: " + warning);
   if (arguments.format == "json") {
-    print_result(dump_json(as_json(*imported)) + "\n");
+    print_result(report::dump_json(as_json(*imported)) + "\n");
   } else {
-    print_result(imported->folder.string() + ": " + trace::grouped(imported->events) +
+    print_result(imported->folder.string() + ": " + trace::base::grouped(imported->events) +
                  " events of " + std::to_string(imported->ranks.size()) +
                  (imported->ranks.size() == 1 ? " rank\n" : " ranks\n"));
   }
@@ -92,4 +93,4 @@ void add_import_command(CLI::App& app, Action& chosen) {
       [&chosen, arguments] { chosen = [arguments] { return import_traces(*arguments); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -14,7 +14,7 @@
 #include "trace/store/run/trace_file.h"
 #include "trace/store/upkeep/pack.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct PackArguments {
@@ -27,21 +27,21 @@ struct PackArguments {
 };
 
 int pack(const PackArguments& options) {
-  const auto run = trace::find_run(options.run, options.runs_dir, bundled_runs());
+  const auto run = trace::store::find_run(options.run, options.runs_dir, launch::bundled_runs());
   if (!run) return report_error(run.error());
-  trace::PackOptions how;
+  trace::store::PackOptions how;
   how.overwrite = options.overwrite;
   how.with_paths = options.with_paths;
   StopRequest stop;
   PercentLine line("packing");
   how.progress = stop.progress(line);
-  stop.remove_if_ended(trace::detail::temporary_name(options.output));
-  const auto packed = trace::pack_run(*run, options.output, how);
+  stop.remove_if_ended(trace::store::detail::temporary_name(options.output));
+  const auto packed = trace::store::pack_run(*run, options.output, how);
   line.end();
   if (!packed) return report_error(packed.error());
-  const Json bytes = trace::file_size_or_zero(options.output);
+  const report::Json bytes = trace::base::file_size_or_zero(options.output);
   print_result(options.format == "json"
-                   ? dump_json({{"file", options.output.string()}, {"bytes", bytes}}) + "\n"
+                   ? report::dump_json({{"file", options.output.string()}, {"bytes", bytes}}) + "\n"
                    : options.output.string() + "\n");
   return kDone;
 }
@@ -69,4 +69,4 @@ void add_pack_command(CLI::App& app, Action& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return pack(*options); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -15,7 +15,7 @@
 #include "trace/predict/plan/gpu_table.h"
 #include "trace/store/run/settings_file.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 constexpr std::string_view kModelKey = "model";
@@ -33,7 +33,7 @@ struct PlanArguments {
 };
 
 bool is_only_planned(std::string_view model) {
-  for (const auto& shape : trace::planning_presets()) {
+  for (const auto& shape : trace::job::planning_presets()) {
     if (shape.name == model) return true;
   }
   return false;
@@ -46,8 +46,9 @@ std::optional<std::string> take_planned_model(std::string& yaml) {
     const std::size_t end = std::min(yaml.find('\n', begin), yaml.size());
     const std::string_view line(yaml.data() + begin, end - begin);
     const std::size_t colon = line.find(':');
-    if (colon != std::string_view::npos && trace::trimmed(line.substr(0, colon)) == kModelKey) {
-      std::string model(trace::trimmed(line.substr(colon + 1)));
+    if (colon != std::string_view::npos &&
+        trace::base::trimmed(line.substr(0, colon)) == kModelKey) {
+      std::string model(trace::base::trimmed(line.substr(colon + 1)));
       if (!is_only_planned(model)) return std::nullopt;
       yaml.replace(begin, end - begin, "");  // the newline stays: messages name lines
       return model;
@@ -57,42 +58,42 @@ std::optional<std::string> take_planned_model(std::string& yaml) {
   return std::nullopt;
 }
 
-trace::Result<void> read_file(const std::string& file, trace::Settings& settings,
-                              std::string& model) {
+trace::base::Result<void> read_file(const std::string& file, trace::job::Settings& settings,
+                                    std::string& model) {
   std::ifstream stream(file, std::ios::binary);
   std::string yaml{std::istreambuf_iterator<char>(stream), {}};
   const auto planned = take_planned_model(yaml);
   if (planned) {
-    TRY_ASSIGN(settings, trace::parse_settings(yaml, file));
+    TRY_ASSIGN(settings, trace::store::parse_settings(yaml, file));
     model = *planned;
     return {};
   }
-  TRY_ASSIGN(settings, trace::read_settings(file));
+  TRY_ASSIGN(settings, trace::store::read_settings(file));
   model = settings.model;
   return {};
 }
 
-trace::Result<trace::PlanRequest> request_of(const PlanArguments& options) {
-  trace::PlanRequest request;
+trace::base::Result<trace::predict::PlanRequest> request_of(const PlanArguments& options) {
+  trace::predict::PlanRequest request;
   std::string model = request.settings.model;
   if (!options.settings_file.empty()) {
     TRY(read_file(options.settings_file, request.settings, model));
   }
   for (const auto& assignment : options.assignments) {
     if (assignment.starts_with(std::string(kModelKey) + "=")) {
-      model = trace::trimmed(std::string_view(assignment).substr(kModelKey.size() + 1));
+      model = trace::base::trimmed(std::string_view(assignment).substr(kModelKey.size() + 1));
     } else {
-      TRY(trace::set_assignment(request.settings, assignment));
+      TRY(trace::job::set_assignment(request.settings, assignment));
     }
   }
-  TRY_ASSIGN(request.shape, trace::find_planned_model(model));
+  TRY_ASSIGN(request.shape, trace::job::find_planned_model(model));
   if (options.memory_gb) {
     request.memory_bytes = static_cast<std::int64_t>(*options.memory_gb * kGiB);
   } else {
-    TRY_ASSIGN(const trace::GpuModel gpu, trace::find_gpu(options.gpu));
+    TRY_ASSIGN(const trace::predict::GpuModel gpu, trace::predict::find_gpu(options.gpu));
     request.memory_bytes = gpu.memory_bytes();
   }
-  request.reserved_bytes = trace::kReservedBytes;
+  request.reserved_bytes = trace::predict::kReservedBytes;
   request.gpus_per_node = options.gpus_per_node;
   request.nodes = options.nodes;
   return request;
@@ -101,18 +102,20 @@ trace::Result<trace::PlanRequest> request_of(const PlanArguments& options) {
 int show_plan(const PlanArguments& options) {
   const auto request = request_of(options);
   if (!request) return report_error(request.error());
-  auto plan = trace::plan_job(*request);
+  auto plan = trace::predict::plan_job(*request);
   if (!plan) return report_error(plan.error());
-  const PlanReport report = report_of(std::move(*plan), options.memory_gb ? "" : options.gpu);
-  print_result(options.format == "json" ? dump_json(plan_json(report)) + "\n" : plan_text(report));
+  const report::PlanReport report =
+      report::report_of(std::move(*plan), options.memory_gb ? "" : options.gpu);
+  print_result(options.format == "json" ? report::dump_json(report::plan_json(report)) + "\n"
+                                        : report::plan_text(report));
   return kDone;
 }
 
 std::string footer() {
   std::string gpus;
-  for (const auto& gpu : trace::gpu_models()) gpus += " " + std::string(gpu.name);
+  for (const auto& gpu : trace::predict::gpu_models()) gpus += " " + std::string(gpu.name);
   std::string models;
-  for (const auto& shape : trace::planning_presets()) models += " " + shape.name;
+  for (const auto& shape : trace::job::planning_presets()) models += " " + shape.name;
   return "For every strategy: memory per rank, whether it fits, the largest batch, bytes sent.\n"
          "GPUs:" +
          gpus + "\nModels that can be planned for beside those that can be trained:\n  " + models +
@@ -157,4 +160,4 @@ void add_plan_command(CLI::App& app, Action& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return show_plan(*options); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -17,11 +17,11 @@
 #include "trace/store/sql/event_tables.h"
 #include "trace/store/sql/query.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
-using trace::QueryResult;
-using trace::QueryValue;
+using trace::store::QueryResult;
+using trace::store::QueryValue;
 
 struct QueryArguments {
   std::string run;
@@ -34,22 +34,22 @@ bool is_number(const QueryValue& value) {
   return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
 }
 
-Json value_json(const QueryValue& value) {
+report::Json value_json(const QueryValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
-  if (const auto* real = std::get_if<double>(&value)) return number_or_null(*real);
+  if (const auto* real = std::get_if<double>(&value)) return report::number_or_null(*real);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   return nullptr;
 }
 
 // Rows as arrays: two columns may have one name.
 std::string as_json(const QueryResult& result) {
-  Json rows = Json::array();
+  report::Json rows = report::Json::array();
   for (const auto& row : result.rows) {
-    Json values = Json::array();
+    report::Json values = report::Json::array();
     for (const auto& value : row) values.push_back(value_json(value));
     rows.push_back(std::move(values));
   }
-  return dump_json({{"columns", result.columns}, {"rows", std::move(rows)}}) + "\n";
+  return report::dump_json({{"columns", result.columns}, {"rows", std::move(rows)}}) + "\n";
 }
 
 // RFC 4180, with lines that end in "\n" as Unix tools expect.
@@ -74,29 +74,29 @@ std::string names_as_csv(const std::vector<std::string>& columns) {
 }
 
 std::string row_as_csv(const std::vector<QueryValue>& row) {
-  return csv_line(row, [](const QueryValue& value) { return trace::to_text(value); });
+  return csv_line(row, [](const QueryValue& value) { return trace::store::to_text(value); });
 }
 
 std::string as_table(const QueryResult& result) {
-  std::vector<TextTable::Column> columns;
+  std::vector<report::TextTable::Column> columns;
   for (std::size_t i = 0; i < result.columns.size(); ++i) {
     const bool numeric = !result.rows.empty() && is_number(result.rows.front()[i]);
-    columns.push_back({result.columns[i], numeric ? Align::kRight : Align::kLeft});
+    columns.push_back({result.columns[i], numeric ? report::Align::kRight : report::Align::kLeft});
   }
-  TextTable table(std::move(columns));
+  report::TextTable table(std::move(columns));
   for (const auto& row : result.rows) {
     std::vector<std::string> cells;
-    for (const auto& value : row) cells.push_back(trace::to_text(value));
+    for (const auto& value : row) cells.push_back(trace::store::to_text(value));
     table.add_row(std::move(cells));
   }
   return table.text("");
 }
 
 int query(const QueryArguments& options) {
-  const auto run = trace::find_run(options.run, options.runs_dir, bundled_runs());
+  const auto run = trace::store::find_run(options.run, options.runs_dir, launch::bundled_runs());
   if (!run) return report_error(run.error());
   StopRequest stop;
-  trace::QueryOptions how;
+  trace::store::QueryOptions how;
   how.interrupted = [&] { return stop.is_made(); };
   constexpr std::size_t kWrittenAtOnce = 1 << 16;
   std::string csv;
@@ -108,7 +108,7 @@ int query(const QueryArguments& options) {
       if (csv.size() > kWrittenAtOnce) print_data(std::exchange(csv, {}));
     };
   }
-  const auto result = trace::query_run(*run, options.sql, how);
+  const auto result = trace::store::query_run(*run, options.sql, how);
   if (!result) return report_error(result.error());
   if (options.format == "csv") {
     print_data(has_rows ? csv : names_as_csv(result->columns));
@@ -135,26 +135,26 @@ std::string wrapped(const std::vector<std::string>& names, const std::string& in
 
 std::string tables_text() {
   std::vector<std::string> rows;
-  for (const auto& table : trace::query_tables()) {
+  for (const auto& table : trace::store::query_tables()) {
     const auto is_it = [&](const auto& events) { return events.name == table.name; };
-    if (std::ranges::none_of(trace::event_tables(), is_it)) rows.push_back(table.name);
+    if (std::ranges::none_of(trace::store::event_tables(), is_it)) rows.push_back(table.name);
   }
   std::string text = "Tables of rows (\"select * from step limit 1\" shows the columns):\n";
   text += wrapped(rows, "  ") + "Tables of events, read from the compressed blocks as needed:\n";
-  std::set<trace::EventColumn> columns;
-  for (const trace::EventTable& table : trace::event_tables()) {
+  std::set<trace::store::EventColumn> columns;
+  for (const trace::store::EventTable& table : trace::store::event_tables()) {
     std::vector<std::string> names;
-    for (const trace::EventColumn column : table.columns) {
-      names.emplace_back(to_string(column));
+    for (const trace::store::EventColumn column : table.columns) {
+      names.emplace_back(trace::store::to_string(column));
       columns.insert(column);
     }
     text += "  " + table.name + ": " + table.description + "\n" + wrapped(names, "    ");
   }
   text += "Their columns:\n";
-  for (const trace::EventColumn column : columns) {
-    std::string name(to_string(column));
+  for (const trace::store::EventColumn column : columns) {
+    std::string name(trace::store::to_string(column));
     name.resize(12, ' ');
-    text += "  " + name + std::string(describe(column)) + "\n";
+    text += "  " + name + std::string(trace::store::describe(column)) + "\n";
   }
   return text +
          "Conditions on rank, lane, step, name, start_ns and end_ns are quick: only blocks that\n"
@@ -185,4 +185,4 @@ void add_query_command(CLI::App& app, Action& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return query(*options); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -12,14 +12,14 @@
 #include "app/report/report_text.h"
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 using namespace std::chrono_literals;
 
 // Waits for the program's end. A signal to us alone goes on to it; one from the terminal it has
 // got already. The second ends it at once. True: the user stopped it.
-bool watch(RecordedProgram& program, StopSignals& signals) {
+bool watch(launch::RecordedProgram& program, launch::StopSignals& signals) {
   bool asked = false;
   while (!program.poll()) {
     const auto signal = signals.take(200ms);
@@ -34,27 +34,27 @@ bool watch(RecordedProgram& program, StopSignals& signals) {
   return asked;
 }
 
-int print_outcome(const RecordedProgram& program, bool as_json) {
+int print_outcome(const launch::RecordedProgram& program, bool as_json) {
   for (const auto& problem : program.save_errors()) {
     print_message("error: the run's end could not be saved: " + problem);
   }
-  const auto report = load_report(program.folder(), {}, &program.run());
+  const auto report = report::load_report(program.folder(), {}, &program.run());
   if (!report) return report_error(report.error());
   const auto status = program.run().status;
   const bool failed =
-      status == trace::RunStatus::kFailed || status == trace::RunStatus::kIncomplete;
+      status == trace::model::RunStatus::kFailed || status == trace::model::RunStatus::kIncomplete;
   if (failed) print_message("error: " + program.run().reason);
-  print_result(as_json ? dump_json(report_json(*report)) + "\n"
-                       : report_text(*report) + "\n" + program.folder().string() + "\n");
+  print_result(as_json ? report::dump_json(report::report_json(*report)) + "\n"
+                       : report::report_text(*report) + "\n" + program.folder().string() + "\n");
   return failed || !program.save_errors().empty() ? kFailed : kDone;
 }
 
-int record(const RecordRequest& request) {
-  StopSignals signals;
-  auto program = RecordedProgram::start(request);
+int record(const launch::RecordRequest& request) {
+  launch::StopSignals signals;
+  auto program = launch::RecordedProgram::start(request);
   if (!program) return report_error(program.error());
   print_message("Recording into " + (*program)->folder().string());
-  if (const auto warning = trace::network_file_system_warning((*program)->folder());
+  if (const auto warning = trace::base::network_file_system_warning((*program)->folder());
       !warning.empty()) {
     print_message("warning: " + warning);
   }
@@ -71,7 +71,7 @@ int record(const RecordRequest& request) {
 }  // namespace
 
 void add_record_command(CLI::App& app, Action& chosen) {
-  auto request = std::make_shared<RecordRequest>();
+  auto request = std::make_shared<launch::RecordRequest>();
   auto* command = app.add_subcommand("record", "Records any program that uses CUDA, NCCL or NVTX");
   command->add_option("COMMAND", request->command, "The program and its arguments, behind --")
       ->required();
@@ -106,4 +106,4 @@ void add_record_command(CLI::App& app, Action& chosen) {
   command->callback([&chosen, request] { chosen = [request] { return record(*request); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -8,7 +8,7 @@
 #include "app/window/window_main.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct ReplayArguments {
@@ -19,15 +19,15 @@ struct ReplayArguments {
 };
 
 int replay(const ReplayArguments& options) {
-  const auto run = trace::find_run(options.run, options.runs_dir, bundled_runs());
+  const auto run = trace::store::find_run(options.run, options.runs_dir, launch::bundled_runs());
   if (!run) return report_error(run.error());
-  WindowOptions window;
+  window::WindowOptions window;
   window.runs_dir = options.runs_dir;
   window.runs = {*run};
   window.preferences = options.preferences;
   window.replay = true;
   window.replay_speed = options.speed;
-  return exit_code_of(run_window(window));
+  return exit_code_of(window::run_window(window));
 }
 
 }  // namespace
@@ -49,4 +49,4 @@ void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::pa
   command->callback([&chosen, options] { chosen = [options] { return replay(*options); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -10,7 +10,7 @@
 #include "app/report/report_text.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct ReportArguments {
@@ -20,21 +20,21 @@ struct ReportArguments {
   std::filesystem::path runs_dir = "runs";
 };
 
-trace::Result<RunReport> load(const ReportArguments& options) {
-  std::optional<StepRange> range;
+trace::base::Result<report::RunReport> load(const ReportArguments& options) {
+  std::optional<report::StepRange> range;
   if (!options.steps.empty()) {
-    TRY_ASSIGN(range, parse_step_range(options.steps));
+    TRY_ASSIGN(range, report::parse_step_range(options.steps));
   }
   TRY_ASSIGN(const std::filesystem::path run,
-             trace::find_run(options.run, options.runs_dir, bundled_runs()));
-  return load_report(run, range);
+             trace::store::find_run(options.run, options.runs_dir, launch::bundled_runs()));
+  return report::load_report(run, range);
 }
 
 int show_report(const ReportArguments& options) {
   const auto report = load(options);
   if (!report) return report_error(report.error());
-  print_result(options.format == "json" ? dump_json(report_json(*report)) + "\n"
-                                        : report_text(*report));
+  print_result(options.format == "json" ? report::dump_json(report::report_json(*report)) + "\n"
+                                        : report::report_text(*report));
   const auto& problems = report->figures.info.unreadable;
   for (const std::string& problem : problems) print_message("error: " + problem);
   return problems.empty() ? kDone : kFailed;
@@ -62,4 +62,4 @@ void add_report_command(CLI::App& app, Action& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return show_report(*options); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

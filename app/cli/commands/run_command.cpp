@@ -9,7 +9,7 @@
 #include "app/cli/terminal/output.h"
 #include "trace/store/run/settings_file.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct RunArguments {
@@ -24,13 +24,13 @@ struct RunArguments {
   bool as_json = false;
 };
 
-trace::Result<trace::Settings> settings_of(const RunArguments& options) {
-  trace::Settings settings;
+trace::base::Result<trace::job::Settings> settings_of(const RunArguments& options) {
+  trace::job::Settings settings;
   if (!options.settings_file.empty()) {
-    TRY_ASSIGN(settings, trace::read_settings(options.settings_file));
+    TRY_ASSIGN(settings, trace::store::read_settings(options.settings_file));
   }
   for (const auto& assignment : options.assignments) {
-    TRY(trace::set_assignment(settings, assignment));
+    TRY(trace::job::set_assignment(settings, assignment));
   }
   const std::pair<const char*, const std::optional<std::string>&> short_forms[] = {
       {"ranks", options.ranks},
@@ -38,14 +38,14 @@ trace::Result<trace::Settings> settings_of(const RunArguments& options) {
       {"device", options.device},
       {"simulate_link", options.link}};
   for (const auto& [key, text] : short_forms) {
-    if (text) TRY(trace::set_value(settings, key, *text));
+    if (text) TRY(trace::job::set_value(settings, key, *text));
   }
   if (options.oversubscribe) settings.oversubscribe = true;
   return settings;
 }
 
 int train(const RunArguments& options) {
-  JobRequest request;
+  launch::JobRequest request;
   auto settings = settings_of(options);
   if (!settings) return report_error(settings.error());
   request.settings = std::move(*settings);
@@ -91,4 +91,4 @@ void add_run_command(CLI::App& app, Action& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return train(*options); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

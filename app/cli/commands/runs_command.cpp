@@ -18,7 +18,7 @@
 #include "ui/present/format.h"
 #include "ui/present/tables/ledger_text.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct RunsArguments {
@@ -30,58 +30,61 @@ struct RunsArguments {
   std::filesystem::path runs_dir = "runs";
 };
 
-Json places(const trace::Bookmarks& bookmarks) {
-  Json all = Json::array();
+report::Json places(const trace::model::Bookmarks& bookmarks) {
+  report::Json all = report::Json::array();
   for (const auto& [time_ns, name] : bookmarks) {
     all.push_back({{"time_ns", time_ns}, {"name", name}});
   }
   return all;
 }
 
-Json run_description(const LibraryRun& record) {
+report::Json run_description(const session::LibraryRun& record) {
   const auto& info = record.info;
   const auto& summary = record.summary;
-  return {{"number", record.number > 0 ? Json(record.number) : Json(nullptr)},
+  return {{"number", record.number > 0 ? report::Json(record.number) : report::Json(nullptr)},
           {"name", info.name},
           {"folder", info.folder},
-          {"started_ns", ui::is_date(info.start_ns) ? Json(info.start_ns) : Json(nullptr)},
-          {"status", to_string(info.status)},
-          {"ranks", info.world_size > 0 ? Json(info.world_size) : Json(nullptr)},
+          {"started_ns", ui::present::is_date(info.start_ns) ? report::Json(info.start_ns)
+                                                             : report::Json(nullptr)},
+          {"status", trace::model::to_string(info.status)},
+          {"ranks", info.world_size > 0 ? report::Json(info.world_size) : report::Json(nullptr)},
           {"steps", summary.steps_executed},
-          {"step_ms", summary.step_ns.mean > 0 ? Json(summary.step_ns.mean / 1e6) : Json(nullptr)},
+          {"step_ms", summary.step_ns.mean > 0 ? report::Json(summary.step_ns.mean / 1e6)
+                                               : report::Json(nullptr)},
           {"note", info.note},
           {"tags", info.tags},
           {"bookmarks", places(info.bookmarks)}};
 }
 
-std::vector<std::string> run_cells(const LibraryRun& record) {
+std::vector<std::string> run_cells(const session::LibraryRun& record) {
   const auto& info = record.info;
   const double step = record.summary.step_ns.mean;
   return {record.number > 0 ? std::to_string(record.number) : "",
           info.name,
-          ui::is_date(info.start_ns) ? ui::format_date(info.start_ns) : "",
-          std::string(to_string(info.status)),
+          ui::present::is_date(info.start_ns) ? ui::present::format_date(info.start_ns) : "",
+          std::string(trace::model::to_string(info.status)),
           info.world_size > 0 ? std::to_string(info.world_size) : "",
           std::to_string(record.summary.steps_executed),
-          step > 0 ? ui::format_duration(step).text() : "",
-          ui::tags_text(info.tags),
+          step > 0 ? ui::present::format_duration(step).text() : "",
+          ui::present::tags_text(info.tags),
           info.note};
 }
 
 int list(const RunsArguments& options) {
-  auto found = options.examples ? listed_examples(bundled_runs()) : listed_runs(options.runs_dir);
-  Json all = Json::array();
-  TextTable table({{"run", Align::kRight},
-                   {"name"},
-                   {"started"},
-                   {"status"},
-                   {"ranks", Align::kRight},
-                   {"steps", Align::kRight},
-                   {"step", Align::kRight},
-                   {"tags"},
-                   {"note"}});
+  auto found = options.examples ? session::listed_examples(launch::bundled_runs())
+                                : session::listed_runs(options.runs_dir);
+  report::Json all = report::Json::array();
+  report::TextTable table({{"run", report::Align::kRight},
+                           {"name"},
+                           {"started"},
+                           {"status"},
+                           {"ranks", report::Align::kRight},
+                           {"steps", report::Align::kRight},
+                           {"step", report::Align::kRight},
+                           {"tags"},
+                           {"note"}});
   for (auto& run : found.runs) {
-    const auto record = with_figures(std::move(run));
+    const auto record = session::with_figures(std::move(run));
     if (!record) {
       found.problems.push_back(record.error().message);
       continue;
@@ -90,7 +93,7 @@ int list(const RunsArguments& options) {
     table.add_row(run_cells(*record));
   }
   if (options.format == "json") {
-    print_result(dump_json(all) + "\n");
+    print_result(report::dump_json(all) + "\n");
   } else if (table.empty()) {
     print_result("No runs. `shardlens runs --examples` lists those that came with the program.\n");
   } else {
@@ -100,20 +103,21 @@ int list(const RunsArguments& options) {
   return found.problems.empty() ? kDone : kFailed;
 }
 
-trace::Result<void> change(const RunsArguments& options, const CLI::App& command) {
-  TRY_ASSIGN(const auto run, trace::find_run(options.run, options.runs_dir));
-  trace::RunWords words;
+trace::base::Result<void> change(const RunsArguments& options, const CLI::App& command) {
+  TRY_ASSIGN(const auto run, trace::store::find_run(options.run, options.runs_dir));
+  trace::store::RunWords words;
   if (command.count("--rename") > 0) words.name = options.name;
   if (command.count("--note") > 0) words.note = options.note;
   if (!options.tags.empty() || !options.untags.empty()) {
-    TRY_ASSIGN(const auto info, trace::read_run_info(run));
-    auto tags = ui::tags_from_text(ui::tags_text(info.tags) + " " + ui::tags_text(options.tags));
+    TRY_ASSIGN(const auto info, trace::store::read_run_info(run));
+    auto tags = ui::present::tags_from_text(ui::present::tags_text(info.tags) + " " +
+                                            ui::present::tags_text(options.tags));
     std::erase_if(tags, [&](const std::string& tag) {
       return std::ranges::find(options.untags, tag) != options.untags.end();
     });
     words.tags = std::move(tags);
   }
-  return change_words(options.runs_dir, run, std::move(words));
+  return session::change_words(options.runs_dir, run, std::move(words));
 }
 
 int list_or_change(const RunsArguments& options, const CLI::App& command) {
@@ -122,7 +126,7 @@ int list_or_change(const RunsArguments& options, const CLI::App& command) {
                        0;
   if (options.run.empty() && !changes) return list(options);
   if (options.run.empty() || !changes) {
-    return report_error({trace::ErrorKind::kUsage,
+    return report_error({trace::base::ErrorKind::kUsage,
                          "Name a run together with --rename, --note, --tag or --untag; without "
                          "either, all runs are listed. Its figures: shardlens report RUN."});
   }
@@ -158,4 +162,4 @@ void add_runs_command(CLI::App& app, Action& chosen) {
   });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

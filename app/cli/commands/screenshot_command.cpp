@@ -8,24 +8,25 @@
 #include "app/window/window_main.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct ScreenshotArguments {
   std::string run;
   std::string size = "1600x1000";
-  ScreenshotOptions picture;
+  window::ScreenshotOptions picture;
 };
 
-trace::Result<void> parse_size(const std::string& text, int& width, int& height) {
+trace::base::Result<void> parse_size(const std::string& text, int& width, int& height) {
   int used = 0;
   if (std::sscanf(text.c_str(), "%5dx%5d%n", &width, &height, &used) != 2 ||
       used != static_cast<int>(text.size()) || width < 320 || height < 240 || width > 16384 ||
       height > 16384) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       "--size " + text +
-                           " is not a size. Write width x height in pixels, at least 320x240, as "
-                           "in 1600x1000.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "--size " + text +
+            " is not a size. Write width x height in pixels, at least 320x240, as "
+            "in 1600x1000.");
   }
   return {};
 }
@@ -34,10 +35,11 @@ int screenshot(ScreenshotArguments& options) {
   if (auto size = parse_size(options.size, options.picture.width, options.picture.height); !size) {
     return report_error(size.error());
   }
-  const auto run = trace::find_run(options.run, options.picture.runs_dir, bundled_runs());
+  const auto run =
+      trace::store::find_run(options.run, options.picture.runs_dir, launch::bundled_runs());
   if (!run) return report_error(run.error());
   options.picture.run = *run;
-  return exit_code_of(take_screenshot(options.picture));
+  return exit_code_of(window::take_screenshot(options.picture));
 }
 
 }  // namespace
@@ -84,4 +86,4 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return screenshot(*options); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -9,7 +9,7 @@
 #include "app/report/text_table.h"
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 struct SettingsArguments {
@@ -18,30 +18,32 @@ struct SettingsArguments {
   std::filesystem::path runs_dir = "runs";  // accepted as everywhere; no run is looked at
 };
 
-Json knob_description(const trace::Knob& knob) {
-  Json choices = Json::array();
+report::Json knob_description(const trace::job::Knob& knob) {
+  report::Json choices = report::Json::array();
   for (const auto choice : knob.choices) choices.push_back(choice);
-  const bool is_number = type_name(knob) == "integer" || type_name(knob) == "number";
+  const bool is_number =
+      trace::job::type_name(knob) == "integer" || trace::job::type_name(knob) == "number";
   return {{"name", knob.name},
           {"label", knob.label},
-          {"group", to_string(knob.group)},
-          {"type", type_name(knob)},
-          {"unit", knob.unit.empty() ? Json(nullptr) : Json(knob.unit)},
-          {"default", knob_json(trace::Settings{}, knob)},
-          {"minimum", is_number ? Json(knob.minimum) : Json(nullptr)},
-          {"maximum", is_number ? Json(knob.maximum) : Json(nullptr)},
+          {"group", trace::job::to_string(knob.group)},
+          {"type", trace::job::type_name(knob)},
+          {"unit", knob.unit.empty() ? report::Json(nullptr) : report::Json(knob.unit)},
+          {"default", report::knob_json(trace::job::Settings{}, knob)},
+          {"minimum", is_number ? report::Json(knob.minimum) : report::Json(nullptr)},
+          {"maximum", is_number ? report::Json(knob.maximum) : report::Json(nullptr)},
           {"may_be_auto", knob.may_be_auto},
           {"choices", std::move(choices)},
-          {"range", range_text(knob)},
+          {"range", trace::job::range_text(knob)},
           {"explanation", knob.explanation},
-          {"applies_to", knob.applies_to.empty() ? Json("all") : Json(knob.applies_to)}};
+          {"applies_to",
+           knob.applies_to.empty() ? report::Json("all") : report::Json(knob.applies_to)}};
 }
 
-std::string knob_text(const trace::Knob& knob) {
-  TextTable table({{""}, {"", Align::kLeft, 200}});
-  table.add_row({"type", std::string(type_name(knob))});
-  table.add_row({"range", range_text(knob)});
-  table.add_row({"default", default_text(knob)});
+std::string knob_text(const trace::job::Knob& knob) {
+  report::TextTable table({{""}, {"", report::Align::kLeft, 200}});
+  table.add_row({"type", std::string(trace::job::type_name(knob))});
+  table.add_row({"range", trace::job::range_text(knob)});
+  table.add_row({"default", trace::job::default_text(knob)});
   table.add_row({"applies to", std::string(knob.applies_to.empty() ? "all" : knob.applies_to)});
   return std::string(knob.name) + ": " + std::string(knob.explanation) + "\n" +
          table.text("  ", false);
@@ -49,15 +51,19 @@ std::string knob_text(const trace::Knob& knob) {
 
 std::string all_knobs_text() {
   std::string text;
-  for (int group = 0; group < trace::kKnobGroupCount; ++group) {
-    const auto heading = static_cast<trace::KnobGroup>(group);
-    TextTable table({{"key"}, {"default"}, {"range", Align::kLeft, 44}, {"", Align::kLeft, 120}});
-    for (const auto& knob : trace::knobs()) {
+  for (int group = 0; group < trace::job::kKnobGroupCount; ++group) {
+    const auto heading = static_cast<trace::job::KnobGroup>(group);
+    report::TextTable table({{"key"},
+                             {"default"},
+                             {"range", report::Align::kLeft, 44},
+                             {"", report::Align::kLeft, 120}});
+    for (const auto& knob : trace::job::knobs()) {
       if (knob.group != heading) continue;
-      table.add_row({std::string(knob.name), default_text(knob), range_text(knob),
-                     std::string(knob.explanation)});
+      table.add_row({std::string(knob.name), trace::job::default_text(knob),
+                     trace::job::range_text(knob), std::string(knob.explanation)});
     }
-    text += (group == 0 ? "" : "\n") + std::string(to_string(heading)) + "\n" + table.text();
+    text += (group == 0 ? "" : "\n") + std::string(trace::job::to_string(heading)) + "\n" +
+            table.text();
   }
   return text;
 }
@@ -65,18 +71,18 @@ std::string all_knobs_text() {
 int show_settings(const SettingsArguments& options) {
   const bool as_json = options.format == "json";
   if (options.key.empty()) {
-    Json all = Json::array();
-    for (const auto& knob : trace::knobs()) all.push_back(knob_description(knob));
-    print_result(as_json ? dump_json(all) + "\n" : all_knobs_text());
+    report::Json all = report::Json::array();
+    for (const auto& knob : trace::job::knobs()) all.push_back(knob_description(knob));
+    print_result(as_json ? report::dump_json(all) + "\n" : all_knobs_text());
     return kDone;
   }
-  const trace::Knob* knob = trace::find_knob(options.key);
+  const trace::job::Knob* knob = trace::job::find_knob(options.key);
   if (knob == nullptr) {
-    return report_error(
-        {trace::ErrorKind::kUsage, "There is no setting \"" + options.key + "\". Did you mean " +
-                                       std::string(trace::nearest_knob(options.key)) + "?"});
+    return report_error({trace::base::ErrorKind::kUsage,
+                         "There is no setting \"" + options.key + "\". Did you mean " +
+                             std::string(trace::job::nearest_knob(options.key)) + "?"});
   }
-  print_result(as_json ? dump_json(knob_description(*knob)) + "\n" : knob_text(*knob));
+  print_result(as_json ? report::dump_json(knob_description(*knob)) + "\n" : knob_text(*knob));
   return kDone;
 }
 
@@ -94,4 +100,4 @@ void add_settings_command(CLI::App& app, Action& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return show_settings(*options); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -17,12 +17,12 @@
 #include "trace/store/upkeep/verify.h"
 #include "ui/present/format.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
-using trace::Damage;
-using trace::grouped;
-using trace::VerifyReport;
+using trace::base::grouped;
+using trace::store::Damage;
+using trace::store::VerifyReport;
 
 struct VerifyArguments {
   std::string run;
@@ -30,33 +30,36 @@ struct VerifyArguments {
   std::filesystem::path runs_dir = "runs";
 };
 
-std::int64_t sum_of(const VerifyReport& report, std::int64_t trace::VerifiedRank::*figure) {
+std::int64_t sum_of(const VerifyReport& report, std::int64_t trace::store::VerifiedRank::*figure) {
   std::int64_t sum = 0;
   for (const auto& [rank, figures] : report.ranks) sum += figures.*figure;
   return sum;
 }
 
-Json verified_json(const std::filesystem::path& run, const VerifyReport& report) {
-  Json ranks = Json::array(), damage = Json::array(), lost = Json::array();
+report::Json verified_json(const std::filesystem::path& run, const VerifyReport& report) {
+  report::Json ranks = report::Json::array(), damage = report::Json::array(),
+               lost = report::Json::array();
   for (const auto& [rank, figures] : report.ranks) {
     ranks.push_back({{"rank", rank},
                      {"chunks", figures.chunks},
                      {"events", figures.events},
                      {"readable_events", figures.readable_events}});
   }
-  const auto known = [](int number) { return number < 0 ? Json(nullptr) : Json(number); };
+  const auto known = [](int number) {
+    return number < 0 ? report::Json(nullptr) : report::Json(number);
+  };
   for (const Damage& part : report.damage) {
     const bool has_times = part.lane >= 0;
     damage.push_back({{"file", part.file},
                       {"rank", known(part.rank)},
                       {"lane", known(part.lane)},
-                      {"kind", part.kind.empty() ? Json(nullptr) : Json(part.kind)},
-                      {"first_ns", has_times ? Json(part.first_ns) : Json(nullptr)},
-                      {"last_ns", has_times ? Json(part.last_ns) : Json(nullptr)},
+                      {"kind", part.kind.empty() ? report::Json(nullptr) : report::Json(part.kind)},
+                      {"first_ns", has_times ? report::Json(part.first_ns) : report::Json(nullptr)},
+                      {"last_ns", has_times ? report::Json(part.last_ns) : report::Json(nullptr)},
                       {"events", part.events},
                       {"what", part.what}});
   }
-  for (const trace::Lost& one : report.lost) {
+  for (const trace::model::Lost& one : report.lost) {
     lost.push_back({{"rank", one.rank}, {"reason", one.reason}, {"count", one.count}});
   }
   return {{"run", run.string()},
@@ -72,8 +75,9 @@ Json verified_json(const std::filesystem::path& run, const VerifyReport& report)
 
 std::string seconds_text(std::int64_t time_ns, const VerifyReport& report) {
   char text[64];
-  std::snprintf(text, sizeof text, "%.3f s",
-                static_cast<double>(trace::saturated_difference(time_ns, report.start_ns)) / 1e9);
+  std::snprintf(
+      text, sizeof text, "%.3f s",
+      static_cast<double>(trace::base::saturated_difference(time_ns, report.start_ns)) / 1e9);
   return text;
 }
 
@@ -89,14 +93,14 @@ std::string damage_text(const Damage& part, const VerifyReport& report) {
 }
 
 std::string verified_text(const std::filesystem::path& run, const VerifyReport& report) {
-  const std::int64_t events = sum_of(report, &trace::VerifiedRank::events);
-  const std::int64_t readable = sum_of(report, &trace::VerifiedRank::readable_events);
+  const std::int64_t events = sum_of(report, &trace::store::VerifiedRank::events);
+  const std::int64_t readable = sum_of(report, &trace::store::VerifiedRank::readable_events);
   std::string text = run.string() + ": " + std::to_string(report.ranks.size()) +
                      (report.ranks.size() == 1 ? " rank, " : " ranks, ") + grouped(events) +
-                     " events in " + grouped(sum_of(report, &trace::VerifiedRank::chunks)) +
-                     " chunks, " + ui::format_bytes(static_cast<double>(report.bytes)).text() +
-                     "\n";
-  for (const trace::Lost& one : report.lost) {
+                     " events in " + grouped(sum_of(report, &trace::store::VerifiedRank::chunks)) +
+                     " chunks, " +
+                     ui::present::format_bytes(static_cast<double>(report.bytes)).text() + "\n";
+  for (const trace::model::Lost& one : report.lost) {
     text += "Lost while recording, rank " + std::to_string(one.rank) + ": " + grouped(one.count) +
             ", " + one.reason + "\n";
   }
@@ -115,17 +119,18 @@ std::string verified_text(const std::filesystem::path& run, const VerifyReport& 
 }
 
 int verify(const VerifyArguments& arguments) {
-  const auto run = trace::find_run(arguments.run, arguments.runs_dir, bundled_runs());
+  const auto run =
+      trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
   if (!run) return report_error(run.error());
   StopRequest stop;
   PercentLine line("checking");
-  trace::VerifyOptions options;
+  trace::store::VerifyOptions options;
   options.progress = stop.progress(line);
-  const trace::StopReading stop_reading([&] { return stop.is_made(); });
-  const auto report = check_run(*run, options);
+  const trace::store::StopReading stop_reading([&] { return stop.is_made(); });
+  const auto report = report::check_run(*run, options);
   line.end();
   if (!report) return report_error(report.error());
-  print_result(arguments.format == "json" ? dump_json(verified_json(*run, *report)) + "\n"
+  print_result(arguments.format == "json" ? report::dump_json(verified_json(*run, *report)) + "\n"
                                           : verified_text(*run, *report));
   return report->damage.empty() ? kDone : kFailed;
 }
@@ -149,4 +154,4 @@ void add_verify_command(CLI::App& app, Action& chosen) {
   command->callback([&chosen, arguments] { chosen = [arguments] { return verify(*arguments); }; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

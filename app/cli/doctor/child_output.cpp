@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 constexpr int kAskEveryMs = 50;
@@ -67,16 +67,16 @@ struct ChildAttributes {
   ChildAttributes& operator=(const ChildAttributes&) = delete;
 };
 
-trace::Error failure(const std::filesystem::path& program, const std::string& why) {
-  return {trace::ErrorKind::kFailed, program.filename().string() + " " + why + "."};
+trace::base::Error failure(const std::filesystem::path& program, const std::string& why) {
+  return {trace::base::ErrorKind::kFailed, program.filename().string() + " " + why + "."};
 }
 
 }  // namespace
 
-trace::Result<std::string> run_and_read(const std::filesystem::path& program,
-                                        const std::vector<std::string>& arguments,
-                                        const std::filesystem::path& temporary,
-                                        const std::function<bool()>& go_on) {
+trace::base::Result<std::string> run_and_read(const std::filesystem::path& program,
+                                              const std::vector<std::string>& arguments,
+                                              const std::filesystem::path& temporary,
+                                              const std::function<bool()>& go_on) {
   int pipe_ends[2];
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
     return tl::make_unexpected(failure(program, std::string("got no pipe: ") + strerror(errno)));
@@ -110,4 +110,4 @@ trace::Result<std::string> run_and_read(const std::filesystem::path& program,
                                  : "was killed by signal " + std::to_string(WTERMSIG(status))));
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

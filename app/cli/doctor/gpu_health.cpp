@@ -7,17 +7,17 @@
 #include "profiler/nvml/nvml_library.h"
 #include "ui/present/format.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
-using profiler::GpuCensus;
-using profiler::GpuFacts;
-using profiler::PeerAccess;
+using profiler::nvml::GpuCensus;
+using profiler::nvml::GpuFacts;
+using profiler::nvml::PeerAccess;
 
 constexpr int kTrainerCuda = 13000;  // LibTorch 2.11's wheel is built for CUDA 13.0
 constexpr const char* kLeastDriver = "580";
 
-std::string memory_text(double count) { return ui::format_bytes(count).text(); }
+std::string memory_text(double count) { return ui::present::format_bytes(count).text(); }
 
 std::string number_list(const std::vector<int>& numbers) {
   std::string text;
@@ -51,12 +51,12 @@ HealthCheck limited(HealthCheck check, std::string finding, std::string advice) 
   return check;
 }
 
-std::string pair_text(const profiler::GpuPair& pair) {
+std::string pair_text(const profiler::nvml::GpuPair& pair) {
   return std::to_string(pair.from) + "–" + std::to_string(pair.to);
 }
 
 // "process 4711 (python, 12.0 GiB)"
-std::string process_text(const SystemPlaces& places, const profiler::NvmlProcess& process) {
+std::string process_text(const SystemPlaces& places, const profiler::nvml::NvmlProcess& process) {
   const std::string name = process_name(places, process.process_id);
   std::string more = name;
   // NVML_VALUE_NOT_AVAILABLE: all bits set.
@@ -69,9 +69,9 @@ std::string process_text(const SystemPlaces& places, const profiler::NvmlProcess
 }  // namespace
 
 GpuScene look_at_gpus(const HealthContext& context, const SystemFacts& facts) {
-  GpuScene scene{probe_cuda(), std::nullopt, "", facts, context.places};
-  if (const auto library = profiler::NvmlLibrary::open(context.nvml_library)) {
-    scene.census = profiler::take_gpu_census(**library);
+  GpuScene scene{launch::probe_cuda(), std::nullopt, "", facts, context.places};
+  if (const auto library = profiler::nvml::NvmlLibrary::open(context.nvml_library)) {
+    scene.census = profiler::nvml::take_gpu_census(**library);
   } else {
     scene.nvml_problem = library.error().message;
   }
@@ -97,11 +97,11 @@ HealthCheck check_driver(const GpuScene& scene) {
   const int cuda = cuda_of(scene);
   const std::string version = scene.census ? scene.census->driver : "";
   check.finding = (version.empty() ? "version not known" : version) +
-                  (cuda > 0 ? ", for CUDA up to " + profiler::cuda_version_text(cuda) : "");
+                  (cuda > 0 ? ", for CUDA up to " + profiler::nvml::cuda_version_text(cuda) : "");
   if (cuda > 0 && cuda / 1000 < kTrainerCuda / 1000) {
     return limited(check,
                    check.finding + ": the trainer is built for CUDA " +
-                       profiler::cuda_version_text(kTrainerCuda) + ", so jobs run on the CPU",
+                       profiler::nvml::cuda_version_text(kTrainerCuda) + ", so jobs run on the CPU",
                    std::string("Update the driver to ") + kLeastDriver + " or later.");
   }
   if (!scene.census) {
@@ -174,14 +174,15 @@ HealthCheck check_peer_access(const GpuCensus& census) {
   const GpuFacts& first = census.gpus.front();
   if (all_nvlink) {
     const double peak =
-        first.nvlink.links * profiler::nvlink_bytes_per_second(first.nvlink.version);
+        first.nvlink.links * profiler::nvml::nvlink_bytes_per_second(first.nvlink.version);
     check.finding = "NVLink between all, " + std::to_string(first.nvlink.links) + " links each";
-    if (peak > 0) check.finding += ", " + ui::format_bandwidth(peak).text() + " in one direction";
+    if (peak > 0)
+      check.finding += ", " + ui::present::format_bandwidth(peak).text() + " in one direction";
     return check;
   }
   check.finding = first.pcie.text.empty() ? "PCIe" : first.pcie.text;
   if (first.pcie.bytes_per_second > 0) {
-    check.finding += ", " + ui::format_bandwidth(first.pcie.bytes_per_second).text();
+    check.finding += ", " + ui::present::format_bandwidth(first.pcie.bytes_per_second).text();
   }
   const bool some_nvlink = std::ranges::any_of(
       census.pairs, [](const auto& pair) { return pair.access == PeerAccess::kNvlink; });
@@ -256,4 +257,4 @@ std::vector<HealthCheck> check_gpu_health(const GpuScene& scene) {
   return checks;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

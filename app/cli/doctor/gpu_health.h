@@ -9,13 +9,13 @@
 #include "app/launch/device_probe.h"
 #include "profiler/nvml/gpu_census.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 // What a check of GPUs starts from.
 struct GpuScene {
-  CudaProbe cuda;
-  std::optional<profiler::GpuCensus> census;  // nothing: NVML is not there or does not start
-  std::string nvml_problem;                   // why
+  launch::CudaProbe cuda;
+  std::optional<profiler::nvml::GpuCensus> census;  // nothing: NVML is not there or does not start
+  std::string nvml_problem;                         // why
   SystemFacts system;
   SystemPlaces places;
 };
@@ -26,12 +26,12 @@ HealthCheck check_driver(const GpuScene& scene);
 HealthCheck check_gpus(const GpuScene& scene);
 // Those below are asked of machines with a driver.
 HealthCheck check_profiling_rights(const GpuScene& scene);
-HealthCheck check_peer_access(const profiler::GpuCensus& census);
-HealthCheck check_mig(const profiler::GpuCensus& census);
-HealthCheck check_persistence(const profiler::GpuCensus& census);
+HealthCheck check_peer_access(const profiler::nvml::GpuCensus& census);
+HealthCheck check_mig(const profiler::nvml::GpuCensus& census);
+HealthCheck check_persistence(const profiler::nvml::GpuCensus& census);
 HealthCheck check_gpu_processes(const GpuScene& scene);
 
 // All of them that apply.
 std::vector<HealthCheck> check_gpu_health(const GpuScene& scene);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

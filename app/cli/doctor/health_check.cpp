@@ -18,7 +18,7 @@
 #include "trace/base/file_system.h"
 #include "ui/present/format.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -27,7 +27,7 @@ constexpr double kLittleSpace = 2.0 * (1 << 30);  // a long recording with detai
 constexpr std::chrono::seconds kTextPatience{30};
 constexpr double kNoSpace = 100.0 * (1 << 20);
 
-std::string bytes(double count) { return ui::format_bytes(count).text(); }
+std::string bytes(double count) { return ui::present::format_bytes(count).text(); }
 
 // The folder itself, or the nearest one above it that exists.
 fs::path existing_part(const fs::path& folder) {
@@ -41,7 +41,7 @@ fs::path existing_part(const fs::path& folder) {
 
 HealthCheck check_trainer() {
   HealthCheck check{.name = "Trainer"};
-  if (const auto program = find_rank_program()) {
+  if (const auto program = launch::find_rank_program()) {
     check.finding = program->string();
   } else {
     check.health = Health::kLimited;
@@ -54,7 +54,7 @@ HealthCheck check_trainer() {
 // By the trainer's own words, as it decides which Python that is.
 HealthCheck check_text_preparation() {
   HealthCheck check{.name = "Text preparation"};
-  const auto program = find_rank_program();
+  const auto program = launch::find_rank_program();
   if (!program) {
     check.health = Health::kLimited;
     check.finding = "not known: the trainer, which asks Python, is not built";
@@ -70,7 +70,7 @@ HealthCheck check_text_preparation() {
 // In the Python packages that ./run fetched beside the checkout; "": not there.
 std::string fetched_library(const std::string& package, const std::string& file) {
   std::error_code error;
-  for (fs::path folder = program_folder(); folder.has_relative_path();
+  for (fs::path folder = launch::program_folder(); folder.has_relative_path();
        folder = folder.parent_path()) {
     for (fs::directory_iterator python(folder / ".deps/venv/lib", error), end;
          !error && python != end; python.increment(error)) {
@@ -162,7 +162,8 @@ HealthCheck check_runs_dir(const fs::path& runs_dir) {
     check.health = Health::kBad;
     check.finding += ": " + part.string() + " is not writable";
     check.advice = "Change its permissions, or name another folder with --runs-dir.";
-  } else if (const auto warning = trace::network_file_system_warning(part); !warning.empty()) {
+  } else if (const auto warning = trace::base::network_file_system_warning(part);
+             !warning.empty()) {
     check.health = Health::kLimited;
     check.finding += ": " + warning;
     check.advice = "Name a folder on a local disk with --runs-dir.";
@@ -243,4 +244,4 @@ std::vector<HealthCheck> check_health(const HealthContext& context) {
   return checks;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -8,7 +8,7 @@
 
 #include "app/cli/doctor/system_facts.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 enum class Health {
   kGood,
@@ -41,4 +41,4 @@ HealthCheck check_disk_space(const std::filesystem::path& runs_dir);
 HealthCheck check_display(bool has_display);
 HealthCheck check_loopback();
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

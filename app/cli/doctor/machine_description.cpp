@@ -9,7 +9,7 @@
 #include "app/launch/device_probe.h"
 #include "ui/present/format.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 std::string cpu_name() {
@@ -23,11 +23,11 @@ std::string cpu_name() {
 
 }  // namespace
 
-Json describe_machine() {
+report::Json describe_machine() {
   utsname system{};
   uname(&system);
-  Json gpus = Json::array();
-  for (const auto& gpu : probe_cuda().devices) {
+  report::Json gpus = report::Json::array();
+  for (const auto& gpu : launch::probe_cuda().devices) {
     gpus.push_back({{"name", gpu.name}, {"memory_bytes", gpu.memory_bytes}});
   }
   return {{"cpu", cpu_name()},
@@ -37,14 +37,14 @@ Json describe_machine() {
           {"system", std::string(system.sysname) + " " + system.release}};
 }
 
-std::string machine_text(const Json& machine) {
+std::string machine_text(const report::Json& machine) {
   std::string gpus;
   for (const auto& gpu : machine["gpus"]) {
     gpus += (gpus.empty() ? "" : ", ") + gpu["name"].get<std::string>();
   }
   return machine["cpu"].get<std::string>() + ", " + machine["cores"].dump() + " cores, " +
-         ui::format_bytes(machine["memory_bytes"].get<double>()).text() + "; " +
+         ui::present::format_bytes(machine["memory_bytes"].get<double>()).text() + "; " +
          (gpus.empty() ? "no GPU" : gpus) + "; " + machine["system"].get<std::string>();
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -5,11 +5,11 @@
 
 #include "app/report/report_json.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 // {"cpu", "cores", "memory_bytes", "gpus": […], "system"}
-Json describe_machine();
+report::Json describe_machine();
 // "Intel Xeon …, 2 cores, 7.8 GiB; no GPU; Linux 6.1"
-std::string machine_text(const Json& machine);
+std::string machine_text(const report::Json& machine);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

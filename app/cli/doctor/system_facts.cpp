@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -102,4 +102,4 @@ std::string process_name(const SystemPlaces& places, unsigned process_id) {
   return first_line(places.proc / std::to_string(process_id) / "comm");
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 struct SystemPlaces {
   std::filesystem::path proc = "/proc";
@@ -33,4 +33,4 @@ SystemFacts read_system_facts(const SystemPlaces& places);
 // Of a process: what it calls itself; "": it is not to be seen from here.
 std::string process_name(const SystemPlaces& places, unsigned process_id);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

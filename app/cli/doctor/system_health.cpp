@@ -2,7 +2,7 @@
 
 #include "ui/present/format.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 constexpr double kLittleSharedMemory = 64.0 * (1 << 20);  // what containers get by default
@@ -17,7 +17,7 @@ HealthCheck unknown(HealthCheck check, const char* where) {
 
 std::string amount(std::uint64_t bytes) {
   return bytes == kUnlimited ? "without limit"
-                             : ui::format_bytes(static_cast<double>(bytes)).text();
+                             : ui::present::format_bytes(static_cast<double>(bytes)).text();
 }
 
 }  // namespace
@@ -31,7 +31,8 @@ HealthCheck check_shared_memory(const SystemFacts& facts, const std::filesystem:
     check.advice = "Mount a tmpfs on /dev/shm.";
     return check;
   }
-  check.finding = folder.string() + " holds " + ui::format_bytes(*facts.shared_memory_bytes).text();
+  check.finding =
+      folder.string() + " holds " + ui::present::format_bytes(*facts.shared_memory_bytes).text();
   if (*facts.shared_memory_bytes <= kLittleSharedMemory) {
     check.health = Health::kLimited;
     check.advice = "Little for NCCL; in a container use --shm-size=1g.";
@@ -90,4 +91,4 @@ HealthCheck check_clock(const SystemFacts& facts) {
   return check;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

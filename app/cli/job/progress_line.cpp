@@ -13,7 +13,7 @@
 #include "trace/base/printable.h"
 #include "ui/present/format.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 constexpr int kBarWidth = 24;
@@ -41,16 +41,17 @@ std::string progress_text(const std::string& name, const RunProgress& progress, 
   const auto total = static_cast<double>(progress.steps_total);
   std::string text = name + "  ";
   if (bounded && bar_width > 0) text += bar(done / total, bar_width);
-  text += "step " + ui::format_integer(progress.steps_done);
-  if (bounded) text += " of " + ui::format_integer(progress.steps_total);
-  if (progress.step_ns > 0) text += "  " + ui::format_duration(progress.step_ns).text() + "/step";
+  text += "step " + ui::present::format_integer(progress.steps_done);
+  if (bounded) text += " of " + ui::present::format_integer(progress.steps_total);
+  if (progress.step_ns > 0)
+    text += "  " + ui::present::format_duration(progress.step_ns).text() + "/step";
   if (std::isfinite(progress.loss)) {
     char loss[32];
     std::snprintf(loss, sizeof loss, "  loss %.4f", progress.loss);
     text += loss;
   }
   if (bounded && progress.step_ns > 0 && progress.steps_done < progress.steps_total) {
-    text += "  " + ui::format_seconds_left((total - done) * progress.step_ns / 1e9);
+    text += "  " + ui::present::format_seconds_left((total - done) * progress.step_ns / 1e9);
   }
   return text;
 }
@@ -70,8 +71,8 @@ void ProgressLine::erase() {
 void ProgressLine::show(const RunProgress& progress) {
   if (is_terminal_) {
     erase();
-    const std::string text = trace::printable_line(progress_text(name_, progress, kBarWidth));
-    std::fputs(cut_to_width(text, terminal_width()).c_str(), stderr);
+    const std::string text = trace::base::printable_line(progress_text(name_, progress, kBarWidth));
+    std::fputs(report::cut_to_width(text, terminal_width()).c_str(), stderr);
     std::fflush(stderr);
     drawn_ = true;
     return;
@@ -88,4 +89,4 @@ void ProgressLine::say(const std::string& message) {
   print_message(message);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -6,7 +6,7 @@
 
 #include "app/cli/job/run_monitor.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 class ProgressLine {
  public:
@@ -29,4 +29,4 @@ class ProgressLine {
 // "cap 1  ████████░░░░  12 / 30  103.2 ms/step  loss 3.2041  2 s left"
 std::string progress_text(const std::string& name, const RunProgress& progress, int bar_width);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -16,22 +16,22 @@
 #include "app/report/report_text.h"
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using trace::RunStatus;
+using trace::model::RunStatus;
 
 constexpr auto kLookEvery = 200ms;
 
 // Waits for the job's end, showing its progress. The first signal stops it, the second kills it.
-JobStatus watch(JobSession& job, StopSignals& signals) {
-  JobStatus status = job.poll();
+launch::JobStatus watch(launch::JobSession& job, launch::StopSignals& signals) {
+  launch::JobStatus status = job.poll();
   RunMonitor monitor(job.folder(), status.run);
   ProgressLine line(status.run.name);
   bool asked = false;
   bool hangs = false;
-  while (status.phase != JobStatus::Phase::kEnded) {
+  while (status.phase != launch::JobStatus::Phase::kEnded) {
     if (signals.wait(kLookEvery)) {
       if (asked) {
         job.kill_now();
@@ -52,7 +52,7 @@ JobStatus watch(JobSession& job, StopSignals& signals) {
   return status;
 }
 
-int print_outcome(const JobStatus& status, const JobSession& job, bool as_json) {
+int print_outcome(const launch::JobStatus& status, const launch::JobSession& job, bool as_json) {
   // What the user asked for came about: all of it, or up to where the user stopped it.
   const bool as_asked = status.run.status == RunStatus::kDone ||
                         (status.run.status == RunStatus::kStopped && status.stopped_by_user);
@@ -61,7 +61,7 @@ int print_outcome(const JobStatus& status, const JobSession& job, bool as_json) 
   for (const auto& problem : status.save_errors) {
     print_message("error: the run's end could not be saved: " + problem);
   }
-  const auto report = load_report(job.folder(), {}, &status.run);
+  const auto report = report::load_report(job.folder(), {}, &status.run);
   if (!report) {
     if (!as_asked) print_message("error: " + status.run.reason);
     for (const auto& text : status.log_tail) print_message("  " + text);
@@ -69,29 +69,30 @@ int print_outcome(const JobStatus& status, const JobSession& job, bool as_json) 
   }
   // Once only: the text below says it too, but a reader of JSON sees only this.
   if (!as_asked) {
-    print_message(failed && as_json ? failure_text(*report)
+    print_message(failed && as_json ? report::failure_text(*report)
                                     : "error: " + report->figures.info.reason);
   }
-  print_result(as_json ? dump_json(report_json(*report)) + "\n"
-                       : report_text(*report) + "\n" + job.folder().string() + "\n");
+  print_result(as_json ? report::dump_json(report::report_json(*report)) + "\n"
+                       : report::report_text(*report) + "\n" + job.folder().string() + "\n");
   return as_asked && saved ? kDone : kFailed;
 }
 
 }  // namespace
 
-int run_job(const JobRequest& request, bool as_json) {
-  StopSignals signals;
-  auto job = JobSession::start(request);
+int run_job(const launch::JobRequest& request, bool as_json) {
+  launch::StopSignals signals;
+  auto job = launch::JobSession::start(request);
   if (!job) return report_error(job.error());
-  const JobStatus begun = (*job)->poll();
+  const launch::JobStatus begun = (*job)->poll();
   print_message("Run \"" + begun.run.name + "\": " + std::to_string(begun.run.world_size) +
                 (begun.run.world_size == 1 ? " rank" : " ranks") + " on " + begun.run.device +
                 ", " + (*job)->folder().string());
-  if (const auto warning = trace::network_file_system_warning((*job)->folder()); !warning.empty()) {
+  if (const auto warning = trace::base::network_file_system_warning((*job)->folder());
+      !warning.empty()) {
     print_message("warning: " + warning);
   }
-  const JobStatus ended = watch(**job, signals);
+  const launch::JobStatus ended = watch(**job, signals);
   return print_outcome(ended, **job, as_json);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

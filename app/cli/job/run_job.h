@@ -3,9 +3,9 @@
 
 #include "app/launch/job_request.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 // Returns the exit code. `as_json`: standard output gets the report as JSON instead of as text.
-int run_job(const JobRequest& request, bool as_json);
+int run_job(const launch::JobRequest& request, bool as_json);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

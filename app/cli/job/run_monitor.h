@@ -12,7 +12,7 @@
 #include "app/launch/job_session.h"
 #include "trace/store/read/run_reader.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 struct RunProgress {
   std::int64_t steps_done = 0;
@@ -23,22 +23,22 @@ struct RunProgress {
 
 class RunMonitor {
  public:
-  RunMonitor(std::filesystem::path folder, const trace::RunInfo& run);
+  RunMonitor(std::filesystem::path folder, const trace::model::RunInfo& run);
 
   // Reads what is new. The job keeps running whatever happens to its files.
-  void look(const JobStatus& job);
+  void look(const launch::JobStatus& job);
   const RunProgress& progress() const { return progress_; }
-  std::optional<std::string> hang() const { return watch_.check(HangWatch::Clock::now()); }
+  std::optional<std::string> hang() const { return watch_.check(launch::HangWatch::Clock::now()); }
 
  private:
-  void take(const trace::Batch& batch);
+  void take(const trace::model::Batch& batch);
 
   const std::filesystem::path folder_;
-  std::unique_ptr<trace::RunReader> reader_;  // null until the files can be read
-  HangWatch watch_;
-  HangWatch::Clock::time_point next_look_{};  // later after an error
-  HangWatch::Clock::duration pause_{};
+  std::unique_ptr<trace::store::RunReader> reader_;  // null until the files can be read
+  launch::HangWatch watch_;
+  launch::HangWatch::Clock::time_point next_look_{};  // later after an error
+  launch::HangWatch::Clock::duration pause_{};
   RunProgress progress_;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -1,10 +1,10 @@
 // With what the program leaves: a contract with scripts.
 #pragma once
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kWrongUse = 2;
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -8,7 +8,7 @@
 #include "app/cli/terminal/exit_code.h"
 #include "trace/base/printable.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 void write_out(std::string_view bytes) {
@@ -18,10 +18,10 @@ void write_out(std::string_view bytes) {
 
 }  // namespace
 
-void print_result(std::string_view text) { write_out(trace::printable(text)); }
+void print_result(std::string_view text) { write_out(trace::base::printable(text)); }
 
 void print_message(std::string_view text) {
-  std::fprintf(stderr, "%s\n", trace::printable(text).c_str());
+  std::fprintf(stderr, "%s\n", trace::base::printable(text).c_str());
 }
 
 void print_data(std::string_view data) {
@@ -32,12 +32,12 @@ void print_data(std::string_view data) {
   }
 }
 
-int report_error(const trace::Error& error) {
-  print_message("error: " + trace::printable_line(error.message));
-  return error.kind == trace::ErrorKind::kUsage ? kWrongUse : kFailed;
+int report_error(const trace::base::Error& error) {
+  print_message("error: " + trace::base::printable_line(error.message));
+  return error.kind == trace::base::ErrorKind::kUsage ? kWrongUse : kFailed;
 }
 
-int exit_code_of(const trace::Result<void>& result) {
+int exit_code_of(const trace::base::Result<void>& result) {
   return result ? kDone : report_error(result.error());
 }
 
@@ -64,4 +64,4 @@ void add_format(CLI::App& command, std::string& format, const std::vector<std::s
       "The same as --format json: one JSON document on standard output and nothing else");
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

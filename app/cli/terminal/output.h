@@ -12,7 +12,7 @@ namespace CLI {
 class App;
 }
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 // All that commands print passes here, where text from outside loses what a terminal would obey.
 void print_result(std::string_view text);   // standard output, flushed
@@ -21,13 +21,13 @@ void print_message(std::string_view text);  // standard error, with a newline
 void print_data(std::string_view data);
 
 // "error: …" on one line of standard error. Returns the exit code: 2 for wrong use, 1 for all else.
-int report_error(const trace::Error& error);
+int report_error(const trace::base::Error& error);
 // kDone, or that of the error, which is reported.
-int exit_code_of(const trace::Result<void>& result);
+int exit_code_of(const trace::base::Result<void>& result);
 
 // --runs-dir, as every command has it.
 void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir);
 // --format with these choices, the first being the default, and --json for the choice "json".
 void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& choices);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -8,10 +8,10 @@
 
 #include "trace/base/printable.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 PercentLine::PercentLine(std::string what)
-    : what_(trace::printable_line(what)), is_terminal_(isatty(STDERR_FILENO) == 1) {}
+    : what_(trace::base::printable_line(what)), is_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void PercentLine::show(double part) {
   const int percent = static_cast<int>(std::clamp(part, 0.0, 1.0) * 100);
@@ -28,4 +28,4 @@ void PercentLine::end() {
   std::fflush(stderr);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

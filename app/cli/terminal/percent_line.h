@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 class PercentLine {
  public:
@@ -21,4 +21,4 @@ class PercentLine {
   int shown_ = -1;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

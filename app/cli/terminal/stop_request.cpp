@@ -9,7 +9,7 @@
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 using namespace std::chrono_literals;
@@ -73,4 +73,4 @@ void StopRequest::end_program() {
   _exit(kFailed);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -14,7 +14,7 @@
 #include "app/cli/terminal/percent_line.h"
 #include "app/launch/stop_signals.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 
 class StopRequest {
  public:
@@ -34,7 +34,7 @@ class StopRequest {
   void watch();
   [[noreturn]] void end_program();
 
-  StopSignals signals_;  // before the thread, which inherits what is blocked
+  launch::StopSignals signals_;  // before the thread, which inherits what is blocked
   std::atomic<bool> is_made_{false}, is_over_{false};
   std::mutex mutex_;
   std::condition_variable over_;
@@ -42,4 +42,4 @@ class StopRequest {
   std::thread thread_;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -6,7 +6,7 @@
 #include "app/session/files/text_file.h"
 #include "trace/store/upkeep/pack.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 RunPacking::RunPacking(std::filesystem::path save_dir, std::function<void()> on_publish)
     : save_dir_(std::move(save_dir)),
@@ -36,7 +36,7 @@ void RunPacking::work(const std::filesystem::path& run, const Wanted& wanted) {
   const std::string name = run.filename().string();
   const auto file = free_file_name(save_dir_, run.stem().string() + ".shardlens");
   int shown = -1;
-  trace::PackOptions options;
+  trace::store::PackOptions options;
   options.progress = [&](double part) {
     const int percent = static_cast<int>(std::floor(part * 100));
     if (percent != std::exchange(shown, percent)) {
@@ -44,11 +44,11 @@ void RunPacking::work(const std::filesystem::path& run, const Wanted& wanted) {
     }
     return wanted();
   };
-  const auto packed = trace::pack_run(run, file, options);
+  const auto packed = trace::store::pack_run(run, file, options);
   if (!wanted()) return;
   publish(packed ? "Saved " + std::filesystem::absolute(file).lexically_normal().string()
                  : packed.error().message,
           !packed);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -9,7 +9,7 @@
 
 #include "app/session/worker/latest_worker.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 struct PackingState {
   std::string notice;  // "Packing baseline: 40 %", where it was saved, or why it was not
@@ -39,4 +39,4 @@ class RunPacking {
   LatestWorker<std::filesystem::path> worker_;  // last: stops first
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace fs = std::filesystem;
 
@@ -22,16 +22,16 @@ fs::path free_file_name(const fs::path& folder, const std::string& name) {
   return file;
 }
 
-trace::Result<fs::path> save_text(const fs::path& folder, const std::string& name,
-                                  const std::string& text) {
+trace::base::Result<fs::path> save_text(const fs::path& folder, const std::string& name,
+                                        const std::string& text) {
   const fs::path file = free_file_name(folder, name);
   std::ofstream output(file, std::ios::binary);
   output << text;
   output.close();
   if (output) return file;
-  return trace::fail(
-      trace::ErrorKind::kIo,
+  return trace::base::fail(
+      trace::base::ErrorKind::kIo,
       "Could not save " + file.string() + ". Is there space, and may you write to that folder?");
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

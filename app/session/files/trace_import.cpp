@@ -7,7 +7,7 @@
 #include "trace/base/text.h"
 #include "trace/interop/kineto_import.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace {
 
@@ -70,7 +70,7 @@ void TraceImport::work(const std::stop_token& stop) {
 void TraceImport::import_files(const Files& files, const std::stop_token& stop) {
   const std::string what = what_is_imported(files);
   int shown = -1;
-  trace::ImportOptions options;
+  trace::interop::ImportOptions options;
   options.progress = [&](double part) {
     const int percent = static_cast<int>(std::lround(part * 100));
     if (percent != std::exchange(shown, percent)) {
@@ -78,11 +78,11 @@ void TraceImport::import_files(const Files& files, const std::stop_token& stop) 
     }
     return !stop.stop_requested();
   };
-  const auto run = trace::import_kineto(files, runs_dir_, options);
+  const auto run = trace::interop::import_kineto(files, runs_dir_, options);
   if (!run) return publish(run.error().message, true);
-  std::string notice = "Imported " + what + ": " + trace::grouped(run->events) + " events";
+  std::string notice = "Imported " + what + ": " + trace::base::grouped(run->events) + " events";
   for (const std::string& warning : run->warnings) notice += "; " + warning;
   publish(notice, false, run->folder);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

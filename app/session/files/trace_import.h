@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 struct ImportState {
   std::string notice;  // "Importing rank0.json.gz: 40 %", what came of it, or why nothing did
@@ -48,4 +48,4 @@ class TraceImport {
   std::jthread thread_;  // last: stops first
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -5,12 +5,12 @@
 
 #include "app/session/runs/run_words.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 BookmarkKeeper::BookmarkKeeper(Kept on_kept)
     : on_kept_(std::move(on_kept)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
-void BookmarkKeeper::change(const std::filesystem::path& run, trace::BookmarkChange change) {
+void BookmarkKeeper::change(const std::filesystem::path& run, trace::model::BookmarkChange change) {
   {
     const std::lock_guard lock(mutex_);
     wishes_.push_back({run, std::move(change)});
@@ -40,7 +40,7 @@ void BookmarkKeeper::work(const std::stop_token& stop) {
     }
     for (std::size_t at = 0; at < wishes.size();) {
       const std::filesystem::path run = wishes[at].run;
-      std::vector<trace::BookmarkChange> changes;
+      std::vector<trace::model::BookmarkChange> changes;
       for (; at < wishes.size() && wishes[at].run == run; ++at) {
         changes.push_back(std::move(wishes[at].change));
       }
@@ -56,4 +56,4 @@ void BookmarkKeeper::work(const std::stop_token& stop) {
   }
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -12,23 +12,23 @@
 #include "trace/base/result.h"
 #include "trace/model/bookmarks.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 class BookmarkKeeper {
  public:
   // Called on its thread: what the run has then, or why it could not be changed.
   using Kept = std::function<void(const std::filesystem::path& run,
-                                  const trace::Result<trace::Bookmarks>& bookmarks)>;
+                                  const trace::base::Result<trace::model::Bookmarks>& bookmarks)>;
 
   explicit BookmarkKeeper(Kept on_kept);
 
-  void change(const std::filesystem::path& run, trace::BookmarkChange change);
+  void change(const std::filesystem::path& run, trace::model::BookmarkChange change);
   void wait_until_idle();
 
  private:
   struct Wish {
     std::filesystem::path run;
-    trace::BookmarkChange change;
+    trace::model::BookmarkChange change;
   };
 
   bool has_wishes_of(const std::filesystem::path& run);
@@ -43,4 +43,4 @@ class BookmarkKeeper {
   std::jthread thread_;  // last: stops first
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -4,7 +4,7 @@
 
 #include "app/session/inspect/inspect_session.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace {
 
@@ -12,7 +12,7 @@ constexpr std::size_t kMostHistory = 50;
 
 }  // namespace
 
-void InspectSession::carry_out(const ui::ShowTimeline& command) {
+void InspectSession::carry_out(const ui::state::ShowTimeline& command) {
   {
     const std::lock_guard lock(mutex_);
     if (request_ == command.request) return;
@@ -21,7 +21,7 @@ void InspectSession::carry_out(const ui::ShowTimeline& command) {
   pictures_.ask(command.request);
 }
 
-void InspectSession::select_range(const trace::TimeRange& range) {
+void InspectSession::select_range(const trace::timeline::TimeRange& range) {
   {
     const std::lock_guard lock(mutex_);
     if (range_ == range) return;
@@ -30,24 +30,26 @@ void InspectSession::select_range(const trace::TimeRange& range) {
   ranges_.ask(range);
 }
 
-void InspectSession::carry_out(const ui::SelectRange& command) { select_range(command.range); }
+void InspectSession::carry_out(const ui::state::SelectRange& command) {
+  select_range(command.range);
+}
 
-void InspectSession::carry_out(const ui::ClearRange&) { select_range({}); }
+void InspectSession::carry_out(const ui::state::ClearRange&) { select_range({}); }
 
-void InspectSession::carry_out(const ui::PickEvent& command) {
+void InspectSession::carry_out(const ui::state::PickEvent& command) {
   Pick pick;
   pick.place.ref = command.event;
   picks_.ask(std::move(pick));
 }
 
-void InspectSession::carry_out(const ui::GoToEvent& command) {
+void InspectSession::carry_out(const ui::state::GoToEvent& command) {
   Pick pick;
   pick.place = command.place;
   pick.reveals = true;
   picks_.ask(std::move(pick));
 }
 
-void InspectSession::carry_out(const ui::GoToNeighbour& command) {
+void InspectSession::carry_out(const ui::state::GoToNeighbour& command) {
   Pick pick;
   pick.place.ref = command.event;
   pick.direction = command.direction;
@@ -55,12 +57,12 @@ void InspectSession::carry_out(const ui::GoToNeighbour& command) {
   picks_.ask(std::move(pick));
 }
 
-void InspectSession::carry_out(const ui::DropEvent&) {
+void InspectSession::carry_out(const ui::state::DropEvent&) {
   picks_.cancel();
-  publish(opened().generation, [](ui::InspectView& view) { view.details.reset(); });
+  publish(opened().generation, [](ui::state::InspectView& view) { view.details.reset(); });
 }
 
-void InspectSession::carry_out(const ui::FindNames& command) {
+void InspectSession::carry_out(const ui::state::FindNames& command) {
   {
     const std::lock_guard lock(mutex_);
     pattern_ = command.pattern;
@@ -68,15 +70,15 @@ void InspectSession::carry_out(const ui::FindNames& command) {
   finds_.ask(command.pattern);
 }
 
-void InspectSession::carry_out(const ui::ClearFind&) {
+void InspectSession::carry_out(const ui::state::ClearFind&) {
   finds_.cancel();
-  publish(opened().generation, [this](ui::InspectView& view) {
+  publish(opened().generation, [this](ui::state::InspectView& view) {
     pattern_ = {};
     view.hits.reset();
   });
 }
 
-void InspectSession::carry_out(const ui::GoToHit& command) {
+void InspectSession::carry_out(const ui::state::GoToHit& command) {
   Pick pick;
   pick.reveals = true;
   pick.direction = command.direction;
@@ -88,7 +90,7 @@ void InspectSession::carry_out(const ui::GoToHit& command) {
   if (!pick.pattern.text.empty()) picks_.ask(std::move(pick));
 }
 
-void InspectSession::carry_out(const ui::ChangeBookmark& command) {
+void InspectSession::carry_out(const ui::state::ChangeBookmark& command) {
   std::filesystem::path run;
   std::uint64_t generation = 0;
   {
@@ -97,12 +99,13 @@ void InspectSession::carry_out(const ui::ChangeBookmark& command) {
     generation = generation_;
   }
   if (run.empty()) return;
-  publish(generation,
-          [&](ui::InspectView& view) { change_bookmarks(view.bookmarks, command.change); });
+  publish(generation, [&](ui::state::InspectView& view) {
+    trace::model::change_bookmarks(view.bookmarks, command.change);
+  });
   bookmarks_.change(run, command.change);
 }
 
-void InspectSession::carry_out(const ui::ShowMemory& command) {
+void InspectSession::carry_out(const ui::state::ShowMemory& command) {
   {
     const std::lock_guard lock(mutex_);
     memory_request_ = command.request;
@@ -110,8 +113,8 @@ void InspectSession::carry_out(const ui::ShowMemory& command) {
   memories_.ask(command.request);
 }
 
-void InspectSession::carry_out(const ui::RunSql& command) {
-  publish(opened().generation, [&](ui::InspectView& view) {
+void InspectSession::carry_out(const ui::state::RunSql& command) {
+  publish(opened().generation, [&](ui::state::InspectView& view) {
     view.sql.running = true;
     auto& history = view.sql.history;
     std::erase(history, command.query);
@@ -121,9 +124,9 @@ void InspectSession::carry_out(const ui::RunSql& command) {
   queries_.ask(command.query);
 }
 
-void InspectSession::carry_out(const ui::StopSql&) {
+void InspectSession::carry_out(const ui::state::StopSql&) {
   queries_.cancel();
-  publish(opened().generation, [](ui::InspectView& view) { view.sql.running = false; });
+  publish(opened().generation, [](ui::state::InspectView& view) { view.sql.running = false; });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -9,7 +9,7 @@
 #include "trace/base/free_memory.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
@@ -37,7 +37,7 @@ InspectSession::InspectSession(std::function<void()> on_publish)
       opener_([this](const auto& what, const auto& wanted) { open_and_follow(what, wanted); }),
       bookmarks_([this](const auto& run, const auto& now) { take_bookmarks(run, now); }) {}
 
-std::shared_ptr<const ui::InspectView> InspectSession::view() const {
+std::shared_ptr<const ui::state::InspectView> InspectSession::view() const {
   const std::lock_guard lock(mutex_);
   return view_;
 }
@@ -48,12 +48,12 @@ InspectSession::Opened InspectSession::opened() const {
 }
 
 void InspectSession::publish(std::uint64_t generation,
-                             const std::function<void(ui::InspectView&)>& change) {
+                             const std::function<void(ui::state::InspectView&)>& change) {
   {
     const std::lock_guard lock(mutex_);
     if (generation != generation_ || run_.empty()) return;
     change(draft_);
-    view_ = std::make_shared<const ui::InspectView>(draft_);
+    view_ = std::make_shared<const ui::state::InspectView>(draft_);
   }
   on_publish_();
 }
@@ -81,7 +81,7 @@ void InspectSession::show(const std::filesystem::path& run, bool is_live) {
     draft_.run_folder = run.string();
     draft_.sql.history = std::move(history);
     draft_.sql.tables = sql_tables();
-    view_ = run.empty() ? nullptr : std::make_shared<const ui::InspectView>(draft_);
+    view_ = run.empty() ? nullptr : std::make_shared<const ui::state::InspectView>(draft_);
   }
   pictures_.cancel();
   ranges_.cancel();
@@ -99,8 +99,8 @@ std::int64_t InspectSession::until() const {
 }
 
 void InspectSession::show_until(std::int64_t time_ns) {
-  trace::TimeRange range;
-  trace::NamePattern pattern;
+  trace::timeline::TimeRange range;
+  trace::timeline::NamePattern pattern;
   {
     const std::lock_guard lock(mutex_);
     until_ns_ = time_ns;
@@ -140,11 +140,11 @@ void InspectSession::wait_until_idle() {
 // ---------------------------------------------------------------
 
 void InspectSession::publish_problem(std::uint64_t generation, const std::string& problem) {
-  publish(generation, [&](ui::InspectView& view) { view.problem = problem; });
+  publish(generation, [&](ui::state::InspectView& view) { view.problem = problem; });
 }
 
 bool InspectSession::open(const Opening& opening) {
-  auto explorer = trace::RunExplorer::open(opening.run);
+  auto explorer = trace::explore::RunExplorer::open(opening.run);
   if (!explorer) {
     publish_problem(opening.generation, explorer.error().message);
     return false;
@@ -154,8 +154,8 @@ bool InspectSession::open(const Opening& opening) {
     if (opening.generation != generation_) return false;
     explorer_ = std::move(*explorer);
   }
-  auto info = trace::read_run_info(opening.run);
-  publish(opening.generation, [&](ui::InspectView& view) {
+  auto info = trace::store::read_run_info(opening.run);
+  publish(opening.generation, [&](ui::state::InspectView& view) {
     view.problem.clear();
     if (info) view.bookmarks = kept_bookmarks_ = std::move(info->bookmarks);
   });
@@ -173,8 +173,8 @@ void InspectSession::open_and_follow(const Opening& opening, const Wanted& wante
     publish_so_far(opened);
   }
   if (!read_all(opened, wanted)) return;
-  trace::give_back_memory();
-  trace::TimeRange range;
+  trace::base::give_back_memory();
+  trace::timeline::TimeRange range;
   {
     const std::lock_guard lock(mutex_);
     range = range_;
@@ -187,16 +187,18 @@ void InspectSession::open_and_follow(const Opening& opening, const Wanted& wante
 void InspectSession::publish_rows(const Opened& opened, double progress, const Wanted& wanted) {
   const auto rows = opened.explorer->rows();
   const double columns = static_cast<double>(rows->end_ns - rows->start_ns) / kOverviewColumns;
-  trace::PictureRequest request{{{0, rows->start_ns, rows->end_ns}}, std::max(columns, 1.0)};
+  trace::timeline::PictureRequest request{{{0, rows->start_ns, rows->end_ns}},
+                                          std::max(columns, 1.0)};
   auto overview = opened.explorer->picture(request, wanted);
-  publish(opened.generation, [&](ui::InspectView& view) {
+  publish(opened.generation, [&](ui::state::InspectView& view) {
     view.rows = rows;
     view.progress = progress;
     if (overview) {
-      view.overview = std::make_shared<const trace::TimelinePicture>(std::move(*overview));
+      view.overview =
+          std::make_shared<const trace::timeline::TimelinePicture>(std::move(*overview));
     }
   });
-  trace::PictureRequest shown;
+  trace::timeline::PictureRequest shown;
   {
     const std::lock_guard lock(mutex_);
     shown = request_;
@@ -209,12 +211,12 @@ void InspectSession::publish_so_far(const Opened& opened) {
   {
     const std::lock_guard lock(mutex_);
     const bool has_figures = draft_.range && draft_.range->fraction >= 1;
-    if (has_figures || range_ != trace::TimeRange{} || until_ns_ != INT64_MAX) return;
+    if (has_figures || range_ != trace::timeline::TimeRange{} || until_ns_ != INT64_MAX) return;
   }
   auto figures = opened.explorer->whole_so_far();
   if (!figures) return;
-  publish(opened.generation, [&](ui::InspectView& view) {
-    if (range_ != trace::TimeRange{} || until_ns_ != INT64_MAX) return;
+  publish(opened.generation, [&](ui::state::InspectView& view) {
+    if (range_ != trace::timeline::TimeRange{} || until_ns_ != INT64_MAX) return;
     view.counting_range = figures->fraction < 1;
     view.range = std::move(figures);
   });
@@ -247,7 +249,7 @@ void InspectSession::follow(const Opened& opened, const Wanted& wanted) {
   auto counted = Clock::now();
   bool is_uncounted = false;
   for (bool live = true; live && wanted();) {
-    trace::TimeRange range;
+    trace::timeline::TimeRange range;
     {
       const std::lock_guard lock(mutex_);
       live = is_live_;
@@ -268,7 +270,8 @@ void InspectSession::follow(const Opened& opened, const Wanted& wanted) {
 // ---- answers
 // --------------------------------------------------------------------------------------
 
-void InspectSession::draw_picture(const trace::PictureRequest& request, const Wanted& wanted) {
+void InspectSession::draw_picture(const trace::timeline::PictureRequest& request,
+                                  const Wanted& wanted) {
   const auto [explorer, generation] = opened();
   if (!explorer) return;
   auto picture = explorer->picture(request, wanted);
@@ -276,35 +279,35 @@ void InspectSession::draw_picture(const trace::PictureRequest& request, const Wa
     if (wanted()) publish_problem(generation, picture.error().message);
     return;
   }
-  publish(generation, [&](ui::InspectView& view) {
-    view.picture = std::make_shared<const trace::TimelinePicture>(std::move(*picture));
+  publish(generation, [&](ui::state::InspectView& view) {
+    view.picture = std::make_shared<const trace::timeline::TimelinePicture>(std::move(*picture));
   });
 }
 
-void InspectSession::count_range(const trace::TimeRange& asked, const Wanted& wanted) {
+void InspectSession::count_range(const trace::timeline::TimeRange& asked, const Wanted& wanted) {
   const auto [explorer, generation] = opened();
   if (!explorer) return;
-  publish(generation, [](ui::InspectView& view) { view.counting_range = true; });
-  const bool is_whole = asked == trace::TimeRange{};
-  trace::TimeRange range = is_whole ? explorer->whole() : asked;
+  publish(generation, [](ui::state::InspectView& view) { view.counting_range = true; });
+  const bool is_whole = asked == trace::timeline::TimeRange{};
+  trace::timeline::TimeRange range = is_whole ? explorer->whole() : asked;
   range.end_ns = std::max(range.start_ns, std::min(range.end_ns, until()));
   auto figures = explorer->statistics(range, wanted);
   if (!figures && !wanted()) return;  // the next one is being counted
-  publish(generation, [&](ui::InspectView& view) {
+  publish(generation, [&](ui::state::InspectView& view) {
     view.counting_range = false;
     if (!figures) {
       view.problem = figures.error().message;
       return;
     }
     figures->is_whole_run = is_whole;
-    view.range = std::make_shared<const trace::RangeFigures>(std::move(*figures));
+    view.range = std::make_shared<const trace::timeline::RangeFigures>(std::move(*figures));
   });
-  if (is_whole) trace::give_back_memory();
+  if (is_whole) trace::base::give_back_memory();
 }
 
 // What was asked for before everything was read.
 void InspectSession::ask_memory_again() {
-  std::optional<trace::StepMemoryRequest> request;
+  std::optional<trace::timeline::StepMemoryRequest> request;
   {
     const std::lock_guard lock(mutex_);
     request = memory_request_;
@@ -312,30 +315,31 @@ void InspectSession::ask_memory_again() {
   if (request) memories_.ask(*request);
 }
 
-void InspectSession::lay_out_memory(const trace::StepMemoryRequest& request, const Wanted& wanted) {
+void InspectSession::lay_out_memory(const trace::timeline::StepMemoryRequest& request,
+                                    const Wanted& wanted) {
   const auto [explorer, generation] = opened();
   if (!explorer) return;
   auto memory = explorer->memory(request, wanted);
   if (!wanted()) return;
-  publish(generation, [&](ui::InspectView& view) {
+  publish(generation, [&](ui::state::InspectView& view) {
     // Steps that were not read yet may have it; then this is asked again.
     if (memory && !memory->allocations && view.progress < 1) return;
     if (memory) {
-      view.memory = std::make_shared<const trace::StepMemory>(std::move(*memory));
+      view.memory = std::make_shared<const trace::timeline::StepMemory>(std::move(*memory));
     } else {
       view.problem = memory.error().message;
     }
   });
 }
 
-void InspectSession::find_names(const trace::NamePattern& pattern, const Wanted& wanted) {
+void InspectSession::find_names(const trace::timeline::NamePattern& pattern, const Wanted& wanted) {
   const auto [explorer, generation] = opened();
   if (!explorer) return;
   auto hits = explorer->find(pattern, wanted, until());
   if (!hits && !wanted()) return;
-  publish(generation, [&](ui::InspectView& view) {
+  publish(generation, [&](ui::state::InspectView& view) {
     if (pattern_ != pattern) return;  // cleared meanwhile, or another one is being looked for
-    auto found = std::make_shared<trace::NameHits>();
+    auto found = std::make_shared<trace::timeline::NameHits>();
     if (hits) *found = std::move(*hits);
     if (!hits) {
       found->pattern = pattern;
@@ -345,8 +349,8 @@ void InspectSession::find_names(const trace::NamePattern& pattern, const Wanted&
   });
 }
 
-std::optional<trace::EventPlace> InspectSession::place_of(trace::RunExplorer& explorer,
-                                                          const Pick& pick, const Wanted& wanted) {
+std::optional<trace::timeline::EventPlace> InspectSession::place_of(
+    trace::explore::RunExplorer& explorer, const Pick& pick, const Wanted& wanted) {
   if (pick.direction == 0) return pick.place;
   if (pick.pattern.text.empty()) return explorer.neighbour_event(pick.place.ref, pick.direction);
   return explorer.neighbour_hit(pick.pattern, pick.direction, pick.from_ns, wanted);
@@ -360,9 +364,9 @@ void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
   if (place->start_ns > until()) return;
   auto details = explorer->details(place->ref);
   if (!wanted()) return;
-  publish(generation, [&](ui::InspectView& view) {
+  publish(generation, [&](ui::state::InspectView& view) {
     if (details) {
-      view.details = std::make_shared<const trace::EventDetails>(std::move(*details));
+      view.details = std::make_shared<const trace::timeline::EventDetails>(std::move(*details));
     } else {
       view.problem = details.error().message;
     }
@@ -379,7 +383,7 @@ std::optional<std::string> InspectSession::take_problem() {
 
 // What was shown at once is true then, or goes again.
 void InspectSession::take_bookmarks(const std::filesystem::path& run,
-                                    const trace::Result<trace::Bookmarks>& bookmarks) {
+                                    const trace::base::Result<trace::model::Bookmarks>& bookmarks) {
   std::uint64_t generation = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -389,9 +393,9 @@ void InspectSession::take_bookmarks(const std::filesystem::path& run,
   }
   auto kept = bookmarks;
   if (!kept) {
-    if (const auto info = trace::read_run_info(run)) kept = info->bookmarks;
+    if (const auto info = trace::store::read_run_info(run)) kept = info->bookmarks;
   }
-  publish(generation, [&](ui::InspectView& view) {
+  publish(generation, [&](ui::state::InspectView& view) {
     if (kept) kept_bookmarks_ = std::move(*kept);
     view.bookmarks = kept_bookmarks_;
   });
@@ -405,12 +409,12 @@ void InspectSession::run_sql(const std::string& query, const Wanted& wanted) {
     run = run_;
     generation = generation_;
   }
-  auto answer = std::make_shared<const ui::SqlAnswer>(ask_sql(run, query, wanted));
-  publish(generation, [&](ui::InspectView& view) {
+  auto answer = std::make_shared<const ui::state::SqlAnswer>(ask_sql(run, query, wanted));
+  publish(generation, [&](ui::state::InspectView& view) {
     if (!wanted() && view.sql.running) return;  // another one runs
     view.sql.running = false;
     view.sql.answer = answer;
   });
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -17,7 +17,7 @@
 #include "ui/state/commands.h"
 #include "ui/state/inspect_view.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 class InspectSession {
  public:
@@ -30,23 +30,23 @@ class InspectSession {
   // A replay has come so far: nothing later is counted or gone to. INT64_MAX: all is known.
   void show_until(std::int64_t time_ns);
 
-  void carry_out(const ui::ShowTimeline& command);
-  void carry_out(const ui::SelectRange& command);
-  void carry_out(const ui::ClearRange& command);
-  void carry_out(const ui::PickEvent& command);
-  void carry_out(const ui::DropEvent& command);
-  void carry_out(const ui::FindNames& command);
-  void carry_out(const ui::ClearFind& command);
-  void carry_out(const ui::GoToHit& command);
-  void carry_out(const ui::GoToEvent& command);
-  void carry_out(const ui::GoToNeighbour& command);
-  void carry_out(const ui::ChangeBookmark& command);
-  void carry_out(const ui::ShowMemory& command);
-  void carry_out(const ui::RunSql& command);
-  void carry_out(const ui::StopSql& command);
+  void carry_out(const ui::state::ShowTimeline& command);
+  void carry_out(const ui::state::SelectRange& command);
+  void carry_out(const ui::state::ClearRange& command);
+  void carry_out(const ui::state::PickEvent& command);
+  void carry_out(const ui::state::DropEvent& command);
+  void carry_out(const ui::state::FindNames& command);
+  void carry_out(const ui::state::ClearFind& command);
+  void carry_out(const ui::state::GoToHit& command);
+  void carry_out(const ui::state::GoToEvent& command);
+  void carry_out(const ui::state::GoToNeighbour& command);
+  void carry_out(const ui::state::ChangeBookmark& command);
+  void carry_out(const ui::state::ShowMemory& command);
+  void carry_out(const ui::state::RunSql& command);
+  void carry_out(const ui::state::StopSql& command);
 
   // The same pointer until something changes; null while no run is open.
-  std::shared_ptr<const ui::InspectView> view() const;
+  std::shared_ptr<const ui::state::InspectView> view() const;
   // Why the last change of bookmarks was not kept; once.
   std::optional<std::string> take_problem();
   // Until everything asked for has been answered: for pictures of a run that is not live.
@@ -59,14 +59,14 @@ class InspectSession {
   };
   // What is to be picked: a place, the hit next to a time, or what is next to the place on its row.
   struct Pick {
-    trace::EventPlace place;
+    trace::timeline::EventPlace place;
     bool reveals = false;
     int direction = 0;  // 0: `place`
     std::int64_t from_ns = 0;
-    trace::NamePattern pattern;  // of a hit; "" for a neighbour on the row
+    trace::timeline::NamePattern pattern;  // of a hit; "" for a neighbour on the row
   };
   struct Opened {
-    std::shared_ptr<trace::RunExplorer> explorer;
+    std::shared_ptr<trace::explore::RunExplorer> explorer;
     std::uint64_t generation = 0;
   };
   using Wanted = std::function<bool()>;
@@ -78,50 +78,52 @@ class InspectSession {
   void publish_rows(const Opened& opened, double progress, const Wanted& wanted);
   void publish_so_far(const Opened& opened);
   void publish_problem(std::uint64_t generation, const std::string& problem);
-  void draw_picture(const trace::PictureRequest& request, const Wanted& wanted);
-  void count_range(const trace::TimeRange& range, const Wanted& wanted);
-  void select_range(const trace::TimeRange& range);
-  void find_names(const trace::NamePattern& pattern, const Wanted& wanted);
-  static std::optional<trace::EventPlace> place_of(trace::RunExplorer& explorer, const Pick& pick,
-                                                   const Wanted& wanted);
+  void draw_picture(const trace::timeline::PictureRequest& request, const Wanted& wanted);
+  void count_range(const trace::timeline::TimeRange& range, const Wanted& wanted);
+  void select_range(const trace::timeline::TimeRange& range);
+  void find_names(const trace::timeline::NamePattern& pattern, const Wanted& wanted);
+  static std::optional<trace::timeline::EventPlace> place_of(trace::explore::RunExplorer& explorer,
+                                                             const Pick& pick,
+                                                             const Wanted& wanted);
   void pick(const Pick& pick, const Wanted& wanted);
-  void lay_out_memory(const trace::StepMemoryRequest& request, const Wanted& wanted);
+  void lay_out_memory(const trace::timeline::StepMemoryRequest& request, const Wanted& wanted);
   void ask_memory_again();
   void take_bookmarks(const std::filesystem::path& run,
-                      const trace::Result<trace::Bookmarks>& bookmarks);
+                      const trace::base::Result<trace::model::Bookmarks>& bookmarks);
   void run_sql(const std::string& query, const Wanted& wanted);
 
   std::int64_t until() const;
   Opened opened() const;
-  void publish(std::uint64_t generation, const std::function<void(ui::InspectView&)>& change);
+  void publish(std::uint64_t generation,
+               const std::function<void(ui::state::InspectView&)>& change);
 
   const std::function<void()> on_publish_;
 
   mutable std::mutex mutex_;  // guards what follows
-  std::shared_ptr<trace::RunExplorer> explorer_;
+  std::shared_ptr<trace::explore::RunExplorer> explorer_;
   std::filesystem::path run_;
   bool is_live_ = false;
   std::int64_t until_ns_ = INT64_MAX, counted_until_ns_ = INT64_MAX;
   std::chrono::steady_clock::time_point counted_{};  // when the replay's range was asked for
   std::uint64_t generation_ = 0;                     // grows with every run that is shown
-  trace::PictureRequest request_;
-  trace::TimeRange range_;
-  trace::NamePattern pattern_;
-  std::optional<trace::StepMemoryRequest> memory_request_;
-  ui::InspectView draft_;
-  std::shared_ptr<const ui::InspectView> view_;
+  trace::timeline::PictureRequest request_;
+  trace::timeline::TimeRange range_;
+  trace::timeline::NamePattern pattern_;
+  std::optional<trace::timeline::StepMemoryRequest> memory_request_;
+  ui::state::InspectView draft_;
+  std::shared_ptr<const ui::state::InspectView> view_;
   std::optional<std::string> problem_;
-  trace::Bookmarks kept_bookmarks_;  // of the run that is shown, as its file last had them
+  trace::model::Bookmarks kept_bookmarks_;  // of the run that is shown, as its file last had them
 
   // Last: stop first.
-  LatestWorker<trace::PictureRequest> pictures_;
-  LatestWorker<trace::TimeRange> ranges_;
-  LatestWorker<trace::NamePattern> finds_;
+  LatestWorker<trace::timeline::PictureRequest> pictures_;
+  LatestWorker<trace::timeline::TimeRange> ranges_;
+  LatestWorker<trace::timeline::NamePattern> finds_;
   LatestWorker<Pick> picks_;
-  LatestWorker<trace::StepMemoryRequest> memories_;
+  LatestWorker<trace::timeline::StepMemoryRequest> memories_;
   LatestWorker<std::string> queries_;
   LatestWorker<Opening> opener_;
   BookmarkKeeper bookmarks_;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

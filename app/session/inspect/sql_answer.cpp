@@ -6,18 +6,18 @@
 
 #include "trace/store/sql/query.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace {
 
 // More than anybody reads; the note below the table says that there were more.
 constexpr std::int64_t kMostRows = 10'000;
 
-bool is_figure(const trace::QueryValue& value) {
+bool is_figure(const trace::store::QueryValue& value) {
   return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
 }
 
-void take_rows(ui::SqlAnswer& answer, const trace::QueryResult& result) {
+void take_rows(ui::state::SqlAnswer& answer, const trace::store::QueryResult& result) {
   answer.columns = result.columns;
   answer.truncated = result.truncated;
   answer.is_number.assign(result.columns.size(), !result.rows.empty());
@@ -26,7 +26,7 @@ void take_rows(ui::SqlAnswer& answer, const trace::QueryResult& result) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const bool is_null = std::holds_alternative<std::monostate>(row[i]);
       if (!is_null && !is_figure(row[i])) answer.is_number[i] = false;
-      texts.push_back(trace::to_text(row[i]));
+      texts.push_back(trace::store::to_text(row[i]));
     }
     answer.rows.push_back(std::move(texts));
   }
@@ -34,12 +34,12 @@ void take_rows(ui::SqlAnswer& answer, const trace::QueryResult& result) {
 
 }  // namespace
 
-ui::SqlAnswer ask_sql(const std::filesystem::path& run, const std::string& query,
-                      const std::function<bool()>& wanted) {
-  ui::SqlAnswer answer;
+ui::state::SqlAnswer ask_sql(const std::filesystem::path& run, const std::string& query,
+                             const std::function<bool()>& wanted) {
+  ui::state::SqlAnswer answer;
   answer.query = query;
   const auto begin = std::chrono::steady_clock::now();
-  const auto result = trace::query_run(
+  const auto result = trace::store::query_run(
       run, query, {.row_limit = kMostRows, .interrupted = [&] { return !wanted(); }});
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (result) {
@@ -51,12 +51,12 @@ ui::SqlAnswer ask_sql(const std::filesystem::path& run, const std::string& query
   return answer;
 }
 
-std::vector<ui::SqlConsole::Table> sql_tables() {
-  std::vector<ui::SqlConsole::Table> tables;
-  for (auto& table : trace::query_tables()) {
+std::vector<ui::state::SqlConsole::Table> sql_tables() {
+  std::vector<ui::state::SqlConsole::Table> tables;
+  for (auto& table : trace::store::query_tables()) {
     tables.push_back({std::move(table.name), std::move(table.columns)});
   }
   return tables;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -8,13 +8,13 @@
 
 #include "ui/state/inspect_view.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // `wanted`: asked all the time; false ends it. Problems are in the answer.
-ui::SqlAnswer ask_sql(const std::filesystem::path& run, const std::string& query,
-                      const std::function<bool()>& wanted);
+ui::state::SqlAnswer ask_sql(const std::filesystem::path& run, const std::string& query,
+                             const std::function<bool()>& wanted);
 
 // What a query may name.
-std::vector<ui::SqlConsole::Table> sql_tables();
+std::vector<ui::state::SqlConsole::Table> sql_tables();
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

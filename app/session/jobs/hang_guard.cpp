@@ -3,24 +3,25 @@
 #include <algorithm>
 #include <chrono>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
-HangGuard::HangGuard(const trace::RunInfo& run)
+HangGuard::HangGuard(const trace::model::RunInfo& run)
     : watch_(run.world_size, std::chrono::seconds(run.settings.collective_timeout_s)) {}
 
-void HangGuard::look(const trace::RunFigures& figures, HangWatch::Clock::time_point now) {
+void HangGuard::look(const trace::analysis::RunFigures& figures,
+                     launch::HangWatch::Clock::time_point now) {
   for (const auto& rank : figures.ranks) {
-    trace::Batch batch;
+    trace::model::Batch batch;
     if (rank.heartbeat.alive_ns != 0) batch.heartbeat = rank.heartbeat;
     batch.rank_info = rank.info;
     watch_.add(batch, now);
   }
-  trace::Batch steps;
+  trace::model::Batch steps;
   for (auto step = figures.steps.rbegin(); step != figures.steps.rend(); ++step) {
     if (step->index < steps_seen_) break;
     if (!step->complete) continue;
     for (std::size_t rank = 0; rank < step->ranks.size(); ++rank) {
-      trace::Step seen;
+      trace::model::Step seen;
       seen.rank = static_cast<int>(rank);
       seen.index = step->index;
       seen.start_ns = step->start_ns;
@@ -32,13 +33,13 @@ void HangGuard::look(const trace::RunFigures& figures, HangWatch::Clock::time_po
   watch_.add(steps, now);
 }
 
-std::optional<std::string> HangGuard::check(const JobStatus& job,
-                                            HangWatch::Clock::time_point now) {
+std::optional<std::string> HangGuard::check(const launch::JobStatus& job,
+                                            launch::HangWatch::Clock::time_point now) {
   for (const auto& exit : job.exits) watch_.rank_ended(exit.rank);
-  if (reported_ || job.phase != JobStatus::Phase::kRunning) return std::nullopt;
+  if (reported_ || job.phase != launch::JobStatus::Phase::kRunning) return std::nullopt;
   auto reason = watch_.check(now);
   reported_ = reason.has_value();
   return reason;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

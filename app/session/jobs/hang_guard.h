@@ -9,20 +9,21 @@
 #include "app/launch/job_session.h"
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 class HangGuard {
  public:
-  explicit HangGuard(const trace::RunInfo& run);
+  explicit HangGuard(const trace::model::RunInfo& run);
 
-  void look(const trace::RunFigures& figures, HangWatch::Clock::time_point now);
+  void look(const trace::analysis::RunFigures& figures, launch::HangWatch::Clock::time_point now);
   // The reason why the job should end; at most once.
-  std::optional<std::string> check(const JobStatus& job, HangWatch::Clock::time_point now);
+  std::optional<std::string> check(const launch::JobStatus& job,
+                                   launch::HangWatch::Clock::time_point now);
 
  private:
-  HangWatch watch_;
+  launch::HangWatch watch_;
   std::int64_t steps_seen_ = 0;
   bool reported_ = false;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

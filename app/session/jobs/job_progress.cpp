@@ -4,16 +4,17 @@
 
 #include "trace/model/run_origin.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace {
 constexpr std::size_t kPaceSteps = 30;
 }
 
-JobProgress progress_of(const trace::RunFigures& figures) {
+JobProgress progress_of(const trace::analysis::RunFigures& figures) {
   JobProgress progress;
   progress.step = figures.summary.steps_executed;
-  const bool is_told = trace::has_settings(figures.info) && figures.info.settings.epochs == 0;
+  const bool is_told =
+      trace::model::has_settings(figures.info) && figures.info.settings.epochs == 0;
   if (is_told) progress.steps = figures.info.settings.steps;
   const auto& steps = figures.steps;
   if (steps.size() < 2 || progress.steps == 0) return progress;
@@ -27,4 +28,4 @@ JobProgress progress_of(const trace::RunFigures& figures) {
   return progress;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -5,7 +5,7 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 struct JobProgress {
   std::int64_t step = 0, steps = 0;  // steps: 0 when it is given in epochs
@@ -13,6 +13,6 @@ struct JobProgress {
 };
 
 // The time left follows the pace of the last steps, what lies between them included.
-JobProgress progress_of(const trace::RunFigures& figures);
+JobProgress progress_of(const trace::analysis::RunFigures& figures);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -5,35 +5,37 @@
 #include <iterator>
 #include <utility>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 using namespace std::chrono_literals;
-using trace::Result;
-using ui::JobPhase;
+using trace::base::Result;
+using ui::state::JobPhase;
 
 namespace {
 
 constexpr auto kHangCheckEvery = 1s;  // all else the job tells itself
 constexpr auto kFarewell = 3s;        // for ranks to flush when the program ends
 
-Result<std::unique_ptr<RunningJob>> start_safely(const StartJob& start, const JobRequest& request,
-                                                 std::function<void()> on_news) {
+Result<std::unique_ptr<launch::RunningJob>> start_safely(const StartJob& start,
+                                                         const launch::JobRequest& request,
+                                                         std::function<void()> on_news) {
   try {
     return start(request, std::move(on_news));
   } catch (const std::exception& error) {
-    return trace::fail(trace::ErrorKind::kFailed,
-                       std::string("The job could not be started: ") + error.what());
+    return trace::base::fail(trace::base::ErrorKind::kFailed,
+                             std::string("The job could not be started: ") + error.what());
   }
 }
 
 // What the user must know of a job that has ended; "" if it went well.
-std::string notice_of(const JobStatus& ended) {
+std::string notice_of(const launch::JobStatus& ended) {
   const std::string run = "Run “" + ended.run.name + "”";
   std::string notice;
   const auto status = ended.run.status;
-  if (status == trace::RunStatus::kFailed) notice = run + " failed: " + ended.run.reason;
-  if (status == trace::RunStatus::kIncomplete) notice = run + " is incomplete: " + ended.run.reason;
-  if (status == trace::RunStatus::kStopped && !ended.stopped_by_user) {
+  if (status == trace::model::RunStatus::kFailed) notice = run + " failed: " + ended.run.reason;
+  if (status == trace::model::RunStatus::kIncomplete)
+    notice = run + " is incomplete: " + ended.run.reason;
+  if (status == trace::model::RunStatus::kStopped && !ended.stopped_by_user) {
     notice = run + " was " + ended.run.reason;
   }
   for (const auto& problem : ended.save_errors) {
@@ -44,11 +46,11 @@ std::string notice_of(const JobStatus& ended) {
 
 }  // namespace
 
-Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& request,
-                                                      std::function<void()> on_news) {
-  JobOptions options;
+Result<std::unique_ptr<launch::RunningJob>> start_job_session(const launch::JobRequest& request,
+                                                              std::function<void()> on_news) {
+  launch::JobOptions options;
   options.on_news = std::move(on_news);
-  return JobSession::start(request, std::move(options));
+  return launch::JobSession::start(request, std::move(options));
 }
 
 JobQueue::JobQueue(StartJob start, std::function<void()> on_change)
@@ -73,7 +75,7 @@ void JobQueue::change_state(Change change) {
   on_change_();
 }
 
-void JobQueue::start(JobRequest request, bool stop_current) {
+void JobQueue::start(launch::JobRequest request, bool stop_current) {
   change_state([&](QueueState& state) {
     const bool busy = state.phase != JobPhase::kNone;
     state.notice.clear();
@@ -128,7 +130,7 @@ void JobQueue::take_next(QueueState& state) {
   state.run_name = starting_->name;
 }
 
-void JobQueue::observe(std::shared_ptr<const ui::RunView> view) {
+void JobQueue::observe(std::shared_ptr<const ui::state::RunView> view) {
   const std::lock_guard lock(mutex_);
   observed_ = std::move(view);
 }
@@ -168,7 +170,7 @@ void JobQueue::hear_news() {
 }
 
 void JobQueue::start_next() {
-  std::optional<JobRequest> request;
+  std::optional<launch::JobRequest> request;
   change_state([&](QueueState& state) {
     request = std::exchange(starting_, std::nullopt);
     if (!request) return;
@@ -219,25 +221,26 @@ void JobQueue::look_after_job() {
   }
   const auto status = job_->poll();
   watch_for_hangs(status);
-  if (status.phase == JobStatus::Phase::kEnded) {
+  if (status.phase == launch::JobStatus::Phase::kEnded) {
     finish(status);
-  } else if (status.phase == JobStatus::Phase::kStopping && state().phase == JobPhase::kRunning) {
+  } else if (status.phase == launch::JobStatus::Phase::kStopping &&
+             state().phase == JobPhase::kRunning) {
     change_state([](QueueState& state) { state.phase = JobPhase::kStopping; });
   }
 }
 
-void JobQueue::watch_for_hangs(const JobStatus& status) {
-  std::shared_ptr<const ui::RunView> view;
+void JobQueue::watch_for_hangs(const launch::JobStatus& status) {
+  std::shared_ptr<const ui::state::RunView> view;
   {
     const std::lock_guard lock(mutex_);
     view = std::exchange(observed_, nullptr);
   }
-  const auto now = HangWatch::Clock::now();
+  const auto now = launch::HangWatch::Clock::now();
   if (view && view->figures.info.folder == job_->folder()) guard_->look(view->figures, now);
   if (const auto reason = guard_->check(status, now)) job_->request_abort(*reason);
 }
 
-void JobQueue::finish(const JobStatus& status) {
+void JobQueue::finish(const launch::JobStatus& status) {
   job_.reset();
   change_state([&](QueueState& state) {
     stop_wanted_ = false;
@@ -255,9 +258,9 @@ void JobQueue::leave_in_order() {
   {
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, kFarewell,
-                   [this] { return job_->poll().phase == JobStatus::Phase::kEnded; });
+                   [this] { return job_->poll().phase == launch::JobStatus::Phase::kEnded; });
   }
   job_.reset();
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

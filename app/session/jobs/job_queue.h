@@ -19,23 +19,23 @@
 #include "trace/base/result.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // `on_news`: called on any thread when the job's status has changed.
-using StartJob = std::function<trace::Result<std::unique_ptr<RunningJob>>(
-    const JobRequest&, std::function<void()> on_news)>;
+using StartJob = std::function<trace::base::Result<std::unique_ptr<launch::RunningJob>>(
+    const launch::JobRequest&, std::function<void()> on_news)>;
 
 // Starts real ranks.
-trace::Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& request,
-                                                             std::function<void()> on_news);
+trace::base::Result<std::unique_ptr<launch::RunningJob>> start_job_session(
+    const launch::JobRequest& request, std::function<void()> on_news);
 
 struct QueueState {
-  ui::JobPhase phase = ui::JobPhase::kNone;
+  ui::state::JobPhase phase = ui::state::JobPhase::kNone;
   std::string run_name;
-  std::filesystem::path folder;              // of the job that runs, or of the last one
-  std::vector<ui::JobState::Queued> queued;  // in the order in which they start
-  std::uint64_t started = 0, ended = 0;      // jobs so far
-  std::string notice;                        // about the last start or end
+  std::filesystem::path folder;                     // of the job that runs, or of the last one
+  std::vector<ui::state::JobState::Queued> queued;  // in the order in which they start
+  std::uint64_t started = 0, ended = 0;             // jobs so far
+  std::string notice;                               // about the last start or end
   bool notice_is_error = false;
   std::uint64_t version = 0;
 };
@@ -50,12 +50,12 @@ class JobQueue {
 
   // Starts at once, or after the job that runs and those that wait already; with `stop_current`
   // before those, and the job that runs is asked to stop.
-  void start(JobRequest request, bool stop_current);
+  void start(launch::JobRequest request, bool stop_current);
   void stop();
   void cancel_queued(std::uint64_t id);  // 0: all that wait
   void move_queued(std::uint64_t id, int places);
   // What the running job has recorded: from it the queue sees that a rank hangs.
-  void observe(std::shared_ptr<const ui::RunView> view);
+  void observe(std::shared_ptr<const ui::state::RunView> view);
 
   QueueState state() const;
 
@@ -65,8 +65,8 @@ class JobQueue {
   void start_next();
   void look_after_job();
   void look_after_job_safely();
-  void watch_for_hangs(const JobStatus& status);
-  void finish(const JobStatus& status);
+  void watch_for_hangs(const launch::JobStatus& status);
+  void finish(const launch::JobStatus& status);
   void leave_in_order();
   void take_next(QueueState& state);
   template <typename Change>
@@ -79,21 +79,21 @@ class JobQueue {
   std::condition_variable_any wake_;
   struct Waiting {
     std::uint64_t id = 0;
-    JobRequest request;
+    launch::JobRequest request;
   };
-  std::optional<JobRequest> starting_;
+  std::optional<launch::JobRequest> starting_;
   std::deque<Waiting> waiting_;
   std::uint64_t last_id_ = 0;
   bool stop_wanted_ = false;
   bool has_news_ = false;  // of the job
-  std::shared_ptr<const ui::RunView> observed_;
+  std::shared_ptr<const ui::state::RunView> observed_;
   QueueState state_;
 
-  std::unique_ptr<RunningJob> job_;  // the worker's own
+  std::unique_ptr<launch::RunningJob> job_;  // the worker's own
   std::optional<HangGuard> guard_;
   bool stop_sent_ = false;
 
   std::jthread thread_;  // last: stops first
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

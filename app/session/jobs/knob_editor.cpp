@@ -2,20 +2,20 @@
 
 #include <algorithm>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
-using trace::Settings;
+using trace::job::Settings;
 
-trace::Result<void> KnobEditor::set(const std::string& knob, const std::string& text) {
+trace::base::Result<void> KnobEditor::set(const std::string& knob, const std::string& text) {
   Settings changed = next_;
-  TRY(trace::set_value(changed, knob, text));
+  TRY(trace::job::set_value(changed, knob, text));
   next_ = changed;
   return {};
 }
 
-trace::Result<void> KnobEditor::reset(const std::string& knob) {
-  const auto* known = trace::find_knob(knob);
-  return set(knob, known == nullptr ? "" : trace::value_text(baseline_, *known));
+trace::base::Result<void> KnobEditor::reset(const std::string& knob) {
+  const auto* known = trace::job::find_knob(knob);
+  return set(knob, known == nullptr ? "" : trace::job::value_text(baseline_, *known));
 }
 
 void KnobEditor::reset_all() { next_ = baseline_; }
@@ -37,7 +37,7 @@ std::string KnobEditor::free_name(const std::vector<std::string>& taken) const {
   };
   const bool repeats = !baseline_name_.empty() && next_ == baseline_;
   const std::string first = repeats ? baseline_name_.substr(0, baseline_name_.find(kAgain))
-                                    : trace::name_from_difference(baseline_, next_);
+                                    : trace::job::name_from_difference(baseline_, next_);
   if (!repeats && !is_taken(first)) return first;
   const std::string again = first + std::string(kAgain);
   std::string name = again;
@@ -45,13 +45,13 @@ std::string KnobEditor::free_name(const std::vector<std::string>& taken) const {
   return name;
 }
 
-ui::KnobDraft KnobEditor::draft(const std::vector<std::string>& taken) const {
+ui::state::KnobDraft KnobEditor::draft(const std::vector<std::string>& taken) const {
   return {.next = next_,
           .baseline = baseline_,
           .baseline_name = baseline_ordinal_,
-          .problems = trace::problems_of(next_),
+          .problems = trace::job::problems_of(next_),
           .next_name = free_name(taken),
           .estimates = nullptr};
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -8,29 +8,29 @@
 #include "trace/job/settings/settings.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 class KnobEditor {
  public:
   // A text that is not a value of the knob changes nothing.
-  trace::Result<void> set(const std::string& knob, const std::string& text);
-  trace::Result<void> reset(const std::string& knob);  // to the baseline's value
+  trace::base::Result<void> set(const std::string& knob, const std::string& text);
+  trace::base::Result<void> reset(const std::string& knob);  // to the baseline's value
   void reset_all();
-  void replace(const trace::Settings& settings);
+  void replace(const trace::job::Settings& settings);
   // `ordinal`: "run 3"; "" compares with the defaults. `name`: what that run is called.
-  void set_baseline(const trace::Settings& settings, const std::string& ordinal,
+  void set_baseline(const trace::job::Settings& settings, const std::string& ordinal,
                     const std::string& name);
 
   // `taken`: names of runs that exist or wait.
-  ui::KnobDraft draft(const std::vector<std::string>& taken) const;
-  const trace::Settings& next() const { return next_; }
+  ui::state::KnobDraft draft(const std::vector<std::string>& taken) const;
+  const trace::job::Settings& next() const { return next_; }
 
  private:
   std::string free_name(const std::vector<std::string>& taken) const;
 
-  trace::Settings next_;
-  trace::Settings baseline_;
+  trace::job::Settings next_;
+  trace::job::Settings baseline_;
   std::string baseline_ordinal_, baseline_name_;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -4,14 +4,14 @@
 
 #include "trace/job/huggingface/find_model.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace {
 
 constexpr std::chrono::seconds kFresh{3};
 
-bool says_the_same(const trace::Result<trace::ModelShape>& a,
-                   const trace::Result<trace::ModelShape>& b) {
+bool says_the_same(const trace::base::Result<trace::job::ModelShape>& a,
+                   const trace::base::Result<trace::job::ModelShape>& b) {
   if (a.has_value() != b.has_value()) return false;
   return a ? *a == *b : a.error().message == b.error().message;
 }
@@ -22,8 +22,9 @@ ModelLookup::ModelLookup(std::function<void()> on_change)
     : on_change_(std::move(on_change)),
       worker_([this](const std::set<std::string>& models, const auto&) { read(models); }) {}
 
-std::optional<trace::Result<trace::ModelShape>> ModelLookup::find(const std::string& model) {
-  if (auto preset = trace::find_planning_model(model)) return preset;
+std::optional<trace::base::Result<trace::job::ModelShape>> ModelLookup::find(
+    const std::string& model) {
+  if (auto preset = trace::job::find_planning_model(model)) return preset;
   const std::lock_guard lock(mutex_);
   const auto at = known_.find(model);
   if (at == known_.end() || Clock::now() - at->second.read_at > kFresh) {
@@ -42,7 +43,7 @@ std::uint64_t ModelLookup::version() const {
 void ModelLookup::read(const std::set<std::string>& models) {
   bool has_news = false;
   for (const std::string& model : models) {
-    auto shape = trace::find_planned_model(model);
+    auto shape = trace::job::find_planned_model(model);
     const std::lock_guard lock(mutex_);
     awaited_.erase(model);
     const auto at = known_.find(model);
@@ -53,4 +54,4 @@ void ModelLookup::read(const std::set<std::string>& models) {
   if (has_news && on_change_) on_change_();
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -15,7 +15,7 @@
 #include "trace/base/result.h"
 #include "trace/job/shape/model_shape.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 class ModelLookup {
  public:
@@ -23,7 +23,7 @@ class ModelLookup {
 
   // None: it is being read. An answer that is some seconds old is given, and asked for again: the
   // folder may have been put right meanwhile.
-  std::optional<trace::Result<trace::ModelShape>> find(const std::string& model);
+  std::optional<trace::base::Result<trace::job::ModelShape>> find(const std::string& model);
   // Grows whenever find() would say something else than before.
   std::uint64_t version() const;
   // Until all that was asked for has been read.
@@ -32,7 +32,7 @@ class ModelLookup {
  private:
   using Clock = std::chrono::steady_clock;
   struct Known {
-    trace::Result<trace::ModelShape> shape;
+    trace::base::Result<trace::job::ModelShape> shape;
     Clock::time_point read_at;
   };
 
@@ -47,4 +47,4 @@ class ModelLookup {
   LatestWorker<std::set<std::string>> worker_;  // last: stops first
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

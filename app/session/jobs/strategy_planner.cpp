@@ -12,24 +12,24 @@
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/plan/gpu_table.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
-using trace::ErrorKind;
-using trace::fail;
-using trace::Result;
-using trace::Settings;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::Result;
+using trace::job::Settings;
 
 namespace {
 
 constexpr std::int64_t kMostGpusPerNode = 1024, kMostNodes = 65536;
 
 bool runs_on_gpu(const Settings& settings, const Machine& machine) {
-  return settings.device == trace::DeviceChoice::kCuda ||
-         (settings.device == trace::DeviceChoice::kAuto && !machine.cuda.devices.empty());
+  return settings.device == trace::job::DeviceChoice::kCuda ||
+         (settings.device == trace::job::DeviceChoice::kAuto && !machine.cuda.devices.empty());
 }
 
-std::int64_t gpu_bytes(const CudaProbe& cuda) {
-  const auto least = std::ranges::min_element(cuda.devices, {}, &CudaDevice::memory_bytes);
+std::int64_t gpu_bytes(const launch::CudaProbe& cuda) {
+  const auto least = std::ranges::min_element(cuda.devices, {}, &launch::CudaDevice::memory_bytes);
   return least == cuda.devices.end() ? 0 : static_cast<std::int64_t>(least->memory_bytes);
 }
 
@@ -41,19 +41,20 @@ std::string device_name(const Settings& settings, const Machine& machine) {
   return machine.cuda.devices.empty() ? "" : machine.cuda.devices.front().name;
 }
 
-trace::StrategyPlan estimate(const Settings& next, const trace::ModelShape& shape, bool on_gpu,
-                             trace::Strategy strategy, std::int64_t usable_bytes) {
-  trace::StrategyPlan plan;
+trace::predict::StrategyPlan estimate(const Settings& next, const trace::job::ModelShape& shape,
+                                      bool on_gpu, trace::job::Strategy strategy,
+                                      std::int64_t usable_bytes) {
+  trace::predict::StrategyPlan plan;
   plan.strategy = strategy;
-  trace::PlannedJob job = job_on_this_machine(next, shape);
+  trace::predict::PlannedJob job = trace::predict::job_on_this_machine(next, shape);
   job.settings.sharding_strategy = strategy;
   job.on_gpu = on_gpu;
-  for (const auto& problem : trace::problems_of(job.settings)) {
+  for (const auto& problem : trace::job::problems_of(job.settings)) {
     plan.refused += (plan.refused.empty() ? "" : " ") + problem.message;
   }
   if (!plan.refused.empty()) return plan;
-  plan.memory = trace::predict_memory(job);
-  plan.traffic = trace::predict_traffic(job);
+  plan.memory = trace::predict::predict_memory(job);
+  plan.traffic = trace::predict::predict_traffic(job);
   plan.spare_bytes = usable_bytes > 0 ? usable_bytes - plan.memory.total() : 0;
   return plan;
 }
@@ -70,30 +71,32 @@ Result<std::int64_t> parse_count(std::string_view what, std::string_view text, s
   return count;
 }
 
-Result<trace::PlanRequest> request_for(const Settings& next, const ui::PlanTarget& target,
-                                       ModelLookup& models) {
-  trace::PlanRequest request;
+Result<trace::predict::PlanRequest> request_for(const Settings& next,
+                                                const ui::state::PlanTarget& target,
+                                                ModelLookup& models) {
+  trace::predict::PlanRequest request;
   request.settings = next;
   const auto shape = models.find(target.model.empty() ? next.model : target.model);
   if (!shape) return fail(ErrorKind::kMissing, "The model's folder is being read…");
   TRY_ASSIGN(request.shape, *shape);
-  TRY_ASSIGN(const auto gpu, trace::find_gpu(target.gpu));
+  TRY_ASSIGN(const auto gpu, trace::predict::find_gpu(target.gpu));
   request.memory_bytes = gpu.memory_bytes();
-  request.reserved_bytes = trace::kReservedBytes;
+  request.reserved_bytes = trace::predict::kReservedBytes;
   request.gpus_per_node = target.gpus_per_node;
   request.nodes = target.nodes;
   return request;
 }
 
-ui::PlanCard plan_card(const Settings& next, const ui::PlanTarget& target, ModelLookup& models) {
-  ui::PlanCard card;
+ui::state::PlanCard plan_card(const Settings& next, const ui::state::PlanTarget& target,
+                              ModelLookup& models) {
+  ui::state::PlanCard card;
   card.target = target;
-  auto plan = request_for(next, target, models).and_then(trace::plan_job);
+  auto plan = request_for(next, target, models).and_then(trace::predict::plan_job);
   if (!plan) {
     card.problem = plan.error().message;
     return card;
   }
-  card.remedies = trace::changes_that_would_fit(*plan);
+  card.remedies = trace::predict::changes_that_would_fit(*plan);
   card.plan = std::move(*plan);
   return card;
 }
@@ -109,7 +112,8 @@ std::int64_t usable_bytes_here(const Settings& settings, const Machine& machine)
   const auto devices = static_cast<std::int64_t>(machine.cuda.devices.size());
   if (devices == 0) return 0;
   const std::int64_t sharing = (ranks + devices - 1) / devices;  // ranks on the fullest device
-  return std::max<std::int64_t>(gpu_bytes(machine.cuda) / sharing - trace::kReservedBytes, 1);
+  return std::max<std::int64_t>(gpu_bytes(machine.cuda) / sharing - trace::predict::kReservedBytes,
+                                1);
 }
 
 StrategyPlanner::StrategyPlanner(Machine machine, std::function<void()> on_change)
@@ -128,7 +132,8 @@ void StrategyPlanner::forget_if_news() {
   planned_.reset();
 }
 
-std::shared_ptr<const ui::StrategyEstimates> StrategyPlanner::estimates(const Settings& next) {
+std::shared_ptr<const ui::state::StrategyEstimates> StrategyPlanner::estimates(
+    const Settings& next) {
   forget_if_news();
   if (estimated_ == next) return estimates_;
   estimated_ = next;
@@ -140,13 +145,13 @@ std::shared_ptr<const ui::StrategyEstimates> StrategyPlanner::estimates(const Se
     model_problem_ = found_shape->error().message;
     return nullptr;
   }
-  const trace::ModelShape& shape = **found_shape;
-  auto found = std::make_shared<ui::StrategyEstimates>();
+  const trace::job::ModelShape& shape = **found_shape;
+  auto found = std::make_shared<ui::state::StrategyEstimates>();
   found->usable_bytes = usable_bytes_here(next, machine_);
   found->device = device_name(next, machine_);
-  found->parameters = trace::trained_share(shape, next);
+  found->parameters = trace::job::trained_share(shape, next);
   const bool on_gpu = runs_on_gpu(next, machine_);
-  for (const auto& traits : trace::strategies()) {
+  for (const auto& traits : trace::job::strategies()) {
     found->strategies.push_back(
         estimate(next, shape, on_gpu, traits.strategy, found->usable_bytes));
   }
@@ -154,20 +159,20 @@ std::shared_ptr<const ui::StrategyEstimates> StrategyPlanner::estimates(const Se
   return estimates_;
 }
 
-void StrategyPlanner::complete(ui::KnobDraft& draft) {
+void StrategyPlanner::complete(ui::state::KnobDraft& draft) {
   draft.estimates = estimates(draft.next);
   if (!model_problem_.empty()) draft.problems.push_back({"model", model_problem_});
 }
 
-Result<void> StrategyPlanner::set_target(const ui::SetPlanTarget& change) {
-  ui::PlanTarget target = target_;
+Result<void> StrategyPlanner::set_target(const ui::state::SetPlanTarget& change) {
+  ui::state::PlanTarget target = target_;
   if (change.name == "model") {
     if (!looks_like_a_folder(change.text)) {
-      TRY(trace::find_planning_model(change.text).map([](const auto&) {}));
+      TRY(trace::job::find_planning_model(change.text).map([](const auto&) {}));
     }
     target.model = change.text;
   } else if (change.name == "gpu") {
-    TRY(trace::find_gpu(change.text).map([](const auto&) {}));
+    TRY(trace::predict::find_gpu(change.text).map([](const auto&) {}));
     target.gpu = change.text;
   } else if (change.name == "gpus_per_node") {
     TRY_ASSIGN(target.gpus_per_node,
@@ -181,14 +186,14 @@ Result<void> StrategyPlanner::set_target(const ui::SetPlanTarget& change) {
   return {};
 }
 
-std::shared_ptr<const ui::PlanCard> StrategyPlanner::card(const Settings& next) {
+std::shared_ptr<const ui::state::PlanCard> StrategyPlanner::card(const Settings& next) {
   if (!is_open_) return nullptr;
   forget_if_news();
   if (target_.model == next.model) target_.model.clear();  // and follow the settings again
   const Question question{next, target_};
   if (planned_ != question) {
     planned_ = question;
-    card_ = std::make_shared<const ui::PlanCard>(plan_card(next, target_, models_));
+    card_ = std::make_shared<const ui::state::PlanCard>(plan_card(next, target_, models_));
   }
   return card_;
 }
@@ -196,9 +201,9 @@ std::shared_ptr<const ui::PlanCard> StrategyPlanner::card(const Settings& next) 
 Machine this_machine() {
   const auto pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGE_SIZE);
   Machine machine;
-  machine.cuda = probe_cuda();
+  machine.cuda = launch::probe_cuda();
   if (pages > 0 && page_bytes > 0) machine.host_bytes = std::int64_t{pages} * page_bytes;
   return machine;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

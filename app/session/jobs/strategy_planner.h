@@ -16,11 +16,11 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // What a job could run on here.
 struct Machine {
-  CudaProbe cuda;
+  launch::CudaProbe cuda;
   std::int64_t host_bytes = 0;  // physical memory; 0: not known
 };
 
@@ -36,9 +36,9 @@ class StrategyPlanner {
   // model that cannot be used: its folder may have been put right meanwhile.
   bool has_news();
   // The same pointer for the same settings; null where their model cannot be used, or not yet.
-  std::shared_ptr<const ui::StrategyEstimates> estimates(const trace::Settings& next);
+  std::shared_ptr<const ui::state::StrategyEstimates> estimates(const trace::job::Settings& next);
   // Adds to a draft what its model says: the estimates, or why it cannot be used.
-  void complete(ui::KnobDraft& draft);
+  void complete(ui::state::KnobDraft& draft);
 
   // Until the folders that were asked for have been read. For whoever draws only once.
   void wait_for_models() { models_.wait_until_idle(); }
@@ -46,14 +46,14 @@ class StrategyPlanner {
   void open_card() { is_open_ = true; }
   void close_card() { is_open_ = false; }
   // Error kUsage: no such GPU or model, or not a number of machines; the target stays.
-  trace::Result<void> set_target(const ui::SetPlanTarget& change);
+  trace::base::Result<void> set_target(const ui::state::SetPlanTarget& change);
   // Null while the card is closed.
-  std::shared_ptr<const ui::PlanCard> card(const trace::Settings& next);
+  std::shared_ptr<const ui::state::PlanCard> card(const trace::job::Settings& next);
 
  private:
   struct Question {
-    trace::Settings settings;
-    ui::PlanTarget target;
+    trace::job::Settings settings;
+    ui::state::PlanTarget target;
     bool operator==(const Question&) const = default;
   };
 
@@ -62,16 +62,16 @@ class StrategyPlanner {
   const Machine machine_;
   ModelLookup models_;
   std::uint64_t seen_models_ = 0;
-  ui::PlanTarget target_;
+  ui::state::PlanTarget target_;
   bool is_open_ = false;
-  std::optional<trace::Settings> estimated_;
-  std::shared_ptr<const ui::StrategyEstimates> estimates_;
+  std::optional<trace::job::Settings> estimated_;
+  std::shared_ptr<const ui::state::StrategyEstimates> estimates_;
   std::string model_problem_;  // of what was estimated; "": none that is known
   std::optional<Question> planned_;
-  std::shared_ptr<const ui::PlanCard> card_;
+  std::shared_ptr<const ui::state::PlanCard> card_;
 };
 
 // Each rank's part of what its device has; 0: not known.
-std::int64_t usable_bytes_here(const trace::Settings& settings, const Machine& machine);
+std::int64_t usable_bytes_here(const trace::job::Settings& settings, const Machine& machine);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 using namespace std::chrono_literals;
-using ui::TrainerSetup;
+using ui::state::TrainerSetup;
 using State = TrainerSetup::State;
 
 namespace {
@@ -128,4 +128,4 @@ void TrainerStatus::work(const std::stop_token& stop) {
   }
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

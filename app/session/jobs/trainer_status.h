@@ -9,11 +9,11 @@
 
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // Lines `state=installing|ready|failed`, `message=…`, `fraction=0…1`; others are ignored. A text
 // without a known state counts as installing: it is only just being written.
-ui::TrainerSetup parse_trainer_status(std::string_view text);
+ui::state::TrainerSetup parse_trainer_status(std::string_view text);
 
 class TrainerStatus {
  public:
@@ -25,23 +25,23 @@ class TrainerStatus {
   TrainerStatus(const TrainerStatus&) = delete;
   TrainerStatus& operator=(const TrainerStatus&) = delete;
 
-  ui::TrainerSetup state() const;
+  ui::state::TrainerSetup state() const;
   // Asks the script to try again, by touching "<file>.retry".
   void retry();
 
  private:
   void work(const std::stop_token& stop);
-  ui::TrainerSetup look() const;
-  ui::TrainerSetup look_or_say_why_not() const;
+  ui::state::TrainerSetup look() const;
+  ui::state::TrainerSetup look_or_say_why_not() const;
 
   const std::filesystem::path file_;
   const std::function<bool()> program_found_;
   const std::function<void()> on_change_;
 
   mutable std::mutex mutex_;  // guards the state
-  ui::TrainerSetup state_;
+  ui::state::TrainerSetup state_;
 
   std::jthread thread_;  // last: stops first
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -8,9 +8,9 @@
 #include "app/session/runs/run_banners.h"
 #include "trace/analysis/run/comparison.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
-using trace::RunStatus;
+using trace::model::RunStatus;
 
 namespace {
 
@@ -25,14 +25,15 @@ bool is_measured(const LibraryRun& record) {
 }
 
 // One job on one machine: else any difference means nothing.
-std::vector<trace::OtherJob> why_other_job(const LibraryRun& a, const LibraryRun& b) {
-  return trace::why_other_job(noise_run(a).job, noise_run(b).job);
+std::vector<trace::analysis::OtherJob> why_other_job(const LibraryRun& a, const LibraryRun& b) {
+  return trace::analysis::why_other_job(noise_run(a).job, noise_run(b).job);
 }
 bool same_job(const LibraryRun& a, const LibraryRun& b) { return why_other_job(a, b).empty(); }
 
 // Of the job of `about`, from all runs that were recorded here.
-trace::NoiseModel noise_model(const std::vector<LibraryRun>& records, const LibraryRun& about) {
-  std::vector<trace::NoiseRun> runs;
+trace::analysis::NoiseModel noise_model(const std::vector<LibraryRun>& records,
+                                        const LibraryRun& about) {
+  std::vector<trace::analysis::NoiseRun> runs;
   for (const auto& record : records) {
     if (!record.is_bundled || &record == &about) runs.push_back(noise_run(record));
   }
@@ -54,11 +55,11 @@ std::vector<std::string> ordinals_by_age(const std::vector<LibraryRun>& oldest_f
   return ordinals;
 }
 
-void compare_speed(ui::LedgerRow& row, const LibraryRun& record, const LibraryRun& baseline,
-                   const trace::NoiseModel& model) {
+void compare_speed(ui::state::LedgerRow& row, const LibraryRun& record, const LibraryRun& baseline,
+                   const trace::analysis::NoiseModel& model) {
   if (!is_measured(record) || !is_measured(baseline) || !same_job(record, baseline)) return;
   const auto &own = record.summary, &other = baseline.summary;
-  row.by_throughput = !trace::has_same_work(record.info, baseline.info);
+  row.by_throughput = !trace::analysis::has_same_work(record.info, baseline.info);
   double own_factor = 1, other_factor = 1;
   if (row.by_throughput) {
     if (!(other.tokens_per_s > 0) || !(own.tokens_per_s > 0)) return;
@@ -70,8 +71,8 @@ void compare_speed(ui::LedgerRow& row, const LibraryRun& record, const LibraryRu
     row.relative_to_baseline = own.step_ns.mean / other.step_ns.mean - 1;
   }
   const auto record_run = noise_run(record), baseline_run = noise_run(baseline);
-  const auto judgement =
-      model.judge(trace::kStepTime, {&baseline_run, other_factor}, {&record_run, own_factor});
+  const auto judgement = model.judge(trace::analysis::kStepTime, {&baseline_run, other_factor},
+                                     {&record_run, own_factor});
   if (judgement) row.beyond_noise = judgement->beyond_noise();
 }
 
@@ -91,7 +92,7 @@ std::int64_t last_common_step(const std::vector<LibraryRun>& records, const Libr
 }
 
 // At `step`, or at the run's own last step where that is not reached or not comparable.
-void fill_loss(ui::LedgerRow& row, const LibraryRun& record, std::int64_t step) {
+void fill_loss(ui::state::LedgerRow& row, const LibraryRun& record, std::int64_t step) {
   if (!has_valid_loss(record)) return;
   // A step that this run lacks: the one before it.
   const auto after = std::ranges::upper_bound(record.losses, step, {}, &LibraryRun::Loss::step);
@@ -102,8 +103,8 @@ void fill_loss(ui::LedgerRow& row, const LibraryRun& record, std::int64_t step) 
   row.common_step = loss.step;
 }
 
-ui::LedgerRow row_from(const LibraryRun& record, const std::string& ordinal) {
-  ui::LedgerRow row;
+ui::state::LedgerRow row_from(const LibraryRun& record, const std::string& ordinal) {
+  ui::state::LedgerRow row;
   row.name = record.info.name;
   row.folder = record.info.folder;
   row.ordinal = ordinal;
@@ -124,7 +125,8 @@ ui::LedgerRow row_from(const LibraryRun& record, const std::string& ordinal) {
 
 }  // namespace
 
-ui::Ledger build_ledger(const std::vector<LibraryRun>& records, const LedgerQuestion& question) {
+ui::state::Ledger build_ledger(const std::vector<LibraryRun>& records,
+                               const LedgerQuestion& question) {
   std::vector<LibraryRun> sorted = records;
   std::stable_sort(sorted.begin(), sorted.end(), is_older);
   const auto ordinals = ordinals_by_age(sorted);
@@ -136,24 +138,26 @@ ui::Ledger build_ledger(const std::vector<LibraryRun>& records, const LedgerQues
 
   if (sorted.empty()) return {};
   const auto model = noise_model(sorted, base != nullptr ? *base : sorted.back());
-  ui::Ledger ledger;
+  ui::state::Ledger ledger;
   ledger.spread_note = model.note();
   for (auto i = sorted.size(); i-- > 0;) {
     const auto& record = sorted[i];
     auto row = row_from(record, ordinals[i]);
     row.is_baseline = &record == base;
     row.is_shown = record.info.folder == question.shown_folder;
-    if (base != nullptr) row.not_compared = trace::other_job_label(why_other_job(record, *base));
+    if (base != nullptr)
+      row.not_compared = trace::analysis::other_job_label(why_other_job(record, *base));
     if (base != nullptr && !row.is_baseline && row.not_compared.empty()) {
       compare_speed(row, record, *base, model);
-      row.scaling = trace::scaling_between(record.info, record.summary, base->info, base->summary);
+      row.scaling =
+          trace::analysis::scaling_between(record.info, record.summary, base->info, base->summary);
     }
     fill_loss(row, record, base != nullptr && same_job(record, *base) ? common : INT64_MAX);
     ledger.rows.push_back(std::move(row));
   }
   std::stable_partition(ledger.rows.begin(), ledger.rows.end(),
-                        [](const ui::LedgerRow& row) { return !row.is_bundled; });
+                        [](const ui::state::LedgerRow& row) { return !row.is_bundled; });
   return ledger;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

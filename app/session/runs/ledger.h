@@ -9,7 +9,7 @@
 #include "app/session/runs/library_run.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 struct LedgerQuestion {
   std::string baseline_folder;  // "": no baseline
@@ -17,6 +17,7 @@ struct LedgerQuestion {
 };
 
 // `records` in any order; the rows are newest first, bundled runs last.
-ui::Ledger build_ledger(const std::vector<LibraryRun>& records, const LedgerQuestion& question);
+ui::state::Ledger build_ledger(const std::vector<LibraryRun>& records,
+                               const LedgerQuestion& question);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -8,21 +8,21 @@
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/store/read/run_reader.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace fs = std::filesystem;
 
-trace::NoiseRun noise_run(const LibraryRun& record) {
+trace::analysis::NoiseRun noise_run(const LibraryRun& record) {
   return {{&record.info, record.hosts, record.devices}, &record.noise};
 }
 
-LibraryRun record_from_figures(const trace::RunFigures& figures) {
+LibraryRun record_from_figures(const trace::analysis::RunFigures& figures) {
   LibraryRun record;
   record.info = figures.info;
   record.summary = figures.summary;
   record.pulse = pulse_of(figures);
-  record.noise = trace::noise_of(figures);
-  auto machine = trace::machine_of(figures.ranks);
+  record.noise = trace::analysis::noise_of(figures);
+  auto machine = trace::analysis::machine_of(figures.ranks);
   record.hosts = std::move(machine.hosts);
   record.devices = std::move(machine.devices);
   for (const auto& rank : figures.ranks) {
@@ -37,16 +37,17 @@ LibraryRun record_from_figures(const trace::RunFigures& figures) {
   return record;
 }
 
-trace::Result<LibraryRun> read_library_run(const fs::path& run) {
-  TRY_ASSIGN(const auto reader, trace::RunReader::open(run));
+trace::base::Result<LibraryRun> read_library_run(const fs::path& run) {
+  TRY_ASSIGN(const auto reader, trace::store::RunReader::open(run));
   TRY_ASSIGN(auto info, reader->info());
   info.folder = run.string();
-  trace::RunAnalysis analysis(info);
-  TRY_ASSIGN(auto problems, trace::read_everything(
-                                *reader, [&](const trace::Batch& batch) { analysis.add(batch); }));
-  analysis.set_info(
-      trace::without_unreadable(std::move(info), std::move(problems), reader->readable_ranks()));
+  trace::analysis::RunAnalysis analysis(info);
+  TRY_ASSIGN(auto problems,
+             trace::store::read_everything(
+                 *reader, [&](const trace::model::Batch& batch) { analysis.add(batch); }));
+  analysis.set_info(trace::store::without_unreadable(std::move(info), std::move(problems),
+                                                     reader->readable_ranks()));
   return record_from_figures(analysis.figures());
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

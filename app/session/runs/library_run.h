@@ -12,14 +12,14 @@
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 struct LibraryRun {
-  trace::RunInfo info;
-  trace::RunSummary summary;
-  double peak_memory_bytes = 0;  // of tensors, of the rank that needs most
-  trace::RunNoise noise;         // what tells noise from a difference
-  std::string hosts, devices;    // that recorded it; "": not known
+  trace::model::RunInfo info;
+  trace::analysis::RunSummary summary;
+  double peak_memory_bytes = 0;     // of tensors, of the rank that needs most
+  trace::analysis::RunNoise noise;  // what tells noise from a difference
+  std::string hosts, devices;       // that recorded it; "": not known
   // Of complete steps, in order; NaN where it is not known.
   struct Loss {
     std::int64_t step = 0;
@@ -32,10 +32,10 @@ struct LibraryRun {
 };
 
 // As the noise model takes it; refers to the record.
-trace::NoiseRun noise_run(const LibraryRun& record);
+trace::analysis::NoiseRun noise_run(const LibraryRun& record);
 
-LibraryRun record_from_figures(const trace::RunFigures& figures);
+LibraryRun record_from_figures(const trace::analysis::RunFigures& figures);
 // Reads the whole run: slow.
-trace::Result<LibraryRun> read_library_run(const std::filesystem::path& run);
+trace::base::Result<LibraryRun> read_library_run(const std::filesystem::path& run);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -6,7 +6,7 @@
 
 #include "trace/store/run/kept_values.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace {
 
@@ -35,10 +35,10 @@ void each_value_of_info(Cache& cache, Info& info) {
     text(place);
   });
   cache.list(unreadable, text);
-  for (const trace::Knob& knob : trace::knobs()) {
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
     std::visit(
         [&](auto member) {
-          if constexpr (std::is_same_v<decltype(member), trace::ChoiceMember>) {
+          if constexpr (std::is_same_v<decltype(member), trace::job::ChoiceMember>) {
             int place = member.get(settings);
             value(place);
             if constexpr (!std::is_const_v<std::remove_reference_t<decltype(settings)>>) {
@@ -82,21 +82,21 @@ void each_cached_value(Cache& cache, Record& record) {
 }  // namespace
 
 std::optional<LibraryRun> kept_record(const std::filesystem::path& run,
-                                      const trace::RunStamp& stamp) {
-  const auto bytes = trace::read_kept(run, kRecordCacheFile, stamp);
+                                      const trace::store::RunStamp& stamp) {
+  const auto bytes = trace::store::read_kept(run, kRecordCacheFile, stamp);
   if (!bytes) return std::nullopt;
   LibraryRun record;
-  trace::KeptReader reader(*bytes);
+  trace::store::KeptReader reader(*bytes);
   each_cached_value(reader, record);
   if (!reader.has_all()) return std::nullopt;
   record.info.folder = run.string();
   return record;
 }
 
-void keep_record(const LibraryRun& record, const trace::RunStamp& stamp) {
-  trace::KeptWriter writer;
+void keep_record(const LibraryRun& record, const trace::store::RunStamp& stamp) {
+  trace::store::KeptWriter writer;
   each_cached_value(writer, record);
-  trace::keep(record.info.folder, kRecordCacheFile, stamp, writer.bytes());
+  trace::store::keep(record.info.folder, kRecordCacheFile, stamp, writer.bytes());
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -8,13 +8,13 @@
 #include "app/session/runs/library_run.h"
 #include "trace/store/run/kept_file.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 inline constexpr std::string_view kRecordCacheFile = "ledger.cache";
 
 // As trace::read_kept() and trace::keep().
 std::optional<LibraryRun> kept_record(const std::filesystem::path& run,
-                                      const trace::RunStamp& stamp);
-void keep_record(const LibraryRun& record, const trace::RunStamp& stamp);
+                                      const trace::store::RunStamp& stamp);
+void keep_record(const LibraryRun& record, const trace::store::RunStamp& stamp);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

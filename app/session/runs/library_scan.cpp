@@ -9,10 +9,10 @@
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace fs = std::filesystem;
-using trace::RunStatus;
+using trace::model::RunStatus;
 
 namespace {
 
@@ -20,12 +20,12 @@ namespace {
 constexpr int kLooksAfterChange = 4;
 
 // A damaged file may say what no memory suffices for; the other runs are still to be shown.
-trace::Result<LibraryRun> read_safely(const std::string& run) {
+trace::base::Result<LibraryRun> read_safely(const std::string& run) {
   try {
     return read_library_run(run);
   } catch (const std::exception& error) {
-    return trace::fail(trace::ErrorKind::kDamaged,
-                       "The run " + run + " cannot be read: " + error.what());
+    return trace::base::fail(trace::base::ErrorKind::kDamaged,
+                             "The run " + run + " cannot be read: " + error.what());
   }
 }
 
@@ -50,7 +50,7 @@ bool LibraryScan::scan(const std::stop_token& stop, const std::function<void()>&
   bool changed = scan_folder(folders_.runs_dir, false, stop);
   if (!folders_.bundled_dir.empty()) changed |= scan_folder(folders_.bundled_dir, true, stop);
   if (stop.stop_requested()) return false;
-  if (!loaded_) trace::drop_kept_of_gone_runs(folders_.runs_dir);
+  if (!loaded_) trace::store::drop_kept_of_gone_runs(folders_.runs_dir);
   const auto is_gone = [this](const auto& entry) { return !seen_.contains(entry.first); };
   const auto gone = std::erase_if(entries_, is_gone);
   std::erase_if(failures_, is_gone);
@@ -63,7 +63,7 @@ bool LibraryScan::scan(const std::stop_token& stop, const std::function<void()>&
 bool LibraryScan::scan_folder(const fs::path& folder, bool bundled, const std::stop_token& stop) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return false;
-  const auto paths = trace::run_paths(folder);
+  const auto paths = trace::store::run_paths(folder);
   if (!paths) problems_.push_back(paths.error().message);
   bool changed = false;
   for (const auto& run : paths.value_or(std::vector<fs::path>{})) {
@@ -75,18 +75,18 @@ bool LibraryScan::scan_folder(const fs::path& folder, bool bundled, const std::s
 }
 
 // Of a run that says it is running. Its files are read only once they are left alone.
-bool LibraryScan::lives(const std::string& folder, const trace::RunStamp& stamp) const {
+bool LibraryScan::lives(const std::string& folder, const trace::store::RunStamp& stamp) const {
   if (folder == known_().own_job) return true;
-  if (trace::was_just_written(stamp)) return true;
+  if (trace::store::was_just_written(stamp)) return true;
   const auto known = entries_.find(folder);
   if (known == entries_.end() || known->second.stamp != stamp) return false;
-  return !is_abandoned(known->second.record.pulse, trace::wall_clock_ns());
+  return !is_abandoned(known->second.record.pulse, trace::base::wall_clock_ns());
 }
 
 // What has not changed since the last look is not opened; what is to be read goes to `unread_`.
 bool LibraryScan::look_at(const fs::path& run, bool bundled) {
   const std::string folder = run.string();
-  const auto stamp = trace::run_stamp(run);
+  const auto stamp = trace::store::run_stamp(run);
   const auto known = entries_.find(folder);
   const bool is_same = known != entries_.end() && known->second.stamp == stamp;
   if (const auto failed = failures_.find(folder);
@@ -103,7 +103,7 @@ bool LibraryScan::look_at(const fs::path& run, bool bundled) {
     unread.info.status = status;
   } else if (!kept) {
     ++infos_read_;
-    auto info = trace::read_run_info(run);
+    auto info = trace::store::read_run_info(run);
     if (!info) {
       failures_[folder] = {stamp, info.error().message};
       problems_.push_back(info.error().message);
@@ -157,17 +157,17 @@ bool LibraryScan::await(const Unread& run) {
   return true;
 }
 
-trace::Result<LibraryRun> LibraryScan::record_of(const Unread& run) {
-  std::shared_ptr<const ui::RunView> figures = known_().figures;
+trace::base::Result<LibraryRun> LibraryScan::record_of(const Unread& run) {
+  std::shared_ptr<const ui::state::RunView> figures = known_().figures;
   if (figures && figures->figures.info.folder != run.info.folder) figures = nullptr;
   if (!figures) ++records_read_;
-  auto record = figures ? trace::Result<LibraryRun>(record_from_figures(figures->figures))
+  auto record = figures ? trace::base::Result<LibraryRun>(record_from_figures(figures->figures))
                         : read_safely(run.info.folder);
   // Those of the figures are of when the run was opened.
   if (record) take_words(record->info, run.info);
   // Of a run that is being written, what was read may be newer than the stamp.
-  const bool is_quiet =
-      !trace::was_just_written(run.stamp) && trace::run_stamp(run.info.folder) == run.stamp;
+  const bool is_quiet = !trace::store::was_just_written(run.stamp) &&
+                        trace::store::run_stamp(run.info.folder) == run.stamp;
   if (record && is_quiet) keep_record(*record, run.stamp);
   return record;
 }
@@ -177,15 +177,15 @@ bool LibraryScan::take_in(Unread run, LibraryRun record) {
   const bool says_running = run.info.status == RunStatus::kRunning;
   record.is_bundled = run.is_bundled;
   const bool abandoned = says_running && !lives(folder, run.stamp) &&
-                         is_abandoned(record.pulse, trace::wall_clock_ns());
+                         is_abandoned(record.pulse, trace::base::wall_clock_ns());
   if (abandoned) mark_as_cut_off(record.info);
   has_running_ = has_running_ || (says_running && !abandoned);
   entries_[folder] = {run.stamp, run.info.status, std::move(record), false};
   return true;
 }
 
-std::vector<const trace::RunInfo*> LibraryScan::own_runs() const {
-  std::vector<const trace::RunInfo*> runs;
+std::vector<const trace::model::RunInfo*> LibraryScan::own_runs() const {
+  std::vector<const trace::model::RunInfo*> runs;
   for (const auto& [folder, entry] : entries_) {
     if (!entry.record.is_bundled) runs.push_back(&entry.record.info);
   }
@@ -195,7 +195,7 @@ std::vector<const trace::RunInfo*> LibraryScan::own_runs() const {
   return runs;
 }
 
-bool LibraryScan::take_live(const ui::RunView& live) {
+bool LibraryScan::take_live(const ui::state::RunView& live) {
   const auto entry = entries_.find(live.figures.info.folder);
   if (entry == entries_.end()) return false;
   if (entry->second.status_on_disk != RunStatus::kRunning) return false;
@@ -206,4 +206,4 @@ bool LibraryScan::take_live(const ui::RunView& live) {
   return true;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -18,7 +18,7 @@
 #include "trace/store/run/kept_file.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 struct LibraryFolders {
   std::filesystem::path runs_dir;
@@ -32,11 +32,11 @@ class LibraryScan {
   struct Known {
     std::string own_job;  // surely lives; "": none
     std::string awaited;  // its figures are being read by somebody else; "": none
-    std::shared_ptr<const ui::RunView> figures;  // of a run that has ended
+    std::shared_ptr<const ui::state::RunView> figures;  // of a run that has ended
   };
   struct Entry {
-    trace::RunStamp stamp;
-    trace::RunStatus status_on_disk = trace::RunStatus::kRunning;
+    trace::store::RunStamp stamp;
+    trace::model::RunStatus status_on_disk = trace::model::RunStatus::kRunning;
     LibraryRun record;
     bool is_awaited = false;  // `record` is what its run file says
   };
@@ -51,11 +51,11 @@ class LibraryScan {
   bool scan(const std::stop_token& stop, const std::function<void()>& has_looked,
             const std::function<void()>& has_read);
   // Of a run that is being recorded; true: it is one of ours.
-  bool take_live(const ui::RunView& live);
+  bool take_live(const ui::state::RunView& live);
 
   std::map<std::string, Entry>& entries() { return entries_; }  // by folder
   // Of those with a place in the library's numbering, read or not.
-  std::vector<const trace::RunInfo*> own_runs() const;
+  std::vector<const trace::model::RunInfo*> own_runs() const;
   bool has_unread() const { return !unread_.empty(); }
   // Every run was looked at once.
   bool loaded() const { return loaded_; }
@@ -66,21 +66,21 @@ class LibraryScan {
 
  private:
   struct Unread {
-    trace::RunInfo info;
-    trace::RunStamp stamp;
+    trace::model::RunInfo info;
+    trace::store::RunStamp stamp;
     bool is_bundled = false;
   };
   struct Failure {
-    trace::RunStamp stamp;
+    trace::store::RunStamp stamp;
     std::string message;
   };
 
   bool scan_folder(const std::filesystem::path& folder, bool bundled, const std::stop_token& stop);
   bool look_at(const std::filesystem::path& run, bool bundled);
-  bool lives(const std::string& folder, const trace::RunStamp& stamp) const;
+  bool lives(const std::string& folder, const trace::store::RunStamp& stamp) const;
   bool read_all(const std::stop_token& stop, const std::function<void()>& has_read);
   bool await(const Unread& run);
-  trace::Result<LibraryRun> record_of(const Unread& run);
+  trace::base::Result<LibraryRun> record_of(const Unread& run);
   bool take_in(Unread run, LibraryRun record);
 
   const LibraryFolders folders_;
@@ -97,4 +97,4 @@ class LibraryScan {
   std::uint64_t infos_read_ = 0, records_read_ = 0;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

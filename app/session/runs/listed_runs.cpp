@@ -8,7 +8,7 @@
 #include "app/session/runs/run_numbers.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace fs = std::filesystem;
 
@@ -16,14 +16,14 @@ ListedRuns listed_examples(const fs::path& folder) {
   ListedRuns list;
   std::error_code error;
   if (!fs::is_directory(folder, error)) return list;
-  const auto paths = trace::run_paths(folder);
+  const auto paths = trace::store::run_paths(folder);
   if (!paths) list.problems.push_back(paths.error().message);
   for (const auto& run : paths.value_or(std::vector<fs::path>{})) {
-    if (auto kept = kept_record(run, trace::run_stamp(run))) {
+    if (auto kept = kept_record(run, trace::store::run_stamp(run))) {
       list.runs.push_back({std::move(*kept), true});
       continue;
     }
-    auto info = trace::read_run_info(run);
+    auto info = trace::store::read_run_info(run);
     if (info) {
       list.runs.emplace_back().record.info = std::move(*info);
     } else {
@@ -40,7 +40,7 @@ ListedRuns listed_examples(const fs::path& folder) {
 ListedRuns listed_runs(const fs::path& runs_dir) {
   ListedRuns list = listed_examples(runs_dir);
   RunNumbering numbering(runs_dir);
-  std::vector<const trace::RunInfo*> infos;
+  std::vector<const trace::model::RunInfo*> infos;
   for (const auto& run : list.runs) infos.push_back(&run.record.info);
   if (auto problem = numbering.number(std::move(infos)); !problem.empty()) {
     list.problems.push_back(std::move(problem));
@@ -50,15 +50,15 @@ ListedRuns listed_runs(const fs::path& runs_dir) {
   return list;
 }
 
-trace::Result<LibraryRun> with_figures(ListedRun run) {
+trace::base::Result<LibraryRun> with_figures(ListedRun run) {
   if (run.has_figures) return std::move(run.record);
   const fs::path folder = run.record.info.folder;
-  const auto stamp = trace::run_stamp(folder);
+  const auto stamp = trace::store::run_stamp(folder);
   TRY_ASSIGN(auto record, read_library_run(folder));
-  if (!trace::was_just_written(stamp) && trace::run_stamp(folder) == stamp)
+  if (!trace::store::was_just_written(stamp) && trace::store::run_stamp(folder) == stamp)
     keep_record(record, stamp);
   record.number = run.record.number;
   return record;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -10,7 +10,7 @@
 
 #include "app/session/runs/library_run.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 struct ListedRun {
   LibraryRun record;         // with its number
@@ -26,6 +26,6 @@ ListedRuns listed_runs(const std::filesystem::path& runs_dir);
 ListedRuns listed_examples(const std::filesystem::path& folder);
 
 // Reads a run's figures unless they were kept, and keeps them.
-trace::Result<LibraryRun> with_figures(ListedRun run);
+trace::base::Result<LibraryRun> with_figures(ListedRun run);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

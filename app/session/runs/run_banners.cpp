@@ -9,12 +9,12 @@
 #include "trace/job/schedule.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace {
 
 // A rank has not moved on for longer than its steps explain.
-bool stands_still(const trace::RunFigures& figures, std::int64_t now_ns) {
+bool stands_still(const trace::analysis::RunFigures& figures, std::int64_t now_ns) {
   const std::chrono::seconds patience(figures.info.settings.collective_timeout_s);
   for (std::size_t i = 0; i < figures.ranks.size(); ++i) {
     const auto& beat = figures.ranks[i].heartbeat;
@@ -23,15 +23,15 @@ bool stands_still(const trace::RunFigures& figures, std::int64_t now_ns) {
       return i < step.ranks.size() && step.ranks[i].step_ns > 0;
     });
     const auto limit =
-        hang_limit(figures.summary.step_ns.median, has_stepped, beat.phase, patience);
+        launch::hang_limit(figures.summary.step_ns.median, has_stepped, beat.phase, patience);
     if (now_ns - beat.progress_ns > limit.count()) return true;
   }
   return false;
 }
 
 // In a run that came to its end nobody waits any more: what still does was not recorded whole.
-std::size_t collectives_without_end(const trace::RunFigures& figures) {
-  if (figures.info.status != trace::RunStatus::kDone) return 0;
+std::size_t collectives_without_end(const trace::analysis::RunFigures& figures) {
+  if (figures.info.status != trace::model::RunStatus::kDone) return 0;
   std::size_t count = 0;
   for (const auto& rank : figures.ranks) count += rank.pending.size();
   return count;
@@ -39,12 +39,12 @@ std::size_t collectives_without_end(const trace::RunFigures& figures) {
 
 }  // namespace
 
-bool is_simulated(const trace::RunInfo& info) {
+bool is_simulated(const trace::model::RunInfo& info) {
   return info.simulated_link || info.communication_off || info.settings.inject != "off" ||
          !info.settings.overlap_comm;
 }
 
-std::vector<std::string> banners_of(const trace::RunFigures& figures) {
+std::vector<std::string> banners_of(const trace::analysis::RunFigures& figures) {
   const auto& info = figures.info;
   std::vector<std::string> banners;
   for (const std::string& problem : info.unreadable)
@@ -68,7 +68,7 @@ std::vector<std::string> banners_of(const trace::RunFigures& figures) {
     banners.emplace_back("CPU run: shows how it works, not how fast a GPU is");
   }
   if (info.simulated_link) {
-    banners.push_back("Simulated link of " + trace::link_text(info.settings.simulate_link) +
+    banners.push_back("Simulated link of " + trace::job::link_text(info.settings.simulate_link) +
                       ": communication takes as long as it would there");
   }
   if (info.shared_gpu) banners.emplace_back("Shared GPU: timings not representative");
@@ -85,28 +85,29 @@ std::vector<std::string> banners_of(const trace::RunFigures& figures) {
   return banners;
 }
 
-std::vector<trace::LogLine> rank_log_lines(const std::filesystem::path& run_folder, int rank,
-                                           std::size_t lines, std::int64_t time_ns) {
-  std::vector<trace::LogLine> result;
-  for (auto& text : log_tail(trace::rank_log(run_folder, rank), lines)) {
+std::vector<trace::model::LogLine> rank_log_lines(const std::filesystem::path& run_folder, int rank,
+                                                  std::size_t lines, std::int64_t time_ns) {
+  std::vector<trace::model::LogLine> result;
+  for (auto& text : launch::log_tail(trace::store::rank_log(run_folder, rank), lines)) {
     if (text.empty()) continue;
     const bool is_error = text.starts_with("error:");
-    result.push_back(
-        {.rank = rank,
-         .time_ns = time_ns,
-         .level = is_error ? trace::LogLine::Level::kError : trace::LogLine::Level::kInfo,
-         .text = std::move(text)});
+    result.push_back({.rank = rank,
+                      .time_ns = time_ns,
+                      .level = is_error ? trace::model::LogLine::Level::kError
+                                        : trace::model::LogLine::Level::kInfo,
+                      .text = std::move(text)});
   }
   return result;
 }
 
-trace::HangDiagnosis diagnosis_of(const trace::RunFigures& figures,
-                                  const trace::StringTable& strings, std::int64_t now_ns) {
-  const bool failed = figures.info.status == trace::RunStatus::kFailed;
+trace::analysis::HangDiagnosis diagnosis_of(const trace::analysis::RunFigures& figures,
+                                            const trace::model::StringTable& strings,
+                                            std::int64_t now_ns) {
+  const bool failed = figures.info.status == trace::model::RunStatus::kFailed;
   const bool stands =
-      figures.info.status == trace::RunStatus::kRunning && stands_still(figures, now_ns);
+      figures.info.status == trace::model::RunStatus::kRunning && stands_still(figures, now_ns);
   if (!failed && !stands) return {};
-  return trace::diagnose_hang(figures, strings, failed ? 0 : now_ns);
+  return trace::analysis::diagnose_hang(figures, strings, failed ? 0 : now_ns);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

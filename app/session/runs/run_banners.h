@@ -11,22 +11,23 @@
 #include "trace/model/run_info.h"
 #include "trace/model/strings.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // Whether the job was made unlike a real one: a simulated link, injected faults, communication that
 // is kept from overlapping or left out.
-bool is_simulated(const trace::RunInfo& info);
+bool is_simulated(const trace::model::RunInfo& info);
 
 // "CPU run: shows how it works, not how fast a GPU is", simulated link, shared GPU, …
-std::vector<std::string> banners_of(const trace::RunFigures& figures);
+std::vector<std::string> banners_of(const trace::analysis::RunFigures& figures);
 
 // The last `lines` lines of rank_N.log, stamped with `time_ns`; empty when there is none.
-std::vector<trace::LogLine> rank_log_lines(const std::filesystem::path& run_folder, int rank,
-                                           std::size_t lines, std::int64_t time_ns);
+std::vector<trace::model::LogLine> rank_log_lines(const std::filesystem::path& run_folder, int rank,
+                                                  std::size_t lines, std::int64_t time_ns);
 
 // Which rank keeps the others waiting: of a failed run, or of a live one that has stood still for a
 // while. The cause is kNone when nothing stands out.
-trace::HangDiagnosis diagnosis_of(const trace::RunFigures& figures,
-                                  const trace::StringTable& strings, std::int64_t now_ns);
+trace::analysis::HangDiagnosis diagnosis_of(const trace::analysis::RunFigures& figures,
+                                            const trace::model::StringTable& strings,
+                                            std::int64_t now_ns);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -9,7 +9,7 @@
 #include "trace/store/run/library_file.h"
 #include "trace/store/sqlite/stop_reading.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
@@ -67,14 +67,15 @@ void RunLibrary::add_task(Task task) {
   ask([&] { tasks_.push_back(std::move(task)); });
 }
 
-void RunLibrary::change_words(const ui::EditRuns& change) {
-  add_task([this, change]() -> trace::Result<void> {
+void RunLibrary::change_words(const ui::state::EditRuns& change) {
+  add_task([this, change]() -> trace::base::Result<void> {
     for (const auto& folder : change.folders) {
       if (fs::path(folder).parent_path() != folders_.runs_dir) {
-        return trace::fail(trace::ErrorKind::kUsage, kStaysAsItIs);
+        return trace::base::fail(trace::base::ErrorKind::kUsage, kStaysAsItIs);
       }
-      TRY(app::change_words(folders_.runs_dir, folder,
-                            {.name = change.name, .note = change.note, .tags = change.tags}));
+      TRY(app::session::change_words(
+          folders_.runs_dir, folder,
+          {.name = change.name, .note = change.note, .tags = change.tags}));
     }
     return {};
   });
@@ -84,12 +85,12 @@ void RunLibrary::remove(const std::vector<std::string>& folders) {
   add_task([this, folders] { return remove_now(folders); });
 }
 
-trace::Result<void> RunLibrary::remove_now(const std::vector<std::string>& folders) {
+trace::base::Result<void> RunLibrary::remove_now(const std::vector<std::string>& folders) {
   {
     const std::lock_guard lock(mutex_);
     if (!own_job_.empty() && std::ranges::find(folders, own_job_) != folders.end()) {
-      return trace::fail(trace::ErrorKind::kUsage,
-                         "The run is being recorded: stop it before deleting it.");
+      return trace::base::fail(trace::base::ErrorKind::kUsage,
+                               "The run is being recorded: stop it before deleting it.");
     }
   }
   return trash_->take({folders.begin(), folders.end()});
@@ -123,14 +124,14 @@ void RunLibrary::set_awaited(const std::string& folder) {
   ask([&] { refresh_wanted_ |= std::exchange(awaited_, folder) != folder; });
 }
 
-void RunLibrary::set_figures(std::shared_ptr<const ui::RunView> view) {
+void RunLibrary::set_figures(std::shared_ptr<const ui::state::RunView> view) {
   ask([&] {
     figures_ = std::move(view);
     refresh_wanted_ = true;
   });
 }
 
-void RunLibrary::set_live(std::shared_ptr<const ui::RunView> view) {
+void RunLibrary::set_live(std::shared_ptr<const ui::state::RunView> view) {
   // Taken at the next look: rows need not move faster than they can be read.
   const std::lock_guard lock(mutex_);
   live_ = std::move(view);
@@ -143,7 +144,7 @@ LibraryState RunLibrary::state() const {
 
 void RunLibrary::work(const std::stop_token& stop) {
   trash_.emplace(folders_.runs_dir);
-  const trace::StopReading closing([&stop] { return stop.stop_requested(); });
+  const trace::store::StopReading closing([&stop] { return stop.stop_requested(); });
   while (!stop.stop_requested()) {
     bool wants_scan = false, changed = false;
     {
@@ -197,7 +198,7 @@ bool RunLibrary::keep_pinned() {
   }
   if (!to_pin) {
     if (std::exchange(asked_pinned_, true)) return false;
-    const auto kept = trace::pinned_baseline(folders_.runs_dir);
+    const auto kept = trace::store::pinned_baseline(folders_.runs_dir);
     if (!kept || kept->empty()) return false;
     std::error_code error;
     const bool is_own = fs::exists(folders_.runs_dir / *kept, error);
@@ -206,7 +207,8 @@ bool RunLibrary::keep_pinned() {
   }
   asked_pinned_ = true;
   pinned_ = *to_pin;
-  const auto done = trace::pin_baseline(folders_.runs_dir, fs::path(pinned_).filename().string());
+  const auto done =
+      trace::store::pin_baseline(folders_.runs_dir, fs::path(pinned_).filename().string());
   problems_.of_baseline = done ? "" : "The baseline is not kept: " + done.error().message;
   return true;
 }
@@ -233,7 +235,7 @@ void RunLibrary::publish_while_loading() {
 }
 
 bool RunLibrary::take_live_view() {
-  std::shared_ptr<const ui::RunView> live;
+  std::shared_ptr<const ui::state::RunView> live;
   {
     const std::lock_guard lock(mutex_);
     live = std::exchange(live_, nullptr);
@@ -270,7 +272,7 @@ void RunLibrary::publish() {
   work_.rows_published += rows_shown_;
   {
     const std::lock_guard lock(mutex_);
-    state_.ledger = std::make_shared<const ui::Ledger>(std::move(ledger));
+    state_.ledger = std::make_shared<const ui::state::Ledger>(std::move(ledger));
     state_.loaded = scan_.loaded();
     state_.pinned_baseline = pinned_;
     state_.work = work_;
@@ -280,4 +282,4 @@ void RunLibrary::publish() {
   on_publish_();
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

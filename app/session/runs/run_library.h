@@ -21,7 +21,7 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // What it took so far: each grows with the number of runs, and not with its square.
 struct LibraryWork {
@@ -30,7 +30,7 @@ struct LibraryWork {
 };
 
 struct LibraryState {
-  std::shared_ptr<const ui::Ledger> ledger = std::make_shared<const ui::Ledger>();
+  std::shared_ptr<const ui::state::Ledger> ledger = std::make_shared<const ui::state::Ledger>();
   bool loaded = false;          // every run was looked at once
   std::uint64_t answers = 0;    // to changes asked for
   std::string answer;           // to the last one, "": it went well
@@ -52,7 +52,7 @@ class RunLibrary {
   void pin_baseline(const std::string& folder);
   void set_shown(const std::string& folder);
   // What the user asks to change; what came of it is in the state.
-  void change_words(const ui::EditRuns& change);
+  void change_words(const ui::state::EditRuns& change);
   void remove(const std::vector<std::string>& folders);  // until this object goes
   void undo_remove();                                    // of what was removed last
   // The run that this program itself records at the moment, "" for none: it surely lives.
@@ -60,21 +60,21 @@ class RunLibrary {
   // The run whose figures somebody else is reading: it is not read twice. "": none.
   void set_awaited(const std::string& folder);
   // The whole figures of a run that has ended.
-  void set_figures(std::shared_ptr<const ui::RunView> view);
+  void set_figures(std::shared_ptr<const ui::state::RunView> view);
   // Figures of a run that is being recorded, so that its row moves without reading it twice.
-  void set_live(std::shared_ptr<const ui::RunView> view);
+  void set_live(std::shared_ptr<const ui::state::RunView> view);
 
   LibraryState state() const;
 
  private:
-  using Task = std::function<trace::Result<void>()>;
+  using Task = std::function<trace::base::Result<void>()>;
 
   LibraryScan::Known known() const;
   template <typename Change>
   void ask(Change change);
   void add_task(Task task);
   bool carry_out_tasks();
-  trace::Result<void> remove_now(const std::vector<std::string>& folders);
+  trace::base::Result<void> remove_now(const std::vector<std::string>& folders);
   void work(const std::stop_token& stop);
   void look_around(const std::stop_token& stop, bool wants_scan, bool changed);
   bool scan(const std::stop_token& stop);
@@ -107,11 +107,11 @@ class RunLibrary {
   std::optional<std::string> to_pin_;
   std::vector<Task> tasks_;
   std::string awaited_;
-  std::shared_ptr<const ui::RunView> figures_;  // of a run that has ended
-  std::shared_ptr<const ui::RunView> live_;
+  std::shared_ptr<const ui::state::RunView> figures_;  // of a run that has ended
+  std::shared_ptr<const ui::state::RunView> live_;
   LibraryState state_;
 
   std::jthread thread_;  // last: stops first
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

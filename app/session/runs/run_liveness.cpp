@@ -10,7 +10,7 @@
 #include <optional>
 #include <sstream>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace {
 
@@ -58,7 +58,7 @@ bool lives(const RunLiveness::Process& process, std::int64_t alive_ns) {
 
 }  // namespace
 
-RunLiveness pulse_of(const trace::RunFigures& figures) {
+RunLiveness pulse_of(const trace::analysis::RunFigures& figures) {
   RunLiveness pulse;
   pulse.status = figures.info.status;
   pulse.start_ns = figures.info.start_ns;
@@ -73,7 +73,7 @@ RunLiveness pulse_of(const trace::RunFigures& figures) {
 }
 
 bool is_abandoned(const RunLiveness& pulse, std::int64_t now_ns) {
-  if (pulse.status != trace::RunStatus::kRunning) return false;
+  if (pulse.status != trace::model::RunStatus::kRunning) return false;
   const std::string host = this_host();
   const auto is_here = [&](const auto& process) { return process.host == host; };
   const bool all_here = !pulse.processes.empty() &&
@@ -87,11 +87,11 @@ bool is_abandoned(const RunLiveness& pulse, std::int64_t now_ns) {
   return now_ns - pulse.alive_ns > (all_here ? kSilenceOfTheDead : kSilence);
 }
 
-void mark_as_cut_off(trace::RunInfo& info) {
-  info.status = trace::RunStatus::kFailed;
+void mark_as_cut_off(trace::model::RunInfo& info) {
+  info.status = trace::model::RunStatus::kFailed;
   info.reason =
       "The recording ends without a conclusion: the program that ran it was killed, or could not "
       "save how it ended (a full disk)";
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -8,7 +8,7 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // What tells: the last sign of life and the processes that gave it. Plain values.
 struct RunLiveness {
@@ -16,14 +16,14 @@ struct RunLiveness {
     std::string host;
     std::int64_t id = 0;
   };
-  trace::RunStatus status = trace::RunStatus::kRunning;  // as the run itself says
+  trace::model::RunStatus status = trace::model::RunStatus::kRunning;  // as the run itself says
   std::int64_t start_ns = 0;
   std::int64_t alive_ns = 0;  // the latest heartbeat of any rank; 0: none yet
   int world_size = 0;
   std::vector<Process> processes;  // of the ranks that have reported
 };
 
-RunLiveness pulse_of(const trace::RunFigures& figures);
+RunLiveness pulse_of(const trace::analysis::RunFigures& figures);
 
 // The run says that it is running, yet nothing of it is: whoever ran it was killed and could not
 // say how it ended. A silent recorder is no proof while its process lives (its disk may be full); a
@@ -31,6 +31,6 @@ RunLiveness pulse_of(const trace::RunFigures& figures);
 bool is_abandoned(const RunLiveness& pulse, std::int64_t now_ns);
 
 // Gives such a run the status and the reason under which everybody shows it.
-void mark_as_cut_off(trace::RunInfo& info);
+void mark_as_cut_off(trace::model::RunInfo& info);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -11,7 +11,7 @@
 
 #include "app/session/runs/library_run.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 class RunNumbering {
  public:
@@ -19,13 +19,13 @@ class RunNumbering {
 
   // Gives every run without a number the next one, by age. Returns what kept one, now or before,
   // from being stored, "": nothing.
-  std::string number(std::vector<const trace::RunInfo*> runs);
-  std::int64_t number_of(const trace::RunInfo& run) const;  // 0: not numbered yet
+  std::string number(std::vector<const trace::model::RunInfo*> runs);
+  std::int64_t number_of(const trace::model::RunInfo& run) const;  // 0: not numbered yet
   std::int64_t next() const { return next_; }
 
  private:
   using Key = std::pair<std::string, std::int64_t>;  // file name, start
-  static Key key_of(const trace::RunInfo& run);
+  static Key key_of(const trace::model::RunInfo& run);
 
   std::filesystem::path runs_dir_;
   std::map<Key, std::int64_t> numbers_;
@@ -34,4 +34,4 @@ class RunNumbering {
   std::string problem_;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -8,7 +8,7 @@
 #include "trace/model/acting_settings.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace {
 
@@ -22,27 +22,28 @@ bool is_same_folder(const std::string& a, const std::string& b) {
 }
 
 // As far as run.sqlite tells; the machine is seen once the run is read.
-bool may_be_sibling(const trace::RunInfo& run, const trace::RunFigures& of) {
-  return trace::is_same_job({&run, "", ""}, {&of.info, "", ""}) &&
+bool may_be_sibling(const trace::model::RunInfo& run, const trace::analysis::RunFigures& of) {
+  return trace::analysis::is_same_job({&run, "", ""}, {&of.info, "", ""}) &&
          !is_same_folder(run.folder, of.info.folder);
 }
 
-bool acts_alike(const trace::RunInfo& a, const trace::RunInfo& b) {
-  return trace::acting_settings(a, {}) == trace::acting_settings(b, {});
+bool acts_alike(const trace::model::RunInfo& a, const trace::model::RunInfo& b) {
+  return trace::model::acting_settings(a, {}) == trace::model::acting_settings(b, {});
 }
 
 }  // namespace
 
-std::vector<LibraryRun> siblings_of(const trace::RunFigures& first, const trace::RunFigures& second,
+std::vector<LibraryRun> siblings_of(const trace::analysis::RunFigures& first,
+                                    const trace::analysis::RunFigures& second,
                                     const fs::path& runs_dir) {
   std::vector<LibraryRun> siblings;
   std::error_code error;
   if (!fs::is_directory(runs_dir, error)) return siblings;
   int read = 0;
-  for (const auto& info : trace::list_runs(runs_dir).runs) {
+  for (const auto& info : trace::store::list_runs(runs_dir).runs) {
     if (!may_be_sibling(info, first) || !may_be_sibling(info, second)) continue;
-    if (info.status == trace::RunStatus::kRunning) continue;
-    const trace::RunStamp stamp = trace::run_stamp(info.folder);
+    if (info.status == trace::model::RunStatus::kRunning) continue;
+    const trace::store::RunStamp stamp = trace::store::run_stamp(info.folder);
     if (auto kept = kept_record(info.folder, stamp)) {
       siblings.push_back(std::move(*kept));
       continue;
@@ -52,10 +53,10 @@ std::vector<LibraryRun> siblings_of(const trace::RunFigures& first, const trace:
     ++read;
     auto record = read_library_run(info.folder);
     if (!record) continue;  // the library's table names what cannot be read
-    if (trace::run_stamp(info.folder) == stamp) keep_record(*record, stamp);
+    if (trace::store::run_stamp(info.folder) == stamp) keep_record(*record, stamp);
     siblings.push_back(std::move(*record));
   }
   return siblings;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

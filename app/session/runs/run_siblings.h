@@ -7,12 +7,13 @@
 #include "app/session/runs/library_run.h"
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // Those of the job of `first` and `second`, without these two: all of which the library has kept
 // what is needed, and of the rest the newest few that did the same as one of the two, which are
 // read.
-std::vector<LibraryRun> siblings_of(const trace::RunFigures& first, const trace::RunFigures& second,
+std::vector<LibraryRun> siblings_of(const trace::analysis::RunFigures& first,
+                                    const trace::analysis::RunFigures& second,
                                     const std::filesystem::path& runs_dir);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

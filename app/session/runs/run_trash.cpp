@@ -13,10 +13,10 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace fs = std::filesystem;
-using trace::Result;
+using trace::base::Result;
 
 namespace {
 
@@ -43,16 +43,18 @@ bool is_left_behind(std::string_view name) {
 Result<void> check_may_be_deleted(const fs::path& run, const fs::path& runs_dir) {
   std::error_code error;
   const auto kind = fs::symlink_status(run, error).type();
-  const bool is_run =
-      (kind == fs::file_type::directory && trace::is_trace_file(run / trace::kRunFile)) ||
-      (kind == fs::file_type::regular && trace::is_trace_file(run));
+  const bool is_run = (kind == fs::file_type::directory &&
+                       trace::store::is_trace_file(run / trace::store::kRunFile)) ||
+                      (kind == fs::file_type::regular && trace::store::is_trace_file(run));
   if (!is_run || run.parent_path() != runs_dir) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       trace::quoted(run) + " is not a run of this library, so it is not deleted");
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        trace::base::quoted(run) + " is not a run of this library, so it is not deleted");
   }
-  if (trace::is_being_recorded(run)) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       trace::quoted(run) + " is being recorded: stop it before deleting it");
+  if (trace::store::is_being_recorded(run)) {
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        trace::base::quoted(run) + " is being recorded: stop it before deleting it");
   }
   return {};
 }
@@ -97,9 +99,9 @@ Result<void> RunTrash::take(const std::vector<fs::path>& runs) {
   }
   std::error_code back;
   for (const auto& [from, to] : moves) fs::rename(to, from, back);
-  return trace::fail(trace::ErrorKind::kIo,
-                     "Could not delete " + trace::quoted(runs[moves.size()]) + ": " +
-                         error.message() + ". Is the library's folder writable?");
+  return trace::base::fail(trace::base::ErrorKind::kIo,
+                           "Could not delete " + trace::base::quoted(runs[moves.size()]) + ": " +
+                               error.message() + ". Is the library's folder writable?");
 }
 
 Result<void> RunTrash::give_back() {
@@ -110,14 +112,15 @@ Result<void> RunTrash::give_back() {
   for (const auto& [from, to] : moves) {
     std::error_code error;
     if (fs::exists(from, error)) {
-      problem = trace::quoted(from) + " is there again, the deleted run is in " + trace::quoted(to);
+      problem = trace::base::quoted(from) + " is there again, the deleted run is in " +
+                trace::base::quoted(to);
       continue;
     }
     fs::rename(to, from, error);
-    if (error) problem = "Could not restore " + trace::quoted(from) + ": " + error.message();
+    if (error) problem = "Could not restore " + trace::base::quoted(from) + ": " + error.message();
   }
   if (problem.empty()) return {};
-  return trace::fail(trace::ErrorKind::kIo, problem);
+  return trace::base::fail(trace::base::ErrorKind::kIo, problem);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

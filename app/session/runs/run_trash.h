@@ -8,7 +8,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 class RunTrash {
  public:
@@ -20,8 +20,8 @@ class RunTrash {
 
   // All of them or none. Folders and packed files of the library with the marks of a run, which
   // nobody records at the moment.
-  trace::Result<void> take(const std::vector<std::filesystem::path>& runs);
-  trace::Result<void> give_back();  // what was taken last
+  trace::base::Result<void> take(const std::vector<std::filesystem::path>& runs);
+  trace::base::Result<void> give_back();  // what was taken last
   std::size_t last() const { return taken_.empty() ? 0 : taken_.back().size(); }  // how many
 
  private:
@@ -31,4 +31,4 @@ class RunTrash {
   int moved_ = 0;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -10,10 +10,10 @@
 #include "trace/base/text.h"
 #include "trace/explore/kept_exploration.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace fs = std::filesystem;
-using trace::Result;
+using trace::base::Result;
 
 namespace {
 
@@ -23,13 +23,13 @@ constexpr std::chrono::seconds kLongestWait{30};  // for a run that is being mad
 class KeptFacts {
  public:
   explicit KeptFacts(const fs::path& run)
-      : run_(run), before_(trace::run_stamp(run)), record_(kept_record(run, before_)) {}
+      : run_(run), before_(trace::store::run_stamp(run)), record_(kept_record(run, before_)) {}
   void keep() const {
-    const auto stamp = trace::run_stamp(run_);
-    trace::keep_on(run_, trace::kFiguresFile, before_, stamp);
+    const auto stamp = trace::store::run_stamp(run_);
+    trace::store::keep_on(run_, trace::explore::kFiguresFile, before_, stamp);
     if (!record_) return;
     // From the file: somebody else may have changed other words meanwhile.
-    const auto now = trace::read_run_info(run_);
+    const auto now = trace::store::read_run_info(run_);
     if (!now) return;
     LibraryRun record = *record_;
     take_words(record.info, *now);
@@ -38,47 +38,51 @@ class KeptFacts {
 
  private:
   const fs::path run_;
-  const trace::RunStamp before_;
+  const trace::store::RunStamp before_;
   const std::optional<LibraryRun> record_;
 };
 
 Result<void> check_name(const fs::path& runs_dir, const fs::path& run, const std::string& name) {
-  if (name.empty() || name != trace::printable_line(name)) {
-    return trace::fail(trace::ErrorKind::kUsage, "A run needs a name of letters and signs.");
+  if (name.empty() || name != trace::base::printable_line(name)) {
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             "A run needs a name of letters and signs.");
   }
-  for (const auto& other : trace::list_runs(runs_dir).runs) {
+  for (const auto& other : trace::store::list_runs(runs_dir).runs) {
     if (other.name != name || fs::path(other.folder).filename() == run.filename()) continue;
-    return trace::fail(trace::ErrorKind::kUsage, "Another run of this library is called “" + name +
-                                                     "”. Choose another name.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "Another run of this library is called “" + name + "”. Choose another name.");
   }
   return {};
 }
 
 }  // namespace
 
-Result<void> change_words(const fs::path& runs_dir, const fs::path& run, trace::RunWords words) {
-  std::optional<trace::FolderLock> claim;  // until the name is written, nobody else may take it
+Result<void> change_words(const fs::path& runs_dir, const fs::path& run,
+                          trace::store::RunWords words) {
+  std::optional<trace::base::FolderLock>
+      claim;  // until the name is written, nobody else may take it
   if (words.name) {
-    words.name = std::string(trace::trimmed(*words.name));
-    TRY_ASSIGN(auto lock, trace::FolderLock::acquire(runs_dir, kLongestWait));
+    words.name = std::string(trace::base::trimmed(*words.name));
+    TRY_ASSIGN(auto lock, trace::base::FolderLock::acquire(runs_dir, kLongestWait));
     claim.emplace(std::move(lock));
     TRY(check_name(runs_dir, run, *words.name));
   }
   const KeptFacts known(run);
-  TRY(trace::write_words(run, words));
+  TRY(trace::store::write_words(run, words));
   known.keep();
   return {};
 }
 
-Result<trace::Bookmarks> change_bookmarks(const fs::path& run,
-                                          const std::vector<trace::BookmarkChange>& changes) {
+Result<trace::model::Bookmarks> change_bookmarks(
+    const fs::path& run, const std::vector<trace::model::BookmarkChange>& changes) {
   const KeptFacts known(run);
-  TRY_ASSIGN(auto bookmarks, trace::write_bookmarks(run, changes));
+  TRY_ASSIGN(auto bookmarks, trace::store::write_bookmarks(run, changes));
   known.keep();
   return bookmarks;
 }
 
-bool take_words(trace::RunInfo& shown, const trace::RunInfo& now) {
+bool take_words(trace::model::RunInfo& shown, const trace::model::RunInfo& now) {
   if (shown.name == now.name && shown.note == now.note && shown.tags == now.tags &&
       shown.bookmarks == now.bookmarks) {
     return false;
@@ -90,4 +94,4 @@ bool take_words(trace::RunInfo& shown, const trace::RunInfo& now) {
   return true;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -8,20 +8,21 @@
 
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 inline constexpr const char* kStaysAsItIs = "Runs that came with the program stay as they are.";
 
 // Refused where another run of the library has the name. What the library found out about the run
 // stays valid: its events have not changed.
-trace::Result<void> change_words(const std::filesystem::path& runs_dir,
-                                 const std::filesystem::path& run, trace::RunWords words);
+trace::base::Result<void> change_words(const std::filesystem::path& runs_dir,
+                                       const std::filesystem::path& run,
+                                       trace::store::RunWords words);
 
 // The bookmarks that the run has then.
-trace::Result<trace::Bookmarks> change_bookmarks(const std::filesystem::path& run,
-                                                 const std::vector<trace::BookmarkChange>& changes);
+trace::base::Result<trace::model::Bookmarks> change_bookmarks(
+    const std::filesystem::path& run, const std::vector<trace::model::BookmarkChange>& changes);
 
 // Brings the words of what is `shown` up to date; true if they have changed.
-bool take_words(trace::RunInfo& shown, const trace::RunInfo& now);
+bool take_words(trace::model::RunInfo& shown, const trace::model::RunInfo& now);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

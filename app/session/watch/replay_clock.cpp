@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 void ReplayClock::load(std::int64_t start_ns, std::int64_t end_ns) {
   start_ns_ = start_ns;
@@ -50,4 +50,4 @@ void ReplayClock::anchor(std::int64_t wall_ns) {
   if (position_ns_ >= end_ns_) playing_ = false;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 inline constexpr double kSlowestReplay = 0.25;
 inline constexpr double kFastestReplay = 100;
@@ -42,4 +42,4 @@ class ReplayClock {
   bool playing_ = false;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

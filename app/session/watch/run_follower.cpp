@@ -10,13 +10,13 @@
 #include "trace/base/file_system.h"
 #include "trace/base/wall_clock.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
-using trace::Batch;
-using trace::LogLine;
-using trace::Result;
-using trace::RunFigures;
-using trace::RunStatus;
+using trace::analysis::RunFigures;
+using trace::base::Result;
+using trace::model::Batch;
+using trace::model::LogLine;
+using trace::model::RunStatus;
 
 namespace {
 
@@ -30,22 +30,23 @@ bool earlier(const LogLine& a, const LogLine& b) { return a.time_ns < b.time_ns;
 }  // namespace
 
 Result<std::unique_ptr<RunFollower>> RunFollower::open(const std::filesystem::path& run) {
-  TRY_ASSIGN(auto reader, trace::RunReader::open(run));
+  TRY_ASSIGN(auto reader, trace::store::RunReader::open(run));
   TRY_ASSIGN(auto info, reader->info());
   info.folder = run.string();  // as asked for, so that it can be recognised
   return std::unique_ptr<RunFollower>(new RunFollower(std::move(reader), std::move(info)));
 }
 
-RunFollower::RunFollower(std::unique_ptr<trace::RunReader> reader, trace::RunInfo info)
+RunFollower::RunFollower(std::unique_ptr<trace::store::RunReader> reader,
+                         trace::model::RunInfo info)
     : reader_(std::move(reader)),
       info_(std::move(info)),
-      file_system_warning_(trace::network_file_system_warning(info_.folder)),
+      file_system_warning_(trace::base::network_file_system_warning(info_.folder)),
       analysis_(info_),
       wanted_step_(-1) {}
 
 void RunFollower::start_over() {
   reader_->rewind();
-  analysis_ = trace::RunAnalysis(info_);
+  analysis_ = trace::analysis::RunAnalysis(info_);
   painter_ = {};
   read_until_ns_ = INT64_MIN;
   log_.clear();
@@ -78,11 +79,11 @@ Result<bool> RunFollower::advance(std::int64_t until_ns) {
 // A rank of a run that has ended stays as it is; one that is still written may only not be there
 // yet. The others go on without it.
 bool RunFollower::note_unreadable() {
-  const bool has_ended = info_.status != trace::RunStatus::kRunning;
+  const bool has_ended = info_.status != trace::model::RunStatus::kRunning;
   auto problems = reader_->problems();
   const bool is_known = problems == info_.unreadable;
   if (!has_ended || is_known || reader_->readable_ranks() == 0) return false;
-  info_ = trace::without_unreadable(info_, std::move(problems), reader_->readable_ranks());
+  info_ = trace::store::without_unreadable(info_, std::move(problems), reader_->readable_ranks());
   analysis_.set_info(info_);
   return true;
 }
@@ -139,7 +140,7 @@ void RunFollower::note_arrivals() {
       std::find_if(steps.rbegin(), steps.rend(), [](const auto& step) { return step.complete; });
   if (latest == steps.rend()) return;
   if (!arrivals_.empty() && arrivals_.back().step >= latest->index) return;
-  arrivals_.push_back({latest->index, trace::wall_clock_ns()});
+  arrivals_.push_back({latest->index, trace::base::wall_clock_ns()});
   if (arrivals_.size() > 16) arrivals_.pop_front();
 }
 
@@ -169,18 +170,18 @@ Result<void> RunFollower::update_timeline(const RunFigures& figures, std::int64_
     return reader_->read_range(step->start_ns, step->end_ns, take);
   };
   TRY_ASSIGN(auto painted, painter_.paint(figures, *step, analysis_.strings(), read));
-  timeline_ = std::make_shared<const trace::StepPicture>(std::move(painted));
+  timeline_ = std::make_shared<const trace::timeline::StepPicture>(std::move(painted));
   timeline_start_ns_ = step->start_ns;
   timeline_end_ns_ = step->end_ns;
   timeline_is_stale_ = false;
   return {};
 }
 
-Result<std::shared_ptr<const ui::RunView>> RunFollower::view(std::int64_t now_ns,
-                                                             bool during_replay,
-                                                             const RunLabel& label,
-                                                             bool is_own_job) {
-  auto view = std::make_shared<ui::RunView>();
+Result<std::shared_ptr<const ui::state::RunView>> RunFollower::view(std::int64_t now_ns,
+                                                                    bool during_replay,
+                                                                    const RunLabel& label,
+                                                                    bool is_own_job) {
+  auto view = std::make_shared<ui::state::RunView>();
   view->ordinal = label.ordinal;
   view->figures = analysis_.figures();
   view->figures.recorder.bytes_on_disk = reader_->bytes_on_disk();
@@ -210,19 +211,19 @@ Result<std::shared_ptr<const ui::RunView>> RunFollower::view(std::int64_t now_ns
   return view;
 }
 
-void RunFollower::add_diagnosis(ui::RunView& view, std::int64_t now_ns) const {
+void RunFollower::add_diagnosis(ui::state::RunView& view, std::int64_t now_ns) const {
   const auto diagnosis = diagnosis_of(view.figures, analysis_.strings(), now_ns);
-  if (diagnosis.cause == trace::HangCause::kNone) return;
+  if (diagnosis.cause == trace::analysis::HangCause::kNone) return;
   view.diagnosis = diagnosis.sentence;
   for (const auto& state : diagnosis.states) {
     view.log.push_back({.rank = state.rank,
                         .time_ns = info_.end_ns != 0 ? info_.end_ns : now_ns,
                         .level = LogLine::Level::kWarning,
-                        .text = trace::state_text(state)});
+                        .text = trace::analysis::state_text(state)});
   }
 }
 
-void RunFollower::add_rank_logs(ui::RunView& view) const {
+void RunFollower::add_rank_logs(ui::state::RunView& view) const {
   if (info_.status != RunStatus::kFailed) return;
   for (int rank = 0; rank < info_.world_size; ++rank) {
     const auto tail = rank_log_lines(info_.folder, rank, kRankLogLines, info_.end_ns);
@@ -230,4 +231,4 @@ void RunFollower::add_rank_logs(ui::RunView& view) const {
   }
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -16,7 +16,7 @@
 #include "trace/store/read/run_reader.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // How the library calls it; empty where that is not known.
 struct RunLabel {
@@ -26,13 +26,13 @@ struct RunLabel {
 
 class RunFollower {
  public:
-  static trace::Result<std::unique_ptr<RunFollower>> open(const std::filesystem::path& run);
+  static trace::base::Result<std::unique_ptr<RunFollower>> open(const std::filesystem::path& run);
 
   // Reads what was committed up to `until_ns`; true if anything was new. An `until_ns` before what
   // was read already starts from the beginning again.
-  trace::Result<bool> advance(std::int64_t until_ns = INT64_MAX);
+  trace::base::Result<bool> advance(std::int64_t until_ns = INT64_MAX);
   // Reads the run's status again; true if it changed.
-  trace::Result<bool> refresh_info();
+  trace::base::Result<bool> refresh_info();
 
   // -1: follow the latest. No value: the typical step (see typical_step).
   void select_step(std::optional<std::int64_t> step);
@@ -43,33 +43,37 @@ class RunFollower {
 
   // What panels need of it. `during_replay` hides how the run ended until everything was read;
   // `is_own_job`: this program runs it, so that it lives whatever its files say.
-  trace::Result<std::shared_ptr<const ui::RunView>> view(std::int64_t now_ns, bool during_replay,
-                                                         const RunLabel& label,
-                                                         bool is_own_job = false);
+  trace::base::Result<std::shared_ptr<const ui::state::RunView>> view(std::int64_t now_ns,
+                                                                      bool during_replay,
+                                                                      const RunLabel& label,
+                                                                      bool is_own_job = false);
 
-  const trace::RunInfo& info() const { return info_; }
-  trace::Result<trace::RunReader::CommitRange> commit_range() { return reader_->commit_range(); }
+  const trace::model::RunInfo& info() const { return info_; }
+  trace::base::Result<trace::store::RunReader::CommitRange> commit_range() {
+    return reader_->commit_range();
+  }
 
  private:
-  RunFollower(std::unique_ptr<trace::RunReader> reader, trace::RunInfo info);
+  RunFollower(std::unique_ptr<trace::store::RunReader> reader, trace::model::RunInfo info);
 
   bool note_unreadable();  // false: nothing new
   void start_over();
-  void absorb(const trace::Batch& batch);
+  void absorb(const trace::model::Batch& batch);
   void note_detail(int rank, std::int64_t start_ns, std::int64_t end_ns);
   void note_arrivals();
-  void add_log(const std::vector<trace::LogLine>& lines);
-  trace::Result<void> update_timeline(const trace::RunFigures& figures, std::int64_t step);
-  void add_diagnosis(ui::RunView& view, std::int64_t now_ns) const;
-  void add_rank_logs(ui::RunView& view) const;
+  void add_log(const std::vector<trace::model::LogLine>& lines);
+  trace::base::Result<void> update_timeline(const trace::analysis::RunFigures& figures,
+                                            std::int64_t step);
+  void add_diagnosis(ui::state::RunView& view, std::int64_t now_ns) const;
+  void add_rank_logs(ui::state::RunView& view) const;
 
-  std::unique_ptr<trace::RunReader> reader_;
-  trace::RunInfo info_;
+  std::unique_ptr<trace::store::RunReader> reader_;
+  trace::model::RunInfo info_;
   std::string file_system_warning_;
-  trace::RunAnalysis analysis_;
-  trace::StepPainter painter_;
+  trace::analysis::RunAnalysis analysis_;
+  trace::explore::StepPainter painter_;
   std::int64_t read_until_ns_ = INT64_MIN;
-  std::vector<trace::LogLine> log_;            // in order of time
+  std::vector<trace::model::LogLine> log_;     // in order of time
   std::vector<std::int64_t> detail_until_ns_;  // by rank
 
   struct Arrival {
@@ -79,9 +83,9 @@ class RunFollower {
   std::deque<Arrival> arrivals_;  // of complete steps, the last few
 
   std::optional<std::int64_t> wanted_step_;  // as given to select_step()
-  std::shared_ptr<const trace::StepPicture> timeline_;
+  std::shared_ptr<const trace::timeline::StepPicture> timeline_;
   std::int64_t timeline_start_ns_ = 0, timeline_end_ns_ = 0;
   bool timeline_is_stale_ = false;  // rows arrived that belong to it
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

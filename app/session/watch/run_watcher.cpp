@@ -9,10 +9,10 @@
 #include "trace/base/wall_clock.h"
 #include "trace/store/sqlite/stop_reading.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 using namespace std::chrono_literals;
-using trace::RunStatus;
+using trace::model::RunStatus;
 
 namespace {
 
@@ -103,7 +103,7 @@ std::filesystem::path RunWatcher::asked_run() const {
 }
 
 void RunWatcher::work(const std::stop_token& stop) {
-  const trace::StopReading closing([&stop] { return stop.stop_requested(); });
+  const trace::store::StopReading closing([&stop] { return stop.stop_requested(); });
   while (!stop.stop_requested()) {
     Requests requests;
     {
@@ -116,14 +116,14 @@ void RunWatcher::work(const std::stop_token& stop) {
     try {
       const bool asked = requests.any && carry_out(std::move(requests));
       // One moment for both: a replay must not reach its end between reading and publishing.
-      const auto now_ns = trace::wall_clock_ns();
+      const auto now_ns = trace::base::wall_clock_ns();
       const bool read = follow_file(now_ns);
       if (asked || read || replaying_) publish(asked || read, now_ns);
     } catch (const std::exception& error) {
       give_up(error.what());
     }
     last_cost_ = std::chrono::steady_clock::now() - began;
-    if (last_cost_ > kLargeRead) trace::give_back_memory();
+    if (last_cost_ > kLargeRead) trace::base::give_back_memory();
   }
 }
 
@@ -133,7 +133,7 @@ void RunWatcher::give_up(const std::string& why) {
   view_.reset();
   replaying_ = false;
   problem_ = "The run " + run_.string() + " cannot be shown: " + why;
-  publish(false, trace::wall_clock_ns());
+  publish(false, trace::base::wall_clock_ns());
 }
 
 bool RunWatcher::carry_out(Requests requests) {
@@ -179,7 +179,7 @@ void RunWatcher::select_first_step() {
 }
 
 void RunWatcher::carry_out_replay(const Requests& requests) {
-  const auto now = trace::wall_clock_ns();
+  const auto now = trace::base::wall_clock_ns();
   if (requests.replay == ReplayWish::kStart) {
     const auto range = feed_->commit_range();
     if (!range || range->last_ns == 0) {
@@ -201,11 +201,11 @@ void RunWatcher::carry_out_replay(const Requests& requests) {
 bool RunWatcher::follow_file(std::int64_t now_ns) {
   if (!feed_) return false;
   if (!replaying_ && now_ns < next_read_ns_) return false;
-  trace::Result<bool> changed = false;
+  trace::base::Result<bool> changed = false;
   // The status is read first: what was written before it changed is then surely read.
   if (!replaying_ || clock_.at_end(now_ns)) changed = feed_->refresh_info();
   const auto until = replaying_ && !clock_.at_end(now_ns) ? clock_.now_ns(now_ns) : INT64_MAX;
-  trace::Result<bool> read = changed ? feed_->advance(until) : changed;
+  trace::base::Result<bool> read = changed ? feed_->advance(until) : changed;
   if (!read) {
     const bool is_new = problem_ != read.error().message;
     problem_ = read.error().message;
@@ -260,10 +260,10 @@ std::chrono::nanoseconds RunWatcher::pause_length() const {
   if (replaying_)
     return was_playing_ ? std::max<std::chrono::nanoseconds>(kReplayPause, last_cost_)
                         : std::chrono::nanoseconds(kNothingToDo);
-  const auto now = trace::wall_clock_ns();
+  const auto now = trace::base::wall_clock_ns();
   if (ended_at_ns_ != 0 && now - ended_at_ns_ > kReadOnAfterEndNs) return kNothingToDo;
   if (ended_at_ns_ == 0 && view_ && !view_->is_live) return kAbandonedPause;
   return std::max<std::chrono::nanoseconds>(kLivePause, last_cost_);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

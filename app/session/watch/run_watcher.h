@@ -17,13 +17,13 @@
 #include "app/session/watch/run_follower.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // Published as a whole; never changed afterwards.
 struct WatchState {
-  std::filesystem::path run;                // as asked for; "" shows nothing
-  std::shared_ptr<const ui::RunView> view;  // null: not read yet, or `problem` says why
-  ui::ReplayState replay;
+  std::filesystem::path run;                       // as asked for; "" shows nothing
+  std::shared_ptr<const ui::state::RunView> view;  // null: not read yet, or `problem` says why
+  ui::state::ReplayState replay;
   std::string problem;
   std::uint64_t version = 0;
 };
@@ -93,7 +93,7 @@ class RunWatcher {
   std::int64_t ended_at_ns_ = 0;  // when the run was first seen to have ended
   std::int64_t next_read_ns_ = 0;
   std::chrono::nanoseconds last_cost_{0};
-  std::shared_ptr<const ui::RunView> view_;
+  std::shared_ptr<const ui::state::RunView> view_;
   std::uint64_t version_ = 0;
 
   std::function<void()> on_publish_;
@@ -106,4 +106,4 @@ class RunWatcher {
   std::jthread thread_;  // last: stops first
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

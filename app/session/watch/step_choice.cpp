@@ -5,9 +5,9 @@
 
 #include "trace/analysis/figures/run_summary.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
-using trace::StepFigures;
+using trace::analysis::StepFigures;
 
 namespace {
 
@@ -37,7 +37,7 @@ std::int64_t followed_step(const std::vector<StepFigures>& steps,
     if (!step->complete || step->ranks.empty()) continue;
     if (latest < 0) latest = step->index;
     const bool whole = step->index <= settled || details_arrived(*step, detail_until_ns);
-    if (has_detail(*step) && whole) return step->index;
+    if (trace::analysis::has_detail(*step) && whole) return step->index;
   }
   return latest;
 }
@@ -47,7 +47,7 @@ std::int64_t typical_step(const std::vector<StepFigures>& steps) {
   for (const auto& step : steps) {
     if (!step.complete || step.warmup || step.ranks.empty()) continue;
     measured.push_back(&step);
-    if (has_detail(step)) detailed.push_back(&step);
+    if (trace::analysis::has_detail(step)) detailed.push_back(&step);
   }
   const auto* typical = nearest_median(detailed.empty() ? measured : detailed);
   if (typical != nullptr) return typical->index;
@@ -61,4 +61,4 @@ const StepFigures* find_step(const std::vector<StepFigures>& steps, std::int64_t
   return found != steps.end() && found->index == index ? &*found : nullptr;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

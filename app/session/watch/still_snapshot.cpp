@@ -14,10 +14,10 @@
 #include "app/session/watch/step_choice.h"
 #include "trace/base/wall_clock.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace fs = std::filesystem;
-using trace::Result;
+using trace::base::Result;
 
 namespace {
 
@@ -29,7 +29,7 @@ bool same_place(const fs::path& a, const fs::path& b) {
 // As in the window after such a run: the last one that went well before it, else the run itself.
 bool may_be_baseline(const LibraryRun& record, const LibraryRun& shown) {
   return record.info.start_ns < shown.info.start_ns &&
-         record.info.status == trace::RunStatus::kDone && record.info.imported_from.empty();
+         record.info.status == trace::model::RunStatus::kDone && record.info.imported_from.empty();
 }
 
 // Of the library's other runs those that the picture has room for, and the baseline; the figures of
@@ -63,23 +63,23 @@ const LibraryRun& baseline_of(const std::vector<LibraryRun>& records, const Libr
   return best == nullptr ? shown : *best;
 }
 
-Result<void> check_step(const trace::RunFigures& figures, const StillOptions& options) {
+Result<void> check_step(const trace::analysis::RunFigures& figures, const StillOptions& options) {
   if (!options.step || *options.step < 0) return {};
   if (find_step(figures.steps, *options.step) != nullptr) return {};
   const auto last = figures.steps.empty() ? -1 : figures.steps.back().index;
-  return trace::fail(
-      trace::ErrorKind::kUsage,
+  return trace::base::fail(
+      trace::base::ErrorKind::kUsage,
       "The run has no step " + std::to_string(*options.step) +
           (last < 0 ? "; none was recorded." : "; its last is step " + std::to_string(last) + "."));
 }
 
 }  // namespace
 
-Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
+Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
   TRY_ASSIGN(const auto feed, RunFollower::open(options.run));
   TRY(feed->advance().map([](bool) {}));
   feed->select_step(options.step);
-  TRY_ASSIGN(auto view, feed->view(trace::wall_clock_ns(), false, {}));
+  TRY_ASSIGN(auto view, feed->view(trace::base::wall_clock_ns(), false, {}));
   TRY(check_step(view->figures, options));
 
   auto shown = record_from_figures(view->figures);
@@ -90,18 +90,18 @@ Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
   auto ledger = build_ledger(
       records, {.baseline_folder = base.folder, .shown_folder = view->figures.info.folder});
   ledger.next_number = next_number;
-  auto named = std::make_shared<ui::RunView>(*view);
+  auto named = std::make_shared<ui::state::RunView>(*view);
   std::string base_ordinal;
   for (const auto& row : ledger.rows) {
     if (row.is_shown) named->ordinal = row.ordinal;
     if (row.is_baseline) base_ordinal = row.ordinal;
   }
 
-  ui::Snapshot snapshot;
+  ui::state::Snapshot snapshot;
   KnobEditor knobs;
   const bool own_base = base.imported_from.empty();
   const bool own_run = view->figures.info.imported_from.empty();
-  const trace::Settings before = own_base ? base.settings : trace::Settings{};
+  const trace::job::Settings before = own_base ? base.settings : trace::job::Settings{};
   knobs.replace(own_run ? view->figures.info.settings : before);
   knobs.set_baseline(before, own_base ? base_ordinal : "", own_base ? base.name : "");
   std::vector<std::string> taken;
@@ -115,9 +115,9 @@ Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
   if (options.plan) planner.open_card();
   snapshot.plan = planner.card(knobs.next());
   snapshot.run = std::move(named);
-  snapshot.ledger = std::make_shared<const ui::Ledger>(std::move(ledger));
+  snapshot.ledger = std::make_shared<const ui::state::Ledger>(std::move(ledger));
   snapshot.version = 1;
   return snapshot;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -9,7 +9,7 @@
 #include "trace/base/result.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 struct StillOptions {
   std::filesystem::path run;
@@ -20,6 +20,6 @@ struct StillOptions {
 };
 
 // Error kUsage when the run has no such step.
-trace::Result<ui::Snapshot> still_snapshot(const StillOptions& options);
+trace::base::Result<ui::state::Snapshot> still_snapshot(const StillOptions& options);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

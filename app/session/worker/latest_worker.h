@@ -13,7 +13,7 @@
 
 #include "trace/store/sqlite/stop_reading.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 template <typename Request>
 class LatestWorker {
@@ -51,7 +51,7 @@ class LatestWorker {
 
  private:
   void work(const std::stop_token& stop) {
-    const trace::StopReading closing([&stop] { return stop.stop_requested(); });
+    const trace::store::StopReading closing([&stop] { return stop.stop_requested(); });
     while (true) {
       std::unique_lock lock(mutex_);
       if (!changed_.wait(lock, stop, [this] { return waiting_.has_value(); })) return;
@@ -81,4 +81,4 @@ class LatestWorker {
   std::jthread thread_;  // last: stops first
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

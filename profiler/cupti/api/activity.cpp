@@ -6,7 +6,7 @@
 
 #include "profiler/cupti/api/launch_calls.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 // Records are packed: a reference to a member would be misaligned, so they are copied, up to `Last`
@@ -241,4 +241,4 @@ bool is_known(CUpti_ActivityKind kind) {
   }
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

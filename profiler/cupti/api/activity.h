@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 // Where on a device something ran.
 struct StreamKey {
@@ -101,4 +101,4 @@ void* left_to_free(const CUpti_Activity& record);
 // Whether decode() knows what to make of the kind, if only to leave it out.
 bool is_known(CUpti_ActivityKind kind);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

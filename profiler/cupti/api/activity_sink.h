@@ -6,7 +6,7 @@
 
 #include "profiler/cupti/api/activity.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 // A whole NVTX range, or a mark, which ends when it starts.
 struct RangeActivity {
@@ -53,4 +53,4 @@ inline bool is_communication(std::string_view mangled_name) {
   return mangled_name.find("nccl") != std::string_view::npos;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 constexpr std::array<const char*, 2> kNames{"libcupti.so.13", "libcupti.so.12"};
@@ -61,15 +61,16 @@ class Resolver {
 
 }  // namespace
 
-trace::Result<CuptiApi> load_cupti(const std::filesystem::path& library) {
+trace::base::Result<CuptiApi> load_cupti(const std::filesystem::path& library) {
   std::string tried;
   void* handle = find_library(library, tried);
   if (handle == nullptr)
-    return trace::fail(trace::ErrorKind::kMissing,
-                       "GPU activity cannot be recorded: CUPTI was not found (" + tried +
-                           "). Install the Python package nvidia-cuda-cupti of the program's CUDA "
-                           "version, or add the folder extras/CUPTI/lib64 of a CUDA toolkit to "
-                           "LD_LIBRARY_PATH.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kMissing,
+        "GPU activity cannot be recorded: CUPTI was not found (" + tried +
+            "). Install the Python package nvidia-cuda-cupti of the program's CUDA "
+            "version, or add the folder extras/CUPTI/lib64 of a CUDA toolkit to "
+            "LD_LIBRARY_PATH.");
   CuptiApi api;
   api.library = path_of(handle);
   Resolver resolver(handle);
@@ -93,12 +94,12 @@ trace::Result<CuptiApi> load_cupti(const std::filesystem::path& library) {
   resolver.find(api.enable_callback, "cuptiEnableCallback");
   resolver.find(api.get_graph_node_id, "cuptiGetGraphNodeId");
   if (resolver.missing().empty()) return api;
-  return trace::fail(trace::ErrorKind::kFailed,
-                     "GPU activity cannot be recorded: " + api.library.string() + " has no " +
-                         resolver.missing() + ". CUPTI of CUDA 12 or 13 is needed.");
+  return trace::base::fail(trace::base::ErrorKind::kFailed,
+                           "GPU activity cannot be recorded: " + api.library.string() + " has no " +
+                               resolver.missing() + ". CUPTI of CUDA 12 or 13 is needed.");
 }
 
-trace::Result<std::uint32_t> check_version(const CuptiApi& api) {
+trace::base::Result<std::uint32_t> check_version(const CuptiApi& api) {
   std::uint32_t version = 0;
   const CUptiResult result = api.get_version(&version);
   if (result == CUPTI_SUCCESS && ((version >= kCuda12 && version <= kAfterCuda12) ||
@@ -107,11 +108,11 @@ trace::Result<std::uint32_t> check_version(const CuptiApi& api) {
   const std::string found = result == CUPTI_SUCCESS
                                 ? "has API version " + std::to_string(version)
                                 : "does not tell its version: " + result_text(api, result);
-  return trace::fail(trace::ErrorKind::kFailed,
-                     "GPU activity cannot be recorded: CUPTI (" + api.library.string() + ") " +
-                         found +
-                         ". Its records are known for CUDA 12 and 13: load the CUPTI of "
-                         "one of these.");
+  return trace::base::fail(trace::base::ErrorKind::kFailed,
+                           "GPU activity cannot be recorded: CUPTI (" + api.library.string() +
+                               ") " + found +
+                               ". Its records are known for CUDA 12 and 13: load the CUPTI of "
+                               "one of these.");
 }
 
 std::string result_text(const CuptiApi& api, CUptiResult result) {
@@ -148,4 +149,4 @@ std::string advice_on(CUptiResult result) {
   }
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -10,7 +10,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 struct CuptiApi {
   decltype(&cuptiGetVersion) get_version = nullptr;
@@ -39,11 +39,11 @@ struct CuptiApi {
 
 // The CUPTI that the process has loaded already, else `library` if it is not empty, else what the
 // loader finds. kMissing with what was tried. It is never unloaded.
-trace::Result<CuptiApi> load_cupti(const std::filesystem::path& library = {});
+trace::base::Result<CuptiApi> load_cupti(const std::filesystem::path& library = {});
 
 // Whether its records begin as those that decode() reads: CUDA 12.0 to 13.x. kFailed with what it
 // is instead.
-trace::Result<std::uint32_t> check_version(const CuptiApi& api);
+trace::base::Result<std::uint32_t> check_version(const CuptiApi& api);
 
 // "… (35)"
 std::string result_text(const CuptiApi& api, CUptiResult result);
@@ -51,4 +51,4 @@ std::string result_text(const CuptiApi& api, CUptiResult result);
 // What can be done about a refusal; "" if nothing is known.
 std::string advice_on(CUptiResult result);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

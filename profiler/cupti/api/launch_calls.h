@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 struct LaunchCall {
   CUpti_CallbackId id;
@@ -47,4 +47,4 @@ inline bool is_graph_launch(std::string_view name) {
   return name == "cuGraphLaunch" || name == "cudaGraphLaunch";
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

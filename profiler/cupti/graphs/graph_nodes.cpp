@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 void GraphNodes::created(std::uint64_t node, const CapturedLaunch& launch) {
   const std::lock_guard lock(mutex_);
@@ -44,4 +44,4 @@ void GraphNodes::set(std::uint64_t node, const CapturedLaunch& launch) {
   oldest_first_.pop_front();
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <unordered_map>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 // A launch of NCCL that a CUDA graph captured.
 struct CapturedLaunch {
@@ -49,4 +49,4 @@ class GraphNodes {
   Forgotten forgotten_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

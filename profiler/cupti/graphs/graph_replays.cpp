@@ -4,7 +4,7 @@
 #include <iterator>
 #include <tuple>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 void GraphReplays::add(const CapturedLaunch& launch, const KernelActivity& kernel) {
   waiting_.push_back({launch, kernel});
@@ -62,4 +62,4 @@ void GraphReplays::number(ReplayedKernel& replay, std::uint64_t order) {
   replay.number = launch->second.replays++;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -10,7 +10,7 @@
 #include "profiler/cupti/api/activity_sink.h"
 #include "profiler/cupti/graphs/graph_nodes.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 // A kernel says which launch it is a replay of. The launches of one order are numbered in the
 // order in which they ran first, and the replays of each by themselves: as all ranks run what they
@@ -65,4 +65,4 @@ class GraphReplays {
   bool has_lost_ = false;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

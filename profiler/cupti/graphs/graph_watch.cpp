@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 thread_local CapturedLaunch marked_launch;
@@ -93,4 +93,4 @@ void GraphWatch::add_node(CUpti_CallbackId what, const CUpti_GraphData& graph) {
   }
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -7,7 +7,7 @@
 #include "profiler/cupti/api/cupti_api.h"
 #include "profiler/cupti/graphs/graph_nodes.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 // Must stay once it is started: CUPTI may call until the process ends.
 class GraphWatch {
@@ -39,4 +39,4 @@ class GraphWatch {
   GraphNodes nodes_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

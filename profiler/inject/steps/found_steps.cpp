@@ -4,12 +4,12 @@
 #include <limits>
 #include <utility>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 // Loss, gradient norm and learning rate of a step that was found are not known.
-StepResult unknown_result(bool has_activity) {
-  StepResult result;
+queue::StepResult unknown_result(bool has_activity) {
+  queue::StepResult result;
   result.has_activity = has_activity;
   result.loss = result.gradient_norm = result.learning_rate =
       std::numeric_limits<double>::quiet_NaN();
@@ -79,7 +79,7 @@ void FoundSteps::end_step(const Finder& finder, std::int64_t at_ns) {
   if (believed_ == &finder) recorder_.end_step(unknown_result(has_activity_), at_ns);
 }
 
-void FoundSteps::begin_phase(const Finder& finder, trace::Phase phase, std::int64_t at_ns) {
+void FoundSteps::begin_phase(const Finder& finder, trace::base::Phase phase, std::int64_t at_ns) {
   const std::lock_guard lock(mutex_);
   if (!is_believed(finder)) return;
   ++open_phases_;
@@ -93,4 +93,4 @@ void FoundSteps::end_phase(const Finder& finder, std::int64_t at_ns) {
   recorder_.end_phase(at_ns);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

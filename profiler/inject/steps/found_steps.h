@@ -13,13 +13,13 @@
 #include "profiler/inject/steps/step_sink.h"
 #include "profiler/recorder/recorder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 enum class StepSource : std::uint8_t { kNone, kRanges, kOptimizer, kPattern };
 
 class FoundSteps {
  public:
-  explicit FoundSteps(Recorder& recorder) : recorder_(recorder) {}
+  explicit FoundSteps(recorder::Recorder& recorder) : recorder_(recorder) {}
 
   // So many steps of another, and none of the one who is believed: the other is from then on.
   static constexpr int kStepsOfSilence = 2;
@@ -30,7 +30,7 @@ class FoundSteps {
     Finder(FoundSteps& steps, StepSource source) : steps_(steps), source_(source) {}
     void begin_step(std::int64_t at_ns) override { steps_.begin_step(*this, at_ns); }
     void end_step(std::int64_t at_ns) override { steps_.end_step(*this, at_ns); }
-    void begin_phase(trace::Phase phase, std::int64_t at_ns) override {
+    void begin_phase(trace::base::Phase phase, std::int64_t at_ns) override {
       steps_.begin_phase(*this, phase, at_ns);
     }
     void end_phase(std::int64_t at_ns) override { steps_.end_phase(*this, at_ns); }
@@ -54,13 +54,13 @@ class FoundSteps {
  private:
   void begin_step(const Finder& finder, std::int64_t at_ns);
   void end_step(const Finder& finder, std::int64_t at_ns);
-  void begin_phase(const Finder& finder, trace::Phase phase, std::int64_t at_ns);
+  void begin_phase(const Finder& finder, trace::base::Phase phase, std::int64_t at_ns);
   void end_phase(const Finder& finder, std::int64_t at_ns);
   bool is_believed(const Finder& finder) const;
   bool replaces_believed(const Finder& finder, std::int64_t at_ns);
   void close_step(std::int64_t at_ns);
 
-  Recorder& recorder_;
+  recorder::Recorder& recorder_;
   mutable std::mutex mutex_;
   const Finder* believed_ = nullptr;
   const Finder* other_ = nullptr;  // who found steps since the believed one began its last
@@ -72,4 +72,4 @@ class FoundSteps {
   std::atomic<bool> has_activity_{false};
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

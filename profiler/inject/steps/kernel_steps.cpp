@@ -7,13 +7,13 @@
 
 #include "trace/timeline/words/kernel_class.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
-using trace::KernelClass;
-using trace::Phase;
+using trace::base::Phase;
+using trace::timeline::KernelClass;
 
 KernelPart kernel_part_of(std::string_view name) {
-  const KernelClass kernel_class = trace::kernel_class_of(name);
+  const KernelClass kernel_class = trace::timeline::kernel_class_of(name);
   if (kernel_class == KernelClass::kOptimizer) return KernelPart::kOptimizer;
   std::string text(name.substr(0, 512));
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -90,4 +90,4 @@ void KernelSteps::finish() {
   is_telling_ = false;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -8,7 +8,7 @@
 
 #include "profiler/inject/steps/step_sink.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 enum class KernelPart : std::uint8_t { kOther, kProduct, kBackward, kOptimizer };
 // By name, mangled or not: "…Adam…" and "multi_tensor_apply" update parameters, "…backward…",
@@ -51,4 +51,4 @@ class KernelSteps {
   std::int64_t optimizer_end_ns_ = 0;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

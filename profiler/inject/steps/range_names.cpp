@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
@@ -44,23 +44,24 @@ bool names_a_step(std::string_view range) {
   return has_any(words, {"step", "iteration", "iter", "trainstep", "trainingstep"});
 }
 
-std::optional<trace::Phase> phase_named(std::string_view range) {
+std::optional<trace::base::Phase> phase_named(std::string_view range) {
   const auto words = words_of(range);
   // "forward_backward" is neither, and "optimizer" may be followed by "step".
   const bool forward = has_any(words, {"forward", "fwd"});
   const bool backward = has_any(words, {"backward", "bwd"});
-  if (has_any(words, {"optimizer", "optim", "opt"})) return trace::Phase::kOptimizer;
+  if (has_any(words, {"optimizer", "optim", "opt"})) return trace::base::Phase::kOptimizer;
   if (has_any(words, {"zero"}) && has_any(words, {"grad", "grads"}))
-    return trace::Phase::kOptimizer;
-  if (forward != backward) return forward ? trace::Phase::kForward : trace::Phase::kBackward;
+    return trace::base::Phase::kOptimizer;
+  if (forward != backward)
+    return forward ? trace::base::Phase::kForward : trace::base::Phase::kBackward;
   // Not "DistributedDataParallel".
   if (has_any(words, {"dataloader", "data", "loader"}) && !has_any(words, {"parallel"}))
-    return trace::Phase::kData;
+    return trace::base::Phase::kData;
   if (has_any(words, {"eval", "evaluate", "evaluation", "validation", "validate"}))
-    return trace::Phase::kEvaluation;
+    return trace::base::Phase::kEvaluation;
   // Not activation checkpointing.
   if (has_any(words, {"save", "write"}) && has_any(words, {"checkpoint"}))
-    return trace::Phase::kCheckpoint;
+    return trace::base::Phase::kCheckpoint;
   return std::nullopt;
 }
 
@@ -88,4 +89,4 @@ std::string without_numbers(std::string_view range) {
   return name;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

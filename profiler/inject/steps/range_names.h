@@ -8,14 +8,14 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 // "step 17", "ProfilerStep#3", "train_step", "iteration: 5", "Iter 5/100"; not "optimizer step" and
 // not "timestep embedding".
 bool names_a_step(std::string_view range);
 
 // "Forward", "model.forward", "loss.backward()", "optimizer.step", "zero_grad", "dataloader", …
-std::optional<trace::Phase> phase_named(std::string_view range);
+std::optional<trace::base::Phase> phase_named(std::string_view range);
 
 // Whether a domain is that of a library (NCCL, cuBLAS, …), whose ranges tell nothing of training.
 bool is_of_a_library(std::string_view domain);
@@ -25,4 +25,4 @@ std::string_view without_call_details(std::string_view range);
 // "step 17" as "step #".
 std::string without_numbers(std::string_view range);
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

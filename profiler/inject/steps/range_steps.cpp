@@ -2,9 +2,9 @@
 
 #include "profiler/inject/steps/range_names.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
-using trace::Phase;
+using trace::base::Phase;
 
 void RangeSteps::opened(std::string_view name, int depth, std::int64_t at_ns) {
   if (const auto phase = phase_named(name)) {
@@ -65,4 +65,4 @@ void RangeSteps::finish() {
   mode_ = Mode::kPhaseRanges;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -6,7 +6,7 @@
 
 #include "profiler/inject/steps/step_sink.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 // A range that names a step is one. Where there is none, a step begins with the first data or
 // forward range after an optimizer range, and goes on to the next; without ranges for the
@@ -28,7 +28,7 @@ class RangeSteps {
   enum class Mode : std::uint8_t { kUndecided, kStepRanges, kPhaseRanges };
   static constexpr int kNone = -1;
 
-  void open_phase(trace::Phase phase, int depth, std::int64_t at_ns);
+  void open_phase(trace::base::Phase phase, int depth, std::int64_t at_ns);
   void consider_boundary(std::int64_t at_ns);
 
   StepSink& sink_;
@@ -36,7 +36,7 @@ class RangeSteps {
   bool step_is_open_ = false;
   int step_depth_ = kNone;   // of the range that is the step
   int phase_depth_ = kNone;  // of the range that is the phase
-  trace::Phase phase_ = trace::Phase::kOther;
+  trace::base::Phase phase_ = trace::base::Phase::kOther;
   bool saw_backward_ = false;   // since the last boundary
   bool saw_optimizer_ = false;  // as well
   bool has_optimizer_ = false;  // ever
@@ -44,4 +44,4 @@ class RangeSteps {
   std::int64_t last_closed_ns_ = 0;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -6,7 +6,7 @@
 
 #include "trace/base/median.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 constexpr std::size_t kFewestRepeats = 3;
@@ -29,7 +29,7 @@ std::vector<std::size_t> possible_lengths(std::span<const std::uint32_t> names) 
     if (at.size() < kFewestRepeats) continue;
     std::vector<std::size_t> gaps;
     for (std::size_t i = 1; i < at.size(); ++i) gaps.push_back(at[i] - at[i - 1]);
-    ++votes[trace::upper_median(gaps)];
+    ++votes[trace::base::upper_median(gaps)];
     // Of several in a step: from the first of one to the first of the next.
     ++votes[*std::ranges::max_element(gaps)];
   }
@@ -141,4 +141,4 @@ void RepeatedKernels::finish() {
   if (is_open_ && usual_end_ns_ > 0) close(usual_end_ns_);
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

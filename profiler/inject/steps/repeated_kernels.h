@@ -10,7 +10,7 @@
 
 #include "profiler/inject/steps/step_sink.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 // After how many kernels their names come again: the shortest length after which nearly as many
 // agree as after the best one, at least nine tenths of those that were seen three times or more. 0:
@@ -59,4 +59,4 @@ class RepeatedKernels {
   std::int64_t usual_end_ns_ = 0;  // of the kernel with which the open step should end
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -6,15 +6,15 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 class StepSink {
  public:
   virtual ~StepSink() = default;
   virtual void begin_step(std::int64_t at_ns) = 0;
   virtual void end_step(std::int64_t at_ns) = 0;
-  virtual void begin_phase(trace::Phase phase, std::int64_t at_ns) = 0;
+  virtual void begin_phase(trace::base::Phase phase, std::int64_t at_ns) = 0;
   virtual void end_phase(std::int64_t at_ns) = 0;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

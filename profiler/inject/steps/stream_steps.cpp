@@ -1,8 +1,8 @@
 #include "profiler/inject/steps/stream_steps.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
-void StreamSteps::add(const KernelActivity& kernel, trace::StringId name) {
+void StreamSteps::add(const cupti::KernelActivity& kernel, trace::model::StringId name) {
   auto found = streams_.find(kernel.stream);
   if (found == streams_.end()) {
     if (streams_.size() >= kMostStreams) return;
@@ -25,10 +25,10 @@ void StreamSteps::finish() {
   for (const auto& [key, stream] : streams_) stream->pattern.finish();
 }
 
-KernelPart StreamSteps::part_of(std::string_view kernel, trace::StringId name) {
+KernelPart StreamSteps::part_of(std::string_view kernel, trace::model::StringId name) {
   const auto [entry, is_new] = parts_.try_emplace(name);
   if (is_new) entry->second = kernel_part_of(kernel);
   return entry->second;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

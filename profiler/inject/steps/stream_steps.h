@@ -14,14 +14,14 @@
 #include "profiler/inject/steps/repeated_kernels.h"
 #include "trace/model/events.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 
 class StreamSteps {
  public:
   explicit StreamSteps(FoundSteps& steps) : steps_(steps) {}
 
   // `name` stands for the kernel's name.
-  void add(const KernelActivity& kernel, trace::StringId name);
+  void add(const cupti::KernelActivity& kernel, trace::model::StringId name);
   // Nothing more comes.
   void finish();
 
@@ -39,11 +39,11 @@ class StreamSteps {
     KernelSteps optimizer;
     RepeatedKernels pattern;
   };
-  KernelPart part_of(std::string_view kernel, trace::StringId name);
+  KernelPart part_of(std::string_view kernel, trace::model::StringId name);
 
   FoundSteps& steps_;
-  std::map<StreamKey, std::unique_ptr<Stream>> streams_;
-  std::unordered_map<trace::StringId, KernelPart> parts_;
+  std::map<cupti::StreamKey, std::unique_ptr<Stream>> streams_;
+  std::unordered_map<trace::model::StringId, KernelPart> parts_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -16,7 +16,7 @@
 #include "tests/app/report/synthetic_run.h"
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,7 +31,7 @@ struct Outcome {
 class CommandLine : public testing::Test {
  protected:
   void SetUp() override {
-    auto folder = trace::TemporaryFolder::create();
+    auto folder = trace::base::TemporaryFolder::create();
     ASSERT_TRUE(folder);
     folder_.emplace(std::move(*folder));
     runs_ = folder_->path() / "runs";
@@ -72,7 +72,7 @@ class CommandLine : public testing::Test {
     return path;
   }
 
-  std::optional<trace::TemporaryFolder> folder_;
+  std::optional<trace::base::TemporaryFolder> folder_;
   fs::path runs_;
 };
 
@@ -140,7 +140,7 @@ TEST_F(CommandLine, FilesThatAreNoTracesAreNamed) {
 }
 
 TEST_F(CommandLine, ATraceOfANewerVersionAsksForANewerProgram) {
-  const auto run = write_synthetic_run(runs_);
+  const auto run = report::write_synthetic_run(runs_);
   const std::string packed = folder_->path() / "new.shardlens";
   ASSERT_EQ(call({"pack", "made up", "-o", packed}).code, kDone);
   sqlite3* database = nullptr;
@@ -151,17 +151,17 @@ TEST_F(CommandLine, ATraceOfANewerVersionAsksForANewerProgram) {
 }
 
 TEST_F(CommandLine, ReportsByNameFolderAndPackedFileAgree) {
-  const auto run = write_synthetic_run(
-      runs_, [](trace::RunInfo& info) { info.name = "it's \"one\" 😀; drop table step"; });
+  const auto run = report::write_synthetic_run(
+      runs_, [](trace::model::RunInfo& info) { info.name = "it's \"one\" 😀; drop table step"; });
   const Outcome by_name = call({"report", run.info.name, "--json"});
   ASSERT_EQ(by_name.code, kDone) << by_name.err;
   EXPECT_THAT(by_name.err, IsEmpty());
-  const Json report = Json::parse(by_name.out);
+  const report::Json report = report::Json::parse(by_name.out);
   EXPECT_EQ(report["run"]["name"], run.info.name);
   EXPECT_EQ(call({"report", run.folder, "--format", "json"}).out, by_name.out);
   const std::string packed = folder_->path() / "run.shardlens";
   ASSERT_EQ(call({"pack", run.folder, "-o", packed}).code, kDone);
-  const Json from_packed = Json::parse(call({"report", packed, "--json"}).out);
+  const report::Json from_packed = report::Json::parse(call({"report", packed, "--json"}).out);
   for (const auto* part : {"summary", "steps", "ranks", "collectives", "buckets"}) {
     EXPECT_EQ(from_packed[part], report[part]) << part;
   }
@@ -169,7 +169,7 @@ TEST_F(CommandLine, ReportsByNameFolderAndPackedFileAgree) {
 }
 
 TEST_F(CommandLine, TheLibraryMayBeNamedBeforeTheCommand) {
-  write_synthetic_run(runs_);
+  report::write_synthetic_run(runs_);
   const Outcome before = call({"--runs-dir", runs_.string(), "report", "made up"}, false);
   EXPECT_EQ(before.code, kDone) << before.err;
   const std::string elsewhere = folder_->path() / "elsewhere";
@@ -179,24 +179,24 @@ TEST_F(CommandLine, TheLibraryMayBeNamedBeforeTheCommand) {
 }
 
 TEST_F(CommandLine, ReportRefusesARangeThatIsNone) {
-  write_synthetic_run(runs_);
+  report::write_synthetic_run(runs_);
   EXPECT_THAT(refused(kWrongUse, {"report", "made up", "--steps", "9-12"}), HasSubstr("10..20"));
 }
 
 TEST_F(CommandLine, QueriesInEveryFormat) {
-  write_synthetic_run(runs_);
+  report::write_synthetic_run(runs_);
   const std::string sql = "select rank, count(*) as n, 'a,\"b\"' as t from step group by rank";
   const Outcome table = call({"query", "made up", sql});
   EXPECT_EQ(table.out, "rank  n  t\n   0  9  a,\"b\"\n   1  9  a,\"b\"\n   2  9  a,\"b\"\n");
   const Outcome csv = call({"query", "made up", sql, "--format", "csv"});
   EXPECT_THAT(csv.out, HasSubstr("rank,n,t\n0,9,\"a,\"\"b\"\"\"\n"));
-  const Json json = Json::parse(call({"query", "made up", sql, "--json"}).out);
-  EXPECT_EQ(json["columns"], Json({"rank", "n", "t"}));
-  EXPECT_EQ(json["rows"][2], Json::array({2, 9, "a,\"b\""}));
+  const report::Json json = report::Json::parse(call({"query", "made up", sql, "--json"}).out);
+  EXPECT_EQ(json["columns"], report::Json({"rank", "n", "t"}));
+  EXPECT_EQ(json["rows"][2], report::Json::array({2, 9, "a,\"b\""}));
 }
 
 TEST_F(CommandLine, QueriesMayOnlyRead) {
-  write_synthetic_run(runs_);
+  report::write_synthetic_run(runs_);
   refused(kWrongUse, {"query", "made up", "select nonsense from nowhere"});
   refused(kWrongUse, {"query", "made up", "delete from step"});
   const Outcome count = call({"query", "made up", "select count(*) from step", "--format", "csv"});
@@ -204,8 +204,8 @@ TEST_F(CommandLine, QueriesMayOnlyRead) {
 }
 
 TEST_F(CommandLine, ComparesTwoRuns) {
-  write_synthetic_run(runs_);
-  write_synthetic_run(runs_, [](trace::RunInfo& info) {
+  report::write_synthetic_run(runs_);
+  report::write_synthetic_run(runs_, [](trace::model::RunInfo& info) {
     info.name = "cap 4";
     info.start_ns += 1'000'000'000;
     info.settings.bucket_cap_mb = 4;
@@ -213,7 +213,8 @@ TEST_F(CommandLine, ComparesTwoRuns) {
   const Outcome text = call({"compare", "made up", "cap 4"});
   EXPECT_EQ(text.code, kDone) << text.err;
   EXPECT_THAT(text.out, HasSubstr("bucket_cap_mb"));
-  const Json json = Json::parse(call({"compare", "made up", "cap 4", "--json"}).out);
+  const report::Json json =
+      report::Json::parse(call({"compare", "made up", "cap 4", "--json"}).out);
   EXPECT_EQ(json["settings"][0]["name"], "bucket_cap_mb");
   refused(kFailed, {"compare", "made up", "absent"});
 }
@@ -239,8 +240,8 @@ TEST_F(CommandLine, AResultThatCannotBeWrittenIsAFailure) {
 TEST_F(CommandLine, DescribesEverySetting) {
   const Outcome all = call({"settings", "--json"}, false);
   ASSERT_EQ(all.code, kDone);
-  const Json knobs = Json::parse(all.out);
-  ASSERT_EQ(knobs.size(), trace::knobs().size());
+  const report::Json knobs = report::Json::parse(all.out);
+  ASSERT_EQ(knobs.size(), trace::job::knobs().size());
   for (const auto& knob : knobs) EXPECT_FALSE(knob["explanation"].get<std::string>().empty());
   EXPECT_THAT(call({"settings", "bucket_cap_mb"}, false).out, HasSubstr("25"));
   const std::string link = call({"settings", "simulate_link"}, false).out;
@@ -250,7 +251,7 @@ TEST_F(CommandLine, DescribesEverySetting) {
 
 TEST_F(CommandLine, DoctorSpeaksJson) {
   const Outcome doctor = call({"doctor", "--json"});
-  const Json json = Json::parse(doctor.out);
+  const report::Json json = report::Json::parse(doctor.out);
   EXPECT_EQ(doctor.code, json["works"].get<bool>() ? kDone : kFailed);
   for (const auto& check : json["checks"]) {
     // Whatever does not work comes with advice.
@@ -271,7 +272,7 @@ TEST_F(CommandLine, EveryCommandHasHelpWithAnExample) {
 }
 
 TEST_F(CommandLine, WithoutADisplayARunIsNotOpenedAndTheMessageSaysWhatToDo) {
-  write_synthetic_run(runs_);
+  report::write_synthetic_run(runs_);
   EXPECT_THAT(refused(kFailed, {"made up"}), HasSubstr("xvfb-run"));
 }
 
@@ -285,13 +286,13 @@ TEST_F(CommandLine, SuggestsTheCommandOptionOrSettingThatWasMeant) {
 TEST_F(CommandLine, ExamplesAreListedAndNamedLikeOtherRuns) {
   const Outcome listed = call({"runs", "--examples", "--json"});
   ASSERT_EQ(listed.code, kDone) << listed.err;
-  const Json examples = Json::parse(listed.out);
+  const report::Json examples = report::Json::parse(listed.out);
   ASSERT_GE(examples.size(), 2u);
   for (const auto& example : examples) {
     const auto name = example.at("name").get<std::string>();
     const Outcome report = call({"report", name, "--json"});
     EXPECT_EQ(report.code, kDone) << report.err;
-    EXPECT_EQ(Json::parse(report.out).at("run").at("name"), name);
+    EXPECT_EQ(report::Json::parse(report.out).at("run").at("name"), name);
   }
   EXPECT_EQ(call({"report", "two_ranks"}).code, kDone) << "by the name of its file";
   EXPECT_FALSE(fs::exists(runs_)) << "nothing is written to look at examples";
@@ -304,13 +305,13 @@ TEST_F(CommandLine, RunsAreListedWithNumbersNotesAndTags) {
   EXPECT_EQ(call({"runs", "b", "--tag", "slow", "--tag", "x", "--note", "as before"}).code, kDone);
   EXPECT_EQ(call({"runs", "b", "--untag", "x", "--rename", "better"}).code, kDone);
   EXPECT_THAT(refused(kWrongUse, {"runs", "a", "--rename", "better"}), HasSubstr("Another run"));
-  const Json runs = Json::parse(call({"runs", "--json"}).out);
+  const report::Json runs = report::Json::parse(call({"runs", "--json"}).out);
   ASSERT_EQ(runs.size(), 2u);
-  const Json& b = runs.at(0).at("name") == "better" ? runs.at(0) : runs.at(1);
-  const Json& a = &b == &runs.at(0) ? runs.at(1) : runs.at(0);
+  const report::Json& b = runs.at(0).at("name") == "better" ? runs.at(0) : runs.at(1);
+  const report::Json& a = &b == &runs.at(0) ? runs.at(1) : runs.at(0);
   EXPECT_EQ(b.at("name"), "better");
   EXPECT_EQ(b.at("note"), "as before");
-  EXPECT_EQ(b.at("tags"), Json::array({"slow"}));
+  EXPECT_EQ(b.at("tags"), report::Json::array({"slow"}));
   EXPECT_EQ(a.at("name"), "a");
   EXPECT_EQ(a.at("note"), "");
   EXPECT_EQ(a.at("number").get<int>() + b.at("number").get<int>(), 3);
@@ -318,4 +319,4 @@ TEST_F(CommandLine, RunsAreListedWithNumbersNotesAndTags) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -10,7 +10,7 @@
 #include "trace/base/file_system.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,36 +38,37 @@ class DataCommands : public testing::Test {
     return answer;
   }
   // The document of a command that succeeds and writes nothing else.
-  Json json(std::vector<std::string> arguments, int code = 0) const {
+  report::Json json(std::vector<std::string> arguments, int code = 0) const {
     arguments.emplace_back("--json");
     const Answer answer = call(std::move(arguments));
     EXPECT_EQ(answer.code, code) << answer.err;
     EXPECT_THAT(answer.err, IsEmpty());
-    return Json::parse(answer.out, nullptr, false);
+    return report::Json::parse(answer.out, nullptr, false);
   }
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
 
-  const trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+  const trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
 };
 
 TEST_F(DataCommands, WorkOnOneMadeUpRun) {
-  const Json run = json({"generate", "made", "--ranks", "2", "--events", "30000"});
+  const report::Json run = json({"generate", "made", "--ranks", "2", "--events", "30000"});
   const std::int64_t events = run["events"];
   EXPECT_GT(events, 0);
   std::int64_t found = 0;
   for (const char* table : {"kernel", "launch", "op", "copy", "allocation"}) {
-    const Json rows = json({"query", "made", std::string("select count(*) from ") + table});
+    const report::Json rows = json({"query", "made", std::string("select count(*) from ") + table});
     found += rows["rows"][0][0].get<std::int64_t>();
   }
   EXPECT_EQ(found, events);
-  const Json exported = json({"export", "made", "--format", "rows", "-o", file("rows.sqlite")});
-  auto database = trace::Database::open(file("rows.sqlite"), SQLITE_OPEN_READONLY, "rows");
+  const report::Json exported =
+      json({"export", "made", "--format", "rows", "-o", file("rows.sqlite")});
+  auto database = trace::store::Database::open(file("rows.sqlite"), SQLITE_OPEN_READONLY, "rows");
   ASSERT_TRUE(database);
   EXPECT_EQ(exported["tables"]["kernel"].get<std::int64_t>(),
             *database->integer("select count(*) from kernel"));
   json({"pack", "made", "-o", file("made.shardlens")});
   for (const std::string& path : {std::string("made"), file("made.shardlens")}) {
-    const Json report = json({"verify", path});
+    const report::Json report = json({"verify", path});
     EXPECT_TRUE(report["intact"].get<bool>());
     EXPECT_EQ(report["ranks"].size(), 2u);
   }
@@ -78,13 +79,14 @@ TEST_F(DataCommands, VerifyEndsWithOneAndTellsWhatIsDamaged) {
   json({"generate", "made", "--ranks", "2", "--events", "30000"});
   json({"pack", "made", "-o", file("made.shardlens")});
   {
-    auto database = trace::Database::open(file("made.shardlens"), SQLITE_OPEN_READWRITE, "packed");
+    auto database =
+        trace::store::Database::open(file("made.shardlens"), SQLITE_OPEN_READWRITE, "packed");
     ASSERT_TRUE(database);
     ASSERT_TRUE(
         database->execute("update chunk set last_ns = last_ns + 1 where row_id in (select "
                           "row_id from chunk where rank = 1 and kind = 'kernel' limit 1)"));
   }
-  const Json report = json({"verify", file("made.shardlens")}, 1);
+  const report::Json report = json({"verify", file("made.shardlens")}, 1);
   EXPECT_FALSE(report["intact"].get<bool>());
   ASSERT_EQ(report["damage"].size(), 1u);
   EXPECT_EQ(report["damage"][0]["rank"], 1);
@@ -125,4 +127,4 @@ TEST_F(DataCommands, TheHelpOfQueryDescribesEveryColumnOfEvents) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -15,7 +15,7 @@
 #include "tests/app/report/unknown_runs.h"
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -63,10 +63,10 @@ std::set<std::string> kinds_with_zero(const Leaves& leaves) {
 class UnknownValues : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    auto folder = trace::TemporaryFolder::create();
+    auto folder = trace::base::TemporaryFolder::create();
     ASSERT_TRUE(folder);
     folder_.emplace(std::move(*folder));
-    base_ = write_known_run(GetParam(), folder_->path() / "base");
+    base_ = report::write_known_run(GetParam(), folder_->path() / "base");
   }
 
   Json call(const fs::path& library, std::vector<std::string> arguments) const {
@@ -89,7 +89,7 @@ class UnknownValues : public testing::TestWithParam<const char*> {
     const fs::path run = library / "run";
     fs::create_directories(library);
     fs::copy(base_, run, fs::copy_options::recursive);
-    if (!sql.empty()) change(run, sql);
+    if (!sql.empty()) report::change(run, sql);
     Leaves leaves;
     add_leaves(call(library, {"report", run.string()}), "report", leaves);
     add_leaves(call(library, {"compare", run.string(), base_.string()}), "compare", leaves);
@@ -102,7 +102,7 @@ class UnknownValues : public testing::TestWithParam<const char*> {
     return leaves;
   }
 
-  void expect_null_in_query(const NullableColumn& column) const {
+  void expect_null_in_query(const report::NullableColumn& column) const {
     const Json answer =
         call(last_.parent_path(),
              {"query", last_.string(), "select " + column.name + " from " + column.table});
@@ -123,7 +123,7 @@ class UnknownValues : public testing::TestWithParam<const char*> {
     }
   }
 
-  std::optional<trace::TemporaryFolder> folder_;
+  std::optional<trace::base::TemporaryFolder> folder_;
   fs::path base_, last_;
   int runs_ = 0;
 };
@@ -131,7 +131,7 @@ class UnknownValues : public testing::TestWithParam<const char*> {
 // A category of memory is known by itself; sums, and what the others held at another peak, are
 // known without it. Of calls the last that has a number is told. Which of two runs is faster is
 // told by time where nobody knows the throughput.
-bool is_told_otherwise(const NullableColumn& column, const std::string& path) {
+bool is_told_otherwise(const report::NullableColumn& column, const std::string& path) {
   if (column.name == "nonfinite") return true;  // says of the loss what it is
   if (column.table == "pending") return path.starts_with("report/diagnosis");
   if (column.table == "memory") {
@@ -144,7 +144,7 @@ bool is_told_otherwise(const NullableColumn& column, const std::string& path) {
 TEST_P(UnknownValues, AreNullOrAbsentWhateverTellsThem) {
   const Leaves base = told_after("");
   std::size_t keys = 0;
-  for (const NullableColumn& column : nullable_columns()) {
+  for (const report::NullableColumn& column : report::nullable_columns()) {
     const std::string set = "update " + column.table + " set " + column.name + "=";
     const Leaves changed =
         told_after(set + column.name + (column.is_real ? "*1.25" : "+" + column.name + "/4+1"));
@@ -227,13 +227,13 @@ TEST_P(UnknownValues, AreNullOfARunThatWasImported) {
 // Some rows without some of their values: what is left is not told as if it were all.
 TEST_P(UnknownValues, MakeNoZeroWhereOnlySomeAreMissing) {
   const Leaves base = told_after("");
-  const auto columns = nullable_columns();
+  const auto columns = report::nullable_columns();
   for (unsigned seed = 1; seed <= 12; ++seed) {
     std::mt19937 random(seed);
     std::string sql, what = "seed " + std::to_string(seed) + ":";
-    for (const NullableColumn& column : columns) {
+    for (const report::NullableColumn& column : columns) {
       if (random() % 4 != 0) continue;
-      const std::string rank = std::to_string(random() % SyntheticRun::kRanks);
+      const std::string rank = std::to_string(random() % report::SyntheticRun::kRanks);
       sql += "update " + column.table + " set " + column.name + "=null where " +
              (random() % 2 == 0 ? "rank=" + rank : "rank>=0") + ";";
       what += " " + column.table + "." + column.name;
@@ -246,4 +246,4 @@ INSTANTIATE_TEST_SUITE_P(Runs, UnknownValues, testing::Values("own", "foreign", 
                          [](const auto& run) { return std::string(run.param); });
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -4,11 +4,11 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
-using trace::HangCause;
-using trace::HangDiagnosis;
+using trace::analysis::HangCause;
+using trace::analysis::HangDiagnosis;
 
 HangDiagnosis found(HangCause cause, int rank) {
   HangDiagnosis diagnosis;
@@ -42,12 +42,12 @@ TEST(Culprit, IsNotRepeatedAndNotGuessed) {
 }
 
 TEST(Culprit, IsUnknownWhereNothingWasRecorded) {
-  const auto folder = trace::TemporaryFolder::create();
+  const auto folder = trace::base::TemporaryFolder::create();
   ASSERT_TRUE(folder);
-  trace::RunInfo ended;
-  ended.status = trace::RunStatus::kFailed;
+  trace::model::RunInfo ended;
+  ended.status = trace::model::RunStatus::kFailed;
   EXPECT_EQ(diagnose_files(folder->path(), ended).cause, HangCause::kNone);
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

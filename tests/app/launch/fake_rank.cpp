@@ -30,7 +30,7 @@ int fail_with(const char* message) {
 }
 
 int tell_and_leave(const std::string& verb) {
-  shardlens::trace::RankOutcome outcome;
+  shardlens::trace::model::RankOutcome outcome;
   outcome.steps = 3;
   outcome.steps_total = 10;
   outcome.finished = verb != "break_off";
@@ -38,8 +38,9 @@ int tell_and_leave(const std::string& verb) {
   if (verb == "signalled") outcome.stop_signal = SIGTERM;
   if (verb == "lose_records") outcome.unwritten = {.steps = 2, .events = 4'000};
   outcome.set_recording_error("the disk is full");
-  const char* descriptor = std::getenv(shardlens::trace::kOutcomeVariable);
-  shardlens::trace::tell_outcome(descriptor != nullptr ? std::atoi(descriptor) : -1, outcome);
+  const char* descriptor = std::getenv(shardlens::trace::model::kOutcomeVariable);
+  shardlens::trace::model::tell_outcome(descriptor != nullptr ? std::atoi(descriptor) : -1,
+                                        outcome);
   return 0;
 }
 

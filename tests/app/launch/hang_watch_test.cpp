@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 using namespace std::chrono_literals;
-using trace::Phase;
+using trace::base::Phase;
 using Time = HangWatch::Clock::time_point;
 
 class HangWatchTest : public testing::Test {
@@ -14,19 +14,19 @@ class HangWatchTest : public testing::Test {
   // A rank's row: `alive` and `progress` are what the trace says, in any unit that grows.
   void beat(int rank, Time now, std::int64_t alive, std::int64_t progress,
             Phase phase = Phase::kForward, std::int64_t at_step = 7) {
-    trace::Batch batch;
-    trace::RankInfo info;
+    trace::model::Batch batch;
+    trace::model::RankInfo info;
     info.rank = rank;
     info.process_id = 100 + rank;
     batch.rank_info = info;
-    batch.heartbeat = trace::Heartbeat{
+    batch.heartbeat = trace::model::Heartbeat{
         .rank = rank, .alive_ns = alive, .progress_ns = progress, .step = at_step, .phase = phase};
     watch_.add(batch, now);
   }
 
   void step(int rank, std::chrono::milliseconds duration) {
-    trace::Batch batch;
-    trace::Step row;
+    trace::model::Batch batch;
+    trace::model::Step row;
     row.rank = rank;
     row.end_ns = std::chrono::nanoseconds(duration).count();
     batch.steps.push_back(row);
@@ -116,4 +116,4 @@ TEST_F(HangWatchTest, IgnoresRanksThatTheRunDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

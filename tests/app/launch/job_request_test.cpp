@@ -9,11 +9,11 @@
 #include "trace/base/file_system.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 namespace fs = std::filesystem;
-using trace::ErrorKind;
+using trace::base::ErrorKind;
 
 CudaProbe gpus(std::size_t count) {
   CudaProbe probe;
@@ -22,38 +22,38 @@ CudaProbe gpus(std::size_t count) {
   return probe;
 }
 
-trace::Settings settings(trace::DeviceChoice device, std::int64_t ranks) {
-  trace::Settings settings;
+trace::job::Settings settings(trace::job::DeviceChoice device, std::int64_t ranks) {
+  trace::job::Settings settings;
   settings.device = device;
   settings.ranks = ranks;
   return settings;
 }
 
 TEST(ResolveDevice, TakesTheCpuWhereThereIsNoGpu) {
-  EXPECT_EQ(resolve_device(settings(trace::DeviceChoice::kAuto, 2), gpus(0)).value(), "cpu");
-  EXPECT_EQ(resolve_device(settings(trace::DeviceChoice::kCpu, 8), gpus(1)).value(), "cpu");
+  EXPECT_EQ(resolve_device(settings(trace::job::DeviceChoice::kAuto, 2), gpus(0)).value(), "cpu");
+  EXPECT_EQ(resolve_device(settings(trace::job::DeviceChoice::kCpu, 8), gpus(1)).value(), "cpu");
 }
 
 TEST(ResolveDevice, TakesGpusWhereThereAreEnough) {
-  EXPECT_EQ(resolve_device(settings(trace::DeviceChoice::kAuto, 2), gpus(2)).value(), "cuda");
-  EXPECT_EQ(resolve_device(settings(trace::DeviceChoice::kCuda, 1), gpus(2)).value(), "cuda");
+  EXPECT_EQ(resolve_device(settings(trace::job::DeviceChoice::kAuto, 2), gpus(2)).value(), "cuda");
+  EXPECT_EQ(resolve_device(settings(trace::job::DeviceChoice::kCuda, 1), gpus(2)).value(), "cuda");
 }
 
 TEST(ResolveDevice, KeepsASimulatedLinkOnTheCpu) {
-  auto linked = settings(trace::DeviceChoice::kAuto, 2);
+  auto linked = settings(trace::job::DeviceChoice::kAuto, 2);
   linked.simulate_link = "latency_us=50,gbit_per_s=1";
   EXPECT_EQ(resolve_device(linked, gpus(8)).value(), "cpu");
 }
 
 TEST(ResolveDevice, RefusesCudaWithoutAGpu) {
-  const auto device = resolve_device(settings(trace::DeviceChoice::kCuda, 1), gpus(0));
+  const auto device = resolve_device(settings(trace::job::DeviceChoice::kCuda, 1), gpus(0));
   ASSERT_FALSE(device);
   EXPECT_EQ(device.error().kind, ErrorKind::kUsage);
   EXPECT_NE(device.error().message.find("doctor"), std::string::npos);
 }
 
 TEST(ResolveDevice, RefusesMoreRanksThanGpusUnlessTheyMayShare) {
-  auto crowded = settings(trace::DeviceChoice::kAuto, 4);
+  auto crowded = settings(trace::job::DeviceChoice::kAuto, 4);
   const auto refused = resolve_device(crowded, gpus(2));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
@@ -64,12 +64,12 @@ TEST(ResolveDevice, RefusesMoreRanksThanGpusUnlessTheyMayShare) {
 
 TEST(CheckJob, MarksSharedGpusAndSimulations) {
   JobRequest request;
-  request.settings = settings(trace::DeviceChoice::kCuda, 4);
+  request.settings = settings(trace::job::DeviceChoice::kCuda, 4);
   request.settings.oversubscribe = true;
   const auto shared = check_job(request, gpus(2));
   ASSERT_TRUE(shared) << shared.error().message;
   EXPECT_TRUE(shared->shared_gpu);
-  request.settings = settings(trace::DeviceChoice::kCpu, 2);
+  request.settings = settings(trace::job::DeviceChoice::kCpu, 2);
   request.settings.simulate_link = "latency_us=50,gbit_per_s=1";
   const auto simulated = check_job(request, gpus(0));
   ASSERT_TRUE(simulated) << simulated.error().message;
@@ -78,10 +78,10 @@ TEST(CheckJob, MarksSharedGpusAndSimulations) {
 }
 
 TEST(CheckJob, RefusesDataThatIsNotThereOrEmpty) {
-  const auto folder = trace::TemporaryFolder::create();
+  const auto folder = trace::base::TemporaryFolder::create();
   ASSERT_TRUE(folder);
   JobRequest request;
-  request.settings.device = trace::DeviceChoice::kCpu;
+  request.settings.device = trace::job::DeviceChoice::kCpu;
   request.settings.data = folder->path() / "no text \"here\" 😀";
   const auto missing = check_job(request, gpus(0));
   ASSERT_FALSE(missing);
@@ -96,12 +96,12 @@ TEST(CheckJob, RefusesDataThatIsNotThereOrEmpty) {
 }
 
 TEST(CheckJob, NamesARunByItsDifferencesAndMakesTheNameUnique) {
-  const auto folder = trace::TemporaryFolder::create();
+  const auto folder = trace::base::TemporaryFolder::create();
   ASSERT_TRUE(folder);
   JobRequest request;
   request.runs_dir = folder->path() / "runs";
-  request.settings.device = trace::DeviceChoice::kCpu;
-  request.name_base.device = trace::DeviceChoice::kCpu;
+  request.settings.device = trace::job::DeviceChoice::kCpu;
+  request.name_base.device = trace::job::DeviceChoice::kCpu;
   request.settings.bucket_cap_mb = 60;
   std::vector<std::string> names;
   for (int i = 0; i < 3; ++i) {
@@ -109,13 +109,13 @@ TEST(CheckJob, NamesARunByItsDifferencesAndMakesTheNameUnique) {
     ASSERT_TRUE(run) << run.error().message;
     names.push_back(run->name);
     run->start_ns = 1'700'000'000'000'000'000 + i * 1'000'000'000LL;
-    ASSERT_TRUE(trace::create_run(request.runs_dir, *run, false));
+    ASSERT_TRUE(trace::store::create_run(request.runs_dir, *run, false));
   }
   EXPECT_EQ(names, (std::vector<std::string>{"cap 60", "cap 60 2", "cap 60 3"}));
 }
 
 TEST(RankEnvironment, HoldsTheContractAndNothingOfAnotherLauncher) {
-  trace::RunInfo run;
+  trace::model::RunInfo run;
   run.world_size = 4;
   run.device = "cpu";
   const auto environment =
@@ -137,7 +137,7 @@ TEST(RankEnvironment, HoldsTheContractAndNothingOfAnotherLauncher) {
 }
 
 TEST(RankEnvironment, GivesRanksThatShareAGpuDifferentHosts) {
-  trace::RunInfo run;
+  trace::model::RunInfo run;
   run.world_size = 2;
   run.device = "cuda";
   run.shared_gpu = true;
@@ -154,7 +154,7 @@ TEST(RankEnvironment, GivesRanksThatShareAGpuDifferentHosts) {
 }
 
 TEST(RankEnvironment, FollowsTheKnobsOfLibrariesOnGpusAlone) {
-  trace::RunInfo run;
+  trace::model::RunInfo run;
   run.world_size = 1;
   run.settings.nccl_algo = "Tree";
   run.settings.allocator_conf = "max_split_size_mb:64";
@@ -181,8 +181,8 @@ TEST(DefaultJob, HasNoMoreRanksThanGpus) {
   CudaProbe one;
   one.devices.resize(1);
   EXPECT_EQ(default_job(one).settings.ranks, 1);
-  EXPECT_EQ(default_job({}).settings.ranks, trace::Settings{}.ranks);
+  EXPECT_EQ(default_job({}).settings.ranks, trace::job::Settings{}.ranks);
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

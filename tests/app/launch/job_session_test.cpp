@@ -16,18 +16,18 @@
 #include "trace/base/file_system.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
-using trace::RunStatus;
+using trace::model::RunStatus;
 
 class JobSessionTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto folder = trace::TemporaryFolder::create();
+    auto folder = trace::base::TemporaryFolder::create();
     ASSERT_TRUE(folder);
     folder_.emplace(std::move(*folder));
   }
@@ -35,7 +35,7 @@ class JobSessionTest : public testing::Test {
   JobRequest request(std::int64_t ranks, const std::string& name = "job") const {
     JobRequest request;
     request.settings.ranks = ranks;
-    request.settings.device = trace::DeviceChoice::kCpu;
+    request.settings.device = trace::job::DeviceChoice::kCpu;
     request.runs_dir = folder_->path() / "runs";
     request.name = name;
     return request;
@@ -56,7 +56,7 @@ class JobSessionTest : public testing::Test {
     return (*job)->wait();
   }
 
-  std::optional<trace::TemporaryFolder> folder_;
+  std::optional<trace::base::TemporaryFolder> folder_;
   fs::path run_folder_;
 };
 
@@ -94,7 +94,7 @@ TEST_F(JobSessionTest, AJobWhoseRanksAllLeaveIsDoneAndItsFileSaysSo) {
   EXPECT_EQ(status.phase, JobStatus::Phase::kEnded);
   EXPECT_EQ(status.run.status, RunStatus::kDone) << status.run.reason;
   EXPECT_EQ(status.exits.size(), 2u);
-  const auto stored = trace::read_run_info(run_folder_);
+  const auto stored = trace::store::read_run_info(run_folder_);
   ASSERT_TRUE(stored);
   EXPECT_EQ(stored->status, RunStatus::kDone);
   EXPECT_GE(stored->end_ns, stored->start_ns);
@@ -115,7 +115,7 @@ TEST_F(JobSessionTest, AnEndThatCannotBeSavedIsToldAndDoesNotChangeHowTheJobEnde
 
 TEST_F(JobSessionTest, RanksWriteTheirOutputIntoTheirLog) {
   run_to_end(2, "0:leave,1:fail");
-  std::ifstream log(trace::rank_log(run_folder_, 1));
+  std::ifstream log(trace::store::rank_log(run_folder_, 1));
   std::string first, second;
   std::getline(log, first);
   std::getline(log, second);
@@ -161,7 +161,7 @@ TEST_F(JobSessionTest, StoppingLetsRanksLeaveByThemselves) {
   auto job = JobSession::start(request(2), behaving("0:stay,1:stay"));
   ASSERT_TRUE(job);
   for (const int rank : {0, 1}) {
-    const auto log = trace::rank_log((*job)->folder(), rank);
+    const auto log = trace::store::rank_log((*job)->folder(), rank);
     ASSERT_TRUE(within(30s, [&] { return fs::exists(log) && fs::file_size(log) > 0; }));
   }
   (*job)->request_stop();
@@ -177,7 +177,7 @@ TEST_F(JobSessionTest, ARankThatIgnoresTheStopIsKilledAfterTheGracePeriod) {
   auto job = JobSession::start(request(2), options);
   ASSERT_TRUE(job);
   ASSERT_TRUE(within(30s, [&] {
-    std::ifstream log(trace::rank_log((*job)->folder(), 1));
+    std::ifstream log(trace::store::rank_log((*job)->folder(), 1));
     return std::string(std::istreambuf_iterator<char>(log), {}).find("deaf") != std::string::npos;
   }));
   const auto start = steady_clock::now();
@@ -199,7 +199,7 @@ TEST_F(JobSessionTest, ARunOfWhichRecordsAreMissingIsNotDoneAndItsFileSaysSo) {
   const JobStatus status = run_to_end(2, "0:leave,1:lose_records");
   EXPECT_EQ(status.run.status, RunStatus::kIncomplete);
   EXPECT_EQ(status.run.reason, "2 steps and 4,000 events were not recorded: the disk is full");
-  const auto stored = trace::read_run_info(run_folder_);
+  const auto stored = trace::store::read_run_info(run_folder_);
   ASSERT_TRUE(stored);
   EXPECT_EQ(stored->status, RunStatus::kIncomplete);
   EXPECT_EQ(stored->reason, status.run.reason);
@@ -219,7 +219,7 @@ TEST_F(JobSessionTest, AnEndThatRunSqliteCannotTakeIsInTheFirstRanksLog) {
   ASSERT_TRUE(job) << job.error().message;
   fs::remove((*job)->folder() / "run.sqlite");
   EXPECT_EQ((*job)->wait().run.status, RunStatus::kIncomplete);
-  std::ifstream log(trace::rank_log((*job)->folder(), 0));
+  std::ifstream log(trace::store::rank_log((*job)->folder(), 0));
   const std::string text((std::istreambuf_iterator<char>(log)), {});
   EXPECT_NE(text.find("launcher: the run is incomplete: 2 steps"), std::string::npos) << text;
 }
@@ -254,7 +254,7 @@ TEST_F(JobSessionTest, AnExceptionInTheLauncherEndsTheJobAsFailedAndLeavesNoRank
   EXPECT_NE(status.run.reason.find("the launcher failed: "), std::string::npos)
       << status.run.reason;
   EXPECT_TRUE(processes_with((*job)->folder().string()).empty());
-  const auto stored = trace::read_run_info((*job)->folder());
+  const auto stored = trace::store::read_run_info((*job)->folder());
   ASSERT_TRUE(stored);
   EXPECT_EQ(stored->reason, status.run.reason);
 }
@@ -264,7 +264,7 @@ TEST_F(JobSessionTest, ATakenNameIsWrongUseUnlessItIsOverwritten) {
   const fs::path first = run_folder_;
   const auto refused = JobSession::start(request(1), behaving("0:leave"));
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().kind, trace::ErrorKind::kUsage);
+  EXPECT_EQ(refused.error().kind, trace::base::ErrorKind::kUsage);
   EXPECT_NE(refused.error().message.find("job"), std::string::npos);
   JobRequest invalid = request(1);
   invalid.overwrite = true;
@@ -276,7 +276,7 @@ TEST_F(JobSessionTest, ATakenNameIsWrongUseUnlessItIsOverwritten) {
   auto job = JobSession::start(replacing, behaving("0:leave"));
   ASSERT_TRUE(job) << job.error().message;
   (*job)->wait();
-  EXPECT_EQ(trace::list_runs(folder_->path() / "runs").runs.size(), 1u);
+  EXPECT_EQ(trace::store::list_runs(folder_->path() / "runs").runs.size(), 1u);
 }
 
 TEST_F(JobSessionTest, TwentyStartsLeaveNoProcessNoDescriptorAndNoFileBehind) {
@@ -312,12 +312,12 @@ TEST_F(JobSessionTest, NoRankOutlivesALauncherThatIsKilled) {
   ASSERT_TRUE(within(10s, [&] { return processes_with(runs).size() == 2; }));
   // Both must have asked for their death signal: they print after that.
   ASSERT_TRUE(within(10s, [&] {
-    const auto library = trace::list_runs(runs);
+    const auto library = trace::store::list_runs(runs);
     if (library.runs.empty()) return false;
     const fs::path folder = library.runs.front().folder;
     std::error_code error;
-    return fs::file_size(trace::rank_log(folder, 0), error) > 0 &&
-           fs::file_size(trace::rank_log(folder, 1), error) > 0;
+    return fs::file_size(trace::store::rank_log(folder, 0), error) > 0 &&
+           fs::file_size(trace::store::rank_log(folder, 1), error) > 0;
   }));
   kill(launcher, SIGKILL);
   waitpid(launcher, nullptr, 0);
@@ -325,4 +325,4 @@ TEST_F(JobSessionTest, NoRankOutlivesALauncherThatIsKilled) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 struct LastMessage : testing::Test {
@@ -58,4 +58,4 @@ TEST_F(LastMessage, OfAPipeIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <vector>
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 using namespace std::chrono_literals;
@@ -68,4 +68,4 @@ TEST(RankExits, TellWhetherAnyRankRanOutOfPatience) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

@@ -9,7 +9,7 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,7 +22,7 @@ pid_t ended_process() {
 }
 
 TEST(StoreFile, OfAKilledLauncherIsRemovedAndNoOther) {
-  const auto folder = trace::TemporaryFolder::create();
+  const auto folder = trace::base::TemporaryFolder::create();
   ASSERT_TRUE(folder);
   const auto file_of = [&](const std::string& run, const std::string& name, bool is_old) {
     fs::create_directories(folder->path() / run);
@@ -47,4 +47,4 @@ TEST(StoreFile, OfAKilledLauncherIsRemovedAndNoOther) {
 TEST(StoreFile, ThereMayBeNoLibraryYet) { remove_abandoned_store_files("/nowhere/at/all"); }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::launch

@@ -12,7 +12,7 @@
 #include "tests/app/report/synthetic_run.h"
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 
 inline constexpr std::int64_t kTick = 1000;
 inline constexpr double kTicksPerMs = 1000;
@@ -45,9 +45,9 @@ struct Parts {
 class ReportJson : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    auto folder = trace::TemporaryFolder::create();
+    auto folder = trace::base::TemporaryFolder::create();
     ASSERT_TRUE(folder);
-    folder_ = new trace::TemporaryFolder(std::move(*folder));
+    folder_ = new trace::base::TemporaryFolder(std::move(*folder));
     run_ = new SyntheticRun(write_synthetic_run(folder_->path()));
     const auto report = load_report(run_->folder);
     ASSERT_TRUE(report) << report.error().message;
@@ -85,7 +85,7 @@ class ReportJson : public testing::Test {
     }
     return parts;
   }
-  static Parts parts_of(const trace::Step& step) {
+  static Parts parts_of(const trace::model::Step& step) {
     return parts_within(step.rank, Timeline::tick(step.start_ns), Timeline::tick(step.end_ns));
   }
 
@@ -98,16 +98,16 @@ class ReportJson : public testing::Test {
     }
     return sum / kMeasured / kRanks;
   }
-  static double step_ms(const trace::Step& step) {
+  static double step_ms(const trace::model::Step& step) {
     return static_cast<double>(step.end_ns - step.start_ns) / 1e6;
   }
 
-  static const trace::Step& step_of(int rank, std::int64_t step) {
+  static const trace::model::Step& step_of(int rank, std::int64_t step) {
     return *std::ranges::find_if(run_->steps,
                                  [&](const auto& s) { return s.rank == rank && s.index == step; });
   }
 
-  static inline trace::TemporaryFolder* folder_ = nullptr;
+  static inline trace::base::TemporaryFolder* folder_ = nullptr;
   static inline SyntheticRun* run_ = nullptr;
   static inline Json* json_ = nullptr;
   static inline std::vector<Timeline> compute_, comm_, copy_;
@@ -118,4 +118,4 @@ inline void expect_near(const Json& value, double expected, const std::string& w
   EXPECT_NEAR(value.get<double>(), expected, 1e-9 * std::max(1.0, std::abs(expected))) << what;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

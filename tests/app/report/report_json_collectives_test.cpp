@@ -9,15 +9,15 @@
 #include "tests/app/report/counted_report.h"
 #include "trace/store/sql/query.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
-using trace::Collective;
+using trace::model::Collective;
 
 std::string tag_of(const Collective& c) {
-  if (c.tag_kind == trace::TagKind::kBucket) return "bucket " + std::to_string(c.tag_index);
-  if (c.tag_kind == trace::TagKind::kNone) return "";
-  return c.function == trace::CollectiveFunction::kBroadcast ? "parameters" : "loss";
+  if (c.tag_kind == trace::model::TagKind::kBucket) return "bucket " + std::to_string(c.tag_index);
+  if (c.tag_kind == trace::model::TagKind::kNone) return "";
+  return c.function == trace::model::CollectiveFunction::kBroadcast ? "parameters" : "loss";
 }
 
 double median(std::vector<double> values) {
@@ -35,8 +35,8 @@ TEST_F(ReportJson, CollectivesTellWaitingFromTransferring) {
     double wait = 0, exposed = 0;
     for (const auto& c : run_->collectives) {
       if (tag_of(c) != tag) continue;
-      EXPECT_EQ(shown["function"], to_string(c.function));
-      EXPECT_EQ(shown["executed"], to_string(c.executed));
+      EXPECT_EQ(shown["function"], trace::model::to_string(c.function));
+      EXPECT_EQ(shown["executed"], trace::model::to_string(c.executed));
       EXPECT_EQ(shown["bytes"], c.bytes);
       std::int64_t latest = 0;
       for (const auto& other : run_->collectives) {
@@ -73,12 +73,12 @@ TEST_F(ReportJson, CollectivesTellWaitingFromTransferring) {
 }
 
 TEST_F(ReportJson, CountsAgreeWithSql) {
-  const auto count = trace::query_run(run_->folder, "select count(*) from collective");
+  const auto count = trace::store::query_run(run_->folder, "select count(*) from collective");
   ASSERT_TRUE(count) << count.error().message;
   std::int64_t sum = 0;
   for (const auto& row : (*json_)["collectives"]) sum += row["count"].get<std::int64_t>();
   EXPECT_EQ(std::get<std::int64_t>(count->rows[0][0]), sum);
-  const auto mean_ms = trace::query_run(
+  const auto mean_ms = trace::store::query_run(
       run_->folder, "select avg(end_ns - start_ns) / 1e6 from step where step >= 3");
   ASSERT_TRUE(mean_ms) << mean_ms.error().message;
   expect_near((*json_)["summary"]["step_ms"]["mean"], std::get<double>(mean_ms->rows[0][0]), "SQL");
@@ -117,4 +117,4 @@ TEST_F(ReportJson, TheRecorderTellsItsCostAndItsLosses) {
   EXPECT_EQ(recorder["bytes_on_disk"], bytes);
 }
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

@@ -10,10 +10,10 @@
 
 #include "tests/app/report/counted_report.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
-using trace::Phase;
+using trace::base::Phase;
 
 TEST_F(ReportJson, SaysWhichRunItIs) {
   const Json& run = (*json_)["run"];
@@ -29,7 +29,7 @@ TEST_F(ReportJson, SaysWhichRunItIs) {
   EXPECT_EQ(run["settings"]["bucket_cap_mb"], 1.0);
   EXPECT_EQ(run["settings"]["first_bucket_mb"], "auto");
   EXPECT_EQ(run["settings"]["static_graph"], false);
-  EXPECT_EQ(run["settings"].size(), trace::knobs().size());
+  EXPECT_EQ(run["settings"].size(), trace::job::knobs().size());
 }
 
 TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
@@ -86,7 +86,8 @@ TEST_F(ReportJson, ExposedIsWaitingAndTransferAndNullWhereThatIsNotKnown) {
   RunReport report = *load_report(run_->folder);
   for (const bool is_known : {true, false}) {
     auto& figures = report.figures;
-    const auto doubt = is_known ? trace::WaitDoubt::kNone : trace::WaitDoubt::kClocksUnknown;
+    const auto doubt =
+        is_known ? trace::analysis::WaitDoubt::kNone : trace::analysis::WaitDoubt::kClocksUnknown;
     figures.summary.exposed_wait_ns.reset();
     figures.summary.wait_doubt = doubt;
     if (is_known) figures.summary.exposed_wait_ns = figures.summary.exposed_ns / 4;
@@ -200,7 +201,7 @@ TEST_F(ReportJson, StepsShowTheSlowestRank) {
   ASSERT_EQ(steps.size(), std::size_t{SyntheticRun::kSteps});
   for (const auto& shown : steps) {
     const auto number = shown["step"].get<std::int64_t>();
-    const trace::Step* slowest = nullptr;
+    const trace::model::Step* slowest = nullptr;
     double loss = 0;
     for (int rank = 0; rank < kRanks; ++rank) {
       const auto& step = step_of(rank, number);
@@ -227,13 +228,14 @@ TEST_F(ReportJson, RanksHaveTheirOwnMeansAndMemory) {
     }
     expect_near(shown["step_ms"], time, "step_ms");
     expect_near(shown["exposed_ms"], exposed, "exposed_ms");
-    const trace::MemorySample* peak = nullptr;
-    std::array<std::int64_t, trace::kMemoryCategoryCount> highest{};
+    const trace::model::MemorySample* peak = nullptr;
+    std::array<std::int64_t, trace::model::kMemoryCategoryCount> highest{};
     for (const auto& sample : run_->memory) {
       if (sample.rank != rank) continue;
-      const auto allocated = [](const trace::MemorySample& each) {  // all but outside, the last
-        return std::accumulate(each.bytes.begin(), each.bytes.end() - 1, std::int64_t{0});
-      };
+      const auto allocated =
+          [](const trace::model::MemorySample& each) {  // all but outside, the last
+            return std::accumulate(each.bytes.begin(), each.bytes.end() - 1, std::int64_t{0});
+          };
       if (!peak || allocated(sample) > allocated(*peak)) peak = &sample;
       for (std::size_t i = 0; i < highest.size(); ++i) {
         highest[i] = std::max(highest[i], sample.bytes[i]);
@@ -241,7 +243,7 @@ TEST_F(ReportJson, RanksHaveTheirOwnMeansAndMemory) {
     }
     EXPECT_EQ(shown["peak_memory_bytes"], peak->total_bytes());
     for (std::size_t i = 0; i < highest.size(); ++i) {
-      const std::string name(to_string(static_cast<trace::MemoryCategory>(i)));
+      const std::string name(trace::model::to_string(static_cast<trace::model::MemoryCategory>(i)));
       EXPECT_EQ(shown["memory_by_category"][name], peak->bytes[i]) << name;
       EXPECT_EQ(shown["memory_peak_by_category"][name], highest[i]) << name;
     }
@@ -327,4 +329,4 @@ TEST_F(ReportJson, WithNothingMeasuredFiguresAreNull) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

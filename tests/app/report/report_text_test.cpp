@@ -11,17 +11,17 @@
 #include "trace/base/file_system.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
 class ReportText : public testing::Test {
  protected:
   void SetUp() override {
-    auto folder = trace::TemporaryFolder::create();
+    auto folder = trace::base::TemporaryFolder::create();
     ASSERT_TRUE(folder);
     folder_.emplace(std::move(*folder));
   }
-  std::optional<trace::TemporaryFolder> folder_;
+  std::optional<trace::base::TemporaryFolder> folder_;
 };
 
 bool contains(const std::string& text, const std::string& part) {
@@ -52,8 +52,9 @@ TEST_F(ReportText, SaysWhatItsUserHasNoted) {
   ASSERT_TRUE(before);
   EXPECT_FALSE(contains(report_text(*before), "Bookmark"));
   const auto& step = before->figures.steps.at(4);
-  ASSERT_TRUE(trace::write_words(run.folder, {{}, "the switch was broken", {{"slow", "lab"}}}));
-  ASSERT_TRUE(trace::write_bookmarks(run.folder, {{step.start_ns, "late rank"}, {5, ""}}));
+  ASSERT_TRUE(
+      trace::store::write_words(run.folder, {{}, "the switch was broken", {{"slow", "lab"}}}));
+  ASSERT_TRUE(trace::store::write_bookmarks(run.folder, {{step.start_ns, "late rank"}, {5, ""}}));
   const auto report = load_report(run.folder);
   ASSERT_TRUE(report);
   EXPECT_TRUE(contains(report_text(*report),
@@ -99,11 +100,11 @@ TEST_F(ReportText, SaysWhereTheTrainedModelIs) {
 }
 
 TEST_F(ReportText, AFailedRunLeadsWithItsReasonAndTheEndOfThatRanksLog) {
-  const auto run = write_synthetic_run(folder_->path(), [](trace::RunInfo& info) {
-    info.status = trace::RunStatus::kFailed;
+  const auto run = write_synthetic_run(folder_->path(), [](trace::model::RunInfo& info) {
+    info.status = trace::model::RunStatus::kFailed;
     info.reason = "rank 1 failed: the cause";
   });
-  std::ofstream(trace::rank_log(run.folder, 1)) << "loading\nerror: the cause\n";
+  std::ofstream(trace::store::rank_log(run.folder, 1)) << "loading\nerror: the cause\n";
   const auto report = load_report(run.folder);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->failed_rank, 1);
@@ -115,7 +116,7 @@ TEST_F(ReportText, AFailedRunLeadsWithItsReasonAndTheEndOfThatRanksLog) {
 
 TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
   const auto first = write_synthetic_run(folder_->path());
-  const auto second = write_synthetic_run(folder_->path(), [](trace::RunInfo& info) {
+  const auto second = write_synthetic_run(folder_->path(), [](trace::model::RunInfo& info) {
     info.name = "other";
     info.start_ns += 1'000'000'000;
     info.settings.bucket_cap_mb = 4;
@@ -123,7 +124,7 @@ TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
   const auto a = load_run(first.folder);
   const auto b = load_run(second.folder);
   ASSERT_TRUE(a && b);
-  const auto comparison = trace::compare_runs(*a, *b);
+  const auto comparison = trace::analysis::compare_runs(*a, *b);
   const std::string text = comparison_text(*a, *b, comparison);
   EXPECT_TRUE(contains(text, "bucket_cap_mb")) << text;
   EXPECT_FALSE(contains(text, "cannot be told apart")) << text;
@@ -146,7 +147,7 @@ TEST_F(ReportText, ComparingRunsOfDifferentRanksSaysHowWellTheyScale) {
   many.info.world_size = 2 * few.info.world_size;
   many.info.settings.ranks = many.info.world_size;
   many.summary.samples_per_s = 1.5 * *few.summary.samples_per_s;
-  const auto comparison = trace::compare_runs(few, many);
+  const auto comparison = trace::analysis::compare_runs(few, many);
   const std::string text = comparison_text(few, many, comparison);
   EXPECT_TRUE(contains(text, "Weak scaling")) << text;
   EXPECT_TRUE(contains(text, "efficiency 75 %")) << text;
@@ -154,7 +155,8 @@ TEST_F(ReportText, ComparingRunsOfDifferentRanksSaysHowWellTheyScale) {
   EXPECT_EQ(json["scaling"]["kind"], "weak");
   EXPECT_NEAR(json["scaling"]["speedup"].get<double>(), 1.5, 1e-12);
   EXPECT_NEAR(json["scaling"]["efficiency"].get<double>(), 0.75, 1e-12);
-  EXPECT_TRUE(comparison_json(few, few, trace::compare_runs(few, few))["scaling"].is_null());
+  EXPECT_TRUE(
+      comparison_json(few, few, trace::analysis::compare_runs(few, few))["scaling"].is_null());
 }
 
 TEST_F(ReportText, SaysWhatWasAskedForAndWhatRanAndListsUnits) {
@@ -165,14 +167,14 @@ TEST_F(ReportText, SaysWhatWasAskedForAndWhatRanAndListsUnits) {
   report.figures = *figures;
   for (auto& row : report.figures.collectives) row.executed = row.function;
   EXPECT_FALSE(contains(report_text(report), " ran as ")) << "nothing was replaced";
-  trace::CollectiveGroupFigures row;
-  row.function = trace::CollectiveFunction::kReduceScatter;
-  row.executed = trace::CollectiveFunction::kAllReduce;
+  trace::analysis::CollectiveGroupFigures row;
+  row.function = trace::model::CollectiveFunction::kReduceScatter;
+  row.executed = trace::model::CollectiveFunction::kAllReduce;
   row.tag = "blocks.3 backward gather, prefetched";
   report.figures.collectives = {row, row};
   report.figures.summary.bytes_sent_per_step = 2e6;
   report.figures.summary.bytes_sent_per_step_theory = 1e6;
-  trace::UnitFigures unit;
+  trace::analysis::UnitFigures unit;
   unit.name = "blocks.3";
   unit.bytes = 4 << 20;
   unit.shard_bytes = 2 << 20;
@@ -196,7 +198,7 @@ TEST(StepRange, ReadsWhatPeopleWrite) {
   for (const auto* text : {"", "..", "20..10", "a..b", "1...3", "-1..3", "1-3"}) {
     const auto bad = parse_step_range(text);
     ASSERT_FALSE(bad) << text;
-    EXPECT_EQ(bad.error().kind, trace::ErrorKind::kUsage);
+    EXPECT_EQ(bad.error().kind, trace::base::ErrorKind::kUsage);
   }
 }
 
@@ -216,4 +218,4 @@ TEST(TextTable, CutsLongTextsAndKeepsToOneLine) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

@@ -9,14 +9,14 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/write/trace_writer.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 namespace {
 
 using namespace trace;
 
 constexpr std::int64_t kMicrosecond = 1000;
-constexpr StringId kFloat = 1, kLoss = 2, kParameters = 3, kWorld = 4, kWeight = 5, kBias = 6,
-                   kOperator = 7, kGloo = 8;
+constexpr trace::model::StringId kFloat = 1, kLoss = 2, kParameters = 3, kWorld = 4, kWeight = 5,
+                                 kBias = 6, kOperator = 7, kGloo = 8;
 
 class Generator {
  public:
@@ -45,14 +45,15 @@ class Generator {
     return SyntheticRun::kStart + 200'000 + step * 2'000'000 + rank * 10'000;
   }
 
-  Collective collective(int rank, int step, CollectiveFunction function, std::int64_t bytes) const {
-    Collective c;
+  trace::model::Collective collective(int rank, int step, trace::model::CollectiveFunction function,
+                                      std::int64_t bytes) const {
+    trace::model::Collective c;
     c.rank = rank;
     c.lane = 2;
     c.step = step;
     c.sequence = sequence_;
     c.function = c.executed = function;
-    c.phase = Phase::kBackward;
+    c.phase = trace::base::Phase::kBackward;
     c.data_type = kFloat;
     c.bytes = bytes;
     return c;
@@ -60,12 +61,12 @@ class Generator {
 
   // One call on all ranks: they begin apart and end almost together.
   template <typename Tag>
-  void call(int step, CollectiveFunction function, std::int64_t bytes, std::int64_t offset,
-            std::int64_t shortest_us, Tag tag) {
-    std::vector<Collective> parts;
+  void call(int step, trace::model::CollectiveFunction function, std::int64_t bytes,
+            std::int64_t offset, std::int64_t shortest_us, Tag tag) {
+    std::vector<trace::model::Collective> parts;
     std::int64_t latest = 0;
     for (int rank = 0; rank < SyntheticRun::kRanks; ++rank) {
-      Collective c = collective(rank, step, function, bytes);
+      trace::model::Collective c = collective(rank, step, function, bytes);
       tag(c);
       c.start_ns = SyntheticRun::kStart + offset + random_us(0, 60);
       c.enqueued_ns = c.start_ns - 2000;
@@ -81,35 +82,39 @@ class Generator {
   }
 
   void broadcast() {
-    call(-1, CollectiveFunction::kBroadcast, 5'000'000, 10'000, 40, [](Collective& c) {
-      c.tag_kind = TagKind::kNamed;
-      c.tag_name = kParameters;
-      c.phase = Phase::kOther;
-    });
+    call(-1, trace::model::CollectiveFunction::kBroadcast, 5'000'000, 10'000, 40,
+         [](trace::model::Collective& c) {
+           c.tag_kind = trace::model::TagKind::kNamed;
+           c.tag_name = kParameters;
+           c.phase = trace::base::Phase::kOther;
+         });
   }
 
   void add_step(int index) {
     const std::int64_t offset = 200'000 + index * 2'000'000;
     for (int bucket = 0; bucket < 2; ++bucket) {
-      call(index, CollectiveFunction::kAllReduce, bucket == 0 ? 1 << 20 : 3 << 20,
-           offset + 700'000 + bucket * 350'000, 90, [&](Collective& c) {
-             c.tag_kind = TagKind::kBucket;
+      call(index, trace::model::CollectiveFunction::kAllReduce, bucket == 0 ? 1 << 20 : 3 << 20,
+           offset + 700'000 + bucket * 350'000, 90, [&](trace::model::Collective& c) {
+             c.tag_kind = trace::model::TagKind::kBucket;
              c.tag_index = bucket;
            });
     }
-    call(index, CollectiveFunction::kReduceScatter, 4096, offset + 1'400'000, 60,
-         [](Collective& c) { c.executed = CollectiveFunction::kAllReduce; });
+    call(index, trace::model::CollectiveFunction::kReduceScatter, 4096, offset + 1'400'000, 60,
+         [](trace::model::Collective& c) {
+           c.executed = trace::model::CollectiveFunction::kAllReduce;
+         });
     // Reaches over the border into the next step.
-    call(index, CollectiveFunction::kAllReduce, 4, offset + 1'740'000, 230, [](Collective& c) {
-      c.tag_kind = TagKind::kNamed;
-      c.tag_name = kLoss;
-      c.phase = Phase::kOptimizer;
-    });
+    call(index, trace::model::CollectiveFunction::kAllReduce, 4, offset + 1'740'000, 230,
+         [](trace::model::Collective& c) {
+           c.tag_kind = trace::model::TagKind::kNamed;
+           c.tag_name = kLoss;
+           c.phase = trace::base::Phase::kOptimizer;
+         });
     for (int rank = 0; rank < SyntheticRun::kRanks; ++rank) add_step_of(index, rank);
   }
 
   void add_step_of(int index, int rank) {
-    Step step;
+    trace::model::Step step;
     step.rank = rank;
     step.index = index;
     step.start_ns = begin_of(index, rank);
@@ -122,22 +127,23 @@ class Generator {
     step.full_detail = true;
     run_.steps.push_back(step);
     std::int64_t at = step.start_ns + random_us(0, 10);
-    for (const Phase phase :
-         {Phase::kData, Phase::kForward, Phase::kBackward, Phase::kOptimizer, Phase::kEvaluation}) {
-      if (phase == Phase::kEvaluation && index % 2 == 0) continue;
+    for (const trace::base::Phase phase :
+         {trace::base::Phase::kData, trace::base::Phase::kForward, trace::base::Phase::kBackward,
+          trace::base::Phase::kOptimizer, trace::base::Phase::kEvaluation}) {
+      if (phase == trace::base::Phase::kEvaluation && index % 2 == 0) continue;
       const std::int64_t end = at + random_us(20, 320);
       run_.spans.push_back({rank, 0, index, phase, 0, 0, at, end});
       at = end + random_us(0, 12);
     }
     // Nested spans are inside a phase already.
-    run_.spans.push_back(
-        {rank, 0, index, Phase::kForward, 1, 0, step.start_ns + 100'000, step.start_ns + 200'000});
+    run_.spans.push_back({rank, 0, index, trace::base::Phase::kForward, 1, 0,
+                          step.start_ns + 100'000, step.start_ns + 200'000});
     add_events(step, rank);
   }
 
-  void add_events(const Step& step, int rank) {
+  void add_events(const trace::model::Step& step, int rank) {
     const auto event = [&](std::uint32_t flags, std::int64_t longest_us) {
-      Event e;
+      trace::model::Event e;
       e.start_ns = step.start_ns + random_us(0, 1700);
       e.duration_ns = random_us(0, longest_us);
       e.name = kOperator;
@@ -145,10 +151,12 @@ class Generator {
       return e;
     };
     for (int i = 0; i < 9; ++i)
-      run_.compute[rank].push_back(event(kEventLeaf | kEventCompute, 180));
-    for (int i = 0; i < 3; ++i) run_.other_operators[rank].push_back(event(kEventLeaf, 400));
+      run_.compute[rank].push_back(
+          event(trace::model::kEventLeaf | trace::model::kEventCompute, 180));
+    for (int i = 0; i < 3; ++i)
+      run_.other_operators[rank].push_back(event(trace::model::kEventLeaf, 400));
     for (int i = 0; i < 4; ++i) {
-      Event copy = event(0, 60);
+      trace::model::Event copy = event(0, 60);
       copy.value = 4096;
       run_.copies[rank].push_back(copy);
     }
@@ -157,7 +165,7 @@ class Generator {
   void add_memory() {
     for (int rank = 0; rank < SyntheticRun::kRanks; ++rank) {
       for (int i = 0; i < 40; ++i) {
-        MemorySample sample;
+        trace::model::MemorySample sample;
         sample.rank = rank;
         sample.time_ns = SyntheticRun::kStart + (i + 1) * 400'000;
         sample.step = i / 5;
@@ -187,20 +195,22 @@ std::vector<Row> of_rank(const std::vector<Row>& rows, int rank) {
   return result;
 }
 
-EventRun sorted_run(int rank, int lane, EventKind kind, std::vector<Event> events) {
-  std::ranges::sort(events, {}, &Event::start_ns);
+trace::model::EventRun sorted_run(int rank, int lane, trace::model::EventKind kind,
+                                  std::vector<trace::model::Event> events) {
+  std::ranges::sort(events, {}, &trace::model::Event::start_ns);
   return {rank, lane, kind, std::move(events)};
 }
 
-Batch batch_of(const SyntheticRun& run, int rank) {
-  Batch batch;
+trace::model::Batch batch_of(const SyntheticRun& run, int rank) {
+  trace::model::Batch batch;
   const char* texts[] = {"float32",    "loss",    "parameters", "world",
                          "wte.weight", "ln.bias", "aten::mm",   "gloo"};
-  for (StringId id = 1; id <= 8; ++id) batch.strings.push_back({rank, id, texts[id - 1]});
-  batch.lanes = {{rank, 0, LaneKind::kPhases, 0},
-                 {rank, 1, LaneKind::kOperators, 0},
-                 {rank, 2, LaneKind::kCommunication, kWorld},
-                 {rank, 3, LaneKind::kCopies, 0}};
+  for (trace::model::StringId id = 1; id <= 8; ++id)
+    batch.strings.push_back({rank, id, texts[id - 1]});
+  batch.lanes = {{rank, 0, trace::model::LaneKind::kPhases, 0},
+                 {rank, 1, trace::model::LaneKind::kOperators, 0},
+                 {rank, 2, trace::model::LaneKind::kCommunication, kWorld},
+                 {rank, 3, trace::model::LaneKind::kCopies, 0}};
   batch.process_groups = {{rank, 0, kWorld, kGloo, {0, 1, 2}}};
   batch.steps = of_rank(run.steps, rank);
   batch.spans = of_rank(run.spans, rank);
@@ -209,12 +219,12 @@ Batch batch_of(const SyntheticRun& run, int rank) {
   batch.memory = of_rank(run.memory, rank);
   batch.lost = of_rank(run.lost, rank);
   batch.cost = run.costs[static_cast<std::size_t>(rank)];
-  std::vector<Event> operators = run.compute[rank];
+  std::vector<trace::model::Event> operators = run.compute[rank];
   operators.insert(operators.end(), run.other_operators[rank].begin(),
                    run.other_operators[rank].end());
-  batch.events = {sorted_run(rank, 1, EventKind::kOperator, std::move(operators)),
-                  sorted_run(rank, 3, EventKind::kCopy, run.copies[rank])};
-  RankInfo info;
+  batch.events = {sorted_run(rank, 1, trace::model::EventKind::kOperator, std::move(operators)),
+                  sorted_run(rank, 3, trace::model::EventKind::kCopy, run.copies[rank])};
+  trace::model::RankInfo info;
   info.rank = info.local_rank = rank;
   info.host = "elsewhere";
   info.device = "cpu";
@@ -223,14 +233,15 @@ Batch batch_of(const SyntheticRun& run, int rank) {
   info.environment = "NCCL_ALGO=Ring\nOMP_NUM_THREADS=2\n";
   info.parameters = info.trained_parameters = 1 << 20;
   batch.rank_info = info;
-  batch.heartbeat = Heartbeat{rank, SyntheticRun::kEnd, SyntheticRun::kEnd, 8, Phase::kOther};
+  batch.heartbeat = trace::model::Heartbeat{rank, SyntheticRun::kEnd, SyntheticRun::kEnd, 8,
+                                            trace::base::Phase::kOther};
   return batch;
 }
 
 }  // namespace
 
 SyntheticRun write_synthetic_run(const std::filesystem::path& runs_dir,
-                                 void (*change)(trace::RunInfo&)) {
+                                 void (*change)(trace::model::RunInfo&)) {
   SyntheticRun run;
   Generator(run).fill();
   run.info.name = "made up";
@@ -238,24 +249,25 @@ SyntheticRun write_synthetic_run(const std::filesystem::path& runs_dir,
   run.info.world_size = SyntheticRun::kRanks;
   run.info.start_ns = SyntheticRun::kStart;
   run.info.end_ns = SyntheticRun::kEnd;
-  run.info.status = RunStatus::kDone;
+  run.info.status = trace::model::RunStatus::kDone;
   run.info.settings.ranks = SyntheticRun::kRanks;
   run.info.settings.skip_steps = SyntheticRun::kSkipped;
   run.info.settings.bucket_cap_mb = 1;
   if (change != nullptr) change(run.info);
-  auto folder = create_run(runs_dir, run.info, false);
+  auto folder = trace::store::create_run(runs_dir, run.info, false);
   EXPECT_TRUE(folder) << (folder ? "" : folder.error().message);
   run.folder = *folder;
   for (int rank = 0; rank < SyntheticRun::kRanks; ++rank) {
-    auto writer = TraceWriter::create(rank_file(run.folder, rank), rank);
+    auto writer =
+        trace::store::TraceWriter::create(trace::store::rank_file(run.folder, rank), rank);
     EXPECT_TRUE(writer) << (writer ? "" : writer.error().message);
     (*writer)->submit(batch_of(run, rank));
     const auto closed = (*writer)->close();
     EXPECT_TRUE(closed) << (closed ? "" : closed.error().message);
   }
-  const auto updated = update_run(run.folder, run.info);
+  const auto updated = trace::store::update_run(run.folder, run.info);
   EXPECT_TRUE(updated) << (updated ? "" : updated.error().message);
   return run;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

@@ -11,7 +11,7 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 
 namespace fs = std::filesystem;
 
@@ -61,7 +61,7 @@ fs::path import_run(const fs::path& runs_dir) {
     files.push_back(runs_dir.parent_path() / ("rank" + std::to_string(rank) + ".json"));
     std::ofstream(files.back()) << exported_trace(rank, 5'000);
   }
-  const auto imported = trace::import_kineto(files, runs_dir);
+  const auto imported = trace::interop::import_kineto(files, runs_dir);
   EXPECT_TRUE(imported) << imported.error().message;
   return imported ? imported->folder : fs::path();
 }
@@ -79,8 +79,8 @@ std::string pending_calls() {
 }
 
 void make_foreign(const fs::path& run) {
-  auto database =
-      trace::Database::open((run / trace::kRunFile).string(), SQLITE_OPEN_READWRITE, "run");
+  auto database = trace::store::Database::open((run / trace::store::kRunFile).string(),
+                                               SQLITE_OPEN_READWRITE, "run");
   ASSERT_TRUE(database);
   ASSERT_TRUE(
       database->execute("update meta set value='a program' where key='imported_from';"
@@ -91,8 +91,8 @@ void make_foreign(const fs::path& run) {
 
 std::vector<NullableColumn> nullable_columns() {
   std::vector<NullableColumn> columns;
-  for (const trace::TableSchema& table : trace::trace_tables()) {
-    for (const trace::Column& column : table.columns) {
+  for (const trace::store::TableSchema& table : trace::store::trace_tables()) {
+    for (const trace::store::Column& column : table.columns) {
       const bool is_real = column.type == "REAL";
       if (is_real || column.type == "INTEGER")
         columns.push_back({table.name, column.name, is_real});
@@ -102,8 +102,9 @@ std::vector<NullableColumn> nullable_columns() {
 }
 
 void change(const fs::path& run, const std::string& sql) {
-  for (const auto& [rank, file] : trace::rank_files(run)) {
-    auto database = trace::Database::open(file.string(), SQLITE_OPEN_READWRITE, file.string());
+  for (const auto& [rank, file] : trace::store::rank_files(run)) {
+    auto database =
+        trace::store::Database::open(file.string(), SQLITE_OPEN_READWRITE, file.string());
     ASSERT_TRUE(database);
     const auto done = database->execute(sql);
     ASSERT_TRUE(done) << done.error().message << ": " << sql;
@@ -112,8 +113,9 @@ void change(const fs::path& run, const std::string& sql) {
 
 fs::path write_known_run(const std::string& kind, const fs::path& runs_dir) {
   if (kind == "imported") return import_run(runs_dir);
-  const fs::path run = write_synthetic_run(runs_dir, [](trace::RunInfo& info) {
-                         info.status = trace::RunStatus::kFailed;  // so that it has a diagnosis
+  const fs::path run = write_synthetic_run(runs_dir, [](trace::model::RunInfo& info) {
+                         info.status =
+                             trace::model::RunStatus::kFailed;  // so that it has a diagnosis
                        }).folder;
   change(run,
          "insert into evaluation select 1,0,3,1700000000009000000,4.5,90,0.125,512,8 from rank "
@@ -131,4 +133,4 @@ fs::path write_known_run(const std::string& kind, const fs::path& runs_dir) {
   return run;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace shardlens::app {
+namespace shardlens::app::report {
 
 struct NullableColumn {
   std::string table, name;
@@ -22,4 +22,4 @@ void change(const std::filesystem::path& run, const std::string& sql);
 std::filesystem::path write_known_run(const std::string& kind,
                                       const std::filesystem::path& runs_dir);
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::report

@@ -5,11 +5,11 @@
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
-using trace::RunStatus;
-using ui::LedgerRow;
+using trace::model::RunStatus;
+using ui::state::LedgerRow;
 
 // Run n has n micro-batches, so that its settings tell it apart.
 LedgerRow run(int number, RunStatus status = RunStatus::kDone) {
@@ -102,4 +102,4 @@ TEST_F(BaselineTest, LeavesARunThatGoes) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

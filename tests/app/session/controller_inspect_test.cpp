@@ -10,7 +10,7 @@
 #include "tests/app/session/synthetic_run.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 struct ControllerInspectTest : testing::Test {
@@ -40,39 +40,43 @@ struct ControllerInspectTest : testing::Test {
 };
 
 TEST_F(ControllerInspectTest, OpensTheRunOnlyOnceSomebodyLooksAround) {
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.run != nullptr; }));
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run != nullptr; }));
   EXPECT_FALSE(controller->snapshot()->inspect);
   controller->look_around();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect && now.inspect->range; }));
+  ASSERT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.inspect && now.inspect->range; }));
   EXPECT_EQ(controller->snapshot()->inspect->run_folder, run);
 }
 
 TEST_F(ControllerInspectTest, CommandsOfThePanelsReachTheRun) {
   controller->look_around();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect && now.inspect->range; }));
-  controller->execute(ui::FindNames{{"forward", false, true}});
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect->hits != nullptr; }));
-  controller->execute(ui::RunSql{"select 1"});
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect->sql.answer != nullptr; }));
+  ASSERT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.inspect && now.inspect->range; }));
+  controller->execute(ui::state::FindNames{{"forward", false, true}});
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.inspect->hits != nullptr; }));
+  controller->execute(ui::state::RunSql{"select 1"});
+  EXPECT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.inspect->sql.answer != nullptr; }));
 }
 
 TEST_F(ControllerInspectTest, AnotherRunOnScreenIsLookedAroundIn) {
   controller->look_around();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect && now.inspect->rows; }));
+  ASSERT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.inspect && now.inspect->rows; }));
   SyntheticOptions options;
   options.name = "other";
   SyntheticRun other(runs, options);
   other.add_steps(3);
   other.finish();
-  controller->execute(ui::ShowRun{other.folder()});
-  EXPECT_TRUE(becomes([&](const ui::Snapshot& now) {
+  controller->execute(ui::state::ShowRun{other.folder()});
+  EXPECT_TRUE(becomes([&](const ui::state::Snapshot& now) {
     return now.inspect && now.inspect->rows && now.inspect->run_folder == other.folder() &&
            now.inspect->rows->steps.size() == 6;
   }));
 }
 
 TEST_F(ControllerInspectTest, SavesATableAndSaysWhere) {
-  controller->execute(ui::SaveText{"kernels.csv", "name,count\n"});
+  controller->execute(ui::state::SaveText{"kernels.csv", "name,count\n"});
   std::ifstream saved(folder.path() / "kernels.csv");
   const std::string text{std::istreambuf_iterator<char>(saved), std::istreambuf_iterator<char>()};
   EXPECT_EQ(text, "name,count\n");
@@ -83,12 +87,12 @@ TEST_F(ControllerInspectTest, SavesATableAndSaysWhere) {
 
 TEST_F(ControllerInspectTest, APictureIsTheWindowsToSave) {
   EXPECT_FALSE(controller->take_wanted_picture());
-  controller->execute(ui::SavePicture{"timeline.png", {1, 2, 3, 4}});
+  controller->execute(ui::state::SavePicture{"timeline.png", {1, 2, 3, 4}});
   const auto wanted = controller->take_wanted_picture();
   ASSERT_TRUE(wanted);
   EXPECT_EQ(wanted->file_name, "timeline.png");
   EXPECT_FALSE(controller->take_wanted_picture()) << "once";
-  controller->note_saved(trace::fail(trace::ErrorKind::kIo, "no space"));
+  controller->note_saved(trace::base::fail(trace::base::ErrorKind::kIo, "no space"));
   EXPECT_EQ(controller->snapshot()->notice, "no space");
   EXPECT_TRUE(controller->snapshot()->notice_is_error);
 }
@@ -98,8 +102,8 @@ TEST_F(ControllerInspectTest, ATraceThatIsDroppedOnTheWindowIsImportedAndShown) 
   std::ofstream(file) << R"({"distributedInfo": {"rank": 0, "world_size": 1}, "traceEvents": [
     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1000.0, "dur": 5.0,
      "args": {"device": 0, "stream": 7, "correlation": 1}}]})";
-  controller->execute(ui::OpenFiles{{file.string()}});
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
+  controller->execute(ui::state::OpenFiles{{file.string()}});
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.run && now.run->figures.info.name == "trace" && !now.notice_is_error;
   }));
 }
@@ -111,8 +115,8 @@ TEST_F(ControllerInspectTest, ARunThatIsOpenedAsAFileIsShownAndNotImported) {
   SyntheticRun other(elsewhere.path(), options);
   other.add_steps(2);
   other.finish();
-  controller->execute(ui::OpenFiles{{other.folder()}});
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
+  controller->execute(ui::state::OpenFiles{{other.folder()}});
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.run && now.run->figures.info.name == "dropped" && !now.notice_is_error;
   }));
 }
@@ -129,20 +133,21 @@ TEST_F(ControllerInspectTest, BookmarksGoIntoOwnRunsAndNotIntoThoseThatCameWithT
     const auto now = bundled.snapshot();
     return now->inspect && now->inspect->rows && !now->ledger->rows.empty();
   }));
-  bundled.execute(ui::ChangeBookmark{{7, "here"}});
+  bundled.execute(ui::state::ChangeBookmark{{7, "here"}});
   EXPECT_EQ(bundled.snapshot()->notice, "Runs that came with the program stay as they are.");
-  EXPECT_TRUE(trace::read_run_info(run)->bookmarks.empty());
+  EXPECT_TRUE(trace::store::read_run_info(run)->bookmarks.empty());
 
   controller->look_around();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect && now.inspect->rows; }));
-  controller->execute(ui::ChangeBookmark{{7, "here"}});
-  EXPECT_TRUE(eventually([&] { return !trace::read_run_info(run)->bookmarks.empty(); }));
-  std::filesystem::remove(run / trace::kRunFile);
-  controller->execute(ui::ChangeBookmark{{8, "there"}});
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
+  ASSERT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.inspect && now.inspect->rows; }));
+  controller->execute(ui::state::ChangeBookmark{{7, "here"}});
+  EXPECT_TRUE(eventually([&] { return !trace::store::read_run_info(run)->bookmarks.empty(); }));
+  std::filesystem::remove(run / trace::store::kRunFile);
+  controller->execute(ui::state::ChangeBookmark{{8, "there"}});
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.notice_is_error && now.notice.starts_with("The bookmark was not kept: ");
   }));
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -10,10 +10,10 @@
 #include "tests/app/session/synthetic_run.h"
 #include "trace/base/wall_clock.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
-using ui::JobPhase;
+using ui::state::JobPhase;
 
 struct ControllerTest : testing::Test {
   TemporaryFolder folder;
@@ -47,7 +47,7 @@ struct ControllerTest : testing::Test {
 
 TEST_F(ControllerTest, TheSameSnapshotUntilSomethingChanges) {
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.version > 0; }));
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.version > 0; }));
   ASSERT_TRUE(eventually([this] {
     const auto before = controller->snapshot();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));  // nothing is to come in it
@@ -55,7 +55,7 @@ TEST_F(ControllerTest, TheSameSnapshotUntilSomethingChanges) {
   }));
   const auto first = controller->snapshot();
   EXPECT_EQ(controller->snapshot(), first);
-  controller->execute(ui::SetKnob{"steps", "12"});
+  controller->execute(ui::state::SetKnob{"steps", "12"});
   EXPECT_GT(controller->snapshot()->version, first->version);
   EXPECT_EQ(controller->snapshot()->knobs.next.steps, 12);
 }
@@ -64,13 +64,13 @@ TEST_F(ControllerTest, OpensTheNewestRunAndComparesWithIt) {
   write_run("old", 25);
   write_run("new", 4, 1'000'000'000);
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.run && now.run->timeline; }));
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run && now.run->timeline; }));
   const auto snapshot = controller->snapshot();
   EXPECT_EQ(snapshot->run->figures.info.name, "new");
   EXPECT_EQ(snapshot->knobs.next.bucket_cap_mb, 4);
   EXPECT_EQ(snapshot->knobs.baseline_name, "run 2");
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.run->ordinal == "run 2"; }));
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run->ordinal == "run 2"; }));
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.ledger->rows.size() == 2 && now.ledger->rows[0].is_baseline &&
            now.ledger->rows[0].is_shown;
   }));
@@ -80,7 +80,7 @@ TEST_F(ControllerTest, EstimatesFollowTheKnobsAtOnce) {
   open();
   const auto before = controller->snapshot()->knobs.estimates;
   ASSERT_TRUE(before);
-  controller->execute(ui::SetKnob{"batch_per_rank", "16"});
+  controller->execute(ui::state::SetKnob{"batch_per_rank", "16"});
   const auto after = controller->snapshot()->knobs.estimates;
   EXPECT_GT(after->strategies[0].memory.total(), before->strategies[0].memory.total());
   EXPECT_EQ(after->strategies[0].traffic.bytes(), before->strategies[0].traffic.bytes());
@@ -89,50 +89,51 @@ TEST_F(ControllerTest, EstimatesFollowTheKnobsAtOnce) {
 TEST_F(ControllerTest, OpensThePlanChangesItsTargetAndClosesIt) {
   open();
   EXPECT_EQ(controller->snapshot()->plan, nullptr);
-  controller->execute(ui::OpenPlan{});
+  controller->execute(ui::state::OpenPlan{});
   ASSERT_TRUE(controller->snapshot()->plan);
-  controller->execute(ui::SetPlanTarget{"nodes", "4"});
+  controller->execute(ui::state::SetPlanTarget{"nodes", "4"});
   EXPECT_EQ(controller->snapshot()->plan->plan->request.ranks(), 32);
-  controller->execute(ui::SetPlanTarget{"nodes", "some"});
+  controller->execute(ui::state::SetPlanTarget{"nodes", "some"});
   EXPECT_TRUE(controller->snapshot()->notice_is_error);
   EXPECT_EQ(controller->snapshot()->plan->target.nodes, 4);
-  controller->execute(ui::SetKnob{"sharding_strategy", "full_shard"});
+  controller->execute(ui::state::SetKnob{"sharding_strategy", "full_shard"});
   EXPECT_FALSE(controller->snapshot()->notice_is_error);
   EXPECT_EQ(controller->snapshot()->plan->plan->request.settings.sharding_strategy,
-            trace::Strategy::kFullShard);
-  controller->execute(ui::ClosePlan{});
+            trace::job::Strategy::kFullShard);
+  controller->execute(ui::state::ClosePlan{});
   EXPECT_EQ(controller->snapshot()->plan, nullptr);
 }
 
 TEST_F(ControllerTest, AWrongValueChangesNothingAndSaysWhy) {
   open();
-  controller->execute(ui::SetKnob{"bucket_cap_mb", "plenty"});
+  controller->execute(ui::state::SetKnob{"bucket_cap_mb", "plenty"});
   EXPECT_TRUE(controller->snapshot()->notice_is_error);
   EXPECT_NE(controller->snapshot()->notice.find("bucket_cap_mb"), std::string::npos);
   EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 25);
-  controller->execute(ui::SetKnob{"bucket_cap_mb", "60"});
+  controller->execute(ui::state::SetKnob{"bucket_cap_mb", "60"});
   EXPECT_EQ(controller->snapshot()->notice, "");
-  controller->execute(ui::ResetKnob{"bucket_cap_mb"});
+  controller->execute(ui::state::ResetKnob{"bucket_cap_mb"});
   EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 25);
 }
 
 TEST_F(ControllerTest, StartUsesTheDraftAndShowsTheJob) {
   SyntheticOptions options;
   options.name = "live";
-  options.start_ns = trace::wall_clock_ns();
+  options.start_ns = trace::base::wall_clock_ns();
   SyntheticRun run(runs, options);
   run.add_steps(5);
-  run.beat(trace::wall_clock_ns());
+  run.beat(trace::base::wall_clock_ns());
   jobs.record_in(run.folder());
   open();
-  controller->execute(ui::SetKnob{"bucket_cap_mb", "60"});
+  controller->execute(ui::state::SetKnob{"bucket_cap_mb", "60"});
   const auto name = controller->snapshot()->knobs.next_name;
-  controller->execute(ui::StartRun{});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.phase == JobPhase::kRunning; }));
+  controller->execute(ui::state::StartRun{});
+  ASSERT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.job.phase == JobPhase::kRunning; }));
   EXPECT_EQ(jobs.started()[0]->request.settings.bucket_cap_mb, 60);
   EXPECT_EQ(jobs.started()[0]->request.name, name);
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.run && now.run->is_live; }));
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.step == 5; }));
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run && now.run->is_live; }));
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.job.step == 5; }));
   EXPECT_EQ(controller->snapshot()->job.steps, 100);
   EXPECT_NE(controller->snapshot()->knobs.next_name, name) << "that name is taken now";
 }
@@ -141,21 +142,22 @@ TEST_F(ControllerTest, TheJobGoesOnWhileAnotherRunIsLookedAt) {
   const auto old = write_run("old", 25);
   SyntheticOptions options;
   options.name = "live";
-  options.start_ns = trace::wall_clock_ns();
+  options.start_ns = trace::base::wall_clock_ns();
   SyntheticRun run(runs, options);
   run.add_steps(5);
   jobs.record_in(run.folder());
   open();
-  controller->execute(ui::StartRun{});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+  controller->execute(ui::state::StartRun{});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.run && now.run->figures.info.name == "live" && now.job.step == 5;
   }));
-  controller->execute(ui::ShowRun{old.string()});
-  ASSERT_TRUE(becomes(
-      [](const ui::Snapshot& now) { return now.run && now.run->figures.info.name == "old"; }));
+  controller->execute(ui::state::ShowRun{old.string()});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) {
+    return now.run && now.run->figures.info.name == "old";
+  }));
   run.add_steps(3);
-  run.beat(trace::wall_clock_ns());
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.step == 8; }));
+  run.beat(trace::base::wall_clock_ns());
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.job.step == 8; }));
   EXPECT_EQ(controller->snapshot()->run->figures.info.name, "old");
   EXPECT_FALSE(jobs.started()[0]->stop_requested);
 }
@@ -164,54 +166,59 @@ TEST_F(ControllerTest, APinnedBaselineSurvivesARestartAndCanBeUnpinned) {
   const auto old = write_run("old", 25);
   write_run("new", 4, 1'000'000'000);
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.knobs.baseline_name == "run 2"; }));
-  controller->execute(ui::SetBaseline{old.string()});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+  ASSERT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.knobs.baseline_name == "run 2"; }));
+  controller->execute(ui::state::SetBaseline{old.string()});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.ledger->rows.size() == 2 && now.ledger->rows[1].is_pinned;
   }));
   controller.reset();
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.knobs.baseline_name == "run 1"; }));
-  controller->execute(ui::SetKnob{"steps", "12"});
+  ASSERT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.knobs.baseline_name == "run 1"; }));
+  controller->execute(ui::state::SetKnob{"steps", "12"});
   EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 1") << "an edit does not move it";
-  controller->execute(ui::UnpinBaseline{});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+  controller->execute(ui::state::UnpinBaseline{});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.knobs.baseline_name == "run 2" && !now.ledger->rows[1].is_pinned;
   }));
   controller.reset();
   open();
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.knobs.baseline_name == "run 2"; }));
+  EXPECT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.knobs.baseline_name == "run 2"; }));
 }
 
 TEST_F(ControllerTest, ADeletedRunMakesWayOnScreenAndAsBaseline) {
   write_run("old", 25);
   const auto newest = write_run("new", 4, 1'000'000'000);
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.run && now.run->figures.info.name == "new" && now.knobs.baseline_name == "run 2";
   }));
-  controller->execute(ui::DeleteRuns{{newest.string()}});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+  controller->execute(ui::state::DeleteRuns{{newest.string()}});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.ledger->rows.size() == 1 && now.run && now.run->figures.info.name == "old" &&
            now.knobs.baseline_name == "run 1";
   }));
-  controller->execute(ui::UndoDelete{});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.ledger->rows.size() == 2; }));
-  controller->execute(ui::EditRuns{{newest.string()}, "old", {}, {}});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.notice_is_error; }));
+  controller->execute(ui::state::UndoDelete{});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.ledger->rows.size() == 2; }));
+  controller->execute(ui::state::EditRuns{{newest.string()}, "old", {}, {}});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.notice_is_error; }));
   EXPECT_NE(controller->snapshot()->notice.find("called"), std::string::npos);
 }
 
 TEST_F(ControllerTest, QueueCancelAndStop) {
   open();
-  controller->execute(ui::StartRun{});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.phase == JobPhase::kRunning; }));
-  controller->execute(ui::StartRun{});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return !now.job.queued.empty(); }));
-  controller->execute(ui::CancelQueued{});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.queued.empty(); }));
-  controller->execute(ui::StopRun{});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.phase == JobPhase::kNone; }));
+  controller->execute(ui::state::StartRun{});
+  ASSERT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.job.phase == JobPhase::kRunning; }));
+  controller->execute(ui::state::StartRun{});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return !now.job.queued.empty(); }));
+  controller->execute(ui::state::CancelQueued{});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.job.queued.empty(); }));
+  controller->execute(ui::state::StopRun{});
+  ASSERT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.job.phase == JobPhase::kNone; }));
   EXPECT_EQ(jobs.started().size(), 1u);
 }
 
@@ -220,18 +227,18 @@ TEST_F(ControllerTest, StartWaitsForTheTrainer) {
   std::ofstream(status) << "state=installing\nmessage=Fetching\nfraction=0.5\n";
   open([&](ControllerOptions& options) { options.trainer_status = status; });
   EXPECT_EQ(controller->snapshot()->trainer.message, "Fetching");
-  controller->execute(ui::StartRun{});
+  controller->execute(ui::state::StartRun{});
   EXPECT_TRUE(controller->snapshot()->notice_is_error);
   EXPECT_TRUE(jobs.started().empty());
-  controller->execute(ui::RetryTrainerSetup{});
+  controller->execute(ui::state::RetryTrainerSetup{});
   EXPECT_TRUE(std::filesystem::exists(status.string() + ".retry"));
 }
 
 TEST_F(ControllerTest, ContradictingSettingsAreNotStarted) {
   open();
-  controller->execute(ui::SetKnob{"inject", "rank=9,nonsense"});
+  controller->execute(ui::state::SetKnob{"inject", "rank=9,nonsense"});
   ASSERT_FALSE(controller->snapshot()->knobs.problems.empty());
-  controller->execute(ui::StartRun{});
+  controller->execute(ui::state::StartRun{});
   EXPECT_TRUE(controller->snapshot()->notice_is_error);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_TRUE(jobs.started().empty());
@@ -241,57 +248,58 @@ TEST_F(ControllerTest, AChosenBaselineStays) {
   const auto old = write_run("old", 25);
   write_run("new", 4, 1'000'000'000);
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.ledger->rows.size() == 2; }));
-  controller->execute(ui::SetBaseline{old.string()});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.ledger->rows.size() == 2; }));
+  controller->execute(ui::state::SetBaseline{old.string()});
   EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 1");
-  controller->execute(ui::SetKnob{"bucket_cap_mb", "60"});
+  controller->execute(ui::state::SetKnob{"bucket_cap_mb", "60"});
   EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 1");
-  controller->execute(ui::CopySettings{old.string()});
+  controller->execute(ui::state::CopySettings{old.string()});
   EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 25);
-  controller->execute(ui::SetBaseline{"/gone"});
+  controller->execute(ui::state::SetBaseline{"/gone"});
   EXPECT_TRUE(controller->snapshot()->notice_is_error);
 }
 
 TEST_F(ControllerTest, TheLastRunBecomesTheBaselineWithTheNextChange) {
   write_run("first", 25);
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.knobs.baseline_name == "run 1"; }));
+  ASSERT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return now.knobs.baseline_name == "run 1"; }));
   write_run("second", 4, 1'000'000'000);
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.ledger->rows.size() == 2; }));
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.ledger->rows.size() == 2; }));
   EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 1");
-  controller->execute(ui::SetKnob{"steps", "50"});
+  controller->execute(ui::state::SetKnob{"steps", "50"});
   EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 2");
 }
 
 TEST_F(ControllerTest, ReplayIsSteeredByCommands) {
   const auto run = write_run("a", 25);
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.run != nullptr; }));
-  controller->execute(ui::StartReplay{run.string()});
-  controller->execute(ui::SetReplayPlaying{false});
-  controller->execute(ui::SetReplaySpeed{4});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run != nullptr; }));
+  controller->execute(ui::state::StartReplay{run.string()});
+  controller->execute(ui::state::SetReplayPlaying{false});
+  controller->execute(ui::state::SetReplaySpeed{4});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.replay.active && !now.replay.playing && now.replay.speed == 4;
   }));
-  controller->execute(ui::SeekReplay{INT64_MAX});
-  ASSERT_TRUE(
-      becomes([](const ui::Snapshot& now) { return now.replay.now_ns == now.replay.end_ns; }));
-  controller->execute(ui::StopReplay{});
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return !now.replay.active; }));
+  controller->execute(ui::state::SeekReplay{INT64_MAX});
+  ASSERT_TRUE(becomes(
+      [](const ui::state::Snapshot& now) { return now.replay.now_ns == now.replay.end_ns; }));
+  controller->execute(ui::state::StopReplay{});
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return !now.replay.active; }));
 }
 
 TEST_F(ControllerTest, TheNextReplayHasTheSpeedOfTheLast) {
   const auto run = write_run("a", 25);
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.run != nullptr; }));
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run != nullptr; }));
   EXPECT_EQ(controller->replay_speed(), 1);
-  controller->execute(ui::StartReplay{run.string()});
-  controller->execute(ui::SetReplaySpeed{0.5});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.replay.speed == 0.5; }));
-  controller->execute(ui::StopReplay{});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return !now.replay.active; }));
-  controller->execute(ui::StartReplay{run.string()});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.replay.active; }));
+  controller->execute(ui::state::StartReplay{run.string()});
+  controller->execute(ui::state::SetReplaySpeed{0.5});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.replay.speed == 0.5; }));
+  controller->execute(ui::state::StopReplay{});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return !now.replay.active; }));
+  controller->execute(ui::state::StartReplay{run.string()});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.replay.active; }));
   EXPECT_EQ(controller->snapshot()->replay.speed, 0.5);
   EXPECT_EQ(controller->replay_speed(), 0.5);
 }
@@ -299,25 +307,26 @@ TEST_F(ControllerTest, TheNextReplayHasTheSpeedOfTheLast) {
 TEST_F(ControllerTest, ARepetitionIsNamedAfterWhatItRepeats) {
   write_run("cap 60", 60);
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return !now.knobs.baseline_name.empty(); }));
+  ASSERT_TRUE(
+      becomes([](const ui::state::Snapshot& now) { return !now.knobs.baseline_name.empty(); }));
   EXPECT_EQ(controller->snapshot()->knobs.next_name, "cap 60 again");
   write_run("cap 60 again", 60, 1'000'000'000);
-  EXPECT_TRUE(
-      becomes([](const ui::Snapshot& now) { return now.knobs.next_name == "cap 60 again 2"; }));
+  EXPECT_TRUE(becomes(
+      [](const ui::state::Snapshot& now) { return now.knobs.next_name == "cap 60 again 2"; }));
 }
 
 TEST_F(ControllerTest, ARunThatIsRenamedHasItsNewNameEverywhere) {
   const auto run = write_run("cap 60", 60);
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.run && now.run->figures.info.name == "cap 60" &&
            now.knobs.next_name == "cap 60 again";
   }));
-  ui::EditRuns change;
+  ui::state::EditRuns change;
   change.folders = {run.string()};
   change.name = "wide";
   controller->execute(change);
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.ledger->rows[0].name == "wide" && now.run->figures.info.name == "wide" &&
            now.knobs.next_name == "wide again";
   }));
@@ -335,26 +344,26 @@ TEST(KnobEditor, SaysOfARepetitionThatItIsOneWhateverItIsComparedWith) {
 TEST_F(ControllerTest, SelectsSteps) {
   write_run("a", 25);
   open();
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.run && now.run->timeline; }));
-  controller->execute(ui::SelectStep{1});
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.run->timeline->step == 1; }));
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run && now.run->timeline; }));
+  controller->execute(ui::state::SelectStep{1});
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run->timeline->step == 1; }));
 }
 
 TEST_F(ControllerTest, CopiedTextIsHandedOutOnceAndQuitIsRemembered) {
   open();
-  controller->execute(ui::CopyText{"bucket 3"});
+  controller->execute(ui::state::CopyText{"bucket 3"});
   EXPECT_EQ(controller->take_copied_text(), "bucket 3");
   EXPECT_FALSE(controller->take_copied_text());
   EXPECT_FALSE(controller->quit_requested());
-  controller->execute(ui::Quit{});
+  controller->execute(ui::state::Quit{});
   EXPECT_TRUE(controller->quit_requested());
 }
 
 TEST_F(ControllerTest, ShowingARunThatIsGoneSaysSo) {
   open();
-  controller->execute(ui::ShowRun{(runs / "gone").string()});
-  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.notice_is_error; }));
+  controller->execute(ui::state::ShowRun{(runs / "gone").string()});
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.notice_is_error; }));
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

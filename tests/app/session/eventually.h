@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // True as soon as `condition()` holds; false after ten seconds.
 template <typename Condition>
@@ -17,4 +17,4 @@ bool eventually(Condition condition) {
   return true;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

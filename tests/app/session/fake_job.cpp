@@ -2,26 +2,26 @@
 
 #include <utility>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 namespace {
 
-class FakeJob final : public RunningJob {
+class FakeJob final : public launch::RunningJob {
  public:
   explicit FakeJob(std::shared_ptr<FakeJobControl> control) : control_(std::move(control)) {}
   const std::filesystem::path& folder() const override { return control_->folder; }
-  JobStatus poll() const override {
+  launch::JobStatus poll() const override {
     ++control_->looked_at;
-    JobStatus status;
+    launch::JobStatus status;
     status.run.name = control_->request.name;
-    status.run.status = trace::RunStatus::kRunning;
+    status.run.status = trace::model::RunStatus::kRunning;
     if (!control_->ended) return status;
-    status.phase = JobStatus::Phase::kEnded;
-    status.run.status = trace::RunStatus::kDone;
+    status.phase = launch::JobStatus::Phase::kEnded;
+    status.run.status = trace::model::RunStatus::kDone;
     status.stopped_by_user = control_->stop_requested;
-    if (control_->stop_requested) status.run.status = trace::RunStatus::kStopped;
+    if (control_->stop_requested) status.run.status = trace::model::RunStatus::kStopped;
     if (control_->failed) {
-      status.run.status = trace::RunStatus::kFailed;
+      status.run.status = trace::model::RunStatus::kFailed;
       status.run.reason = "rank 1 exited with code 1: out of memory";
     }
     return status;
@@ -42,12 +42,11 @@ class FakeJob final : public RunningJob {
 }  // namespace
 
 StartJob FakeJobs::starter() {
-  return [shared = shared_](
-             const JobRequest& request,
-             std::function<void()> on_news) -> trace::Result<std::unique_ptr<RunningJob>> {
+  return [shared = shared_](const launch::JobRequest& request, std::function<void()> on_news)
+             -> trace::base::Result<std::unique_ptr<launch::RunningJob>> {
     const std::lock_guard lock(shared->mutex);
     if (!shared->refusal.empty()) {
-      return trace::fail(trace::ErrorKind::kUsage, std::exchange(shared->refusal, {}));
+      return trace::base::fail(trace::base::ErrorKind::kUsage, std::exchange(shared->refusal, {}));
     }
     auto control = std::make_shared<FakeJobControl>();
     control->request = request;
@@ -73,4 +72,4 @@ void FakeJobs::record_in(const std::filesystem::path& folder) {
   shared_->folder = folder;
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -11,11 +11,11 @@
 
 #include "app/session/jobs/job_queue.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // What the test and the queue both hold of one job.
 struct FakeJobControl {
-  JobRequest request;
+  launch::JobRequest request;
   std::filesystem::path folder;
   std::atomic<bool> stop_requested = false;
   std::atomic<bool> ended = false;
@@ -48,4 +48,4 @@ class FakeJobs {
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -23,7 +23,7 @@ extern "C" int statfs(const char* path, struct statfs* status) noexcept {
   return static_cast<int>(result);
 }
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 class NetworkFileSystem : public testing::Test {
@@ -69,4 +69,4 @@ TEST_F(NetworkFileSystem, IsNoMatterOnceTheRunHasEnded) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

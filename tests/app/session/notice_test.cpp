@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 TEST(Notice, TellsOfAChangeOnce) {
@@ -26,7 +26,7 @@ TEST(Notice, TheSameSentenceAgainIsAChange) {
 
 TEST(Notice, AnErrorIsOverWithTheNextCommandThatGoesWell) {
   Notice notice;
-  notice.take(trace::fail(trace::ErrorKind::kUsage, "world_size is no number"));
+  notice.take(trace::base::fail(trace::base::ErrorKind::kUsage, "world_size is no number"));
   EXPECT_EQ(notice.text(), "world_size is no number");
   EXPECT_TRUE(notice.is_error());
   notice.take({});
@@ -38,4 +38,4 @@ TEST(Notice, AnErrorIsOverWithTheNextCommandThatGoesWell) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

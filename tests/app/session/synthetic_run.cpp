@@ -8,7 +8,7 @@
 
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 using namespace trace;
 
@@ -16,29 +16,40 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 constexpr int kPhaseLane = 0, kOperatorLane = 1, kCommunicationLane = 2;
-enum Name : StringId { kForwardName = 1, kMatmul, kAdam, kFloat, kWorld, kGloo, kMain, kWeight };
+enum Name : model::StringId {
+  kForwardName = 1,
+  kMatmul,
+  kAdam,
+  kFloat,
+  kWorld,
+  kGloo,
+  kMain,
+  kWeight
+};
 
 template <typename T>
-T must(Result<T> result) {
+T must(trace::base::Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
   return std::move(*result);
 }
 
-void must(Result<void> result) {
+void must(trace::base::Result<void> result) {
   if (!result) throw std::runtime_error(result.error().message);
 }
 
-void add_strings(Batch& batch, int rank) {
-  StringId id = 0;
+void add_strings(trace::model::Batch& batch, int rank) {
+  trace::model::StringId id = 0;
   for (const char* text : {"forward", "aten::addmm", "aten::_fused_adamw_", "float32", "world",
                            "gloo", "main", "wte.weight"}) {
     batch.strings.push_back({.rank = rank, .id = ++id, .text = text});
   }
 }
 
-Event compute(std::int64_t start, std::int64_t length, StringId name) {
-  return {
-      .start_ns = start, .duration_ns = length, .name = name, .flags = kEventLeaf | kEventCompute};
+trace::model::Event compute(std::int64_t start, std::int64_t length, trace::model::StringId name) {
+  return {.start_ns = start,
+          .duration_ns = length,
+          .name = name,
+          .flags = trace::model::kEventLeaf | trace::model::kEventCompute};
 }
 
 // One step of one rank, and when its moments are.
@@ -53,7 +64,7 @@ struct StepPlace {
   }
 };
 
-Span phase(const StepPlace& step, Phase kind, double from, double to) {
+trace::model::Span phase(const StepPlace& step, trace::base::Phase kind, double from, double to) {
   return {.rank = step.rank,
           .lane = kPhaseLane,
           .step = step.index,
@@ -64,26 +75,26 @@ Span phase(const StepPlace& step, Phase kind, double from, double to) {
           .end_ns = step.at(to)};
 }
 
-EventRun operators_of(const StepPlace& step) {
-  const auto from_to = [&](double from, double to, StringId name) {
+trace::model::EventRun operators_of(const StepPlace& step) {
+  const auto from_to = [&](double from, double to, trace::model::StringId name) {
     return compute(step.at(from), step.at(to) - step.at(from), name);
   };
   return {.rank = step.rank,
           .lane = kOperatorLane,
-          .kind = EventKind::kOperator,
+          .kind = trace::model::EventKind::kOperator,
           .events = {from_to(1, 5, kMatmul), from_to(5, 13, kMatmul), from_to(15, 18, kAdam)}};
 }
 
-Collective bucket_of(const StepPlace& step, int bucket, double from, double to) {
-  Collective collective;
+trace::model::Collective bucket_of(const StepPlace& step, int bucket, double from, double to) {
+  trace::model::Collective collective;
   collective.rank = step.rank;
   collective.lane = kCommunicationLane;
   collective.step = step.index;
   collective.sequence = step.index * 2 + bucket;
-  collective.function = collective.executed = CollectiveFunction::kAllReduce;
-  collective.tag_kind = TagKind::kBucket;
+  collective.function = collective.executed = trace::model::CollectiveFunction::kAllReduce;
+  collective.tag_kind = trace::model::TagKind::kBucket;
   collective.tag_index = bucket;
-  collective.phase = Phase::kBackward;
+  collective.phase = trace::base::Phase::kBackward;
   collective.data_type = kFloat;
   collective.bytes = 2'000'000;
   collective.start_ns = collective.enqueued_ns = step.at(from);
@@ -91,8 +102,8 @@ Collective bucket_of(const StepPlace& step, int bucket, double from, double to) 
   return collective;
 }
 
-MemorySample memory_of(const StepPlace& step) {
-  MemorySample memory;
+trace::model::MemorySample memory_of(const StepPlace& step) {
+  trace::model::MemorySample memory;
   memory.rank = step.rank;
   memory.time_ns = step.at(10);
   memory.step = step.index;
@@ -101,8 +112,8 @@ MemorySample memory_of(const StepPlace& step) {
   return memory;
 }
 
-Step row_of(const StepPlace& place) {
-  Step step;
+trace::model::Step row_of(const StepPlace& place) {
+  trace::model::Step step;
   step.rank = place.rank;
   step.index = place.index;
   step.start_ns = place.at(0);
@@ -126,29 +137,36 @@ SyntheticRun::SyntheticRun(const std::filesystem::path& runs_dir, SyntheticOptio
   info_.program = "shardlens test";
   info_.settings = options_.settings;
   info_.settings.ranks = options_.ranks;
-  folder_ = must(create_run(runs_dir, info_, false));
+  folder_ = must(trace::store::create_run(runs_dir, info_, false));
   now_ns_ = options_.start_ns;
   for (int rank = 0; rank < options_.ranks; ++rank) {
-    writers_.push_back(must(TraceWriter::create(
-        rank_file(folder_, rank), rank, {.commit_interval = std::chrono::milliseconds(20)})));
+    writers_.push_back(must(
+        trace::store::TraceWriter::create(trace::store::rank_file(folder_, rank), rank,
+                                          {.commit_interval = std::chrono::milliseconds(20)})));
     writers_.back()->submit(first_batch(rank));
   }
 }
 
-Batch SyntheticRun::first_batch(int rank) const {
-  Batch batch;
+trace::model::Batch SyntheticRun::first_batch(int rank) const {
+  trace::model::Batch batch;
   add_strings(batch, rank);
   batch.lanes = {
-      {.rank = rank, .id = kPhaseLane, .kind = LaneKind::kPhases, .name = kMain},
-      {.rank = rank, .id = kOperatorLane, .kind = LaneKind::kOperators, .name = kMain},
-      {.rank = rank, .id = kCommunicationLane, .kind = LaneKind::kCommunication, .name = kWorld}};
-  ProcessGroup world;
+      {.rank = rank, .id = kPhaseLane, .kind = trace::model::LaneKind::kPhases, .name = kMain},
+      {.rank = rank,
+       .id = kOperatorLane,
+       .kind = trace::model::LaneKind::kOperators,
+       .name = kMain},
+      {.rank = rank,
+       .id = kCommunicationLane,
+       .kind = trace::model::LaneKind::kCommunication,
+       .name = kWorld}};
+  trace::model::ProcessGroup world;
   world.rank = rank;
   world.name = kWorld;
   world.backend = kGloo;
   for (int other = 0; other < options_.ranks; ++other) world.ranks.push_back(other);
   batch.process_groups = {world};
-  RankInfo info;
+  trace::model::RankInfo info;
   info.rank = info.local_rank = rank;
   info.host = "test";
   info.device = options_.device;
@@ -159,11 +177,13 @@ Batch SyntheticRun::first_batch(int rank) const {
   return batch;
 }
 
-Batch SyntheticRun::step_batch(int rank, std::int64_t index, double stretch) const {
+trace::model::Batch SyntheticRun::step_batch(int rank, std::int64_t index, double stretch) const {
   const StepPlace step{.rank = rank, .index = index, .start_ns = now_ns_, .stretch = stretch};
-  Batch batch;
-  batch.spans = {phase(step, Phase::kData, 0, 1), phase(step, Phase::kForward, 1, 5),
-                 phase(step, Phase::kBackward, 5, 15), phase(step, Phase::kOptimizer, 15, 18)};
+  trace::model::Batch batch;
+  batch.spans = {phase(step, trace::base::Phase::kData, 0, 1),
+                 phase(step, trace::base::Phase::kForward, 1, 5),
+                 phase(step, trace::base::Phase::kBackward, 5, 15),
+                 phase(step, trace::base::Phase::kOptimizer, 15, 18)};
   batch.events = {operators_of(step)};
   batch.collectives = {bucket_of(step, 0, 7, 11), bucket_of(step, 1, 11, 15)};
   batch.memory = {memory_of(step)};
@@ -181,30 +201,33 @@ void SyntheticRun::add_steps(int count, double stretch) {
 }
 
 void SyntheticRun::log(int rank, const std::string& text) {
-  Batch batch;
-  batch.log = {{.rank = rank, .time_ns = now_ns_, .level = LogLine::Level::kInfo, .text = text}};
+  trace::model::Batch batch;
+  batch.log = {{.rank = rank,
+                .time_ns = now_ns_,
+                .level = trace::model::LogLine::Level::kInfo,
+                .text = text}};
   writers_[static_cast<std::size_t>(rank)]->submit(std::move(batch));
 }
 
 void SyntheticRun::beat(std::int64_t now_ns) {
   for (int rank = 0; rank < options_.ranks; ++rank) {
-    Batch batch;
-    batch.heartbeat = Heartbeat{.rank = rank,
-                                .alive_ns = now_ns,
-                                .progress_ns = now_ns,
-                                .step = steps_ - 1,
-                                .phase = Phase::kForward};
+    trace::model::Batch batch;
+    batch.heartbeat = trace::model::Heartbeat{.rank = rank,
+                                              .alive_ns = now_ns,
+                                              .progress_ns = now_ns,
+                                              .step = steps_ - 1,
+                                              .phase = trace::base::Phase::kForward};
     writers_[static_cast<std::size_t>(rank)]->submit(std::move(batch));
   }
 }
 
-void SyntheticRun::finish(RunStatus status, const std::string& reason) {
+void SyntheticRun::finish(trace::model::RunStatus status, const std::string& reason) {
   for (auto& writer : writers_) must(writer->close());
   writers_.clear();
   info_.status = status;
   info_.reason = reason;
   info_.end_ns = now_ns_;
-  must(update_run(folder_, info_));
+  must(trace::store::update_run(folder_, info_));
 }
 
 TemporaryFolder::TemporaryFolder() {
@@ -218,4 +241,4 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, error);
 }
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

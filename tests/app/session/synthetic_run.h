@@ -11,7 +11,7 @@
 #include "trace/model/run_info.h"
 #include "trace/store/write/trace_writer.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 
 // Every step: 1 ms data, 4 ms forward, 10 ms backward, 3 ms optimizer, 2 ms rest; two buckets, each
 // 4 ms, the second exposed for 2 ms. Step i starts at start_ns + i × step_ns.
@@ -20,7 +20,7 @@ struct SyntheticOptions {
   int ranks = 2;
   std::int64_t step_ns = 20'000'000;
   std::int64_t start_ns = 1'700'000'000'000'000'000;
-  trace::Settings settings;
+  trace::job::Settings settings;
   std::string device = "cpu";
 };
 
@@ -35,19 +35,20 @@ class SyntheticRun {
   // The recorders are alive at this moment.
   void beat(std::int64_t now_ns);
   // Closes the files and sets the status.
-  void finish(trace::RunStatus status = trace::RunStatus::kDone, const std::string& reason = "");
+  void finish(trace::model::RunStatus status = trace::model::RunStatus::kDone,
+              const std::string& reason = "");
 
   const std::filesystem::path& folder() const { return folder_; }
-  const trace::RunInfo& info() const { return info_; }
+  const trace::model::RunInfo& info() const { return info_; }
 
  private:
-  trace::Batch first_batch(int rank) const;
-  trace::Batch step_batch(int rank, std::int64_t index, double stretch) const;
+  trace::model::Batch first_batch(int rank) const;
+  trace::model::Batch step_batch(int rank, std::int64_t index, double stretch) const;
 
   SyntheticOptions options_;
-  trace::RunInfo info_;
+  trace::model::RunInfo info_;
   std::filesystem::path folder_;
-  std::vector<std::unique_ptr<trace::TraceWriter>> writers_;
+  std::vector<std::unique_ptr<trace::store::TraceWriter>> writers_;
   std::int64_t steps_ = 0;
   std::int64_t now_ns_ = 0;
 };
@@ -65,4 +66,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -18,7 +18,7 @@
 #include "trace/base/file_system.h"
 #include "ui/tune/layout.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,7 +41,7 @@ bool has_zero(const std::string& text) {
 
 class Window {
  public:
-  Window(const fs::path& run, const fs::path& runs_dir, ui::ViewPreferences preferences)
+  Window(const fs::path& run, const fs::path& runs_dir, ui::state::ViewPreferences preferences)
       : window_(kWidth, kHeight, std::move(preferences)) {
     StillOptions options;
     options.run = run;
@@ -58,7 +58,7 @@ class Window {
     for (int frame = 0; frame < 6; ++frame) {
       snapshot_.inspect = session_->view();
       window_.frame(snapshot_);
-      for (const ui::Command& command : window_.take_commands()) {
+      for (const ui::state::Command& command : window_.take_commands()) {
         std::visit(
             [&](const auto& asked) {
               if constexpr (requires { session_->carry_out(asked); }) session_->carry_out(asked);
@@ -99,24 +99,24 @@ class Window {
 
  private:
   ui::HeadlessWindow window_;
-  ui::Snapshot snapshot_;
+  ui::state::Snapshot snapshot_;
   std::optional<InspectSession> session_;
 };
 
 class UnknownTexts : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    auto folder = trace::TemporaryFolder::create();
+    auto folder = trace::base::TemporaryFolder::create();
     ASSERT_TRUE(folder);
     folder_.emplace(std::move(*folder));
-    base_ = write_known_run(GetParam(), folder_->path() / "base");
+    base_ = report::write_known_run(GetParam(), folder_->path() / "base");
   }
 
   fs::path run_after(const std::string& sql) {
     const fs::path run = folder_->path() / std::to_string(++runs_) / "run";
     fs::create_directories(run.parent_path());
     fs::copy(base_, run, fs::copy_options::recursive);
-    if (!sql.empty()) change(run, sql);
+    if (!sql.empty()) report::change(run, sql);
     return run;
   }
 
@@ -132,8 +132,8 @@ class UnknownTexts : public testing::TestWithParam<const char*> {
   static Texts inspected(const fs::path& run, const std::vector<std::string>& tabs) {
     Texts texts;
     for (const std::string& tab : tabs) {
-      ui::ViewPreferences preferences;
-      preferences.workspace = ui::kInspectWorkspace;
+      ui::state::ViewPreferences preferences;
+      preferences.workspace = ui::state::kInspectWorkspace;
       preferences.inspect_tab = tab;
       Window window(run, run.parent_path(), preferences);
       window.inspect(run);
@@ -149,7 +149,7 @@ class UnknownTexts : public testing::TestWithParam<const char*> {
     }
   }
 
-  std::optional<trace::TemporaryFolder> folder_;
+  std::optional<trace::base::TemporaryFolder> folder_;
   fs::path base_;
   int runs_ = 0;
 };
@@ -157,7 +157,7 @@ class UnknownTexts : public testing::TestWithParam<const char*> {
 TEST_P(UnknownTexts, SayNoZeroForWhatIsNotKnown) {
   const Texts base = tuned(run_after(""), false);
   const Texts base_recording = inspected(run_after(""), {"Recording"});
-  for (const NullableColumn& column : nullable_columns()) {
+  for (const report::NullableColumn& column : report::nullable_columns()) {
     const std::string name = column.table + "." + column.name;
     const fs::path run = run_after("update " + column.table + " set " + column.name + "=null");
     expect_no_new_zero(base, tuned(run, false), name);
@@ -170,7 +170,7 @@ TEST_P(UnknownTexts, SayNoZeroWhereNothingIsKnown) {
                                       "Launches",  "Memory",    "Steps",       "Stragglers",
                                       "Recording", "Log"};
   std::string sql;
-  for (const NullableColumn& column : nullable_columns()) {
+  for (const report::NullableColumn& column : report::nullable_columns()) {
     sql += "update " + column.table + " set " + column.name + "=null;";
   }
   const fs::path before = run_after(""), after = run_after(sql);
@@ -203,4 +203,4 @@ INSTANTIATE_TEST_SUITE_P(Runs, UnknownTexts, testing::Values("own", "foreign", "
                          [](const auto& run) { return std::string(run.param); });
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <imgui.h>
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 namespace {
 
 struct KeyTapsTest : testing::Test {
@@ -72,4 +72,4 @@ TEST_F(KeyTapsTest, AKeyThatGlfwDoesNotKnowIsIgnored) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

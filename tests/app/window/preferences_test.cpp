@@ -6,7 +6,7 @@
 
 #include "tests/app/session/synthetic_run.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 namespace {
 
 Preferences unusual() {
@@ -15,7 +15,7 @@ Preferences unusual() {
   preferences.height = 777;
   preferences.maximized = true;
   preferences.replay_speed = 0.25;
-  preferences.view.theme = ui::ThemeKind::kLight;
+  preferences.view.theme = ui::state::ThemeKind::kLight;
   preferences.view.scale = 1.125f;
   preferences.view.present_mode = true;
   preferences.view.fold_knobs = true;
@@ -32,7 +32,7 @@ TEST(Preferences, SurviveWritingAndReading) {
 }
 
 TEST(Preferences, AreKeptInAFolderThatDidNotExist) {
-  const TemporaryFolder folder;
+  const session::TemporaryFolder folder;
   const auto file = folder.path() / "shardlens" / "preferences.yaml";
   ASSERT_TRUE(save_preferences(file, unusual()));
   EXPECT_EQ(load_preferences(file), unusual());
@@ -55,7 +55,7 @@ TEST(Preferences, NonsenseLeavesTheDefaults) {
 }
 
 TEST(Preferences, SayWhereTheyCouldNotBeSaved) {
-  const TemporaryFolder folder;
+  const session::TemporaryFolder folder;
   const auto blocker = folder.path() / "blocker";
   std::ofstream(blocker) << "a file where a folder is expected";
   const auto saved = save_preferences(blocker / "preferences.yaml", {});
@@ -65,4 +65,4 @@ TEST(Preferences, SayWhereTheyCouldNotBeSaved) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

@@ -14,7 +14,7 @@
 #include "app/window/window_main.h"
 #include "tests/app/session/synthetic_run.h"
 
-namespace shardlens::app {
+namespace shardlens::app::window {
 namespace {
 
 struct PictureFile {
@@ -47,14 +47,14 @@ int run_child(const std::string& environment) {
 }
 
 struct ScreenshotTest : testing::Test {
-  TemporaryFolder folder;
+  session::TemporaryFolder folder;
   std::filesystem::path run;
 
   void SetUp() override {
     if (std::string(SHARDLENS_XVFB_RUN).ends_with("NOTFOUND")) {
       GTEST_SKIP() << "needs xvfb-run (package xvfb)";
     }
-    SyntheticRun synthetic(folder.path() / "runs");
+    session::SyntheticRun synthetic(folder.path() / "runs");
     synthetic.add_steps(12);
     synthetic.finish();
     run = synthetic.folder();
@@ -116,15 +116,15 @@ TEST(Screenshot, WithoutADisplaySaysWhatToDo) {
   if (fork() == 0) {
     unsetenv("DISPLAY");
     unsetenv("WAYLAND_DISPLAY");
-    const TemporaryFolder folder;
-    SyntheticRun synthetic(folder.path());
+    const session::TemporaryFolder folder;
+    session::SyntheticRun synthetic(folder.path());
     synthetic.add_steps(2);
     synthetic.finish();
     ScreenshotOptions options;
     options.run = synthetic.folder();
     options.output = folder.path() / "picture.png";
     const auto taken = take_screenshot(options);
-    const bool is_told = !taken && taken.error().kind != trace::ErrorKind::kUsage &&
+    const bool is_told = !taken && taken.error().kind != trace::base::ErrorKind::kUsage &&
                          taken.error().message.find("xvfb-run -a") != std::string::npos;
     _exit(is_told ? 0 : 1);
   }
@@ -138,7 +138,7 @@ TEST(Screenshot, RefusesWhatItDoesNotKnowBeforeDrawing) {
     const auto taken = take_screenshot(options);
     if (taken) return false;
     EXPECT_NE(taken.error().message.find(word), std::string::npos) << taken.error().message;
-    return taken.error().kind == trace::ErrorKind::kUsage;
+    return taken.error().kind == trace::base::ErrorKind::kUsage;
   };
   ScreenshotOptions options;
   options.workspace = "dance";
@@ -155,4 +155,4 @@ TEST(Screenshot, RefusesWhatItDoesNotKnowBeforeDrawing) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::window

@@ -32,7 +32,7 @@ class PlantedSubject final : public Subject {
  public:
   explicit PlantedSubject(Fault fault) : fault_(fault) {}
   std::string_view name() const override { return "planted"; }
-  trace::Result<void> prepare(const fs::path&) override { return {}; }
+  trace::base::Result<void> prepare(const fs::path&) override { return {}; }
   void damage(Mutation& mutation, const fs::path& input) override {
     byte_ = static_cast<char>(mutation.below(16));
     std::ofstream(input / "byte") << byte_;
@@ -64,11 +64,12 @@ class PlantedSubject final : public Subject {
         return;
       case Fault::kTakes: {
         std::vector<char> memory(std::size_t{200} << 20, 'x');
-        findings.check(trace::Error{trace::ErrorKind::kIo, std::string(1, memory.back())});
+        findings.check(
+            trace::base::Error{trace::base::ErrorKind::kIo, std::string(1, memory.back())});
         return;
       }
       case Fault::kLines:
-        return findings.check(trace::Error{trace::ErrorKind::kIo, "one\ntwo"});
+        return findings.check(trace::base::Error{trace::base::ErrorKind::kIo, "one\ntwo"});
     }
   }
 
@@ -120,7 +121,7 @@ class Fuzz : public testing::Test {
     EXPECT_EQ(code_, 0);
   }
 
-  const trace::TemporaryFolder folder_ = *trace::TemporaryFolder::create();
+  const trace::base::TemporaryFolder folder_ = *trace::base::TemporaryFolder::create();
   const fs::path keep_ = folder_.path() / "failures";
   std::string rows_;
   int code_ = -1;

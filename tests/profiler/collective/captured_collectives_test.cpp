@@ -2,23 +2,23 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::collective {
 namespace {
 
 constexpr std::int64_t kTaken = 1'000;
 
-CollectiveCaptured captured(std::uint64_t handle, std::int64_t bytes = 64) {
-  CollectiveCaptured part;
+queue::CollectiveCaptured captured(std::uint64_t handle, std::int64_t bytes = 64) {
+  queue::CollectiveCaptured part;
   part.handle = handle;
   part.call.process_group = 4;
   part.call.sequence = static_cast<std::int64_t>(handle);
   part.call.bytes = bytes;
   return part;
 }
-CapturedLaunched carried(std::uint64_t handle, std::uint64_t launch) {
+queue::CapturedLaunched carried(std::uint64_t handle, std::uint64_t launch) {
   return {handle, {.launch = launch}};
 }
-CollectiveReplay replay(std::uint64_t launch, std::int64_t number = 0) {
+queue::CollectiveReplay replay(std::uint64_t launch, std::int64_t number = 0) {
   return {
       .launch = launch, .number = number, .called_ns = 5, .lane = 2, .start_ns = 10, .end_ns = 20};
 }
@@ -42,7 +42,7 @@ TEST(CapturedCollectives, PartsMayComeInAnyOrder) {
   CapturedCollectives join(1);
   join.add(replay(7), kTaken);
   EXPECT_TRUE(join.take_finished(kTaken).empty());
-  join.add(CapturedLaunched{5, {.algorithm = 11, .protocol = 12, .channels = 8}});
+  join.add(queue::CapturedLaunched{5, {.algorithm = 11, .protocol = 12, .channels = 8}});
   join.add(carried(5, 7));
   EXPECT_TRUE(join.take_finished(kTaken).empty());
   join.add(captured(5));
@@ -66,7 +66,7 @@ TEST(CapturedCollectives, ALaterLaunchTakesThePlaceOfAnEarlierOne) {
   EXPECT_EQ(join.take_finished(kTaken).size(), 1u);
   join.add(replay(8), kTaken);
   EXPECT_EQ(join.take_finished(kTaken).size(), 1u);
-  join.add(carried(5, CollectiveLaunch::kNotFound));
+  join.add(carried(5, queue::CollectiveLaunch::kNotFound));
   join.add(replay(7, 1), kTaken);
   EXPECT_TRUE(join.take_finished(kTaken).empty());
 }
@@ -94,4 +94,4 @@ TEST(CapturedCollectives, OfVeryManyTheOldestAreForgotten) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::collective

@@ -2,58 +2,58 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::collective {
 namespace {
 
 constexpr std::int64_t kNow = 1'000;
 
-CollectiveEntered entered(std::uint64_t handle, bool detail = true) {
-  CollectiveEntered part;
+queue::CollectiveEntered entered(std::uint64_t handle, bool detail = true) {
+  queue::CollectiveEntered part;
   part.handle = handle;
   part.call.process_group = 4;
   part.call.sequence = static_cast<std::int64_t>(handle);
-  part.call.function = trace::CollectiveFunction::kAllReduce;
-  part.call.tag_kind = trace::TagKind::kBucket;
+  part.call.function = trace::model::CollectiveFunction::kAllReduce;
+  part.call.tag_kind = trace::model::TagKind::kBucket;
   part.call.tag_index = 3;
   part.call.bytes = 4096;
-  part.phase = trace::Phase::kBackward;
+  part.phase = trace::base::Phase::kBackward;
   part.detail = detail;
   part.step = 7;
   part.enqueued_ns = 100;
   return part;
 }
 
-CollectiveEntered entered_by_group(std::uint64_t handle, int group, bool detail = true) {
+queue::CollectiveEntered entered_by_group(std::uint64_t handle, int group, bool detail = true) {
   auto part = entered(handle, detail);
   part.call.process_group = group;
   return part;
 }
 
 // As sends and receives are, which overtake each other.
-CollectiveEntered entered_without_a_number(std::uint64_t handle) {
+queue::CollectiveEntered entered_without_a_number(std::uint64_t handle) {
   auto part = entered(handle);
   part.call.sequence = -1;
   return part;
 }
 
-CollectiveLaunched launched(std::uint64_t handle, std::uint64_t launch) {
+queue::CollectiveLaunched launched(std::uint64_t handle, std::uint64_t launch) {
   return {handle, {.launch = launch, .algorithm = 11, .protocol = 12, .channels = 8}};
 }
 
 TEST(CollectiveJoin, PutsItsThreePartsTogether) {
   CollectiveJoin join(1);
   join.add(entered(5), kNow);
-  join.add(CollectiveStarted{5, 2, 150}, kNow);
-  join.add(CollectiveEnded{5, 250}, kNow);
+  join.add(queue::CollectiveStarted{5, 2, 150}, kNow);
+  join.add(queue::CollectiveEnded{5, 250}, kNow);
   const auto finished = join.take_finished(kNow);
   ASSERT_EQ(finished.collectives.size(), 1u);
-  const trace::Collective& row = finished.collectives[0];
+  const trace::model::Collective& row = finished.collectives[0];
   EXPECT_EQ(row.rank, 1);
   EXPECT_EQ(row.lane, 2);
   EXPECT_EQ(row.step, 7);
   EXPECT_EQ(row.sequence, 5);
   EXPECT_EQ(row.tag_index, 3);
-  EXPECT_EQ(row.phase, trace::Phase::kBackward);
+  EXPECT_EQ(row.phase, trace::base::Phase::kBackward);
   EXPECT_EQ(row.bytes, 4096);
   EXPECT_EQ(row.enqueued_ns, 100);
   EXPECT_EQ(row.start_ns, 150);
@@ -63,8 +63,8 @@ TEST(CollectiveJoin, PutsItsThreePartsTogether) {
 
 TEST(CollectiveJoin, TakesThePartsInAnyOrder) {
   CollectiveJoin join(0);
-  join.add(CollectiveEnded{1, 250}, kNow);
-  join.add(CollectiveStarted{1, 2, 150}, kNow);
+  join.add(queue::CollectiveEnded{1, 250}, kNow);
+  join.add(queue::CollectiveStarted{1, 2, 150}, kNow);
   EXPECT_TRUE(join.take_finished(kNow).collectives.empty());
   join.add(entered(1), kNow);
   const auto finished = join.take_finished(kNow);
@@ -75,10 +75,10 @@ TEST(CollectiveJoin, TakesThePartsInAnyOrder) {
 TEST(CollectiveJoin, WaitsOneDrainForALateStart) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
-  join.add(CollectiveEnded{1, 250}, kNow);
+  join.add(queue::CollectiveEnded{1, 250}, kNow);
   EXPECT_TRUE(join.take_finished(kNow).collectives.empty());
   EXPECT_TRUE(join.pending().empty()) << "it has ended";
-  join.add(CollectiveStarted{1, 2, 150}, kNow);
+  join.add(queue::CollectiveStarted{1, 2, 150}, kNow);
   const auto finished = join.take_finished(kNow);
   ASSERT_EQ(finished.collectives.size(), 1u);
   EXPECT_EQ(finished.collectives[0].start_ns, 150);
@@ -87,7 +87,7 @@ TEST(CollectiveJoin, WaitsOneDrainForALateStart) {
 TEST(CollectiveJoin, WithoutAStartBeginsWhenTheHostAsked) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
-  join.add(CollectiveEnded{1, 250}, kNow);
+  join.add(queue::CollectiveEnded{1, 250}, kNow);
   join.take_finished(kNow);
   const auto finished = join.take_finished(kNow);
   ASSERT_EQ(finished.collectives.size(), 1u);
@@ -98,7 +98,7 @@ TEST(CollectiveJoin, ListsWhatIsPendingInTheOrderOfEntering) {
   CollectiveJoin join(0);
   join.add(entered(2), kNow);
   join.add(entered(1), kNow);
-  join.add(CollectiveStarted{1, 2, 150}, kNow);
+  join.add(queue::CollectiveStarted{1, 2, 150}, kNow);
   const auto pending = join.pending();
   ASSERT_EQ(pending.size(), 2u);
   EXPECT_EQ(pending[0].sequence, 1);
@@ -110,9 +110,9 @@ TEST(CollectiveJoin, ListsWhatIsPendingInTheOrderOfEntering) {
 TEST(CollectiveJoin, OnlyCountsThoseWithoutDetail) {
   CollectiveJoin join(0);
   join.add(entered(1, false), kNow);
-  join.add(CollectiveStarted{1, 2, 150}, kNow);
+  join.add(queue::CollectiveStarted{1, 2, 150}, kNow);
   EXPECT_EQ(join.pending().size(), 1u);
-  join.add(CollectiveEnded{1, 250}, kNow);
+  join.add(queue::CollectiveEnded{1, 250}, kNow);
   const auto finished = join.take_finished(kNow);
   EXPECT_TRUE(finished.collectives.empty());
   EXPECT_EQ(finished.undetailed, 1);
@@ -120,7 +120,7 @@ TEST(CollectiveJoin, OnlyCountsThoseWithoutDetail) {
 
 TEST(CollectiveJoin, ForgetsPartsWhoseEnteringWasLost) {
   CollectiveJoin join(0);
-  join.add(CollectiveEnded{1, 250}, kNow);
+  join.add(queue::CollectiveEnded{1, 250}, kNow);
   join.add(entered(2), kNow);
   EXPECT_EQ(join.drop_incomplete(kNow + 1'000'000'000), 0);
   EXPECT_EQ(join.drop_incomplete(kNow + 11'000'000'000), 1);
@@ -133,8 +133,8 @@ TEST(CollectiveJoin, ForgetsWhatHasNotEndedAlthoughALaterOneOfItsGroupHas) {
   join.add(entered_by_group(2, 1), kNow);
   join.add(entered(3), kNow);
   join.add(entered(4), kNow);
-  join.add(CollectiveStarted{3, 2, 150}, kNow);
-  join.add(CollectiveEnded{3, 250}, kNow);
+  join.add(queue::CollectiveStarted{3, 2, 150}, kNow);
+  join.add(queue::CollectiveEnded{3, 250}, kNow);
   EXPECT_EQ(join.take_finished(kNow).collectives.size(), 1u);
   EXPECT_EQ(join.drop_incomplete(kNow), 0) << "its end may come with the next drain";
   EXPECT_EQ(join.drop_incomplete(kNow), 1);
@@ -148,8 +148,8 @@ TEST(CollectiveJoin, TellsTheLatestOfEachGroupIfItWasNotRecorded) {
   CollectiveJoin join(0);
   const auto complete = [&join](std::uint64_t handle, bool detail, int group) {
     join.add(entered_by_group(handle, group, detail), kNow);
-    join.add(CollectiveStarted{handle, 2, 150}, kNow);
-    join.add(CollectiveEnded{handle, 250}, kNow);
+    join.add(queue::CollectiveStarted{handle, 2, 150}, kNow);
+    join.add(queue::CollectiveEnded{handle, 250}, kNow);
   };
   complete(1, false, 0);
   complete(2, false, 0);
@@ -168,13 +168,13 @@ TEST(CollectiveJoin, PrefersTheKernelsTimesToWhatTheHostObserved) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
   join.add(launched(1, 70), kNow);
-  join.add(CollectiveObserved{1, {2, 120, 900}}, kNow);
+  join.add(queue::CollectiveObserved{1, {2, 120, 900}}, kNow);
   EXPECT_TRUE(join.pending().empty()) << "the host has seen it end";
   EXPECT_TRUE(join.take_finished(kNow).collectives.empty());
-  join.add(LaunchEnded{70, {5, 150, 250}}, kNow);
+  join.add(queue::LaunchEnded{70, {5, 150, 250}}, kNow);
   const auto finished = join.take_finished(kNow + 200'000'000);
   ASSERT_EQ(finished.collectives.size(), 1u);
-  const trace::Collective& row = finished.collectives[0];
+  const trace::model::Collective& row = finished.collectives[0];
   EXPECT_EQ(row.lane, 5);
   EXPECT_EQ(row.start_ns, 150);
   EXPECT_EQ(row.end_ns, 250);
@@ -187,7 +187,7 @@ TEST(CollectiveJoin, FallsBackToTheHostOnlyWhenTheKernelDoesNotComeInTime) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
   join.add(launched(1, 70), kNow);
-  join.add(CollectiveObserved{1, {2, 120, 900}}, kNow);
+  join.add(queue::CollectiveObserved{1, {2, 120, 900}}, kNow);
   const std::int64_t limit = kNow + CollectiveJoin::kKernelLimitNs;
   EXPECT_TRUE(join.take_finished(limit - 1).collectives.empty());
   const auto finished = join.take_finished(limit);
@@ -195,14 +195,14 @@ TEST(CollectiveJoin, FallsBackToTheHostOnlyWhenTheKernelDoesNotComeInTime) {
   EXPECT_EQ(finished.collectives[0].start_ns, 120);
   EXPECT_EQ(finished.collectives[0].end_ns, 900);
   EXPECT_EQ(finished.collectives[0].algorithm, 11u) << "NCCL's choice is known all the same";
-  join.add(LaunchEnded{70, {5, 150, 250}}, limit);
+  join.add(queue::LaunchEnded{70, {5, 150, 250}}, limit);
   EXPECT_TRUE(join.take_finished(limit).collectives.empty()) << "one row is enough";
 }
 
 TEST(CollectiveJoin, TakesWhatTheHostObservedAfterOneDrainWhereNoLaunchIsKnown) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
-  join.add(CollectiveObserved{1, {2, 120, 900}}, kNow);
+  join.add(queue::CollectiveObserved{1, {2, 120, 900}}, kNow);
   EXPECT_TRUE(join.take_finished(kNow).collectives.empty()) << "the launch may be in a later queue";
   ASSERT_EQ(join.take_finished(kNow).collectives.size(), 1u);
 }
@@ -211,7 +211,7 @@ TEST(CollectiveJoin, DoesNotWaitForTheKernelOfALaunchWithoutANumber) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
   join.add(launched(1, 0), kNow);
-  join.add(CollectiveObserved{1, {2, 120, 900}}, kNow);
+  join.add(queue::CollectiveObserved{1, {2, 120, 900}}, kNow);
   join.take_finished(kNow);
   const auto finished = join.take_finished(kNow);
   ASSERT_EQ(finished.collectives.size(), 1u);
@@ -222,12 +222,12 @@ TEST(CollectiveJoin, GivesAllCollectivesOfOneLaunchTheTimesOfItsKernelInEitherOr
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
   join.add(launched(1, 70), kNow);
-  join.add(LaunchEnded{70, {5, 150, 250}}, kNow);
+  join.add(queue::LaunchEnded{70, {5, 150, 250}}, kNow);
   join.add(entered(2), kNow);
   join.add(launched(2, 70), kNow);
   const auto finished = join.take_finished(kNow);
   ASSERT_EQ(finished.collectives.size(), 2u);
-  for (const trace::Collective& row : finished.collectives) {
+  for (const trace::model::Collective& row : finished.collectives) {
     EXPECT_EQ(row.start_ns, 150);
     EXPECT_EQ(row.end_ns, 250);
   }
@@ -238,10 +238,10 @@ TEST(CollectiveJoin, PutsTheKernelsOfSeveralLaunchesAroundOneCollective) {
   join.add(entered(1), kNow);
   join.add(launched(1, 70), kNow);
   join.add(launched(1, 71), kNow);
-  join.add(LaunchEnded{71, {5, 300, 400}}, kNow);
+  join.add(queue::LaunchEnded{71, {5, 300, 400}}, kNow);
   EXPECT_TRUE(join.take_finished(kNow).collectives.empty());
   EXPECT_EQ(join.pending().size(), 1u);
-  join.add(LaunchEnded{70, {5, 150, 250}}, kNow);
+  join.add(queue::LaunchEnded{70, {5, 150, 250}}, kNow);
   const auto finished = join.take_finished(kNow);
   ASSERT_EQ(finished.collectives.size(), 1u);
   EXPECT_EQ(finished.collectives[0].start_ns, 150);
@@ -254,7 +254,7 @@ TEST(CollectiveJoin, WaitsForAKernelThatALaterOneHasOvertakenButNotForEver) {
     join.add(entered_without_a_number(handle), kNow);
     join.add(launched(handle, 70 + handle), kNow);
   }
-  join.add(LaunchEnded{72, {5, 150, 250}}, kNow);
+  join.add(queue::LaunchEnded{72, {5, 150, 250}}, kNow);
   EXPECT_EQ(join.take_finished(kNow).collectives.size(), 1u);
   EXPECT_EQ(join.drop_incomplete(kNow), 0);
   EXPECT_EQ(join.drop_incomplete(kNow + CollectiveJoin::kKernelLimitNs - 1), 0);
@@ -266,7 +266,7 @@ TEST(CollectiveJoin, ForgetsASendThatWasNeverLaunchedOnceALaterOneHasEnded) {
   CollectiveJoin join(0);
   for (const std::uint64_t handle : {1, 2}) join.add(entered_without_a_number(handle), kNow);
   join.add(launched(2, 70), kNow);
-  join.add(LaunchEnded{70, {5, 150, 250}}, kNow);
+  join.add(queue::LaunchEnded{70, {5, 150, 250}}, kNow);
   EXPECT_EQ(join.take_finished(kNow).collectives.size(), 1u);
   EXPECT_EQ(join.drop_incomplete(kNow), 0);
   EXPECT_EQ(join.drop_incomplete(kNow + CollectiveJoin::kKernelLimitNs), 1);
@@ -298,7 +298,7 @@ TEST(CollectiveJoin, KeepsWhatHeldTheHostUpForLongUntilItsKernelIsReported) {
   const std::int64_t later = kNow + 2 * CollectiveJoin::kAheadLimitNs;
   join.add(entered(2), later);  // the next step begins before CUPTI is asked again
   EXPECT_EQ(join.drop_incomplete(later), 0);
-  join.add(LaunchEnded{70, {5, 150, later - 1}}, later + 1);
+  join.add(queue::LaunchEnded{70, {5, 150, later - 1}}, later + 1);
   EXPECT_EQ(join.take_finished(later + 1).collectives.size(), 1u);
   EXPECT_EQ(join.drop_incomplete(later + 1), 0);
 }
@@ -316,11 +316,11 @@ TEST(CollectiveJoin, GivesAtTheEndWhatStillWaitsForAKernel) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
   join.add(launched(1, 70), kNow);
-  join.add(CollectiveObserved{1, {2, 120, 900}}, kNow);
+  join.add(queue::CollectiveObserved{1, {2, 120, 900}}, kNow);
   EXPECT_TRUE(join.take_finished(kNow).collectives.empty());
   join.stop_waiting();
   EXPECT_EQ(join.take_finished(kNow).collectives.size(), 1u);
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::collective

@@ -7,7 +7,7 @@
 
 #include "tests/profiler/cupti/fake_sink.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 constexpr std::int64_t kArrived = 1'000'000;
@@ -156,4 +156,4 @@ TEST(ActivityJoin, CountsZeroAndReversedTimes) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

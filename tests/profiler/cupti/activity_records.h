@@ -7,7 +7,7 @@
 
 #include "profiler/cupti/activity_join.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 inline CUpti_ActivityKernel10 kernel_record(std::uint32_t correlation, const char* name,
                                             std::int64_t start_ns = 1'000,
@@ -86,4 +86,4 @@ inline CUpti_ActivityOverhead3 overhead_record(CUpti_ActivityOverheadKind kind) 
   return record;
 }
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 TEST(CuptiBufferPool, GivesEachBufferOnceAndThenNone) {
@@ -71,4 +71,4 @@ TEST(CuptiBufferPool, ServesThreadsWhileAnotherDrains) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

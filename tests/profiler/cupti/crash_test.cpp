@@ -16,7 +16,7 @@
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 using namespace std::chrono_literals;
@@ -26,11 +26,11 @@ class TemporaryRun {
   TemporaryRun() {
     std::string pattern = (std::filesystem::temp_directory_path() / "crashed_run.XXXXXX").string();
     parent_ = mkdtemp(pattern.data());
-    trace::RunInfo info;
+    trace::model::RunInfo info;
     info.name = "crashed";
     info.world_size = 1;
     info.device = "cpu";
-    EXPECT_TRUE(trace::create_run_at(folder(), info));
+    EXPECT_TRUE(trace::store::create_run_at(folder(), info));
   }
   ~TemporaryRun() { std::filesystem::remove_all(parent_); }
   TemporaryRun(const TemporaryRun&) = delete;
@@ -44,9 +44,9 @@ class TemporaryRun {
 
 // CUPTI still holds the last kernels, and the recorder has a step that it has not written.
 [[noreturn]] void record_and_crash(const std::filesystem::path& file) {
-  RecorderOptions recording;
+  recorder::RecorderOptions recording;
   recording.file = file;
-  auto recorder = Recorder::start(std::move(recording));
+  auto recorder = recorder::Recorder::start(std::move(recording));
   if (!recorder) _exit(1);
   FakeCupti cupti;
   const CuptiApi api = FakeCupti::api();
@@ -55,14 +55,14 @@ class TemporaryRun {
   options.api = &api;
   auto source = CuptiSource::start(**recorder, options);
   if (!source) _exit(2);
-  const FatalSignals guard(
+  const process::FatalSignals guard(
       [&](bool) {
         (*source)->flush(2s);
         static_cast<void>((*recorder)->stop());
       },
       5s);
   (*recorder)->begin_step(0);
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   for (std::uint32_t i = 0; i < 3; ++i)
     cupti.add(kernel_record(i, "_Z4gemmPf", now + i, now + i + 1));
   (*recorder)->end_step({});
@@ -72,29 +72,29 @@ class TemporaryRun {
 TEST(Crash, LosesNothingThatWasRecorded) {
   const TemporaryRun run;
   const pid_t child = fork();
-  if (child == 0) record_and_crash(trace::rank_file(run.folder(), 0));
+  if (child == 0) record_and_crash(trace::store::rank_file(run.folder(), 0));
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status)) << "exit code " << WEXITSTATUS(status);
   EXPECT_EQ(WTERMSIG(status), SIGABRT);
 
-  auto reader = trace::RunReader::open(run.folder());
+  auto reader = trace::store::RunReader::open(run.folder());
   ASSERT_TRUE(reader) << reader.error().message;
   std::size_t steps = 0, kernels = 0;
   for (;;) {
     const auto batches = (*reader)->poll();
     ASSERT_TRUE(batches) << batches.error().message;
     if (batches->empty()) break;
-    for (const trace::Batch& batch : *batches) {
+    for (const trace::model::Batch& batch : *batches) {
       steps += batch.steps.size();
-      for (const trace::EventRun& events : batch.events) kernels += events.events.size();
+      for (const trace::model::EventRun& events : batch.events) kernels += events.events.size();
     }
   }
   EXPECT_EQ(steps, 1u);
   EXPECT_EQ(kernels, 3u);
-  const auto wal = trace::rank_file(run.folder(), 0).string() + "-wal";
+  const auto wal = trace::store::rank_file(run.folder(), 0).string() + "-wal";
   EXPECT_FALSE(std::filesystem::exists(wal)) << "the file was closed in order";
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -7,7 +7,7 @@
 #include "profiler/cupti/cupti_source.h"
 #include "tests/profiler/cupti/cupti_source_fixture.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 using testing::ElementsAre;
@@ -21,7 +21,7 @@ TEST_F(CuptiClockTest, RecordsTheClocksOffsetAndWarnsOnceOfALargeOne) {
   std::this_thread::sleep_for(std::chrono::milliseconds(1'200));
   const auto content = finish();
   std::vector<double> offsets;
-  for (const trace::CounterSample& sample : content.rows.counters)
+  for (const trace::model::CounterSample& sample : content.rows.counters)
     if (content.text(sample.name) == "GPU clock offset") {
       EXPECT_EQ(content.text(sample.unit), "ns");
       offsets.push_back(sample.value);
@@ -42,7 +42,7 @@ TEST_F(CuptiClockTest, TakesTheReadingWithTheShortestRoundTrip) {
   static int calls = 0;
   calls = 0;
   api_.get_timestamp = [](std::uint64_t* time) {
-    *time = static_cast<std::uint64_t>(Recorder::now_ns() + 1'000'000);
+    *time = static_cast<std::uint64_t>(recorder::Recorder::now_ns() + 1'000'000);
     if (++calls != 3) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return CUPTI_SUCCESS;
   };
@@ -54,4 +54,4 @@ TEST_F(CuptiClockTest, TakesTheReadingWithTheShortestRoundTrip) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

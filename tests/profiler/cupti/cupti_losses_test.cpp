@@ -3,10 +3,10 @@
 
 #include "tests/profiler/cupti/cupti_source_fixture.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
-using trace::EventKind;
+using trace::model::EventKind;
 
 using CuptiLossesTest = CuptiSourceFixture;
 
@@ -15,7 +15,7 @@ TEST_F(CuptiLossesTest, CountsWhatItCannotKeep) {
   CUpti_Activity of_the_future{};
   of_the_future.kind = static_cast<CUpti_ActivityKind>(999);
   cupti_.add(of_the_future);
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   cupti_.add(kernel_record(1, "_Z4gemmPf", 0, now));
   cupti_.add(kernel_record(2, "_Z4gemmPf", now, now - 1));
   cupti_.dropped = 12;
@@ -47,7 +47,7 @@ TEST_F(CuptiLossesTest, AFullPoolAtOnceLosesNothing) {
   const auto fitting = static_cast<std::uint32_t>((options_.buffers - 3) * per_buffer);
   start();
   auto& recorder = run_.recorder();
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   for (std::uint32_t i = 0; i < kLaunches; ++i) {
     recorder.wait_for_room();
     const auto handle = recorder.enter_collective(bucket_call(static_cast<int>(i)));
@@ -63,7 +63,7 @@ TEST_F(CuptiLossesTest, AFullPoolAtOnceLosesNothing) {
   for (std::uint32_t i = 0; i < kernels; ++i)
     cupti_.add(kernel_record(kLaunches + i + 1, "_Z4gemmPf", now + i, now + i + 1));
   const auto content = finish();
-  for (const trace::Lost& row : content.rows.lost)
+  for (const trace::model::Lost& row : content.rows.lost)
     ADD_FAILURE() << row.count << " lost: " << row.reason;
   EXPECT_EQ(events_of(content, EventKind::kKernel).size(), kernels + kLaunches);
   std::size_t with_times = 0;
@@ -94,4 +94,4 @@ TEST_F(CuptiLossesTest, RefusesNoBufferWhereCuptiWouldCrash) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

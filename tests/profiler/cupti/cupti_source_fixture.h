@@ -15,7 +15,7 @@
 #include "tests/profiler/cupti/fake_cupti.h"
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 class CuptiSourceFixture : public testing::Test {
  protected:
@@ -30,7 +30,7 @@ class CuptiSourceFixture : public testing::Test {
   }
   // One after the other from now on.
   void add_kernels(std::uint32_t count) {
-    const std::int64_t now = Recorder::now_ns();
+    const std::int64_t now = recorder::Recorder::now_ns();
     for (std::uint32_t i = 0; i < count; ++i)
       cupti_.add(kernel_record(next_correlation_++, "_Z4gemmPf", now + i, now + i + 1));
   }
@@ -38,29 +38,29 @@ class CuptiSourceFixture : public testing::Test {
     source_.reset();
     return run_.finish();
   }
-  static std::vector<trace::Event> events_of(const RecordedRun::Content& content,
-                                             trace::EventKind kind) {
-    std::vector<trace::Event> events;
-    for (const trace::EventRun& run : content.rows.events)
+  static std::vector<trace::model::Event> events_of(const RecordedRun::Content& content,
+                                                    trace::model::EventKind kind) {
+    std::vector<trace::model::Event> events;
+    for (const trace::model::EventRun& run : content.rows.events)
       if (run.kind == kind) events.insert(events.end(), run.events.begin(), run.events.end());
     return events;
   }
-  static std::string lane_of(const RecordedRun::Content& content, trace::EventKind kind) {
-    for (const trace::EventRun& run : content.rows.events) {
+  static std::string lane_of(const RecordedRun::Content& content, trace::model::EventKind kind) {
+    for (const trace::model::EventRun& run : content.rows.events) {
       if (run.kind != kind) continue;
-      for (const trace::Lane& lane : content.rows.lanes)
+      for (const trace::model::Lane& lane : content.rows.lanes)
         if (lane.id == run.lane) return content.text(lane.name);
     }
     return "";
   }
   static std::vector<std::string> log_of(const RecordedRun::Content& content) {
     std::vector<std::string> texts;
-    for (const trace::LogLine& line : content.rows.log) texts.push_back(line.text);
+    for (const trace::model::LogLine& line : content.rows.log) texts.push_back(line.text);
     return texts;
   }
   static std::int64_t lost(const RecordedRun::Content& content, std::string_view reason) {
     std::int64_t count = 0;
-    for (const trace::Lost& row : content.rows.lost)
+    for (const trace::model::Lost& row : content.rows.lost)
       if (row.reason == reason) count += row.count;
     return count;
   }
@@ -75,4 +75,4 @@ class CuptiSourceFixture : public testing::Test {
   std::uint32_t next_correlation_ = 1;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -7,10 +7,10 @@
 #include "profiler/collective/captured_collectives.h"
 #include "tests/profiler/cupti/cupti_source_fixture.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
-using trace::EventKind;
+using trace::model::EventKind;
 
 constexpr const char* kNcclKernel = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
 
@@ -18,7 +18,7 @@ using CuptiSourceTest = CuptiSourceFixture;
 
 TEST_F(CuptiSourceTest, BringsRecordsFromCuptisBuffersIntoTheFile) {
   start();
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   auto replayed = kernel_record(2, "_Z4gemmPf", now + 20, now + 30);
   replayed.graphNodeId = 4'711;
   cupti_.add(kernel_record(1, "_Z4gemmPf", now, now + 10));
@@ -69,7 +69,7 @@ TEST_F(CuptiSourceTest, HoldsWhatComesBetweenItsPreparationAndItsStart) {
 // A process may only set CUDA up, for as long as it likes.
 TEST_F(CuptiSourceTest, KeepsNoBufferInWhichNothingWorks) {
   ASSERT_TRUE(CuptiSource::prepare(options_));
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   for (std::size_t i = 0; i < 2 * options_.buffers; ++i) {
     cupti_.add(
         wait_record(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, 7, now, now + 40));
@@ -81,17 +81,17 @@ TEST_F(CuptiSourceTest, KeepsNoBufferInWhichNothingWorks) {
 }
 
 TEST_F(CuptiSourceTest, ShowsAnObserverKernelsWithoutDetailToo) {
-  RecorderOptions recording;
+  recorder::RecorderOptions recording;
   recording.schedule = {.first = 5, .last = 6, .every = 1};
   RecordedRun run(std::move(recording));
   std::vector<std::pair<std::string, std::int64_t>> seen;
-  options_.on_kernel = [&seen](const KernelActivity& kernel, trace::StringId name) {
+  options_.on_kernel = [&seen](const KernelActivity& kernel, trace::model::StringId name) {
     EXPECT_NE(name, 0u);
     seen.emplace_back(kernel.name, kernel.end_ns - kernel.start_ns);
   };
   auto source = CuptiSource::start(run.recorder(), options_);
   ASSERT_TRUE(source);
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   cupti_.add(kernel_record(1, "_Z4gemmPf", now, now + 10));
   source->reset();
   EXPECT_EQ(seen, (std::vector<std::pair<std::string, std::int64_t>>{{"_Z4gemmPf", 10}}));
@@ -107,7 +107,7 @@ TEST_F(CuptiSourceTest, GivesACollectiveItsKernelsTimes) {
   EXPECT_EQ(cupti_.pushed, (std::vector<std::uint64_t>{70}));
   EXPECT_EQ(cupti_.popped, 1);
   recorder.launch_collective(handle, {.launch = 70});
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   recorder.observe_collective(handle, 0, now, now + 5'000);
   cupti_.add(kernel_record(9, kNcclKernel, now + 100, now + 300));
   cupti_.add(external_record(70, 9));
@@ -117,14 +117,14 @@ TEST_F(CuptiSourceTest, GivesACollectiveItsKernelsTimes) {
   EXPECT_EQ(content.rows.collectives[0].end_ns, now + 300);
   const auto kernels = events_of(content, EventKind::kKernel);
   ASSERT_EQ(kernels.size(), 1u);
-  EXPECT_EQ(kernels[0].flags & trace::kEventCompute, 0u);
+  EXPECT_EQ(kernels[0].flags & trace::model::kEventCompute, 0u);
 }
 
 TEST_F(CuptiSourceTest, GivesEachReplayOfACapturedLaunchARow) {
   options_.graphs = true;
   start();
   EXPECT_EQ(source_->graphs_refused(), "");
-  Recorder& recorder = run_.recorder();
+  recorder::Recorder& recorder = run_.recorder();
   const auto captured =
       recorder.capture_collective({.process_group = 3, .sequence = 0, .bytes = 64});
   CuptiSource::begin_launch(11, 5);
@@ -132,7 +132,7 @@ TEST_F(CuptiSourceTest, GivesEachReplayOfACapturedLaunchARow) {
   CuptiSource::end_launch();
   recorder.launch_captured(captured, {.launch = 11, .channels = 4});
   cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, 0x20, 0x10);
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   for (std::uint32_t call = 1; call <= 3; ++call) {
     auto kernel = kernel_record(call, kNcclKernel, now + call * 100, now + call * 100 + 50);
     kernel.graphNodeId = 0x20;
@@ -144,19 +144,19 @@ TEST_F(CuptiSourceTest, GivesEachReplayOfACapturedLaunchARow) {
   EXPECT_EQ(content.rows.collectives[2].channels, 4);
   EXPECT_EQ(content.rows.collectives[2].start_ns, now + 300);
   EXPECT_EQ(content.rows.collectives[2].sequence,
-            CapturedCollectives::sequence_of(0, {.place = 0, .number = 2}));
+            collective::CapturedCollectives::sequence_of(0, {.place = 0, .number = 2}));
   EXPECT_TRUE(content.rows.lost.empty());
 }
 
 TEST_F(CuptiSourceTest, ReplaysHaveNoNumberOnceRecordsWereDropped) {
   options_.graphs = true;
   start();
-  Recorder& recorder = run_.recorder();
+  recorder::Recorder& recorder = run_.recorder();
   recorder.launch_captured(recorder.capture_collective({.sequence = 0}), {.launch = 11});
   CuptiSource::begin_launch(11, 5);
   cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x10);
   CuptiSource::end_launch();
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   auto kernel = kernel_record(1, kNcclKernel, now, now + 50);
   kernel.graphNodeId = 0x10;
   cupti_.dropped = 1;
@@ -196,7 +196,7 @@ TEST_F(CuptiSourceTest, SaysThatGraphsWereChanged) {
 TEST_F(CuptiSourceTest, ReadsTheShorterRecordsOfCuda12) {
   cupti_.version = 28;
   start();
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   // Poison where the newer record goes on.
   auto kernel = kernel_record(1, "_Z4gemmPf", now, now + 10);
   kernel.graphNodeId = 5;
@@ -239,7 +239,7 @@ TEST_F(CuptiSourceTest, RecordsNvtxRangesWithTheirNestingWhereAskedTo) {
   options_.nvtx = true;
   start();
   EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_MARKER));
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   char name[] = "outer";
   cupti_.add(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_START, 1, now, name));
   cupti_.add(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_START, 2, now + 10, "inner", "lib"));
@@ -256,14 +256,14 @@ TEST_F(CuptiSourceTest, RecordsNvtxRangesWithTheirNestingWhereAskedTo) {
   EXPECT_EQ(outer.duration_ns, 30);
   EXPECT_EQ(content.text(inner.name), "lib: inner");
   EXPECT_EQ(inner.depth(), 1);
-  EXPECT_EQ(inner.flags & trace::kEventCompute, 0u);
+  EXPECT_EQ(inner.flags & trace::model::kEventCompute, 0u);
   EXPECT_EQ(lane_of(content, EventKind::kOperator), "NVTX of thread 77");
 }
 
 TEST_F(CuptiSourceTest, RecordsHowLongTheDriversMemoryLivedWhereAskedTo) {
   options_.driver_memory = true;
   start();
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   cupti_.add(memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, 0x10, 512, now));
   cupti_.add(memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, 0x10, 512, now + 100));
   cupti_.add(memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, 0x10, 64, now + 200));
@@ -291,4 +291,4 @@ TEST_F(CuptiSourceTest, MarksNothingWhileItDoesNotRun) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -9,7 +9,7 @@
 
 #include "tests/profiler/cupti/cupti_source_fixture.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 using testing::ElementsAre;
@@ -79,7 +79,7 @@ TEST_F(EnableActivitiesTest, GoesOnWithoutLaunchCallsWhereAnOlderCuptiCannotChoo
   start();
   add_kernels(1);
   const auto content = finish();
-  EXPECT_EQ(events_of(content, trace::EventKind::kKernel).size(), 1u);
+  EXPECT_EQ(events_of(content, trace::model::EventKind::kKernel).size(), 1u);
   EXPECT_THAT(
       log_of(content),
       ElementsAre(HasSubstr("does not record launch calls (CUPTI of CUDA 12.5 or newer does)")));
@@ -109,4 +109,4 @@ TEST_F(EnableActivitiesTest, RefusesVersionsWhoseRecordsItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

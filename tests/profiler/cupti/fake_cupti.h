@@ -17,7 +17,7 @@
 #include "profiler/cupti/buffer_pool.h"
 #include "profiler/recorder/recorder.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 class FakeCupti {
  public:
@@ -108,7 +108,7 @@ class FakeCupti {
       return CUPTI_SUCCESS;
     };
     api.get_timestamp = [](std::uint64_t* time) {
-      *time = static_cast<std::uint64_t>(Recorder::now_ns() + instance_->clock_offset_ns);
+      *time = static_cast<std::uint64_t>(recorder::Recorder::now_ns() + instance_->clock_offset_ns);
       return CUPTI_SUCCESS;
     };
     api.get_result_string = [](CUptiResult, const char** text) {
@@ -253,4 +253,4 @@ class FakeCupti {
   std::vector<std::vector<std::uint8_t>> records_;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -8,7 +8,7 @@
 
 #include "profiler/cupti/api/activity_sink.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 
 struct FakeSink final : ActivitySink {
   void kernel(const KernelActivity&) override { ++kernels; }
@@ -44,4 +44,4 @@ struct FakeSink final : ActivitySink {
   std::vector<std::pair<std::int64_t, std::int64_t>> allocations;
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -6,7 +6,7 @@
 #include "profiler/cupti/activity_join.h"
 #include "tests/profiler/cupti/fake_sink.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 using Part = MarkerActivity::Part;
@@ -72,4 +72,4 @@ TEST(MarkerJoin, DeeperRangesThanAnEventCanTellShareTheLastRow) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -6,7 +6,7 @@
 #include "profiler/cupti/activity_join.h"
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 constexpr std::string_view kNccl = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
@@ -15,11 +15,11 @@ TEST(RecorderSink, WritesKernelsCopiesLaunchesAndCollectives) {
   RecordedRun run;
   RecorderSink sink(run.recorder());
   ActivityJoin join(sink);
-  CollectiveCall call;
-  call.tag_kind = trace::TagKind::kBucket;
+  queue::CollectiveCall call;
+  call.tag_kind = trace::model::TagKind::kBucket;
   call.tag_index = 4;
   const auto handle = run.recorder().enter_collective(call);
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   join.add(KernelActivity{{0, 1, 7}, now, now + 100, 1, 0, "_Z4gemmPf"}, now);
   join.add(LaunchActivity{55, now - 50, now - 40, 1, "cuLaunchKernel"}, now);
   join.add(CopyActivity{{0, 1, 8}, now, now + 10, 2, 4096, "copy host to device"}, now);
@@ -33,17 +33,17 @@ TEST(RecorderSink, WritesKernelsCopiesLaunchesAndCollectives) {
   EXPECT_EQ(content.rows.collectives[0].end_ns, now + 95);
   int kernels = 0;
   for (const auto& events : content.rows.events)
-    for (const trace::Event& event : events.events) {
-      if (events.kind == trace::EventKind::kCopy) {
+    for (const trace::model::Event& event : events.events) {
+      if (events.kind == trace::model::EventKind::kCopy) {
         EXPECT_EQ(event.value, 4096);
       }
-      if (events.kind == trace::EventKind::kLaunch) {
+      if (events.kind == trace::model::EventKind::kLaunch) {
         EXPECT_EQ(event.correlation, 1u);
       }
-      if (events.kind != trace::EventKind::kKernel) continue;
+      if (events.kind != trace::model::EventKind::kKernel) continue;
       ++kernels;
       const bool is_gemm = content.text(event.name) == "gemm(float*)";
-      EXPECT_EQ((event.flags & trace::kEventCompute) != 0, is_gemm);
+      EXPECT_EQ((event.flags & trace::model::kEventCompute) != 0, is_gemm);
     }
   EXPECT_EQ(kernels, 2);
   EXPECT_EQ(content.rows.events.size(), 4u) << "a lane each";
@@ -53,9 +53,9 @@ TEST(RecorderSink, WritesKernelsCopiesLaunchesAndCollectives) {
 TEST(RecorderSink, PutsLaunchesBesideTheOperatorsOfTheirThread) {
   RecordedRun run;
   RecorderSink sink(run.recorder());
-  const int lane = run.recorder().add_lane(trace::LaneKind::kOperators, "main thread");
+  const int lane = run.recorder().add_lane(trace::model::LaneKind::kOperators, "main thread");
   run.recorder().set_lane_of_this_thread(lane);
-  const std::int64_t now = Recorder::now_ns();
+  const std::int64_t now = recorder::Recorder::now_ns();
   const auto own = static_cast<std::uint32_t>(pthread_self());
   sink.launch({own, now, now + 10, 1, "cuLaunchKernel"});
   sink.launch({own + 1, now, now + 10, 2, "cuLaunchKernel"});
@@ -68,18 +68,18 @@ TEST(RecorderSink, PutsLaunchesBesideTheOperatorsOfTheirThread) {
 }
 
 TEST(RecorderSink, LeavesOutWhatBeganOutsideTheScheduleAlthoughItComesLate) {
-  RecorderOptions options;
+  recorder::RecorderOptions options;
   options.schedule = {.first = 1, .last = 2, .every = 1};
   RecordedRun run(std::move(options));
-  Recorder& recorder = run.recorder();
+  recorder::Recorder& recorder = run.recorder();
   std::vector<std::int64_t> inside;
-  const std::int64_t before = Recorder::now_ns();
+  const std::int64_t before = recorder::Recorder::now_ns();
   for (int step = 0; step < 4; ++step) {
     recorder.begin_step(step);
-    inside.push_back(Recorder::now_ns());
+    inside.push_back(recorder::Recorder::now_ns());
     recorder.end_step({});
   }
-  const std::int64_t after = Recorder::now_ns();
+  const std::int64_t after = recorder::Recorder::now_ns();
   RecorderSink sink(recorder);
   std::vector<std::int64_t> starts = inside;
   starts.insert(starts.end(), {before, after});
@@ -98,4 +98,4 @@ TEST(RecorderSink, LeavesOutWhatBeganOutsideTheScheduleAlthoughItComesLate) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

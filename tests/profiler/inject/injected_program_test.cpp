@@ -15,7 +15,7 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sql/query.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 namespace fs = std::filesystem;
@@ -25,10 +25,10 @@ class InjectedProgram : public testing::Test {
   InjectedProgram() {
     std::string pattern = (fs::temp_directory_path() / "injected.XXXXXX").string();
     root_ = mkdtemp(pattern.data());
-    trace::RunInfo info;
+    trace::model::RunInfo info;
     info.name = "injected";
     info.imported_from = "another program";
-    EXPECT_TRUE(trace::create_run_at(root_ / "run", info));
+    EXPECT_TRUE(trace::store::create_run_at(root_ / "run", info));
   }
   ~InjectedProgram() override { fs::remove_all(root_); }
 
@@ -57,13 +57,13 @@ class InjectedProgram : public testing::Test {
     return run(how, std::move(variables), "cuda_program");
   }
   std::vector<std::vector<std::string>> ask(const std::string& sql) const {
-    const auto answer = trace::query_run(root_ / "run", sql, {});
+    const auto answer = trace::store::query_run(root_ / "run", sql, {});
     EXPECT_TRUE(answer) << answer.error().message;
     std::vector<std::vector<std::string>> rows;
     if (!answer) return rows;
     for (const auto& row : answer->rows) {
       auto& texts = rows.emplace_back();
-      for (const auto& value : row) texts.push_back(trace::to_text(value));
+      for (const auto& value : row) texts.push_back(trace::store::to_text(value));
     }
     return rows;
   }
@@ -125,12 +125,12 @@ TEST_F(InjectedProgram, TakesNoRanksPlaceWhereItOnlyStartsRanks) {
   EXPECT_EQ(said_, "");
   EXPECT_EQ(run("exit", {{"RANK", "0"}}), 0);
   EXPECT_EQ(said_, "");
-  EXPECT_EQ(trace::rank_files(root_ / "run").size(), 1u);
+  EXPECT_EQ(trace::store::rank_files(root_ / "run").size(), 1u);
 }
 
 TEST_F(InjectedProgram, ItsChildrenAreNotItself) {
   EXPECT_EQ(run("fork"), 0) << said_;
-  EXPECT_EQ(trace::rank_files(root_ / "run").size(), 1u);
+  EXPECT_EQ(trace::store::rank_files(root_ / "run").size(), 1u);
   EXPECT_THAT(ask("select count(*) from op where name = 'in the child'"),
               ElementsAre(ElementsAre("0")));
   EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("3")));
@@ -195,7 +195,7 @@ TEST_F(InjectedProgram, StepsEndWithTheOptimizersKernelsWhereNobodyTellsThem) {
 TEST_F(InjectedProgram, WhoOnlyAsksForGpusTakesNoRanksPlace) {
   EXPECT_EQ(run_on_gpus("asks", {{"RANK", "0"}}), 0) << said_;
   EXPECT_EQ(said_, "");
-  EXPECT_TRUE(trace::rank_files(root_ / "run").empty());
+  EXPECT_TRUE(trace::store::rank_files(root_ / "run").empty());
   EXPECT_EQ(run_on_gpus("optimizer", {{"RANK", "0"}}), 0) << said_;
   EXPECT_EQ(said_, "");
   EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("11")));
@@ -286,4 +286,4 @@ TEST_F(InjectedProgram, LosesNothingWhileNvmlStarts) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 TEST(NcclLog, IsWhereNcclPutsItOnAHostWhoseNameHasADomain) {
@@ -16,4 +16,4 @@ TEST(NcclLog, KeepsWhatNcclKeeps) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

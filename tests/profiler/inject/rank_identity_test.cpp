@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 namespace fs = std::filesystem;
@@ -142,8 +142,8 @@ TEST_F(ClaimRankTest, WhatTheFileLacksStandsInTheClaim) {
 TEST_F(ClaimRankTest, AFolderThatIsGoneIsAnError) {
   const auto claimed = claim_rank(folder_ / "gone", std::nullopt);
   ASSERT_FALSE(claimed);
-  EXPECT_EQ(claimed.error().kind, trace::ErrorKind::kIo);
+  EXPECT_EQ(claimed.error().kind, trace::base::ErrorKind::kIo);
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -9,10 +9,10 @@
 
 namespace shardlens::profiler::test {
 
-class ToldSteps final : public StepSink {
+class ToldSteps final : public inject::StepSink {
  public:
   struct Phase {
-    trace::Phase phase = trace::Phase::kOther;
+    trace::base::Phase phase = trace::base::Phase::kOther;
     std::int64_t start_ns = 0;
     std::int64_t end_ns = 0;
   };
@@ -22,7 +22,7 @@ class ToldSteps final : public StepSink {
   };
   void begin_step(std::int64_t at_ns) override { steps.push_back({at_ns, -1}); }
   void end_step(std::int64_t at_ns) override { steps.back().end_ns = at_ns; }
-  void begin_phase(trace::Phase phase, std::int64_t at_ns) override {
+  void begin_phase(trace::base::Phase phase, std::int64_t at_ns) override {
     phases.push_back({phase, at_ns, -1});
   }
   void end_phase(std::int64_t at_ns) override { phases.back().end_ns = at_ns; }
@@ -41,7 +41,7 @@ class ToldSteps final : public StepSink {
   std::string phases_text() const {
     std::string text;
     for (const Phase& phase : phases) {
-      text += (text.empty() ? "" : " ") + std::string(to_string(phase.phase)) + " " +
+      text += (text.empty() ? "" : " ") + std::string(trace::base::to_string(phase.phase)) + " " +
               std::to_string(phase.start_ns) + "-" + std::to_string(phase.end_ns);
     }
     return text;

@@ -16,10 +16,10 @@
 #include "tests/profiler/recorded_run.h"
 #include "trace/base/wall_clock.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 namespace {
 
-using trace::MemoryCategory;
+using trace::model::MemoryCategory;
 constexpr auto kActivations = MemoryCategory::kActivations;
 constexpr auto kParameters = MemoryCategory::kParameters;
 constexpr auto kOther = MemoryCategory::kOther;
@@ -27,7 +27,7 @@ constexpr auto kOther = MemoryCategory::kOther;
 std::size_t at(MemoryCategory category) { return static_cast<std::size_t>(category); }
 
 AllocatorEntry entry(AllocatorAction action, std::uint64_t address, std::int64_t bytes,
-                     MemoryCategory category = kOther, trace::StringId name = 0) {
+                     MemoryCategory category = kOther, trace::model::StringId name = 0) {
   return {action, address, bytes, name, category};
 }
 
@@ -38,7 +38,7 @@ struct KeptTracker : AllocationTracker {
   }
 };
 
-std::int64_t highest_of(const std::vector<trace::Event>& events) {
+std::int64_t highest_of(const std::vector<trace::model::Event>& events) {
   std::map<std::int64_t, std::int64_t> changes;
   for (const auto& event : events) {
     changes[event.start_ns] += event.value;
@@ -138,7 +138,7 @@ TEST(AllocationTracker, CountsExactlyWhereItsTableIsFull) {
   const auto now = tracker.bytes().current();
   EXPECT_GT(now[at(kOther)], 0) << "of what it cannot tell apart it knows no category";
   ASSERT_TRUE(tracker.begin_record());
-  EXPECT_EQ(tracker.end_record(trace::wall_clock_ns()), 0);
+  EXPECT_EQ(tracker.end_record(trace::base::wall_clock_ns()), 0);
   EXPECT_EQ(highest_of(tracker.take_record()), 1'000) << "one event stands for the others";
   for (std::uint64_t i = 1; i <= 100; ++i) {
     tracker.take_in(entry(AllocatorAction::kFreeCompleted, i * 512, 10));
@@ -153,7 +153,7 @@ TEST(AllocationTracker, RecordsTheLifeOfWhatLivedInTheStep) {
   tracker.take_in(entry(AllocatorAction::kAllocated, 192, 4, kActivations));
   ASSERT_TRUE(tracker.begin_record());
   tracker.take_in(entry(AllocatorAction::kFreeCompleted, 192, 4));  // before the step's own start
-  const std::int64_t step_start = trace::wall_clock_ns();
+  const std::int64_t step_start = trace::base::wall_clock_ns();
   tracker.take_in(entry(AllocatorAction::kFreeCompleted, 128, 2));
   tracker.take_in(entry(AllocatorAction::kAllocated, 256, 8, kActivations, 5));
   tracker.take_in(entry(AllocatorAction::kFreeCompleted, 256, 8));
@@ -164,22 +164,22 @@ TEST(AllocationTracker, RecordsTheLifeOfWhatLivedInTheStep) {
 
   const auto events = tracker.take_record();
   ASSERT_EQ(events.size(), 4u);
-  std::map<std::int64_t, trace::Event> by_bytes;
+  std::map<std::int64_t, trace::model::Event> by_bytes;
   for (const auto& event : events) by_bytes[event.value] = event;
-  EXPECT_TRUE(std::ranges::is_sorted(events, {}, &trace::Event::start_ns));
+  EXPECT_TRUE(std::ranges::is_sorted(events, {}, &trace::model::Event::start_ns));
   EXPECT_EQ(by_bytes.at(1).start_ns, step_start);
-  EXPECT_EQ(by_bytes.at(1).flags,
-            trace::flags_of(kParameters) | trace::kEventOlder | trace::kEventNotFreed);
+  EXPECT_EQ(by_bytes.at(1).flags, trace::model::flags_of(kParameters) | trace::model::kEventOlder |
+                                      trace::model::kEventNotFreed);
   EXPECT_EQ(by_bytes.at(1).name, 4u);
-  EXPECT_EQ(by_bytes.at(2).flags, trace::flags_of(kActivations) | trace::kEventOlder);
-  EXPECT_EQ(by_bytes.at(8).flags, trace::flags_of(kActivations));
+  EXPECT_EQ(by_bytes.at(2).flags, trace::model::flags_of(kActivations) | trace::model::kEventOlder);
+  EXPECT_EQ(by_bytes.at(8).flags, trace::model::flags_of(kActivations));
   EXPECT_EQ(by_bytes.at(8).name, 5u);
   EXPECT_EQ(by_bytes.at(8).correlation, 256u);
   EXPECT_GT(by_bytes.at(8).start_ns, step_start);
   EXPECT_GT(by_bytes.at(8).duration_ns, 0);
   EXPECT_EQ(by_bytes.at(16).flags,
-            trace::flags_of(MemoryCategory::kGradients) | trace::kEventNotFreed);
-  EXPECT_EQ(trace::category_of(by_bytes.at(16).flags), MemoryCategory::kGradients);
+            trace::model::flags_of(MemoryCategory::kGradients) | trace::model::kEventNotFreed);
+  EXPECT_EQ(trace::model::category_of(by_bytes.at(16).flags), MemoryCategory::kGradients);
   EXPECT_EQ(by_bytes.at(16).end_ns(), by_bytes.at(1).end_ns());
   EXPECT_TRUE(tracker.take_record().empty());
 }
@@ -190,7 +190,7 @@ TEST(AllocationTracker, TheRecordsPeakIsTheCountedOneWithManyThreads) {
   for (int step = 0; step < 3; ++step) {
     ASSERT_TRUE(tracker.begin_record());
     tracker.take_peak();
-    const std::int64_t step_start = trace::wall_clock_ns();
+    const std::int64_t step_start = trace::base::wall_clock_ns();
     std::vector<std::jthread> threads;
     for (std::uint64_t thread = 1; thread <= 4; ++thread) {
       threads.emplace_back([&, thread] {
@@ -223,7 +223,7 @@ TEST(AllocationTracker, TheRecordsPeakIsTheCountedOneWithManyThreads) {
 TEST(AllocationTracker, CountsWhatFindsNoRoomInTheRecord) {
   KeptTracker tracker(1024, 16);
   ASSERT_TRUE(tracker.begin_record());
-  const std::int64_t step_start = trace::wall_clock_ns();
+  const std::int64_t step_start = trace::base::wall_clock_ns();
   for (std::uint64_t i = 1; i <= 20; ++i) {
     tracker.take_in(entry(AllocatorAction::kAllocated, i * 64, 1));
     tracker.take_in(entry(AllocatorAction::kFreeCompleted, i * 64, 1));
@@ -237,12 +237,12 @@ TEST(AllocationTracker, KeepsTwoRecordsUntilTheyAreTaken) {
   tracker.take_in(entry(AllocatorAction::kAllocated, 64, 1));
   for (int record = 0; record < 2; ++record) {
     ASSERT_TRUE(tracker.begin_record());
-    tracker.end_record(trace::wall_clock_ns());
+    tracker.end_record(trace::base::wall_clock_ns());
   }
   EXPECT_FALSE(tracker.begin_record());
   EXPECT_EQ(tracker.take_record().size(), 1u);
   EXPECT_TRUE(tracker.begin_record());
-  tracker.end_record(trace::wall_clock_ns());
+  tracker.end_record(trace::base::wall_clock_ns());
 }
 
 TEST(AllocationTracker, WithoutAddressesCountsAndRecordsNothing) {
@@ -252,7 +252,7 @@ TEST(AllocationTracker, WithoutAddressesCountsAndRecordsNothing) {
   EXPECT_EQ(tracker.bytes().total(), 10);
   tracker.keep_addresses(true);
   ASSERT_TRUE(tracker.begin_record());
-  tracker.end_record(trace::wall_clock_ns());
+  tracker.end_record(trace::base::wall_clock_ns());
   const auto events = tracker.take_record();
   ASSERT_EQ(events.size(), 1u) << "what was there before is one event";
   EXPECT_EQ(events[0].value, 10);
@@ -262,9 +262,9 @@ TEST(AllocationTracker, WithoutAddressesCountsAndRecordsNothing) {
 
 MemorySource peaks_of(KeptTracker& tracker) {
   MemorySource source;
-  source.current = [] { return trace::MemorySample{}; };
+  source.current = [] { return trace::model::MemorySample{}; };
   source.take_peak = [&tracker] {
-    trace::MemorySample sample;
+    trace::model::MemorySample sample;
     sample.bytes = tracker.take_peak().bytes.bytes;
     return sample;
   };
@@ -272,17 +272,18 @@ MemorySource peaks_of(KeptTracker& tracker) {
 }
 
 // Recorded allocations by the index of the step that they lie within.
-std::map<std::int64_t, std::vector<trace::Event>> allocations_by_step(
+std::map<std::int64_t, std::vector<trace::model::Event>> allocations_by_step(
     const RecordedRun::Content& content) {
-  std::map<std::int64_t, std::vector<trace::Event>> by_step;
+  std::map<std::int64_t, std::vector<trace::model::Event>> by_step;
   for (const auto& events : content.rows.events) {
-    if (events.kind != trace::EventKind::kAllocation) continue;
-    const auto lane = std::ranges::find(content.rows.lanes, events.lane, &trace::Lane::id);
-    EXPECT_TRUE(lane != content.rows.lanes.end() && lane->kind == trace::LaneKind::kMemory);
+    if (events.kind != trace::model::EventKind::kAllocation) continue;
+    const auto lane = std::ranges::find(content.rows.lanes, events.lane, &trace::model::Lane::id);
+    EXPECT_TRUE(lane != content.rows.lanes.end() && lane->kind == trace::model::LaneKind::kMemory);
     for (const auto& event : events.events) {
-      const auto step = std::ranges::find_if(content.rows.steps, [&](const trace::Step& each) {
-        return event.start_ns >= each.start_ns && event.end_ns() <= each.end_ns;
-      });
+      const auto step =
+          std::ranges::find_if(content.rows.steps, [&](const trace::model::Step& each) {
+            return event.start_ns >= each.start_ns && event.end_ns() <= each.end_ns;
+          });
       const bool is_in_a_step = step != content.rows.steps.end();
       EXPECT_TRUE(is_in_a_step) << "an event lies within its step";
       if (is_in_a_step) by_step[step->index].push_back(event);
@@ -294,10 +295,10 @@ std::map<std::int64_t, std::vector<trace::Event>> allocations_by_step(
 TEST(AllocationRecorder, WritesTheStepsOfItsScheduleWithTheSampler) {
   RecordedRun run;
   KeptTracker tracker;
-  const trace::StringId name = run.recorder().intern("aten::mm");
+  const trace::model::StringId name = run.recorder().intern("aten::mm");
   tracker.allocated({64, 1'000, 0, name, kParameters});
   {
-    trace::RecordSchedule schedule;
+    trace::job::RecordSchedule schedule;
     schedule.first = 2;
     schedule.last = 3;
     MemorySampler sampler(
@@ -329,4 +330,4 @@ TEST(AllocationRecorder, WritesTheStepsOfItsScheduleWithTheSampler) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

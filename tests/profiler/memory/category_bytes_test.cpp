@@ -8,10 +8,10 @@
 
 #include "trace/base/wall_clock.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 namespace {
 
-using trace::MemoryCategory;
+using trace::model::MemoryCategory;
 
 std::int64_t of(const CategoryBytes::Composition& composition, MemoryCategory category) {
   return composition[static_cast<std::size_t>(category)];
@@ -32,9 +32,9 @@ TEST(CategoryBytes, RemembersTheCompositionAtThePeak) {
 
 TEST(CategoryBytes, RemembersWhenThePeakWas) {
   CategoryBytes bytes;
-  const std::int64_t before = trace::wall_clock_ns();
+  const std::int64_t before = trace::base::wall_clock_ns();
   bytes.add(MemoryCategory::kActivations, 50);
-  const std::int64_t after = trace::wall_clock_ns();
+  const std::int64_t after = trace::base::wall_clock_ns();
   bytes.remove(MemoryCategory::kActivations, 50);
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   bytes.add(MemoryCategory::kActivations, 40);
@@ -99,4 +99,4 @@ TEST(CategoryBytes, StaysExactWithSeveralThreads) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

@@ -12,19 +12,19 @@
 
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::memory {
 namespace {
 
 TEST(MemorySampler, SamplesAtItsRateAndThePeakOfAStepWhenAsked) {
   RecordedRun run;
   MemorySource source;
   source.current = [] {
-    trace::MemorySample sample;
+    trace::model::MemorySample sample;
     sample.bytes[0] = 100;
     return sample;
   };
   source.take_peak = [] {
-    trace::MemorySample sample;
+    trace::model::MemorySample sample;
     sample.bytes[0] = 250;
     return sample;
   };
@@ -53,15 +53,15 @@ TEST(MemorySampler, SamplesAtItsRateAndThePeakOfAStepWhenAsked) {
   EXPECT_EQ(peaks, 1);
 }
 
-trace::MemorySample sample_of(std::int64_t bytes) {
-  trace::MemorySample sample;
+trace::model::MemorySample sample_of(std::int64_t bytes) {
+  trace::model::MemorySample sample;
   sample.bytes[0] = bytes;
   return sample;
 }
 
 TEST(MemorySampler, SamplesWherePhasesBeginInRecordedSteps) {
-  RecorderOptions options;
-  options.schedule = *trace::parse_record_schedule("1..1");
+  recorder::RecorderOptions options;
+  options.schedule = *trace::job::parse_record_schedule("1..1");
   RecordedRun run(std::move(options));
   MemorySource source;
   source.current = [] { return sample_of(1); };
@@ -148,8 +148,8 @@ TEST(MemorySampler, TakesNoGrowthOfTheHeapForAPeakBetweenSteps) {
   MemorySource source;
   source.current = [] { return sample_of(1); };
   source.take_peak = [&outside] {
-    trace::MemorySample sample = sample_of(100);
-    sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] = ++outside;
+    trace::model::MemorySample sample = sample_of(100);
+    sample.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kOutside)] = ++outside;
     return sample;
   };
   {
@@ -172,7 +172,7 @@ TEST(MemorySampler, EndsWithAWarningWhenItsSourceFails) {
   RecordedRun run;
   MemorySource source;
   std::latch asked(1);
-  source.current = [&asked]() -> trace::MemorySample {
+  source.current = [&asked]() -> trace::model::MemorySample {
     asked.count_down();
     throw std::runtime_error("allocator is not initialized");
   };
@@ -189,4 +189,4 @@ TEST(MemorySampler, EndsWithAWarningWhenItsSourceFails) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::memory

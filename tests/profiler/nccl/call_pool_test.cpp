@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 namespace {
 
 NcclCallPool::Call call(std::uint64_t collective, std::int64_t called_ns = 0) {
@@ -66,4 +66,4 @@ TEST(NcclCallPool, NeverGivesASlotToTwoThreads) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -4,7 +4,7 @@
 
 #include "profiler/nccl/call_pool.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 namespace {
 
 TEST(CapturedCalls, AreFoundAgainWithEachReplay) {
@@ -38,4 +38,4 @@ TEST(CapturedCalls, AreNotMoreThanTheyMayBe) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 namespace {
 
 using Collectives = std::vector<std::uint64_t>;
@@ -58,4 +58,4 @@ TEST(CapturedGroup, IsCountedWithAllRanksIfAllMakeItsCalls) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

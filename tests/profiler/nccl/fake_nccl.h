@@ -13,7 +13,7 @@
 #include "profiler/nccl/nccl_events.h"
 #include "profiler/nccl/profiler_abi.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 
 class FakeNccl {
  public:
@@ -118,4 +118,4 @@ struct FakeMarks {
   static constexpr LaunchMarker marker() { return {begin, end}; }
 };
 
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -12,7 +12,7 @@
 #include "tests/profiler/nccl/fake_nccl.h"
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 namespace {
 
 class GraphCaptureTest : public testing::Test {
@@ -48,7 +48,7 @@ class GraphCaptureTest : public testing::Test {
   }
   static std::vector<std::int64_t> bytes_of(const RecordedRun::Content& content) {
     std::vector<std::int64_t> bytes;
-    for (const trace::Collective& row : content.rows.collectives) bytes.push_back(row.bytes);
+    for (const trace::model::Collective& row : content.rows.collectives) bytes.push_back(row.bytes);
     return bytes;
   }
 
@@ -65,10 +65,10 @@ TEST_F(GraphCaptureTest, EveryReplayIsARowOfWhatWasAskedFor) {
   for (int i = 0; i < 3; ++i) replay(last_launch(), i, 1'000 * (i + 1));
   const auto content = finish();
   ASSERT_EQ(content.rows.collectives.size(), 3u);
-  const trace::Collective& row = content.rows.collectives[1];
+  const trace::model::Collective& row = content.rows.collectives[1];
   EXPECT_EQ(row.process_group, nccl_group_id(0xabc, NcclGroup::kGraphs));
   EXPECT_NE(row.process_group, nccl_group_id(0xabc));
-  EXPECT_EQ(row.function, trace::CollectiveFunction::kAllReduce);
+  EXPECT_EQ(row.function, trace::model::CollectiveFunction::kAllReduce);
   EXPECT_EQ(row.bytes, 4096);
   EXPECT_EQ(content.text(row.data_type), "float32");
   EXPECT_EQ(content.text(row.algorithm), "TREE");
@@ -114,7 +114,7 @@ TEST_F(GraphCaptureTest, TheNumberDependsOnTheReplayAndTheGroupAlone) {
   }
   for (const auto launch : FakeMarks::launches) run_.recorder().end_launch(launch, 9, 1, 2);
   std::map<std::int64_t, std::multiset<std::int64_t>> bytes;
-  for (const trace::Collective& row : finish().rows.collectives)
+  for (const trace::model::Collective& row : finish().rows.collectives)
     if (row.process_group == nccl_group_id(0xabc, NcclGroup::kGraphs))
       bytes[row.sequence].insert(row.bytes);
   ASSERT_EQ(bytes.size(), 2u);
@@ -212,4 +212,4 @@ TEST_F(GraphCaptureTest, ALaunchThatFollowsACallOfTheHostIsTheHosts) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

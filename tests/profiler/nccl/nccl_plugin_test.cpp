@@ -8,10 +8,10 @@
 #include "tests/profiler/nccl/fake_nccl.h"
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nccl {
 namespace {
 
-using trace::CollectiveFunction;
+using trace::model::CollectiveFunction;
 
 class NcclPluginTest : public testing::Test {
  protected:
@@ -31,7 +31,7 @@ class NcclPluginTest : public testing::Test {
   }
   std::int64_t lost(const RecordedRun::Content& content, std::string_view reason) {
     std::int64_t count = 0;
-    for (const trace::Lost& row : content.rows.lost)
+    for (const trace::model::Lost& row : content.rows.lost)
       if (row.reason == reason) count += row.count;
     return count;
   }
@@ -53,7 +53,7 @@ TEST_F(NcclPluginTest, GivesTheHostsCollectiveItsKernelAndWhatNcclChose) {
   end_launch(FakeMarks::launches[0], 100, 250);
   const auto content = finish();
   ASSERT_EQ(content.rows.collectives.size(), 1u);
-  const trace::Collective& row = content.rows.collectives[0];
+  const trace::model::Collective& row = content.rows.collectives[0];
   EXPECT_EQ(row.tag_index, 3);
   EXPECT_EQ(row.bytes, 1 << 20) << "the host's, not NCCL's";
   EXPECT_EQ(row.start_ns, 100);
@@ -91,7 +91,7 @@ TEST_F(NcclPluginTest, MakesRowsOfAForeignCommunicator) {
   attach();
   FakeNccl nccl(0x1234, 4, 0, "tensor parallel");
   run_.recorder().begin_step(7);
-  run_.recorder().begin_phase(trace::Phase::kForward);
+  run_.recorder().begin_phase(trace::base::Phase::kForward);
   nccl.run("AllReduce", 1000, "ncclBfloat16");
   nccl.run("AllGather", 1000, "ncclFloat32");
   nccl.run("ReduceScatter", 1000, "ncclFloat32");
@@ -113,12 +113,12 @@ TEST_F(NcclPluginTest, MakesRowsOfAForeignCommunicator) {
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(rows[i].sequence, static_cast<std::int64_t>(i)) << "counted over all functions";
     EXPECT_EQ(rows[i].step, 7);
-    EXPECT_EQ(rows[i].phase, trace::Phase::kForward);
-    EXPECT_EQ(rows[i].tag_kind, trace::TagKind::kNone);
+    EXPECT_EQ(rows[i].phase, trace::base::Phase::kForward);
+    EXPECT_EQ(rows[i].tag_kind, trace::model::TagKind::kNone);
     EXPECT_EQ(rows[i].process_group, nccl_group_id(0x1234));
   }
   ASSERT_EQ(content.rows.process_groups.size(), 1u) << "announced once";
-  const trace::ProcessGroup& group = content.rows.process_groups[0];
+  const trace::model::ProcessGroup& group = content.rows.process_groups[0];
   EXPECT_EQ(group.id, nccl_group_id(0x1234));
   EXPECT_EQ(content.text(group.name), "nccl0000000000001234 (tensor parallel)");
   EXPECT_EQ(content.text(group.backend), "nccl");
@@ -135,7 +135,7 @@ TEST_F(NcclPluginTest, CountsTheCollectivesOfEachCommunicatorApart) {
   for (const std::uint64_t launch : FakeMarks::launches) end_launch(launch, 10, 20);
   const auto content = finish();
   std::set<std::pair<int, std::int64_t>> seen;
-  for (const trace::Collective& row : content.rows.collectives)
+  for (const trace::model::Collective& row : content.rows.collectives)
     seen.emplace(row.process_group, row.sequence);
   EXPECT_EQ(seen, (std::set<std::pair<int, std::int64_t>>{
                       {nccl_group_id(1), 0}, {nccl_group_id(2), 0}, {nccl_group_id(2), 1}}));
@@ -162,7 +162,7 @@ TEST_F(NcclPluginTest, GivesAllOfAGroupTheTimesOfTheirCommonKernel) {
   end_launch(FakeMarks::launches[0], 100, 300);
   const auto content = finish();
   ASSERT_EQ(content.rows.collectives.size(), 3u);
-  for (const trace::Collective& row : content.rows.collectives) {
+  for (const trace::model::Collective& row : content.rows.collectives) {
     EXPECT_EQ(row.start_ns, 100);
     EXPECT_EQ(row.end_ns, 300);
   }
@@ -217,11 +217,11 @@ TEST_F(NcclPluginTest, ALaunchOfAnotherCommunicatorIsNotTaken) {
   attach();
   FakeNccl one(0x1, 2, 0);
   FakeNccl other(0x2, 2, 0);
-  const std::int64_t before = Recorder::now_ns();
+  const std::int64_t before = recorder::Recorder::now_ns();
   void* call = one.call("AllReduce", 8, "ncclFloat32");
   other.launch();
   one.carry_out(call);  // as in a host function of CUDA: its own launch is not known
-  const std::int64_t after = Recorder::now_ns();
+  const std::int64_t after = recorder::Recorder::now_ns();
   end_launch(FakeMarks::launches.at(0), 100, 200);
   run_.wait_until_written();
   const auto content = finish();
@@ -275,9 +275,9 @@ TEST_F(NcclPluginTest, WithoutAFreeSlotTheHostsCollectiveIsStillKnownOnItsThread
 TEST_F(NcclPluginTest, WithoutGpuRecordsForeignCallsHaveTheHostsTimes) {
   attach(LaunchMarker{});
   FakeNccl nccl(0xabc, 2, 0);
-  const std::int64_t before = Recorder::now_ns();
+  const std::int64_t before = recorder::Recorder::now_ns();
   nccl.run("Broadcast", 64, "ncclFloat32");
-  const std::int64_t after = Recorder::now_ns();
+  const std::int64_t after = recorder::Recorder::now_ns();
   run_.wait_until_written();
   const auto content = finish();
   ASSERT_EQ(content.rows.collectives.size(), 1u);
@@ -319,7 +319,7 @@ TEST_F(NcclPluginTest, TakesEventsOfManyThreadsAtOnce) {
   const auto content = finish();
   std::map<int, std::set<std::int64_t>> sequences;
   std::set<std::int64_t> starts;
-  for (const trace::Collective& row : content.rows.collectives) {
+  for (const trace::model::Collective& row : content.rows.collectives) {
     sequences[row.process_group].insert(row.sequence);
     EXPECT_TRUE(starts.insert(row.start_ns).second) << "each launch has one collective";
   }
@@ -330,8 +330,8 @@ TEST_F(NcclPluginTest, TakesEventsOfManyThreadsAtOnce) {
 
 TEST_F(NcclPluginTest, ChargesItsCallbacksToTheRecording) {
   static const auto spin = [] {
-    const std::int64_t end = Recorder::now_ns() + 3'000;
-    while (Recorder::now_ns() < end) {
+    const std::int64_t end = recorder::Recorder::now_ns() + 3'000;
+    while (recorder::Recorder::now_ns() < end) {
     }
   };
   attach({[](std::uint64_t, std::uint64_t) { spin(); }, [] { spin(); }});
@@ -363,4 +363,4 @@ TEST_F(NcclPluginTest, OnlyOneAtATime) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nccl

@@ -9,7 +9,7 @@
 #include <thread>
 
 using namespace shardlens;
-using profiler::NvmlDevice;
+using profiler::nvml::NvmlDevice;
 
 namespace {
 
@@ -47,7 +47,7 @@ int answer(NvmlDevice device, const char* function, Answer give) {
 
 template <typename Value, typename Flag>
 int answer_known(const std::optional<Flag>& known, Value* value) {
-  if (!known) return profiler::kNvmlNotSupported;
+  if (!known) return profiler::nvml::kNvmlNotSupported;
   *value = static_cast<Value>(*known);
   return 0;
 }
@@ -106,7 +106,7 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
   return 0;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, NvmlDevice* device) {
-  if (index >= fake.gpus.size()) return profiler::kNvmlInvalidArgument;
+  if (index >= fake.gpus.size()) return profiler::nvml::kNvmlInvalidArgument;
   *device = reinterpret_cast<NvmlDevice>(&fake.gpus[index]);
   return 0;
 }
@@ -125,13 +125,13 @@ int nvmlDeviceGetName(NvmlDevice device, char* text, unsigned size) {
     return 0;
   });
 }
-int nvmlDeviceGetUtilizationRates(NvmlDevice device, profiler::NvmlUtilization* load) {
+int nvmlDeviceGetUtilizationRates(NvmlDevice device, profiler::nvml::NvmlUtilization* load) {
   return answer(device, "GetUtilizationRates", [&](test::FakeGpu& gpu) {
     *load = gpu.utilization;
     return 0;
   });
 }
-int nvmlDeviceGetMemoryInfo(NvmlDevice device, profiler::NvmlMemory* memory) {
+int nvmlDeviceGetMemoryInfo(NvmlDevice device, profiler::nvml::NvmlMemory* memory) {
   return answer(device, "GetMemoryInfo", [&](test::FakeGpu& gpu) {
     *memory = gpu.memory;
     return 0;
@@ -151,7 +151,7 @@ int nvmlDeviceGetEnforcedPowerLimit(NvmlDevice device, unsigned* milliwatts) {
 }
 int nvmlDeviceGetClockInfo(NvmlDevice device, int which, unsigned* megahertz) {
   return answer(device, "GetClockInfo", [&](test::FakeGpu& gpu) {
-    *megahertz = which == profiler::kNvmlClockSm ? gpu.sm_megahertz : gpu.memory_megahertz;
+    *megahertz = which == profiler::nvml::kNvmlClockSm ? gpu.sm_megahertz : gpu.memory_megahertz;
     return 0;
   });
 }
@@ -170,33 +170,34 @@ int nvmlDeviceGetCurrentClocksEventReasons(NvmlDevice device, unsigned long long
 int nvmlDeviceGetPcieThroughput(NvmlDevice device, int direction, unsigned* kilobytes) {
   return answer(device, "GetPcieThroughput", [&](test::FakeGpu& gpu) {
     ++fake.pcie_reads;
-    *kilobytes = direction == profiler::kNvmlPcieSent ? gpu.pcie_sent : gpu.pcie_received;
+    *kilobytes = direction == profiler::nvml::kNvmlPcieSent ? gpu.pcie_sent : gpu.pcie_received;
     return 0;
   });
 }
-int nvmlDeviceGetFieldValues(NvmlDevice device, int count, profiler::NvmlFieldValue* values) {
+int nvmlDeviceGetFieldValues(NvmlDevice device, int count, profiler::nvml::NvmlFieldValue* values) {
   return answer(device, "GetFieldValues", [&](test::FakeGpu& gpu) {
     for (int i = 0; i < count; ++i) {
-      profiler::NvmlFieldValue& value = values[i];
-      const bool known = !gpu.nvlink_versions.empty() && value.scope == profiler::kNvmlAllLinks;
-      value.status = known ? 0 : int{profiler::kNvmlNotSupported};
-      value.value_type = profiler::kNvmlValueUnsignedLongLong;
-      value.value.large =
-          value.field == profiler::kNvmlFieldNvlinkSent ? gpu.nvlink_sent : gpu.nvlink_received;
+      profiler::nvml::NvmlFieldValue& value = values[i];
+      const bool known =
+          !gpu.nvlink_versions.empty() && value.scope == profiler::nvml::kNvmlAllLinks;
+      value.status = known ? 0 : int{profiler::nvml::kNvmlNotSupported};
+      value.value_type = profiler::nvml::kNvmlValueUnsignedLongLong;
+      value.value.large = value.field == profiler::nvml::kNvmlFieldNvlinkSent ? gpu.nvlink_sent
+                                                                              : gpu.nvlink_received;
     }
     return 0;
   });
 }
 int nvmlDeviceGetNvLinkState(NvmlDevice device, unsigned link, int* active) {
   return answer(device, "GetNvLinkState", [&](test::FakeGpu& gpu) -> int {
-    if (link >= 18) return profiler::kNvmlInvalidArgument;
+    if (link >= 18) return profiler::nvml::kNvmlInvalidArgument;
     *active = link < gpu.nvlink_versions.size() ? 1 : 0;
     return 0;
   });
 }
 int nvmlDeviceGetNvLinkVersion(NvmlDevice device, unsigned link, unsigned* version) {
   return answer(device, "GetNvLinkVersion", [&](test::FakeGpu& gpu) -> int {
-    if (link >= gpu.nvlink_versions.size()) return profiler::kNvmlInvalidArgument;
+    if (link >= gpu.nvlink_versions.size()) return profiler::nvml::kNvmlInvalidArgument;
     *version = gpu.nvlink_versions[link];
     return 0;
   });
@@ -230,11 +231,11 @@ int nvmlDeviceGetPersistenceMode(NvmlDevice device, int* mode) {
                 [&](test::FakeGpu& gpu) { return answer_known(gpu.persistence, mode); });
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(NvmlDevice device, unsigned* count,
-                                            profiler::NvmlProcess* processes) {
+                                            profiler::nvml::NvmlProcess* processes) {
   return answer(device, "GetComputeRunningProcesses", [&](test::FakeGpu& gpu) -> int {
     const auto room = *count;
     *count = static_cast<unsigned>(gpu.processes.size());
-    if (room < gpu.processes.size()) return profiler::kNvmlInsufficientSize;
+    if (room < gpu.processes.size()) return profiler::nvml::kNvmlInsufficientSize;
     std::ranges::copy(gpu.processes, processes);
     return 0;
   });
@@ -245,11 +246,11 @@ int nvmlDeviceGetComputeRunningProcesses(NvmlDevice, unsigned* count, void*) {
   *count = 0;
   return 0;
 }
-int nvmlDeviceGetGpuFabricInfoV(NvmlDevice, void*) { return profiler::kNvmlNotSupported; }
+int nvmlDeviceGetGpuFabricInfoV(NvmlDevice, void*) { return profiler::nvml::kNvmlNotSupported; }
 int nvmlDeviceGetNvLinkRemoteDeviceType(NvmlDevice, unsigned, void*) {
-  return profiler::kNvmlNotSupported;
+  return profiler::nvml::kNvmlNotSupported;
 }
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(NvmlDevice, unsigned, void*) {
-  return profiler::kNvmlNotSupported;
+  return profiler::nvml::kNvmlNotSupported;
 }
 }

@@ -16,8 +16,8 @@ struct FakeGpu {
   std::string name = "Fake GPU";
   // By the function's name without "nvmlDevice": what it returns instead of an answer.
   std::map<std::string, int> refusals{};
-  profiler::NvmlUtilization utilization{97, 41};
-  profiler::NvmlMemory memory{80ull << 30, 60ull << 30, 20ull << 30};
+  profiler::nvml::NvmlUtilization utilization{97, 41};
+  profiler::nvml::NvmlMemory memory{80ull << 30, 60ull << 30, 20ull << 30};
   unsigned milliwatts = 512'300, limit_milliwatts = 700'000;
   unsigned sm_megahertz = 1'755, memory_megahertz = 2'619;
   unsigned degrees = 64;
@@ -27,7 +27,7 @@ struct FakeGpu {
   std::vector<unsigned> nvlink_versions{};                  // codes, of the active links
   unsigned pcie_generation = 5, pcie_width = 16;
   std::optional<bool> mig = false, persistence = true;
-  std::vector<profiler::NvmlProcess> processes{};
+  std::vector<profiler::nvml::NvmlProcess> processes{};
 };
 
 struct FakeNvml {
@@ -37,7 +37,7 @@ struct FakeNvml {
   int cuda = 13000;
   std::vector<FakeGpu> gpus{FakeGpu{}};
   // nvmlGpuP2PStatus_t between any two, by kind (kNvmlP2pRead, kNvmlP2pNvlink).
-  std::map<int, int> p2p{{profiler::kNvmlP2pRead, 0}, {profiler::kNvmlP2pNvlink, 0}};
+  std::map<int, int> p2p{{profiler::nvml::kNvmlP2pRead, 0}, {profiler::nvml::kNvmlP2pNvlink, 0}};
   int inits = 0, shutdowns = 0, pcie_reads = 0;
 };
 

@@ -11,7 +11,7 @@
 #include "tests/profiler/nvml/fake_nvml_library.h"
 #include "trace/model/gpu_counters.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 namespace {
 
 using testing::ElementsAre;
@@ -47,22 +47,22 @@ class GpuCountersTest : public testing::Test {
 using Reading = std::pair<double, std::string>;
 
 TEST_F(GpuCountersTest, ReadsEverythingInTheUnitsOfItsNames) {
-  fake_.gpu().clock_limits = trace::kLimitPowerCap | trace::kLimitIdle;
+  fake_.gpu().clock_limits = trace::model::kLimitPowerCap | trace::model::kLimitIdle;
   GpuCounters counters = make();
   auto seen = read(counters);
-  EXPECT_EQ(seen[std::string(trace::kGpuUtilization)], Reading(97, "%"));
-  EXPECT_EQ(seen[std::string(trace::kMemoryUtilization)], Reading(41, "%"));
-  EXPECT_EQ(seen[std::string(trace::kGpuPower)], Reading(512.3, "W"));
-  EXPECT_EQ(seen[std::string(trace::kPowerLimit)], Reading(700, "W"));
-  EXPECT_EQ(seen[std::string(trace::kSmClock)], Reading(1755, "MHz"));
-  EXPECT_EQ(seen[std::string(trace::kMemoryClock)], Reading(2619, "MHz"));
-  EXPECT_EQ(seen[std::string(trace::kGpuTemperature)], Reading(64, "°C"));
-  EXPECT_EQ(seen[std::string(trace::kDeviceMemory)], Reading(21'474'836'480, "bytes"));
-  EXPECT_EQ(seen[std::string(trace::kPcieReceived)], Reading(5e6, "bytes/s"));
-  EXPECT_EQ(seen[std::string(trace::kPcieSent)], Reading(3e6, "bytes/s"));
-  EXPECT_EQ(seen[std::string(trace::kClockLimits)], Reading(5, "set"));
+  EXPECT_EQ(seen[std::string(trace::model::kGpuUtilization)], Reading(97, "%"));
+  EXPECT_EQ(seen[std::string(trace::model::kMemoryUtilization)], Reading(41, "%"));
+  EXPECT_EQ(seen[std::string(trace::model::kGpuPower)], Reading(512.3, "W"));
+  EXPECT_EQ(seen[std::string(trace::model::kPowerLimit)], Reading(700, "W"));
+  EXPECT_EQ(seen[std::string(trace::model::kSmClock)], Reading(1755, "MHz"));
+  EXPECT_EQ(seen[std::string(trace::model::kMemoryClock)], Reading(2619, "MHz"));
+  EXPECT_EQ(seen[std::string(trace::model::kGpuTemperature)], Reading(64, "°C"));
+  EXPECT_EQ(seen[std::string(trace::model::kDeviceMemory)], Reading(21'474'836'480, "bytes"));
+  EXPECT_EQ(seen[std::string(trace::model::kPcieReceived)], Reading(5e6, "bytes/s"));
+  EXPECT_EQ(seen[std::string(trace::model::kPcieSent)], Reading(3e6, "bytes/s"));
+  EXPECT_EQ(seen[std::string(trace::model::kClockLimits)], Reading(5, "set"));
   for (const auto& [name, reading] : seen) {
-    EXPECT_GE(trace::gpu_counter_place(name), 0) << name << " has no place in the timeline";
+    EXPECT_GE(trace::model::gpu_counter_place(name), 0) << name << " has no place in the timeline";
   }
 }
 
@@ -71,12 +71,12 @@ TEST_F(GpuCountersTest, NvlinkIsARateBetweenTwoReadings) {
   fake_.gpu().nvlink_received = 1'000'000;
   fake_.gpu().nvlink_sent = 500;
   GpuCounters counters = make();
-  EXPECT_FALSE(read(counters).contains(std::string(trace::kNvlinkReceived)));
+  EXPECT_FALSE(read(counters).contains(std::string(trace::model::kNvlinkReceived)));
   now_ns_ += 200'000'000;
   fake_.gpu().nvlink_received += 1'048'576;  // 1 GiB in a fifth of a second
   auto seen = read(counters);
-  EXPECT_EQ(seen[std::string(trace::kNvlinkReceived)], Reading(5'368'709'120, "bytes/s"));
-  EXPECT_EQ(seen[std::string(trace::kNvlinkSent)], Reading(0, "bytes/s"));
+  EXPECT_EQ(seen[std::string(trace::model::kNvlinkReceived)], Reading(5'368'709'120, "bytes/s"));
+  EXPECT_EQ(seen[std::string(trace::model::kNvlinkSent)], Reading(0, "bytes/s"));
 }
 
 TEST_F(GpuCountersTest, ACounterThatWasResetGivesNoRateOnce) {
@@ -86,24 +86,24 @@ TEST_F(GpuCountersTest, ACounterThatWasResetGivesNoRateOnce) {
   read(counters);
   now_ns_ += 1'000'000'000;
   fake_.gpu().nvlink_received = 7;
-  EXPECT_FALSE(read(counters).contains(std::string(trace::kNvlinkReceived)));
+  EXPECT_FALSE(read(counters).contains(std::string(trace::model::kNvlinkReceived)));
   now_ns_ += 1'000'000'000;
   fake_.gpu().nvlink_received = 9;
-  EXPECT_EQ(read(counters)[std::string(trace::kNvlinkReceived)], Reading(2048, "bytes/s"));
+  EXPECT_EQ(read(counters)[std::string(trace::model::kNvlinkReceived)], Reading(2048, "bytes/s"));
 }
 
 TEST_F(GpuCountersTest, WhatADeviceDoesNotAnswerIsAskedOnceAndNotReported) {
   fake_.gpu().refusals["GetPcieThroughput"] = kNvmlNotSupported;
   GpuCounters counters = make();
-  EXPECT_FALSE(read(counters).contains(std::string(trace::kPcieSent)));
-  EXPECT_FALSE(read(counters).contains(std::string(trace::kNvlinkSent))) << "no links";
+  EXPECT_FALSE(read(counters).contains(std::string(trace::model::kPcieSent)));
+  EXPECT_FALSE(read(counters).contains(std::string(trace::model::kNvlinkSent))) << "no links";
   EXPECT_THAT(lost_, IsEmpty());
   fake_.gpu().refusals.clear();
   fake_.gpu().nvlink_versions.assign(2, 6);
   now_ns_ += 1;
   const auto seen = read(counters);
-  EXPECT_FALSE(seen.contains(std::string(trace::kPcieSent)));
-  EXPECT_FALSE(seen.contains(std::string(trace::kNvlinkSent)));
+  EXPECT_FALSE(seen.contains(std::string(trace::model::kPcieSent)));
+  EXPECT_FALSE(seen.contains(std::string(trace::model::kNvlinkSent)));
   EXPECT_EQ(fake_.state().pcie_reads, 0);
 }
 
@@ -111,9 +111,9 @@ TEST_F(GpuCountersTest, WhatFailsAfterItWorkedIsReportedOnce) {
   GpuCounters counters = make();
   read(counters);
   fake_.gpu().refusals["GetPowerUsage"] = 15;
-  EXPECT_FALSE(read(counters).contains(std::string(trace::kGpuPower)));
+  EXPECT_FALSE(read(counters).contains(std::string(trace::model::kGpuPower)));
   read(counters);
-  EXPECT_THAT(lost_, ElementsAre(Pair(std::string(trace::kGpuPower), 15)));
+  EXPECT_THAT(lost_, ElementsAre(Pair(std::string(trace::model::kGpuPower), 15)));
 }
 
 TEST_F(GpuCountersTest, NothingIsLeftOfADeviceThatAnswersNothing) {
@@ -129,4 +129,4 @@ TEST_F(GpuCountersTest, NothingIsLeftOfADeviceThatAnswersNothing) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

@@ -6,7 +6,7 @@
 #include "profiler/nvml/gpu_census.h"
 #include "tests/profiler/nvml/fake_nvml_library.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 namespace {
 
 constexpr unsigned kNvlink4Code = 6, kNvlink3Code = 4;
@@ -122,4 +122,4 @@ TEST_F(GpuLinkTest, ACensusHasEveryGpuAndEveryPairOnce) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

@@ -5,7 +5,7 @@
 
 #include "tests/profiler/nvml/fake_nvml_library.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 namespace {
 
 using testing::HasSubstr;
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 TEST(NvmlLibrary, SaysWhatToDoWhereThereIsNoDriver) {
   const auto library = NvmlLibrary::open("libno-such-driver.so.1");
   ASSERT_FALSE(library);
-  EXPECT_EQ(library.error().kind, trace::ErrorKind::kMissing);
+  EXPECT_EQ(library.error().kind, trace::base::ErrorKind::kMissing);
   EXPECT_THAT(library.error().message, HasSubstr("no NVIDIA driver"));
   EXPECT_THAT(library.error().message, HasSubstr("--gpus all"));
 }
@@ -23,7 +23,7 @@ TEST(NvmlLibrary, ADriverThatDoesNotStartIsAnotherErrorThanNone) {
   fake.state().init_status = kNvmlVersionMismatch;
   const auto library = NvmlLibrary::open(fake.path());
   ASSERT_FALSE(library);
-  EXPECT_EQ(library.error().kind, trace::ErrorKind::kFailed);
+  EXPECT_EQ(library.error().kind, trace::base::ErrorKind::kFailed);
   EXPECT_THAT(library.error().message, HasSubstr("Driver/library version mismatch"));
   EXPECT_THAT(library.error().message, HasSubstr("updated while it ran"));
   EXPECT_EQ(fake.state().shutdowns, 0) << "what did not start is not shut down";
@@ -63,4 +63,4 @@ TEST(NvmlLibrary, WritesCudaVersionsAsCudaCountsThem) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

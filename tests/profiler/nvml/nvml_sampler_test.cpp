@@ -13,7 +13,7 @@
 #include "tests/profiler/recorded_run.h"
 #include "trace/model/gpu_counters.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::nvml {
 namespace {
 
 using testing::HasSubstr;
@@ -52,7 +52,7 @@ TEST(NvmlSampler, WritesTheCountersOfItsGpuIntoTheTrace) {
     names.insert(content.text(row.name));
     EXPECT_GE(row.time_ns, before);
     before = row.time_ns;
-    if (content.text(row.name) != trace::kGpuPower) continue;
+    if (content.text(row.name) != trace::model::kGpuPower) continue;
     ++powers;
     EXPECT_EQ(content.text(row.unit), "W");
     EXPECT_DOUBLE_EQ(row.value, 512.3);
@@ -101,4 +101,4 @@ TEST(NvmlSampler, EndsAtOnceThoughItSamplesSeldom) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::nvml

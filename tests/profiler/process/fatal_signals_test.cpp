@@ -14,7 +14,7 @@
 #include <string_view>
 #include <thread>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::process {
 namespace {
 
 using namespace std::chrono_literals;
@@ -215,4 +215,4 @@ TEST(FatalSignals, RestoresWhatWasThereBefore) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::process

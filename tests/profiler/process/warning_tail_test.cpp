@@ -6,10 +6,10 @@
 
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::process {
 namespace {
 
-using Level = trace::LogLine::Level;
+using Level = trace::model::LogLine::Level;
 
 TEST(LibraryWarning, IsToldFromAProgramsOwnLines) {
   EXPECT_EQ(library_warning("node3:811:902 [1] net.cc:52 NCCL WARN Call to connect failed"),
@@ -33,7 +33,7 @@ std::vector<std::string> texts(const RecordedRun::Content& content) {
 TEST(WarningTail, TakesWhatIsThereAndWhatComesLast) {
   RecordedRun run;
   const auto file = std::filesystem::temp_directory_path() /
-                    ("warning_tail_" + std::to_string(Recorder::now_ns()));
+                    ("warning_tail_" + std::to_string(recorder::Recorder::now_ns()));
   {
     WarningTail tail(run.recorder(), file);
     std::ofstream(file) << "a NCCL WARN one\nloss 3\nb NCCL WARN two\nc NCCL WARN unfin"
@@ -46,7 +46,7 @@ TEST(WarningTail, TakesWhatIsThereAndWhatComesLast) {
 TEST(WarningTail, StopsWhereALibraryDoesNot) {
   RecordedRun run;
   const auto file = std::filesystem::temp_directory_path() /
-                    ("warning_tail_" + std::to_string(Recorder::now_ns()));
+                    ("warning_tail_" + std::to_string(recorder::Recorder::now_ns()));
   {
     WarningTail tail(run.recorder(), file);
     std::ofstream out(file);
@@ -59,4 +59,4 @@ TEST(WarningTail, StopsWhereALibraryDoesNot) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::process

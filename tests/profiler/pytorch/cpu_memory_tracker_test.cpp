@@ -13,12 +13,12 @@
 #include "profiler/pytorch/torch_sources.h"
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 namespace {
 
-using trace::MemoryCategory;
+using trace::model::MemoryCategory;
 
-std::int64_t bytes_of(const trace::MemorySample& sample, MemoryCategory category) {
+std::int64_t bytes_of(const trace::model::MemorySample& sample, MemoryCategory category) {
   return sample.bytes[static_cast<std::size_t>(category)];
 }
 std::int64_t live(MemoryCategory category) { return bytes_of(sample_cpu_memory(), category); }
@@ -30,7 +30,7 @@ struct CpuMemoryTracker : testing::Test {
     torch::set_num_threads(1);
     const auto installed = install_cpu_memory_tracker();
     ASSERT_TRUE(installed) << installed.error().message;
-    set_default_category(MemoryCategory::kOther);
+    memory::set_default_category(MemoryCategory::kOther);
     take_cpu_memory_peak();
   }
 };
@@ -39,10 +39,10 @@ TEST_F(CpuMemoryTracker, CountsTheExactBytesOfTensorsByCategory) {
   const auto parameters = live(MemoryCategory::kParameters);
   const auto gradients = live(MemoryCategory::kGradients);
   {
-    const MemoryCategoryScope scope(MemoryCategory::kParameters);
+    const memory::MemoryCategoryScope scope(MemoryCategory::kParameters);
     const auto first = floats(1'000);
     EXPECT_EQ(live(MemoryCategory::kParameters), parameters + 4'000);
-    const MemoryCategoryScope inner(MemoryCategory::kGradients);
+    const memory::MemoryCategoryScope inner(MemoryCategory::kGradients);
     const auto second = torch::empty({3}, torch::kInt64);
     EXPECT_EQ(live(MemoryCategory::kGradients), gradients + 24);
   }
@@ -51,7 +51,7 @@ TEST_F(CpuMemoryTracker, CountsTheExactBytesOfTensorsByCategory) {
 }
 
 TEST_F(CpuMemoryTracker, CountsAViewNotAtAllAndFreesWithTheLastReference) {
-  const MemoryCategoryScope scope(MemoryCategory::kActivations);
+  const memory::MemoryCategoryScope scope(MemoryCategory::kActivations);
   const auto before = live(MemoryCategory::kActivations);
   auto tensor = floats(1'000);
   auto view = tensor.view({10, 100})[3];
@@ -63,7 +63,7 @@ TEST_F(CpuMemoryTracker, CountsAViewNotAtAllAndFreesWithTheLastReference) {
 }
 
 TEST_F(CpuMemoryTracker, UsesTheDefaultCategoryWhereNoScopeIsSet) {
-  set_default_category(MemoryCategory::kOptimizer);
+  memory::set_default_category(MemoryCategory::kOptimizer);
   const auto before = live(MemoryCategory::kOptimizer);
   torch::Tensor from_thread;
   std::jthread([&] { from_thread = floats(10); }).join();
@@ -71,13 +71,13 @@ TEST_F(CpuMemoryTracker, UsesTheDefaultCategoryWhereNoScopeIsSet) {
 }
 
 TEST_F(CpuMemoryTracker, RemembersTheCompositionAtThePeak) {
-  const MemoryCategoryScope scope(MemoryCategory::kGradients);
+  const memory::MemoryCategoryScope scope(MemoryCategory::kGradients);
   const auto kept = floats(1'000);
   take_cpu_memory_peak();
   const auto gradients = live(MemoryCategory::kGradients);
   const auto activations = live(MemoryCategory::kActivations);
   {
-    const MemoryCategoryScope inner(MemoryCategory::kActivations);
+    const memory::MemoryCategoryScope inner(MemoryCategory::kActivations);
     const auto temporary = floats(5'000);
   }
   const auto later = floats(100);
@@ -90,7 +90,7 @@ TEST_F(CpuMemoryTracker, RemembersTheCompositionAtThePeak) {
 }
 
 TEST_F(CpuMemoryTracker, MovesATensorToAnotherCategory) {
-  const MemoryCategoryScope scope(MemoryCategory::kActivations);
+  const memory::MemoryCategoryScope scope(MemoryCategory::kActivations);
   auto tensor = floats(1'000);
   const auto activations = live(MemoryCategory::kActivations);
   const auto gradients = live(MemoryCategory::kGradients);
@@ -131,16 +131,16 @@ TEST_F(CpuMemoryTracker, WorksWithRawAllocationEmptyAndResizedTensors) {
 TEST_F(CpuMemoryTracker, RecordsAllocationsThatAddUpToTheCountedPeak) {
   RecordedRun run;
   const OperatorObserver observer(run.recorder());
-  AllocationTracker& tracker = cpu_allocations();
+  memory::AllocationTracker& tracker = cpu_allocations();
   tracker.keep_addresses(true);
   run.recorder().begin_step(0);
   const auto weight = torch::ones({64, 64}, torch::requires_grad());
   torch::Tensor sum;
   ASSERT_TRUE(tracker.begin_record());
   take_cpu_memory_peak();
-  const auto step_start = Recorder::now_ns();
+  const auto step_start = recorder::Recorder::now_ns();
   {
-    const MemoryCategoryScope scope(MemoryCategory::kActivations);
+    const memory::MemoryCategoryScope scope(MemoryCategory::kActivations);
     auto hidden = torch::ones({32, 64});
     for (int layer = 0; layer < 6; ++layer) hidden = torch::gelu(torch::linear(hidden, weight));
     sum = hidden.sum();
@@ -152,14 +152,14 @@ TEST_F(CpuMemoryTracker, RecordsAllocationsThatAddUpToTheCountedPeak) {
   tracker.keep_addresses(false);
   const auto events = tracker.take_record();
   std::map<std::int64_t, std::int64_t> changes;
-  std::set<trace::StringId> ids;
+  std::set<trace::model::StringId> ids;
   bool has_gradient = false;
   for (const auto& event : events) {
     changes[event.start_ns] += event.value;
     changes[event.end_ns()] -= event.value;
-    const bool is_gradient = trace::category_of(event.flags) == MemoryCategory::kGradients;
+    const bool is_gradient = trace::model::category_of(event.flags) == MemoryCategory::kGradients;
     has_gradient = has_gradient || (is_gradient && event.value == 64 * 64 * 4 &&
-                                    (event.flags & trace::kEventNotFreed) != 0);
+                                    (event.flags & trace::model::kEventNotFreed) != 0);
     if (event.name != 0) ids.insert(event.name);
   }
   std::int64_t live = 0, highest = 0;
@@ -170,7 +170,7 @@ TEST_F(CpuMemoryTracker, RecordsAllocationsThatAddUpToTheCountedPeak) {
   run.recorder().end_step({});
   const auto content = run.finish();
   std::set<std::string> names;
-  for (const trace::StringId id : ids) names.insert(content.text(id));
+  for (const trace::model::StringId id : ids) names.insert(content.text(id));
   EXPECT_TRUE(names.contains("aten::mm"));
   EXPECT_TRUE(names.contains("aten::gelu"));
   EXPECT_FALSE(names.contains("aten::empty")) << "who called it is the one who wanted memory";
@@ -205,4 +205,4 @@ TEST_F(CpuMemoryTracker, CountsNoByteOfAPeakTwiceThatIsFreeButStillResident) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

@@ -3,7 +3,7 @@
 #include <ATen/record_function.h>
 #include <gtest/gtest.h>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 namespace {
 
 TEST(DispatchCost, IsWhatAnObservedOperatorNeedsMoreAndNobodyObservesAfterwards) {
@@ -26,4 +26,4 @@ TEST(DispatchCost, OfANodeIsMoreThanOfAnOperator) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

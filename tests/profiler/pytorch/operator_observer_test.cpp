@@ -12,14 +12,14 @@
 #include "profiler/pytorch/torch_sources.h"
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 namespace {
 
 using Content = RecordedRun::Content;
 
 struct NamedEvent {
   std::string name;
-  trace::Event event;
+  trace::model::Event event;
   int lane = 0;
 };
 
@@ -63,9 +63,9 @@ TEST_F(OperatorObserverTest, RecordsOperatorsWithDepthLeafAndCompute) {
   const auto outer = named(content, "aten::addmm"), inner = named(content, "aten::expand");
   ASSERT_EQ(outer.size(), 1u);
   ASSERT_EQ(inner.size(), 1u) << "addmm expands its bias";
-  EXPECT_FALSE(has(outer[0], trace::kEventLeaf));
-  EXPECT_TRUE(has(outer[0], trace::kEventCompute)) << "the product itself runs in addmm";
-  EXPECT_FALSE(has(inner[0], trace::kEventCompute));
+  EXPECT_FALSE(has(outer[0], trace::model::kEventLeaf));
+  EXPECT_TRUE(has(outer[0], trace::model::kEventCompute)) << "the product itself runs in addmm";
+  EXPECT_FALSE(has(inner[0], trace::model::kEventCompute));
   EXPECT_EQ(outer[0].event.depth(), 0);
   EXPECT_EQ(inner[0].event.depth(), 1);
   EXPECT_LE(outer[0].event.start_ns, inner[0].event.start_ns);
@@ -74,7 +74,7 @@ TEST_F(OperatorObserverTest, RecordsOperatorsWithDepthLeafAndCompute) {
   EXPECT_EQ(own_lane, outer[0].lane) << "for what CUPTI tells of this thread";
   const auto innermost = named(content, "aten::as_strided");
   ASSERT_FALSE(innermost.empty());
-  EXPECT_TRUE(has(innermost[0], trace::kEventLeaf));
+  EXPECT_TRUE(has(innermost[0], trace::model::kEventLeaf));
 }
 
 TEST_F(OperatorObserverTest, RecordsTheBackwardPassBelowItsNodes) {
@@ -89,13 +89,13 @@ TEST_F(OperatorObserverTest, RecordsTheBackwardPassBelowItsNodes) {
   const auto products = named(content, "aten::mm");
   ASSERT_EQ(products.size(), 1u);
   EXPECT_GE(products[0].event.depth(), 1) << "inside an autograd node";
-  EXPECT_TRUE(has(products[0], trace::kEventCompute));
+  EXPECT_TRUE(has(products[0], trace::model::kEventCompute));
   int nodes = 0;
   for (const auto& event : events_of(content)) {
     if (!event.name.starts_with("autograd::engine::evaluate_function")) continue;
     ++nodes;
-    EXPECT_FALSE(has(event, trace::kEventCompute)) << event.name;
-    EXPECT_FALSE(has(event, trace::kEventLeaf)) << event.name;
+    EXPECT_FALSE(has(event, trace::model::kEventCompute)) << event.name;
+    EXPECT_FALSE(has(event, trace::model::kEventLeaf)) << event.name;
   }
   EXPECT_GE(nodes, 2);
 }
@@ -118,7 +118,7 @@ TEST_F(OperatorObserverTest, GivesEachThreadItsLane) {
 }
 
 TEST_F(OperatorObserverTest, RecordsNothingOutsideTheScheduleNorAfterItsEnd) {
-  RecorderOptions options;
+  recorder::RecorderOptions options;
   options.schedule = {.first = 1, .last = 1, .every = 1};
   RecordedRun run(std::move(options));
   {
@@ -137,7 +137,7 @@ TEST_F(OperatorObserverTest, RecordsNothingOutsideTheScheduleNorAfterItsEnd) {
 }
 
 TEST_F(OperatorObserverTest, IsNotCalledInStepsWithoutDetail) {
-  RecorderOptions options;
+  recorder::RecorderOptions options;
   options.schedule = {.first = 1, .last = 3, .every = 2};
   RecordedRun run(options);
   const auto is_called = [] {
@@ -167,8 +167,8 @@ TEST_F(OperatorObserverTest, CallsTheComputeOfAnAutogradCallbackComputeButNotThe
   }
   const auto content = run.finish();
   ASSERT_EQ(named(content, "c10d::allreduce_").size(), 1u);
-  EXPECT_FALSE(has(named(content, "c10d::allreduce_")[0], trace::kEventCompute));
-  EXPECT_TRUE(has(named(content, "aten::ones").at(0), trace::kEventCompute));
+  EXPECT_FALSE(has(named(content, "c10d::allreduce_")[0], trace::model::kEventCompute));
+  EXPECT_TRUE(has(named(content, "aten::ones").at(0), trace::model::kEventCompute));
 }
 
 TEST_F(OperatorObserverTest, MeasuresTheCostOfItsCallbacks) {
@@ -207,8 +207,8 @@ TEST_F(OperatorObserverTest, LeavesOutSpansThatMayEndOnAnotherThread) {
   EXPECT_TRUE(named(content, "gloo:all_reduce").empty());
   ASSERT_EQ(named(content, "aten::ones").size(), 1u);
   EXPECT_EQ(named(content, "aten::ones")[0].event.depth(), 0);
-  EXPECT_TRUE(has(named(content, "aten::ones")[0], trace::kEventCompute));
+  EXPECT_TRUE(has(named(content, "aten::ones")[0], trace::model::kEventCompute));
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

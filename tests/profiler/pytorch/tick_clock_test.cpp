@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::pytorch {
 namespace {
 
 constexpr std::int64_t kTestNs = 200'000'000;
@@ -14,12 +14,12 @@ constexpr std::int64_t kTestNs = 200'000'000;
 // may take any time.
 TEST(TickClock, IsTheWallClock) {
   TickClock clock;
-  const std::int64_t end = Recorder::now_ns() + kTestNs;
+  const std::int64_t end = recorder::Recorder::now_ns() + kTestNs;
   std::vector<std::int64_t> errors;
   for (std::int64_t after = 0; after < end;) {
-    const std::int64_t before = Recorder::now_ns();
+    const std::int64_t before = recorder::Recorder::now_ns();
     const std::int64_t now = clock.now_ns();
-    after = Recorder::now_ns();
+    after = recorder::Recorder::now_ns();
     if (after - before > 2'000) continue;
     errors.push_back(std::max({before - now, now - after, std::int64_t{0}}));
   }
@@ -32,7 +32,7 @@ TEST(TickClock, IsTheWallClock) {
 TEST(TickClock, NeverGoesBack) {
   TickClock clock;
   std::int64_t last = 0;
-  const std::int64_t end = Recorder::now_ns() + kTestNs;
+  const std::int64_t end = recorder::Recorder::now_ns() + kTestNs;
   while (last < end) {
     const std::int64_t now = clock.now_ns();
     ASSERT_GE(now, last);
@@ -41,4 +41,4 @@ TEST(TickClock, NeverGoesBack) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::pytorch

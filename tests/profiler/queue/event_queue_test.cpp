@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::queue {
 namespace {
 
 std::vector<int> drained(EventQueue<int>& queue) {
@@ -70,4 +70,4 @@ TEST(EventQueue, LosesNothingSilentlyBetweenTwoThreads) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::queue

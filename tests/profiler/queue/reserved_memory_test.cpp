@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::queue {
 namespace {
 
 constexpr std::size_t kBytes = 8 << 20;
@@ -42,4 +42,4 @@ TEST(ReservedMemory, FailsAsNewDoes) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::queue

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 namespace {
 
 TEST(CallbackCost, SamplesOneInAFixedNumber) {
@@ -55,4 +55,4 @@ TEST(CallbackCost, CalibratesToThePriceOfTheClock) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
@@ -59,4 +59,4 @@ TEST(ClockOffset, IsThatOfTheShortestRoundTripAndNotOffByMoreThanItsError) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 namespace {
 
 TEST(CoreWait, CountsNoMoreThanTheRecordersThreadsComputed) {
@@ -45,4 +45,4 @@ TEST(CoreWait, SeesTheTrainingThreadWaitWhereAnotherHasItsCore) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 namespace {
 
 TEST(DetailWindows, ContainWhatLiesBetweenTheirBeginAndTheirEnd) {
@@ -37,4 +37,4 @@ TEST(DetailWindows, RememberTheLastOnesOfMany) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

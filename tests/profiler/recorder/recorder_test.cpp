@@ -11,12 +11,12 @@
 
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::recorder {
 namespace {
 
-using trace::EventKind;
-using trace::LaneKind;
-using trace::Phase;
+using trace::base::Phase;
+using trace::model::EventKind;
+using trace::model::LaneKind;
 
 TEST(Recorder, WritesAStepWithItsPhasesAndFigures) {
   RecordedRun run;
@@ -31,7 +31,7 @@ TEST(Recorder, WritesAStepWithItsPhasesAndFigures) {
     recorder.end_phase();
   }
   EXPECT_EQ(recorder.phase(), Phase::kOther);
-  StepResult result;
+  queue::StepResult result;
   result.loss = 2.5;
   result.gradient_norm = std::nan("");
   result.learning_rate = 1e-3;
@@ -40,7 +40,7 @@ TEST(Recorder, WritesAStepWithItsPhasesAndFigures) {
 
   const auto content = run.finish();
   ASSERT_EQ(content.rows.steps.size(), 1u);
-  const trace::Step& step = content.rows.steps[0];
+  const trace::model::Step& step = content.rows.steps[0];
   EXPECT_EQ(step.index, 4);
   EXPECT_EQ(step.loss, 2.5);
   EXPECT_TRUE(std::isnan(step.gradient_norm));
@@ -48,8 +48,8 @@ TEST(Recorder, WritesAStepWithItsPhasesAndFigures) {
   EXPECT_TRUE(step.full_detail);
   EXPECT_LT(step.start_ns, step.end_ns);
   ASSERT_EQ(content.rows.spans.size(), 2u);
-  const trace::Span& inner = content.rows.spans[0];
-  const trace::Span& outer = content.rows.spans[1];
+  const trace::model::Span& inner = content.rows.spans[0];
+  const trace::model::Span& outer = content.rows.spans[1];
   EXPECT_EQ(content.text(inner.name), "attention");
   EXPECT_EQ(inner.depth, 1);
   EXPECT_EQ(inner.phase, Phase::kForward);
@@ -68,7 +68,7 @@ TEST(Recorder, WritesEventsOrderedByStartPerLaneAndKind) {
   EXPECT_NE(first, second);
   const auto name = recorder.intern("aten::mm");
   for (const std::int64_t start : {300, 100, 200}) {
-    trace::Event event;
+    trace::model::Event event;
     event.start_ns = start;
     event.duration_ns = 10;
     event.name = name;
@@ -121,8 +121,8 @@ TEST(Recorder, JoinsACollectiveThatAnotherThreadRan) {
   recorder.end_step({});
   const auto content = run.finish();
   ASSERT_EQ(content.rows.collectives.size(), 1u);
-  const trace::Collective& row = content.rows.collectives[0];
-  EXPECT_EQ(row.tag_kind, trace::TagKind::kBucket);
+  const trace::model::Collective& row = content.rows.collectives[0];
+  EXPECT_EQ(row.tag_kind, trace::model::TagKind::kBucket);
   EXPECT_EQ(row.tag_index, 2);
   EXPECT_EQ(row.phase, Phase::kBackward);
   EXPECT_EQ(row.step, 0);
@@ -151,7 +151,7 @@ TEST(Recorder, InternsATextOnceForAllThreads) {
   const auto id = recorder.intern("bucket");
   EXPECT_NE(id, 0u);
   EXPECT_EQ(recorder.intern(""), 0u);
-  trace::StringId other = 0;
+  trace::model::StringId other = 0;
   std::jthread([&] { other = recorder.intern("bucket"); }).join();
   EXPECT_EQ(other, id);
   EXPECT_NE(recorder.intern("unit"), id);
@@ -186,7 +186,7 @@ TEST(Recorder, WritesPlansGroupsMarksAndLog) {
   RecordedRun run;
   Recorder& recorder = run.recorder();
   recorder.add_process_group(0, "world", "gloo", {0, 1});
-  trace::Bucket bucket;
+  trace::model::Bucket bucket;
   bucket.index = 0;
   bucket.bytes = 12;
   bucket.parameters = {recorder.intern("wte.weight")};
@@ -195,7 +195,7 @@ TEST(Recorder, WritesPlansGroupsMarksAndLog) {
   recorder.begin_step(0);
   recorder.bucket_ready(0);
   recorder.end_step({});
-  recorder.log(trace::LogLine::Level::kWarning, "a \"quoted\" line, été 🚀");
+  recorder.log(trace::model::LogLine::Level::kWarning, "a \"quoted\" line, été 🚀");
   const auto content = run.finish();
   ASSERT_EQ(content.rows.process_groups.size(), 1u);
   EXPECT_EQ(content.text(content.rows.process_groups[0].backend), "gloo");
@@ -211,7 +211,7 @@ TEST(Recorder, WritesPlansGroupsMarksAndLog) {
 TEST(Recorder, KeepsUnitsTheirParametersAndWhenTheyWereReady) {
   RecordedRun run;
   auto& recorder = run.recorder();
-  trace::Unit root, block;
+  trace::model::Unit root, block;
   root.name = recorder.intern("root");
   block.index = 1;
   block.name = recorder.intern("blocks.0");
@@ -260,7 +260,7 @@ TEST(Recorder, LateStepsHaveTheCollectivesOfTheirTime) {
   options.late_steps = true;
   RecordedRun run(options);
   Recorder& recorder = run.recorder();
-  const int lane = recorder.add_lane(trace::LaneKind::kCommunication, "stream 9");
+  const int lane = recorder.add_lane(trace::model::LaneKind::kCommunication, "stream 9");
   const std::int64_t start = Recorder::now_ns();
   const auto collective = [&](std::int64_t from) {
     const auto handle = recorder.enter_collective({});
@@ -283,8 +283,8 @@ TEST(Recorder, WhatIsLearntOfARankReplacesWhatWasKnown) {
   options.rank_info.device = "cpu";
   options.rank_info.host = "somewhere";
   RecordedRun run(options);
-  run.recorder().update_rank_info([](trace::RankInfo& info) { info.device = "cuda:1"; });
-  run.recorder().update_rank_info([](trace::RankInfo& info) { info.sources = "several"; });
+  run.recorder().update_rank_info([](trace::model::RankInfo& info) { info.device = "cuda:1"; });
+  run.recorder().update_rank_info([](trace::model::RankInfo& info) { info.sources = "several"; });
   const auto content = run.finish();
   ASSERT_TRUE(content.rows.rank_info);
   EXPECT_EQ(content.rows.rank_info->device, "cuda:1");
@@ -293,4 +293,4 @@ TEST(Recorder, WhatIsLearntOfARankReplacesWhatWasKnown) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::recorder

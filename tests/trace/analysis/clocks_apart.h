@@ -6,11 +6,11 @@
 
 #include "trace/analysis/steps/host_clocks.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 inline HostClocks clocks_apart(std::int64_t error_ns) {
   ClockMeetings meetings;
-  meetings.add(CollectiveFunction::kBarrier, {0, 0, error_ns}, {1, 0, error_ns});
+  meetings.add(model::CollectiveFunction::kBarrier, {0, 0, error_ns}, {1, 0, error_ns});
   return meetings.clocks(std::vector<RankHost>{{0, "a"}, {1, "b"}});
 }
 
@@ -19,4 +19,4 @@ inline HostClocks unknown_clocks() {
   return ClockMeetings{}.clocks(std::vector<RankHost>{{0, "a"}, {1, "b"}});
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

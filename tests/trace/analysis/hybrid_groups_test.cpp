@@ -10,7 +10,7 @@
 #include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/analysis/run/run_analysis.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 using testing::HasSubstr;
@@ -24,9 +24,9 @@ constexpr std::int64_t kCallBytes = 4096;
 constexpr std::array<std::array<int, 2>, kHybridRanks> kShards{{{0, 1}, {0, 1}, {2, 3}, {2, 3}}};
 constexpr std::array<std::array<int, 2>, kHybridRanks> kReplicas{{{0, 2}, {1, 3}, {0, 2}, {1, 3}}};
 
-Batch announced(int rank) {
+model::Batch announced(int rank) {
   const auto r = static_cast<std::size_t>(rank);
-  Batch batch;
+  model::Batch batch;
   batch.strings = {
       {rank, 1, "world"}, {rank, 2, "shard"}, {rank, 3, "replicate"}, {rank, 4, "blocks.0 reduce"}};
   batch.process_groups = {{rank, 0, 1, 0, {0, 1, 2, 3}},
@@ -35,12 +35,12 @@ Batch announced(int rank) {
   return batch;
 }
 
-Collective call(int rank, int group, CollectiveFunction function, std::int64_t start_ns,
-                std::int64_t end_ns, std::int64_t sequence = 0) {
-  Collective row = all_reduce(rank, sequence, start_ns, end_ns, kCallBytes);
+model::Collective call(int rank, int group, model::CollectiveFunction function,
+                       std::int64_t start_ns, std::int64_t end_ns, std::int64_t sequence = 0) {
+  model::Collective row = all_reduce(rank, sequence, start_ns, end_ns, kCallBytes);
   row.process_group = group;
   row.function = row.executed = function;
-  row.tag_kind = TagKind::kUnit;
+  row.tag_kind = model::TagKind::kUnit;
   row.tag_index = 1;
   row.tag_name = 4;
   return row;
@@ -48,17 +48,17 @@ Collective call(int rank, int group, CollectiveFunction function, std::int64_t s
 
 // A step of 1000 ns. The shard group {0, 1} scatters at 100 to 200, {2, 3} at 500 to 700 with rank
 // 3 50 late; the replicas {0, 2} reduce at 750 to 800, {1, 3} at 750 to 900 with rank 1 30 late.
-Batch rows_of(int rank) {
+model::Batch rows_of(int rank) {
   constexpr std::array<std::array<std::int64_t, 4>, kHybridRanks> kTimes{
       {{100, 200, 750, 800}, {100, 200, 780, 900}, {500, 700, 750, 800}, {550, 700, 750, 900}}};
   const auto& t = kTimes[static_cast<std::size_t>(rank)];
-  Batch batch = announced(rank);
-  Collective scatter =
-      call(rank, kShard, CollectiveFunction::kReduceScatter, kSecond + t[0], kSecond + t[1]);
-  scatter.executed = CollectiveFunction::kAllReduce;  // as Gloo runs it
-  batch.collectives = {scatter, call(rank, kReplicate, CollectiveFunction::kAllReduce,
+  model::Batch batch = announced(rank);
+  model::Collective scatter =
+      call(rank, kShard, model::CollectiveFunction::kReduceScatter, kSecond + t[0], kSecond + t[1]);
+  scatter.executed = model::CollectiveFunction::kAllReduce;  // as Gloo runs it
+  batch.collectives = {scatter, call(rank, kReplicate, model::CollectiveFunction::kAllReduce,
                                      kSecond + t[2], kSecond + t[3])};
-  Step step;
+  model::Step step;
   step.rank = rank;
   step.start_ns = kSecond;
   step.end_ns = kSecond + 1000;
@@ -70,7 +70,7 @@ Batch rows_of(int rank) {
 class HybridGroups : public testing::TestWithParam<std::array<int, kHybridRanks>> {
  protected:
   void SetUp() override {
-    RunInfo info;
+    model::RunInfo info;
     info.world_size = kHybridRanks;
     info.settings.skip_steps = 0;
     analysis = RunAnalysis(info);
@@ -81,8 +81,8 @@ class HybridGroups : public testing::TestWithParam<std::array<int, kHybridRanks>
     figures = analysis.figures();
   }
 
-  std::vector<Batch> rows;
-  RunAnalysis analysis{RunInfo{}};
+  std::vector<model::Batch> rows;
+  RunAnalysis analysis{model::RunInfo{}};
   RunFigures figures;
 };
 
@@ -101,8 +101,8 @@ TEST_P(HybridGroups, WaitsAndTransfersAreThoseOfTheirOwnMembers) {
     EXPECT_EQ(row.tag, "blocks.0 reduce");
     EXPECT_EQ(row.count, 4);
     EXPECT_EQ(row.matched, 4);
-    if (row.function == CollectiveFunction::kReduceScatter) {
-      EXPECT_EQ(row.executed, CollectiveFunction::kAllReduce);
+    if (row.function == model::CollectiveFunction::kReduceScatter) {
+      EXPECT_EQ(row.executed, model::CollectiveFunction::kAllReduce);
       EXPECT_DOUBLE_EQ(row.wait_ns, (0 + 0 + 50 + 0) / 4.0);
       EXPECT_DOUBLE_EQ(row.transfer_ns, (100 + 100 + 150 + 150) / 4.0);
     } else {
@@ -125,29 +125,29 @@ INSTANTIATE_TEST_SUITE_P(Orders, HybridGroups,
 class HybridHang : public testing::Test {
  protected:
   void SetUp() override {
-    RunInfo info;
+    model::RunInfo info;
     info.world_size = kHybridRanks;
     analysis = RunAnalysis(info);
     for (int rank = 0; rank < kHybridRanks; ++rank) {
-      Batch batch = rows_of(rank);
-      batch.heartbeat = Heartbeat{rank, kObserved, kObserved, 5, Phase::kBackward};
+      model::Batch batch = rows_of(rank);
+      batch.heartbeat = model::Heartbeat{rank, kObserved, kObserved, 5, base::Phase::kBackward};
       analysis.add(batch);
     }
   }
 
-  void wait_in(int rank, int group, CollectiveFunction function) {
-    PendingCollective pending;
+  void wait_in(int rank, int group, model::CollectiveFunction function) {
+    model::PendingCollective pending;
     pending.rank = rank;
     pending.process_group = group;
     pending.sequence = 1;
     pending.function = function;
-    pending.tag_kind = TagKind::kUnit;
+    pending.tag_kind = model::TagKind::kUnit;
     pending.tag_index = 1;
     pending.tag_name = 4;
-    pending.phase = Phase::kBackward;
+    pending.phase = base::Phase::kBackward;
     pending.step = 5;
     pending.bytes = kCallBytes;
-    Batch batch;
+    model::Batch batch;
     batch.pending = {{pending}};
     analysis.add(batch);
   }
@@ -156,12 +156,12 @@ class HybridHang : public testing::Test {
     return diagnose_hang(analysis.figures(), analysis.strings(), kObserved);
   }
 
-  RunAnalysis analysis{RunInfo{}};
+  RunAnalysis analysis{model::RunInfo{}};
 };
 
 TEST_F(HybridHang, RanksOfAnotherGroupOfTheSameNumberAreNotMissed) {
   // Ranks 2 and 3 have not come to their own scatter yet: nobody waits for them.
-  wait_in(0, kShard, CollectiveFunction::kReduceScatter);
+  wait_in(0, kShard, model::CollectiveFunction::kReduceScatter);
   const auto diagnosis = diagnose();
   EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
   EXPECT_EQ(diagnosis.rank, 1);
@@ -170,20 +170,20 @@ TEST_F(HybridHang, RanksOfAnotherGroupOfTheSameNumberAreNotMissed) {
 
 TEST_F(HybridHang, NamesTheRankAtTheEndOfTheChainOfWaits) {
   // Rank 0 waits for 2 and rank 1 for 3 among the replicas; rank 2 waits for 3 in the shard group.
-  wait_in(0, kReplicate, CollectiveFunction::kAllReduce);
-  wait_in(1, kReplicate, CollectiveFunction::kAllReduce);
-  wait_in(2, kShard, CollectiveFunction::kReduceScatter);
+  wait_in(0, kReplicate, model::CollectiveFunction::kAllReduce);
+  wait_in(1, kReplicate, model::CollectiveFunction::kAllReduce);
+  wait_in(2, kShard, model::CollectiveFunction::kReduceScatter);
   const auto diagnosis = diagnose();
   EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
   EXPECT_EQ(diagnosis.rank, 3) << diagnosis.sentence;
 }
 
 TEST_F(HybridHang, AStoppedRankComesBeforeThoseThatWaitForIt) {
-  wait_in(0, kReplicate, CollectiveFunction::kAllReduce);
-  wait_in(2, kShard, CollectiveFunction::kReduceScatter);
-  Batch batch;
-  batch.heartbeat =
-      Heartbeat{3, kObserved - 12 * kSecond, kObserved - 12 * kSecond, 5, Phase::kForward};
+  wait_in(0, kReplicate, model::CollectiveFunction::kAllReduce);
+  wait_in(2, kShard, model::CollectiveFunction::kReduceScatter);
+  model::Batch batch;
+  batch.heartbeat = model::Heartbeat{3, kObserved - 12 * kSecond, kObserved - 12 * kSecond, 5,
+                                     base::Phase::kForward};
   analysis.add(batch);
   const auto diagnosis = diagnose();
   EXPECT_EQ(diagnosis.cause, HangCause::kStopped);
@@ -192,14 +192,14 @@ TEST_F(HybridHang, AStoppedRankComesBeforeThoseThatWaitForIt) {
 
 TEST_F(HybridHang, RanksThatWaitForEachOtherAreStillNamed) {
   // 0 waits for 1 in the shard group, 1 for 3 and 3 for 2 and 2 for 0: a ring, nobody is free.
-  wait_in(0, kShard, CollectiveFunction::kReduceScatter);
-  wait_in(1, kReplicate, CollectiveFunction::kAllReduce);
-  wait_in(3, kShard, CollectiveFunction::kReduceScatter);
-  wait_in(2, kReplicate, CollectiveFunction::kAllReduce);
+  wait_in(0, kShard, model::CollectiveFunction::kReduceScatter);
+  wait_in(1, kReplicate, model::CollectiveFunction::kAllReduce);
+  wait_in(3, kShard, model::CollectiveFunction::kReduceScatter);
+  wait_in(2, kReplicate, model::CollectiveFunction::kAllReduce);
   const auto diagnosis = diagnose();
   EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
   EXPECT_GE(diagnosis.rank, 0);
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -8,18 +8,18 @@
 #include "trace/analysis/run/comparison.h"
 #include "trace/analysis/run/run_analysis.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 class RandomRows {
  public:
   explicit RandomRows(unsigned seed) : random_(seed) {}
 
-  Batch batch() {
-    Batch result;
+  model::Batch batch() {
+    model::Batch result;
     for (int i = 0; i < 8; ++i) {
       result.steps.push_back(step());
-      result.spans.push_back({rank(), 0, number(), static_cast<Phase>(small() & 0xff),
+      result.spans.push_back({rank(), 0, number(), static_cast<base::Phase>(small() & 0xff),
                               static_cast<int>(small()), 0, number(), number()});
       auto row = all_reduce(rank(), number(), number(), number(), number(),
                             static_cast<int>(number()), number());
@@ -32,26 +32,27 @@ class RandomRows {
                                 number(),
                                 {1, 0xffffffff},
                                 {number()}});
-      MemorySample sample;
+      model::MemorySample sample;
       sample.rank = rank();
       sample.time_ns = number();
       for (auto& bytes : sample.bytes) bytes = number();
       result.memory.push_back(sample);
-      EventRun run{rank(), 0, static_cast<EventKind>(small() % 5), {}};
+      model::EventRun run{rank(), 0, static_cast<model::EventKind>(small() % 5), {}};
       for (int k = 0; k < 4; ++k) run.events.push_back({number(), number(), 7, 3, 0, number()});
       result.events.push_back(run);
       result.lost.push_back({rank(), "queue full", number()});
       result.process_groups.push_back({rank(), static_cast<int>(small()), 0, 0, {rank(), rank()}});
     }
     result.pending.emplace();
-    PendingCollective pending;
+    model::PendingCollective pending;
     pending.rank = rank();
     pending.sequence = number();
     pending.bytes = number();
     result.pending->push_back(pending);
-    result.heartbeat = Heartbeat{rank(), number(), number(), number(), Phase::kForward};
-    result.cost = RecorderCost{rank(), number(), number(), number()};
-    result.rank_info = RankInfo{};
+    result.heartbeat =
+        model::Heartbeat{rank(), number(), number(), number(), base::Phase::kForward};
+    result.cost = model::RecorderCost{rank(), number(), number(), number()};
+    result.rank_info = model::RankInfo{};
     result.rank_info->rank = rank();
     result.rank_info->parameters = number();
     return result;
@@ -77,8 +78,8 @@ class RandomRows {
         return static_cast<std::int64_t>(random_() % 1'000'000);
     }
   }
-  Step step() {
-    Step result;
+  model::Step step() {
+    model::Step result;
     result.rank = rank();
     result.index = number();
     result.start_ns = number();
@@ -96,7 +97,7 @@ class RandomRows {
 TEST(Nonsense, NeverCrashesTheAnalysis) {
   for (const int world_size : {0, 1, 3, INT32_MAX, -5}) {
     RandomRows rows(static_cast<unsigned>(world_size) + 17);
-    RunInfo info;
+    model::RunInfo info;
     info.world_size = world_size;
     RunAnalysis analysis(info);
     for (int i = 0; i < 40; ++i) analysis.add(rows.batch());
@@ -109,12 +110,12 @@ TEST(Nonsense, NeverCrashesTheAnalysis) {
 }
 
 TEST(Nonsense, AStepWithAnImpossibleIndexIsLeftOut) {
-  RunInfo info;
+  model::RunInfo info;
   info.world_size = 1;
   RunAnalysis analysis(info);
-  Batch batch;
+  model::Batch batch;
   for (const std::int64_t index : {std::int64_t{0}, std::int64_t{-1}, INT64_MAX}) {
-    Step step;
+    model::Step step;
     step.index = index;
     step.start_ns = 1'000'000;
     step.end_ns = 2'000'000;
@@ -126,4 +127,4 @@ TEST(Nonsense, AStepWithAnImpossibleIndexIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

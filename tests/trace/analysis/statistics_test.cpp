@@ -11,7 +11,7 @@
 #include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/traffic.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 TEST(Distribution, InterpolatesAsNumpyDoes) {
@@ -42,15 +42,15 @@ TEST(MedianAccumulator, IsExactForAFewAndCloseForMany) {
 }
 
 TEST(Traffic, FactorsAreThoseOfNcclTests) {
-  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kAllReduce, 4), 1.5);
-  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kAllGather, 4), 0.75);
-  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kReduceScatter, 4), 0.75);
-  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kBroadcast, 4), 1);
-  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kSend, 2), 1);
-  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kAllReduce, 1), 0);
-  EXPECT_DOUBLE_EQ(sent_factor(CollectiveFunction::kAllReduce, 4), 1.5);
-  EXPECT_DOUBLE_EQ(sent_factor(CollectiveFunction::kBroadcast, 4), 0.75);
-  EXPECT_DOUBLE_EQ(sent_factor(CollectiveFunction::kReceive, 4), 0);
+  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kAllReduce, 4), 1.5);
+  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kAllGather, 4), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kReduceScatter, 4), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kBroadcast, 4), 1);
+  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kSend, 2), 1);
+  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kAllReduce, 1), 0);
+  EXPECT_DOUBLE_EQ(sent_factor(model::CollectiveFunction::kAllReduce, 4), 1.5);
+  EXPECT_DOUBLE_EQ(sent_factor(model::CollectiveFunction::kBroadcast, 4), 0.75);
+  EXPECT_DOUBLE_EQ(sent_factor(model::CollectiveFunction::kReceive, 4), 0);
 }
 
 // Rank 1 comes 700 ns late; the transfer itself takes 300 ns.
@@ -114,7 +114,7 @@ TEST(CollectiveStatistics, CallsThatRepeatARankDoNotCompleteAGroup) {
 TEST(CollectiveStatistics, BucketsComeFirstInTheirOrder) {
   CollectiveStatistics statistics;
   auto loss = all_reduce(0, 0, 1, 2, 8);
-  loss.tag_kind = TagKind::kNamed;
+  loss.tag_kind = model::TagKind::kNamed;
   statistics.add(loss, "loss", {0});
   for (int bucket : {10, 2}) {
     statistics.add(all_reduce(0, bucket, 1, 2, 8, bucket), "bucket " + std::to_string(bucket), {0});
@@ -142,7 +142,7 @@ TEST(RecentCollectives, KeepsTheLastOfEachGroupWhateverTheOrder) {
 }
 
 TEST(BucketFigures, SaysWhyABucketIsMoreThanTwiceItsCap) {
-  Settings settings;
+  job::Settings settings;
   BucketFigures bucket;
   bucket.index = 12;
   bucket.bytes = 168 * kMiB;
@@ -158,7 +158,7 @@ TEST(BucketFigures, SaysWhyABucketIsMoreThanTwiceItsCap) {
 }
 
 TEST(BucketFigures, TheFirstCapIsPyTorchs) {
-  Settings settings;
+  job::Settings settings;
   EXPECT_EQ(bucket_cap_bytes(settings, 0), 1.0 * kMiB);
   EXPECT_EQ(bucket_cap_bytes(settings, 1), 25.0 * kMiB);
   settings.bucket_cap_mb = 60;
@@ -168,4 +168,4 @@ TEST(BucketFigures, TheFirstCapIsPyTorchs) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -4,7 +4,7 @@
 #include <iomanip>
 #include <sstream>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -19,18 +19,18 @@ class RankWriter {
                       {rank, 3, "loss"},
                       {rank, 4, "h.0.weight"},
                       {rank, 5, "wte.weight"}};
-    ProcessGroup group{rank, 0, 1, 2, {}};
+    model::ProcessGroup group{rank, 0, 1, 2, {}};
     for (int i = 0; i < options.ranks; ++i) group.ranks.push_back(i);
     batch_.process_groups = {group};
-    batch_.rank_info = RankInfo{};
+    batch_.rank_info = model::RankInfo{};
     batch_.rank_info->rank = rank;
     batch_.rank_info->parameters = batch_.rank_info->trained_parameters = 1000;
     batch_.rank_info->peak_flops = 1e12;
-    batch_.cost = RecorderCost{rank, 40 * options.steps, 7, 123};
+    batch_.cost = model::RecorderCost{rank, 40 * options.steps, 7, 123};
     batch_.buckets = {{rank, 1, 0, 1500, {4}, {1500}}, {rank, 1, 1, 2500, {5}, {2500}}};
   }
 
-  Batch write() {
+  model::Batch write() {
     std::int64_t now = kOrigin + between(0, 30);
     for (std::int64_t index = 0; index < options_.steps; ++index) {
       write_step(index, now);
@@ -47,14 +47,15 @@ class RankWriter {
   void write_step(std::int64_t index, std::int64_t& now) {
     const auto start = now;
     const auto quarter = options_.step_ns / 4;
-    for (auto phase : {Phase::kData, Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
+    for (auto phase : {base::Phase::kData, base::Phase::kForward, base::Phase::kBackward,
+                       base::Phase::kOptimizer}) {
       const auto end = now + between(quarter / 2, quarter);
       batch_.spans.push_back({rank_, 0, index, phase, 0, 0, now, end});
       now = end + between(0, 5);
     }
     write_activity(start, now);
     write_collectives(index, start, now);
-    MemorySample sample;
+    model::MemorySample sample;
     sample.rank = rank_;
     sample.time_ns = now;
     sample.step = index;
@@ -63,8 +64,8 @@ class RankWriter {
     batch_.steps.push_back(step_row(index, start, now));
   }
 
-  Step step_row(std::int64_t index, std::int64_t start, std::int64_t end) const {
-    Step step;
+  model::Step step_row(std::int64_t index, std::int64_t start, std::int64_t end) const {
+    model::Step step;
     step.rank = rank_;
     step.index = index;
     step.start_ns = start;
@@ -81,8 +82,9 @@ class RankWriter {
 
   // Overlapping pieces that also cross the step's borders.
   void write_activity(std::int64_t start, std::int64_t end) {
-    EventRun compute{rank_, 1, options_.gpu ? EventKind::kKernel : EventKind::kOperator, {}};
-    EventRun copies{rank_, 2, EventKind::kCopy, {}};
+    model::EventRun compute{
+        rank_, 1, options_.gpu ? model::EventKind::kKernel : model::EventKind::kOperator, {}};
+    model::EventRun copies{rank_, 2, model::EventKind::kCopy, {}};
     for (auto t = start - between(0, 10); t < end; t += between(5, 40)) {
       auto event = operator_event(t, t + between(1, 30), !options_.gpu);
       compute.events.push_back(event);
@@ -102,7 +104,7 @@ class RankWriter {
       auto row = all_reduce(rank_, sequence_++, begin, finish,
                             bucket == 2 ? 8 : 1500 + 1000 * bucket, bucket, index);
       if (bucket == 2) {
-        row.tag_kind = TagKind::kNamed;
+        row.tag_kind = model::TagKind::kNamed;
         row.tag_index = -1;
         row.tag_name = 3;
       }
@@ -114,10 +116,10 @@ class RankWriter {
   int rank_;
   std::mt19937 random_;
   std::int64_t sequence_ = 0;
-  Batch batch_;
+  model::Batch batch_;
 };
 
-void stretch(Batch& batch, std::int64_t scale) {
+void stretch(model::Batch& batch, std::int64_t scale) {
   const auto stretched = [scale](std::int64_t& time) { time = kOrigin + (time - kOrigin) * scale; };
   for (auto& step : batch.steps) stretched(step.start_ns), stretched(step.end_ns);
   for (auto& span : batch.spans) stretched(span.start_ns), stretched(span.end_ns);
@@ -170,25 +172,26 @@ void print(std::ostream& out, const RankFigures& r) {
 
 }  // namespace
 
-Event operator_event(std::int64_t start_ns, std::int64_t end_ns, bool compute) {
-  Event event;
+model::Event operator_event(std::int64_t start_ns, std::int64_t end_ns, bool compute) {
+  model::Event event;
   event.start_ns = start_ns;
   event.duration_ns = end_ns - start_ns;
-  event.flags = kEventLeaf | (compute ? kEventCompute : 0);
+  event.flags = model::kEventLeaf | (compute ? model::kEventCompute : 0);
   return event;
 }
 
-Collective all_reduce(int rank, std::int64_t sequence, std::int64_t start_ns, std::int64_t end_ns,
-                      std::int64_t bytes, int bucket, std::int64_t step) {
-  Collective row;
+model::Collective all_reduce(int rank, std::int64_t sequence, std::int64_t start_ns,
+                             std::int64_t end_ns, std::int64_t bytes, int bucket,
+                             std::int64_t step) {
+  model::Collective row;
   row.rank = rank;
   row.step = step;
   row.sequence = sequence;
-  row.function = CollectiveFunction::kAllReduce;
-  row.executed = CollectiveFunction::kAllReduce;
-  row.tag_kind = TagKind::kBucket;
+  row.function = model::CollectiveFunction::kAllReduce;
+  row.executed = model::CollectiveFunction::kAllReduce;
+  row.tag_kind = model::TagKind::kBucket;
   row.tag_index = bucket;
-  row.phase = Phase::kBackward;
+  row.phase = base::Phase::kBackward;
   row.bytes = bytes;
   row.enqueued_ns = start_ns;
   row.start_ns = start_ns;
@@ -209,7 +212,7 @@ SyntheticRun make_run(const SyntheticOptions& options) {
   return run;
 }
 
-StepBreakdown count_breakdown(const Batch& rank, const Step& step) {
+StepBreakdown count_breakdown(const model::Batch& rank, const model::Step& step) {
   StepBreakdown result;
   result.start_ns = step.start_ns;
   result.step_ns = step.end_ns - step.start_ns;
@@ -220,23 +223,24 @@ StepBreakdown count_breakdown(const Batch& rank, const Step& step) {
     for (const auto& run : rank.events) {
       for (const auto& event : run.events) {
         if (!covers(event.start_ns, event.end_ns())) continue;
-        copy = copy || run.kind == EventKind::kCopy;
-        compute = compute || run.kind == EventKind::kKernel ||
-                  (run.kind == EventKind::kOperator && (event.flags & kEventCompute) != 0);
+        copy = copy || run.kind == model::EventKind::kCopy;
+        compute =
+            compute || run.kind == model::EventKind::kKernel ||
+            (run.kind == model::EventKind::kOperator && (event.flags & model::kEventCompute) != 0);
       }
     }
     for (const auto& row : rank.collectives) {
       communication = communication || covers(row.start_ns, row.end_ns);
     }
-    auto phase = Phase::kOther;
+    auto phase = base::Phase::kOther;
     for (const auto& span : rank.spans) {
       if (covers(span.start_ns, span.end_ns)) phase = span.phase;
     }
     ++result.phase_ns[static_cast<std::size_t>(phase)];
     if (!step.full_detail) continue;
     result.compute_ns += compute;
-    result.optimizer_compute_ns += compute && phase == Phase::kOptimizer;
-    result.optimizer_overlap_ns += compute && communication && phase == Phase::kOptimizer;
+    result.optimizer_compute_ns += compute && phase == base::Phase::kOptimizer;
+    result.optimizer_overlap_ns += compute && communication && phase == base::Phase::kOptimizer;
     result.comm_ns += communication;
     result.overlap_ns += communication && compute;
     result.exposed_ns += communication && !compute;
@@ -247,9 +251,9 @@ StepBreakdown count_breakdown(const Batch& rank, const Step& step) {
   return result;
 }
 
-std::vector<Batch> one_by_one(const Batch& rank) {
-  std::vector<Batch> result;
-  Batch first = rank;
+std::vector<model::Batch> one_by_one(const model::Batch& rank) {
+  std::vector<model::Batch> result;
+  model::Batch first = rank;
   first.steps.clear();
   first.spans.clear();
   first.collectives.clear();
@@ -291,9 +295,10 @@ std::string dump(const RunFigures& figures) {
     out << '\n';
   }
   for (const auto& row : figures.collectives) {
-    out << "collective " << to_string(row.function) << ' ' << row.tag << ' ' << row.bytes << ' '
-        << row.count << ' ' << row.median_ns << ' ' << row.wait_ns << ' ' << row.transfer_ns << ' '
-        << row.algbw_bytes_per_s << ' ' << row.busbw_bytes_per_s << ' ' << row.exposed_ns << '\n';
+    out << "collective " << model::to_string(row.function) << ' ' << row.tag << ' ' << row.bytes
+        << ' ' << row.count << ' ' << row.median_ns << ' ' << row.wait_ns << ' ' << row.transfer_ns
+        << ' ' << row.algbw_bytes_per_s << ' ' << row.busbw_bytes_per_s << ' ' << row.exposed_ns
+        << '\n';
   }
   for (const auto& bucket : figures.buckets) {
     out << "bucket " << bucket.index << ' ' << bucket.bytes << ' ' << bucket.oversize_reason
@@ -305,4 +310,4 @@ std::string dump(const RunFigures& figures) {
   return out.str();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -11,12 +11,12 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/model/batch.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // Rows of one rank with the step that they belong to, to be cut into batches in any way.
 struct SyntheticRun {
-  RunInfo info;
-  std::vector<Batch> ranks;  // everything of one rank, in order of writing
+  model::RunInfo info;
+  std::vector<model::Batch> ranks;  // everything of one rank, in order of writing
 };
 
 struct SyntheticOptions {
@@ -33,16 +33,17 @@ struct SyntheticOptions {
 SyntheticRun make_run(const SyntheticOptions& options);
 
 // The breakdown of one rank's step by counting nanoseconds.
-StepBreakdown count_breakdown(const Batch& rank, const Step& step);
+StepBreakdown count_breakdown(const model::Batch& rank, const model::Step& step);
 
 // Every row in a batch of its own, in the order in which a recorder would send them.
-std::vector<Batch> one_by_one(const Batch& rank);
+std::vector<model::Batch> one_by_one(const model::Batch& rank);
 
 // Everything of the figures as text, for equality with a readable difference.
 std::string dump(const RunFigures& figures);
 
-Event operator_event(std::int64_t start_ns, std::int64_t end_ns, bool compute = true);
-Collective all_reduce(int rank, std::int64_t sequence, std::int64_t start_ns, std::int64_t end_ns,
-                      std::int64_t bytes, int bucket = 0, std::int64_t step = 0);
+model::Event operator_event(std::int64_t start_ns, std::int64_t end_ns, bool compute = true);
+model::Collective all_reduce(int rank, std::int64_t sequence, std::int64_t start_ns,
+                             std::int64_t end_ns, std::int64_t bytes, int bucket = 0,
+                             std::int64_t step = 0);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -7,15 +7,15 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/run_analysis.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
-Unit unit_row(int rank, int index, StringId name) {
+model::Unit unit_row(int rank, int index, model::StringId name) {
   return {rank, index, name, 4000, 1000, 2000, 4, 9};
 }
 
 TEST(UnitTable, ListsTheLowestRanksUnitsByIndexWithTheirParameters) {
-  StringTable strings;
+  model::StringTable strings;
   for (const int rank : {0, 1}) {
     strings.add({rank, 1, "root"});
     strings.add({rank, 2, "blocks.0"});
@@ -26,7 +26,7 @@ TEST(UnitTable, ListsTheLowestRanksUnitsByIndexWithTheirParameters) {
   for (const int rank : {1, 0}) {
     EXPECT_EQ(table.add(unit_row(rank, 1, 2)), 0);
     EXPECT_EQ(table.add(unit_row(rank, 0, 1)), 0);
-    EXPECT_EQ(table.add(UnitParameter{rank, 0, 3, 1234}), 0);
+    EXPECT_EQ(table.add(model::UnitParameter{rank, 0, 3, 1234}), 0);
   }
   const auto units = table.figures(strings);
   ASSERT_EQ(units.size(), 2u);
@@ -49,7 +49,7 @@ TEST(UnitTable, LeavesImpossibleRowsOut) {
   row = unit_row(0, 0, 1);
   row.shard_count = 0;
   EXPECT_EQ(table.add(row), 1);
-  EXPECT_EQ(table.add(UnitParameter{0, 7, 1, 10}), 1) << "of a unit that does not exist";
+  EXPECT_EQ(table.add(model::UnitParameter{0, 7, 1, 10}), 1) << "of a unit that does not exist";
   EXPECT_TRUE(table.figures({}).empty());
 }
 
@@ -62,7 +62,7 @@ double ring_part(double bytes, int n) {
 }
 
 struct Expected {
-  Strategy strategy;
+  job::Strategy strategy;
   int shards;
   std::int64_t micro_batches;
   bool sync_each_batch;
@@ -76,7 +76,7 @@ TEST_P(UnitTraffic, IsWhatRingsPassOn) {
   constexpr int kRanks = 4;
   constexpr double kBytes[] = {6000, 8000,
                                8000};  // root and two blocks, gathered in half precision
-  RunInfo info;
+  model::RunInfo info;
   info.world_size = kRanks;
   info.settings.sharding_strategy = e.strategy;
   info.settings.gradient_accumulation_steps = e.micro_batches;
@@ -103,21 +103,21 @@ TEST_P(UnitTraffic, IsWhatRingsPassOn) {
   EXPECT_NEAR(*theory, sent, 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, UnitTraffic,
-                         testing::Values(Expected{Strategy::kFullShard, 4, 1, false, 1, 2, 1},
-                                         Expected{Strategy::kFullShard, 4, 3, false, 3, 6, 1},
-                                         Expected{Strategy::kFullShard, 4, 3, true, 3, 6, 3},
-                                         Expected{Strategy::kShardGradOp, 4, 1, false, 1, 1, 1},
-                                         Expected{Strategy::kShardGradOp, 4, 3, false, 1, 1, 1},
-                                         Expected{Strategy::kShardGradOp, 4, 3, true, 3, 3, 3},
-                                         Expected{Strategy::kHybridShard, 2, 1, false, 1, 2, 1},
-                                         Expected{Strategy::kHybridShardZero2, 2, 1, false, 1, 1,
-                                                  1},
-                                         Expected{Strategy::kNoShard, 1, 1, false, 0, 0, 1}));
+INSTANTIATE_TEST_SUITE_P(
+    Strategies, UnitTraffic,
+    testing::Values(Expected{job::Strategy::kFullShard, 4, 1, false, 1, 2, 1},
+                    Expected{job::Strategy::kFullShard, 4, 3, false, 3, 6, 1},
+                    Expected{job::Strategy::kFullShard, 4, 3, true, 3, 6, 3},
+                    Expected{job::Strategy::kShardGradOp, 4, 1, false, 1, 1, 1},
+                    Expected{job::Strategy::kShardGradOp, 4, 3, false, 1, 1, 1},
+                    Expected{job::Strategy::kShardGradOp, 4, 3, true, 3, 3, 3},
+                    Expected{job::Strategy::kHybridShard, 2, 1, false, 1, 2, 1},
+                    Expected{job::Strategy::kHybridShardZero2, 2, 1, false, 1, 1, 1},
+                    Expected{job::Strategy::kNoShard, 1, 1, false, 0, 0, 1}));
 
 TEST(UnitGathers, OfPartsOfABlockAreMadeOnceMoreWhereItIsRecomputed) {
-  const auto sent = [](const char* unit, std::int64_t recompute, Strategy strategy) {
-    RunInfo info;
+  const auto sent = [](const char* unit, std::int64_t recompute, job::Strategy strategy) {
+    model::RunInfo info;
     info.world_size = 2;
     info.settings.sharding_strategy = strategy;
     info.settings.activation_checkpointing = recompute;
@@ -128,37 +128,38 @@ TEST(UnitGathers, OfPartsOfABlockAreMadeOnceMoreWhereItIsRecomputed) {
     units[0].shard_count = 2;
     return theoretical_bytes_sent(info, {}, units, 4).value();
   };
-  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 0, Strategy::kFullShard), 2 * 500);
-  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, Strategy::kFullShard), 3 * 500);
-  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 2, Strategy::kFullShard), 3 * 500);
-  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 3, Strategy::kFullShard), 2 * 500);
-  EXPECT_EQ(sent("blocks.14.attn", 7, Strategy::kFullShard), 3 * 500);
-  EXPECT_EQ(sent("blocks.4", 1, Strategy::kFullShard), 2 * 500)
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 0, job::Strategy::kFullShard), 2 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, job::Strategy::kFullShard), 3 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 2, job::Strategy::kFullShard), 3 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 3, job::Strategy::kFullShard), 2 * 500);
+  EXPECT_EQ(sent("blocks.14.attn", 7, job::Strategy::kFullShard), 3 * 500);
+  EXPECT_EQ(sent("blocks.4", 1, job::Strategy::kFullShard), 2 * 500)
       << "gathered before it is recomputed";
-  EXPECT_EQ(sent("transformer", 1, Strategy::kFullShard), 2 * 500);
-  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, Strategy::kShardGradOp), 500) << "kept after forward";
+  EXPECT_EQ(sent("transformer", 1, job::Strategy::kFullShard), 2 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, job::Strategy::kShardGradOp), 500) << "kept after forward";
 }
 
 TEST(UnitStatistics, RowsAreApartByFunctionAndPurpose) {
-  RunInfo info;
+  model::RunInfo info;
   info.world_size = 1;
   RunAnalysis analysis(info);
-  Batch batch;
+  model::Batch batch;
   batch.strings = {{0, 1, "blocks.10 forward gather"},
                    {0, 2, "blocks.10 reduce"},
                    {0, 3, "blocks.2 forward gather"},
                    {0, 4, "blocks.2 forward gather, prefetched"}};
-  const auto add = [&](StringId tag, int unit, CollectiveFunction asked, CollectiveFunction ran) {
+  const auto add = [&](model::StringId tag, int unit, model::CollectiveFunction asked,
+                       model::CollectiveFunction ran) {
     const auto at = static_cast<std::int64_t>(100 * (batch.collectives.size() + 1));
     auto row = all_reduce(0, static_cast<std::int64_t>(batch.collectives.size()), at, at + 10, 64);
-    row.tag_kind = TagKind::kUnit;
+    row.tag_kind = model::TagKind::kUnit;
     row.tag_index = unit;
     row.tag_name = tag;
     row.function = asked;
     row.executed = ran;
     batch.collectives.push_back(row);
   };
-  using enum CollectiveFunction;
+  using enum model::CollectiveFunction;
   add(1, 11, kAllGather, kAllGather);
   add(2, 11, kReduceScatter, kAllReduce);  // in the shard group, as Gloo runs it
   add(2, 11, kAllReduce, kAllReduce);      // over replicas
@@ -178,4 +179,4 @@ TEST(UnitStatistics, RowsAreApartByFunctionAndPurpose) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

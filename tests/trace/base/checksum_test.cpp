@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 namespace {
 
 // A zstd frame with a checksum ends in the lower half of its content's XXH64.
@@ -50,4 +50,4 @@ TEST(Checksum, SurvivesItsTextAndRefusesAnyOther) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -5,7 +5,7 @@
 #include <bitset>
 #include <random>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 namespace {
 
 constexpr std::int64_t kWidth = 96;
@@ -125,4 +125,4 @@ TEST(Intervals, AreClippedByAWindowWithoutABeginning) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 namespace {
 
 TEST(Printable, KeepsTextAndReplacesWhatATerminalWouldObey) {
@@ -42,4 +42,4 @@ TEST(Printable, EscapesInJsonWithoutChangingItsValues) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

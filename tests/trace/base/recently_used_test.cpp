@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 namespace {
 
 TEST(RecentlyUsed, DropsWhatWasNotUsedForLongest) {
@@ -73,4 +73,4 @@ TEST(RecentlyUsed, HoldsWhatAPlainListWouldHold) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

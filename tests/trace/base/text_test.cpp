@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 namespace {
 
 TEST(Shortened, IsTheTextUnlessItIsLong) {
@@ -19,4 +19,4 @@ TEST(Shortened, CutsNoCharacter) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 namespace {
 
 constexpr std::int64_t kEnd = 160;
@@ -99,4 +99,4 @@ TEST(TimePartition, ReachesTheEndsOfTheNumbersRange) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace shardlens::trace {
+namespace shardlens::trace::base {
 namespace {
 
 using Buffer = std::array<std::byte, kLongestVarint>;
@@ -31,4 +31,4 @@ TEST(Varint, WritesTheSameBytesWhateverLengthsAreExpected) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::base

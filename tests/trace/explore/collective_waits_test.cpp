@@ -9,7 +9,7 @@
 
 #include "trace/explore/statistics/collective_tables.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -21,15 +21,16 @@ struct WaitedCall {
 };
 
 struct WaitedCalls {
-  std::array<std::vector<Collective>, kWaitingRanks> rows;  // of each rank, one per call
-  std::vector<CallStart> starts;                            // by call
-  std::map<CollectiveFunction, std::vector<WaitedCall>> known;
+  std::array<std::vector<model::Collective>, kWaitingRanks> rows;  // of each rank, one per call
+  std::vector<CallStart> starts;                                   // by call
+  std::map<model::CollectiveFunction, std::vector<WaitedCall>> known;
 };
 
-Collective random_row(std::mt19937& random, int rank, int call) {
-  Collective row;
+model::Collective random_row(std::mt19937& random, int rank, int call) {
+  model::Collective row;
   row.rank = rank;
-  row.function = call % 3 == 0 ? CollectiveFunction::kAllReduce : CollectiveFunction::kAllGather;
+  row.function =
+      call % 3 == 0 ? model::CollectiveFunction::kAllReduce : model::CollectiveFunction::kAllGather;
   row.bytes = 1000 * (call + 1);
   row.start_ns = 100'000 * (call + 1) + static_cast<std::int64_t>(random() % 50'000);
   row.end_ns = row.start_ns + static_cast<std::int64_t>(random() % 60'000);
@@ -51,7 +52,7 @@ WaitedCalls random_calls() {
     calls.starts.push_back(known ? CallStart{latest, kWaitingRanks} : CallStart{});
     if (!known) continue;
     for (const auto& rows : calls.rows) {
-      const Collective& row = rows.back();
+      const model::Collective& row = rows.back();
       calls.known[row.function].push_back({row.start_ns, row.end_ns, latest, row.bytes});
     }
   }
@@ -64,7 +65,7 @@ std::vector<CollectiveRows> rows_by_rank(const WaitedCalls& calls) {
     CollectiveRows one;
     one.rank = rank;
     one.rows = calls.rows[static_cast<std::size_t>(rank)];
-    one.text = [](StringId) { return std::string_view(); };
+    one.text = [](model::StringId) { return std::string_view(); };
     one.call_start = [&calls](std::size_t index) { return calls.starts[index]; };
     all.push_back(one);
   }
@@ -73,7 +74,7 @@ std::vector<CollectiveRows> rows_by_rank(const WaitedCalls& calls) {
 
 // `bus_share`: what goes through a rank's link, of the bytes of a call.
 void expect_sums_of(const std::vector<WaitedCall>& calls, double bus_share,
-                    const NameFigures& row) {
+                    const timeline::NameFigures& row) {
   std::int64_t wait = 0, transfer = 0, bytes = 0;
   for (const WaitedCall& call : calls) {
     wait += call.latest_ns - call.start_ns;
@@ -92,25 +93,25 @@ TEST(CollectiveTables, SumWaitsAndTransfersOfCallsWhoseLastRankIsKnown) {
   const WaitedCalls calls = random_calls();
   const auto tables = collective_tables(rows_by_rank(calls), {0, 100'000'000, {}});
   ASSERT_EQ(tables.size(), 4u);
-  const std::vector<NameFigures>& by_function = tables[1].rows;
+  const std::vector<timeline::NameFigures>& by_function = tables[1].rows;
   ASSERT_EQ(by_function.size(), 2u);
-  for (const NameFigures& row : by_function) {
+  for (const timeline::NameFigures& row : by_function) {
     SCOPED_TRACE(row.name);
     // nccl-tests: 2(n−1)/n of an all-reduce, (n−1)/n of an all-gather.
     if (row.name == "all_reduce") {
-      expect_sums_of(calls.known.at(CollectiveFunction::kAllReduce), 1.5, row);
+      expect_sums_of(calls.known.at(model::CollectiveFunction::kAllReduce), 1.5, row);
     } else {
-      expect_sums_of(calls.known.at(CollectiveFunction::kAllGather), 0.75, row);
+      expect_sums_of(calls.known.at(model::CollectiveFunction::kAllGather), 0.75, row);
     }
   }
 }
 
 TEST(CollectiveTables, KnowNoWaitWithoutTheOtherRanks) {
-  std::vector<Collective> rows(3);
+  std::vector<model::Collective> rows(3);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].end_ns = 100;
   CollectiveRows one;
   one.rows = rows;
-  one.text = [](StringId) { return std::string_view(); };
+  one.text = [](model::StringId) { return std::string_view(); };
   const auto tables = collective_tables(std::span(&one, 1), {0, 1000, {}});
   ASSERT_EQ(tables[0].rows.size(), 1u);
   EXPECT_EQ(tables[0].rows[0].matched, 0);
@@ -119,4 +120,4 @@ TEST(CollectiveTables, KnowNoWaitWithoutTheOtherRanks) {
 
 }  // namespace
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

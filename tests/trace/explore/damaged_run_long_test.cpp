@@ -3,7 +3,7 @@
 
 #include "tests/trace/explore/testing/damaged_run.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 namespace {
 
 class DamagedRunLong : public testing::TestWithParam<int> {};
@@ -21,4 +21,4 @@ TEST_P(DamagedRunLong, IsReadAsFarAsItIsIntact) {
 INSTANTIATE_TEST_SUITE_P(TenThousandCases, DamagedRunLong, testing::Range(0, 20));
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 namespace {
 
 class DamagedRun : public testing::TestWithParam<int> {};
@@ -23,4 +23,4 @@ TEST_P(DamagedRun, IsReadAsFarAsItIsIntact) {
 INSTANTIATE_TEST_SUITE_P(FiveHundredCases, DamagedRun, testing::Range(0, 5));
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -13,40 +13,42 @@ namespace {
 class Details : public testing::Test {
  protected:
   // Of the piece of a row that begins at a time of step 1.
-  EventDetails of(const std::string& label, std::int64_t microseconds, int rank = 0) const {
-    const RowPicture picture = picture_of(*explorer_, row_named(*explorer_->rows(), rank, label),
-                                          KnownRun::at(1, 0), KnownRun::at(2, 0), 100'000);
-    const auto piece =
-        std::ranges::find(picture.pieces, KnownRun::at(1, microseconds), &Piece::start_ns);
+  timeline::EventDetails of(const std::string& label, std::int64_t microseconds,
+                            int rank = 0) const {
+    const timeline::RowPicture picture =
+        picture_of(*explorer_, row_named(*explorer_->rows(), rank, label), KnownRun::at(1, 0),
+                   KnownRun::at(2, 0), 100'000);
+    const auto piece = std::ranges::find(picture.pieces, KnownRun::at(1, microseconds),
+                                         &timeline::Piece::start_ns);
     EXPECT_NE(piece, picture.pieces.end()) << label;
     if (piece == picture.pieces.end()) return {};
     return at(piece->ref);
   }
-  EventDetails at(const EventRef& ref) const {
+  timeline::EventDetails at(const timeline::EventRef& ref) const {
     auto details = explorer_->details(ref);
     EXPECT_TRUE(details) << details.error().message;
-    return details ? std::move(*details) : EventDetails{};
+    return details ? std::move(*details) : timeline::EventDetails{};
   }
 
   const KnownRun run_;
-  const std::unique_ptr<RunExplorer> explorer_ = open_whole(run_.path());
+  const std::unique_ptr<explore::RunExplorer> explorer_ = open_whole(run_.path());
 };
 
-std::string value(const EventDetails& details, const std::string& label) {
-  const auto field = std::ranges::find(details.fields, label, &DetailField::label);
+std::string value(const timeline::EventDetails& details, const std::string& label) {
+  const auto field = std::ranges::find(details.fields, label, &timeline::DetailField::label);
   return field == details.fields.end() ? "(none)" : field->value;
 }
 
-const EventPlace* link(const EventDetails& details, const std::string& label) {
-  const auto found = std::ranges::find(details.links, label, &DetailLink::label);
+const timeline::EventPlace* link(const timeline::EventDetails& details, const std::string& label) {
+  const auto found = std::ranges::find(details.links, label, &timeline::DetailLink::label);
   return found == details.links.end() ? nullptr : &found->target;
 }
 
 TEST_F(Details, OfAKernelLeadToItsLaunchAndOperator) {
-  const EventDetails details = of("Compute stream 7", 5'000);
+  const timeline::EventDetails details = of("Compute stream 7", 5'000);
   EXPECT_EQ(details.title, "sm90_gemm");
   EXPECT_EQ(details.subtitle, "rank 0 · step 1");
-  EXPECT_EQ(details.piece_class, TimeClass::kCompute);
+  EXPECT_EQ(details.piece_class, base::TimeClass::kCompute);
   EXPECT_EQ(value(details, "Start in step"), "5.00 ms");
   EXPECT_EQ(value(details, "Start in run"), "105.0 ms");
   EXPECT_EQ(value(details, "Duration"), "20.0 ms");
@@ -64,14 +66,14 @@ TEST_F(Details, OfAKernelLeadToItsLaunchAndOperator) {
 }
 
 TEST_F(Details, OfALaunchLeadBackToTheKernel) {
-  const EventDetails details = of("Launches", 42'000);
+  const timeline::EventDetails details = of("Launches", 42'000);
   ASSERT_NE(link(details, "Kernel"), nullptr);
   EXPECT_EQ(link(details, "Kernel")->start_ns, KnownRun::at(1, 50'000));
   EXPECT_EQ(at(link(details, "Kernel")->ref).title, "sm90_gemm");
 }
 
 TEST_F(Details, OfAnOperatorLeadToWhatItLaunchedFirst) {
-  const EventDetails details = of("Operators", 1'000);
+  const timeline::EventDetails details = of("Operators", 1'000);
   EXPECT_EQ(details.title, "aten::linear");
   ASSERT_NE(link(details, "Launch"), nullptr);
   EXPECT_EQ(link(details, "Launch")->start_ns, KnownRun::at(1, 2'000));
@@ -82,31 +84,31 @@ TEST_F(Details, OfAnOperatorLeadToWhatItLaunchedFirst) {
 // Two launches within it, one of another thread, one behind it; the second starts a copy.
 TEST(DetailsOfAnOperator, SumUpAllThatWasLaunchedWhileItRan) {
   const Folder folder;
-  RunInfo info = run_info("nested", 1);
-  const auto path = create_run(folder.path(), info, false);
+  model::RunInfo info = run_info("nested", 1);
+  const auto path = store::create_run(folder.path(), info, false);
   ASSERT_TRUE(path);
-  auto writer = RowWriter::create_file(rank_file(*path, 0), 0);
+  auto writer = store::RowWriter::create_file(store::rank_file(*path, 0), 0);
   ASSERT_TRUE(writer);
-  const auto event = [](std::int64_t start_us, std::int64_t us, StringId name,
+  const auto event = [](std::int64_t start_us, std::int64_t us, model::StringId name,
                         std::uint64_t correlation) {
-    return Event{KnownRun::at(0, start_us), us * 1'000, name, 0, correlation, 0};
+    return model::Event{KnownRun::at(0, start_us), us * 1'000, name, 0, correlation, 0};
   };
-  Batch batch;
+  model::Batch batch;
   batch.strings = {{0, 1, "forward"}, {0, 2, "launch"}, {0, 3, "gemm"}, {0, 4, "copy"}};
-  batch.rank_info = RankInfo{};
-  batch.events = {{0, 1, EventKind::kOperator, {event(100, 500, 1, 0)}},
+  batch.rank_info = model::RankInfo{};
+  batch.events = {{0, 1, model::EventKind::kOperator, {event(100, 500, 1, 0)}},
                   {0,
                    1,
-                   EventKind::kLaunch,
+                   model::EventKind::kLaunch,
                    {event(50, 5, 2, 9), event(120, 5, 2, 10), event(200, 5, 2, 11),
                     event(300, 5, 2, 12), event(700, 5, 2, 13)}},
-                  {0, 2, EventKind::kLaunch, {event(150, 5, 2, 14)}},
+                  {0, 2, model::EventKind::kLaunch, {event(150, 5, 2, 14)}},
                   {0,
                    3,
-                   EventKind::kKernel,
+                   model::EventKind::kKernel,
                    {event(400, 1'000, 3, 9), event(1'400, 1'000, 3, 10), event(2'500, 3'000, 3, 12),
                     event(5'600, 1'000, 3, 13), event(6'700, 1'000, 3, 14)}},
-                  {0, 4, EventKind::kCopy, {event(900, 100, 4, 11)}}};
+                  {0, 4, model::EventKind::kCopy, {event(900, 100, 4, 11)}}};
   ASSERT_TRUE(writer->begin());
   ASSERT_TRUE(writer->write(batch));
   ASSERT_TRUE(writer->commit(KnownRun::at(1, 0)));
@@ -127,12 +129,12 @@ TEST(DetailsOfAnOperator, SumUpAllThatWasLaunchedWhileItRan) {
 }
 
 TEST_F(Details, LeadToTheSameInTheStepsAround) {
-  const EventDetails second = of("Compute stream 7", 50'000);
+  const timeline::EventDetails second = of("Compute stream 7", 50'000);
   ASSERT_NE(link(second, "Previous step"), nullptr);
   ASSERT_NE(link(second, "Next step"), nullptr);
   EXPECT_EQ(link(second, "Previous step")->start_ns, KnownRun::at(0, 50'000));
   EXPECT_EQ(link(second, "Next step")->start_ns, KnownRun::at(2, 50'000));
-  const EventDetails phase = of("Phases", 40'000);
+  const timeline::EventDetails phase = of("Phases", 40'000);
   EXPECT_EQ(phase.title, "backward");
   EXPECT_EQ(value(phase, "Share of step"), "40 %");
   EXPECT_EQ(link(phase, "Next step")->start_ns, KnownRun::at(2, 40'000));
@@ -142,7 +144,7 @@ TEST_F(Details, LeadToTheSameInTheStepsAround) {
 
 // 14 MB in 14 ms: 1 GB/s, and 2(n−1)/n = 1 for two ranks.
 TEST_F(Details, OfACollectiveSayWhoWaitedAndHowFastItWas) {
-  const EventDetails details = of("All-reduce · world", 60'000);
+  const timeline::EventDetails details = of("All-reduce · world", 60'000);
   EXPECT_EQ(details.title, "All-reduce · bucket 0");
   EXPECT_EQ(value(details, "Waiting for rank 1"), "4.00 ms");
   EXPECT_EQ(value(details, "Transfer"), "14.0 ms");
@@ -163,32 +165,33 @@ TEST_F(Details, OfACollectiveSayWhoWaitedAndHowFastItWas) {
 }
 
 TEST_F(Details, OfACollectiveListItsCallOnEveryRank) {
-  const EventDetails details = of("All-reduce · world", 64'000, 1);
+  const timeline::EventDetails details = of("All-reduce · world", 64'000, 1);
   EXPECT_EQ(value(details, "Last to start"), "this rank");
   ASSERT_EQ(details.calls.size(), 2u);
   EXPECT_EQ(details.calls[0].rank, 0);
   EXPECT_EQ(details.calls[0].start_ns, KnownRun::at(1, 60'000));
   EXPECT_EQ(details.calls[1].latest_start_ns, KnownRun::at(1, 64'000));
-  const EventDetails other = at(details.calls[0].place.ref);
+  const timeline::EventDetails other = at(details.calls[0].place.ref);
   EXPECT_EQ(other.subtitle, "rank 0 · step 1");
   EXPECT_EQ(explorer_->rows()->rows[static_cast<std::size_t>(details.calls[0].place.row)].rank, 0);
 }
 
 TEST_F(Details, OfACopyHaveItsBandwidth) {
-  const EventDetails details = of("Copies", 500);
-  EXPECT_EQ(details.piece_class, TimeClass::kCopy);
+  const timeline::EventDetails details = of("Copies", 500);
+  EXPECT_EQ(details.piece_class, base::TimeClass::kCopy);
   EXPECT_EQ(value(details, "Size"), "1.00 MiB");
   EXPECT_EQ(value(details, "Bandwidth"), "10.5 GB/s");
 }
 
 TEST_F(Details, OfNothingAreAnErrorThatSaysWhatToDo) {
-  using enum EventTableKind;
-  for (const EventRef& ref :
-       {EventRef{}, EventRef{kKernel, 0, 999'999, 0}, EventRef{kSpan, 0, -4, 0},
-        EventRef{kKernel, 77, 1, 0}, EventRef{kCollective, 1, 1, 5}}) {
+  using enum timeline::EventTableKind;
+  for (const timeline::EventRef& ref :
+       {timeline::EventRef{}, timeline::EventRef{kKernel, 0, 999'999, 0},
+        timeline::EventRef{kSpan, 0, -4, 0}, timeline::EventRef{kKernel, 77, 1, 0},
+        timeline::EventRef{kCollective, 1, 1, 5}}) {
     const auto details = explorer_->details(ref);
     ASSERT_FALSE(details);
-    EXPECT_EQ(details.error().kind, ErrorKind::kMissing);
+    EXPECT_EQ(details.error().kind, base::ErrorKind::kMissing);
     EXPECT_NE(details.error().message.find(':'), std::string::npos) << details.error().message;
   }
 }

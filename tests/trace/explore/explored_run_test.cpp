@@ -12,7 +12,7 @@ namespace {
 
 TEST(ExploredRun, ShowsTheOtherRanksWhereOneCannotBeRead) {
   const KnownRun run;
-  write_text(rank_file(run.path(), 1), "this is no trace");
+  write_text(store::rank_file(run.path(), 1), "this is no trace");
   const auto explorer = open_whole(run.path());
   ASSERT_TRUE(explorer);
   const auto rows = explorer->rows();
@@ -39,11 +39,13 @@ TEST(ExploredRun, GrowsWithALiveRun) {
     EXPECT_EQ(rows->steps.size(), 2u * static_cast<std::size_t>(step + 1));
     EXPECT_EQ(rows->events, 20 * (step + 1));
     EXPECT_EQ(rows->end_ns, KnownRun::at(step + 1, 0));
-    const RowPicture kernels = picture_of(*explorer, row_named(*rows, 1, "Compute stream 7"),
-                                          KnownRun::at(step, 0), KnownRun::at(step + 1, 0), 1'000);
+    const timeline::RowPicture kernels =
+        picture_of(*explorer, row_named(*rows, 1, "Compute stream 7"), KnownRun::at(step, 0),
+                   KnownRun::at(step + 1, 0), 1'000);
     EXPECT_EQ(kernels.pieces.size(), 3u);
-    const RowPicture memory = picture_of(*explorer, row_named(*rows, 0, "Memory allocated"),
-                                         KnownRun::at(step, 0), KnownRun::at(step + 1, 0), 1'000);
+    const timeline::RowPicture memory =
+        picture_of(*explorer, row_named(*rows, 0, "Memory allocated"), KnownRun::at(step, 0),
+                   KnownRun::at(step + 1, 0), 1'000);
     EXPECT_EQ(memory.area.size(), 2u);
   }
 }
@@ -51,7 +53,7 @@ TEST(ExploredRun, GrowsWithALiveRun) {
 TEST(ExploredRun, TellsWhichPartsOfWhichRanksCannotBeRead) {
   const KnownRun run;
   for (const int rank : {0, 1}) {
-    auto file = open_for_writing(rank_file(run.path(), rank));
+    auto file = store::open_for_writing(store::rank_file(run.path(), rank));
     ASSERT_TRUE(file);
     ASSERT_TRUE(file->execute("update chunk set data=zeroblob(length(data)) where kind='launch'"));
   }
@@ -68,33 +70,34 @@ TEST(ExploredRun, OfAWholeRunMissesNothingAndKnowsWhereEachRankEnds) {
   const auto explorer = open_whole(run.path());
   const auto rows = explorer->rows();
   EXPECT_EQ(rows->incomplete, "");
-  for (const TimelineRank& rank : rows->ranks) EXPECT_EQ(rank.end_ns, KnownRun::at(3, 0));
+  for (const timeline::TimelineRank& rank : rows->ranks) EXPECT_EQ(rank.end_ns, KnownRun::at(3, 0));
 }
 
 // An operator that lasts is recorded with what it called last, after what it called first.
 TEST(ExploredRun, OperatorsThatLastDoNotContradictThoseRecordedBefore) {
   const Folder folder;
   const auto path = folder / "run";
-  RunInfo info = run_info("run", 1);
-  ASSERT_TRUE(create_run_at(path, info));
+  model::RunInfo info = run_info("run", 1);
+  ASSERT_TRUE(store::create_run_at(path, info));
   const auto operator_at = [](std::int64_t start, std::int64_t end, std::uint32_t depth) {
-    Event event;
+    model::Event event;
     event.start_ns = KnownRun::at(0, start);
     event.duration_ns = KnownRun::at(0, end) - event.start_ns;
     event.name = 1;
-    event.flags = depth << kEventDepthShift;
+    event.flags = depth << model::kEventDepthShift;
     return event;
   };
-  auto writer = RowWriter::create_file(rank_file(path, 0), 0);
+  auto writer = store::RowWriter::create_file(store::rank_file(path, 0), 0);
   ASSERT_TRUE(writer) << writer.error().message;
-  Batch first;
+  model::Batch first;
   first.strings = {{0, 1, "aten::linear"}};
-  first.lanes = {{0, 0, LaneKind::kOperators, 1}};
-  first.events = {{0, 0, EventKind::kOperator, {operator_at(10, 20, 1), operator_at(30, 40, 1)}}};
-  Batch second;
+  first.lanes = {{0, 0, model::LaneKind::kOperators, 1}};
+  first.events = {
+      {0, 0, model::EventKind::kOperator, {operator_at(10, 20, 1), operator_at(30, 40, 1)}}};
+  model::Batch second;
   second.events = {
-      {0, 0, EventKind::kOperator, {operator_at(5, 150, 0), operator_at(110, 120, 1)}}};
-  for (const Batch& batch : {first, second}) {
+      {0, 0, model::EventKind::kOperator, {operator_at(5, 150, 0), operator_at(110, 120, 1)}}};
+  for (const model::Batch& batch : {first, second}) {
     ASSERT_TRUE(writer->begin());
     ASSERT_TRUE(writer->write(batch));
     ASSERT_TRUE(writer->commit(KnownRun::at(0, 200)));

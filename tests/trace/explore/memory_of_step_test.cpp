@@ -14,54 +14,57 @@ namespace {
 
 constexpr std::int64_t kMemoryBegin = 1'790'000'000'000'000'000, kMemoryStepNs = 10'000'000;
 constexpr int kMemoryLane = 3;
-enum StepName : StringId { kAllocatingName = 1, kMemoryLaneName };
+enum StepName : model::StringId { kAllocatingName = 1, kMemoryLaneName };
 
 std::int64_t at(std::int64_t step, std::int64_t microseconds) {
   return kMemoryBegin + step * kMemoryStepNs + microseconds * 1'000;
 }
 
-Event allocation(std::int64_t start_ns, std::int64_t end_ns, std::int64_t bytes,
-                 MemoryCategory category, std::uint32_t flags = 0, StringId name = 0) {
-  return {start_ns, end_ns - start_ns, name, flags | flags_of(category), 0x1000, bytes};
+model::Event allocation(std::int64_t start_ns, std::int64_t end_ns, std::int64_t bytes,
+                        model::MemoryCategory category, std::uint32_t flags = 0,
+                        model::StringId name = 0) {
+  return {start_ns, end_ns - start_ns, name, flags | model::flags_of(category), 0x1000, bytes};
 }
 
 // Of one step: parameters, an activation in forward, a gradient that stays.
-std::vector<Event> step_events(std::int64_t step) {
-  constexpr auto kBoth = kEventOlder | kEventNotFreed;
+std::vector<model::Event> step_events(std::int64_t step) {
+  constexpr auto kBoth = model::kEventOlder | model::kEventNotFreed;
   return {
-      allocation(at(step, 0), at(step, 9'900), 1'000, MemoryCategory::kParameters, kBoth),
-      allocation(at(step, 1'000), at(step, 6'000), 300, MemoryCategory::kActivations, 0,
+      allocation(at(step, 0), at(step, 9'900), 1'000, model::MemoryCategory::kParameters, kBoth),
+      allocation(at(step, 1'000), at(step, 6'000), 300, model::MemoryCategory::kActivations, 0,
                  kAllocatingName),
-      allocation(at(step, 5'000), at(step, 9'900), 50, MemoryCategory::kGradients, kEventNotFreed)};
+      allocation(at(step, 5'000), at(step, 9'900), 50, model::MemoryCategory::kGradients,
+                 model::kEventNotFreed)};
 }
 
-Batch batch_of(int rank, const std::vector<std::int64_t>& recorded) {
-  Batch batch;
+model::Batch batch_of(int rank, const std::vector<std::int64_t>& recorded) {
+  model::Batch batch;
   batch.strings = {{rank, kAllocatingName, "aten::linear"}, {rank, kMemoryLaneName, "allocations"}};
-  batch.lanes.push_back({rank, kMemoryLane, LaneKind::kMemory, kMemoryLaneName});
+  batch.lanes.push_back({rank, kMemoryLane, model::LaneKind::kMemory, kMemoryLaneName});
   for (std::int64_t step = 0; step < 8; ++step) {
-    Step row;
+    model::Step row;
     row.rank = rank;
     row.index = step;
     row.start_ns = at(step, 0);
     row.end_ns = at(step, 10'000);
     batch.steps.push_back(row);
-    batch.spans.push_back({rank, 0, step, Phase::kForward, 0, 0, at(step, 0), at(step, 5'000)});
     batch.spans.push_back(
-        {rank, 0, step, Phase::kBackward, 0, 0, at(step, 5'000), at(step, 9'000)});
-    MemorySample peak;
+        {rank, 0, step, base::Phase::kForward, 0, 0, at(step, 0), at(step, 5'000)});
+    batch.spans.push_back(
+        {rank, 0, step, base::Phase::kBackward, 0, 0, at(step, 5'000), at(step, 9'000)});
+    model::MemorySample peak;
     peak.rank = rank;
     peak.step = step;
     peak.is_peak = true;
     peak.time_ns = at(step, 5'000);
-    peak.bytes[static_cast<std::size_t>(MemoryCategory::kParameters)] = 1'000;
-    peak.bytes[static_cast<std::size_t>(MemoryCategory::kActivations)] = 350;
-    peak.bytes[static_cast<std::size_t>(MemoryCategory::kOutside)] = 77;
+    peak.bytes[static_cast<std::size_t>(model::MemoryCategory::kParameters)] = 1'000;
+    peak.bytes[static_cast<std::size_t>(model::MemoryCategory::kActivations)] = 350;
+    peak.bytes[static_cast<std::size_t>(model::MemoryCategory::kOutside)] = 77;
     peak.reserved_bytes = 2'000;
     batch.memory.push_back(peak);
   }
   for (const std::int64_t step : recorded) {
-    batch.events.push_back({rank, kMemoryLane, EventKind::kAllocation, step_events(step)});
+    batch.events.push_back({rank, kMemoryLane, model::EventKind::kAllocation, step_events(step)});
   }
   return batch;
 }
@@ -71,26 +74,26 @@ struct MemoryOfStep : testing::Test {
   std::filesystem::path path = folder / "run";
 
   MemoryOfStep() {
-    RunInfo info = run_info("run", 2);
-    EXPECT_TRUE(create_run_at(path, info));
+    model::RunInfo info = run_info("run", 2);
+    EXPECT_TRUE(store::create_run_at(path, info));
     write(0, {2, 5});
     write(1, {});
   }
   void write(int rank, const std::vector<std::int64_t>& recorded) {
-    auto writer = TraceWriter::create(rank_file(path, rank), rank);
+    auto writer = store::TraceWriter::create(store::rank_file(path, rank), rank);
     ASSERT_TRUE(writer);
     (*writer)->submit(batch_of(rank, recorded));
     ASSERT_TRUE((*writer)->close());
   }
-  StepMemory memory(const StepMemoryRequest& request) {
+  timeline::StepMemory memory(const timeline::StepMemoryRequest& request) {
     auto memory = open_whole(path)->memory(request);
     EXPECT_TRUE(memory) << memory.error().message;
-    return memory ? *memory : StepMemory{};
+    return memory ? *memory : timeline::StepMemory{};
   }
 };
 
 TEST_F(MemoryOfStep, TakesTheFirstRecordedStepWhereNoneIsChosen) {
-  const StepMemory got = memory({});
+  const timeline::StepMemory got = memory({});
   EXPECT_EQ(got.rank, 0);
   EXPECT_EQ(got.step, 2);
   ASSERT_EQ(got.recorded.size(), 2u);
@@ -101,13 +104,13 @@ TEST_F(MemoryOfStep, TakesTheFirstRecordedStepWhereNoneIsChosen) {
 }
 
 TEST_F(MemoryOfStep, ReadsAllocationsNamesPhasesAndTheCountedPeak) {
-  const StepMemory got = memory({0, 5, false});
+  const timeline::StepMemory got = memory({0, 5, false});
   ASSERT_TRUE(got.allocations);
   const auto& all = got.allocations->all;
   ASSERT_EQ(all.size(), 3u);
   EXPECT_TRUE(all[0].is_constant());
   EXPECT_EQ(all[0].bytes, 1'000);
-  EXPECT_EQ(all[1].category, MemoryCategory::kActivations);
+  EXPECT_EQ(all[1].category, model::MemoryCategory::kActivations);
   EXPECT_EQ(got.allocations->names[all[1].name], "aten::linear");
   EXPECT_EQ(all[1].start_ns, at(5, 1'000));
   EXPECT_EQ(all[1].end_ns, at(5, 6'000));
@@ -119,12 +122,12 @@ TEST_F(MemoryOfStep, ReadsAllocationsNamesPhasesAndTheCountedPeak) {
   EXPECT_EQ(got.counted_peak_bytes, got.peak.bytes) << "without what is outside";
   EXPECT_EQ(got.reserved_bytes, 2'000);
   ASSERT_EQ(got.phases.size(), 2u);
-  EXPECT_EQ(got.phases[1].phase, Phase::kBackward);
+  EXPECT_EQ(got.phases[1].phase, base::Phase::kBackward);
   EXPECT_EQ(got.flame->highest_bytes, 1'350);
 }
 
 TEST_F(MemoryOfStep, LeavesOutWhatIsConstantWhereItIsAsked) {
-  const StepMemory got = memory({0, 2, true});
+  const timeline::StepMemory got = memory({0, 2, true});
   ASSERT_TRUE(got.flame);
   EXPECT_EQ(got.flame->constant_bytes, 1'000);
   EXPECT_EQ(got.flame->highest_bytes, 350);
@@ -132,7 +135,7 @@ TEST_F(MemoryOfStep, LeavesOutWhatIsConstantWhereItIsAsked) {
 }
 
 TEST_F(MemoryOfStep, HasNoAllocationsOfAStepOrRankWithoutARecord) {
-  const StepMemory other_step = memory({0, 3, false});
+  const timeline::StepMemory other_step = memory({0, 3, false});
   EXPECT_EQ(other_step.allocations, nullptr);
   EXPECT_EQ(other_step.step, 3);
   EXPECT_THAT(other_step.recorded[0].steps, testing::ElementsAre(2, 5));
@@ -144,7 +147,7 @@ TEST_F(MemoryOfStep, HasNoAllocationsOfAStepOrRankWithoutARecord) {
 TEST_F(MemoryOfStep, IsGivenUpWhenNobodyWantsIt) {
   const auto given_up = open_whole(path)->memory({}, [] { return false; });
   ASSERT_FALSE(given_up);
-  EXPECT_EQ(given_up.error().kind, ErrorKind::kFailed);
+  EXPECT_EQ(given_up.error().kind, base::ErrorKind::kFailed);
 }
 
 }  // namespace

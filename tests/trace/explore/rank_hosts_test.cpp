@@ -7,7 +7,7 @@
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/timeline/values/straggler_figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 namespace {
 
 using test::KnownRun;
@@ -28,26 +28,26 @@ struct HostedRun {
     details = *explorer->details(piece.ref);
   }
 
-  const NameFigures& calls_in_table() const {
-    const auto table =
-        std::ranges::find(figures.tables, StatisticsTable::kCollectives, &RangeTable::table);
+  const timeline::NameFigures& calls_in_table() const {
+    const auto table = std::ranges::find(figures.tables, timeline::StatisticsTable::kCollectives,
+                                         &timeline::RangeTable::table);
     return table->rows.at(0);
   }
   std::string field(const std::string& label) const {
-    const auto found = std::ranges::find(details.fields, label, &DetailField::label);
+    const auto found = std::ranges::find(details.fields, label, &timeline::DetailField::label);
     return found == details.fields.end() ? "" : found->value;
   }
 
-  WaitDoubt doubt() const {
+  analysis::WaitDoubt doubt() const {
     return collectives.at(static_cast<std::size_t>(piece.collective)).wait_doubt;
   }
 
   KnownRun run;
   std::unique_ptr<RunExplorer> explorer;
-  RangeFigures figures;
-  Piece piece;  // of rank 0, which waits
-  std::vector<DrawnCollective> collectives;
-  EventDetails details;
+  timeline::RangeFigures figures;
+  timeline::Piece piece;  // of rank 0, which waits
+  std::vector<timeline::DrawnCollective> collectives;
+  timeline::EventDetails details;
 };
 
 TEST(RankHosts, OfOneHostAnyWaitIsBelieved) {
@@ -65,12 +65,12 @@ TEST(RankHosts, OfTwoHostsNoWaitIsBelievedThatTheClocksMayHaveMade) {
   const HostedRun hosted("node-1", "node-2");
   EXPECT_EQ(hosted.explorer->rows()->ranks[0].clock_error_ns, 0);
   EXPECT_EQ(hosted.explorer->rows()->ranks[1].clock_error_ns, 18'000'000);
-  const StragglerFigures& stragglers = *hosted.figures.stragglers;
+  const timeline::StragglerFigures& stragglers = *hosted.figures.stragglers;
   EXPECT_EQ(stragglers.clock_error_ns, 18'000'000);
   EXPECT_EQ(stragglers.calls.at(0).wait_ns, 0);
   EXPECT_EQ(stragglers.calls.at(0).last_rank, -1);
   EXPECT_EQ(hosted.piece.latest_start_ns, 0) << "nothing is drawn as a wait";
-  EXPECT_EQ(hosted.doubt(), WaitDoubt::kClockError);
+  EXPECT_EQ(hosted.doubt(), analysis::WaitDoubt::kClockError);
   EXPECT_EQ(hosted.details.clock_error_ns, 18'000'000);
   EXPECT_EQ(hosted.field("Waiting for rank 1"), "");
   EXPECT_EQ(hosted.field("Waiting for others"), "not known");
@@ -81,7 +81,7 @@ TEST(RankHosts, WhereNothingTellsOfTheClocksNoWaitAndNoTransferIsTold) {
   const HostedRun together("node-1", "node-1", true), apart("node-1", "node-2", true);
   EXPECT_EQ(together.piece.latest_start_ns, KnownRun::at(1, 64'000));
   EXPECT_EQ(apart.piece.latest_start_ns, 0);
-  EXPECT_EQ(apart.doubt(), WaitDoubt::kClocksUnknown);
+  EXPECT_EQ(apart.doubt(), analysis::WaitDoubt::kClocksUnknown);
 
   EXPECT_EQ(together.field("Waiting for rank 1"), "4.00 ms");
   EXPECT_EQ(apart.field("Waiting for rank 1"), "");
@@ -90,9 +90,9 @@ TEST(RankHosts, WhereNothingTellsOfTheClocksNoWaitAndNoTransferIsTold) {
     EXPECT_NE(together.field(label), "") << label;
     EXPECT_EQ(apart.field(label), "") << label;
   }
-  EXPECT_EQ(apart.details.clock_error_ns, kUnknownClockError);
+  EXPECT_EQ(apart.details.clock_error_ns, analysis::kUnknownClockError);
   ASSERT_EQ(apart.details.calls.size(), 2u);
-  for (const RankCall& call : apart.details.calls) EXPECT_EQ(call.latest_start_ns, 0);
+  for (const timeline::RankCall& call : apart.details.calls) EXPECT_EQ(call.latest_start_ns, 0);
 
   EXPECT_GT(together.calls_in_table().matched, 0);
   EXPECT_EQ(apart.calls_in_table().matched, 0) << "0 ms would be told of these";
@@ -106,4 +106,4 @@ TEST(RankHosts, UnknownOnesHideNoWaitButTheErrorIsTold) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -10,7 +10,7 @@
 #include "tests/trace/analysis/synthetic_run.h"
 #include "tests/trace/explore/testing/whole_step.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 namespace {
 
 constexpr std::int64_t kBegin = 1'000'000'000;
@@ -22,7 +22,7 @@ struct TruePart {
 
 struct TrueCall {
   int group = 0;
-  CollectiveFunction function = CollectiveFunction::kAllReduce;
+  model::CollectiveFunction function = model::CollectiveFunction::kAllReduce;
   std::vector<TruePart> parts;
 
   std::int64_t latest_start_ns() const {
@@ -44,11 +44,11 @@ class ClockedRun {
     end_ns_ = now;
   }
 
-  StepPicture step() const {
-    RunInfo info;
+  timeline::StepPicture step() const {
+    model::RunInfo info;
     info.world_size = kRanks;
     info.settings.skip_steps = 0;
-    std::vector<Batch> rows;
+    std::vector<model::Batch> rows;
     for (int rank = 0; rank < kRanks; ++rank) rows.push_back(rows_of(rank));
     return test::first_step(info, rows);
   }
@@ -69,7 +69,7 @@ class ClockedRun {
     for (bool grows = true; grows;) {
       grows = false;
       for (const TrueCall& call : calls_) {
-        if (call.function == CollectiveFunction::kBroadcast) continue;
+        if (call.function == model::CollectiveFunction::kBroadcast) continue;
         const auto touched = hosts(call);
         if (std::ranges::none_of(touched, [&](int host) { return seen.contains(host); })) continue;
         for (const int host : touched) grows = seen.insert(host).second || grows;
@@ -83,7 +83,7 @@ class ClockedRun {
   std::int64_t most_error_ns() const {
     std::map<std::pair<int, int>, std::int64_t> widths;
     for (const TrueCall& call : calls_) {
-      if (call.function == CollectiveFunction::kBroadcast) continue;
+      if (call.function == model::CollectiveFunction::kBroadcast) continue;
       const TruePart& first = call.parts.front();
       for (const TruePart& part : call.parts) {
         if (host(part.rank) == host(first.rank)) continue;
@@ -104,7 +104,7 @@ class ClockedRun {
   void add_call(std::int64_t& now, bool is_broadcast) {
     TrueCall call;
     call.group = static_cast<int>(upto(3));
-    if (is_broadcast) call.function = CollectiveFunction::kBroadcast;
+    if (is_broadcast) call.function = model::CollectiveFunction::kBroadcast;
     const int late = upto(3) == 0 ? 20'000 : 400;
     for (const int rank : groups_[static_cast<std::size_t>(call.group)]) {
       call.parts.push_back({rank, now + upto(late), 0});
@@ -119,8 +119,8 @@ class ClockedRun {
     calls_.push_back(std::move(call));
   }
 
-  Batch rows_of(int rank) const {
-    Batch batch;
+  model::Batch rows_of(int rank) const {
+    model::Batch batch;
     batch.rank_info.emplace().rank = rank;
     batch.rank_info->host = "host " + std::to_string(host(rank));
     for (std::size_t id = 0; id < groups_.size(); ++id) {
@@ -130,13 +130,14 @@ class ClockedRun {
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       const auto part = std::ranges::find(calls_[i].parts, rank, &TruePart::rank);
       if (part == calls_[i].parts.end()) continue;
-      auto row = all_reduce(rank, static_cast<std::int64_t>(i), part->start_ns + offset_ns(rank),
-                            part->end_ns + offset_ns(rank), 8);
+      auto row =
+          analysis::all_reduce(rank, static_cast<std::int64_t>(i), part->start_ns + offset_ns(rank),
+                               part->end_ns + offset_ns(rank), 8);
       row.process_group = calls_[i].group;
       row.function = row.executed = calls_[i].function;
       batch.collectives.push_back(row);
     }
-    Step step;
+    model::Step step;
     step.rank = rank;
     step.start_ns = kBegin + offset_ns(rank);
     step.end_ns = end_ns_ + offset_ns(rank);
@@ -159,9 +160,9 @@ struct Seen {
 };
 
 // `true_wait_ns`: by the true times; `recorded_wait_ns`: by those of each host's clock.
-void check(const ClockedRun& run, const TrueCall& call, const Piece& piece,
-           const DrawnCollective& drawn, std::int64_t true_wait_ns, std::int64_t recorded_wait_ns,
-           Seen& seen) {
+void check(const ClockedRun& run, const TrueCall& call, const timeline::Piece& piece,
+           const timeline::DrawnCollective& drawn, std::int64_t true_wait_ns,
+           std::int64_t recorded_wait_ns, Seen& seen) {
   const auto hosts = run.hosts(call);
   if (hosts.size() == 1) {
     ++seen.exact;
@@ -173,11 +174,11 @@ void check(const ClockedRun& run, const TrueCall& call, const Piece& piece,
   if (!std::ranges::includes(connected, hosts)) {
     ++seen.unconnected;
     EXPECT_EQ(piece.latest_start_ns, 0);
-    EXPECT_EQ(drawn.wait_doubt, WaitDoubt::kClocksUnknown);
+    EXPECT_EQ(drawn.wait_doubt, analysis::WaitDoubt::kClocksUnknown);
     return;
   }
   if (piece.latest_start_ns == 0) {
-    EXPECT_EQ(drawn.wait_doubt, WaitDoubt::kClockError);
+    EXPECT_EQ(drawn.wait_doubt, analysis::WaitDoubt::kClockError);
     EXPECT_LE(recorded_wait_ns, run.most_error_ns()) << "so much no clock makes up";
     if (true_wait_ns == 0 && recorded_wait_ns > 0) ++seen.made_up;
     return;
@@ -190,15 +191,16 @@ void check(const ClockedRun& run, const TrueCall& call, const Piece& piece,
 
 Seen compare(const ClockedRun& run) {
   Seen seen;
-  const StepPicture step = run.step();
-  for (const TimelineRow& row : step.rows->rows) {
-    if (row.kind != RowKind::kCommunication) continue;
-    const RowPicture& picture = step.picture->rows.at(static_cast<std::size_t>(row.id));
+  const timeline::StepPicture step = run.step();
+  for (const timeline::TimelineRow& row : step.rows->rows) {
+    if (row.kind != timeline::RowKind::kCommunication) continue;
+    const timeline::RowPicture& picture = step.picture->rows.at(static_cast<std::size_t>(row.id));
     std::int32_t last = -1;
-    for (const Piece& piece : picture.pieces) {
+    for (const timeline::Piece& piece : picture.pieces) {
       if (piece.collective < 0 || piece.collective == last) continue;  // a fold, or a further part
       last = piece.collective;
-      const DrawnCollective& drawn = picture.collectives.at(static_cast<std::size_t>(last));
+      const timeline::DrawnCollective& drawn =
+          picture.collectives.at(static_cast<std::size_t>(last));
       const TrueCall& call = run.calls().at(static_cast<std::size_t>(drawn.sequence));
       const auto part = *std::ranges::find(call.parts, row.rank, &TruePart::rank);
       std::int64_t recorded_latest_ns = INT64_MIN;
@@ -239,4 +241,4 @@ TEST(StepWaits, AreNeverMadeUpByClocksOfHosts) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -14,22 +14,22 @@
 #include "trace/synthetic/synthetic_run.h"
 #include "trace/timeline/values/straggler_figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kEvents = 240'000;
 // Holds a few of the run's chunks alone.
-constexpr EventStoreOptions kSmallCache{.cache_bytes = 4u << 20, .threads = 2};
+constexpr store::EventStoreOptions kSmallCache{.cache_bytes = 4u << 20, .threads = 2};
 
 class WholeRuns : public testing::Test {
  protected:
   WholeRuns() {
-    SyntheticRunOptions options;
+    synthetic::SyntheticRunOptions options;
     options.ranks = 2;
     options.events = kEvents;
-    run_ = generate_run(folder_.path(), options)->folder;
+    run_ = synthetic::generate_run(folder_.path(), options)->folder;
     let_time_pass();
   }
   void let_time_pass() const {
@@ -38,7 +38,7 @@ class WholeRuns : public testing::Test {
     }
   }
   std::unique_ptr<RunExplorer> opened() const { return *RunExplorer::open(run_, kSmallCache); }
-  static RangeFigures counted(RunExplorer& explorer) {
+  static timeline::RangeFigures counted(RunExplorer& explorer) {
     while (*explorer.work()) {
     }
     return *explorer.statistics(explorer.whole());
@@ -48,14 +48,14 @@ class WholeRuns : public testing::Test {
   fs::path run_;
 };
 
-void expect_same(const RangeTable& a, const RangeTable& b) {
+void expect_same(const timeline::RangeTable& a, const timeline::RangeTable& b) {
   ASSERT_EQ(a.rows.size(), b.rows.size());
   EXPECT_EQ(a.table, b.table);
   EXPECT_EQ(a.group_by, b.group_by);
   EXPECT_EQ(a.count, b.count);
   EXPECT_EQ(a.total_ns, b.total_ns);
   for (std::size_t i = 0; i < a.rows.size(); ++i) {
-    const NameFigures &x = a.rows[i], &y = b.rows[i];
+    const timeline::NameFigures &x = a.rows[i], &y = b.rows[i];
     SCOPED_TRACE(x.name);
     EXPECT_EQ(x.name, y.name);
     EXPECT_EQ(x.piece_class, y.piece_class);
@@ -80,7 +80,7 @@ void expect_same(const RangeTable& a, const RangeTable& b) {
   }
 }
 
-void expect_same(const RangeFigures& a, const RangeFigures& b) {
+void expect_same(const timeline::RangeFigures& a, const timeline::RangeFigures& b) {
   EXPECT_EQ(a.range, b.range);
   EXPECT_EQ(a.is_whole_run, b.is_whole_run);
   EXPECT_EQ(a.incomplete, b.incomplete);
@@ -90,7 +90,7 @@ void expect_same(const RangeFigures& a, const RangeFigures& b) {
   EXPECT_EQ(a.stragglers->matched, b.stragglers->matched);
   ASSERT_EQ(a.stragglers->calls.size(), b.stragglers->calls.size());
   for (std::size_t i = 0; i < a.stragglers->calls.size(); ++i) {
-    const StragglerCall &x = a.stragglers->calls[i], &y = b.stragglers->calls[i];
+    const timeline::StragglerCall &x = a.stragglers->calls[i], &y = b.stragglers->calls[i];
     EXPECT_EQ(x.tag, y.tag);
     EXPECT_EQ(x.step, y.step);
     EXPECT_EQ(x.last_rank, y.last_rank);
@@ -105,14 +105,14 @@ void expect_same(const RangeFigures& a, const RangeFigures& b) {
 
 TEST_F(WholeRuns, AreCountedAsAnyRangeIs) {
   const auto explorer = opened();
-  const RangeFigures whole = counted(*explorer);
+  const timeline::RangeFigures whole = counted(*explorer);
   EXPECT_TRUE(whole.is_whole_run);
-  const auto store = *EventStore::open(run_, kSmallCache);
+  const auto store = *store::EventStore::open(run_, kSmallCache);
   const auto fresh = range_statistics(*store, {}, explorer->whole());
   ASSERT_TRUE(fresh);
-  for (const RangeTable& table : fresh->tables) {
-    if (table.table == StatisticsTable::kCollectives) continue;
-    const auto same = std::ranges::find(whole.tables, table.table, &RangeTable::table);
+  for (const timeline::RangeTable& table : fresh->tables) {
+    if (table.table == timeline::StatisticsTable::kCollectives) continue;
+    const auto same = std::ranges::find(whole.tables, table.table, &timeline::RangeTable::table);
     ASSERT_NE(same, whole.tables.end());
     expect_same(*same, table);
   }
@@ -122,7 +122,7 @@ TEST_F(WholeRuns, DecodeNoChunkMoreThanTwiceAndALittle) {
   const auto run = *ExploredRun::open(run_, kSmallCache);
   while (*run->work()) {
   }
-  EventStore& store = *run->snapshot()->store;
+  store::EventStore& store = *run->snapshot()->store;
   const auto chunks = static_cast<std::int64_t>(store.chunks()->size());
   ASSERT_GT(chunks, 30);
   EXPECT_LE(store.decoded_chunks(), chunks + chunks / 3) << "scan and exposure";
@@ -135,11 +135,11 @@ TEST_F(WholeRuns, DecodeNoChunkMoreThanTwiceAndALittle) {
 TEST_F(WholeRuns, TellWhatWasCountedSoFar) {
   const auto explorer = opened();
   EXPECT_FALSE(explorer->whole_so_far());
-  std::vector<std::shared_ptr<const RangeFigures>> parts;
+  std::vector<std::shared_ptr<const timeline::RangeFigures>> parts;
   while (*explorer->work()) {
     if (auto part = explorer->whole_so_far()) parts.push_back(std::move(part));
   }
-  const RangeFigures all = *explorer->statistics(explorer->whole());
+  const timeline::RangeFigures all = *explorer->statistics(explorer->whole());
   ASSERT_GT(parts.size(), 0u);
   std::int64_t before = 0;
   for (const auto& part : parts) {
@@ -148,9 +148,9 @@ TEST_F(WholeRuns, TellWhatWasCountedSoFar) {
     ASSERT_FALSE(part->tables.empty());
     EXPECT_GE(part->tables[0].count, before);
     before = part->tables[0].count;
-    for (const NameFigures& row : part->tables[0].rows) {
-      EXPECT_EQ(row.median_ns, kUnknownNs);
-      EXPECT_EQ(row.p99_ns, kUnknownNs);
+    for (const timeline::NameFigures& row : part->tables[0].rows) {
+      EXPECT_EQ(row.median_ns, timeline::kUnknownNs);
+      EXPECT_EQ(row.p99_ns, timeline::kUnknownNs);
       EXPECT_GT(row.count, 0);
     }
   }
@@ -161,7 +161,7 @@ TEST_F(WholeRuns, TellWhatWasCountedSoFar) {
 
 TEST_F(WholeRuns, HaveTheirFiguresAtOnceWhenTheyAreOpenedAgain) {
   const auto first = opened();
-  const RangeFigures figures = counted(*first);
+  const timeline::RangeFigures figures = counted(*first);
   const auto hits = *first->find({.text = "gemm|all_reduce", .is_plain = false});
   const auto again = *ExploredRun::open(run_, kSmallCache);
   ASSERT_TRUE(again->whole());
@@ -182,7 +182,7 @@ TEST_F(WholeRuns, HaveTheirFiguresAtOnceWhenTheyAreOpenedAgain) {
   EXPECT_EQ(rows->rows.size(), before->rows.size());
   EXPECT_EQ(rows->overlapping_events, before->overlapping_events);
   // Part of it is counted as ever.
-  const TimeRange part{rows->start_ns, (rows->start_ns + rows->end_ns) / 2, {}};
+  const timeline::TimeRange part{rows->start_ns, (rows->start_ns + rows->end_ns) / 2, {}};
   EXPECT_LT(explorer->statistics(part)->tables[0].count, figures.tables[0].count);
 }
 
@@ -208,10 +208,10 @@ TEST_F(WholeRuns, ThatMayStillBeWrittenKeepNothing) {
 TEST(RunsOfManyRanks, KeepFewPagesOfTheirFiles) {
   constexpr int kRanks = 24;
   const test::Folder folder;
-  SyntheticRunOptions options;
+  synthetic::SyntheticRunOptions options;
   options.ranks = kRanks;
   options.events = kRanks * 11'000;
-  const auto run = generate_run(folder.path(), options);
+  const auto run = synthetic::generate_run(folder.path(), options);
   ASSERT_TRUE(run) << run.error().message;
   const auto before = sqlite3_memory_used();
   const auto explorer = *RunExplorer::open(run->folder, kSmallCache);
@@ -225,4 +225,4 @@ TEST(RunsOfManyRanks, KeepFewPagesOfTheirFiles) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

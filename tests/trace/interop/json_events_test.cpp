@@ -8,7 +8,7 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 namespace {
 
 class JsonEventsTest : public testing::Test {
@@ -29,7 +29,7 @@ class JsonEventsTest : public testing::Test {
     std::vector<std::string> events;
     std::vector<std::pair<std::string, std::string>> members;
     bool cut_off = false;
-    std::optional<Error> error;
+    std::optional<base::Error> error;
   };
   static Read read(const std::filesystem::path& file) {
     Read result;
@@ -55,7 +55,7 @@ class JsonEventsTest : public testing::Test {
     return result;
   }
 
-  Result<TemporaryFolder> folder_ = TemporaryFolder::create();
+  base::Result<base::TemporaryFolder> folder_ = base::TemporaryFolder::create();
 };
 
 using testing::ElementsAre;
@@ -114,14 +114,14 @@ TEST_F(JsonEventsTest, GivesWhatACutOffFileHolds) {
 }
 
 TEST_F(JsonEventsTest, RefusesWhatIsNoTrace) {
-  EXPECT_EQ(read(write("hello")).error->kind, ErrorKind::kForeign);
-  EXPECT_EQ(read(write("{hello}")).error->kind, ErrorKind::kForeign);
-  EXPECT_EQ(read(write("[1, 2]")).error->kind, ErrorKind::kForeign);
+  EXPECT_EQ(read(write("hello")).error->kind, base::ErrorKind::kForeign);
+  EXPECT_EQ(read(write("{hello}")).error->kind, base::ErrorKind::kForeign);
+  EXPECT_EQ(read(write("[1, 2]")).error->kind, base::ErrorKind::kForeign);
   const auto later = read(write(R"([{"a":1}, 7])")).error;
-  EXPECT_EQ(later->kind, ErrorKind::kDamaged);
+  EXPECT_EQ(later->kind, base::ErrorKind::kDamaged);
   EXPECT_THAT(later->message, HasSubstr("after 1 events"));
-  EXPECT_EQ(read("/nowhere/trace.json").error->kind, ErrorKind::kMissing);
-  EXPECT_EQ(read(folder_->path()).error->kind, ErrorKind::kUsage);
+  EXPECT_EQ(read("/nowhere/trace.json").error->kind, base::ErrorKind::kMissing);
+  EXPECT_EQ(read(folder_->path()).error->kind, base::ErrorKind::kUsage);
   const auto file = write("[{\"a\":1}]", true);
   std::fstream(file, std::ios::in | std::ios::out | std::ios::binary)
       .seekp(12)
@@ -130,4 +130,4 @@ TEST_F(JsonEventsTest, RefusesWhatIsNoTrace) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

@@ -11,7 +11,7 @@
 #include "trace/interop/imported_rows.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 namespace {
 
 using testing::HasSubstr;
@@ -72,11 +72,13 @@ TEST_F(KinetoBounds, ATraceWithLongPausesIsWrittenByItsEventsAndNotByItsTime) {
 }
 
 TEST_F(KinetoBounds, RowsDecadesApartAreWrittenInAFewCommits) {
-  Batch rows;
+  model::Batch rows;
   rows.strings.push_back({0, 1, "gemm"});
-  rows.lanes.push_back({0, 0, LaneKind::kCompute, 1});
-  rows.events.push_back(
-      {0, 0, EventKind::kKernel, {{0, 5, 1, 0, 0, 0}, {1'700'000'000'000'000'000, 5, 1, 0, 0, 0}}});
+  rows.lanes.push_back({0, 0, model::LaneKind::kCompute, 1});
+  rows.events.push_back({0,
+                         0,
+                         model::EventKind::kKernel,
+                         {{0, 5, 1, 0, 0, 0}, {1'700'000'000'000'000'000, 5, 1, 0, 0, 0}}});
   int asked = 0;
   const auto file = folder_->path() / "rank_0.sqlite";
   ASSERT_TRUE(write_imported_rows(file, 0, rows, [&] { return ++asked < 10; }));
@@ -91,10 +93,10 @@ TEST_F(KinetoBounds, NumbersThatNoJobHasAreRefused) {
     const auto imported =
         import_kineto(std::vector{write("big.json", trace_of({kernel_at("5")}, info))}, runs());
     ASSERT_FALSE(imported) << info;
-    EXPECT_EQ(imported.error().kind, ErrorKind::kDamaged);
+    EXPECT_EQ(imported.error().kind, base::ErrorKind::kDamaged);
     EXPECT_THAT(imported.error().message, HasSubstr("at most 65,536 ranks"));
   }
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

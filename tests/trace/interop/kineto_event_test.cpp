@@ -6,7 +6,7 @@
 
 #include "trace/interop/json_events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 namespace {
 
 std::optional<KinetoEvent> parsed(const std::string& json) {
@@ -84,4 +84,4 @@ TEST(KinetoEvents, RefuseWhatIsNoEvent) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

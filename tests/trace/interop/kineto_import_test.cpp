@@ -11,7 +11,7 @@
 #include "trace/interop/kineto_rank.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 namespace {
 
 using testing::HasSubstr;
@@ -66,9 +66,9 @@ TEST_F(KinetoImport, MakesARunOfAJobsRanks) {
   EXPECT_EQ(imported->events, 36);
   EXPECT_THAT(imported->ranks, testing::ElementsAre(0, 1));
   const Run run = open(imported->folder);
-  const RunInfo& info = run.figures.info;
+  const model::RunInfo& info = run.figures.info;
   EXPECT_EQ(info.name, "two");
-  EXPECT_EQ(info.status, RunStatus::kDone);
+  EXPECT_EQ(info.status, model::RunStatus::kDone);
   EXPECT_EQ(info.imported_from, "PyTorch profiler");
   EXPECT_EQ(info.device, "cuda");
   EXPECT_EQ(info.world_size, 2);
@@ -99,26 +99,26 @@ TEST_F(KinetoImport, KeepsWhatIsKnownOfACollective) {
   EXPECT_DOUBLE_EQ(run.figures.ranks[0].step_ns, 97'500);
   EXPECT_EQ(run.figures.ranks[1].info.rank, 1);
   EXPECT_DOUBLE_EQ(run.figures.ranks[1].step_ns, 0) << "its file was not given";
-  std::vector<Collective> rows;
-  std::map<EventKind, std::size_t> events;
-  for (const Batch& batch : run.batches) {
+  std::vector<model::Collective> rows;
+  std::map<model::EventKind, std::size_t> events;
+  for (const model::Batch& batch : run.batches) {
     rows.insert(rows.end(), batch.collectives.begin(), batch.collectives.end());
     for (const auto& of_lane : batch.events) events[of_lane.kind] += of_lane.events.size();
   }
   ASSERT_EQ(rows.size(), 2u);
-  const Collective& row = rows[1];
-  EXPECT_EQ(row.function, CollectiveFunction::kAllReduce);
+  const model::Collective& row = rows[1];
+  EXPECT_EQ(row.function, model::CollectiveFunction::kAllReduce);
   EXPECT_EQ(row.bytes, 4000);
   EXPECT_EQ(run.strings.get(0, row.data_type), "float32");
   EXPECT_EQ(row.sequence, 1);
   EXPECT_EQ(row.step, 6);
-  EXPECT_EQ(row.phase, Phase::kBackward) << "in which the host asked for it";
+  EXPECT_EQ(row.phase, base::Phase::kBackward) << "in which the host asked for it";
   EXPECT_EQ(row.enqueued_ns, kBase + 1'135'000);
   EXPECT_EQ(row.start_ns, kBase + 1'150'000);
-  EXPECT_EQ(events[EventKind::kKernel], 4u) << "a collective's kernel is one, too";
-  EXPECT_EQ(events[EventKind::kOperator], 4u);
-  EXPECT_EQ(events[EventKind::kLaunch], 2u);
-  EXPECT_EQ(events[EventKind::kCopy], 2u);
+  EXPECT_EQ(events[model::EventKind::kKernel], 4u) << "a collective's kernel is one, too";
+  EXPECT_EQ(events[model::EventKind::kOperator], 4u);
+  EXPECT_EQ(events[model::EventKind::kLaunch], 2u);
+  EXPECT_EQ(events[model::EventKind::kCopy], 2u);
 }
 
 TEST_F(KinetoImport, NestsOperatorsAndCountsAtenAsComputeWithoutAGpu) {
@@ -127,10 +127,11 @@ TEST_F(KinetoImport, NestsOperatorsAndCountsAtenAsComputeWithoutAGpu) {
                            complete("cpu_op", "aten::addmm", "77", 15, 20) + "]";
   const std::vector files{write("cpu.json", text)};
   const Run run = open(import_kineto(files, runs())->folder);
-  std::map<std::string, Event> by_name;
-  for (const Batch& batch : run.batches) {
+  std::map<std::string, model::Event> by_name;
+  for (const model::Batch& batch : run.batches) {
     for (const auto& of_lane : batch.events) {
-      for (const Event& e : of_lane.events) by_name[std::string(run.strings.get(0, e.name))] = e;
+      for (const model::Event& e : of_lane.events)
+        by_name[std::string(run.strings.get(0, e.name))] = e;
     }
   }
   EXPECT_EQ(by_name["outer"].depth(), 0);
@@ -143,7 +144,7 @@ TEST_F(KinetoImport, NestsOperatorsAndCountsAtenAsComputeWithoutAGpu) {
 
 TEST_F(KinetoImport, ReplaysByTheTimesOfTheTrace) {
   const std::vector files{write("a.json", job(0, 2))};
-  auto reader = RunReader::open(import_kineto(files, runs())->folder);
+  auto reader = store::RunReader::open(import_kineto(files, runs())->folder);
   const auto range = (*reader)->commit_range();
   EXPECT_EQ(range->first_ns, kBase + 1'000'000);
   EXPECT_EQ(range->last_ns, kBase + 1'195'000);
@@ -160,13 +161,13 @@ TEST_F(KinetoImport, TellsWhatIsReservedOnlyWhereTheTraceDoes) {
     const auto imported = import_kineto(files, runs(), named(name));
     EXPECT_TRUE(imported);
     std::vector<std::int64_t> found;
-    for (const Batch& batch : open(imported->folder).batches) {
-      for (const MemorySample& sample : batch.memory) found.push_back(sample.reserved_bytes);
+    for (const model::Batch& batch : open(imported->folder).batches) {
+      for (const model::MemorySample& sample : batch.memory) found.push_back(sample.reserved_bytes);
     }
     return found;
   };
   EXPECT_THAT(reserved("told", R"(,"Total Reserved":2048)"), testing::ElementsAre(2048));
-  EXPECT_THAT(reserved("not told", ""), testing::ElementsAre(kNotKnown));
+  EXPECT_THAT(reserved("not told", ""), testing::ElementsAre(model::kNotKnown));
 }
 
 TEST_F(KinetoImport, SaysWhatIsWrongAndLeavesNothingBehind) {
@@ -175,15 +176,15 @@ TEST_F(KinetoImport, SaysWhatIsWrongAndLeavesNothingBehind) {
     EXPECT_FALSE(imported);
     std::error_code ignored;
     EXPECT_TRUE(!std::filesystem::exists(runs()) || std::filesystem::is_empty(runs(), ignored));
-    return imported ? Error{} : imported.error();
+    return imported ? base::Error{} : imported.error();
   };
-  EXPECT_EQ(error({}).kind, ErrorKind::kUsage);
+  EXPECT_EQ(error({}).kind, base::ErrorKind::kUsage);
   const auto first = write("a.json", job(0, 2)), second = write("b.json", job(0, 2));
   const auto twice = error({first, second});
-  EXPECT_EQ(twice.kind, ErrorKind::kUsage);
+  EXPECT_EQ(twice.kind, base::ErrorKind::kUsage);
   EXPECT_THAT(twice.message, HasSubstr("rank 0"));
-  EXPECT_EQ(error({write("c.json", "{\"traceEvents\":[]}")}).kind, ErrorKind::kForeign);
-  EXPECT_EQ(error({first, folder_->path() / "none.json"}).kind, ErrorKind::kMissing);
+  EXPECT_EQ(error({write("c.json", "{\"traceEvents\":[]}")}).kind, base::ErrorKind::kForeign);
+  EXPECT_EQ(error({first, folder_->path() / "none.json"}).kind, base::ErrorKind::kMissing);
   ImportOptions stops;
   stops.progress = [](double) { return false; };
   EXPECT_THAT(error({first}, stops).message, HasSubstr("stopped"));
@@ -203,9 +204,9 @@ TEST_F(KinetoImport, TakesWhatIsThereOfACutOffFileAndSaysSo) {
 TEST_F(KinetoImport, RefusesATakenNameUnlessItMayBeReplaced) {
   const std::vector files{write("a.json", job(0, 2))};
   ASSERT_TRUE(import_kineto(files, runs(), named("x")));
-  EXPECT_EQ(import_kineto(files, runs(), named("x")).error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(import_kineto(files, runs(), named("x")).error().kind, base::ErrorKind::kUsage);
   EXPECT_TRUE(import_kineto(files, runs(), named("x", true)));
-  EXPECT_EQ(list_runs(runs()).runs.size(), 1u);
+  EXPECT_EQ(store::list_runs(runs()).runs.size(), 1u);
 }
 
 TEST_F(KinetoImport, TracesOfDifferentJobsAreNotOneRun) {
@@ -214,7 +215,7 @@ TEST_F(KinetoImport, TracesOfDifferentJobsAreNotOneRun) {
                                                     write("b.json", trace_of({kernel_at(ts)}, b))},
                                         runs(), named("both", true));
     if (imported) return std::string();
-    EXPECT_EQ(imported.error().kind, ErrorKind::kUsage);
+    EXPECT_EQ(imported.error().kind, base::ErrorKind::kUsage);
     return imported.error().message;
   };
   const std::string first = "\"rank\":0,\"world_size\":2,\"backend\":\"nccl\"";
@@ -266,17 +267,17 @@ TEST_F(KinetoImport, GloosCallsAreCommunication) {
   EXPECT_EQ(step.compute_ns, 40'000);
   EXPECT_EQ(step.comm_ns, 70'000);
   EXPECT_EQ(step.exposed_ns, 50'000);
-  std::vector<Collective> rows;
-  for (const Batch& batch : run.batches) {
+  std::vector<model::Collective> rows;
+  for (const model::Batch& batch : run.batches) {
     rows.insert(rows.end(), batch.collectives.begin(), batch.collectives.end());
-    for (const Lane& lane : batch.lanes)
-      EXPECT_EQ(lane.kind == LaneKind::kCommunication,
+    for (const model::Lane& lane : batch.lanes)
+      EXPECT_EQ(lane.kind == model::LaneKind::kCommunication,
                 run.strings.get(0, lane.name).ends_with("8") ||
                     run.strings.get(0, lane.name).ends_with("9"))
           << run.strings.get(0, lane.name);
   }
   ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0].function, CollectiveFunction::kAllReduce);
+  EXPECT_EQ(rows[0].function, model::CollectiveFunction::kAllReduce);
   EXPECT_EQ(rows[1].sequence, 1);
 }
 
@@ -284,16 +285,16 @@ TEST_F(KinetoImport, EventsSayWhetherTheyComputeAndCallOthers) {
   const std::vector files{write("a.json", job(0, 2))};
   const Run run = open(import_kineto(files, runs())->folder);
   std::map<std::string, std::uint32_t> flags;
-  for (const Batch& batch : run.batches) {
-    for (const EventRun& events : batch.events) {
-      for (const Event& event : events.events)
+  for (const model::Batch& batch : run.batches) {
+    for (const model::EventRun& events : batch.events) {
+      for (const model::Event& event : events.events)
         flags[std::string(run.strings.get(0, event.name))] = event.flags;
     }
   }
-  EXPECT_NE(flags.at("gemm") & kEventCompute, 0u);
-  EXPECT_EQ(flags.at("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)") & kEventCompute, 0u);
-  EXPECT_EQ(flags.at("aten::linear") & kEventLeaf, 0u);
-  EXPECT_NE(flags.at("aten::addmm") & kEventLeaf, 0u);
+  EXPECT_NE(flags.at("gemm") & model::kEventCompute, 0u);
+  EXPECT_EQ(flags.at("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)") & model::kEventCompute, 0u);
+  EXPECT_EQ(flags.at("aten::linear") & model::kEventLeaf, 0u);
+  EXPECT_NE(flags.at("aten::addmm") & model::kEventLeaf, 0u);
 }
 
 TEST(KinetoRank, MoreNamesThanARunHoldsShareOne) {
@@ -301,15 +302,16 @@ TEST(KinetoRank, MoreNamesThanARunHoldsShareOne) {
   KinetoEvent event;
   event.category = KinetoCategory::kOperator;
   event.thread = "7";
-  for (StringId i = 0; i < kMostStringId + 10; ++i) {
+  for (model::StringId i = 0; i < model::kMostStringId + 10; ++i) {
     event.name = std::to_string(i);
     event.start_ns = i;
     rank.add(event);
   }
-  const Batch rows = rank.finish(0, 1, {}, "");
+  const model::Batch rows = rank.finish(0, 1, {}, "");
   ASSERT_EQ(rows.events.size(), 1u);
-  EXPECT_EQ(rows.events[0].events.size(), kMostStringId + 10);
-  EXPECT_LT(std::ranges::max(rows.strings, {}, &InternedString::id).id, kMostStringId);
+  EXPECT_EQ(rows.events[0].events.size(), model::kMostStringId + 10);
+  EXPECT_LT(std::ranges::max(rows.strings, {}, &model::InternedString::id).id,
+            model::kMostStringId);
   EXPECT_EQ(rows.strings.back().text, "(one of further names)");
 }
 
@@ -327,11 +329,11 @@ TEST(KinetoRank, OperatorsThatAllOverlapTakeNoLongerThanNestedOnes) {
     rank.add(event);
   }
   const auto begin = std::chrono::steady_clock::now();
-  const Batch rows = rank.finish(0, 1, {}, "");
+  const model::Batch rows = rank.finish(0, 1, {}, "");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
   ASSERT_EQ(rows.events.size(), 1u);
   EXPECT_EQ(rows.events[0].events.size(), static_cast<std::size_t>(kMany) + 1);
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

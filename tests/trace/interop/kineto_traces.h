@@ -15,7 +15,7 @@
 #include "trace/model/strings.h"
 #include "trace/store/read/run_reader.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 
 inline std::string complete(const std::string& category, const std::string& name,
                             const std::string& thread, double start_us, double duration_us,
@@ -50,20 +50,20 @@ class KinetoImport : public testing::Test {
   std::filesystem::path runs() const { return folder_->path() / "runs"; }
 
   struct Run {
-    RunFigures figures;
-    StringTable strings;
-    std::vector<Batch> batches;
+    analysis::RunFigures figures;
+    model::StringTable strings;
+    std::vector<model::Batch> batches;
   };
   static Run open(const std::filesystem::path& run) {
-    auto reader = RunReader::open(run);
+    auto reader = store::RunReader::open(run);
     EXPECT_TRUE(reader) << reader.error().message;
     Run result;
-    RunAnalysis analysis(*(*reader)->info());
+    analysis::RunAnalysis analysis(*(*reader)->info());
     for (;;) {
       auto batches = (*reader)->poll();
       EXPECT_TRUE(batches);
       if (!batches || batches->empty()) break;
-      for (Batch& batch : *batches) {
+      for (model::Batch& batch : *batches) {
         analysis.add(batch);
         for (const auto& string : batch.strings) result.strings.add(string);
         result.batches.push_back(std::move(batch));
@@ -73,7 +73,7 @@ class KinetoImport : public testing::Test {
     return result;
   }
 
-  Result<TemporaryFolder> folder_ = TemporaryFolder::create();
+  base::Result<base::TemporaryFolder> folder_ = base::TemporaryFolder::create();
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::interop {
 namespace {
 
 TEST(NcclNames, TellTheFunctionOfEveryVersion) {
-  using F = CollectiveFunction;
+  using F = model::CollectiveFunction;
   EXPECT_EQ(collective_function("", "ncclKernel_AllReduce_RING_LL_Sum_float(x)"), F::kAllReduce);
   EXPECT_EQ(collective_function("", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(x)"),
             F::kReduceScatter);
@@ -26,20 +26,21 @@ TEST(NcclNames, CountBytesAsNcclTestsDoes) {
   EXPECT_EQ(torch_type("Quaternion").name, "Quaternion");
   EXPECT_EQ(torch_type("Quaternion").bytes, 0);
   // 8 ranks: the whole of what is gathered or scattered.
-  EXPECT_EQ(collective_bytes(CollectiveFunction::kAllGather, 25136, 201088, 2), 402176);
-  EXPECT_EQ(collective_bytes(CollectiveFunction::kReduceScatter, 800, 100, 4), 3200);
+  EXPECT_EQ(collective_bytes(model::CollectiveFunction::kAllGather, 25136, 201088, 2), 402176);
+  EXPECT_EQ(collective_bytes(model::CollectiveFunction::kReduceScatter, 800, 100, 4), 3200);
 }
 
 TEST(NcclNames, TellNoBytesFromNoneTold) {
-  constexpr auto kAllReduce = CollectiveFunction::kAllReduce;
-  EXPECT_EQ(collective_bytes(kAllReduce, -1, -1, 4), kNotKnown);
-  EXPECT_EQ(collective_bytes(kAllReduce, 100, 100, 0), kNotKnown) << "of a type nobody knows";
-  EXPECT_EQ(collective_bytes(kAllReduce, std::int64_t{1} << 62, -1, 8), kNotKnown);
-  EXPECT_EQ(collective_bytes(CollectiveFunction::kAllGather, 100, -1, 4), kNotKnown);
+  constexpr auto kAllReduce = model::CollectiveFunction::kAllReduce;
+  EXPECT_EQ(collective_bytes(kAllReduce, -1, -1, 4), model::kNotKnown);
+  EXPECT_EQ(collective_bytes(kAllReduce, 100, 100, 0), model::kNotKnown)
+      << "of a type nobody knows";
+  EXPECT_EQ(collective_bytes(kAllReduce, std::int64_t{1} << 62, -1, 8), model::kNotKnown);
+  EXPECT_EQ(collective_bytes(model::CollectiveFunction::kAllGather, 100, -1, 4), model::kNotKnown);
   // A rank that has nothing for the others takes part all the same.
-  EXPECT_EQ(collective_bytes(CollectiveFunction::kAllToAll, 0, 512, 4), 0);
-  EXPECT_EQ(collective_bytes(CollectiveFunction::kBarrier, -1, -1, 0), 0);
+  EXPECT_EQ(collective_bytes(model::CollectiveFunction::kAllToAll, 0, 512, 4), 0);
+  EXPECT_EQ(collective_bytes(model::CollectiveFunction::kBarrier, -1, -1, 0), 0);
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::interop

@@ -4,7 +4,7 @@
 
 #include "trace/job/shape/model_shape.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 std::string_view row_of(std::string_view device_name) {
@@ -107,4 +107,4 @@ TEST(FlopsPerToken, CountAnEmbeddingWhereItIsTheOutputMatrixToo) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 using ::testing::HasSubstr;
@@ -95,4 +95,4 @@ TEST(LibraryEnvironment, RefusesFewerChannelsAtMostThanAtLeast) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -5,7 +5,7 @@
 
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 using testing::HasSubstr;
@@ -36,7 +36,7 @@ TEST(RecordSchedule, RefusesWhatItDoesNotUnderstand) {
        {"", "never", "every 0", "every", "steps 4..2", "steps -1..2", "3", "every x"}) {
     const auto schedule = parse_record_schedule(text);
     ASSERT_FALSE(schedule) << text;
-    EXPECT_EQ(schedule.error().kind, ErrorKind::kUsage);
+    EXPECT_EQ(schedule.error().kind, base::ErrorKind::kUsage);
     EXPECT_THAT(schedule.error().message,
                 HasSubstr("every step, steps 10..20, every 10th, or none"));
   }
@@ -65,7 +65,7 @@ TEST(AllocationSchedule, RefusesWhatItDoesNotUnderstand) {
   for (const char* text : {"", "step", "step x", "step -1", "steps 4", "4", "on", "step 4 5"}) {
     const auto schedule = parse_allocation_schedule(text);
     ASSERT_FALSE(schedule) << text;
-    EXPECT_EQ(schedule.error().kind, ErrorKind::kUsage);
+    EXPECT_EQ(schedule.error().kind, base::ErrorKind::kUsage);
     EXPECT_THAT(schedule.error().message, HasSubstr("off, step 4, steps 4..6, every 10th"));
   }
 }
@@ -111,7 +111,7 @@ TEST(Injection, ReadsSeveralFaults) {
   ASSERT_EQ(faults->size(), 2u);
   EXPECT_EQ((*faults)[0].rank, 1);
   EXPECT_EQ((*faults)[0].step, 5);
-  EXPECT_EQ((*faults)[0].phase, Phase::kBackward);
+  EXPECT_EQ((*faults)[0].phase, base::Phase::kBackward);
   EXPECT_EQ((*faults)[0].fault, InjectedFault::kDelay);
   EXPECT_DOUBLE_EQ((*faults)[0].delay_ms, 12.5);
   EXPECT_EQ((*faults)[1].fault, InjectedFault::kNan);
@@ -127,4 +127,4 @@ TEST(Injection, RefusesNoFaultTwoFaultsAndUnknownPhases) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -7,7 +7,7 @@
 
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 constexpr std::string_view kCommands[] = {"run",    "record", "report", "compare", "replay",
@@ -15,15 +15,15 @@ constexpr std::string_view kCommands[] = {"run",    "record", "report", "compare
                                           "doctor", "plan",   "bench",  "settings"};
 
 std::string_view command(std::string_view written) {
-  return nearest_names(written, kCommands).front();
+  return base::nearest_names(written, kCommands).front();
 }
 
 TEST(Suggestion, SwappedLettersAreOneMistake) {
-  EXPECT_EQ(edit_distance("comapre", "compare"), 1u);
-  EXPECT_EQ(edit_distance("ab", "ba"), 1u);
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
-  EXPECT_EQ(edit_distance("", "abc"), 3u);
-  EXPECT_EQ(edit_distance("Rank", "rank"), 0u);
+  EXPECT_EQ(base::edit_distance("comapre", "compare"), 1u);
+  EXPECT_EQ(base::edit_distance("ab", "ba"), 1u);
+  EXPECT_EQ(base::edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(base::edit_distance("", "abc"), 3u);
+  EXPECT_EQ(base::edit_distance("Rank", "rank"), 0u);
 }
 
 TEST(Suggestion, FindsTheCommandThatWasMeant) {
@@ -31,8 +31,8 @@ TEST(Suggestion, FindsTheCommandThatWasMeant) {
   EXPECT_EQ(command("repotr"), "report");
   EXPECT_EQ(command("setings"), "settings");
   EXPECT_EQ(command("Verfiy"), "verify");
-  EXPECT_TRUE(is_near("comapre", "compare"));
-  EXPECT_FALSE(is_near("my first run", "record"));
+  EXPECT_TRUE(base::is_near("comapre", "compare"));
+  EXPECT_FALSE(base::is_near("my first run", "record"));
 }
 
 TEST(Suggestion, FindsASettingByItsBeginningOrAPartOfIt) {
@@ -63,10 +63,11 @@ TEST(Suggestion, OneMistakeInAnySettingIsMended) {
 
 TEST(Suggestion, GivesAsManyAsAreAskedForAndThere) {
   const std::vector<std::string_view> names{"baseline", "cap 1", "cap 60"};
-  EXPECT_EQ(nearest_names("cap 6", names, 2), (std::vector<std::string_view>{"cap 60", "cap 1"}));
-  EXPECT_EQ(nearest_names("cap", names, 9).size(), 3u);
-  EXPECT_TRUE(nearest_names("cap", {}, 1).empty());
+  EXPECT_EQ(base::nearest_names("cap 6", names, 2),
+            (std::vector<std::string_view>{"cap 60", "cap 1"}));
+  EXPECT_EQ(base::nearest_names("cap", names, 9).size(), 3u);
+  EXPECT_TRUE(base::nearest_names("cap", {}, 1).empty());
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

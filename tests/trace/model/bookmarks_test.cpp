@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 namespace {
 
 TEST(Bookmarks, SurviveWritingAndReading) {
@@ -46,4 +46,4 @@ TEST(Bookmarks, AreNoMoreThanAListCanHold) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 namespace {
 
 RankOutcome trained(std::int64_t steps, std::int64_t total) {
@@ -70,4 +70,4 @@ TEST(RankOutcome, ARunIsIncompleteAsSoonAsOneRecordOfOneRankIsMissing) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

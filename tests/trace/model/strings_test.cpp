@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::model {
 namespace {
 
 TEST(StringTable, KeepsTheStringsOfEachRankApart) {
@@ -32,4 +32,4 @@ TEST(StringTable, IgnoresRowsOfADamagedFileInsteadOfAllocatingForThem) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::model

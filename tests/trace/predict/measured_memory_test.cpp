@@ -12,7 +12,7 @@
 #include "trace/model/events.h"
 #include "trace/predict/memory/memory_model.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
@@ -103,15 +103,15 @@ TEST(MeasuredMemory, IsWithin5PercentOr1MiBOfThePredictionInEveryCategoryWhereNo
   int compared = 0;
   for (const Measured& measured : kMeasured) {
     const PlannedJob job = measured_job(measured);
-    if (strategy_traits(job.settings.sharding_strategy).shards_parameters) continue;
+    if (job::strategy_traits(job.settings.sharding_strategy).shards_parameters) continue;
     ++compared;
     const MemoryPrediction prediction = predict_memory(job);
     for (std::size_t i = 0; i < kCompared; ++i) {
       EXPECT_LE(std::abs(prediction.at_peak[i] - measured.at_peak[i]),
                 allowed_for(measured.at_peak[i]))
-          << measured.settings << ": " << to_string(static_cast<MemoryCategory>(i)) << " predicted "
-          << prediction.at_peak[i] << ", measured " << measured.at_peak[i] << ", peak in "
-          << prediction.peak_place;
+          << measured.settings << ": " << model::to_string(static_cast<model::MemoryCategory>(i))
+          << " predicted " << prediction.at_peak[i] << ", measured " << measured.at_peak[i]
+          << ", peak in " << prediction.peak_place;
     }
   }
   EXPECT_GT(compared, 10);
@@ -123,12 +123,12 @@ TEST(MeasuredMemory, IsNeverMoreThanTheHighestPredictedOfACategory) {
     for (std::size_t i = 0; i < kCompared; ++i) {
       EXPECT_LE(measured.at_peak[i],
                 prediction.category_peaks[i] + allowed_for(measured.at_peak[i]))
-          << measured.settings << ": " << to_string(static_cast<MemoryCategory>(i));
+          << measured.settings << ": " << model::to_string(static_cast<model::MemoryCategory>(i));
     }
-    const auto parameters = static_cast<std::size_t>(MemoryCategory::kParameters);
+    const auto parameters = static_cast<std::size_t>(model::MemoryCategory::kParameters);
     EXPECT_EQ(measured.at_peak[parameters], prediction.at_peak[parameters]) << measured.settings;
   }
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -8,20 +8,20 @@
 
 #include "trace/predict/sizes/planned_job.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 inline PlannedJob job_of(const std::vector<std::string>& assignments, std::int64_t ranks = 2) {
-  Settings settings;
+  job::Settings settings;
   std::string model = settings.model;
   for (const std::string& assignment : assignments) {
     if (assignment.starts_with("model=")) {
       model = assignment.substr(6);
       continue;
     }
-    const auto set = set_assignment(settings, assignment);
+    const auto set = job::set_assignment(settings, assignment);
     EXPECT_TRUE(set) << assignment << ": " << set.error().message;
   }
-  return {settings, *find_planning_model(model), ranks, ranks, false};
+  return {settings, *job::find_planning_model(model), ranks, ranks, false};
 }
 
 inline PlannedJob gpu_job_of(const std::vector<std::string>& assignments, std::int64_t ranks,
@@ -32,4 +32,4 @@ inline PlannedJob gpu_job_of(const std::vector<std::string>& assignments, std::i
   return job;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -8,10 +8,12 @@
 
 namespace shardlens::trace::test {
 
-inline Result<std::vector<Batch>> batches_in_range(RunReader& reader, std::int64_t start_ns,
-                                                   std::int64_t end_ns) {
-  std::vector<Batch> batches;
-  TRY(reader.read_range(start_ns, end_ns, [&](const Batch& batch) { batches.push_back(batch); }));
+inline base::Result<std::vector<model::Batch>> batches_in_range(store::RunReader& reader,
+                                                                std::int64_t start_ns,
+                                                                std::int64_t end_ns) {
+  std::vector<model::Batch> batches;
+  TRY(reader.read_range(start_ns, end_ns,
+                        [&](const model::Batch& batch) { batches.push_back(batch); }));
   return batches;
 }
 

@@ -6,21 +6,21 @@
 
 #include "tests/trace/store/testing/known_events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 TEST_F(EventTables, ShowWhatARunningJobHasCommitted) {
-  RunInfo info = test::run_info("live", 1);
+  model::RunInfo info = test::run_info("live", 1);
   const auto run = *create_run(folder_->path(), info, false);
   auto writer = RowWriter::create_file(rank_file(run, 0), 0);
   ASSERT_TRUE(writer);
   for (int commit = 1; commit <= 3; ++commit) {
-    Batch batch;
+    model::Batch batch;
     if (commit == 1) batch.strings = {{0, 1, "live"}};
-    batch.events = {{0, 0, EventKind::kKernel, {{kBegin + commit, 5, 1, 0, 0, 0}}}};
+    batch.events = {{0, 0, model::EventKind::kKernel, {{kBegin + commit, 5, 1, 0, 0, 0}}}};
     ASSERT_TRUE(writer->begin());
     ASSERT_TRUE(writer->write(batch));
     ASSERT_TRUE(writer->commit(kBegin + commit));
@@ -37,7 +37,7 @@ TEST_F(EventTables, EndAtOnceWhenInterrupted) {
   const auto stopped =
       query_run(run_, "select name, sum(duration_ns) from kernel group by name", options);
   ASSERT_FALSE(stopped);
-  EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed);
+  EXPECT_EQ(stopped.error().kind, base::ErrorKind::kFailed);
   EXPECT_LT(asked, 8);
 }
 
@@ -56,7 +56,7 @@ TEST_F(EventTables, FailOnlyWhereTheRowOfADamagedChunkWouldBeNeeded) {
                             "select name, count(*) from kernel group by name"}) {
       const auto failed = query_run(copy, sql);
       ASSERT_FALSE(failed) << damage << sql;
-      EXPECT_EQ(failed.error().kind, ErrorKind::kDamaged);
+      EXPECT_EQ(failed.error().kind, base::ErrorKind::kDamaged);
       EXPECT_THAT(failed.error().message, HasSubstr("rank 1, lane 1"));
     }
     EXPECT_TRUE(query_run(copy, "select sum(duration_ns) from kernel where rank = 1 and lane = 0"));
@@ -84,7 +84,7 @@ TEST_F(EventTables, AnswerOrExplainWithAFlippedBitAnywhere) {
       const auto answer = query_run(copy, sql);
       ++(answer ? answered : failed);
       if (answer) continue;
-      EXPECT_NE(answer.error().kind, ErrorKind::kUsage) << answer.error().message;
+      EXPECT_NE(answer.error().kind, base::ErrorKind::kUsage) << answer.error().message;
     }
   }
   EXPECT_GT(failed, 0);
@@ -103,13 +103,13 @@ TEST_F(EventTables, NameTheChunkThatIsDamagedAndReadTheOthers) {
   }
   const auto failed = query_run(copy, "select sum(duration_ns) from kernel");
   ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().kind, ErrorKind::kDamaged);
+  EXPECT_EQ(failed.error().kind, base::ErrorKind::kDamaged);
   EXPECT_THAT(failed.error().message, HasSubstr("rank 1, lane 1"));
   const auto others = query_run(copy, "select count(start_ns) from kernel where rank <> 1");
   ASSERT_TRUE(others) << others.error().message;
   EXPECT_EQ(others->rows[0][0],
-            QueryValue(count(EventKind::kKernel, [](auto& e) { return e.rank != 1; })));
+            QueryValue(count(model::EventKind::kKernel, [](auto& e) { return e.rank != 1; })));
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

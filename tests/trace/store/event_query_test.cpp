@@ -6,21 +6,21 @@
 
 #include "tests/trace/store/testing/known_events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST_F(EventTables, HoldEveryEventOfEveryRankInFull) {
-  for (const auto& [table, kind] : {std::pair{"kernel", EventKind::kKernel},
-                                    {"launch", EventKind::kLaunch},
-                                    {"op", EventKind::kOperator},
-                                    {"copy", EventKind::kCopy}}) {
+  for (const auto& [table, kind] : {std::pair{"kernel", model::EventKind::kKernel},
+                                    {"launch", model::EventKind::kLaunch},
+                                    {"op", model::EventKind::kOperator},
+                                    {"copy", model::EventKind::kCopy}}) {
     std::multiset<std::string> expected, got;
     for (const KnownEvent& known : *events_) {
       if (known.kind != kind) continue;
-      const Event& event = known.event;
+      const model::Event& event = known.event;
       const std::int64_t offset = (event.start_ns - kBegin) % kCommitNs;
       const std::int64_t step = 10 + (event.start_ns - kBegin) / kCommitNs;
       expected.insert(std::to_string(known.rank) + "," + std::to_string(known.lane) + "," +
@@ -43,23 +43,26 @@ TEST_F(EventTables, HoldEveryEventOfEveryRankInFull) {
 }
 
 TEST_F(EventTables, HaveTheColumnsOfTheirKind) {
-  const auto sum = [&](EventKind kind, auto figure) {
+  const auto sum = [&](model::EventKind kind, auto figure) {
     std::int64_t total = 0;
     for (const KnownEvent& known : *events_) {
       if (known.kind == kind) total += figure(known.event);
     }
     return std::to_string(total);
   };
-  const auto bytes = [](const Event& event) { return event.value; };
-  EXPECT_EQ(value("select sum(bytes) from copy"), sum(EventKind::kCopy, bytes));
-  EXPECT_EQ(value("select sum(bytes) from allocation"), sum(EventKind::kAllocation, bytes));
-  EXPECT_EQ(value("select sum(depth) from op"),
-            sum(EventKind::kOperator, [](const Event& event) { return event.depth(); }));
+  const auto bytes = [](const model::Event& event) { return event.value; };
+  EXPECT_EQ(value("select sum(bytes) from copy"), sum(model::EventKind::kCopy, bytes));
+  EXPECT_EQ(value("select sum(bytes) from allocation"), sum(model::EventKind::kAllocation, bytes));
+  EXPECT_EQ(
+      value("select sum(depth) from op"),
+      sum(model::EventKind::kOperator, [](const model::Event& event) { return event.depth(); }));
   EXPECT_EQ(value("select sum(is_leaf) from op"),
-            sum(EventKind::kOperator, [](const Event& event) { return event.flags & kEventLeaf; }));
+            sum(model::EventKind::kOperator,
+                [](const model::Event& event) { return event.flags & model::kEventLeaf; }));
   EXPECT_EQ(value("select sum(is_compute) from kernel"),
-            sum(EventKind::kKernel,
-                [](const Event& event) { return (event.flags & kEventCompute) >> 1; }));
+            sum(model::EventKind::kKernel, [](const model::Event& event) {
+              return (event.flags & model::kEventCompute) >> 1;
+            }));
   EXPECT_EQ(value("select group_concat(distinct lane_name) from op where rank = 0 and lane = 0"),
             name_of(0, 1));
   EXPECT_THAT(result("select * from allocation limit 1").columns,
@@ -71,16 +74,18 @@ TEST_F(EventTables, TellOfAllocationsWhatForAndHowLong) {
   std::map<std::string, std::int64_t> bytes_by_category;
   std::int64_t older = 0, freed = 0, addresses = 0, ends = 0, moments = 0;
   for (const KnownEvent& known : *events_) {
-    if (known.kind != EventKind::kAllocation) continue;
-    const auto category = category_of(known.event.flags);
-    bytes_by_category[category ? std::string(to_string(*category)) : ""] += known.event.value;
-    older += category && (known.event.flags & kEventOlder) != 0 ? 1 : 0;
-    freed += category && (known.event.flags & kEventNotFreed) == 0 ? 1 : 0;
+    if (known.kind != model::EventKind::kAllocation) continue;
+    const auto category = model::category_of(known.event.flags);
+    bytes_by_category[category ? std::string(model::to_string(*category)) : ""] +=
+        known.event.value;
+    older += category && (known.event.flags & model::kEventOlder) != 0 ? 1 : 0;
+    freed += category && (known.event.flags & model::kEventNotFreed) == 0 ? 1 : 0;
     moments += category ? 0 : 1;
     if (category) addresses += static_cast<std::int64_t>(known.event.correlation);
     ends += known.event.duration_ns;
   }
-  EXPECT_EQ(bytes_by_category.size(), kMemoryCategoryCount + 1u) << "with those of no category";
+  EXPECT_EQ(bytes_by_category.size(), model::kMemoryCategoryCount + 1u)
+      << "with those of no category";
   const QueryResult got =
       result("select category, sum(bytes) from allocation group by category order by category");
   ASSERT_EQ(got.rows.size(), bytes_by_category.size());
@@ -103,7 +108,7 @@ TEST_F(EventTables, TellOfAllocationsWhatForAndHowLong) {
 TEST_F(EventTables, GroupByNameAsBruteForceDoes) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> expected;
   for (const KnownEvent& known : *events_) {
-    if (known.kind != EventKind::kKernel) continue;
+    if (known.kind != model::EventKind::kKernel) continue;
     auto& [events, ns] = expected[known.name];
     ++events;
     ns += known.event.duration_ns;
@@ -148,7 +153,7 @@ TEST_F(EventTables, AnswerConditionsAsBruteForceDoes) {
   const std::string at = std::to_string(middle);
   const auto check = [&](const std::string& condition, auto holds) {
     EXPECT_EQ(value("select count(*) from op where " + condition),
-              std::to_string(count(EventKind::kOperator, holds)))
+              std::to_string(count(model::EventKind::kOperator, holds)))
         << condition;
   };
   check("start_ns < " + at, [&](auto& e) { return start(e) < middle; });
@@ -219,7 +224,7 @@ TEST_F(EventTables, JoinWithRowsAndEachOther) {
             value("select count(*) from op where step >= 0"));
   EXPECT_EQ(value("select count(*) from lane l join kernel k using (rank, lane) "
                   "where l.kind = 'compute'"),
-            std::to_string(count(EventKind::kKernel, [](auto& e) { return e.lane == 1; })));
+            std::to_string(count(model::EventKind::kKernel, [](auto& e) { return e.lane == 1; })));
 }
 
 // Nested loops without the index would decode all chunks for every row.
@@ -234,13 +239,14 @@ TEST_F(EventTables, JoinByCorrelationWithoutAScanPerRow) {
       result(columns + "kernel k join (select * from launch limit 1000000) l" + join + end);
   std::size_t pairs = 0;
   for (const KnownEvent& kernel : *events_) {
-    if (kernel.kind != EventKind::kKernel || kernel.name != "gemm" ||
+    if (kernel.kind != model::EventKind::kKernel || kernel.name != "gemm" ||
         kernel.event.duration_ns <= 1'000'000 || kernel.event.correlation == 0) {
       continue;
     }
-    pairs += static_cast<std::size_t>(count(EventKind::kLaunch, [&](const KnownEvent& launch) {
-      return launch.rank == kernel.rank && launch.event.correlation == kernel.event.correlation;
-    }));
+    pairs +=
+        static_cast<std::size_t>(count(model::EventKind::kLaunch, [&](const KnownEvent& launch) {
+          return launch.rank == kernel.rank && launch.event.correlation == kernel.event.correlation;
+        }));
   }
   ASSERT_GT(pairs, 500u);
   EXPECT_EQ(joined.rows.size(), pairs);
@@ -248,14 +254,14 @@ TEST_F(EventTables, JoinByCorrelationWithoutAScanPerRow) {
   // The scan of one side, the index of the other, and the chunks of that again.
   EXPECT_LE(joined.decoded_chunks, 3 * kRanks * kLanes * kCommits);
   EXPECT_EQ(value("select count(*) from op where correlation = 77"),
-            std::to_string(
-                count(EventKind::kOperator, [](auto& e) { return e.event.correlation == 77; })));
+            std::to_string(count(model::EventKind::kOperator,
+                                 [](auto& e) { return e.event.correlation == 77; })));
   EXPECT_EQ(value("select count(*) from op where correlation = 0"), "0") << "none is no number";
   EXPECT_EQ(value("select count(*) from op where correlation is null"),
-            std::to_string(
-                count(EventKind::kOperator, [](auto& e) { return e.event.correlation == 0; })));
+            std::to_string(count(model::EventKind::kOperator,
+                                 [](auto& e) { return e.event.correlation == 0; })));
   EXPECT_EQ(value("select count(*) from op where correlation = 77 and lane = 1 and rank <> 2"),
-            std::to_string(count(EventKind::kOperator, [](auto& e) {
+            std::to_string(count(model::EventKind::kOperator, [](auto& e) {
               return e.event.correlation == 77 && e.lane == 1 && e.rank != 2;
             })));
   EXPECT_EQ(value("select count(*) from op where correlation = null"), "0");
@@ -268,7 +274,7 @@ TEST_F(EventTables, CannotBeWrittenOrNamedAnew) {
         "create table kernel(a)", "create virtual table temp.k using kernel", "drop table op"}) {
     const auto failed = query_run(run_, sql);
     ASSERT_FALSE(failed) << sql;
-    EXPECT_EQ(failed.error().kind, ErrorKind::kUsage) << sql;
+    EXPECT_EQ(failed.error().kind, base::ErrorKind::kUsage) << sql;
   }
 }
 
@@ -290,4 +296,4 @@ TEST_F(EventTables, AreListedWithTheirColumnsWhereAQueryIsWrong) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

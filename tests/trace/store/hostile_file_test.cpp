@@ -17,7 +17,7 @@
 #include "trace/store/upkeep/pack.h"
 #include "trace/store/upkeep/verify.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,7 +49,7 @@ TEST_P(HostileFile, IsRefusedByNameBeforeAnythingOfItRuns) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "hostile", 1, 2);
   for (const fs::path& file : {run / kRunFile, rank_file(run, 0)}) {
-    fs::copy_file(file, beside(file, ".good"));
+    fs::copy_file(file, base::beside(file, ".good"));
     change(file, GetParam().sql);
     const std::int64_t begin = computed_ns();
     const auto opened = TraceFile::open(file);
@@ -65,7 +65,7 @@ TEST_P(HostileFile, IsRefusedByNameBeforeAnythingOfItRuns) {
     const auto reader = RunReader::open(run);
     EXPECT_TRUE(!reader || !(*reader)->poll());
     EXPECT_LT(computed_ns() - begin, 2'000'000'000);
-    fs::rename(beside(file, ".good"), file);
+    fs::rename(base::beside(file, ".good"), file);
   }
   EXPECT_TRUE(TraceFile::open(run / kRunFile));
 }
@@ -150,10 +150,10 @@ TEST(HostileRows, EndWhereAFileCannotHoldMore) {
   auto statement = file->database().prepare(
       "with recursive n(i) as (select 1 union all select i+1 from n) select i from n");
   ASSERT_TRUE(statement);
-  Result<bool> row = true;
+  base::Result<bool> row = true;
   while (row && *row) row = statement->step();
   ASSERT_FALSE(row);
-  EXPECT_EQ(row.error().kind, ErrorKind::kDamaged);
+  EXPECT_EQ(row.error().kind, base::ErrorKind::kDamaged);
 }
 
 TEST(HostileValues, AreNoLongerThanAnyOfOurs) {
@@ -163,7 +163,7 @@ TEST(HostileValues, AreNoLongerThanAnyOfOurs) {
   ASSERT_TRUE(file);
   const auto length = file->database().integer("select length(zeroblob(900000000))");
   ASSERT_FALSE(length);
-  EXPECT_EQ(length.error().kind, ErrorKind::kDamaged);
+  EXPECT_EQ(length.error().kind, base::ErrorKind::kDamaged);
 }
 
 using Bytes = std::vector<unsigned char>;
@@ -257,7 +257,7 @@ TEST(HostileValues, ThatShareTheirPagesEndWhereTheFileCannotHoldThem) {
     options.with_paths = with_paths;
     const auto packed = pack_run(run, folder / "packed.shardlens", options);
     ASSERT_FALSE(packed) << with_paths;
-    EXPECT_EQ(packed.error().kind, ErrorKind::kDamaged);
+    EXPECT_EQ(packed.error().kind, base::ErrorKind::kDamaged);
     EXPECT_THAT(packed.error().message, HasSubstr(told));
     EXPECT_THAT(packed.error().message, HasSubstr("rank_0.sqlite"));
     EXPECT_FALSE(fs::exists(folder / "packed.shardlens"));
@@ -279,7 +279,7 @@ TEST(StopReading, IsAskedWhileShortRowsFollowEachOther) {
   ASSERT_TRUE(rows);
   int asked = 0;
   const StopReading stop([&] { return ++asked == 2; });
-  Result<bool> row = true;
+  base::Result<bool> row = true;
   while (row && *row) row = rows->step();
   ASSERT_FALSE(row);
   EXPECT_THAT(row.error().message, HasSubstr("stopped"));
@@ -302,7 +302,7 @@ TEST(StopReading, EndsStatementsOfItsThread) {
     const StopReading stop([&] { return ++asked == 2; });
     const auto stopped = slow();
     ASSERT_FALSE(stopped);
-    EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed);
+    EXPECT_EQ(stopped.error().kind, base::ErrorKind::kFailed);
     EXPECT_THAT(stopped.error().message, HasSubstr("stopped"));
     EXPECT_TRUE(StopReading::wanted());
   }
@@ -310,4 +310,4 @@ TEST(StopReading, EndsStatementsOfItsThread) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

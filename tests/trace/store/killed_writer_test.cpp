@@ -17,7 +17,7 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/write/trace_writer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,7 +82,7 @@ TEST(KilledWriter, LosesAtMostTheLastMomentAndTheFileOpens) {
   const Folder folder;
   std::mt19937 random(std::random_device{}());
   for (int round = 0; round < 6; ++round) {
-    RunInfo info = test::run_info("killed " + std::to_string(round), 1);
+    model::RunInfo info = test::run_info("killed " + std::to_string(round), 1);
     const auto run = create_run(folder.path(), info, false);
     ASSERT_TRUE(run);
     Shared<Progress> progress;
@@ -97,7 +97,7 @@ TEST(KilledWriter, LosesAtMostTheLastMomentAndTheFileOpens) {
     const auto batches = (*reader)->poll();
     ASSERT_TRUE(batches) << batches.error().message;
     ASSERT_EQ(batches->size(), 1u);
-    const Batch& batch = batches->front();
+    const model::Batch& batch = batches->front();
     const auto submitted = progress->submitted.load();
     const auto kept = static_cast<std::int64_t>(batch.steps.size());
     ASSERT_GT(kept, 0);
@@ -106,7 +106,7 @@ TEST(KilledWriter, LosesAtMostTheLastMomentAndTheFileOpens) {
     }
     EXPECT_EQ(batch.collectives.size(), static_cast<std::size_t>(3 * kept));
     std::size_t events = 0;
-    for (const EventRun& run_of_events : batch.events) events += run_of_events.events.size();
+    for (const model::EventRun& run_of_events : batch.events) events += run_of_events.events.size();
     EXPECT_EQ(events, static_cast<std::size_t>(40 * kept));
     // 250 ms and one commit interval, where the machine had time for it.
     const auto lost_ns = progress->time_ns[submitted - 1] - progress->time_ns[kept - 1];
@@ -157,15 +157,15 @@ std::string record_with_file_limit(const fs::path& file, const FileLimit& limit)
   }
   const auto closed = (*writer)->close();
   if (closed) return "close() told of no failure";
-  if (closed.error().kind != ErrorKind::kDiskFull) return "kind: " + closed.error().message;
+  if (closed.error().kind != base::ErrorKind::kDiskFull) return "kind: " + closed.error().message;
   if ((*writer)->lost() < 50 * 40) return "lost only " + std::to_string((*writer)->lost());
   return "as expected: " + std::to_string(step) + " steps, " + (*writer)->failure();
 }
 
 std::int64_t events_per_step() {
-  const Batch batch = test::step_batch(0, 0);
+  const model::Batch batch = test::step_batch(0, 0);
   std::size_t count = batch.collectives.size();
-  for (const EventRun& run : batch.events) count += run.events.size();
+  for (const model::EventRun& run : batch.events) count += run.events.size();
   return static_cast<std::int64_t>(count);
 }
 
@@ -173,7 +173,7 @@ class FullDiskTest : public testing::TestWithParam<FileLimit> {};
 
 TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
   const Folder folder;
-  RunInfo info = test::run_info("full", 1);
+  model::RunInfo info = test::run_info("full", 1);
   const auto run = create_run(folder.path(), info, false);
   ASSERT_TRUE(run);
   const std::string answer =
@@ -184,14 +184,14 @@ TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
 
   auto reader = RunReader::open(*run);
   ASSERT_TRUE(reader) << reader.error().message;
-  std::vector<Batch> parts;
+  std::vector<model::Batch> parts;
   for (bool more = true; more;) {
     auto batches = (*reader)->poll();
     ASSERT_TRUE(batches) << batches.error().message;
     more = !batches->empty();
-    for (Batch& part : *batches) parts.push_back(std::move(part));
+    for (model::Batch& part : *batches) parts.push_back(std::move(part));
   }
-  const Batch batch = test::joined(parts, 0);
+  const model::Batch batch = test::joined(parts, 0);
   // How many fit depends on how many a commit took.
   ASSERT_FALSE(batch.steps.empty());
   for (std::size_t i = 0; i < batch.steps.size(); ++i) {
@@ -200,14 +200,14 @@ TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
   // The file itself says that it is incomplete.
   std::int64_t lost = 0;
   std::int64_t lost_steps = 0, lost_events = 0, without_time = 0, events = 0;
-  for (const Lost& row : batch.lost) {
+  for (const model::Lost& row : batch.lost) {
     if (row.reason.starts_with("write failed")) lost += row.count;
     if (row.reason == "write failed: steps") lost_steps += row.count;
     if (row.reason == "write failed: events") lost_events += row.count;
     // Where the machine has no time for the writer.
     if (row.reason == "writer queue full") without_time += row.count;
   }
-  for (const EventRun& of_lane : batch.events)
+  for (const model::EventRun& of_lane : batch.events)
     events += static_cast<std::int64_t>(of_lane.events.size());
   EXPECT_GT(lost, lost_steps + lost_events) << "phases, too";
   // To the last one: what was handed over is in the file, or counted in it.
@@ -216,9 +216,9 @@ TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
   EXPECT_EQ(
       events + static_cast<std::int64_t>(batch.collectives.size()) + lost_events + without_time,
       handed_over * events_per_step());
-  const auto told = std::find_if(batch.log.begin(), batch.log.end(), [](const LogLine& line) {
-    return line.text.starts_with("recording stopped");
-  });
+  const auto told = std::find_if(
+      batch.log.begin(), batch.log.end(),
+      [](const model::LogLine& line) { return line.text.starts_with("recording stopped"); });
   EXPECT_NE(told, batch.log.end());
 }
 
@@ -239,4 +239,4 @@ TEST(FullDisk, IsToldWhenTheFileCannotEvenBeCreated) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

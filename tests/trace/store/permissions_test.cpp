@@ -16,7 +16,7 @@
 #include "trace/store/upkeep/pack.h"
 #include "trace/store/write/trace_writer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ void wait_for_steps(const fs::path& run, int steps) {
   for (int seen = 0; seen < steps;) {
     const auto batches = (*reader)->poll();
     ASSERT_TRUE(batches);
-    for (const Batch& batch : *batches) seen += static_cast<int>(batch.steps.size());
+    for (const model::Batch& batch : *batches) seen += static_cast<int>(batch.steps.size());
     std::this_thread::sleep_for(2ms);
   }
 }
@@ -44,7 +44,7 @@ void wait_for_steps(const fs::path& run, int steps) {
 // are in the database file, which is still in WAL mode.
 void leave_behind(const fs::path& run, bool checkpointed) {
   const Folder folder;
-  RunInfo info = test::run_info("left behind", 1);
+  model::RunInfo info = test::run_info("left behind", 1);
   const auto live = create_run(folder.path(), info, false);
   ASSERT_TRUE(live);
   auto writer = TraceWriter::create(rank_file(*live, 0), 0, {1ms, INT64_MAX, 64});
@@ -74,9 +74,9 @@ std::string steps_read(const fs::path& run) {
   const auto batches = (*reader)->poll();
   if (!batches) return batches.error().message;
   std::size_t steps = 0, events = 0;
-  for (const Batch& batch : *batches) {
+  for (const model::Batch& batch : *batches) {
     steps += batch.steps.size();
-    for (const EventRun& run_of_events : batch.events) events += run_of_events.events.size();
+    for (const model::EventRun& run_of_events : batch.events) events += run_of_events.events.size();
   }
   const auto query = query_run(run, "select count(*) from step");
   if (!query) return query.error().message;
@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Files, LeftBehind,
 // process must not make a writer elsewhere believe that it is alone.
 TEST(Permissions, ALookAtARunKeepsTheLocksOfItsReaders) {
   const Folder folder;
-  RunInfo info = test::run_info("locks", 1);
+  model::RunInfo info = test::run_info("locks", 1);
   const auto run = create_run(folder.path(), info, false);
   ASSERT_TRUE(run);
   test::EndlessChild writer([&] {
@@ -248,4 +248,4 @@ TEST(ReadOnlyRun, SaysThatNothingCanBeNotedInIt) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
 // Calls visit(pixel, nanoseconds of it) for all pixels that the time touches.
 template <typename Visit>
-void visit_pixels(Interval time, std::int64_t start_ns, std::int64_t pixel_ns, int pixels,
+void visit_pixels(base::Interval time, std::int64_t start_ns, std::int64_t pixel_ns, int pixels,
                   Visit visit) {
   for (int i = 0; i < pixels; ++i) {
     const std::int64_t from = std::max(time.start_ns, start_ns + i * pixel_ns);
@@ -47,11 +47,11 @@ std::vector<DrawnEvent> random_events(std::mt19937_64& random, int count, std::i
 Painting paint_events(const std::vector<DrawnEvent>& events, std::int64_t start_ns,
                       std::int64_t pixel_ns, int pixels) {
   Painting painting = blank(pixels);
-  std::vector<Interval> times;
+  std::vector<base::Interval> times;
   for (const DrawnEvent& event : events) {
     times.push_back({event.time.start_ns, std::max(event.time.end_ns, event.time.start_ns + 1)});
   }
-  for (const Interval& time : normalize(times)) {
+  for (const base::Interval& time : base::normalize(times)) {
     visit_pixels(time, start_ns, pixel_ns, pixels, [&](std::size_t pixel, std::int64_t ns) {
       painting.touched[pixel] = true;
       painting.covered[pixel] += static_cast<double>(ns) / static_cast<double>(pixel_ns);
@@ -75,11 +75,11 @@ Painting paint_pieces(const std::vector<Piece>& pieces, std::int64_t start_ns,
   return painting;
 }
 
-std::vector<Piece> fold_all(const std::vector<DrawnEvent>& events, PixelGrid grid, Interval window,
-                            int levels) {
+std::vector<Piece> fold_all(const std::vector<DrawnEvent>& events, PixelGrid grid,
+                            base::Interval window, int levels) {
   PieceFolder folder(grid, window, levels);
   for (const DrawnEvent& event : events) folder.add(event);
   return folder.finish();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -8,12 +8,12 @@
 #include "trace/base/file_system.h"
 #include "trainer/checkpoint/whole_folder.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
-using trace::CheckpointInfo;
+using trace::job::CheckpointInfo;
 
 class CheckpointFolders : public testing::Test {
  protected:
@@ -39,7 +39,7 @@ class CheckpointFolders : public testing::Test {
   }
 
  private:
-  trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+  trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
 };
 
 std::string content_of(const fs::path& checkpoint) {
@@ -56,7 +56,7 @@ TEST_F(CheckpointFolders, HaveTheirNameOnlyOnceTheyAreWhole) {
   info.step = 20;
   EXPECT_EQ(*publish_checkpoint(*unfinished, info), checkpoints() / "step_000020");
   EXPECT_THAT(names(), ElementsAre("step_000020"));
-  EXPECT_EQ(trace::read_checkpoint_info(*latest_checkpoint(checkpoints()))->step, 20);
+  EXPECT_EQ(trace::job::read_checkpoint_info(*latest_checkpoint(checkpoints()))->step, 20);
 }
 
 // What a save has written before it was killed, stage by stage.
@@ -111,4 +111,4 @@ TEST_F(CheckpointFolders, AreRefusedWhereAFileIsInTheWay) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

@@ -8,11 +8,11 @@
 #include "tests/trainer/checkpoint/sample_state.h"
 #include "tests/trainer/comm/rank_threads.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 namespace {
 
 bool save(const std::string& folder, const std::string& format, int step, int version,
-          Communicator& communicator) {
+          comm::Communicator& communicator) {
   SaveOptions options = test::sample_options(step, format);
   options.keep_last = 2;
   const auto pieces = test::sample_pieces(communicator.rank(), communicator.world_size(), version);
@@ -23,7 +23,7 @@ bool save(const std::string& folder, const std::string& format, int step, int ve
 
 int run(const std::string& mode, const std::string& folder, const std::string& format) {
   bool good = true;
-  on_ranks(2, [&](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     if (mode == "save") good = save(folder, format, 20, 0, communicator);
     for (int step = 1; mode == "forever" && good; ++step) {
       good = save(folder, format, step, step, communicator);
@@ -34,9 +34,9 @@ int run(const std::string& mode, const std::string& folder, const std::string& f
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
-  return shardlens::trainer::run(argv[1], argv[2], argv[3]);
+  return shardlens::trainer::checkpoint::run(argv[1], argv[2], argv[3]);
 }

@@ -13,7 +13,7 @@
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,7 +23,7 @@ using test::sample_parameters;
 using test::sample_pieces;
 using testing::AllOf;
 using testing::HasSubstr;
-using trace::ErrorKind;
+using trace::base::ErrorKind;
 
 class Checkpoints : public testing::Test {
  protected:
@@ -32,7 +32,7 @@ class Checkpoints : public testing::Test {
   // Saves from `ranks` threads; returns rank 0's result after all agreed.
   fs::path save(int ranks, const SaveOptions& options, int version = 0) const {
     std::vector<fs::path> results(static_cast<std::size_t>(ranks));
-    on_ranks(ranks, [&](Communicator& communicator, profiler::Recorder&) {
+    comm::on_ranks(ranks, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
       const auto pieces = sample_pieces(communicator.rank(), ranks, version);
       const auto saved = save_checkpoint(folder(), options, pieces, communicator);
       EXPECT_TRUE(saved) << saved.error().message;
@@ -41,10 +41,10 @@ class Checkpoints : public testing::Test {
     for (const fs::path& result : results) EXPECT_EQ(result, results.front());
     return results.front();
   }
-  trace::CheckpointInfo info_of(const fs::path& checkpoint) const {
-    const auto info = trace::read_checkpoint_info(checkpoint);
+  trace::job::CheckpointInfo info_of(const fs::path& checkpoint) const {
+    const auto info = trace::job::read_checkpoint_info(checkpoint);
     EXPECT_TRUE(info) << info.error().message;
-    return info.value_or(trace::CheckpointInfo{});
+    return info.value_or(trace::job::CheckpointInfo{});
   }
   // What `pieces` hold is what sample_pieces() made of them.
   void expect_loaded(const fs::path& checkpoint, int rank, int ranks, int version = 0) const {
@@ -80,7 +80,7 @@ class Checkpoints : public testing::Test {
   }
 
  private:
-  trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+  trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
 };
 
 void flip_byte(const fs::path& file, std::int64_t from_end) {
@@ -104,7 +104,7 @@ TEST_P(Resharded, GivesEachRankItsRangesOfWhateverWasSaved) {
   const auto [saved, loaded, format] = GetParam();
   const fs::path checkpoint = save(saved, sample_options(20, format));
   for (int rank = 0; rank < loaded; ++rank) expect_loaded(checkpoint, rank, loaded);
-  const trace::CheckpointInfo info = info_of(checkpoint);
+  const trace::job::CheckpointInfo info = info_of(checkpoint);
   EXPECT_EQ(info.world_size, saved);
   EXPECT_EQ(info.optimizer_steps, 5);
   EXPECT_EQ(info.parameters.size(), sample_parameters().size());
@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Checkpoints, Resharded,
 
 TEST_F(Checkpoints, SaveReplicasOnceAndAnyShapeOrDimension) {
   fs::path checkpoint;
-  on_ranks(2, [&](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     std::vector<StatePiece> pieces = sample_pieces(0, 1);
     for (StatePiece& piece : pieces) {
       piece.writes = communicator.rank() == 0;
@@ -159,7 +159,7 @@ TEST_F(Checkpoints, KeepEveryTypeAndTensorsLargerThanAChunk) {
     return pieces;
   };
   const auto saved_pieces = make(false);
-  on_ranks(1, [&](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     const auto saved =
         save_checkpoint(folder(), sample_options(1, "full"), saved_pieces, communicator);
     ASSERT_TRUE(saved) << saved.error().message;
@@ -176,7 +176,7 @@ TEST_F(Checkpoints, KeepEveryTypeAndTensorsLargerThanAChunk) {
 }
 
 TEST_F(Checkpoints, RestoreTheGeneratorsOfTheSameNumberOfRanks) {
-  on_ranks(2, [&](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     SaveOptions options = sample_options(1, "full");
     auto generator = at::make_generator<at::CPUGeneratorImpl>(40 + communicator.rank());
     torch::rand({7}, generator);
@@ -255,9 +255,10 @@ TEST_F(Checkpoints, WithADamagedHeaderOrFileAreRefusedBeforeAnythingIsLoaded) {
   const fs::path checkpoint = save(1, sample_options(1, "full"));
   const fs::path model = checkpoint / "model.safetensors";
   flip_byte(model, static_cast<std::int64_t>(fs::file_size(model)) - 40);
-  EXPECT_THAT(trace::read_checkpoint_info(checkpoint).error().message, HasSubstr(model.string()));
+  EXPECT_THAT(trace::job::read_checkpoint_info(checkpoint).error().message,
+              HasSubstr(model.string()));
   fs::resize_file(model, fs::file_size(model) - 1);
-  EXPECT_THAT(trace::read_checkpoint_info(checkpoint).error().message,
+  EXPECT_THAT(trace::job::read_checkpoint_info(checkpoint).error().message,
               HasSubstr("bytes instead of"));
 }
 
@@ -269,7 +270,7 @@ TEST_F(Checkpoints, AreReadOnlyWhereTheyAreWanted) {
 
 TEST_F(Checkpoints, ThatOneRankCannotSaveFailOnAllWithItsReason) {
   save(2, sample_options(1, "full"));
-  on_ranks(2, [&](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     auto pieces = sample_pieces(communicator.rank(), 2);
     if (communicator.rank() == 1) pieces.back().value = torch::zeros({4, 3}).t();
     auto saved = save_checkpoint(folder(), sample_options(2, "full"), pieces, communicator);
@@ -306,13 +307,13 @@ class FileSizeLimit {
 TEST_F(Checkpoints, OnAFullDiskLeaveThePreviousOneWhole) {
   const std::int64_t numel = 4 << 20;
   save(2, sample_options(1, "full"));
-  on_ranks(2, [&](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     const std::int64_t begin = communicator.rank() * numel;
     StatePiece piece = test::piece_of({"large", {2 * numel}}, begin, begin + numel);
     piece.value = torch::zeros({numel});
     // The recorder's own files are smaller.
     const FileSizeLimit limit(8 << 20);
-    communicator.barrier({trace::TagKind::kNamed, -1, "limited"});
+    communicator.barrier({trace::model::TagKind::kNamed, -1, "limited"});
     for (const std::string format : {"full", "sharded"}) {
       const auto saved =
           save_checkpoint(folder(), sample_options(2, format), std::span(&piece, 1), communicator);
@@ -320,22 +321,23 @@ TEST_F(Checkpoints, OnAFullDiskLeaveThePreviousOneWhole) {
       EXPECT_EQ(saved.error().kind, ErrorKind::kDiskFull) << saved.error().message;
       EXPECT_THAT(saved.error().message, AllOf(HasSubstr("rank "), HasSubstr("model")));
     }
-    communicator.barrier({trace::TagKind::kNamed, -1, "done"});
+    communicator.barrier({trace::model::TagKind::kNamed, -1, "done"});
   });
   EXPECT_EQ(names(), std::vector<std::string>{"step_000001"});
   expect_loaded(folder() / "step_000001", 0, 1);
 }
 
 TEST(RankExchange, GivesAllTheTextsOrTheFirstFailure) {
-  on_ranks(3, [](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(3, [](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     const int rank = communicator.rank();
     const std::string mine(static_cast<std::size_t>(rank), 'x');
     const auto texts = exchange(communicator, mine, "test");
     ASSERT_TRUE(texts);
     EXPECT_EQ(*texts, (std::vector<std::string>{"", "x", "xx"}));
     EXPECT_TRUE(agree(communicator, {}, "test"));
-    const trace::Result<void> result =
-        rank == 0 ? trace::Result<void>() : trace::fail(ErrorKind::kOtherVersion, "no " + mine);
+    const trace::base::Result<void> result =
+        rank == 0 ? trace::base::Result<void>()
+                  : trace::base::fail(ErrorKind::kOtherVersion, "no " + mine);
     const auto agreed = agree(communicator, result, "test");
     ASSERT_FALSE(agreed);
     EXPECT_EQ(agreed.error().kind, ErrorKind::kOtherVersion);
@@ -344,4 +346,4 @@ TEST(RankExchange, GivesAllTheTextsOrTheFirstFailure) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

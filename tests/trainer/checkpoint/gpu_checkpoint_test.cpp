@@ -4,7 +4,7 @@
 #include "tests/trainer/comm/rank_threads.h"
 #include "trace/base/file_system.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 namespace {
 
 std::vector<StatePiece> on_gpu(std::vector<StatePiece> pieces) {
@@ -18,17 +18,17 @@ std::vector<StatePiece> on_gpu(std::vector<StatePiece> pieces) {
 
 TEST(CheckpointsOnAGpu, SaveAndLoadTensorsOfItsMemory) {
   if (!torch::cuda::is_available()) GTEST_SKIP() << "needs a GPU";
-  const auto folder = trace::TemporaryFolder::create();
-  CommunicatorOptions options;
+  const auto folder = trace::base::TemporaryFolder::create();
+  comm::CommunicatorOptions options;
   options.device = torch::Device(torch::kCUDA, 0);
-  on_ranks(
+  comm::on_ranks(
       1,
-      [&](Communicator& communicator, profiler::Recorder&) {
+      [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
         const auto saved = save_checkpoint(folder->path(), test::sample_options(20, "full"),
                                            on_gpu(test::sample_pieces(0, 1)), communicator);
         ASSERT_TRUE(saved) << saved.error().message;
         auto wanted = on_gpu(test::sample_pieces(0, 1, 1));
-        const auto loaded = load_checkpoint(*trace::read_checkpoint_info(*saved), wanted);
+        const auto loaded = load_checkpoint(*trace::job::read_checkpoint_info(*saved), wanted);
         ASSERT_TRUE(loaded) << loaded.error().message;
         const auto expected = test::sample_pieces(0, 1);
         for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -39,4 +39,4 @@ TEST(CheckpointsOnAGpu, SaveAndLoadTensorsOfItsMemory) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

@@ -18,7 +18,7 @@
 
 extern char** environ;
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,7 +54,7 @@ void save_until_killed(const fs::path& folder, std::string format, int steps,
 }
 
 void expect_whole(const fs::path& checkpoint) {
-  const auto info = trace::read_checkpoint_info(checkpoint);
+  const auto info = trace::job::read_checkpoint_info(checkpoint);
   ASSERT_TRUE(info) << info.error().message;
   const auto expected = test::sample_pieces(0, 1, static_cast<int>(info->step));
   auto wanted = test::sample_pieces(0, 1, -1);
@@ -68,24 +68,24 @@ void expect_whole(const fs::path& checkpoint) {
 TEST(KilledSave, LeavesOnlyWholeCheckpoints) {
   std::mt19937 random(7);
   for (int round = 0; round < 6; ++round) {
-    auto folder = trace::TemporaryFolder::create();
+    auto folder = trace::base::TemporaryFolder::create();
     ASSERT_TRUE(folder);
     const fs::path checkpoints = folder->path() / "checkpoints";
     save_until_killed(checkpoints, round % 2 == 0 ? "full" : "sharded", 3,
                       std::chrono::microseconds(random() % 20'000));
-    const auto found = trace::list_checkpoints(checkpoints);
+    const auto found = trace::job::list_checkpoints(checkpoints);
     ASSERT_GE(found.size(), 2u);
     EXPECT_GE(found.back().step, 3);
-    for (const trace::CheckpointFolder& one : found) expect_whole(one.path);
+    for (const trace::job::CheckpointFolder& one : found) expect_whole(one.path);
     // The next save removes what was left behind.
     const auto unfinished = begin_checkpoint(checkpoints, 999);
     ASSERT_TRUE(unfinished);
     abandon_folder(*unfinished);
     for (const auto& entry : fs::directory_iterator(checkpoints)) {
-      EXPECT_EQ(entry.path().string().find(trace::kUnfinishedMark), std::string::npos);
+      EXPECT_EQ(entry.path().string().find(trace::job::kUnfinishedMark), std::string::npos);
     }
   }
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

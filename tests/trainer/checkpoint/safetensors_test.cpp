@@ -11,13 +11,13 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
-using trace::ErrorKind;
+using trace::base::ErrorKind;
 
 class Safetensors : public testing::Test {
  protected:
@@ -42,7 +42,7 @@ class Safetensors : public testing::Test {
   std::string sample() const;
 
  private:
-  trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+  trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
 };
 
 constexpr std::string_view kQuoted = "quote \" slash \\ line\nend 🚀";
@@ -238,4 +238,4 @@ TEST_F(Safetensors, NamesTheTensorOfAFileThatIsCutOffWhileItIsOpen) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

@@ -41,8 +41,9 @@ inline torch::Tensor sample_values(std::size_t index, int slot, std::int64_t beg
          100.f * static_cast<float>(slot) + 0.25f * static_cast<float>(version);
 }
 
-inline StatePiece piece_of(const SampleParameter& parameter, std::int64_t begin, std::int64_t end) {
-  StatePiece piece;
+inline checkpoint::StatePiece piece_of(const SampleParameter& parameter, std::int64_t begin,
+                                       std::int64_t end) {
+  checkpoint::StatePiece piece;
   piece.name = parameter.name;
   piece.full_sizes = parameter.sizes;
   piece.begin = begin;
@@ -51,12 +52,12 @@ inline StatePiece piece_of(const SampleParameter& parameter, std::int64_t begin,
 }
 
 // What `rank` of `ranks` holds when the flattened parameters, one after another, are cut evenly.
-inline std::vector<StatePiece> sample_pieces(int rank, int ranks, int version = 0) {
+inline std::vector<checkpoint::StatePiece> sample_pieces(int rank, int ranks, int version = 0) {
   const auto parameters = sample_parameters();
   std::int64_t total = 0;
   for (const SampleParameter& parameter : parameters) total += numel_of(parameter);
   const std::int64_t share = (total + ranks - 1) / ranks;
-  std::vector<StatePiece> pieces;
+  std::vector<checkpoint::StatePiece> pieces;
   std::int64_t start = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::int64_t numel = numel_of(parameters[i]);
@@ -64,7 +65,7 @@ inline std::vector<StatePiece> sample_pieces(int rank, int ranks, int version = 
     const std::int64_t end = std::clamp<std::int64_t>((rank + 1) * share - start, 0, numel);
     start += numel;
     if (begin == end) continue;
-    StatePiece piece = piece_of(parameters[i], begin, end);
+    checkpoint::StatePiece piece = piece_of(parameters[i], begin, end);
     piece.value = sample_values(i, 0, begin, end, version);
     if (parameters[i].trained) {
       piece.first_moment = sample_values(i, 1, begin, end, version);
@@ -76,8 +77,8 @@ inline std::vector<StatePiece> sample_pieces(int rank, int ranks, int version = 
   return pieces;
 }
 
-inline SaveOptions sample_options(std::int64_t step, const std::string& format) {
-  SaveOptions options;
+inline checkpoint::SaveOptions sample_options(std::int64_t step, const std::string& format) {
+  checkpoint::SaveOptions options;
   options.info.step = step;
   options.info.format = format;
   options.info.strategy = "full_shard";

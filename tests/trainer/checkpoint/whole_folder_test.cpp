@@ -9,7 +9,7 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ class WholeFolder : public testing::Test {
   }
 
  private:
-  trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+  trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
 };
 
 TEST_F(WholeFolder, HasItsNameOnceItIsPublished) {
@@ -74,4 +74,4 @@ TEST_F(WholeFolder, IsRefusedWhereAFileIsInTheWay) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::checkpoint

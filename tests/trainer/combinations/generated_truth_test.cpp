@@ -26,7 +26,7 @@ std::string wish(const char* name, const char* otherwise) {
 }
 
 std::vector<Combination> wished_combinations(const std::string& seed) {
-  const trace::Settings base = combination_base();
+  const trace::job::Settings base = combination_base();
   if (const std::string line = wish("SHARDLENS_COMBINATION", ""); !line.empty()) {
     const auto settings = combinations::settings_of_line(base, line);
     EXPECT_TRUE(settings) << settings.error().message;
@@ -59,9 +59,10 @@ TEST(GeneratedTruth, EveryCombinationTrainsAsOneProcess) {
   std::map<double, double> worst;         // by tolerance
   for (const Combination& each : wished_combinations(seed)) {
     SCOPED_TRACE("seed " + seed + ", again with SHARDLENS_COMBINATION=\"" + each.line + "\"");
-    const trace::Settings one = in_one_process(each.settings);
+    const trace::job::Settings one = in_one_process(each.settings);
     std::string key;
-    for (const trace::Knob& knob : trace::knobs()) key += trace::value_text(one, knob) + " ";
+    for (const trace::job::Knob& knob : trace::job::knobs())
+      key += trace::job::value_text(one, knob) + " ";
     auto reference = expected.find(key);
     if (reference == expected.end()) {
       reference = expected.emplace(key, train_combination(one, models)).first;

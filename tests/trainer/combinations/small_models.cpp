@@ -41,9 +41,9 @@ const std::map<std::string, std::string>& configs() {
   return kConfigs;
 }
 
-ModelShape small_shape_of(const std::string& preset) {
-  ModelShape shape = *trace::find_model_preset(preset);
-  const bool is_gpt2 = shape.layout == ModelLayout::kGpt2;
+model::ModelShape small_shape_of(const std::string& preset) {
+  model::ModelShape shape = *trace::job::find_model_preset(preset);
+  const bool is_gpt2 = shape.layout == model::ModelLayout::kGpt2;
   shape.layers = 3;
   shape.width = is_gpt2 ? 20 : 24;
   shape.heads = 2;
@@ -56,21 +56,22 @@ ModelShape small_shape_of(const std::string& preset) {
 }
 
 void write_values(const std::filesystem::path& folder) {
-  const auto shape = trace::find_model(folder);
+  const auto shape = trace::job::find_model(folder);
   ASSERT_TRUE(shape) << shape.error().message;
-  const auto model = build_any_model(*shape, {0.0, kFolderSeed, torch::kCPU});
+  const auto model = model::build_any_model(*shape, {0.0, kFolderSeed, torch::kCPU});
   const torch::NoGradGuard no_grad;
   torch::manual_seed(kFolderSeed);
   // Biases of 0 and scales of 1 would hide where they are applied, and initial values of a head
   // let adapters learn too little to compare.
   for (const torch::Tensor& each : model->parameters()) each.add_(0.2 * torch::randn_like(each));
-  std::vector<TensorBytes> tensors;
-  for (const NamedTensor& each : named_parameters_of(*model)) {
+  std::vector<checkpoint::TensorBytes> tensors;
+  for (const tensor::NamedTensor& each : tensor::named_parameters_of(*model)) {
     const auto* values = static_cast<const std::byte*>(each.tensor.const_data_ptr());
-    tensors.push_back({{each.name, DataType::kF32, each.tensor.sizes().vec()},
+    tensors.push_back({{each.name, checkpoint::DataType::kF32, each.tensor.sizes().vec()},
                        {values, static_cast<std::size_t>(each.tensor.nbytes())}});
   }
-  const auto written = write_safetensors(folder / kWeightsFile, tensors, {});
+  const auto written =
+      checkpoint::write_safetensors(folder / huggingface::kWeightsFile, tensors, {});
   ASSERT_TRUE(written) << written.error().message;
 }
 
@@ -80,7 +81,7 @@ SmallModels::SmallModels() {
   for (const auto& [name, config] : configs()) {
     const std::filesystem::path folder = folder_.path() / name;
     std::filesystem::create_directories(folder);
-    std::ofstream(folder / trace::kConfigFile) << config;
+    std::ofstream(folder / trace::job::kConfigFile) << config;
     write_values(folder);
   }
 }
@@ -88,7 +89,7 @@ SmallModels::SmallModels() {
 SmallModel SmallModels::find(const std::string& model) const {
   if (!configs().contains(model)) return {small_shape_of(model), {}};
   const std::filesystem::path folder = folder_.path() / model;
-  return {*trace::find_model(folder), folder};
+  return {*trace::job::find_model(folder), folder};
 }
 
 std::vector<std::string> SmallModels::names() {

@@ -17,7 +17,7 @@ inline constexpr std::int64_t kSmallClasses = 3;
 
 // What the setting `model` stands for: a small shape, and where its values are; "": they are drawn.
 struct SmallModel {
-  ModelShape shape;
+  model::ModelShape shape;
   std::filesystem::path folder;
 };
 
@@ -30,7 +30,7 @@ class SmallModels {
   static std::vector<std::string> names();
 
  private:
-  trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+  trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
 };
 
 // Numbers of parameters of which the first makes every layer a unit, and the others make units

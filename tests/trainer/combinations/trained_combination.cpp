@@ -27,86 +27,89 @@ constexpr std::int64_t kSequences = 72, kLength = 8, kSteps = 4;
 // One step's more than are trained, and a tenth to evaluate on.
 constexpr std::int64_t kSamples = kSequences * (kSteps + 1) * 10 / 9;
 
-EncodedText text_for(const trace::Settings& settings, const ModelShape& shape) {
-  if (is_encoder(shape.layout)) {
+text::EncodedText text_for(const trace::job::Settings& settings, const model::ModelShape& shape) {
+  if (trace::job::is_encoder(shape.layout)) {
     return foretold_classes(kSamples, kLength, kSmallVocabulary, kSmallClasses);
   }
   return settings.data == kCompletions ? foretold_completions(kSamples, kLength, kSmallVocabulary)
                                        : foretold_text(kSamples, kLength, kSmallVocabulary);
 }
 
-std::int64_t share_of_a_rank(const trace::Settings& settings) {
+std::int64_t share_of_a_rank(const trace::job::Settings& settings) {
   return kSequences / (settings.ranks * settings.gradient_accumulation_steps);
 }
 
 // What all ranks of a job have.
 struct Job {
-  const trace::Settings& settings;
+  const trace::job::Settings& settings;
   const SmallModel& model;
-  const TokenDataset& dataset;
+  const data::TokenDataset& dataset;
   const std::filesystem::path& folder;
 };
 
-trace::Result<void> train_rank(const Job& job, Communicator& communicator,
-                               profiler::Recorder& recorder) {
-  const trace::Settings& settings = job.settings;
-  std::optional<FolderSource> folder;
+trace::base::Result<void> train_rank(const Job& job, comm::Communicator& communicator,
+                                     profiler::recorder::Recorder& recorder) {
+  const trace::job::Settings& settings = job.settings;
+  std::optional<huggingface::FolderSource> folder;
   if (!job.model.folder.empty()) {
-    TRY_ASSIGN(folder, FolderSource::open(job.model.folder, job.model.shape));
+    TRY_ASSIGN(folder, huggingface::FolderSource::open(job.model.folder, job.model.shape));
   }
-  const auto model =
-      build_any_model(job.model.shape, {0.0, static_cast<std::uint64_t>(settings.seed), torch::kCPU,
-                                        /*has_memory=*/!folder});
-  TRY(choose_trained_part(*model, settings));
-  recompute_every_nth_block(*model, settings.activation_checkpointing);
-  std::optional<BaseSource> base;
+  const auto model = model::build_any_model(
+      job.model.shape, {0.0, static_cast<std::uint64_t>(settings.seed), torch::kCPU,
+                        /*has_memory=*/!folder});
+  TRY(saving::choose_trained_part(*model, settings));
+  model::recompute_every_nth_block(*model, settings.activation_checkpointing);
+  std::optional<lora::BaseSource> base;
   if (folder) base.emplace(*model, *folder);
-  const auto strategy = build_strategy(settings, *model, communicator, recorder,
-                                       static_cast<int>(settings.ranks), base ? &*base : nullptr);
-  RankLog log(&recorder);
+  const auto strategy =
+      rank::build_strategy(settings, *model, communicator, recorder,
+                           static_cast<int>(settings.ranks), base ? &*base : nullptr);
+  loop::RankLog log(&recorder);
   const std::atomic<int> stop_signal = 0;
-  TRY_ASSIGN(SampleWriter samples,
-             SampleWriter::create(settings, job.dataset, {{}, -1, TextDecoder({}, {})}));
-  const ModelSaver saver({settings, job.folder, job.model.shape, *model, {}});
-  TrainLoop loop({settings, job.model.shape, job.dataset, torch::kCPU, *model, *strategy,
-                  communicator, job.folder, recorder, nullptr, log, stop_signal, samples, saver,
-                  [](std::int64_t, std::int64_t) {}},
-                 {});
+  TRY_ASSIGN(
+      evaluate::SampleWriter samples,
+      evaluate::SampleWriter::create(settings, job.dataset, {{}, -1, text::TextDecoder({}, {})}));
+  const saving::ModelSaver saver({settings, job.folder, job.model.shape, *model, {}});
+  loop::TrainLoop loop({settings, job.model.shape, job.dataset, torch::kCPU, *model, *strategy,
+                        communicator, job.folder, recorder, nullptr, log, stop_signal, samples,
+                        saver, [](std::int64_t, std::int64_t) {}},
+                       {});
   TRY(loop.run());
   return {};
 }
 
-std::string error_of_rank(const Job& job, Communicator& communicator,
-                          profiler::Recorder& recorder) {
+std::string error_of_rank(const Job& job, comm::Communicator& communicator,
+                          profiler::recorder::Recorder& recorder) {
   try {
     const auto trained = train_rank(job, communicator, recorder);
     return trained ? "" : trained.error().message;
   } catch (...) {
-    return message_of(std::current_exception());
+    return comm::message_of(std::current_exception());
   }
 }
 
-Curve train(const trace::Settings& wished, const SmallModels& models,
+Curve train(const trace::job::Settings& wished, const SmallModels& models,
             const std::filesystem::path& folder) {
-  trace::Settings settings = wished;
+  trace::job::Settings settings = wished;
   settings.batch_per_rank = share_of_a_rank(settings);
   const int ranks = static_cast<int>(settings.ranks);
   const SmallModel model = models.find(settings.model);
   const std::int64_t padding = std::max<std::int64_t>(0, model.shape.padding_token);
-  const auto dataset = TokenDataset::create(text_for(settings, model.shape), std::nullopt, settings,
-                                            {kSmallVocabulary, model.shape.labels, padding}, ranks);
+  const auto dataset =
+      data::TokenDataset::create(text_for(settings, model.shape), std::nullopt, settings,
+                                 {kSmallVocabulary, model.shape.labels, padding}, ranks);
   Curve curve;
   if (!dataset) {
     curve.error = dataset.error().message;
     return curve;
   }
   std::mutex mutex;
-  CommunicatorOptions options;
+  comm::CommunicatorOptions options;
   options.timeout = std::chrono::seconds(60);
   const Job job{settings, model, *dataset, folder};
-  const auto recordings = on_ranks(
+  const auto recordings = comm::on_ranks(
       ranks,
-      [&](Communicator& communicator, profiler::Recorder& recorder) {
+      [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
         const std::string error = error_of_rank(job, communicator, recorder);
         const std::lock_guard lock(mutex);
         if (!error.empty()) {
@@ -114,11 +117,11 @@ Curve train(const trace::Settings& wished, const SmallModels& models,
         }
       },
       options);
-  for (const trace::Step& step : recordings.front().rows.steps) {
+  for (const trace::model::Step& step : recordings.front().rows.steps) {
     curve.losses.push_back(step.loss);
     curve.norms.push_back(step.gradient_norm);
   }
-  for (const trace::Evaluation& each : recordings.front().rows.evaluations) {
+  for (const trace::model::Evaluation& each : recordings.front().rows.evaluations) {
     curve.evaluations.push_back(each.loss);
   }
   return curve;
@@ -127,38 +130,38 @@ Curve train(const trace::Settings& wished, const SmallModels& models,
 // As where strategies are compared with PyTorch's; sums in another order made 2e-7.
 constexpr double kExact = 1e-5;
 
-bool is_narrow(trace::DataType type) {
-  return type == trace::DataType::kBf16 || type == trace::DataType::kFp16;
+bool is_narrow(trace::job::DataType type) {
+  return type == trace::job::DataType::kBf16 || type == trace::job::DataType::kFp16;
 }
 
 }  // namespace
 
-trace::Settings combination_base() {
-  trace::Settings settings;
-  settings.device = trace::DeviceChoice::kCpu;
+trace::job::Settings combination_base() {
+  trace::job::Settings settings;
+  settings.device = trace::job::DeviceChoice::kCpu;
   settings.steps = kSteps;
   settings.sequence_length = kLength;
-  settings.lr_schedule = trace::LrSchedule::kConstant;
+  settings.lr_schedule = trace::job::LrSchedule::kConstant;
   settings.learning_rate = 0.01;
-  settings.save_model = trace::SaveModel::kNone;
+  settings.save_model = trace::job::SaveModel::kNone;
   settings.evaluation_batches = 0;
   settings.seed = 5;
   return settings;
 }
 
-Curve train_combination(const trace::Settings& settings, const SmallModels& models) {
-  const trace::TemporaryFolder folder = std::move(*trace::TemporaryFolder::create());
+Curve train_combination(const trace::job::Settings& settings, const SmallModels& models) {
+  const trace::base::TemporaryFolder folder = std::move(*trace::base::TemporaryFolder::create());
   if (settings.resume == "none") return train(settings, models, folder.path());
 
-  const trace::Settings one = in_one_process(settings);
-  trace::Settings first = settings.resume == kAfterOneProcess ? one : settings;
+  const trace::job::Settings one = in_one_process(settings);
+  trace::job::Settings first = settings.resume == kAfterOneProcess ? one : settings;
   first.steps = first.save_every = settings.save_every;
   first.checkpoint_format = settings.checkpoint_format;
   first.resume = "none";
   Curve curve = train(first, models, folder.path());
   if (!curve.error.empty()) return curve;
 
-  trace::Settings second = settings.resume == kThenOneProcess ? one : settings;
+  trace::job::Settings second = settings.resume == kThenOneProcess ? one : settings;
   second.save_every = 0;
   second.resume = folder.path();
   Curve rest = train(second, models, folder.path());
@@ -170,8 +173,8 @@ Curve train_combination(const trace::Settings& settings, const SmallModels& mode
   return curve;
 }
 
-trace::Settings in_one_process(const trace::Settings& settings) {
-  trace::Settings one = combination_base();
+trace::job::Settings in_one_process(const trace::job::Settings& settings) {
+  trace::job::Settings one = combination_base();
   one.ranks = 1;
   one.model = settings.model;
   one.data = settings.data;
@@ -188,23 +191,24 @@ trace::Settings in_one_process(const trace::Settings& settings) {
   if (tolerance(settings) > kExact) one.loss_chunk_tokens = settings.loss_chunk_tokens;
   // A model whose weights are cast as a whole: there is nothing to gather, and nothing ahead.
   const bool casts = is_narrow(settings.param_dtype) || is_narrow(settings.buffer_dtype);
-  if (casts && trace::strategy_traits(settings.sharding_strategy).has_units) {
-    one.sharding_strategy = trace::Strategy::kNoShard;
-    one.wrap_policy = trace::WrapPolicy::kWholeModel;
-    one.backward_prefetch = trace::BackwardPrefetch::kNone;
+  if (casts && trace::job::strategy_traits(settings.sharding_strategy).has_units) {
+    one.sharding_strategy = trace::job::Strategy::kNoShard;
+    one.wrap_policy = trace::job::WrapPolicy::kWholeModel;
+    one.backward_prefetch = trace::job::BackwardPrefetch::kNone;
     one.param_dtype = settings.param_dtype;
     one.buffer_dtype = settings.buffer_dtype;
-    one.reduce_dtype = trace::DataType::kFp32;
+    one.reduce_dtype = trace::job::DataType::kFp32;
   }
   return one;
 }
 
-double tolerance(const trace::Settings& s) {
-  const bool has_units = trace::strategy_traits(s.sharding_strategy).has_units;
+double tolerance(const trace::job::Settings& s) {
+  const bool has_units = trace::job::strategy_traits(s.sharding_strategy).has_units;
   const bool computes_narrow =
-      s.precision != trace::Precision::kFp32 || (has_units && is_narrow(s.param_dtype));
-  const bool sends_narrow = has_units ? is_narrow(s.reduce_dtype)
-                                      : s.communication_hook != trace::CommunicationHook::kNone;
+      s.precision != trace::job::Precision::kFp32 || (has_units && is_narrow(s.param_dtype));
+  const bool sends_narrow = has_units
+                                ? is_narrow(s.reduce_dtype)
+                                : s.communication_hook != trace::job::CommunicationHook::kNone;
   // Half a unit in the last of bf16's eight places: what one value may lose by being rounded. A
   // mean over hundreds of them loses less; 3e-4 is the most that was seen.
   if (computes_narrow || sends_narrow) return 0x1p-9;

@@ -28,14 +28,14 @@ inline constexpr const char* kThenOneProcess = "then_one_process";
 // A few steps over kSequences sequences each, however many ranks and micro-batches share them.
 // Without dropout: ranks draw it from streams of their own, so that one process would drop other
 // values.
-trace::Settings combination_base();
-Curve train_combination(const trace::Settings& settings, const SmallModels& models);
+trace::job::Settings combination_base();
+Curve train_combination(const trace::job::Settings& settings, const SmallModels& models);
 
 // What it must equal: one process, everything at once, with the same arithmetic.
-trace::Settings in_one_process(const trace::Settings& settings);
+trace::job::Settings in_one_process(const trace::job::Settings& settings);
 
 // How far the curves may be apart, relative, and why: by the narrowest type that sums go through.
-double tolerance(const trace::Settings& settings);
+double tolerance(const trace::job::Settings& settings);
 
 // The largest relative difference of losses and evaluations; nothing if the lengths differ.
 std::optional<double> difference(const Curve& a, const Curve& b);

@@ -2,17 +2,17 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 namespace {
 
-using trace::CollectiveFunction;
+using trace::model::CollectiveFunction;
 
 CollectiveDescription bucket_reduction() {
   CollectiveDescription description;
   description.sequence = 57;
   description.function = description.executed = CollectiveFunction::kAllReduce;
   description.bytes = 1'000'000;
-  description.tag = {trace::TagKind::kBucket, 3, ""};
+  description.tag = {trace::model::TagKind::kBucket, 3, ""};
   return description;
 }
 
@@ -39,7 +39,7 @@ TEST(CollectiveDescription, DiffersInItsFingerprintWhateverDiffers) {
 }
 
 TEST(LinkTime, IsLatencyPlusTheTrafficOfTheFunctionOverTheBandwidth) {
-  const trace::SimulatedLink link{50, 8};  // 8 Gbit/s = 1 byte per ns
+  const trace::job::SimulatedLink link{50, 8};  // 8 Gbit/s = 1 byte per ns
   auto call = bucket_reduction();
   EXPECT_EQ(transfer_time(link, call, 2).count(), 1'000'000);
   EXPECT_EQ(transfer_time(link, call, 4).count(), 1'500'000);
@@ -56,4 +56,4 @@ TEST(LinkTime, IsNothingForASingleRank) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

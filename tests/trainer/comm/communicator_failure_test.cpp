@@ -8,7 +8,7 @@
 #include "tests/trainer/comm/rank_threads.h"
 #include "trainer/comm/communicator.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 namespace {
 
 using std::chrono::seconds;
@@ -33,7 +33,7 @@ TEST(CommunicatorFailure, ARankThatDoesNotArriveIsNoticedAtTheTimeout) {
   std::barrier both_done(2);
   const auto recordings = on_ranks(
       2,
-      [&](Communicator& communicator, profiler::Recorder&) {
+      [&](Communicator& communicator, profiler::recorder::Recorder&) {
         EXPECT_EQ(reduce_and_catch(communicator, 2), "");
         if (communicator.rank() == 0) {
           EXPECT_THAT(
@@ -55,9 +55,9 @@ TEST(CommunicatorFailure, ASkippedCollectiveFailsOnEveryRank) {
   std::barrier both_done(2);
   on_ranks(
       2,
-      [&](Communicator& communicator, profiler::Recorder&) {
+      [&](Communicator& communicator, profiler::recorder::Recorder&) {
         if (communicator.rank() == 1) {
-          communicator.inject_next(trace::InjectedFault::kSkipCollective);
+          communicator.inject_next(trace::job::InjectedFault::kSkipCollective);
           EXPECT_EQ(reduce_and_catch(communicator, 0), "") << "left out without a word";
           EXPECT_THAT(reduce_and_catch(communicator, 1),
                       HasSubstr("collective 0 (all_reduce of 256 bytes float32 for bucket 1)"));
@@ -74,9 +74,9 @@ TEST(CommunicatorFailure, UnequalSizesFailAndOverwriteNothing) {
   std::barrier both_done(2);
   on_ranks(
       2,
-      [&](Communicator& communicator, profiler::Recorder&) {
+      [&](Communicator& communicator, profiler::recorder::Recorder&) {
         if (communicator.rank() == 1) {
-          communicator.inject_next(trace::InjectedFault::kUnequalSize);
+          communicator.inject_next(trace::job::InjectedFault::kUnequalSize);
         }
         auto tensor = torch::ones({64});
         const auto message =
@@ -92,7 +92,7 @@ TEST(CommunicatorFailure, CollectivesAfterAFailedOneFailAtOnce) {
   std::barrier both_done(2);
   on_ranks(
       2,
-      [&](Communicator& communicator, profiler::Recorder&) {
+      [&](Communicator& communicator, profiler::recorder::Recorder&) {
         if (communicator.rank() == 0) {
           EXPECT_NE(reduce_and_catch(communicator, 0), "");
           const auto before = steady_clock::now();
@@ -109,7 +109,7 @@ TEST(CommunicatorFailure, ARankThatLeavesIsNoticedBeforeTheTimeout) {
   const auto before = steady_clock::now();
   on_ranks(
       2,
-      [&](Communicator& communicator, profiler::Recorder&) {
+      [&](Communicator& communicator, profiler::recorder::Recorder&) {
         EXPECT_EQ(reduce_and_catch(communicator, 0), "");
         if (communicator.rank() == 1) return;  // shuts down
         EXPECT_THAT(reduce_and_catch(communicator, 1), HasSubstr("closed its connection"));
@@ -123,7 +123,7 @@ TEST(CommunicatorFailure, ShutdownDoesNotWaitForARankThatNeverComes) {
   const auto before = steady_clock::now();
   on_ranks(
       2,
-      [&](Communicator& communicator, profiler::Recorder&) {
+      [&](Communicator& communicator, profiler::recorder::Recorder&) {
         if (communicator.rank() == 0) {
           auto tensor = torch::ones({64});
           const auto work = communicator.all_reduce(tensor, bucket_tag(0));
@@ -139,4 +139,4 @@ TEST(CommunicatorFailure, ShutdownDoesNotWaitForARankThatNeverComes) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -8,12 +8,12 @@
 
 #include "tests/trainer/comm/rank_threads.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 namespace {
 
 using testing::HasSubstr;
-using trace::CollectiveFunction;
-using trace::TagKind;
+using trace::model::CollectiveFunction;
+using trace::model::TagKind;
 
 CollectiveTag named(const char* name) { return {TagKind::kNamed, -1, name}; }
 
@@ -22,7 +22,7 @@ float rank_value(const Communicator& communicator) {
 }
 
 TEST(Communicator, ReducesOverAllRanks) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder&) {
+  on_ranks(2, [](Communicator& communicator, profiler::recorder::Recorder&) {
     auto sum = torch::full({1000}, rank_value(communicator));
     auto most = torch::full({1}, rank_value(communicator));
     const auto first = communicator.all_reduce(sum, bucket_tag(0));
@@ -35,7 +35,7 @@ TEST(Communicator, ReducesOverAllRanks) {
 }
 
 TEST(Communicator, BroadcastsAndGathers) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder&) {
+  on_ranks(2, [](Communicator& communicator, profiler::recorder::Recorder&) {
     auto value = torch::full({3}, rank_value(communicator));
     communicator.broadcast(value, 1, named("value"))->wait();
     EXPECT_TRUE(torch::equal(value, torch::full({3}, 2.f)));
@@ -47,12 +47,13 @@ TEST(Communicator, BroadcastsAndGathers) {
 }
 
 TEST(Communicator, WorksWithASingleRankInNoTime) {
-  const auto recordings = on_ranks(1, [](Communicator& communicator, profiler::Recorder&) {
-    auto sum = torch::ones({4});
-    communicator.all_reduce(sum, bucket_tag(0))->wait();
-    communicator.barrier(named("end"));
-    EXPECT_TRUE(torch::equal(sum, torch::ones({4})));
-  });
+  const auto recordings =
+      on_ranks(1, [](Communicator& communicator, profiler::recorder::Recorder&) {
+        auto sum = torch::ones({4});
+        communicator.all_reduce(sum, bucket_tag(0))->wait();
+        communicator.barrier(named("end"));
+        EXPECT_TRUE(torch::equal(sum, torch::ones({4})));
+      });
   const auto& rows = recordings.at(0).rows.collectives;
   ASSERT_EQ(rows.size(), 2u);
   for (const auto& row : rows) EXPECT_EQ(row.end_ns, row.start_ns);
@@ -60,7 +61,7 @@ TEST(Communicator, WorksWithASingleRankInNoTime) {
 
 // Else what is freed next, and with it a step's highest memory, would depend on the machine's load.
 TEST(Communicator, NobodyHoldsTensorsOfACollectiveThatWasWaitedFor) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder&) {
+  on_ranks(2, [](Communicator& communicator, profiler::recorder::Recorder&) {
     for (int i = 0; i < 3000; ++i) {
       const torch::Tensor sent = torch::ones({1});
       communicator.broadcast(sent, 0, bucket_tag(0))->wait();
@@ -72,7 +73,7 @@ TEST(Communicator, NobodyHoldsTensorsOfACollectiveThatWasWaitedFor) {
 }
 
 TEST(Communicator, HandsItsResultToFutures) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder&) {
+  on_ranks(2, [](Communicator& communicator, profiler::recorder::Recorder&) {
     auto sum = torch::ones({8});
     const auto doubled =
         communicator.all_reduce(sum, bucket_tag(0))
@@ -85,16 +86,17 @@ TEST(Communicator, HandsItsResultToFutures) {
 }
 
 TEST(Communicator, RecordsEveryCollectiveWithWhatItIs) {
-  const auto recordings = on_ranks(2, [](Communicator& communicator, profiler::Recorder&) {
-    communicator.all_reduce(torch::ones({256}), bucket_tag(7))->wait();
-    communicator
-        .all_gather(torch::zeros({2}, torch::kInt64), torch::ones({1}, torch::kInt64),
-                    named("counts"))
-        ->wait();
-    communicator.set_default_tag(named("from elsewhere"));
-    std::vector<torch::Tensor> tensors{torch::ones({4}, torch::kBFloat16)};
-    communicator.process_group()->allreduce(tensors)->wait();
-  });
+  const auto recordings =
+      on_ranks(2, [](Communicator& communicator, profiler::recorder::Recorder&) {
+        communicator.all_reduce(torch::ones({256}), bucket_tag(7))->wait();
+        communicator
+            .all_gather(torch::zeros({2}, torch::kInt64), torch::ones({1}, torch::kInt64),
+                        named("counts"))
+            ->wait();
+        communicator.set_default_tag(named("from elsewhere"));
+        std::vector<torch::Tensor> tensors{torch::ones({4}, torch::kBFloat16)};
+        communicator.process_group()->allreduce(tensors)->wait();
+      });
   for (const Recording& recording : recordings) {
     const auto& rows = recording.rows.collectives;
     ASSERT_EQ(rows.size(), 3u);
@@ -137,7 +139,7 @@ TEST(Communicator, MeetsAtATcpStoreWithoutAFile) {
   options.master_port = free_port();
   on_ranks(
       2,
-      [](Communicator& communicator, profiler::Recorder&) {
+      [](Communicator& communicator, profiler::recorder::Recorder&) {
         auto sum = torch::ones({4});
         communicator.all_reduce(sum, bucket_tag(0))->wait();
         EXPECT_TRUE(torch::equal(sum, torch::full({4}, 2.f)));
@@ -159,7 +161,7 @@ TEST(Communicator, RefusesASimulatedLinkBetweenMachines) {
   profiler::RecordedRun run;
   CommunicatorOptions options;
   options.single_machine = false;
-  options.simulated_link = trace::SimulatedLink{10, 1};
+  options.simulated_link = trace::job::SimulatedLink{10, 1};
   const auto communicator = Communicator::connect(options, run.recorder());
   ASSERT_FALSE(communicator);
   EXPECT_THAT(communicator.error().message, HasSubstr("one machine only"));
@@ -169,11 +171,11 @@ TEST(Communicator, RefusesASimulatedLinkOnAGpu) {
   profiler::RecordedRun run;
   CommunicatorOptions options;
   options.device = torch::Device(torch::kCUDA, 0);
-  options.simulated_link = trace::SimulatedLink{10, 1};
+  options.simulated_link = trace::job::SimulatedLink{10, 1};
   const auto communicator = Communicator::connect(options, run.recorder());
   ASSERT_FALSE(communicator);
-  EXPECT_EQ(communicator.error().kind, trace::ErrorKind::kUsage);
+  EXPECT_EQ(communicator.error().kind, trace::base::ErrorKind::kUsage);
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

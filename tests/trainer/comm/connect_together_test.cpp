@@ -11,7 +11,7 @@
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(ConnectTogether, TimeInWhichTheProcessIsHeldStillDoesNotCount) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

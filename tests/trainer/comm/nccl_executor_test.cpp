@@ -12,7 +12,7 @@
 #include "tests/profiler/nccl/fake_nccl.h"
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 namespace {
 
 class FakeNccl final : public c10d::Backend {
@@ -62,7 +62,7 @@ struct NcclExecutorTest : testing::Test {
   NcclExecutor executor{nccl, run.recorder(), {}};
 
   void submit(const c10::intrusive_ptr<c10d::Work>& work) {
-    profiler::CollectiveCall call;
+    profiler::queue::CollectiveCall call;
     call.sequence = sequence++;
     CollectiveJob job;
     job.handle = run.recorder().enter_collective(call);
@@ -85,7 +85,7 @@ TEST_F(NcclExecutorTest, RecordsTheEndOfACollective) {
 TEST_F(NcclExecutorTest, ASingleRankCommunicatesInNoTime) {
   NcclExecutor alone{c10::make_intrusive<FakeNccl>(1), run.recorder(), {}};
   CollectiveJob job;
-  profiler::CollectiveCall call;
+  profiler::queue::CollectiveCall call;
   call.sequence = 0;
   job.handle = run.recorder().enter_collective(call);
   job.launch = [](c10d::Backend&) { return c10::make_intrusive<EndlessWork>(); };
@@ -99,12 +99,13 @@ TEST_F(NcclExecutorTest, ASingleRankCommunicatesInNoTime) {
 
 // NCCL's plugin sees the call inside the launch and tells which kernel it became.
 TEST_F(NcclExecutorTest, DoesNotOverwriteTheKernelsTimesWithWhatItObserves) {
-  auto plugin = profiler::NcclPlugin::attach(run.recorder(), 0, profiler::FakeMarks::marker());
+  auto plugin =
+      profiler::nccl::NcclPlugin::attach(run.recorder(), 0, profiler::nccl::FakeMarks::marker());
   ASSERT_TRUE(plugin) << plugin.error().message;
-  profiler::FakeMarks::reset();
-  profiler::FakeNccl library(0xabc, 2, 0);
+  profiler::nccl::FakeMarks::reset();
+  profiler::nccl::FakeNccl library(0xabc, 2, 0);
   CollectiveJob job;
-  profiler::CollectiveCall call;
+  profiler::queue::CollectiveCall call;
   call.sequence = 0;
   job.handle = run.recorder().enter_collective(call);
   job.launch = [&library](c10d::Backend&) {
@@ -113,8 +114,8 @@ TEST_F(NcclExecutorTest, DoesNotOverwriteTheKernelsTimesWithWhatItObserves) {
   };
   executor.submit(std::move(job));
   executor.close();
-  ASSERT_EQ(profiler::FakeMarks::launches.size(), 1u);
-  run.recorder().end_launch(profiler::FakeMarks::launches[0], 7, 100, 200);
+  ASSERT_EQ(profiler::nccl::FakeMarks::launches.size(), 1u);
+  run.recorder().end_launch(profiler::nccl::FakeMarks::launches[0], 7, 100, 200);
   plugin->reset();
   const auto content = run.finish();
   ASSERT_EQ(content.rows.collectives.size(), 1u);
@@ -135,9 +136,10 @@ TEST_F(NcclExecutorTest, LeavesAFailedCollectivePending) {
 }
 
 TEST_F(NcclExecutorTest, LooksOftenOnlyWhereTheTimesThatItSeesAreShown) {
-  auto plugin = profiler::NcclPlugin::attach(run.recorder(), 0, profiler::FakeMarks::marker());
+  auto plugin =
+      profiler::nccl::NcclPlugin::attach(run.recorder(), 0, profiler::nccl::FakeMarks::marker());
   ASSERT_TRUE(plugin) << plugin.error().message;
-  const profiler::FakeNccl library(0xdef, 2, 0);
+  const profiler::nccl::FakeNccl library(0xdef, 2, 0);
   const auto looks_of = [this](bool records_kernels) {
     NcclExecutorOptions options;
     options.records_kernels = records_kernels;
@@ -162,14 +164,14 @@ TEST_F(NcclExecutorTest, TellsWhichCollectiveDidNotEndInTime) {
   options.on_timeout = [&](const CollectiveTimeout& timeout) { told.set_value(timeout); };
   NcclExecutor impatient{nccl, run.recorder(), options};
   run.recorder().begin_step(5);
-  run.recorder().begin_phase(trace::Phase::kBackward);
+  run.recorder().begin_phase(trace::base::Phase::kBackward);
   CollectiveJob job;
   job.description = {57,
-                     trace::CollectiveFunction::kAllReduce,
-                     trace::CollectiveFunction::kAllReduce,
+                     trace::model::CollectiveFunction::kAllReduce,
+                     trace::model::CollectiveFunction::kAllReduce,
                      torch::kFloat32,
                      64,
-                     {trace::TagKind::kBucket, 2, ""}};
+                     {trace::model::TagKind::kBucket, 2, ""}};
   job.launch = [](c10d::Backend&) { return c10::make_intrusive<EndlessWork>(); };
   impatient.submit(std::move(job));
   run.recorder().end_phase();  // the host goes on
@@ -177,7 +179,7 @@ TEST_F(NcclExecutorTest, TellsWhichCollectiveDidNotEndInTime) {
   ASSERT_EQ(answer.wait_for(std::chrono::seconds(30)), std::future_status::ready);
   const CollectiveTimeout timeout = answer.get();
   EXPECT_EQ(timeout.step, 5);
-  EXPECT_EQ(timeout.phase, trace::Phase::kBackward);
+  EXPECT_EQ(timeout.phase, trace::base::Phase::kBackward);
   EXPECT_THAT(timeout.text,
               testing::StartsWith("collective 57 (all_reduce of 64 bytes float32 for bucket 2) "
                                   "failed on rank 3: the other ranks did not take part within 1 s "
@@ -197,4 +199,4 @@ TEST_F(NcclExecutorTest, SurvivesAnErrorOfCudaAndSaysItOnce) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

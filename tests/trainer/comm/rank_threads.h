@@ -17,12 +17,12 @@
 #include "trainer/comm/communicator.h"
 #include "trainer/comm/flight_recorder.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 
 using Recording = profiler::RecordedRun::Content;
-using RankBody = std::function<void(Communicator&, profiler::Recorder&)>;
+using RankBody = std::function<void(Communicator&, profiler::recorder::Recorder&)>;
 
-inline CollectiveTag bucket_tag(int index) { return {trace::TagKind::kBucket, index, ""}; }
+inline CollectiveTag bucket_tag(int index) { return {trace::model::TagKind::kBucket, index, ""}; }
 
 inline std::string message_of(const std::exception_ptr& error) {
   try {
@@ -92,4 +92,4 @@ inline std::vector<Recording> on_ranks(int world_size, const RankBody& body,
   return recordings;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -8,7 +8,7 @@
 #include "tests/trainer/comm/rank_threads.h"
 #include "trainer/comm/communicator.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::comm {
 namespace {
 
 using std::chrono::milliseconds;
@@ -17,7 +17,7 @@ using std::chrono::steady_clock;
 // 0.08 Gbit/s = 10 bytes per µs.
 CommunicatorOptions slow_link() {
   CommunicatorOptions options;
-  options.simulated_link = trace::SimulatedLink{1000, 0.08};
+  options.simulated_link = trace::job::SimulatedLink{1000, 0.08};
   return options;
 }
 constexpr std::int64_t kValues = 500'000;  // 2 MB: 200 ms over the link with 2 ranks
@@ -32,7 +32,7 @@ double cpu_seconds_of_process() {
 TEST(SimulatedLink, TakesAtLeastLatencyAndTrafficOverBandwidth) {
   const auto recordings = on_ranks(
       2,
-      [](Communicator& communicator, profiler::Recorder&) {
+      [](Communicator& communicator, profiler::recorder::Recorder&) {
         auto sum = torch::full({kValues}, 1.f + static_cast<float>(communicator.rank()));
         const auto before = steady_clock::now();
         communicator.all_reduce(sum, bucket_tag(0))->wait();
@@ -44,7 +44,7 @@ TEST(SimulatedLink, TakesAtLeastLatencyAndTrafficOverBandwidth) {
       slow_link());
   for (const Recording& recording : recordings) {
     ASSERT_EQ(recording.rows.collectives.size(), 1u);
-    const trace::Collective& row = recording.rows.collectives[0];
+    const trace::model::Collective& row = recording.rows.collectives[0];
     EXPECT_GE(row.end_ns - row.start_ns, std::chrono::nanoseconds(kTransfer).count());
     ASSERT_EQ(recording.rows.process_groups.size(), 1u);
     EXPECT_EQ(recording.text(recording.rows.process_groups[0].backend), "gloo, simulated link");
@@ -55,7 +55,7 @@ TEST(SimulatedLink, CountsFromTheStartOfTheLastRank) {
   std::atomic<std::int64_t> late_start{0};
   on_ranks(
       2,
-      [&](Communicator& communicator, profiler::Recorder&) {
+      [&](Communicator& communicator, profiler::recorder::Recorder&) {
         auto sum = torch::ones({kValues});
         if (communicator.rank() == 1) {
           std::this_thread::sleep_for(milliseconds(150));
@@ -71,7 +71,7 @@ TEST(SimulatedLink, CountsFromTheStartOfTheLastRank) {
 TEST(SimulatedLink, CarriesCollectivesOneAfterAnotherInOrder) {
   const auto recordings = on_ranks(
       2,
-      [](Communicator& communicator, profiler::Recorder&) {
+      [](Communicator& communicator, profiler::recorder::Recorder&) {
         std::vector<torch::Tensor> tensors;
         std::vector<c10::intrusive_ptr<c10d::Work>> works;
         const auto before = steady_clock::now();
@@ -101,7 +101,7 @@ TEST(SimulatedLink, CarriesCollectivesOneAfterAnotherInOrder) {
 TEST(SimulatedLink, IsSharedByTheGroupsOfARank) {
   on_ranks(
       2,
-      [](Communicator& world, profiler::Recorder&) {
+      [](Communicator& world, profiler::recorder::Recorder&) {
         const auto other = world.create_group("gather", {0, 1});
         auto of_world = torch::ones({kValues});
         auto of_other = torch::ones({kValues});
@@ -121,7 +121,7 @@ TEST(SimulatedLink, BurnsNoProcessorAndLetsTheCallerCompute) {
   std::barrier together(2);
   on_ranks(
       2,
-      [&](Communicator& communicator, profiler::Recorder&) {
+      [&](Communicator& communicator, profiler::recorder::Recorder&) {
         auto sum = torch::ones({4 * kValues});  // 0.8 s
         together.arrive_and_wait();
         const double cpu_before = cpu_seconds_of_process();
@@ -137,4 +137,4 @@ TEST(SimulatedLink, BurnsNoProcessorAndLetsTheCallerCompute) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::comm

@@ -9,12 +9,12 @@
 #include "tests/trainer/sharded_training.h"
 #include "trainer/strategy/fsdp/fully_sharded.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::evaluate {
 namespace {
 
 constexpr std::array<std::int64_t, 4> kPrompt{72, 101, 108, 108};
 
-std::shared_ptr<DecoderModel> small_model(ModelLayout layout) {
+std::shared_ptr<model::DecoderModel> small_model(model::ModelLayout layout) {
   Training training;
   training.layout = layout;
   auto model = initial_model(training);
@@ -35,7 +35,7 @@ GenerationOptions of(std::int64_t tokens, double temperature = 0, std::int64_t c
 }
 
 TEST(Generation, TakesTheMostProbableTokenOfTheWholeTextSoFar) {
-  for (const auto layout : {ModelLayout::kGpt2, ModelLayout::kLlama}) {
+  for (const auto layout : {model::ModelLayout::kGpt2, model::ModelLayout::kLlama}) {
     const auto model = small_model(layout);
     FakeStrategy strategy({});
     const auto tokens = generate(*model, strategy, kPrompt, of(6));
@@ -51,7 +51,7 @@ TEST(Generation, TakesTheMostProbableTokenOfTheWholeTextSoFar) {
 }
 
 TEST(Generation, ShowsTheModelNoMoreThanItsContext) {
-  const auto model = small_model(ModelLayout::kGpt2);
+  const auto model = small_model(model::ModelLayout::kGpt2);
   FakeStrategy strategy({});
   const auto long_prompt = generate(*model, strategy, kPrompt, of(1, 0, 2));
   const auto its_end = generate(*model, strategy, std::span(kPrompt).last(2), of(1));
@@ -59,7 +59,7 @@ TEST(Generation, ShowsTheModelNoMoreThanItsContext) {
 }
 
 TEST(Generation, DrawsByProbabilityAndTheSameForTheSameSeed) {
-  const auto model = small_model(ModelLayout::kGpt2);
+  const auto model = small_model(model::ModelLayout::kGpt2);
   FakeStrategy strategy({});
   torch::Tensor probabilities;
   {
@@ -87,7 +87,7 @@ TEST(Generation, DrawsByProbabilityAndTheSameForTheSameSeed) {
 }
 
 TEST(Generation, LeavesTheModelTraining) {
-  const auto model = small_model(ModelLayout::kGpt2);
+  const auto model = small_model(model::ModelLayout::kGpt2);
   model->train();
   FakeStrategy strategy({});
   generate(*model, strategy, kPrompt, of(1));
@@ -95,17 +95,17 @@ TEST(Generation, LeavesTheModelTraining) {
 }
 
 TEST(Generation, GivesAllRanksOfAShardedModelTheTextOfOneProcess) {
-  const auto whole = small_model(ModelLayout::kGpt2);
+  const auto whole = small_model(model::ModelLayout::kGpt2);
   FakeStrategy strategy({});
   const auto expected = generate(*whole, strategy, kPrompt, of(8));
-  on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
-    const auto model = small_model(ModelLayout::kGpt2);
-    FullyShardedOptions options;
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
+    const auto model = small_model(model::ModelLayout::kGpt2);
+    strategy::FullyShardedOptions options;
     options.shard_group_size = 2;
-    FullySharded sharded(*model, communicator, recorder, options);
+    strategy::FullySharded sharded(*model, communicator, recorder, options);
     EXPECT_EQ(generate(*model, sharded, kPrompt, of(8)), expected);
   });
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::evaluate

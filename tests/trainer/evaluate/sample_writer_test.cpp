@@ -6,11 +6,11 @@
 #include "tests/trainer/sharded_training.h"
 #include "trainer/text/byte_tokens.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::evaluate {
 namespace {
 
-trace::Settings settings_with_samples() {
-  trace::Settings settings;
+trace::job::Settings settings_with_samples() {
+  trace::job::Settings settings;
   settings.sample_tokens = 5;
   settings.evaluate_every = 1;
   settings.batch_per_rank = 1;
@@ -19,17 +19,18 @@ trace::Settings settings_with_samples() {
   return settings;
 }
 
-SampleText bytes(const trace::Settings& settings) {
-  return {byte_tokens(settings.sample_prompt), kEndOfBytes, TextDecoder({}, {})};
+SampleText bytes(const trace::job::Settings& settings) {
+  return {text::byte_tokens(settings.sample_prompt), text::kEndOfBytes, text::TextDecoder({}, {})};
 }
 
-TokenDataset prompts_of(EncodedText text, const trace::Settings& settings) {
-  auto dataset = TokenDataset::create(std::move(text), std::nullopt, settings, {301, 0, 0}, 1);
+data::TokenDataset prompts_of(text::EncodedText text, const trace::job::Settings& settings) {
+  auto dataset =
+      data::TokenDataset::create(std::move(text), std::nullopt, settings, {301, 0, 0}, 1);
   EXPECT_TRUE(dataset) << dataset.error().message;
   return *std::move(dataset);
 }
 
-std::string sample(const TokenDataset& dataset, const trace::Settings& settings) {
+std::string sample(const data::TokenDataset& dataset, const trace::job::Settings& settings) {
   auto writer = SampleWriter::create(settings, dataset, bytes(settings));
   EXPECT_TRUE(writer) << writer.error().message;
   const auto model = initial_model({});
@@ -42,17 +43,18 @@ std::string sample(const TokenDataset& dataset, const trace::Settings& settings)
 
 TEST(SampleWriter, AsksTheQuestionOfTheFirstHeldOutExample) {
   const auto settings = settings_with_samples();
-  const auto dataset =
-      prompts_of(encoded(TextKind::kCompletion,
-                         {{byte_tokens("one:1"), "00001"}, {byte_tokens("two:2!"), "000011"}}),
-                 settings);
+  const auto dataset = prompts_of(
+      encoded(text::TextKind::kCompletion,
+              {{text::byte_tokens("one:1"), "00001"}, {text::byte_tokens("two:2!"), "000011"}}),
+      settings);
   EXPECT_TRUE(sample(dataset, settings).starts_with("two: → "));
 }
 
 TEST(SampleWriter, GoesOnFromTheBeginningOfPlainText) {
   const auto settings = settings_with_samples();
   const auto dataset = prompts_of(
-      encoded(TextKind::kPlain, {{byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}), settings);
+      encoded(text::TextKind::kPlain, {{text::byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}),
+      settings);
   // Blocks of 12: the second begins with "m", of which half are shown.
   EXPECT_TRUE(sample(dataset, settings).starts_with("mnopqr → ")) << sample(dataset, settings);
 }
@@ -61,18 +63,20 @@ TEST(SampleWriter, TakesThePromptOfTheSettings) {
   auto settings = settings_with_samples();
   settings.sample_prompt = "Say\nit";
   const auto dataset = prompts_of(
-      encoded(TextKind::kPlain, {{byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}), settings);
+      encoded(text::TextKind::kPlain, {{text::byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}),
+      settings);
   EXPECT_TRUE(sample(dataset, settings).starts_with("Say\\nit → "));
   settings.sample_prompt = "";
   const auto refused = SampleWriter::create(settings, dataset, bytes(settings));
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().kind, trace::ErrorKind::kUsage);
+  EXPECT_EQ(refused.error().kind, trace::base::ErrorKind::kUsage);
 }
 
 TEST(SampleWriter, IsOffUnlessAskedFor) {
   auto settings = settings_with_samples();
   const auto dataset = prompts_of(
-      encoded(TextKind::kPlain, {{byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}), settings);
+      encoded(text::TextKind::kPlain, {{text::byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}),
+      settings);
   EXPECT_TRUE(SampleWriter::create(settings, dataset, bytes(settings))->is_on());
   settings.sample_tokens = 0;
   EXPECT_FALSE(SampleWriter::create(settings, dataset, bytes(settings))->is_on());
@@ -82,10 +86,12 @@ TEST(SampleWriter, IsOffUnlessAskedFor) {
 TEST(SampleWriter, SaysThatItsTokenizerIsGone) {
   const auto settings = settings_with_samples();
   const auto dataset = prompts_of(
-      encoded(TextKind::kPlain, {{byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}), settings);
-  TextProgramOptions program;
+      encoded(text::TextKind::kPlain, {{text::byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}),
+      settings);
+  text::TextProgramOptions program;
   program.python = "/bin/false";
-  auto writer = SampleWriter::create(settings, dataset, {{}, -1, TextDecoder("/folder", program)});
+  auto writer =
+      SampleWriter::create(settings, dataset, {{}, -1, text::TextDecoder("/folder", program)});
   ASSERT_TRUE(writer);
   for (int i = 0; i < 2; ++i) {
     const auto text = writer->text_of({{1}, {2}});
@@ -99,4 +105,4 @@ TEST(SampleWriter, WritesWhatCannotStandInALine) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::evaluate

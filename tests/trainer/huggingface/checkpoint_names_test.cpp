@@ -5,7 +5,7 @@
 
 #include "tests/trainer/huggingface/model_folder.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 namespace {
 
 using ::testing::AllOf;
@@ -13,15 +13,16 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::vector<StoredTensor> stored_of(const trace::ModelShape& shape) {
+std::vector<StoredTensor> stored_of(const trace::job::ModelShape& shape) {
   std::vector<StoredTensor> stored;
-  for (const auto& each : parameter_shapes(shape)) stored.push_back({each.name, each.sizes, "F32"});
+  for (const auto& each : trace::job::parameter_shapes(shape))
+    stored.push_back({each.name, each.sizes, "F32"});
   return stored;
 }
 
-trace::ModelShape bert_shape() {
-  trace::ModelShape shape = folder_shape();
-  shape.layout = trace::ModelLayout::kBert;
+trace::job::ModelShape bert_shape() {
+  trace::job::ModelShape shape = folder_shape();
+  shape.layout = trace::job::ModelLayout::kBert;
   shape.tied_head = false;
   shape.token_types = 2;
   shape.padding_token = 0;
@@ -29,7 +30,7 @@ trace::ModelShape bert_shape() {
   return shape;
 }
 
-std::string error_of(const trace::ModelShape& shape, const std::vector<StoredTensor>& stored) {
+std::string error_of(const trace::job::ModelShape& shape, const std::vector<StoredTensor>& stored) {
   const auto matched = match_names(shape, stored, "\"folder\"");
   return matched ? "accepted" : matched.error().message;
 }
@@ -92,4 +93,4 @@ TEST(CheckpointNames, ListTenAndCountTheRest) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

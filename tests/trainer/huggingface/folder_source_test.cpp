@@ -7,7 +7,7 @@
 
 #include "tests/trainer/huggingface/model_folder.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 namespace {
 
 using ::testing::HasSubstr;
@@ -30,7 +30,7 @@ TEST(FolderSource, ReadsRangesIntoAnyType) {
   EXPECT_TRUE(torch::equal(read(*source, "transformer.wpe.weight", 0, 2, torch::kBFloat16),
                            torch::tensor({240.5f, 241.5f}).to(torch::kBFloat16)));
   EXPECT_EQ(read(*source, "transformer.ln_f.bias", 8, 0).numel(), 0);
-  EXPECT_EQ(source->stored_type(), DataType::kF32);
+  EXPECT_EQ(source->stored_type(), checkpoint::DataType::kF32);
 }
 
 TEST(FolderSource, RefusesWhatIsNotThere) {
@@ -45,7 +45,7 @@ TEST(FolderSource, RefusesWhatIsNotThere) {
 }
 
 TEST(FolderSource, ReadsLargeTensorsInPieces) {
-  trace::ModelShape shape = folder_shape();
+  trace::job::ModelShape shape = folder_shape();
   shape.vocabulary = 300'000;  // 9.6 MB
   const ModelFolder folder;
   folder.write_model(shape);
@@ -57,11 +57,11 @@ TEST(FolderSource, ReadsLargeTensorsInPieces) {
 
 TEST(FolderSource, ComparesTiedMatricesThatAreThereTwice) {
   const ModelFolder folder;
-  std::vector<TensorEntry> entries;
-  for (const auto& each : parameter_shapes(folder_shape())) {
-    entries.push_back({each.name, DataType::kF32, each.sizes});
+  std::vector<checkpoint::TensorEntry> entries;
+  for (const auto& each : trace::job::parameter_shapes(folder_shape())) {
+    entries.push_back({each.name, checkpoint::DataType::kF32, each.sizes});
   }
-  entries.push_back({"lm_head.weight", DataType::kF32, {30, 8}});
+  entries.push_back({"lm_head.weight", checkpoint::DataType::kF32, {30, 8}});
   folder.write_tensors(kWeightsFile, entries);
   const auto source = FolderSource::open(folder.path(), folder_shape());
   ASSERT_FALSE(source);
@@ -69,7 +69,7 @@ TEST(FolderSource, ComparesTiedMatricesThatAreThereTwice) {
 }
 
 TEST(FolderSource, SaysThatAFileWasCutOffMeanwhile) {
-  trace::ModelShape shape = folder_shape();
+  trace::job::ModelShape shape = folder_shape();
   shape.vocabulary = 30'000;
   const ModelFolder folder;
   folder.write_model(shape);
@@ -82,4 +82,4 @@ TEST(FolderSource, SaysThatAFileWasCutOffMeanwhile) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

@@ -17,10 +17,10 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/huggingface/weight_files.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 
-inline trace::ModelShape folder_shape() {
-  trace::ModelShape shape;
+inline trace::job::ModelShape folder_shape() {
+  trace::job::ModelShape shape;
   shape.layers = 2;
   shape.width = 8;
   shape.heads = shape.kv_heads = 2;
@@ -38,31 +38,31 @@ class ModelFolder {
     std::ofstream(path() / file, std::ios::binary) << text;
   }
   // Tensors of F32 with the values 0.5, 1.5, … one after another.
-  void write_tensors(const std::string& file, std::vector<TensorEntry> entries) const {
+  void write_tensors(const std::string& file, std::vector<checkpoint::TensorEntry> entries) const {
     std::vector<std::vector<float>> values;
     float next = 0.5f;
-    for (const TensorEntry& entry : entries) {
+    for (const checkpoint::TensorEntry& entry : entries) {
       std::int64_t numel = 1;
       for (const std::int64_t size : entry.sizes) numel *= size;
       std::vector<float>& list = values.emplace_back();
       for (std::int64_t i = 0; i < numel; ++i) list.push_back(next++);
     }
-    std::vector<TensorBytes> tensors;
+    std::vector<checkpoint::TensorBytes> tensors;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       tensors.push_back({entries[i], std::as_bytes(std::span(values[i]))});
     }
-    ASSERT_TRUE(write_safetensors(path() / file, tensors, {}));
+    ASSERT_TRUE(checkpoint::write_safetensors(path() / file, tensors, {}));
   }
-  void write_model(const trace::ModelShape& shape) const {
-    std::vector<TensorEntry> entries;
-    for (const auto& each : parameter_shapes(shape)) {
-      entries.push_back({each.name, DataType::kF32, each.sizes});
+  void write_model(const trace::job::ModelShape& shape) const {
+    std::vector<checkpoint::TensorEntry> entries;
+    for (const auto& each : trace::job::parameter_shapes(shape)) {
+      entries.push_back({each.name, checkpoint::DataType::kF32, each.sizes});
     }
     write_tensors(kWeightsFile, entries);
   }
 
  private:
-  trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+  trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

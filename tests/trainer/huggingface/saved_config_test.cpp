@@ -8,17 +8,17 @@
 #include "trace/job/huggingface/model_config.h"
 #include "trainer/huggingface/model_layout.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 namespace {
 
 using nlohmann::json;
 
 TEST(SavedConfig, OfAPresetIsReadBackAsThatPreset) {
   for (const char* name : {"tiny", "gpt-162m", "llama-1b"}) {
-    auto shape = *trace::find_model_preset(name);
-    const auto config = saved_config("", shape, DataType::kF32, {});
+    auto shape = *trace::job::find_model_preset(name);
+    const auto config = saved_config("", shape, checkpoint::DataType::kF32, {});
     ASSERT_TRUE(config);
-    auto back = trace::shape_from_config(*config, "config.json");
+    auto back = trace::job::shape_from_config(*config, "config.json");
     ASSERT_TRUE(back) << back.error().message;
     back->name = shape.name;
     back->head_size = 0;
@@ -27,12 +27,12 @@ TEST(SavedConfig, OfAPresetIsReadBackAsThatPreset) {
 }
 
 TEST(SavedConfig, KeepsWhatTheOriginalSays) {
-  trace::ModelShape shape;
-  shape.layout = trace::ModelLayout::kBert;
+  trace::job::ModelShape shape;
+  shape.layout = trace::job::ModelLayout::kBert;
   shape.labels = 2;
   const auto config = saved_config(
       R"({"model_type": "bert", "architectures": ["BertModel"], "of_its_own": [1], "torch_dtype": "x"})",
-      shape, DataType::kBF16, {"no", "yes"});
+      shape, checkpoint::DataType::kBF16, {"no", "yes"});
   ASSERT_TRUE(config);
   const json read = json::parse(*config);
   EXPECT_EQ(read["of_its_own"], json::array({1}));
@@ -40,24 +40,24 @@ TEST(SavedConfig, KeepsWhatTheOriginalSays) {
   EXPECT_EQ(read["torch_dtype"], "bfloat16");
   EXPECT_EQ(read["id2label"], (json{{"0", "no"}, {"1", "yes"}}));
   EXPECT_EQ(read["label2id"]["yes"], 1);
-  EXPECT_FALSE(saved_config("[]", shape, DataType::kF32, {}));
-  EXPECT_FALSE(saved_config(R"({"model_type": "mamba"})", shape, DataType::kF32, {}));
+  EXPECT_FALSE(saved_config("[]", shape, checkpoint::DataType::kF32, {}));
+  EXPECT_FALSE(saved_config(R"({"model_type": "mamba"})", shape, checkpoint::DataType::kF32, {}));
 }
 
 TEST(ModelLayout, CutsLargeModelsIntoFiles) {
-  const auto shape = *trace::find_model_preset("tiny");
-  const SavedLayout one = layout_of(shape, DataType::kBF16);
+  const auto shape = *trace::job::find_model_preset("tiny");
+  const SavedLayout one = layout_of(shape, checkpoint::DataType::kBF16);
   EXPECT_EQ(one.files.size(), 1u);
   EXPECT_EQ(one.index(), "");
-  EXPECT_EQ(one.values, parameter_count(shape));
-  const SavedLayout several = layout_of(shape, DataType::kBF16, 1'000'000);
+  EXPECT_EQ(one.values, trace::job::parameter_count(shape));
+  const SavedLayout several = layout_of(shape, checkpoint::DataType::kBF16, 1'000'000);
   ASSERT_GT(several.files.size(), 3u);
   const json index = json::parse(several.index());
-  EXPECT_EQ(index["metadata"]["total_size"], 2 * parameter_count(shape));
+  EXPECT_EQ(index["metadata"]["total_size"], 2 * trace::job::parameter_count(shape));
   std::size_t tensors = 0;
   for (const SavedFile& file : several.files) {
     EXPECT_LE(file.tensors.back().end, 1'000'000);
-    for (const TensorEntry& tensor : file.tensors) {
+    for (const checkpoint::TensorEntry& tensor : file.tensors) {
       EXPECT_EQ(index["weight_map"][tensor.name], file.name);
       ++tensors;
     }
@@ -67,4 +67,4 @@ TEST(ModelLayout, CutsLargeModelsIntoFiles) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

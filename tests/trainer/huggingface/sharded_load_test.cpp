@@ -13,7 +13,7 @@
 #include "trainer/model/build_model.h"
 #include "trainer/strategy/fsdp/fully_sharded.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,8 +22,8 @@ using ::testing::HasSubstr;
 constexpr int kRanks = 2;
 
 // 25 M values, 101 MB; the largest tensor has 4 MB.
-trace::ModelShape large_shape() {
-  trace::ModelShape shape = folder_shape();
+trace::job::ModelShape large_shape() {
+  trace::job::ModelShape shape = folder_shape();
   shape.layers = 8;
   shape.width = 512;
   shape.heads = shape.kv_heads = 8;
@@ -32,9 +32,9 @@ trace::ModelShape large_shape() {
   return shape;
 }
 
-std::int64_t tensor_bytes(const trace::MemorySample& sample) {
+std::int64_t tensor_bytes(const trace::model::MemorySample& sample) {
   return sample.total_bytes() -
-         sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)];
+         sample.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kOutside)];
 }
 
 std::int64_t status_bytes(const std::string& key) {
@@ -46,17 +46,17 @@ std::int64_t status_bytes(const std::string& key) {
   return 0;
 }
 
-FullyShardedOptions full_shard() {
-  FullyShardedOptions options;
+strategy::FullyShardedOptions full_shard() {
+  strategy::FullyShardedOptions options;
   options.shard_group_size = kRanks;
   return options;
 }
 
-std::shared_ptr<Model> empty_model(const trace::ModelShape& shape) {
-  return build_any_model(shape, {0.0, 5, torch::kCPU, /*has_memory=*/false});
+std::shared_ptr<model::Model> empty_model(const trace::job::ModelShape& shape) {
+  return model::build_any_model(shape, {0.0, 5, torch::kCPU, /*has_memory=*/false});
 }
 
-void expect_values(const LocalParameter& part, FolderSource& source) {
+void expect_values(const strategy::LocalParameter& part, FolderSource& source) {
   const auto expected = torch::empty({part.end - part.begin});
   ASSERT_TRUE(source.read(part.name, part.begin, expected));
   EXPECT_TRUE(torch::equal(part.value.detach().view({-1}), expected)) << part.name;
@@ -65,17 +65,18 @@ void expect_values(const LocalParameter& part, FolderSource& source) {
 TEST(ShardedLoad, GivesEachRankItsPart) {
   const ModelFolder folder;
   folder.write_model(folder_shape());
-  on_ranks(kRanks, [&](Communicator& communicator, profiler::Recorder& recorder) {
+  comm::on_ranks(kRanks, [&](comm::Communicator& communicator,
+                             profiler::recorder::Recorder& recorder) {
     auto source = FolderSource::open(folder.path(), folder_shape());
     ASSERT_TRUE(source);
     const auto model = empty_model(folder_shape());
-    const FullySharded strategy(*model, communicator, recorder, full_shard(), &*source);
+    const strategy::FullySharded strategy(*model, communicator, recorder, full_shard(), &*source);
     std::int64_t kept = 0;
-    for (const LocalParameter& part : strategy.local_parameters()) {
+    for (const strategy::LocalParameter& part : strategy.local_parameters()) {
       expect_values(part, *source);
       kept += part.end - part.begin;
     }
-    EXPECT_LT(kept, 0.52 * static_cast<double>(parameter_count(folder_shape())));
+    EXPECT_LT(kept, 0.52 * static_cast<double>(trace::job::parameter_count(folder_shape())));
   });
 }
 
@@ -83,40 +84,44 @@ TEST(ShardedLoad, GivesEachRankItsPart) {
 TEST(ShardedLoad, HasNothingToBroadcastWithoutBuffers) {
   const ModelFolder folder;
   folder.write_model(folder_shape());
-  on_ranks(kRanks, [&](Communicator& communicator, profiler::Recorder& recorder) {
-    auto source = FolderSource::open(folder.path(), folder_shape());
-    ASSERT_TRUE(source);
-    const auto model = empty_model(folder_shape());
-    FullyShardedOptions options = full_shard();
-    options.sync_module_states = true;
-    const FullySharded strategy(*model, communicator, recorder, options, &*source);
-    for (const LocalParameter& part : strategy.local_parameters()) expect_values(part, *source);
-  });
+  comm::on_ranks(
+      kRanks, [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
+        auto source = FolderSource::open(folder.path(), folder_shape());
+        ASSERT_TRUE(source);
+        const auto model = empty_model(folder_shape());
+        strategy::FullyShardedOptions options = full_shard();
+        options.sync_module_states = true;
+        const strategy::FullySharded strategy(*model, communicator, recorder, options, &*source);
+        for (const strategy::LocalParameter& part : strategy.local_parameters())
+          expect_values(part, *source);
+      });
 }
 
 TEST(ShardedLoad, NeedsNoMoreThanTheShardAndOneTensor) {
   const auto shape = large_shape();
-  const std::int64_t model_bytes = 4 * parameter_count(shape);
+  const std::int64_t model_bytes = 4 * trace::job::parameter_count(shape);
   ASSERT_GT(model_bytes, 100'000'000);
   const std::int64_t largest = 4 * shape.width * shape.mlp_width;
   const ModelFolder folder;
   folder.write_model(shape);
-  ASSERT_TRUE(profiler::install_cpu_memory_tracker());
-  const std::int64_t before = tensor_bytes(profiler::sample_cpu_memory());
-  profiler::take_cpu_memory_peak();
+  ASSERT_TRUE(profiler::pytorch::install_cpu_memory_tracker());
+  const std::int64_t before = tensor_bytes(profiler::pytorch::sample_cpu_memory());
+  profiler::pytorch::take_cpu_memory_peak();
   std::ofstream("/proc/self/clear_refs") << "5";  // VmHWM begins anew
   const std::int64_t resident = status_bytes("VmRSS");
-  on_ranks(kRanks, [&](Communicator& communicator, profiler::Recorder& recorder) {
+  comm::on_ranks(kRanks, [&](comm::Communicator& communicator,
+                             profiler::recorder::Recorder& recorder) {
     auto source = FolderSource::open(folder.path(), shape);
     ASSERT_TRUE(source);
     const auto model = empty_model(shape);
-    const FullySharded strategy(*model, communicator, recorder, full_shard(), &*source);
+    const strategy::FullySharded strategy(*model, communicator, recorder, full_shard(), &*source);
     // Until both have all of theirs.
-    communicator.all_reduce(torch::zeros({1}), {trace::TagKind::kNamed, -1, "loaded"})->wait();
+    communicator.all_reduce(torch::zeros({1}), {trace::model::TagKind::kNamed, -1, "loaded"})
+        ->wait();
   });
   // Both ranks are in this process: their shards are one model together.
   const std::int64_t allowed = model_bytes + kRanks * largest;
-  const std::int64_t peak = tensor_bytes(profiler::take_cpu_memory_peak()) - before;
+  const std::int64_t peak = tensor_bytes(profiler::pytorch::take_cpu_memory_peak()) - before;
   // Less only by what was there before and has gone meanwhile.
   EXPECT_GE(peak, model_bytes * 3 / 4);
   EXPECT_LE(peak, allowed);
@@ -135,11 +140,12 @@ TEST(ShardedLoad, IsSavedAsItWasRead) {
   options.shape = folder_shape();
   options.source = from.path();
   options.file_bytes = 2000;
-  on_ranks(kRanks, [&](Communicator& communicator, profiler::Recorder& recorder) {
+  comm::on_ranks(kRanks, [&](comm::Communicator& communicator,
+                             profiler::recorder::Recorder& recorder) {
     auto source = FolderSource::open(from.path(), folder_shape());
     ASSERT_TRUE(source);
     const auto model = empty_model(folder_shape());
-    const FullySharded strategy(*model, communicator, recorder, full_shard(), &*source);
+    const strategy::FullySharded strategy(*model, communicator, recorder, full_shard(), &*source);
     for (int again = 0; again < 2; ++again) {  // replaces what it wrote
       const auto saved = save_model_folder(options, strategy.local_parameters(), communicator);
       ASSERT_TRUE(saved) << saved.error().message;
@@ -151,7 +157,8 @@ TEST(ShardedLoad, IsSavedAsItWasRead) {
     EXPECT_THAT(refused.error().message, HasSubstr("was not saved by this program"));
     auto saved = FolderSource::open(options.folder, folder_shape());
     ASSERT_TRUE(saved) << saved.error().message;
-    for (const LocalParameter& part : strategy.local_parameters()) expect_values(part, *saved);
+    for (const strategy::LocalParameter& part : strategy.local_parameters())
+      expect_values(part, *saved);
   });
   EXPECT_TRUE(fs::exists(options.folder / "tokenizer.json"));
   EXPECT_TRUE(fs::exists(options.folder / kIndexFile));
@@ -159,4 +166,4 @@ TEST(ShardedLoad, IsSavedAsItWasRead) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

@@ -7,7 +7,7 @@
 
 #include "tests/trainer/huggingface/model_folder.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::huggingface {
 namespace {
 
 using ::testing::HasSubstr;
@@ -18,8 +18,8 @@ const std::string kIndex =
 class WeightFiles : public testing::Test {
  protected:
   void write_two() {
-    folder_.write_tensors("one.safetensors", {{"a", DataType::kF32, {2}}});
-    folder_.write_tensors("two.safetensors", {{"b", DataType::kF32, {4}}});
+    folder_.write_tensors("one.safetensors", {{"a", checkpoint::DataType::kF32, {2}}});
+    folder_.write_tensors("two.safetensors", {{"b", checkpoint::DataType::kF32, {4}}});
   }
   std::string error_of_index(const std::string& index) {
     folder_.write(kIndexFile, index);
@@ -33,12 +33,12 @@ TEST_F(WeightFiles, AreOneOrSeveralWithAnIndex) {
   write_two();
   EXPECT_EQ(error_of_index(kIndex), "accepted");
   EXPECT_EQ(open_weight_files(folder_.path())->size(), 2u);
-  folder_.write_tensors(kWeightsFile, {{"c", DataType::kF32, {1}}});
+  folder_.write_tensors(kWeightsFile, {{"c", checkpoint::DataType::kF32, {1}}});
   EXPECT_EQ(open_weight_files(folder_.path())->size(), 1u) << "the single file comes first";
 }
 
 TEST_F(WeightFiles, RefusePicklesAndEmptyFolders) {
-  EXPECT_EQ(open_weight_files(folder_.path()).error().kind, trace::ErrorKind::kMissing);
+  EXPECT_EQ(open_weight_files(folder_.path()).error().kind, trace::base::ErrorKind::kMissing);
   folder_.write("pytorch_model.bin", "x");
   const auto files = open_weight_files(folder_.path());
   EXPECT_THAT(files.error().message, HasSubstr("save_pretrained()"));
@@ -65,8 +65,8 @@ TEST_F(WeightFiles, RefuseIndexesThatLeadElsewhere) {
 
 TEST_F(WeightFiles, RefuseATensorInTwoFiles) {
   write_two();
-  folder_.write_tensors("two.safetensors",
-                        {{"a", DataType::kF32, {2}}, {"b", DataType::kF32, {4}}});
+  folder_.write_tensors("two.safetensors", {{"a", checkpoint::DataType::kF32, {2}},
+                                            {"b", checkpoint::DataType::kF32, {4}}});
   EXPECT_THAT(error_of_index(kIndex), HasSubstr("both have tensor 'a'"));
 }
 
@@ -86,4 +86,4 @@ TEST_F(WeightFiles, SurviveAnyIndex) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::huggingface

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 namespace {
 
 using testing::HasSubstr;
@@ -11,24 +11,25 @@ using testing::Not;
 
 constexpr std::int64_t kMiB = 1 << 20;
 
-trace::PlannedJob job_of(trace::Strategy strategy) {
-  trace::Settings settings;
+trace::predict::PlannedJob job_of(trace::job::Strategy strategy) {
+  trace::job::Settings settings;
   settings.sharding_strategy = strategy;
-  return trace::job_on_this_machine(settings, *trace::find_model_preset("tiny"));
+  return trace::predict::job_on_this_machine(settings, *trace::job::find_model_preset("tiny"));
 }
 
-profiler::FailedAllocation failed_with(std::int64_t activations) {
-  profiler::FailedAllocation failed;
+profiler::pytorch::FailedAllocation failed_with(std::int64_t activations) {
+  profiler::pytorch::FailedAllocation failed;
   failed.asked_bytes = 3 * kMiB;
-  failed.held.bytes[static_cast<std::size_t>(trace::MemoryCategory::kParameters)] = 9 * kMiB;
-  failed.held.bytes[static_cast<std::size_t>(trace::MemoryCategory::kActivations)] = activations;
-  failed.held.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] = 300 * kMiB;
+  failed.held.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kParameters)] = 9 * kMiB;
+  failed.held.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kActivations)] =
+      activations;
+  failed.held.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kOutside)] = 300 * kMiB;
   return failed;
 }
 
 TEST(OutOfMemory, SaysWhatWasAskedForAndHeldAndWhatIsEstimatedToFit) {
   const auto text =
-      explain_out_of_memory(failed_with(71 * kMiB), job_of(trace::Strategy::kDdp), "");
+      explain_out_of_memory(failed_with(71 * kMiB), job_of(trace::job::Strategy::kDdp), "");
   EXPECT_THAT(text, HasSubstr("asked for 3.0 MiB beside 80.0 MiB (parameters 9.0 MiB, "
                               "activations 71.0 MiB). Estimated to fit into 80.0 MiB: "));
   EXPECT_THAT(text, HasSubstr("activation_checkpointing="));
@@ -38,21 +39,21 @@ TEST(OutOfMemory, SaysWhatWasAskedForAndHeldAndWhatIsEstimatedToFit) {
 
 TEST(OutOfMemory, NamesTheUnitAndSaysWhenNothingWouldFit) {
   const auto text =
-      explain_out_of_memory(failed_with(0), job_of(trace::Strategy::kFullShard), "blocks.3");
+      explain_out_of_memory(failed_with(0), job_of(trace::job::Strategy::kFullShard), "blocks.3");
   EXPECT_THAT(text, HasSubstr("out of memory in blocks.3: "));
   EXPECT_THAT(text, HasSubstr("No change"));
 }
 
 TEST(OutOfMemory, SaysWhenEnoughWasReservedButInPieces) {
   auto failed = failed_with(71 * kMiB);
-  EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::Strategy::kDdp), ""),
+  EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::job::Strategy::kDdp), ""),
               Not(HasSubstr("in pieces")));
   failed.held.reserved_bytes = 82 * kMiB;
-  EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::Strategy::kDdp), ""),
+  EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::job::Strategy::kDdp), ""),
               Not(HasSubstr("in pieces")))
       << "3 MiB were asked for";
   failed.held.reserved_bytes = 95 * kMiB;
-  EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::Strategy::kDdp), ""),
+  EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::job::Strategy::kDdp), ""),
               HasSubstr("; 15.0 MiB more are reserved but in pieces: "));
 }
 
@@ -64,16 +65,16 @@ TEST(OutOfMemory, ReadsTheSizeFromTheWordsOfCudasAllocator) {
 }
 
 TEST(OutOfMemory, TheCpusAllocatorRemembersWhatItRefused) {
-  ASSERT_TRUE(profiler::install_cpu_memory_tracker());
-  const profiler::MemoryCategoryScope category(trace::MemoryCategory::kGradients);
+  ASSERT_TRUE(profiler::pytorch::install_cpu_memory_tracker());
+  const profiler::memory::MemoryCategoryScope category(trace::model::MemoryCategory::kGradients);
   const auto kept = torch::zeros({1 << 20});
   EXPECT_ANY_THROW(torch::empty({std::int64_t{1} << 50}, torch::kUInt8));
   const auto failed = failed_allocation(torch::kCPU, "");
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->asked_bytes, std::int64_t{1} << 50);
-  EXPECT_GE(failed->held.bytes[static_cast<std::size_t>(trace::MemoryCategory::kGradients)],
+  EXPECT_GE(failed->held.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kGradients)],
             4 * kMiB);
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

@@ -8,7 +8,7 @@
 
 #include "tests/trainer/comm/rank_threads.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::loop {
 namespace {
 
 using testing::ElementsAre;
@@ -24,7 +24,7 @@ StepReport step_report(double loss, double norm) {
 }
 
 TEST(StepExchange, GivesTheMeanLossTheOwnNormAndWhetherAnybodyWasAskedToStop) {
-  on_ranks(3, [](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(3, [](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     const int rank = communicator.rank();
     StepReport report = step_report(1.0 + rank, 10.0 * rank);
     report.stop = rank == 1;
@@ -41,7 +41,7 @@ TEST(StepExchange, GivesTheMeanLossTheOwnNormAndWhetherAnybodyWasAskedToStop) {
 }
 
 TEST(StepExchange, TellsEveryRankWhoseLossAndWhoseNormAreNotFinite) {
-  on_ranks(3, [](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(3, [](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     const int rank = communicator.rank();
     const double infinite = -std::numeric_limits<double>::infinity();
     const auto agreement = exchange_step(
@@ -55,7 +55,7 @@ TEST(StepExchange, TellsEveryRankWhoseLossAndWhoseNormAreNotFinite) {
 }
 
 TEST(StepExchange, ANormThatOverflowedInASkippedStepIsNoFailure) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(2, [](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     StepReport report = step_report(1.5, std::numeric_limits<double>::infinity());
     report.overflowed = torch::ones({}, torch::kFloat32);
     report.skipped_steps = torch::full({}, 4.0, torch::kFloat64);
@@ -71,4 +71,4 @@ TEST(StepExchange, ANormThatOverflowedInASkippedStepIsNoFailure) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::loop

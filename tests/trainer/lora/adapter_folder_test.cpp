@@ -12,48 +12,50 @@
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/lora/base_fingerprint.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 namespace {
 
 namespace fs = std::filesystem;
 
-Training training_of(const std::string& strategy, const char* base, ModelLayout layout) {
+Training training_of(const std::string& strategy, const char* base, model::ModelLayout layout) {
   Training training;
   training.layout = layout;
   training.ranks = strategy.starts_with("hybrid") ? 4 : 2;
-  trace::Settings& s = training.settings;
-  EXPECT_TRUE(trace::set_value(s, "sharding_strategy", strategy));
+  trace::job::Settings& s = training.settings;
+  EXPECT_TRUE(trace::job::set_value(s, "sharding_strategy", strategy));
   s.shard_group_size = 2;
   s.lora_rank = 3;
   s.lora_alpha = 12;
   s.lora_target_modules = "all-linear";
-  EXPECT_TRUE(trace::set_value(s, "base_dtype", base));
+  EXPECT_TRUE(trace::job::set_value(s, "base_dtype", base));
   s.min_num_params = 1;
   return training;
 }
 
 // Adapters that change something, the same on all ranks.
-void fill_adapters(Model& model) {
+void fill_adapters(model::Model& model) {
   const torch::NoGradGuard no_grad;
   at::Generator generator = at::detail::createCPUGenerator(8);
-  for (const NamedTensor& each : named_parameters_of(model)) {
+  for (const tensor::NamedTensor& each : tensor::named_parameters_of(model)) {
     if (is_adapter_parameter(each.name)) torch::Tensor(each.tensor).normal_(0, 0.1, generator);
   }
 }
 
-using OnRank = std::function<void(Model&, Strategy&, Communicator&)>;
+using OnRank = std::function<void(model::Model&, strategy::Strategy&, comm::Communicator&)>;
 
 void with_strategy(const Training& training, const OnRank& visit) {
-  on_ranks(training.ranks, [&](Communicator& communicator, profiler::Recorder& recorder) {
-    const auto model = initial_model(training);
-    fill_adapters(*model);
-    const auto strategy =
-        build_strategy(training.settings, *model, communicator, recorder, training.ranks);
-    visit(*model, *strategy, communicator);
-  });
+  comm::on_ranks(training.ranks,
+                 [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
+                   const auto model = initial_model(training);
+                   fill_adapters(*model);
+                   const auto strategy = rank::build_strategy(
+                       training.settings, *model, communicator, recorder, training.ranks);
+                   visit(*model, *strategy, communicator);
+                 });
 }
 
-class EveryKind : public testing::TestWithParam<std::tuple<const char*, const char*, ModelLayout>> {
+class EveryKind
+    : public testing::TestWithParam<std::tuple<const char*, const char*, model::ModelLayout>> {
  protected:
   Training training() const {
     return training_of(std::get<0>(GetParam()), std::get<1>(GetParam()), std::get<2>(GetParam()));
@@ -65,7 +67,7 @@ TEST_P(EveryKind, MergedRangesTogetherAreTheMatrixPlusItsAdapters) {
   fill_adapters(*whole);
   const auto values = whole->named_parameters();
   std::map<std::string, torch::Tensor> expected;
-  for (const NamedTensor& each : named_parameters_of(*whole)) {
+  for (const tensor::NamedTensor& each : tensor::named_parameters_of(*whole)) {
     if (!is_adapter_parameter(each.name)) expected[each.name] = each.tensor.detach().to(at::kFloat);
   }
   for (const NamedLinear& each : linear_layers_of(*whole)) {
@@ -73,15 +75,16 @@ TEST_P(EveryKind, MergedRangesTogetherAreTheMatrixPlusItsAdapters) {
                                values[each.name + ".lora_A.weight"].detach()) *
                         (12.0 / 3);
     expected[each.name + ".weight"] =
-        expand_matrix(each.layer->weight, each.layer->matrix_sizes(), torch::kFloat32) +
+        tensor::expand_matrix(each.layer->weight, each.layer->matrix_sizes(), torch::kFloat32) +
         (each.layer->is_transposed() ? change.t() : change);
   }
   std::mutex lock;
   std::map<std::string, std::int64_t> covered;
-  with_strategy(training(), [&](Model& model, Strategy& strategy, Communicator& communicator) {
+  with_strategy(training(), [&](model::Model& model, strategy::Strategy& strategy,
+                                comm::Communicator& communicator) {
     const auto trained = gather_trained(model, strategy.local_parameters(), communicator);
     const MergedWeights merged(model, {3, 12}, trained);
-    for (const LocalParameter& part : strategy.local_parameters()) {
+    for (const strategy::LocalParameter& part : strategy.local_parameters()) {
       const auto range = merged.range_of(part);
       ASSERT_EQ(range.has_value(), !is_adapter_parameter(part.name)) << part.name;
       if (!range) continue;
@@ -100,10 +103,11 @@ TEST_P(EveryKind, MergedRangesTogetherAreTheMatrixPlusItsAdapters) {
 TEST_P(EveryKind, GatherWhatEveryRankHasTrained) {
   const auto whole = initial_model(training());
   fill_adapters(*whole);
-  with_strategy(training(), [&](Model& model, Strategy& strategy, Communicator& communicator) {
+  with_strategy(training(), [&](model::Model& model, strategy::Strategy& strategy,
+                                comm::Communicator& communicator) {
     const auto trained = gather_trained(model, strategy.local_parameters(), communicator);
     std::size_t adapters = 0;
-    for (const NamedTensor& each : named_parameters_of(*whole)) {
+    for (const tensor::NamedTensor& each : tensor::named_parameters_of(*whole)) {
       if (!is_adapter_parameter(each.name)) continue;
       ++adapters;
       EXPECT_TRUE(torch::equal(trained.at(each.name), each.tensor.detach())) << each.name;
@@ -112,25 +116,25 @@ TEST_P(EveryKind, GatherWhatEveryRankHasTrained) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Adapters, EveryKind,
-                         testing::Values(std::tuple{"ddp", "nf4", ModelLayout::kGpt2},
-                                         std::tuple{"zero1", "fp32", ModelLayout::kLlama},
-                                         std::tuple{"full_shard", "nf4", ModelLayout::kGpt2},
-                                         std::tuple{"full_shard", "nf4", ModelLayout::kLlama},
-                                         std::tuple{"hybrid_shard", "bf16", ModelLayout::kGpt2}),
-                         [](const auto& kind) {
-                           return std::string(std::get<0>(kind.param)) + "_" +
-                                  std::get<1>(kind.param) +
-                                  (std::get<2>(kind.param) == ModelLayout::kGpt2 ? "_gpt2"
-                                                                                 : "_llama");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Adapters, EveryKind,
+    testing::Values(std::tuple{"ddp", "nf4", model::ModelLayout::kGpt2},
+                    std::tuple{"zero1", "fp32", model::ModelLayout::kLlama},
+                    std::tuple{"full_shard", "nf4", model::ModelLayout::kGpt2},
+                    std::tuple{"full_shard", "nf4", model::ModelLayout::kLlama},
+                    std::tuple{"hybrid_shard", "bf16", model::ModelLayout::kGpt2}),
+    [](const auto& kind) {
+      return std::string(std::get<0>(kind.param)) + "_" + std::get<1>(kind.param) +
+             (std::get<2>(kind.param) == model::ModelLayout::kGpt2 ? "_gpt2" : "_llama");
+    });
 
 TEST(AdapterFolder, HoldsWhatPeftReads) {
   const fs::path folder =
       fs::temp_directory_path() / ("shardlens_adapter_" + std::to_string(getpid()));
   fs::create_directories(folder / "stale");
-  const auto training = training_of("full_shard", "fp32", ModelLayout::kGpt2);
-  with_strategy(training, [&](Model& model, Strategy& strategy, Communicator& communicator) {
+  const auto training = training_of("full_shard", "fp32", model::ModelLayout::kGpt2);
+  with_strategy(training, [&](model::Model& model, strategy::Strategy& strategy,
+                              comm::Communicator& communicator) {
     const auto trained = gather_trained(model, strategy.local_parameters(), communicator);
     const auto saved =
         save_adapter(folder, {{3, 12, 0.25}, "/models/gpt2"}, model, trained, communicator);
@@ -147,7 +151,7 @@ TEST(AdapterFolder, HoldsWhatPeftReads) {
   EXPECT_EQ(config["base_model_name_or_path"], "/models/gpt2");
   EXPECT_EQ(config["target_modules"], (std::vector<std::string>{"c_attn", "c_proj", "c_fc"}));
   EXPECT_TRUE(config["modules_to_save"].is_null());
-  const auto file = SafetensorsFile::open(folder / "adapter_model.safetensors");
+  const auto file = checkpoint::SafetensorsFile::open(folder / "adapter_model.safetensors");
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->tensors().size(), 3u * 4u * 2u);
   const auto* entry = file->find("base_model.model.transformer.h.1.attn.c_attn.lora_B.weight");
@@ -157,8 +161,9 @@ TEST(AdapterFolder, HoldsWhatPeftReads) {
 }
 
 TEST(AdapterFolder, ThatCannotBeWrittenIsAnErrorOnAllRanks) {
-  const auto training = training_of("ddp", "fp32", ModelLayout::kGpt2);
-  with_strategy(training, [&](Model& model, Strategy& strategy, Communicator& communicator) {
+  const auto training = training_of("ddp", "fp32", model::ModelLayout::kGpt2);
+  with_strategy(training, [&](model::Model& model, strategy::Strategy& strategy,
+                              comm::Communicator& communicator) {
     const auto trained = gather_trained(model, strategy.local_parameters(), communicator);
     const auto saved = save_adapter("/proc/nowhere/adapter", {}, model, trained, communicator);
     ASSERT_FALSE(saved);
@@ -169,11 +174,12 @@ TEST(AdapterFolder, ThatCannotBeWrittenIsAnErrorOnAllRanks) {
 std::string fingerprint_of(const Training& training) {
   std::mutex lock;
   std::set<std::string> found;
-  with_strategy(training, [&](Model&, Strategy& strategy, Communicator& communicator) {
-    const auto fingerprint = base_fingerprint(strategy.local_parameters(), communicator);
-    const std::lock_guard guard(lock);
-    found.insert(fingerprint);
-  });
+  with_strategy(
+      training, [&](model::Model&, strategy::Strategy& strategy, comm::Communicator& communicator) {
+        const auto fingerprint = base_fingerprint(strategy.local_parameters(), communicator);
+        const std::lock_guard guard(lock);
+        found.insert(fingerprint);
+      });
   EXPECT_EQ(found.size(), 1u);
   return *found.begin();
 }
@@ -182,7 +188,7 @@ TEST(BaseFingerprint, IsTheSameForEveryStrategyAndAnotherForOtherWeights) {
   std::set<std::string> kinds;
   for (const char* base : {"fp32", "bf16", "nf4"}) {
     const auto of = [&](const char* strategy) {
-      return fingerprint_of(training_of(strategy, base, ModelLayout::kGpt2));
+      return fingerprint_of(training_of(strategy, base, model::ModelLayout::kGpt2));
     };
     const std::string expected = of("ddp");
     for (const char* strategy : {"zero1", "no_shard", "full_shard", "hybrid_shard"}) {
@@ -194,4 +200,4 @@ TEST(BaseFingerprint, IsTheSameForEveryStrategyAndAnotherForOtherWeights) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

@@ -9,14 +9,14 @@
 #include "trace/job/shape/lora.h"
 #include "trainer/tensor/autocast_scope.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::shared_ptr<DecoderModel> model_of(ModelLayout layout) {
-  return build_model(trained_shape(layout), {0.0, 5, torch::kCPU});
+std::shared_ptr<model::DecoderModel> model_of(model::ModelLayout layout) {
+  return model::build_model(trained_shape(layout), {0.0, 5, torch::kCPU});
 }
 
 std::vector<std::string> names_of(const std::vector<NamedLinear>& layers) {
@@ -26,7 +26,7 @@ std::vector<std::string> names_of(const std::vector<NamedLinear>& layers) {
 }
 
 TEST(Adapters, ChangeNothingAtFirst) {
-  for (const auto layout : {ModelLayout::kGpt2, ModelLayout::kLlama}) {
+  for (const auto layout : {model::ModelLayout::kGpt2, model::ModelLayout::kLlama}) {
     const auto plain = model_of(layout), adapted = model_of(layout);
     ASSERT_TRUE(add_adapters(*adapted, {4, 16, 0.0, "all-linear", 1}));
     EXPECT_TRUE(torch::equal(loss_of(*plain, 0, 0, 0), loss_of(*adapted, 0, 0, 0)));
@@ -34,7 +34,7 @@ TEST(Adapters, ChangeNothingAtFirst) {
 }
 
 TEST(Adapters, AddAlphaOverRankTimesBAToTheMatrix) {
-  for (const auto layout : {ModelLayout::kGpt2, ModelLayout::kLlama}) {
+  for (const auto layout : {model::ModelLayout::kGpt2, model::ModelLayout::kLlama}) {
     const auto merged = model_of(layout), adapted = model_of(layout);
     const auto layers = add_adapters(*adapted, {4, 6, 0.0, "all-linear", 1});
     ASSERT_TRUE(layers);
@@ -59,7 +59,8 @@ TEST(Adapters, AddAlphaOverRankTimesBAToTheMatrix) {
 // cast to.
 TEST(Adapters, UnderAutocastComputeAsFromACopyOfTheirInput) {
   for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
-    const auto plain = model_of(ModelLayout::kLlama), adapted = model_of(ModelLayout::kLlama);
+    const auto plain = model_of(model::ModelLayout::kLlama),
+               adapted = model_of(model::ModelLayout::kLlama);
     const auto layers = add_adapters(*adapted, {4, 6, 0.0, "q_proj", 1});
     ASSERT_TRUE(layers);
     const NamedLinear& first = layers->front();
@@ -68,7 +69,7 @@ TEST(Adapters, UnderAutocastComputeAsFromACopyOfTheirInput) {
     const auto b = parameters[first.name + ".lora_B.weight"];
     torch::nn::init::normal_(b, 0, 0.1);
     const auto x = torch::randn({2, 5, first.layer->in_features()}).to(type);
-    const AutocastScope autocast(at::kCPU, torch::kBFloat16);
+    const tensor::AutocastScope autocast(at::kCPU, torch::kBFloat16);
     const auto alone = linear_layers_of(*plain).front().layer->forward(x);
     const auto addition = at::linear(at::linear(x.to(torch::kFloat32), a), b) * (6.0 / 4);
     EXPECT_TRUE(torch::equal(first.layer->forward(x), (alone + addition).to(alone.scalar_type())));
@@ -76,32 +77,33 @@ TEST(Adapters, UnderAutocastComputeAsFromACopyOfTheirInput) {
 }
 
 TEST(Adapters, AreAllThatIsTrained) {
-  const auto model = model_of(ModelLayout::kLlama);
+  const auto model = model_of(model::ModelLayout::kLlama);
   ASSERT_TRUE(add_adapters(*model, {4, 8, 0.0, "auto", 1}));
   std::int64_t trained = 0;
-  for (const auto& each : named_parameters_of(*model)) {
+  for (const auto& each : tensor::named_parameters_of(*model)) {
     EXPECT_EQ(each.tensor.requires_grad(), is_adapter_parameter(each.name)) << each.name;
     if (each.tensor.requires_grad()) trained += each.tensor.numel();
   }
-  trace::Settings settings;
+  trace::job::Settings settings;
   settings.lora_rank = 4;
-  EXPECT_EQ(trained, trace::trained_share(trained_shape(ModelLayout::kLlama), settings).trained);
+  EXPECT_EQ(trained,
+            trace::job::trained_share(trained_shape(model::ModelLayout::kLlama), settings).trained);
 }
 
 TEST(Adapters, StandBesideTheLayersThatPeftChooses) {
-  EXPECT_THAT(names_of(*add_adapters(*model_of(ModelLayout::kGpt2), {})),
+  EXPECT_THAT(names_of(*add_adapters(*model_of(model::ModelLayout::kGpt2), {})),
               ElementsAre("transformer.h.0.attn.c_attn", "transformer.h.1.attn.c_attn",
                           "transformer.h.2.attn.c_attn"));
-  EXPECT_THAT(names_of(*add_adapters(*model_of(ModelLayout::kLlama), {})),
+  EXPECT_THAT(names_of(*add_adapters(*model_of(model::ModelLayout::kLlama), {})),
               ElementsAre("model.layers.0.self_attn.q_proj", "model.layers.0.self_attn.v_proj",
                           "model.layers.1.self_attn.q_proj", "model.layers.1.self_attn.v_proj",
                           "model.layers.2.self_attn.q_proj", "model.layers.2.self_attn.v_proj"));
 }
 
 TEST(Adapters, StandBesideTheLayersThatTheShapeTells) {
-  for (const auto layout : {ModelLayout::kGpt2, ModelLayout::kLlama}) {
+  for (const auto layout : {model::ModelLayout::kGpt2, model::ModelLayout::kLlama}) {
     const auto layers = linear_layers_of(*model_of(layout));
-    const auto shapes = trace::linear_layers(trained_shape(layout));
+    const auto shapes = trace::job::linear_layers(trained_shape(layout));
     ASSERT_EQ(layers.size(), shapes.size());
     for (std::size_t i = 0; i < layers.size(); ++i) {
       EXPECT_EQ(layers[i].name, shapes[i].name);
@@ -112,7 +114,7 @@ TEST(Adapters, StandBesideTheLayersThatTheShapeTells) {
 }
 
 TEST(Adapters, AreInitialisedAsPeftDoes) {
-  const auto model = model_of(ModelLayout::kLlama);
+  const auto model = model_of(model::ModelLayout::kLlama);
   ASSERT_TRUE(add_adapters(*model, {64, 8, 0.0, "down_proj", 1}));
   const auto parameters = model->named_parameters();
   const auto a = parameters["model.layers.0.mlp.down_proj.lora_A.weight"];
@@ -133,11 +135,11 @@ TEST(Adapters, AreTheSameByRanges) {
 }
 
 TEST(Adapters, DropTheirInputsOnlyWhileTraining) {
-  const auto model = model_of(ModelLayout::kGpt2);
+  const auto model = model_of(model::ModelLayout::kGpt2);
   ASSERT_TRUE(add_adapters(*model, {4, 64, 0.5, "all-linear", 1}));
   {
     const torch::NoGradGuard no_grad;
-    for (const auto& each : named_parameters_of(*model)) {
+    for (const auto& each : tensor::named_parameters_of(*model)) {
       if (is_adapter_parameter(each.name)) torch::Tensor(each.tensor).normal_(0, 0.2);
     }
   }
@@ -148,7 +150,8 @@ TEST(Adapters, DropTheirInputsOnlyWhileTraining) {
 }
 
 TEST(Adapters, ForLayersThatAreNotThereAreAnErrorThatListsThem) {
-  const auto added = add_adapters(*model_of(ModelLayout::kLlama), {4, 8, 0.0, "q_proj,c_attn", 1});
+  const auto added =
+      add_adapters(*model_of(model::ModelLayout::kLlama), {4, 8, 0.0, "q_proj,c_attn", 1});
   ASSERT_FALSE(added);
   EXPECT_THAT(added.error().message,
               testing::AllOf(HasSubstr("\"c_attn\""),
@@ -157,4 +160,4 @@ TEST(Adapters, ForLayersThatAreNotThereAreAnErrorThatListsThem) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

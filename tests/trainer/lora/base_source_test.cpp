@@ -7,15 +7,15 @@
 #include "trainer/lora/adapters.h"
 #include "trainer/tensor/nf4.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 namespace {
 
 // The values of a model, and how many were asked for.
-class ModelSource final : public ParameterSource {
+class ModelSource final : public model::ParameterSource {
  public:
-  explicit ModelSource(const Model& model) : values_(model.named_parameters()) {}
-  trace::Result<void> read(const std::string& name, std::int64_t begin,
-                           const torch::Tensor& into) override {
+  explicit ModelSource(const model::Model& model) : values_(model.named_parameters()) {}
+  trace::base::Result<void> read(const std::string& name, std::int64_t begin,
+                                 const torch::Tensor& into) override {
     read_values += into.numel();
     const torch::NoGradGuard no_grad;
     into.flatten().copy_(values_[name].flatten().narrow(0, begin, into.numel()));
@@ -28,24 +28,29 @@ class ModelSource final : public ParameterSource {
 };
 
 TEST(BaseSource, GivesTheBytesOfAnyBlocksAndReadsNoMoreThanTheirs) {
-  const auto model = build_model(trained_shape(ModelLayout::kLlama), {0.0, 5, torch::kCPU});
+  const auto model =
+      model::build_model(trained_shape(model::ModelLayout::kLlama), {0.0, 5, torch::kCPU});
   ModelSource values(*model);
   BaseSource source(*model, values);
   for (const NamedLinear& each : linear_layers_of(*model)) {
-    const auto whole = quantize_nf4(each.layer->weight);
-    const std::int64_t blocks = whole.numel() / trace::kNf4BlockBytes;
+    const auto whole = tensor::quantize_nf4(each.layer->weight);
+    const std::int64_t blocks = whole.numel() / trace::job::kNf4BlockBytes;
     for (const std::int64_t first : {std::int64_t{0}, blocks / 2, blocks - 1}) {
       values.read_values = 0;
-      const auto into = torch::empty({(blocks - first) * trace::kNf4BlockBytes}, torch::kUInt8);
-      ASSERT_TRUE(source.read(each.name + ".weight", first * trace::kNf4BlockBytes, into));
-      EXPECT_TRUE(torch::equal(into, whole.slice(0, first * trace::kNf4BlockBytes))) << each.name;
-      EXPECT_EQ(values.read_values, each.layer->weight.numel() - first * trace::kNf4BlockValues);
+      const auto into =
+          torch::empty({(blocks - first) * trace::job::kNf4BlockBytes}, torch::kUInt8);
+      ASSERT_TRUE(source.read(each.name + ".weight", first * trace::job::kNf4BlockBytes, into));
+      EXPECT_TRUE(torch::equal(into, whole.slice(0, first * trace::job::kNf4BlockBytes)))
+          << each.name;
+      EXPECT_EQ(values.read_values,
+                each.layer->weight.numel() - first * trace::job::kNf4BlockValues);
     }
   }
 }
 
 TEST(BaseSource, PassesOtherTypesOn) {
-  const auto model = build_model(trained_shape(ModelLayout::kLlama), {0.0, 5, torch::kCPU});
+  const auto model =
+      model::build_model(trained_shape(model::ModelLayout::kLlama), {0.0, 5, torch::kCPU});
   ModelSource values(*model);
   BaseSource source(*model, values);
   const auto into = torch::empty({30}, torch::kBFloat16);
@@ -55,4 +60,4 @@ TEST(BaseSource, PassesOtherTypesOn) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

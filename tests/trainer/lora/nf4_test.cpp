@@ -10,11 +10,11 @@
 #include "trace/job/shape/lora.h"
 #include "trainer/tensor/kept_matrix.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::lora {
 namespace {
 
-using trace::kNf4BlockBytes;
-using trace::kNf4BlockValues;
+using trace::job::kNf4BlockBytes;
+using trace::job::kNf4BlockValues;
 
 // The levels as the paper prints them, appendix E.
 constexpr std::array<double, 16> kPrinted{-1.0,
@@ -63,9 +63,9 @@ std::vector<float> by_definition(const torch::Tensor& values) {
 TEST(Nf4, IsTheNearestLevelTimesTheBlocksLargestValue) {
   for (const std::int64_t count : {1, 63, 64, 65, 128, 10000}) {
     const auto values = random_values(count);
-    const auto bytes = quantize_nf4(values);
-    EXPECT_EQ(bytes.numel(), trace::nf4_bytes(count)) << count;
-    const auto back = dequantize_nf4(bytes, count, torch::kFloat32);
+    const auto bytes = tensor::quantize_nf4(values);
+    EXPECT_EQ(bytes.numel(), trace::job::nf4_bytes(count)) << count;
+    const auto back = tensor::dequantize_nf4(bytes, count, torch::kFloat32);
     const auto expected = by_definition(values);
     ASSERT_EQ(back.numel(), count);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -77,14 +77,15 @@ TEST(Nf4, IsTheNearestLevelTimesTheBlocksLargestValue) {
 
 TEST(Nf4, BlocksOfZerosAreZeros) {
   const auto values = torch::zeros({130});
-  EXPECT_TRUE(torch::equal(dequantize_nf4(quantize_nf4(values), 130, torch::kFloat32), values));
+  EXPECT_TRUE(torch::equal(
+      tensor::dequantize_nf4(tensor::quantize_nf4(values), 130, torch::kFloat32), values));
 }
 
 TEST(Nf4, PutsTheFirstOfTwoValuesInTheHigherHalfAfterTheScale) {
   auto values = torch::zeros({64});
   values[0] = 2.0;   // level 15
   values[1] = -2.0;  // level 0
-  const auto bytes = quantize_nf4(values);
+  const auto bytes = tensor::quantize_nf4(values);
   float scale = 0;
   std::memcpy(&scale, bytes.const_data_ptr<std::uint8_t>(), sizeof scale);
   EXPECT_EQ(scale, 2.0f);
@@ -94,14 +95,16 @@ TEST(Nf4, PutsTheFirstOfTwoValuesInTheHigherHalfAfterTheScale) {
 
 TEST(Nf4, AnyRangeOfBlocksStandsAlone) {
   const auto values = random_values(640);
-  const auto whole = quantize_nf4(values);
-  const auto part = quantize_nf4(values.narrow(0, 3 * kNf4BlockValues, 2 * kNf4BlockValues));
+  const auto whole = tensor::quantize_nf4(values);
+  const auto part =
+      tensor::quantize_nf4(values.narrow(0, 3 * kNf4BlockValues, 2 * kNf4BlockValues));
   EXPECT_TRUE(torch::equal(whole.narrow(0, 3 * kNf4BlockBytes, 2 * kNf4BlockBytes), part));
 }
 
 TEST(Nf4, LosesNothingWhenItIsDoneTwice) {
-  const auto bytes = quantize_nf4(random_values(1000));
-  EXPECT_TRUE(torch::equal(quantize_nf4(dequantize_nf4(bytes, 1000, torch::kFloat32)), bytes));
+  const auto bytes = tensor::quantize_nf4(random_values(1000));
+  EXPECT_TRUE(torch::equal(
+      tensor::quantize_nf4(tensor::dequantize_nf4(bytes, 1000, torch::kFloat32)), bytes));
 }
 
 TEST(KeptMatrix, MultipliesAndDifferentiatesAsItsExpandedCopy) {
@@ -110,12 +113,12 @@ TEST(KeptMatrix, MultipliesAndDifferentiatesAsItsExpandedCopy) {
     const std::vector<std::int64_t> sizes =
         transposed ? std::vector<std::int64_t>{20, 13} : std::vector<std::int64_t>{13, 20};
     const auto matrix = torch::randn(sizes);
-    for (const auto& kept : {quantize_nf4(matrix), matrix.to(torch::kBFloat16)}) {
-      const auto expanded = expand_matrix(kept, sizes, torch::kFloat32);
+    for (const auto& kept : {tensor::quantize_nf4(matrix), matrix.to(torch::kBFloat16)}) {
+      const auto expanded = tensor::expand_matrix(kept, sizes, torch::kFloat32);
       EXPECT_LT((expanded - matrix).abs().max().item<double>(), 0.5);
       auto x = torch::randn({2, 7, 20}).set_requires_grad(true);
       auto same = x.detach().clone().set_requires_grad(true);
-      const auto product = kept_matrix_product(x, kept, sizes, transposed);
+      const auto product = tensor::kept_matrix_product(x, kept, sizes, transposed);
       const auto expected = at::matmul(same, transposed ? expanded : expanded.t());
       EXPECT_TRUE(torch::allclose(product, expected, 1e-5, 1e-6));
       const auto direction = torch::randn_like(expected);
@@ -127,4 +130,4 @@ TEST(KeptMatrix, MultipliesAndDifferentiatesAsItsExpandedCopy) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::lora

@@ -7,7 +7,7 @@
 #include "tests/trainer/comm/rank_threads.h"
 #include "tests/trainer/fake_strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::optimizer {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -21,7 +21,7 @@ std::vector<torch::Tensor> one_parameter(float gradient) {
 TEST(GradScaler, DividesTheGradientsByWhatTheLossWasMultipliedWith) {
   GradScaler scaler({.initial_scale = 1024});
   EXPECT_EQ(scaler.scaled(torch::tensor(0.5f)).item<float>(), 512);
-  on_ranks(1, [&](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     const FakeStrategy strategy(one_parameter(2048));
     scaler.unscale(strategy, communicator);
     EXPECT_EQ(scaler.overflowed().item<float>(), 0);
@@ -31,7 +31,7 @@ TEST(GradScaler, DividesTheGradientsByWhatTheLossWasMultipliedWith) {
 
 TEST(GradScaler, AllRanksSkipAStepThatOverflowedOnOne) {
   for (const float bad : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
-    on_ranks(2, [&](Communicator& communicator, profiler::Recorder&) {
+    comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
       GradScaler scaler({.initial_scale = 1024});
       const FakeStrategy overflowed(one_parameter(communicator.rank() == 1 ? bad : 1.0f));
       scaler.unscale(overflowed, communicator);
@@ -49,7 +49,7 @@ TEST(GradScaler, AllRanksSkipAStepThatOverflowedOnOne) {
 }
 
 TEST(GradScaler, ARankWithoutGradientsTakesPartInTheAgreement) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(2, [](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     GradScaler scaler({});
     const FakeStrategy strategy(communicator.rank() == 0 ? std::vector<torch::Tensor>{}
                                                          : one_parameter(kInfinity));
@@ -59,7 +59,7 @@ TEST(GradScaler, ARankWithoutGradientsTakesPartInTheAgreement) {
 }
 
 TEST(GradScaler, GrowsAfterAnIntervalWithoutOverflow) {
-  on_ranks(1, [](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(1, [](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     GradScaler scaler({.initial_scale = 8, .growth_interval = 3});
     const auto step = [&](float gradient) {
       scaler.unscale(FakeStrategy(one_parameter(gradient)), communicator);
@@ -77,7 +77,7 @@ TEST(GradScaler, GrowsAfterAnIntervalWithoutOverflow) {
 
 TEST(GradScaler, DoesNothingWhenOff) {
   GradScaler scaler({.enabled = false});
-  on_ranks(1, [&](Communicator& communicator, profiler::Recorder&) {
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     scaler.unscale(FakeStrategy(one_parameter(kInfinity)), communicator);
     scaler.update();
   });
@@ -86,4 +86,4 @@ TEST(GradScaler, DoesNothingWhenOff) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::optimizer

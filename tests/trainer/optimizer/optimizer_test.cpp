@@ -8,7 +8,7 @@
 #include "tests/trainer/fake_strategy.h"
 #include "trainer/optimizer/learning_rate.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::optimizer {
 namespace {
 
 std::vector<torch::Tensor> parameters_with_gradients(std::uint64_t seed) {
@@ -78,8 +78,9 @@ TEST(Optimizers, ChangeNothingWhereTheDeviceSaysSkip) {
     const auto parameters = parameters_with_gradients(1);
     const auto untouched = parameters_with_gradients(1);
     const FakeStrategy strategy(parameters), reference(untouched);
-    trace::Settings settings;
-    settings.optimizer = adamw ? trace::OptimizerChoice::kAdamW : trace::OptimizerChoice::kSgd;
+    trace::job::Settings settings;
+    settings.optimizer =
+        adamw ? trace::job::OptimizerChoice::kAdamW : trace::job::OptimizerChoice::kSgd;
     const auto optimizer = build_optimizer(strategy.local_parameters(), settings);
     const auto other = build_optimizer(reference.local_parameters(), settings);
     for (const int step : {0, 1, 2}) {
@@ -143,26 +144,26 @@ TEST(ClipGradients, OnlyMeasuresWithoutALimit) {
 }
 
 TEST(LearningRate, RisesFromZeroAndThenFollowsItsSchedule) {
-  trace::Settings settings;
+  trace::job::Settings settings;
   settings.learning_rate = 2;
   settings.warmup_steps = 4;
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 0, 12), 0);
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 2, 12), 1);
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 4, 12), 2);
-  settings.lr_schedule = trace::LrSchedule::kCosine;
+  settings.lr_schedule = trace::job::LrSchedule::kCosine;
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 8, 12), 1);
   EXPECT_NEAR(learning_rate_at(settings, 6, 12), 1 + std::sqrt(0.5), 1e-12);
-  settings.lr_schedule = trace::LrSchedule::kLinear;
+  settings.lr_schedule = trace::job::LrSchedule::kLinear;
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 6, 12), 1.5);
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 12, 12), 0);
-  settings.lr_schedule = trace::LrSchedule::kConstant;
+  settings.lr_schedule = trace::job::LrSchedule::kConstant;
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 11, 12), 2);
 }
 
 TEST(LearningRate, IsItsPeakFromTheStartWithoutWarmUp) {
-  trace::Settings settings;
+  trace::job::Settings settings;
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 0, 1), settings.learning_rate);
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::optimizer

@@ -14,7 +14,7 @@
 #include "trainer/text/label_names.h"
 #include "trainer/text/text_source.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 namespace {
 
 using ::testing::ElementsAre;
@@ -25,7 +25,7 @@ constexpr TokenId kEnd = kEndOfBytes;
 
 class LoadText : public ::testing::Test {
  protected:
-  trace::Result<EncodedText> load(const std::string& data) {
+  trace::base::Result<EncodedText> load(const std::string& data) {
     TextOptions options;
     options.data = data;
     options.preparation.skip_bad_lines = skip_bad_lines_;
@@ -182,4 +182,4 @@ TEST_F(LoadText, KnowsTheNamesThatAModelsFolderGivesItsClasses) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -8,7 +8,7 @@
 #include "trainer/text/byte_tokens.h"
 #include "trainer/text/load_text.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 namespace {
 
 using ::testing::ElementsAre;
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 class PreparedText : public ::testing::Test {
  protected:
-  trace::Result<EncodedText> load(const std::string& lines) {
+  trace::base::Result<EncodedText> load(const std::string& lines) {
     options_.data = files_.write("data.jsonl", lines);
     return load_text(options_, [](const std::string& message) { FAIL() << message; });
   }
@@ -32,7 +32,7 @@ class PreparedText : public ::testing::Test {
     const std::string& message = text.error().message;
     const std::size_t begin = options_.data.size() + 1, end = message.find(". Mend the line");
     EXPECT_TRUE(message.starts_with(options_.data + ":")) << message;
-    EXPECT_EQ(text.error().kind, trace::ErrorKind::kUsage);
+    EXPECT_EQ(text.error().kind, trace::base::ErrorKind::kUsage);
     return message.substr(begin, end - begin);
   }
 
@@ -169,4 +169,4 @@ TEST_F(PreparedText, DecodesBytesWithoutTheProgram) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

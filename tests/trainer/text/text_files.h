@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 class TextFiles {
  public:
@@ -39,4 +39,4 @@ class TextFiles {
   std::filesystem::path folder_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

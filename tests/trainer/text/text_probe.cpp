@@ -10,7 +10,7 @@
 
 #include "trainer/text/load_text.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 namespace {
 
 using Json = nlohmann::json;
@@ -43,7 +43,7 @@ Json examples_of(const EncodedText& text) {
   return examples;
 }
 
-trace::Result<Json> answer(const Json& request) {
+trace::base::Result<Json> answer(const Json& request) {
   const TextOptions options = options_of(request);
   if (request.contains("decode")) {
     TextDecoder decoder(options.preparation.tokenizer, options.program);
@@ -67,12 +67,12 @@ trace::Result<Json> answer(const Json& request) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text
 
 int main() {
   using Json = nlohmann::json;
   for (std::string line; std::getline(std::cin, line);) {
-    const auto result = shardlens::trainer::answer(Json::parse(line));
+    const auto result = shardlens::trainer::text::answer(Json::parse(line));
     const Json reply = result ? *result : Json{{"error", result.error().message}};
     std::cout << reply.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
   }

@@ -18,7 +18,7 @@
 #include "tests/trainer/text/text_files.h"
 #include "trainer/text/load_text.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 namespace {
 
 using std::chrono::steady_clock;
@@ -65,7 +65,7 @@ TEST_F(TextProgramTest, TellsWhichPythonItIsOrWhatIsMissing) {
   pretend("exec python3 -I -S \"$@\"");  // without packages
   const auto found = check_text_program(options_.program);
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().kind, trace::ErrorKind::kMissing);
+  EXPECT_EQ(found.error().kind, trace::base::ErrorKind::kMissing);
   EXPECT_THAT(found.error().message,
               AllOf(HasSubstr("Python has no package \"tokenizers\""), HasSubstr("pip install")));
 }
@@ -197,4 +197,4 @@ TEST_F(TextProgramTest, EndsWithWhoeverStartedIt) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -22,15 +22,15 @@ using namespace shardlens::trainer;
 
 using Values = c10::Dict<std::string, torch::Tensor>;
 
-ModelShape small_shape(ModelLayout layout, bool tied, double rotary_factor) {
-  ModelShape shape;
+model::ModelShape small_shape(model::ModelLayout layout, bool tied, double rotary_factor) {
+  model::ModelShape shape;
   shape.name = "small";
   shape.layout = layout;
   shape.layers = 2;
   shape.width = 32;
   shape.heads = 4;
-  shape.kv_heads = layout == ModelLayout::kGpt2 ? 4 : 2;
-  shape.mlp_width = layout == ModelLayout::kGpt2 ? 128 : 48;
+  shape.kv_heads = layout == model::ModelLayout::kGpt2 ? 4 : 2;
+  shape.mlp_width = layout == model::ModelLayout::kGpt2 ? 128 : 48;
   shape.vocabulary = 320;
   shape.context = 64;
   shape.tied_head = tied;
@@ -40,14 +40,14 @@ ModelShape small_shape(ModelLayout layout, bool tied, double rotary_factor) {
   return shape;
 }
 
-void add_shape(Values& values, const std::string& prefix, const ModelShape& s) {
+void add_shape(Values& values, const std::string& prefix, const model::ModelShape& s) {
   auto add = [&](const char* name, double value) {
     values.insert(prefix + "shape." + name, torch::tensor(value, torch::kFloat64));
   };
   auto add_count = [&](const char* name, std::int64_t value) {
     values.insert(prefix + "shape." + name, torch::tensor(value, torch::kLong));
   };
-  add_count("gpt2", s.layout == ModelLayout::kGpt2);
+  add_count("gpt2", s.layout == model::ModelLayout::kGpt2);
   add_count("layers", s.layers);
   add_count("width", s.width);
   add_count("heads", s.heads);
@@ -64,12 +64,12 @@ void add_shape(Values& values, const std::string& prefix, const ModelShape& s) {
   add_count("original_context", s.rotary.original_context);
 }
 
-void add_model(Values& values, const std::string& name, const ModelShape& shape) {
+void add_model(Values& values, const std::string& name, const model::ModelShape& shape) {
   const std::string prefix = name + "/";
   add_shape(values, prefix, shape);
-  const auto model = build_model(shape, {0.0, 7, torch::kCPU});
+  const auto model = model::build_model(shape, {0.0, 7, torch::kCPU});
   torch::manual_seed(11);
-  const auto parameters = named_parameters_of(*model);
+  const auto parameters = tensor::named_parameters_of(*model);
   for (const auto& parameter : parameters) {
     // Initial biases of 0 and scales of 1 would hide where they are applied.
     const torch::NoGradGuard no_grad;
@@ -92,9 +92,9 @@ void add_model(Values& values, const std::string& name, const ModelShape& shape)
 
 int write_models(const char* path) {
   Values values;
-  add_model(values, "gpt2", small_shape(ModelLayout::kGpt2, true, 0));
-  add_model(values, "llama", small_shape(ModelLayout::kLlama, false, 0));
-  add_model(values, "llama3", small_shape(ModelLayout::kLlama, true, 8));
+  add_model(values, "gpt2", small_shape(model::ModelLayout::kGpt2, true, 0));
+  add_model(values, "llama", small_shape(model::ModelLayout::kLlama, false, 0));
+  add_model(values, "llama3", small_shape(model::ModelLayout::kLlama, true, 8));
   const auto bytes = torch::pickle_save(values);
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -104,11 +104,11 @@ int write_models(const char* path) {
 int print_samplers() {
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
-    SamplerOptions options;
+    data::SamplerOptions options;
     std::int64_t epoch = 0;
     words >> options.samples >> options.world_size >> options.rank >> options.shuffle >>
         options.drop_last >> options.seed >> epoch;
-    DistributedSampler sampler(options);
+    data::DistributedSampler sampler(options);
     sampler.set_epoch(epoch);
     for (const auto index : sampler.indices()) std::printf("%lld ", static_cast<long long>(index));
     std::printf("\n");
@@ -121,12 +121,12 @@ int print_schedules() {
     std::istringstream words(line);
     std::int64_t steps = 0;
     words >> steps;
-    shardlens::trace::Settings settings;
+    shardlens::trace::job::Settings settings;
     for (std::string assignment; words >> assignment;) {
-      if (!shardlens::trace::set_assignment(settings, assignment)) return 1;
+      if (!shardlens::trace::job::set_assignment(settings, assignment)) return 1;
     }
     for (std::int64_t step = 0; step < steps; ++step) {
-      std::printf("%.17g ", learning_rate_at(settings, step, steps));
+      std::printf("%.17g ", optimizer::learning_rate_at(settings, step, steps));
     }
     std::printf("\n");
   }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -22,10 +22,10 @@ class InspectLayoutTest : public ::testing::TestWithParam<LayoutCase> {
             scale,
             share};
   }
-  static std::vector<Rect> drawn(const InspectLayout& layout) {
-    std::vector<Rect> out;
-    for (const Rect& rect : {layout.minimap, layout.toolbar, layout.timeline, layout.details,
-                             layout.splitter, layout.tabs}) {
+  static std::vector<state::Rect> drawn(const InspectLayout& layout) {
+    std::vector<state::Rect> out;
+    for (const state::Rect& rect : {layout.minimap, layout.toolbar, layout.timeline, layout.details,
+                                    layout.splitter, layout.tabs}) {
       if (!rect.empty()) out.push_back(rect);
     }
     return out;
@@ -80,12 +80,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(InspectLayout, ShowsEverythingAtTheSizeOfAUsualWindow) {
   const InspectLayout layout = inspect_layout({{8, 64, 1'264, 648}, 1, 0.36f});
-  for (const Rect& rect : {layout.minimap, layout.toolbar, layout.timeline, layout.details,
-                           layout.splitter, layout.tabs}) {
+  for (const state::Rect& rect : {layout.minimap, layout.toolbar, layout.timeline, layout.details,
+                                  layout.splitter, layout.tabs}) {
     EXPECT_FALSE(rect.empty());
   }
 }
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -11,7 +11,7 @@
 #include "tests/ui/inspect/testing/headless_panel.h"
 #include "tests/ui/inspect/testing/sample_tables.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -39,8 +39,8 @@ class InspectWindowTest : public ::testing::TestWithParam<WindowCase> {};
 
 TEST_P(InspectWindowTest, KeepsTextsApartAndInside) {
   const auto& [size, scale, view] = GetParam();
-  for (const ThemeKind theme : {ThemeKind::kDark, ThemeKind::kLight}) {
-    ViewPreferences preferences;
+  for (const state::ThemeKind theme : {state::ThemeKind::kDark, state::ThemeKind::kLight}) {
+    state::ViewPreferences preferences;
     preferences.theme = theme;
     preferences.scale = scale;
     InspectWindow inspect(size.first, size.second, preferences, {.steps = 60});
@@ -57,12 +57,12 @@ TEST_P(InspectWindowTest, KeepsTextsApartAndInside) {
 // What a recording names may be longer than any bar or column: events, streams, kernels.
 TEST_P(InspectWindowTest, CutsNothingOfItsOwn) {
   const auto& [size, scale, view] = GetParam();
-  ViewPreferences preferences;
+  state::ViewPreferences preferences;
   preferences.scale = scale;
   InspectWindow inspect(size.first, size.second, preferences, {.steps = 60});
   show(inspect, view);
-  const DrawProbe::Target* plot = inspect.probe().find("inspect/plot");
-  const DrawProbe::Target* toolbar = inspect.probe().find("inspect/search");
+  const kit::DrawProbe::Target* plot = inspect.probe().find("inspect/plot");
+  const kit::DrawProbe::Target* toolbar = inspect.probe().find("inspect/search");
   ASSERT_NE(plot, nullptr);
   ASSERT_NE(toolbar, nullptr);
   for (const auto& text : inspect.probe().texts) {
@@ -86,14 +86,14 @@ TEST(InspectWorkspace, IsChosenInTheTopBarAndByKeys) {
   HeadlessWindow& window = inspect.window();
   EXPECT_TRUE(inspect.probe().shows("Whole run"));
   ASSERT_TRUE(window.click(inspect.snapshot(), "top/tune"));
-  EXPECT_EQ(window.view().preferences().workspace, kTuneWorkspace);
+  EXPECT_EQ(window.view().preferences().workspace, state::kTuneWorkspace);
   EXPECT_FALSE(inspect.probe().shows("Whole run"));
   EXPECT_TRUE(inspect.probe().shows("Settings for the next run"));
-  window.press(inspect.snapshot(), Key::kTwo, true);
-  EXPECT_EQ(window.view().preferences().workspace, kInspectWorkspace);
+  window.press(inspect.snapshot(), kit::Key::kTwo, true);
+  EXPECT_EQ(window.view().preferences().workspace, state::kInspectWorkspace);
   EXPECT_TRUE(inspect.probe().shows("Whole run"));
-  window.press(inspect.snapshot(), Key::kOne, true);
-  EXPECT_EQ(window.view().preferences().workspace, kTuneWorkspace);
+  window.press(inspect.snapshot(), kit::Key::kOne, true);
+  EXPECT_EQ(window.view().preferences().workspace, state::kTuneWorkspace);
 }
 
 TEST(InspectWorkspace, SaysWhyThereIsNothing) {
@@ -123,7 +123,7 @@ TEST(InspectWorkspace, KeepsTheSplitterWhereItWasDragged) {
   InspectWindow inspect(1600, 1000, {}, {.steps = 5});
   const float before = inspect.window().view().preferences().inspect_tabs_share;
   inspect.frame();
-  const Rect splitter = inspect.probe().find("inspect/splitter")->rect;
+  const state::Rect splitter = inspect.probe().find("inspect/splitter")->rect;
   inspect.window().move_to(inspect.snapshot(), splitter.center_x(), splitter.center_y());
   ImGui::GetIO().MouseDown[0] = true;
   inspect.frame();
@@ -146,7 +146,7 @@ TEST(InspectWorkspace, SurvivesTinyAndChangingWindows) {
 
 TEST(InspectWorkspace, SurvivesRowsThatContradictThemselves) {
   InspectWindow inspect(1280, 800, {}, {.ranks = 2, .steps = 6});
-  auto rows = std::make_shared<trace::TimelineRows>(inspect.run().rows());
+  auto rows = std::make_shared<trace::timeline::TimelineRows>(inspect.run().rows());
   rows->steps[3].end_ns = rows->steps[3].start_ns - 500;  // reversed
   rows->steps[4].start_ns = 0;
   rows->ranks[1].rows.push_back(4'000);
@@ -154,7 +154,8 @@ TEST(InspectWorkspace, SurvivesRowsThatContradictThemselves) {
   rows->overlapping_events = 3;
   inspect.change().rows = rows;
   inspect.settle();
-  auto picture = std::make_shared<trace::TimelinePicture>(*inspect.snapshot().inspect->picture);
+  auto picture =
+      std::make_shared<trace::timeline::TimelinePicture>(*inspect.snapshot().inspect->picture);
   for (auto& row : picture->rows) {
     for (std::size_t i = 0; i < row.pieces.size(); i += 3) {
       std::swap(row.pieces[i].start_ns, row.pieces[i].end_ns);
@@ -170,4 +171,4 @@ TEST(InspectWorkspace, SurvivesRowsThatContradictThemselves) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -11,41 +11,41 @@
 #include "ui/inspect/sql/sql_words.h"
 #include "ui/inspect/tabs/log_tab.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 TEST(SqlResult, SortsNumbersAsNumbersAndKeepsTextsWhole) {
-  auto answer = std::make_shared<SqlAnswer>();
+  auto answer = std::make_shared<state::SqlAnswer>();
   answer->columns = {"n", "n", "name"};
   answer->is_number = {true, false, false};
   answer->rows = {{"10", "x", "b\nc"}, {"9", "y", "a,\"d\""}, {"", "z"}};
   const auto table = sql_result_table(answer);
-  EXPECT_THAT(table_order(*table, {"n", false}, ""), testing::ElementsAre(1, 0, 2));
+  EXPECT_THAT(present::table_order(*table, {"n", false}, ""), testing::ElementsAre(1, 0, 2));
   EXPECT_EQ(table->columns[1].title, "n (2)") << "heads must be told apart";
-  EXPECT_EQ(csv_of(*table, {0, 1, 2}),
+  EXPECT_EQ(present::csv_of(*table, {0, 1, 2}),
             "n,n,name\r\n10,x,\"b\nc\"\r\n9,y,\"a,\"\"d\"\"\"\r\n,z,\r\n");
 }
 
 TEST(SqlResult, KeepsIntegersExact) {
-  auto answer = std::make_shared<SqlAnswer>();
+  auto answer = std::make_shared<state::SqlAnswer>();
   answer->columns = {"start_ns"};
   answer->is_number = {true};
   answer->rows = {{"1795183331000000001"}};
-  EXPECT_EQ(csv_of(*sql_result_table(answer), {0}), "start_ns\r\n1795183331000000001\r\n");
+  EXPECT_EQ(present::csv_of(*sql_result_table(answer), {0}), "start_ns\r\n1795183331000000001\r\n");
 }
 
 TEST(SqlResult, FindsTheTimeOfARow) {
-  SqlAnswer answer;
+  state::SqlAnswer answer;
   answer.columns = {"rank", "start_ns", "duration_ns"};
   answer.rows = {{"3", "1000", "50"}, {"x", "1000", ""}, {"0", "later", "1"}};
-  EXPECT_EQ(time_of_row(answer, 0), (trace::TimeRange{1000, 1050, {3}}));
-  EXPECT_EQ(time_of_row(answer, 1), (trace::TimeRange{1000, 1000, {}}));
+  EXPECT_EQ(time_of_row(answer, 0), (trace::timeline::TimeRange{1000, 1050, {3}}));
+  EXPECT_EQ(time_of_row(answer, 1), (trace::timeline::TimeRange{1000, 1000, {}}));
   EXPECT_EQ(time_of_row(answer, 2), std::nullopt);
   EXPECT_EQ(time_of_row(answer, 9), std::nullopt);
   answer.columns = {"rank", "start_ns", "end_ns"};
   answer.rows = {{"1", "900", "200"}};
-  EXPECT_EQ(time_of_row(answer, 0), (trace::TimeRange{200, 900, {1}})) << "reversed";
+  EXPECT_EQ(time_of_row(answer, 0), (trace::timeline::TimeRange{200, 900, {1}})) << "reversed";
   answer.columns = {"a", "b", "c"};
   EXPECT_EQ(time_of_row(answer, 0), std::nullopt);
 }
@@ -119,12 +119,12 @@ TEST(SqlExamples, AreManyAndTellTheirPurpose) {
 }
 
 TEST(SqlExamples, AskForWhatTheRunHas) {
-  trace::TimelineRows rows;
+  trace::timeline::TimelineRows rows;
   EXPECT_TRUE(sql_examples(&rows).empty());
   rows.steps.resize(1);
   rows.rows.resize(1);
-  rows.rows[0].kind = trace::RowKind::kCommunication;
-  rows.events_of[static_cast<std::size_t>(trace::EventKind::kOperator)] = 5;
+  rows.rows[0].kind = trace::timeline::RowKind::kCommunication;
+  rows.events_of[static_cast<std::size_t>(trace::model::EventKind::kOperator)] = 5;
   std::set<std::string> tables;
   for (const SqlExample& example : sql_examples(&rows)) {
     std::string_view words = example.query;
@@ -135,15 +135,15 @@ TEST(SqlExamples, AskForWhatTheRunHas) {
   tables.erase("call");  // named by the query itself
   EXPECT_EQ(tables, (std::set<std::string>{"step", "op", "collective"}));
   EXPECT_EQ(sql_placeholder(&rows), "select … from op …");
-  rows.events_of[static_cast<std::size_t>(trace::EventKind::kKernel)] = 5;
+  rows.events_of[static_cast<std::size_t>(trace::model::EventKind::kKernel)] = 5;
   EXPECT_EQ(sql_placeholder(&rows), "select … from kernel …");
 }
 
 TEST(LogFilter, TakesRankLevelAndText) {
-  using Level = trace::LogLine::Level;
-  const std::vector<trace::LogLine> log{{0, 1, Level::kInfo, "Buckets rebuilt"},
-                                        {1, 2, Level::kWarning, "slow"},
-                                        {1, 3, Level::kError, "Out of memory, \"x\""}};
+  using Level = trace::model::LogLine::Level;
+  const std::vector<trace::model::LogLine> log{{0, 1, Level::kInfo, "Buckets rebuilt"},
+                                               {1, 2, Level::kWarning, "slow"},
+                                               {1, 3, Level::kError, "Out of memory, \"x\""}};
   EXPECT_EQ(filtered_log(log, {}).size(), 3u);
   EXPECT_EQ(filtered_log(log, {.rank = 1, .least = Level::kInfo, .text = ""}).size(), 2u);
   EXPECT_EQ(filtered_log(log, {.rank = -1, .least = Level::kError, .text = ""}).size(), 1u);
@@ -155,4 +155,4 @@ TEST(LogFilter, TakesRankLevelAndText) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -8,30 +8,30 @@
 
 #include "tests/ui/inspect/testing/tabs_window.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 TEST(StatisticsTab, ShowsANamesEventsWhenItIsClicked) {
   TabsWindow window(tables_snapshot());
   ASSERT_TRUE(window.panel.click("statistics/row/0"));
-  const Commands commands = window.panel.take_commands();
+  const state::Commands commands = window.panel.take_commands();
   const auto& row = window.snapshot.inspect->range->tables.front().rows.front();
-  const auto* find = HeadlessPanel::find<FindNames>(commands);
+  const auto* find = HeadlessPanel::find<state::FindNames>(commands);
   ASSERT_NE(find, nullptr);
   EXPECT_EQ(find->pattern.text, row.name);
   EXPECT_TRUE(find->pattern.is_plain);
-  const auto* go = HeadlessPanel::find<GoToEvent>(commands);
+  const auto* go = HeadlessPanel::find<state::GoToEvent>(commands);
   ASSERT_NE(go, nullptr);
   EXPECT_EQ(go->place.ref, row.longest);
   EXPECT_EQ(go->place.end_ns - go->place.start_ns, row.most_ns);
   ASSERT_TRUE(window.panel.click("statistics/next")) << "the distribution opens";
-  const Commands next = window.panel.take_commands();
-  ASSERT_NE(HeadlessPanel::find<GoToHit>(next), nullptr);
-  EXPECT_EQ(HeadlessPanel::find<GoToHit>(next)->direction, 1);
+  const state::Commands next = window.panel.take_commands();
+  ASSERT_NE(HeadlessPanel::find<state::GoToHit>(next), nullptr);
+  EXPECT_EQ(HeadlessPanel::find<state::GoToHit>(next)->direction, 1);
   ASSERT_TRUE(window.panel.click("statistics/png"));
-  const Commands saved = window.panel.take_commands();
-  const auto* picture = HeadlessPanel::find<SavePicture>(saved);
+  const state::Commands saved = window.panel.take_commands();
+  const auto* picture = HeadlessPanel::find<state::SavePicture>(saved);
   ASSERT_NE(picture, nullptr);
   EXPECT_TRUE(picture->file_name.ends_with(".png"));
   EXPECT_GT(picture->area.w, 200);
@@ -65,14 +65,14 @@ TEST(StatisticsTab, FiltersWithEveryLetterAndCopiesWhatItShows) {
   EXPECT_FALSE(window.panel.probe().shows("flash_fwd_kernel"));
   EXPECT_TRUE(window.panel.probe().shows("ncclDevKernel_AllGather"));
   ASSERT_TRUE(window.panel.click("statistics/copy"));
-  const Commands commands = window.panel.take_commands();
-  const auto* copied = HeadlessPanel::find<CopyText>(commands);
+  const state::Commands commands = window.panel.take_commands();
+  const auto* copied = HeadlessPanel::find<state::CopyText>(commands);
   ASSERT_NE(copied, nullptr);
   EXPECT_EQ(std::ranges::count(copied->text, '\n'), 3) << "a head and two rows";
   EXPECT_THAT(copied->text, testing::StartsWith("name,class,count,total_ns,share,mean_ns"));
   ASSERT_TRUE(window.panel.click("statistics/save"));
-  const Commands saved = window.panel.take_commands();
-  EXPECT_EQ(HeadlessPanel::find<SaveText>(saved)->file_name,
+  const state::Commands saved = window.panel.take_commands();
+  EXPECT_EQ(HeadlessPanel::find<state::SaveText>(saved)->file_name,
             "2026-11-18T10-11-12_llama-1b_Kernels_selection.csv");
   window.panel.click("statistics/filter");
   window.panel.type("zzz");
@@ -89,9 +89,10 @@ TEST(StatisticsTab, GroupsCollectives) {
   EXPECT_FALSE(window.panel.probe().shows("Reduce-scatter · blocks.6"));
   EXPECT_TRUE(window.panel.probe().shows("Reduce-scatter"));
   ASSERT_TRUE(window.panel.click("statistics/row/0"));
-  const Commands commands = window.panel.take_commands();
-  EXPECT_EQ(HeadlessPanel::find<FindNames>(commands), nullptr) << "a class is no name of an event";
-  EXPECT_NE(HeadlessPanel::find<GoToEvent>(commands), nullptr);
+  const state::Commands commands = window.panel.take_commands();
+  EXPECT_EQ(HeadlessPanel::find<state::FindNames>(commands), nullptr)
+      << "a class is no name of an event";
+  EXPECT_NE(HeadlessPanel::find<state::GoToEvent>(commands), nullptr);
 }
 
 TEST(StatisticsTab, OffersAMenuOfARow) {
@@ -99,8 +100,9 @@ TEST(StatisticsTab, OffersAMenuOfARow) {
   ASSERT_TRUE(window.panel.click("statistics/row/1", 1));
   window.panel.frames(3);
   ASSERT_TRUE(window.panel.click("statistics/menu/Copy the name"));
-  const Commands commands = window.panel.take_commands();
-  EXPECT_EQ(HeadlessPanel::find<CopyText>(commands)->text, "ncclDevKernel_AllGather_RING_LL");
+  const state::Commands commands = window.panel.take_commands();
+  EXPECT_EQ(HeadlessPanel::find<state::CopyText>(commands)->text,
+            "ncclDevKernel_AllGather_RING_LL");
 }
 
 TEST(StatisticsTab, DrawsOnlyTheRowsThatCanBeSeen) {
@@ -125,10 +127,10 @@ TEST(StepTab, GoesToTheStepThatIsClicked) {
   ASSERT_TRUE(window.panel.click("steps/head/Time"));
   ASSERT_TRUE(window.panel.click("steps/row/37"));
   const auto& step = window.snapshot.run->figures.steps[37];
-  const Commands commands = window.panel.take_commands();
-  const auto* select = HeadlessPanel::find<SelectRange>(commands);
+  const state::Commands commands = window.panel.take_commands();
+  const auto* select = HeadlessPanel::find<state::SelectRange>(commands);
   ASSERT_NE(select, nullptr);
-  EXPECT_EQ(select->range, (trace::TimeRange{step.start_ns, step.end_ns, {}}));
+  EXPECT_EQ(select->range, (trace::timeline::TimeRange{step.start_ns, step.end_ns, {}}));
   ASSERT_TRUE(window.view);
   EXPECT_EQ(window.view->start_ns, step.start_ns);
 }
@@ -148,8 +150,8 @@ TEST(StragglerTab, GoesToTheCallAndPicksTheRankThatCameLast) {
     if (calls[i].longest_wait_ns() > calls[row].longest_wait_ns()) row = i;
   }
   ASSERT_TRUE(window.panel.click("stragglers/row/" + std::to_string(row)));
-  const Commands commands = window.panel.take_commands();
-  const auto* pick = HeadlessPanel::find<PickEvent>(commands);
+  const state::Commands commands = window.panel.take_commands();
+  const auto* pick = HeadlessPanel::find<state::PickEvent>(commands);
   ASSERT_NE(pick, nullptr);
   EXPECT_EQ(pick->event.rank, calls[row].last_rank);
   ASSERT_TRUE(window.view);
@@ -176,9 +178,9 @@ TEST(StragglerTab, ShowsOfManyRanksWhatThereIsRoomForAndFoldsTheRest) {
 
 // What is folded is so for the screen alone.
 TEST(RecordingTab, SavesAllRanks) {
-  Snapshot snapshot = tables_snapshot();
-  auto run = std::make_shared<RunView>(*snapshot.run);
-  run->figures.ranks.assign(100, trace::RankFigures{});
+  state::Snapshot snapshot = tables_snapshot();
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
+  run->figures.ranks.assign(100, trace::analysis::RankFigures{});
   for (int rank = 0; rank < 100; ++rank) {
     run->figures.ranks[static_cast<std::size_t>(rank)].info.rank = rank;
   }
@@ -186,11 +188,11 @@ TEST(RecordingTab, SavesAllRanks) {
   TabsWindow window(std::move(snapshot), InspectTab::kRecording);
   ASSERT_TRUE(window.panel.click("recording/save"));
   const auto commands = window.panel.take_commands();
-  const auto* csv = HeadlessPanel::find<SaveText>(commands);
+  const auto* csv = HeadlessPanel::find<state::SaveText>(commands);
   ASSERT_NE(csv, nullptr);
   EXPECT_EQ(std::ranges::count(csv->text, '\n'), 101) << "with a line of titles";
 }
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

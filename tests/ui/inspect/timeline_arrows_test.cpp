@@ -5,22 +5,22 @@
 
 #include "tests/ui/inspect/testing/timeline_test.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 class LaunchArrowTest : public TimelineTest {
  protected:
   LaunchArrowTest() {
-    state().filter.set(trace::RowKind::kLaunches, true);
+    state().filter.set(trace::timeline::RowKind::kLaunches, true);
     launch_ = place_of(row_of(0, "Launches"), 21, 20);
     kernel_ = place_of(row_of(0, "Compute"), 21, 60);
     show(launch_.start_ns - 20'000'000, kernel_.end_ns + 20'000'000);
   }
   // What an arrow changes in the plot, as opposed to details without a link; none: nothing.
-  std::optional<Rect> drawn(const trace::EventPlace& picked, const trace::EventPlace& other,
-                            const char* label) {
-    trace::EventDetails details;
+  std::optional<state::Rect> drawn(const trace::timeline::EventPlace& picked,
+                                   const trace::timeline::EventPlace& other, const char* label) {
+    trace::timeline::EventDetails details;
     details.place = picked;
     publish(details, false);
     const auto before = window().pixels();
@@ -41,9 +41,9 @@ class LaunchArrowTest : public TimelineTest {
       }
     }
     if (!any) return std::nullopt;
-    return Rect{left, top, right - left, bottom - top};
+    return state::Rect{left, top, right - left, bottom - top};
   }
-  void expect_from_launch_to_kernel(const std::optional<Rect>& arrow) {
+  void expect_from_launch_to_kernel(const std::optional<state::Rect>& arrow) {
     ASSERT_TRUE(arrow);
     EXPECT_NEAR(arrow->x, x_of(launch_.end_ns), 4);
     EXPECT_NEAR(arrow->right(), x_of(kernel_.start_ns), 4);
@@ -51,7 +51,7 @@ class LaunchArrowTest : public TimelineTest {
     EXPECT_NEAR(arrow->bottom(), y_of(kernel_.row), 6);
   }
 
-  trace::EventPlace launch_, kernel_;
+  trace::timeline::EventPlace launch_, kernel_;
 };
 
 TEST_F(LaunchArrowTest, GoesFromTheLaunchToTheKernelWhicheverIsPicked) {
@@ -61,7 +61,7 @@ TEST_F(LaunchArrowTest, GoesFromTheLaunchToTheKernelWhicheverIsPicked) {
 }
 
 TEST_F(LaunchArrowTest, IsNotDrawnBetweenAnOperatorAndALaunch) {
-  const trace::EventPlace caller = place_of(row_of(0, "Operators"), 21, 5);
+  const trace::timeline::EventPlace caller = place_of(row_of(0, "Operators"), 21, 5);
   EXPECT_FALSE(drawn(caller, launch_, "Launch"));
 }
 
@@ -73,10 +73,10 @@ TEST_F(LaunchArrowTest, IsNotDrawnWhereOneOfThemIsOutOfSight) {
 }
 
 TEST_F(LaunchArrowTest, IsNotDrawnWhereARowIsHiddenOrItsRankFolded) {
-  state().filter.set(trace::RowKind::kLaunches, false);
+  state().filter.set(trace::timeline::RowKind::kLaunches, false);
   inspect_.settle();
   EXPECT_FALSE(drawn(kernel_, launch_, "Launch"));
-  state().filter.set(trace::RowKind::kLaunches, true);
+  state().filter.set(trace::timeline::RowKind::kLaunches, true);
   state().folds.ranks[0] = false;
   inspect_.settle();
   EXPECT_FALSE(drawn(kernel_, launch_, "Launch"));
@@ -91,4 +91,4 @@ TEST_F(LaunchArrowTest, IsNotDrawnToWhatAReplayHasNotReached) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

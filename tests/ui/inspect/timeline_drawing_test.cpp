@@ -9,7 +9,7 @@
 #include "tests/ui/inspect/testing/timeline_test.h"
 #include "ui/present/timeline_colors.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -27,11 +27,11 @@ TEST_F(TimelineDrawingTest, PaintsEveryEventWhereItIs) {
   show(run().step_start(0, 21), run().step_end(0, 21));
   const ShownRow* shown = layout().find(row);
   ASSERT_NE(shown, nullptr);
-  const Rect area = plot();
+  const state::Rect area = plot();
   const int y = static_cast<int>(area.y + shown->y - state().scroll + shown->height - 3);
   const auto pixels = inspect_.window().pixels();
   const auto events = run().events(row, 21);
-  const Palette& p = palette(ThemeKind::kDark);
+  const state::Palette& p = state::palette(state::ThemeKind::kDark);
   int checked = 0, painted = 0;
   for (int x = static_cast<int>(area.x) + 1; x < static_cast<int>(area.right()) - 1; ++x) {
     // Clear of any border by more than a pixel: there is no doubt what it must be.
@@ -49,14 +49,14 @@ TEST_F(TimelineDrawingTest, PaintsEveryEventWhereItIs) {
     if (touches && inside == nullptr) continue;
     const std::uint8_t* pixel =
         &pixels[static_cast<std::size_t>(4 * (y * inspect_.window().width() + x))];
-    const Rgb seen{pixel[0], pixel[1], pixel[2]};
+    const state::Rgb seen{pixel[0], pixel[1], pixel[2]};
     ++checked;
     if (inside == nullptr) {
       EXPECT_LT(seen.g, 70) << x;  // the panel, its grid, a step's border
       continue;
     }
     ++painted;
-    EXPECT_EQ(seen, time_color(p, inside->piece_class)) << x;
+    EXPECT_EQ(seen, state::time_color(p, inside->piece_class)) << x;
   }
   EXPECT_GT(checked, 500);
   EXPECT_GT(painted, 150);
@@ -91,7 +91,7 @@ TEST_F(TimelineDrawingTest, DrawsAPictureOfAnotherZoomUntilTheNextOneComes) {
   EXPECT_EQ(inspect_.snapshot().inspect, before);
   EXPECT_LT(quads(), 60'000u);
   const auto commands = window.take_commands();
-  EXPECT_NE(HeadlessWindow::find<ShowTimeline>(commands), nullptr);
+  EXPECT_NE(HeadlessWindow::find<state::ShowTimeline>(commands), nullptr);
 }
 
 // Zoomed out faster than pictures come: what the last one does not reach is there, but dimmed.
@@ -116,7 +116,7 @@ TEST_F(TimelineDrawingTest, ShowsACoarsePictureWhereTheNextOneHasNotCome) {
   window().take_commands();
   ASSERT_EQ(inspect_.snapshot().inspect->picture, shown);
   const int dimmed = brightness(in_backward(12)), full = brightness(in_backward(21));
-  const Rgb panel = palette(ThemeKind::kDark).panel;
+  const state::Rgb panel = state::palette(state::ThemeKind::kDark).panel;
   EXPECT_LT(dimmed, bright - 20);
   EXPECT_GT(dimmed, panel.r + panel.g + panel.b + 20);
   EXPECT_GT(full, dimmed + 20);
@@ -128,7 +128,7 @@ TEST_F(TimelineDrawingTest, ShowsACoarsePictureWhereTheNextOneHasNotCome) {
 
 // The memory's last value holds until its rank stopped recording, and no further.
 TEST_F(TimelineDrawingTest, AnAreaEndsWhereItsRankStoppedRecording) {
-  auto rows = std::make_shared<trace::TimelineRows>(run().rows());
+  auto rows = std::make_shared<trace::timeline::TimelineRows>(run().rows());
   rows->ranks[0].end_ns = run().step_end(0, 21);
   inspect_.change().rows = rows;
   show_steps(20, 23);
@@ -167,19 +167,21 @@ TEST_F(TimelineDrawingTest, AsksForAllThatItDrawsAndNothingElse) {
 TEST_F(TimelineDrawingTest, AsksOncePerView) {
   show(run().step_start(0, 20), run().step_end(0, 22));
   for (int i = 0; i < 5; ++i) inspect_.window().frame(inspect_.snapshot());
-  EXPECT_EQ(HeadlessWindow::find<ShowTimeline>(inspect_.window().take_commands()), nullptr);
+  EXPECT_EQ(HeadlessWindow::find<state::ShowTimeline>(inspect_.window().take_commands()), nullptr);
   state().window.zoom(0.5, 4);
   for (int i = 0; i < 5; ++i) inspect_.window().frame(inspect_.snapshot());
   const auto commands = inspect_.window().take_commands();
   EXPECT_EQ(std::count_if(commands.begin(), commands.end(),
-                          [](const Command& c) { return std::holds_alternative<ShowTimeline>(c); }),
+                          [](const state::Command& c) {
+                            return std::holds_alternative<state::ShowTimeline>(c);
+                          }),
             1);
 }
 
 TEST_F(TimelineDrawingTest, AsksAnewForAnotherRun) {
   inspect_.change().run_folder = "/runs/another";
   inspect_.window().frames(inspect_.snapshot(), 2);
-  EXPECT_NE(HeadlessWindow::find<ShowTimeline>(inspect_.window().take_commands()), nullptr);
+  EXPECT_NE(HeadlessWindow::find<state::ShowTimeline>(inspect_.window().take_commands()), nullptr);
   EXPECT_TRUE(state().window.is_fitted());
 }
 
@@ -187,14 +189,14 @@ TEST_F(TimelineDrawingTest, AsksAnewForAnotherRun) {
 TEST_F(TimelineDrawingTest, DrawsNothingOfTheRunBefore) {
   const auto labels_of_events = [&] {
     const auto& texts = inspect_.probe().texts;
-    return std::ranges::count_if(texts, [&](const DrawProbe::Text& text) {
+    return std::ranges::count_if(texts, [&](const kit::DrawProbe::Text& text) {
       return text.text == "forward" && plot().contains(text.rect.x, text.rect.y);
     });
   };
   show(run().step_start(0, 20), run().step_end(0, 22));
   const auto kept = snapshot().inspect;
   ASSERT_GT(labels_of_events(), 0);
-  InspectView& next = inspect_.change();
+  state::InspectView& next = inspect_.change();
   next.run_folder = "/runs/another";
   next.picture.reset();
   next.overview.reset();
@@ -206,9 +208,10 @@ TEST_F(TimelineDrawingTest, DrawsNothingOfTheRunBefore) {
 
 TEST_F(TimelineDrawingTest, GivesUpWhatBelongsToTheRunBefore) {
   show(run().step_start(0, 20), run().step_end(0, 22));
-  const std::weak_ptr<const trace::TimelinePicture> picture = snapshot().inspect->picture,
-                                                    overview = snapshot().inspect->overview;
-  InspectView& next = inspect_.change();
+  const std::weak_ptr<const trace::timeline::TimelinePicture> picture = snapshot().inspect->picture,
+                                                              overview =
+                                                                  snapshot().inspect->overview;
+  state::InspectView& next = inspect_.change();
   next.run_folder = "/runs/another";
   next.picture.reset();
   next.overview.reset();
@@ -228,12 +231,12 @@ TEST_F(TimelineDrawingTest, TabsShowNoFiguresOfAnotherRun) {
 }
 
 TEST_F(TimelineDrawingTest, GoesToTheAddressOfAView) {
-  MainView& view = window().view();
+  window::MainView& view = window().view();
   show(run().step_start(0, 20), run().step_end(0, 22));
   state().selection = TimeInterval{run().step_start(0, 21), run().step_end(0, 21)};
   view.inspect().tabs().show(InspectTab::kSteps);
   inspect_.settle();
-  const ViewAddress address = view.inspect().address(*snapshot().inspect);
+  const state::ViewAddress address = view.inspect().address(*snapshot().inspect);
   const std::int64_t start = state().window.start_ns(), end = state().window.end_ns();
   const auto selection = *state().selection;
   state().window.fit();
@@ -247,7 +250,7 @@ TEST_F(TimelineDrawingTest, GoesToTheAddressOfAView) {
   EXPECT_NEAR(static_cast<double>(state().window.end_ns() - end), 0, 4);
   EXPECT_EQ(state().selection, selection);
   EXPECT_EQ(view.inspect().tabs().tab(), InspectTab::kSteps);
-  const auto selected = inspect_.take<SelectRange>();
+  const auto selected = inspect_.take<state::SelectRange>();
   ASSERT_EQ(selected.size(), 1u);
   EXPECT_EQ(selected.front().range.start_ns, selection.start_ns);
 }
@@ -268,8 +271,9 @@ TEST_F(TimelineDrawingTest, DimsWhatIsNotSearched) {
   };
   const auto full = color_in_event(3);
   EXPECT_EQ(full, color_in_event(5));
-  auto hits = std::make_shared<trace::NameHits>();
-  hits->names.push_back({run().events(row, 21)[3].name, trace::EventTableKind::kCollective, 60, 1});
+  auto hits = std::make_shared<trace::timeline::NameHits>();
+  hits->names.push_back(
+      {run().events(row, 21)[3].name, trace::timeline::EventTableKind::kCollective, 60, 1});
   hits->count = 60;
   inspect_.change().hits = hits;
   inspect_.settle();
@@ -279,4 +283,4 @@ TEST_F(TimelineDrawingTest, DimsWhatIsNotSearched) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -6,7 +6,7 @@
 
 #include "tests/ui/inspect/testing/timeline_test.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -56,7 +56,7 @@ TEST_F(StepModeTest, AsksForTheStepsInSightOnly) {
 
 TEST_F(StepModeTest, DrawsEveryStepToItsEnd) {
   // The last optimizer kernel of every step in sight leaves its colour near the step's end.
-  const Palette& p = palette(ThemeKind::kDark);
+  const state::Palette& p = state::palette(state::ThemeKind::kDark);
   const auto pixels = inspect_.window().pixels();
   const int width = inspect_.window().width();
   int rows_with_optimizer = 0;
@@ -64,7 +64,7 @@ TEST_F(StepModeTest, DrawsEveryStepToItsEnd) {
     bool seen = false;
     for (int x = static_cast<int>(plot().x); x < static_cast<int>(plot().right()); ++x) {
       const std::uint8_t* pixel = &pixels[static_cast<std::size_t>(4 * (y * width + x))];
-      seen |= Rgb{pixel[0], pixel[1], pixel[2]} == p.optimizer;
+      seen |= state::Rgb{pixel[0], pixel[1], pixel[2]} == p.optimizer;
     }
     rows_with_optimizer += seen ? 1 : 0;
   }
@@ -73,7 +73,7 @@ TEST_F(StepModeTest, DrawsEveryStepToItsEnd) {
 }
 
 TEST_F(StepModeTest, MarksTheLongestStepAndShowsItLonger) {
-  auto rows = std::make_shared<trace::TimelineRows>(run().rows());
+  auto rows = std::make_shared<trace::timeline::TimelineRows>(run().rows());
   for (auto& step : rows->steps) {
     if (step.step == 2) step.end_ns += 60'000'000;
   }
@@ -105,7 +105,7 @@ TEST_F(StepModeTest, AReplayShowsNothingThatIsStillToCome) {
     const double x = state().step_window.position(middle) * static_cast<double>(plot().w);
     inspect_.window().click_at(inspect_.snapshot(), plot().x + static_cast<float>(x), y);
     inspect_.settle();
-    return inspect_.take<PickEvent>().size();
+    return inspect_.take<state::PickEvent>().size();
   };
   replay_until(event.start_ns - 1);
   EXPECT_EQ(shown_steps(), (std::vector<std::int64_t>{0, 1, 2}));
@@ -136,11 +136,11 @@ TEST_F(StepModeTest, PicksAndZoomsAsInTime) {
       y = text.rect.center_y();
   }
   window.click_at(inspect_.snapshot(), plot().x + static_cast<float>(middle) * plot().w, y);
-  const auto picked = inspect_.take<PickEvent>();
+  const auto picked = inspect_.take<state::PickEvent>();
   ASSERT_EQ(picked.size(), 1u);
   EXPECT_EQ(picked[0].event, event.ref);
 }
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 void TimelineTest::show(std::int64_t start_ns, std::int64_t end_ns) {
   state().window.show(start_ns, end_ns);
@@ -20,9 +20,9 @@ void TimelineTest::replay_until(std::int64_t now_ns) {
   inspect_.settle();
 }
 
-void TimelineTest::publish(const trace::EventDetails& details, bool reveal) {
-  InspectView& view = inspect_.change();
-  view.details = std::make_shared<trace::EventDetails>(details);
+void TimelineTest::publish(const trace::timeline::EventDetails& details, bool reveal) {
+  state::InspectView& view = inspect_.change();
+  view.details = std::make_shared<trace::timeline::EventDetails>(details);
   if (reveal) {
     view.reveal = details.place;
     ++view.reveal_number;
@@ -30,14 +30,14 @@ void TimelineTest::publish(const trace::EventDetails& details, bool reveal) {
   inspect_.settle();
 }
 
-void TimelineTest::publish(const trace::EventPlace& place, bool reveal) {
-  trace::EventDetails details;
+void TimelineTest::publish(const trace::timeline::EventPlace& place, bool reveal) {
+  trace::timeline::EventDetails details;
   details.place = place;
   details.title = "picked elsewhere";
   publish(details, reveal);
 }
 
-void TimelineTest::press(Key key) {
+void TimelineTest::press(kit::Key key) {
   window().press(snapshot(), key);
   inspect_.settle();
 }
@@ -72,9 +72,9 @@ int TimelineTest::row_of(int rank, std::string_view label) const {
   return -1;
 }
 
-trace::EventPlace TimelineTest::place_of(int row, int step, std::size_t index) const {
+trace::timeline::EventPlace TimelineTest::place_of(int row, int step, std::size_t index) const {
   const SampleEvent event = run().events(row, step)[index];
   return {event.ref, event.start_ns, event.end_ns, row};
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -10,7 +10,7 @@
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/sample_snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::kit {
 
 namespace {
 
@@ -22,7 +22,7 @@ const std::set<std::string> kOfTheMouse{"inspect/axis",           "steps/plot", 
 class FocusRingTest : public ::testing::Test {
  protected:
   HeadlessWindow window_{1600, 1000};
-  Snapshot snapshot_ = sample_snapshot();
+  state::Snapshot snapshot_ = sample_snapshot();
 
   const std::string& focused() { return window_.view().focus().name(); }
   bool is_visible() { return window_.view().focus().is_visible(); }
@@ -53,7 +53,7 @@ TEST_F(FocusRingTest, EnterIsAClick) {
   go_to("top/stop");
   window_.take_commands();
   window_.press(snapshot_, Key::kEnter);
-  EXPECT_NE(HeadlessWindow::find<StopRun>(window_.take_commands()), nullptr);
+  EXPECT_NE(HeadlessWindow::find<state::StopRun>(window_.take_commands()), nullptr);
 }
 
 TEST_F(FocusRingTest, ArrowsGoFromRowToRowOfTheLedger) {
@@ -91,7 +91,7 @@ TEST_F(FocusRingTest, AFieldThatTabLeavesGivesUpItsValue) {
   window_.press(snapshot_, Key::kTab);
   window_.frames(snapshot_, 2);
   const auto commands = window_.take_commands();
-  const auto* set = HeadlessWindow::find<SetKnob>(commands);
+  const auto* set = HeadlessWindow::find<state::SetKnob>(commands);
   ASSERT_NE(set, nullptr);
   EXPECT_EQ(set->name, "batch_per_rank");
   EXPECT_NE(focused(), field);
@@ -102,13 +102,13 @@ TEST_F(FocusRingTest, LeavesKeysToTheWorkspaceUntilTabIsPressed) {
   window_.frames(snapshot_, 3);
   window_.take_commands();
   window_.press(snapshot_, Key::kLeft);
-  EXPECT_NE(HeadlessWindow::find<SelectStep>(window_.take_commands()), nullptr);
+  EXPECT_NE(HeadlessWindow::find<state::SelectStep>(window_.take_commands()), nullptr);
   go_to("top/theme");
   window_.take_commands();
   window_.press(snapshot_, Key::kLeft);
-  EXPECT_EQ(HeadlessWindow::find<SelectStep>(window_.take_commands()), nullptr);
+  EXPECT_EQ(HeadlessWindow::find<state::SelectStep>(window_.take_commands()), nullptr);
 }
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::kit

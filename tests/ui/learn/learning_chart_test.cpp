@@ -5,16 +5,16 @@
 #include <cmath>
 #include <limits>
 
-namespace shardlens::ui {
+namespace shardlens::ui::learn {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-trace::RunFigures run_of(const std::vector<double>& losses) {
-  trace::RunFigures figures;
-  figures.info.status = trace::RunStatus::kDone;
+trace::analysis::RunFigures run_of(const std::vector<double>& losses) {
+  trace::analysis::RunFigures figures;
+  figures.info.status = trace::model::RunStatus::kDone;
   for (const double loss : losses) {
-    trace::StepFigures& step = figures.steps.emplace_back();
+    trace::analysis::StepFigures& step = figures.steps.emplace_back();
     step.index = static_cast<std::int64_t>(figures.steps.size()) - 1;
     step.loss = loss;
     step.gradient_norm = 2 * loss;
@@ -23,8 +23,8 @@ trace::RunFigures run_of(const std::vector<double>& losses) {
   return figures;
 }
 
-trace::Evaluation evaluation(std::int64_t step, double loss) {
-  trace::Evaluation row;
+trace::model::Evaluation evaluation(std::int64_t step, double loss) {
+  trace::model::Evaluation row;
   row.step = step;
   row.loss = loss;
   return row;
@@ -70,7 +70,7 @@ TEST(LearningChart, PlacesEvaluationsAtTheirSteps) {
 TEST(LearningChart, OfALiveRunReachesToItsLastStep) {
   auto figures = run_of({3, 2});
   EXPECT_EQ(step_axis(figures).last, 1);
-  figures.info.status = trace::RunStatus::kRunning;
+  figures.info.status = trace::model::RunStatus::kRunning;
   figures.info.settings.steps = 50;
   EXPECT_EQ(step_axis(figures).last, 49);
   figures.info.settings.epochs = 1;  // then nobody knows how many steps that is
@@ -120,4 +120,4 @@ TEST(LearningChart, IsNotOfferedWithoutValidLosses) {
 }
 
 }  // namespace
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::learn

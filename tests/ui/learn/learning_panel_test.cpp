@@ -11,15 +11,15 @@
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/learn/learning_chart.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::learn {
 namespace {
 
 // The sample's run with evaluations after steps 40 and 80.
-Snapshot evaluated_snapshot() {
-  Snapshot snapshot = sample_snapshot();
-  auto run = std::make_shared<RunView>(*snapshot.run);
+state::Snapshot evaluated_snapshot() {
+  state::Snapshot snapshot = sample_snapshot();
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
   for (const std::int64_t step : {40, 80}) {
-    trace::Evaluation row;
+    trace::model::Evaluation row;
     row.step = step;
     row.loss = step == 40 ? 4.25 : 4.5;
     row.perplexity = std::exp(row.loss);
@@ -31,7 +31,7 @@ Snapshot evaluated_snapshot() {
 
 TEST(LearningPanel, StandsBesideTheStepTimesWithTheBestEvaluation) {
   HeadlessWindow window{1600, 1000};
-  const Snapshot snapshot = evaluated_snapshot();
+  const state::Snapshot snapshot = evaluated_snapshot();
   window.frames(snapshot, 3);
   for (const char* text :
        {"Learning", "Evaluation", "Learning rate", "Gradient norm", "lowest 4.25 after step 40"}) {
@@ -42,25 +42,25 @@ TEST(LearningPanel, StandsBesideTheStepTimesWithTheBestEvaluation) {
 
 TEST(LearningPanel, SelectsTheStepUnderTheMouse) {
   HeadlessWindow window{1600, 1000};
-  const Snapshot snapshot = evaluated_snapshot();
+  const state::Snapshot snapshot = evaluated_snapshot();
   window.frames(snapshot, 3);
   const auto* plot = window.probe().find("learning/loss");
   ASSERT_NE(plot, nullptr);
-  const Rect area = plot->rect;
+  const state::Rect area = plot->rect;
   const float x = area.x + area.w * 0.25f;
   const auto expected = nearest_read_step(
       snapshot.run->figures,
       step_axis(snapshot.run->figures).step_at(static_cast<double>(x - area.x), area.w));
   window.click_at(snapshot, x, area.center_y());
   const auto commands = window.take_commands();
-  const auto* selected = HeadlessWindow::find<SelectStep>(commands);
+  const auto* selected = HeadlessWindow::find<state::SelectStep>(commands);
   ASSERT_NE(selected, nullptr);
   EXPECT_EQ(selected->step, expected->index);
 }
 
 TEST(LearningPanel, IsATabWhereThereIsNoRoom) {
   HeadlessWindow window{1280, 800};
-  const Snapshot snapshot = evaluated_snapshot();
+  const state::Snapshot snapshot = evaluated_snapshot();
   window.frames(snapshot, 3);
   EXPECT_FALSE(window.probe().shows("Gradient norm"));
   ASSERT_TRUE(window.click(snapshot, "dock/Learning"));
@@ -70,8 +70,8 @@ TEST(LearningPanel, IsATabWhereThereIsNoRoom) {
 }
 
 TEST(LearningPanel, IsNotOfferedForARunWithoutLosses) {
-  Snapshot snapshot = sample_snapshot();
-  auto run = std::make_shared<RunView>(*snapshot.run);
+  state::Snapshot snapshot = sample_snapshot();
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
   for (auto& step : run->figures.steps) step.loss = std::numeric_limits<double>::quiet_NaN();
   snapshot.run = std::move(run);
   for (const int width : {1600, 1280}) {
@@ -83,4 +83,4 @@ TEST(LearningPanel, IsNotOfferedForARunWithoutLosses) {
 }
 
 }  // namespace
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::learn

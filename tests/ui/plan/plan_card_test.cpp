@@ -8,7 +8,7 @@
 #include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::plan {
 
 namespace {
 
@@ -25,15 +25,15 @@ class PlanCardTest : public ::testing::Test {
   }
 
   HeadlessWindow window_{1280, 800};
-  Snapshot snapshot_ = plan_snapshot("llama-8b");
-  Commands commands_;
+  state::Snapshot snapshot_ = plan_snapshot("llama-8b");
+  state::Commands commands_;
 };
 
 TEST_F(PlanCardTest, ShowsTheFiguresOfItsTable) {
-  const PlanTable table = plan_table(*snapshot_.plan->plan);
-  for (const PlanRow& row : table.rows) {
+  const present::PlanTable table = present::plan_table(*snapshot_.plan->plan);
+  for (const present::PlanRow& row : table.rows) {
     std::vector<std::string> wanted{row.strategy};
-    for (const PlanCell& cell : row.cells) wanted.push_back(cell.text);
+    for (const present::PlanCell& cell : row.cells) wanted.push_back(cell.text);
     const auto* target = window_.probe().find("plan/" + row.strategy);
     ASSERT_NE(target, nullptr);
     EXPECT_EQ(texts_in(window_.probe(), target->rect, kCardLayer), wanted);
@@ -41,10 +41,10 @@ TEST_F(PlanCardTest, ShowsTheFiguresOfItsTable) {
 }
 
 TEST_F(PlanCardTest, ShowsTheFormulaOfEveryCellUnderTheMouse) {
-  const PlanTable table = plan_table(*snapshot_.plan->plan);
-  const PlanRow& row = table.rows[4];
-  const Rect area = window_.probe().find("plan/" + row.strategy)->rect;
-  std::vector<Rect> cells;
+  const present::PlanTable table = present::plan_table(*snapshot_.plan->plan);
+  const present::PlanRow& row = table.rows[4];
+  const state::Rect area = window_.probe().find("plan/" + row.strategy)->rect;
+  std::vector<state::Rect> cells;
   for (const auto& text : window_.probe().texts) {
     if (text.layer == kCardLayer && area.contains(text.rect.center_x(), text.rect.center_y()))
       cells.push_back(text.rect);
@@ -53,7 +53,7 @@ TEST_F(PlanCardTest, ShowsTheFormulaOfEveryCellUnderTheMouse) {
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     window_.move_to(snapshot_, cells[i + 1].center_x(), cells[i + 1].center_y());
     EXPECT_TRUE(window_.probe().shows(row.strategy + ": " + table.columns[i].title)) << i;
-    for (const FormulaLine& line : row.cells[i].lines) {
+    for (const present::FormulaLine& line : row.cells[i].lines) {
       EXPECT_TRUE(window_.probe().shows(line.formula)) << line.formula;
     }
   }
@@ -61,7 +61,7 @@ TEST_F(PlanCardTest, ShowsTheFormulaOfEveryCellUnderTheMouse) {
 
 TEST_F(PlanCardTest, ChoosesAStrategyForTheNextRunByAClick) {
   ASSERT_TRUE(window_.click(snapshot_, "plan/full_shard"));
-  const auto* set = command<SetKnob>();
+  const auto* set = command<state::SetKnob>();
   ASSERT_NE(set, nullptr);
   EXPECT_EQ(set->name, "sharding_strategy");
   EXPECT_EQ(set->text, "full_shard");
@@ -69,9 +69,9 @@ TEST_F(PlanCardTest, ChoosesAStrategyForTheNextRunByAClick) {
 
 TEST_F(PlanCardTest, OffersTheChangesThatWouldMakeTheChosenStrategyFit) {
   EXPECT_TRUE(window_.probe().shows("ddp does not fit"));
-  const trace::Remedy& first = snapshot_.plan->remedies.front();
+  const trace::predict::Remedy& first = snapshot_.plan->remedies.front();
   ASSERT_TRUE(window_.click(snapshot_, "plan/remedy/" + first.text()));
-  const auto* set = command<SetKnob>();
+  const auto* set = command<state::SetKnob>();
   ASSERT_NE(set, nullptr);
   EXPECT_EQ(set->name + "=" + set->text, first.text());
 }
@@ -79,13 +79,13 @@ TEST_F(PlanCardTest, OffersTheChangesThatWouldMakeTheChosenStrategyFit) {
 TEST_F(PlanCardTest, ChangesWhereTheJobWouldRun) {
   ASSERT_TRUE(window_.click(snapshot_, "plan/gpu"));
   ASSERT_TRUE(window_.click(snapshot_, "plan/gpu/a100-40"));
-  const auto* gpu = command<SetPlanTarget>();
+  const auto* gpu = command<state::SetPlanTarget>();
   ASSERT_NE(gpu, nullptr);
   EXPECT_EQ(gpu->name, "gpu");
   EXPECT_EQ(gpu->text, "a100-40");
   ASSERT_TRUE(window_.click(snapshot_, "plan/nodes"));
   ASSERT_TRUE(window_.click(snapshot_, "plan/nodes/8"));
-  EXPECT_EQ(command<SetPlanTarget>()->text, "8");
+  EXPECT_EQ(command<state::SetPlanTarget>()->text, "8");
 }
 
 TEST_F(PlanCardTest, OffersModelsThatCanOnlyBePlannedFor) {
@@ -97,23 +97,23 @@ TEST_F(PlanCardTest, OffersModelsThatCanOnlyBePlannedFor) {
 
 TEST_F(PlanCardTest, ClosesByItsCrossEscAndP) {
   ASSERT_TRUE(window_.click(snapshot_, "plan/close"));
-  EXPECT_NE(command<ClosePlan>(), nullptr);
-  window_.press(snapshot_, Key::kEscape);
-  EXPECT_NE(command<ClosePlan>(), nullptr);
-  window_.press(snapshot_, Key::kP);
-  EXPECT_NE(command<ClosePlan>(), nullptr);
+  EXPECT_NE(command<state::ClosePlan>(), nullptr);
+  window_.press(snapshot_, kit::Key::kEscape);
+  EXPECT_NE(command<state::ClosePlan>(), nullptr);
+  window_.press(snapshot_, kit::Key::kP);
+  EXPECT_NE(command<state::ClosePlan>(), nullptr);
 }
 
 TEST_F(PlanCardTest, EscLeavesAnOpenListFirst) {
   ASSERT_TRUE(window_.click(snapshot_, "plan/gpu"));
   ASSERT_NE(window_.probe().find("plan/gpu/t4-16"), nullptr);
-  window_.press(snapshot_, Key::kEscape);
-  EXPECT_EQ(command<ClosePlan>(), nullptr);
+  window_.press(snapshot_, kit::Key::kEscape);
+  EXPECT_EQ(command<state::ClosePlan>(), nullptr);
   EXPECT_EQ(window_.probe().find("plan/gpu/t4-16"), nullptr);
 }
 
 TEST_F(PlanCardTest, SaysWhatIsWrongInsteadOfATable) {
-  auto card = std::make_shared<PlanCard>();
+  auto card = std::make_shared<state::PlanCard>();
   card->problem = "sequence_length is 4096, but model tiny has a context of 512 tokens.";
   snapshot_.plan = card;
   window_.frames(snapshot_, 3);
@@ -134,4 +134,4 @@ TEST_F(PlanCardTest, ShowsAFieldsErrorBesideIt) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::plan

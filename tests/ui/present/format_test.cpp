@@ -7,7 +7,7 @@
 
 #include "ui/present/axis.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
@@ -135,4 +135,4 @@ TEST(NiceTicks, AreRoundAndWithinTheRange) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

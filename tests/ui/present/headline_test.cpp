@@ -11,7 +11,7 @@
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/present/job_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
@@ -27,7 +27,7 @@ TEST(Headlines, LeadWithStepAndExposedTime) {
 }
 
 TEST(Headlines, TellWaitingOnlyWhereSomebodyWaited) {
-  trace::RunFigures figures = sample_snapshot().run->figures;
+  trace::analysis::RunFigures figures = sample_snapshot().run->figures;
   figures.summary.exposed_wait_ns = 3.27e6;
   EXPECT_TRUE(headlines(figures)[1].note.ends_with("of step, 3.27 ms waiting"));
   EXPECT_TRUE(headlines(figures)[1].brief_note.ends_with("%, 3.27 ms waiting"));
@@ -36,21 +36,21 @@ TEST(Headlines, TellWaitingOnlyWhereSomebodyWaited) {
 }
 
 TEST(Headlines, LeaveOutWhatIsNotKnown) {
-  trace::RunFigures figures = sample_snapshot().run->figures;
+  trace::analysis::RunFigures figures = sample_snapshot().run->figures;
   EXPECT_FALSE(figures.summary.mfu.has_value());
   for (const auto& line : headlines(figures)) EXPECT_NE(line.label, "MFU");
-  EXPECT_TRUE(headlines(trace::RunFigures{}).empty());
+  EXPECT_TRUE(headlines(trace::analysis::RunFigures{}).empty());
 }
 
 TEST(StartControls, SayWhatStartDoes) {
-  Snapshot snapshot = sample_snapshot();
+  state::Snapshot snapshot = sample_snapshot();
   EXPECT_EQ(start_controls(snapshot).label, "Queue run 5");
   EXPECT_EQ(start_controls(snapshot).detail, "cap 60");
   EXPECT_EQ(start_controls(snapshot).stop_and_start, "Stop run 4 and start");
   snapshot.job = {};
   EXPECT_EQ(start_controls(snapshot).label, "Start run 5");
   EXPECT_EQ(start_controls(empty_snapshot()).label, "Start run 1");
-  snapshot.job.phase = JobPhase::kRunning;
+  snapshot.job.phase = state::JobPhase::kRunning;
   snapshot.job.queued = {{1, "cap 60"}, {2, "cap 90"}};
   EXPECT_EQ(start_controls(snapshot).kind, StartControls::Kind::kQueue);
   EXPECT_EQ(start_controls(snapshot).label, "Queue run 7") << "behind those that wait";
@@ -58,13 +58,13 @@ TEST(StartControls, SayWhatStartDoes) {
 }
 
 TEST(StartControls, RefuseSettingsWithAProblem) {
-  Snapshot snapshot = empty_snapshot();
+  state::Snapshot snapshot = empty_snapshot();
   snapshot.knobs.problems.push_back({"ranks", "…"});
   EXPECT_FALSE(start_controls(snapshot).enabled);
 }
 
 TEST(ProgressText, TellsHowFarAndHowARunEnded) {
-  const Snapshot live = sample_snapshot();
+  const state::Snapshot live = sample_snapshot();
   EXPECT_EQ(progress_text(live).left, "step 120 of 200");
   EXPECT_FLOAT_EQ(progress_text(live).fraction, 0.6f);
   EXPECT_TRUE(progress_text(failed_snapshot()).failed);
@@ -75,7 +75,7 @@ TEST(ProgressText, TellsHowFarAndHowARunEnded) {
 }
 
 TEST(ProgressText, LeavesOutATotalThatIsNotKnown) {
-  Snapshot live = sample_snapshot();
+  state::Snapshot live = sample_snapshot();
   live.job.steps = 0;
   live.job.step = 12;
   EXPECT_EQ(progress_text(live).left, "step 12");
@@ -83,19 +83,19 @@ TEST(ProgressText, LeavesOutATotalThatIsNotKnown) {
 }
 
 TEST(StartControls, CountOnlyTheUsersOwnRuns) {
-  Snapshot snapshot = empty_snapshot();
-  LedgerRow bundled;
+  state::Snapshot snapshot = empty_snapshot();
+  state::LedgerRow bundled;
   bundled.ordinal = "run 9";
   bundled.is_bundled = true;
-  snapshot.ledger =
-      std::make_shared<Ledger>(Ledger{.rows = {bundled}, .spread_note = "", .problems = {}});
+  snapshot.ledger = std::make_shared<state::Ledger>(
+      state::Ledger{.rows = {bundled}, .spread_note = "", .problems = {}});
   EXPECT_EQ(start_controls(snapshot).label, "Start run 1");
 }
 
 TEST(Headlines, NameTheSourcesThatTheRecorderUsed) {
   SampleOptions options;
   options.gpu = true;
-  trace::RunFigures figures = sample_snapshot(options).run->figures;
+  trace::analysis::RunFigures figures = sample_snapshot(options).run->figures;
   EXPECT_EQ(time_source(figures), "Sources: kernels: CUPTI; collectives: the host's calls");
   EXPECT_EQ(memory_source(figures), "Source: CUDA's caching allocator");
   figures.ranks.clear();
@@ -103,11 +103,11 @@ TEST(Headlines, NameTheSourcesThatTheRecorderUsed) {
 }
 
 TEST(Progress, TellsTheLengthOfAShortRunThatEnded) {
-  auto run = std::make_shared<RunView>();
-  run->figures.info.status = trace::RunStatus::kDone;
+  auto run = std::make_shared<state::RunView>();
+  run->figures.info.status = trace::model::RunStatus::kDone;
   run->figures.info.start_ns = 1;
   run->figures.info.end_ns = 1 + 87'400'000;
-  Snapshot snapshot;
+  state::Snapshot snapshot;
   snapshot.run = run;
   EXPECT_EQ(progress_text(snapshot).right, "87.4 ms");
   run->figures.info.end_ns = 1 + 75'000'000'000;
@@ -115,9 +115,9 @@ TEST(Progress, TellsTheLengthOfAShortRunThatEnded) {
 }
 
 TEST(Messages, TellOfLostRecordsAndOfAHangBeforeTheBanner) {
-  Snapshot snapshot = sample_snapshot();
+  state::Snapshot snapshot = sample_snapshot();
   EXPECT_EQ(messages(snapshot).size(), 1u) << "the banner alone";
-  const auto run = std::make_shared<RunView>(*snapshot.run);
+  const auto run = std::make_shared<state::RunView>(*snapshot.run);
   run->diagnosis = "Rank 1 did not arrive in bucket 3";
   run->figures.recorder.lost = 1200;
   run->figures.recorder.losses.push_back({0, "operator queue full", 1200});
@@ -129,7 +129,7 @@ TEST(Messages, TellOfLostRecordsAndOfAHangBeforeTheBanner) {
 }
 
 TEST(RecorderText, TellsTheCostOfRecording) {
-  trace::RecorderFigures recorder;
+  trace::analysis::RecorderFigures recorder;
   recorder.events = 12'340;
   recorder.bytes_on_disk = 1'258'291;
   recorder.overhead_fraction = 0.008;
@@ -145,4 +145,4 @@ TEST(RecorderText, TellsTheCostOfRecording) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

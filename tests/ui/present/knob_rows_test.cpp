@@ -7,7 +7,7 @@
 
 #include "trace/job/shape/strategy.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
@@ -19,45 +19,45 @@ const KnobRow* find_row(const std::vector<KnobRow>& rows, std::string_view name)
 }
 
 TEST(KnobRows, ShowEssentialKnobsAndFoldTheRest) {
-  const auto rows = knob_rows(KnobDraft{}, {});
+  const auto rows = knob_rows(state::KnobDraft{}, {});
   EXPECT_NE(find_row(rows, "bucket_cap_mb"), nullptr);
   EXPECT_EQ(find_row(rows, "adam_beta1"), nullptr);
 }
 
 TEST(KnobRows, UnfoldAGroup) {
   UnfoldedGroups unfolded{};
-  unfolded[static_cast<std::size_t>(trace::KnobGroup::kOptimization)] = true;
-  EXPECT_NE(find_row(knob_rows(KnobDraft{}, unfolded), "adam_beta1"), nullptr);
+  unfolded[static_cast<std::size_t>(trace::job::KnobGroup::kOptimization)] = true;
+  EXPECT_NE(find_row(knob_rows(state::KnobDraft{}, unfolded), "adam_beta1"), nullptr);
 }
 
 TEST(KnobRows, HoldEveryKnobOnceThatTheStrategyObeys) {
   UnfoldedGroups all;
   all.fill(true);
-  KnobDraft draft;
-  for (const trace::StrategyTraits& strategy : trace::strategies()) {
+  state::KnobDraft draft;
+  for (const trace::job::StrategyTraits& strategy : trace::job::strategies()) {
     draft.next.sharding_strategy = strategy.strategy;
     const auto rows = knob_rows(draft, all);
-    for (const trace::Knob& knob : trace::knobs()) {
+    for (const trace::job::Knob& knob : trace::job::knobs()) {
       EXPECT_EQ(std::count_if(rows.begin(), rows.end(),
                               [&](const KnobRow& row) { return row.knob == &knob; }),
-                trace::applies(knob, strategy.strategy) ? 1 : 0)
+                trace::job::applies(knob, strategy.strategy) ? 1 : 0)
           << knob.name << " with " << strategy.name;
     }
   }
 }
 
 TEST(KnobRows, SayWhatTheStrategyShards) {
-  KnobDraft draft;
-  draft.next.sharding_strategy = trace::Strategy::kZero1;
+  state::KnobDraft draft;
+  draft.next.sharding_strategy = trace::job::Strategy::kZero1;
   const auto rows = knob_rows(draft, {});
   EXPECT_EQ(find_row(rows, "sharding_strategy")->note,
             "Shards the optimizer's state; parameters are sent round after every step");
 }
 
 TEST(KnobRows, ShowAKnobThatDoesNotApplyWhereItStopsTheRun) {
-  KnobDraft draft;
+  state::KnobDraft draft;
   draft.next.cpu_offload = true;  // of ddp, which has no shards
-  draft.problems = trace::problems_of(draft.next);
+  draft.problems = trace::job::problems_of(draft.next);
   const auto rows = knob_rows(draft, {});
   EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [](const KnobRow& row) {
     return row.knob != nullptr && row.knob->name == "cpu_offload" && !row.problem.empty();
@@ -65,7 +65,7 @@ TEST(KnobRows, ShowAKnobThatDoesNotApplyWhereItStopsTheRun) {
 }
 
 TEST(KnobRows, CompareWithTheNamedRun) {
-  KnobDraft draft;
+  state::KnobDraft draft;
   draft.baseline_name = "run 3";
   draft.next.bucket_cap_mb = 60;
   const auto rows = knob_rows(draft, {});
@@ -77,7 +77,7 @@ TEST(KnobRows, CompareWithTheNamedRun) {
 }
 
 TEST(KnobRows, ShowAFoldedKnobThatChangedOrHasAProblem) {
-  KnobDraft draft;
+  state::KnobDraft draft;
   draft.next.dropout = 0.1;
   draft.problems.push_back({"inject", "rank 7 does not exist"});
   const auto rows = knob_rows(draft, {});
@@ -87,7 +87,7 @@ TEST(KnobRows, ShowAFoldedKnobThatChangedOrHasAProblem) {
 }
 
 TEST(Slider, MovesLogarithmicallyAndBack) {
-  const trace::Knob& cap = *trace::find_knob("bucket_cap_mb");
+  const trace::job::Knob& cap = *trace::job::find_knob("bucket_cap_mb");
   const auto [low, high] = slider_range(cap);
   EXPECT_FLOAT_EQ(slider_position(cap, low), 0);
   EXPECT_FLOAT_EQ(slider_position(cap, high), 1);
@@ -99,17 +99,17 @@ TEST(Slider, MovesLogarithmicallyAndBack) {
 }
 
 TEST(Slider, GivesIntegersToIntegerKnobs) {
-  const trace::Knob& batch = *trace::find_knob("batch_per_rank");
+  const trace::job::Knob& batch = *trace::job::find_knob("batch_per_rank");
   for (float position = 0; position <= 1; position += 0.05f) {
     const std::string text = slider_text(batch, position);
     EXPECT_EQ(text.find('.'), std::string::npos) << text;
-    trace::Settings settings;
-    EXPECT_TRUE(trace::set_value(settings, "batch_per_rank", text).has_value()) << text;
+    trace::job::Settings settings;
+    EXPECT_TRUE(trace::job::set_value(settings, "batch_per_rank", text).has_value()) << text;
   }
 }
 
 TEST(ChangeSummary, WarnsThatSeveralEffectsCannotBeToldApart) {
-  KnobDraft draft;
+  state::KnobDraft draft;
   EXPECT_EQ(change_summary(draft), "");
   draft.next.bucket_cap_mb = 60;
   EXPECT_EQ(change_summary(draft), "1 change against the defaults");
@@ -120,4 +120,4 @@ TEST(ChangeSummary, WarnsThatSeveralEffectsCannotBeToldApart) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -13,7 +13,7 @@
 #include "ui/present/tables/ledger_layout.h"
 #include "ui/present/tables/ledger_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
@@ -31,7 +31,7 @@ const LedgerColumn* find_column(const LedgerTable& table, std::string_view title
 }
 
 TEST(LedgerTable, ShowsSettingsInWhichRunsDiffer) {
-  const Snapshot snapshot = sample_snapshot();
+  const state::Snapshot snapshot = sample_snapshot();
   const auto columns = titles(ledger_table(*snapshot.ledger));
   EXPECT_THAT(columns, testing::Contains("Bucket cap"));
   EXPECT_THAT(columns, testing::Contains("Communication hook"));
@@ -39,8 +39,8 @@ TEST(LedgerTable, ShowsSettingsInWhichRunsDiffer) {
 }
 
 TEST(LedgerTable, HidesColumnsWithoutAValue) {
-  Snapshot snapshot = sample_snapshot();
-  Ledger ledger = *snapshot.ledger;
+  state::Snapshot snapshot = sample_snapshot();
+  state::Ledger ledger = *snapshot.ledger;
   for (auto& row : ledger.rows) {
     row.summary.overlap_fraction.reset();
     row.loss_at_common_step.reset();
@@ -54,11 +54,12 @@ TEST(LedgerTable, HidesColumnsWithoutAValue) {
 }
 
 TEST(LedgerTable, MarksSlowerAndFasterWithASignAndGreysNoise) {
-  const Snapshot snapshot = sample_snapshot();
+  const state::Snapshot snapshot = sample_snapshot();
   const LedgerTable table = ledger_table(*snapshot.ledger);
   const LedgerColumn* column = find_column(table, "Against baseline");
   ASSERT_NE(column, nullptr);
-  EXPECT_EQ(column->cell(snapshot.ledger->rows[0], {}).tone, Tone::kMuted) << "below the noise";
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[0], {}).tone, state::Tone::kMuted)
+      << "below the noise";
   EXPECT_EQ(column->cell(snapshot.ledger->rows[1], {}).text, "baseline");
   EXPECT_EQ(column->cell(snapshot.ledger->rows[2], {}).trend, Trend::kFaster);
   EXPECT_EQ(column->cell(snapshot.ledger->rows[3], {}).trend, Trend::kSlower);
@@ -67,7 +68,7 @@ TEST(LedgerTable, MarksSlowerAndFasterWithASignAndGreysNoise) {
 }
 
 TEST(LedgerTable, CountsMoreTokensPerSecondAsFaster) {
-  Ledger ledger = *sample_snapshot().ledger;
+  state::Ledger ledger = *sample_snapshot().ledger;
   ledger.rows[2].by_throughput = true;
   ledger.rows[2].relative_to_baseline = 0.2;
   const LedgerTable table = ledger_table(ledger);
@@ -75,13 +76,13 @@ TEST(LedgerTable, CountsMoreTokensPerSecondAsFaster) {
 }
 
 TEST(LedgerTable, SaysNotWhenARunWasWhoseClockKnowsNoDate) {
-  LedgerRow row;
+  state::LedgerRow row;
   row.start_ns = 1'000'000;
   EXPECT_EQ(when_cell(row).text, "");
 }
 
 TEST(LedgerTable, PointsNowhereWhereTheDifferenceIsToldAsNone) {
-  Ledger ledger = *sample_snapshot().ledger;
+  state::Ledger ledger = *sample_snapshot().ledger;
   for (const double relative : {0.0, 0.0004, -0.0004}) {
     ledger.rows[2].relative_to_baseline = relative;
     const LedgerTable table = ledger_table(ledger);
@@ -90,7 +91,7 @@ TEST(LedgerTable, PointsNowhereWhereTheDifferenceIsToldAsNone) {
 }
 
 TEST(LedgerTable, NamesTheStepOfTheBaselineAndThatOfOthers) {
-  Ledger ledger = *sample_snapshot().ledger;
+  state::Ledger ledger = *sample_snapshot().ledger;
   for (auto& row : ledger.rows) row.common_step = 99;
   ledger.rows.back().common_step = 29;
   const LedgerTable table = ledger_table(ledger);
@@ -105,7 +106,7 @@ TEST(LedgerTable, NamesTheStepOfTheBaselineAndThatOfOthers) {
 }
 
 TEST(LedgerTable, ShowsBatchAndTrafficOnlyWhereRunsDifferInThem) {
-  Ledger ledger = *sample_snapshot().ledger;
+  state::Ledger ledger = *sample_snapshot().ledger;
   for (auto& row : ledger.rows) {
     row.summary.effective_batch = 16;
     row.summary.samples_per_s = 100 + row.summary.step_ns.mean / 1e6;
@@ -129,23 +130,24 @@ TEST(LedgerTable, ShowsBatchAndTrafficOnlyWhereRunsDifferInThem) {
 }
 
 TEST(LedgerText, SaysWhichScalingItIs) {
-  EXPECT_EQ(scaling_text({trace::ScalingKind::kWeak, 2, 4, 1.84, 0.92}),
+  EXPECT_EQ(scaling_text({trace::analysis::ScalingKind::kWeak, 2, 4, 1.84, 0.92}),
             "2 → 4 ranks: 1.84 × the samples/s, efficiency 92 % (same batch per rank)");
-  EXPECT_EQ(scaling_title({trace::ScalingKind::kStrong, 2, 4, 1.5, 0.75}), "Strong scaling");
-  EXPECT_EQ(scaling_text({trace::ScalingKind::kStrong, 2, 4, 1.5, 0.75}),
+  EXPECT_EQ(scaling_title({trace::analysis::ScalingKind::kStrong, 2, 4, 1.5, 0.75}),
+            "Strong scaling");
+  EXPECT_EQ(scaling_text({trace::analysis::ScalingKind::kStrong, 2, 4, 1.5, 0.75}),
             "2 → 4 ranks: 1.50 × the samples/s, efficiency 75 % (same effective batch)");
-  EXPECT_EQ(scaling_text({trace::ScalingKind::kWeak, 1, 2, 1.2, 0.6, true}),
+  EXPECT_EQ(scaling_text({trace::analysis::ScalingKind::kWeak, 1, 2, 1.2, 0.6, true}),
             "1 → 2 ranks: 1.20 × the samples/s, efficiency 60 % (same batch per rank, all on the "
             "same CPU cores)");
 }
 
 TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {
-  Ledger ledger = *sample_snapshot().ledger;
+  state::Ledger ledger = *sample_snapshot().ledger;
   ledger.rows[1].simulated = true;
   const LedgerTable table = ledger_table(ledger);
   EXPECT_EQ(table.columns.front().cell(ledger.rows[0], {}).unit, "");
   EXPECT_EQ(table.columns.front().cell(ledger.rows[1], {}).unit, "simulated");
-  trace::Settings settings;
+  trace::job::Settings settings;
   EXPECT_EQ(simulation_text(settings), "");
   settings.simulate_link = "latency_us=50, gbit_per_s=1";
   settings.overlap_comm = false;
@@ -160,7 +162,7 @@ float total_width(const LedgerTable& table) {
 }
 
 TEST(LedgerTable, DropsWhatDoesNotTellRunsApartWhenNarrow) {
-  const Snapshot snapshot = sample_snapshot();
+  const state::Snapshot snapshot = sample_snapshot();
   // A window of 1280 pixels, and one of 1920.
   for (const float width : {900.0f, 1540.0f}) {
     LedgerTable table = ledger_table(*snapshot.ledger);
@@ -181,11 +183,11 @@ TEST(LedgerTable, DropsWhatDoesNotTellRunsApartWhenNarrow) {
 }
 
 TEST(LedgerTable, AllSettingsInWhichRunsDifferAreThereWhereThereIsRoom) {
-  Ledger ledger = *sample_snapshot().ledger;
+  state::Ledger ledger = *sample_snapshot().ledger;
   ledger.rows[0].settings.batch_per_rank = 3;
   ledger.rows[1].settings.sequence_length = 99;
   ledger.rows[2].settings.learning_rate = 0.5;
-  ledger.rows[3].settings.precision = trace::Precision::kBf16;
+  ledger.rows[3].settings.precision = trace::job::Precision::kBf16;
   LedgerTable table = ledger_table(ledger);
   fit_columns(table, 1540);
   int settings = 0;
@@ -195,7 +197,7 @@ TEST(LedgerTable, AllSettingsInWhichRunsDifferAreThereWhereThereIsRoom) {
 }
 
 TEST(LedgerTable, HeadingsAreWideEnoughToBeRead) {
-  Ledger ledger = *sample_snapshot().ledger;
+  state::Ledger ledger = *sample_snapshot().ledger;
   for (auto& row : ledger.rows) row.common_step = 123456;
   for (const float width : {560.0f, 900.0f, 1540.0f}) {
     LedgerTable table = ledger_table(ledger);
@@ -208,19 +210,19 @@ TEST(LedgerTable, HeadingsAreWideEnoughToBeRead) {
 }
 
 TEST(LedgerTable, ASettingThatDoesNotApplyIsBlankAndMakesNoDifference) {
-  Ledger ledger = *sample_snapshot().ledger;
+  state::Ledger ledger = *sample_snapshot().ledger;
   for (auto& row : ledger.rows) row.settings.bucket_cap_mb = 25;
-  ledger.rows[1].settings.sharding_strategy = trace::Strategy::kFullShard;
+  ledger.rows[1].settings.sharding_strategy = trace::job::Strategy::kFullShard;
   ledger.rows[1].settings.bucket_cap_mb = 60;
   const LedgerTable table = ledger_table(ledger);
   EXPECT_EQ(find_column(table, "Bucket cap"), nullptr);
-  const trace::Knob& knob = *trace::find_knob("bucket_cap_mb");
+  const trace::job::Knob& knob = *trace::job::find_knob("bucket_cap_mb");
   EXPECT_EQ(setting_cell(ledger.rows[1], knob).text, "");
   EXPECT_NE(setting_cell(ledger.rows[0], knob).text, "");
 }
 
 TEST(LedgerTable, SaysWhyARunIsNotComparedAndShowsTheUsersWords) {
-  Ledger ledger = *sample_snapshot().ledger;
+  state::Ledger ledger = *sample_snapshot().ledger;
   EXPECT_EQ(find_column(ledger_table(ledger), "Tags"), nullptr);
   ledger.rows[2].not_compared = "other machine";
   ledger.rows[2].tags = {"slow", "cluster"};
@@ -232,7 +234,7 @@ TEST(LedgerTable, SaysWhyARunIsNotComparedAndShowsTheUsersWords) {
 }
 
 TEST(LedgerTable, ShowsALongNameBeforeColumnsThatMatterLess) {
-  Ledger ledger = *sample_snapshot().ledger;
+  state::Ledger ledger = *sample_snapshot().ledger;
   ledger.rows[0].name = "slow link, one bucket, bf16";
   LedgerTable table = ledger_table(ledger);
   fit_columns(table, 900);
@@ -242,4 +244,4 @@ TEST(LedgerTable, ShowsALongNameBeforeColumnsThatMatterLess) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

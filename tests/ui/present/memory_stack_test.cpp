@@ -10,35 +10,35 @@
 
 #include "tests/ui/testing/sample_snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
 TEST(MemoryStacks, ListACategoryThatIsGoneAtThePeak) {
   auto ranks = sample_snapshot().run->figures.ranks;
-  constexpr auto kGradients = static_cast<std::size_t>(trace::MemoryCategory::kGradients);
+  constexpr auto kGradients = static_cast<std::size_t>(trace::model::MemoryCategory::kGradients);
   for (auto& rank : ranks) rank.peak.bytes[kGradients] = 0;
   EXPECT_THAT(memory_stacks(ranks).categories,
-              testing::Not(testing::Contains(trace::MemoryCategory::kGradients)));
+              testing::Not(testing::Contains(trace::model::MemoryCategory::kGradients)));
   ranks[0].category_peaks[kGradients] = 4096;
   const auto stacks = memory_stacks(ranks);
-  EXPECT_THAT(stacks.categories, testing::Contains(trace::MemoryCategory::kGradients));
+  EXPECT_THAT(stacks.categories, testing::Contains(trace::model::MemoryCategory::kGradients));
   EXPECT_DOUBLE_EQ(stacks.bars[0].category_peaks[kGradients], 4096);
 }
 
 TEST(MemoryStacks, NameACategoryOfWhichNobodyTold) {
-  using trace::MemoryCategory;
+  using trace::model::MemoryCategory;
   auto ranks = sample_snapshot().run->figures.ranks;
   constexpr auto kGradients = static_cast<std::size_t>(MemoryCategory::kGradients);
   for (auto& rank : ranks) {
     rank.peak.bytes[kGradients] = rank.category_peaks[kGradients] = 0;
-    rank.peak.untold = trace::MemorySample::bit(MemoryCategory::kGradients);
+    rank.peak.untold = trace::model::MemorySample::bit(MemoryCategory::kGradients);
   }
   const auto stacks = memory_stacks(ranks);
   EXPECT_THAT(stacks.categories, testing::Contains(MemoryCategory::kGradients));
   EXPECT_EQ(part_text(stacks.bars[0], MemoryCategory::kGradients), "not known");
   EXPECT_NE(part_text(stacks.bars[0], MemoryCategory::kParameters), "not known");
-  for (auto& rank : ranks) rank.peak.untold = trace::MemorySample::kUntoldPurposes;
+  for (auto& rank : ranks) rank.peak.untold = trace::model::MemorySample::kUntoldPurposes;
   EXPECT_THAT(memory_stacks(ranks).categories,
               testing::Not(testing::Contains(MemoryCategory::kGradients)))
       << "of none is anything known";
@@ -87,7 +87,7 @@ TEST(MemoryStacks, HaveAPresentOnlyWhileTheRunGoesOn) {
 
 TEST(MemoryStacks, ThePresentIsNeverAboveThePeakThoughTheHeapKeepsWhatTensorsFreed) {
   auto ranks = sample_snapshot().run->figures.ranks;
-  const auto outside = static_cast<std::size_t>(trace::MemoryCategory::kOutside);
+  const auto outside = static_cast<std::size_t>(trace::model::MemoryCategory::kOutside);
   ranks[0].now.bytes[outside] = 2 * ranks[0].peak.total_bytes();
   const MemoryStacks stacks = memory_stacks(ranks, true);
   EXPECT_LT(stacks.bars.at(0).now, stacks.bars.at(0).peak);
@@ -96,4 +96,4 @@ TEST(MemoryStacks, ThePresentIsNeverAboveThePeakThoughTheHeapKeepsWhatTensorsFre
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -10,7 +10,7 @@
 
 #include "tests/ui/testing/sample_snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
@@ -56,4 +56,4 @@ TEST(CommandPalette, ReadsAnAssignment) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -9,24 +9,24 @@
 #include "trace/predict/plan/gpu_table.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
 using ::testing::HasSubstr;
 using Kind = PlanColumn::Kind;
 
-trace::PlanRequest request_for(const char* model) {
-  trace::PlanRequest request;
-  request.shape = *trace::find_planning_model(model);
-  request.memory_bytes = trace::find_gpu("h100-80")->memory_bytes();
-  request.reserved_bytes = trace::kReservedBytes;
+trace::predict::PlanRequest request_for(const char* model) {
+  trace::predict::PlanRequest request;
+  request.shape = *trace::job::find_planning_model(model);
+  request.memory_bytes = trace::predict::find_gpu("h100-80")->memory_bytes();
+  request.reserved_bytes = trace::predict::kReservedBytes;
   request.nodes = 2;
   return request;
 }
 
 const PlanCell& cell(const PlanTable& table, std::string_view strategy, Kind kind,
-                     trace::MemoryCategory category = trace::MemoryCategory::kOther) {
+                     trace::model::MemoryCategory category = trace::model::MemoryCategory::kOther) {
   const auto row = std::ranges::find(table.rows, strategy, &PlanRow::strategy);
   const auto column = std::ranges::find_if(table.columns, [&](const PlanColumn& each) {
     return each.kind == kind && (kind != Kind::kCategory || each.category == category);
@@ -35,11 +35,11 @@ const PlanCell& cell(const PlanTable& table, std::string_view strategy, Kind kin
 }
 
 TEST(PlanTable, ShowsDdpOfTheTinyModelAsWorkedOutByHand) {
-  const PlanTable table = plan_table(*trace::plan_job(request_for("tiny")));
+  const PlanTable table = plan_table(*trace::predict::plan_job(request_for("tiny")));
   // 4 bytes each for values, gradients in buckets, and two moments, plus a counter per tensor.
   constexpr double kParameters = 2'384'448, kTensors = 5 * 12 + 4;
   const auto text = [](double bytes) { return format_bytes(bytes).text(); };
-  using Category = trace::MemoryCategory;
+  using Category = trace::model::MemoryCategory;
   EXPECT_EQ(cell(table, "ddp", Kind::kCategory, Category::kParameters).text, text(4 * kParameters));
   EXPECT_EQ(cell(table, "ddp", Kind::kCategory, Category::kOptimizer).text,
             text(8 * kParameters + 4 * kTensors));
@@ -52,9 +52,9 @@ TEST(PlanTable, ShowsDdpOfTheTinyModelAsWorkedOutByHand) {
 
 TEST(PlanTable, HasAFormulaInEveryCell) {
   for (const char* model : {"tiny", "llama-8b", "llama-70b"}) {
-    const auto plan = trace::plan_job(request_for(model));
+    const auto plan = trace::predict::plan_job(request_for(model));
     const PlanTable table = plan_table(*plan);
-    ASSERT_EQ(table.rows.size(), trace::strategies().size());
+    ASSERT_EQ(table.rows.size(), trace::job::strategies().size());
     for (const PlanRow& row : table.rows) {
       ASSERT_EQ(row.cells.size(), table.columns.size()) << row.strategy;
       for (const PlanCell& each : row.cells) {
@@ -66,8 +66,8 @@ TEST(PlanTable, HasAFormulaInEveryCell) {
 }
 
 TEST(PlanTable, SaysBySparingOrMissingBytesWhetherItFits) {
-  const trace::PlanRequest request = request_for("llama-8b");
-  const auto plan = trace::plan_job(request);
+  const trace::predict::PlanRequest request = request_for("llama-8b");
+  const auto plan = trace::predict::plan_job(request);
   const PlanTable table = plan_table(*plan);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const std::int64_t peak = plan->strategies[i].memory.total();
@@ -75,7 +75,7 @@ TEST(PlanTable, SaysBySparingOrMissingBytesWhetherItFits) {
     const PlanCell& fit = cell(table, table.rows[i].strategy, Kind::kFit);
     EXPECT_EQ(fit.text, format_bytes(static_cast<double>(std::abs(spare))).text() +
                             (spare >= 0 ? " spare" : " short"));
-    EXPECT_EQ(fit.tone, spare >= 0 ? Tone::kText : Tone::kDanger);
+    EXPECT_EQ(fit.tone, spare >= 0 ? state::Tone::kText : state::Tone::kDanger);
     double parts = 0;
     for (const MemoryPart& part : table.rows[i].parts) parts += part.bytes;
     EXPECT_DOUBLE_EQ(parts, static_cast<double>(peak));
@@ -87,10 +87,10 @@ TEST(PlanTable, SaysBySparingOrMissingBytesWhetherItFits) {
 }
 
 TEST(PlanTable, GivesTheReasonInsteadOfCellsWhereAStrategyIsRefused) {
-  trace::PlanRequest request = request_for("tiny");
-  request.settings.sharding_strategy = trace::Strategy::kFullShard;
+  trace::predict::PlanRequest request = request_for("tiny");
+  request.settings.sharding_strategy = trace::job::Strategy::kFullShard;
   request.settings.cpu_offload = true;
-  const PlanTable table = plan_table(*trace::plan_job(request));
+  const PlanTable table = plan_table(*trace::predict::plan_job(request));
   EXPECT_THAT(table.rows[0].refused, HasSubstr("cpu_offload"));
   EXPECT_TRUE(table.rows[0].cells.empty());
   EXPECT_TRUE(table.rows[4].chosen);
@@ -99,17 +99,17 @@ TEST(PlanTable, GivesTheReasonInsteadOfCellsWhereAStrategyIsRefused) {
 }
 
 TEST(PlanTable, ShowsWhatLeavesTheMachineOnlyWhereThereAreSeveral) {
-  trace::PlanRequest request = request_for("tiny");
+  trace::predict::PlanRequest request = request_for("tiny");
   const auto between = [](const PlanTable& table) {
     return std::ranges::count(table.columns, Kind::kBetweenNodes, &PlanColumn::kind);
   };
-  EXPECT_EQ(between(plan_table(*trace::plan_job(request))), 1);
+  EXPECT_EQ(between(plan_table(*trace::predict::plan_job(request))), 1);
   request.nodes = 1;
-  EXPECT_EQ(between(plan_table(*trace::plan_job(request))), 0);
+  EXPECT_EQ(between(plan_table(*trace::predict::plan_job(request))), 0);
 }
 
 TEST(PlanTable, DescribesTheJobAndItsGpus) {
-  const auto plan = trace::plan_job(request_for("llama-70b"));
+  const auto plan = trace::predict::plan_job(request_for("llama-70b"));
   EXPECT_EQ(plan_job_text(*plan),
             "70.6 billion parameters · 8 × 128 tokens per rank · fp32 · adamw");
   EXPECT_EQ(plan_device_text(*plan, "NVIDIA H100 80GB"),
@@ -118,4 +118,4 @@ TEST(PlanTable, DescribesTheJobAndItsGpus) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -2,16 +2,16 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-trace::StepFigures step(std::int64_t index, std::int64_t ms) {
-  trace::StepFigures out;
+trace::analysis::StepFigures step(std::int64_t index, std::int64_t ms) {
+  trace::analysis::StepFigures out;
   out.index = index;
-  trace::StepBreakdown b;
+  trace::analysis::StepBreakdown b;
   b.step_ns = ms * kMs;
   b.compute_ns = (ms - 30) * kMs;
   b.optimizer_compute_ns = 10 * kMs;
@@ -22,8 +22,8 @@ trace::StepFigures step(std::int64_t index, std::int64_t ms) {
   return out;
 }
 
-std::vector<trace::StepFigures> steps(int count, std::int64_t ms = 100) {
-  std::vector<trace::StepFigures> out;
+std::vector<trace::analysis::StepFigures> steps(int count, std::int64_t ms = 100) {
+  std::vector<trace::analysis::StepFigures> out;
   for (int i = 0; i < count; ++i) out.push_back(step(i, ms));
   return out;
 }
@@ -113,4 +113,4 @@ TEST(StepChart, ShowsStepsWithoutDetailOrRanks) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

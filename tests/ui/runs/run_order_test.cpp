@@ -5,21 +5,21 @@
 
 #include "tests/ui/testing/sample_snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::runs {
 namespace {
 
 using testing::ElementsAre;
 
-std::vector<std::string> names(const std::vector<LedgerRow>& rows) {
+std::vector<std::string> names(const std::vector<state::LedgerRow>& rows) {
   std::vector<std::string> names;
   for (const auto& row : rows) names.push_back(row.name);
   return names;
 }
 
-Ledger three_runs() {
-  Ledger ledger;
+state::Ledger three_runs() {
+  state::Ledger ledger;
   for (const char* name : {"c", "b", "a"}) {
-    LedgerRow row;
+    state::LedgerRow row;
     row.name = name;
     row.folder = std::string("runs/") + name;
     row.ordinal = std::string("run ") + std::to_string(row.name[0] - 'a' + 8);
@@ -31,7 +31,7 @@ Ledger three_runs() {
   ledger.rows[2].settings.bucket_cap_mb = 8;
   ledger.rows[2].tags = {"Slow"};
   ledger.rows[0].note = "as on the cluster";
-  ledger.rows[0].status = trace::RunStatus::kFailed;
+  ledger.rows[0].status = trace::model::RunStatus::kFailed;
   return ledger;
 }
 
@@ -52,7 +52,7 @@ TEST(RunOrder, SortsByFiguresWithTheUnknownLast) {
 }
 
 TEST(RunOrder, FiltersByNameTagNoteStatusAndSetting) {
-  const Ledger ledger = three_runs();
+  const state::Ledger ledger = three_runs();
   EXPECT_THAT(names(ordered_runs(ledger, {}, "slow")), ElementsAre("a"));
   EXPECT_THAT(names(ordered_runs(ledger, {}, "cluster on")), ElementsAre("c"));
   EXPECT_THAT(names(ordered_runs(ledger, {}, "failed")), ElementsAre("c"));
@@ -62,16 +62,16 @@ TEST(RunOrder, FiltersByNameTagNoteStatusAndSetting) {
 }
 
 TEST(RunOrder, TheThirdClickOnAHeadTakesTheOrderBack) {
-  LedgerColumn figure, words;
+  present::LedgerColumn figure, words;
   figure.title = "Step time";
-  figure.number = [](const LedgerRow&) { return 0.0; };
+  figure.number = [](const state::LedgerRow&) { return 0.0; };
   words.title = "Tags";
   const auto once = next_run_sort({}, figure);
-  EXPECT_EQ(once, (TableSort{"Step time", true}));
+  EXPECT_EQ(once, (present::TableSort{"Step time", true}));
   const auto twice = next_run_sort(once, figure);
-  EXPECT_EQ(twice, (TableSort{"Step time", false}));
-  EXPECT_EQ(next_run_sort(twice, figure), TableSort{});
-  EXPECT_EQ(next_run_sort(twice, words), (TableSort{"Tags", false}));
+  EXPECT_EQ(twice, (present::TableSort{"Step time", false}));
+  EXPECT_EQ(next_run_sort(twice, figure), present::TableSort{});
+  EXPECT_EQ(next_run_sort(twice, words), (present::TableSort{"Tags", false}));
 }
 
 TEST(RunOrder, TakesAllRunsBetweenTwo) {
@@ -83,4 +83,4 @@ TEST(RunOrder, TakesAllRunsBetweenTwo) {
 }
 
 }  // namespace
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::runs

@@ -8,7 +8,7 @@
 
 #include "tests/ui/testing/color_vision.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
 namespace {
 
@@ -100,8 +100,8 @@ TEST_P(PaletteTest, HasMarksThatStandOutFromThePanel) {
 
 TEST_P(PaletteTest, WritesReadablyOnEveryBar) {
   const Palette& c = p();
-  for (int i = 0; i <= static_cast<int>(trace::TimeClass::kOtherPhase); ++i) {
-    const Rgb bar = time_color(c, static_cast<trace::TimeClass>(i));
+  for (int i = 0; i <= static_cast<int>(trace::base::TimeClass::kOtherPhase); ++i) {
+    const Rgb bar = time_color(c, static_cast<trace::base::TimeClass>(i));
     EXPECT_GE(contrast_ratio(text_on(bar), bar), 4.5) << i;
   }
   for (const Rgb part : c.memory) EXPECT_GE(contrast_ratio(text_on(part), part), 4.5);
@@ -111,14 +111,14 @@ TEST_P(PaletteTest, TellsEveryTwoMemoryCategoriesApartForEveryKindOfColourBlindn
   const Palette& c = p();
   for (const Vision vision :
        {Vision::kNormal, Vision::kProtanopia, Vision::kDeuteranopia, Vision::kTritanopia}) {
-    for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
-      for (int j = i + 1; j < trace::kMemoryCategoryCount; ++j) {
+    for (int i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
+      for (int j = i + 1; j < trace::model::kMemoryCategoryCount; ++j) {
         // On light ground all of them are dark, and shades of one scale would look the same.
         const double least = GetParam() == ThemeKind::kLight ? kDistinct : kApart;
         EXPECT_GT(color_distance(simulate(c.memory[i], vision), simulate(c.memory[j], vision)),
                   least)
-            << trace::to_string(static_cast<trace::MemoryCategory>(i)) << " and "
-            << trace::to_string(static_cast<trace::MemoryCategory>(j)) << ", vision "
+            << trace::model::to_string(static_cast<trace::model::MemoryCategory>(i)) << " and "
+            << trace::model::to_string(static_cast<trace::model::MemoryCategory>(j)) << ", vision "
             << static_cast<int>(vision);
       }
     }
@@ -143,4 +143,4 @@ TEST(ColorVision, MakesRedAndGreenAlikeAndKeepsGrey) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

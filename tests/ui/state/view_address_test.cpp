@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::ui {
+namespace shardlens::ui::state {
 
 namespace {
 
@@ -42,11 +42,11 @@ TEST(ViewAddress, SaysWhatIsWrong) {
         "inspect/a?step=-1", "inspect/a?step=x", "inspect/a?colour=red"}) {
     const auto address = parse_address(text);
     ASSERT_FALSE(address) << text;
-    EXPECT_EQ(address.error().kind, trace::ErrorKind::kUsage);
+    EXPECT_EQ(address.error().kind, trace::base::ErrorKind::kUsage);
     EXPECT_NE(address.error().message.find("Ctrl+K"), std::string::npos);
   }
 }
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::state

@@ -48,7 +48,7 @@ Matrix matrix_of(Vision vision) {
   return {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 }
 
-Vector lab(Rgb color) {
+Vector lab(state::Rgb color) {
   const Vector linear{to_linear(color.r), to_linear(color.g), to_linear(color.b)};
   const Vector xyz = multiply({{{0.4124564, 0.3575761, 0.1804375},
                                 {0.2126729, 0.7151522, 0.0721750},
@@ -65,13 +65,13 @@ Vector lab(Rgb color) {
 
 }  // namespace
 
-Rgb simulate(Rgb color, Vision vision) {
+state::Rgb simulate(state::Rgb color, Vision vision) {
   const Vector seen =
       multiply(matrix_of(vision), {to_linear(color.r), to_linear(color.g), to_linear(color.b)});
   return {from_linear(seen[0]), from_linear(seen[1]), from_linear(seen[2])};
 }
 
-double color_distance(Rgb a, Rgb b) {
+double color_distance(state::Rgb a, state::Rgb b) {
   const Vector x = lab(a), y = lab(b);
   return std::sqrt((x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]) +
                    (x[2] - y[2]) * (x[2] - y[2]));

@@ -11,9 +11,9 @@ enum class Vision : std::uint8_t { kNormal, kProtanopia, kDeuteranopia, kTritano
 
 // Machado, Oliveira, Fernandes: A Physiologically-based Model for Simulation of Color Vision
 // Deficiency, 2009; matrices for severity 1, applied to linear RGB.
-Rgb simulate(Rgb color, Vision vision);
+state::Rgb simulate(state::Rgb color, Vision vision);
 
 // CIE 1976 distance in L*a*b* under D65; 2.3 is a just noticeable difference.
-double color_distance(Rgb a, Rgb b);
+double color_distance(state::Rgb a, state::Rgb b);
 
 }  // namespace shardlens::ui

@@ -16,15 +16,15 @@ HeadlessContext::HeadlessContext(int width, int height) : width_(width), height_
   io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
   io.ConfigInputTextCursorBlink = false;
   // As the GLFW backend does.
-  constexpr std::array kKeys{std::pair{ImGuiKey_Tab, Key::kTab},
-                             std::pair{ImGuiKey_Enter, Key::kEnter},
-                             std::pair{ImGuiKey_Escape, Key::kEscape},
-                             std::pair{ImGuiKey_A, Key::kA},
-                             std::pair{ImGuiKey_Z, Key::kZ},
-                             std::pair{ImGuiKey_UpArrow, Key::kUp},
-                             std::pair{ImGuiKey_DownArrow, Key::kDown},
-                             std::pair{ImGuiKey_LeftArrow, Key::kLeft},
-                             std::pair{ImGuiKey_RightArrow, Key::kRight}};
+  constexpr std::array kKeys{std::pair{ImGuiKey_Tab, kit::Key::kTab},
+                             std::pair{ImGuiKey_Enter, kit::Key::kEnter},
+                             std::pair{ImGuiKey_Escape, kit::Key::kEscape},
+                             std::pair{ImGuiKey_A, kit::Key::kA},
+                             std::pair{ImGuiKey_Z, kit::Key::kZ},
+                             std::pair{ImGuiKey_UpArrow, kit::Key::kUp},
+                             std::pair{ImGuiKey_DownArrow, kit::Key::kDown},
+                             std::pair{ImGuiKey_LeftArrow, kit::Key::kLeft},
+                             std::pair{ImGuiKey_RightArrow, kit::Key::kRight}};
   for (const auto& [own, key] : kKeys) io.KeyMap[own] = static_cast<int>(key);
   io.MousePos = {-1, -1};
 }
@@ -60,7 +60,7 @@ void HeadlessContext::click_at(float x, float y, int button, const Frame& frame)
   for (int i = 0; i < 3; ++i) frame();
 }
 
-void HeadlessContext::press(Key key, bool control, bool shift, const Frame& frame) {
+void HeadlessContext::press(kit::Key key, bool control, bool shift, const Frame& frame) {
   ImGuiIO& io = ImGui::GetIO();
   io.KeyCtrl = control;
   const bool held = io.KeyShift;

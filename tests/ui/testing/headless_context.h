@@ -30,7 +30,7 @@ class HeadlessContext {
   // Each plays as many frames as a user would need.
   static void move_to(float x, float y, const Frame& frame);
   static void click_at(float x, float y, int button, const Frame& frame);
-  static void press(Key key, bool control, bool shift, const Frame& frame);
+  static void press(kit::Key key, bool control, bool shift, const Frame& frame);
   static void type(std::string_view text, const Frame& frame);
 
   // RGBA, rows from the top, of the last frame.
@@ -42,8 +42,8 @@ class HeadlessContext {
 
 // The first command of a type; nullptr: none.
 template <typename T>
-const T* find_command(const Commands& commands) {
-  for (const Command& command : commands) {
+const T* find_command(const state::Commands& commands) {
+  for (const state::Command& command : commands) {
     if (const T* found = std::get_if<T>(&command)) return found;
   }
   return nullptr;

@@ -6,12 +6,12 @@
 
 namespace shardlens::ui {
 
-HeadlessWindow::HeadlessWindow(int width, int height, ViewPreferences preferences)
+HeadlessWindow::HeadlessWindow(int width, int height, state::ViewPreferences preferences)
     : context_(width, height), view_(std::move(preferences)) {
   view_.set_probe(&probe_);
 }
 
-void HeadlessWindow::frame(const Snapshot& snapshot) {
+void HeadlessWindow::frame(const state::Snapshot& snapshot) {
   ImGuiIO& io = ImGui::GetIO();
   if (view_.prepare_fonts(*io.Fonts)) {
     unsigned char* data = nullptr;
@@ -21,24 +21,24 @@ void HeadlessWindow::frame(const Snapshot& snapshot) {
   context_.play([&] { view_.draw(snapshot, commands_); });
 }
 
-void HeadlessWindow::frames(const Snapshot& snapshot, int count) {
+void HeadlessWindow::frames(const state::Snapshot& snapshot, int count) {
   for (int i = 0; i < count; ++i) frame(snapshot);
 }
 
-void HeadlessWindow::move_to(const Snapshot& snapshot, float x, float y) {
+void HeadlessWindow::move_to(const state::Snapshot& snapshot, float x, float y) {
   HeadlessContext::move_to(x, y, [&] { frame(snapshot); });
 }
 
-void HeadlessWindow::click_at(const Snapshot& snapshot, float x, float y, int button) {
+void HeadlessWindow::click_at(const state::Snapshot& snapshot, float x, float y, int button) {
   HeadlessContext::click_at(x, y, button, [&] { frame(snapshot); });
 }
 
-bool HeadlessWindow::click(const Snapshot& snapshot, std::string_view target, int button) {
+bool HeadlessWindow::click(const state::Snapshot& snapshot, std::string_view target, int button) {
   frame(snapshot);
-  const DrawProbe::Target* found = probe_.find(target);
+  const kit::DrawProbe::Target* found = probe_.find(target);
   if (found == nullptr) return false;
-  const Rect rect = found->rect;
-  if (!Rect{0, 0, static_cast<float>(width()), static_cast<float>(height())}.contains(
+  const state::Rect rect = found->rect;
+  if (!state::Rect{0, 0, static_cast<float>(width()), static_cast<float>(height())}.contains(
           rect.center_x(), rect.center_y())) {
     return false;
   }
@@ -46,15 +46,16 @@ bool HeadlessWindow::click(const Snapshot& snapshot, std::string_view target, in
   return true;
 }
 
-bool HeadlessWindow::double_click(const Snapshot& snapshot, std::string_view target) {
+bool HeadlessWindow::double_click(const state::Snapshot& snapshot, std::string_view target) {
   return click(snapshot, target) && click(snapshot, target);
 }
 
-bool HeadlessWindow::drag(const Snapshot& snapshot, std::string_view target, float from, float to) {
+bool HeadlessWindow::drag(const state::Snapshot& snapshot, std::string_view target, float from,
+                          float to) {
   frame(snapshot);
-  const DrawProbe::Target* found = probe_.find(target);
+  const kit::DrawProbe::Target* found = probe_.find(target);
   if (found == nullptr) return false;
-  const Rect rect = found->rect;
+  const state::Rect rect = found->rect;
   move_to(snapshot, rect.x + rect.w * from, rect.center_y());
   ImGui::GetIO().MouseDown[0] = true;
   frame(snapshot);
@@ -64,19 +65,19 @@ bool HeadlessWindow::drag(const Snapshot& snapshot, std::string_view target, flo
   return true;
 }
 
-void HeadlessWindow::press(const Snapshot& snapshot, Key key, bool control) {
+void HeadlessWindow::press(const state::Snapshot& snapshot, kit::Key key, bool control) {
   HeadlessContext::press(key, control, false, [&] { frame(snapshot); });
 }
 
-void HeadlessWindow::type(const Snapshot& snapshot, std::string_view text) {
+void HeadlessWindow::type(const state::Snapshot& snapshot, std::string_view text) {
   HeadlessContext::type(text, [&] { frame(snapshot); });
 }
 
-void HeadlessWindow::wheel(const Snapshot& snapshot, float amount) {
+void HeadlessWindow::wheel(const state::Snapshot& snapshot, float amount) {
   ImGui::GetIO().MouseWheel = amount;
   frame(snapshot);
 }
 
-Commands HeadlessWindow::take_commands() { return std::exchange(commands_, {}); }
+state::Commands HeadlessWindow::take_commands() { return std::exchange(commands_, {}); }
 
 }  // namespace shardlens::ui

@@ -15,28 +15,28 @@ namespace shardlens::ui {
 
 class HeadlessWindow {
  public:
-  HeadlessWindow(int width, int height, ViewPreferences preferences = {});
+  HeadlessWindow(int width, int height, state::ViewPreferences preferences = {});
 
   void resize(int width, int height) { context_.resize(width, height); }
-  void frame(const Snapshot& snapshot);
-  void frames(const Snapshot& snapshot, int count);
+  void frame(const state::Snapshot& snapshot);
+  void frames(const state::Snapshot& snapshot, int count);
 
   // Each plays as many frames as a user would need; commands are collected.
-  void move_to(const Snapshot& snapshot, float x, float y);
-  void click_at(const Snapshot& snapshot, float x, float y, int button = 0);
+  void move_to(const state::Snapshot& snapshot, float x, float y);
+  void click_at(const state::Snapshot& snapshot, float x, float y, int button = 0);
   // By a probe's name; false: there is no such target, or it is outside of the window.
-  bool click(const Snapshot& snapshot, std::string_view target, int button = 0);
-  bool double_click(const Snapshot& snapshot, std::string_view target);
-  bool drag(const Snapshot& snapshot, std::string_view target, float from, float to);
-  void press(const Snapshot& snapshot, Key key, bool control = false);
-  void type(const Snapshot& snapshot, std::string_view text);
-  void wheel(const Snapshot& snapshot, float amount);
+  bool click(const state::Snapshot& snapshot, std::string_view target, int button = 0);
+  bool double_click(const state::Snapshot& snapshot, std::string_view target);
+  bool drag(const state::Snapshot& snapshot, std::string_view target, float from, float to);
+  void press(const state::Snapshot& snapshot, kit::Key key, bool control = false);
+  void type(const state::Snapshot& snapshot, std::string_view text);
+  void wheel(const state::Snapshot& snapshot, float amount);
 
-  const DrawProbe& probe() const { return probe_; }
-  MainView& view() { return view_; }
-  Commands take_commands();
+  const kit::DrawProbe& probe() const { return probe_; }
+  window::MainView& view() { return view_; }
+  state::Commands take_commands();
   template <typename T>
-  static const T* find(const Commands& commands) {
+  static const T* find(const state::Commands& commands) {
     return find_command<T>(commands);
   }
 
@@ -47,9 +47,9 @@ class HeadlessWindow {
 
  private:
   HeadlessContext context_;
-  MainView view_;
-  DrawProbe probe_;
-  Commands commands_;
+  window::MainView view_;
+  kit::DrawProbe probe_;
+  state::Commands commands_;
 };
 
 }  // namespace shardlens::ui

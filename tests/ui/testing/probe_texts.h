@@ -8,7 +8,8 @@
 
 namespace shardlens::ui {
 
-inline std::vector<std::string> texts_in(const DrawProbe& probe, const Rect& area, int layer = 0) {
+inline std::vector<std::string> texts_in(const kit::DrawProbe& probe, const state::Rect& area,
+                                         int layer = 0) {
   std::vector<std::string> found;
   for (const auto& text : probe.texts) {
     if (text.layer == layer && area.contains(text.rect.center_x(), text.rect.center_y()))

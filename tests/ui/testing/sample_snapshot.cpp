@@ -49,9 +49,9 @@ double step_milliseconds(const SampleOptions& options, std::int64_t index, std::
   return ms;
 }
 
-trace::StepFigures step_figures(const SampleOptions& options, std::int64_t index,
-                                double milliseconds, std::int64_t start_ns) {
-  trace::StepFigures step;
+trace::analysis::StepFigures step_figures(const SampleOptions& options, std::int64_t index,
+                                          double milliseconds, std::int64_t start_ns) {
+  trace::analysis::StepFigures step;
   step.index = index;
   step.warmup = index < 3;
   step.complete = true;
@@ -67,8 +67,8 @@ trace::StepFigures step_figures(const SampleOptions& options, std::int64_t index
   return step;
 }
 
-trace::RankFigures rank_figures(const SampleOptions& options, int rank) {
-  trace::RankFigures out;
+trace::analysis::RankFigures rank_figures(const SampleOptions& options, int rank) {
+  trace::analysis::RankFigures out;
   out.info.rank = out.info.local_rank = rank;
   out.info.device = options.gpu ? "cuda:" + std::to_string(rank) : "cpu";
   out.info.sources = options.gpu ? "kernels: CUPTI; collectives: the host's calls; memory: CUDA's "
@@ -76,9 +76,9 @@ trace::RankFigures rank_figures(const SampleOptions& options, int rank) {
                                  : "operators: RecordFunction; collectives: Gloo's own thread; "
                                    "memory: CPU allocator";
   const double unit = static_cast<double>(kMiB) * (options.gpu ? 1024 : 14);
-  const double parts[trace::kMemoryCategoryCount] = {0.46, 0,   0.46, 0.93, 5.9 + 0.12 * rank,
-                                                     0.25, 0.5, 1.2};
-  for (std::size_t i = 0; i < trace::kMemoryCategoryCount; ++i) {
+  const double parts[trace::model::kMemoryCategoryCount] = {
+      0.46, 0, 0.46, 0.93, 5.9 + 0.12 * rank, 0.25, 0.5, 1.2};
+  for (std::size_t i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
     out.peak.bytes[i] = static_cast<std::int64_t>(parts[i] * unit);
     out.now.bytes[i] = static_cast<std::int64_t>(parts[i] * unit * (i == 4 ? 0.3 : 1));
     out.estimate[i] = static_cast<std::int64_t>(parts[i] * unit * 1.03);
@@ -87,8 +87,8 @@ trace::RankFigures rank_figures(const SampleOptions& options, int rank) {
   return out;
 }
 
-void summarize(trace::RunFigures& figures, const SampleOptions& options) {
-  trace::RunSummary& s = figures.summary;
+void summarize(trace::analysis::RunFigures& figures, const SampleOptions& options) {
+  trace::analysis::RunSummary& s = figures.summary;
   s.steps_executed = static_cast<std::int64_t>(figures.steps.size());
   double sum = 0, squares = 0;
   for (const auto& step : figures.steps) {
@@ -117,18 +117,18 @@ void summarize(trace::RunFigures& figures, const SampleOptions& options) {
   s.loss_last = figures.steps.back().loss;
 }
 
-void add_log(RunView& run, const SampleOptions& options) {
+void add_log(state::RunView& run, const SampleOptions& options) {
   for (int rank = 0; rank < options.ranks; ++rank) {
-    run.log.push_back({rank, kStart + 200'000'000, trace::LogLine::Level::kInfo,
+    run.log.push_back({rank, kStart + 200'000'000, trace::model::LogLine::Level::kInfo,
                        "process group ready: gloo, world size " + std::to_string(options.ranks)});
-    run.log.push_back({rank, kStart + 900'000'000, trace::LogLine::Level::kInfo,
+    run.log.push_back({rank, kStart + 900'000'000, trace::model::LogLine::Level::kInfo,
                        "buckets rebuilt in the order in which gradients arrived: 12 buckets"});
   }
 }
 
-std::shared_ptr<RunView> sample_run(const SampleOptions& options) {
-  auto run = std::make_shared<RunView>();
-  trace::RunFigures& figures = run->figures;
+std::shared_ptr<state::RunView> sample_run(const SampleOptions& options) {
+  auto run = std::make_shared<state::RunView>();
+  trace::analysis::RunFigures& figures = run->figures;
   figures.info.name = "cap 1";
   figures.info.folder = "runs/cap-1";
   figures.info.start_ns = kStart;
@@ -136,16 +136,18 @@ std::shared_ptr<RunView> sample_run(const SampleOptions& options) {
   figures.info.world_size = options.ranks;
   figures.info.settings.model = options.gpu ? "gpt2" : "tiny";
   figures.info.settings.bucket_cap_mb = options.gpu ? 25 : 1;
-  figures.info.settings.precision = options.gpu ? trace::Precision::kBf16 : trace::Precision::kFp32;
+  figures.info.settings.precision =
+      options.gpu ? trace::job::Precision::kBf16 : trace::job::Precision::kFp32;
   figures.info.settings.ranks = options.ranks;
-  figures.info.status = options.live ? trace::RunStatus::kRunning : trace::RunStatus::kDone;
+  figures.info.status =
+      options.live ? trace::model::RunStatus::kRunning : trace::model::RunStatus::kDone;
   std::mt19937 random(static_cast<unsigned>(options.seed));
   std::int64_t cursor = kStart + 1'000'000'000;
   double last_milliseconds = 160;
   for (std::int64_t i = 0; i < options.steps; ++i) {
     last_milliseconds = step_milliseconds(options, i, random);
     figures.steps.push_back(step_figures(options, i, last_milliseconds, cursor));
-    trace::StepFigures& step = figures.steps.back();
+    trace::analysis::StepFigures& step = figures.steps.back();
     cursor = step.end_ns;
     if (options.odd && i >= 60 && i < 90 && i % 3 != 0) {
       for (auto& rank : step.ranks) rank.has_detail = false;
@@ -164,7 +166,7 @@ std::shared_ptr<RunView> sample_run(const SampleOptions& options) {
   run->follows_live = options.live;
   if (options.steps > 0) {
     run->selected_step = options.steps - 1;
-    run->timeline = std::make_shared<trace::StepPicture>(
+    run->timeline = std::make_shared<trace::timeline::StepPicture>(
         sample_timeline(step_shape(options, options.steps - 1, last_milliseconds,
                                    figures.steps.back().start_ns))
             .picture);
@@ -174,14 +176,14 @@ std::shared_ptr<RunView> sample_run(const SampleOptions& options) {
   return run;
 }
 
-LedgerRow ledger_row(const RunView& run, const std::string& ordinal, const std::string& name,
-                     double factor) {
-  LedgerRow row;
+state::LedgerRow ledger_row(const state::RunView& run, const std::string& ordinal,
+                            const std::string& name, double factor) {
+  state::LedgerRow row;
   row.name = name;
   row.folder = "runs/" + name;
   row.ordinal = ordinal;
   row.start_ns = kStart - static_cast<std::int64_t>(factor * 4e11);
-  row.status = trace::RunStatus::kDone;
+  row.status = trace::model::RunStatus::kDone;
   row.settings = run.figures.info.settings;
   row.ranks = run.figures.info.world_size;
   row.summary = run.figures.summary;
@@ -195,28 +197,28 @@ LedgerRow ledger_row(const RunView& run, const std::string& ordinal, const std::
   return row;
 }
 
-std::shared_ptr<Ledger> sample_ledger(const RunView& run) {
-  auto ledger = std::make_shared<Ledger>();
-  LedgerRow shown = ledger_row(run, run.ordinal, run.figures.info.name, 1.0);
+std::shared_ptr<state::Ledger> sample_ledger(const state::RunView& run) {
+  auto ledger = std::make_shared<state::Ledger>();
+  state::LedgerRow shown = ledger_row(run, run.ordinal, run.figures.info.name, 1.0);
   shown.folder = run.figures.info.folder;
   shown.status = run.figures.info.status;
   shown.reason = run.figures.info.reason;
   shown.is_shown = true;
   ledger->rows.push_back(shown);
-  LedgerRow baseline = ledger_row(run, "run 3", "baseline", 1.002);
+  state::LedgerRow baseline = ledger_row(run, "run 3", "baseline", 1.002);
   baseline.is_baseline = true;
   baseline.settings.bucket_cap_mb = 25;
   ledger->rows.push_back(baseline);
-  LedgerRow hook = ledger_row(run, "run 2", "hook bf16_compress", 0.914);
-  hook.settings.communication_hook = trace::CommunicationHook::kBf16Compress;
+  state::LedgerRow hook = ledger_row(run, "run 2", "hook bf16_compress", 0.914);
+  hook.settings.communication_hook = trace::job::CommunicationHook::kBf16Compress;
   hook.settings.bucket_cap_mb = 25;
   ledger->rows.push_back(hook);
-  LedgerRow slow = ledger_row(run, "run 1", "cap 0.25", 1.373);
+  state::LedgerRow slow = ledger_row(run, "run 1", "cap 0.25", 1.373);
   slow.settings.bucket_cap_mb = 0.25;
   slow.settings.simulate_link = "latency_us=50, gbit_per_s=1";
   slow.simulated = true;
   ledger->rows.push_back(slow);
-  LedgerRow bundled = ledger_row(run, "", "demo, two ranks", 1.1);
+  state::LedgerRow bundled = ledger_row(run, "", "demo, two ranks", 1.1);
   bundled.is_bundled = true;
   bundled.relative_to_baseline.reset();
   ledger->rows.push_back(bundled);
@@ -226,8 +228,8 @@ std::shared_ptr<Ledger> sample_ledger(const RunView& run) {
   return ledger;
 }
 
-KnobDraft sample_knobs(const RunView& run) {
-  KnobDraft knobs;
+state::KnobDraft sample_knobs(const state::RunView& run) {
+  state::KnobDraft knobs;
   knobs.baseline = run.figures.info.settings;
   knobs.baseline.bucket_cap_mb = 25;
   knobs.baseline_name = "run 3";
@@ -240,21 +242,24 @@ KnobDraft sample_knobs(const RunView& run) {
 
 }  // namespace
 
-std::shared_ptr<const StrategyEstimates> sample_estimates(const trace::Settings& settings,
-                                                          std::int64_t usable_bytes) {
-  auto out = std::make_shared<StrategyEstimates>();
+std::shared_ptr<const state::StrategyEstimates> sample_estimates(
+    const trace::job::Settings& settings, std::int64_t usable_bytes) {
+  auto out = std::make_shared<state::StrategyEstimates>();
   out->usable_bytes = usable_bytes;
   out->device = "a sample device";
-  out->parameters = trace::trained_share(*trace::find_model_preset(settings.model), settings);
-  for (const trace::StrategyTraits& traits : trace::strategies()) {
-    auto job = trace::job_on_this_machine(settings, *trace::find_model_preset(settings.model));
+  out->parameters =
+      trace::job::trained_share(*trace::job::find_model_preset(settings.model), settings);
+  for (const trace::job::StrategyTraits& traits : trace::job::strategies()) {
+    auto job = trace::predict::job_on_this_machine(settings,
+                                                   *trace::job::find_model_preset(settings.model));
     job.settings.sharding_strategy = traits.strategy;
-    trace::StrategyPlan plan;
+    trace::predict::StrategyPlan plan;
     plan.strategy = traits.strategy;
-    for (const auto& problem : trace::problems_of(job.settings)) plan.refused += problem.message;
+    for (const auto& problem : trace::job::problems_of(job.settings))
+      plan.refused += problem.message;
     if (plan.refused.empty()) {
-      plan.memory = trace::predict_memory(job);
-      plan.traffic = trace::predict_traffic(job);
+      plan.memory = trace::predict::predict_memory(job);
+      plan.traffic = trace::predict::predict_traffic(job);
       if (usable_bytes > 0) plan.spare_bytes = usable_bytes - plan.memory.total();
     }
     out->strategies.push_back(std::move(plan));
@@ -262,45 +267,45 @@ std::shared_ptr<const StrategyEstimates> sample_estimates(const trace::Settings&
   return out;
 }
 
-Snapshot plan_snapshot(const char* model, trace::Strategy strategy, bool offloads) {
+state::Snapshot plan_snapshot(const char* model, trace::job::Strategy strategy, bool offloads) {
   SampleOptions options;
   options.ranks = 4;
   options.gpu = true;
-  Snapshot snapshot = sample_snapshot(options);
+  state::Snapshot snapshot = sample_snapshot(options);
   snapshot.knobs.next.sharding_strategy = strategy;
   snapshot.knobs.next.cpu_offload = offloads;
   snapshot.knobs.estimates = sample_estimates(snapshot.knobs.next, std::int64_t{7} << 28);
-  auto card = std::make_shared<PlanCard>();
+  auto card = std::make_shared<state::PlanCard>();
   card->target.model = model;
   card->target.nodes = 2;
-  trace::PlanRequest request;
+  trace::predict::PlanRequest request;
   request.settings = snapshot.knobs.next;
-  request.shape = *trace::find_planning_model(model);
-  request.memory_bytes = trace::find_gpu(card->target.gpu)->memory_bytes();
-  request.reserved_bytes = trace::kReservedBytes;
+  request.shape = *trace::job::find_planning_model(model);
+  request.memory_bytes = trace::predict::find_gpu(card->target.gpu)->memory_bytes();
+  request.reserved_bytes = trace::predict::kReservedBytes;
   request.nodes = card->target.nodes;
-  card->plan = *trace::plan_job(request);
-  card->remedies = trace::changes_that_would_fit(*card->plan);
+  card->plan = *trace::predict::plan_job(request);
+  card->remedies = trace::predict::changes_that_would_fit(*card->plan);
   snapshot.plan = std::move(card);
   return snapshot;
 }
 
-Snapshot empty_snapshot() {
-  Snapshot snapshot;
-  snapshot.ledger = std::make_shared<Ledger>();
+state::Snapshot empty_snapshot() {
+  state::Snapshot snapshot;
+  snapshot.ledger = std::make_shared<state::Ledger>();
   snapshot.knobs.next_name = "baseline";
   snapshot.knobs.estimates = sample_estimates(snapshot.knobs.next);
   return snapshot;
 }
 
-Snapshot sample_snapshot(const SampleOptions& options) {
-  Snapshot snapshot;
+state::Snapshot sample_snapshot(const SampleOptions& options) {
+  state::Snapshot snapshot;
   const auto run = sample_run(options);
   snapshot.run = run;
   snapshot.ledger = sample_ledger(*run);
   snapshot.knobs = sample_knobs(*run);
   if (options.live) {
-    snapshot.job.phase = JobPhase::kRunning;
+    snapshot.job.phase = state::JobPhase::kRunning;
     snapshot.job.run_name = run->figures.info.name;
     snapshot.job.step = options.steps;
     snapshot.job.steps = 200;
@@ -310,45 +315,46 @@ Snapshot sample_snapshot(const SampleOptions& options) {
   return snapshot;
 }
 
-Snapshot failed_snapshot() {
+state::Snapshot failed_snapshot() {
   SampleOptions options;
   options.live = false;
   options.steps = 40;
-  Snapshot snapshot = sample_snapshot(options);
-  const auto run = std::make_shared<RunView>(*snapshot.run);
-  run->figures.info.status = trace::RunStatus::kFailed;
+  state::Snapshot snapshot = sample_snapshot(options);
+  const auto run = std::make_shared<state::RunView>(*snapshot.run);
+  run->figures.info.status = trace::model::RunStatus::kFailed;
   run->figures.info.reason =
       "rank 1 left with exit code 1: out of memory in backward of step 40. Lower batch_per_rank or "
       "sequence_length";
   run->diagnosis =
       "Rank 0 waits in all_reduce of bucket 3 (sequence 642, 4.0 MiB); rank 1 never entered it";
-  run->log.push_back({1, kStart + 9'000'000'000, trace::LogLine::Level::kError,
+  run->log.push_back({1, kStart + 9'000'000'000, trace::model::LogLine::Level::kError,
                       "error: out of memory: tried to allocate 64.0 MiB"});
   snapshot.run = run;
   snapshot.ledger = sample_ledger(*run);
   return snapshot;
 }
 
-Snapshot installing_snapshot() {
-  Snapshot snapshot = empty_snapshot();
-  snapshot.trainer = {TrainerSetup::State::kInstalling, "Fetching LibTorch (1.2 of 4.6 GB)", 0.26};
-  LedgerRow demo;
+state::Snapshot installing_snapshot() {
+  state::Snapshot snapshot = empty_snapshot();
+  snapshot.trainer = {state::TrainerSetup::State::kInstalling, "Fetching LibTorch (1.2 of 4.6 GB)",
+                      0.26};
+  state::LedgerRow demo;
   demo.name = "demo, two ranks";
   demo.folder = "assets/runs/demo";
   demo.is_bundled = true;
   demo.summary.steps_executed = 30;
-  auto ledger = std::make_shared<Ledger>();
+  auto ledger = std::make_shared<state::Ledger>();
   ledger->rows.push_back(demo);
   snapshot.ledger = ledger;
   return snapshot;
 }
 
-Snapshot replay_snapshot() {
+state::Snapshot replay_snapshot() {
   SampleOptions options;
   options.live = false;
   options.ranks = 4;
   options.gpu = true;
-  Snapshot snapshot = sample_snapshot(options);
+  state::Snapshot snapshot = sample_snapshot(options);
   snapshot.replay = {true, true, 2, kStart, kStart + 30'000'000'000, kStart + 18'400'000'000};
   return snapshot;
 }

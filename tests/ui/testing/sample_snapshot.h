@@ -17,18 +17,19 @@ struct SampleOptions {
   std::uint64_t seed = 1;
 };
 
-Snapshot empty_snapshot();
-Snapshot sample_snapshot(const SampleOptions& options = {});
-Snapshot failed_snapshot();
-Snapshot installing_snapshot();
-Snapshot replay_snapshot();
+state::Snapshot empty_snapshot();
+state::Snapshot sample_snapshot(const SampleOptions& options = {});
+state::Snapshot failed_snapshot();
+state::Snapshot installing_snapshot();
+state::Snapshot replay_snapshot();
 // The sample with the plan card open: `model` on two machines of eight GPUs.
 // With `offloads`, strategies that have no shards are refused.
-Snapshot plan_snapshot(const char* model = "gpt2", trace::Strategy strategy = trace::Strategy::kDdp,
-                       bool offloads = false);
+state::Snapshot plan_snapshot(const char* model = "gpt2",
+                              trace::job::Strategy strategy = trace::job::Strategy::kDdp,
+                              bool offloads = false);
 
 // As the program works them out, for a machine whose ranks may use `usable_bytes` each.
-std::shared_ptr<const StrategyEstimates> sample_estimates(const trace::Settings& settings,
-                                                          std::int64_t usable_bytes = 0);
+std::shared_ptr<const state::StrategyEstimates> sample_estimates(
+    const trace::job::Settings& settings, std::int64_t usable_bytes = 0);
 
 }  // namespace shardlens::ui

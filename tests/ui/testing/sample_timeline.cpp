@@ -13,10 +13,10 @@ namespace shardlens::ui {
 
 namespace {
 
-using trace::DrawnCollective;
-using trace::Piece;
-using trace::RowKind;
-using trace::TimeClass;
+using trace::base::TimeClass;
+using trace::timeline::DrawnCollective;
+using trace::timeline::Piece;
+using trace::timeline::RowKind;
 
 struct Interval {
   std::int64_t start = 0, end = 0;
@@ -41,12 +41,12 @@ class StepBuilder {
   }
 
   void begin_rank(int rank, std::string device) {
-    trace::TimelineRank& added = rows_->ranks.emplace_back();
+    trace::timeline::TimelineRank& added = rows_->ranks.emplace_back();
     added.rank = rank;
     added.device = std::move(device);
   }
-  void add_row(RowKind kind, std::string label, trace::RowPicture drawn) {
-    trace::TimelineRow& row = rows_->rows.emplace_back();
+  void add_row(RowKind kind, std::string label, trace::timeline::RowPicture drawn) {
+    trace::timeline::TimelineRow& row = rows_->rows.emplace_back();
     row.id = static_cast<int>(rows_->rows.size()) - 1;
     row.rank = rows_->ranks.back().rank;
     row.kind = kind;
@@ -58,7 +58,7 @@ class StepBuilder {
     drawn.is_exact = true;
     picture_->rows.push_back(std::move(drawn));
   }
-  void end_rank(trace::StepBreakdown breakdown) {
+  void end_rank(trace::analysis::StepBreakdown breakdown) {
     const int rank = rows_->ranks.back().rank;
     const std::int64_t end_ns = breakdown.start_ns + breakdown.step_ns;
     rows_->steps.push_back({step_.index, rank, breakdown.start_ns, end_ns});
@@ -78,7 +78,7 @@ class StepBuilder {
       row.window.end_ns = rows_->end_ns;
     }
     std::ranges::stable_sort(out_.picture.by_compute, std::ranges::greater(),
-                             &trace::StepPicture::RankCompute::compute_ns);
+                             &trace::timeline::StepPicture::RankCompute::compute_ns);
     out_.picture.rows = rows_;
     out_.picture.picture = picture_;
     return std::move(out_);
@@ -87,9 +87,10 @@ class StepBuilder {
  private:
   const SampleStep& step_;
   SampleTimeline out_;
-  std::shared_ptr<trace::TimelineRows> rows_ = std::make_shared<trace::TimelineRows>();
-  std::shared_ptr<trace::TimelinePicture> picture_ = [] {
-    auto picture = std::make_shared<trace::TimelinePicture>();
+  std::shared_ptr<trace::timeline::TimelineRows> rows_ =
+      std::make_shared<trace::timeline::TimelineRows>();
+  std::shared_ptr<trace::timeline::TimelinePicture> picture_ = [] {
+    auto picture = std::make_shared<trace::timeline::TimelinePicture>();
     picture->names = {""};
     return picture;
   }();
@@ -131,8 +132,9 @@ class RankBuilder {
     return static_cast<std::int64_t>(fraction * ns());
   }
 
-  Piece& add_piece(trace::RowPicture& row, std::int64_t from, std::int64_t to,
-                   TimeClass piece_class, const std::string& name, trace::EventTableKind table) {
+  Piece& add_piece(trace::timeline::RowPicture& row, std::int64_t from, std::int64_t to,
+                   TimeClass piece_class, const std::string& name,
+                   trace::timeline::EventTableKind table) {
     Piece& piece = row.pieces.emplace_back();
     piece.start_ns = from;
     piece.end_ns = to;
@@ -144,7 +146,7 @@ class RankBuilder {
   }
   void add_phase(std::int64_t from, std::int64_t to, TimeClass piece_class,
                  const std::string& name) {
-    add_piece(phases_, from, to, piece_class, name, trace::EventTableKind::kSpan);
+    add_piece(phases_, from, to, piece_class, name, trace::timeline::EventTableKind::kSpan);
   }
 
   void fill_compute(std::int64_t from, std::int64_t to, TimeClass piece_class) {
@@ -163,7 +165,7 @@ class RankBuilder {
     while (cursor < to) {
       const auto end = std::min(to, cursor + at_length(length(random_)));
       add_piece(compute_row_, cursor, end, piece_class, kNames[name(random_)],
-                trace::EventTableKind::kKernel);
+                trace::timeline::EventTableKind::kKernel);
       compute_.push_back({cursor, end});
       cursor = end + at_length(gap(random_));
     }
@@ -199,17 +201,17 @@ class RankBuilder {
     call.exposed_ns = end - start - call.overlapped_ns;
     first_ = first_ == 0 ? start : first_;
     last_ = end;
-    const auto add = [&](trace::RowPicture& row, std::int64_t from, std::int64_t to,
+    const auto add = [&](trace::timeline::RowPicture& row, std::int64_t from, std::int64_t to,
                          TimeClass piece_class) {
       if (to <= from) return;
       Piece& piece =
-          add_piece(row, from, to, piece_class, name, trace::EventTableKind::kCollective);
+          add_piece(row, from, to, piece_class, name, trace::timeline::EventTableKind::kCollective);
       piece.latest_start_ns = latest;
       piece.longest_ns = end - start;
       piece.collective = static_cast<std::int32_t>(row.collectives.size());
       piece.ref.row = 1'000'000 + call.sequence;
     };
-    trace::RowPicture& row = lanes_[lane];
+    trace::timeline::RowPicture& row = lanes_[lane];
     add(row, start, border, TimeClass::kOverlapped);
     add(row, border, end, TimeClass::kExposed);
     row.collectives.push_back(call);
@@ -220,28 +222,28 @@ class RankBuilder {
   void add_bucket(int bucket, std::int64_t bytes, std::int64_t ready, std::int64_t start,
                   std::int64_t latest, std::int64_t end) {
     const std::string name = "bucket " + std::to_string(bucket);
-    ready_.ready.push_back({ready, out_.name(name), bytes, bucket, trace::TagKind::kBucket});
-    trace::BucketFigures figures;
+    ready_.ready.push_back({ready, out_.name(name), bytes, bucket, trace::model::TagKind::kBucket});
+    trace::analysis::BucketFigures figures;
     figures.index = bucket;
     figures.bytes = bytes;
     if (step_.bucket_cap > 0 && bytes > 2 * step_.bucket_cap) {
       figures.oversize_reason = "wte.weight " +
-                                format_bytes(static_cast<double>(bytes) * 0.875).text() +
+                                present::format_bytes(static_cast<double>(bytes) * 0.875).text() +
                                 ": a tensor is never split";
     }
     DrawnCollective call;
     call.sequence = step_.index * 16 + bucket;
-    call.function = call.executed = trace::CollectiveFunction::kAllReduce;
-    call.tag_kind = trace::TagKind::kBucket;
+    call.function = call.executed = trace::model::CollectiveFunction::kAllReduce;
+    call.tag_kind = trace::model::TagKind::kBucket;
     call.tag_index = bucket;
     call.bytes = bytes;
     call.start_ns = start;
-    call.bucket = std::make_shared<const trace::BucketFigures>(std::move(figures));
+    call.bucket = std::make_shared<const trace::analysis::BucketFigures>(std::move(figures));
     add_call(std::move(call), name, 0, latest, end, std::clamp(compute_.back().end, start, end));
   }
 
-  std::shared_ptr<const trace::UnitFigures> unit(int index) const {
-    trace::UnitFigures figures;
+  std::shared_ptr<const trace::analysis::UnitFigures> unit(int index) const {
+    trace::analysis::UnitFigures figures;
     figures.index = index;
     figures.name = index == 0 ? "root" : "blocks." + std::to_string(index - 1);
     figures.bytes = figures.reduced_bytes = std::int64_t{index == 0 ? 3 : 7} << 20;
@@ -249,21 +251,22 @@ class RankBuilder {
     figures.shard_bytes = figures.bytes / step_.ranks;
     figures.parameters = {figures.name + ".attn.weight", figures.name + ".attn.bias",
                           figures.name + ".mlp.weight"};
-    return std::make_shared<const trace::UnitFigures>(std::move(figures));
+    return std::make_shared<const trace::analysis::UnitFigures>(std::move(figures));
   }
 
   // What one unit needs at `start`; returns its end.
-  std::int64_t add_unit(int index, const std::string& what, trace::CollectiveFunction function,
-                        int group, std::int64_t start, double length) {
+  std::int64_t add_unit(int index, const std::string& what,
+                        trace::model::CollectiveFunction function, int group, std::int64_t start,
+                        double length) {
     DrawnCollective call;
     call.unit = unit(index);
     call.sequence = ++calls_;
     call.function = call.executed = function;
-    call.tag_kind = trace::TagKind::kUnit;
+    call.tag_kind = trace::model::TagKind::kUnit;
     call.tag_index = index;
     call.bytes = call.unit->bytes;
     call.start_ns = start;
-    if (function == trace::CollectiveFunction::kAllGather) {
+    if (function == trace::model::CollectiveFunction::kAllGather) {
       call.gather = what.starts_with("backward") ? DrawnCollective::Gather::kBackward
                                                  : DrawnCollective::Gather::kForward;
       call.is_prefetched = what.ends_with(", prefetched");
@@ -278,7 +281,7 @@ class RankBuilder {
   // Forward: each unit is gathered before its turn. Backward: the next one while the one before it
   // works, its gradients reduced behind it.
   std::int64_t add_units(std::int64_t forward_start, std::int64_t backward_start) {
-    using trace::CollectiveFunction;
+    using trace::model::CollectiveFunction;
     const int shard = step_.groups > 1 ? 1 : 0;
     const double forward = 0.28 / (step_.blocks + 1), backward = 0.5 / (step_.blocks + 1);
     for (int i = 0; i <= step_.blocks; ++i) {
@@ -293,8 +296,8 @@ class RankBuilder {
                  CollectiveFunction::kAllGather, shard, turn, backward * 0.3);
       }
       const auto ready = turn + at_length(backward * 0.8);
-      ready_.ready.push_back(
-          {ready, out_.name(unit(i)->name), unit(i)->reduced_bytes, i, trace::TagKind::kUnit});
+      ready_.ready.push_back({ready, out_.name(unit(i)->name), unit(i)->reduced_bytes, i,
+                              trace::model::TagKind::kUnit});
       end = add_unit(i, "reduce", CollectiveFunction::kReduceScatter, shard,
                      ready + at_length(0.002), backward * 0.45);
       if (step_.groups > 1) {
@@ -315,7 +318,8 @@ class RankBuilder {
     const Piece& optimizer = phases_.pieces.back();
     const std::int64_t first = compute_row_.pieces.front().start_ns;
     const auto add = [this](std::int64_t from, std::int64_t to, TimeClass piece_class) {
-      if (to > from) add_piece(ribbon_, from, to, piece_class, "", trace::EventTableKind::kNone);
+      if (to > from)
+        add_piece(ribbon_, from, to, piece_class, "", trace::timeline::EventTableKind::kNone);
     };
     add(start_, first, TimeClass::kIdle);
     add(first, first_, TimeClass::kCompute);
@@ -323,7 +327,7 @@ class RankBuilder {
     add(compute_end, exposed_end, TimeClass::kExposed);
     add(exposed_end, optimizer.start_ns, TimeClass::kIdle);
     add(optimizer.start_ns, optimizer.end_ns, TimeClass::kOptimizer);
-    trace::StepBreakdown& b = breakdown_;
+    trace::analysis::StepBreakdown& b = breakdown_;
     b.start_ns = start_;
     b.step_ns = end_ - start_;
     b.exposed_ns = exposed_end - compute_end;
@@ -348,7 +352,7 @@ class RankBuilder {
                    std::move(row));
     }
     std::ranges::stable_sort(ready_.pieces, {}, &Piece::start_ns);
-    std::ranges::stable_sort(ready_.ready, {}, &trace::ReadyPoint::time_ns);
+    std::ranges::stable_sort(ready_.ready, {}, &trace::timeline::ReadyPoint::time_ns);
     out_.add_row(RowKind::kReady, step_.blocks > 0 ? "Units" : "Buckets", std::move(ready_));
     out_.end_rank(std::move(breakdown_));
   }
@@ -357,9 +361,9 @@ class RankBuilder {
   int rank_;
   std::mt19937 random_;
   StepBuilder& out_;
-  trace::RowPicture ribbon_, phases_, compute_row_, ready_;
-  std::map<int, trace::RowPicture> lanes_;  // by process group
-  trace::StepBreakdown breakdown_;
+  trace::timeline::RowPicture ribbon_, phases_, compute_row_, ready_;
+  std::map<int, trace::timeline::RowPicture> lanes_;  // by process group
+  trace::analysis::StepBreakdown breakdown_;
   std::vector<Interval> compute_;
   std::int64_t start_ = 0, end_ = 0;
   std::int64_t first_ = 0, last_ = 0;  // of all communication

@@ -25,8 +25,8 @@ struct SampleStep {
 };
 
 struct SampleTimeline {
-  trace::StepPicture picture;
-  std::vector<trace::StepBreakdown> ranks;
+  trace::timeline::StepPicture picture;
+  std::vector<trace::analysis::StepBreakdown> ranks;
 };
 SampleTimeline sample_timeline(const SampleStep& step);
 

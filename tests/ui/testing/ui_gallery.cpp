@@ -27,7 +27,7 @@ struct Options {
   float hover_x = -1, hover_y = -1, click_x = -1, click_y = -1;
   double zoom = 1;
   int timed_frames = 0;
-  ViewPreferences preferences;
+  state::ViewPreferences preferences;
 };
 
 Options parse(int argc, char** argv) {
@@ -36,7 +36,7 @@ Options parse(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     const std::string key = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : "";
-    if (key == "--light") out.preferences.theme = ThemeKind::kLight;
+    if (key == "--light") out.preferences.theme = state::ThemeKind::kLight;
     if (key == "--present") out.preferences.present_mode = true;
     if (key == "--size") std::sscanf(value, "%dx%d", &out.width, &out.height);
     if (key == "--scale") out.preferences.scale = std::strtof(value, nullptr);
@@ -50,15 +50,15 @@ Options parse(int argc, char** argv) {
   return out;
 }
 
-Snapshot snapshot_of(const std::string& state) {
+state::Snapshot snapshot_of(const std::string& state) {
   if (state == "empty") return empty_snapshot();
   if (state == "failed") return failed_snapshot();
   if (state == "installing") return installing_snapshot();
   if (state == "replay") return replay_snapshot();
   if (state == "plan") return plan_snapshot();
-  if (state == "refused") return plan_snapshot("llama-8b", trace::Strategy::kFullShard, true);
+  if (state == "refused") return plan_snapshot("llama-8b", trace::job::Strategy::kFullShard, true);
   if (state == "no-card") {
-    Snapshot snapshot = plan_snapshot("gpt2", trace::Strategy::kFullShard, true);
+    state::Snapshot snapshot = plan_snapshot("gpt2", trace::job::Strategy::kFullShard, true);
     snapshot.plan = nullptr;
     return snapshot;
   }
@@ -79,7 +79,7 @@ Snapshot snapshot_of(const std::string& state) {
 }
 
 // CPU time of building a frame, without the rasteriser.
-void print_frame_time(HeadlessWindow& window, const Snapshot& snapshot, int frames) {
+void print_frame_time(HeadlessWindow& window, const state::Snapshot& snapshot, int frames) {
   const std::clock_t start = std::clock();
   window.frames(snapshot, frames);
   const double ms = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
@@ -95,13 +95,14 @@ int write_picture(const HeadlessWindow& window, const std::string& output) {
 }
 
 // A collective of the middle step is picked, and seen on every rank.
-std::shared_ptr<trace::EventDetails> picked_details(const SampleRun& run) {
-  auto details = std::make_shared<trace::EventDetails>(*sample_details(run.options().ranks));
+std::shared_ptr<trace::timeline::EventDetails> picked_details(const inspect::SampleRun& run) {
+  auto details = std::make_shared<trace::timeline::EventDetails>(
+      *inspect::sample_details(run.options().ranks));
   details->calls.clear();
-  for (const trace::TimelineRow& row : run.rows().rows) {
+  for (const trace::timeline::TimelineRow& row : run.rows().rows) {
     if (!row.label.starts_with("Reduce")) continue;
-    const SampleEvent event = run.events(row.id, 301)[12];
-    trace::EventPlace place{event.ref, event.start_ns, event.end_ns, row.id};
+    const inspect::SampleEvent event = run.events(row.id, 301)[12];
+    trace::timeline::EventPlace place{event.ref, event.start_ns, event.end_ns, row.id};
     details->calls.push_back(
         {row.rank, event.start_ns, event.latest_start_ns, event.end_ns, place});
     if (row.rank == 0) details->place = place;
@@ -109,16 +110,17 @@ std::shared_ptr<trace::EventDetails> picked_details(const SampleRun& run) {
   return details;
 }
 
-void fill_view(InspectWindow& inspect, const std::string& state) {
-  InspectView& view = inspect.change();
-  view.range = sample_range({});
+void fill_view(inspect::InspectWindow& inspect, const std::string& state) {
+  state::InspectView& view = inspect.change();
+  view.range = inspect::sample_range({});
   if (state == "inspect") view.details = picked_details(inspect.run());
   if (state != "inspect-search") return;
-  auto hits = std::make_shared<trace::NameHits>();
+  auto hits = std::make_shared<trace::timeline::NameHits>();
   hits->pattern.text = "nccl|blocks.1";
-  hits->names = {
-      {"reduce-scatter blocks.11", trace::EventTableKind::kCollective, 4'000, 61'000'000'000},
-      {"all-gather blocks.11", trace::EventTableKind::kCollective, 8'000, 72'000'000'000}};
+  hits->names = {{"reduce-scatter blocks.11", trace::timeline::EventTableKind::kCollective, 4'000,
+                  61'000'000'000},
+                 {"all-gather blocks.11", trace::timeline::EventTableKind::kCollective, 8'000,
+                  72'000'000'000}};
   hits->count = 12'000;
   hits->is_complete = true;
   view.hits = hits;
@@ -126,18 +128,18 @@ void fill_view(InspectWindow& inspect, const std::string& state) {
 
 // Three steps of the middle of a made-up run, the whole run, or steps one above the other.
 int run_inspect(const Options& options) {
-  InspectWindow inspect(options.width, options.height, options.preferences);
-  TimelineState& state = inspect.state();
-  const SampleRun& run = inspect.run();
+  inspect::InspectWindow inspect(options.width, options.height, options.preferences);
+  inspect::TimelineState& state = inspect.state();
+  const inspect::SampleRun& run = inspect.run();
   fill_view(inspect, options.state);
   inspect.settle();
   if (options.state == "inspect" || options.state == "inspect-search") {
     state.window.show(run.step_start(0, 300), run.step_end(0, 302));
-    state.selection =
-        TimeInterval{run.step_start(0, 301) + 415'000'000, run.step_start(0, 301) + 541'400'000};
+    state.selection = inspect::TimeInterval{run.step_start(0, 301) + 415'000'000,
+                                            run.step_start(0, 301) + 541'400'000};
   }
   if (options.state == "inspect-steps") {
-    state.mode = TimelineState::Mode::kSteps;
+    state.mode = inspect::TimelineState::Mode::kSteps;
     state.step_scroll = 118 * 86;
   }
   inspect.settle();
@@ -154,10 +156,10 @@ int run_inspect(const Options& options) {
 int run(int argc, char** argv) {
   const Options options = parse(argc, argv);
   if (options.state.starts_with("inspect")) return run_inspect(options);
-  const Snapshot snapshot = snapshot_of(options.state);
+  const state::Snapshot snapshot = snapshot_of(options.state);
   HeadlessWindow window(options.width, options.height, options.preferences);
   window.frames(snapshot, 3);
-  if (options.press == "K") window.press(snapshot, Key::kK, true);
+  if (options.press == "K") window.press(snapshot, kit::Key::kK, true);
   if (options.press == "?") window.type(snapshot, "?");
   window.view().workspace().timeline().state().step_window.zoom(0.5, options.zoom);
   if (options.click_x >= 0) window.click_at(snapshot, options.click_x, options.click_y);

@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 namespace {
 
-std::vector<Rect> drawn(const TuneLayout& layout) {
-  std::vector<Rect> rects;
-  for (const Rect& rect : {layout.top_bar, layout.messages, layout.replay, layout.knobs,
-                           layout.steps, layout.timeline, layout.memory, layout.dock}) {
+std::vector<state::Rect> drawn(const TuneLayout& layout) {
+  std::vector<state::Rect> rects;
+  for (const state::Rect& rect : {layout.top_bar, layout.messages, layout.replay, layout.knobs,
+                                  layout.steps, layout.timeline, layout.memory, layout.dock}) {
     if (!rect.empty()) rects.push_back(rect);
   }
   return rects;
@@ -45,7 +45,7 @@ TEST_P(LayoutTest, NeverOverlapsPanels) {
 
 TEST_P(LayoutTest, StaysWithinTheWindow) {
   const LayoutInput in = input();
-  for (const Rect& rect : drawn(tune_layout(in))) {
+  for (const state::Rect& rect : drawn(tune_layout(in))) {
     EXPECT_GE(rect.x, 0);
     EXPECT_GE(rect.y, 0);
     EXPECT_LE(rect.right(), in.width + 0.5f);
@@ -145,4 +145,4 @@ TEST(TuneLayout, GivesFoldedKnobsToTheTimeline) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

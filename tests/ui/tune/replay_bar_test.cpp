@@ -10,7 +10,7 @@
 
 #include "tests/ui/testing/sample_snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 namespace {
 
@@ -19,7 +19,7 @@ TEST(Replay, StepsThroughSpeedsAndSeeks) {
   EXPECT_DOUBLE_EQ(slower(1), 0.5);
   EXPECT_DOUBLE_EQ(faster(100), 100);
   EXPECT_DOUBLE_EQ(slower(0.25), 0.25);
-  ReplayState replay{true, true, 1, 1000, 3000, 2000};
+  state::ReplayState replay{true, true, 1, 1000, 3000, 2000};
   EXPECT_FLOAT_EQ(replay_position(replay), 0.5f);
   EXPECT_EQ(replay_time(replay, 0.25f), 1500);
   EXPECT_EQ(replay_time(replay, 7), 3000);
@@ -28,4 +28,4 @@ TEST(Replay, StepsThroughSpeedsAndSeeks) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

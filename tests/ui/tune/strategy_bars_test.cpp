@@ -10,7 +10,7 @@
 #include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 namespace {
 
@@ -27,20 +27,20 @@ class StrategyBarsTest : public ::testing::Test {
   StrategyBarsTest() { snapshot_.knobs.next.bucket_cap_mb = 25; }
 
   void estimate(std::int64_t usable_bytes = 0) {
-    snapshot_.knobs.problems = trace::problems_of(snapshot_.knobs.next);
+    snapshot_.knobs.problems = trace::job::problems_of(snapshot_.knobs.next);
     snapshot_.knobs.estimates = sample_estimates(snapshot_.knobs.next, usable_bytes);
     window_.frames(snapshot_, 3);
   }
-  Rect row(std::string_view strategy) const {
+  state::Rect row(std::string_view strategy) const {
     const auto* target = window_.probe().find("strategy/" + std::string(strategy));
-    return target == nullptr ? Rect{} : target->rect;
+    return target == nullptr ? state::Rect{} : target->rect;
   }
   std::vector<std::string> texts(std::string_view strategy) const {
     return texts_in(window_.probe(), row(strategy));
   }
 
   HeadlessWindow window_{1600, 1400};
-  Snapshot snapshot_ = sample_snapshot();  // tiny, 2 ranks on the CPU, fp32
+  state::Snapshot snapshot_ = sample_snapshot();  // tiny, 2 ranks on the CPU, fp32
 };
 
 TEST_F(StrategyBarsTest, ShowWhatAStepSendsAsWorkedOutByHand) {
@@ -48,49 +48,51 @@ TEST_F(StrategyBarsTest, ShowWhatAStepSendsAsWorkedOutByHand) {
   // An all-reduce of n ranks sends 2(n−1)/n of the size, a gather or a broadcast (n−1)/n. Gloo runs
   // a reduce-scatter as an all-reduce.
   const double size = 4 * kParameters;
-  EXPECT_EQ(texts("ddp").back(), format_bytes(size).text());
-  EXPECT_EQ(texts("zero1").back(), format_bytes(size + size / 2).text());
-  EXPECT_EQ(texts("no_shard").back(), format_bytes(size).text());
-  EXPECT_EQ(texts("shard_grad_op").back(), format_bytes(size / 2 + size).text());
+  EXPECT_EQ(texts("ddp").back(), present::format_bytes(size).text());
+  EXPECT_EQ(texts("zero1").back(), present::format_bytes(size + size / 2).text());
+  EXPECT_EQ(texts("no_shard").back(), present::format_bytes(size).text());
+  EXPECT_EQ(texts("shard_grad_op").back(), present::format_bytes(size / 2 + size).text());
 }
 
 TEST_F(StrategyBarsTest, ShowTheMemoryThatThePredictionSumsUpTo) {
   estimate();
-  for (const auto& traits : trace::strategies()) {
-    auto job = trace::job_on_this_machine(snapshot_.knobs.next, *trace::find_model_preset("tiny"));
+  for (const auto& traits : trace::job::strategies()) {
+    auto job = trace::predict::job_on_this_machine(snapshot_.knobs.next,
+                                                   *trace::job::find_model_preset("tiny"));
     job.settings.sharding_strategy = traits.strategy;
     std::int64_t sum = 0;
-    for (const auto& term : trace::predict_memory(job).terms) sum += term.bytes;
+    for (const auto& term : trace::predict::predict_memory(job).terms) sum += term.bytes;
     EXPECT_THAT(texts(traits.name),
-                ElementsAre(std::string(traits.name), format_bytes(static_cast<double>(sum)).text(),
-                            ::testing::_));
+                ElementsAre(std::string(traits.name),
+                            present::format_bytes(static_cast<double>(sum)).text(), ::testing::_));
   }
 }
 
 TEST_F(StrategyBarsTest, TellHowManyParametersThereAreAndWhatShareIsTrained) {
   estimate();
-  EXPECT_TRUE(window_.probe().shows(format_count(kParameters).text() + " parameters, all trained"));
+  EXPECT_TRUE(window_.probe().shows(present::format_count(kParameters).text() +
+                                    " parameters, all trained"));
   // Adapters of rank 4 beside c_attn, which makes 3·d of d values: 4·(d + 3·d) values a block.
   snapshot_.knobs.next.lora_rank = 4;
   const double adapters = kBlocks * 4 * (kWidth + 3 * kWidth);
   estimate();
-  EXPECT_TRUE(window_.probe().shows(format_count(kParameters + adapters).text() + " parameters, " +
-                                    format_percent(adapters / (kParameters + adapters)).text() +
-                                    " trained"));
+  EXPECT_TRUE(window_.probe().shows(
+      present::format_count(kParameters + adapters).text() + " parameters, " +
+      present::format_percent(adapters / (kParameters + adapters)).text() + " trained"));
 }
 
 TEST_F(StrategyBarsTest, ChooseAStrategyByAClick) {
   estimate();
   ASSERT_TRUE(window_.click(snapshot_, "strategy/full_shard"));
   const auto commands = window_.take_commands();
-  const auto* set = HeadlessWindow::find<SetKnob>(commands);
+  const auto* set = HeadlessWindow::find<state::SetKnob>(commands);
   ASSERT_NE(set, nullptr);
   EXPECT_EQ(set->name, "sharding_strategy");
   EXPECT_EQ(set->text, "full_shard");
 }
 
 TEST_F(StrategyBarsTest, SayWhyAStrategyIsRefusedInsteadOfFigures) {
-  snapshot_.knobs.next.sharding_strategy = trace::Strategy::kFullShard;
+  snapshot_.knobs.next.sharding_strategy = trace::job::Strategy::kFullShard;
   snapshot_.knobs.next.cpu_offload = true;  // which ddp has nothing for
   estimate();
   EXPECT_THAT(texts("ddp"), ElementsAre("ddp", "refused"));
@@ -102,7 +104,7 @@ TEST_F(StrategyBarsTest, SayWhyAStrategyIsRefusedInsteadOfFigures) {
 
 TEST_F(StrategyBarsTest, ShowTheFormulaOfEachFigure) {
   estimate();
-  const Rect ddp = row("ddp");
+  const state::Rect ddp = row("ddp");
   window_.move_to(snapshot_, ddp.x + ddp.w * 0.5f, ddp.center_y());
   EXPECT_TRUE(window_.probe().shows("ddp: memory of a rank"));
   EXPECT_TRUE(window_.probe().shows("4 B × 2,384,448")) << "parameters";
@@ -114,11 +116,11 @@ TEST_F(StrategyBarsTest, ShowTheFormulaOfEachFigure) {
 TEST_F(StrategyBarsTest, MarkWhatDoesNotFitTheDevice) {
   constexpr std::int64_t kMiB = 1 << 20;
   estimate(90 * kMiB);  // between full_shard and ddp
-  Rect ddp = row("ddp");
+  state::Rect ddp = row("ddp");
   window_.move_to(snapshot_, ddp.x + ddp.w * 0.5f, ddp.center_y());
   EXPECT_TRUE(window_.probe().shows("Short by"));
   EXPECT_TRUE(window_.probe().shows("of 90.0 MiB"));
-  const Rect full = row("full_shard");
+  const state::Rect full = row("full_shard");
   window_.move_to(snapshot_, full.x + full.w * 0.5f, full.center_y());
   EXPECT_FALSE(window_.probe().shows("Short by"));
 }
@@ -127,15 +129,15 @@ TEST_F(StrategyBarsTest, OpenThePlanByButtonKeyAndPalette) {
   estimate();
   const auto opens = [&] {
     const auto commands = window_.take_commands();
-    return HeadlessWindow::find<OpenPlan>(commands) != nullptr;
+    return HeadlessWindow::find<state::OpenPlan>(commands) != nullptr;
   };
   ASSERT_TRUE(window_.click(snapshot_, "knobs/plan"));
   EXPECT_TRUE(opens());
-  window_.press(snapshot_, Key::kP);
+  window_.press(snapshot_, kit::Key::kP);
   EXPECT_TRUE(opens());
-  window_.press(snapshot_, Key::kK, true);
+  window_.press(snapshot_, kit::Key::kK, true);
   window_.type(snapshot_, "plan what");
-  window_.press(snapshot_, Key::kEnter);
+  window_.press(snapshot_, kit::Key::kEnter);
   EXPECT_TRUE(opens());
 }
 
@@ -148,4 +150,4 @@ TEST_F(StrategyBarsTest, AreLeftOutWhereTheModelIsNotKnown) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

@@ -11,7 +11,7 @@
 #include "tests/ui/testing/sample_timeline.h"
 #include "ui/window/main_view.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::tune {
 
 namespace {
 
@@ -27,34 +27,35 @@ SampleStep sample_step(int ranks, int blocks = 0, int groups = 1) {
 
 class OneStepLayout : public ::testing::Test {
  protected:
-  RowLayout lay_out(const SampleStep& step, float available, float scale = 1) {
+  inspect::RowLayout lay_out(const SampleStep& step, float available, float scale = 1) {
     rows_ = sample_timeline(step).picture.rows;
-    return layout_rows(*rows_, folds_, {}, available, scale);
+    return inspect::layout_rows(*rows_, folds_, {}, available, scale);
   }
-  std::vector<std::string> labels(const RowLayout& layout, int place) const {
+  std::vector<std::string> labels(const inspect::RowLayout& layout, int place) const {
     std::vector<std::string> found;
-    for (const ShownRow& row : layout.rows) {
+    for (const inspect::ShownRow& row : layout.rows) {
       if (row.place == place) found.push_back(rows_->rows[std::size_t(row.row)].label);
     }
     return found;
   }
-  static std::vector<int> places(const RowLayout& layout) {
+  static std::vector<int> places(const inspect::RowLayout& layout) {
     std::vector<int> found;
-    for (const ShownRow& row : layout.rows) {
-      if (row.heading == ShownRow::Heading::kRank) found.push_back(row.place);
+    for (const inspect::ShownRow& row : layout.rows) {
+      if (row.heading == inspect::ShownRow::Heading::kRank) found.push_back(row.place);
     }
     return found;
   }
 
-  std::shared_ptr<const trace::TimelineRows> rows_;
-  RowFolds folds_;
+  std::shared_ptr<const trace::timeline::TimelineRows> rows_;
+  inspect::RowFolds folds_;
 };
 
 TEST_F(OneStepLayout, HasTheRibbonBelowAndNoRowOfAllRanks) {
-  const RowLayout layout = lay_out(sample_step(2), 600);
+  const inspect::RowLayout layout = lay_out(sample_step(2), 600);
   EXPECT_EQ(labels(layout, 0),
             (std::vector<std::string>{"Phases", "Compute", "Communication", "Buckets", "Ribbon"}));
-  for (const ShownRow& row : layout.rows) EXPECT_NE(row.heading, ShownRow::Heading::kRun);
+  for (const inspect::ShownRow& row : layout.rows)
+    EXPECT_NE(row.heading, inspect::ShownRow::Heading::kRun);
   EXPECT_LE(layout.height, 600);
 }
 
@@ -64,15 +65,15 @@ TEST_F(OneStepLayout, FoldedRanksKeepTheirRibbon) {
 }
 
 TEST_F(OneStepLayout, HasARowForEachProcessGroup) {
-  const RowLayout layout = lay_out(sample_step(1, 4, 2), 600);
+  const inspect::RowLayout layout = lay_out(sample_step(1, 4, 2), 600);
   EXPECT_EQ(labels(layout, 0), (std::vector<std::string>{"Phases", "Compute", "shard", "replicate",
                                                          "Units", "Ribbon"}));
 }
 
 TEST_F(OneStepLayout, UnfoldsAsManyRanksAsFitAndGetsLowerWhereNotEvenOneDoes) {
-  const auto unfolded = [](const RowLayout& layout) {
-    return std::ranges::count_if(layout.rows, [](const ShownRow& row) {
-      return row.heading == ShownRow::Heading::kRank && row.unfolded;
+  const auto unfolded = [](const inspect::RowLayout& layout) {
+    return std::ranges::count_if(layout.rows, [](const inspect::ShownRow& row) {
+      return row.heading == inspect::ShownRow::Heading::kRank && row.unfolded;
     });
   };
   EXPECT_EQ(unfolded(lay_out(sample_step(4), 1'200)), 4);
@@ -80,10 +81,10 @@ TEST_F(OneStepLayout, UnfoldsAsManyRanksAsFitAndGetsLowerWhereNotEvenOneDoes) {
   EXPECT_GT(one, 200) << "rows grow where there is room";
   float least = 0;
   for (float available = 300; available > 60; available -= 1) {
-    const RowLayout layout = lay_out(sample_step(2), available);
+    const inspect::RowLayout layout = lay_out(sample_step(2), available);
     if (unfolded(layout) == 0) break;
     least = available;
-    for (const ShownRow& row : layout.rows) {
+    for (const inspect::ShownRow& row : layout.rows) {
       EXPECT_TRUE(row.place != 0 || row.y + row.height <= available);
     }
   }
@@ -93,10 +94,10 @@ TEST_F(OneStepLayout, UnfoldsAsManyRanksAsFitAndGetsLowerWhereNotEvenOneDoes) {
 
 TEST_F(OneStepLayout, OfManyRanksShowsThoseThatComputeLongestAndFoldsTheRest) {
   for (int rank = 255; rank >= 0; --rank) folds_.extremes.push_back(rank);
-  const RowLayout few = lay_out(sample_step(256), 900);
-  EXPECT_EQ(places(few).size(), kRanksOfMany);
+  const inspect::RowLayout few = lay_out(sample_step(256), 900);
+  EXPECT_EQ(places(few).size(), inspect::kRanksOfMany);
   EXPECT_EQ(places(few).front(), 255);
-  EXPECT_EQ(few.rows.back().heading, ShownRow::Heading::kRest);
+  EXPECT_EQ(few.rows.back().heading, inspect::ShownRow::Heading::kRest);
   folds_.shows_rest = true;
   const auto all = places(lay_out(sample_step(256), 900));
   ASSERT_EQ(all.size(), 256u);
@@ -105,11 +106,11 @@ TEST_F(OneStepLayout, OfManyRanksShowsThoseThatComputeLongestAndFoldsTheRest) {
 
 class TimelinePanelTest : public ::testing::Test {
  protected:
-  TimelineState& state() { return window_.view().workspace().timeline().state(); }
+  inspect::TimelineState& state() { return window_.view().workspace().timeline().state(); }
   void show(SampleOptions options) { snapshot_ = sample_snapshot(options); }
 
   HeadlessWindow window_{1600, 1000};
-  Snapshot snapshot_ = sample_snapshot();
+  state::Snapshot snapshot_ = sample_snapshot();
 };
 
 TEST_F(TimelinePanelTest, SaysWhatTheRestOfManyRanksDoes) {
@@ -123,7 +124,7 @@ TEST_F(TimelinePanelTest, SaysWhatTheRestOfManyRanksDoes) {
 
 TEST_F(TimelinePanelTest, AsksForNothing) {
   window_.frames(snapshot_, 3);
-  const Rect plot = window_.probe().find("inspect/plot")->rect;
+  const state::Rect plot = window_.probe().find("inspect/plot")->rect;
   window_.move_to(snapshot_, plot.center_x(), plot.center_y());
   window_.wheel(snapshot_, 8);
   window_.click_at(snapshot_, plot.center_x(), plot.center_y());
@@ -133,15 +134,15 @@ TEST_F(TimelinePanelTest, AsksForNothing) {
 
 TEST_F(TimelinePanelTest, StaysAtItsZoomFromStepToStep) {
   window_.frames(snapshot_, 2);
-  window_.press(snapshot_, Key::kW);
-  window_.press(snapshot_, Key::kW);
+  window_.press(snapshot_, kit::Key::kW);
+  window_.press(snapshot_, kit::Key::kW);
   const double start = state().step_window.position(0), span = state().step_window.span_ns();
-  const auto run = std::make_shared<RunView>(*snapshot_.run);
+  const auto run = std::make_shared<state::RunView>(*snapshot_.run);
   SampleStep next = sample_step(2);
   next.index = 500;
   next.start_ns = run->timeline->rows->end_ns;
   next.milliseconds = 170;
-  run->timeline = std::make_shared<trace::StepPicture>(sample_timeline(next).picture);
+  run->timeline = std::make_shared<trace::timeline::StepPicture>(sample_timeline(next).picture);
   run->selected_step = 500;
   snapshot_.run = run;
   window_.frames(snapshot_, 2);
@@ -152,25 +153,25 @@ TEST_F(TimelinePanelTest, StaysAtItsZoomFromStepToStep) {
 
 TEST_F(TimelinePanelTest, MeasuresWithMAndEndsWithEscape) {
   window_.frames(snapshot_, 2);
-  window_.press(snapshot_, Key::kM);
+  window_.press(snapshot_, kit::Key::kM);
   EXPECT_TRUE(state().measuring);
   ASSERT_TRUE(window_.drag(snapshot_, "inspect/plot", 0.3f, 0.5f));
   window_.frame(snapshot_);
   ASSERT_TRUE(state().measured);
   EXPECT_GT(state().measured->length_ns(), 20'000'000);
   EXPECT_GE(state().measured->start_ns, snapshot_.run->timeline->rows->start_ns);
-  window_.press(snapshot_, Key::kEscape);
+  window_.press(snapshot_, kit::Key::kEscape);
   EXPECT_FALSE(state().measuring);
 }
 
 TEST_F(TimelinePanelTest, PinsWhatIsReadyAndTheRibbonToo) {
   window_.frames(snapshot_, 2);
-  const Rect plot = window_.probe().find("inspect/plot")->rect;
+  const state::Rect plot = window_.probe().find("inspect/plot")->rect;
   const auto& rows = window_.view().workspace().timeline().layout().rows;
-  const ShownRow ribbon = rows.at(4);
+  const inspect::ShownRow ribbon = rows.at(4);
   window_.click_at(snapshot_, plot.x + plot.w * 0.75f, plot.y + ribbon.y + ribbon.height / 2);
   ASSERT_TRUE(state().pinned && state().pinned->piece);
-  EXPECT_EQ(state().pinned->piece->piece_class, trace::TimeClass::kExposed);
+  EXPECT_EQ(state().pinned->piece->piece_class, trace::base::TimeClass::kExposed);
   window_.frames(snapshot_, 2);
   // The optimizer's phase lies under the button.
   state().step_window.show(130'000'000, 172'000'000);
@@ -180,4 +181,4 @@ TEST_F(TimelinePanelTest, PinsWhatIsReadyAndTheRibbonToo) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::tune

@@ -12,33 +12,33 @@
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/tune/layout.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::window {
 
 namespace {
 
-Rect intersection(const Rect& a, const Rect& b) {
+state::Rect intersection(const state::Rect& a, const state::Rect& b) {
   const float x = std::max(a.x, b.x), y = std::max(a.y, b.y);
   return {x, y, std::min(a.right(), b.right()) - x, std::min(a.bottom(), b.bottom()) - y};
 }
 
 // Texts that lie over each other by more than the rounding of their boxes.
-std::vector<std::string> overlapping_texts(const DrawProbe& probe) {
+std::vector<std::string> overlapping_texts(const kit::DrawProbe& probe) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < probe.texts.size(); ++i) {
     const auto& a = probe.texts[i];
-    const Rect seen_a = intersection(a.rect, a.clip);
+    const state::Rect seen_a = intersection(a.rect, a.clip);
     if (seen_a.empty()) continue;
     for (std::size_t j = i + 1; j < probe.texts.size(); ++j) {
       const auto& b = probe.texts[j];
       if (a.layer != b.layer) continue;
-      const Rect both = intersection(seen_a, intersection(b.rect, b.clip));
+      const state::Rect both = intersection(seen_a, intersection(b.rect, b.clip));
       if (both.w > 1.5f && both.h > 1.5f) out.push_back(a.text + " | " + b.text);
     }
   }
   return out;
 }
 
-Snapshot snapshot_of(int state) {
+state::Snapshot snapshot_of(int state) {
   SampleOptions gpu;
   gpu.ranks = 4;
   gpu.gpu = true;
@@ -60,13 +60,13 @@ Snapshot snapshot_of(int state) {
     case 7:
       return plan_snapshot("llama-8b");
     default:
-      return plan_snapshot("llama-70b", trace::Strategy::kFullShard, true);
+      return plan_snapshot("llama-70b", trace::job::Strategy::kFullShard, true);
   }
 }
 
 TEST(OverlappingTexts, AreFound) {
-  DrawProbe probe;
-  const Rect window{0, 0, 100, 100};
+  kit::DrawProbe probe;
+  const state::Rect window{0, 0, 100, 100};
   probe.texts.push_back({"one", {10, 10, 30, 9}, window, 0});
   probe.texts.push_back({"two", {35, 12, 30, 9}, window, 0});
   EXPECT_EQ(overlapping_texts(probe).size(), 1u);
@@ -79,8 +79,8 @@ class WindowTest : public ::testing::TestWithParam<WindowCase> {};
 
 TEST_P(WindowTest, DrawsEveryStateWithoutOverlappingText) {
   const auto& [size, scale, state] = GetParam();
-  for (const ThemeKind theme : {ThemeKind::kDark, ThemeKind::kLight}) {
-    ViewPreferences preferences;
+  for (const state::ThemeKind theme : {state::ThemeKind::kDark, state::ThemeKind::kLight}) {
+    state::ViewPreferences preferences;
     preferences.theme = theme;
     preferences.scale = scale;
     HeadlessWindow window(size.first, size.second, preferences);
@@ -94,12 +94,12 @@ TEST_P(WindowTest, DrawsEveryStateWithoutOverlappingText) {
 // with the sign by itself.
 TEST_P(WindowTest, NeverCutsSettingsEstimatesOrThePlan) {
   const auto& [size, scale, state] = GetParam();
-  for (const ThemeKind theme : {ThemeKind::kDark, ThemeKind::kLight}) {
-    ViewPreferences preferences;
+  for (const state::ThemeKind theme : {state::ThemeKind::kDark, state::ThemeKind::kLight}) {
+    state::ViewPreferences preferences;
     preferences.theme = theme;
     preferences.scale = scale;
     HeadlessWindow window(size.first, size.second, preferences);
-    const Snapshot snapshot = snapshot_of(state);
+    const state::Snapshot snapshot = snapshot_of(state);
     window.frames(snapshot, 3);
     const float knobs = 320 * scale;
     for (const auto& text : window.probe().texts) {
@@ -116,12 +116,12 @@ TEST_P(WindowTest, NeverCutsSettingsEstimatesOrThePlan) {
 
 TEST_P(WindowTest, NeverCutsTheHeadlines) {
   const auto& [size, scale, state] = GetParam();
-  ViewPreferences preferences;
+  state::ViewPreferences preferences;
   preferences.scale = scale;
   HeadlessWindow window(size.first, size.second, preferences);
   window.frames(snapshot_of(state), 3);
   for (const auto& text : window.probe().texts) {
-    if (text.rect.y < kTopBarHeight * scale) {
+    if (text.rect.y < tune::kTopBarHeight * scale) {
       EXPECT_FALSE(text.text.ends_with("…")) << text.text;
     }
   }
@@ -139,8 +139,8 @@ TEST_P(WindowTest, NeverCutsTheHeadlines) {
 TEST(TopBar, TellsThePeakMemoryOfALiveAndOfARecordedRunInEveryWindow) {
   for (const int width : {1280, 1600, 1920}) {
     for (const bool live : {true, false}) {
-      Snapshot snapshot = sample_snapshot({.live = live});
-      auto run = std::make_shared<RunView>(*snapshot.run);
+      state::Snapshot snapshot = sample_snapshot({.live = live});
+      auto run = std::make_shared<state::RunView>(*snapshot.run);
       run->figures.summary.exposed_wait_ns = 3.27e6;
       snapshot.run = run;
       HeadlessWindow window(width, 800);
@@ -157,9 +157,9 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Values(1.0f, 1.5f), ::testing::Range(0, 9)));
 
 TEST(MainView, ShowsARunsWholeNameRatherThanThatItIsSimulated) {
-  Snapshot snapshot = sample_snapshot();
-  auto ledger = std::make_shared<Ledger>(*snapshot.ledger);
-  for (LedgerRow& row : ledger->rows) {
+  state::Snapshot snapshot = sample_snapshot();
+  auto ledger = std::make_shared<state::Ledger>(*snapshot.ledger);
+  for (state::LedgerRow& row : ledger->rows) {
     row.name = "slow link, cap 1";
     row.simulated = true;
     row.settings.inject = "rank=1,step=4,phase=forward,every=1,delay_ms=" + row.ordinal;
@@ -172,13 +172,13 @@ TEST(MainView, ShowsARunsWholeNameRatherThanThatItIsSimulated) {
 
 TEST(MainView, GoesToPresentModeAndChangesScaleByKeys) {
   HeadlessWindow window(1920, 1200);
-  const Snapshot snapshot = sample_snapshot();
+  const state::Snapshot snapshot = sample_snapshot();
   window.frame(snapshot);
-  window.press(snapshot, Key::kEqual, true);
+  window.press(snapshot, kit::Key::kEqual, true);
   EXPECT_FLOAT_EQ(window.view().preferences().scale, 1.125f);
-  window.press(snapshot, Key::kZero, true);
+  window.press(snapshot, kit::Key::kZero, true);
   EXPECT_FLOAT_EQ(window.view().preferences().scale, 1);
-  window.press(snapshot, Key::kF11);
+  window.press(snapshot, kit::Key::kF11);
   EXPECT_TRUE(window.view().preferences().present_mode);
   window.frames(snapshot, 2);
   EXPECT_FALSE(window.probe().shows("Settings for the next run"));
@@ -186,7 +186,7 @@ TEST(MainView, GoesToPresentModeAndChangesScaleByKeys) {
 }
 
 TEST(MainView, KeepsAllPanelsWhenPresentingOnASmallProjector) {
-  ViewPreferences preferences;
+  state::ViewPreferences preferences;
   preferences.scale = 1.5f;
   preferences.present_mode = true;
   HeadlessWindow window(1280, 720, preferences);
@@ -199,7 +199,7 @@ TEST(MainView, KeepsAllPanelsWhenPresentingOnASmallProjector) {
 TEST(MainView, WritesTheSizesOfBucketsAsTheirRowHasRoom) {
   SampleOptions gpu;
   gpu.gpu = true;
-  const Snapshot snapshot = sample_snapshot(gpu);  // eleven buckets of 27 MiB
+  const state::Snapshot snapshot = sample_snapshot(gpu);  // eleven buckets of 27 MiB
   HeadlessWindow window(1600, 1000);
   window.frames(snapshot, 3);
   EXPECT_TRUE(window.probe().shows("Buckets, MiB"));
@@ -212,73 +212,74 @@ TEST(MainView, WritesTheSizesOfBucketsAsTheirRowHasRoom) {
 }
 
 // Types into the command palette and takes its first entry.
-Commands commanded(HeadlessWindow& window, const Snapshot& snapshot, std::string_view text) {
+state::Commands commanded(HeadlessWindow& window, const state::Snapshot& snapshot,
+                          std::string_view text) {
   window.frames(snapshot, 3);
   window.take_commands();
-  window.press(snapshot, Key::kK, true);
+  window.press(snapshot, kit::Key::kK, true);
   window.frames(snapshot, 2);
   window.type(snapshot, text);
   window.frames(snapshot, 2);
-  window.press(snapshot, Key::kEnter);
+  window.press(snapshot, kit::Key::kEnter);
   window.frames(snapshot, 2);
   return window.take_commands();
 }
 
 TEST(MainView, ThePaletteTakesWhatWasWrittenBeforeWhatContainsIt) {
-  for (const Snapshot& snapshot : {sample_snapshot(), empty_snapshot(), replay_snapshot()}) {
+  for (const state::Snapshot& snapshot : {sample_snapshot(), empty_snapshot(), replay_snapshot()}) {
     HeadlessWindow window(1600, 1000);
-    EXPECT_EQ(HeadlessWindow::find<StartRun>(commanded(window, snapshot, "scale")), nullptr);
+    EXPECT_EQ(HeadlessWindow::find<state::StartRun>(commanded(window, snapshot, "scale")), nullptr);
     EXPECT_NE(window.view().preferences().scale, 1.0f);
-    const ThemeKind before = window.view().preferences().theme;
-    EXPECT_EQ(HeadlessWindow::find<StartRun>(commanded(window, snapshot, "theme")), nullptr);
+    const state::ThemeKind before = window.view().preferences().theme;
+    EXPECT_EQ(HeadlessWindow::find<state::StartRun>(commanded(window, snapshot, "theme")), nullptr);
     EXPECT_NE(window.view().preferences().theme, before);
   }
 }
 
 TEST(MainView, ThePaletteOpensImportsAndExports) {
-  const Snapshot snapshot = sample_snapshot();
+  const state::Snapshot snapshot = sample_snapshot();
   HeadlessWindow window(1600, 1000);
   auto commands = commanded(window, snapshot, "open /data/rank0.json.gz");
-  const auto* open = HeadlessWindow::find<OpenFiles>(commands);
+  const auto* open = HeadlessWindow::find<state::OpenFiles>(commands);
   ASSERT_NE(open, nullptr);
   EXPECT_EQ(open->paths, std::vector<std::string>{"/data/rank0.json.gz"});
   // The command goes on with the path.
   commanded(window, snapshot, "import");
   window.type(snapshot, "./a.json");
   window.frames(snapshot, 2);
-  window.press(snapshot, Key::kEnter);
+  window.press(snapshot, kit::Key::kEnter);
   commands = window.take_commands();
-  open = HeadlessWindow::find<OpenFiles>(commands);
+  open = HeadlessWindow::find<state::OpenFiles>(commands);
   ASSERT_NE(open, nullptr);
   EXPECT_EQ(open->paths, std::vector<std::string>{"./a.json"});
   commands = commanded(window, snapshot, "export");
-  const auto* pack = HeadlessWindow::find<PackRun>(commands);
+  const auto* pack = HeadlessWindow::find<state::PackRun>(commands);
   ASSERT_NE(pack, nullptr);
   EXPECT_EQ(pack->folder, snapshot.run->figures.info.folder);
 }
 
 TEST(MainView, ThePaletteTakesADeletionBack) {
-  Snapshot snapshot = sample_snapshot();
+  state::Snapshot snapshot = sample_snapshot();
   HeadlessWindow window(1600, 1000);
-  EXPECT_EQ(HeadlessWindow::find<UndoDelete>(commanded(window, snapshot, "undo")), nullptr)
+  EXPECT_EQ(HeadlessWindow::find<state::UndoDelete>(commanded(window, snapshot, "undo")), nullptr)
       << "nothing was deleted";
-  window.press(snapshot, Key::kEscape);
-  auto ledger = std::make_shared<Ledger>(*snapshot.ledger);
+  window.press(snapshot, kit::Key::kEscape);
+  auto ledger = std::make_shared<state::Ledger>(*snapshot.ledger);
   ledger->deleted = 2;
   snapshot.ledger = ledger;
   const auto commands = commanded(window, snapshot, "undo");
-  EXPECT_NE(HeadlessWindow::find<UndoDelete>(commands), nullptr);
+  EXPECT_NE(HeadlessWindow::find<state::UndoDelete>(commands), nullptr);
 }
 
 TEST(MainView, ThePaletteSaysThatNothingMatches) {
-  const Snapshot snapshot = sample_snapshot();
+  const state::Snapshot snapshot = sample_snapshot();
   HeadlessWindow window(1600, 1000);
   commanded(window, snapshot, "zzqq");
   EXPECT_TRUE(window.probe().shows("No command and no setting matches “zzqq”"));
 }
 
 TEST(MainView, SaysThatRunsAreBeingReadUntilTheyAre) {
-  Snapshot snapshot = empty_snapshot();
+  state::Snapshot snapshot = empty_snapshot();
   HeadlessWindow window(1600, 1000);
   window.frames(snapshot, 3);
   EXPECT_TRUE(window.probe().shows("No run yet"));
@@ -289,25 +290,25 @@ TEST(MainView, SaysThatRunsAreBeingReadUntilTheyAre) {
 }
 
 TEST(MainView, CopiesWhatItShowsAndGoesThereAgain) {
-  const Snapshot snapshot = sample_snapshot();
+  const state::Snapshot snapshot = sample_snapshot();
   HeadlessWindow window(1600, 1000);
-  const Commands commands = commanded(window, snapshot, "copy this view");
-  const auto* copied = HeadlessWindow::find<CopyText>(commands);
+  const state::Commands commands = commanded(window, snapshot, "copy this view");
+  const auto* copied = HeadlessWindow::find<state::CopyText>(commands);
   ASSERT_NE(copied, nullptr);
-  auto address = parse_address(copied->text);
+  auto address = state::parse_address(copied->text);
   ASSERT_TRUE(address) << copied->text;
   EXPECT_EQ(address->workspace, "tune");
   address->step = 3;
   window.view().go_to(*address);
   window.frames(snapshot, 2);
-  const Commands went = window.take_commands();
-  ASSERT_NE(HeadlessWindow::find<SelectStep>(went), nullptr);
-  EXPECT_EQ(HeadlessWindow::find<SelectStep>(went)->step, 3);
+  const state::Commands went = window.take_commands();
+  ASSERT_NE(HeadlessWindow::find<state::SelectStep>(went), nullptr);
+  EXPECT_EQ(HeadlessWindow::find<state::SelectStep>(went)->step, 3);
 }
 
 TEST(MainView, SleepsOnceNothingChanges) {
   HeadlessWindow window(1280, 720);
-  Snapshot snapshot = sample_snapshot();
+  state::Snapshot snapshot = sample_snapshot();
   window.frames(snapshot, 12);
   EXPECT_FALSE(window.view().wants_redraw());
   ++snapshot.version;
@@ -324,7 +325,7 @@ TEST(MainView, ShowsTheReasonOfAFailure) {
 
 TEST(MainView, HidesAFailureOnceItWasRead) {
   HeadlessWindow window(1280, 720);
-  const Snapshot snapshot = failed_snapshot();
+  const state::Snapshot snapshot = failed_snapshot();
   ASSERT_TRUE(window.click(snapshot, "failure/hide"));
   EXPECT_FALSE(window.probe().shows("The run failed"));
   EXPECT_TRUE(window.probe().shows("Timeline · step"));
@@ -332,7 +333,7 @@ TEST(MainView, HidesAFailureOnceItWasRead) {
 
 TEST(MainView, SurvivesTinyAndChangingWindows) {
   HeadlessWindow window(1280, 720);
-  const Snapshot snapshot = replay_snapshot();
+  const state::Snapshot snapshot = replay_snapshot();
   for (const auto& [width, height] : {std::pair{200, 120}, {1, 1}, {3840, 2160}, {400, 2000}}) {
     window.resize(width, height);
     window.frames(snapshot, 2);
@@ -342,4 +343,4 @@ TEST(MainView, SurvivesTinyAndChangingWindows) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::window

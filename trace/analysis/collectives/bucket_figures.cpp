@@ -6,7 +6,7 @@
 #include "trace/model/acting_settings.h"
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -14,8 +14,8 @@ constexpr double kMiB = 1024.0 * 1024.0;
 constexpr int kMostBuckets = 65536;
 
 // One bucket with its texts looked up.
-BucketFigures figures_of(const Bucket& bucket, const Settings& settings,
-                         const StringTable& strings) {
+BucketFigures figures_of(const model::Bucket& bucket, const job::Settings& settings,
+                         const model::StringTable& strings) {
   BucketFigures result;
   result.index = bucket.index;
   result.bytes = bucket.bytes;
@@ -29,9 +29,9 @@ BucketFigures figures_of(const Bucket& bucket, const Settings& settings,
 
 }  // namespace
 
-double bucket_cap_bytes(const Settings& settings, int bucket) {
+double bucket_cap_bytes(const job::Settings& settings, int bucket) {
   const double cap_mb = settings.bucket_cap_mb;
-  return (bucket == 0 ? first_bucket_mb(settings.first_bucket_mb, cap_mb) : cap_mb) * kMiB;
+  return (bucket == 0 ? model::first_bucket_mb(settings.first_bucket_mb, cap_mb) : cap_mb) * kMiB;
 }
 
 std::string oversize_reason(const BucketFigures& bucket, double cap_bytes) {
@@ -45,9 +45,9 @@ std::string oversize_reason(const BucketFigures& bucket, double cap_bytes) {
   return name + " " + bytes_text(*largest) + ": a tensor is never split";
 }
 
-int BucketTable::add(const Bucket& bucket) {
+int BucketTable::add(const model::Bucket& bucket) {
   if (bucket.index < 0 || bucket.index >= kMostBuckets || bucket.plan < 0 ||
-      !is_plausible_size(bucket.bytes)) {
+      !model::is_plausible_size(bucket.bytes)) {
     return 1;
   }
   const auto [place, is_new] = buckets_.try_emplace({bucket.plan, bucket.index}, bucket);
@@ -55,8 +55,8 @@ int BucketTable::add(const Bucket& bucket) {
   return 0;
 }
 
-std::vector<BucketFigures> BucketTable::figures(const Settings& settings,
-                                                const StringTable& strings) const {
+std::vector<BucketFigures> BucketTable::figures(const job::Settings& settings,
+                                                const model::StringTable& strings) const {
   std::vector<BucketFigures> result;
   if (buckets_.empty()) return result;
   const int plan = buckets_.rbegin()->first.first;
@@ -66,4 +66,4 @@ std::vector<BucketFigures> BucketTable::figures(const Settings& settings,
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -12,10 +12,10 @@
 #include "trace/job/settings/settings.h"
 #include "trace/model/strings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // The cap that applies to a bucket, in bytes: the first one has its own.
-double bucket_cap_bytes(const Settings& settings, int bucket);
+double bucket_cap_bytes(const job::Settings& settings, int bucket);
 
 // "wte.weight 147 MiB: a tensor is never split" for a bucket above twice its cap whose largest
 // tensor alone exceeds the cap; else "".
@@ -25,13 +25,14 @@ class BucketTable {
  public:
   // Of several ranks the lowest one's row counts. Returns the number of rows ignored as impossible:
   // 0 or 1.
-  int add(const Bucket& bucket);
+  int add(const model::Bucket& bucket);
 
   // Of the last plan, by index.
-  std::vector<BucketFigures> figures(const Settings& settings, const StringTable& strings) const;
+  std::vector<BucketFigures> figures(const job::Settings& settings,
+                                     const model::StringTable& strings) const;
 
  private:
-  std::map<std::pair<int, int>, Bucket> buckets_;  // by (plan, index)
+  std::map<std::pair<int, int>, model::Bucket> buckets_;  // by (plan, index)
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

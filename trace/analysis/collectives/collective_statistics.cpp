@@ -4,7 +4,7 @@
 
 #include "trace/analysis/figures/traffic.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 // Far beyond any real job; a bound on what nonsense can make us keep.
@@ -12,15 +12,15 @@ constexpr std::size_t kMostRows = 4096;
 constexpr std::size_t kMostUnmatched = 1u << 20;
 
 // Order on screen.
-int place(TagKind kind) {
+int place(model::TagKind kind) {
   switch (kind) {
-    case TagKind::kBucket:
+    case model::TagKind::kBucket:
       return 0;
-    case TagKind::kUnit:
+    case model::TagKind::kUnit:
       return 1;
-    case TagKind::kNamed:
+    case model::TagKind::kNamed:
       return 2;
-    case TagKind::kNone:
+    case model::TagKind::kNone:
       return 3;
   }
   return 3;
@@ -37,7 +37,7 @@ int CollectiveStatistics::row_of(const RowKey& key) {
   return row;
 }
 
-int CollectiveStatistics::add(const Collective& collective, const std::string& tag,
+int CollectiveStatistics::add(const model::Collective& collective, const std::string& tag,
                               const std::vector<int>& members, const NcclChoice& choice) {
   const int index = row_of({collective.tag_kind, collective.tag_index, tag, collective.function,
                             collective.executed, collective.bytes});
@@ -116,7 +116,8 @@ int CollectiveStatistics::hosts_of(const std::vector<Part>& parts) {
   return host_sets_.try_emplace(std::move(hosts), next).first->second;
 }
 
-void CollectiveStatistics::finish(const std::vector<Part>& parts, CollectiveFunction function) {
+void CollectiveStatistics::finish(const std::vector<Part>& parts,
+                                  model::CollectiveFunction function) {
   if (host_names_.size() > 1) {
     const Part& first = *std::ranges::min_element(parts, {}, &Part::rank);
     for (const Part& part : parts) {
@@ -191,4 +192,4 @@ std::vector<CollectiveGroupFigures> CollectiveStatistics::figures(
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -17,7 +17,7 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/steps/host_clocks.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // What NCCL chose for a call; "": not known.
 struct NcclChoice {
@@ -42,8 +42,8 @@ class CollectiveStatistics {
   // `members`: the ranks of its group, ascending; `tag` as by tag_text(). Returns the collective's
   // row, stable from then on; kNoRow when there are more rows than any real job has.
   // Over the ranks of a group, calls are matched by (group, sequence, function).
-  int add(const Collective& collective, const std::string& tag, const std::vector<int>& members,
-          const NcclChoice& choice = {});
+  int add(const model::Collective& collective, const std::string& tag,
+          const std::vector<int>& members, const NcclChoice& choice = {});
 
   // `exposed_ns_by_row`: per step, mean over ranks. Buckets first, then units, then the rest.
   std::vector<CollectiveGroupFigures> figures(const std::vector<double>& exposed_ns_by_row,
@@ -64,8 +64,8 @@ class CollectiveStatistics {
   std::size_t unmatched() const { return calls_.size(); }  // waiting for the other ranks' part
 
  private:
-  using RowKey =
-      std::tuple<TagKind, int, std::string, CollectiveFunction, CollectiveFunction, std::int64_t>;
+  using RowKey = std::tuple<model::TagKind, int, std::string, model::CollectiveFunction,
+                            model::CollectiveFunction, std::int64_t>;
   struct Row {
     RowKey key;
     int group_size = 0;
@@ -77,7 +77,7 @@ class CollectiveStatistics {
     DistinctTexts algorithms, protocols;
   };
   // Group (its id and lowest rank: ids are unique within a rank only), sequence, function.
-  using CallKey = std::tuple<int, int, std::int64_t, CollectiveFunction>;
+  using CallKey = std::tuple<int, int, std::int64_t, model::CollectiveFunction>;
   struct Part {
     int rank = 0;
     int row = 0;
@@ -87,7 +87,7 @@ class CollectiveStatistics {
 
   int row_of(const RowKey& key);
   void match(const CallKey& key, const Part& part, std::size_t group_size);
-  void finish(const std::vector<Part>& parts, CollectiveFunction function);
+  void finish(const std::vector<Part>& parts, model::CollectiveFunction function);
   int hosts_of(const std::vector<Part>& parts);
   CollectiveGroupFigures figures_of(const Row& row,
                                     const std::vector<std::int64_t>& clock_errors_ns) const;
@@ -103,4 +103,4 @@ class CollectiveStatistics {
   ClockMeetings meetings_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kKeptNs = 30'000'000'000;
 constexpr std::size_t kCallsBetweenTrims = 4096;
 
-bool touches(const Interval& window, const MatchedCall& call) {
+bool touches(const base::Interval& window, const MatchedCall& call) {
   return call.start_ns < window.end_ns && call.end_ns > window.start_ns;
 }
 
@@ -33,7 +33,7 @@ void ExposureSplit::add(const std::vector<MatchedCall>& calls) {
     rank.calls.add(call);
     // Nearly every call belongs to one of the newest steps, so look there first.
     for (auto open = rank.open.rbegin(); open != rank.open.rend(); ++open) {
-      const Interval& window = open->second.exposed.window;
+      const base::Interval& window = open->second.exposed.window;
       if (window.end_ns <= call.start_ns) break;
       open->second.is_dirty = open->second.is_dirty || touches(window, call);
     }
@@ -41,20 +41,22 @@ void ExposureSplit::add(const std::vector<MatchedCall>& calls) {
 }
 
 bool ExposureSplit::decide(const Rank& rank, const Exposed& exposed, Waiting& waiting) {
-  std::vector<Interval> known, moving;
+  std::vector<base::Interval> known, moving;
   const auto& [window, times, calls] = exposed;
   rank.calls.visit(window.start_ns, window.end_ns, [&](const MatchedCall& call) {
     known.push_back({call.start_ns, call.end_ns});
     moving.push_back({call.moves_from_ns, call.end_ns});
-    const bool is_far = call.hosts > 0 && length_within(times, known.back()) > 0;
+    const bool is_far = call.hosts > 0 && base::length_within(times, known.back()) > 0;
     if (is_far) ++waiting.calls_between_hosts[call.hosts];
   });
   // A call of which not all is known yet may move data at any time.
   if (std::ssize(known) < calls) return false;
   // Some exposed time belongs to communication kernels for which no call was recorded.
-  const std::int64_t exposed_ns = length(times);
-  if (length(intersect(times, normalize(std::move(known)))) != exposed_ns) return false;
-  waiting.ns = exposed_ns - length(intersect(times, normalize(std::move(moving))));
+  const std::int64_t exposed_ns = base::length(times);
+  if (base::length(base::intersect(times, base::normalize(std::move(known)))) != exposed_ns)
+    return false;
+  waiting.ns =
+      exposed_ns - base::length(base::intersect(times, base::normalize(std::move(moving))));
   return true;
 }
 
@@ -111,4 +113,4 @@ std::size_t ExposureSplit::open_steps() const {
   return count;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

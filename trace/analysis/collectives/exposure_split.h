@@ -11,7 +11,7 @@
 #include "trace/analysis/steps/time_index.h"
 #include "trace/base/intervals.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 class ExposureSplit {
  public:
@@ -19,8 +19,8 @@ class ExposureSplit {
   static constexpr std::size_t kMostOpen = 1024;  // undecided steps of a rank that are kept
 
   struct Exposed {
-    Interval window;         // of the rank's step
-    Intervals times;         // communication under no compute
+    base::Interval window;   // of the rank's step
+    base::Intervals times;   // communication under no compute
     std::int64_t calls = 0;  // collectives that touch the window
   };
   // Replaces what was said of the rank's step before.
@@ -58,4 +58,4 @@ class ExposureSplit {
   std::map<int, Rank> ranks_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

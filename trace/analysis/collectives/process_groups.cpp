@@ -4,14 +4,14 @@
 #include <numeric>
 #include <set>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 constexpr int kMostMembers = 65536;
 constexpr std::size_t kMostGroups = 65536;
 }  // namespace
 
-bool ProcessGroups::add(const ProcessGroup& group, const StringTable& strings) {
+bool ProcessGroups::add(const model::ProcessGroup& group, const model::StringTable& strings) {
   ProcessGroupFigures figures{group.id, std::string(strings.get(group.rank, group.name)),
                               std::string(strings.get(group.rank, group.backend)), group.ranks};
   std::sort(figures.ranks.begin(), figures.ranks.end());
@@ -43,4 +43,4 @@ std::vector<ProcessGroupFigures> ProcessGroups::figures() const {
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

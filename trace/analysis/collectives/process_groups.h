@@ -9,11 +9,12 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/model/strings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 class ProcessGroups {
  public:
-  bool add(const ProcessGroup& group, const StringTable& strings);  // false: contradictory
+  bool add(const model::ProcessGroup& group,
+           const model::StringTable& strings);  // false: contradictory
   // The ranks of the group that `rank` calls `id`, ascending; all of the world where the group was
   // not announced.
   const std::vector<int>& members(int id, int rank, int world_size);
@@ -25,4 +26,4 @@ class ProcessGroups {
   std::vector<int> world_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

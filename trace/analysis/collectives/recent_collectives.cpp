@@ -4,14 +4,16 @@
 
 #include "trace/model/collective_fields.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 constexpr std::size_t kKeptCollectives = 1024;  // a bound on what nonsense can make us keep
 }
 
-void RecentCollectives::add(const Collective& collective) {
-  const auto order = [](const Collective& c) { return std::make_tuple(c.end_ns, c.sequence); };
+void RecentCollectives::add(const model::Collective& collective) {
+  const auto order = [](const model::Collective& c) {
+    return std::make_tuple(c.end_ns, c.sequence);
+  };
   if (!last_ || order(collective) > order(*last_)) last_ = collective;
   if (collective.sequence < 0) return;
   if (by_group_.size() >= kKeptCollectives && !by_group_.contains(collective.process_group)) return;
@@ -20,22 +22,22 @@ void RecentCollectives::add(const Collective& collective) {
   if (group.size() > kKeptPerGroup) group.erase(group.begin());
 }
 
-void RecentCollectives::add(const PendingCollective& ended) {
-  Collective row;
+void RecentCollectives::add(const model::PendingCollective& ended) {
+  model::Collective row;
   row.rank = ended.rank;
-  set_call(row, ended);
-  set_entry(row, ended);
+  model::set_call(row, ended);
+  model::set_entry(row, ended);
   row.start_ns = ended.enqueued_ns;
   row.end_ns = ended.end_ns;
   add(row);
 }
 
-std::vector<Collective> RecentCollectives::all() const {
-  std::vector<Collective> result;
+std::vector<model::Collective> RecentCollectives::all() const {
+  std::vector<model::Collective> result;
   for (const auto& [id, group] : by_group_) {
     for (const auto& [sequence, collective] : group) result.push_back(collective);
   }
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

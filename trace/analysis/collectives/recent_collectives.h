@@ -9,20 +9,20 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 class RecentCollectives {
  public:
   static constexpr std::size_t kKeptPerGroup = 64;
 
-  void add(const Collective& collective);
-  void add(const PendingCollective& ended);                        // one without detail
-  std::vector<Collective> all() const;                             // by group, then sequence
-  const std::optional<Collective>& last() const { return last_; }  // by end
+  void add(const model::Collective& collective);
+  void add(const model::PendingCollective& ended);                        // one without detail
+  std::vector<model::Collective> all() const;                             // by group, then sequence
+  const std::optional<model::Collective>& last() const { return last_; }  // by end
 
  private:
-  std::map<int, std::map<std::int64_t, Collective>> by_group_;
-  std::optional<Collective> last_;
+  std::map<int, std::map<std::int64_t, model::Collective>> by_group_;
+  std::optional<model::Collective> last_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -2,7 +2,7 @@
 
 #include "trace/analysis/figures/run_summary.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -51,4 +51,4 @@ std::vector<double> RowExposure::means(const StepTable& steps, std::size_t rows)
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -10,7 +10,7 @@
 
 #include "trace/analysis/steps/step_table.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 class RowExposure {
  public:
@@ -32,4 +32,4 @@ class RowExposure {
   std::vector<std::int64_t> folded_;  // by row
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

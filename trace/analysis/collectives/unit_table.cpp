@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -12,18 +12,19 @@ constexpr std::size_t kMostParameters = 1u << 16;
 
 }  // namespace
 
-int UnitTable::add(const Unit& unit) {
+int UnitTable::add(const model::Unit& unit) {
   const bool possible = unit.rank >= 0 && unit.index >= 0 && unit.shard_count >= 1 &&
-                        is_plausible_size(unit.bytes) && is_plausible_size(unit.shard_bytes) &&
-                        is_plausible_size(unit.reduced_bytes);
+                        model::is_plausible_size(unit.bytes) &&
+                        model::is_plausible_size(unit.shard_bytes) &&
+                        model::is_plausible_size(unit.reduced_bytes);
   if (!possible || entries_.size() >= kMostEntries) return 1;
   entries_[{unit.rank, unit.index}].unit = unit;
   return 0;
 }
 
-int UnitTable::add(const UnitParameter& parameter) {
+int UnitTable::add(const model::UnitParameter& parameter) {
   const auto entry = entries_.find({parameter.rank, parameter.unit});
-  if (entry == entries_.end() || !is_plausible_size(parameter.bytes) ||
+  if (entry == entries_.end() || !model::is_plausible_size(parameter.bytes) ||
       entry->second.parameters.size() >= kMostParameters) {
     return 1;
   }
@@ -31,10 +32,10 @@ int UnitTable::add(const UnitParameter& parameter) {
   return 0;
 }
 
-std::vector<UnitFigures> UnitTable::figures(const StringTable& strings) const {
+std::vector<UnitFigures> UnitTable::figures(const model::StringTable& strings) const {
   std::vector<UnitFigures> result;
   for (const auto& [key, entry] : entries_) {
-    const Unit& unit = entry.unit;
+    const model::Unit& unit = entry.unit;
     if (unit.rank != entries_.begin()->first.first) break;
     UnitFigures& figures = result.emplace_back();
     figures.index = unit.index;
@@ -44,7 +45,7 @@ std::vector<UnitFigures> UnitTable::figures(const StringTable& strings) const {
     figures.reduced_bytes = unit.reduced_bytes;
     figures.shard_count = unit.shard_count;
     figures.data_type = std::string(strings.get(unit.rank, unit.data_type));
-    for (const UnitParameter& parameter : entry.parameters) {
+    for (const model::UnitParameter& parameter : entry.parameters) {
       figures.parameters.emplace_back(strings.get(parameter.rank, parameter.name));
       figures.parameter_bytes.push_back(parameter.bytes);
     }
@@ -52,4 +53,4 @@ std::vector<UnitFigures> UnitTable::figures(const StringTable& strings) const {
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -8,23 +8,23 @@
 #include "trace/model/events.h"
 #include "trace/model/strings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 class UnitTable {
  public:
   // The lowest rank's rows count. Return the number of rows ignored as impossible: 0 or 1.
-  int add(const Unit& unit);
-  int add(const UnitParameter& parameter);
+  int add(const model::Unit& unit);
+  int add(const model::UnitParameter& parameter);
 
   // By index, texts looked up.
-  std::vector<UnitFigures> figures(const StringTable& strings) const;
+  std::vector<UnitFigures> figures(const model::StringTable& strings) const;
 
  private:
   struct Entry {
-    Unit unit;
-    std::vector<UnitParameter> parameters;
+    model::Unit unit;
+    std::vector<model::UnitParameter> parameters;
   };
   std::map<std::pair<int, int>, Entry> entries_;  // by (rank, index)
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

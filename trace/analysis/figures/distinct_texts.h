@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 class DistinctTexts {
  public:
@@ -28,4 +28,4 @@ class DistinctTexts {
   std::vector<std::string> texts_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

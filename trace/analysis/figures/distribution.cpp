@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -76,4 +76,4 @@ double MedianAccumulator::median() const {
   return 0;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

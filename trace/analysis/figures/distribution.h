@@ -7,7 +7,7 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // Quantiles interpolate linearly between order statistics (Hyndman and Fan's type 7, NumPy's
 // default); the standard deviation is the sample's (n − 1).
@@ -29,4 +29,4 @@ class MedianAccumulator {
   std::int64_t count_ = 0;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -7,22 +7,22 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 class EvaluationTable {
  public:
   // The lowest rank's row of a step counts, and of these the last. Returns the number of rows
   // ignored as impossible: 0 or 1.
-  int add(const Evaluation& row);
+  int add(const model::Evaluation& row);
 
   // By step.
-  std::vector<Evaluation> figures() const;
+  std::vector<model::Evaluation> figures() const;
 
  private:
-  std::map<std::int64_t, Evaluation> by_step_;
+  std::map<std::int64_t, model::Evaluation> by_step_;
 };
 
 // The one with the lowest loss, of equal ones the first; nullptr: none has a finite loss.
-const Evaluation* best_evaluation(const std::vector<Evaluation>& evaluations);
+const model::Evaluation* best_evaluation(const std::vector<model::Evaluation>& evaluations);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -16,7 +16,7 @@
 #include "trace/model/events.h"
 #include "trace/model/run_info.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 class HostClocks;
 
@@ -32,9 +32,10 @@ struct StepBreakdown {
   std::int64_t overlap_ns = 0;            // |comm ∩ compute|
   std::int64_t exposed_ns = 0;            // comm − overlap
   std::int64_t copy_ns = 0;
-  std::int64_t exposed_copy_ns = 0;                  // copies outside compute and comm
-  std::int64_t idle_ns = 0;                          // step − union of all
-  std::array<std::int64_t, kPhaseCount> phase_ns{};  // partition of the step; kOther: the rest
+  std::int64_t exposed_copy_ns = 0;  // copies outside compute and comm
+  std::int64_t idle_ns = 0;          // step − union of all
+  std::array<std::int64_t, base::kPhaseCount>
+      phase_ns{};  // partition of the step; kOther: the rest
   bool has_detail = false;
   std::int64_t start_ns = 0;  // the rank's own step began (absolute); it ended step_ns later
   // By the collectives that started in the step; nothing: the size of one is not known.
@@ -142,7 +143,7 @@ struct RunSummary {
   std::optional<double> tokens_per_s, samples_per_s;  // of all ranks together
   std::optional<double> mfu;
   // Nothing: another program does not mark the phase; the others then hold its time.
-  std::array<std::optional<double>, kPhaseCount> phase_ns{};
+  std::array<std::optional<double>, base::kPhaseCount> phase_ns{};
   double compute_ns = 0, comm_ns = 0, overlap_ns = 0, exposed_ns = 0;
   double optimizer_compute_ns = 0, copy_ns = 0, exposed_copy_ns = 0, idle_ns = 0;
   bool has_detail = false;  // the row above is known
@@ -159,10 +160,10 @@ struct RunSummary {
 };
 
 struct CollectiveGroupFigures {  // a row per (function, executed, tag, bytes per call)
-  CollectiveFunction function = CollectiveFunction::kOther;
-  CollectiveFunction executed = CollectiveFunction::kOther;
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;
+  model::CollectiveFunction executed = model::CollectiveFunction::kOther;
   std::string tag;  // "bucket 3", "loss", …; "" for none
-  std::int64_t bytes = kNotKnown;
+  std::int64_t bytes = model::kNotKnown;
   std::int64_t count = 0;        // over all ranks and steps
   std::int64_t matched = 0;      // those with a wait and a transfer; 0: neither is known
   double median_ns = 0;          // of own durations
@@ -204,25 +205,28 @@ struct RankTotals {  // over the whole recording
 };
 
 struct RankFigures {
-  RankInfo info;
+  model::RankInfo info;
   double step_ns = 0, exposed_ns = 0;  // means over measured steps
   std::optional<double> exposed_wait_ns;
   WaitDoubt wait_doubt = WaitDoubt::kNone;  // why that is not known
-  MemorySample now;                         // the last sample
-  MemorySample peak;                        // composition at the peak of what PyTorch allocated
+  model::MemorySample now;                  // the last sample
+  model::MemorySample peak;                 // composition at the peak of what PyTorch allocated
   // Each at its own time, within steps once there is one.
-  std::array<std::int64_t, kMemoryCategoryCount> category_peaks{};
+  std::array<std::int64_t, model::kMemoryCategoryCount> category_peaks{};
   bool has_step_memory = false;  // a sample of a step has come
   // By trace/predict, from settings and shape; other and outside as measured. All zero when the
   // model's shape is not known.
-  std::array<std::int64_t, kMemoryCategoryCount> estimate{};  // of the composition at the peak
-  std::array<std::int64_t, kMemoryCategoryCount> estimate_peaks{};  // of each category's own peak
+  std::array<std::int64_t, model::kMemoryCategoryCount>
+      estimate{};  // of the composition at the peak
+  std::array<std::int64_t, model::kMemoryCategoryCount>
+      estimate_peaks{};  // of each category's own peak
   RankTotals totals;
-  Heartbeat heartbeat;
-  std::optional<RecorderCost> cost;  // of recording it; nothing: not known
-  std::vector<PendingCollective> pending;
-  std::optional<Collective> last_completed;
-  std::vector<Collective> recent_completed;  // the last 64 of each process group, by sequence
+  model::Heartbeat heartbeat;
+  std::optional<model::RecorderCost> cost;  // of recording it; nothing: not known
+  std::vector<model::PendingCollective> pending;
+  std::optional<model::Collective> last_completed;
+  std::vector<model::Collective>
+      recent_completed;  // the last 64 of each process group, by sequence
 };
 
 struct ProcessGroupFigures {
@@ -239,24 +243,24 @@ struct RecorderFigures {
   bool overhead_is_measured = false;
   std::optional<std::int64_t> events;  // nothing: no recorder of ours counted them
   std::int64_t lost = 0;
-  std::vector<Lost> losses;
+  std::vector<model::Lost> losses;
   std::int64_t bytes_on_disk = 0;
 };
 
 // Everything that `report` prints.
 struct RunFigures {
-  RunInfo info;
+  model::RunInfo info;
   RunSummary summary;
   std::vector<RankFigures> ranks;
   std::vector<StepFigures> steps;
   std::vector<CollectiveGroupFigures> collectives;
-  std::vector<BucketFigures> buckets;   // the plan after the rebuild
-  std::vector<UnitFigures> units;       // of a sharding strategy, by index
-  std::vector<Evaluation> evaluations;  // by step
+  std::vector<BucketFigures> buckets;          // the plan after the rebuild
+  std::vector<UnitFigures> units;              // of a sharding strategy, by index
+  std::vector<model::Evaluation> evaluations;  // by step
   RecorderFigures recorder;
   std::vector<ProcessGroupFigures> process_groups;
   std::shared_ptr<const HostClocks> clocks;  // null: there is one
   std::int64_t ignored_rows = 0;  // contradictory rows: negative durations, impossible ranks, …
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -34,23 +34,23 @@ std::string duration_text(std::int64_t nanoseconds) {
   return number_text(value, 0, "ns");
 }
 
-std::string tag_text(TagKind kind, int index, std::string_view name) {
+std::string tag_text(model::TagKind kind, int index, std::string_view name) {
   switch (kind) {
-    case TagKind::kNone:
+    case model::TagKind::kNone:
       return {};
-    case TagKind::kBucket:
+    case model::TagKind::kBucket:
       return "bucket " + std::to_string(index);
-    case TagKind::kUnit:
+    case model::TagKind::kUnit:
       return name.empty() ? "unit " + std::to_string(index) : std::string(name);
-    case TagKind::kNamed:
+    case model::TagKind::kNamed:
       return std::string(name);
   }
   return {};
 }
 
-std::string collective_label(const Collective& collective, std::string_view tag_name) {
+std::string collective_label(const model::Collective& collective, std::string_view tag_name) {
   auto tag = tag_text(collective.tag_kind, collective.tag_index, tag_name);
-  return tag.empty() ? std::string(to_string(collective.function)) : tag;
+  return tag.empty() ? std::string(model::to_string(collective.function)) : tag;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

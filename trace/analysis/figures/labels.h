@@ -7,14 +7,14 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 std::string bytes_text(std::int64_t bytes);           // "16 B", "4.0 MiB", "147 MiB"
 std::string duration_text(std::int64_t nanoseconds);  // "850 ns", "42.1 ms", "3.25 s"
 
 // "bucket 3", "blocks.6 forward gather", "loss"; "" for none.
-std::string tag_text(TagKind kind, int index, std::string_view name);
+std::string tag_text(model::TagKind kind, int index, std::string_view name);
 // The same, or the function's name where there is no tag.
-std::string collective_label(const Collective& collective, std::string_view tag_name);
+std::string collective_label(const model::Collective& collective, std::string_view tag_name);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

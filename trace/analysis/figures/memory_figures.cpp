@@ -10,28 +10,28 @@
 #include "trace/model/events.h"
 #include "trace/predict/memory/memory_model.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
 // Which of two samples stays; independent of the order in which they come. Samples of steps come
 // before those of the start, when the model is built.
-bool is_higher(const MemorySample& a, const MemorySample& b) {
+bool is_higher(const model::MemorySample& a, const model::MemorySample& b) {
   return std::make_tuple(a.step >= 0, a.allocated_bytes(), -a.time_ns) >
          std::make_tuple(b.step >= 0, b.allocated_bytes(), -b.time_ns);
 }
 
-bool is_later(const MemorySample& a, const MemorySample& b) {
+bool is_later(const model::MemorySample& a, const model::MemorySample& b) {
   return std::make_tuple(a.time_ns, !a.is_peak) > std::make_tuple(b.time_ns, !b.is_peak);
 }
 
 }  // namespace
 
-bool take_in(RankFigures& rank, const MemorySample& sample) {
+bool take_in(RankFigures& rank, const model::MemorySample& sample) {
   if (sample.time_ns <= 0) return false;
   if (sample.tells_nothing()) return true;
-  if (!std::ranges::all_of(sample.bytes, is_plausible_size)) return false;
-  if (!std::ranges::all_of(sample.highest, is_plausible_size)) return false;
+  if (!std::ranges::all_of(sample.bytes, model::is_plausible_size)) return false;
+  if (!std::ranges::all_of(sample.highest, model::is_plausible_size)) return false;
   if (is_later(sample, rank.now)) rank.now = sample;
   if (rank.peak.time_ns == 0 || is_higher(sample, rank.peak)) rank.peak = sample;
   const bool first_of_steps = sample.step >= 0 && !rank.has_step_memory;
@@ -44,21 +44,21 @@ bool take_in(RankFigures& rank, const MemorySample& sample) {
   return true;
 }
 
-MemoryEstimate estimate_memory(const RankFigures& rank, const RunInfo& info) {
+MemoryEstimate estimate_memory(const RankFigures& rank, const model::RunInfo& info) {
   MemoryEstimate estimate;
-  const auto shape = parse_shape_text(rank.info.model);
+  const auto shape = job::parse_shape_text(rank.info.model);
   // Another count: a model of that name as it was in another version.
-  if (!shape || trained_share(*shape, info.settings).all != rank.info.parameters ||
+  if (!shape || job::trained_share(*shape, info.settings).all != rank.info.parameters ||
       info.world_size < 1) {
     return estimate;
   }
-  PlannedJob job = job_on_this_machine(info.settings, *shape);
+  predict::PlannedJob job = predict::job_on_this_machine(info.settings, *shape);
   job.ranks = job.ranks_per_node = info.world_size;
   job.on_gpu = info.device == "cuda";
-  const MemoryPrediction prediction = predict_memory(job);
+  const predict::MemoryPrediction prediction = predict::predict_memory(job);
   estimate.at_peak = prediction.at_peak;
   estimate.category_peaks = prediction.category_peaks;
-  for (const auto category : {MemoryCategory::kOther, MemoryCategory::kOutside}) {
+  for (const auto category : {model::MemoryCategory::kOther, model::MemoryCategory::kOutside}) {
     const auto i = static_cast<std::size_t>(category);
     estimate.at_peak[i] = rank.peak.bytes[i];
     estimate.category_peaks[i] = rank.category_peaks[i];
@@ -66,4 +66,4 @@ MemoryEstimate estimate_memory(const RankFigures& rank, const RunInfo& info) {
   return estimate;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

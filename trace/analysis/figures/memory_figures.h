@@ -7,17 +7,17 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/model/run_info.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // Takes in one sample; they come in any order. False: a contradictory sample, left out.
-bool take_in(RankFigures& rank, const MemorySample& sample);
+bool take_in(RankFigures& rank, const model::MemorySample& sample);
 
 // What trace/predict expects of the run, from its settings and its model's shape alone; `other` and
 // `outside`, which no shape tells, as measured at the peak. All zero when the shape is not known.
 struct MemoryEstimate {
-  std::array<std::int64_t, kMemoryCategoryCount> at_peak{};
-  std::array<std::int64_t, kMemoryCategoryCount> category_peaks{};
+  std::array<std::int64_t, model::kMemoryCategoryCount> at_peak{};
+  std::array<std::int64_t, model::kMemoryCategoryCount> category_peaks{};
 };
-MemoryEstimate estimate_memory(const RankFigures& rank, const RunInfo& info);
+MemoryEstimate estimate_memory(const RankFigures& rank, const model::RunInfo& info);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -7,7 +7,7 @@
 #include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/run_summary.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -61,15 +61,15 @@ std::optional<double> measured_slowdown(const std::vector<StepFigures>& steps) {
   return slowdown(difference * static_cast<double>(with.size()), time);
 }
 
-void RecorderReports::set(const RecorderCost& cost) { costs_[cost.rank] = cost; }
+void RecorderReports::set(const model::RecorderCost& cost) { costs_[cost.rank] = cost; }
 
-int RecorderReports::add(const Lost& lost) {
+int RecorderReports::add(const model::Lost& lost) {
   if (lost.count < 0 || lost.count > kMostCounted) return 1;
   losses_[{lost.rank, lost.reason}] += lost.count;
   return 0;
 }
 
-std::optional<RecorderCost> RecorderReports::cost_of(int rank) const {
+std::optional<model::RecorderCost> RecorderReports::cost_of(int rank) const {
   const auto found = costs_.find(rank);
   return found == costs_.end() ? std::nullopt : std::optional(found->second);
 }
@@ -86,7 +86,7 @@ RecorderFigures RecorderReports::figures(std::span<const std::int64_t> step_time
     result.events =
         result.events.value_or(0) + std::clamp<std::int64_t>(cost.events, 0, kMostCounted);
     const std::int64_t time_ns = step_times_ns[static_cast<std::size_t>(rank)];
-    if (time_ns <= 0 || cost.callback_ns == kNotKnown) continue;
+    if (time_ns <= 0 || cost.callback_ns == model::kNotKnown) continue;
     overhead += slowdown(static_cast<double>(cost.callback_ns), static_cast<double>(time_ns));
     ++measured_ranks;
   }
@@ -100,4 +100,4 @@ RecorderFigures RecorderReports::figures(std::span<const std::int64_t> step_time
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -12,7 +12,7 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // By how much a part of a job's time made the job longer than it would have been without.
 double slowdown(double cost_ns, double time_ns);
@@ -23,18 +23,18 @@ std::optional<double> measured_slowdown(const std::vector<StepFigures>& steps);
 
 class RecorderReports {
  public:
-  void set(const RecorderCost& cost);  // of its rank so far
+  void set(const model::RecorderCost& cost);  // of its rank so far
   // Returns the number of rows ignored as impossible: 0 or 1.
-  int add(const Lost& lost);
+  int add(const model::Lost& lost);
 
-  std::optional<RecorderCost> cost_of(int rank) const;
+  std::optional<model::RecorderCost> cost_of(int rank) const;
   // `step_times_ns`: by rank, the time of all its steps.
   RecorderFigures figures(std::span<const std::int64_t> step_times_ns,
                           const std::vector<StepFigures>& steps) const;
 
  private:
-  std::map<int, RecorderCost> costs_;                           // by rank
+  std::map<int, model::RecorderCost> costs_;                    // by rank
   std::map<std::pair<int, std::string>, std::int64_t> losses_;  // by (rank, reason)
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

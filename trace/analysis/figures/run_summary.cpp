@@ -11,7 +11,7 @@
 #include "trace/job/shape/strategy.h"
 #include "trace/model/run_origin.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -28,7 +28,7 @@ void add_told(std::optional<double>& sum, const std::optional<std::int64_t>& nex
   sum = sum && next ? std::optional(*sum + static_cast<double>(*next)) : std::nullopt;
 }
 
-using PhaseSums = std::array<double, kPhaseCount>;
+using PhaseSums = std::array<double, base::kPhaseCount>;
 
 void add_phases(const StepFigures& step, PhaseSums& sums) {
   for (std::size_t phase = 0; phase < sums.size(); ++phase) {
@@ -40,12 +40,12 @@ void add_phases(const StepFigures& step, PhaseSums& sums) {
 
 // Our own ranks mark every phase. Of another program we know only the phases that occur in some
 // step, and what those leave of the step.
-void set_phases(const RunInfo& info, const PhaseSums& sums, RunSummary& summary) {
+void set_phases(const model::RunInfo& info, const PhaseSums& sums, RunSummary& summary) {
   if (summary.steps_measured == 0) return;
-  constexpr auto kRest = static_cast<std::size_t>(Phase::kOther);
-  bool any = has_settings(info);
+  constexpr auto kRest = static_cast<std::size_t>(base::Phase::kOther);
+  bool any = model::has_settings(info);
   for (std::size_t phase = 0; phase < sums.size(); ++phase) {
-    if (phase == kRest || (sums[phase] == 0 && !has_settings(info))) continue;
+    if (phase == kRest || (sums[phase] == 0 && !model::has_settings(info))) continue;
     summary.phase_ns[phase] = sums[phase] / static_cast<double>(summary.steps_measured);
     any = true;
   }
@@ -140,7 +140,7 @@ std::optional<double> model_flops_utilization(const std::vector<StepFigures>& st
 }
 
 // "blocks.3.mlp" is, as a part of its block; "blocks.3" is not.
-bool is_recomputed(const Settings& settings, std::string_view unit) {
+bool is_recomputed(const job::Settings& settings, std::string_view unit) {
   constexpr std::string_view kBlocks = "blocks.";
   if (settings.activation_checkpointing <= 0 || !unit.starts_with(kBlocks)) return false;
   unit.remove_prefix(kBlocks.size());
@@ -151,9 +151,9 @@ bool is_recomputed(const Settings& settings, std::string_view unit) {
 }
 
 // Micro-batches in which a unit is gathered, and how often.
-double gathers_per_step(const Settings& settings, const UnitFigures& unit) {
+double gathers_per_step(const job::Settings& settings, const UnitFigures& unit) {
   const auto micro_batches = static_cast<double>(settings.gradient_accumulation_steps);
-  if (strategy_traits(settings.sharding_strategy).frees_after_forward) {
+  if (job::strategy_traits(settings.sharding_strategy).frees_after_forward) {
     if (unit.index == 0) return micro_batches;
     return (is_recomputed(settings, unit.name) ? 3 : 2) * micro_batches;
   }
@@ -161,8 +161,8 @@ double gathers_per_step(const Settings& settings, const UnitFigures& unit) {
   return settings.sync_each_batch ? micro_batches : 1;
 }
 
-double unit_bytes_sent(const RunInfo& info, const std::vector<UnitFigures>& units) {
-  const Settings& settings = info.settings;
+double unit_bytes_sent(const model::RunInfo& info, const std::vector<UnitFigures>& units) {
+  const job::Settings& settings = info.settings;
   const double reductions =
       settings.sync_each_batch ? static_cast<double>(settings.gradient_accumulation_steps) : 1;
   double sent = 0;
@@ -171,10 +171,10 @@ double unit_bytes_sent(const RunInfo& info, const std::vector<UnitFigures>& unit
     const auto bytes = static_cast<double>(unit.bytes);
     const auto reduced = static_cast<double>(unit.reduced_bytes);
     sent += gathers_per_step(settings, unit) * bytes *
-            sent_factor(CollectiveFunction::kAllGather, shards);
-    sent += reductions * reduced * sent_factor(CollectiveFunction::kReduceScatter, shards);
+            sent_factor(model::CollectiveFunction::kAllGather, shards);
+    sent += reductions * reduced * sent_factor(model::CollectiveFunction::kReduceScatter, shards);
     sent += reductions * reduced / shards *
-            sent_factor(CollectiveFunction::kAllReduce, info.world_size / shards);
+            sent_factor(model::CollectiveFunction::kAllReduce, info.world_size / shards);
   }
   return sent;
 }
@@ -216,11 +216,11 @@ std::vector<double> measured_step_times(const std::vector<StepFigures>& steps) {
   return times;
 }
 
-RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
+RunSummary summarize(const model::RunInfo& info, const std::vector<StepFigures>& steps,
                      const std::vector<RankFigures>& ranks) {
   RunSummary summary;
   summary.steps_executed = static_cast<std::int64_t>(steps.size());
-  if (has_settings(info)) {
+  if (model::has_settings(info)) {
     summary.effective_batch =
         info.settings.batch_per_rank * info.settings.gradient_accumulation_steps * info.world_size;
   }
@@ -259,7 +259,7 @@ std::int64_t gradient_bytes_per_value(const std::vector<BucketFigures>& buckets,
   return 4;
 }
 
-std::optional<double> theoretical_bytes_sent(const RunInfo& info,
+std::optional<double> theoretical_bytes_sent(const model::RunInfo& info,
                                              const std::vector<BucketFigures>& buckets,
                                              const std::vector<UnitFigures>& units,
                                              std::int64_t bytes_per_value) {
@@ -267,16 +267,17 @@ std::optional<double> theoretical_bytes_sent(const RunInfo& info,
   if (buckets.empty() || info.world_size < 1) return std::nullopt;
   double bytes = 0;
   for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
-  const double updated = info.settings.sharding_strategy == Strategy::kZero1
-                             ? bytes * sent_factor(CollectiveFunction::kBroadcast, info.world_size)
-                             : 0;
-  if (info.settings.communication_hook != CommunicationHook::kNone && bytes_per_value > 2) {
+  const double updated =
+      info.settings.sharding_strategy == job::Strategy::kZero1
+          ? bytes * sent_factor(model::CollectiveFunction::kBroadcast, info.world_size)
+          : 0;
+  if (info.settings.communication_hook != job::CommunicationHook::kNone && bytes_per_value > 2) {
     bytes *= 2.0 / static_cast<double>(bytes_per_value);
   }
   if (info.settings.sync_each_batch) {
     bytes *= static_cast<double>(info.settings.gradient_accumulation_steps);
   }
-  return bytes * sent_factor(CollectiveFunction::kAllReduce, info.world_size) + updated;
+  return bytes * sent_factor(model::CollectiveFunction::kAllReduce, info.world_size) + updated;
 }
 
 void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigures>& ranks) {
@@ -316,4 +317,4 @@ std::string_view to_text(WaitDoubt doubt) {
   return "";
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -7,7 +7,7 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // A measured step is complete and not one of the first skip_steps.
 bool is_measured(const StepFigures& step);
@@ -21,14 +21,14 @@ bool has_measured_detail(const std::vector<StepFigures>& steps);
 std::vector<double> measured_step_times(const std::vector<StepFigures>& steps);
 
 // Everything but bytes_sent_per_step_theory.
-RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
+RunSummary summarize(const model::RunInfo& info, const std::vector<StepFigures>& steps,
                      const std::vector<RankFigures>& ranks);
 
 // Bytes a rank has to send per step. With buckets 2(n−1)/n × the plan's bytes, two bytes per value
 // with a compressing hook, times the micro-batches with sync_each_batch; ZeRO-1 adds (n−1)/n × the
 // parameters. With units (g−1)/g × each gather and reduce-scatter in groups of g, and
 // 2(r−1)/r × a shard's gradients over r replicas. None without a plan.
-std::optional<double> theoretical_bytes_sent(const RunInfo& info,
+std::optional<double> theoretical_bytes_sent(const model::RunInfo& info,
                                              const std::vector<BucketFigures>& buckets,
                                              const std::vector<UnitFigures>& units,
                                              std::int64_t bytes_per_value);
@@ -40,4 +40,4 @@ std::int64_t gradient_bytes_per_value(const std::vector<BucketFigures>& buckets,
 // Sets step_ns and exposed_ns of each rank: means over measured steps.
 void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigures>& ranks);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

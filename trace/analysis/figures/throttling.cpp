@@ -6,7 +6,7 @@
 
 #include "trace/model/gpu_counters.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -31,7 +31,7 @@ bool ThrottledTimes::add(std::int64_t time_ns, double limits) {
   const std::int64_t start = is_first ? time_ns : std::max(last_ns_, time_ns - kLongestNs);
   last_ns_ = time_ns;
   if (is_first || !std::isfinite(limits) || limits < 0 || limits > UINT32_MAX) return true;
-  const std::uint32_t throttling = static_cast<std::uint32_t>(limits) & kThrottling;
+  const std::uint32_t throttling = static_cast<std::uint32_t>(limits) & model::kThrottling;
   if (throttling == 0) return true;
   if (!times_.empty() && times_.back().end_ns == start && times_.back().limits == throttling) {
     times_.back().end_ns = time_ns;
@@ -81,7 +81,7 @@ std::string throttling_sentence(const std::vector<StepFigures>& steps) {
   if (summary.steps == 0) return "";
   return std::to_string(summary.steps) + " of " + std::to_string(steps.size()) +
          (steps.size() == 1 ? " step" : " steps") + " throttled on " + named_ranks(summary.ranks) +
-         ": " + throttling_text(summary.limits);
+         ": " + model::throttling_text(summary.limits);
 }
 
 std::string throttling_note(const StepFigures& step) {
@@ -91,7 +91,7 @@ std::string throttling_note(const StepFigures& step) {
   for (std::size_t i = 0; i < std::min(longest.size(), kMostNamedRanks); ++i) {
     const auto milliseconds = (longest[i].ns + 500'000) / 1'000'000;
     text += (text.empty() ? "rank " : "; rank ") + std::to_string(longest[i].rank) + ": " +
-            throttling_text(longest[i].limits) + " for " +
+            model::throttling_text(longest[i].limits) + " for " +
             (milliseconds == 0 ? "less than 1" : std::to_string(milliseconds)) + " ms";
   }
   if (longest.size() > kMostNamedRanks) {
@@ -100,4 +100,4 @@ std::string throttling_note(const StepFigures& step) {
   return text;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -8,7 +8,7 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 struct ThrottledTime {
   std::int64_t start_ns = 0, end_ns = 0;
@@ -52,4 +52,4 @@ std::string throttling_sentence(const std::vector<StepFigures>& steps);
 // "rank 3: thermal slowdown for 120 ms", of one step, the longest first; "" for none.
 std::string throttling_note(const StepFigures& step);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -1,38 +1,38 @@
 #include "trace/analysis/figures/traffic.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
-double bus_factor(CollectiveFunction function, int n) {
+double bus_factor(model::CollectiveFunction function, int n) {
   const double part = n > 1 ? static_cast<double>(n - 1) / n : 0;
   switch (function) {
-    case CollectiveFunction::kAllReduce:
+    case model::CollectiveFunction::kAllReduce:
       return 2 * part;
-    case CollectiveFunction::kAllGather:
-    case CollectiveFunction::kReduceScatter:
-    case CollectiveFunction::kAllToAll:
+    case model::CollectiveFunction::kAllGather:
+    case model::CollectiveFunction::kReduceScatter:
+    case model::CollectiveFunction::kAllToAll:
       return part;
-    case CollectiveFunction::kBroadcast:
-    case CollectiveFunction::kReduce:
-    case CollectiveFunction::kSend:
-    case CollectiveFunction::kReceive:
+    case model::CollectiveFunction::kBroadcast:
+    case model::CollectiveFunction::kReduce:
+    case model::CollectiveFunction::kSend:
+    case model::CollectiveFunction::kReceive:
       return 1;
-    case CollectiveFunction::kBarrier:
-    case CollectiveFunction::kOther:
+    case model::CollectiveFunction::kBarrier:
+    case model::CollectiveFunction::kOther:
       return 0;
   }
   return 0;
 }
 
-double sent_factor(CollectiveFunction function, int n) {
+double sent_factor(model::CollectiveFunction function, int n) {
   switch (function) {
-    case CollectiveFunction::kBroadcast:
-    case CollectiveFunction::kReduce:
+    case model::CollectiveFunction::kBroadcast:
+    case model::CollectiveFunction::kReduce:
       return n > 1 ? static_cast<double>(n - 1) / n : 0;
-    case CollectiveFunction::kReceive:
+    case model::CollectiveFunction::kReceive:
       return 0;
     default:
       return bus_factor(function, n);
   }
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -4,12 +4,12 @@
 
 #include "trace/analysis/figures/labels.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
 template <typename Row>
-GroupCall call_of(const Row& row, bool pending, const StringTable& strings) {
+GroupCall call_of(const Row& row, bool pending, const model::StringTable& strings) {
   GroupCall call;
   call.sequence = row.sequence;
   call.function = row.function;
@@ -43,7 +43,8 @@ const GroupCall* GroupCalls::find(int rank, std::int64_t sequence) const {
   return call == of_rank->second.end() ? nullptr : &call->second;
 }
 
-std::vector<GroupCalls> calls_by_group(const RunFigures& figures, const StringTable& strings) {
+std::vector<GroupCalls> calls_by_group(const RunFigures& figures,
+                                       const model::StringTable& strings) {
   std::vector<GroupCalls> groups;
   for (const auto& announced : figures.process_groups) {
     auto& group = groups.emplace_back();
@@ -69,4 +70,4 @@ std::vector<GroupCalls> calls_by_group(const RunFigures& figures, const StringTa
   return groups;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -10,13 +10,14 @@
 #include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/model/strings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 struct GroupCall : CollectiveCallFigures {
   bool pending = false;
 
   bool matches(const GroupCall& other) const {
-    const bool may_be_equal = bytes == other.bytes || !has_bytes(*this) || !has_bytes(other);
+    const bool may_be_equal =
+        bytes == other.bytes || !model::has_bytes(*this) || !model::has_bytes(other);
     return function == other.function && may_be_equal && tag == other.tag;
   }
 };
@@ -31,6 +32,7 @@ struct GroupCalls {
 };
 
 // One per process group that any rank used or announced.
-std::vector<GroupCalls> calls_by_group(const RunFigures& figures, const StringTable& strings);
+std::vector<GroupCalls> calls_by_group(const RunFigures& figures,
+                                       const model::StringTable& strings);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

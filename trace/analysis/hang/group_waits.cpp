@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::vector<int> absent_without_wait(const GroupWait& wait, const std::vector<Gr
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

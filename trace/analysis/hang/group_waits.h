@@ -7,7 +7,7 @@
 
 #include "trace/analysis/hang/group_calls.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 struct GroupWait {
   const GroupCalls* group = nullptr;
@@ -27,4 +27,4 @@ std::vector<GroupWait> group_waits(const std::vector<GroupCalls>& groups, bool h
 // waits.
 std::vector<int> absent_without_wait(const GroupWait& wait, const std::vector<GroupWait>& waits);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

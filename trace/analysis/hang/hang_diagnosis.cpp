@@ -7,7 +7,7 @@
 #include "trace/analysis/hang/group_calls.h"
 #include "trace/analysis/hang/group_waits.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -19,17 +19,17 @@ constexpr std::int64_t kShiftEvidence = 3;
 
 std::string what_text(const CollectiveCallFigures& call) {
   const auto tag = call.tag.empty() ? "" : " " + call.tag;
-  return std::string(to_string(call.function)) + tag;
+  return std::string(model::to_string(call.function)) + tag;
 }
 
 // "4.0 MiB, "; "": its size is not known.
 std::string size_and(const CollectiveCallFigures& call) {
-  return has_bytes(call) ? bytes_text(call.bytes) + ", " : "";
+  return model::has_bytes(call) ? bytes_text(call.bytes) + ", " : "";
 }
 
 std::string where_text(const CollectiveCallFigures& call) {
   if (call.step < 0) return "outside any step";
-  return std::string(to_string(call.phase)) + " of step " + std::to_string(call.step);
+  return std::string(base::to_string(call.phase)) + " of step " + std::to_string(call.step);
 }
 
 // "all_reduce bucket 3 (4.0 MiB, collective 17 of world, backward of step 5)"
@@ -50,7 +50,7 @@ std::string ranks_text(const std::vector<int>& ranks) {
 
 class Diagnoser {
  public:
-  Diagnoser(const RunFigures& figures, const StringTable& strings, std::int64_t now_ns)
+  Diagnoser(const RunFigures& figures, const model::StringTable& strings, std::int64_t now_ns)
       : figures_(figures), groups_(calls_by_group(figures, strings)), now_ns_(now_ns) {
     for (const auto& rank : figures.ranks) {
       if (now_ns == 0) now_ns_ = std::max(now_ns_, rank.heartbeat.alive_ns);
@@ -178,8 +178,8 @@ class Diagnoser {
     return alive_ns > 0 && now_ns_ - alive_ns > kStoppedAfter;
   }
 
-  const Heartbeat& heartbeat(int rank) const {
-    static constexpr Heartbeat kNone;
+  const model::Heartbeat& heartbeat(int rank) const {
+    static constexpr model::Heartbeat kNone;
     const auto index = static_cast<std::size_t>(rank);
     return index < figures_.ranks.size() ? figures_.ranks[index].heartbeat : kNone;
   }
@@ -187,7 +187,7 @@ class Diagnoser {
   // Ranks that have stopped come first, then those at the end of a chain of waits: with several
   // groups whoever is missing may itself wait for another. Last, ranks that wait in a ring.
   bool find_absence() {
-    const auto waits = group_waits(groups_, figures_.info.status == RunStatus::kFailed);
+    const auto waits = group_waits(groups_, figures_.info.status == model::RunStatus::kFailed);
     for (const auto& wait : waits) {
       std::vector<int> stopped;
       for (const auto& [rank, calls] : wait.group->by_rank) {
@@ -238,9 +238,10 @@ class Diagnoser {
     return conclude(HangCause::kNotArrived, absent.front(), std::move(text));
   }
 
-  static std::string seen_text(const Heartbeat& beat) {
+  static std::string seen_text(const model::Heartbeat& beat) {
     if (beat.step < 0) return "before its first step";
-    return "in " + std::string(to_string(beat.phase)) + " of step " + std::to_string(beat.step);
+    return "in " + std::string(base::to_string(beat.phase)) + " of step " +
+           std::to_string(beat.step);
   }
 
   bool find_slow(const GroupCalls& group) {
@@ -263,7 +264,7 @@ class Diagnoser {
 
 }  // namespace
 
-HangDiagnosis diagnose_hang(const RunFigures& figures, const StringTable& strings,
+HangDiagnosis diagnose_hang(const RunFigures& figures, const model::StringTable& strings,
                             std::int64_t now_ns) {
   return Diagnoser(figures, strings, now_ns).diagnose();
 }
@@ -278,4 +279,4 @@ std::string state_text(const RankInGroup& state) {
          call_text(state.last_entered) + "; last completed " + call_text(state.last_completed);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -10,14 +10,14 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/model/strings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 struct CollectiveCallFigures {
   std::int64_t sequence = -1;
-  CollectiveFunction function = CollectiveFunction::kOther;
-  std::int64_t bytes = kNotKnown;
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;
+  std::int64_t bytes = model::kNotKnown;
   std::string tag;  // "bucket 3", "loss", …; "" for none
-  Phase phase = Phase::kOther;
+  base::Phase phase = base::Phase::kOther;
   std::int64_t step = -1;
 };
 
@@ -46,10 +46,10 @@ struct HangDiagnosis {
 };
 
 // `now_ns`: the clock of a live run; 0 takes the latest heartbeat, as for a run that has ended.
-HangDiagnosis diagnose_hang(const RunFigures& figures, const StringTable& strings,
+HangDiagnosis diagnose_hang(const RunFigures& figures, const model::StringTable& strings,
                             std::int64_t now_ns = 0);
 
 // The states as lines for a log or a terminal: "rank 1, world: entered …; completed …".
 std::string state_text(const RankInGroup& state);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

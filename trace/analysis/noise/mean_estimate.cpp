@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <numeric>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -101,4 +101,4 @@ MeanEstimate scaled(MeanEstimate estimate, double factor) {
   return estimate;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

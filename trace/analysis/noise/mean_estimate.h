@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 struct MeanEstimate {
   double mean = 0;
@@ -33,4 +33,4 @@ std::optional<MeanEstimate> estimate_mean(const std::vector<double>& series);
 // The same of values that are `factor` times those.
 MeanEstimate scaled(MeanEstimate estimate, double factor);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

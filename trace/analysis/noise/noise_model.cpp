@@ -9,7 +9,7 @@
 #include "trace/analysis/noise/student_t.h"
 #include "trace/base/median.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -64,7 +64,7 @@ NoiseModel::NoiseModel(const NoiseRun& about, const std::vector<NoiseRun>& libra
 void NoiseModel::add(const NoiseRun& run) {
   const auto& step = run.noise->step();
   if (!step || step->count < kFewestSteps || !(step->mean > 0)) return;
-  Settings settings = acting_settings(*run.job.info, run.noise->chosen);
+  job::Settings settings = model::acting_settings(*run.job.info, run.noise->chosen);
   auto group = std::ranges::find(groups_, settings, &Group::settings);
   if (group == groups_.end()) group = groups_.insert(group, Group{std::move(settings), {}});
   group->runs.push_back(run.noise);
@@ -111,7 +111,7 @@ void NoiseModel::describe() {
     basis_.runs += static_cast<int>(group.runs.size());
     ++basis_.settings;
   }
-  if (!errors.empty()) basis_.within_run = upper_median(errors);
+  if (!errors.empty()) basis_.within_run = base::upper_median(errors);
   // Stouffer's sum of the runs' tests.
   const double drift = std::accumulate(drifts.begin(), drifts.end(), 0.0);
   basis_.drifts = drift > kDriftQuantile * std::sqrt(static_cast<double>(drifts.size()));
@@ -200,4 +200,4 @@ std::vector<bool> beyond_chance(std::optional<double> headline, const std::vecto
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -11,7 +11,7 @@
 #include "trace/analysis/noise/same_job.h"
 #include "trace/analysis/noise/step_estimates.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // At most so many comparisons of equals call any figure different. Half of it is spent on the
 // figure that a comparison is about, whose verdict is thereby the same wherever it is shown.
@@ -57,7 +57,7 @@ class NoiseModel {
 
  private:
   struct Group {  // runs that did the same
-    Settings settings;
+    job::Settings settings;
     std::vector<const RunNoise*> runs;
   };
   struct Pooled {  // of a figure over the groups, relative to their means
@@ -82,4 +82,4 @@ class NoiseModel {
 // rest, and with all once the headline is beyond.
 std::vector<bool> beyond_chance(std::optional<double> headline, const std::vector<double>& others);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <set>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -12,7 +12,7 @@ bool are_known_and_differ(std::string_view a, std::string_view b) {
   return !a.empty() && !b.empty() && a != b;
 }
 
-bool is_of_another_program(const RunInfo& info) {
+bool is_of_another_program(const model::RunInfo& info) {
   return !info.imported_from.empty() || !info.command.empty();
 }
 
@@ -20,7 +20,7 @@ bool has_any(const std::vector<OtherJob>& reasons, std::initializer_list<OtherJo
   return std::ranges::find_first_of(reasons, wanted) != reasons.end();
 }
 
-bool is_same_run(const RunInfo& a, const RunInfo& b) {
+bool is_same_run(const model::RunInfo& a, const model::RunInfo& b) {
   return &a == &b || (!a.folder.empty() && a.folder == b.folder);
 }
 
@@ -41,10 +41,12 @@ MachineNames machine_of(const std::vector<RankFigures>& ranks) {
   return {joined_names(hosts), joined_names(devices)};
 }
 
-bool tells_job(const RunInfo& info) { return info.imported_from.empty() || !info.command.empty(); }
+bool tells_job(const model::RunInfo& info) {
+  return info.imported_from.empty() || !info.command.empty();
+}
 
 std::vector<OtherJob> why_other_job(const JobFacts& a, const JobFacts& b) {
-  const RunInfo &x = *a.info, &y = *b.info;
+  const model::RunInfo &x = *a.info, &y = *b.info;
   std::vector<OtherJob> reasons;
   // Of another program's run the settings say nothing.
   const bool has_foreign = is_of_another_program(x) || is_of_another_program(y);
@@ -97,11 +99,11 @@ std::string_view other_job_label(const std::vector<OtherJob>& reasons) {
   return has_any(reasons, {OtherJob::kMachine}) ? "other machine" : "other device";
 }
 
-bool has_same_work(const RunInfo& a, const RunInfo& b) {
-  const Settings &x = a.settings, &y = b.settings;
+bool has_same_work(const model::RunInfo& a, const model::RunInfo& b) {
+  const job::Settings &x = a.settings, &y = b.settings;
   return x.batch_per_rank == y.batch_per_rank && x.sequence_length == y.sequence_length &&
          x.gradient_accumulation_steps == y.gradient_accumulation_steps &&
          a.world_size == b.world_size;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -9,7 +9,7 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/model/run_info.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // Where a run was recorded, each name once: eight GPUs of a machine are one kind of device. "": not
 // known.
@@ -20,14 +20,14 @@ MachineNames machine_of(const std::vector<RankFigures>& ranks);
 
 // What tells; outlives nothing of the run.
 struct JobFacts {
-  const RunInfo* info = nullptr;
+  const model::RunInfo* info = nullptr;
   std::string_view hosts, devices;
 };
 
 enum class OtherJob : std::uint8_t { kUntold, kProgram, kModel, kData, kMachine, kDevice };
 
 // Whether anything tells what was run: settings or a command, but not another program's trace.
-bool tells_job(const RunInfo& info);
+bool tells_job(const model::RunInfo& info);
 
 // Why their times say nothing beside each other; empty: they do.
 std::vector<OtherJob> why_other_job(const JobFacts& a, const JobFacts& b);
@@ -41,6 +41,6 @@ std::string other_job_text(const std::vector<OtherJob>& reasons);
 std::string_view other_job_label(const std::vector<OtherJob>& reasons);
 
 // The same tokens or samples per step: only then are step times comparable.
-bool has_same_work(const RunInfo& a, const RunInfo& b);
+bool has_same_work(const model::RunInfo& a, const model::RunInfo& b);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

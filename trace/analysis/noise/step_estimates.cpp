@@ -9,7 +9,7 @@
 #include "trace/job/shape/shape_text.h"
 #include "trace/model/run_origin.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -35,13 +35,13 @@ std::int64_t value_of(const StepBreakdown& rank, std::size_t figure) {
 
 // Another program marks some phases, or none.
 bool is_told(const RunFigures& run, std::size_t figure) {
-  return figure < kStepParts || has_settings(run.info) ||
+  return figure < kStepParts || model::has_settings(run.info) ||
          run.summary.phase_ns[figure - kStepParts].has_value();
 }
 
-std::int64_t threads_in(const RankInfo& rank) {
+std::int64_t threads_in(const model::RankInfo& rank) {
   std::int64_t threads = 0;
-  for (const auto& [name, value] : parse_environment(rank.environment)) {
+  for (const auto& [name, value] : job::parse_environment(rank.environment)) {
     if (name == "OMP_NUM_THREADS") {
       std::from_chars(value.data(), value.data() + value.size(), threads);
     }
@@ -49,15 +49,15 @@ std::int64_t threads_in(const RankInfo& rank) {
   return threads;
 }
 
-ChosenValues chosen_values(const RunFigures& run) {
-  ChosenValues chosen;
+model::ChosenValues chosen_values(const RunFigures& run) {
+  model::ChosenValues chosen;
   if (run.ranks.empty()) return chosen;
-  const RankInfo& rank = run.ranks.front().info;
-  const Settings& settings = run.info.settings;
+  const model::RankInfo& rank = run.ranks.front().info;
+  const job::Settings& settings = run.info.settings;
   chosen.threads_per_rank = threads_in(rank);
-  if (const auto shape = parse_shape_text(rank.model)) {
-    chosen.loss_chunk_tokens =
-        loss_chunk_tokens(settings, *shape, settings.batch_per_rank * settings.sequence_length);
+  if (const auto shape = job::parse_shape_text(rank.model)) {
+    chosen.loss_chunk_tokens = job::loss_chunk_tokens(
+        settings, *shape, settings.batch_per_rank * settings.sequence_length);
   }
   return chosen;
 }
@@ -66,7 +66,7 @@ ChosenValues chosen_values(const RunFigures& run) {
 
 std::string_view step_figure_name(std::size_t figure) {
   return figure < kStepParts ? kStepPartTable[figure].name
-                             : to_string(static_cast<Phase>(figure - kStepParts));
+                             : base::to_string(static_cast<base::Phase>(figure - kStepParts));
 }
 
 std::vector<double> step_figure_series(const std::vector<StepFigures>& steps, std::size_t figure) {
@@ -91,4 +91,4 @@ RunNoise noise_of(const RunFigures& run) {
   return noise;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -13,12 +13,12 @@
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/model/acting_settings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // Step time, the parts of a step, its phases: by place.
 inline constexpr std::size_t kStepTime = 0;
 inline constexpr std::size_t kStepParts = 8;  // step time included
-inline constexpr std::size_t kStepFigures = kStepParts + kPhaseCount;
+inline constexpr std::size_t kStepFigures = kStepParts + base::kPhaseCount;
 std::string_view step_figure_name(std::size_t figure);
 
 // One value per measured step that has the figure: the mean over ranks, in nanoseconds.
@@ -27,10 +27,10 @@ std::vector<double> step_figure_series(const std::vector<StepFigures>& steps, st
 // Plain values, kept with the run.
 struct RunNoise {
   std::array<std::optional<MeanEstimate>, kStepFigures> estimates;
-  ChosenValues chosen;
+  model::ChosenValues chosen;
 
   const std::optional<MeanEstimate>& step() const { return estimates[kStepTime]; }
 };
 RunNoise noise_of(const RunFigures& run);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

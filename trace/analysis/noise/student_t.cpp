@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -39,4 +39,4 @@ double student_t_quantile(double p, double degrees_of_freedom) {
   return high;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -7,7 +7,7 @@
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_origin.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -32,16 +32,16 @@ std::vector<NoiseRun> with_compared(std::vector<NoiseRun> runs, const ComparedRu
   return runs;
 }
 
-std::int64_t effective_batch(const RunInfo& info) {
+std::int64_t effective_batch(const model::RunInfo& info) {
   const auto& s = info.settings;
   return s.batch_per_rank * s.gradient_accumulation_steps * info.world_size;
 }
 
 // How many steps were made and from which seed says nothing of how long one takes; the device that
 // was really used is compared instead of the one that was asked for.
-Settings without_ranks(const RunInfo& info) {
-  Settings settings = info.settings;
-  const Settings defaults;
+job::Settings without_ranks(const model::RunInfo& info) {
+  job::Settings settings = info.settings;
+  const job::Settings defaults;
   settings.ranks = defaults.ranks;
   settings.steps = defaults.steps;
   settings.epochs = defaults.epochs;
@@ -50,9 +50,9 @@ Settings without_ranks(const RunInfo& info) {
   return settings;
 }
 
-std::optional<ScalingKind> scaling_kind(const RunInfo& a, const RunInfo& b) {
-  Settings x = without_ranks(a);
-  const Settings y = without_ranks(b);
+std::optional<ScalingKind> scaling_kind(const model::RunInfo& a, const model::RunInfo& b) {
+  job::Settings x = without_ranks(a);
+  const job::Settings y = without_ranks(b);
   if (x == y) return ScalingKind::kWeak;
   if (effective_batch(a) != effective_batch(b)) return std::nullopt;
   x.batch_per_rank = y.batch_per_rank;
@@ -153,23 +153,24 @@ class Comparer {
       const double first = highest(first_, bytes_of), second = highest(second_, bytes_of);
       return first > 0 && second > 0 ? &add(name, FigureUnit::kBytes, first, second) : nullptr;
     };
-    auto* tensors = add_memory("peak of tensors",
-                               [](const MemorySample& sample) { return sample.allocated_bytes(); });
+    auto* tensors = add_memory("peak of tensors", [](const model::MemorySample& sample) {
+      return sample.allocated_bytes();
+    });
     if (tensors != nullptr && may_judge()) tensors->beyond_noise = tensors->difference != 0;
-    add_memory("memory outside PyTorch", [](const MemorySample& sample) {
+    add_memory("memory outside PyTorch", [](const model::MemorySample& sample) {
       return sample.total_bytes() - sample.allocated_bytes();
     });
   }
 
   void compare_settings() {
     result_.by_throughput = !result_.same_work;
-    result_.knows_settings = has_settings(first_.info) && has_settings(second_.info);
+    result_.knows_settings = model::has_settings(first_.info) && model::has_settings(second_.info);
     if (!result_.knows_settings) return;
     const auto& a = first_.info.settings;
     const auto& b = second_.info.settings;
-    for (const auto* knob : differing_knobs(a, b)) {
+    for (const auto* knob : job::differing_knobs(a, b)) {
       result_.settings.push_back(
-          {std::string(knob->name), value_text(a, *knob), value_text(b, *knob)});
+          {std::string(knob->name), job::value_text(a, *knob), job::value_text(b, *knob)});
     }
   }
 
@@ -250,8 +251,8 @@ std::string_view to_string(ScalingKind kind) {
   return kind == ScalingKind::kWeak ? "weak" : "strong";
 }
 
-std::optional<Scaling> scaling_between(const RunInfo& a, const RunSummary& a_summary,
-                                       const RunInfo& b, const RunSummary& b_summary) {
+std::optional<Scaling> scaling_between(const model::RunInfo& a, const RunSummary& a_summary,
+                                       const model::RunInfo& b, const RunSummary& b_summary) {
   if (a.world_size > b.world_size) return scaling_between(b, b_summary, a, a_summary);
   if (a.world_size < 1 || a.world_size == b.world_size || a.device != b.device) return {};
   if (!(a_summary.samples_per_s > 0) || !(b_summary.samples_per_s > 0)) return {};
@@ -272,4 +273,4 @@ Comparison compare_runs(const RunFigures& first, const RunFigures& second,
   return Comparer(a, b, others).compare();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -11,7 +11,7 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/noise/noise_model.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 struct SettingDifference {
   std::string name;
@@ -47,8 +47,8 @@ struct Scaling {
 std::string_view to_string(ScalingKind kind);  // "weak", "strong"
 
 // In either order. None: the ranks are equal, more than ranks differs, or a speed is not known.
-std::optional<Scaling> scaling_between(const RunInfo& a, const RunSummary& a_summary,
-                                       const RunInfo& b, const RunSummary& b_summary);
+std::optional<Scaling> scaling_between(const model::RunInfo& a, const RunSummary& a_summary,
+                                       const model::RunInfo& b, const RunSummary& b_summary);
 
 struct Comparison {
   bool knows_settings = true;               // of both: another program tells none
@@ -71,4 +71,4 @@ struct Comparison {
 Comparison compare_runs(const RunFigures& first, const RunFigures& second,
                         const std::vector<NoiseRun>& others = {});
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

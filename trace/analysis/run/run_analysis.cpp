@@ -26,23 +26,23 @@
 #include "trace/model/gpu_counters.h"
 #include "trace/model/run_origin.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
 constexpr int kMostUnannouncedRanks = 1024;  // when the run does not say how many it has
 constexpr std::int64_t kMostPerStep = std::int64_t{1} << 40;  // tokens or samples of a rank
 
-bool is_plausible(const Step& step) {
+bool is_plausible(const model::Step& step) {
   const auto is_possible = [](std::int64_t value, std::int64_t most) {
-    return value == kNotKnown || (value >= 0 && value <= most);
+    return value == model::kNotKnown || (value >= 0 && value <= most);
   };
   return is_possible(step.tokens, kMostPerStep) && is_possible(step.samples, kMostPerStep) &&
          is_possible(step.model_flops, INT64_MAX);
 }
 
 // The rank that wrote a batch, if the batch says what that rank does now, "nothing" included.
-std::optional<int> rank_that_wrote(const Batch& batch) {
+std::optional<int> rank_that_wrote(const model::Batch& batch) {
   if (batch.heartbeat) return batch.heartbeat->rank;
   if (batch.cost) return batch.cost->rank;
   if (batch.rank_info) return batch.rank_info->rank;
@@ -64,10 +64,11 @@ struct RunAnalysis::State {
     bool has_steps = false;
   };
 
-  explicit State(RunInfo run_info) : info(std::move(run_info)), steps(info.settings.skip_steps) {}
+  explicit State(model::RunInfo run_info)
+      : info(std::move(run_info)), steps(info.settings.skip_steps) {}
 
-  RunInfo info;
-  StringTable strings;
+  model::RunInfo info;
+  model::StringTable strings;
   std::deque<RankState> ranks;  // by rank; a deque, since growing must not copy
   StepTable steps;
   std::size_t ranks_with_steps = 0;
@@ -84,12 +85,12 @@ struct RunAnalysis::State {
   void add_ranks(std::size_t count);
   void adopt_world_size();
   RankState* rank_of(int rank);  // null: no such rank
-  void add_texts_and_groups(const Batch& batch);
-  void add_present(const Batch& batch);
-  void add_memory_and_losses(const Batch& batch);
-  void add_clock_limits(const Batch& batch);
-  void add_step(const Step& step);
-  void add_collective(const Collective& collective);
+  void add_texts_and_groups(const model::Batch& batch);
+  void add_present(const model::Batch& batch);
+  void add_memory_and_losses(const model::Batch& batch);
+  void add_clock_limits(const model::Batch& batch);
+  void add_step(const model::Step& step);
+  void add_collective(const model::Collective& collective);
   void recompute();
   RankFigures figures_of(const RankState& rank) const;
 };
@@ -110,13 +111,13 @@ void RunAnalysis::State::adopt_world_size() {
   const auto expected = recorded > 0 ? static_cast<std::size_t>(recorded) : ranks.size();
   // In a program that was not written for us some processes use a GPU but train no steps: once it
   // has ended, a step is complete without them.
-  const bool has_all = !info.imported_from.empty() && info.status != RunStatus::kRunning;
+  const bool has_all = !info.imported_from.empty() && info.status != model::RunStatus::kRunning;
   steps.set_world_size(has_all ? std::min(expected, ranks_with_steps) : expected);
 }
 
 auto RunAnalysis::State::rank_of(int rank) -> RankState* {
   const int limit =
-      info.world_size > 0 ? std::min(info.world_size, kMostRunRanks) : kMostUnannouncedRanks;
+      info.world_size > 0 ? std::min(info.world_size, job::kMostRunRanks) : kMostUnannouncedRanks;
   if (rank < 0 || rank >= limit) {
     ++ignored_rows;
     return nullptr;
@@ -128,14 +129,14 @@ auto RunAnalysis::State::rank_of(int rank) -> RankState* {
   return &ranks[static_cast<std::size_t>(rank)];
 }
 
-void RunAnalysis::State::add_texts_and_groups(const Batch& batch) {
+void RunAnalysis::State::add_texts_and_groups(const model::Batch& batch) {
   for (const auto& string : batch.strings) strings.add(string);
   for (const auto& group : batch.process_groups) {
     if (rank_of(group.rank) != nullptr && !groups.add(group, strings)) ++ignored_rows;
   }
 }
 
-void RunAnalysis::State::add_present(const Batch& batch) {
+void RunAnalysis::State::add_present(const model::Batch& batch) {
   if (batch.rank_info) {
     if (auto* rank = rank_of(batch.rank_info->rank)) {
       rank->figures.info = *batch.rank_info;
@@ -154,7 +155,7 @@ void RunAnalysis::State::add_present(const Batch& batch) {
   auto* rank = rank_of(*owner);
   if (rank == nullptr) return;
   rank->figures.pending.clear();
-  for (const PendingCollective& call : *batch.pending) {
+  for (const model::PendingCollective& call : *batch.pending) {
     if (call.end_ns > 0) {
       rank->recent.add(call);
     } else {
@@ -163,7 +164,7 @@ void RunAnalysis::State::add_present(const Batch& batch) {
   }
 }
 
-void RunAnalysis::State::add_memory_and_losses(const Batch& batch) {
+void RunAnalysis::State::add_memory_and_losses(const model::Batch& batch) {
   for (const auto& sample : batch.memory) {
     if (auto* rank = rank_of(sample.rank)) ignored_rows += take_in(rank->figures, sample) ? 0 : 1;
   }
@@ -172,15 +173,15 @@ void RunAnalysis::State::add_memory_and_losses(const Batch& batch) {
   }
 }
 
-void RunAnalysis::State::add_clock_limits(const Batch& batch) {
+void RunAnalysis::State::add_clock_limits(const model::Batch& batch) {
   for (const auto& sample : batch.counters) {
-    if (strings.get(sample.rank, sample.name) != kClockLimits) continue;
+    if (strings.get(sample.rank, sample.name) != model::kClockLimits) continue;
     auto* rank = rank_of(sample.rank);
     if (rank != nullptr && !rank->throttled.add(sample.time_ns, sample.value)) ++ignored_rows;
   }
 }
 
-void RunAnalysis::State::add_step(const Step& step) {
+void RunAnalysis::State::add_step(const model::Step& step) {
   auto* rank = rank_of(step.rank);
   if (rank == nullptr) return;
   if (!is_plausible(step) || rank->activity.add_step(step) != 0) {
@@ -194,11 +195,11 @@ void RunAnalysis::State::add_step(const Step& step) {
   steps.add(step);
 }
 
-void RunAnalysis::State::add_collective(const Collective& collective) {
+void RunAnalysis::State::add_collective(const model::Collective& collective) {
   auto* rank = rank_of(collective.rank);
   if (rank == nullptr) return;
-  if ((collective.bytes != kNotKnown && !is_plausible_size(collective.bytes)) ||
-      !is_plausible_time(collective.start_ns, collective.end_ns)) {
+  if ((collective.bytes != model::kNotKnown && !model::is_plausible_size(collective.bytes)) ||
+      !base::is_plausible_time(collective.start_ns, collective.end_ns)) {
     ++ignored_rows;
     return;
   }
@@ -211,13 +212,14 @@ void RunAnalysis::State::add_collective(const Collective& collective) {
                                   {strings.get(collective.rank, collective.algorithm),
                                    strings.get(collective.rank, collective.protocol)});
   if (row == CollectiveStatistics::kNoRow) ++ignored_rows;
-  const auto ran =
-      collective.executed == CollectiveFunction::kOther ? collective.function : collective.executed;
+  const auto ran = collective.executed == model::CollectiveFunction::kOther ? collective.function
+                                                                            : collective.executed;
   const double factor = sent_factor(ran, static_cast<int>(members.size()));
   std::optional<double> sent = 0;
   // Another program's trace may not say how large it was.
-  if (factor > 0 && !has_bytes(collective)) sent.reset();
-  if (factor > 0 && has_bytes(collective)) sent = factor * static_cast<double>(collective.bytes);
+  if (factor > 0 && !model::has_bytes(collective)) sent.reset();
+  if (factor > 0 && model::has_bytes(collective))
+    sent = factor * static_cast<double>(collective.bytes);
   rank->activity.add_collective(collective, row, sent);
   rank->recent.add(collective);
 }
@@ -255,14 +257,14 @@ RankFigures RunAnalysis::State::figures_of(const RankState& rank) const {
   return result;
 }
 
-RunAnalysis::RunAnalysis(RunInfo info) : state_(std::make_unique<State>(std::move(info))) {
+RunAnalysis::RunAnalysis(model::RunInfo info) : state_(std::make_unique<State>(std::move(info))) {
   state_->adopt_world_size();
 }
 RunAnalysis::~RunAnalysis() = default;
 RunAnalysis::RunAnalysis(RunAnalysis&&) noexcept = default;
 RunAnalysis& RunAnalysis::operator=(RunAnalysis&&) noexcept = default;
 
-void RunAnalysis::add(const Batch& batch) {
+void RunAnalysis::add(const model::Batch& batch) {
   auto& s = *state_;
   s.add_texts_and_groups(batch);
   s.add_present(batch);
@@ -287,14 +289,14 @@ void RunAnalysis::add(const Batch& batch) {
   s.recompute();
 }
 
-void RunAnalysis::set_info(RunInfo info) {
+void RunAnalysis::set_info(model::RunInfo info) {
   state_->info = std::move(info);
   state_->adopt_world_size();
 }
 
 const std::vector<StepFigures>& RunAnalysis::steps() const { return state_->steps.steps(); }
 
-const StringTable& RunAnalysis::strings() const { return state_->strings; }
+const model::StringTable& RunAnalysis::strings() const { return state_->strings; }
 
 RunFigures RunAnalysis::figures() const {
   const auto& s = *state_;
@@ -327,4 +329,4 @@ RunFigures RunAnalysis::figures() const {
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

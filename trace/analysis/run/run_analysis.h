@@ -9,22 +9,22 @@
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 class RunAnalysis {
  public:
-  explicit RunAnalysis(RunInfo info);
+  explicit RunAnalysis(model::RunInfo info);
   ~RunAnalysis();
   RunAnalysis(RunAnalysis&&) noexcept;
   RunAnalysis& operator=(RunAnalysis&&) noexcept;
 
   // Rows of one rank may arrive late by a few steps: the steps that they touch are computed again.
-  void add(const Batch& batch);
-  void set_info(RunInfo info);  // status, reason and end change while a run is live
+  void add(const model::Batch& batch);
+  void set_info(model::RunInfo info);  // status, reason and end change while a run is live
 
   // Steps in order; reference valid until the next add().
   const std::vector<StepFigures>& steps() const;
-  const StringTable& strings() const;
+  const model::StringTable& strings() const;
   // Everything; cost grows with the number of steps, not of events.
   RunFigures figures() const;
 
@@ -33,4 +33,4 @@ class RunAnalysis {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -5,7 +5,7 @@
 
 #include "trace/base/saturated.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -17,8 +17,8 @@ auto call_of(const CollectivePart& part) {
 
 CollectiveCalls::CollectiveCalls(std::vector<CollectivePart> parts) : parts_(std::move(parts)) {
   std::erase_if(parts_, [](const CollectivePart& part) {
-    return part.sequence < 0 || part.function == CollectiveFunction::kSend ||
-           part.function == CollectiveFunction::kReceive;
+    return part.sequence < 0 || part.function == model::CollectiveFunction::kSend ||
+           part.function == model::CollectiveFunction::kReceive;
   });
   std::ranges::sort(parts_, [](const CollectivePart& a, const CollectivePart& b) {
     return std::tuple(call_of(a), a.rank, a.start_ns) < std::tuple(call_of(b), b.rank, b.start_ns);
@@ -74,7 +74,7 @@ std::int64_t CollectiveCalls::latest_start_ns(const CollectivePart& like) const 
   if (call == nullptr || call->size < 2 || call->clock_error_ns == kUnknownClockError) return 0;
   const auto latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns).start_ns;
   const bool has_left = like.end_ns <= latest;
-  const bool is_doubted = saturated_difference(latest, like.start_ns) <= call->clock_error_ns;
+  const bool is_doubted = base::saturated_difference(latest, like.start_ns) <= call->clock_error_ns;
   return has_left || is_doubted ? like.start_ns : latest;
 }
 
@@ -87,11 +87,11 @@ WaitEnd CollectiveCalls::wait_of(const CollectivePart& like, std::size_t rank_co
   if (call->clock_error_ns == kUnknownClockError) return {std::nullopt, WaitDoubt::kClocksUnknown};
   const auto latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns).start_ns;
   const bool has_left = like.end_ns <= latest;
-  const std::int64_t wait_ns = has_left ? 0 : saturated_difference(latest, like.start_ns);
+  const std::int64_t wait_ns = has_left ? 0 : base::saturated_difference(latest, like.start_ns);
   if (call->clock_error_ns > 0 && wait_ns <= call->clock_error_ns) {
     return {std::nullopt, WaitDoubt::kClockError};
   }
   return {like.start_ns + wait_ns};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

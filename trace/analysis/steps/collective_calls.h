@@ -11,7 +11,7 @@
 #include "trace/analysis/steps/host_clocks.h"
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // One rank's part in a call. Groups of different ranks may have the same number, hence the first
 // member.
@@ -19,7 +19,7 @@ struct CollectivePart {
   int process_group = 0;
   int first_member = 0;
   std::int64_t sequence = -1;
-  CollectiveFunction function = CollectiveFunction::kOther;
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;
   int rank = 0;
   std::uint32_t index = 0;  // among its rank's collectives, which may move it while a run is live
   std::int64_t start_ns = 0, end_ns = 0;
@@ -64,4 +64,4 @@ class CollectiveCalls {
   std::map<int, std::vector<std::uint32_t>> call_of_;  // by rank and index: place in calls_ + 1
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -9,7 +9,7 @@
 
 #include "trace/base/saturated.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -17,13 +17,13 @@ constexpr int kStretch = 64;  // calls
 constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
 
-bool ends_after_all_began(CollectiveFunction function) {
+bool ends_after_all_began(model::CollectiveFunction function) {
   switch (function) {
-    case CollectiveFunction::kAllReduce:
-    case CollectiveFunction::kReduceScatter:
-    case CollectiveFunction::kAllGather:
-    case CollectiveFunction::kAllToAll:
-    case CollectiveFunction::kBarrier:
+    case model::CollectiveFunction::kAllReduce:
+    case model::CollectiveFunction::kReduceScatter:
+    case model::CollectiveFunction::kAllGather:
+    case model::CollectiveFunction::kAllToAll:
+    case model::CollectiveFunction::kBarrier:
       return true;
     default:
       return false;
@@ -31,15 +31,16 @@ bool ends_after_all_began(CollectiveFunction function) {
 }
 
 ClockRange reversed(const ClockRange& range) {
-  return {saturated_difference(0, range.most_ns), saturated_difference(0, range.least_ns)};
+  return {base::saturated_difference(0, range.most_ns),
+          base::saturated_difference(0, range.least_ns)};
 }
 
 ClockRange sum_of(const ClockRange& a, const ClockRange& b) {
-  return {saturated_add(a.least_ns, b.least_ns), saturated_add(a.most_ns, b.most_ns)};
+  return {base::saturated_add(a.least_ns, b.least_ns), base::saturated_add(a.most_ns, b.most_ns)};
 }
 
 std::int64_t width_of(const ClockRange& range) {
-  return saturated_difference(range.most_ns, range.least_ns);
+  return base::saturated_difference(range.most_ns, range.least_ns);
 }
 
 }  // namespace
@@ -89,12 +90,13 @@ void ClockRange::narrow(const ClockRange& by) {
 }
 
 std::int64_t RankClock::error_ns() const {
-  return is_known() ? std::max(saturated_difference(0, least_ns), most_ns) : kUnknownClockError;
+  return is_known() ? std::max(base::saturated_difference(0, least_ns), most_ns)
+                    : kUnknownClockError;
 }
 
 void ClockMeetings::Meeting::add(const Part& first, const Part& other) {
-  stretch_.narrow({saturated_difference(other.start_ns, first.end_ns),
-                   saturated_difference(other.end_ns, first.start_ns)});
+  stretch_.narrow({base::saturated_difference(other.start_ns, first.end_ns),
+                   base::saturated_difference(other.end_ns, first.start_ns)});
   if (++calls_ < kStretch) return;
   widen(stretch_);
   last_ = std::exchange(stretch_, {});
@@ -115,7 +117,7 @@ void ClockMeetings::Meeting::widen(const ClockRange& by) {
   widest_.most_ns = std::max({widest_.most_ns, by.least_ns, by.most_ns});
 }
 
-void ClockMeetings::add(CollectiveFunction function, const Part& first, const Part& other) {
+void ClockMeetings::add(model::CollectiveFunction function, const Part& first, const Part& other) {
   if (!ends_after_all_began(function)) return;
   if (first.end_ns < first.start_ns || other.end_ns < other.start_ns) return;
   const bool in_order = first.rank < other.rank;
@@ -154,7 +156,7 @@ struct HostClocks::Growth {
       result.push_back({false, tree, hop.parent, hop.from_parent, from_root});
       for (const auto& [to, range] : links.around(hop.clock)) {
         if (place.contains(to)) continue;
-        next.push({saturated_add(hop.length, width_of(range)), to, here, range});
+        next.push({base::saturated_add(hop.length, width_of(range)), to, here, range});
       }
     }
   }
@@ -209,13 +211,14 @@ std::int64_t HostClocks::error_between_hosts(std::span<const int> ranks) const {
   for (std::size_t i = clocks_.size(); i-- > 0;) {
     const Clock& clock = clocks_[i];
     if (spreads[i].is_empty() || clock.parent < 0) continue;
-    const std::int64_t ahead_ns = saturated_add(spreads[i].ahead_ns, clock.from_parent.most_ns);
-    const std::int64_t behind_ns =
-        saturated_add(spreads[i].behind_ns, saturated_difference(0, clock.from_parent.least_ns));
+    const std::int64_t ahead_ns =
+        base::saturated_add(spreads[i].ahead_ns, clock.from_parent.most_ns);
+    const std::int64_t behind_ns = base::saturated_add(
+        spreads[i].behind_ns, base::saturated_difference(0, clock.from_parent.least_ns));
     Spread& parent = spreads[static_cast<std::size_t>(clock.parent)];
     if (!parent.is_empty()) {
-      error_ns = std::max({error_ns, saturated_add(ahead_ns, parent.behind_ns),
-                           saturated_add(behind_ns, parent.ahead_ns)});
+      error_ns = std::max({error_ns, base::saturated_add(ahead_ns, parent.behind_ns),
+                           base::saturated_add(behind_ns, parent.ahead_ns)});
     }
     parent.ahead_ns = std::max(parent.ahead_ns, ahead_ns);
     parent.behind_ns = std::max(parent.behind_ns, behind_ns);
@@ -235,4 +238,4 @@ std::int64_t HostClocks::error_between_hosts() const {
   return error_between_hosts(all);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -12,7 +12,7 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 inline constexpr std::int64_t kUnknownClockError = std::numeric_limits<std::int64_t>::max();
 
@@ -94,7 +94,7 @@ class ClockMeetings {
     std::int64_t start_ns = 0, end_ns = 0;
   };
   // Of one call; those of two ranks in about the order in which they were.
-  void add(CollectiveFunction function, const Part& first, const Part& other);
+  void add(model::CollectiveFunction function, const Part& first, const Part& other);
 
   // Of `ranks`, the first of which the others are held against. Those that never met are reached
   // over others, by the way with the least error, which is the sum of those along it.
@@ -119,4 +119,4 @@ class ClockMeetings {
   std::map<std::pair<int, int>, Meeting> meetings_;  // of the lower rank with the other
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -27,45 +27,48 @@ bool RankActivity::accept(std::int64_t start_ns, std::int64_t end_ns) {
   return true;
 }
 
-std::int64_t RankActivity::add_events(const EventRun& run, const StringTable& strings) {
+std::int64_t RankActivity::add_events(const model::EventRun& run,
+                                      const model::StringTable& strings) {
   std::int64_t ignored = 0;
   for (const auto& event : run.events) {
     // Also keeps end_ns() from overflowing.
-    if (event.duration_ns < 0 || event.duration_ns > kLongestRowNs || event.start_ns < 0 ||
-        event.start_ns >= kLatestTimeNs - kLongestRowNs) {
+    if (event.duration_ns < 0 || event.duration_ns > base::kLongestRowNs || event.start_ns < 0 ||
+        event.start_ns >= base::kLatestTimeNs - base::kLongestRowNs) {
       ++ignored;
       continue;
     }
-    const bool needs_name = run.kind == EventKind::kKernel;
-    const auto activity = activity_of(
+    const bool needs_name = run.kind == model::EventKind::kKernel;
+    const auto activity = model::activity_of(
         run.kind, event, needs_name ? strings.get(run.rank, event.name) : std::string_view());
     events_end_ns_ = std::max(events_end_ns_, event.end_ns());
-    if (activity == Activity::kNone) continue;
-    if (activity == Activity::kCompute) ++totals_.compute_events;
-    if (activity == Activity::kCopy) ++totals_.memory_events;
+    if (activity == model::Activity::kNone) continue;
+    if (activity == model::Activity::kCompute) ++totals_.compute_events;
+    if (activity == model::Activity::kCopy) ++totals_.memory_events;
     first_ns_ = std::min(first_ns_, event.start_ns);
     last_ns_ = std::max(last_ns_, event.end_ns());
     if (!accept(event.start_ns, event.end_ns())) continue;
-    auto& target = activity == Activity::kCompute ? new_compute_
-                   : activity == Activity::kCopy  ? new_copies_
-                                                  : new_communication_;
+    auto& target = activity == model::Activity::kCompute ? new_compute_
+                   : activity == model::Activity::kCopy  ? new_copies_
+                                                         : new_communication_;
     target.push_back({std::max(event.start_ns, trimmed_ns_), event.end_ns()});
   }
   return ignored;
 }
 
-std::int64_t RankActivity::add_span(const Span& span) {
+std::int64_t RankActivity::add_span(const model::Span& span) {
   const auto phase = static_cast<int>(span.phase);
-  if (!is_plausible_time(span.start_ns, span.end_ns) || phase < 0 || phase >= kPhaseCount) return 1;
+  if (!base::is_plausible_time(span.start_ns, span.end_ns) || phase < 0 ||
+      phase >= base::kPhaseCount)
+    return 1;
   if (span.depth != 0) return 0;
   spans_end_ns_ = std::max(spans_end_ns_, span.end_ns);
   if (accept(span.start_ns, span.end_ns)) phases_.add({span.start_ns, span.end_ns, span.phase});
   return 0;
 }
 
-std::int64_t RankActivity::add_collective(const Collective& collective, int row,
+std::int64_t RankActivity::add_collective(const model::Collective& collective, int row,
                                           std::optional<double> bytes_sent) {
-  if (!is_plausible_time(collective.start_ns, collective.end_ns)) return 1;
+  if (!base::is_plausible_time(collective.start_ns, collective.end_ns)) return 1;
   ++totals_.comm_events;
   first_ns_ = std::min(first_ns_, collective.start_ns);
   last_ns_ = std::max(last_ns_, collective.end_ns);
@@ -76,8 +79,9 @@ std::int64_t RankActivity::add_collective(const Collective& collective, int row,
   return 0;
 }
 
-std::int64_t RankActivity::add_step(const Step& step) {
-  if (!is_plausible_time(step.start_ns, step.end_ns) || !is_plausible_step(step.index)) return 1;
+std::int64_t RankActivity::add_step(const model::Step& step) {
+  if (!base::is_plausible_time(step.start_ns, step.end_ns) || !is_plausible_step(step.index))
+    return 1;
   if (step.index <= last_retired_step_ || !steps_.emplace(step.index, step).second) return 1;
   step_time_ns_ += step.end_ns - step.start_ns;
   touched_.start_ns = std::min(touched_.start_ns, step.start_ns);
@@ -86,16 +90,16 @@ std::int64_t RankActivity::add_step(const Step& step) {
 }
 
 void RankActivity::take_in_additions() {
-  insert(compute_, normalize(std::exchange(new_compute_, {})));
-  insert(communication_, normalize(std::exchange(new_communication_, {})));
-  insert(copies_, normalize(std::exchange(new_copies_, {})));
+  base::insert(compute_, base::normalize(std::exchange(new_compute_, {})));
+  base::insert(communication_, base::normalize(std::exchange(new_communication_, {})));
+  base::insert(copies_, base::normalize(std::exchange(new_copies_, {})));
   phases_.sort();
   collectives_.sort();
 }
 
 std::vector<RankActivity::ComputedStep> RankActivity::compute_touched() {
   take_in_additions();
-  const auto touched = std::exchange(touched_, Interval{INT64_MAX, INT64_MIN});
+  const auto touched = std::exchange(touched_, base::Interval{INT64_MAX, INT64_MIN});
   std::vector<ComputedStep> result;
   for (const auto& [index, step] : steps_) {
     if (step.end_ns >= touched.start_ns && step.start_ns <= touched.end_ns) {
@@ -105,30 +109,31 @@ std::vector<RankActivity::ComputedStep> RankActivity::compute_touched() {
   return result;
 }
 
-RankActivity::ComputedStep RankActivity::compute(std::int64_t index, const Step& step) const {
-  const Interval window{step.start_ns, step.end_ns};
+RankActivity::ComputedStep RankActivity::compute(std::int64_t index,
+                                                 const model::Step& step) const {
+  const base::Interval window{step.start_ns, step.end_ns};
   StepActivity activity;
   activity.step = window;
   activity.full_detail = step.full_detail;
   phases_.visit(window.start_ns, window.end_ns,
-                [&](const PhaseInterval& phase) { activity.phases.push_back(phase); });
-  activity.compute = clip(compute_, window);
-  activity.communication = clip(communication_, window);
-  activity.copies = clip(copies_, window);
+                [&](const model::PhaseInterval& phase) { activity.phases.push_back(phase); });
+  activity.compute = base::clip(compute_, window);
+  activity.communication = base::clip(communication_, window);
+  activity.copies = base::clip(copies_, window);
 
   ComputedStep result;
   result.index = index;
   result.breakdown = break_down(activity);
   if (!step.full_detail) return result;
   result.window = window;
-  result.exposed = subtract(activity.communication, activity.compute);
+  result.exposed = base::subtract(activity.communication, activity.compute);
   std::map<int, std::int64_t> exposed;
   collectives_.visit(window.start_ns, window.end_ns, [&](const RecentCollective& collective) {
     ++result.calls;
-    const Interval part{std::max(collective.start_ns, window.start_ns),
-                        std::min(collective.end_ns, window.end_ns)};
+    const base::Interval part{std::max(collective.start_ns, window.start_ns),
+                              std::min(collective.end_ns, window.end_ns)};
     if (collective.row >= 0) {
-      exposed[collective.row] += part.length() - length_within(activity.compute, part);
+      exposed[collective.row] += part.length() - base::length_within(activity.compute, part);
     }
     if (collective.start_ns >= window.start_ns) {
       auto& sent = result.breakdown.bytes_sent;
@@ -166,14 +171,15 @@ std::int64_t RankActivity::retire() {
 }
 
 RankActivity::Lengths RankActivity::lengths_before(std::int64_t time_ns) const {
-  const Interval past{INT64_MIN, time_ns};
-  const auto compute = clip(compute_, past);
-  const auto communication = clip(communication_, past);
+  const base::Interval past{INT64_MIN, time_ns};
+  const auto compute = base::clip(compute_, past);
+  const auto communication = base::clip(communication_, past);
   Lengths result;
-  result.compute_ns = length(compute);
-  result.comm_ns = length(communication);
-  result.overlap_ns = length(intersect(compute, communication));
-  result.busy_ns = length(unite(unite(compute, communication), clip(copies_, past)));
+  result.compute_ns = base::length(compute);
+  result.comm_ns = base::length(communication);
+  result.overlap_ns = base::length(base::intersect(compute, communication));
+  result.busy_ns =
+      base::length(base::unite(base::unite(compute, communication), base::clip(copies_, past)));
   return result;
 }
 
@@ -183,9 +189,9 @@ void RankActivity::trim(std::int64_t time_ns) {
   totals_.comm_ns += past.comm_ns;
   totals_.overlap_ns += past.overlap_ns;
   totals_.busy_ns += past.busy_ns;
-  trim_before(compute_, time_ns);
-  trim_before(communication_, time_ns);
-  trim_before(copies_, time_ns);
+  base::trim_before(compute_, time_ns);
+  base::trim_before(communication_, time_ns);
+  base::trim_before(copies_, time_ns);
   phases_.trim_before(time_ns);
   collectives_.trim_before(time_ns);
   trimmed_ns_ = time_ns;
@@ -208,4 +214,4 @@ std::size_t RankActivity::kept_intervals() const {
   return compute_.size() + communication_.size() + copies_.size() + collectives_.size();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

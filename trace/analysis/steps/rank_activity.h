@@ -14,7 +14,7 @@
 #include "trace/base/intervals.h"
 #include "trace/model/strings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 class RankActivity {
  public:
@@ -29,20 +29,20 @@ class RankActivity {
   static bool is_plausible_step(std::int64_t index);
 
   // Each returns how many rows were contradictory and left out.
-  std::int64_t add_events(const EventRun& run, const StringTable& strings);
-  std::int64_t add_span(const Span& span);
+  std::int64_t add_events(const model::EventRun& run, const model::StringTable& strings);
+  std::int64_t add_span(const model::Span& span);
   // `row`: of CollectiveStatistics; -1: none.
-  std::int64_t add_collective(const Collective& collective, int row,
+  std::int64_t add_collective(const model::Collective& collective, int row,
                               std::optional<double> bytes_sent);
-  std::int64_t add_step(const Step& step);
+  std::int64_t add_step(const model::Step& step);
 
   struct ComputedStep {
     std::int64_t index = 0;
     StepBreakdown breakdown;
     std::vector<std::pair<int, std::int64_t>> exposed_ns;  // (row, part of it under no compute)
-    Interval window;
-    Intervals exposed;       // communication under no compute
-    std::int64_t calls = 0;  // collectives that touch the window
+    base::Interval window;
+    base::Intervals exposed;  // communication under no compute
+    std::int64_t calls = 0;   // collectives that touch the window
   };
   // Every step that rows since the last call have touched.
   std::vector<ComputedStep> compute_touched();
@@ -68,19 +68,19 @@ class RankActivity {
 
   bool accept(std::int64_t start_ns, std::int64_t end_ns);
   void take_in_additions();
-  ComputedStep compute(std::int64_t index, const Step& step) const;
+  ComputedStep compute(std::int64_t index, const model::Step& step) const;
   Lengths lengths_before(std::int64_t time_ns) const;
   void trim(std::int64_t time_ns);
   std::int64_t frontier() const;
 
-  Intervals compute_, communication_, copies_;  // since trimmed_ns_
-  std::vector<Interval> new_compute_, new_communication_, new_copies_;
-  TimeIndex<PhaseInterval> phases_;
+  base::Intervals compute_, communication_, copies_;  // since trimmed_ns_
+  std::vector<base::Interval> new_compute_, new_communication_, new_copies_;
+  TimeIndex<model::PhaseInterval> phases_;
   TimeIndex<RecentCollective> collectives_;
-  std::map<std::int64_t, Step> steps_;
+  std::map<std::int64_t, model::Step> steps_;
   std::int64_t last_retired_step_ = -1;
 
-  Interval touched_{INT64_MAX, INT64_MIN};  // by rows since the last computation
+  base::Interval touched_{INT64_MAX, INT64_MIN};  // by rows since the last computation
   std::int64_t trimmed_ns_ = INT64_MIN;
   std::int64_t events_end_ns_ = INT64_MIN, spans_end_ns_ = INT64_MIN;
   std::int64_t collectives_end_ns_ = INT64_MIN;
@@ -91,4 +91,4 @@ class RankActivity {
   std::int64_t step_time_ns_ = 0;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -18,25 +18,26 @@ void append(std::vector<ClassPiece>& pieces, ClassPiece piece) {
 }
 
 // The class with most of [begin, end) within `window`.
-TimeClass fullest_class(const ClassPiece* begin, const ClassPiece* end, Interval window) {
-  TimeByClass lengths{};
+base::TimeClass fullest_class(const ClassPiece* begin, const ClassPiece* end,
+                              base::Interval window) {
+  base::TimeByClass lengths{};
   for (const auto* piece = begin; piece != end; ++piece) {
     const auto part = std::min(piece->time.end_ns, window.end_ns) -
                       std::max(piece->time.start_ns, window.start_ns);
-    if (part > 0) lengths[index_of(piece->bar_class)] += part;
+    if (part > 0) lengths[base::index_of(piece->bar_class)] += part;
   }
   const auto fullest = std::max_element(lengths.begin(), lengths.end());
-  return static_cast<TimeClass>(fullest - lengths.begin());
+  return static_cast<base::TimeClass>(fullest - lengths.begin());
 }
 
 // A stretch of slivers: cells of at least the sliver's length, each with its fullest class.
 void append_cells(std::vector<ClassPiece>& result, const ClassPiece* begin, const ClassPiece* end,
                   std::int64_t sliver_ns) {
-  const Interval stretch{begin->time.start_ns, (end - 1)->time.end_ns};
+  const base::Interval stretch{begin->time.start_ns, (end - 1)->time.end_ns};
   const auto cells = std::max<std::int64_t>(1, stretch.length() / sliver_ns);
   const auto* first = begin;
   for (std::int64_t cell = 0; cell < cells; ++cell) {
-    const Interval window{
+    const base::Interval window{
         stretch.start_ns + cell * sliver_ns,
         cell + 1 == cells ? stretch.end_ns : stretch.start_ns + (cell + 1) * sliver_ns};
     while (first->time.end_ns <= window.start_ns) ++first;
@@ -69,9 +70,9 @@ std::vector<ClassPiece> absorb_short(std::vector<ClassPiece> pieces, std::int64_
 
 }  // namespace
 
-std::vector<ClassPiece> exact_partition(const ActivitySets& sets, Interval window) {
+std::vector<ClassPiece> exact_partition(const base::ActivitySets& sets, base::Interval window) {
   std::vector<ClassPiece> pieces;
-  sweep_classes(sets, window, [&](Interval part, TimeClass time_class) {
+  base::sweep_classes(sets, window, [&](base::Interval part, base::TimeClass time_class) {
     pieces.push_back({part, time_class});
   });
   return pieces;
@@ -97,4 +98,4 @@ std::vector<ClassPiece> without_slivers(const std::vector<ClassPiece>& pieces,
   return absorb_short(std::move(result), sliver_ns);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -1,30 +1,31 @@
 #include "trace/analysis/steps/step_breakdown.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 StepBreakdown break_down(const StepActivity& activity) {
   StepBreakdown result;
   result.start_ns = activity.step.start_ns;
   result.step_ns = activity.step.length();
-  result.phase_ns = partition_by_phase(activity.step, activity.phases);
+  result.phase_ns = model::partition_by_phase(activity.step, activity.phases);
   if (!activity.full_detail) return result;
 
-  const auto optimizer = phase_intervals(activity.step, activity.phases, Phase::kOptimizer);
-  const auto time = time_by_class(
+  const auto optimizer =
+      model::phase_intervals(activity.step, activity.phases, base::Phase::kOptimizer);
+  const auto time = base::time_by_class(
       {activity.compute, activity.communication, activity.copies, optimizer}, activity.step);
-  const auto of = [&](TimeClass time_class) { return time[index_of(time_class)]; };
+  const auto of = [&](base::TimeClass time_class) { return time[base::index_of(time_class)]; };
   result.has_detail = true;
-  result.overlap_ns = of(TimeClass::kOverlapped);
-  result.exposed_ns = of(TimeClass::kExposed);
+  result.overlap_ns = of(base::TimeClass::kOverlapped);
+  result.exposed_ns = of(base::TimeClass::kExposed);
   result.comm_ns = result.overlap_ns + result.exposed_ns;
-  result.compute_ns =
-      of(TimeClass::kCompute) + of(TimeClass::kOptimizer) + of(TimeClass::kOverlapped);
-  result.optimizer_compute_ns = length(intersect(activity.compute, optimizer));
-  result.optimizer_overlap_ns = result.optimizer_compute_ns - of(TimeClass::kOptimizer);
-  result.copy_ns = length_within(activity.copies, activity.step);
-  result.exposed_copy_ns = of(TimeClass::kCopy);
-  result.idle_ns = of(TimeClass::kIdle);
+  result.compute_ns = of(base::TimeClass::kCompute) + of(base::TimeClass::kOptimizer) +
+                      of(base::TimeClass::kOverlapped);
+  result.optimizer_compute_ns = base::length(base::intersect(activity.compute, optimizer));
+  result.optimizer_overlap_ns = result.optimizer_compute_ns - of(base::TimeClass::kOptimizer);
+  result.copy_ns = base::length_within(activity.copies, activity.step);
+  result.exposed_copy_ns = of(base::TimeClass::kCopy);
+  result.idle_ns = of(base::TimeClass::kIdle);
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -7,16 +7,16 @@
 #include "trace/base/intervals.h"
 #include "trace/model/activity.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // What happened around one rank's step; may reach beyond its borders, where it is clipped.
 struct StepActivity {
-  Interval step;
+  base::Interval step;
   bool full_detail = false;
-  Intervals compute, communication, copies;
-  std::vector<PhaseInterval> phases;  // sorted
+  base::Intervals compute, communication, copies;
+  std::vector<model::PhaseInterval> phases;  // sorted
 };
 
 StepBreakdown break_down(const StepActivity& activity);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

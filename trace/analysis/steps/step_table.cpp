@@ -6,7 +6,7 @@
 
 #include "trace/base/saturated.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 namespace {
 
@@ -31,7 +31,8 @@ double combined(const Reports& reports, Member member) {
 // A sum over ranks is known only if every rank tells its part.
 void add_told(std::optional<std::int64_t>& sum, std::int64_t told, bool is_first) {
   if (is_first) sum = 0;
-  if (sum) sum = told == kNotKnown ? std::nullopt : std::optional(saturated_add(*sum, told));
+  if (sum)
+    sum = told == model::kNotKnown ? std::nullopt : std::optional(base::saturated_add(*sum, told));
 }
 
 }  // namespace
@@ -69,7 +70,7 @@ std::size_t StepTable::position_of(std::int64_t index) {
   return static_cast<std::size_t>(position);
 }
 
-void StepTable::add(const Step& row) {
+void StepTable::add(const model::Step& row) {
   const auto position = position_of(row.index);
   const auto rank = static_cast<std::size_t>(row.rank);
   auto& step = steps_[position];
@@ -120,4 +121,4 @@ const StepFigures* StepTable::find(std::int64_t index) const {
   return found != steps_.end() && found->index == index ? &*found : nullptr;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -6,7 +6,7 @@
 
 #include "trace/analysis/figures/figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 class StepTable {
  public:
@@ -18,7 +18,7 @@ class StepTable {
   void set_world_size(std::size_t ranks);
 
   // One rank's row; each (rank, index) once.
-  void add(const Step& step);
+  void add(const model::Step& step);
   // Its breakdown, as often as it changes.
   void set_breakdown(int rank, std::int64_t index, const StepBreakdown& breakdown);
 
@@ -47,4 +47,4 @@ class StepTable {
   std::vector<Reports> reports_;    // of the same steps
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 // T: start_ns, end_ns and operator<, which orders by start first.
 template <typename T>
@@ -56,4 +56,4 @@ class TimeIndex {
   std::size_t sorted_ = 0;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

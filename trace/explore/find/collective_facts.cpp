@@ -15,7 +15,7 @@
 #include "trace/timeline/words/quantity.h"
 #include "trace/timeline/words/row_labels.h"
 
-namespace shardlens::trace::detail {
+namespace shardlens::trace::explore::detail {
 
 namespace {
 
@@ -32,10 +32,12 @@ class CollectiveFacts {
         row_(rows_.collectives.rows[index]),
         sheet_(run, rank) {}
 
-  EventDetails gather() {
-    const std::string tag = tag_text(row_.tag_kind, row_.tag_index, rows_.text(row_.tag_name));
+  timeline::EventDetails gather() {
+    const std::string tag =
+        analysis::tag_text(row_.tag_kind, row_.tag_index, rows_.text(row_.tag_name));
     sheet_.details.place = place_of(index_);
-    sheet_.details.title = collective_title(row_.function) + (tag.empty() ? "" : " · " + tag);
+    sheet_.details.title =
+        timeline::collective_title(row_.function) + (tag.empty() ? "" : " · " + tag);
     sheet_.details.name = rows_.labels[rows_.collectives.labels[index_]];
     sheet_.details.subtitle = sheet_.subtitle(row_.step);
     add_kernel();
@@ -55,23 +57,24 @@ class CollectiveFacts {
   }
 
  private:
-  EventPlace place_of(std::uint32_t at) const {
-    return place_of_row(run_, EventTableKind::kCollective, rank_.rank, rows_.collectives, at);
+  timeline::EventPlace place_of(std::uint32_t at) const {
+    return place_of_row(run_, timeline::EventTableKind::kCollective, rank_.rank, rows_.collectives,
+                        at);
   }
   bool is_like(std::uint32_t at) const {
-    const Collective& other = rows_.collectives.rows[at];
+    const model::Collective& other = rows_.collectives.rows[at];
     return other.lane == row_.lane && other.function == row_.function &&
            rows_.collectives.labels[at] == rows_.collectives.labels[index_];
   }
 
   void add_kernel() {
-    std::optional<EventPlace> kernel;
+    std::optional<timeline::EventPlace> kernel;
     std::string name;
     const EventFinder finder(run_);
-    const Interval around{row_.start_ns - kKernelTolerance, row_.start_ns + kKernelTolerance};
-    LaneEvents(*run_.store, rank_.rank, row_.lane, EventKind::kKernel, around)
-        .visit([&](const ChunkEntry& chunk, const EventColumns& columns, std::size_t i,
-                   Interval time) {
+    const base::Interval around{row_.start_ns - kKernelTolerance, row_.start_ns + kKernelTolerance};
+    LaneEvents(*run_.store, rank_.rank, row_.lane, model::EventKind::kKernel, around)
+        .visit([&](const store::ChunkEntry& chunk, const store::EventColumns& columns,
+                   std::size_t i, base::Interval time) {
           if (time.start_ns < around.start_ns) return;
           const auto away = [&](std::int64_t start) { return std::abs(start - row_.start_ns); };
           if (kernel && away(kernel->start_ns) <= away(time.start_ns)) return;
@@ -85,15 +88,15 @@ class CollectiveFacts {
 
   void add_waits() {
     if (run_.calls == nullptr) return;
-    const CollectivePart self = part_of(rows_, index_);
+    const analysis::CollectivePart self = part_of(rows_, index_);
     const auto parts = run_.calls->same_call(self);
     if (parts.size() < 2) return;
-    const auto latest = std::ranges::max_element(parts, {}, &CollectivePart::start_ns);
+    const auto latest = std::ranges::max_element(parts, {}, &analysis::CollectivePart::start_ns);
     std::vector<int> ranks;
-    for (const CollectivePart& part : parts) ranks.push_back(part.rank);
+    for (const analysis::CollectivePart& part : parts) ranks.push_back(part.rank);
     if (run_.clocks) sheet_.details.clock_error_ns = run_.clocks->error_between_hosts(ranks);
-    const bool is_known = sheet_.details.clock_error_ns != kUnknownClockError;
-    for (const CollectivePart& part : parts) {
+    const bool is_known = sheet_.details.clock_error_ns != analysis::kUnknownClockError;
+    for (const analysis::CollectivePart& part : parts) {
       // A rank that ended before the latest one began did not wait for it.
       const bool has_left = part.end_ns <= latest->start_ns;
       add_call(part, !is_known ? 0 : has_left ? part.start_ns : latest->start_ns);
@@ -109,7 +112,7 @@ class CollectiveFacts {
           "Waiting for others", "not known",
           "the hosts' clocks may be " + duration_figure(sheet_.details.clock_error_ns) + " apart");
     }
-    const ProcessGroup* const group = rows_.group(row_.process_group);
+    const model::ProcessGroup* const group = rows_.group(row_.process_group);
     std::string but = group != nullptr && group->ranks.size() > parts.size()
                           ? "; not all ranks of the group were recorded"
                           : "";
@@ -137,52 +140,53 @@ class CollectiveFacts {
   }
 
   // Whether this rank waited for the latest, or the others for it, by more than clocks make up.
-  bool is_beyond_clocks(std::span<const CollectivePart> parts, const CollectivePart& latest) const {
+  bool is_beyond_clocks(std::span<const analysis::CollectivePart> parts,
+                        const analysis::CollectivePart& latest) const {
     if (sheet_.details.clock_error_ns <= 0) return true;
     std::int64_t before_ns = row_.start_ns;
     if (latest.rank == rank_.rank) {
       before_ns = std::numeric_limits<std::int64_t>::min();
-      for (const CollectivePart& part : parts) {
+      for (const analysis::CollectivePart& part : parts) {
         if (part.rank != latest.rank) before_ns = std::max(before_ns, part.start_ns);
       }
     }
-    return saturated_difference(latest.start_ns, before_ns) > sheet_.details.clock_error_ns;
+    return base::saturated_difference(latest.start_ns, before_ns) > sheet_.details.clock_error_ns;
   }
 
-  void add_call(const CollectivePart& part, std::int64_t latest_start_ns) {
+  void add_call(const analysis::CollectivePart& part, std::int64_t latest_start_ns) {
     const RankSnapshot* const other = run_.rank(part.rank);
     const auto index = other == nullptr ? std::nullopt : index_of(*other->rows, part);
     if (!index) return;
-    const Collective& row = other->rows->collectives.rows[*index];
+    const model::Collective& row = other->rows->collectives.rows[*index];
     sheet_.details.calls.push_back({part.rank, row.start_ns, latest_start_ns, row.end_ns,
-                                    place_of_row(run_, EventTableKind::kCollective, part.rank,
-                                                 other->rows->collectives, *index)});
+                                    place_of_row(run_, timeline::EventTableKind::kCollective,
+                                                 part.rank, other->rows->collectives, *index)});
   }
 
   void add_bandwidth(std::int64_t transfer_ns, int ranks) {
     if (row_.bytes <= 0) return;
     const double rate = static_cast<double>(row_.bytes) / static_cast<double>(transfer_ns) * 1e9;
-    const double factor = bus_factor(row_.function, ranks);
-    sheet_.add("Algorithm bandwidth", format_bandwidth(rate).text(), "size ÷ transfer");
+    const double factor = analysis::bus_factor(row_.function, ranks);
+    sheet_.add("Algorithm bandwidth", timeline::format_bandwidth(rate).text(), "size ÷ transfer");
     if (factor <= 0) return;
-    std::string text = format_bandwidth(rate * factor).text();
+    std::string text = timeline::format_bandwidth(rate * factor).text();
     if (const double best = best_rate(); best > 0) {
-      text += " · " + format_percent(rate / best).text() + " of the best seen";
+      text += " · " + timeline::format_percent(rate / best).text() + " of the best seen";
     }
     sheet_.add("Bus bandwidth", text,
-               "algorithm bandwidth × " + format_plain(factor) + " (nccl-tests); the best of " +
-                   "the same function and size on this rank");
+               "algorithm bandwidth × " + timeline::format_plain(factor) +
+                   " (nccl-tests); the best of " + "the same function and size on this rank");
     add_link(rate * factor);
   }
 
   // What the link gives at best, and how much of it the call used.
   void add_link(double bus_rate) {
-    const RankInfo& info = rows_.info;
+    const model::RankInfo& info = rows_.info;
     if (info.link.empty()) return;
     const double peak = info.link_bytes_per_second;
     sheet_.add("Link",
-               peak > 0 ? format_bandwidth(bus_rate).text() + " of " +
-                              format_bandwidth(peak).text() + " " + info.link
+               peak > 0 ? timeline::format_bandwidth(bus_rate).text() + " of " +
+                              timeline::format_bandwidth(peak).text() + " " + info.link
                         : info.link,
                peak > 0 ? "bus bandwidth against the link's peak in one direction; the switch "
                           "adds up for NVLS, which may go beyond"
@@ -205,7 +209,7 @@ class CollectiveFacts {
   double best_rate() const {
     double best = 0;
     for (std::uint32_t at = 0; at < rows_.collectives.size(); ++at) {
-      const Collective& other = rows_.collectives.rows[at];
+      const model::Collective& other = rows_.collectives.rows[at];
       if (other.function != row_.function || other.bytes != row_.bytes ||
           other.process_group != row_.process_group) {
         continue;
@@ -219,28 +223,29 @@ class CollectiveFacts {
   }
 
   void add_size() {
-    if (has_bytes(row_)) {
+    if (model::has_bytes(row_)) {
       std::string text = bytes_figure(row_.bytes);
       const auto type = rows_.text(row_.data_type);
       if (!type.empty()) text += " " + std::string(type);
       sheet_.add("Size", text,
-                 format_integer(row_.bytes) + " bytes; of a gather or scatter the " +
+                 timeline::format_integer(row_.bytes) + " bytes; of a gather or scatter the " +
                      "total over all ranks");
     }
     if (row_.executed != row_.function) {
-      sheet_.add("Executed as", collective_title(row_.executed), "what the backend ran");
+      sheet_.add("Executed as", timeline::collective_title(row_.executed), "what the backend ran");
     }
   }
 
   void add_exposure() {
-    const Interval time = drawn_time(row_.start_ns, row_.end_ns);
+    const base::Interval time = timeline::drawn_time(row_.start_ns, row_.end_ns);
     const WindowActivity activity = window_activity(*run_.store, rank_, time);
-    sheet_.details.piece_class = communication_class(time, activity.compute);
+    sheet_.details.piece_class = timeline::communication_class(time, activity.compute);
     if (time.length() <= 0) return;
-    const std::int64_t overlapped_ns = length_within(activity.compute, time);
+    const std::int64_t overlapped_ns = base::length_within(activity.compute, time);
     const auto figure = [&](std::int64_t ns) {
       return duration_figure(ns) + " (" +
-             format_percent(static_cast<double>(ns) / static_cast<double>(time.length())).text() +
+             timeline::format_percent(static_cast<double>(ns) / static_cast<double>(time.length()))
+                 .text() +
              ")";
     };
     sheet_.add("Overlapped", figure(overlapped_ns), "compute of this rank ran at the same time");
@@ -248,11 +253,11 @@ class CollectiveFacts {
   }
 
   void add_group() {
-    const ProcessGroup* const group = rows_.group(row_.process_group);
+    const model::ProcessGroup* const group = rows_.group(row_.process_group);
     std::string text = group == nullptr || rows_.text(group->name).empty()
                            ? "group " + std::to_string(row_.process_group)
                            : std::string(rows_.text(group->name));
-    if (row_.sequence >= 0) text += " · " + format_integer(row_.sequence);
+    if (row_.sequence >= 0) text += " · " + timeline::format_integer(row_.sequence);
     sheet_.add("Group, sequence", text, "calls of one sequence number belong together");
     if (group == nullptr) return;
     std::string ranks;
@@ -263,8 +268,9 @@ class CollectiveFacts {
   }
 
   void add_host() {
-    if (row_.phase != Phase::kOther) {
-      sheet_.add("Phase", std::string(to_string(row_.phase)), "in which the host asked for it");
+    if (row_.phase != base::Phase::kOther) {
+      sheet_.add("Phase", std::string(base::to_string(row_.phase)),
+                 "in which the host asked for it");
     }
     if (row_.enqueued_ns > 0 && row_.enqueued_ns <= row_.start_ns) {
       sheet_.add_duration("Enqueued to start", row_.start_ns - row_.enqueued_ns,
@@ -275,30 +281,30 @@ class CollectiveFacts {
   void add_parameters() {
     auto& names = sheet_.details.parameters;
     std::int64_t bytes = 0;
-    const auto add = [&](StringId name, std::int64_t size) {
+    const auto add = [&](model::StringId name, std::int64_t size) {
       names.push_back(std::string(rows_.text(name)) + " · " + bytes_figure(size));
       bytes += size;
     };
-    if (row_.tag_kind == TagKind::kUnit) {
-      for (const UnitParameter& each : rows_.unit_parameters) {
+    if (row_.tag_kind == model::TagKind::kUnit) {
+      for (const model::UnitParameter& each : rows_.unit_parameters) {
         if (each.unit == row_.tag_index) add(each.name, each.bytes);
       }
-    } else if (row_.tag_kind == TagKind::kBucket) {
+    } else if (row_.tag_kind == model::TagKind::kBucket) {
       const int plan = plan_in_force();
-      for (const BucketParameter& each : rows_.bucket_parameters) {
+      for (const store::BucketParameter& each : rows_.bucket_parameters) {
         if (each.plan == plan && each.bucket == row_.tag_index) add(each.name, each.bytes);
       }
     }
     if (names.empty()) return;
-    sheet_.add(row_.tag_kind == TagKind::kUnit ? "Unit" : "Bucket",
-               format_integer(static_cast<std::int64_t>(names.size())) +
+    sheet_.add(row_.tag_kind == model::TagKind::kUnit ? "Unit" : "Bucket",
+               timeline::format_integer(static_cast<std::int64_t>(names.size())) +
                    (names.size() == 1 ? " tensor, " : " tensors, ") + bytes_figure(bytes));
   }
 
   // The plan that has a bucket of this size under this number, the latest of them.
   int plan_in_force() const {
     int plan = -1;
-    for (const Bucket& bucket : rows_.buckets) {
+    for (const model::Bucket& bucket : rows_.buckets) {
       if (bucket.index != row_.tag_index) continue;
       if (plan < 0 || bucket.bytes == row_.bytes) plan = bucket.plan;
     }
@@ -308,7 +314,7 @@ class CollectiveFacts {
   void add_longest() {
     std::uint32_t longest = index_;
     const auto length = [&](std::uint32_t at) {
-      const Collective& row = rows_.collectives.rows[at];
+      const model::Collective& row = rows_.collectives.rows[at];
       return row.end_ns - row.start_ns;
     };
     for (std::uint32_t at = 0; at < rows_.collectives.size(); ++at) {
@@ -321,16 +327,17 @@ class CollectiveFacts {
   const RankSnapshot& rank_;
   const RankRows& rows_;
   std::uint32_t index_;
-  const Collective& row_;
+  const model::Collective& row_;
   FactSheet sheet_;
 };
 
 }  // namespace
 
-Result<EventDetails> collective_details(const RunSnapshot& run, const RankSnapshot& rank,
-                                        const EventRef& event) {
+base::Result<timeline::EventDetails> collective_details(const RunSnapshot& run,
+                                                        const RankSnapshot& rank,
+                                                        const timeline::EventRef& event) {
   TRY_ASSIGN(const std::uint32_t index, row_index(rank.rows->collectives, event.row));
   return CollectiveFacts(run, rank, index).gather();
 }
 
-}  // namespace shardlens::trace::detail
+}  // namespace shardlens::trace::explore::detail

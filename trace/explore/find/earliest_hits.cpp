@@ -6,14 +6,14 @@
 
 #include "trace/explore/run/lane_events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
 constexpr std::size_t kMostInstances = 500;
 
-bool is_earlier(const EventPlace& a, const EventPlace& b) {
-  const auto order = [](const EventPlace& place) {
+bool is_earlier(const timeline::EventPlace& a, const timeline::EventPlace& b) {
+  const auto order = [](const timeline::EventPlace& place) {
     return std::tuple(place.start_ns, place.ref.rank, place.ref.table, place.ref.row,
                       place.ref.index);
   };
@@ -27,7 +27,7 @@ bool EarliestHits::can_take(std::int64_t start_ns) const {
   return heap_.size() < kMostInstances || start_ns <= heap_.front().start_ns;
 }
 
-void EarliestHits::offer(const EventPlace& place) {
+void EarliestHits::offer(const timeline::EventPlace& place) {
   if (!can_take(place.start_ns)) return;
   if (heap_.size() == kMostInstances) {
     if (!is_earlier(place, heap_.front())) return;
@@ -38,10 +38,10 @@ void EarliestHits::offer(const EventPlace& place) {
   std::ranges::push_heap(heap_, is_earlier);
 }
 
-void EarliestHits::look_at(const ChunkEntry& chunk, const EventColumns& columns,
+void EarliestHits::look_at(const store::ChunkEntry& chunk, const store::EventColumns& columns,
                            const std::vector<bool>& wanted_ids) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    const StringId id = columns.name(i);
+    const model::StringId id = columns.name(i);
     if (id >= wanted_ids.size() || !wanted_ids[id] || !can_take(columns.start_ns(i))) continue;
     offer({{table_of(chunk.kind), chunk.rank, chunk.row_id, static_cast<std::uint32_t>(i)},
            columns.start_ns(i),
@@ -50,9 +50,9 @@ void EarliestHits::look_at(const ChunkEntry& chunk, const EventColumns& columns,
   }
 }
 
-void EarliestHits::look_into(std::span<const ChunkEntry> chunks,
+void EarliestHits::look_into(std::span<const store::ChunkEntry> chunks,
                              std::span<const std::shared_ptr<const ChunkNames::Counts>> counts,
-                             const std::vector<bool>& names, EventStore& store) {
+                             const std::vector<bool>& names, store::EventStore& store) {
   std::vector<std::size_t> order(chunks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::erase_if(order, [&](std::size_t i) { return !counts[i] || !holds_any(*counts[i], names); });
@@ -68,13 +68,13 @@ void EarliestHits::look_into(std::span<const ChunkEntry> chunks,
   }
 }
 
-std::vector<HitInstance> EarliestHits::take() {
+std::vector<timeline::HitInstance> EarliestHits::take() {
   std::ranges::sort(heap_, is_earlier);
-  std::vector<HitInstance> instances;
+  std::vector<timeline::HitInstance> instances;
   instances.reserve(heap_.size());
-  for (const EventPlace& place : heap_) instances.push_back({place, -1});
+  for (const timeline::EventPlace& place : heap_) instances.push_back({place, -1});
   heap_.clear();
   return instances;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -11,28 +11,28 @@
 #include "trace/store/chunk/event_store.h"
 #include "trace/timeline/values/name_hits.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class EarliestHits {
  public:
   // Of those that begin before `until_ns`.
   explicit EarliestHits(std::int64_t until_ns) : until_ns_(until_ns) {}
 
-  void offer(const EventPlace& place);
+  void offer(const timeline::EventPlace& place);
   // Events of chunks whose name is among `names`; decodes those alone that can hold an early one.
-  void look_into(std::span<const ChunkEntry> chunks,
+  void look_into(std::span<const store::ChunkEntry> chunks,
                  std::span<const std::shared_ptr<const ChunkNames::Counts>> counts,
-                 const std::vector<bool>& names, EventStore& store);
+                 const std::vector<bool>& names, store::EventStore& store);
   // In order of start; their rows and steps are the caller's to find.
-  std::vector<HitInstance> take();
+  std::vector<timeline::HitInstance> take();
 
  private:
   bool can_take(std::int64_t start_ns) const;
-  void look_at(const ChunkEntry& chunk, const EventColumns& columns,
+  void look_at(const store::ChunkEntry& chunk, const store::EventColumns& columns,
                const std::vector<bool>& wanted_ids);
 
   const std::int64_t until_ns_;
-  std::vector<EventPlace> heap_;  // the latest on top
+  std::vector<timeline::EventPlace> heap_;  // the latest on top
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

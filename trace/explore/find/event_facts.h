@@ -6,18 +6,20 @@
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/values/event_details.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // Errors: kMissing for what is not in the trace; those of reading its chunk.
-Result<EventDetails> event_details(const RunSnapshot& run, const EventRef& event);
+base::Result<timeline::EventDetails> event_details(const RunSnapshot& run,
+                                                   const timeline::EventRef& event);
 
 namespace detail {
-Result<EventDetails> bulk_details(const RunSnapshot& run, const RankSnapshot& rank,
-                                  const EventRef& event);
-Result<EventDetails> span_details(const RunSnapshot& run, const RankSnapshot& rank,
-                                  const EventRef& event);
-Result<EventDetails> collective_details(const RunSnapshot& run, const RankSnapshot& rank,
-                                        const EventRef& event);
+base::Result<timeline::EventDetails> bulk_details(const RunSnapshot& run, const RankSnapshot& rank,
+                                                  const timeline::EventRef& event);
+base::Result<timeline::EventDetails> span_details(const RunSnapshot& run, const RankSnapshot& rank,
+                                                  const timeline::EventRef& event);
+base::Result<timeline::EventDetails> collective_details(const RunSnapshot& run,
+                                                        const RankSnapshot& rank,
+                                                        const timeline::EventRef& event);
 }  // namespace detail
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -8,7 +8,7 @@
 #include "trace/timeline/values/drawn_event.h"
 #include "trace/timeline/words/row_catalogue.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -16,38 +16,40 @@ namespace {
 constexpr std::size_t kMostChunksLookedInto = 128;
 constexpr std::int64_t kFarthestNs = 60'000'000'000;
 
-std::int64_t distance(const ChunkEntry& chunk, std::int64_t time_ns) {
-  const Interval time = drawn_time(chunk.header.first_ns, chunk.header.last_ns);
+std::int64_t distance(const store::ChunkEntry& chunk, std::int64_t time_ns) {
+  const base::Interval time = timeline::drawn_time(chunk.header.first_ns, chunk.header.last_ns);
   if (time_ns < time.start_ns) return time.start_ns - time_ns;
   return std::max<std::int64_t>(0, time_ns - time.end_ns);
 }
 
 }  // namespace
 
-std::span<const ChunkEntry> EventFinder::chunks_of(int rank, EventKind kind,
-                                                   std::vector<ChunkEntry>& chunks) const {
+std::span<const store::ChunkEntry> EventFinder::chunks_of(
+    int rank, model::EventKind kind, std::vector<store::ChunkEntry>& chunks) const {
   const auto all = run_.store->chunks();
-  for (const ChunkEntry& chunk : std::ranges::equal_range(*all, rank, {}, &ChunkEntry::rank)) {
+  for (const store::ChunkEntry& chunk :
+       std::ranges::equal_range(*all, rank, {}, &store::ChunkEntry::rank)) {
     if (chunk.kind == kind) chunks.push_back(chunk);
   }
   return chunks;
 }
 
-Result<FoundEvent> EventFinder::at(const EventRef& ref) const {
+base::Result<FoundEvent> EventFinder::at(const timeline::EventRef& ref) const {
   const auto all = run_.store->chunks();
-  for (const ChunkEntry& chunk : std::ranges::equal_range(*all, ref.rank, {}, &ChunkEntry::rank)) {
+  for (const store::ChunkEntry& chunk :
+       std::ranges::equal_range(*all, ref.rank, {}, &store::ChunkEntry::rank)) {
     if (chunk.row_id != ref.row || table_of(chunk.kind) != ref.table) continue;
-    TRY_ASSIGN(const std::vector<Event> events, run_.store->load_whole(chunk));
+    TRY_ASSIGN(const std::vector<model::Event> events, run_.store->load_whole(chunk));
     if (ref.index >= events.size()) break;
     return FoundEvent{chunk, ref.index, events[ref.index]};
   }
-  return fail(ErrorKind::kMissing,
-              "the event is not in the trace (any more): pick it in the timeline again");
+  return base::fail(base::ErrorKind::kMissing,
+                    "the event is not in the trace (any more): pick it in the timeline again");
 }
 
-std::vector<ChunkEntry> EventFinder::nearest_chunks(int rank, EventKind kind,
-                                                    std::int64_t near_ns) const {
-  std::vector<ChunkEntry> chunks;
+std::vector<store::ChunkEntry> EventFinder::nearest_chunks(int rank, model::EventKind kind,
+                                                           std::int64_t near_ns) const {
+  std::vector<store::ChunkEntry> chunks;
   chunks_of(rank, kind, chunks);
   std::erase_if(chunks, [&](const auto& chunk) { return distance(chunk, near_ns) > kFarthestNs; });
   std::ranges::stable_sort(chunks, {}, [&](const auto& chunk) { return distance(chunk, near_ns); });
@@ -55,21 +57,21 @@ std::vector<ChunkEntry> EventFinder::nearest_chunks(int rank, EventKind kind,
   return chunks;
 }
 
-std::optional<FoundEvent> EventFinder::correlated(int rank, EventKind kind,
+std::optional<FoundEvent> EventFinder::correlated(int rank, model::EventKind kind,
                                                   std::uint64_t correlation,
                                                   std::int64_t near_ns) const {
   if (correlation == 0) return std::nullopt;
-  for (const ChunkEntry& chunk : nearest_chunks(rank, kind, near_ns)) {
+  for (const store::ChunkEntry& chunk : nearest_chunks(rank, kind, near_ns)) {
     const auto events = run_.store->load_whole(chunk);
     if (!events) continue;
     // A number may come again in a long run: the nearest is meant.
     std::optional<FoundEvent> nearest;
     std::uint64_t nearest_ns = UINT64_MAX;
     for (std::uint32_t i = 0; i < events->size(); ++i) {
-      const Event& event = (*events)[i];
+      const model::Event& event = (*events)[i];
       if (event.correlation != correlation) continue;
-      const auto away =
-          static_cast<std::uint64_t>(drawn_time(near_ns, drawn_instant(event.start_ns)).length());
+      const auto away = static_cast<std::uint64_t>(
+          timeline::drawn_time(near_ns, timeline::drawn_instant(event.start_ns)).length());
       if (away >= nearest_ns) continue;
       nearest_ns = away;
       nearest = FoundEvent{chunk, i, event};
@@ -82,9 +84,10 @@ std::optional<FoundEvent> EventFinder::correlated(int rank, EventKind kind,
 std::optional<FoundEvent> EventFinder::operator_at(int rank, int lane, std::int64_t time_ns) const {
   std::optional<FoundEvent> deepest;
   int depth = -1;
-  const Interval moment{time_ns, time_ns + 1};
-  LaneEvents(*run_.store, rank, lane, EventKind::kOperator, moment)
-      .visit([&](const ChunkEntry& chunk, const EventColumns& columns, std::size_t i, Interval) {
+  const base::Interval moment{time_ns, time_ns + 1};
+  LaneEvents(*run_.store, rank, lane, model::EventKind::kOperator, moment)
+      .visit([&](const store::ChunkEntry& chunk, const store::EventColumns& columns, std::size_t i,
+                 base::Interval) {
         if (columns.depth(i) <= depth) return;
         depth = columns.depth(i);
         deepest = FoundEvent{chunk, static_cast<std::uint32_t>(i), {}};
@@ -96,16 +99,17 @@ std::optional<FoundEvent> EventFinder::operator_at(int rank, int lane, std::int6
   return deepest;
 }
 
-std::vector<FoundEvent> EventFinder::launches_in(int rank, int lane, Interval time) const {
+std::vector<FoundEvent> EventFinder::launches_in(int rank, int lane, base::Interval time) const {
   std::vector<FoundEvent> launches;
-  std::vector<Event> events;
+  std::vector<model::Event> events;
   std::int64_t loaded = -1;  // neighbours are of one chunk
-  LaneEvents(*run_.store, rank, lane, EventKind::kLaunch, time)
-      .visit([&](const ChunkEntry& chunk, const EventColumns&, std::size_t i, Interval drawn) {
+  LaneEvents(*run_.store, rank, lane, model::EventKind::kLaunch, time)
+      .visit([&](const store::ChunkEntry& chunk, const store::EventColumns&, std::size_t i,
+                 base::Interval drawn) {
         if (drawn.start_ns < time.start_ns) return;
         if (chunk.row_id != loaded) {
           auto whole = run_.store->load_whole(chunk);
-          events = whole ? std::move(*whole) : std::vector<Event>();
+          events = whole ? std::move(*whole) : std::vector<model::Event>();
           loaded = chunk.row_id;
         }
         if (i >= events.size()) return;
@@ -115,24 +119,27 @@ std::vector<FoundEvent> EventFinder::launches_in(int rank, int lane, Interval ti
 }
 
 std::vector<FoundEvent> EventFinder::started_by(std::span<const FoundEvent> launches,
-                                                EventKind kind) const {
+                                                model::EventKind kind) const {
   std::unordered_map<std::uint64_t, std::int64_t> launched_ns;  // by correlation
   for (const FoundEvent& launch : launches) {
     if (launch.event.correlation != 0) {
-      launched_ns[launch.event.correlation] = drawn_instant(launch.event.start_ns);
+      launched_ns[launch.event.correlation] = timeline::drawn_instant(launch.event.start_ns);
     }
   }
   if (launched_ns.empty()) return {};
-  const std::int64_t first_ns = drawn_instant(launches.front().event.start_ns);
+  const std::int64_t first_ns = timeline::drawn_instant(launches.front().event.start_ns);
   std::unordered_map<std::uint64_t, FoundEvent> nearest;
-  const auto away = [&](const Event& event) {
-    return drawn_time(launched_ns[event.correlation], drawn_instant(event.start_ns)).length();
+  const auto away = [&](const model::Event& event) {
+    return timeline::drawn_time(launched_ns[event.correlation],
+                                timeline::drawn_instant(event.start_ns))
+        .length();
   };
-  for (const ChunkEntry& chunk : nearest_chunks(launches.front().chunk.rank, kind, first_ns)) {
+  for (const store::ChunkEntry& chunk :
+       nearest_chunks(launches.front().chunk.rank, kind, first_ns)) {
     const auto events = run_.store->load_whole(chunk);
     if (!events) continue;
     for (std::uint32_t i = 0; i < events->size(); ++i) {
-      const Event& event = (*events)[i];
+      const model::Event& event = (*events)[i];
       if (!launched_ns.contains(event.correlation)) continue;
       const auto [found, is_new] =
           nearest.try_emplace(event.correlation, FoundEvent{chunk, i, event});
@@ -146,50 +153,52 @@ std::vector<FoundEvent> EventFinder::started_by(std::span<const FoundEvent> laun
   return started;
 }
 
-std::vector<EventPlace> EventFinder::same_name(const FoundEvent& event, Interval time) const {
-  std::vector<EventPlace> places;
+std::vector<timeline::EventPlace> EventFinder::same_name(const FoundEvent& event,
+                                                         base::Interval time) const {
+  std::vector<timeline::EventPlace> places;
   LaneEvents(*run_.store, event.chunk.rank, event.chunk.lane, event.chunk.kind, time)
-      .visit(
-          [&](const ChunkEntry& chunk, const EventColumns& columns, std::size_t i, Interval drawn) {
-            if (columns.name(i) != event.event.name || drawn.start_ns < time.start_ns) return;
-            places.push_back(place_of(chunk, static_cast<std::uint32_t>(i), drawn));
-          });
+      .visit([&](const store::ChunkEntry& chunk, const store::EventColumns& columns, std::size_t i,
+                 base::Interval drawn) {
+        if (columns.name(i) != event.event.name || drawn.start_ns < time.start_ns) return;
+        places.push_back(place_of(chunk, static_cast<std::uint32_t>(i), drawn));
+      });
   return places;
 }
 
-std::optional<EventPlace> EventFinder::longest_of_name(const FoundEvent& event) const {
-  std::vector<ChunkEntry> chunks;
+std::optional<timeline::EventPlace> EventFinder::longest_of_name(const FoundEvent& event) const {
+  std::vector<store::ChunkEntry> chunks;
   chunks_of(event.chunk.rank, event.chunk.kind, chunks);
-  std::optional<EventPlace> longest;
+  std::optional<timeline::EventPlace> longest;
   std::mutex mutex;
-  run_.store->visit(chunks, [&](int, const ChunkEntry& chunk, const EventColumns& columns) {
-    std::int64_t most = -1;
-    std::uint32_t at = 0;
-    for (std::uint32_t i = 0; i < columns.size(); ++i) {
-      if (columns.name(i) != event.event.name || columns.duration_ns(i) <= most) continue;
-      most = columns.duration_ns(i);
-      at = i;
-    }
-    if (most < 0) return;
-    const std::lock_guard lock(mutex);
-    if (longest && longest->end_ns - longest->start_ns >= most) return;
-    longest = place_of(chunk, at, drawn_event_time(columns.start_ns(at), most));
-  });
+  run_.store->visit(
+      chunks, [&](int, const store::ChunkEntry& chunk, const store::EventColumns& columns) {
+        std::int64_t most = -1;
+        std::uint32_t at = 0;
+        for (std::uint32_t i = 0; i < columns.size(); ++i) {
+          if (columns.name(i) != event.event.name || columns.duration_ns(i) <= most) continue;
+          most = columns.duration_ns(i);
+          at = i;
+        }
+        if (most < 0) return;
+        const std::lock_guard lock(mutex);
+        if (longest && longest->end_ns - longest->start_ns >= most) return;
+        longest = place_of(chunk, at, timeline::drawn_event_time(columns.start_ns(at), most));
+      });
   return longest;
 }
 
-EventPlace EventFinder::place_of(const ChunkEntry& chunk, std::uint32_t index,
-                                 Interval time) const {
-  const EventTableKind table = table_of(chunk.kind);
+timeline::EventPlace EventFinder::place_of(const store::ChunkEntry& chunk, std::uint32_t index,
+                                           base::Interval time) const {
+  const timeline::EventTableKind table = table_of(chunk.kind);
   return {{table, chunk.rank, chunk.row_id, index},
           time.start_ns,
           time.end_ns,
-          row_of(*run_.rows, table, chunk.rank, chunk.lane)};
+          timeline::row_of(*run_.rows, table, chunk.rank, chunk.lane)};
 }
 
-EventPlace EventFinder::place_of(const FoundEvent& event) const {
+timeline::EventPlace EventFinder::place_of(const FoundEvent& event) const {
   return place_of(event.chunk, event.index,
-                  drawn_event_time(event.event.start_ns, event.event.duration_ns));
+                  timeline::drawn_event_time(event.event.start_ns, event.event.duration_ns));
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

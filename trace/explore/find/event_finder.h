@@ -11,12 +11,12 @@
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/values/name_hits.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 struct FoundEvent {
-  ChunkEntry chunk;
+  store::ChunkEntry chunk;
   std::uint32_t index = 0;
-  Event event;
+  model::Event event;
 };
 
 class EventFinder {
@@ -24,31 +24,34 @@ class EventFinder {
   explicit EventFinder(const RunSnapshot& run) : run_(run) {}
 
   // Errors: kMissing for a reference to nothing, kDamaged for an unreadable chunk.
-  Result<FoundEvent> at(const EventRef& ref) const;
+  base::Result<FoundEvent> at(const timeline::EventRef& ref) const;
   // The one with this correlation nearest in time to `near_ns`; not looked for far away.
-  std::optional<FoundEvent> correlated(int rank, EventKind kind, std::uint64_t correlation,
+  std::optional<FoundEvent> correlated(int rank, model::EventKind kind, std::uint64_t correlation,
                                        std::int64_t near_ns) const;
   // The innermost operator on a lane that runs at a time.
   std::optional<FoundEvent> operator_at(int rank, int lane, std::int64_t time_ns) const;
   // The launches on a lane that begin within a time, in order: what an operator launched.
-  std::vector<FoundEvent> launches_in(int rank, int lane, Interval time) const;
+  std::vector<FoundEvent> launches_in(int rank, int lane, base::Interval time) const;
   // What they started, by start: of each launch the one with its correlation nearest in time.
-  std::vector<FoundEvent> started_by(std::span<const FoundEvent> launches, EventKind kind) const;
+  std::vector<FoundEvent> started_by(std::span<const FoundEvent> launches,
+                                     model::EventKind kind) const;
   // Those with the event's name on its lane that begin within a time, in order.
-  std::vector<EventPlace> same_name(const FoundEvent& event, Interval time) const;
+  std::vector<timeline::EventPlace> same_name(const FoundEvent& event, base::Interval time) const;
   // The longest with the event's name on its rank, in chunks of its kind.
-  std::optional<EventPlace> longest_of_name(const FoundEvent& event) const;
+  std::optional<timeline::EventPlace> longest_of_name(const FoundEvent& event) const;
 
-  EventPlace place_of(const FoundEvent& event) const;
-  EventPlace place_of(const ChunkEntry& chunk, std::uint32_t index, Interval time) const;
+  timeline::EventPlace place_of(const FoundEvent& event) const;
+  timeline::EventPlace place_of(const store::ChunkEntry& chunk, std::uint32_t index,
+                                base::Interval time) const;
 
  private:
   // The nearest in time first, none that is far away.
-  std::vector<ChunkEntry> nearest_chunks(int rank, EventKind kind, std::int64_t near_ns) const;
-  std::span<const ChunkEntry> chunks_of(int rank, EventKind kind,
-                                        std::vector<ChunkEntry>& chunks) const;
+  std::vector<store::ChunkEntry> nearest_chunks(int rank, model::EventKind kind,
+                                                std::int64_t near_ns) const;
+  std::span<const store::ChunkEntry> chunks_of(int rank, model::EventKind kind,
+                                               std::vector<store::ChunkEntry>& chunks) const;
 
   const RunSnapshot& run_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

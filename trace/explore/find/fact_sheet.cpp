@@ -7,14 +7,14 @@
 
 #include "trace/timeline/words/quantity.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 std::string duration_figure(std::int64_t ns) {
-  return format_duration(static_cast<double>(ns)).text();
+  return timeline::format_duration(static_cast<double>(ns)).text();
 }
 
 std::string bytes_figure(std::int64_t bytes) {
-  return format_bytes(static_cast<double>(bytes)).text();
+  return timeline::format_bytes(static_cast<double>(bytes)).text();
 }
 
 std::string clock_figure(std::int64_t realtime_ns) {
@@ -43,7 +43,7 @@ void FactSheet::add_duration(std::string_view label, std::int64_t ns, std::strin
 }
 
 void FactSheet::add_times(std::int64_t start_ns, std::int64_t duration_ns) {
-  if (const Step* const step = rank_.rows->step_at(start_ns)) {
+  if (const model::Step* const step = rank_.rows->step_at(start_ns)) {
     add_duration("Start in step", start_ns - step->start_ns,
                  "since step " + std::to_string(step->index) + " began on this rank");
   }
@@ -67,10 +67,10 @@ std::string FactSheet::subtitle(std::int64_t step) const {
   return text;
 }
 
-void FactSheet::add_link(std::string_view label, const EventPlace& place) {
+void FactSheet::add_link(std::string_view label, const timeline::EventPlace& place) {
   details.links.push_back({std::string(label), place});
 }
 
-std::string grouped_ns(std::int64_t ns) { return format_integer(ns) + " ns"; }
+std::string grouped_ns(std::int64_t ns) { return timeline::format_integer(ns) + " ns"; }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -10,7 +10,7 @@
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/values/event_details.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class FactSheet {
  public:
@@ -22,9 +22,9 @@ class FactSheet {
   void add_times(std::int64_t start_ns, std::int64_t duration_ns);
   // "rank 0 · step 301"
   std::string subtitle(std::int64_t step) const;
-  void add_link(std::string_view label, const EventPlace& place);
+  void add_link(std::string_view label, const timeline::EventPlace& place);
 
-  EventDetails details;
+  timeline::EventDetails details;
 
  private:
   const RunSnapshot& run_;
@@ -38,4 +38,4 @@ std::string clock_figure(std::int64_t realtime_ns);
 // "14,912,345 ns"
 std::string grouped_ns(std::int64_t ns);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

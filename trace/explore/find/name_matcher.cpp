@@ -2,7 +2,7 @@
 
 #include <re2/re2.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -17,16 +17,16 @@ NameMatcher::~NameMatcher() = default;
 NameMatcher::NameMatcher(NameMatcher&&) noexcept = default;
 NameMatcher& NameMatcher::operator=(NameMatcher&&) noexcept = default;
 
-Result<NameMatcher> NameMatcher::compile(const NamePattern& pattern) {
+base::Result<NameMatcher> NameMatcher::compile(const timeline::NamePattern& pattern) {
   NameMatcher matcher;
   if (pattern.is_plain || pattern.text.empty()) {
     matcher.plain_ = pattern.text;
     return matcher;
   }
   if (pattern.text.size() > kLongestPattern) {
-    return fail(ErrorKind::kUsage,
-                "The expression is too long: " + std::to_string(pattern.text.size()) +
-                    " of at most " + std::to_string(kLongestPattern) + " characters");
+    return base::fail(base::ErrorKind::kUsage,
+                      "The expression is too long: " + std::to_string(pattern.text.size()) +
+                          " of at most " + std::to_string(kLongestPattern) + " characters");
   }
   re2::RE2::Options options;
   options.set_max_mem(kMostMemory);
@@ -35,8 +35,9 @@ Result<NameMatcher> NameMatcher::compile(const NamePattern& pattern) {
   options.set_case_sensitive(!pattern.ignores_case);
   matcher.expression_ = std::make_unique<re2::RE2>(pattern.text, options);
   if (matcher.expression_->ok()) return matcher;
-  return fail(ErrorKind::kUsage, "The expression cannot be read: " + matcher.expression_->error() +
-                                     ". Put \\ before a character that is meant literally");
+  return base::fail(base::ErrorKind::kUsage,
+                    "The expression cannot be read: " + matcher.expression_->error() +
+                        ". Put \\ before a character that is meant literally");
 }
 
 bool NameMatcher::matches(std::string_view name) const {
@@ -44,4 +45,4 @@ bool NameMatcher::matches(std::string_view name) const {
   return re2::RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *expression_);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -13,12 +13,12 @@ namespace re2 {
 class RE2;
 }
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class NameMatcher {
  public:
   // Errors: kUsage, in words for who typed it.
-  static Result<NameMatcher> compile(const NamePattern& pattern);
+  static base::Result<NameMatcher> compile(const timeline::NamePattern& pattern);
   ~NameMatcher();
   NameMatcher(NameMatcher&&) noexcept;
   NameMatcher& operator=(NameMatcher&&) noexcept;
@@ -33,4 +33,4 @@ class NameMatcher {
   std::unique_ptr<re2::RE2> expression_;  // none: a plain pattern
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -9,17 +9,17 @@
 #include "trace/explore/find/neighbour_search.h"
 #include "trace/explore/run/lane_events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
 using HitSums = NameSearch::HitSums;
 
-void add_hit(HitSums& sums, std::string_view name, EventTableKind table, std::int64_t count,
-             std::int64_t total_ns) {
-  NameHit& hit = sums[{name, table}];
+void add_hit(HitSums& sums, std::string_view name, timeline::EventTableKind table,
+             std::int64_t count, std::int64_t total_ns) {
+  timeline::NameHit& hit = sums[{name, table}];
   hit.count += count;
-  hit.total_ns = saturated_add(hit.total_ns, total_ns);
+  hit.total_ns = base::saturated_add(hit.total_ns, total_ns);
 }
 
 void count_rows(std::span<const NamedRows> all, const NameMatcher& matcher, std::int64_t until_ns,
@@ -28,9 +28,9 @@ void count_rows(std::span<const NamedRows> all, const NameMatcher& matcher, std:
     const auto matched = matching_labels(rows, matcher);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (!matched[rows.labels[i]]) continue;
-      const EventPlace place = rows.place(i);
+      const timeline::EventPlace place = rows.place(i);
       if (place.start_ns >= until_ns) continue;
-      const std::int64_t duration = saturated_difference(place.end_ns, place.start_ns);
+      const std::int64_t duration = base::saturated_difference(place.end_ns, place.start_ns);
       add_hit(sums, rows.texts[rows.labels[i]], place.ref.table, 1,
               std::max<std::int64_t>(0, duration));
     }
@@ -48,24 +48,25 @@ void offer_rows(std::span<const NamedRows> all, const NameMatcher& matcher, Plac
   }
 }
 
-NameHits hits_of(const NamePattern& pattern, HitSums sums) {
-  NameHits hits;
+timeline::NameHits hits_of(const timeline::NamePattern& pattern, HitSums sums) {
+  timeline::NameHits hits;
   hits.pattern = pattern;
   hits.is_complete = true;
   for (auto& [key, hit] : sums) {
     hits.count += hit.count;
     hits.names.push_back({std::string(key.first), key.second, hit.count, hit.total_ns});
   }
-  std::ranges::stable_sort(hits.names, std::ranges::greater(), &NameHit::count);
+  std::ranges::stable_sort(hits.names, std::ranges::greater(), &timeline::NameHit::count);
   return hits;
 }
 
 }  // namespace
 
-EventPlace NamedRows::place(std::size_t i) const {
-  EventPlace place;
+timeline::EventPlace NamedRows::place(std::size_t i) const {
+  timeline::EventPlace place;
   const bool is_span = !spans.empty();
-  place.ref = {is_span ? EventTableKind::kSpan : EventTableKind::kCollective, rank, row_ids[i], 0};
+  place.ref = {is_span ? timeline::EventTableKind::kSpan : timeline::EventTableKind::kCollective,
+               rank, row_ids[i], 0};
   place.start_ns = is_span ? spans[i].start_ns : collectives[i].start_ns;
   place.end_ns = is_span ? spans[i].end_ns : collectives[i].end_ns;
   return place;
@@ -77,7 +78,8 @@ std::vector<bool> matching_labels(const NamedRows& rows, const NameMatcher& matc
   return matched;
 }
 
-Result<std::shared_ptr<const NameSearch::Matched>> NameSearch::match(const NamePattern& pattern) {
+base::Result<std::shared_ptr<const NameSearch::Matched>> NameSearch::match(
+    const timeline::NamePattern& pattern) {
   const std::uint32_t count = store_.global_name_count();
   {
     const std::lock_guard lock(mutex_);
@@ -95,48 +97,50 @@ Result<std::shared_ptr<const NameSearch::Matched>> NameSearch::match(const NameP
 }
 
 // No row of the timeline shows single allocations.
-std::vector<ChunkEntry> NameSearch::searched_chunks() const {
+std::vector<store::ChunkEntry> NameSearch::searched_chunks() const {
   const auto all = store_.chunks();
-  std::vector<ChunkEntry> chunks;
+  std::vector<store::ChunkEntry> chunks;
   chunks.reserve(all->size());
-  std::ranges::copy_if(*all, std::back_inserter(chunks), [](const ChunkEntry& chunk) {
-    return chunk.kind != EventKind::kAllocation;
+  std::ranges::copy_if(*all, std::back_inserter(chunks), [](const store::ChunkEntry& chunk) {
+    return chunk.kind != model::EventKind::kAllocation;
   });
   return chunks;
 }
 
 // By number first: comparing texts for every chunk would take longer than all the rest.
-void NameSearch::count_events(std::span<const ChunkEntry> chunks,
+void NameSearch::count_events(std::span<const store::ChunkEntry> chunks,
                               std::span<const std::shared_ptr<const ChunkNames::Counts>> counts,
                               const std::vector<bool>& names, HitSums& sums) const {
   struct Sum {
     std::int64_t count = 0, total_ns = 0;
   };
-  std::vector<std::array<Sum, kEventKindCount>> by_number(names.size());
+  std::vector<std::array<Sum, model::kEventKindCount>> by_number(names.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (!counts[i]) continue;
     for (const auto& one : *counts[i]) {
       if (one.name >= names.size() || !names[one.name]) continue;
       Sum& sum = by_number[one.name][static_cast<std::size_t>(chunks[i].kind)];
       sum.count += one.count;
-      sum.total_ns = saturated_add(sum.total_ns, one.total_ns);
+      sum.total_ns = base::saturated_add(sum.total_ns, one.total_ns);
     }
   }
   for (std::uint32_t name = 0; name < names.size(); ++name) {
-    for (int kind = 0; kind < kEventKindCount; ++kind) {
+    for (int kind = 0; kind < model::kEventKindCount; ++kind) {
       const Sum& sum = by_number[name][static_cast<std::size_t>(kind)];
       if (sum.count == 0) continue;
-      add_hit(sums, store_.global_text(name), table_of(static_cast<EventKind>(kind)), sum.count,
-              sum.total_ns);
+      add_hit(sums, store_.global_text(name), table_of(static_cast<model::EventKind>(kind)),
+              sum.count, sum.total_ns);
     }
   }
 }
 
-Result<NameHits> NameSearch::find(const NamePattern& pattern, std::span<const NamedRows> rows,
-                                  const std::function<bool()>& wanted, std::int64_t until_ns) {
+base::Result<timeline::NameHits> NameSearch::find(const timeline::NamePattern& pattern,
+                                                  std::span<const NamedRows> rows,
+                                                  const std::function<bool()>& wanted,
+                                                  std::int64_t until_ns) {
   const auto matched = match(pattern);
   if (!matched) {
-    NameHits none;
+    timeline::NameHits none;
     none.pattern = pattern;
     none.is_complete = true;
     none.problem = matched.error().message;
@@ -150,19 +154,20 @@ Result<NameHits> NameSearch::find(const NamePattern& pattern, std::span<const Na
   if (std::ranges::find(names, true) != names.end()) {
     const auto chunks = searched_chunks();
     const auto found = chunk_names_->of(chunks, wanted, until_ns);
-    if (!found.finished) return fail(ErrorKind::kFailed, "the search is no longer wanted");
+    if (!found.finished)
+      return base::fail(base::ErrorKind::kFailed, "the search is no longer wanted");
     count_events(chunks, found.counts, names, sums);
     if (pattern.is_plain) earliest.look_into(chunks, found.counts, names, store_);
   }
-  NameHits hits = hits_of(pattern, std::move(sums));
+  timeline::NameHits hits = hits_of(pattern, std::move(sums));
   hits.instances = earliest.take();
   return hits;
 }
 
-std::optional<EventPlace> NameSearch::neighbour_hit(const NamePattern& pattern, int direction,
-                                                    std::int64_t from_ns,
-                                                    std::span<const NamedRows> rows,
-                                                    const std::function<bool()>& wanted) {
+std::optional<timeline::EventPlace> NameSearch::neighbour_hit(const timeline::NamePattern& pattern,
+                                                              int direction, std::int64_t from_ns,
+                                                              std::span<const NamedRows> rows,
+                                                              const std::function<bool()>& wanted) {
   const auto matched = match(pattern);
   if (!matched) return std::nullopt;
   NeighbourSearch search(direction, from_ns);
@@ -174,4 +179,4 @@ std::optional<EventPlace> NameSearch::neighbour_hit(const NamePattern& pattern, 
   return search.best();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -6,20 +6,20 @@
 
 #include "trace/explore/run/lane_events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
 // So many chunks are read at once, on all threads.
 constexpr std::size_t kChunksAtOnce = 64;
 
-auto tie_order(const EventPlace& place) {
+auto tie_order(const timeline::EventPlace& place) {
   return std::tuple(place.ref.rank, place.ref.table, place.ref.row, place.ref.index);
 }
 
 }  // namespace
 
-void NeighbourSearch::offer(const EventPlace& place) {
+void NeighbourSearch::offer(const timeline::EventPlace& place) {
   if (!is_on_side(place.start_ns)) return;
   if (best_ && best_->start_ns != place.start_ns) {
     if (is_next_ == (place.start_ns > best_->start_ns)) return;
@@ -29,7 +29,7 @@ void NeighbourSearch::offer(const EventPlace& place) {
   best_ = place;
 }
 
-bool NeighbourSearch::can_hold(const ChunkEntry& chunk) const {
+bool NeighbourSearch::can_hold(const store::ChunkEntry& chunk) const {
   const bool reaches =
       is_next_ ? chunk.header.last_ns > from_ns_ : chunk.header.first_ns < from_ns_;
   if (!reaches || !best_) return reaches;
@@ -37,11 +37,11 @@ bool NeighbourSearch::can_hold(const ChunkEntry& chunk) const {
   return is_next_ ? nearest <= best_->start_ns : nearest >= best_->start_ns;
 }
 
-void NeighbourSearch::look_into(std::vector<ChunkEntry> chunks, const std::vector<bool>& names,
-                                EventStore& store, ChunkNames& chunk_names,
-                                const std::function<bool()>& wanted) {
-  std::erase_if(chunks, [&](const ChunkEntry& chunk) { return !can_hold(chunk); });
-  std::ranges::stable_sort(chunks, [&](const ChunkEntry& a, const ChunkEntry& b) {
+void NeighbourSearch::look_into(std::vector<store::ChunkEntry> chunks,
+                                const std::vector<bool>& names, store::EventStore& store,
+                                ChunkNames& chunk_names, const std::function<bool()>& wanted) {
+  std::erase_if(chunks, [&](const store::ChunkEntry& chunk) { return !can_hold(chunk); });
+  std::ranges::stable_sort(chunks, [&](const store::ChunkEntry& a, const store::ChunkEntry& b) {
     return is_next_ ? nearest_ns(a) < nearest_ns(b) : nearest_ns(a) > nearest_ns(b);
   });
   std::map<int, std::vector<bool>> ids;  // by rank
@@ -62,10 +62,10 @@ void NeighbourSearch::look_into(std::vector<ChunkEntry> chunks, const std::vecto
   }
 }
 
-void NeighbourSearch::look_at(const ChunkEntry& chunk, const EventColumns& columns,
+void NeighbourSearch::look_at(const store::ChunkEntry& chunk, const store::EventColumns& columns,
                               const std::vector<bool>& wanted_ids) {
   const auto offer_event = [&](std::size_t i) {
-    const StringId id = columns.name(i);
+    const model::StringId id = columns.name(i);
     if (id >= wanted_ids.size() || !wanted_ids[id] || !is_on_side(columns.start_ns(i))) {
       return false;
     }
@@ -93,4 +93,4 @@ void NeighbourSearch::look_at(const ChunkEntry& chunk, const EventColumns& colum
   }
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -11,7 +11,7 @@
 #include "trace/store/chunk/event_store.h"
 #include "trace/timeline/values/name_hits.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // By label.
 std::vector<bool> matching_labels(const NamedRows& rows, const NameMatcher& matcher);
@@ -22,28 +22,29 @@ class NeighbourSearch {
   NeighbourSearch(int direction, std::int64_t from_ns)
       : is_next_(direction > 0), from_ns_(from_ns) {}
 
-  void offer(const EventPlace& place);
+  void offer(const timeline::EventPlace& place);
   // Events of the chunks whose name is among `names`, the nearest chunks first, until no further
   // one can hold a nearer event.
-  void look_into(std::vector<ChunkEntry> chunks, const std::vector<bool>& names, EventStore& store,
-                 ChunkNames& chunk_names, const std::function<bool()>& wanted);
-  const std::optional<EventPlace>& best() const { return best_; }
+  void look_into(std::vector<store::ChunkEntry> chunks, const std::vector<bool>& names,
+                 store::EventStore& store, ChunkNames& chunk_names,
+                 const std::function<bool()>& wanted);
+  const std::optional<timeline::EventPlace>& best() const { return best_; }
 
  private:
-  bool can_hold(const ChunkEntry& chunk) const;
+  bool can_hold(const store::ChunkEntry& chunk) const;
   bool is_on_side(std::int64_t start_ns) const {
     return is_next_ ? start_ns > from_ns_ : start_ns < from_ns_;
   }
   // Where the chunk begins to matter, seen from `from_ns`.
-  std::int64_t nearest_ns(const ChunkEntry& chunk) const {
+  std::int64_t nearest_ns(const store::ChunkEntry& chunk) const {
     return is_next_ ? chunk.header.first_ns : chunk.header.last_ns;
   }
-  void look_at(const ChunkEntry& chunk, const EventColumns& columns,
+  void look_at(const store::ChunkEntry& chunk, const store::EventColumns& columns,
                const std::vector<bool>& wanted_ids);
 
   const bool is_next_;
   const std::int64_t from_ns_;
-  std::optional<EventPlace> best_;
+  std::optional<timeline::EventPlace> best_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -7,9 +7,9 @@
 #include "trace/timeline/words/quantity.h"
 #include "trace/timeline/words/row_catalogue.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
-std::optional<std::uint32_t> index_of(const RankRows& rows, const CollectivePart& part) {
+std::optional<std::uint32_t> index_of(const RankRows& rows, const analysis::CollectivePart& part) {
   const auto& ids = rows.collectives.ids;
   if (part.index < ids.size() && ids[part.index] == part.row) return part.index;
   const auto found = std::ranges::find(ids, part.row);
@@ -17,9 +17,9 @@ std::optional<std::uint32_t> index_of(const RankRows& rows, const CollectivePart
   return static_cast<std::uint32_t>(found - ids.begin());
 }
 
-std::string share_figure(std::int64_t ns, const Step& step) {
+std::string share_figure(std::int64_t ns, const model::Step& step) {
   const auto whole = static_cast<double>(step.end_ns - step.start_ns);
-  return format_percent(static_cast<double>(ns) / whole).text();
+  return timeline::format_percent(static_cast<double>(ns) / whole).text();
 }
 
 namespace {
@@ -31,16 +31,17 @@ std::optional<int> lane_of_row(const TimedRows<Row>& rows, std::int64_t id) {
   return rows.rows[static_cast<std::size_t>(found - rows.ids.begin())].lane;
 }
 
-std::optional<int> lane_of(const RunSnapshot& run, const EventRef& event) {
+std::optional<int> lane_of(const RunSnapshot& run, const timeline::EventRef& event) {
   const RankSnapshot* const rank = run.rank(event.rank);
   if (rank == nullptr) return std::nullopt;
-  if (event.table == EventTableKind::kSpan) return lane_of_row(rank->rows->spans, event.row);
-  if (event.table == EventTableKind::kCollective) {
+  if (event.table == timeline::EventTableKind::kSpan)
+    return lane_of_row(rank->rows->spans, event.row);
+  if (event.table == timeline::EventTableKind::kCollective) {
     return lane_of_row(rank->rows->collectives, event.row);
   }
   const auto chunks = run.store->chunks();
-  for (const ChunkEntry& chunk :
-       std::ranges::equal_range(*chunks, event.rank, {}, &ChunkEntry::rank)) {
+  for (const store::ChunkEntry& chunk :
+       std::ranges::equal_range(*chunks, event.rank, {}, &store::ChunkEntry::rank)) {
     if (chunk.row_id == event.row && table_of(chunk.kind) == event.table) return chunk.lane;
   }
   return std::nullopt;
@@ -64,9 +65,9 @@ std::vector<NamedRows> named_rows(const RunSnapshot& run) {
   return result;
 }
 
-int row_of_event(const RunSnapshot& run, const EventRef& event) {
+int row_of_event(const RunSnapshot& run, const timeline::EventRef& event) {
   const auto lane = lane_of(run, event);
-  return lane ? row_of(*run.rows, event.table, event.rank, *lane) : -1;
+  return lane ? timeline::row_of(*run.rows, event.table, event.rank, *lane) : -1;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

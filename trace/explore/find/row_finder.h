@@ -17,26 +17,26 @@
 #include "trace/timeline/values/event_ref.h"
 #include "trace/timeline/words/row_catalogue.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // Where the row with an id stands. Error: kMissing.
 template <typename Row>
-Result<std::uint32_t> row_index(const TimedRows<Row>& rows, std::int64_t id) {
+base::Result<std::uint32_t> row_index(const TimedRows<Row>& rows, std::int64_t id) {
   const auto found = std::ranges::find(rows.ids, id);
   if (found != rows.ids.end()) return static_cast<std::uint32_t>(found - rows.ids.begin());
-  return fail(ErrorKind::kMissing,
-              "the event was not read yet: pick it again once the trace has been read");
+  return base::fail(base::ErrorKind::kMissing,
+                    "the event was not read yet: pick it again once the trace has been read");
 }
 
 // Where it is now among its rank's collectives: rows that came later may stand before it. Nothing:
 // it was not read yet.
-std::optional<std::uint32_t> index_of(const RankRows& rows, const CollectivePart& part);
+std::optional<std::uint32_t> index_of(const RankRows& rows, const analysis::CollectivePart& part);
 
 template <typename Row>
-EventPlace place_of_row(const RunSnapshot& run, EventTableKind table, int rank,
-                        const TimedRows<Row>& rows, std::uint32_t index) {
+timeline::EventPlace place_of_row(const RunSnapshot& run, timeline::EventTableKind table, int rank,
+                                  const TimedRows<Row>& rows, std::uint32_t index) {
   const Row& row = rows.rows[index];
-  const Interval time = drawn_time(row.start_ns, row.end_ns);
+  const base::Interval time = timeline::drawn_time(row.start_ns, row.end_ns);
   return {{table, rank, rows.ids[index], 0},
           time.start_ns,
           time.end_ns,
@@ -65,11 +65,11 @@ void add_step_links(FactSheet& sheet, const TimedRows<Row>& rows, std::uint32_t 
 }
 
 // "12 %" of a step's time.
-std::string share_figure(std::int64_t ns, const Step& step);
+std::string share_figure(std::int64_t ns, const model::Step& step);
 
 // Spans and collectives of all ranks; views into the snapshot, which outlives them.
 std::vector<NamedRows> named_rows(const RunSnapshot& run);
 // The timeline's row that shows an event; −1: none does.
-int row_of_event(const RunSnapshot& run, const EventRef& event);
+int row_of_event(const RunSnapshot& run, const timeline::EventRef& event);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

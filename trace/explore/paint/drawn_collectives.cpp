@@ -4,30 +4,31 @@
 
 #include "trace/analysis/collectives/bucket_figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
-DrawnCollective::Gather gather_of(const Collective& row, std::string_view label) {
-  using Gather = DrawnCollective::Gather;
-  if (row.tag_kind != TagKind::kUnit || row.function != CollectiveFunction::kAllGather) {
+timeline::DrawnCollective::Gather gather_of(const model::Collective& row, std::string_view label) {
+  using Gather = timeline::DrawnCollective::Gather;
+  if (row.tag_kind != model::TagKind::kUnit ||
+      row.function != model::CollectiveFunction::kAllGather) {
     return Gather::kNone;
   }
   const bool is_backward = label.find(" backward gather") != std::string_view::npos;
   return is_backward ? Gather::kBackward : Gather::kForward;
 }
 
-std::shared_ptr<const UnitFigures> DrawnCollectives::unit(int index) {
+std::shared_ptr<const analysis::UnitFigures> DrawnCollectives::unit(int index) {
   const auto [place, is_new] = units_.try_emplace(index);
   const RankRows& rows = *rank_.rows;
-  const auto unit = std::ranges::find(rows.units, index, &Unit::index);
+  const auto unit = std::ranges::find(rows.units, index, &model::Unit::index);
   if (!is_new || unit == rows.units.end()) return place->second;
-  auto figures = std::make_shared<UnitFigures>();
+  auto figures = std::make_shared<analysis::UnitFigures>();
   figures->index = index;
   figures->name = rows.text(unit->name);
   figures->bytes = unit->bytes;
   figures->shard_bytes = unit->shard_bytes;
   figures->reduced_bytes = unit->reduced_bytes;
   figures->shard_count = unit->shard_count;
-  for (const UnitParameter& parameter : rows.unit_parameters) {
+  for (const model::UnitParameter& parameter : rows.unit_parameters) {
     if (parameter.unit != index) continue;
     figures->parameters.emplace_back(rows.text(parameter.name));
     figures->parameter_bytes.push_back(parameter.bytes);
@@ -36,50 +37,51 @@ std::shared_ptr<const UnitFigures> DrawnCollectives::unit(int index) {
 }
 
 // The bucket as the latest plan that contains it describes it.
-std::shared_ptr<const BucketFigures> DrawnCollectives::bucket(int index) {
+std::shared_ptr<const analysis::BucketFigures> DrawnCollectives::bucket(int index) {
   const auto [place, is_new] = buckets_.try_emplace(index);
   if (!is_new) return place->second;
   const RankRows& rows = *rank_.rows;
-  const Bucket* last = nullptr;
-  for (const Bucket& bucket : rows.buckets) {
+  const model::Bucket* last = nullptr;
+  for (const model::Bucket& bucket : rows.buckets) {
     if (bucket.index == index && (last == nullptr || bucket.plan >= last->plan)) last = &bucket;
   }
   if (last == nullptr) return nullptr;
-  auto figures = std::make_shared<BucketFigures>();
+  auto figures = std::make_shared<analysis::BucketFigures>();
   figures->index = index;
   figures->bytes = last->bytes;
-  for (const BucketParameter& parameter : rows.bucket_parameters) {
+  for (const store::BucketParameter& parameter : rows.bucket_parameters) {
     if (parameter.plan != last->plan || parameter.bucket != index) continue;
     figures->parameters.emplace_back(rows.text(parameter.name));
     figures->parameter_bytes.push_back(parameter.bytes);
   }
   if (run_.settings) {
-    figures->oversize_reason = oversize_reason(*figures, bucket_cap_bytes(*run_.settings, index));
+    figures->oversize_reason =
+        analysis::oversize_reason(*figures, analysis::bucket_cap_bytes(*run_.settings, index));
   }
   return place->second = std::move(figures);
 }
 
-void DrawnCollectives::add(std::uint32_t index, DrawnEvent& event) {
+void DrawnCollectives::add(std::uint32_t index, timeline::DrawnEvent& event) {
   const RankRows& rows = *rank_.rows;
-  const Collective& row = rows.collectives.rows[index];
+  const model::Collective& row = rows.collectives.rows[index];
   const std::string& label = rows.labels[rows.collectives.labels[index]];
   event.collective = static_cast<std::int32_t>(collectives_.size());
-  DrawnCollective& drawn = collectives_.emplace_back();
+  timeline::DrawnCollective& drawn = collectives_.emplace_back();
   drawn.function = row.function;
   drawn.executed = row.executed;
   drawn.tag_kind = row.tag_kind;
   drawn.tag_index = row.tag_index;
   drawn.sequence = row.sequence;
   drawn.start_ns = event.time.start_ns;
-  if (has_bytes(row)) drawn.bytes = row.bytes;
+  if (model::has_bytes(row)) drawn.bytes = row.bytes;
   drawn.gather = gather_of(row, label);
   drawn.is_prefetched =
-      drawn.gather != DrawnCollective::Gather::kNone && label.ends_with(", prefetched");
-  if (row.tag_kind == TagKind::kUnit) drawn.unit = unit(row.tag_index);
-  if (row.tag_kind == TagKind::kBucket) drawn.bucket = bucket(row.tag_index);
-  drawn.wait_doubt = WaitDoubt::kRecordsMissing;
+      drawn.gather != timeline::DrawnCollective::Gather::kNone && label.ends_with(", prefetched");
+  if (row.tag_kind == model::TagKind::kUnit) drawn.unit = unit(row.tag_index);
+  if (row.tag_kind == model::TagKind::kBucket) drawn.bucket = bucket(row.tag_index);
+  drawn.wait_doubt = analysis::WaitDoubt::kRecordsMissing;
   if (run_.calls) {
-    const WaitEnd wait = run_.calls->wait_of(part_of(rows, index), run_.ranks.size());
+    const analysis::WaitEnd wait = run_.calls->wait_of(part_of(rows, index), run_.ranks.size());
     event.latest_start_ns = wait.time_ns.value_or(0);
     drawn.wait_doubt = wait.doubt;
   }
@@ -87,8 +89,8 @@ void DrawnCollectives::add(std::uint32_t index, DrawnEvent& event) {
                              activity_->window.start_ns <= event.time.start_ns &&
                              event.time.end_ns <= activity_->window.end_ns;
   if (!is_seen_whole) return;
-  drawn.overlapped_ns = length_within(activity_->compute, event.time);
+  drawn.overlapped_ns = base::length_within(activity_->compute, event.time);
   drawn.exposed_ns = event.time.length() - drawn.overlapped_ns;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

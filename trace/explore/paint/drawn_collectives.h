@@ -12,7 +12,7 @@
 #include "trace/timeline/values/drawn_event.h"
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class DrawnCollectives {
  public:
@@ -21,22 +21,22 @@ class DrawnCollectives {
       : run_(run), rank_(rank), activity_(activity) {}
 
   // Adds the collective of this index of the rank's rows; `event` then refers to it.
-  void add(std::uint32_t index, DrawnEvent& event);
-  std::vector<DrawnCollective> take() { return std::move(collectives_); }
+  void add(std::uint32_t index, timeline::DrawnEvent& event);
+  std::vector<timeline::DrawnCollective> take() { return std::move(collectives_); }
 
  private:
-  std::shared_ptr<const UnitFigures> unit(int index);
-  std::shared_ptr<const BucketFigures> bucket(int index);
+  std::shared_ptr<const analysis::UnitFigures> unit(int index);
+  std::shared_ptr<const analysis::BucketFigures> bucket(int index);
 
   const RunSnapshot& run_;
   const RankSnapshot& rank_;
   const WindowActivity* activity_;
-  std::vector<DrawnCollective> collectives_;
-  std::map<int, std::shared_ptr<const UnitFigures>> units_;
-  std::map<int, std::shared_ptr<const BucketFigures>> buckets_;
+  std::vector<timeline::DrawnCollective> collectives_;
+  std::map<int, std::shared_ptr<const analysis::UnitFigures>> units_;
+  std::map<int, std::shared_ptr<const analysis::BucketFigures>> buckets_;
 };
 
 // "blocks.3 backward gather, prefetched": what a unit is gathered for; kNone of everything else.
-DrawnCollective::Gather gather_of(const Collective& row, std::string_view label);
+timeline::DrawnCollective::Gather gather_of(const model::Collective& row, std::string_view label);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

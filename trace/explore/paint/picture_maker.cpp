@@ -16,7 +16,7 @@
 #include "trace/explore/paint/ribbon_painter.h"
 #include "trace/explore/paint/row_painter.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -24,7 +24,7 @@ constexpr std::uint32_t kUnknownName = UINT32_MAX;
 
 }  // namespace
 
-PictureNames::PictureNames(const EventStore* store)
+PictureNames::PictureNames(const store::EventStore* store)
     : store_(store), by_global_(store == nullptr ? 0 : store->global_name_count(), kUnknownName) {}
 
 std::uint32_t PictureNames::number_of(std::string_view text) {
@@ -57,8 +57,8 @@ void PictureNames::take_over(RowDraft& draft, const RankSnapshot* rank) {
   const auto renamed = [&](std::uint32_t name) {
     return draft.names_are_labels ? of_label(*rank, name) : of_global(name);
   };
-  for (Piece& piece : draft.picture.pieces) piece.name = renamed(piece.name);
-  for (ReadyPoint& point : draft.picture.ready) point.name = renamed(point.name);
+  for (timeline::Piece& piece : draft.picture.pieces) piece.name = renamed(piece.name);
+  for (timeline::ReadyPoint& point : draft.picture.ready) point.name = renamed(point.name);
 }
 
 namespace {
@@ -89,12 +89,12 @@ class Wanted {
 
 class PictureMaker {
  public:
-  PictureMaker(const RunSnapshot& run, const PictureRequest& request,
+  PictureMaker(const RunSnapshot& run, const timeline::PictureRequest& request,
                const std::function<bool()>& wanted)
       : run_(run), request_(request), wanted_(wanted) {}
 
-  Result<TimelinePicture> make() {
-    for (const RowWindow& window : request_.windows) tasks_.push_back(task_of(window));
+  base::Result<timeline::TimelinePicture> make() {
+    for (const timeline::RowWindow& window : request_.windows) tasks_.push_back(task_of(window));
     plan();
     TRY(side_by_side(activities_, [&](auto& each) { measure(each.first, each.second); }));
     TRY(side_by_side(ribbons_, [&](auto& each) { measure(each.first, each.second); }));
@@ -127,9 +127,10 @@ class PictureMaker {
     return key_of(rank.rank, task);
   }
 
-  RowTask task_of(const RowWindow& window) const {
+  RowTask task_of(const timeline::RowWindow& window) const {
     RowTask task;
-    task.window = {drawn_instant(window.start_ns), drawn_instant(window.end_ns)};
+    task.window = {timeline::drawn_instant(window.start_ns),
+                   timeline::drawn_instant(window.end_ns)};
     task.ns_per_pixel = std::max(request_.ns_per_pixel > 0 ? request_.ns_per_pixel : 1,
                                  static_cast<double>(task.window.length()) / kMostPixels);
     if (window.row < 0 || static_cast<std::size_t>(window.row) >= run_.rows->rows.size()) {
@@ -142,23 +143,23 @@ class PictureMaker {
 
   bool needs_activity(const RowTask& task) const {
     if (!run_.needs_events(task.ns_per_pixel)) return false;
-    if (task.row->kind == RowKind::kCommunication) return task.rank->has_all_rows;
+    if (task.row->kind == timeline::RowKind::kCommunication) return task.rank->has_all_rows;
     return is_communication_kernels(task);
   }
   static bool is_communication_kernels(const RowTask& task) {
-    if (task.row->kind != RowKind::kKernels) return false;
-    const Lane* const lane = task.rank->rows->lane(task.row->lane);
-    return lane != nullptr && lane->kind == LaneKind::kCommunication;
+    if (task.row->kind != timeline::RowKind::kKernels) return false;
+    const model::Lane* const lane = task.rank->rows->lane(task.row->lane);
+    return lane != nullptr && lane->kind == model::LaneKind::kCommunication;
   }
 
   // What several rows share is computed once.
   void plan() {
     for (const RowTask& task : tasks_) {
       if (task.row == nullptr) continue;
-      if (task.row->kind == RowKind::kRibbon && task.rank == nullptr) {
+      if (task.row->kind == timeline::RowKind::kRibbon && task.rank == nullptr) {
         MeanOfRanks& mean = means_[key_of(kAllRanks, task)];
         for (const RankSnapshot& rank : run_.ranks) ribbons_[key_of(rank, task)].mean = &mean;
-      } else if (task.rank != nullptr && task.row->kind == RowKind::kRibbon) {
+      } else if (task.rank != nullptr && task.row->kind == timeline::RowKind::kRibbon) {
         ribbons_[key_of(*task.rank, task)].is_shown = true;
       } else if (task.rank != nullptr && needs_activity(task)) {
         activities_.try_emplace(key_of(*task.rank, task));
@@ -168,7 +169,7 @@ class PictureMaker {
 
   void measure(const WindowKey& key, WindowActivity& activity) {
     const auto& [rank, start_ns, end_ns, ns_per_pixel] = key;
-    const Interval columns = PixelGrid(ns_per_pixel).around({start_ns, end_ns});
+    const base::Interval columns = timeline::PixelGrid(ns_per_pixel).around({start_ns, end_ns});
     activity = window_activity(*run_.store, *run_.rank(rank), columns);
   }
   void measure(const WindowKey& key, RibbonTask& task) {
@@ -191,7 +192,7 @@ class PictureMaker {
   void paint(std::size_t i) {
     const RowTask& task = tasks_[i];
     RowDraft& draft = drafts_[i];
-    if (task.row != nullptr && task.row->kind == RowKind::kRibbon) {
+    if (task.row != nullptr && task.row->kind == timeline::RowKind::kRibbon) {
       draft.picture = ribbon_of(task);
     } else if (task.row != nullptr && task.rank != nullptr) {
       const auto activity = activities_.find(key_of(*task.rank, task));
@@ -202,24 +203,25 @@ class PictureMaker {
     draft.picture.window = request_.windows[i];
   }
 
-  RowPicture ribbon_of(const RowTask& task) const {
+  timeline::RowPicture ribbon_of(const RowTask& task) const {
     if (task.rank == nullptr) return means_.at(key_of(kAllRanks, task)).sum.picture();
     return ribbons_.at(key_of(*task.rank, task)).ribbon.picture();
   }
 
   template <typename Things, typename Work>
-  Result<void> side_by_side(Things& things, Work work) {
+  base::Result<void> side_by_side(Things& things, Work work) {
     std::vector<typename Things::iterator> places;
     for (auto i = things.begin(); i != things.end(); ++i) places.push_back(i);
-    for_each_side_by_side(run_.store->threads(), places.size(), [&](int, std::size_t i) {
+    base::for_each_side_by_side(run_.store->threads(), places.size(), [&](int, std::size_t i) {
       if (wanted_.still()) work(*places[i]);
     });
-    if (!wanted_.still()) return fail(ErrorKind::kFailed, "the picture is not wanted any more");
+    if (!wanted_.still())
+      return base::fail(base::ErrorKind::kFailed, "the picture is not wanted any more");
     return {};
   }
 
-  TimelinePicture join() {
-    TimelinePicture picture;
+  timeline::TimelinePicture join() {
+    timeline::TimelinePicture picture;
     picture.request = request_;
     PictureNames names(run_.store);
     for (std::size_t i = 0; i < drafts_.size(); ++i) {
@@ -231,7 +233,7 @@ class PictureMaker {
   }
 
   const RunSnapshot& run_;
-  const PictureRequest& request_;
+  const timeline::PictureRequest& request_;
   Wanted wanted_;
   std::vector<RowTask> tasks_;
   std::map<WindowKey, WindowActivity> activities_;
@@ -242,13 +244,14 @@ class PictureMaker {
 
 }  // namespace
 
-Result<TimelinePicture> make_picture(const RunSnapshot& run, const PictureRequest& request,
-                                     const std::function<bool()>& wanted) {
+base::Result<timeline::TimelinePicture> make_picture(const RunSnapshot& run,
+                                                     const timeline::PictureRequest& request,
+                                                     const std::function<bool()>& wanted) {
   const auto began = PictureClock::now();
-  TRY_ASSIGN(TimelinePicture picture, PictureMaker(run, request, wanted).make());
+  TRY_ASSIGN(timeline::TimelinePicture picture, PictureMaker(run, request, wanted).make());
   picture.prepare_ms =
       std::chrono::duration<double, std::milli>(PictureClock::now() - began).count();
   return picture;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

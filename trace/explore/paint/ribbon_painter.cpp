@@ -1,15 +1,15 @@
 #include "trace/explore/paint/ribbon_painter.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
-RowPicture RankRibbon::picture() const {
-  RowPicture result;
+timeline::RowPicture RankRibbon::picture() const {
+  timeline::RowPicture result;
   result.is_exact = is_exact;
   result.is_complete = is_complete;
   result.pieces = pieces;
   if (!pieces.empty()) return result;
   result.columns = columns;
-  join_columns(result.columns);
+  timeline::join_columns(result.columns);
   return result;
 }
 
@@ -21,12 +21,12 @@ int cell_bits_of(double ns_per_pixel) {
   return bits;
 }
 
-RankRibbon rank_ribbon(const RankSnapshot& rank, Interval window, double ns_per_pixel,
+RankRibbon rank_ribbon(const RankSnapshot& rank, base::Interval window, double ns_per_pixel,
                        const WindowActivity* activity) {
   RankRibbon ribbon;
   if (activity != nullptr) {
-    const PixelGrid grid(ns_per_pixel);
-    Ribbon exact = activity->ribbon(rank, grid);
+    const timeline::PixelGrid grid(ns_per_pixel);
+    timeline::Ribbon exact = activity->ribbon(rank, grid);
     ribbon.is_exact = true;
     ribbon.is_complete = activity->is_complete && rank.has_all_rows;
     ribbon.columns = std::move(exact.columns);
@@ -34,9 +34,10 @@ RankRibbon rank_ribbon(const RankSnapshot& rank, Interval window, double ns_per_
     return ribbon;
   }
   const int bits = cell_bits_of(ns_per_pixel);
-  const PixelGrid grid = grid_of_cells(cell_length_ns(bits), ns_per_pixel);
+  const timeline::PixelGrid grid = timeline::grid_of_cells(cell_length_ns(bits), ns_per_pixel);
   ribbon.is_complete = rank.overview->is_complete(bits, window);
-  ribbon.columns = ribbon_columns(rank.overview->classes(bits, grid.around(window)), grid);
+  ribbon.columns =
+      timeline::ribbon_columns(rank.overview->classes(bits, grid.around(window)), grid);
   return ribbon;
 }
 
@@ -46,13 +47,13 @@ void MeanRibbon::add(const RankRibbon& rank) {
   columns_.add(rank.columns);
 }
 
-RowPicture MeanRibbon::picture() const {
-  RowPicture result;
+timeline::RowPicture MeanRibbon::picture() const {
+  timeline::RowPicture result;
   result.is_exact = is_exact_;
   result.is_complete = is_complete_;
   result.columns = columns_.take();
-  join_columns(result.columns);
+  timeline::join_columns(result.columns);
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

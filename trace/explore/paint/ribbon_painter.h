@@ -8,31 +8,31 @@
 #include "trace/timeline/pieces/ribbon_columns.h"
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 struct RankRibbon {
-  std::vector<RibbonColumn> columns;
-  std::vector<Piece> pieces;  // where they can be told apart
+  std::vector<timeline::RibbonColumn> columns;
+  std::vector<timeline::Piece> pieces;  // where they can be told apart
   bool is_exact = false, is_complete = true;
 
-  RowPicture picture() const;
+  timeline::RowPicture picture() const;
 };
 
 // The longest cells that are at most a pixel.
 int cell_bits_of(double ns_per_pixel);
 
 // From `activity`, or from the rank's overview where there is none.
-RankRibbon rank_ribbon(const RankSnapshot& rank, Interval window, double ns_per_pixel,
+RankRibbon rank_ribbon(const RankSnapshot& rank, base::Interval window, double ns_per_pixel,
                        const WindowActivity* activity);
 // Of all ranks, one after the other in any order.
 class MeanRibbon {
  public:
   void add(const RankRibbon& rank);
-  RowPicture picture() const;
+  timeline::RowPicture picture() const;
 
  private:
-  MeanColumns columns_;
+  timeline::MeanColumns columns_;
   bool is_exact_ = true, is_complete_ = true;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

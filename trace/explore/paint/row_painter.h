@@ -10,24 +10,24 @@
 #include "trace/timeline/pieces/pixel_grid.h"
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // What one window of a request is drawn at.
 struct RowTask {
-  const TimelineRow* row = nullptr;
+  const timeline::TimelineRow* row = nullptr;
   const RankSnapshot* rank = nullptr;  // null: of all ranks
-  Interval window;                     // within what can be drawn at all
+  base::Interval window;               // within what can be drawn at all
   double ns_per_pixel = 1;
   double ns_per_part = 0;  // of collectives, which are cut no finer; less than a pixel: a pixel
 };
 
 // A row whose pieces name texts by numbers that only its rank knows.
 struct RowDraft {
-  RowPicture picture;
+  timeline::RowPicture picture;
   bool names_are_labels = false;  // of its rank's rows; else the store's global names
 };
 
-EventKind event_kind_of(RowKind kind);  // of a row of bulk events
+model::EventKind event_kind_of(timeline::RowKind kind);  // of a row of bulk events
 
 class RowPainter {
  public:
@@ -39,8 +39,9 @@ class RowPainter {
  private:
   RowDraft paint_cells(const RowTask& task) const;
   // Communication overlapped or exposed, by what the rank's ribbon has more of there.
-  void class_by_ribbon(const RowTask& task, RowPicture& picture) const;
-  RowDraft bulk_row(const RowTask& task, EventKind kind, const WindowActivity* activity) const;
+  void class_by_ribbon(const RowTask& task, timeline::RowPicture& picture) const;
+  RowDraft bulk_row(const RowTask& task, model::EventKind kind,
+                    const WindowActivity* activity) const;
   RowDraft span_row(const RowTask& task) const;
   RowDraft collective_row(const RowTask& task, const WindowActivity* activity) const;
   RowDraft ready_row(const RowTask& task) const;
@@ -49,4 +50,4 @@ class RowPainter {
   const RunSnapshot& run_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -15,8 +15,8 @@ constexpr int kPause = 10;
 
 }  // namespace
 
-std::vector<CollectivePart> collectives_of(const RunSnapshot& run) {
-  std::vector<CollectivePart> parts;
+std::vector<analysis::CollectivePart> collectives_of(const RunSnapshot& run) {
+  std::vector<analysis::CollectivePart> parts;
   for (const RankSnapshot& rank : run.ranks) {
     for (std::uint32_t i = 0; i < rank.rows->collectives.size(); ++i) {
       parts.push_back(part_of(*rank.rows, i));
@@ -28,10 +28,10 @@ std::vector<CollectivePart> collectives_of(const RunSnapshot& run) {
 void CallMatcher::add_to(RunSnapshot& run) {
   if (!std::ranges::all_of(run.ranks, &RankSnapshot::has_all_rows)) return;
   if (const auto began = steady_clock::now(); is_old_ && (!calls_ || began >= next_)) {
-    std::vector<RankHost> hosts;
+    std::vector<analysis::RankHost> hosts;
     for (const RankSnapshot& rank : run.ranks) hosts.push_back({rank.rank, rank.rows->info.host});
-    auto calls = std::make_shared<CollectiveCalls>(collectives_of(run));
-    clocks_ = std::make_shared<const HostClocks>(rank_clocks(hosts, *calls));
+    auto calls = std::make_shared<analysis::CollectiveCalls>(collectives_of(run));
+    clocks_ = std::make_shared<const analysis::HostClocks>(timeline::rank_clocks(hosts, *calls));
     calls->doubt_waits(*clocks_);
     calls_ = std::move(calls);
     is_old_ = false;
@@ -41,4 +41,4 @@ void CallMatcher::add_to(RunSnapshot& run) {
   run.clocks = clocks_;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

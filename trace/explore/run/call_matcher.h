@@ -8,10 +8,10 @@
 
 #include "trace/explore/run/run_snapshot.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // Those of all ranks, as the others know them.
-std::vector<CollectivePart> collectives_of(const RunSnapshot& run);
+std::vector<analysis::CollectivePart> collectives_of(const RunSnapshot& run);
 
 class CallMatcher {
  public:
@@ -22,10 +22,10 @@ class CallMatcher {
   void add_to(RunSnapshot& run);
 
  private:
-  std::shared_ptr<const CollectiveCalls> calls_;
-  std::shared_ptr<const HostClocks> clocks_;
+  std::shared_ptr<const analysis::CollectiveCalls> calls_;
+  std::shared_ptr<const analysis::HostClocks> clocks_;
   std::chrono::steady_clock::time_point next_;
   bool is_old_ = true;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

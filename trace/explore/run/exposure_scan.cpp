@@ -6,7 +6,7 @@
 #include "trace/explore/run/window_activity.h"
 #include "trace/timeline/pieces/collective_parts.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 // How many are classified per call, which takes some milliseconds.
@@ -14,7 +14,8 @@ constexpr std::size_t kCollectivesPerCall = 512;
 constexpr std::int64_t kLongestStretchNs = 5'000'000'000;
 }  // namespace
 
-bool ExposureScan::scan_some(EventStore& store, const RankSnapshot& rank, std::int64_t until_ns) {
+bool ExposureScan::scan_some(store::EventStore& store, const RankSnapshot& rank,
+                             std::int64_t until_ns) {
   const auto& collectives = rank.rows->collectives;
   if (!restored_.empty() && restored_.size() == collectives.size() && ids_.empty()) {
     ids_ = collectives.ids;
@@ -36,15 +37,15 @@ bool ExposureScan::scan_some(EventStore& store, const RankSnapshot& rank, std::i
   const std::size_t first = ids_.size();
   std::size_t end = first;
   const auto time_of = [&](std::size_t i) {
-    return drawn_time(collectives.rows[i].start_ns, collectives.rows[i].end_ns);
+    return timeline::drawn_time(collectives.rows[i].start_ns, collectives.rows[i].end_ns);
   };
   const auto is_within = [&](std::size_t i) {
     return i < collectives.size() && (until_ns == INT64_MAX || time_of(i).end_ns < until_ns);
   };
   if (!is_within(first)) return false;
-  Interval window = time_of(first);
+  base::Interval window = time_of(first);
   while (is_within(end) && end - first < kCollectivesPerCall) {
-    const Interval time = time_of(end);
+    const base::Interval time = time_of(end);
     if (end > first && time.end_ns - window.start_ns > kLongestStretchNs) break;
     window.end_ns = std::max(window.end_ns, time.end_ns);
     ++end;
@@ -53,16 +54,17 @@ bool ExposureScan::scan_some(EventStore& store, const RankSnapshot& rank, std::i
   const WindowActivity activity = window_activity(store, rank, window);
   for (std::size_t i = first; i < end; ++i) {
     ids_.push_back(collectives.ids[i]);
-    classes_.push_back(communication_class(time_of(i), activity.compute));
+    classes_.push_back(timeline::communication_class(time_of(i), activity.compute));
   }
   shared_.reset();
   return is_within(end);
 }
 
-std::shared_ptr<const std::vector<TimeClass>> ExposureScan::classes_of(const RankRows& rows) const {
+std::shared_ptr<const std::vector<base::TimeClass>> ExposureScan::classes_of(
+    const RankRows& rows) const {
   if (ids_ != rows.collectives.ids) return nullptr;
-  if (!shared_) shared_ = std::make_shared<const std::vector<TimeClass>>(classes_);
+  if (!shared_) shared_ = std::make_shared<const std::vector<base::TimeClass>>(classes_);
   return shared_;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

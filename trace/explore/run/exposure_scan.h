@@ -9,27 +9,28 @@
 
 #include "trace/explore/run/run_snapshot.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class ExposureScan {
  public:
   // Looks at some more of the rank's collectives, of those that end before `until_ns`; true while
   // there are more of them. Those that came in since are looked at, too.
-  bool scan_some(EventStore& store, const RankSnapshot& rank, std::int64_t until_ns = INT64_MAX);
+  bool scan_some(store::EventStore& store, const RankSnapshot& rank,
+                 std::int64_t until_ns = INT64_MAX);
 
   // What is kept of a scan that has ended, and begun with instead of another one.
-  const std::vector<TimeClass>& classes() const { return classes_; }
-  void restore(std::vector<TimeClass> classes) { restored_ = std::move(classes); }
+  const std::vector<base::TimeClass>& classes() const { return classes_; }
+  void restore(std::vector<base::TimeClass> classes) { restored_ = std::move(classes); }
 
   // kOverlapped or kExposed for each collective of `rows`; null until all of them are known.
-  std::shared_ptr<const std::vector<TimeClass>> classes_of(const RankRows& rows) const;
+  std::shared_ptr<const std::vector<base::TimeClass>> classes_of(const RankRows& rows) const;
 
  private:
   std::vector<std::int64_t> ids_;  // of the collectives that were looked at, in order of start
-  std::vector<TimeClass> classes_;
-  std::vector<TimeClass> restored_;  // until the rows are known that they are of
-  bool operators_counted_ = true;    // as computing, as far as they do
-  mutable std::shared_ptr<const std::vector<TimeClass>> shared_;
+  std::vector<base::TimeClass> classes_;
+  std::vector<base::TimeClass> restored_;  // until the rows are known that they are of
+  bool operators_counted_ = true;          // as computing, as far as they do
+  mutable std::shared_ptr<const std::vector<base::TimeClass>> shared_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

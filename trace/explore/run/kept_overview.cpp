@@ -8,7 +8,7 @@
 
 #include "trace/store/run/kept_values.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -40,7 +40,7 @@ void each_value_of_overview(Cache& cache, int& cell_bits, Lanes& lanes, Classes&
 }  // namespace
 
 std::string packed_overview(const OverviewRows& rows) {
-  KeptWriter writer;
+  store::KeptWriter writer;
   int cell_bits = rows.cell_bits;
   each_value_of_overview(writer, cell_bits, rows.lanes, rows.classes);
   const std::string& bytes = writer.bytes();
@@ -58,7 +58,7 @@ std::optional<OverviewRows> unpacked_overview(std::string_view bytes) {
   if (ZSTD_decompress(plain.data(), plain.size(), bytes.data(), bytes.size()) != size) {
     return std::nullopt;
   }
-  KeptReader reader(plain);
+  store::KeptReader reader(plain);
   OverviewRows rows;
   KeptLanes lanes;
   each_value_of_overview(reader, rows.cell_bits, lanes, rows.classes);
@@ -72,4 +72,4 @@ std::optional<OverviewRows> unpacked_overview(std::string_view bytes) {
   return rows;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

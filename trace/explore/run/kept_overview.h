@@ -7,10 +7,10 @@
 
 #include "trace/explore/run/rank_overview.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 std::string packed_overview(const OverviewRows& rows);
 // None for what is no such thing.
 std::optional<OverviewRows> unpacked_overview(std::string_view bytes);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <tuple>
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
 // Whether its events are in order of start and none ends before it begins.
-bool is_plain(const EventColumns& columns) {
+bool is_plain(const store::EventColumns& columns) {
   if (!columns.is_ordered()) return false;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns.duration_ns(i) < 0) return false;
@@ -18,41 +18,42 @@ bool is_plain(const EventColumns& columns) {
 
 }  // namespace
 
-EventTableKind table_of(EventKind kind) {
+timeline::EventTableKind table_of(model::EventKind kind) {
   switch (kind) {
-    case EventKind::kOperator:
-      return EventTableKind::kOperator;
-    case EventKind::kKernel:
-      return EventTableKind::kKernel;
-    case EventKind::kLaunch:
-      return EventTableKind::kLaunch;
-    case EventKind::kCopy:
-      return EventTableKind::kCopy;
-    case EventKind::kAllocation:
-      return EventTableKind::kAllocation;
+    case model::EventKind::kOperator:
+      return timeline::EventTableKind::kOperator;
+    case model::EventKind::kKernel:
+      return timeline::EventTableKind::kKernel;
+    case model::EventKind::kLaunch:
+      return timeline::EventTableKind::kLaunch;
+    case model::EventKind::kCopy:
+      return timeline::EventTableKind::kCopy;
+    case model::EventKind::kAllocation:
+      return timeline::EventTableKind::kAllocation;
   }
-  return EventTableKind::kNone;
+  return timeline::EventTableKind::kNone;
 }
 
-EventKind kind_of(EventTableKind table) {
+model::EventKind kind_of(timeline::EventTableKind table) {
   switch (table) {
-    case EventTableKind::kKernel:
-      return EventKind::kKernel;
-    case EventTableKind::kLaunch:
-      return EventKind::kLaunch;
-    case EventTableKind::kCopy:
-      return EventKind::kCopy;
-    case EventTableKind::kAllocation:
-      return EventKind::kAllocation;
+    case timeline::EventTableKind::kKernel:
+      return model::EventKind::kKernel;
+    case timeline::EventTableKind::kLaunch:
+      return model::EventKind::kLaunch;
+    case timeline::EventTableKind::kCopy:
+      return model::EventKind::kCopy;
+    case timeline::EventTableKind::kAllocation:
+      return model::EventKind::kAllocation;
     default:
-      return EventKind::kOperator;
+      return model::EventKind::kOperator;
   }
 }
 
-LaneEvents::LaneEvents(EventStore& store, int rank, int lane, EventKind kind, Interval window)
+LaneEvents::LaneEvents(store::EventStore& store, int rank, int lane, model::EventKind kind,
+                       base::Interval window)
     : window_(window) {
   std::int64_t last_start_ns = INT64_MIN;
-  for (const ChunkEntry& chunk :
+  for (const store::ChunkEntry& chunk :
        store.chunks_in(rank, lane, kind, window.start_ns, window.end_ns)) {
     auto columns = store.load(chunk);
     if (!columns) {
@@ -70,14 +71,15 @@ LaneEvents::LaneEvents(EventStore& store, int rank, int lane, EventKind kind, In
 std::vector<LaneEvents::Place> LaneEvents::places() const {
   std::vector<Place> result;
   for (std::uint32_t part = 0; part < parts_.size(); ++part) {
-    const EventColumns& columns = *parts_[part].columns;
+    const store::EventColumns& columns = *parts_[part].columns;
     for (std::uint32_t i = 0; i < columns.size(); ++i) {
-      const Interval time = drawn_event_time(columns.start_ns(i), columns.duration_ns(i));
-      if (is_drawn_in(time, window_)) result.push_back({time, part, i});
+      const base::Interval time =
+          timeline::drawn_event_time(columns.start_ns(i), columns.duration_ns(i));
+      if (timeline::is_drawn_in(time, window_)) result.push_back({time, part, i});
     }
   }
   std::ranges::stable_sort(result, {}, [](const Place& place) { return place.time.start_ns; });
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

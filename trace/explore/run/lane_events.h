@@ -9,16 +9,17 @@
 #include "trace/store/chunk/event_store.h"
 #include "trace/timeline/values/drawn_event.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
-EventTableKind table_of(EventKind kind);
+timeline::EventTableKind table_of(model::EventKind kind);
 // Of a table of bulk events.
-EventKind kind_of(EventTableKind table);
+model::EventKind kind_of(timeline::EventTableKind table);
 
 class LaneEvents {
  public:
   // Decodes what is not in the cache.
-  LaneEvents(EventStore& store, int rank, int lane, EventKind kind, Interval window);
+  LaneEvents(store::EventStore& store, int rank, int lane, model::EventKind kind,
+             base::Interval window);
 
   // False where a chunk cannot be read.
   bool is_complete() const { return is_complete_; }
@@ -28,22 +29,23 @@ class LaneEvents {
   void visit(Visit&& visit) const {
     if (!is_sorted_) return visit_sorted(visit);
     for (const Part& part : parts_) {
-      const EventColumns& columns = *part.columns;
+      const store::EventColumns& columns = *part.columns;
       for (std::size_t i = 0; i < columns.size(); ++i) {
-        const Interval time = drawn_event_time(columns.start_ns(i), columns.duration_ns(i));
+        const base::Interval time =
+            timeline::drawn_event_time(columns.start_ns(i), columns.duration_ns(i));
         if (time.start_ns >= window_.end_ns) break;
-        if (is_drawn_in(time, window_)) visit(part.chunk, columns, i, time);
+        if (timeline::is_drawn_in(time, window_)) visit(part.chunk, columns, i, time);
       }
     }
   }
 
  private:
   struct Part {
-    ChunkEntry chunk;
-    std::shared_ptr<const EventColumns> columns;
+    store::ChunkEntry chunk;
+    std::shared_ptr<const store::EventColumns> columns;
   };
   struct Place {
-    Interval time;
+    base::Interval time;
     std::uint32_t part = 0, index = 0;
   };
   std::vector<Place> places() const;
@@ -55,10 +57,10 @@ class LaneEvents {
     }
   }
 
-  Interval window_;
+  base::Interval window_;
   std::vector<Part> parts_;
   bool is_sorted_ = true;
   bool is_complete_ = true;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -10,7 +10,7 @@
 #include "trace/timeline/values/drawn_event.h"
 #include "trace/timeline/words/quantity.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -18,33 +18,34 @@ namespace {
 // that they are still in the cache for whoever needs them right after the scan.
 constexpr std::size_t kChunksPerCall = 128;
 
-using Loaded = std::vector<std::shared_ptr<const EventColumns>>;
+using Loaded = std::vector<std::shared_ptr<const store::EventColumns>>;
 
 }  // namespace
 
-void LaneScan::look_at(const EventColumns& columns, LaneState& state) {
+void LaneScan::look_at(const store::EventColumns& columns, LaneState& state) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::uint32_t flags = columns.flags(i);
-    const std::size_t depth = (flags >> kEventDepthShift) & 0xff;
+    const std::size_t depth = (flags >> model::kEventDepthShift) & 0xff;
     if (depth >= state.level_ends.size()) state.level_ends.resize(depth + 1, INT64_MIN);
     if (columns.duration_ns(i) < 0) ++state.reversed;
-    if ((flags & kEventCompute) != 0) state.computes = true;
-    const Interval time = drawn_event_time(columns.start_ns(i), columns.duration_ns(i));
+    if ((flags & model::kEventCompute) != 0) state.computes = true;
+    const base::Interval time =
+        timeline::drawn_event_time(columns.start_ns(i), columns.duration_ns(i));
     if (time.start_ns < state.level_ends[depth]) ++state.overlapping;
     state.level_ends[depth] = std::max(state.level_ends[depth], time.end_ns);
   }
   state.levels = std::max(state.levels, static_cast<int>(state.level_ends.size()));
 }
 
-std::vector<const ChunkEntry*> LaneScan::next_of_rank(std::span<const ChunkEntry> rank,
-                                                      std::size_t most) {
+std::vector<const store::ChunkEntry*> LaneScan::next_of_rank(
+    std::span<const store::ChunkEntry> rank, std::size_t most) {
   RankState& state = ranks_[rank.front().rank];
-  std::vector<const ChunkEntry*> rest;
-  for (const ChunkEntry& chunk : rank) {
+  std::vector<const store::ChunkEntry*> rest;
+  for (const store::ChunkEntry& chunk : rank) {
     if (chunk.row_id > state.last_row_id) rest.push_back(&chunk);
   }
   const auto end = rest.begin() + static_cast<std::ptrdiff_t>(std::min(rest.size(), most));
-  std::ranges::partial_sort(rest, end, {}, &ChunkEntry::row_id);
+  std::ranges::partial_sort(rest, end, {}, &store::ChunkEntry::row_id);
   rest.erase(end, rest.end());
   if (rest.empty()) return rest;
   state.last_row_id = rest.back()->row_id;
@@ -53,33 +54,35 @@ std::vector<const ChunkEntry*> LaneScan::next_of_rank(std::span<const ChunkEntry
   return rest;
 }
 
-std::vector<const ChunkEntry*> LaneScan::next_chunks(std::span<const ChunkEntry> chunks) {
-  std::vector<std::span<const ChunkEntry>> ranks;
+std::vector<const store::ChunkEntry*> LaneScan::next_chunks(
+    std::span<const store::ChunkEntry> chunks) {
+  std::vector<std::span<const store::ChunkEntry>> ranks;
   for (std::size_t first = 0; first < chunks.size();) {
-    const auto rank =
-        std::ranges::equal_range(chunks.subspan(first), chunks[first].rank, {}, &ChunkEntry::rank);
+    const auto rank = std::ranges::equal_range(chunks.subspan(first), chunks[first].rank, {},
+                                               &store::ChunkEntry::rank);
     ranks.emplace_back(rank.begin(), rank.end());
     first += rank.size();
   }
-  std::vector<const ChunkEntry*> next;
+  std::vector<const store::ChunkEntry*> next;
   for (const auto& rank : ranks) {
     std::ranges::copy(next_of_rank(rank, std::max<std::size_t>(1, kChunksPerCall / ranks.size())),
                       std::back_inserter(next));
   }
   // Of a lane in the order of recording.
-  std::ranges::stable_sort(next, {}, [](const ChunkEntry* chunk) {
+  std::ranges::stable_sort(next, {}, [](const store::ChunkEntry* chunk) {
     return LaneKey{chunk->rank, chunk->lane, chunk->kind};
   });
   return next;
 }
 
-bool LaneScan::scan_some(EventStore& store, std::span<const ChunkEntry> chunks, const See& see) {
+bool LaneScan::scan_some(store::EventStore& store, std::span<const store::ChunkEntry> chunks,
+                         const See& see) {
   const auto next = next_chunks(chunks);
   Loaded loaded(next.size());
   std::vector<std::string> problems(next.size());
-  for_each_side_by_side(store.threads(), next.size(), [&](int worker, std::size_t i) {
+  base::for_each_side_by_side(store.threads(), next.size(), [&](int worker, std::size_t i) {
     // Allocations live beside each other.
-    if (next[i]->kind == EventKind::kAllocation) return;
+    if (next[i]->kind == model::EventKind::kAllocation) return;
     auto columns = store.load(*next[i]);
     if (!columns) {
       problems[i] = columns.error().message;
@@ -98,7 +101,7 @@ bool LaneScan::scan_some(EventStore& store, std::span<const ChunkEntry> chunks, 
     if (tasks.empty() || tasks.back().state != state) tasks.push_back({state, i, i});
     tasks.back().end = i + 1;
   }
-  for_each_side_by_side(store.threads(), tasks.size(), [&](int, std::size_t i) {
+  base::for_each_side_by_side(store.threads(), tasks.size(), [&](int, std::size_t i) {
     const Task& task = tasks[i];
     for (std::size_t at = task.first; at < task.end; ++at) {
       if (loaded[at]) look_at(*loaded[at], *task.state);
@@ -162,21 +165,22 @@ std::string LaneScan::problem() const {
     if (first.empty()) first = state.problem;
   }
   if (unreadable < 2) return first;
-  return format_integer(unreadable) + " parts cannot be read, among them: " + first;
+  return timeline::format_integer(unreadable) + " parts cannot be read, among them: " + first;
 }
 
 int LaneScan::operator_levels(int rank, int lane) const {
-  const auto found = lanes_.find({rank, lane, EventKind::kOperator});
+  const auto found = lanes_.find({rank, lane, model::EventKind::kOperator});
   return found == lanes_.end() ? 1 : found->second.levels;
 }
 
 bool LaneScan::operators_compute(int rank) const {
   // Only this rank's lanes are gone through, since a run may have a thousand ranks.
-  const auto of_rank = std::ranges::subrange(lanes_.lower_bound({rank, INT_MIN, EventKind{}}),
-                                             lanes_.lower_bound({rank + 1, INT_MIN, EventKind{}}));
+  const auto of_rank =
+      std::ranges::subrange(lanes_.lower_bound({rank, INT_MIN, model::EventKind{}}),
+                            lanes_.lower_bound({rank + 1, INT_MIN, model::EventKind{}}));
   return std::ranges::any_of(of_rank, [](const auto& lane) {
-    return std::get<2>(lane.first) == EventKind::kOperator && lane.second.computes;
+    return std::get<2>(lane.first) == model::EventKind::kOperator && lane.second.computes;
   });
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

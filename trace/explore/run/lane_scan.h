@@ -14,15 +14,17 @@
 
 #include "trace/store/chunk/event_store.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class LaneScan {
  public:
   // Looks at some more of these chunks (by rank, lane, kind and time), of each rank in the order in
   // which they were recorded; true while there are more. `see` is called for each that is not of
   // allocations, by several workers at once.
-  using See = std::function<void(int worker, const ChunkEntry& chunk, const EventColumns& columns)>;
-  bool scan_some(EventStore& store, std::span<const ChunkEntry> chunks, const See& see);
+  using See = std::function<void(int worker, const store::ChunkEntry& chunk,
+                                 const store::EventColumns& columns)>;
+  bool scan_some(store::EventStore& store, std::span<const store::ChunkEntry> chunks,
+                 const See& see);
   // About how far a rank was looked at: where the last of those chunks begins.
   std::int64_t reached_ns(int rank) const;
 
@@ -32,7 +34,7 @@ class LaneScan {
   // What is kept of a scan that has ended, and begun with instead of another one.
   struct Seen {
     int rank = 0, lane = 0;
-    EventKind kind = EventKind::kKernel;
+    model::EventKind kind = model::EventKind::kKernel;
     std::int64_t reversed = 0, overlapping = 0;
     int levels = 1;
     bool computes = false;
@@ -47,7 +49,7 @@ class LaneScan {
   bool operators_compute(int rank) const;
 
  private:
-  using LaneKey = std::tuple<int, int, EventKind>;  // rank, lane, kind
+  using LaneKey = std::tuple<int, int, model::EventKind>;  // rank, lane, kind
   struct LaneState {
     std::int64_t reversed = 0, overlapping = 0;
     std::int64_t unreadable = 0;  // chunks
@@ -60,11 +62,12 @@ class LaneScan {
     std::int64_t last_row_id = INT64_MIN;  // of the chunks that were seen
     std::int64_t reached_ns = INT64_MIN;
   };
-  static void look_at(const EventColumns& columns, LaneState& state);
+  static void look_at(const store::EventColumns& columns, LaneState& state);
   // In the order of recording: an operator that lasts is recorded after those that it calls, and
   // what is recorded late must not be taken for something seen.
-  std::vector<const ChunkEntry*> next_of_rank(std::span<const ChunkEntry> rank, std::size_t most);
-  std::vector<const ChunkEntry*> next_chunks(std::span<const ChunkEntry> chunks);
+  std::vector<const store::ChunkEntry*> next_of_rank(std::span<const store::ChunkEntry> rank,
+                                                     std::size_t most);
+  std::vector<const store::ChunkEntry*> next_chunks(std::span<const store::ChunkEntry> chunks);
 
   std::map<LaneKey, LaneState> lanes_;
   std::map<int, RankState> ranks_;
@@ -72,4 +75,4 @@ class LaneScan {
   bool is_done_ = false;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

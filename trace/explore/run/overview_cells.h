@@ -15,7 +15,7 @@
 #include "trace/base/time_partition.h"
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // Over shorter cells nothing is summed: events are drawn as soon.
 inline constexpr int kFinestCellBits = 20;  // 1 ms
@@ -24,7 +24,7 @@ inline constexpr std::int64_t cell_length_ns(int bits) { return std::int64_t{1} 
 // Rounds down, for times before 1970, too.
 inline constexpr std::int64_t cell_at(std::int64_t time_ns, int bits) { return time_ns >> bits; }
 // The cells that a time touches, one behind the last: not empty, unless the time is.
-inline constexpr Interval cells_around(Interval time, int bits) {
+inline constexpr base::Interval cells_around(base::Interval time, int bits) {
   if (time.end_ns <= time.start_ns) return {};
   return {cell_at(time.start_ns, bits), cell_at(time.end_ns - 1, bits) + 1};
 }
@@ -32,7 +32,7 @@ inline constexpr Interval cells_around(Interval time, int bits) {
 // What is summed as one.
 struct OverviewLane {
   int lane = 0;
-  EventKind kind = EventKind::kKernel;
+  model::EventKind kind = model::EventKind::kKernel;
   int depth = 0;  // operators: of nesting; else 0
 
   auto operator<=>(const OverviewLane&) const = default;
@@ -44,7 +44,7 @@ struct OverviewCell {
   std::int64_t busy_ns = 0;     // union of the events, within the cell
   std::int64_t longest_ns = 0;  // duration of the longest event that touches it, whole
   std::uint32_t count = 0;      // events that begin in it
-  StringId name = 0;            // of the longest
+  model::StringId name = 0;     // of the longest
 
   bool is_empty() const { return count == 0 && busy_ns == 0; }
   bool operator==(const OverviewCell&) const = default;
@@ -58,7 +58,7 @@ inline void join(OverviewCell& to, const OverviewCell& from) {
   to.busy_ns += from.busy_ns;
   to.count += from.count;
 }
-inline void join(TimeByClass& to, const TimeByClass& from) {
+inline void join(base::TimeByClass& to, const base::TimeByClass& from) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
 }
 
@@ -94,4 +94,4 @@ struct CellRow {
   }
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

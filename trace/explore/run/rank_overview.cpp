@@ -7,7 +7,7 @@
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/run/window_cells.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -15,20 +15,20 @@ namespace {
 constexpr std::int64_t kCellsPerCall = 4096;
 // Wider than any run, since implausible times are left out; half of what an integer holds, so that
 // sums do not overflow.
-constexpr Interval kEver{-(std::int64_t{1} << 62), std::int64_t{1} << 62};
+constexpr base::Interval kEver{-(std::int64_t{1} << 62), std::int64_t{1} << 62};
 
 // The busiest of the cells that were joined into a longer one.
 struct Greatest {
   std::int64_t busy_ns = 0;
   void see(const OverviewCell& cell) { busy_ns = std::max(busy_ns, cell.busy_ns); }
-  void see(const TimeByClass&) {}
+  void see(const base::TimeByClass&) {}
 };
 
 // Calls visit(time, cell, greatest) for the cells of the window, joined to `bits`.
 template <typename Cell, typename Visit>
-void visit_joined(const CellRow<Cell>& row, int row_bits, int bits, Interval window,
+void visit_joined(const CellRow<Cell>& row, int row_bits, int bits, base::Interval window,
                   Visit&& visit) {
-  const Interval wanted = cells_around(window, bits);
+  const base::Interval wanted = cells_around(window, bits);
   const int shift = bits - row_bits;
   std::int64_t at = std::max(row.first, wanted.start_ns << shift);
   const std::int64_t end = std::min(row.end(), wanted.end_ns << shift);
@@ -41,7 +41,7 @@ void visit_joined(const CellRow<Cell>& row, int row_bits, int bits, Interval win
       greatest.see(cell);
       join(joined, cell);
     }
-    visit(Interval{joined_at << bits, (joined_at + 1) << bits}, joined, greatest);
+    visit(base::Interval{joined_at << bits, (joined_at + 1) << bits}, joined, greatest);
   }
 }
 
@@ -49,16 +49,16 @@ void visit_joined(const CellRow<Cell>& row, int row_bits, int bits, Interval win
 
 RankOverview::RankOverview() : stale_{kEver}, extent_(kEver) {}
 
-void RankOverview::add_news(Interval time) {
+void RankOverview::add_news(base::Interval time) {
   const std::lock_guard lock(mutex_);
   const auto within = [](std::int64_t at_ns) {
     return std::clamp(at_ns, kEver.start_ns, kEver.end_ns - 1);
   };
   // An event without length lies at its start.
-  stale_ = unite(stale_, normalize({{within(time.start_ns), within(time.end_ns) + 1}}));
+  stale_ = base::unite(stale_, base::normalize({{within(time.start_ns), within(time.end_ns) + 1}}));
 }
 
-void RankOverview::fit(Interval extent, int cell_bits) {
+void RankOverview::fit(base::Interval extent, int cell_bits) {
   const std::lock_guard lock(mutex_);
   extent_ = extent;
   for (; rows_.cell_bits < cell_bits; ++rows_.cell_bits) {
@@ -67,16 +67,17 @@ void RankOverview::fit(Interval extent, int cell_bits) {
   }
 }
 
-bool RankOverview::fill_some(EventStore& store, const RankSnapshot& rank, std::int64_t until_ns) {
+bool RankOverview::fill_some(store::EventStore& store, const RankSnapshot& rank,
+                             std::int64_t until_ns) {
   const int bits = rows_.cell_bits;
-  Interval first_stale;
+  base::Interval first_stale;
   {
     const std::shared_lock lock(mutex_);
-    const Intervals stale = clip(stale_, extent_);
+    const base::Intervals stale = base::clip(stale_, extent_);
     if (stale.empty()) return false;
     first_stale = stale.front();
   }
-  Interval cells = cells_around(first_stale, bits);
+  base::Interval cells = cells_around(first_stale, bits);
   cells.end_ns = std::min(cells.end_ns, cells.start_ns + kCellsPerCall);
   if (until_ns != INT64_MAX) cells.end_ns = std::min(cells.end_ns, cell_at(until_ns, bits));
   if (cells.end_ns <= cells.start_ns) return false;
@@ -88,10 +89,10 @@ bool RankOverview::fill_some(EventStore& store, const RankSnapshot& rank, std::i
   for (const auto& [lane, sums] : found.lanes) rows_.lanes[lane].put(cells.start_ns, sums);
   rows_.classes.put(cells.start_ns, found.classes);
   // The last cell may reach beyond what is recorded so far: what comes there makes it stale again.
-  const Interval filled{std::max(cells.start_ns << bits, extent_.start_ns),
-                        std::min(cells.end_ns << bits, extent_.end_ns)};
-  stale_ = subtract(stale_, {filled});
-  return !clip(stale_, extent_).empty();
+  const base::Interval filled{std::max(cells.start_ns << bits, extent_.start_ns),
+                              std::min(cells.end_ns << bits, extent_.end_ns)};
+  stale_ = base::subtract(stale_, {filled});
+  return !base::clip(stale_, extent_).empty();
 }
 
 void RankOverview::restore(OverviewRows rows) {
@@ -110,11 +111,11 @@ std::size_t RankOverview::cell_count() const {
 double RankOverview::fraction() const {
   const std::shared_lock lock(mutex_);
   if (extent_.length() <= 0) return 1;
-  return 1 - static_cast<double>(length_within(stale_, extent_)) /
+  return 1 - static_cast<double>(base::length_within(stale_, extent_)) /
                  static_cast<double>(extent_.length());
 }
 
-std::vector<OverviewLane> RankOverview::lanes(int lane, EventKind kind) const {
+std::vector<OverviewLane> RankOverview::lanes(int lane, model::EventKind kind) const {
   const std::shared_lock lock(mutex_);
   std::vector<OverviewLane> found;
   for (auto at = rows_.lanes.lower_bound({lane, kind, 0});
@@ -124,25 +125,25 @@ std::vector<OverviewLane> RankOverview::lanes(int lane, EventKind kind) const {
   return found;
 }
 
-bool RankOverview::is_complete(int cell_bits, Interval window) const {
+bool RankOverview::is_complete(int cell_bits, base::Interval window) const {
   const std::shared_lock lock(mutex_);
   // Cells have been made longer since the caller chose this length.
   if (cell_bits < rows_.cell_bits) return false;
-  const Interval within{std::max(window.start_ns, extent_.start_ns),
-                        std::min(window.end_ns, extent_.end_ns)};
-  return within.length() <= 0 || length_within(stale_, within) == 0;
+  const base::Interval within{std::max(window.start_ns, extent_.start_ns),
+                              std::min(window.end_ns, extent_.end_ns)};
+  return within.length() <= 0 || base::length_within(stale_, within) == 0;
 }
 
-std::vector<SummaryCell> RankOverview::cells(const OverviewLane& lane, int cell_bits,
-                                             Interval window) const {
+std::vector<timeline::SummaryCell> RankOverview::cells(const OverviewLane& lane, int cell_bits,
+                                                       base::Interval window) const {
   const std::shared_lock lock(mutex_);
-  std::vector<SummaryCell> cells;
+  std::vector<timeline::SummaryCell> cells;
   const auto row = rows_.lanes.find(lane);
   if (row == rows_.lanes.end()) return cells;
   const auto part_ns = static_cast<double>(cell_length_ns(rows_.cell_bits));
   visit_joined(
       row->second, rows_.cell_bits, std::max(cell_bits, rows_.cell_bits), window,
-      [&](Interval time, const OverviewCell& cell, const Greatest& greatest) {
+      [&](base::Interval time, const OverviewCell& cell, const Greatest& greatest) {
         if (cell.is_empty()) return;
         const double busiest = static_cast<double>(greatest.busy_ns) / part_ns;
         cells.push_back({time.start_ns, time.end_ns, cell.busy_ns, static_cast<float>(busiest),
@@ -151,14 +152,14 @@ std::vector<SummaryCell> RankOverview::cells(const OverviewLane& lane, int cell_
   return cells;
 }
 
-std::vector<ClassCell> RankOverview::classes(int cell_bits, Interval window) const {
+std::vector<timeline::ClassCell> RankOverview::classes(int cell_bits, base::Interval window) const {
   const std::shared_lock lock(mutex_);
-  std::vector<ClassCell> cells;
+  std::vector<timeline::ClassCell> cells;
   visit_joined(rows_.classes, rows_.cell_bits, std::max(cell_bits, rows_.cell_bits), window,
-               [&](Interval time, const TimeByClass& cell, const Greatest&) {
+               [&](base::Interval time, const base::TimeByClass& cell, const Greatest&) {
                  cells.push_back({time.start_ns, time.end_ns, cell});
                });
   return cells;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

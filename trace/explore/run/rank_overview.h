@@ -13,21 +13,24 @@
 #include "trace/timeline/pieces/cell_pieces.h"
 #include "trace/timeline/pieces/ribbon_columns.h"
 
-namespace shardlens::trace {
-
+namespace shardlens::trace::store {
 class EventStore;
+}  // namespace shardlens::trace::store
+
+namespace shardlens::trace::explore {
+
 struct RankSnapshot;
 
 // The cells, which are also what is kept beside a finished run.
 struct OverviewRows {
   int cell_bits = kFinestCellBits;
   std::map<OverviewLane, CellRow<OverviewCell>> lanes;
-  CellRow<TimeByClass> classes;
+  CellRow<base::TimeByClass> classes;
 };
 
 // Intervals end before their last instant, at which an event without length may still lie.
-inline Interval with_end(Interval extent) {
-  return extent.length() > 0 ? Interval{extent.start_ns, extent.end_ns + 1} : extent;
+inline base::Interval with_end(base::Interval extent) {
+  return extent.length() > 0 ? base::Interval{extent.start_ns, extent.end_ns + 1} : extent;
 }
 
 class RankOverview {
@@ -35,12 +38,13 @@ class RankOverview {
   RankOverview();
 
   // One thread at a time, while others read:
-  void add_news(Interval time);  // something was recorded there: its cells are stale
+  void add_news(base::Interval time);  // something was recorded there: its cells are stale
   // `extent`: of what the rank has recorded; cells never become shorter.
-  void fit(Interval extent, int cell_bits);
+  void fit(base::Interval extent, int cell_bits);
   // Fills the next stale cells of what the rank has recorded before `until_ns`; true while there
   // are more. Decodes what is not in the cache.
-  bool fill_some(EventStore& store, const RankSnapshot& rank, std::int64_t until_ns = INT64_MAX);
+  bool fill_some(store::EventStore& store, const RankSnapshot& rank,
+                 std::int64_t until_ns = INT64_MAX);
   void restore(OverviewRows rows);
 
   // Any thread:
@@ -48,18 +52,19 @@ class RankOverview {
   std::size_t cell_count() const;
   double fraction() const;  // of the extent that is filled
   // Of a lane by depth.
-  std::vector<OverviewLane> lanes(int lane, EventKind kind) const;
+  std::vector<OverviewLane> lanes(int lane, model::EventKind kind) const;
   // Whether no cell in the window is stale, and none longer than wanted. To be asked first.
-  bool is_complete(int cell_bits, Interval window) const;
+  bool is_complete(int cell_bits, base::Interval window) const;
   // Those that touch the window, as long as wanted, or longer where there are no shorter ones.
-  std::vector<SummaryCell> cells(const OverviewLane& lane, int cell_bits, Interval window) const;
-  std::vector<ClassCell> classes(int cell_bits, Interval window) const;
+  std::vector<timeline::SummaryCell> cells(const OverviewLane& lane, int cell_bits,
+                                           base::Interval window) const;
+  std::vector<timeline::ClassCell> classes(int cell_bits, base::Interval window) const;
 
  private:
   mutable std::shared_mutex mutex_;  // for the rest
   OverviewRows rows_;
-  Intervals stale_;
-  Interval extent_;
+  base::Intervals stale_;
+  base::Interval extent_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

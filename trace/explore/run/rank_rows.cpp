@@ -8,7 +8,7 @@
 #include "trace/model/gpu_counters.h"
 #include "trace/timeline/values/drawn_event.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -31,7 +31,7 @@ std::vector<T> reordered(std::vector<T>& values, const std::vector<std::uint32_t
 template <typename Row>
 void put_in_order(TimedRows<Row>& timed) {
   const auto start_of = [&](std::uint32_t at) {
-    return drawn_time(timed.rows[at].start_ns, timed.rows[at].end_ns).start_ns;
+    return timeline::drawn_time(timed.rows[at].start_ns, timed.rows[at].end_ns).start_ns;
   };
   std::vector<std::uint32_t> order(timed.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -44,21 +44,22 @@ void put_in_order(TimedRows<Row>& timed) {
   timed.latest_end.resize(timed.size());
   std::int64_t latest = INT64_MIN;
   for (std::size_t i = 0; i < timed.size(); ++i) {
-    latest = std::max(latest, drawn_time(timed.rows[i].start_ns, timed.rows[i].end_ns).end_ns);
+    latest =
+        std::max(latest, timeline::drawn_time(timed.rows[i].start_ns, timed.rows[i].end_ns).end_ns);
     timed.latest_end[i] = latest;
   }
 }
 
 template <typename... Rows>
-Interval extent_of_rows(const Rows&... lists) {
-  Interval extent{INT64_MAX, INT64_MIN};
+base::Interval extent_of_rows(const Rows&... lists) {
+  base::Interval extent{INT64_MAX, INT64_MIN};
   const auto add = [&](const auto& row) {
-    if (!is_plausible_time(row.start_ns, row.end_ns)) return;
+    if (!base::is_plausible_time(row.start_ns, row.end_ns)) return;
     extent.start_ns = std::min(extent.start_ns, row.start_ns);
     extent.end_ns = std::max(extent.end_ns, row.end_ns);
   };
   (std::ranges::for_each(lists, add), ...);
-  return extent.end_ns > extent.start_ns ? extent : Interval{};
+  return extent.end_ns > extent.start_ns ? extent : base::Interval{};
 }
 
 template <typename T, typename Time>
@@ -68,25 +69,25 @@ void sort_by_time(std::vector<T>& values, Time time) {
 
 }  // namespace
 
-const Lane* RankRows::lane(int id) const {
-  const auto found = std::ranges::find(lanes, id, &Lane::id);
+const model::Lane* RankRows::lane(int id) const {
+  const auto found = std::ranges::find(lanes, id, &model::Lane::id);
   return found == lanes.end() ? nullptr : &*found;
 }
 
-const ProcessGroup* RankRows::group(int id) const {
-  const auto found = std::ranges::find(groups, id, &ProcessGroup::id);
+const model::ProcessGroup* RankRows::group(int id) const {
+  const auto found = std::ranges::find(groups, id, &model::ProcessGroup::id);
   return found == groups.end() ? nullptr : &*found;
 }
 
 int RankRows::first_member(int id) const {
-  const ProcessGroup* const found = group(id);
+  const model::ProcessGroup* const found = group(id);
   return found == nullptr || found->ranks.empty() ? 0 : std::ranges::min(found->ranks);
 }
 
-const Step* RankRows::step_at(std::int64_t time_ns) const {
-  const auto next = std::ranges::upper_bound(steps, time_ns, {}, &Step::start_ns);
+const model::Step* RankRows::step_at(std::int64_t time_ns) const {
+  const auto next = std::ranges::upper_bound(steps, time_ns, {}, &model::Step::start_ns);
   if (next == steps.begin()) return nullptr;
-  const Step& step = *std::prev(next);
+  const model::Step& step = *std::prev(next);
   return time_ns < step.end_ns ? &step : nullptr;
 }
 
@@ -106,53 +107,55 @@ std::uint32_t RankRowsBuilder::label(std::string_view text) {
   return id;
 }
 
-void RankRowsBuilder::add_labels(const RowPart& part) {
+void RankRowsBuilder::add_labels(const store::RowPart& part) {
   RankRows& all = *shared_;
-  for (const Span& span : part.rows.spans) {
+  for (const model::Span& span : part.rows.spans) {
     const auto name = span.depth > 0 ? all.text(span.name) : std::string_view();
-    all.spans.labels.push_back(label(name.empty() ? to_string(span.phase) : name));
+    all.spans.labels.push_back(label(name.empty() ? base::to_string(span.phase) : name));
   }
-  for (const Collective& row : part.rows.collectives) {
-    all.collectives.labels.push_back(label(collective_label(row, all.text(row.tag_name))));
+  for (const model::Collective& row : part.rows.collectives) {
+    all.collectives.labels.push_back(
+        label(analysis::collective_label(row, all.text(row.tag_name))));
   }
 }
 
-void RankRowsBuilder::add_ready(const Batch& rows) {
+void RankRowsBuilder::add_ready(const model::Batch& rows) {
   RankRows& all = *shared_;
-  for (const BucketReady& ready : rows.bucket_ready) {
+  for (const model::BucketReady& ready : rows.bucket_ready) {
     const auto bucket =
         std::ranges::find_if(all.buckets.rbegin(), all.buckets.rend(),
-                             [&](const Bucket& each) { return each.index == ready.bucket; });
-    all.bucket_ready.push_back({ready.time_ns, label(tag_text(TagKind::kBucket, ready.bucket, {})),
-                                bucket == all.buckets.rend() ? 0 : bucket->bytes, ready.bucket,
-                                TagKind::kBucket});
+                             [&](const model::Bucket& each) { return each.index == ready.bucket; });
+    all.bucket_ready.push_back(
+        {ready.time_ns, label(analysis::tag_text(model::TagKind::kBucket, ready.bucket, {})),
+         bucket == all.buckets.rend() ? 0 : bucket->bytes, ready.bucket, model::TagKind::kBucket});
   }
-  for (const UnitReady& ready : rows.unit_ready) {
-    const auto unit = std::ranges::find(all.units, ready.unit, &Unit::index);
+  for (const model::UnitReady& ready : rows.unit_ready) {
+    const auto unit = std::ranges::find(all.units, ready.unit, &model::Unit::index);
     const bool known = unit != all.units.end();
     const auto name = known ? all.text(unit->name) : std::string_view();
-    all.unit_ready.push_back({ready.time_ns, label(tag_text(TagKind::kUnit, ready.unit, name)),
-                              known ? unit->reduced_bytes : 0, ready.unit, TagKind::kUnit});
+    all.unit_ready.push_back({ready.time_ns,
+                              label(analysis::tag_text(model::TagKind::kUnit, ready.unit, name)),
+                              known ? unit->reduced_bytes : 0, ready.unit, model::TagKind::kUnit});
   }
 }
 
-void RankRowsBuilder::add_samples(const Batch& rows) {
+void RankRowsBuilder::add_samples(const model::Batch& rows) {
   RankRows& all = *shared_;
-  for (const MemorySample& sample : rows.memory) {
+  for (const model::MemorySample& sample : rows.memory) {
     const auto bytes = static_cast<double>(sample.allocated_bytes());
     (sample.is_peak ? peaks_ : all.memory).push_back({sample.time_ns, bytes});
     if (sample.is_peak && sample.step >= 0) all.step_peaks[sample.step] = sample;
     if (!sample.is_peak) all.highest_memory = std::max(all.highest_memory, bytes);
   }
-  for (const CounterSample& sample : rows.counters) {
+  for (const model::CounterSample& sample : rows.counters) {
     const auto name = all.text(sample.name);
-    if (name != kClockLimits) {
+    if (name != model::kClockLimits) {
       add_counter(name, all.text(sample.unit), sample.time_ns, sample.value);
       continue;
     }
     const bool is_set = sample.value >= 1 && sample.value < kMostLimits &&
-                        (static_cast<std::uint32_t>(sample.value) & kThrottling) != 0;
-    add_counter(kThrottled, "share", sample.time_ns, is_set ? 1 : 0);
+                        (static_cast<std::uint32_t>(sample.value) & model::kThrottling) != 0;
+    add_counter(model::kThrottled, "share", sample.time_ns, is_set ? 1 : 0);
   }
 }
 
@@ -168,7 +171,7 @@ void RankRowsBuilder::add_counter(std::string_view name, std::string_view unit,
     series = std::prev(counters.end());
   }
   const std::int64_t before = std::exchange(series->last_ns, time_ns);
-  const bool is_own = gpu_counter_place(name) >= 0 || name == kThrottled;
+  const bool is_own = model::gpu_counter_place(name) >= 0 || name == model::kThrottled;
   // A sample stands for the time since the one before, which is not known of the first.
   if (is_own && before == 0) return;
   series->samples.push_back({is_own ? before : time_ns, value});
@@ -178,10 +181,10 @@ void RankRowsBuilder::add_counter(std::string_view name, std::string_view unit,
 // Powers share a scale with their limit.
 void RankRowsBuilder::scale_counters() {
   auto& counters = shared_->counters;
-  const auto limit = std::ranges::find(counters, kPowerLimit, &CounterSeries::name);
+  const auto limit = std::ranges::find(counters, model::kPowerLimit, &CounterSeries::name);
   const double most_watts = limit == counters.end() ? 0 : limit->highest;
   for (CounterSeries& series : counters) {
-    series.scale = area_scale(series.unit, series.highest, most_watts);
+    series.scale = timeline::area_scale(series.unit, series.highest, most_watts);
   }
 }
 
@@ -195,13 +198,13 @@ RankRows& RankRowsBuilder::own() {
   return *shared_;
 }
 
-void RankRowsBuilder::use_strings(const StringTable& strings) { own().table = &strings; }
+void RankRowsBuilder::use_strings(const model::StringTable& strings) { own().table = &strings; }
 
-void RankRowsBuilder::add(RowPart part) {
+void RankRowsBuilder::add(store::RowPart part) {
   RankRows& all = own();
-  Batch& rows = part.rows;
-  for (InternedString& string : rows.strings) {
-    if (string.id > kMostStringId) continue;
+  model::Batch& rows = part.rows;
+  for (model::InternedString& string : rows.strings) {
+    if (string.id > model::kMostStringId) continue;
     if (string.id >= all.strings.size()) all.strings.resize(string.id + 1);
     all.strings[string.id] = std::move(string.text);
   }
@@ -225,8 +228,8 @@ void RankRowsBuilder::add(RowPart part) {
 // A peak that was recorded at its step's end may have been anywhere in the step.
 void RankRowsBuilder::place_peaks() {
   RankRows& all = *shared_;
-  std::erase_if(peaks_, [&](const AreaSample& peak) {
-    const Step* const step = all.step_at(peak.time_ns);
+  std::erase_if(peaks_, [&](const timeline::AreaSample& peak) {
+    const model::Step* const step = all.step_at(peak.time_ns);
     if (step == nullptr) return false;
     if (step->end_ns - peak.time_ns > (step->end_ns - step->start_ns) / 100) {
       all.memory.push_back(peak);
@@ -240,26 +243,27 @@ std::shared_ptr<const RankRows> RankRowsBuilder::build() {
   RankRows& all = *shared_;
   put_in_order(all.spans);
   put_in_order(all.collectives);
-  sort_by_time(all.steps, &Step::start_ns);
-  sort_by_time(all.bucket_ready, &ReadyPoint::time_ns);
-  sort_by_time(all.unit_ready, &ReadyPoint::time_ns);
+  sort_by_time(all.steps, &model::Step::start_ns);
+  sort_by_time(all.bucket_ready, &timeline::ReadyPoint::time_ns);
+  sort_by_time(all.unit_ready, &timeline::ReadyPoint::time_ns);
   place_peaks();
-  sort_by_time(all.memory, &AreaSample::time_ns);
-  for (CounterSeries& series : all.counters) sort_by_time(series.samples, &AreaSample::time_ns);
+  sort_by_time(all.memory, &timeline::AreaSample::time_ns);
+  for (CounterSeries& series : all.counters)
+    sort_by_time(series.samples, &timeline::AreaSample::time_ns);
   scale_counters();
-  std::vector<Interval> optimizer;
-  for (const Span& span : all.spans.rows) {
-    if (span.depth != 0 || span.phase != Phase::kOptimizer) continue;
-    optimizer.push_back(drawn_time(span.start_ns, span.end_ns));
+  std::vector<base::Interval> optimizer;
+  for (const model::Span& span : all.spans.rows) {
+    if (span.depth != 0 || span.phase != base::Phase::kOptimizer) continue;
+    optimizer.push_back(timeline::drawn_time(span.start_ns, span.end_ns));
   }
-  all.optimizer = normalize(std::move(optimizer));
-  std::vector<Interval> undetailed;
-  for (const Step& step : all.steps) {
-    if (!step.full_detail) undetailed.push_back(drawn_time(step.start_ns, step.end_ns));
+  all.optimizer = base::normalize(std::move(optimizer));
+  std::vector<base::Interval> undetailed;
+  for (const model::Step& step : all.steps) {
+    if (!step.full_detail) undetailed.push_back(timeline::drawn_time(step.start_ns, step.end_ns));
   }
-  all.undetailed = normalize(std::move(undetailed));
+  all.undetailed = base::normalize(std::move(undetailed));
   all.extent = extent_of_rows(all.steps, all.spans.rows, all.collectives.rows);
   return shared_;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -17,7 +17,7 @@
 #include "trace/timeline/pieces/area_points.h"
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // Values by start, with the latest end of all before, so that what touches a time is found.
 template <typename Row>
@@ -33,49 +33,49 @@ struct TimedRows {
 struct CounterSeries {
   std::string name, unit;
   // A GPU's own stand for the time since the one before: their times are where that began.
-  std::vector<AreaSample> samples;
+  std::vector<timeline::AreaSample> samples;
   double highest = 0;
-  AreaScale scale{};
+  timeline::AreaScale scale{};
   std::int64_t last_ns = 0;  // of the last sample; 0: none yet
 };
 
 struct RankRows {
   int rank = 0;
-  RankInfo info;
-  std::vector<std::string> strings;    // by id
-  const StringTable* table = nullptr;  // in place of them, where somebody else keeps them
-  std::vector<std::string> labels;     // of spans, collectives and ready marks; 0 is ""
+  model::RankInfo info;
+  std::vector<std::string> strings;           // by id
+  const model::StringTable* table = nullptr;  // in place of them, where somebody else keeps them
+  std::vector<std::string> labels;            // of spans, collectives and ready marks; 0 is ""
 
-  std::vector<Lane> lanes;
+  std::vector<model::Lane> lanes;
   std::vector<int> span_lanes, collective_lanes;  // of the first of them, known from the beginning
-  std::vector<ProcessGroup> groups;
-  std::vector<Unit> units;
-  std::vector<UnitParameter> unit_parameters;
-  std::vector<Bucket> buckets;
-  std::vector<BucketParameter> bucket_parameters;
+  std::vector<model::ProcessGroup> groups;
+  std::vector<model::Unit> units;
+  std::vector<model::UnitParameter> unit_parameters;
+  std::vector<model::Bucket> buckets;
+  std::vector<store::BucketParameter> bucket_parameters;
 
-  std::vector<Step> steps;  // by start
-  TimedRows<Span> spans;
-  TimedRows<Collective> collectives;
-  std::vector<ReadyPoint> bucket_ready, unit_ready;  // by time; names are labels
-  std::vector<AreaSample> memory;
+  std::vector<model::Step> steps;  // by start
+  TimedRows<model::Span> spans;
+  TimedRows<model::Collective> collectives;
+  std::vector<timeline::ReadyPoint> bucket_ready, unit_ready;  // by time; names are labels
+  std::vector<timeline::AreaSample> memory;
   double highest_memory = 0;
-  std::map<std::int64_t, MemorySample> step_peaks;  // of memory, by step
+  std::map<std::int64_t, model::MemorySample> step_peaks;  // of memory, by step
   std::vector<CounterSeries> counters;
-  Intervals optimizer;   // its phases
-  Intervals undetailed;  // steps that were recorded without events
-  Interval extent{};     // of steps, spans and collectives whose times are plausible
+  base::Intervals optimizer;   // its phases
+  base::Intervals undetailed;  // steps that were recorded without events
+  base::Interval extent{};     // of steps, spans and collectives whose times are plausible
 
-  std::string_view text(StringId id) const {
+  std::string_view text(model::StringId id) const {
     if (table != nullptr) return table->get(rank, id);
     return id < strings.size() ? std::string_view(strings[id]) : std::string_view();
   }
-  const Lane* lane(int id) const;
-  const ProcessGroup* group(int id) const;
+  const model::Lane* lane(int id) const;
+  const model::ProcessGroup* group(int id) const;
   // The smallest rank of a group: what tells groups of the same number apart. 0: not announced.
   int first_member(int group) const;
   // The step that a time lies in; null: none.
-  const Step* step_at(std::int64_t time_ns) const;
+  const model::Step* step_at(std::int64_t time_ns) const;
 };
 
 // Takes in what was read since; afterwards all is in order again.
@@ -83,9 +83,9 @@ class RankRowsBuilder {
  public:
   explicit RankRowsBuilder(int rank);
 
-  void add(RowPart part);
+  void add(store::RowPart part);
   // In place of those of the parts; it outlives what is built.
-  void use_strings(const StringTable& strings);
+  void use_strings(const model::StringTable& strings);
   // The number of a text among RankRows::labels.
   std::uint32_t label(std::string_view text);
   void know_lanes(std::vector<int> of_spans, std::vector<int> of_collectives);
@@ -94,9 +94,9 @@ class RankRowsBuilder {
 
  private:
   RankRows& own();  // shared with nobody
-  void add_labels(const RowPart& part);
-  void add_ready(const Batch& rows);
-  void add_samples(const Batch& rows);
+  void add_labels(const store::RowPart& part);
+  void add_ready(const model::Batch& rows);
+  void add_samples(const model::Batch& rows);
   void add_counter(std::string_view name, std::string_view unit, std::int64_t time_ns,
                    double value);
   void scale_counters();
@@ -104,8 +104,9 @@ class RankRowsBuilder {
   void place_peaks();
 
   std::shared_ptr<RankRows> shared_;
-  std::vector<AreaSample> peaks_;  // of memory, until the step is known in which they were
+  std::vector<timeline::AreaSample>
+      peaks_;  // of memory, until the step is known in which they were
   std::map<std::string, std::uint32_t, std::less<>> label_ids_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -7,7 +7,7 @@
 #include "trace/store/table/schema.h"
 #include "trace/timeline/values/drawn_event.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -16,19 +16,20 @@ namespace {
 constexpr std::int64_t kFirstRows = 256, kRowsPerCall = 8192;
 
 // The rank's own row comes with every part.
-bool has_rows(const RowPart& part) {
-  Batch rows = part.rows;
+bool has_rows(const store::RowPart& part) {
+  model::Batch rows = part.rows;
   rows.rank_info.reset();
   return !rows.empty() || !part.bucket_parameters.empty();
 }
 
 // The lanes that occur in the first 256 rows of a table.
-Result<std::vector<int>> first_lanes(Database& database, const std::string& table, int rank) {
+base::Result<std::vector<int>> first_lanes(store::Database& database, const std::string& table,
+                                           int rank) {
   TRY_ASSIGN(auto statement,
              database.prepare("select distinct lane from (select lane from " + table +
                               " where row_id > ?1 and row_id < ?2 order by row_id limit 256)"));
-  statement.bind(1, first_row_id(rank));
-  statement.bind(2, first_row_id(rank + 1));
+  statement.bind(1, store::first_row_id(rank));
+  statement.bind(2, store::first_row_id(rank + 1));
   std::vector<int> lanes;
   while (true) {
     TRY_ASSIGN(const bool more, statement.step());
@@ -38,20 +39,20 @@ Result<std::vector<int>> first_lanes(Database& database, const std::string& tabl
 }
 
 // Those of its rows that change what is seen from afar.
-Interval times_of(const RowPart& part, Interval time) {
+base::Interval times_of(const store::RowPart& part, base::Interval time) {
   const auto add = [&](const auto& row) {
-    const Interval drawn = drawn_time(row.start_ns, row.end_ns);
-    time = time.length() > 0 ? Interval{std::min(time.start_ns, drawn.start_ns),
-                                        std::max(time.end_ns, drawn.end_ns + 1)}
-                             : Interval{drawn.start_ns, drawn.end_ns + 1};
+    const base::Interval drawn = timeline::drawn_time(row.start_ns, row.end_ns);
+    time = time.length() > 0 ? base::Interval{std::min(time.start_ns, drawn.start_ns),
+                                              std::max(time.end_ns, drawn.end_ns + 1)}
+                             : base::Interval{drawn.start_ns, drawn.end_ns + 1};
   };
-  for (const Step& step : part.rows.steps) {
+  for (const model::Step& step : part.rows.steps) {
     if (!step.full_detail) add(step);
   }
-  for (const Span& span : part.rows.spans) {
-    if (span.phase == Phase::kOptimizer) add(span);
+  for (const model::Span& span : part.rows.spans) {
+    if (span.phase == base::Phase::kOptimizer) add(span);
   }
-  for (const Collective& row : part.rows.collectives) add(row);
+  for (const model::Collective& row : part.rows.collectives) add(row);
   return time;
 }
 
@@ -60,28 +61,29 @@ Interval times_of(const RowPart& part, Interval time) {
 RankSource::RankSource(std::filesystem::path file, int rank)
     : path_(std::move(file)), rank_(rank), reader_(rank), builder_(rank) {}
 
-Result<std::unique_ptr<RankSource>> RankSource::open(const std::filesystem::path& file, int rank) {
+base::Result<std::unique_ptr<RankSource>> RankSource::open(const std::filesystem::path& file,
+                                                           int rank) {
   std::unique_ptr<RankSource> source(new RankSource(file, rank));
   TRY(source->open_file());
-  TRY_ASSIGN(RowPart part, source->reader_.read_some(source->file_->database(), kFirstRows));
+  TRY_ASSIGN(store::RowPart part, source->reader_.read_some(source->file_->database(), kFirstRows));
   source->has_more_rows_ = part.has_more;
   source->has_all_rows_ = !part.has_more;
   source->builder_.add(std::move(part));
   if (source->has_more_rows_) {
-    Database& database = source->file_->database();
+    store::Database& database = source->file_->database();
     // What cannot be read is told when all of it is read.
     source->builder_.know_lanes(
         first_lanes(database, "span", rank).value_or(std::vector<int>()),
         first_lanes(database, "collective", rank).value_or(std::vector<int>()));
   }
   source->rows_ = source->builder_.build();
-  forget_pages(source->file_->database());
+  store::forget_pages(source->file_->database());
   return source;
 }
 
-Result<void> RankSource::open_file() {
-  TRY_ASSIGN(TraceFile file, TraceFile::open(path_));
-  TRY(file.database().execute(kReadOnce));
+base::Result<void> RankSource::open_file() {
+  TRY_ASSIGN(store::TraceFile file, store::TraceFile::open(path_));
+  TRY(file.database().execute(store::kReadOnce));
   file_ = std::move(file);
   return {};
 }
@@ -102,8 +104,8 @@ void RankSource::publish(std::shared_ptr<const RankRows> rows) {
   has_all_rows_ = true;
 }
 
-Result<RowPart> RankSource::read_part() {
-  TRY_ASSIGN(RowPart part, reader_.read_some(file_->database(), kRowsPerCall));
+base::Result<store::RowPart> RankSource::read_part() {
+  TRY_ASSIGN(store::RowPart part, reader_.read_some(file_->database(), kRowsPerCall));
   if (has_all_rows()) news_ = times_of(part, news_);
   return part;
 }
@@ -120,7 +122,7 @@ bool RankSource::read_rows() {
   }
   if (!has_more_rows_) {
     publish(builder_.build());
-    forget_pages(file_->database());
+    store::forget_pages(file_->database());
   }
   return has_more_rows_;
 }
@@ -130,18 +132,18 @@ std::string RankSource::problem() const {
   return problem_.empty() ? reader_.problem() : problem_;
 }
 
-Interval RankSource::take_news() {
+base::Interval RankSource::take_news() {
   const std::lock_guard lock(file_mutex_);
   return std::exchange(news_, {});
 }
 
-Result<bool> RankSource::refresh() {
+base::Result<bool> RankSource::refresh() {
   const std::lock_guard lock(file_mutex_);
   if (file_->is_stale()) TRY(open_file());
   if (has_more_rows_) return false;
-  TRY_ASSIGN(RowPart part, read_part());
+  TRY_ASSIGN(store::RowPart part, read_part());
   // SQLite would keep some 90 KB of pages, and a run may have a thousand ranks.
-  forget_pages(file_->database());
+  store::forget_pages(file_->database());
   if (!has_rows(part)) return false;
   has_more_rows_ = part.has_more;
   builder_.add(std::move(part));
@@ -149,4 +151,4 @@ Result<bool> RankSource::refresh() {
   return true;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -14,12 +14,13 @@
 #include "trace/store/read/row_reader.h"
 #include "trace/store/run/trace_file.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class RankSource {
  public:
   // Reads what the first frame needs: lanes and their names.
-  static Result<std::unique_ptr<RankSource>> open(const std::filesystem::path& file, int rank);
+  static base::Result<std::unique_ptr<RankSource>> open(const std::filesystem::path& file,
+                                                        int rank);
 
   int rank() const { return rank_; }
   // After open() only lanes, groups and the rank itself; then, once all were read, all of them.
@@ -31,30 +32,30 @@ class RankSource {
   // What could not be read, "" for nothing.
   std::string problem() const;
   // What was committed since; true if anything was.
-  Result<bool> refresh();
+  base::Result<bool> refresh();
   // Where rows that came since the last call change what is seen from afar, once all were read.
-  Interval take_news();
+  base::Interval take_news();
 
  private:
   RankSource(std::filesystem::path file, int rank);
-  Result<void> open_file();
-  Result<RowPart> read_part();
+  base::Result<void> open_file();
+  base::Result<store::RowPart> read_part();
   void publish(std::shared_ptr<const RankRows> rows);
 
   const std::filesystem::path path_;
   const int rank_;
 
   mutable std::mutex file_mutex_;  // for the next six
-  std::optional<TraceFile> file_;
-  RowReader reader_;
+  std::optional<store::TraceFile> file_;
+  store::RowReader reader_;
   RankRowsBuilder builder_;
   bool has_more_rows_ = true;
   std::string problem_;
-  Interval news_;
+  base::Interval news_;
 
   mutable std::mutex rows_mutex_;  // for the next two
   std::shared_ptr<const RankRows> rows_;
   bool has_all_rows_ = false;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

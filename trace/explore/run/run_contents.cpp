@@ -7,17 +7,17 @@
 #include "trace/model/gpu_counters.h"
 #include "trace/timeline/words/row_labels.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
 // Deeper ones are drawn with the deepest: a Python stack would push all else off the screen.
 constexpr int kMostOperatorLevels = 32;
 
-using LaneContents = std::map<int, LaneContent>;
+using LaneContents = std::map<int, timeline::LaneContent>;
 
-LaneContent& lane_in(LaneContents& lanes, int lane) {
-  LaneContent& content = lanes[lane];
+timeline::LaneContent& lane_in(LaneContents& lanes, int lane) {
+  timeline::LaneContent& content = lanes[lane];
   content.lane = lane;
   return content;
 }
@@ -25,7 +25,7 @@ LaneContent& lane_in(LaneContents& lanes, int lane) {
 void add_collectives(LaneContents& lanes, const RankRows& rows) {
   std::map<int, std::pair<int, int>> seen;  // by lane: function, group; −1: several
   for (auto& [number, lane] : lanes) lane.collectives = 0;
-  for (const Collective& row : rows.collectives.rows) {
+  for (const model::Collective& row : rows.collectives.rows) {
     ++lane_in(lanes, row.lane).collectives;
     const auto function = static_cast<int>(row.function);
     const auto [found, is_new] = seen.try_emplace(row.lane, function, row.process_group);
@@ -34,10 +34,11 @@ void add_collectives(LaneContents& lanes, const RankRows& rows) {
     if (found->second.second != row.process_group) found->second.second = -1;
   }
   for (const auto& [number, of] : seen) {
-    LaneContent& lane = lane_in(lanes, number);
+    timeline::LaneContent& lane = lane_in(lanes, number);
     lane.collective_function =
-        of.first < 0 ? "" : collective_title(static_cast<CollectiveFunction>(of.first));
-    const ProcessGroup* const group = rows.group(of.second);
+        of.first < 0 ? ""
+                     : timeline::collective_title(static_cast<model::CollectiveFunction>(of.first));
+    const model::ProcessGroup* const group = rows.group(of.second);
     lane.group_name = group == nullptr ? "" : std::string(rows.text(group->name));
   }
 }
@@ -45,8 +46,8 @@ void add_collectives(LaneContents& lanes, const RankRows& rows) {
 void add_spans(LaneContents& lanes, const RankRows& rows) {
   constexpr int kMostLevels = 64;
   for (auto& [number, lane] : lanes) lane.spans = 0;
-  for (const Span& span : rows.spans.rows) {
-    LaneContent& lane = lane_in(lanes, span.lane);
+  for (const model::Span& span : rows.spans.rows) {
+    timeline::LaneContent& lane = lane_in(lanes, span.lane);
     ++lane.spans;
     lane.span_levels = std::max(lane.span_levels, std::clamp(span.depth + 1, 1, kMostLevels));
   }
@@ -54,21 +55,22 @@ void add_spans(LaneContents& lanes, const RankRows& rows) {
 
 }  // namespace
 
-RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chunks_of_rank,
-                       const LaneScan& scan) {
+timeline::RankContent content_of(const RankSnapshot& rank,
+                                 std::span<const store::ChunkEntry> chunks_of_rank,
+                                 const LaneScan& scan) {
   const RankRows& rows = *rank.rows;
-  RankContent content;
+  timeline::RankContent content;
   content.rank = rank.rank;
   content.device = rows.info.device;
   content.device_name = rows.info.device_name;
   if (rank.extent.length() > 0) content.end_ns = rank.extent.end_ns;
   LaneContents lanes;
-  for (const Lane& lane : rows.lanes) {
-    LaneContent& named = lane_in(lanes, lane.id);
+  for (const model::Lane& lane : rows.lanes) {
+    timeline::LaneContent& named = lane_in(lanes, lane.id);
     named.kind = lane.kind;
     named.name = rows.text(lane.name);
   }
-  for (const ChunkEntry& chunk : chunks_of_rank) {
+  for (const store::ChunkEntry& chunk : chunks_of_rank) {
     lane_in(lanes, chunk.lane).events[static_cast<std::size_t>(chunk.kind)] +=
         std::max<std::int64_t>(chunk.header.count, 0);
   }
@@ -83,7 +85,7 @@ RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chu
     content.memory_samples = static_cast<std::int64_t>(rows.memory.size());
     for (const CounterSeries& series : rows.counters) {
       if (series.samples.empty()) continue;
-      if (series.name == kThrottled && !(series.highest > 0)) continue;  // as it should be
+      if (series.name == model::kThrottled && !(series.highest > 0)) continue;  // as it should be
       content.counters.push_back(
           {series.name, series.unit, static_cast<std::int64_t>(series.samples.size())});
     }
@@ -97,17 +99,19 @@ RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chu
   return content;
 }
 
-Interval extent_of(std::span<const ChunkEntry> chunks_of_rank, const RankRows& rows) {
-  Interval extent = rows.extent.length() > 0 ? rows.extent : Interval{INT64_MAX, INT64_MIN};
-  for (const ChunkEntry& chunk : chunks_of_rank) {
+base::Interval extent_of(std::span<const store::ChunkEntry> chunks_of_rank, const RankRows& rows) {
+  base::Interval extent =
+      rows.extent.length() > 0 ? rows.extent : base::Interval{INT64_MAX, INT64_MIN};
+  for (const store::ChunkEntry& chunk : chunks_of_rank) {
     // What lies beyond any calendar would make the rest invisible.
     for (const std::int64_t time_ns : {chunk.header.first_ns, chunk.header.last_ns}) {
-      if (chunk.kind == EventKind::kAllocation || !is_plausible_time(time_ns, time_ns)) continue;
+      if (chunk.kind == model::EventKind::kAllocation || !base::is_plausible_time(time_ns, time_ns))
+        continue;
       extent.start_ns = std::min(extent.start_ns, time_ns);
       extent.end_ns = std::max(extent.end_ns, time_ns);
     }
   }
-  return extent.end_ns > extent.start_ns ? extent : Interval{};
+  return extent.end_ns > extent.start_ns ? extent : base::Interval{};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -8,12 +8,13 @@
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/values/row_content.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
-RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chunks_of_rank,
-                       const LaneScan& scan);
+timeline::RankContent content_of(const RankSnapshot& rank,
+                                 std::span<const store::ChunkEntry> chunks_of_rank,
+                                 const LaneScan& scan);
 
 // Of a rank: of all that it has recorded.
-Interval extent_of(std::span<const ChunkEntry> chunks_of_rank, const RankRows& rows);
+base::Interval extent_of(std::span<const store::ChunkEntry> chunks_of_rank, const RankRows& rows);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

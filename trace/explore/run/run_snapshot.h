@@ -16,29 +16,30 @@
 #include "trace/timeline/values/rank_clocks.h"
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 struct RankSnapshot {
   int rank = 0;
   const RankOverview* overview = nullptr;
   std::shared_ptr<const RankRows> rows;
   bool has_all_rows = false;
-  Interval extent;                               // of everything recorded
-  std::vector<std::pair<int, EventKind>> lanes;  // that have bulk events
+  base::Interval extent;                                // of everything recorded
+  std::vector<std::pair<int, model::EventKind>> lanes;  // that have bulk events
   // Of its collectives, overlapped or exposed as a whole; null until that is known.
-  std::shared_ptr<const std::vector<TimeClass>> exposure;
+  std::shared_ptr<const std::vector<base::TimeClass>> exposure;
   bool operators_compute = true;  // some may count as compute
 };
 
 struct RunSnapshot {
-  EventStore* store = nullptr;
+  store::EventStore* store = nullptr;
   int cell_bits = kFinestCellBits;  // of the overviews' cells
-  std::shared_ptr<const TimelineRows> rows;
-  std::vector<RankSnapshot> ranks;               // by rank
-  std::shared_ptr<const CollectiveCalls> calls;  // of all ranks, once their rows were read
-  std::shared_ptr<const HostClocks> clocks;      // as soon as `calls` are known
-  std::shared_ptr<const RunTotals> totals;       // of all events, once they were scanned
-  std::shared_ptr<const Settings> settings;      // of the job
+  std::shared_ptr<const timeline::TimelineRows> rows;
+  std::vector<RankSnapshot> ranks;  // by rank
+  std::shared_ptr<const analysis::CollectiveCalls>
+      calls;                                           // of all ranks, once their rows were read
+  std::shared_ptr<const analysis::HostClocks> clocks;  // as soon as `calls` are known
+  std::shared_ptr<const RunTotals> totals;             // of all events, once they were scanned
+  std::shared_ptr<const job::Settings> settings;       // of the job
 
   // A pixel that is shorter than the overviews' cells.
   bool needs_events(double ns_per_pixel) const {
@@ -53,9 +54,9 @@ struct RunSnapshot {
 };
 
 // A collective as the others know it.
-inline CollectivePart part_of(const RankRows& rows, std::uint32_t index) {
-  const Collective& row = rows.collectives.rows[index];
-  const ProcessGroup* const group = rows.group(row.process_group);
+inline analysis::CollectivePart part_of(const RankRows& rows, std::uint32_t index) {
+  const model::Collective& row = rows.collectives.rows[index];
+  const model::ProcessGroup* const group = rows.group(row.process_group);
   return {row.process_group,
           rows.first_member(row.process_group),
           row.sequence,
@@ -68,4 +69,4 @@ inline CollectivePart part_of(const RankRows& rows, std::uint32_t index) {
           group == nullptr ? 0 : static_cast<int>(group->ranks.size())};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -11,32 +11,33 @@
 #include "trace/timeline/pieces/ribbon_columns.h"
 #include "trace/timeline/values/drawn_event.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 struct WindowActivity {
-  Interval window;
-  Intervals compute, communication, copies;
+  base::Interval window;
+  base::Intervals compute, communication, copies;
   bool is_complete = true;
 
   // Where the rank's time went, as far as it recorded.
-  Ribbon ribbon(const RankSnapshot& rank, PixelGrid grid) const;
+  timeline::Ribbon ribbon(const RankSnapshot& rank, timeline::PixelGrid grid) const;
 };
 
 // `see`, if any, is called for each event but allocations, those of a lane in order of start.
-using SeeEvent = std::function<void(const OverviewLane&, Interval time, StringId name)>;
-WindowActivity window_activity(EventStore& store, const RankSnapshot& rank, Interval window,
-                               const SeeEvent& see = {});
+using SeeEvent =
+    std::function<void(const OverviewLane&, base::Interval time, model::StringId name)>;
+WindowActivity window_activity(store::EventStore& store, const RankSnapshot& rank,
+                               base::Interval window, const SeeEvent& see = {});
 
 // Calls visit(index) for the rows that touch the window, by start.
 template <typename Row, typename Visit>
-void visit_rows(const TimedRows<Row>& timed, Interval window, Visit&& visit) {
+void visit_rows(const TimedRows<Row>& timed, base::Interval window, Visit&& visit) {
   const auto first =
       std::ranges::lower_bound(timed.latest_end, window.start_ns) - timed.latest_end.begin();
   for (auto i = static_cast<std::uint32_t>(first); i < timed.size(); ++i) {
-    const Interval time = drawn_time(timed.rows[i].start_ns, timed.rows[i].end_ns);
+    const base::Interval time = timeline::drawn_time(timed.rows[i].start_ns, timed.rows[i].end_ns);
     if (time.start_ns >= window.end_ns) break;
-    if (is_drawn_in(time, window)) visit(i, time);
+    if (timeline::is_drawn_in(time, window)) visit(i, time);
   }
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

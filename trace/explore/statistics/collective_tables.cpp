@@ -12,34 +12,34 @@
 #include "trace/explore/tally/duration_bins.h"
 #include "trace/explore/tally/name_totals.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
 // One collective of the range.
 struct RangeCall {
-  const Collective* row = nullptr;
+  const model::Collective* row = nullptr;
   const CollectiveRows* of = nullptr;
   std::size_t index = 0;  // in of->rows
   std::int64_t duration_ns = 0;
   CallStart start;
 
-  TimeClass piece_class() const {
-    return of->classes.empty() ? TimeClass::kExposed : of->classes[index];
+  base::TimeClass piece_class() const {
+    return of->classes.empty() ? base::TimeClass::kExposed : of->classes[index];
   }
 };
 
-std::int64_t call_duration(const Collective& row) {
-  return std::max<std::int64_t>(0, saturated_difference(row.end_ns, row.start_ns));
+std::int64_t call_duration(const model::Collective& row) {
+  return std::max<std::int64_t>(0, base::saturated_difference(row.end_ns, row.start_ns));
 }
 
 std::vector<RangeCall> calls_in(std::span<const CollectiveRows> collectives,
-                                const TimeRange& range) {
+                                const timeline::TimeRange& range) {
   std::vector<RangeCall> calls;
   for (const CollectiveRows& rank : collectives) {
     if (!has_rank(range, rank.rank)) continue;
     for (std::size_t i = 0; i < rank.rows.size(); ++i) {
-      const Collective& row = rank.rows[i];
+      const model::Collective& row = rank.rows[i];
       if (row.start_ns < range.start_ns || row.start_ns >= range.end_ns) continue;
       calls.push_back(
           {&row, &rank, i, call_duration(row), rank.call_start ? rank.call_start(i) : CallStart{}});
@@ -50,13 +50,13 @@ std::vector<RangeCall> calls_in(std::span<const CollectiveRows> collectives,
 
 // Calls of one number have the same label in every table.
 std::vector<std::size_t> kinds_of(std::span<const RangeCall> calls) {
-  using Kind = std::tuple<const CollectiveRows*, CollectiveFunction, TagKind, int, StringId,
-                          std::int64_t, StringId>;
+  using Kind = std::tuple<const CollectiveRows*, model::CollectiveFunction, model::TagKind, int,
+                          model::StringId, std::int64_t, model::StringId>;
   std::map<Kind, std::size_t> numbers;
   std::vector<std::size_t> kinds;
   kinds.reserve(calls.size());
   for (const RangeCall& call : calls) {
-    const Collective& row = *call.row;
+    const model::Collective& row = *call.row;
     const Kind kind(call.of, row.function, row.tag_kind, row.tag_index, row.tag_name, row.bytes,
                     row.data_type);
     kinds.push_back(numbers.try_emplace(kind, numbers.size()).first->second);
@@ -65,76 +65,80 @@ std::vector<std::size_t> kinds_of(std::span<const RangeCall> calls) {
 }
 
 // A unit's gathers and its reduction together: its tag begins with its name, which has no spaces.
-std::string unit_label(const Collective& row, const std::string& tag) {
-  if (row.tag_kind == TagKind::kUnit) return tag.substr(0, tag.find(' '));
+std::string unit_label(const model::Collective& row, const std::string& tag) {
+  if (row.tag_kind == model::TagKind::kUnit) return tag.substr(0, tag.find(' '));
   return tag.empty() ? "no tag" : tag;
 }
 
-std::string label_of(const RangeCall& call, GroupBy group_by) {
-  const Collective& row = *call.row;
-  const std::string function(to_string(row.function));
+std::string label_of(const RangeCall& call, timeline::GroupBy group_by) {
+  const model::Collective& row = *call.row;
+  const std::string function(model::to_string(row.function));
   const auto tag = [&] {
-    return tag_text(row.tag_kind, row.tag_index, call.of->text(row.tag_name));
+    return analysis::tag_text(row.tag_kind, row.tag_index, call.of->text(row.tag_name));
   };
   switch (group_by) {
-    case GroupBy::kName: {
+    case timeline::GroupBy::kName: {
       const std::string text = tag();
       return text.empty() ? function : function + " · " + text;
     }
-    case GroupBy::kClass:
+    case timeline::GroupBy::kClass:
       return function;
-    case GroupBy::kShape: {
+    case timeline::GroupBy::kShape: {
       const std::string_view type = call.of->text(row.data_type);
-      const std::string size = has_bytes(row) ? bytes_text(row.bytes) : "size not known";
+      const std::string size =
+          model::has_bytes(row) ? analysis::bytes_text(row.bytes) : "size not known";
       return function + " · " + size + (type.empty() ? "" : " " + std::string(type));
     }
-    case GroupBy::kUnit:
+    case timeline::GroupBy::kUnit:
       return unit_label(row, tag());
   }
   return function;
 }
 
-void find_longest(std::span<const RangeCall* const> calls, NameFigures& figures) {
+void find_longest(std::span<const RangeCall* const> calls, timeline::NameFigures& figures) {
   const RangeCall* longest = *std::ranges::min_element(calls, {}, [](const RangeCall* call) {
     return std::tuple(-call->duration_ns, call->row->start_ns, call->of->rank, call->index);
   });
   figures.longest_start_ns = longest->row->start_ns;
   if (longest->of->row_ids.empty()) return;
-  figures.longest = {EventTableKind::kCollective, longest->of->rank,
+  figures.longest = {timeline::EventTableKind::kCollective, longest->of->rank,
                      longest->of->row_ids[longest->index], 0};
 }
 
 // Waits and transfers, of those whose last rank is known.
-void add_wait(const RangeCall& call, NameFigures& figures) {
+void add_wait(const RangeCall& call, timeline::NameFigures& figures) {
   if (call.start.ranks < 2) return;
-  const Collective& row = *call.row;
+  const model::Collective& row = *call.row;
   const std::int64_t latest = std::max(row.start_ns, call.start.latest_ns);
   ++figures.matched;
-  figures.wait_ns = saturated_add(figures.wait_ns, saturated_difference(latest, row.start_ns));
+  figures.wait_ns =
+      base::saturated_add(figures.wait_ns, base::saturated_difference(latest, row.start_ns));
   // Clocks that disagree may let a rank end before another one started.
-  figures.transfer_ns = saturated_add(
-      figures.transfer_ns, std::max<std::int64_t>(0, saturated_difference(row.end_ns, latest)));
-  figures.matched_bytes = known_sum(figures.matched_bytes, row.bytes);
-  figures.bus_bytes += static_cast<double>(row.bytes) * bus_factor(row.function, call.start.ranks);
+  figures.transfer_ns = base::saturated_add(
+      figures.transfer_ns,
+      std::max<std::int64_t>(0, base::saturated_difference(row.end_ns, latest)));
+  figures.matched_bytes = model::known_sum(figures.matched_bytes, row.bytes);
+  figures.bus_bytes +=
+      static_cast<double>(row.bytes) * analysis::bus_factor(row.function, call.start.ranks);
   if (figures.matched_bytes < 0) figures.bus_bytes = 0;
 }
 
-NameFigures figures_of(const std::string& name, std::span<const RangeCall* const> calls) {
-  NameFigures figures;
+timeline::NameFigures figures_of(const std::string& name, std::span<const RangeCall* const> calls) {
+  timeline::NameFigures figures;
   figures.name = name;
   figures.count = static_cast<std::int64_t>(calls.size());
   std::vector<std::int64_t> durations;
   std::int64_t overlapped_ns = 0;
-  DistinctTexts algorithms, protocols;
+  analysis::DistinctTexts algorithms, protocols;
   for (const RangeCall* call : calls) {
     durations.push_back(call->duration_ns);
-    figures.total_ns = saturated_add(figures.total_ns, call->duration_ns);
-    figures.bytes = known_sum(figures.bytes, call->row->bytes);
+    figures.total_ns = base::saturated_add(figures.total_ns, call->duration_ns);
+    figures.bytes = model::known_sum(figures.bytes, call->row->bytes);
     add_wait(*call, figures);
     algorithms.add(call->of->text(call->row->algorithm));
     protocols.add(call->of->text(call->row->protocol));
-    if (call->piece_class() == TimeClass::kOverlapped) {
-      overlapped_ns = saturated_add(overlapped_ns, call->duration_ns);
+    if (call->piece_class() == base::TimeClass::kOverlapped) {
+      overlapped_ns = base::saturated_add(overlapped_ns, call->duration_ns);
     }
   }
   figures.algorithm = algorithms.joined();
@@ -144,8 +148,8 @@ NameFigures figures_of(const std::string& name, std::span<const RangeCall* const
     std::ranges::nth_element(durations, nth);
     return *nth;
   };
-  figures.piece_class =
-      overlapped_ns > figures.total_ns / 2 ? TimeClass::kOverlapped : TimeClass::kExposed;
+  figures.piece_class = overlapped_ns > figures.total_ns / 2 ? base::TimeClass::kOverlapped
+                                                             : base::TimeClass::kExposed;
   figures.mean_ns = static_cast<double>(figures.total_ns) / static_cast<double>(figures.count);
   figures.median_ns = at_rank(50);
   figures.p99_ns = at_rank(99);
@@ -164,30 +168,31 @@ NameFigures figures_of(const std::string& name, std::span<const RangeCall* const
 
 }  // namespace
 
-bool has_rank(const TimeRange& range, int rank) {
+bool has_rank(const timeline::TimeRange& range, int rank) {
   return range.ranks.empty() || std::ranges::find(range.ranks, rank) != range.ranks.end();
 }
 
-void complete_table(RangeTable& table) {
-  for (const NameFigures& row : table.rows) {
+void complete_table(timeline::RangeTable& table) {
+  for (const timeline::NameFigures& row : table.rows) {
     table.count += row.count;
-    table.total_ns = saturated_add(table.total_ns, row.total_ns);
+    table.total_ns = base::saturated_add(table.total_ns, row.total_ns);
   }
-  for (NameFigures& row : table.rows) {
+  for (timeline::NameFigures& row : table.rows) {
     if (table.total_ns == 0) break;
     row.share = static_cast<double>(row.total_ns) / static_cast<double>(table.total_ns);
   }
-  std::ranges::sort(table.rows, {}, [](const NameFigures& row) {
+  std::ranges::sort(table.rows, {}, [](const timeline::NameFigures& row) {
     return std::tuple(-row.total_ns, -row.count, std::string_view(row.name));
   });
 }
 
-std::vector<RangeTable> collective_tables(std::span<const CollectiveRows> collectives,
-                                          const TimeRange& range) {
+std::vector<timeline::RangeTable> collective_tables(std::span<const CollectiveRows> collectives,
+                                                    const timeline::TimeRange& range) {
   const auto calls = calls_in(collectives, range);
   const auto kinds = kinds_of(calls);
-  std::vector<RangeTable> tables;
-  for (const auto group_by : {GroupBy::kName, GroupBy::kClass, GroupBy::kShape, GroupBy::kUnit}) {
+  std::vector<timeline::RangeTable> tables;
+  for (const auto group_by : {timeline::GroupBy::kName, timeline::GroupBy::kClass,
+                              timeline::GroupBy::kShape, timeline::GroupBy::kUnit}) {
     std::map<std::string, std::vector<const RangeCall*>> groups;
     std::vector<std::vector<const RangeCall*>*> group_of(calls.size());  // by kind
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -195,7 +200,7 @@ std::vector<RangeTable> collective_tables(std::span<const CollectiveRows> collec
       if (group == nullptr) group = &groups[label_of(calls[i], group_by)];
       group->push_back(&calls[i]);
     }
-    RangeTable table{StatisticsTable::kCollectives, group_by, {}, 0, 0};
+    timeline::RangeTable table{timeline::StatisticsTable::kCollectives, group_by, {}, 0, 0};
     for (const auto& [name, members] : groups) table.rows.push_back(figures_of(name, members));
     complete_table(table);
     tables.push_back(std::move(table));
@@ -203,4 +208,4 @@ std::vector<RangeTable> collective_tables(std::span<const CollectiveRows> collec
   return tables;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -7,15 +7,15 @@
 
 #include "trace/explore/statistics/range_statistics.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // In the order of GroupBy. `range.ranks` is obeyed.
-std::vector<RangeTable> collective_tables(std::span<const CollectiveRows> collectives,
-                                          const TimeRange& range);
+std::vector<timeline::RangeTable> collective_tables(std::span<const CollectiveRows> collectives,
+                                                    const timeline::TimeRange& range);
 
 // Whether a range takes in a rank.
-bool has_rank(const TimeRange& range, int rank);
+bool has_rank(const timeline::TimeRange& range, int rank);
 // Rows by total, the greatest first; shares and sums of the table.
-void complete_table(RangeTable& table);
+void complete_table(timeline::RangeTable& table);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -12,37 +12,37 @@
 #include "trace/explore/tally/exact_pass.h"
 #include "trace/timeline/words/kernel_class.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
 // The tables from chunks, as kTalliedKinds.
 struct ChunkTable {
-  StatisticsTable table;
-  EventTableKind events;
+  timeline::StatisticsTable table;
+  timeline::EventTableKind events;
 };
 constexpr std::array<ChunkTable, kTalliedKinds.size()> kChunkTables{{
-    {StatisticsTable::kKernels, EventTableKind::kKernel},
-    {StatisticsTable::kOperators, EventTableKind::kOperator},
-    {StatisticsTable::kCopies, EventTableKind::kCopy},
-    {StatisticsTable::kLaunches, EventTableKind::kLaunch},
+    {timeline::StatisticsTable::kKernels, timeline::EventTableKind::kKernel},
+    {timeline::StatisticsTable::kOperators, timeline::EventTableKind::kOperator},
+    {timeline::StatisticsTable::kCopies, timeline::EventTableKind::kCopy},
+    {timeline::StatisticsTable::kLaunches, timeline::EventTableKind::kLaunch},
 }};
 
 // What both passes go over.
 struct RangeChunks {
-  std::vector<ChunkEntry> chunks;
+  std::vector<store::ChunkEntry> chunks;
   bool is_whole_run = true;
 };
 
-RangeChunks chunks_of(const EventStore& store, const TimeRange& range) {
+RangeChunks chunks_of(const store::EventStore& store, const timeline::TimeRange& range) {
   RangeChunks found;
   const auto all = store.chunks();
-  for (const ChunkEntry& chunk : *all) {
-    const ChunkHeader& header = chunk.header;
+  for (const store::ChunkEntry& chunk : *all) {
+    const store::ChunkHeader& header = chunk.header;
     const bool is_inside = header.first_ns >= range.start_ns && header.last_ns < range.end_ns;
     found.is_whole_run = found.is_whole_run && is_inside && has_rank(range, chunk.rank);
     const bool can_begin = header.first_ns < range.end_ns && header.last_ns >= range.start_ns;
-    if (chunk.kind == EventKind::kAllocation || !can_begin || !has_rank(range, chunk.rank)) {
+    if (chunk.kind == model::EventKind::kAllocation || !can_begin || !has_rank(range, chunk.rank)) {
       continue;
     }
     found.chunks.push_back(chunk);
@@ -50,25 +50,26 @@ RangeChunks chunks_of(const EventStore& store, const TimeRange& range) {
   return found;
 }
 
-TimeClass piece_class_of(EventKind kind, KernelClass kernel_class) {
-  if (kind == EventKind::kCopy) return TimeClass::kCopy;
-  if (kind != EventKind::kKernel) return TimeClass::kHost;
-  if (kernel_class == KernelClass::kOptimizer) return TimeClass::kOptimizer;
-  if (kernel_class == KernelClass::kCommunication) return TimeClass::kOverlapped;
-  return TimeClass::kCompute;
+base::TimeClass piece_class_of(model::EventKind kind, timeline::KernelClass kernel_class) {
+  if (kind == model::EventKind::kCopy) return base::TimeClass::kCopy;
+  if (kind != model::EventKind::kKernel) return base::TimeClass::kHost;
+  if (kernel_class == timeline::KernelClass::kOptimizer) return base::TimeClass::kOptimizer;
+  if (kernel_class == timeline::KernelClass::kCommunication) return base::TimeClass::kOverlapped;
+  return base::TimeClass::kCompute;
 }
 
 // `exact` is null before the second pass: then there are no quantiles yet.
-NameFigures figures_of(const EventStore& store, std::size_t kind, const NameTotals& totals,
-                       const ExactPass* exact, std::size_t place) {
+timeline::NameFigures figures_of(const store::EventStore& store, std::size_t kind,
+                                 const NameTotals& totals, const ExactPass* exact,
+                                 std::size_t place) {
   const NameTotal& total = totals.names()[place];
   const LongestEvent& longest = total.sum.longest;
-  NameFigures figures;
+  timeline::NameFigures figures;
   figures.name = store.global_text(total.sum.name);
-  KernelClass kernel_class = KernelClass::kOther;
-  if (kTalliedKinds[kind] == EventKind::kKernel) {
-    kernel_class = kernel_class_of(figures.name);
-    figures.kernel_class = to_string(kernel_class);
+  timeline::KernelClass kernel_class = timeline::KernelClass::kOther;
+  if (kTalliedKinds[kind] == model::EventKind::kKernel) {
+    kernel_class = timeline::kernel_class_of(figures.name);
+    figures.kernel_class = timeline::to_string(kernel_class);
   }
   figures.piece_class = piece_class_of(kTalliedKinds[kind], kernel_class);
   figures.count = total.count;
@@ -81,7 +82,7 @@ NameFigures figures_of(const EventStore& store, std::size_t kind, const NameTota
   figures.longest_start_ns = longest.start_ns;
   figures.histogram = {total.bins.first_ns(), total.bins.last_ns(), {}};
   if (exact == nullptr) {
-    figures.median_ns = figures.p99_ns = kUnknownNs;
+    figures.median_ns = figures.p99_ns = timeline::kUnknownNs;
     return figures;
   }
   figures.median_ns = exact->median_ns(place);
@@ -90,9 +91,9 @@ NameFigures figures_of(const EventStore& store, std::size_t kind, const NameTota
   return figures;
 }
 
-RangeTable table_of(const EventStore& store, std::size_t kind, const NameTotals& totals,
-                    const ExactPass* exact) {
-  RangeTable table{kChunkTables[kind].table, GroupBy::kName, {}, 0, 0};
+timeline::RangeTable range_table(const store::EventStore& store, std::size_t kind,
+                                 const NameTotals& totals, const ExactPass* exact) {
+  timeline::RangeTable table{kChunkTables[kind].table, timeline::GroupBy::kName, {}, 0, 0};
   for (std::size_t place = 0; place < totals.names().size(); ++place) {
     table.rows.push_back(figures_of(store, kind, totals, exact, place));
   }
@@ -103,7 +104,8 @@ RangeTable table_of(const EventStore& store, std::size_t kind, const NameTotals&
 // The two passes over all chunks of the range.
 class ChunkStatistics {
  public:
-  ChunkStatistics(EventStore& store, const TimeRange& range, const std::function<bool()>& wanted)
+  ChunkStatistics(store::EventStore& store, const timeline::TimeRange& range,
+                  const std::function<bool()>& wanted)
       : store_(store),
         range_(range),
         wanted_(wanted),
@@ -112,12 +114,12 @@ class ChunkStatistics {
     tally_.learn_names(found_.chunks);
   }
 
-  Result<void> run(std::shared_ptr<const RunTotals> known) {
+  base::Result<void> run(std::shared_ptr<const RunTotals> known) {
     const bool is_known = known && found_.is_whole_run && known->chunks == found_.chunks.size();
     if (is_known) {
       totals_ = std::move(known);
     } else {
-      TRY(pass([&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
+      TRY(pass([&](int worker, const store::ChunkEntry& chunk, const store::EventColumns& columns) {
         tally_.add(worker, chunk, columns);
       }));
       totals_ = std::make_shared<const RunTotals>(tally_.totals());
@@ -125,23 +127,25 @@ class ChunkStatistics {
     for (std::size_t i = 0; i < kTalliedKinds.size(); ++i) {
       exact_[i].emplace(totals_->kinds[i], store_.threads());
     }
-    return pass([&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
-      exact_[tally_of(chunk.kind)]->add(worker, chunk.rank, columns, range_,
-                                        tally_.names().at(chunk.rank));
-    });
+    return pass(
+        [&](int worker, const store::ChunkEntry& chunk, const store::EventColumns& columns) {
+          exact_[tally_of(chunk.kind)]->add(worker, chunk.rank, columns, range_,
+                                            tally_.names().at(chunk.rank));
+        });
   }
 
-  RangeTable table(std::size_t i) const {
-    return table_of(store_, i, totals_->kinds[i], &*exact_[i]);
+  timeline::RangeTable table(std::size_t i) const {
+    return range_table(store_, i, totals_->kinds[i], &*exact_[i]);
   }
   bool is_whole_run() const { return found_.is_whole_run; }
   const std::string& problem() const { return problem_; }
 
  private:
   template <typename Add>
-  Result<void> pass(Add&& add) {
+  base::Result<void> pass(Add&& add) {
     const auto visit = store_.visit(found_.chunks, add, wanted_);
-    if (!visit.finished) return fail(ErrorKind::kFailed, "the statistics are no longer wanted");
+    if (!visit.finished)
+      return base::fail(base::ErrorKind::kFailed, "the statistics are no longer wanted");
     problem_ = visit.problem;
     if (visit.unreadable > 1) {
       problem_ += " (and " + std::to_string(visit.unreadable - 1) + " more)";
@@ -149,8 +153,8 @@ class ChunkStatistics {
     return {};
   }
 
-  EventStore& store_;
-  const TimeRange& range_;
+  store::EventStore& store_;
+  const timeline::TimeRange& range_;
   const std::function<bool()>& wanted_;
   const RangeChunks found_;
   RunTally tally_;
@@ -159,7 +163,7 @@ class ChunkStatistics {
   std::string problem_;
 };
 
-bool are_inside(std::span<const CollectiveRows> collectives, const TimeRange& range) {
+bool are_inside(std::span<const CollectiveRows> collectives, const timeline::TimeRange& range) {
   return std::ranges::all_of(collectives, [&](const CollectiveRows& rank) {
     return has_rank(range, rank.rank) && std::ranges::all_of(rank.rows, [&](const auto& row) {
              return row.start_ns >= range.start_ns && row.start_ns < range.end_ns;
@@ -169,20 +173,21 @@ bool are_inside(std::span<const CollectiveRows> collectives, const TimeRange& ra
 
 }  // namespace
 
-Result<RangeFigures> range_statistics(EventStore& store,
-                                      std::span<const CollectiveRows> collectives,
-                                      const TimeRange& range, const std::function<bool()>& wanted,
-                                      std::shared_ptr<const RunTotals> known) {
+base::Result<timeline::RangeFigures> range_statistics(store::EventStore& store,
+                                                      std::span<const CollectiveRows> collectives,
+                                                      const timeline::TimeRange& range,
+                                                      const std::function<bool()>& wanted,
+                                                      std::shared_ptr<const RunTotals> known) {
   const auto begun = std::chrono::steady_clock::now();
   auto of_collectives = std::async(
       std::launch::async, [collectives, &range] { return collective_tables(collectives, range); });
   ChunkStatistics statistics(store, range, wanted);
   TRY(statistics.run(std::move(known)));
-  RangeFigures figures;
+  timeline::RangeFigures figures;
   figures.range = range;
   for (std::size_t i = 0; i < kChunkTables.size(); ++i) {
     figures.tables.push_back(statistics.table(i));
-    if (kChunkTables[i].table != StatisticsTable::kOperators) continue;
+    if (kChunkTables[i].table != timeline::StatisticsTable::kOperators) continue;
     for (auto& table : of_collectives.get()) {
       figures.tables.push_back(std::move(table));
     }
@@ -197,17 +202,17 @@ Result<RangeFigures> range_statistics(EventStore& store,
   return figures;
 }
 
-RangeFigures statistics_so_far(const EventStore& store, const RunTotals& totals,
-                               const TimeRange& range, double fraction) {
-  RangeFigures figures;
+timeline::RangeFigures statistics_so_far(const store::EventStore& store, const RunTotals& totals,
+                                         const timeline::TimeRange& range, double fraction) {
+  timeline::RangeFigures figures;
   figures.range = range;
   figures.fraction = fraction;
   figures.is_whole_run = true;
   for (std::size_t i = 0; i < kTalliedKinds.size(); ++i) {
-    figures.tables.push_back(table_of(store, i, totals.kinds[i], nullptr));
+    figures.tables.push_back(range_table(store, i, totals.kinds[i], nullptr));
   }
   figures.incomplete = store.problem();
   return figures;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

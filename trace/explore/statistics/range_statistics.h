@@ -15,7 +15,7 @@
 #include "trace/timeline/values/picture.h"
 #include "trace/timeline/values/range_figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // The collectives of one rank, in any order.
 // When the last rank of a collective's group started it; no ranks: not known.
@@ -26,12 +26,12 @@ struct CallStart {
 
 struct CollectiveRows {
   int rank = 0;
-  std::span<const Collective> rows;
+  std::span<const model::Collective> rows;
   std::span<const std::int64_t> row_ids;  // of each; or empty: `longest` is then not told
-  std::function<std::string_view(StringId)> text;
+  std::function<std::string_view(model::StringId)> text;
   // Of each, kOverlapped or kExposed; or empty: a row of the table is then kExposed. Else it has
   // the class of the greater part of its time.
-  std::span<const TimeClass> classes;
+  std::span<const base::TimeClass> classes;
   std::function<CallStart(std::size_t index)> call_start =
       {};  // of each; none: waits are not known
 };
@@ -40,15 +40,14 @@ struct CollectiveRows {
 // what is in the store's cache. `wanted` is asked between chunks; false gives up with kFailed.
 // Chunks that cannot be read are left out and told in `incomplete`. `known`: of all chunks of the
 // run; where they are just those of the range, no first pass is needed.
-Result<RangeFigures> range_statistics(EventStore& store,
-                                      std::span<const CollectiveRows> collectives,
-                                      const TimeRange& range,
-                                      const std::function<bool()>& wanted = {},
-                                      std::shared_ptr<const RunTotals> known = nullptr);
+base::Result<timeline::RangeFigures> range_statistics(
+    store::EventStore& store, std::span<const CollectiveRows> collectives,
+    const timeline::TimeRange& range, const std::function<bool()>& wanted = {},
+    std::shared_ptr<const RunTotals> known = nullptr);
 
 // While the events are still being scanned: tables of chunks alone, without quantiles, histograms
 // and collectives. `fraction` of its chunks were seen.
-RangeFigures statistics_so_far(const EventStore& store, const RunTotals& totals,
-                               const TimeRange& range, double fraction);
+timeline::RangeFigures statistics_so_far(const store::EventStore& store, const RunTotals& totals,
+                                         const timeline::TimeRange& range, double fraction);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

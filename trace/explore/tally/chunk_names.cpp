@@ -5,12 +5,12 @@
 
 #include "trace/base/saturated.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // A chunk's ids are those of its rank: several may stand for one name of the run, or for none.
 std::shared_ptr<const ChunkNames::Counts> ChunkNames::counted(
-    const EventColumns& columns, std::span<const std::uint32_t> numbers, std::int64_t until_ns,
-    Sums& sums) {
+    const store::EventColumns& columns, std::span<const std::uint32_t> numbers,
+    std::int64_t until_ns, Sums& sums) {
   const auto unknown = static_cast<std::uint32_t>(numbers.size());
   sums.by_id.resize(std::max(sums.by_id.size(), numbers.size() + 1));
   sums.ids.resize(columns.size());
@@ -23,7 +23,7 @@ std::shared_ptr<const ChunkNames::Counts> ChunkNames::counted(
     NameCount& sum = sums.by_id[id];
     if (sum.count++ == 0) sums.seen.push_back(id);
     const std::int64_t duration = std::max<std::int64_t>(0, sums.durations[i]);
-    sum.total_ns = saturated_add(sum.total_ns, duration);
+    sum.total_ns = base::saturated_add(sum.total_ns, duration);
   }
   auto counts = std::make_shared<Counts>();
   counts->reserve(sums.seen.size());
@@ -36,12 +36,12 @@ std::shared_ptr<const ChunkNames::Counts> ChunkNames::counted(
   return counts;
 }
 
-ChunkNames::Found ChunkNames::of(std::span<const ChunkEntry> chunks,
+ChunkNames::Found ChunkNames::of(std::span<const store::ChunkEntry> chunks,
                                  const std::function<bool()>& wanted, std::int64_t until_ns) {
   Found found;
   found.counts.resize(chunks.size());
   struct Part {
-    std::vector<ChunkEntry> chunks;
+    std::vector<store::ChunkEntry> chunks;
     std::vector<std::size_t> places;
   } unread, cut;
   {
@@ -49,7 +49,7 @@ ChunkNames::Found ChunkNames::of(std::span<const ChunkEntry> chunks,
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       if (chunks[i].header.first_ns >= until_ns) continue;
       const bool is_cut = until_ns != INT64_MAX && chunks[i].header.last_ns >= until_ns;
-      const auto known = known_.find(key_of(chunks[i]));
+      const auto known = known_.find(store::key_of(chunks[i]));
       if (!is_cut && known != known_.end()) {
         found.counts[i] = known->second;
         continue;
@@ -72,16 +72,17 @@ ChunkNames::Found ChunkNames::of(std::span<const ChunkEntry> chunks,
   return found;
 }
 
-ChunkNames::Found ChunkNames::read(std::span<const ChunkEntry> chunks,
+ChunkNames::Found ChunkNames::read(std::span<const store::ChunkEntry> chunks,
                                    const std::function<bool()>& wanted, std::int64_t until_ns) {
   Found found;
   found.counts.resize(chunks.size());
   std::map<int, std::vector<std::uint32_t>> numbers;
-  for (const ChunkEntry& chunk : chunks) {
+  for (const store::ChunkEntry& chunk : chunks) {
     if (!numbers.contains(chunk.rank)) numbers[chunk.rank] = store_.global_names(chunk.rank);
   }
   std::vector<Sums> sums(static_cast<std::size_t>(store_.threads()));
-  const auto count = [&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
+  const auto count = [&](int worker, const store::ChunkEntry& chunk,
+                         const store::EventColumns& columns) {
     const auto place = static_cast<std::size_t>(&chunk - chunks.data());
     found.counts[place] =
         counted(columns, numbers.at(chunk.rank), until_ns, sums[static_cast<std::size_t>(worker)]);
@@ -95,7 +96,7 @@ ChunkNames::Found ChunkNames::read(std::span<const ChunkEntry> chunks,
   return found;
 }
 
-void ChunkNames::note(const ChunkEntry& chunk, const EventColumns& columns,
+void ChunkNames::note(const store::ChunkEntry& chunk, const store::EventColumns& columns,
                       std::span<const std::uint32_t> numbers) {
   std::unique_ptr<Sums> sums;
   {
@@ -128,7 +129,8 @@ void ChunkNames::restore(std::vector<OfChunk> chunks) {
   }
 }
 
-std::vector<bool> ids_of_names(const EventStore& store, int rank, const std::vector<bool>& names) {
+std::vector<bool> ids_of_names(const store::EventStore& store, int rank,
+                               const std::vector<bool>& names) {
   const auto numbers = store.global_names(rank);
   std::vector<bool> ids(numbers.size());
   for (std::size_t id = 0; id < ids.size(); ++id) {
@@ -143,4 +145,4 @@ bool holds_any(const ChunkNames::Counts& counts, const std::vector<bool>& names)
   });
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

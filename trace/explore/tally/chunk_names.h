@@ -13,7 +13,7 @@
 
 #include "trace/store/chunk/event_store.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class ChunkNames {
  public:
@@ -25,7 +25,7 @@ class ChunkNames {
   using Counts = std::vector<NameCount>;
 
   // `store` outlives this.
-  explicit ChunkNames(EventStore& store) : store_(store) {}
+  explicit ChunkNames(store::EventStore& store) : store_(store) {}
 
   // Reads those of the chunks that were not read before; the counts of each, in the same order,
   // null for what cannot be read or begins later. Of a chunk that goes on at `until_ns` only what
@@ -34,7 +34,7 @@ class ChunkNames {
     std::vector<std::shared_ptr<const Counts>> counts;
     bool finished = true;
   };
-  Found of(std::span<const ChunkEntry> chunks, const std::function<bool()>& wanted,
+  Found of(std::span<const store::ChunkEntry> chunks, const std::function<bool()>& wanted,
            std::int64_t until_ns = INT64_MAX);
   // What is kept of a run, and begun with.
   struct OfChunk {
@@ -46,7 +46,7 @@ class ChunkNames {
   void restore(std::vector<OfChunk> chunks);
 
   // A chunk that somebody else has decoded. `numbers`: EventStore::global_names() of its rank.
-  void note(const ChunkEntry& chunk, const EventColumns& columns,
+  void note(const store::ChunkEntry& chunk, const store::EventColumns& columns,
             std::span<const std::uint32_t> numbers);
 
  private:
@@ -56,20 +56,21 @@ class ChunkNames {
     std::vector<std::uint32_t> ids, seen;
     std::vector<std::int64_t> durations;
   };
-  static std::shared_ptr<const Counts> counted(const EventColumns& columns,
+  static std::shared_ptr<const Counts> counted(const store::EventColumns& columns,
                                                std::span<const std::uint32_t> numbers,
                                                std::int64_t until_ns, Sums& sums);
-  Found read(std::span<const ChunkEntry> chunks, const std::function<bool()>& wanted,
+  Found read(std::span<const store::ChunkEntry> chunks, const std::function<bool()>& wanted,
              std::int64_t until_ns);
 
-  EventStore& store_;
+  store::EventStore& store_;
   mutable std::mutex mutex_;                 // of what follows
   std::vector<std::unique_ptr<Sums>> idle_;  // as many as there were threads at once
-  std::unordered_map<ChunkKey, std::shared_ptr<const Counts>, ChunkKeyHash> known_;
+  std::unordered_map<store::ChunkKey, std::shared_ptr<const Counts>, store::ChunkKeyHash> known_;
 };
 
 // By string id of a rank: whether its name is among `names` of all ranks.
-std::vector<bool> ids_of_names(const EventStore& store, int rank, const std::vector<bool>& names);
+std::vector<bool> ids_of_names(const store::EventStore& store, int rank,
+                               const std::vector<bool>& names);
 bool holds_any(const ChunkNames::Counts& counts, const std::vector<bool>& names);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 DurationBins::DurationBins(std::int64_t least_ns, std::int64_t most_ns) {
   first_ns_ = static_cast<double>(std::max<std::int64_t>(1, least_ns));
@@ -12,7 +12,8 @@ DurationBins::DurationBins(std::int64_t least_ns, std::int64_t most_ns) {
   if (last_ns_ == first_ns_) return;
   const double ratio = std::log(last_ns_ / first_ns_);
   for (std::size_t bin = 0; bin + 1 < ends_.size(); ++bin) {
-    const double end = first_ns_ * std::exp(ratio * static_cast<double>(bin + 1) / kHistogramBins);
+    const double end =
+        first_ns_ * std::exp(ratio * static_cast<double>(bin + 1) / timeline::kHistogramBins);
     // Above that a double is too coarse for nanoseconds, and rounding up may overflow the integer.
     ends_[bin] = end < 0x1p62 ? static_cast<std::int64_t>(std::ceil(end)) : INT64_MAX;
   }
@@ -23,4 +24,4 @@ int DurationBins::bin_of(std::int64_t duration_ns) const {
   return static_cast<int>(end - ends_.begin());
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

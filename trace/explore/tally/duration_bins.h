@@ -10,7 +10,7 @@
 
 #include "trace/timeline/values/range_figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class DurationBins {
  public:
@@ -26,7 +26,7 @@ class DurationBins {
 
  private:
   double first_ns_ = 0, last_ns_ = 0;
-  std::array<std::int64_t, kHistogramBins> ends_{};
+  std::array<std::int64_t, timeline::kHistogramBins> ends_{};
 };
 
 // A logarithmic scale, fine enough to say where a quantile lies: 64 buckets per octave, one per
@@ -85,4 +85,4 @@ class BucketPlaces {
   std::array<std::uint32_t, kBucketBlocks> blocks_{};  // 0: none
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -11,7 +11,7 @@
 #include "trace/store/chunk/event_columns.h"
 #include "trace/timeline/values/range_figures.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // As many as fit the processor's first cache.
 inline constexpr std::size_t kEventBlock = 1024;
@@ -30,8 +30,8 @@ struct EventBlock {
 namespace detail {
 
 template <typename Visit>
-void for_each_neighbour_block(const EventColumns& columns, std::size_t first, std::size_t end,
-                              EventBlock& block, Visit&& visit) {
+void for_each_neighbour_block(const store::EventColumns& columns, std::size_t first,
+                              std::size_t end, EventBlock& block, Visit&& visit) {
   block.are_neighbours = true;
   for (; first < end; first += block.size) {
     block.first = first;
@@ -50,8 +50,8 @@ void for_each_neighbour_block(const EventColumns& columns, std::size_t first, st
 }  // namespace detail
 
 template <typename Visit>
-void for_each_block(const EventColumns& columns, const TimeRange& range, EventBlock& block,
-                    Visit&& visit) {
+void for_each_block(const store::EventColumns& columns, const timeline::TimeRange& range,
+                    EventBlock& block, Visit&& visit) {
   if (columns.is_ordered()) {
     const std::size_t size = columns.size();
     const bool from_first = size > 0 && columns.start_ns(0) >= range.start_ns;
@@ -75,4 +75,4 @@ void for_each_block(const EventColumns& columns, const TimeRange& range, EventBl
   if (block.size > 0) visit(block);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

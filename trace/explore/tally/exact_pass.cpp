@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
@@ -60,8 +60,8 @@ const std::vector<std::uint32_t>& ExactPass::places_of(
   return found->second;
 }
 
-void ExactPass::add(int worker, int rank, const EventColumns& columns, const TimeRange& range,
-                    std::span<const std::uint32_t> numbers) {
+void ExactPass::add(int worker, int rank, const store::EventColumns& columns,
+                    const timeline::TimeRange& range, std::span<const std::uint32_t> numbers) {
   Worker& own = workers_[static_cast<std::size_t>(worker)];
   const auto& places = places_of(own, rank, numbers);
   for_each_block(columns, range, own.block, [&](const EventBlock&) { add_block(own, places); });
@@ -99,8 +99,8 @@ void ExactPass::collect(Worker& worker, std::size_t name, unsigned bucket,
   ++to.counts[static_cast<std::size_t>(duration_ns - bucket_start(bucket))];
 }
 
-std::array<std::uint32_t, kHistogramBins> ExactPass::bins(std::size_t name) const {
-  std::array<std::uint32_t, kHistogramBins> sum{};
+std::array<std::uint32_t, timeline::kHistogramBins> ExactPass::bins(std::size_t name) const {
+  std::array<std::uint32_t, timeline::kHistogramBins> sum{};
   for (const Worker& worker : workers_) {
     for (std::size_t bin = 0; bin < sum.size(); ++bin) sum[bin] += worker.bins[name][bin];
   }
@@ -135,4 +135,4 @@ std::int64_t ExactPass::quantile_ns(std::size_t name, const QuantilePlace& place
   return *nth;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -11,7 +11,7 @@
 
 #include "trace/explore/tally/name_totals.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 class ExactPass {
  public:
@@ -19,11 +19,11 @@ class ExactPass {
   ExactPass(const NameTotals& totals, int workers);
 
   // `numbers`: the names of the rank by string id.
-  void add(int worker, int rank, const EventColumns& columns, const TimeRange& range,
-           std::span<const std::uint32_t> numbers);
+  void add(int worker, int rank, const store::EventColumns& columns,
+           const timeline::TimeRange& range, std::span<const std::uint32_t> numbers);
 
   // Once all workers are done; by place in NameTotals::names().
-  std::array<std::uint32_t, kHistogramBins> bins(std::size_t name) const;
+  std::array<std::uint32_t, timeline::kHistogramBins> bins(std::size_t name) const;
   std::int64_t median_ns(std::size_t name) const;
   std::int64_t p99_ns(std::size_t name) const;
 
@@ -40,7 +40,7 @@ class ExactPass {
   struct Worker {
     EventBlock block;
     std::map<int, std::vector<std::uint32_t>> places;  // of names, by rank and string id
-    std::vector<std::array<std::uint32_t, kHistogramBins>> bins;
+    std::vector<std::array<std::uint32_t, timeline::kHistogramBins>> bins;
     std::vector<std::array<Collected, 2>> collected;  // of median and p99
   };
   void prepare(std::size_t name);
@@ -56,4 +56,4 @@ class ExactPass {
   std::vector<Worker> workers_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

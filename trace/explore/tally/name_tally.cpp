@@ -5,7 +5,7 @@
 
 #include "trace/base/saturated.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 bool LongestEvent::yields_to(const LongestEvent& other) const {
   const auto order = [](const LongestEvent& one) {
@@ -15,9 +15,9 @@ bool LongestEvent::yields_to(const LongestEvent& other) const {
 }
 
 void NameSum::add(const NameSum& other) {
-  total_ns = saturated_add(total_ns, other.total_ns);
+  total_ns = base::saturated_add(total_ns, other.total_ns);
   least_ns = std::min(least_ns, other.least_ns);
-  bytes = known_sum(bytes, other.bytes);
+  bytes = model::known_sum(bytes, other.bytes);
   if (longest.yields_to(other.longest)) longest = other.longest;
 }
 
@@ -37,18 +37,18 @@ std::uint32_t NameTally::new_slot(std::uint32_t name) {
   return by_name_[name];
 }
 
-void NameTally::add(const ChunkEntry& chunk, const EventColumns& columns, const TimeRange& range,
-                    std::span<const std::uint32_t> numbers) {
+void NameTally::add(const store::ChunkEntry& chunk, const store::EventColumns& columns,
+                    const timeline::TimeRange& range, std::span<const std::uint32_t> numbers) {
   auto& slots = slots_of(chunk.rank, numbers.size());
   for_each_block(columns, range, block_, [&](const EventBlock& block) {
     add_block(chunk, columns, block, numbers, slots);
   });
 }
 
-void NameTally::add_block(const ChunkEntry& chunk, const EventColumns& columns,
+void NameTally::add_block(const store::ChunkEntry& chunk, const store::EventColumns& columns,
                           const EventBlock& block, std::span<const std::uint32_t> numbers,
                           std::vector<std::uint32_t>& slots) {
-  const bool has_bytes = chunk.kind == EventKind::kCopy;
+  const bool has_bytes = chunk.kind == model::EventKind::kCopy;
   const auto ids = static_cast<std::uint32_t>(numbers.size());
   for (std::size_t i = 0; i < block.size; ++i) {
     const std::uint32_t id = block.names[i] < ids ? block.names[i] : 0;
@@ -57,12 +57,12 @@ void NameTally::add_block(const ChunkEntry& chunk, const EventColumns& columns,
       slot = new_slot(id == 0 ? 0 : numbers[id]);
     NameSum& sum = sums_[slot - 1];
     const std::int64_t duration = block.durations[i];
-    sum.total_ns = saturated_add(sum.total_ns, duration);
+    sum.total_ns = base::saturated_add(sum.total_ns, duration);
     sum.least_ns = std::min(sum.least_ns, duration);
     ++sum.buckets.in(counts_, bucket_of(duration));
     if (has_bytes) {
       const std::int64_t bytes = columns.value(block.index(i));  // 0: nobody told
-      sum.bytes = known_sum(sum.bytes, bytes > 0 ? bytes : kNotKnown);
+      sum.bytes = model::known_sum(sum.bytes, bytes > 0 ? bytes : model::kNotKnown);
     }
     if (duration < sum.longest.duration_ns) [[likely]]
       continue;
@@ -73,4 +73,4 @@ void NameTally::add_block(const ChunkEntry& chunk, const EventColumns& columns,
   }
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -10,7 +10,7 @@
 #include "trace/explore/tally/event_blocks.h"
 #include "trace/store/chunk/chunk_entry.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 struct LongestEvent {
   std::int64_t duration_ns = -1;  // −1: none yet
@@ -38,8 +38,8 @@ class NameTally {
  public:
   // `numbers`: the names of the chunk's rank by string id (EventStore::global_names()); a live run
   // has more of them later.
-  void add(const ChunkEntry& chunk, const EventColumns& columns, const TimeRange& range,
-           std::span<const std::uint32_t> numbers);
+  void add(const store::ChunkEntry& chunk, const store::EventColumns& columns,
+           const timeline::TimeRange& range, std::span<const std::uint32_t> numbers);
 
   const std::vector<NameSum>& sums() const { return sums_; }
   const std::vector<std::uint32_t>& counts() const { return counts_; }  // the buckets' pool
@@ -51,8 +51,9 @@ class NameTally {
   };
   std::vector<std::uint32_t>& slots_of(int rank, std::size_t ids);
   std::uint32_t new_slot(std::uint32_t name);
-  void add_block(const ChunkEntry& chunk, const EventColumns& columns, const EventBlock& block,
-                 std::span<const std::uint32_t> numbers, std::vector<std::uint32_t>& slots);
+  void add_block(const store::ChunkEntry& chunk, const store::EventColumns& columns,
+                 const EventBlock& block, std::span<const std::uint32_t> numbers,
+                 std::vector<std::uint32_t>& slots);
 
   EventBlock block_;
   std::vector<NameSum> sums_;
@@ -61,4 +62,4 @@ class NameTally {
   std::vector<RankSlots> ranks_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

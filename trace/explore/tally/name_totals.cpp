@@ -1,6 +1,6 @@
 #include "trace/explore/tally/name_totals.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 NameTotals::NameTotals(std::span<const NameTally* const> tallies) {
   constexpr std::uint32_t kNone = UINT32_MAX;
@@ -40,4 +40,4 @@ void NameTotals::complete(NameTotal& total) {
   total.bins = DurationBins(total.sum.least_ns, total.sum.longest.duration_ns);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

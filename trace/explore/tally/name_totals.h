@@ -9,7 +9,7 @@
 #include "trace/explore/tally/duration_bins.h"
 #include "trace/explore/tally/name_tally.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // ⌈q·n⌉ for q in hundredths: positions in the order of durations count from 1.
 inline std::int64_t nearest_rank(std::int64_t count, std::int64_t hundredths) {
@@ -56,4 +56,4 @@ class NameTotals {
   std::vector<std::uint32_t> by_name_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -3,25 +3,25 @@
 #include <algorithm>
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
-std::size_t tally_of(EventKind kind) {
+std::size_t tally_of(model::EventKind kind) {
   return static_cast<std::size_t>(std::ranges::find(kTalliedKinds, kind) - kTalliedKinds.begin());
 }
 
-RunTally::RunTally(const EventStore& store, TimeRange range)
+RunTally::RunTally(const store::EventStore& store, timeline::TimeRange range)
     : store_(store),
       range_(std::move(range)),
       workers_(static_cast<std::size_t>(store.threads())) {}
 
-void RunTally::learn_names(std::span<const ChunkEntry> chunks) {
+void RunTally::learn_names(std::span<const store::ChunkEntry> chunks) {
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (i > 0 && chunks[i].rank == chunks[i - 1].rank) continue;
     names_[chunks[i].rank] = store_.global_names(chunks[i].rank);
   }
 }
 
-void RunTally::add(int worker, const ChunkEntry& chunk, const EventColumns& columns) {
+void RunTally::add(int worker, const store::ChunkEntry& chunk, const store::EventColumns& columns) {
   Worker& own = workers_[static_cast<std::size_t>(worker)];
   own.kinds[tally_of(chunk.kind)].add(chunk, columns, range_, names_.at(chunk.rank));
   ++own.chunks;
@@ -38,4 +38,4 @@ RunTotals RunTally::totals() const {
   return totals;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -14,13 +14,13 @@
 #include "trace/explore/tally/name_totals.h"
 #include "trace/store/chunk/event_store.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 // Kinds that have a table, in the order of StatisticsTable.
-inline constexpr std::array kTalliedKinds{EventKind::kKernel, EventKind::kOperator,
-                                          EventKind::kCopy, EventKind::kLaunch};
+inline constexpr std::array kTalliedKinds{model::EventKind::kKernel, model::EventKind::kOperator,
+                                          model::EventKind::kCopy, model::EventKind::kLaunch};
 // kTalliedKinds.size() for allocations.
-std::size_t tally_of(EventKind kind);
+std::size_t tally_of(model::EventKind kind);
 
 // Plain values once made.
 struct RunTotals {
@@ -31,12 +31,12 @@ struct RunTotals {
 // One thread, but add().
 class RunTally {
  public:
-  RunTally(const EventStore& store, TimeRange range);
+  RunTally(const store::EventStore& store, timeline::TimeRange range);
 
   // Of the ranks that follow: their names as they are known now.
-  void learn_names(std::span<const ChunkEntry> chunks);
+  void learn_names(std::span<const store::ChunkEntry> chunks);
   // Several workers at once, each with its number below store.threads().
-  void add(int worker, const ChunkEntry& chunk, const EventColumns& columns);
+  void add(int worker, const store::ChunkEntry& chunk, const store::EventColumns& columns);
   RunTotals totals() const;
   const std::map<int, std::vector<std::uint32_t>>& names() const { return names_; }
 
@@ -45,10 +45,10 @@ class RunTally {
     std::array<NameTally, kTalliedKinds.size()> kinds;
     std::size_t chunks = 0;
   };
-  const EventStore& store_;
-  const TimeRange range_;
+  const store::EventStore& store_;
+  const timeline::TimeRange range_;
   std::map<int, std::vector<std::uint32_t>> names_;  // of ranks, by string id
   std::vector<Worker> workers_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -11,7 +11,7 @@
 #include "trace/base/checksum.h"
 #include "trace/base/file_system.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace fs = std::filesystem;
 
@@ -34,13 +34,13 @@ std::optional<std::int64_t> step_of(const std::string& name) {
   return step;
 }
 
-tl::unexpected<Error> damaged_file(const fs::path& file, const std::string& why) {
-  return fail(ErrorKind::kDamaged,
-              quoted(file) + " " + why + ": the checkpoint is damaged, use another one");
+tl::unexpected<base::Error> damaged_file(const fs::path& file, const std::string& why) {
+  return base::fail(base::ErrorKind::kDamaged, base::quoted(file) + " " + why +
+                                                   ": the checkpoint is damaged, use another one");
 }
 
-Result<void> check_header(const fs::path& path, const CheckpointFile& file) {
-  const std::int64_t bytes = file_size_or_zero(path);
+base::Result<void> check_header(const fs::path& path, const CheckpointFile& file) {
+  const std::int64_t bytes = base::file_size_or_zero(path);
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return damaged_file(path, "is missing");
   if (bytes != file.bytes) {
@@ -52,22 +52,23 @@ Result<void> check_header(const fs::path& path, const CheckpointFile& file) {
   std::ifstream stream(path, std::ios::binary);
   stream.read(header.data(), static_cast<std::streamsize>(header.size()));
   if (!stream) {
-    return fail(ErrorKind::kIo, "cannot read " + quoted(path) + ": check its permissions");
+    return base::fail(base::ErrorKind::kIo,
+                      "cannot read " + base::quoted(path) + ": check its permissions");
   }
-  if (checksum_of(header) != file.header_checksum) {
+  if (base::checksum_of(header) != file.header_checksum) {
     return damaged_file(path, "has a header with another checksum");
   }
   return {};
 }
 
-Result<std::string> whole_text(const fs::path& file) {
+base::Result<std::string> whole_text(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) {
-    return fail(ErrorKind::kMissing, quoted(file.parent_path()) +
-                                         " is not a checkpoint: it has no " +
-                                         std::string(kCheckpointFile));
+    return base::fail(base::ErrorKind::kMissing, base::quoted(file.parent_path()) +
+                                                     " is not a checkpoint: it has no " +
+                                                     std::string(kCheckpointFile));
   }
-  if (file_size_or_zero(file) > kLargestCheckpointFile) {
+  if (base::file_size_or_zero(file) > kLargestCheckpointFile) {
     return damaged_file(file, "is too large to be a checkpoint's");
   }
   std::ifstream stream(file, std::ios::binary);
@@ -75,7 +76,8 @@ Result<std::string> whole_text(const fs::path& file) {
   // An empty file sets failbit, and is refused for its missing checksum.
   text << stream.rdbuf();
   if (!stream.is_open() || stream.bad()) {
-    return fail(ErrorKind::kIo, "cannot read " + quoted(file) + ": check its permissions");
+    return base::fail(base::ErrorKind::kIo,
+                      "cannot read " + base::quoted(file) + ": check its permissions");
   }
   return text.str();
 }
@@ -140,31 +142,33 @@ std::vector<CheckpointFolder> list_checkpoints(const fs::path& checkpoints_folde
   return found;
 }
 
-Result<fs::path> find_checkpoint(const fs::path& path) {
+base::Result<fs::path> find_checkpoint(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) {
-    return fail(ErrorKind::kMissing, "there is no " + quoted(path) +
-                                         " to resume from: name a checkpoint's folder or a run's");
+    return base::fail(base::ErrorKind::kMissing,
+                      "there is no " + base::quoted(path) +
+                          " to resume from: name a checkpoint's folder or a run's");
   }
   if (!fs::is_directory(path, error)) {
-    return fail(ErrorKind::kForeign, quoted(path) +
-                                         " is a file: name the folder of a checkpoint or "
-                                         "of a run");
+    return base::fail(base::ErrorKind::kForeign,
+                      base::quoted(path) +
+                          " is a file: name the folder of a checkpoint or "
+                          "of a run");
   }
   if (fs::is_regular_file(path / kCheckpointFile, error)) return path;
   for (const fs::path& folder : {path, path / kCheckpointsFolder}) {
     const std::vector<CheckpointFolder> found = list_checkpoints(folder);
     if (!found.empty()) return found.back().path;
   }
-  return fail(ErrorKind::kMissing, quoted(path) +
-                                       " holds no checkpoint: the run saved none "
-                                       "(save_every, checkpoint_on_stop)");
+  return base::fail(base::ErrorKind::kMissing, base::quoted(path) +
+                                                   " holds no checkpoint: the run saved none "
+                                                   "(save_every, checkpoint_on_stop)");
 }
 
-Result<CheckpointInfo> read_checkpoint_info(const fs::path& folder) {
+base::Result<CheckpointInfo> read_checkpoint_info(const fs::path& folder) {
   const fs::path file = folder / kCheckpointFile;
   TRY_ASSIGN(const std::string text, whole_text(file));
-  TRY_ASSIGN(CheckpointInfo info, parse_checkpoint_info(text, quoted(file)));
+  TRY_ASSIGN(CheckpointInfo info, parse_checkpoint_info(text, base::quoted(file)));
   info.folder = folder;
   for (const CheckpointFile& part : info.files) TRY(check_header(folder / part.name, part));
   return info;
@@ -178,11 +182,11 @@ std::uint64_t shape_fingerprint(std::span<const ParameterShape> parameters) {
   std::ranges::sort(lines);
   std::string text;
   for (const std::string& line : lines) text += line;
-  return checksum_of(text);
+  return base::checksum_of(text);
 }
 
-Result<void> check_parameters(const CheckpointInfo& info,
-                              std::span<const ParameterShape> expected) {
+base::Result<void> check_parameters(const CheckpointInfo& info,
+                                    std::span<const ParameterShape> expected) {
   const ShapeDifferences found = differences(info, expected);
   std::string text;
   const auto add = [&text](const std::string& what, const std::vector<std::string>& names) {
@@ -192,10 +196,11 @@ Result<void> check_parameters(const CheckpointInfo& info,
   add("not in the checkpoint: ", found.missing);
   add("only in the checkpoint: ", found.extra);
   if (text.empty()) return {};
-  return fail(ErrorKind::kUsage, "cannot resume from " + quoted(info.folder) +
-                                     ", which is of a model of another shape: " + text +
-                                     ". Set model to the one it was saved with ('" + info.model +
-                                     "'), or resume from another checkpoint");
+  return base::fail(base::ErrorKind::kUsage, "cannot resume from " + base::quoted(info.folder) +
+                                                 ", which is of a model of another shape: " + text +
+                                                 ". Set model to the one it was saved with ('" +
+                                                 info.model +
+                                                 "'), or resume from another checkpoint");
 }
 
 std::string sizes_text(std::span<const std::int64_t> sizes) {
@@ -206,4 +211,4 @@ std::string sizes_text(std::span<const std::int64_t> sizes) {
   return text + "]";
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

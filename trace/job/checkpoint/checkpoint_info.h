@@ -13,7 +13,7 @@
 #include "trace/base/result.h"
 #include "trace/job/shape/parameter_shapes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 // <run>/checkpoints/step_000020/checkpoint.yaml beside model*.safetensors and
 // optimizer*.safetensors.
@@ -61,22 +61,24 @@ struct CheckpointFolder {
 std::vector<CheckpointFolder> list_checkpoints(const std::filesystem::path& checkpoints_folder);
 
 // `path`: a checkpoint's folder, a `checkpoints` folder or a run's folder (of these the last step).
-Result<std::filesystem::path> find_checkpoint(const std::filesystem::path& path);
+base::Result<std::filesystem::path> find_checkpoint(const std::filesystem::path& path);
 
 // Reads checkpoint.yaml and the beginning of each file it names, and checks both; the tensors' own
 // bytes are checked when they are loaded. Errors name the file.
-Result<CheckpointInfo> read_checkpoint_info(const std::filesystem::path& folder);
+base::Result<CheckpointInfo> read_checkpoint_info(const std::filesystem::path& folder);
 
 std::string checkpoint_info_to_yaml(const CheckpointInfo& info);
 // Everything but what is in the other files; `source` is for errors.
-Result<CheckpointInfo> parse_checkpoint_info(const std::string& yaml, const std::string& source);
+base::Result<CheckpointInfo> parse_checkpoint_info(const std::string& yaml,
+                                                   const std::string& source);
 
 // Of names and sizes, in any order.
 std::uint64_t shape_fingerprint(std::span<const ParameterShape> parameters);
 // kUsage unless `expected` has the same names and sizes; names the differing tensors and both
 // shapes.
-Result<void> check_parameters(const CheckpointInfo& info, std::span<const ParameterShape> expected);
+base::Result<void> check_parameters(const CheckpointInfo& info,
+                                    std::span<const ParameterShape> expected);
 
 std::string sizes_text(std::span<const std::int64_t> sizes);  // "[2, 3]"
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -9,7 +9,7 @@
 #include "trace/base/checksum.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -42,17 +42,17 @@ class CheckpointFields {
   void take_checksum(const char* key, std::uint64_t& value) {
     std::string text;
     take(key, text);
-    const auto checksum = checksum_from_text(text);
+    const auto checksum = base::checksum_from_text(text);
     if (problem_.empty() && !checksum) wrong(key, "is no checksum");
     if (checksum) value = *checksum;
   }
   void wrong(const std::string& key, const std::string& what) {
     if (problem_.empty()) problem_ = "'" + key + "' " + what;
   }
-  Result<void> result() const {
+  base::Result<void> result() const {
     if (problem_.empty()) return {};
-    return fail(ErrorKind::kDamaged,
-                source_ + " is damaged: " + problem_ + "; use another checkpoint");
+    return base::fail(base::ErrorKind::kDamaged,
+                      source_ + " is damaged: " + problem_ + "; use another checkpoint");
   }
 
  private:
@@ -74,7 +74,7 @@ void emit_lists(YAML::Emitter& out, const CheckpointInfo& info) {
     out << YAML::Key << "bytes" << YAML::Value << file.bytes;
     out << YAML::Key << "header_bytes" << YAML::Value << file.header_bytes;
     out << YAML::Key << "header_checksum" << YAML::Value << YAML::DoubleQuoted
-        << checksum_text(file.header_checksum);
+        << base::checksum_text(file.header_checksum);
     out << YAML::EndMap;
   }
   out << YAML::EndSeq;
@@ -86,24 +86,27 @@ void emit_lists(YAML::Emitter& out, const CheckpointInfo& info) {
 }
 
 // The text before the last line, if that line is its checksum.
-Result<std::string> checked_text(const std::string& yaml, const std::string& source) {
+base::Result<std::string> checked_text(const std::string& yaml, const std::string& source) {
   const std::size_t at = yaml.rfind(kChecksumKey);
   const bool starts_line = at != std::string::npos && (at == 0 || yaml[at - 1] == '\n');
   if (!starts_line) {
-    return fail(
-        ErrorKind::kDamaged,
+    return base::fail(
+        base::ErrorKind::kDamaged,
         source + " is cut off or not a checkpoint's: its last line, a checksum, is missing");
   }
   const std::string text = yaml.substr(0, at);
-  if (yaml.substr(at) != std::string(kChecksumKey) + checksum_text(checksum_of(text)) + "\n") {
-    return fail(ErrorKind::kDamaged, source +
-                                         " is damaged: its checksum is another one; use another "
-                                         "checkpoint");
+  if (yaml.substr(at) !=
+      std::string(kChecksumKey) + base::checksum_text(base::checksum_of(text)) + "\n") {
+    return base::fail(base::ErrorKind::kDamaged,
+                      source +
+                          " is damaged: its checksum is another one; use another "
+                          "checkpoint");
   }
   return text;
 }
 
-Result<void> take_files(const YAML::Node& list, const std::string& source, CheckpointInfo& info) {
+base::Result<void> take_files(const YAML::Node& list, const std::string& source,
+                              CheckpointInfo& info) {
   std::set<std::string> names;
   for (const YAML::Node& entry : list) {
     CheckpointFile file;
@@ -123,8 +126,8 @@ Result<void> take_files(const YAML::Node& list, const std::string& source, Check
   return {};
 }
 
-Result<void> take_parameters(const YAML::Node& map, const std::string& source,
-                             CheckpointInfo& info) {
+base::Result<void> take_parameters(const YAML::Node& map, const std::string& source,
+                                   CheckpointInfo& info) {
   CheckpointFields fields(map, source);
   std::set<std::string> names;
   for (const auto& entry : map) {
@@ -145,7 +148,7 @@ Result<void> take_parameters(const YAML::Node& map, const std::string& source,
   return {};
 }
 
-Result<void> take_values(CheckpointFields& fields, CheckpointInfo& info) {
+base::Result<void> take_values(CheckpointFields& fields, CheckpointInfo& info) {
   fields.take_number<std::int64_t>("step", info.step, 0);
   fields.take_number<std::int64_t>("samples_seen", info.samples_seen, 0);
   fields.take_number<std::int64_t>("epoch", info.epoch, 0);
@@ -162,16 +165,16 @@ Result<void> take_values(CheckpointFields& fields, CheckpointInfo& info) {
   return fields.result();
 }
 
-Result<CheckpointInfo> info_from(const YAML::Node& root, const std::string& source) {
+base::Result<CheckpointInfo> info_from(const YAML::Node& root, const std::string& source) {
   CheckpointFields fields(root, source);
   int version = 0;
   fields.take_number<int>("shardlens_checkpoint", version, 1);
   TRY(fields.result());
   if (version > kCheckpointVersion) {
-    return fail(ErrorKind::kOtherVersion, source + " was written by a newer version (format " +
-                                              std::to_string(version) + ", this one reads up to " +
-                                              std::to_string(kCheckpointVersion) +
-                                              "): update the program");
+    return base::fail(base::ErrorKind::kOtherVersion,
+                      source + " was written by a newer version (format " +
+                          std::to_string(version) + ", this one reads up to " +
+                          std::to_string(kCheckpointVersion) + "): update the program");
   }
   CheckpointInfo info;
   TRY(take_values(fields, info));
@@ -210,25 +213,26 @@ std::string checkpoint_info_to_yaml(const CheckpointInfo& info) {
   field("format", info.format);
   out << YAML::Key << "model" << YAML::Value << YAML::DoubleQuoted << info.model;
   out << YAML::Key << "model_fingerprint" << YAML::Value << YAML::DoubleQuoted
-      << checksum_text(shape_fingerprint(info.parameters));
+      << base::checksum_text(shape_fingerprint(info.parameters));
   out << YAML::Key << "optimizer" << YAML::Value << YAML::DoubleQuoted << info.optimizer;
   field("optimizer_steps", info.optimizer_steps);
   field("saved_ns", info.saved_ns);
   emit_lists(out, info);
   out << YAML::EndMap;
   const std::string text = std::string(out.c_str(), out.size()) + "\n";
-  return text + std::string(kChecksumKey) + checksum_text(checksum_of(text)) + "\n";
+  return text + std::string(kChecksumKey) + base::checksum_text(base::checksum_of(text)) + "\n";
 }
 
-Result<CheckpointInfo> parse_checkpoint_info(const std::string& yaml, const std::string& source) {
+base::Result<CheckpointInfo> parse_checkpoint_info(const std::string& yaml,
+                                                   const std::string& source) {
   TRY_ASSIGN(const std::string text, checked_text(yaml, source));
   try {
     return info_from(YAML::Load(text), source);
   } catch (const YAML::Exception& exception) {
-    return fail(ErrorKind::kDamaged, source + " is not readable (" + exception.msg + ", line " +
-                                         std::to_string(exception.mark.line + 1) +
-                                         "); use another checkpoint");
+    return base::fail(base::ErrorKind::kDamaged,
+                      source + " is not readable (" + exception.msg + ", line " +
+                          std::to_string(exception.mark.line + 1) + "); use another checkpoint");
   }
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

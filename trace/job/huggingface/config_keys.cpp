@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -125,4 +125,4 @@ void ConfigKeys::must_be_off(std::string_view key) {
   if (flag(key, false)) unsupported(key, "false is");
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

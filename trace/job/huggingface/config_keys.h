@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 struct CountRange {
   std::int64_t least = 1;
@@ -69,4 +69,4 @@ class ConfigKeys {
   std::string prefix_;  // "rope_scaling.", or nothing
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

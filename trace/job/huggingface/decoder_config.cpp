@@ -5,7 +5,7 @@
 #include "trace/job/huggingface/family_config.h"
 #include "trace/job/huggingface/rotary_config.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -102,4 +102,4 @@ void read_qwen3(ConfigKeys& keys, ModelShape& shape) {
   read_windows(keys, shape);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

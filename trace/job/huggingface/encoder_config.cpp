@@ -5,7 +5,7 @@
 
 #include "trace/job/huggingface/family_config.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -60,4 +60,4 @@ void read_roberta(ConfigKeys& keys, ModelShape& shape) {
   }
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -27,4 +27,4 @@ void read_padding_token(ConfigKeys& keys, ModelShape& shape,
   shape.padding_token = token < 0 ? shape.vocabulary + token : token;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -7,7 +7,7 @@
 #include "trace/job/huggingface/config_keys.h"
 #include "trace/job/shape/model_shape.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 // Beyond all models that are known, and small enough that no product of them overflows.
 inline constexpr CountRange kLayers{1, 4096}, kWidths{1, 1 << 18}, kHeads{1, 1 << 14};
@@ -32,4 +32,4 @@ Activation read_activation(ConfigKeys& keys, std::string_view key, std::string_v
 void read_padding_token(ConfigKeys& keys, ModelShape& shape,
                         std::optional<std::int64_t> automatic = std::nullopt);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

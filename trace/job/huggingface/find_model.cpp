@@ -6,7 +6,7 @@
 
 #include "trace/job/huggingface/model_config.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace fs = std::filesystem;
 
@@ -17,7 +17,7 @@ constexpr std::uintmax_t kLargestConfig = 16u << 20;
 
 std::string quoted_path(const fs::path& path) { return "\"" + path.string() + "\""; }
 
-Result<ModelShape> folder_shape(const std::string& model) {
+base::Result<ModelShape> folder_shape(const std::string& model) {
   const fs::path folder = model;
   TRY_ASSIGN(const std::string json, read_model_config(folder));
   TRY_ASSIGN(ModelShape shape, shape_from_config(json, quoted_path(folder / kConfigFile)));
@@ -25,9 +25,9 @@ Result<ModelShape> folder_shape(const std::string& model) {
   return shape;
 }
 
-Result<ModelShape> with_folders_explained(Result<ModelShape> found) {
+base::Result<ModelShape> with_folders_explained(base::Result<ModelShape> found) {
   if (found) return found;
-  Error error = found.error();
+  base::Error error = found.error();
   error.message += " A model folder is named by its path, with a slash: ./my-model.";
   return tl::make_unexpected(std::move(error));
 }
@@ -49,44 +49,49 @@ std::string absolute_model(const std::string& model) {
   return (path.has_filename() ? path : path.parent_path()).string();
 }
 
-Result<std::string> read_model_config(const fs::path& folder) {
+base::Result<std::string> read_model_config(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
-    return fail(ErrorKind::kUsage, "model: " + quoted_path(folder) +
-                                       " is not a folder. Name a preset, or a folder with "
-                                       "config.json and safetensors files.");
+    return base::fail(base::ErrorKind::kUsage,
+                      "model: " + quoted_path(folder) +
+                          " is not a folder. Name a preset, or a folder with "
+                          "config.json and safetensors files.");
   }
   const fs::path file = folder / kConfigFile;
   if (!fs::is_regular_file(file, error) && fs::exists(folder / "adapter_config.json", error)) {
-    return fail(ErrorKind::kUsage, "model: " + quoted_path(folder) +
-                                       " holds adapters alone, which training cannot go on from. "
-                                       "Name the model's folder, and resume: a checkpoint of the "
-                                       "run; or save the model with merge_lora: true.");
+    return base::fail(base::ErrorKind::kUsage,
+                      "model: " + quoted_path(folder) +
+                          " holds adapters alone, which training cannot go on from. "
+                          "Name the model's folder, and resume: a checkpoint of the "
+                          "run; or save the model with merge_lora: true.");
   }
   if (!fs::is_regular_file(file, error)) {
-    return fail(ErrorKind::kMissing, "model: there is no config.json in " + quoted_path(folder) +
-                                         ". Name a folder as it is downloaded from the Hugging "
-                                         "Face hub.");
+    return base::fail(base::ErrorKind::kMissing,
+                      "model: there is no config.json in " + quoted_path(folder) +
+                          ". Name a folder as it is downloaded from the Hugging "
+                          "Face hub.");
   }
   if (fs::file_size(file, error) > kLargestConfig || error) {
-    return fail(ErrorKind::kDamaged, quoted_path(file) + " is too large for a config.json.");
+    return base::fail(base::ErrorKind::kDamaged,
+                      quoted_path(file) + " is too large for a config.json.");
   }
   std::ifstream stream(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (stream.bad() || !stream.is_open()) {
-    return fail(ErrorKind::kIo, quoted_path(file) + " cannot be read. Check its permissions.");
+    return base::fail(base::ErrorKind::kIo,
+                      quoted_path(file) + " cannot be read. Check its permissions.");
   }
   return text;
 }
 
-Result<ModelShape> find_model(const std::string& model) {
+base::Result<ModelShape> find_model(const std::string& model) {
   return is_model_folder(model) ? folder_shape(model)
                                 : with_folders_explained(find_model_preset(model));
 }
 
-Result<ModelShape> find_planned_model(const std::string& model) {
+base::Result<ModelShape> find_planned_model(const std::string& model) {
   return is_model_folder(model) ? folder_shape(model)
                                 : with_folders_explained(find_planning_model(model));
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -8,7 +8,7 @@
 #include "trace/base/result.h"
 #include "trace/job/shape/model_shape.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 inline constexpr const char* kConfigFile = "config.json";
 
@@ -18,12 +18,12 @@ bool is_model_folder(const std::string& model);
 std::string absolute_model(const std::string& model);
 
 // The bytes of config.json. Errors: kMissing, kDamaged (absurdly large), kIo.
-Result<std::string> read_model_config(const std::filesystem::path& folder);
+base::Result<std::string> read_model_config(const std::filesystem::path& folder);
 
 // The shape of a preset that can be trained, or of a folder. Errors: kUsage: neither a preset,
 // which are named, nor a folder; kMissing: no config.json there; those of shape_from_config().
-Result<ModelShape> find_model(const std::string& model);
+base::Result<ModelShape> find_model(const std::string& model);
 // Presets that can only be planned for, too.
-Result<ModelShape> find_planned_model(const std::string& model);
+base::Result<ModelShape> find_planned_model(const std::string& model);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

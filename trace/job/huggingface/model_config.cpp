@@ -7,7 +7,7 @@
 #include "trace/job/huggingface/config_keys.h"
 #include "trace/job/huggingface/family_config.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -36,18 +36,18 @@ constexpr std::array<Family, 7> kFamilies{{
      read_roberta},
 }};
 
-Result<const Family*> family_of(const nlohmann::json& config, const std::string& source) {
+base::Result<const Family*> family_of(const nlohmann::json& config, const std::string& source) {
   const auto type = config.find("model_type");
   if (type == config.end() || !type->is_string()) {
-    return fail(ErrorKind::kDamaged,
-                source + " does not say a model_type. It is not the config.json of a model.");
+    return base::fail(base::ErrorKind::kDamaged,
+                      source + " does not say a model_type. It is not the config.json of a model.");
   }
   const std::string name = type->get<std::string>();
   const auto family = std::ranges::find(kFamilies, name, &Family::type);
   if (family == kFamilies.end()) {
-    return fail(ErrorKind::kUsage, source + ": model_type " + shown(*type) +
-                                       " is not supported. Supported are " +
-                                       supported_model_types() + ".");
+    return base::fail(base::ErrorKind::kUsage, source + ": model_type " + shown(*type) +
+                                                   " is not supported. Supported are " +
+                                                   supported_model_types() + ".");
   }
   const auto architectures = config.find("architectures");
   if (architectures == config.end() || !architectures->is_array() || architectures->empty() ||
@@ -61,9 +61,10 @@ Result<const Family*> family_of(const nlohmann::json& config, const std::string&
   for (const std::string_view each : family->architectures) {
     if (!each.empty()) known += (known.empty() ? "" : ", ") + std::string(each);
   }
-  return fail(ErrorKind::kUsage, source + ": architecture " + shown(architectures->front()) +
-                                     " is not supported. Of " + std::string(family->title) +
-                                     " supported are " + known + ".");
+  return base::fail(base::ErrorKind::kUsage,
+                    source + ": architecture " + shown(architectures->front()) +
+                        " is not supported. Of " + std::string(family->title) + " supported are " +
+                        known + ".");
 }
 
 // What holds whatever the family.
@@ -90,13 +91,13 @@ void check_shape(ConfigKeys& keys, const ModelShape& shape, ConfigProblems& prob
   }
 }
 
-Error error_of(const ConfigProblems& problems, const std::string& source) {
+base::Error error_of(const ConfigProblems& problems, const std::string& source) {
   std::string list;
   for (const auto& parts : {problems.damaged, problems.unsupported}) {
     for (const std::string& part : parts) list += (list.empty() ? "" : "; ") + part;
   }
   const bool is_sound = problems.damaged.empty();
-  return {is_sound ? ErrorKind::kUsage : ErrorKind::kDamaged,
+  return {is_sound ? base::ErrorKind::kUsage : base::ErrorKind::kDamaged,
           source + " cannot be used: " + list + "." + (is_sound ? " Choose another model." : "")};
 }
 
@@ -116,10 +117,11 @@ std::string_view trained_architecture(std::string_view model_type) {
   return family == kFamilies.end() ? "" : family->architectures.front();
 }
 
-Result<ModelShape> shape_from_config(std::string_view json, const std::string& source) {
+base::Result<ModelShape> shape_from_config(std::string_view json, const std::string& source) {
   const auto config = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!config.is_object()) {
-    return fail(ErrorKind::kDamaged, source + " is not a JSON object. Download the folder again.");
+    return base::fail(base::ErrorKind::kDamaged,
+                      source + " is not a JSON object. Download the folder again.");
   }
   TRY_ASSIGN(const Family* family, family_of(config, source));
   ConfigProblems problems;
@@ -131,4 +133,4 @@ Result<ModelShape> shape_from_config(std::string_view json, const std::string& s
   return shape;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

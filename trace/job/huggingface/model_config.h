@@ -8,12 +8,12 @@
 #include "trace/base/result.h"
 #include "trace/job/shape/model_shape.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 // `source` is how messages call the file. Errors: kDamaged: no JSON object, or keys that are
 // missing, of the wrong type or absurd; kUsage: a model that is not among the supported ones, which
 // are listed, or keys with values that are not. All keys are named in one message.
-Result<ModelShape> shape_from_config(std::string_view json, const std::string& source);
+base::Result<ModelShape> shape_from_config(std::string_view json, const std::string& source);
 
 // The class of transformers that is trained: "GPT2LMHeadModel" of "gpt2"; "" of an unknown type.
 std::string_view trained_architecture(std::string_view model_type);
@@ -21,4 +21,4 @@ std::string_view trained_architecture(std::string_view model_type);
 // "GPT-2 (gpt2), Llama (llama), …"
 std::string supported_model_types();
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

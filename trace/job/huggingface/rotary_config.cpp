@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -83,4 +83,4 @@ void read_rotary(ConfigKeys& keys, ModelShape& shape) {
   if (type != kUnscaled) read_scaling(keys, inner, type, shape);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

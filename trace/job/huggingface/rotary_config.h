@@ -5,9 +5,9 @@
 #include "trace/job/huggingface/config_keys.h"
 #include "trace/job/shape/model_shape.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 // Fills rotary_base and rotary; shape.context must be known.
 void read_rotary(ConfigKeys& keys, ModelShape& shape);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

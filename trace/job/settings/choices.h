@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 enum class AutoBool : std::uint8_t { kAuto, kTrue, kFalse };
 enum class OnBadLines : std::uint8_t { kStop, kSkip };
@@ -53,4 +53,4 @@ enum class OnNonfinite : std::uint8_t { kStop, kContinue };
 enum class CheckpointFormat : std::uint8_t { kFull, kSharded };
 enum class SaveModel : std::uint8_t { kAuto, kNone, kEnd, kBest };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

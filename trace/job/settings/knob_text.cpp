@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -27,4 +27,4 @@ std::string short_value_text(const Settings& settings, const Knob& knob) {
   return names_a_path(knob) ? last_part(value) : value;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -5,9 +5,9 @@
 
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 // value_text(), of a path its last part: "Llama-3.2-1B".
 std::string short_value_text(const Settings&, const Knob&);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

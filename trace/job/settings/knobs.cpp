@@ -7,7 +7,7 @@
 
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -541,4 +541,4 @@ std::string_view to_string(KnobGroup group) {
   return kGroups[static_cast<std::size_t>(group)].heading;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -12,7 +12,7 @@
 #include "trace/base/text.h"
 #include "trace/job/settings/knob_text.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -33,11 +33,12 @@ constexpr std::array<Alias, 7> kAliases{{
 constexpr std::array<std::string_view, 4> kZeroStages{"ddp", "zero1", "shard_grad_op",
                                                       "full_shard"};
 
-Result<std::string_view> strategy_of_zero_stage(std::string_view stage) {
+base::Result<std::string_view> strategy_of_zero_stage(std::string_view stage) {
   if (stage.size() == 1 && stage[0] >= '0' && stage[0] <= '3') return kZeroStages[stage[0] - '0'];
-  return fail(ErrorKind::kUsage, "zero_stage: '" + shortened(stage) +
-                                     "' is not valid; use 0 (ddp), 1 (zero1), 2 (shard_grad_op) "
-                                     "or 3 (full_shard).");
+  return base::fail(base::ErrorKind::kUsage,
+                    "zero_stage: '" + base::shortened(stage) +
+                        "' is not valid; use 0 (ddp), 1 (zero1), 2 (shard_grad_op) "
+                        "or 3 (full_shard).");
 }
 
 // The shortest decimal text that reads back as the same number.
@@ -63,18 +64,19 @@ std::string join_choices(const Knob& knob) {
   return text;
 }
 
-tl::unexpected<Error> bad_value(const Knob& knob, std::string_view text) {
-  return fail(ErrorKind::kUsage, std::string(knob.name) + ": '" + shortened(text) +
-                                     "' is not valid; use " + range_text(knob) + ".");
+tl::unexpected<base::Error> bad_value(const Knob& knob, std::string_view text) {
+  return base::fail(base::ErrorKind::kUsage, std::string(knob.name) + ": '" +
+                                                 base::shortened(text) + "' is not valid; use " +
+                                                 range_text(knob) + ".");
 }
 
-Result<bool> parse_bool(const Knob& knob, std::string_view text) {
+base::Result<bool> parse_bool(const Knob& knob, std::string_view text) {
   if (text == "true" || text == "yes" || text == "on" || text == "1") return true;
   if (text == "false" || text == "no" || text == "off" || text == "0") return false;
   return bad_value(knob, text);
 }
 
-Result<double> parse_ranged(const Knob& knob, std::string_view text, bool whole) {
+base::Result<double> parse_ranged(const Knob& knob, std::string_view text, bool whole) {
   if (knob.may_be_auto && text == "auto") return static_cast<double>(kAuto);
   const auto value = parse_number(text);
   if (!value || *value < knob.minimum || *value > knob.maximum) return bad_value(knob, text);
@@ -83,7 +85,7 @@ Result<double> parse_ranged(const Knob& knob, std::string_view text, bool whole)
 }
 
 // Its place among the choices.
-Result<int> parse_choice(const Knob& knob, std::string_view text) {
+base::Result<int> parse_choice(const Knob& knob, std::string_view text) {
   const auto found = std::ranges::find(knob.choices, text);
   if (found == knob.choices.end()) return bad_value(knob, text);
   return static_cast<int>(found - knob.choices.begin());
@@ -115,8 +117,8 @@ bool applies(const Knob& knob, Strategy strategy) {
   if (knob.applies_to.empty()) return true;
   const std::string_view wanted =
       choice_text(choice_member<&Settings::sharding_strategy>(), static_cast<int>(strategy));
-  return std::ranges::any_of(split(knob.applies_to, ','),
-                             [&](std::string_view name) { return trimmed(name) == wanted; });
+  return std::ranges::any_of(base::split(knob.applies_to, ','),
+                             [&](std::string_view name) { return base::trimmed(name) == wanted; });
 }
 
 std::string_view choice_text(ChoiceMember member, int place) {
@@ -129,7 +131,7 @@ std::string_view choice_text(ChoiceMember member, int place) {
 std::string_view nearest_knob(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Knob& knob : knobs()) names.push_back(knob.name);
-  return nearest_names(name.substr(0, 100), names).front();
+  return base::nearest_names(name.substr(0, 100), names).front();
 }
 
 std::string_view type_name(const Knob& knob) {
@@ -172,15 +174,16 @@ std::string value_text(const Settings& settings, const Knob& knob) {
 
 std::string default_text(const Knob& knob) { return value_text(Settings{}, knob); }
 
-Result<void> set_value(Settings& settings, std::string_view name, std::string_view raw) {
-  const Knob* knob = find_knob(trimmed(name));
+base::Result<void> set_value(Settings& settings, std::string_view name, std::string_view raw) {
+  const Knob* knob = find_knob(base::trimmed(name));
   if (knob == nullptr) {
-    return fail(ErrorKind::kUsage, "Unknown setting '" + shortened(name) + "'. Did you mean '" +
-                                       std::string(nearest_knob(name)) +
-                                       "'? `shardlens settings` lists all of them.");
+    return base::fail(base::ErrorKind::kUsage, "Unknown setting '" + base::shortened(name) +
+                                                   "'. Did you mean '" +
+                                                   std::string(nearest_knob(name)) +
+                                                   "'? `shardlens settings` lists all of them.");
   }
-  std::string_view text = trimmed(raw);
-  if (trimmed(name) == "zero_stage") {
+  std::string_view text = base::trimmed(raw);
+  if (base::trimmed(name) == "zero_stage") {
     TRY_ASSIGN(text, strategy_of_zero_stage(text));
   }
   if (const auto* member = std::get_if<bool Settings::*>(&knob->member)) {
@@ -214,11 +217,12 @@ void copy_value(const Knob& knob, const Settings& from, Settings& to) {
       knob.member);
 }
 
-Result<void> set_assignment(Settings& settings, std::string_view assignment) {
+base::Result<void> set_assignment(Settings& settings, std::string_view assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    return fail(ErrorKind::kUsage, "'" + shortened(assignment) +
-                                       "' is not of the form key=value, as in bucket_cap_mb=4.");
+    return base::fail(base::ErrorKind::kUsage,
+                      "'" + base::shortened(assignment) +
+                          "' is not of the form key=value, as in bucket_cap_mb=4.");
   }
   return set_value(settings, assignment.substr(0, equals), assignment.substr(equals + 1));
 }
@@ -282,4 +286,4 @@ std::string name_from_difference(const Settings& base, const Settings& next) {
   return name;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -13,7 +13,7 @@
 #include "trace/base/result.h"
 #include "trace/job/settings/choices.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 // Numbers that may be left to the program hold this and are written "auto".
 inline constexpr std::int64_t kAuto = -1;
@@ -210,10 +210,10 @@ std::string chosen(const Settings& settings) {
 
 // Sets one knob from its text. Errors (kUsage): unknown key with the nearest one named, wrong
 // type, value out of range or not among the choices.
-Result<void> set_value(Settings&, std::string_view name, std::string_view text);
+base::Result<void> set_value(Settings&, std::string_view name, std::string_view text);
 void copy_value(const Knob& knob, const Settings& from, Settings& to);
 // "key=value" as after --set.
-Result<void> set_assignment(Settings&, std::string_view assignment);
+base::Result<void> set_assignment(Settings&, std::string_view assignment);
 
 struct SettingProblem {
   std::string_view knob;
@@ -225,7 +225,7 @@ struct SettingProblem {
 // settings can be run.
 std::vector<SettingProblem> problems_of(const Settings&);
 // All problems as one kUsage error.
-Result<void> validate(const Settings&);
+base::Result<void> validate(const Settings&);
 
 // The knobs in which two settings differ, in table order.
 std::vector<const Knob*> differing_knobs(const Settings& a, const Settings& b);
@@ -234,4 +234,4 @@ std::vector<const Knob*> differing_knobs(const Settings& a, const Settings& b);
 // characters.
 std::string name_from_difference(const Settings& base, const Settings& next);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -35,4 +35,4 @@ std::int64_t lookup_values(const ModelShape& shape) {
   return values;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -7,10 +7,10 @@
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/parameter_shapes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 // `parameter` is one of parameter_shapes(shape).
 bool is_lookup_table(const ModelShape& shape, const ParameterShape& parameter);
 std::int64_t lookup_values(const ModelShape& shape);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -8,7 +8,7 @@
 #include "trace/job/shape/lookup_tables.h"
 #include "trace/job/shape/strategy.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -35,8 +35,8 @@ bool matches(std::string_view layer, std::string_view target) {
 }
 
 std::vector<std::string_view> target_list(std::string_view setting) {
-  std::vector<std::string_view> targets = split(setting, ',');
-  std::ranges::transform(targets, targets.begin(), trimmed);
+  std::vector<std::string_view> targets = base::split(setting, ',');
+  std::ranges::transform(targets, targets.begin(), base::trimmed);
   return targets;
 }
 
@@ -137,8 +137,8 @@ std::vector<LinearShape> linear_layers(const ModelShape& shape) {
   return layers;
 }
 
-Result<std::vector<std::string>> lora_targets(std::string_view setting,
-                                              std::span<const std::string> layers) {
+base::Result<std::vector<std::string>> lora_targets(std::string_view setting,
+                                                    std::span<const std::string> layers) {
   std::vector<std::string> chosen;
   if (setting == "all-linear") return std::vector<std::string>(layers.begin(), layers.end());
   const auto targets = setting == "auto" ? family_targets(layers) : target_list(setting);
@@ -146,9 +146,10 @@ Result<std::vector<std::string>> lora_targets(std::string_view setting,
     const bool found = std::ranges::any_of(
         layers, [&](const std::string& layer) { return matches(layer, target); });
     if (!found) {
-      return fail(ErrorKind::kUsage, "lora_target_modules: no layer is called \"" +
-                                         std::string(target) + "\". The model's layers are " +
-                                         kinds_of(layers) + "; use some of them, or all-linear.");
+      return base::fail(base::ErrorKind::kUsage,
+                        "lora_target_modules: no layer is called \"" + std::string(target) +
+                            "\". The model's layers are " + kinds_of(layers) +
+                            "; use some of them, or all-linear.");
     }
   }
   for (const std::string& layer : layers) {
@@ -157,14 +158,16 @@ Result<std::vector<std::string>> lora_targets(std::string_view setting,
     if (wanted) chosen.push_back(layer);
   }
   if (chosen.empty()) {
-    return fail(ErrorKind::kUsage,
-                "lora_target_modules: there is no usual choice for this model. Its layers are " +
-                    kinds_of(layers) + "; use some of them, or all-linear.");
+    return base::fail(
+        base::ErrorKind::kUsage,
+        "lora_target_modules: there is no usual choice for this model. Its layers are " +
+            kinds_of(layers) + "; use some of them, or all-linear.");
   }
   return chosen;
 }
 
-Result<std::vector<LinearShape>> adapted_layers(const ModelShape& shape, std::string_view setting) {
+base::Result<std::vector<LinearShape>> adapted_layers(const ModelShape& shape,
+                                                      std::string_view setting) {
   std::vector<LinearShape> layers = linear_layers(shape);
   std::vector<std::string> names;
   for (const LinearShape& layer : layers) names.push_back(layer.name);
@@ -214,4 +217,4 @@ std::int64_t flops_per_token(const ModelShape& shape, const Settings& s,
          2 * values_below_adapters(shape, adapted->front()) + attention;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -13,7 +13,7 @@
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/parameter_shapes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 // How frozen weights are kept. Norms and biases are always fp32.
 enum class KeptType : std::uint8_t { kFp32, kBf16, kNf4 };
@@ -51,9 +51,10 @@ bool is_trained_head(std::string_view parameter);
 // Those of `layers` that `lora_target_modules` names: a layer whose name is a target's, or ends
 // with it after a dot; "auto" is peft's choice for the family, which the names tell. Error kUsage:
 // a target matches no layer; all names are listed.
-Result<std::vector<std::string>> lora_targets(std::string_view setting,
-                                              std::span<const std::string> layers);
-Result<std::vector<LinearShape>> adapted_layers(const ModelShape& shape, std::string_view setting);
+base::Result<std::vector<std::string>> lora_targets(std::string_view setting,
+                                                    std::span<const std::string> layers);
+base::Result<std::vector<LinearShape>> adapted_layers(const ModelShape& shape,
+                                                      std::string_view setting);
 
 // Values of the adapters of a layer: r·(in + out).
 std::int64_t adapter_values(const LinearShape& layer, std::int64_t rank);
@@ -74,4 +75,4 @@ std::vector<ParameterShape> saved_parameters(const ModelShape& shape, const Sett
 std::int64_t flops_per_token(const ModelShape& shape, const Settings& settings,
                              std::int64_t sequence_length);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -23,4 +23,4 @@ std::int64_t loss_chunk_tokens(const Settings& settings, const ModelShape& shape
   return std::min(chunk, tokens);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

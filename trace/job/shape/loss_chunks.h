@@ -6,7 +6,7 @@
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/model_shape.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 // `loss_chunk_tokens` as it acts on micro-batches of `tokens` tokens; 0: all at once, by PyTorch's
 // own operators. `auto` is 0 as long as all logits in fp32 take less than 32 MiB, where nothing is
@@ -16,4 +16,4 @@ namespace shardlens::trace {
 std::int64_t loss_chunk_tokens(const Settings& settings, const ModelShape& shape,
                                std::int64_t tokens);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

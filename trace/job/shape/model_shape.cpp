@@ -8,7 +8,7 @@
 #include "trace/job/shape/lookup_tables.h"
 #include "trace/job/shape/parameter_shapes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -108,8 +108,8 @@ const std::vector<ModelShape>& plannable() {
   return kPlanningPresets;
 }
 
-Result<ModelShape> find_in(std::initializer_list<std::span<const ModelShape>> lists,
-                           std::string_view name) {
+base::Result<ModelShape> find_in(std::initializer_list<std::span<const ModelShape>> lists,
+                                 std::string_view name) {
   std::string names;
   for (const auto list : lists) {
     for (const ModelShape& shape : list) {
@@ -117,8 +117,8 @@ Result<ModelShape> find_in(std::initializer_list<std::span<const ModelShape>> li
       names += (names.empty() ? "" : ", ") + shape.name;
     }
   }
-  return fail(ErrorKind::kUsage,
-              "There is no model \"" + std::string(name) + "\". Choose one of " + names + ".");
+  return base::fail(base::ErrorKind::kUsage, "There is no model \"" + std::string(name) +
+                                                 "\". Choose one of " + names + ".");
 }
 
 std::int64_t values_with_layers(const ModelShape& shape, std::int64_t layers) {
@@ -173,11 +173,13 @@ std::string_view to_string(RotaryKind kind) {
 
 std::span<const ModelShape> model_presets() { return presets(); }
 
-Result<ModelShape> find_model_preset(std::string_view name) { return find_in({presets()}, name); }
+base::Result<ModelShape> find_model_preset(std::string_view name) {
+  return find_in({presets()}, name);
+}
 
 std::span<const ModelShape> planning_presets() { return plannable(); }
 
-Result<ModelShape> find_planning_model(std::string_view name) {
+base::Result<ModelShape> find_planning_model(std::string_view name) {
   return find_in({presets(), plannable()}, name);
 }
 
@@ -199,4 +201,4 @@ std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_leng
          12 * shape.layers * shape.attention_width() * sequence_length;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -9,7 +9,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 enum class ModelLayout : std::uint8_t {
   kGpt2,     // decoder: learned positions, LayerNorm, GELU, tied head
@@ -93,12 +93,12 @@ struct ModelShape {
 
 std::span<const ModelShape> model_presets();
 // Error kUsage: no such preset; all are named.
-Result<ModelShape> find_model_preset(std::string_view name);
+base::Result<ModelShape> find_model_preset(std::string_view name);
 
 // Larger models that can be planned for, not trained here.
 std::span<const ModelShape> planning_presets();
 // Of either list. Error kUsage: in neither; all are named.
-Result<ModelShape> find_planning_model(std::string_view name);
+base::Result<ModelShape> find_planning_model(std::string_view name);
 
 // All values, shared ones counted once.
 std::int64_t parameter_count(const ModelShape& shape);
@@ -110,4 +110,4 @@ std::int64_t parameter_count(const ModelShape& shape);
 std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_length,
                              std::int64_t frozen_blocks = 0);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

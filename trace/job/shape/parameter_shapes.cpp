@@ -3,7 +3,7 @@
 #include <functional>
 #include <numeric>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -143,4 +143,4 @@ std::vector<ParameterShape> parameter_shapes(const ModelShape& s) {
   return list.take();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -8,7 +8,7 @@
 
 #include "trace/job/shape/model_shape.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 struct ParameterShape {
   static constexpr int kRoot = -1;
@@ -23,4 +23,4 @@ struct ParameterShape {
 // In registration order, shared ones once under their first name.
 std::vector<ParameterShape> parameter_shapes(const ModelShape& shape);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -115,4 +115,4 @@ std::optional<ModelShape> parse_shape_text(std::string_view text) {
   return is_whole ? std::optional(shape) : std::nullopt;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

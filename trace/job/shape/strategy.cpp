@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -68,4 +68,4 @@ std::int64_t shard_group_size(const Settings& settings, std::int64_t ranks,
   return std::min(wished, ranks);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -8,7 +8,7 @@
 
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 struct StrategyTraits {
   Strategy strategy = Strategy::kDdp;
@@ -35,4 +35,4 @@ bool has_high_priority_streams(const Settings& settings);
 std::int64_t shard_group_size(const Settings& settings, std::int64_t ranks,
                               std::int64_t ranks_per_node);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

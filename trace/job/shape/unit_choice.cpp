@@ -1,6 +1,6 @@
 #include "trace/job/shape/unit_choice.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 namespace {
 
@@ -31,4 +31,4 @@ std::vector<int> units_by_size(const ModuleNode& model, std::int64_t smallest) {
   return units;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 
 struct ModuleNode {
   int id = 0;               // the caller's
@@ -19,4 +19,4 @@ struct ModuleNode {
 // without those of units below it. The ids of the units.
 std::vector<int> units_by_size(const ModuleNode& model, std::int64_t smallest);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

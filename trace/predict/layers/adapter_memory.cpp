@@ -7,7 +7,7 @@
 #include "trace/predict/sizes/element_bytes.h"
 #include "trace/predict/sizes/layer_sizes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -38,15 +38,15 @@ std::string name_in_first_block(const std::string& name) {
 // Copies in 16 bits that the gradient of the first block's input alone would need.
 std::int64_t casts_for_block_input(const PlannedJob& job) {
   std::int64_t values = 0;
-  const auto add = [&](const std::vector<LinearShape>& layers, const auto& values_of) {
-    for (const LinearShape& layer : layers) {
+  const auto add = [&](const std::vector<job::LinearShape>& layers, const auto& values_of) {
+    for (const job::LinearShape& layer : layers) {
       if (layer.block == 0 && reads_block_input(layer.name)) values += values_of(layer);
     }
   };
-  const auto adapted = adapted_layers(job.shape, job.settings.lora_target_modules);
+  const auto adapted = job::adapted_layers(job.shape, job.settings.lora_target_modules);
   if (adapted) add(*adapted, [&](const auto& layer) { return job.settings.lora_rank * layer.in; });
-  if (kept_types(job.settings).linear == KeptType::kFp32) {
-    add(linear_layers(job.shape), [](const auto& layer) { return layer.in * layer.out; });
+  if (job::kept_types(job.settings).linear == job::KeptType::kFp32) {
+    add(job::linear_layers(job.shape), [](const auto& layer) { return layer.in * layer.out; });
   }
   return 2 * values;
 }
@@ -56,7 +56,7 @@ std::int64_t casts_for_block_input(const PlannedJob& job) {
 std::vector<AdaptedLayer> adapter_memory(const PlannedJob& job) {
   const std::int64_t rank = job.settings.lora_rank;
   if (rank == 0) return {};
-  const auto layers = adapted_layers(job.shape, job.settings.lora_target_modules);
+  const auto layers = job::adapted_layers(job.shape, job.settings.lora_target_modules);
   if (!layers) return {};
   const ElementBytes bytes = element_bytes(job.settings);
   // Attention that is not fused keeps other things than its result.
@@ -64,7 +64,7 @@ std::vector<AdaptedLayer> adapter_memory(const PlannedJob& job) {
   const bool drops = job.settings.lora_dropout > 0;
   std::vector<AdaptedLayer> adapters;
   std::set<std::string> kept;
-  for (const LinearShape& layer : *layers) {
+  for (const job::LinearShape& layer : *layers) {
     if (layer.block != 0) continue;
     AdaptedLayer& adapter = adapters.emplace_back();
     adapter.layer = name_in_first_block(layer.name);
@@ -72,7 +72,7 @@ std::vector<AdaptedLayer> adapter_memory(const PlannedJob& job) {
     adapter.between = job.tokens() * rank * bytes.product;
     adapter.output = job.tokens() * layer.out * bytes.product;
     adapter.saved = adapter.between;
-    if (bytes.autocast) adapter.saved += 2 * adapter_values(layer, rank);
+    if (bytes.autocast) adapter.saved += 2 * job::adapter_values(layer, rank);
     if (drops) adapter.saved += job.on_gpu ? job.tokens() * layer.in : adapter.input;  // the mask
     if (!drops && reads_attention(layer.name) && keeps_attention) continue;
     // Autocast casts the input for each product; dropout makes another for each.
@@ -87,9 +87,9 @@ std::int64_t spared_by_first_block(const PlannedJob& job) {
   if (job.settings.lora_rank == 0) return 0;
   const LayerSizes sizes = layer_sizes(job);
   // An encoder's block begins with attention.
-  const bool begins_with_norm = !is_encoder(job.shape.layout);
+  const bool begins_with_norm = !job::is_encoder(job.shape.layout);
   const std::int64_t norm = begins_with_norm ? sizes.residual + sizes.norm_statistics : 0;
   return norm + (sizes.autocast ? casts_for_block_input(job) : 0);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

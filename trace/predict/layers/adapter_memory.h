@@ -7,7 +7,7 @@
 
 #include "trace/predict/sizes/planned_job.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 // Bytes, of one layer's adapter.
 struct AdaptedLayer {
@@ -26,4 +26,4 @@ std::vector<AdaptedLayer> adapter_memory(const PlannedJob& job);
 // gradient: by its first norm, and under autocast of the matrices that multiply that input.
 std::int64_t spared_by_first_block(const PlannedJob& job);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 void BlockBackward::add(BackwardOperator op, int first_parameter, int parameters) {
   op.layer_parameter = first_parameter;
@@ -64,4 +64,4 @@ std::int64_t attention_result(const LayerSizes& s, std::int64_t kept_input) {
   return 3 * s.attention_matrix + kept_input;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

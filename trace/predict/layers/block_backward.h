@@ -11,7 +11,7 @@
 #include "trace/predict/layers/layer_memory.h"
 #include "trace/predict/sizes/layer_sizes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 // How a block's weights are kept and trained.
 struct BlockWeights {
@@ -64,4 +64,4 @@ class BlockBackward {
 // behind it keeps of its input.
 std::int64_t attention_result(const LayerSizes& sizes, std::int64_t kept_input);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

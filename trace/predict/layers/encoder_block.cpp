@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::int64_t encoder_embeddings_memory(const LayerSizes& s) {
   return s.residual + s.norm_statistics + s.dropout_mask;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

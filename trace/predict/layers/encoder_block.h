@@ -4,11 +4,11 @@
 
 #include "trace/predict/layers/block_backward.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 LayerMemory encoder_block_memory(const LayerSizes& sizes, const BlockWeights& weights);
 
 // What the norm and the dropout of the embeddings keep.
 std::int64_t encoder_embeddings_memory(const LayerSizes& sizes);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

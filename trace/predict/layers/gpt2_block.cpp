@@ -1,6 +1,6 @@
 #include "trace/predict/layers/gpt2_block.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -66,4 +66,4 @@ LayerMemory gpt2_block_memory(const LayerSizes& s, const BlockWeights& weights) 
   return memory;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

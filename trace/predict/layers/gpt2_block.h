@@ -4,8 +4,8 @@
 
 #include "trace/predict/layers/block_backward.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 LayerMemory gpt2_block_memory(const LayerSizes& sizes, const BlockWeights& weights);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

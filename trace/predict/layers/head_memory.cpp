@@ -6,7 +6,7 @@
 #include "trace/job/shape/loss_chunks.h"
 #include "trace/predict/sizes/layer_sizes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -29,9 +29,9 @@ struct DecoderHead {
         is_frozen(of.settings.lora_rank > 0),
         matrix(of.shape.vocabulary * of.shape.width),
         kept_norm(s.norm_statistics + (is_frozen ? 0 : s.normalized)) {
-    const bool is_in_bf16 = is_frozen && kept_types(of.settings).other == KeptType::kBf16;
+    const bool is_in_bf16 = is_frozen && job::kept_types(of.settings).other == job::KeptType::kBf16;
     cast = s.autocast && !is_in_bf16 ? 2 * matrix : 0;
-    expanded = is_in_bf16 && !computes_in_bf16(of.settings) ? s.product_bytes * matrix : 0;
+    expanded = is_in_bf16 && !job::computes_in_bf16(of.settings) ? s.product_bytes * matrix : 0;
   }
 
   HeadMemory plain() const;
@@ -44,7 +44,7 @@ struct DecoderHead {
 };
 
 void DecoderHead::add_norm(LayerMemory& layer, std::int64_t consumed) const {
-  const int parameters = job.shape.layout == ModelLayout::kGpt2 ? 2 : 1;
+  const int parameters = job.shape.layout == job::ModelLayout::kGpt2 ? 2 : 1;
   layer.backward.push_back({.made = s.residual,
                             .scratch = s.norm_scratch,
                             .consumed = consumed,
@@ -145,10 +145,10 @@ HeadMemory DecoderHead::by_chunks(std::int64_t chunk) const {
 // Whether the layer that reads an encoder's output, BERT's pooler or the first of RoBERTa's head,
 // is trained or has an adapter.
 bool reads_for_gradients(const PlannedJob& job) {
-  if (job.settings.lora_rank == 0 || job.shape.layout == ModelLayout::kRoberta) return true;
-  const auto adapted = adapted_layers(job.shape, job.settings.lora_target_modules);
-  return adapted && std::ranges::any_of(*adapted, [](const LinearShape& layer) {
-           return layer.block == ParameterShape::kRoot;
+  if (job.settings.lora_rank == 0 || job.shape.layout == job::ModelLayout::kRoberta) return true;
+  const auto adapted = job::adapted_layers(job.shape, job.settings.lora_target_modules);
+  return adapted && std::ranges::any_of(*adapted, [](const job::LinearShape& layer) {
+           return layer.block == job::ParameterShape::kRoot;
          });
 }
 
@@ -168,10 +168,10 @@ HeadMemory classifier_memory(const PlannedJob& job) {
 }  // namespace
 
 HeadMemory head_memory(const PlannedJob& job) {
-  if (is_encoder(job.shape.layout)) return classifier_memory(job);
-  const std::int64_t chunk = loss_chunk_tokens(job.settings, job.shape, job.tokens());
+  if (job::is_encoder(job.shape.layout)) return classifier_memory(job);
+  const std::int64_t chunk = job::loss_chunk_tokens(job.settings, job.shape, job.tokens());
   const DecoderHead head(job);
   return chunk > 0 ? head.by_chunks(chunk) : head.plain();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

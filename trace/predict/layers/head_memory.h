@@ -6,7 +6,7 @@
 
 #include "trace/predict/layers/layer_memory.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 // The gradient of the output matrix is made in `head_operator` of `layer.backward`; the parameters
 // are the last norm's alone. Backward leaves the gradient that flows between layers.
@@ -19,4 +19,4 @@ struct HeadMemory {
 };
 HeadMemory head_memory(const PlannedJob& job);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

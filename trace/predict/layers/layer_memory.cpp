@@ -10,30 +10,31 @@
 #include "trace/predict/sizes/element_bytes.h"
 #include "trace/predict/sizes/layer_sizes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
-LayerMemory memory_of(ModelLayout layout, const LayerSizes& sizes, const BlockWeights& weights) {
-  if (is_encoder(layout)) return encoder_block_memory(sizes, weights);
-  return layout == ModelLayout::kGpt2 ? gpt2_block_memory(sizes, weights)
-                                      : llama_block_memory(sizes, weights);
+LayerMemory memory_of(job::ModelLayout layout, const LayerSizes& sizes,
+                      const BlockWeights& weights) {
+  if (job::is_encoder(layout)) return encoder_block_memory(sizes, weights);
+  return layout == job::ModelLayout::kGpt2 ? gpt2_block_memory(sizes, weights)
+                                           : llama_block_memory(sizes, weights);
 }
 
 // Every product expands its matrix, also in backward.
 void set_expansion(BlockWeights& weights, const PlannedJob& job) {
-  const KeptType kept = kept_types(job.settings).linear;
+  const job::KeptType kept = job::kept_types(job.settings).linear;
   const std::int64_t computed = element_bytes(job.settings).product;
-  if (kept == KeptType::kBf16 && computes_in_bf16(job.settings)) return;
+  if (kept == job::KeptType::kBf16 && job::computes_in_bf16(job.settings)) return;
   weights.expanded = computed;
   weights.while_expanding = computed;
   // 4 bits: values in fp32 beside either the codes as indices, half as many, or the result.
-  if (kept == KeptType::kNf4) weights.while_expanding = 4 + 2;
+  if (kept == job::KeptType::kNf4) weights.while_expanding = 4 + 2;
 }
 
 std::int64_t largest_matrix(const PlannedJob& job) {
   std::int64_t largest = 0;
-  for (const LinearShape& layer : linear_layers(job.shape)) {
+  for (const job::LinearShape& layer : job::linear_layers(job.shape)) {
     largest = std::max(largest, layer.in * layer.out);
   }
   return largest;
@@ -52,7 +53,7 @@ LayerMemory block_memory(const PlannedJob& job, bool is_frozen) {
   BlockWeights weights;
   weights.is_frozen = is_frozen;
   if (is_frozen) weights.adapters = adapter_memory(job);
-  const bool is_packed = is_frozen && kept_types(job.settings).linear != KeptType::kFp32;
+  const bool is_packed = is_frozen && job::kept_types(job.settings).linear != job::KeptType::kFp32;
   if (is_packed) {
     sizes.autocast = false;  // no casts of matrices are kept
     set_expansion(weights, job);
@@ -69,4 +70,4 @@ LayerMemory block_memory(const PlannedJob& job, bool is_frozen) {
   return memory;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -8,7 +8,7 @@
 
 #include "trace/predict/sizes/planned_job.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct SavedTensors {
   std::string_view what;
@@ -46,4 +46,4 @@ struct LayerMemory {
 // A transformer block; a frozen one keeps no inputs of its matrices, but has the job's adapters.
 LayerMemory block_memory(const PlannedJob& job, bool is_frozen);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -1,6 +1,6 @@
 #include "trace/predict/layers/llama_block.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -128,4 +128,4 @@ LayerMemory llama_block_memory(const LayerSizes& s, const BlockWeights& weights)
   return memory;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -4,13 +4,13 @@
 #include "trace/predict/memory/replicated_memory.h"
 #include "trace/predict/memory/unit_memory.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 std::unique_ptr<KeptMemory> kept_memory(const PlannedJob& job, const ModelSizes& sizes) {
-  if (strategy_traits(job.settings.sharding_strategy).has_units) {
+  if (job::strategy_traits(job.settings.sharding_strategy).has_units) {
     return std::make_unique<UnitMemory>(job, sizes);
   }
   return std::make_unique<ReplicatedMemory>(job, sizes);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -8,7 +8,7 @@
 #include "trace/predict/sizes/model_sizes.h"
 #include "trace/predict/sizes/planned_job.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 // What part of the model is meant is told by its parameters, in registration order over all blocks.
 class KeptMemory {
@@ -38,4 +38,4 @@ class KeptMemory {
 
 std::unique_ptr<KeptMemory> kept_memory(const PlannedJob& job, const ModelSizes& sizes);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

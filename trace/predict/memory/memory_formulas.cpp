@@ -7,7 +7,7 @@
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/sizes/optimizer_state.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -20,7 +20,7 @@ std::string one_decimal(double value) {
 std::string divided_by(std::int64_t ranks) { return " / " + std::to_string(ranks) + " ranks"; }
 
 std::string times(std::int64_t bytes_each, std::int64_t count, const std::string& what) {
-  return std::to_string(bytes_each) + " B x " + grouped(count) + " " + what;
+  return std::to_string(bytes_each) + " B x " + base::grouped(count) + " " + what;
 }
 
 }  // namespace
@@ -30,18 +30,18 @@ MemoryFormulas::MemoryFormulas(const PlannedJob& job, const StepWalk& walk)
       walk_(walk),
       bytes_(element_bytes(job.settings)),
       shards_(shard_sizes(job, walk.sizes())),
-      has_units_(strategy_traits(job.settings.sharding_strategy).has_units),
+      has_units_(job::strategy_traits(job.settings.sharding_strategy).has_units),
       is_divided_(has_units_ && shards_.group > 1) {}
 
 std::string MemoryFormulas::of(Holding holding, std::int64_t bytes) const {
   switch (category_of(holding)) {
-    case MemoryCategory::kActivations:
+    case model::MemoryCategory::kActivations:
       return activations(holding, bytes);
-    case MemoryCategory::kGatheredParameters:
+    case model::MemoryCategory::kGatheredParameters:
       return units(holding, bytes);
-    case MemoryCategory::kGradients:
+    case model::MemoryCategory::kGradients:
       return holding == Holding::kGradients ? gradients(bytes) : units(holding, bytes);
-    case MemoryCategory::kCommunication:
+    case model::MemoryCategory::kCommunication:
       return holding == Holding::kReduceInputs ? units(holding, bytes) : at_rest(holding);
     default:
       return at_rest(holding);
@@ -68,7 +68,7 @@ std::string MemoryFormulas::parameters() const {
   const ModelSizes& sizes = walk_.sizes();
   if (!sizes.is_uniform()) {
     return times(4, sizes.trained_values(), "trained parameters") + " + " +
-           grouped(sizes.frozen_bytes()) + " B of frozen ones" +
+           base::grouped(sizes.frozen_bytes()) + " B of frozen ones" +
            (is_divided_ ? divided_by(shards_.group) + " (shards)" : "");
   }
   const std::string whole = times(4, sizes.all_values(), "parameters");
@@ -92,12 +92,12 @@ std::string MemoryFormulas::optimizer() const {
   const OptimizerState state = optimizer_state(job_, walk_.sizes());
   const std::string counters =
       " + " + times(4, state.tensors, "tensors") + " (AdamW: two moments, a counter of steps)";
-  if (has_units_ || !strategy_traits(job_.settings.sharding_strategy).shards_optimizer) {
+  if (has_units_ || !job::strategy_traits(job_.settings.sharding_strategy).shards_optimizer) {
     return times(8, walk_.sizes().trained_values(), "trained parameters") +
            (is_divided_ ? divided_by(shards_.group) : "") + counters;
   }
   return times(8, state.values, "parameters of the rank that updates most") + ", of " +
-         grouped(walk_.sizes().trained_values()) + divided_by(job_.ranks) + counters;
+         base::grouped(walk_.sizes().trained_values()) + divided_by(job_.ranks) + counters;
 }
 
 std::string MemoryFormulas::units(Holding holding, std::int64_t bytes) const {
@@ -110,9 +110,10 @@ std::string MemoryFormulas::units(Holding holding, std::int64_t bytes) const {
     return one_decimal(count) + " blocks x " + times(bytes_each, values, "parameters");
   };
   if (!walk_.sizes().is_uniform()) {
-    if (holding == Holding::kGatheredRoot) return grouped(bytes) + " B of the root unit";
+    if (holding == Holding::kGatheredRoot) return base::grouped(bytes) + " B of the root unit";
     if (holding == Holding::kGatheredUnits) {
-      return grouped(bytes) + " B of " + (shards_.are_of_blocks() ? "blocks" : "other units") +
+      return base::grouped(bytes) + " B of " +
+             (shards_.are_of_blocks() ? "blocks" : "other units") +
              ", frozen weights as they are kept (gathered, or being so)";
     }
   }
@@ -123,18 +124,18 @@ std::string MemoryFormulas::units(Holding holding, std::int64_t bytes) const {
     case Holding::kGatheredUnits:
       return blocks(bytes_.gathered) + " (gathered, or being so)";
     case Holding::kGatherInputs:
-      return "shards of units on their way into a gather, " + grouped(bytes) + " B";
+      return "shards of units on their way into a gather, " + base::grouped(bytes) + " B";
     case Holding::kUnitGradients:
       return blocks(bytes_.gathered) + " (gradients, not reduced yet)";
     case Holding::kReduceOutputs:
-      return grouped(bytes) + " B of reduced gradients under way";
+      return base::grouped(bytes) + " B of reduced gradients under way";
     default:
       return blocks(bytes_.reduced) + " (flat gradients being reduced)";
   }
 }
 
 std::string MemoryFormulas::activations(Holding holding, std::int64_t bytes) const {
-  const ModelShape& shape = job_.shape;
+  const job::ModelShape& shape = job_.shape;
   switch (holding) {
     case Holding::kSavedByBlocks:
       return saved_by_blocks(bytes);
@@ -144,18 +145,18 @@ std::string MemoryFormulas::activations(Holding holding, std::int64_t bytes) con
       return "inputs of " +
              one_decimal(static_cast<double>(bytes) /
                          static_cast<double>(walk_.trained_block().input_bytes)) +
-             " blocks x " + grouped(job_.tokens()) + " tokens x " + std::to_string(shape.width) +
-             " x " + std::to_string(bytes_.residual) + " B";
+             " blocks x " + base::grouped(job_.tokens()) + " tokens x " +
+             std::to_string(shape.width) + " x " + std::to_string(bytes_.residual) + " B";
     case Holding::kFreshGradients:
-      return grouped(bytes) + " B of a gradient just made";
+      return base::grouped(bytes) + " B of a gradient just made";
     case Holding::kTiedGradient:
       return times(bytes_.gathered, walk_.sizes().head,
                    "values (the head's gradient, kept for "
                    "the embedding's)");
     case Holding::kCastWeights:
-      return grouped(bytes) + " B of weights in 16 bits, kept until forward ends";
+      return base::grouped(bytes) + " B of weights in 16 bits, kept until forward ends";
     default:
-      return grouped(bytes) + " B between operators";
+      return base::grouped(bytes) + " B between operators";
   }
 }
 
@@ -165,36 +166,40 @@ std::string MemoryFormulas::saved_by_blocks(std::int64_t bytes) const {
   for (const SavedTensors& saved : block.saved) {
     if (saved.bytes == 0) continue;
     parts += (parts.empty() ? "" : ", ") + std::string(saved.what) + " " +
-             grouped(saved.bytes / job_.tokens());
+             base::grouped(saved.bytes / job_.tokens());
   }
   const double whole = static_cast<double>(block.saved_bytes());
-  return one_decimal(static_cast<double>(bytes) / whole) + " blocks x " + grouped(job_.tokens()) +
-         " tokens x " + grouped(block.saved_bytes() / job_.tokens()) + " B (" + parts + ")";
+  return one_decimal(static_cast<double>(bytes) / whole) + " blocks x " +
+         base::grouped(job_.tokens()) + " tokens x " +
+         base::grouped(block.saved_bytes() / job_.tokens()) + " B (" + parts + ")";
 }
 
 std::string MemoryFormulas::saved_by_head() const {
   const LayerMemory& head = walk_.head();
-  if (is_encoder(job_.shape.layout)) {
-    return grouped(job_.tokens()) + " tokens x " + std::to_string(2 * bytes_.residual) + " B x " +
-           std::to_string(job_.shape.width) + " (the embeddings' norm and the last block's output)";
+  if (job::is_encoder(job_.shape.layout)) {
+    return base::grouped(job_.tokens()) + " tokens x " + std::to_string(2 * bytes_.residual) +
+           " B x " + std::to_string(job_.shape.width) +
+           " (the embeddings' norm and the last block's output)";
   }
-  if (const auto chunk = loss_chunk_tokens(job_.settings, job_.shape, job_.tokens()); chunk > 0) {
-    return grouped(job_.tokens()) + " tokens x " + std::to_string(2 * bytes_.residual) + " B x " +
-           std::to_string(job_.shape.width) + " + " + times(4, walk_.sizes().head, "values") +
-           " (gradients of the head, made with the loss in chunks of " + grouped(chunk) +
+  if (const auto chunk = job::loss_chunk_tokens(job_.settings, job_.shape, job_.tokens());
+      chunk > 0) {
+    return base::grouped(job_.tokens()) + " tokens x " + std::to_string(2 * bytes_.residual) +
+           " B x " + std::to_string(job_.shape.width) + " + " +
+           times(4, walk_.sizes().head, "values") +
+           " (gradients of the head, made with the loss in chunks of " + base::grouped(chunk) +
            " tokens)";
   }
-  return grouped(job_.tokens()) + " tokens x (4 B x " + grouped(job_.shape.vocabulary) +
+  return base::grouped(job_.tokens()) + " tokens x (4 B x " + base::grouped(job_.shape.vocabulary) +
          " log-probabilities, " + std::to_string(bytes_.residual + bytes_.product) + " B x " +
          std::to_string(job_.shape.width) + ")" +
          (head.cast_weights > 0 ? " + weights of the head in 16 bits" : "");
 }
 
 std::string MemoryFormulas::of_host() const {
-  const bool has_moments = job_.settings.optimizer == OptimizerChoice::kAdamW;
+  const bool has_moments = job_.settings.optimizer == job::OptimizerChoice::kAdamW;
   return times(has_moments ? 16 : 8, walk_.sizes().trained_values(), "trained parameters") +
          divided_by(shards_.group) +
          (has_moments ? " (shard, gradient, two moments)" : " (shard, gradient)");
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

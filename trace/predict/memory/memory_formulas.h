@@ -10,7 +10,7 @@
 #include "trace/predict/sizes/element_bytes.h"
 #include "trace/predict/sizes/shard_sizes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 class MemoryFormulas {
  public:
@@ -37,4 +37,4 @@ class MemoryFormulas {
   bool has_units_, is_divided_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -2,22 +2,22 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
-MemoryCategory category_of(Holding holding) {
+model::MemoryCategory category_of(Holding holding) {
   switch (holding) {
     case Holding::kParameters:
-      return MemoryCategory::kParameters;
+      return model::MemoryCategory::kParameters;
     case Holding::kGatheredRoot:
     case Holding::kGatheredUnits:
     case Holding::kGatherInputs:
-      return MemoryCategory::kGatheredParameters;
+      return model::MemoryCategory::kGatheredParameters;
     case Holding::kGradients:
     case Holding::kUnitGradients:
     case Holding::kReduceOutputs:
-      return MemoryCategory::kGradients;
+      return model::MemoryCategory::kGradients;
     case Holding::kOptimizerState:
-      return MemoryCategory::kOptimizer;
+      return model::MemoryCategory::kOptimizer;
     case Holding::kSavedByBlocks:
     case Holding::kSavedInputs:
     case Holding::kSavedByHead:
@@ -25,15 +25,15 @@ MemoryCategory category_of(Holding holding) {
     case Holding::kFreshGradients:
     case Holding::kTiedGradient:
     case Holding::kCastWeights:
-      return MemoryCategory::kActivations;
+      return model::MemoryCategory::kActivations;
     case Holding::kBuckets:
     case Holding::kCompressed:
     case Holding::kReduceInputs:
-      return MemoryCategory::kCommunication;
+      return model::MemoryCategory::kCommunication;
     case Holding::kBatch:
-      return MemoryCategory::kOther;
+      return model::MemoryCategory::kOther;
   }
-  return MemoryCategory::kOther;
+  return model::MemoryCategory::kOther;
 }
 
 void MemoryLedger::add(Holding holding, std::int64_t bytes) {
@@ -59,4 +59,4 @@ void MemoryLedger::move(Holding from, Holding to, std::int64_t bytes) {
   add(to, bytes);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

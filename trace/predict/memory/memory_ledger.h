@@ -6,7 +6,7 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 // What memory is for, finer than its category.
 enum class Holding : std::uint8_t {
@@ -31,7 +31,7 @@ enum class Holding : std::uint8_t {
   kBatch,           //
 };
 inline constexpr int kHoldingCount = 19;
-MemoryCategory category_of(Holding);
+model::MemoryCategory category_of(Holding);
 
 // A moment of a step.
 inline constexpr std::int64_t kRootBlock = -1;  // all that is in no block
@@ -44,7 +44,7 @@ struct StepPlace {
 class MemoryLedger {
  public:
   using Holdings = std::array<std::int64_t, kHoldingCount>;
-  using Categories = std::array<std::int64_t, kMemoryCategoryCount>;
+  using Categories = std::array<std::int64_t, model::kMemoryCategoryCount>;
 
   void enter(StepPlace place) { place_ = place; }
   void add(Holding holding, std::int64_t bytes);
@@ -65,4 +65,4 @@ class MemoryLedger {
   std::int64_t total_ = 0, peak_total_ = 0;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -3,7 +3,7 @@
 #include "trace/predict/memory/memory_formulas.h"
 #include "trace/predict/memory/step_walk.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -29,7 +29,7 @@ std::int64_t MemoryPrediction::total() const {
   return sum;
 }
 
-std::string MemoryPrediction::formula(MemoryCategory category) const {
+std::string MemoryPrediction::formula(model::MemoryCategory category) const {
   std::string text;
   for (const MemoryTerm& term : terms) {
     if (term.category == category) text += (text.empty() ? "" : " + ") + term.formula;
@@ -49,7 +49,7 @@ MemoryPrediction predict_memory(const PlannedJob& job) {
     const auto holding = static_cast<Holding>(i);
     const std::int64_t bytes = ledger.at_peak()[static_cast<std::size_t>(i)];
     if (bytes == 0) continue;
-    const MemoryCategory category = category_of(holding);
+    const model::MemoryCategory category = category_of(holding);
     prediction.at_peak[static_cast<std::size_t>(category)] += bytes;
     prediction.terms.push_back({category, bytes, formulas.of(holding, bytes)});
   }
@@ -59,4 +59,4 @@ MemoryPrediction predict_memory(const PlannedJob& job) {
 
 std::int64_t predict_peak_bytes(const PlannedJob& job) { return StepWalk(job).run().peak_total(); }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

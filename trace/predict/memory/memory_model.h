@@ -11,16 +11,16 @@
 #include "trace/model/events.h"
 #include "trace/predict/sizes/planned_job.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct MemoryTerm {
-  MemoryCategory category = MemoryCategory::kOther;
+  model::MemoryCategory category = model::MemoryCategory::kOther;
   std::int64_t bytes = 0;
   std::string formula;  // with the numbers put in
 };
 
 struct MemoryPrediction {
-  using Bytes = std::array<std::int64_t, kMemoryCategoryCount>;
+  using Bytes = std::array<std::int64_t, model::kMemoryCategoryCount>;
 
   Bytes at_peak{};         // what the peak of the step consists of; `outside` is not known, 0
   Bytes category_peaks{};  // each category at its own highest
@@ -31,7 +31,7 @@ struct MemoryPrediction {
 
   std::int64_t total() const;
   // The formulas of one category, joined; "" where there is nothing.
-  std::string formula(MemoryCategory category) const;
+  std::string formula(model::MemoryCategory category) const;
 };
 
 // Of the rank that needs most. Collectives under way are counted as not done yet: what is measured
@@ -41,4 +41,4 @@ MemoryPrediction predict_memory(const PlannedJob& job);
 // The total alone, for searches.
 std::int64_t predict_peak_bytes(const PlannedJob& job);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

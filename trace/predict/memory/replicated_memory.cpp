@@ -2,13 +2,13 @@
 
 #include "trace/predict/sizes/optimizer_state.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 ReplicatedMemory::ReplicatedMemory(const PlannedJob& job, const ModelSizes& sizes)
     : job_(job),
       sizes_(sizes),
       are_views_(job.settings.gradient_as_bucket_view),
-      compresses_(job.settings.communication_hook != CommunicationHook::kNone),
+      compresses_(job.settings.communication_hook != job::CommunicationHook::kNone),
       rebuilds_(job.settings.static_graph || !job.settings.find_unused_parameters),
       reductions_before_rebuild_(job.settings.static_graph ? 2 : 1) {}
 
@@ -43,4 +43,4 @@ void ReplicatedMemory::end_backward(MemoryLedger& ledger) {
   ledger.remove_all(Holding::kCompressed);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -3,7 +3,7 @@
 
 #include "trace/predict/memory/kept_memory.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 class ReplicatedMemory final : public KeptMemory {
  public:
@@ -23,4 +23,4 @@ class ReplicatedMemory final : public KeptMemory {
   bool reduces_ = true, adds_ = false;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

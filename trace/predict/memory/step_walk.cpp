@@ -8,7 +8,7 @@
 #include "trace/predict/sizes/element_bytes.h"
 #include "trace/predict/sizes/layer_sizes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -20,8 +20,8 @@ using Part = StepPlace::Part;
 std::int64_t saved_by_embeddings(const PlannedJob& job) {
   if (job.settings.lora_rank > 0) return 0;  // they are frozen
   const LayerSizes sizes = layer_sizes(job);
-  if (is_encoder(job.shape.layout)) return encoder_embeddings_memory(sizes);
-  if (job.settings.dropout <= 0 || job.shape.layout != ModelLayout::kGpt2) return 0;
+  if (job::is_encoder(job.shape.layout)) return encoder_embeddings_memory(sizes);
+  if (job.settings.dropout <= 0 || job.shape.layout != job::ModelLayout::kGpt2) return 0;
   return job.on_gpu ? sizes.dropout_mask : sizes.residual;
 }
 
@@ -44,7 +44,7 @@ bool StepWalk::recomputes(std::int64_t block) const {
 }
 
 const MemoryLedger& StepWalk::run() {
-  const bool has_units = strategy_traits(job_.settings.sharding_strategy).has_units;
+  const bool has_units = job::strategy_traits(job_.settings.sharding_strategy).has_units;
   const bool always_reduces = job_.settings.sync_each_batch;
   kept_->hold_at_rest(ledger_);
   ledger_.add(Holding::kBatch, job_.tokens() * kTokenBytes);
@@ -203,4 +203,4 @@ void StepWalk::use_layers(ParameterRange layers) {
   for (int i = layers.end; i-- > layers.first;) kept_->use_parameter(ledger_, i);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

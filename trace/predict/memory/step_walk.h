@@ -7,7 +7,7 @@
 #include "trace/predict/layers/layer_memory.h"
 #include "trace/predict/memory/kept_memory.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 class StepWalk {
  public:
@@ -55,4 +55,4 @@ class StepWalk {
   MemoryLedger ledger_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -6,7 +6,7 @@
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/sizes/optimizer_state.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -21,7 +21,8 @@ UnitMemory::UnitMemory(const PlannedJob& job, const ModelSizes& sizes)
       sizes_(sizes),
       shards_(shard_sizes(job, sizes)),
       bytes_(element_bytes(job.settings)),
-      frees_after_forward_(strategy_traits(job.settings.sharding_strategy).frees_after_forward),
+      frees_after_forward_(
+          job::strategy_traits(job.settings.sharding_strategy).frees_after_forward),
       // On a CPU shards are in the host's memory anyway.
       offloads_(job.settings.cpu_offload && job.on_gpu),
       is_resident_(shards_.group == 1 && bytes_.gathered == 4 && !offloads_),
@@ -114,7 +115,7 @@ void UnitMemory::await_backward(Unit unit) {
 }
 
 void UnitMemory::begin_backward(MemoryLedger& ledger) {
-  if (job_.settings.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward(ledger);
+  if (job_.settings.backward_prefetch == job::BackwardPrefetch::kPre) prefetch_for_backward(ledger);
 }
 
 // Units around all of it begin with it, whatever is computed first.
@@ -161,7 +162,7 @@ void UnitMemory::enter_backward(MemoryLedger& ledger, Unit unit) {
   open_.push_back(unit);
   gather(ledger, unit);
   wait(ledger, unit);
-  if (job_.settings.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward(ledger);
+  if (job_.settings.backward_prefetch == job::BackwardPrefetch::kPre) prefetch_for_backward(ledger);
 }
 
 // What passes no gradient on ends with the whole of backward.
@@ -173,7 +174,8 @@ void UnitMemory::leave_backward(MemoryLedger& ledger) {
 
 void UnitMemory::end_unit_backward(MemoryLedger& ledger, Unit unit) {
   awaits_end_[unit] = false;
-  if (job_.settings.backward_prefetch == BackwardPrefetch::kPost) prefetch_for_backward(ledger);
+  if (job_.settings.backward_prefetch == job::BackwardPrefetch::kPost)
+    prefetch_for_backward(ledger);
   if (reduces_ || frees_after_forward_) free(ledger, unit);
   if (reduces_) reduce(ledger, unit);
 }
@@ -277,4 +279,4 @@ void UnitMemory::finish_reduction(MemoryLedger& ledger) {
   ledger.remove(Holding::kReduceOutputs, ended.output);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -9,7 +9,7 @@
 #include "trace/predict/sizes/element_bytes.h"
 #include "trace/predict/sizes/shard_sizes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 class UnitMemory final : public KeptMemory {
  public:
@@ -79,4 +79,4 @@ class UnitMemory final : public KeptMemory {
   std::optional<UnderWay> under_way_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -28,15 +28,15 @@ constexpr std::array kGpus{
 
 std::span<const GpuModel> gpu_models() { return kGpus; }
 
-Result<GpuModel> find_gpu(std::string_view name) {
+base::Result<GpuModel> find_gpu(std::string_view name) {
   std::string names;
   for (const GpuModel& gpu : kGpus) {
     if (gpu.name == name) return gpu;
     names += (names.empty() ? "" : ", ") + std::string(gpu.name);
   }
-  return fail(ErrorKind::kUsage, "There is no GPU \"" + std::string(name) +
-                                     "\" in the table. Choose one of " + names +
-                                     ", or say how much memory yours has with --memory-gb.");
+  return base::fail(base::ErrorKind::kUsage,
+                    "There is no GPU \"" + std::string(name) + "\" in the table. Choose one of " +
+                        names + ", or say how much memory yours has with --memory-gb.");
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -8,7 +8,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct GpuModel {
   std::string_view name;        // as after --gpu
@@ -20,11 +20,11 @@ struct GpuModel {
 
 std::span<const GpuModel> gpu_models();
 // Error kUsage: not in the table; all are named.
-Result<GpuModel> find_gpu(std::string_view name);
+base::Result<GpuModel> find_gpu(std::string_view name);
 
 // An allowance for what a rank uses beside its tensors: CUDA's context and loaded kernels (about
 // 0.5 GiB on an H100), cuBLAS's workspaces, NCCL's buffers and kernels (up to 1 GiB), and what the
 // caching allocator loses to rounding.
 inline constexpr std::int64_t kReservedBytes = std::int64_t{2} << 30;
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

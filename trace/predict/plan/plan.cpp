@@ -4,56 +4,57 @@
 
 #include "trace/job/shape/strategy.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
 constexpr std::int64_t kLargestBatch = 65536;  // of batch_per_rank
 constexpr std::int64_t kMostRanks = 1'000'000;
 
-Settings settings_under(const PlanRequest& request, Strategy strategy) {
-  Settings settings = request.settings;
+job::Settings settings_under(const PlanRequest& request, job::Strategy strategy) {
+  job::Settings settings = request.settings;
   settings.sharding_strategy = strategy;
   settings.ranks = request.ranks();
-  settings.device = DeviceChoice::kCuda;
+  settings.device = job::DeviceChoice::kCuda;
   // Not of a plan; a fault may name a rank that is not there.
   settings.inject = "off";
   settings.simulate_link = "off";
   return settings;
 }
 
-std::string problems_under(const PlanRequest& request, Strategy strategy) {
+std::string problems_under(const PlanRequest& request, job::Strategy strategy) {
   std::string text;
-  for (const SettingProblem& problem : problems_of(settings_under(request, strategy))) {
+  for (const job::SettingProblem& problem : job::problems_of(settings_under(request, strategy))) {
     text += (text.empty() ? "" : " ") + problem.message;
   }
   return text;
 }
 
-Result<void> check_request(const PlanRequest& request) {
+base::Result<void> check_request(const PlanRequest& request) {
   if (request.gpus_per_node < 1 || request.nodes < 1 ||
       request.gpus_per_node > kMostRanks / request.nodes) {
-    return fail(ErrorKind::kUsage,
-                "A plan needs at least one GPU on at least one node, and at "
-                "most a million in all.");
+    return base::fail(base::ErrorKind::kUsage,
+                      "A plan needs at least one GPU on at least one node, and at "
+                      "most a million in all.");
   }
   if (request.usable_bytes() <= 0) {
-    return fail(ErrorKind::kUsage,
-                "The GPU has no more memory than what CUDA and NCCL need themselves (" +
-                    std::to_string(request.reserved_bytes >> 20) + " MiB). Plan for a larger one.");
+    return base::fail(base::ErrorKind::kUsage,
+                      "The GPU has no more memory than what CUDA and NCCL need themselves (" +
+                          std::to_string(request.reserved_bytes >> 20) +
+                          " MiB). Plan for a larger one.");
   }
   if (request.settings.sequence_length > request.shape.longest_sequence()) {
-    return fail(ErrorKind::kUsage,
-                "sequence_length is " + std::to_string(request.settings.sequence_length) +
-                    ", but model " + std::string(request.shape.name) + " has a context of " +
-                    std::to_string(request.shape.longest_sequence()) +
-                    " tokens. Set sequence_length to at "
-                    "most that, or choose another model.");
+    return base::fail(base::ErrorKind::kUsage,
+                      "sequence_length is " + std::to_string(request.settings.sequence_length) +
+                          ", but model " + std::string(request.shape.name) + " has a context of " +
+                          std::to_string(request.shape.longest_sequence()) +
+                          " tokens. Set sequence_length to at "
+                          "most that, or choose another model.");
   }
   return {};
 }
 
-StrategyPlan plan_strategy(const PlanRequest& request, Strategy strategy) {
+StrategyPlan plan_strategy(const PlanRequest& request, job::Strategy strategy) {
   StrategyPlan plan;
   plan.strategy = strategy;
   plan.refused = problems_under(request, strategy);
@@ -68,7 +69,7 @@ StrategyPlan plan_strategy(const PlanRequest& request, Strategy strategy) {
 
 }  // namespace
 
-PlannedJob planned_job(const PlanRequest& request, Strategy strategy) {
+PlannedJob planned_job(const PlanRequest& request, job::Strategy strategy) {
   return {settings_under(request, strategy), request.shape, request.ranks(), request.gpus_per_node,
           true};
 }
@@ -93,19 +94,19 @@ std::int64_t largest_batch(const PlannedJob& job, std::int64_t usable_bytes) {
   return fitting;
 }
 
-Result<Plan> plan_job(const PlanRequest& request) {
+base::Result<Plan> plan_job(const PlanRequest& request) {
   TRY(check_request(request));
   Plan plan;
   plan.request = request;
-  plan.parameters = parameter_count(request.shape);
-  for (const StrategyTraits& traits : strategies()) {
+  plan.parameters = job::parameter_count(request.shape);
+  for (const job::StrategyTraits& traits : job::strategies()) {
     plan.strategies.push_back(plan_strategy(request, traits.strategy));
   }
   if (std::ranges::all_of(plan.strategies,
                           [](const auto& each) { return !each.refused.empty(); })) {
-    return fail(ErrorKind::kUsage, plan.strategies.front().refused);
+    return base::fail(base::ErrorKind::kUsage, plan.strategies.front().refused);
   }
   return plan;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -12,11 +12,11 @@
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/plan/traffic_model.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct PlanRequest {
-  Settings settings;  // its ranks and device do not count
-  ModelShape shape;
+  job::Settings settings;  // its ranks and device do not count
+  job::ModelShape shape;
   std::int64_t memory_bytes = 0;    // of one GPU
   std::int64_t reserved_bytes = 0;  // of it, not for tensors; kReservedBytes of gpu_table.h
   std::int64_t gpus_per_node = 8;
@@ -27,14 +27,14 @@ struct PlanRequest {
 };
 
 struct StrategyPlan {
-  Strategy strategy = Strategy::kDdp;
+  job::Strategy strategy = job::Strategy::kDdp;
   std::string refused;  // why these settings do not go with it; then nothing else is known
   MemoryPrediction memory;
   TrafficPrediction traffic;
   std::int64_t spare_bytes = 0;    // of what is usable; negative: short by so much
   std::int64_t largest_batch = 0;  // per rank; 0: not even 1 fits
 
-  std::string_view name() const { return strategy_traits(strategy).name; }
+  std::string_view name() const { return job::strategy_traits(strategy).name; }
   bool fits() const { return refused.empty() && spare_bytes >= 0; }
 };
 
@@ -46,12 +46,12 @@ struct Plan {
 
 // Error kUsage: settings that contradict each other whatever the strategy, a sequence longer than
 // the model's context, no GPUs, less memory than is reserved.
-Result<Plan> plan_job(const PlanRequest& request);
+base::Result<Plan> plan_job(const PlanRequest& request);
 
 // The job of `request` under a strategy.
-PlannedJob planned_job(const PlanRequest& request, Strategy strategy);
+PlannedJob planned_job(const PlanRequest& request, job::Strategy strategy);
 
 // The largest batch_per_rank of `job` whose peak is at most `usable_bytes`; 0: none.
 std::int64_t largest_batch(const PlannedJob& job, std::int64_t usable_bytes);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -7,7 +7,7 @@
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/plan/plan.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -18,7 +18,7 @@ using Way = std::vector<Change>;
 constexpr std::size_t kMostRemedies = 8;
 
 void add_strategies(const PlannedJob& job, std::vector<Way>& ways) {
-  for (const StrategyTraits& traits : strategies()) {
+  for (const job::StrategyTraits& traits : job::strategies()) {
     if (traits.strategy == job.settings.sharding_strategy || job.ranks == 1) continue;
     // Within one machine the hybrid forms are the plain ones.
     if (traits.has_groups && job.ranks <= job.ranks_per_node) continue;
@@ -36,21 +36,22 @@ void add_recomputation(const PlannedJob& job, std::vector<Way>& ways) {
 }
 
 void add_precision(const PlannedJob& job, std::vector<Way>& ways) {
-  const Settings& s = job.settings;
-  if (s.param_dtype != DataType::kAuto) return;
-  const bool has_units = strategy_traits(s.sharding_strategy).has_units;
-  if (s.precision == Precision::kFp32) {
+  const job::Settings& s = job.settings;
+  if (s.param_dtype != job::DataType::kAuto) return;
+  const bool has_units = job::strategy_traits(s.sharding_strategy).has_units;
+  if (s.precision == job::Precision::kFp32) {
     ways.push_back({{has_units ? "param_dtype" : "precision", "bf16"}});
   } else if (has_units) {
     // Autocast keeps whole gathered copies of the weights until backward.
-    ways.push_back({{"precision", "fp32"}, {"param_dtype", chosen<&Settings::precision>(s)}});
+    ways.push_back(
+        {{"precision", "fp32"}, {"param_dtype", job::chosen<&job::Settings::precision>(s)}});
   }
 }
 
 // Those that cost least first: nothing, communication, computation, the host's link, precision.
 std::vector<Way> possible_ways(const PlannedJob& job) {
-  const Settings& s = job.settings;
-  const StrategyTraits& now = strategy_traits(s.sharding_strategy);
+  const job::Settings& s = job.settings;
+  const job::StrategyTraits& now = job::strategy_traits(s.sharding_strategy);
   std::vector<Way> ways;
   if (!now.has_units && !s.gradient_as_bucket_view) {
     ways.push_back({{"gradient_as_bucket_view", "true"}});
@@ -65,14 +66,14 @@ std::vector<Way> possible_ways(const PlannedJob& job) {
 
 std::optional<PlannedJob> changed(PlannedJob job, const Way& changes) {
   for (const Change& change : changes) {
-    if (!set_value(job.settings, change.knob, change.value)) return std::nullopt;
+    if (!job::set_value(job.settings, change.knob, change.value)) return std::nullopt;
   }
-  Settings checked = job.settings;
+  job::Settings checked = job.settings;
   checked.ranks = job.ranks;
-  checked.device = job.on_gpu ? DeviceChoice::kCuda : DeviceChoice::kCpu;
+  checked.device = job.on_gpu ? job::DeviceChoice::kCuda : job::DeviceChoice::kCpu;
   checked.inject = "off";
   checked.simulate_link = "off";
-  if (!problems_of(checked).empty()) return std::nullopt;
+  if (!job::problems_of(checked).empty()) return std::nullopt;
   return job;
 }
 
@@ -121,9 +122,9 @@ class Search {
 
   // What only a strategy with units obeys.
   void consider_with_shards(const Way& strategy) {
-    if (strategy_traits(job_.settings.sharding_strategy).has_units) return;
+    if (job::strategy_traits(job_.settings.sharding_strategy).has_units) return;
     consider(joined(strategy, {{"cpu_offload", "true"}}));
-    if (job_.settings.precision == Precision::kFp32)
+    if (job_.settings.precision == job::Precision::kFp32)
       consider(joined(strategy, {{"param_dtype", "bf16"}}));
   }
 
@@ -153,10 +154,10 @@ std::vector<Remedy> changes_that_would_fit(const PlannedJob& job, std::int64_t u
 }
 
 std::vector<Remedy> changes_that_would_fit(const Plan& plan) {
-  const Strategy chosen = plan.request.settings.sharding_strategy;
+  const job::Strategy chosen = plan.request.settings.sharding_strategy;
   const auto at = std::ranges::find(plan.strategies, chosen, &StrategyPlan::strategy);
   if (at == plan.strategies.end() || !at->refused.empty() || at->fits()) return {};
   return changes_that_would_fit(planned_job(plan.request, chosen), plan.request.usable_bytes());
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

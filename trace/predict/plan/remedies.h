@@ -9,7 +9,7 @@
 #include "trace/predict/plan/plan.h"
 #include "trace/predict/sizes/planned_job.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct Remedy {
   struct Change {
@@ -31,4 +31,4 @@ std::vector<Remedy> changes_that_would_fit(const PlannedJob& job, std::int64_t u
 // The same for the strategy that the plan's settings name; none where they are refused.
 std::vector<Remedy> changes_that_would_fit(const Plan& plan);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

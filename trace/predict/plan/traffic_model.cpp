@@ -8,7 +8,7 @@
 #include "trace/predict/sizes/model_sizes.h"
 #include "trace/predict/sizes/shard_sizes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -23,7 +23,7 @@ struct Group {
 };
 
 struct Transfer {
-  CollectiveFunction function;
+  model::CollectiveFunction function;
   std::string what;
   Group group;
   std::int64_t element_bytes;
@@ -38,7 +38,7 @@ class Traffic {
       : job_(job),
         sizes_(model_sizes(job.shape, job.settings)),
         bytes_(element_bytes(job.settings)),
-        traits_(strategy_traits(job.settings.sharding_strategy)),
+        traits_(job::strategy_traits(job.settings.sharding_strategy)),
         micro_batches_(job.settings.gradient_accumulation_steps),
         reductions_(job.settings.sync_each_batch ? micro_batches_ : 1) {}
 
@@ -56,7 +56,7 @@ class Traffic {
   const PlannedJob& job_;
   ModelSizes sizes_;
   ElementBytes bytes_;
-  const StrategyTraits& traits_;
+  const job::StrategyTraits& traits_;
   std::int64_t micro_batches_, reductions_;
   TrafficPrediction prediction_;
 };
@@ -64,7 +64,7 @@ class Traffic {
 void Traffic::add(const Transfer& transfer) {
   const std::int64_t n = transfer.group.size;
   if (n <= 1 || transfer.values == 0) return;
-  const bool is_all_reduce = transfer.function == CollectiveFunction::kAllReduce;
+  const bool is_all_reduce = transfer.function == model::CollectiveFunction::kAllReduce;
   const double part =
       static_cast<double>((is_all_reduce ? 2 : 1) * (n - 1)) / static_cast<double>(n);
   const double size = static_cast<double>(transfer.element_bytes * transfer.values);
@@ -73,26 +73,28 @@ void Traffic::add(const Transfer& transfer) {
   term.what = transfer.what;
   term.bytes = static_cast<std::int64_t>(part * size * static_cast<double>(transfer.times));
   const bool runs_as_all_reduce =
-      !job_.on_gpu && transfer.function == CollectiveFunction::kReduceScatter;
+      !job_.on_gpu && transfer.function == model::CollectiveFunction::kReduceScatter;
   term.executed_bytes = runs_as_all_reduce ? 2 * term.bytes : term.bytes;
   const std::int64_t per_node = transfer.group.per_node(job_.ranks_per_node);
   term.between_nodes = per_node < n ? term.bytes / per_node : 0;
   const std::string count = std::to_string(n);
-  term.formula =
-      std::string(is_all_reduce ? "2 x " : "") + "(" + count + " - 1) / " + count + " x " +
-      std::to_string(transfer.element_bytes) + " B x " + grouped(transfer.values) + " values" +
-      (transfer.times > 1 ? " x " + std::to_string(transfer.times) + " times" : "") + transfer.note;
+  term.formula = std::string(is_all_reduce ? "2 x " : "") + "(" + count + " - 1) / " + count +
+                 " x " + std::to_string(transfer.element_bytes) + " B x " +
+                 base::grouped(transfer.values) + " values" +
+                 (transfer.times > 1 ? " x " + std::to_string(transfer.times) + " times" : "") +
+                 transfer.note;
   prediction_.terms.push_back(std::move(term));
 }
 
 void Traffic::add_buckets() {
-  if (job_.settings.communication == Communication::kNone) return;
+  if (job_.settings.communication == job::Communication::kNone) return;
   const Group all{job_.ranks};
   const std::int64_t trained = sizes_.trained_values();
-  const bool compresses = job_.settings.communication_hook != CommunicationHook::kNone;
-  add({CollectiveFunction::kAllReduce, "gradients", all, compresses ? 2 : 4, trained, reductions_});
+  const bool compresses = job_.settings.communication_hook != job::CommunicationHook::kNone;
+  add({model::CollectiveFunction::kAllReduce, "gradients", all, compresses ? 2 : 4, trained,
+       reductions_});
   if (!traits_.shards_optimizer) return;
-  add({CollectiveFunction::kBroadcast, "updated parameters", all, 4, trained, 1,
+  add({model::CollectiveFunction::kBroadcast, "updated parameters", all, 4, trained, 1,
        " (each rank sends those that it updated)"});
 }
 
@@ -101,10 +103,10 @@ void Traffic::add_units() {
   const Group shard_group{shards.group};
   const std::int64_t trained = shards.group * shards.trained_values();
   add_gathers(shards, shard_group);
-  add({CollectiveFunction::kReduceScatter, "gradients", shard_group, bytes_.reduced, trained,
+  add({model::CollectiveFunction::kReduceScatter, "gradients", shard_group, bytes_.reduced, trained,
        reductions_});
   const Group replicas{job_.ranks / shards.group, shards.group};
-  add({CollectiveFunction::kAllReduce,
+  add({model::CollectiveFunction::kAllReduce,
        shards.group > 1 ? "shards of gradients, across groups" : "gradients", replicas,
        bytes_.reduced, trained / shards.group, reductions_});
 }
@@ -125,11 +127,11 @@ void Traffic::add_gathers(const ShardSizes& shards, Group group) {
   const std::string note = is_uniform ? "" : " (bytes: frozen weights as they are kept)";
   // What is kept after forward stays until gradients have been reduced.
   const std::int64_t times = traits_.frees_after_forward ? micro_batches_ : reductions_;
-  add({CollectiveFunction::kAllGather, "forward gathers", group, each, forward / each, times,
+  add({model::CollectiveFunction::kAllGather, "forward gathers", group, each, forward / each, times,
        note});
   if (!traits_.frees_after_forward) return;
-  add({CollectiveFunction::kAllGather, "backward gathers", group, each, backward / each, times,
-       note + (is_uniform ? " (the root stays gathered)" : "")});
+  add({model::CollectiveFunction::kAllGather, "backward gathers", group, each, backward / each,
+       times, note + (is_uniform ? " (the root stays gathered)" : "")});
 }
 
 std::int64_t sum_over(const std::vector<TrafficTerm>& terms, std::int64_t TrafficTerm::*member) {
@@ -152,4 +154,4 @@ std::int64_t TrafficPrediction::executed_bytes() const {
 
 TrafficPrediction predict_traffic(const PlannedJob& job) { return Traffic(job).predict(); }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

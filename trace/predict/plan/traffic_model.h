@@ -9,10 +9,10 @@
 #include "trace/model/events.h"
 #include "trace/predict/sizes/planned_job.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct TrafficTerm {
-  CollectiveFunction function = CollectiveFunction::kOther;
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;
   std::string what;  // "forward gathers", "gradients", …
   // Per rank and optimizer step, the mean over ranks; of a ring of n ranks (nccl-tests): all-reduce
   // 2(n−1)/n of the size, all-gather, reduce-scatter and broadcast (n−1)/n.
@@ -34,4 +34,4 @@ struct TrafficPrediction {
 
 TrafficPrediction predict_traffic(const PlannedJob& job);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

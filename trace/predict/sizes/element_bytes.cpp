@@ -2,24 +2,24 @@
 
 #include "trace/job/shape/strategy.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
-std::int64_t bytes_of_type(DataType setting, std::int64_t automatic) {
-  if (setting == DataType::kAuto) return automatic;
-  return setting == DataType::kFp32 ? 4 : 2;
+std::int64_t bytes_of_type(job::DataType setting, std::int64_t automatic) {
+  if (setting == job::DataType::kAuto) return automatic;
+  return setting == job::DataType::kFp32 ? 4 : 2;
 }
 
 }  // namespace
 
-ElementBytes element_bytes(const Settings& settings) {
+ElementBytes element_bytes(const job::Settings& settings) {
   ElementBytes bytes;
-  if (strategy_traits(settings.sharding_strategy).has_units) {
+  if (job::strategy_traits(settings.sharding_strategy).has_units) {
     bytes.gathered = bytes_of_type(settings.param_dtype, 4);
     bytes.reduced = bytes_of_type(settings.reduce_dtype, bytes.gathered);
   }
-  bytes.autocast = settings.precision != Precision::kFp32;
+  bytes.autocast = settings.precision != job::Precision::kFp32;
   bytes.residual = bytes.gathered;
   bytes.product = bytes.autocast ? 2 : bytes.gathered;
   return bytes;
@@ -27,4 +27,4 @@ ElementBytes element_bytes(const Settings& settings) {
 
 const char* width_name(std::int64_t bytes) { return bytes == 4 ? "fp32" : "16 bits"; }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

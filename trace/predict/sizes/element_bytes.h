@@ -5,7 +5,7 @@
 
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct ElementBytes {
   std::int64_t master = 4;    // parameters, or their shards, that the optimizer updates
@@ -16,9 +16,9 @@ struct ElementBytes {
   bool autocast = false;      // weights are cast for each product
 };
 
-ElementBytes element_bytes(const Settings& settings);
+ElementBytes element_bytes(const job::Settings& settings);
 
 // "fp32" for 4, "16 bits" for 2.
 const char* width_name(std::int64_t bytes);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -2,7 +2,7 @@
 
 #include "trace/predict/sizes/element_bytes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -10,7 +10,7 @@ constexpr std::int64_t kStatisticsBytes = 4;
 
 void add_norms(LayerSizes& s, const PlannedJob& job) {
   const std::int64_t values = s.tokens * job.shape.width;
-  if (job.shape.layout != ModelLayout::kLlama) {
+  if (job.shape.layout != job::ModelLayout::kLlama) {
     s.norm_statistics = 2 * s.tokens * kStatisticsBytes;  // mean and deviation
     return;
   }
@@ -33,7 +33,7 @@ void add_head_norms(LayerSizes& s, const PlannedJob& job) {
 
 // A mask keeps the fused kernels from sharing keys among heads.
 void add_window(LayerSizes& s, const PlannedJob& job) {
-  const ModelShape& shape = job.shape;
+  const job::ModelShape& shape = job.shape;
   const bool has_mask = shape.window > 0 && job.sequence() > shape.window;
   if (!has_mask || shape.heads == shape.kv_heads) return;
   s.repeated = 2 * s.attention;
@@ -53,7 +53,7 @@ void add_dropout(LayerSizes& s, const PlannedJob& job) {
 }  // namespace
 
 LayerSizes layer_sizes(const PlannedJob& job) {
-  const ModelShape& shape = job.shape;
+  const job::ModelShape& shape = job.shape;
   const ElementBytes bytes = element_bytes(job.settings);
   LayerSizes s;
   s.tokens = job.tokens();
@@ -72,9 +72,9 @@ LayerSizes layer_sizes(const PlannedJob& job) {
   s.mlp = s.tokens * shape.mlp_width * bytes.product;
   s.log_sum = s.tokens * shape.heads * kStatisticsBytes;
   s.cast = bytes.residual == bytes.product ? 0 : s.product;
-  if (bytes.autocast && shape.layout != ModelLayout::kGpt2) s.casts_for_attention = 3;
-  if (bytes.autocast && shape.layout == ModelLayout::kLlama) s.casts_for_mlp = 2;
-  if (bytes.product == 2 && shape.layout == ModelLayout::kLlama) {
+  if (bytes.autocast && shape.layout != job::ModelLayout::kGpt2) s.casts_for_attention = 3;
+  if (bytes.autocast && shape.layout == job::ModelLayout::kLlama) s.casts_for_mlp = 2;
+  if (bytes.product == 2 && shape.layout == job::ModelLayout::kLlama) {
     // Sine and cosine, for queries and for keys.
     s.rotary = 4 * job.sequence() * shape.head_width() * bytes.product;
   }
@@ -88,4 +88,4 @@ LayerSizes layer_sizes(const PlannedJob& job) {
   return s;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

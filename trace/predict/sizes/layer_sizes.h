@@ -5,7 +5,7 @@
 
 #include "trace/predict/sizes/planned_job.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct LayerSizes {
   std::int64_t tokens = 0;
@@ -38,4 +38,4 @@ struct LayerSizes {
 
 LayerSizes layer_sizes(const PlannedJob& job);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -12,7 +12,7 @@
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/predict/sizes/element_bytes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -25,59 +25,62 @@ constexpr std::int64_t kTrainedBytes = 4;  // fp32, which the optimizer updates
 // Which parameters are trained, which have adapters, and how the others are kept.
 class ParameterSizes {
  public:
-  ParameterSizes(const ModelShape& one_block, const Settings& settings)
-      : shape_(one_block), types_(kept_types(settings)), settings_(settings) {
-    for (const LinearShape& layer : linear_layers(one_block)) linear_.insert(weight_of(layer));
+  ParameterSizes(const job::ModelShape& one_block, const job::Settings& settings)
+      : shape_(one_block), types_(job::kept_types(settings)), settings_(settings) {
+    for (const job::LinearShape& layer : job::linear_layers(one_block))
+      linear_.insert(weight_of(layer));
     if (settings.lora_rank == 0) return;
-    const auto adapted = adapted_layers(one_block, settings.lora_target_modules);
+    const auto adapted = job::adapted_layers(one_block, settings.lora_target_modules);
     if (!adapted) return;
-    for (const LinearShape& layer : *adapted) {
-      adapters_[weight_of(layer)] = adapter_values(layer, settings.lora_rank);
+    for (const job::LinearShape& layer : *adapted) {
+      adapters_[weight_of(layer)] = job::adapter_values(layer, settings.lora_rank);
     }
   }
 
-  SizedParameter of(const ParameterShape& parameter) const {
+  SizedParameter of(const job::ParameterShape& parameter) const {
     const bool is_adapted = settings_.lora_rank > 0;
-    const bool in_block = parameter.block != ParameterShape::kRoot;
+    const bool in_block = parameter.block != job::ParameterShape::kRoot;
     SizedParameter sized{.name = parameter.name, .values = parameter.numel()};
     const auto adapters = adapters_.find(parameter.name);
     const std::int64_t beside = adapters == adapters_.end() ? 0 : adapters->second;
-    const bool is_trained = !is_adapted || is_trained_head(parameter.name);
+    const bool is_trained = !is_adapted || job::is_trained_head(parameter.name);
     sized.trained = is_trained ? sized.values : beside;
     // Without adapters a block is frozen as a whole, or not at all.
     const bool may_be_frozen = is_adapted ? !is_trained : in_block && settings_.frozen_blocks > 0;
-    const KeptType type = may_be_frozen ? kept_type(parameter) : KeptType::kFp32;
+    const job::KeptType type = may_be_frozen ? kept_type(parameter) : job::KeptType::kFp32;
     if (may_be_frozen) sized.frozen = frozen_bytes(sized.values, type);
-    sized.counted = (type == KeptType::kNf4 ? nf4_bytes(sized.values) : sized.values) + beside;
+    sized.counted =
+        (type == job::KeptType::kNf4 ? job::nf4_bytes(sized.values) : sized.values) + beside;
     return sized;
   }
 
  private:
-  static std::string weight_of(const LinearShape& layer) { return layer.name + ".weight"; }
+  static std::string weight_of(const job::LinearShape& layer) { return layer.name + ".weight"; }
 
-  KeptType kept_type(const ParameterShape& parameter) const {
-    if (parameter.sizes.size() < 2) return KeptType::kFp32;
+  job::KeptType kept_type(const job::ParameterShape& parameter) const {
+    if (parameter.sizes.size() < 2) return job::KeptType::kFp32;
     return linear_.contains(parameter.name) ? types_.linear : types_.other;
   }
 
-  FrozenBytes frozen_bytes(std::int64_t values, KeptType type) const {
-    if (type == KeptType::kNf4) return {nf4_bytes(values), nf4_bytes(values), 0};
-    if (type == KeptType::kBf16) return {2 * values, 2 * values, 0};
+  FrozenBytes frozen_bytes(std::int64_t values, job::KeptType type) const {
+    if (type == job::KeptType::kNf4) return {job::nf4_bytes(values), job::nf4_bytes(values), 0};
+    if (type == job::KeptType::kBf16) return {2 * values, 2 * values, 0};
     const std::int64_t gathered = element_bytes(settings_).gathered * values;
     return {4 * values, gathered, gathered == 4 * values ? 0 : gathered};
   }
 
-  const ModelShape& shape_;
-  KeptTypes types_;
-  const Settings& settings_;
+  const job::ModelShape& shape_;
+  job::KeptTypes types_;
+  const job::Settings& settings_;
   std::set<std::string> linear_;
   std::map<std::string, std::int64_t> adapters_;
 };
 
 // What adapters train, tensor by tensor.
-void add_adapters(ModelSizes& sizes, const ModelShape& one_block, const Settings& settings) {
-  for (const ParameterShape& each : saved_parameters(one_block, settings)) {
-    const bool is_root = each.block == ParameterShape::kRoot;
+void add_adapters(ModelSizes& sizes, const job::ModelShape& one_block,
+                  const job::Settings& settings) {
+  for (const job::ParameterShape& each : job::saved_parameters(one_block, settings)) {
+    const bool is_root = each.block == job::ParameterShape::kRoot;
     (is_root ? sizes.trained_root : sizes.block_adapters).push_back(each.numel());
   }
 }
@@ -135,16 +138,16 @@ std::vector<std::int64_t> ModelSizes::trained() const {
   return values;
 }
 
-ModelSizes model_sizes(const ModelShape& shape, const Settings& settings) {
-  ModelShape one_block = shape;
+ModelSizes model_sizes(const job::ModelShape& shape, const job::Settings& settings) {
+  job::ModelShape one_block = shape;
   one_block.layers = 1;
   ModelSizes sizes;
   sizes.layers = shape.layers;
   sizes.frozen_layers = std::min(settings.frozen_blocks, shape.layers);
   sizes.is_adapted = settings.lora_rank > 0;
   const ParameterSizes parameter_sizes(one_block, settings);
-  for (const ParameterShape& parameter : parameter_shapes(one_block)) {
-    const bool is_root = parameter.block == ParameterShape::kRoot;
+  for (const job::ParameterShape& parameter : job::parameter_shapes(one_block)) {
+    const bool is_root = parameter.block == job::ParameterShape::kRoot;
     const SizedParameter& sized = sizes.parameters.emplace_back(parameter_sizes.of(parameter));
     (is_root ? sizes.root : sizes.block).push_back(sized.values);
     (is_root ? sizes.frozen_root : sizes.frozen_block) += sized.frozen;
@@ -157,14 +160,14 @@ ModelSizes model_sizes(const ModelShape& shape, const Settings& settings) {
   if (sizes.is_adapted) add_adapters(sizes, one_block, settings);
   sizes.embedding = shape.vocabulary * shape.width;
   sizes.head = sizes.embedding;
-  if (is_encoder(shape.layout)) {
+  if (job::is_encoder(shape.layout)) {
     // The pooler, or the head's inner layer, and the classes.
     sizes.head = shape.width * (shape.width + 1) + shape.labels * (shape.width + 1);
     // With the tables of types, and the norm of the embeddings, which is as small.
     sizes.positions = (shape.context + shape.token_types + 2) * shape.width;
     return sizes;
   }
-  const bool is_gpt2 = shape.layout == ModelLayout::kGpt2;
+  const bool is_gpt2 = shape.layout == job::ModelLayout::kGpt2;
   sizes.positions = is_gpt2 ? shape.context * shape.width : 0;
   sizes.final_norm = (is_gpt2 ? 2 : 1) * shape.width;
   return sizes;
@@ -187,4 +190,4 @@ LargestShare largest_share(std::vector<std::int64_t> values, std::int64_t ranks)
   return largest;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

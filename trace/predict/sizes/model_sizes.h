@@ -9,7 +9,7 @@
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/model_shape.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 // Bytes of frozen weights.
 struct FrozenBytes {
@@ -92,7 +92,7 @@ struct ModelSizes {
   std::vector<std::int64_t> trained() const;
 };
 
-ModelSizes model_sizes(const ModelShape& shape, const Settings& settings);
+ModelSizes model_sizes(const job::ModelShape& shape, const job::Settings& settings);
 
 // The largest share of `values` that a rank gets when whole parameters are given, largest first, to
 // the rank that has least so far (PyTorch's ZeroRedundancyOptimizer._partition_parameters).
@@ -102,4 +102,4 @@ struct LargestShare {
 };
 LargestShare largest_share(std::vector<std::int64_t> values, std::int64_t ranks);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

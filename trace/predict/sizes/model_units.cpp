@@ -7,26 +7,27 @@
 
 #include "trace/job/shape/unit_choice.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
 // The lists of blocks, what holds but such a list, and what takes two tensors are no layers.
-bool is_layer(const ModelShape& shape, std::string_view path) {
+bool is_layer(const job::ModelShape& shape, std::string_view path) {
   if (path.empty() || path.ends_with(".h") || path.ends_with(".layers")) return false;
-  if (!is_encoder(shape.layout)) return true;
+  if (!job::is_encoder(shape.layout)) return true;
   return !path.ends_with(".encoder") && !path.ends_with(".layer") && !path.ends_with(".output");
 }
 
 // Chooses units among the modules of a model with one block.
 class UnitChooser {
  public:
-  UnitChooser(const ModelShape& shape, const ModelSizes& sizes) : shape_(shape), sizes_(sizes) {}
+  UnitChooser(const job::ModelShape& shape, const ModelSizes& sizes)
+      : shape_(shape), sizes_(sizes) {}
 
   std::vector<ParameterRange> choose(std::int64_t smallest) {
-    const ModuleNode model = node_of({0, static_cast<int>(sizes_.parameters.size())}, 0);
+    const job::ModuleNode model = node_of({0, static_cast<int>(sizes_.parameters.size())}, 0);
     std::vector<ParameterRange> units;
-    for (const int id : units_by_size(model, smallest)) {
+    for (const int id : job::units_by_size(model, smallest)) {
       units.push_back(modules_[static_cast<std::size_t>(id)]);
     }
     return units;
@@ -34,8 +35,8 @@ class UnitChooser {
 
  private:
   // The module of these parameters, whose paths within it begin at `from`.
-  ModuleNode node_of(ParameterRange parameters, std::size_t from) {
-    ModuleNode node;
+  job::ModuleNode node_of(ParameterRange parameters, std::size_t from) {
+    job::ModuleNode node;
     node.id = static_cast<int>(modules_.size());
     modules_.push_back(parameters);
     const std::string& first = at(parameters.first).name;
@@ -60,16 +61,16 @@ class UnitChooser {
 
   const SizedParameter& at(int i) const { return sizes_.parameters[static_cast<std::size_t>(i)]; }
 
-  const ModelShape& shape_;
+  const job::ModelShape& shape_;
   const ModelSizes& sizes_;
   std::vector<ParameterRange> modules_;  // by id
 };
 
 // Of a model with one block, the root apart.
-std::vector<ParameterRange> chosen_units(const ModelShape& shape, const Settings& settings,
-                                         const ModelSizes& sizes) {
-  if (settings.wrap_policy == WrapPolicy::kWholeModel) return {};
-  if (settings.wrap_policy == WrapPolicy::kTransformerBlock) return {sizes.one_block};
+std::vector<ParameterRange> chosen_units(const job::ModelShape& shape,
+                                         const job::Settings& settings, const ModelSizes& sizes) {
+  if (settings.wrap_policy == job::WrapPolicy::kWholeModel) return {};
+  if (settings.wrap_policy == job::WrapPolicy::kTransformerBlock) return {sizes.one_block};
   auto units = UnitChooser(shape, sizes).choose(settings.min_num_params);
   std::ranges::sort(units, {},
                     [](const ParameterRange& each) { return std::pair(each.first, -each.end); });
@@ -167,10 +168,10 @@ class UnitList {
 
 }  // namespace
 
-std::vector<ModelUnit> model_units(const ModelShape& shape, const Settings& settings,
+std::vector<ModelUnit> model_units(const job::ModelShape& shape, const job::Settings& settings,
                                    const ModelSizes& sizes) {
   return UnitList(sizes, settings.activation_checkpointing)
       .of(chosen_units(shape, settings, sizes));
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

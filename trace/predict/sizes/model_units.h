@@ -9,7 +9,7 @@
 #include "trace/job/shape/model_shape.h"
 #include "trace/predict/sizes/model_sizes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct ModelUnit {
   ParameterRange parameters;  // of the whole model, in registration order, those of inner units too
@@ -27,7 +27,7 @@ struct ModelUnit {
 // The root first, with what is in no other and what several modules share; then in the order in
 // which forward enters them, outer ones before inner ones. None without parameters of its own, but
 // for the root.
-std::vector<ModelUnit> model_units(const ModelShape& shape, const Settings& settings,
+std::vector<ModelUnit> model_units(const job::ModelShape& shape, const job::Settings& settings,
                                    const ModelSizes& sizes);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -3,7 +3,7 @@
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/sizes/shard_sizes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -14,7 +14,7 @@ constexpr std::int64_t kStepCounter = 4;
 
 OptimizerState optimizer_state(const PlannedJob& job, const ModelSizes& sizes) {
   OptimizerState state;
-  const StrategyTraits& traits = strategy_traits(job.settings.sharding_strategy);
+  const job::StrategyTraits& traits = job::strategy_traits(job.settings.sharding_strategy);
   if (!traits.shards_optimizer) {
     state.values = sizes.trained_values();
     state.tensors = sizes.trained_tensors();
@@ -27,10 +27,10 @@ OptimizerState optimizer_state(const PlannedJob& job, const ModelSizes& sizes) {
     state.values = shards.trained_values();
     state.tensors = sizes.trained_tensors() / shards.group + 1;
   }
-  if (job.settings.optimizer == OptimizerChoice::kAdamW) {
+  if (job.settings.optimizer == job::OptimizerChoice::kAdamW) {
     state.bytes = kMoments * state.values + kStepCounter * state.tensors;
   }
   return state;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

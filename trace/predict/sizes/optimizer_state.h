@@ -6,7 +6,7 @@
 #include "trace/predict/sizes/model_sizes.h"
 #include "trace/predict/sizes/planned_job.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct OptimizerState {
   std::int64_t values = 0;   // trained values that this rank updates
@@ -16,4 +16,4 @@ struct OptimizerState {
 
 OptimizerState optimizer_state(const PlannedJob& job, const ModelSizes& sizes);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -7,11 +7,12 @@
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/model_shape.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct PlannedJob {
-  Settings settings;  // must be valid; `ranks`, `device` and `model` are overruled by what follows
-  ModelShape shape;
+  job::Settings
+      settings;  // must be valid; `ranks`, `device` and `model` are overruled by what follows
+  job::ModelShape shape;
   std::int64_t ranks = 1;
   std::int64_t ranks_per_node = 1;
   // On a GPU kernels are fused; on a CPU dropout keeps the whole matrix of attention.
@@ -25,8 +26,9 @@ struct PlannedJob {
 };
 
 // The job that `settings` describes, on one machine; `device: auto` counts as a CPU.
-inline PlannedJob job_on_this_machine(const Settings& settings, const ModelShape& shape) {
-  return {settings, shape, settings.ranks, settings.ranks, settings.device == DeviceChoice::kCuda};
+inline PlannedJob job_on_this_machine(const job::Settings& settings, const job::ModelShape& shape) {
+  return {settings, shape, settings.ranks, settings.ranks,
+          settings.device == job::DeviceChoice::kCuda};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -4,7 +4,7 @@
 
 #include "trace/job/shape/strategy.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -46,7 +46,7 @@ std::int64_t ShardSizes::frozen_bytes() const {
 
 ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes) {
   ShardSizes shards;
-  shards.group = shard_group_size(job.settings, job.ranks, job.ranks_per_node);
+  shards.group = job::shard_group_size(job.settings, job.ranks, job.ranks_per_node);
   for (const ModelUnit& unit : model_units(job.shape, job.settings, sizes)) {
     shards.units.push_back(
         {unit, part_of(unit.trained, shards.group), part_of(unit.frozen, shards.group)});
@@ -54,4 +54,4 @@ ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes) {
   return shards;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

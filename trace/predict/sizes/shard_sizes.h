@@ -8,7 +8,7 @@
 #include "trace/predict/sizes/model_units.h"
 #include "trace/predict/sizes/planned_job.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 
 struct UnitShard {
   ModelUnit unit;
@@ -31,4 +31,4 @@ struct ShardSizes {
 };
 ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

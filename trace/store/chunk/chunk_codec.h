@@ -13,7 +13,7 @@
 #include "trace/base/result.h"
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 inline constexpr int kChunkCodec = 2;
 // Fewer compress badly, more cost memory and time for a reader that wants few of them.
@@ -39,17 +39,19 @@ struct ChunkHeader {
 };
 
 // `events`: at most kMostChunkEvents, in order of start (any order is kept, but compresses badly).
-Chunk encode_chunk(std::span<const Event> events);
+Chunk encode_chunk(std::span<const model::Event> events);
 // For many chunks, one after the other.
 class ChunkPacker;
-Chunk encode_chunk(std::span<const Event> events, ChunkPacker& packer);
+Chunk encode_chunk(std::span<const model::Event> events, ChunkPacker& packer);
 // Errors: kDamaged for everything that does not add up.
 class ChunkOpener;
-Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<const std::byte> data);
+base::Result<std::vector<model::Event>> decode_chunk(const ChunkHeader& header,
+                                                     std::span<const std::byte> data);
 // For many chunks, one after the other.
-Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<const std::byte> data,
-                                        ChunkOpener& opener);
+base::Result<std::vector<model::Event>> decode_chunk(const ChunkHeader& header,
+                                                     std::span<const std::byte> data,
+                                                     ChunkOpener& opener);
 
 std::int64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte> data);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -7,12 +7,12 @@
 #include "trace/model/events.h"
 #include "trace/store/chunk/chunk_codec.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 struct ChunkEntry {
   int rank = 0;
   int lane = 0;
-  EventKind kind = EventKind::kKernel;
+  model::EventKind kind = model::EventKind::kKernel;
   std::int64_t row_id = 0;
   ChunkHeader header;
   int file = 0;  // of the run's files
@@ -34,4 +34,4 @@ struct ChunkKeyHash {
 
 constexpr ChunkKey key_of(const ChunkEntry& chunk) { return {chunk.file, chunk.row_id}; }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

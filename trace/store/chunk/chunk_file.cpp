@@ -8,7 +8,7 @@
 #include "trace/store/sqlite/read_once.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -17,9 +17,9 @@ namespace {
 // Calls visit(row) for the rows with an id above `last`, which becomes the highest one seen. The
 // row's id is the first column. Returns the problem, if there was one.
 template <typename Visit>
-std::optional<Error> visit_news(Database& database, const std::string& select, std::int64_t& last,
-                                Visit&& visit) {
-  const auto pass = [&](const char* order, std::int64_t after, auto&& each) -> Result<void> {
+std::optional<base::Error> visit_news(Database& database, const std::string& select,
+                                      std::int64_t& last, Visit&& visit) {
+  const auto pass = [&](const char* order, std::int64_t after, auto&& each) -> base::Result<void> {
     TRY_ASSIGN(auto statement,
                database.prepare(select + " where row_id > ?1 order by row_id " + order));
     statement.bind(1, after);
@@ -54,7 +54,7 @@ std::optional<ChunkRow> chunk_row(const Statement& row) {
   const bool fits = chunk.rank >= 0 && row.integer(1) == chunk.rank &&
                     row.integer(2) == chunk.lane && chunk.header.first_ns <= chunk.header.last_ns &&
                     count >= 0 && count <= static_cast<std::int64_t>(kMostChunkEvents);
-  const auto kind = enum_from_text(row.text(3), EventKind::kAllocation);
+  const auto kind = base::enum_from_text(row.text(3), model::EventKind::kAllocation);
   if (!fits || !kind) return std::nullopt;
   chunk.kind = *kind;
   return chunk;
@@ -72,8 +72,8 @@ struct ChunkFile::Connection {
 
 ChunkFile::~ChunkFile() = default;
 
-Result<std::unique_ptr<ChunkFile>> ChunkFile::open(const fs::path& path,
-                                                   std::chrono::nanoseconds patience) {
+base::Result<std::unique_ptr<ChunkFile>> ChunkFile::open(const fs::path& path,
+                                                         std::chrono::nanoseconds patience) {
   std::unique_ptr<ChunkFile> file(new ChunkFile());
   file->file_ = path;
   file->patience_ = patience;
@@ -83,7 +83,7 @@ Result<std::unique_ptr<ChunkFile>> ChunkFile::open(const fs::path& path,
   return file;
 }
 
-Result<bool> ChunkFile::open_again_if_stale() {
+base::Result<bool> ChunkFile::open_again_if_stale() {
   if (!trace_->is_stale()) return false;
   TRY_ASSIGN(TraceFile trace, TraceFile::open(file_));
   TRY(trace.database().execute(kReadOnce));
@@ -93,7 +93,7 @@ Result<bool> ChunkFile::open_again_if_stale() {
   return true;
 }
 
-Result<ChunkFile::News> ChunkFile::tail() {
+base::Result<ChunkFile::News> ChunkFile::tail() {
   News news;
   TRY_ASSIGN(news.was_opened_again, open_again_if_stale());
   Database& database = trace_->database();
@@ -131,12 +131,12 @@ void ChunkFile::read_strings(Database& database, News& news) {
         const std::int64_t id = row.integer(1);
         if (id < 1 || id > UINT32_MAX) return;
         news.strings.push_back({static_cast<int>(row.integer(0) >> kRankShift),
-                                static_cast<StringId>(id), std::string(row.text(2))});
+                                static_cast<model::StringId>(id), std::string(row.text(2))});
       });
   if (problem) news.problems.push_back(problem->message);
 }
 
-Result<std::unique_ptr<ChunkFile::Connection>> ChunkFile::take() {
+base::Result<std::unique_ptr<ChunkFile::Connection>> ChunkFile::take() {
   std::shared_ptr<TraceFile> trace;
   {
     const std::lock_guard lock(mutex_);
@@ -164,18 +164,19 @@ void ChunkFile::give(std::unique_ptr<Connection> connection) {
   if (connection->trace == trace_) idle_.push_back(std::move(connection));
 }
 
-Result<void> ChunkFile::read(std::int64_t row_id,
-                             const std::function<Result<void>(std::span<const std::byte>)>& use) {
+base::Result<void> ChunkFile::read(
+    std::int64_t row_id, const std::function<base::Result<void>(std::span<const std::byte>)>& use) {
   TRY_ASSIGN(auto connection, take());
   connection->data.bind(1, row_id);
   const auto row = connection->data.step();
-  Result<void> used;
+  base::Result<void> used;
   if (!row) {
     used = tl::make_unexpected(row.error());
   } else if (*row) {
     used = use(connection->data.blob(0));
   } else {
-    used = fail(ErrorKind::kDamaged, quoted(file_) + " is damaged (a block of events is gone)");
+    used = base::fail(base::ErrorKind::kDamaged,
+                      base::quoted(file_) + " is damaged (a block of events is gone)");
   }
   connection->data.reset();
   forget_pages(connection->database);
@@ -183,4 +184,4 @@ Result<void> ChunkFile::read(std::int64_t row_id,
   return used;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -15,14 +15,14 @@
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/run/trace_file.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // The row of a chunk, without its data.
 struct ChunkRow {
   std::int64_t row_id = 0;
   int rank = 0;
   int lane = 0;
-  EventKind kind = EventKind::kKernel;
+  model::EventKind kind = model::EventKind::kKernel;
   ChunkHeader header;
 };
 
@@ -30,7 +30,7 @@ class ChunkFile {
  public:
   // `patience`: see WholeReading; of all chunks that one connection reads. Errors: those of
   // TraceFile.
-  static Result<std::unique_ptr<ChunkFile>> open(
+  static base::Result<std::unique_ptr<ChunkFile>> open(
       const std::filesystem::path& file, std::chrono::nanoseconds patience = Database::kPatience);
   ~ChunkFile();
 
@@ -38,23 +38,23 @@ class ChunkFile {
   // from the other side; `problems` says what could not be read. One thread at a time.
   struct News {
     std::vector<ChunkRow> chunks;
-    std::vector<InternedString> strings;
+    std::vector<model::InternedString> strings;
     std::int64_t damaged_rows = 0;  // of chunks that make no sense
     std::vector<std::string> problems;
     bool was_opened_again = false;
   };
-  Result<News> tail();
+  base::Result<News> tail();
 
   // Hands a chunk's data to `use`, valid during the call. Any thread. Errors: kDamaged, naming the
   // file; those of `use`.
-  Result<void> read(std::int64_t row_id,
-                    const std::function<Result<void>(std::span<const std::byte>)>& use);
+  base::Result<void> read(std::int64_t row_id,
+                          const std::function<base::Result<void>(std::span<const std::byte>)>& use);
 
  private:
   struct Connection;
   ChunkFile() = default;
-  Result<bool> open_again_if_stale();
-  Result<std::unique_ptr<Connection>> take();
+  base::Result<bool> open_again_if_stale();
+  base::Result<std::unique_ptr<Connection>> take();
   void give(std::unique_ptr<Connection> connection);
   void read_chunks(Database& database, News& news);
   void read_strings(Database& database, News& news);
@@ -67,4 +67,4 @@ class ChunkFile {
   std::vector<std::unique_ptr<Connection>> idle_;  // of trace_
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -4,10 +4,11 @@
 
 #include <string>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
-tl::unexpected<Error> damaged_chunk(const char* why) {
-  return fail(ErrorKind::kDamaged, std::string("a block of events is damaged (") + why + ")");
+tl::unexpected<base::Error> damaged_chunk(const char* why) {
+  return base::fail(base::ErrorKind::kDamaged,
+                    std::string("a block of events is damaged (") + why + ")");
 }
 
 void ChunkOpener::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
@@ -18,8 +19,8 @@ ChunkOpener::~ChunkOpener() = default;
 ChunkOpener::ChunkOpener(ChunkOpener&&) noexcept = default;
 ChunkOpener& ChunkOpener::operator=(ChunkOpener&&) noexcept = default;
 
-Result<ChunkOpener::Columns> ChunkOpener::open(const ChunkHeader& header,
-                                               std::span<const std::byte> data, Part part) {
+base::Result<ChunkOpener::Columns> ChunkOpener::open(const ChunkHeader& header,
+                                                     std::span<const std::byte> data, Part part) {
   if (header.codec != kChunkCodec) return damaged_chunk("its encoding is not known");
   if (header.count < 0 || header.count > static_cast<std::int64_t>(kMostChunkEvents)) {
     return damaged_chunk("its count is wrong");
@@ -33,9 +34,9 @@ Result<ChunkOpener::Columns> ChunkOpener::open(const ChunkHeader& header,
   return columns;
 }
 
-Result<void> ChunkOpener::open_parts(std::span<const std::byte> data, std::size_t count, Part part,
-                                     Readers columns) {
-  VarintReader length{data.data(), data.data() + data.size()};
+base::Result<void> ChunkOpener::open_parts(std::span<const std::byte> data, std::size_t count,
+                                           Part part, Readers columns) {
+  base::VarintReader length{data.data(), data.data() + data.size()};
   const std::uint64_t first = length.next();
   const auto rest = data.subspan(static_cast<std::size_t>(length.position - data.data()));
   if (!length.ok || first > rest.size()) return damaged_chunk("its parts are cut");
@@ -45,10 +46,10 @@ Result<void> ChunkOpener::open_parts(std::span<const std::byte> data, std::size_
 }
 
 // A frame holds the columns' lengths, then the columns.
-Result<void> ChunkOpener::open_frame(std::span<const std::byte> data, std::size_t count,
-                                     std::vector<std::byte>& plain, Readers columns) {
+base::Result<void> ChunkOpener::open_frame(std::span<const std::byte> data, std::size_t count,
+                                           std::vector<std::byte>& plain, Readers columns) {
   const unsigned long long size = ZSTD_getFrameContentSize(data.data(), data.size());
-  const std::size_t most = (count + 1) * columns.size() * kLongestVarint;
+  const std::size_t most = (count + 1) * columns.size() * base::kLongestVarint;
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > most) {
     return damaged_chunk("its size is wrong");
   }
@@ -59,7 +60,7 @@ Result<void> ChunkOpener::open_frame(std::span<const std::byte> data, std::size_
   if (ZSTD_isError(got) || got != plain.size()) {
     return damaged_chunk("it cannot be decompressed");
   }
-  VarintReader lengths{plain.data(), plain.data() + plain.size()};
+  base::VarintReader lengths{plain.data(), plain.data() + plain.size()};
   std::array<std::uint64_t, kChunkColumns> length{};
   for (std::size_t i = 0; i < columns.size(); ++i) length[i] = lengths.next();
   if (!lengths.ok) return damaged_chunk("its columns are cut");
@@ -74,4 +75,4 @@ Result<void> ChunkOpener::open_frame(std::span<const std::byte> data, std::size_
   return {};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -13,7 +13,7 @@
 
 struct ZSTD_DCtx_s;
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // In the order in which they are stored.
 enum class ChunkColumn : std::uint8_t { kStart, kDuration, kName, kFlags, kCorrelation, kValue };
@@ -24,13 +24,13 @@ class ChunkOpener {
  public:
   // Valid until the next open().
   struct Columns {
-    std::array<VarintReader, kChunkColumns> columns{};
-    VarintReader& operator[](ChunkColumn column) {
+    std::array<base::VarintReader, kChunkColumns> columns{};
+    base::VarintReader& operator[](ChunkColumn column) {
       return columns[static_cast<std::size_t>(column)];
     }
     // Whether what was read of a column was all of it.
     bool ends(ChunkColumn column) const {
-      const VarintReader& one = columns[static_cast<std::size_t>(column)];
+      const base::VarintReader& one = columns[static_cast<std::size_t>(column)];
       return one.ok && one.position == one.end;
     }
   };
@@ -43,14 +43,14 @@ class ChunkOpener {
   // Errors: kDamaged for everything that does not add up. Of the first
   // part's columns alone the others may be empty.
   enum class Part : std::uint8_t { kFirst, kAll };
-  Result<Columns> open(const ChunkHeader& header, std::span<const std::byte> data, Part part);
+  base::Result<Columns> open(const ChunkHeader& header, std::span<const std::byte> data, Part part);
 
  private:
-  using Readers = std::span<VarintReader>;
-  Result<void> open_parts(std::span<const std::byte> data, std::size_t count, Part part,
-                          Readers columns);
-  Result<void> open_frame(std::span<const std::byte> data, std::size_t count,
-                          std::vector<std::byte>& plain, Readers columns);
+  using Readers = std::span<base::VarintReader>;
+  base::Result<void> open_parts(std::span<const std::byte> data, std::size_t count, Part part,
+                                Readers columns);
+  base::Result<void> open_frame(std::span<const std::byte> data, std::size_t count,
+                                std::vector<std::byte>& plain, Readers columns);
 
   struct Free {
     void operator()(ZSTD_DCtx_s* context) const;
@@ -59,6 +59,6 @@ class ChunkOpener {
   std::vector<std::byte> plain_, second_plain_;
 };
 
-tl::unexpected<Error> damaged_chunk(const char* why);
+tl::unexpected<base::Error> damaged_chunk(const char* why);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

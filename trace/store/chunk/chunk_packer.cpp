@@ -9,7 +9,7 @@
 #include "trace/base/varint.h"
 #include "trace/store/chunk/chunk_opener.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -17,14 +17,14 @@ constexpr int kChunkZstdLevel = 3;
 
 // Differences wrap around, so that any value survives.
 std::uint64_t zigzag_difference(std::uint64_t a, std::uint64_t b) {
-  return zigzag(static_cast<std::int64_t>(a - b));
+  return base::zigzag(static_cast<std::int64_t>(a - b));
 }
 
-void put_column(VarintWriter& out, ChunkColumn column, std::span<const Event> events,
+void put_column(base::VarintWriter& out, ChunkColumn column, std::span<const model::Event> events,
                 std::int64_t first_ns) {
   const auto put = [&](auto&& number) {
-    VarintWriter to = out;  // a reference would be stored after each
-    for (const Event& event : events) to.put_mixed(number(event));
+    base::VarintWriter to = out;  // a reference would be stored after each
+    for (const model::Event& event : events) to.put_mixed(number(event));
     out = to;
   };
   std::uint64_t last = 0;
@@ -34,17 +34,18 @@ void put_column(VarintWriter& out, ChunkColumn column, std::span<const Event> ev
   switch (column) {
     case ChunkColumn::kStart:
       last = static_cast<std::uint64_t>(first_ns);
-      return put([&](const Event& e) { return step(static_cast<std::uint64_t>(e.start_ns)); });
+      return put(
+          [&](const model::Event& e) { return step(static_cast<std::uint64_t>(e.start_ns)); });
     case ChunkColumn::kDuration:
-      return put([](const Event& e) { return zigzag(e.duration_ns); });
+      return put([](const model::Event& e) { return base::zigzag(e.duration_ns); });
     case ChunkColumn::kName:
-      return put([](const Event& e) { return std::uint64_t{e.name}; });
+      return put([](const model::Event& e) { return std::uint64_t{e.name}; });
     case ChunkColumn::kFlags:
-      return put([](const Event& e) { return std::uint64_t{e.flags}; });
+      return put([](const model::Event& e) { return std::uint64_t{e.flags}; });
     case ChunkColumn::kCorrelation:
-      return put([&](const Event& e) { return step(e.correlation); });
+      return put([&](const model::Event& e) { return step(e.correlation); });
     case ChunkColumn::kValue:
-      return put([](const Event& e) { return zigzag(e.value); });
+      return put([](const model::Event& e) { return base::zigzag(e.value); });
   }
 }
 
@@ -58,13 +59,14 @@ ChunkPacker::ChunkPacker(ChunkPacker&&) noexcept = default;
 ChunkPacker& ChunkPacker::operator=(ChunkPacker&&) noexcept = default;
 
 // Appends to what of packed_ is before `at`; where it ends.
-std::size_t ChunkPacker::pack_frame(std::span<const Event> events, std::int64_t first_ns,
+std::size_t ChunkPacker::pack_frame(std::span<const model::Event> events, std::int64_t first_ns,
                                     Columns columns, std::size_t at) {
-  constexpr std::size_t kRoom = kChunkColumns * kLongestVarint;  // for the columns' lengths
+  constexpr std::size_t kRoom = kChunkColumns * base::kLongestVarint;  // for the columns' lengths
   const auto count = static_cast<std::size_t>(columns.second - columns.first);
-  plain_.resize(std::max(plain_.size(), kRoom + (count * events.size() + 1) * kLongestVarint));
+  plain_.resize(
+      std::max(plain_.size(), kRoom + (count * events.size() + 1) * base::kLongestVarint));
   std::array<std::byte, kRoom> lengths;
-  VarintWriter head{lengths.data()}, out{plain_.data() + kRoom};
+  base::VarintWriter head{lengths.data()}, out{plain_.data() + kRoom};
   for (int i = columns.first; i < columns.second; ++i) {
     const std::byte* const begin = out.position;
     put_column(out, static_cast<ChunkColumn>(i), events, first_ns);
@@ -81,16 +83,18 @@ std::size_t ChunkPacker::pack_frame(std::span<const Event> events, std::int64_t 
   return at + (ZSTD_isError(written) ? 0 : written);
 }
 
-std::span<const std::byte> ChunkPacker::pack(std::span<const Event> events, std::int64_t first_ns) {
-  const std::size_t first = pack_frame(events, first_ns, {0, kFirstPartColumns}, kLongestVarint);
+std::span<const std::byte> ChunkPacker::pack(std::span<const model::Event> events,
+                                             std::int64_t first_ns) {
+  const std::size_t first =
+      pack_frame(events, first_ns, {0, kFirstPartColumns}, base::kLongestVarint);
   const std::size_t size = pack_frame(events, first_ns, {kFirstPartColumns, kChunkColumns}, first);
   // The first part's length is known last and comes first.
-  std::array<std::byte, kLongestVarint> length;
-  VarintWriter head{length.data()};
-  head.put(first - kLongestVarint);
+  std::array<std::byte, base::kLongestVarint> length;
+  base::VarintWriter head{length.data()};
+  head.put(first - base::kLongestVarint);
   std::byte* const begin =
-      std::copy_backward(length.data(), head.position, packed_.data() + kLongestVarint);
+      std::copy_backward(length.data(), head.position, packed_.data() + base::kLongestVarint);
   return {begin, packed_.data() + size};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -12,7 +12,7 @@
 
 struct ZSTD_CCtx_s;
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class ChunkPacker {
  public:
@@ -23,12 +23,12 @@ class ChunkPacker {
 
   // The data of a chunk; the first start is stored as its distance from `first_ns`. Valid until
   // the next call.
-  std::span<const std::byte> pack(std::span<const Event> events, std::int64_t first_ns);
+  std::span<const std::byte> pack(std::span<const model::Event> events, std::int64_t first_ns);
 
  private:
   using Columns = std::pair<int, int>;  // the first, and the one behind the last
-  std::size_t pack_frame(std::span<const Event> events, std::int64_t first_ns, Columns columns,
-                         std::size_t at);
+  std::size_t pack_frame(std::span<const model::Event> events, std::int64_t first_ns,
+                         Columns columns, std::size_t at);
 
   struct Free {
     void operator()(ZSTD_CCtx_s* context) const;
@@ -39,4 +39,4 @@ class ChunkPacker {
   std::vector<std::byte> plain_, packed_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -1,6 +1,6 @@
 #include "trace/store/chunk/column_cache.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 ColumnCache::Value ColumnCache::get(const ChunkKey& key, const std::function<Value()>& decode) {
   std::unique_lock lock(mutex_);
@@ -24,7 +24,7 @@ ColumnCache::Value ColumnCache::get(const ChunkKey& key, const std::function<Val
 void ColumnCache::keep(const ChunkKey& key, const Value& value) {
   if (value) {
     kept_.keep(key, *value, (*value)->bytes() + sizeof(Value) + sizeof(ChunkKey));
-  } else if (value.error().kind == ErrorKind::kDamaged) {
+  } else if (value.error().kind == base::ErrorKind::kDamaged) {
     return;
   }
   entries_.erase(key);
@@ -52,4 +52,4 @@ std::size_t ColumnCache::bytes() const {
   return kept_.weight();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -18,11 +18,11 @@
 #include "trace/store/chunk/chunk_entry.h"
 #include "trace/store/chunk/event_columns.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class ColumnCache {
  public:
-  using Value = Result<std::shared_ptr<const EventColumns>>;
+  using Value = base::Result<std::shared_ptr<const EventColumns>>;
   explicit ColumnCache(std::size_t limit_bytes) : kept_(limit_bytes) {}
 
   // decode() runs on this thread, with no lock held. What is damaged stays so without another try.
@@ -44,7 +44,7 @@ class ColumnCache {
   std::condition_variable decoded_;
   // What is being decoded, which waiting threads hold, too, and what cannot be.
   std::unordered_map<ChunkKey, std::shared_ptr<Entry>, ChunkKeyHash> entries_;
-  RecentlyUsed<ChunkKey, std::shared_ptr<const EventColumns>, ChunkKeyHash> kept_;
+  base::RecentlyUsed<ChunkKey, std::shared_ptr<const EventColumns>, ChunkKeyHash> kept_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -30,14 +30,14 @@ struct TimeRanges {
 };
 TimeRanges read_times(ChunkOpener::Columns& columns, std::int64_t first_ns,
                       DecodeScratch& scratch) {
-  VarintReader starts = columns[ChunkColumn::kStart];
-  VarintReader durations = columns[ChunkColumn::kDuration];
+  base::VarintReader starts = columns[ChunkColumn::kStart];
+  base::VarintReader durations = columns[ChunkColumn::kDuration];
   TimeRanges ranges;
   auto start = static_cast<std::uint64_t>(first_ns);  // differences may wrap around
   std::int64_t before = INT64_MIN;
   for (std::size_t i = 0; i < scratch.starts.size(); ++i) {
-    start += static_cast<std::uint64_t>(unzigzag(starts.next_mixed()));
-    const std::int64_t duration = unzigzag(durations.next_mixed());
+    start += static_cast<std::uint64_t>(base::unzigzag(starts.next_mixed()));
+    const std::int64_t duration = base::unzigzag(durations.next_mixed());
     const auto value = static_cast<std::int64_t>(start);
     ranges.starts.include(value);
     ranges.durations.include(duration);
@@ -52,8 +52,8 @@ TimeRanges read_times(ChunkOpener::Columns& columns, std::int64_t first_ns,
 }
 
 // Names and flags: mostly of one length.
-ValueRange read_small(VarintReader& column, std::vector<std::uint32_t>& values) {
-  VarintReader reader = column;
+ValueRange read_small(base::VarintReader& column, std::vector<std::uint32_t>& values) {
+  base::VarintReader reader = column;
   ValueRange range;
   for (std::uint32_t& value : values) {
     value = static_cast<std::uint32_t>(reader.next());
@@ -63,10 +63,10 @@ ValueRange read_small(VarintReader& column, std::vector<std::uint32_t>& values) 
   return range;
 }
 
-ValueRange read_values(VarintReader& column, std::vector<std::int64_t>& values) {
+ValueRange read_values(base::VarintReader& column, std::vector<std::int64_t>& values) {
   ValueRange range;
   for (std::int64_t& value : values) {
-    value = unzigzag(column.next());
+    value = base::unzigzag(column.next());
     range.include(value);
   }
   return range;
@@ -74,15 +74,15 @@ ValueRange read_values(VarintReader& column, std::vector<std::int64_t>& values) 
 
 }  // namespace
 
-Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
-                                          std::span<const std::byte> data) {
+base::Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
+                                                std::span<const std::byte> data) {
   DecodeScratch scratch;
   return decode(header, data, scratch);
 }
 
-Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
-                                          std::span<const std::byte> data, DecodeScratch& scratch,
-                                          Values kept) {
+base::Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
+                                                std::span<const std::byte> data,
+                                                DecodeScratch& scratch, Values kept) {
   const auto part = kept == Values::kKept ? ChunkOpener::Part::kAll : ChunkOpener::Part::kFirst;
   TRY_ASSIGN(auto columns, scratch.opener.open(header, data, part));
   EventColumns events;
@@ -124,4 +124,4 @@ std::size_t EventColumns::bytes() const {
          values_.bytes();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

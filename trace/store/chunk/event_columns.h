@@ -13,7 +13,7 @@
 #include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/chunk/packed_column.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // The memory that decoding needs, for many chunks one after the other. One thread at a time.
 struct DecodeScratch {
@@ -26,17 +26,23 @@ class EventColumns {
  public:
   // Correlations are left out, and values unless they are wanted: decode_chunk() has them.
   enum class Values : std::uint8_t { kLeftOut, kKept };
-  static Result<EventColumns> decode(const ChunkHeader& header, std::span<const std::byte> data);
-  static Result<EventColumns> decode(const ChunkHeader& header, std::span<const std::byte> data,
-                                     DecodeScratch& scratch, Values values = Values::kLeftOut);
+  static base::Result<EventColumns> decode(const ChunkHeader& header,
+                                           std::span<const std::byte> data);
+  static base::Result<EventColumns> decode(const ChunkHeader& header,
+                                           std::span<const std::byte> data, DecodeScratch& scratch,
+                                           Values values = Values::kLeftOut);
 
   std::size_t size() const { return size_; }
   std::int64_t start_ns(std::size_t i) const { return starts_.at(i); }
   std::int64_t duration_ns(std::size_t i) const { return durations_.at(i); }
-  std::int64_t end_ns(std::size_t i) const { return saturated_add(start_ns(i), duration_ns(i)); }
-  StringId name(std::size_t i) const { return static_cast<StringId>(names_.at(i)); }
+  std::int64_t end_ns(std::size_t i) const {
+    return base::saturated_add(start_ns(i), duration_ns(i));
+  }
+  model::StringId name(std::size_t i) const { return static_cast<model::StringId>(names_.at(i)); }
   std::uint32_t flags(std::size_t i) const { return static_cast<std::uint32_t>(flags_.at(i)); }
-  int depth(std::size_t i) const { return static_cast<int>((flags(i) >> kEventDepthShift) & 0xff); }
+  int depth(std::size_t i) const {
+    return static_cast<int>((flags(i) >> model::kEventDepthShift) & 0xff);
+  }
   std::int64_t value(std::size_t i) const { return values_.at(i); }  // 0 where they are left out
   bool is_ordered() const { return is_ordered_; }                    // by start
   // The first event that begins at `time_ns` or later, where they are ordered; size(): none does.
@@ -55,4 +61,4 @@ class EventColumns {
   PackedColumn starts_, durations_, names_, flags_, values_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -10,20 +10,22 @@
 #include "trace/store/chunk/column_cache.h"
 #include "trace/store/chunk/run_chunks.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
 auto lane_of(const ChunkEntry& chunk) { return std::tuple(chunk.rank, chunk.lane, chunk.kind); }
 
 // Bytes of copies are summed up; of nothing else are values looked at by the million.
-EventColumns::Values values_of(EventKind kind) {
-  return kind == EventKind::kCopy ? EventColumns::Values::kKept : EventColumns::Values::kLeftOut;
+EventColumns::Values values_of(model::EventKind kind) {
+  return kind == model::EventKind::kCopy ? EventColumns::Values::kKept
+                                         : EventColumns::Values::kLeftOut;
 }
 
-Error with_place(const Error& error, const ChunkEntry& chunk) {
+base::Error with_place(const base::Error& error, const ChunkEntry& chunk) {
   return {error.kind, error.message + ", at rank " + std::to_string(chunk.rank) + ", lane " +
-                          std::to_string(chunk.lane) + ", " + std::string(to_string(chunk.kind))};
+                          std::to_string(chunk.lane) + ", " +
+                          std::string(model::to_string(chunk.kind))};
 }
 
 }  // namespace
@@ -31,13 +33,13 @@ Error with_place(const Error& error, const ChunkEntry& chunk) {
 struct EventStore::State {
   State(std::unique_ptr<RunChunks> opened, const EventStoreOptions& options)
       : chunks(std::move(opened)),
-        threads(thread_count(options.threads)),
+        threads(base::thread_count(options.threads)),
         cache(options.cache_bytes) {}
 
   std::unique_ptr<DecodeScratch> take_scratch();
   void give(std::unique_ptr<DecodeScratch> scratch);
   template <typename Decode>
-  Result<void> read(const ChunkEntry& chunk, Decode&& decode);
+  base::Result<void> read(const ChunkEntry& chunk, Decode&& decode);
   ColumnCache::Value decode(const ChunkEntry& chunk);
 
   const std::unique_ptr<RunChunks> chunks;
@@ -51,9 +53,9 @@ struct EventStore::State {
 EventStore::EventStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
 EventStore::~EventStore() = default;
 
-Result<std::unique_ptr<EventStore>> EventStore::open(const std::filesystem::path& run,
-                                                     const EventStoreOptions& options) {
-  TRY_ASSIGN(auto chunks, RunChunks::open(run, thread_count(options.threads)));
+base::Result<std::unique_ptr<EventStore>> EventStore::open(const std::filesystem::path& run,
+                                                           const EventStoreOptions& options) {
+  TRY_ASSIGN(auto chunks, RunChunks::open(run, base::thread_count(options.threads)));
   return std::unique_ptr<EventStore>(
       new EventStore(std::make_unique<State>(std::move(chunks), options)));
 }
@@ -62,7 +64,7 @@ std::shared_ptr<const std::vector<ChunkEntry>> EventStore::chunks() const {
   return state_->chunks->list();
 }
 
-std::vector<ChunkEntry> EventStore::chunks_in(int rank, int lane, EventKind kind,
+std::vector<ChunkEntry> EventStore::chunks_in(int rank, int lane, model::EventKind kind,
                                               std::int64_t start_ns, std::int64_t end_ns) const {
   const auto all = chunks();
   const auto of_lane = std::ranges::equal_range(*all, std::tuple(rank, lane, kind), {}, lane_of);
@@ -75,7 +77,7 @@ std::vector<ChunkEntry> EventStore::chunks_in(int rank, int lane, EventKind kind
   return found;
 }
 
-Result<bool> EventStore::refresh() {
+base::Result<bool> EventStore::refresh() {
   const auto news = state_->chunks->refresh();
   for (const int file : news.opened_again) state_->cache.forget_failures(file);
   return news.any;
@@ -95,7 +97,7 @@ void EventStore::State::give(std::unique_ptr<DecodeScratch> scratch) {
 }
 
 template <typename Decode>
-Result<void> EventStore::State::read(const ChunkEntry& chunk, Decode&& decode) {
+base::Result<void> EventStore::State::read(const ChunkEntry& chunk, Decode&& decode) {
   auto scratch = take_scratch();
   const auto done = chunks->file_of(chunk).read(
       chunk.row_id, [&](std::span<const std::byte> data) { return decode(data, *scratch); });
@@ -107,22 +109,24 @@ Result<void> EventStore::State::read(const ChunkEntry& chunk, Decode&& decode) {
 ColumnCache::Value EventStore::State::decode(const ChunkEntry& chunk) {
   ++decoded_chunks;
   std::shared_ptr<const EventColumns> columns;
-  TRY(read(chunk, [&](std::span<const std::byte> data, DecodeScratch& scratch) -> Result<void> {
-    TRY_ASSIGN(EventColumns decoded,
-               EventColumns::decode(chunk.header, data, scratch, values_of(chunk.kind)));
-    columns = std::make_shared<const EventColumns>(std::move(decoded));
-    return {};
-  }));
+  TRY(read(chunk,
+           [&](std::span<const std::byte> data, DecodeScratch& scratch) -> base::Result<void> {
+             TRY_ASSIGN(EventColumns decoded,
+                        EventColumns::decode(chunk.header, data, scratch, values_of(chunk.kind)));
+             columns = std::make_shared<const EventColumns>(std::move(decoded));
+             return {};
+           }));
   return columns;
 }
 
-Result<std::shared_ptr<const EventColumns>> EventStore::load(const ChunkEntry& chunk) {
+base::Result<std::shared_ptr<const EventColumns>> EventStore::load(const ChunkEntry& chunk) {
   return state_->cache.get(key_of(chunk), [&] { return state_->decode(chunk); });
 }
 
-Result<std::vector<Event>> EventStore::load_whole(const ChunkEntry& chunk) {
-  std::vector<Event> events;
-  const auto decode = [&](std::span<const std::byte> data, DecodeScratch& scratch) -> Result<void> {
+base::Result<std::vector<model::Event>> EventStore::load_whole(const ChunkEntry& chunk) {
+  std::vector<model::Event> events;
+  const auto decode = [&](std::span<const std::byte> data,
+                          DecodeScratch& scratch) -> base::Result<void> {
     TRY_ASSIGN(events, decode_chunk(chunk.header, data, scratch.opener));
     return {};
   };
@@ -145,7 +149,7 @@ EventStore::Visit EventStore::visit(
 
   std::vector<Visit> parts(static_cast<std::size_t>(threads()));
   std::atomic<bool> stopped = false;
-  for_each_side_by_side(threads(), order.size(), [&](int worker, std::size_t i) {
+  base::for_each_side_by_side(threads(), order.size(), [&](int worker, std::size_t i) {
     if (stopped.load(std::memory_order_relaxed)) return;
     if (wanted && !wanted()) {
       stopped = true;
@@ -171,10 +175,10 @@ EventStore::Visit EventStore::visit(
 
 int EventStore::threads() const { return state_->threads; }
 
-std::string_view EventStore::text(int rank, StringId id) const {
+std::string_view EventStore::text(int rank, model::StringId id) const {
   return state_->chunks->names().text(rank, id);
 }
-std::uint32_t EventStore::global_name(int rank, StringId id) const {
+std::uint32_t EventStore::global_name(int rank, model::StringId id) const {
   return state_->chunks->names().number(rank, id);
 }
 std::string_view EventStore::global_text(std::uint32_t name) const {
@@ -188,4 +192,4 @@ std::string EventStore::problem() const { return state_->chunks->problem(); }
 std::size_t EventStore::cached_bytes() const { return state_->cache.bytes(); }
 std::int64_t EventStore::decoded_chunks() const { return state_->decoded_chunks; }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -16,7 +16,7 @@
 #include "trace/store/chunk/chunk_entry.h"
 #include "trace/store/chunk/event_columns.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 struct EventStoreOptions {
   std::size_t cache_bytes = 160u << 20;
@@ -27,23 +27,23 @@ class EventStore {
  public:
   // Opens the ranks' files side by side and reads the chunks' headers, not their data. A file that
   // cannot be opened is left out, and told by problem(), as long as there is another.
-  static Result<std::unique_ptr<EventStore>> open(const std::filesystem::path& run,
-                                                  const EventStoreOptions& options = {});
+  static base::Result<std::unique_ptr<EventStore>> open(const std::filesystem::path& run,
+                                                        const EventStoreOptions& options = {});
   ~EventStore();
 
   // All chunks at this moment, by rank, lane, kind and first_ns. Grows with refresh().
   std::shared_ptr<const std::vector<ChunkEntry>> chunks() const;
   // Of one lane and kind, those that touch [start_ns, end_ns).
-  std::vector<ChunkEntry> chunks_in(int rank, int lane, EventKind kind, std::int64_t start_ns,
-                                    std::int64_t end_ns) const;
+  std::vector<ChunkEntry> chunks_in(int rank, int lane, model::EventKind kind,
+                                    std::int64_t start_ns, std::int64_t end_ns) const;
   // What was committed since; true if anything was. For live runs.
-  Result<bool> refresh();
+  base::Result<bool> refresh();
 
   // From the cache, or decoded on this thread; values are kept of copies only. Errors: kDamaged,
   // naming the place; the same chunk fails again without being read again.
-  Result<std::shared_ptr<const EventColumns>> load(const ChunkEntry& chunk);
+  base::Result<std::shared_ptr<const EventColumns>> load(const ChunkEntry& chunk);
   // The whole events, with correlation and value; not kept.
-  Result<std::vector<Event>> load_whole(const ChunkEntry& chunk);
+  base::Result<std::vector<model::Event>> load_whole(const ChunkEntry& chunk);
 
   // Calls visit(worker, chunk, columns) for each, on all threads at once, each chunk once, in any
   // order; `worker` is below threads(). Stops early when `wanted` says false, which is asked
@@ -59,9 +59,9 @@ class EventStore {
   int threads() const;
 
   // Strings of a rank; "" for an unknown id. The view lives as long as this.
-  std::string_view text(int rank, StringId id) const;
+  std::string_view text(int rank, model::StringId id) const;
   // The same number for the same text on every rank; 0 is "".
-  std::uint32_t global_name(int rank, StringId id) const;
+  std::uint32_t global_name(int rank, model::StringId id) const;
   std::string_view global_text(std::uint32_t name) const;
   std::uint32_t global_name_count() const;
   // global_name() by string id, for loops over many events; unknown ids may lie beyond its end.
@@ -78,4 +78,4 @@ class EventStore {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -17,15 +17,15 @@ GlobalNames::GlobalNames() {
   by_text_.emplace(texts_.back(), 0);
 }
 
-void GlobalNames::add(std::span<const InternedString> strings) {
+void GlobalNames::add(std::span<const model::InternedString> strings) {
   const std::unique_lock lock(mutex_);
   std::map<int, std::size_t> added;
-  for (const InternedString& string : strings) ++added[string.rank];
+  for (const model::InternedString& string : strings) ++added[string.rank];
   for (const auto& [rank, count] : added) ranks_[rank].known += count;
-  for (const InternedString& string : strings) {
+  for (const model::InternedString& string : strings) {
     RankStrings& rank = ranks_[string.rank];
     if (string.id >
-        std::min<std::size_t>(kMostStringId, kIdsOfAString * (rank.known + kSpareIds))) {
+        std::min<std::size_t>(model::kMostStringId, kIdsOfAString * (rank.known + kSpareIds))) {
       continue;
     }
     if (string.id >= rank.numbers.size()) rank.numbers.resize(std::size_t{string.id} + 1);
@@ -42,18 +42,18 @@ std::uint32_t GlobalNames::number_of(const std::string& text) {
   return number;
 }
 
-std::uint32_t GlobalNames::find(int rank, StringId id) const {
+std::uint32_t GlobalNames::find(int rank, model::StringId id) const {
   const auto found = ranks_.find(rank);
   if (found == ranks_.end() || id >= found->second.numbers.size()) return 0;
   return found->second.numbers[id];
 }
 
-std::uint32_t GlobalNames::number(int rank, StringId id) const {
+std::uint32_t GlobalNames::number(int rank, model::StringId id) const {
   const std::shared_lock lock(mutex_);
   return find(rank, id);
 }
 
-std::string_view GlobalNames::text(int rank, StringId id) const {
+std::string_view GlobalNames::text(int rank, model::StringId id) const {
   const std::shared_lock lock(mutex_);
   return texts_[find(rank, id)];
 }
@@ -74,4 +74,4 @@ std::vector<std::uint32_t> GlobalNames::numbers(int rank) const {
   return found == ranks_.end() ? std::vector<std::uint32_t>{} : found->second.numbers;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -13,18 +13,18 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class GlobalNames {
  public:
   GlobalNames();
 
   // Ids far beyond the number of a rank's strings are damage and have no name.
-  void add(std::span<const InternedString> strings);
+  void add(std::span<const model::InternedString> strings);
 
   // 0 and "" for what is not known. Texts live as long as this.
-  std::uint32_t number(int rank, StringId id) const;
-  std::string_view text(int rank, StringId id) const;
+  std::uint32_t number(int rank, model::StringId id) const;
+  std::string_view text(int rank, model::StringId id) const;
   std::string_view text(std::uint32_t number) const;
   std::uint32_t count() const;
   // By string id, for loops over many events.
@@ -36,7 +36,7 @@ class GlobalNames {
     std::size_t known = 0;
   };
   std::uint32_t number_of(const std::string& text);
-  std::uint32_t find(int rank, StringId id) const;
+  std::uint32_t find(int rank, model::StringId id) const;
 
   mutable std::shared_mutex mutex_;
   std::deque<std::string> texts_;  // by number; what is in it stays where it is
@@ -44,4 +44,4 @@ class GlobalNames {
   std::map<int, RankStrings> ranks_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

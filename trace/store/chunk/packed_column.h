@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class PackedColumn {
  public:
@@ -135,4 +135,4 @@ class PackedColumn {
   std::vector<std::byte> words_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

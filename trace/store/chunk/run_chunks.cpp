@@ -7,7 +7,7 @@
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -23,7 +23,7 @@ auto place_of(const ChunkEntry& chunk) {
 
 }  // namespace
 
-Result<std::unique_ptr<RunChunks>> RunChunks::open(const fs::path& run, int threads) {
+base::Result<std::unique_ptr<RunChunks>> RunChunks::open(const fs::path& run, int threads) {
   std::unique_ptr<RunChunks> chunks(new RunChunks(run));
   chunks->list_ = std::make_shared<const std::vector<ChunkEntry>>();
   std::error_code ignored;
@@ -58,7 +58,7 @@ void RunChunks::find_files() {
 
 std::vector<RunChunks::FileNews> RunChunks::read_news(int threads) {
   std::vector<FileNews> news(files_.size());
-  for_each_side_by_side(threads, news.size(), [&](int, std::size_t i) {
+  base::for_each_side_by_side(threads, news.size(), [&](int, std::size_t i) {
     ChunkFile* file = files_[i]->file.get();
     if (!file) {
       auto opened = ChunkFile::open(files_[i]->path);
@@ -138,4 +138,4 @@ std::string RunChunks::problem() const {
   return text;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

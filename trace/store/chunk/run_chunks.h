@@ -15,13 +15,14 @@
 #include "trace/store/chunk/chunk_file.h"
 #include "trace/store/chunk/global_names.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class RunChunks {
  public:
   // `run`: a run's folder or a packed file. A file that cannot be opened is a problem, and an error
   // where it is the only one.
-  static Result<std::unique_ptr<RunChunks>> open(const std::filesystem::path& run, int threads);
+  static base::Result<std::unique_ptr<RunChunks>> open(const std::filesystem::path& run,
+                                                       int threads);
 
   // By rank, lane, kind and first_ns.
   std::shared_ptr<const std::vector<ChunkEntry>> list() const;
@@ -45,7 +46,7 @@ class RunChunks {
   };
   struct FileNews {
     std::unique_ptr<ChunkFile> opened;
-    std::optional<Error> error;
+    std::optional<base::Error> error;
     ChunkFile::News rows;
   };
   explicit RunChunks(std::filesystem::path run) : run_(std::move(run)) {}
@@ -63,4 +64,4 @@ class RunChunks {
   std::shared_ptr<const std::vector<ChunkEntry>> list_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

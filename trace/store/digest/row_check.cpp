@@ -5,7 +5,7 @@
 #include "trace/store/table/row_fields.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -23,7 +23,7 @@ std::string RowCheck::of_rank() const {
 }
 
 // Rows of one table and commits go side by side, both in order.
-Result<void> RowCheck::add_sums(std::size_t mark) {
+base::Result<void> RowCheck::add_sums(std::size_t mark) {
   const std::string column = mark_names()[mark];
   const std::string table = table_of_mark(column);
   TRY_ASSIGN(auto commits, database_.prepare("select " + column + " from batch" + of_rank()));
@@ -46,7 +46,7 @@ Result<void> RowCheck::add_sums(std::size_t mark) {
   return {};
 }
 
-Result<void> RowCheck::visit_commits(const Visit& visit) {
+base::Result<void> RowCheck::visit_commits(const Visit& visit) {
   TRY_ASSIGN(const auto count,
              database_.integer("select count(*) from (select 1 from batch" + of_rank() + ")"));
   sums_.assign(static_cast<std::size_t>(count), 0);
@@ -90,7 +90,7 @@ std::string RowCheck::rows_between(const Commit& before, const Commit& commit) c
   return text.empty() ? "none" : text;
 }
 
-Result<std::uint64_t> RowCheck::present_now() {
+base::Result<std::uint64_t> RowCheck::present_now() {
   PresentSums sums{};
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const char* const table = kPresentTables[i];
@@ -99,11 +99,11 @@ Result<std::uint64_t> RowCheck::present_now() {
   return present_checksum(sums);
 }
 
-Result<void> RowCheck::run(const std::function<void(std::string)>& found) {
+base::Result<void> RowCheck::run(const std::function<void(std::string)>& found) {
   std::int64_t number = 0;
   std::uint64_t present = 0;
   TRY(visit_commits(
-      [&](const Commit& before, const Commit& commit, std::uint64_t chain) -> Result<void> {
+      [&](const Commit& before, const Commit& commit, std::uint64_t chain) -> base::Result<void> {
         ++number;
         present = static_cast<std::uint64_t>(commit.values.back());
         if (commit.chain == next_of_chain(chain, commit.rows, commit.values)) return {};
@@ -122,12 +122,12 @@ Result<void> RowCheck::run(const std::function<void(std::string)>& found) {
   return {};
 }
 
-Result<void> RowCheck::seal() {
+base::Result<void> RowCheck::seal() {
   TRY_ASSIGN(const std::uint64_t present, present_now());
   TRY_ASSIGN(auto update, database_.prepare("update batch set present_checksum=?2, checksum=?3 "
                                             "where row_id=?1"));
   std::vector<Commit> commits;
-  TRY(visit_commits([&](const Commit&, const Commit& commit, std::uint64_t) -> Result<void> {
+  TRY(visit_commits([&](const Commit&, const Commit& commit, std::uint64_t) -> base::Result<void> {
     commits.push_back(commit);
     return {};
   }));
@@ -143,4 +143,4 @@ Result<void> RowCheck::seal() {
   return {};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

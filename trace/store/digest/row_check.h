@@ -11,7 +11,7 @@
 #include "trace/store/sqlite/row_digest.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class RowCheck {
  public:
@@ -20,9 +20,9 @@ class RowCheck {
 
   // Calls found(what) for every commit whose rows, or whose own row, were changed. Errors: of
   // SQLite.
-  Result<void> run(const std::function<void(std::string)>& found);
+  base::Result<void> run(const std::function<void(std::string)>& found);
   // Writes the checksums that the rows have now.
-  Result<void> seal();
+  base::Result<void> seal();
 
  private:
   struct Commit {
@@ -30,11 +30,12 @@ class RowCheck {
     std::uint64_t chain = 0;           // as its row says
     std::uint64_t rows = 0;            // sum over its rows, as they are
   };
-  using Visit = std::function<Result<void>(const Commit& before, const Commit&, std::uint64_t)>;
+  using Visit =
+      std::function<base::Result<void>(const Commit& before, const Commit&, std::uint64_t)>;
 
-  Result<void> add_sums(std::size_t mark);
-  Result<void> visit_commits(const Visit& visit);
-  Result<std::uint64_t> present_now();
+  base::Result<void> add_sums(std::size_t mark);
+  base::Result<void> visit_commits(const Visit& visit);
+  base::Result<std::uint64_t> present_now();
   std::string of_rank() const;
   std::string rows_between(const Commit& before, const Commit& commit) const;
 
@@ -43,4 +44,4 @@ class RowCheck {
   std::vector<std::uint64_t> sums_;  // by commit
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -6,17 +6,17 @@
 #include "trace/store/sqlite/row_digest.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
 constexpr const char* kSealKey = "checksum";
 
 std::uint64_t checksum_of_numbers(std::span<const std::uint64_t> numbers) {
-  return quick_checksum_of(std::as_bytes(numbers), 0);
+  return base::quick_checksum_of(std::as_bytes(numbers), 0);
 }
 
-Result<std::uint64_t> sum_of_run(Database& database) {
+base::Result<std::uint64_t> sum_of_run(Database& database) {
   TRY_ASSIGN(const std::uint64_t meta,
              sum_of_rows(database, "meta",
                          rows_of_rank("meta", kRunRank) + " and key <> '" + kSealKey + "'"));
@@ -47,8 +47,8 @@ std::string rows_of_rank(std::string_view table, int rank) {
          std::to_string(first_row_id(rank + 1) - 1);
 }
 
-Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
-                                  const std::string& condition) {
+base::Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
+                                        const std::string& condition) {
   const auto columns = digested_columns(table);
   std::string sql;
   for (const std::string& column : columns) sql += (sql.empty() ? "select " : ",") + column;
@@ -68,7 +68,7 @@ std::uint64_t present_checksum(std::span<const std::uint64_t> sums) {
   return checksum_of_numbers(sums);
 }
 
-Result<std::uint64_t> first_of_chain(Database& database, int rank) {
+base::Result<std::uint64_t> first_of_chain(Database& database, int rank) {
   return sum_of_rows(database, "meta", rows_of_rank("meta", rank));
 }
 
@@ -79,7 +79,7 @@ std::uint64_t next_of_chain(std::uint64_t before, std::uint64_t rows,
   return checksum_of_numbers(numbers);
 }
 
-Result<void> seal_run(Database& database) {
+base::Result<void> seal_run(Database& database) {
   TRY_ASSIGN(const std::uint64_t sum, sum_of_run(database));
   TRY_ASSIGN(
       const std::int64_t last,
@@ -89,7 +89,7 @@ Result<void> seal_run(Database& database) {
                                   " and key = '" + kSealKey + "'",
                               last + 1));
   TRY_ASSIGN(auto statement, database.prepare(table_insert_sql("meta", true)));
-  const std::string text = checksum_text(sum);
+  const std::string text = base::checksum_text(sum);
   statement.bind(1, row);
   statement.bind(2, std::int64_t{kRunRank});
   statement.bind_text(3, kSealKey);
@@ -97,7 +97,7 @@ Result<void> seal_run(Database& database) {
   return statement.run();
 }
 
-Result<RunSeal> read_run_seal(Database& database) {
+base::Result<RunSeal> read_run_seal(Database& database) {
   TRY_ASSIGN(auto statement,
              database.prepare("select value from meta where rank = " + std::to_string(kRunRank) +
                               " and key = '" + kSealKey + "'"));
@@ -110,8 +110,8 @@ Result<RunSeal> read_run_seal(Database& database) {
                                                ") + (select count(*) from setting)"));
   if (rows == 0) return seal;
   TRY_ASSIGN(const std::uint64_t sum, sum_of_run(database));
-  seal.found = checksum_text(sum);
+  seal.found = base::checksum_text(sum);
   return seal;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

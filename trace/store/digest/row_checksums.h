@@ -13,7 +13,7 @@
 #include "trace/base/result.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // The tables that tell the present of a rank, whose rows are replaced: no commit counts them.
 enum class PresentRow { kRank, kHeartbeat, kCost, kPending };
@@ -26,19 +26,19 @@ std::vector<std::string> digested_columns(std::string_view table);
 // Which rows of a table belong to a rank: "where …".
 std::string rows_of_rank(std::string_view table, int rank);
 // The sum over the rows of a table as the file has them; `condition`: "where …".
-Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
-                                  const std::string& condition);
+base::Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
+                                        const std::string& condition);
 
 std::uint64_t present_checksum(std::span<const std::uint64_t> sums);
 // What a rank's chain begins with: the sum over what `meta` has of it.
-Result<std::uint64_t> first_of_chain(Database& database, int rank);
+base::Result<std::uint64_t> first_of_chain(Database& database, int rank);
 // `values`: the columns of the commit's row in table `batch` but its checksum.
 std::uint64_t next_of_chain(std::uint64_t before, std::uint64_t rows,
                             std::span<const std::int64_t> values);
 
 // Of run.sqlite: writes the checksum over name, status, settings and the rest, at the end of every
 // transaction that changes them.
-Result<void> seal_run(Database& database);
+base::Result<void> seal_run(Database& database);
 // Of settings and what `meta` has of the whole run: the checksum that is there, "" if there is
 // none, and the one that there should be, "" for a file that says nothing of the run.
 struct RunSeal {
@@ -46,6 +46,6 @@ struct RunSeal {
 
   bool is_whole() const { return !kept.empty() && kept == found; }
 };
-Result<RunSeal> read_run_seal(Database& database);
+base::Result<RunSeal> read_run_seal(Database& database);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -8,7 +8,7 @@
 #include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -19,7 +19,7 @@ class ReadTransaction {
   ~ReadTransaction() { static_cast<void>(database_.execute("commit")); }
   ReadTransaction(const ReadTransaction&) = delete;
   ReadTransaction& operator=(const ReadTransaction&) = delete;
-  Result<void> begin() { return database_.execute("begin"); }
+  base::Result<void> begin() { return database_.execute("begin"); }
 
  private:
   Database& database_;
@@ -43,9 +43,9 @@ std::size_t mark_of(std::string_view table) {
   return static_cast<std::size_t>(found - names.begin());
 }
 
-tl::unexpected<Error> damaged(const Database& database, const std::string& why) {
-  return fail(ErrorKind::kDamaged, database.file() + " is damaged (" + why +
-                                       "): fetch it again from where it was recorded");
+tl::unexpected<base::Error> damaged(const Database& database, const std::string& why) {
+  return base::fail(base::ErrorKind::kDamaged, database.file() + " is damaged (" + why +
+                                                   "): fetch it again from where it was recorded");
 }
 
 template <typename T>
@@ -53,7 +53,7 @@ std::string fingerprint(const T& value) {
   return std::to_string(value) + '\n';
 }
 
-std::string fingerprint(const RankInfo& info) {
+std::string fingerprint(const model::RankInfo& info) {
   return info.host + '\n' + info.device + '\n' + info.device_name + '\n' + info.sources + '\n' +
          info.versions + '\n' + fingerprint(info.process_id) + fingerprint(info.peak_flops) +
          fingerprint(info.parameters) + fingerprint(info.trained_parameters) +
@@ -73,8 +73,9 @@ void RankTail::rewind() {
 }
 
 template <typename Row>
-Result<void> RankTail::select(Database& database, const std::string& condition, std::int64_t from,
-                              std::int64_t to, std::vector<Row>& rows) const {
+base::Result<void> RankTail::select(Database& database, const std::string& condition,
+                                    std::int64_t from, std::int64_t to,
+                                    std::vector<Row>& rows) const {
   TRY_ASSIGN(auto statement,
              database.prepare("select " + column_names(columns_of_table<Row>()) + " from " +
                               RowTable<Row>::kName + " where " + condition + " order by row_id"));
@@ -90,7 +91,7 @@ Result<void> RankTail::select(Database& database, const std::string& condition, 
 }
 
 template <typename Row>
-Result<std::optional<Row>> RankTail::select_one(Database& database) const {
+base::Result<std::optional<Row>> RankTail::select_one(Database& database) const {
   TRY_ASSIGN(auto statement, database.prepare("select " + column_names(columns_of_table<Row>()) +
                                               " from " + RowTable<Row>::kName + " where rank=?1"));
   statement.bind(1, std::int64_t{rank_});
@@ -105,7 +106,7 @@ Result<std::optional<Row>> RankTail::select_one(Database& database) const {
 
 // The last chunk of as many as one poll takes. No row behind it is read: the chunks of a large run
 // would be gone through again with every poll.
-Result<std::int64_t> RankTail::last_chunk_of_poll(Database& database) const {
+base::Result<std::int64_t> RankTail::last_chunk_of_poll(Database& database) const {
   TRY_ASSIGN(auto statement,
              database.prepare("select row_id,count from chunk where row_id > ?1 and row_id < ?2 "
                               "order by row_id limit ?3"));
@@ -116,13 +117,14 @@ Result<std::int64_t> RankTail::last_chunk_of_poll(Database& database) const {
   for (std::int64_t events = 0;;) {
     TRY_ASSIGN(const bool more, statement.step());
     if (!more) return last;
-    events = saturated_add(events, std::max<std::int64_t>(0, statement.integer(1)));
+    events = base::saturated_add(events, std::max<std::int64_t>(0, statement.integer(1)));
     if (events > kMostEvents) return last;
     last = statement.integer(0);
   }
 }
 
-Result<RankTail::Target> RankTail::find_target(Database& database, std::int64_t until_ns) const {
+base::Result<RankTail::Target> RankTail::find_target(Database& database,
+                                                     std::int64_t until_ns) const {
   std::string sql = "select row_id,committed_ns";
   for (const std::string& name : mark_names()) sql += "," + name;
   TRY_ASSIGN(auto statement, database.prepare(sql + " from batch where row_id > ?1 and row_id < ?2 "
@@ -155,33 +157,33 @@ Result<RankTail::Target> RankTail::find_target(Database& database, std::int64_t 
   return target;
 }
 
-Result<void> RankTail::index_strings(Database& database) {
-  std::vector<InternedString> strings;
+base::Result<void> RankTail::index_strings(Database& database) {
+  std::vector<model::InternedString> strings;
   TRY_ASSIGN(const auto last, database.integer("select max(row_id) from string where row_id < " +
                                                    std::to_string(first_row_id(rank_ + 1)),
                                                last_indexed_string_));
   TRY(select(database, kRowIds, last_indexed_string_, last, strings));
-  for (const InternedString& string : strings) strings_.add(string.id, string.text);
+  for (const model::InternedString& string : strings) strings_.add(string.id, string.text);
   last_indexed_string_ = std::max(last_indexed_string_, last);
   return {};
 }
 
 // Commits without a row are not the end.
-Result<Batch> RankTail::poll(Database& database, std::int64_t until_ns) {
+base::Result<model::Batch> RankTail::poll(Database& database, std::int64_t until_ns) {
   const WholeReading reading(database, time_);
   while (true) {
     const std::int64_t before = last_batch_;
-    TRY_ASSIGN(Batch batch, poll_part(database, until_ns));
+    TRY_ASSIGN(model::Batch batch, poll_part(database, until_ns));
     if (!batch.empty() || last_batch_ == before) return batch;
   }
 }
 
-Result<Batch> RankTail::poll_part(Database& database, std::int64_t until_ns) {
+base::Result<model::Batch> RankTail::poll_part(Database& database, std::int64_t until_ns) {
   ReadTransaction transaction(database);
   TRY(transaction.begin());
   TRY_ASSIGN(const Target target, find_target(database, until_ns));
   if (!target.has_more) time_ = {};
-  Batch batch;
+  model::Batch batch;
   if (target.batch == last_batch_) return batch;
   TRY(index_strings(database));
   TRY(read_rows(database, target, batch));
@@ -192,9 +194,10 @@ Result<Batch> RankTail::poll_part(Database& database, std::int64_t until_ns) {
   return batch;
 }
 
-Result<void> RankTail::read_rows(Database& database, const Target& target, Batch& batch) const {
+base::Result<void> RankTail::read_rows(Database& database, const Target& target,
+                                       model::Batch& batch) const {
   std::size_t next = 0;
-  Result<void> done;
+  base::Result<void> done;
   for_each_row_list([&](auto list) {
     const std::size_t table = next++;
     if (!done || target.marks[table] == marks_[table]) return;
@@ -205,7 +208,7 @@ Result<void> RankTail::read_rows(Database& database, const Target& target, Batch
   TRY(select(database, kRowIds, marks_[kBucketParameterMark], target.marks[kBucketParameterMark],
              parameters));
   auto parameter = parameters.begin();
-  for (Bucket& bucket : batch.buckets) {
+  for (model::Bucket& bucket : batch.buckets) {
     bucket.parameter_bytes.resize(bucket.parameters.size());
     for (std::size_t i = 0; i < bucket.parameters.size(); ++i) {
       if (parameter == parameters.end()) return damaged(database, "a bucket lacks parameters");
@@ -217,17 +220,17 @@ Result<void> RankTail::read_rows(Database& database, const Target& target, Batch
   return read_chunks(database, kRowIds, marks_[kChunkMark], target.marks[kChunkMark], batch);
 }
 
-Result<void> RankTail::read_present(Database& database, Batch& batch) {
-  TRY_ASSIGN(batch.heartbeat, select_one<Heartbeat>(database));
-  TRY_ASSIGN(batch.cost, select_one<RecorderCost>(database));
-  std::vector<PendingCollective> pending;
+base::Result<void> RankTail::read_present(Database& database, model::Batch& batch) {
+  TRY_ASSIGN(batch.heartbeat, select_one<model::Heartbeat>(database));
+  TRY_ASSIGN(batch.cost, select_one<model::RecorderCost>(database));
+  std::vector<model::PendingCollective> pending;
   TRY(select(database, kRowIds, first_row_id(rank_), first_row_id(rank_ + 1) - 1, pending));
   batch.pending = std::move(pending);
   return {};
 }
 
-Result<void> RankTail::read_rank_info(Database& database, Batch& batch) {
-  TRY_ASSIGN(auto info, select_one<RankInfo>(database));
+base::Result<void> RankTail::read_rank_info(Database& database, model::Batch& batch) {
+  TRY_ASSIGN(auto info, select_one<model::RankInfo>(database));
   if (!info) return {};
   std::string told = fingerprint(*info);
   if (told == rank_info_) return {};
@@ -236,8 +239,9 @@ Result<void> RankTail::read_rank_info(Database& database, Batch& batch) {
   return {};
 }
 
-Result<void> RankTail::read_chunks(Database& database, const std::string& condition,
-                                   std::int64_t from, std::int64_t to, Batch& batch) const {
+base::Result<void> RankTail::read_chunks(Database& database, const std::string& condition,
+                                         std::int64_t from, std::int64_t to,
+                                         model::Batch& batch) const {
   TRY_ASSIGN(auto statement,
              database.prepare("select first_ns,last_ns,count,codec,checksum,data,lane,kind from "
                               "chunk where " +
@@ -252,22 +256,22 @@ Result<void> RankTail::read_chunks(Database& database, const std::string& condit
                              static_cast<int>(statement.integer(3)), statement.integer(4)};
     auto events = decode_chunk(header, statement.blob(5), opener);
     if (!events) {
-      return fail(events.error().kind, database.file() + ": " + events.error().message);
+      return base::fail(events.error().kind, database.file() + ": " + events.error().message);
     }
-    EventRun run;
+    model::EventRun run;
     run.rank = rank_;
     run.lane = static_cast<int>(statement.integer(6));
     run.events = std::move(*events);
     RowScanner scanner(statement, strings_, 7);
-    scanner.enumeration("kind", run.kind, EventKind::kAllocation);
+    scanner.enumeration("kind", run.kind, model::EventKind::kAllocation);
     if (!scanner.problem().empty()) return damaged(database, scanner.problem());
     batch.events.push_back(std::move(run));
   }
 }
 
-Result<std::optional<TableMarks>> RankTail::marks_of(Database& database,
-                                                     const std::string& condition,
-                                                     std::int64_t value) const {
+base::Result<std::optional<TableMarks>> RankTail::marks_of(Database& database,
+                                                           const std::string& condition,
+                                                           std::int64_t value) const {
   std::string columns;
   for (const std::string& name : mark_names()) columns += (columns.empty() ? "" : ",") + name;
   TRY_ASSIGN(auto statement, database.prepare("select " + columns +
@@ -288,8 +292,8 @@ Result<std::optional<TableMarks>> RankTail::marks_of(Database& database,
 
 // A row is not written before it ended, hence after the commits made before the range; and what
 // ended before a step ended is written with that step or one or two commits later.
-Result<RankTail::Bounds> RankTail::bounds_of(Database& database, std::int64_t start_ns,
-                                             std::int64_t end_ns) const {
+base::Result<RankTail::Bounds> RankTail::bounds_of(Database& database, std::int64_t start_ns,
+                                                   std::int64_t end_ns) const {
   Bounds bounds;
   bounds.after.fill(first_row_id(rank_));
   bounds.to.fill(first_row_id(rank_ + 1) - 1);
@@ -315,7 +319,8 @@ Result<RankTail::Bounds> RankTail::bounds_of(Database& database, std::int64_t st
   return bounds;
 }
 
-Result<Batch> RankTail::read_range(Database& database, std::int64_t start_ns, std::int64_t end_ns) {
+base::Result<model::Batch> RankTail::read_range(Database& database, std::int64_t start_ns,
+                                                std::int64_t end_ns) {
   ReadTransaction transaction(database);
   TRY(transaction.begin());
   TRY(index_strings(database));
@@ -327,7 +332,7 @@ Result<Batch> RankTail::read_range(Database& database, std::int64_t start_ns, st
   };
   const std::string touches = "end_ns > ?1 and start_ns < ?2";
   const std::string inside = "time_ns >= ?1 and time_ns < ?2";
-  Batch batch;
+  model::Batch batch;
   TRY(select(database, within("span", touches), start_ns, end_ns, batch.spans));
   TRY(select(database, within("collective", touches), start_ns, end_ns, batch.collectives));
   TRY(select(database, within("bucket_ready", inside), start_ns, end_ns, batch.bucket_ready));
@@ -335,16 +340,16 @@ Result<Batch> RankTail::read_range(Database& database, std::int64_t start_ns, st
   TRY(select(database, within("memory", inside), start_ns, end_ns, batch.memory));
   TRY(read_chunks(database, within("chunk", "last_ns > ?1 and first_ns < ?2"), start_ns, end_ns,
                   batch));
-  for (EventRun& run : batch.events) {
-    std::erase_if(run.events, [&](const Event& event) {
+  for (model::EventRun& run : batch.events) {
+    std::erase_if(run.events, [&](const model::Event& event) {
       return event.end_ns() <= start_ns || event.start_ns >= end_ns;
     });
   }
-  std::erase_if(batch.events, [](const EventRun& run) { return run.events.empty(); });
+  std::erase_if(batch.events, [](const model::EventRun& run) { return run.events.empty(); });
   return batch;
 }
 
-Result<std::optional<RankTail::Commits>> RankTail::commits(Database& database) const {
+base::Result<std::optional<RankTail::Commits>> RankTail::commits(Database& database) const {
   const std::string of_rank = " from batch where row_id > " + std::to_string(first_row_id(rank_)) +
                               " and row_id < " + std::to_string(first_row_id(rank_ + 1)) +
                               " order by row_id ";
@@ -355,4 +360,4 @@ Result<std::optional<RankTail::Commits>> RankTail::commits(Database& database) c
   return std::optional<Commits>(range);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -12,7 +12,7 @@
 #include "trace/store/table/row_fields.h"
 #include "trace/store/table/row_io.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class RankTail {
  public:
@@ -22,15 +22,16 @@ class RankTail {
   // What was not read before in commits made up to `until_ns`, at most half a minute of it and some
   // megabytes of events: a long run comes in parts. Empty: nothing more. The present (heartbeat,
   // pending collectives, cost) only once the last commit is reached: older ones are not kept.
-  Result<Batch> poll(Database& database, std::int64_t until_ns);
+  base::Result<model::Batch> poll(Database& database, std::int64_t until_ns);
   void rewind();
   // Spans, collectives, ready marks, memory and events that touch [start_ns, end_ns).
-  Result<Batch> read_range(Database& database, std::int64_t start_ns, std::int64_t end_ns);
+  base::Result<model::Batch> read_range(Database& database, std::int64_t start_ns,
+                                        std::int64_t end_ns);
   // Times of the first and the last commit; nothing before the first.
   struct Commits {
     std::int64_t first_ns = 0, last_ns = 0;
   };
-  Result<std::optional<Commits>> commits(Database& database) const;
+  base::Result<std::optional<Commits>> commits(Database& database) const;
 
  private:
   struct Target {
@@ -43,23 +44,24 @@ class RankTail {
   struct Bounds {
     TableMarks after{}, to{};
   };
-  Result<Bounds> bounds_of(Database& database, std::int64_t start_ns, std::int64_t end_ns) const;
-  Result<std::optional<TableMarks>> marks_of(Database& database, const std::string& condition,
-                                             std::int64_t value) const;
-  Result<Batch> poll_part(Database& database, std::int64_t until_ns);
-  Result<std::int64_t> last_chunk_of_poll(Database& database) const;
-  Result<Target> find_target(Database& database, std::int64_t until_ns) const;
-  Result<void> index_strings(Database& database);
-  Result<void> read_rows(Database& database, const Target& target, Batch& batch) const;
-  Result<void> read_present(Database& database, Batch& batch);
-  Result<void> read_rank_info(Database& database, Batch& batch);
-  Result<void> read_chunks(Database& database, const std::string& condition, std::int64_t from,
-                           std::int64_t to, Batch& batch) const;
+  base::Result<Bounds> bounds_of(Database& database, std::int64_t start_ns,
+                                 std::int64_t end_ns) const;
+  base::Result<std::optional<TableMarks>> marks_of(Database& database, const std::string& condition,
+                                                   std::int64_t value) const;
+  base::Result<model::Batch> poll_part(Database& database, std::int64_t until_ns);
+  base::Result<std::int64_t> last_chunk_of_poll(Database& database) const;
+  base::Result<Target> find_target(Database& database, std::int64_t until_ns) const;
+  base::Result<void> index_strings(Database& database);
+  base::Result<void> read_rows(Database& database, const Target& target, model::Batch& batch) const;
+  base::Result<void> read_present(Database& database, model::Batch& batch);
+  base::Result<void> read_rank_info(Database& database, model::Batch& batch);
+  base::Result<void> read_chunks(Database& database, const std::string& condition,
+                                 std::int64_t from, std::int64_t to, model::Batch& batch) const;
   template <typename Row>
-  Result<void> select(Database& database, const std::string& condition, std::int64_t from,
-                      std::int64_t to, std::vector<Row>& rows) const;
+  base::Result<void> select(Database& database, const std::string& condition, std::int64_t from,
+                            std::int64_t to, std::vector<Row>& rows) const;
   template <typename Row>
-  Result<std::optional<Row>> select_one(Database& database) const;
+  base::Result<std::optional<Row>> select_one(Database& database) const;
 
   int rank_;
   StringIndex strings_;
@@ -70,4 +72,4 @@ class RankTail {
   std::string rank_info_;  // as last told, to tell it again only when it has changed
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -5,7 +5,7 @@
 
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -16,7 +16,7 @@ class RowSnapshot {
   ~RowSnapshot() { static_cast<void>(database_.execute("commit")); }
   RowSnapshot(const RowSnapshot&) = delete;
   RowSnapshot& operator=(const RowSnapshot&) = delete;
-  Result<void> begin() { return database_.execute("begin"); }
+  base::Result<void> begin() { return database_.execute("begin"); }
 
  private:
   Database& database_;
@@ -27,8 +27,8 @@ class RowSnapshot {
 RowReader::RowReader(int rank) : rank_(rank), last_string_(first_row_id(rank)) {}
 
 template <typename Row>
-Result<void> RowReader::read(Database& database, std::vector<Row>& rows,
-                             std::vector<std::int64_t>* ids) {
+base::Result<void> RowReader::read(Database& database, std::vector<Row>& rows,
+                                   std::vector<std::int64_t>* ids) {
   if (table_ == last_ids_.size()) last_ids_.push_back(first_row_id(rank_));
   std::int64_t& last_id = last_ids_[table_++];
   if (left_ <= 0) return {};
@@ -59,7 +59,7 @@ Result<void> RowReader::read(Database& database, std::vector<Row>& rows,
   }
 }
 
-Result<void> RowReader::read_strings(Database& database, Batch& batch) {
+base::Result<void> RowReader::read_strings(Database& database, model::Batch& batch) {
   TRY_ASSIGN(auto statement, database.prepare("select row_id,id,text from string where row_id > ?1 "
                                               "and row_id < ?2 order by row_id"));
   statement.bind(1, last_string_);
@@ -68,21 +68,21 @@ Result<void> RowReader::read_strings(Database& database, Batch& batch) {
     TRY_ASSIGN(const bool more, statement.step());
     if (!more) return {};
     last_string_ = statement.integer(0);
-    const auto id = static_cast<StringId>(statement.integer(1));
+    const auto id = static_cast<model::StringId>(statement.integer(1));
     strings_.add(id, statement.text(2));
     batch.strings.push_back({rank_, id, std::string(statement.text(2))});
   }
 }
 
-Result<void> RowReader::read_tables(Database& database, RowPart& part) {
+base::Result<void> RowReader::read_tables(Database& database, RowPart& part) {
   table_ = 0;
-  Batch& rows = part.rows;
+  model::Batch& rows = part.rows;
   TRY(read(database, rows.lanes, nullptr));
   TRY(read(database, rows.process_groups, nullptr));
   TRY(read(database, rows.units, nullptr));
   TRY(read(database, rows.unit_parameters, nullptr));
   TRY(read(database, rows.buckets, nullptr));
-  for (Bucket& bucket : rows.buckets) bucket.parameters.clear();
+  for (model::Bucket& bucket : rows.buckets) bucket.parameters.clear();
   TRY(read(database, part.bucket_parameters, nullptr));
   TRY(read(database, rows.steps, nullptr));
   TRY(read(database, rows.spans, &part.span_ids));
@@ -94,7 +94,7 @@ Result<void> RowReader::read_tables(Database& database, RowPart& part) {
   return read(database, rows.counters, nullptr);
 }
 
-Result<RowPart> RowReader::read_some(Database& database, std::int64_t most) {
+base::Result<RowPart> RowReader::read_some(Database& database, std::int64_t most) {
   RowSnapshot snapshot(database);
   TRY(snapshot.begin());
   RowPart part;
@@ -102,14 +102,15 @@ Result<RowPart> RowReader::read_some(Database& database, std::int64_t most) {
   TRY(read_strings(database, part.rows));
   TRY(read_tables(database, part));
   part.has_more = left_ <= 0;
-  TRY_ASSIGN(auto info, database.prepare("select " + column_names(columns_of_table<RankInfo>()) +
-                                         " from rank where rank=?1"));
+  TRY_ASSIGN(auto info,
+             database.prepare("select " + column_names(columns_of_table<model::RankInfo>()) +
+                              " from rank where rank=?1"));
   info.bind(1, std::int64_t{rank_});
   TRY_ASSIGN(const bool found, info.step());
   if (!found) return part;
   RowScanner scanner(info, strings_, 0);
-  RowTable<RankInfo>::fields(scanner, part.rows.rank_info.emplace());
+  RowTable<model::RankInfo>::fields(scanner, part.rows.rank_info.emplace());
   return part;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

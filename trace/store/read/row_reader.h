@@ -13,11 +13,11 @@
 #include "trace/store/table/row_fields.h"
 #include "trace/store/table/row_io.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // Rows in order of writing; `buckets` name no parameters, which come apart.
 struct RowPart {
-  Batch rows;
+  model::Batch rows;
   std::vector<std::int64_t> span_ids, collective_ids;  // of rows.spans and rows.collectives
   std::vector<BucketParameter> bucket_parameters;
   bool has_more = false;  // the next call gives more at once
@@ -29,16 +29,17 @@ class RowReader {
 
   // What was not read before, at most `most` rows (strings aside), from one state of the file.
   // Empty where nothing was written since. Log lines and the present are left out.
-  Result<RowPart> read_some(Database& database, std::int64_t most);
+  base::Result<RowPart> read_some(Database& database, std::int64_t most);
   // Rows that make no sense are left out, counted, and the first of them told.
   std::int64_t unreadable() const { return unreadable_; }
   const std::string& problem() const { return problem_; }
 
  private:
   template <typename Row>
-  Result<void> read(Database& database, std::vector<Row>& rows, std::vector<std::int64_t>* ids);
-  Result<void> read_strings(Database& database, Batch& batch);
-  Result<void> read_tables(Database& database, RowPart& part);
+  base::Result<void> read(Database& database, std::vector<Row>& rows,
+                          std::vector<std::int64_t>* ids);
+  base::Result<void> read_strings(Database& database, model::Batch& batch);
+  base::Result<void> read_tables(Database& database, RowPart& part);
 
   int rank_;
   StringIndex strings_;
@@ -50,4 +51,4 @@ class RowReader {
   std::string problem_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -11,7 +11,7 @@
 #include "trace/store/run/trace_file.h"
 #include "trace/store/sqlite/read_once.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -27,27 +27,28 @@ struct RunReader::State {
   bool packed = false;
   std::map<int, Source> sources;
   std::map<int, std::string> problems;  // by rank, as of the last time it was read
-  std::optional<Error> pending;         // what went wrong while others were read; told at the end
+  std::optional<base::Error> pending;   // what went wrong while others were read; told at the end
   int next_rank = 0;                    // whose turn it is
 
-  Result<void> open_packed();
+  base::Result<void> open_packed();
   // Every file is tried; the first error.
-  Result<void> find_new_files();
+  base::Result<void> find_new_files();
   // The same for who can go on with what is there.
-  Result<void> need_files();
-  Result<Database*> database(Source& source);
-  Result<Batch> poll(int rank, std::int64_t until_ns);
+  base::Result<void> need_files();
+  base::Result<Database*> database(Source& source);
+  base::Result<model::Batch> poll(int rank, std::int64_t until_ns);
 };
 
 namespace {
 
-std::int64_t event_count(const Batch& batch) {
+std::int64_t event_count(const model::Batch& batch) {
   std::int64_t count = 0;
-  for (const EventRun& run : batch.events) count += static_cast<std::int64_t>(run.events.size());
+  for (const model::EventRun& run : batch.events)
+    count += static_cast<std::int64_t>(run.events.size());
   return count;
 }
 
-Result<TraceFile> open_rows(const fs::path& path) {
+base::Result<TraceFile> open_rows(const fs::path& path) {
   TRY_ASSIGN(TraceFile file, TraceFile::open(path));
   TRY(file.database().execute(kReadOnce));
   return file;
@@ -55,7 +56,7 @@ Result<TraceFile> open_rows(const fs::path& path) {
 
 }  // namespace
 
-Result<void> RunReader::State::open_packed() {
+base::Result<void> RunReader::State::open_packed() {
   TRY_ASSIGN(TraceFile file, open_rows(path));
   TRY_ASSIGN(const auto ranks, ranks_in(file.database()));
   for (const int rank : ranks) sources.emplace(rank, Source{path, std::nullopt, RankTail(rank)});
@@ -63,8 +64,8 @@ Result<void> RunReader::State::open_packed() {
   return {};
 }
 
-Result<void> RunReader::State::find_new_files() {
-  Result<void> result;
+base::Result<void> RunReader::State::find_new_files() {
+  base::Result<void> result;
   if (packed) return result;
   for (auto& [rank, file] : rank_files(path)) {
     if (sources.contains(rank)) continue;
@@ -80,12 +81,12 @@ Result<void> RunReader::State::find_new_files() {
   return result;
 }
 
-Result<void> RunReader::State::need_files() {
+base::Result<void> RunReader::State::need_files() {
   auto found = find_new_files();
-  return sources.empty() ? found : Result<void>();
+  return sources.empty() ? found : base::Result<void>();
 }
 
-Result<Database*> RunReader::State::database(Source& source) {
+base::Result<Database*> RunReader::State::database(Source& source) {
   Source& holder = packed ? sources.begin()->second : source;
   if (holder.file->is_stale()) {
     TRY_ASSIGN(TraceFile again, open_rows(holder.path));
@@ -97,11 +98,12 @@ Result<Database*> RunReader::State::database(Source& source) {
 RunReader::RunReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RunReader::~RunReader() = default;
 
-Result<std::unique_ptr<RunReader>> RunReader::open(const fs::path& path) {
+base::Result<std::unique_ptr<RunReader>> RunReader::open(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) {
-    return fail(ErrorKind::kMissing, "there is no run " + quoted(path) +
-                                         ": name a run's folder or a packed .shardlens file");
+    return base::fail(base::ErrorKind::kMissing,
+                      "there is no run " + base::quoted(path) +
+                          ": name a run's folder or a packed .shardlens file");
   }
   auto state = std::make_unique<State>();
   state->path = path;
@@ -115,9 +117,9 @@ Result<std::unique_ptr<RunReader>> RunReader::open(const fs::path& path) {
   return std::unique_ptr<RunReader>(new RunReader(std::move(state)));
 }
 
-Result<RunInfo> RunReader::info() { return read_run_info(state_->path); }
+base::Result<model::RunInfo> RunReader::info() { return read_run_info(state_->path); }
 
-Result<Batch> RunReader::State::poll(int rank, std::int64_t until_ns) {
+base::Result<model::Batch> RunReader::State::poll(int rank, std::int64_t until_ns) {
   Source& source = sources.at(rank);
   problems.erase(rank);
   TRY_ASSIGN(Database* const from, database(source));
@@ -126,13 +128,14 @@ Result<Batch> RunReader::State::poll(int rank, std::int64_t until_ns) {
   return batch;
 }
 
-Result<std::vector<Batch>> RunReader::poll(std::int64_t until_ns, std::int64_t most_events) {
+base::Result<std::vector<model::Batch>> RunReader::poll(std::int64_t until_ns,
+                                                        std::int64_t most_events) {
   State& s = *state_;
-  const auto note = [&](const Error& error) {
+  const auto note = [&](const base::Error& error) {
     if (!s.pending) s.pending = error;
   };
   if (const auto found = s.find_new_files(); !found) note(found.error());
-  std::vector<Batch> batches;
+  std::vector<model::Batch> batches;
   std::int64_t events = 0;
   auto turn = s.sources.lower_bound(s.next_rank);
   for (std::size_t asked = 0; asked < s.sources.size() && events < most_events; ++asked) {
@@ -153,7 +156,7 @@ Result<std::vector<Batch>> RunReader::poll(std::int64_t until_ns, std::int64_t m
   return tl::make_unexpected(*std::exchange(s.pending, std::nullopt));
 }
 
-Result<RunReader::CommitRange> RunReader::commit_range() {
+base::Result<RunReader::CommitRange> RunReader::commit_range() {
   TRY(state_->need_files());
   CommitRange range;
   for (auto& [rank, source] : state_->sources) {
@@ -173,12 +176,12 @@ void RunReader::rewind() {
   for (auto& [rank, source] : state_->sources) source.tail.rewind();
 }
 
-Result<void> RunReader::read_range(std::int64_t start_ns, std::int64_t end_ns,
-                                   const std::function<void(const Batch&)>& take) {
+base::Result<void> RunReader::read_range(std::int64_t start_ns, std::int64_t end_ns,
+                                         const std::function<void(const model::Batch&)>& take) {
   TRY(state_->need_files());
   for (auto& [rank, source] : state_->sources) {
     TRY_ASSIGN(Database* const database, state_->database(source));
-    TRY_ASSIGN(const Batch batch, source.tail.read_range(*database, start_ns, end_ns));
+    TRY_ASSIGN(const model::Batch batch, source.tail.read_range(*database, start_ns, end_ns));
     forget_pages(*database);
     if (!batch.empty()) take(batch);
   }
@@ -198,16 +201,17 @@ std::vector<std::string> RunReader::problems() const {
 }
 
 std::int64_t RunReader::bytes_on_disk() const {
-  if (state_->packed) return file_size_or_zero(state_->path);
-  std::int64_t bytes = file_size_or_zero(state_->path / kRunFile);
+  if (state_->packed) return base::file_size_or_zero(state_->path);
+  std::int64_t bytes = base::file_size_or_zero(state_->path / kRunFile);
   for (const auto& [rank, source] : state_->sources) {
-    bytes += file_size_or_zero(source.path) + file_size_or_zero(beside(source.path, "-wal"));
+    bytes += base::file_size_or_zero(source.path) +
+             base::file_size_or_zero(base::beside(source.path, "-wal"));
   }
   return bytes;
 }
 
-Result<std::vector<std::string>> read_everything(RunReader& reader,
-                                                 const std::function<void(const Batch&)>& take) {
+base::Result<std::vector<std::string>> read_everything(
+    RunReader& reader, const std::function<void(const model::Batch&)>& take) {
   bool has_rows = false;
   bool has_just_failed = false;
   while (true) {
@@ -215,7 +219,7 @@ Result<std::vector<std::string>> read_everything(RunReader& reader,
     if (!batches) {
       // Nobody else has anything left.
       if (std::exchange(has_just_failed, true)) {
-        return has_rows ? Result<std::vector<std::string>>(reader.problems())
+        return has_rows ? base::Result<std::vector<std::string>>(reader.problems())
                         : tl::make_unexpected(batches.error());
       }
       continue;
@@ -223,14 +227,15 @@ Result<std::vector<std::string>> read_everything(RunReader& reader,
     has_just_failed = false;
     if (batches->empty()) return reader.problems();
     has_rows = true;
-    for (const Batch& batch : *batches) take(batch);
+    for (const model::Batch& batch : *batches) take(batch);
   }
 }
 
-RunInfo without_unreadable(RunInfo info, std::vector<std::string> problems, int readable_ranks) {
+model::RunInfo without_unreadable(model::RunInfo info, std::vector<std::string> problems,
+                                  int readable_ranks) {
   info.unreadable = std::move(problems);
   if (!info.unreadable.empty() && readable_ranks > 0) info.recorded_ranks = readable_ranks;
   return info;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -12,18 +12,18 @@
 #include "trace/model/batch.h"
 #include "trace/model/run_info.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class RunReader {
  public:
   // `path`: a run's folder or a packed file. Opens read-only; what a killed writer left behind is
   // copied to a temporary folder and recovered there. Errors: kMissing, kForeign, kDamaged,
   // kOtherVersion. A rank's file that cannot be opened is an error of poll() where another can.
-  static Result<std::unique_ptr<RunReader>> open(const std::filesystem::path& path);
+  static base::Result<std::unique_ptr<RunReader>> open(const std::filesystem::path& path);
   ~RunReader();
 
   // Read again with every call, since the launcher rewrites it.
-  Result<RunInfo> info();
+  base::Result<model::RunInfo> info();
 
   // What was committed since the last call, at most up to commits made at `until_ns` (replay binds
   // this to its clock). Rank files that appear later are picked up. A long run comes in parts, and
@@ -31,21 +31,21 @@ class RunReader {
   // one rank's part more: ask until the answer is empty. Where a rank cannot be read, the error
   // comes when the others have nothing left.
   static constexpr std::int64_t kMostEvents = 1 << 19;
-  Result<std::vector<Batch>> poll(std::int64_t until_ns = INT64_MAX,
-                                  std::int64_t most_events = kMostEvents);
+  base::Result<std::vector<model::Batch>> poll(std::int64_t until_ns = INT64_MAX,
+                                               std::int64_t most_events = kMostEvents);
   // When the first and the last commit were made; {0, 0} before the first.
   struct CommitRange {
     std::int64_t first_ns = 0, last_ns = 0;
   };
-  Result<CommitRange> commit_range();
+  base::Result<CommitRange> commit_range();
   // Starts polling from the beginning again.
   void rewind();
 
   // Spans, collectives, ready marks, memory and events that touch [start_ns, end_ns), a rank at a
   // time: of a run of a thousand they need not be in memory at once. Does not change what poll()
   // returns next. Strings are not repeated.
-  Result<void> read_range(std::int64_t start_ns, std::int64_t end_ns,
-                          const std::function<void(const Batch&)>& take);
+  base::Result<void> read_range(std::int64_t start_ns, std::int64_t end_ns,
+                                const std::function<void(const model::Batch&)>& take);
 
   std::int64_t bytes_on_disk() const;
   // Ranks whose rows came without an error so far, and what is wrong with each of the others.
@@ -61,10 +61,11 @@ class RunReader {
 // Polls to the end and hands over everything that can be read. Returns one text for each rank that
 // cannot, or not to its end; its step counts come from the others then. Error: there is nothing
 // else.
-Result<std::vector<std::string>> read_everything(RunReader& reader,
-                                                 const std::function<void(const Batch&)>& take);
+base::Result<std::vector<std::string>> read_everything(
+    RunReader& reader, const std::function<void(const model::Batch&)>& take);
 // What a run's info says once that is known: which ranks are missing, and that a step is complete
 // without them.
-RunInfo without_unreadable(RunInfo info, std::vector<std::string> problems, int readable_ranks);
+model::RunInfo without_unreadable(model::RunInfo info, std::vector<std::string> problems,
+                                  int readable_ranks);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -15,7 +15,7 @@
 #include "trace/base/file_system.h"
 #include "trace/store/run/kept_values.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -26,7 +26,7 @@ using Checksum = std::uint64_t;
 
 // Another build of the program may lay out or define the figures in another way.
 std::string kept_key(const RunStamp& stamp) {
-  const FileStamp program = stamp_of("/proc/self/exe");
+  const base::FileStamp program = base::stamp_of("/proc/self/exe");
   KeptWriter key;
   key.value(program.size);
   key.value(program.modified_ns);
@@ -43,7 +43,7 @@ std::string header_of(const RunStamp& stamp, Checksum of_content) {
   claims.value(of_content);
   const std::string all = claims.bytes() + kept_key(stamp);
   KeptWriter checksum;
-  checksum.value(Checksum{checksum_of(all)});
+  checksum.value(Checksum{base::checksum_of(all)});
   return checksum.bytes() + all;
 }
 
@@ -115,14 +115,15 @@ RunStamp run_stamp(const fs::path& run) {
     const auto time = fs::last_write_time(file, gone);
     if (gone) return;
     stamp.newest = std::max(stamp.newest, time);
-    const FileStamp now = stamp_of(file);
+    const base::FileStamp now = base::stamp_of(file);
     // In whatever order the folder lists them.
-    stamp.files += checksum_of(file.filename().string() + "/" + std::to_string(now.size) + "/" +
-                               std::to_string(now.modified_ns) + "/" + std::to_string(now.inode));
+    stamp.files +=
+        base::checksum_of(file.filename().string() + "/" + std::to_string(now.size) + "/" +
+                          std::to_string(now.modified_ns) + "/" + std::to_string(now.inode));
   };
   if (!fs::is_directory(run, error)) {
     add(run);
-    add(beside(run, "-wal"));
+    add(base::beside(run, "-wal"));
     return stamp;
   }
   for (fs::directory_iterator entry(run, error), end; !error && entry != end;
@@ -148,7 +149,7 @@ fs::path kept_path(const fs::path& run, std::string_view name) {
 std::optional<std::string> read_kept(const fs::path& run, std::string_view name,
                                      const RunStamp& stamp) {
   const fs::path file = kept_path(run, name);
-  if (const auto size = file_size_or_zero(file); size == 0 || size > kLargestKept) {
+  if (const auto size = base::file_size_or_zero(file); size == 0 || size > kLargestKept) {
     return std::nullopt;
   }
   std::ifstream input(file, std::ios::binary);
@@ -156,19 +157,19 @@ std::optional<std::string> read_kept(const fs::path& run, std::string_view name,
   const std::string header = header_of(stamp, content_checksum_in(bytes));
   if (!bytes.starts_with(header)) return std::nullopt;
   const std::string_view content = std::string_view(bytes).substr(header.size());
-  if (checksum_of(content) != content_checksum_in(header)) return std::nullopt;
+  if (base::checksum_of(content) != content_checksum_in(header)) return std::nullopt;
   bytes.erase(0, header.size());
   return bytes;
 }
 
 void keep(const fs::path& run, std::string_view name, const RunStamp& stamp,
           std::string_view content) {
-  const std::string header = header_of(stamp, checksum_of(content));
+  const std::string header = header_of(stamp, base::checksum_of(content));
   if (header.size() + content.size() > static_cast<std::size_t>(kLargestKept)) return;
   const fs::path file = kept_path(run, name);
   if (!can_lie_in(run, file.parent_path())) return;
   const fs::path fresh =
-      beside(file, "." + std::to_string(gettid()));  // threads keep the same, too
+      base::beside(file, "." + std::to_string(gettid()));  // threads keep the same, too
   std::error_code error;
   const bool is_written = write_new(fresh, header, content);
   if (is_written) fs::rename(fresh, file, error);
@@ -198,4 +199,4 @@ void drop_kept_of_gone_runs(const fs::path& folder) {
   }
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // Tells whether a run changed on disk without opening it: by names, sizes and times of its trace
 // files.
@@ -40,4 +40,4 @@ void keep_on(const std::filesystem::path& run, std::string_view name, const RunS
 // What was kept of packed runs of this folder that are no longer there.
 void drop_kept_of_gone_runs(const std::filesystem::path& folder);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

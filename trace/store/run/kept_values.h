@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // As they lie in memory.
 class KeptWriter {
@@ -83,4 +83,4 @@ class KeptReader {
   bool is_whole_ = true;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -8,7 +8,7 @@
 #include "trace/base/saturated.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -37,24 +37,24 @@ bool is_ours(std::string_view type, std::string_view name, std::string_view sql)
 }
 
 // Libraries are copied and unpacked, too: nothing in the file is executed.
-Result<void> check_tables(Database& database) {
+base::Result<void> check_tables(Database& database) {
   TRY_ASSIGN(auto statement, database.prepare("select type, name, sql from sqlite_schema"));
   while (true) {
     TRY_ASSIGN(const bool more, statement.step());
     if (!more) return {};
     if (is_ours(statement.text(0), statement.text(1), statement.text(2))) continue;
-    return fail(ErrorKind::kDamaged,
-                database.file() +
-                    " is damaged or was made by another program: delete it, and runs get new "
-                    "numbers");
+    return base::fail(base::ErrorKind::kDamaged,
+                      database.file() +
+                          " is damaged or was made by another program: delete it, and runs get new "
+                          "numbers");
   }
 }
 
-Result<Database> open_library(const fs::path& runs_dir) {
+base::Result<Database> open_library(const fs::path& runs_dir) {
   const fs::path file = runs_dir / kLibraryFile;
-  TRY_ASSIGN(
-      auto database,
-      Database::open(file.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, quoted(file)));
+  TRY_ASSIGN(auto database,
+             Database::open(file.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                            base::quoted(file)));
   sqlite3_busy_timeout(database.get(), kPatienceMs);
   TRY(database.distrust());
   TRY(check_tables(database));
@@ -70,8 +70,8 @@ bool has_library(const fs::path& runs_dir) {
   return fs::exists(runs_dir / kLibraryFile, error);
 }
 
-Result<std::vector<std::int64_t>> known_numbers(Database& database,
-                                                std::span<const RunPlace> places) {
+base::Result<std::vector<std::int64_t>> known_numbers(Database& database,
+                                                      std::span<const RunPlace> places) {
   TRY_ASSIGN(auto known,
              database.prepare("select number from run_number where file_name=?1 and start_ns=?2"));
   std::vector<std::int64_t> numbers;
@@ -86,8 +86,8 @@ Result<std::vector<std::int64_t>> known_numbers(Database& database,
   return numbers;
 }
 
-Result<void> give_numbers(Database& database, std::span<const RunPlace> places,
-                          std::span<const std::int64_t> numbers) {
+base::Result<void> give_numbers(Database& database, std::span<const RunPlace> places,
+                                std::span<const std::int64_t> numbers) {
   TRY_ASSIGN(
       auto insert,
       database.prepare("insert or ignore into run_number(file_name,start_ns) values(?1,?2)"));
@@ -102,7 +102,8 @@ Result<void> give_numbers(Database& database, std::span<const RunPlace> places,
 
 }  // namespace
 
-Result<RunNumbers> number_runs(const fs::path& runs_dir, std::span<const RunPlace> oldest_first) {
+base::Result<RunNumbers> number_runs(const fs::path& runs_dir,
+                                     std::span<const RunPlace> oldest_first) {
   if (oldest_first.empty() && !has_library(runs_dir)) return RunNumbers{};
   TRY_ASSIGN(auto database, open_library(runs_dir));
   RunNumbers result;
@@ -118,11 +119,11 @@ Result<RunNumbers> number_runs(const fs::path& runs_dir, std::span<const RunPlac
              database.integer("select max(coalesce((select max(cast(seq as integer)) from "
                               "sqlite_sequence where name='run_number'), 0), (select "
                               "coalesce(max(number), 0) from run_number))"));
-  result.next = saturated_add(last, 1);
+  result.next = base::saturated_add(last, 1);
   return result;
 }
 
-Result<std::string> pinned_baseline(const fs::path& runs_dir) {
+base::Result<std::string> pinned_baseline(const fs::path& runs_dir) {
   if (!has_library(runs_dir)) return std::string();
   TRY_ASSIGN(auto database, open_library(runs_dir));
   TRY_ASSIGN(auto statement,
@@ -131,7 +132,7 @@ Result<std::string> pinned_baseline(const fs::path& runs_dir) {
   return std::string(found ? statement.text(0) : "");
 }
 
-Result<void> pin_baseline(const fs::path& runs_dir, const std::string& file_name) {
+base::Result<void> pin_baseline(const fs::path& runs_dir, const std::string& file_name) {
   TRY_ASSIGN(auto database, open_library(runs_dir));
   TRY_ASSIGN(auto statement, database.prepare("insert or replace into remembered(key,value) "
                                               "values('pinned_baseline',?1)"));
@@ -139,4 +140,4 @@ Result<void> pin_baseline(const fs::path& runs_dir, const std::string& file_name
   return statement.run();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

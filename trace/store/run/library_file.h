@@ -11,7 +11,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 inline constexpr std::string_view kLibraryFile = ".library.sqlite";
 
@@ -27,11 +27,12 @@ struct RunNumbers {
   std::vector<std::int64_t> numbers;
   std::int64_t next = 1;  // of the next new run
 };
-Result<RunNumbers> number_runs(const std::filesystem::path& runs_dir,
-                               std::span<const RunPlace> oldest_first);
+base::Result<RunNumbers> number_runs(const std::filesystem::path& runs_dir,
+                                     std::span<const RunPlace> oldest_first);
 
 // The file name of the run that others are compared with until another is chosen; "": none.
-Result<std::string> pinned_baseline(const std::filesystem::path& runs_dir);
-Result<void> pin_baseline(const std::filesystem::path& runs_dir, const std::string& file_name);
+base::Result<std::string> pinned_baseline(const std::filesystem::path& runs_dir);
+base::Result<void> pin_baseline(const std::filesystem::path& runs_dir,
+                                const std::string& file_name);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -19,7 +19,7 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -52,49 +52,53 @@ std::string local_time_text(std::int64_t time_ns) {
   return text;
 }
 
-Result<void> make_library(const fs::path& runs_dir) {
+base::Result<void> make_library(const fs::path& runs_dir) {
   std::error_code error;
   fs::create_directories(runs_dir, error);
   if (!error) return {};
-  return fail(ErrorKind::kIo, "cannot create the folder of runs " + quoted(runs_dir) + ": " +
-                                  error.message() + "; choose another with --runs-dir");
+  return base::fail(base::ErrorKind::kIo, "cannot create the folder of runs " +
+                                              base::quoted(runs_dir) + ": " + error.message() +
+                                              "; choose another with --runs-dir");
 }
 
-Result<fs::path> new_folder(const fs::path& runs_dir, const RunInfo& info) {
+base::Result<fs::path> new_folder(const fs::path& runs_dir, const model::RunInfo& info) {
   std::error_code error;
   const fs::path wanted =
       runs_dir / (local_time_text(info.start_ns) + "_" + folder_name_from(info.name));
   fs::path folder = wanted;
   for (int number = 2; !fs::create_directory(folder, error); ++number) {
     if (error) {
-      return fail(ErrorKind::kIo, "cannot create the run's folder " + quoted(folder) + ": " +
-                                      error.message() + "; choose another place with --runs-dir");
+      return base::fail(base::ErrorKind::kIo, "cannot create the run's folder " +
+                                                  base::quoted(folder) + ": " + error.message() +
+                                                  "; choose another place with --runs-dir");
     }
-    folder = beside(wanted, "_" + std::to_string(number));
+    folder = base::beside(wanted, "_" + std::to_string(number));
   }
   return folder;
 }
 
 // Deletes only what has our marks, and never through a symbolic link.
-Result<void> delete_run(const fs::path& run) {
+base::Result<void> delete_run(const fs::path& run) {
   std::error_code error;
   const bool folder = fs::is_directory(fs::symlink_status(run, error));
   const bool file = fs::is_regular_file(fs::symlink_status(run, error));
   if (!(folder && is_trace_file(run / kRunFile)) && !(file && is_trace_file(run))) {
-    return fail(ErrorKind::kUsage,
-                quoted(run) + " is not a run that could be overwritten: choose another name");
+    return base::fail(
+        base::ErrorKind::kUsage,
+        base::quoted(run) + " is not a run that could be overwritten: choose another name");
   }
   fs::remove_all(run, error);
   if (!error) return {};
-  return fail(ErrorKind::kIo, "cannot delete the old run " + quoted(run) + ": " + error.message());
+  return base::fail(base::ErrorKind::kIo,
+                    "cannot delete the old run " + base::quoted(run) + ": " + error.message());
 }
 
-std::string nearest_runs(const std::vector<RunInfo>& runs, std::string_view wanted) {
+std::string nearest_runs(const std::vector<model::RunInfo>& runs, std::string_view wanted) {
   constexpr std::size_t kShown = 3;
   std::vector<std::string_view> names;
-  for (const RunInfo& run : runs) names.emplace_back(run.name);
+  for (const model::RunInfo& run : runs) names.emplace_back(run.name);
   std::string text;
-  for (const auto name : nearest_names(wanted, names, kShown)) {
+  for (const auto name : base::nearest_names(wanted, names, kShown)) {
     text += (text.empty() ? "'" : ", '") + std::string(name) + "'";
   }
   return text;
@@ -127,7 +131,7 @@ bool is_being_recorded(const fs::path& run) {
         "and process_id>0");
     if (!statement) continue;
     statement->bind_text(1, host);
-    statement->bind(2, wall_clock_ns() - kAliveNs);
+    statement->bind(2, base::wall_clock_ns() - kAliveNs);
     const auto found = statement->step();
     if (!found || !*found) continue;
     if (kill(static_cast<pid_t>(statement->integer(0)), 0) == 0 || errno == EPERM) return true;
@@ -138,7 +142,7 @@ bool is_being_recorded(const fs::path& run) {
 namespace {
 
 fs::path run_called(const Library& library, std::string_view name) {
-  for (const RunInfo& info : library.runs) {
+  for (const model::RunInfo& info : library.runs) {
     const fs::path file(info.folder);
     const bool is_packed = file.extension() == kPackedSuffix;
     if (info.name == name || file.filename() == name || (is_packed && file.stem() == name))
@@ -151,34 +155,37 @@ fs::path run_called(const Library& library, std::string_view name) {
 
 namespace {
 
-Result<void> check_name(const RunInfo& info) {
-  if (info.name == printable_line(info.name)) return {};
-  return fail(ErrorKind::kUsage, "the name '" + printable_line(info.name) +
-                                     "' has characters that cannot be printed: choose another");
+base::Result<void> check_name(const model::RunInfo& info) {
+  if (info.name == base::printable_line(info.name)) return {};
+  return base::fail(base::ErrorKind::kUsage,
+                    "the name '" + base::printable_line(info.name) +
+                        "' has characters that cannot be printed: choose another");
 }
 
 }  // namespace
 
-Result<fs::path> create_run(const fs::path& runs_dir, RunInfo& info, bool overwrite) {
+base::Result<fs::path> create_run(const fs::path& runs_dir, model::RunInfo& info, bool overwrite) {
   TRY(check_name(info));
   TRY(make_library(runs_dir));
   // Until the run is there, nobody else may take its name.
-  TRY_ASSIGN(const FolderLock lock, FolderLock::acquire(runs_dir, kLongestClaim));
+  TRY_ASSIGN(const base::FolderLock lock, base::FolderLock::acquire(runs_dir, kLongestClaim));
   std::vector<fs::path> old;
-  for (const RunInfo& run : list_runs(runs_dir).runs) {
+  for (const model::RunInfo& run : list_runs(runs_dir).runs) {
     if (run.name == info.name) old.emplace_back(run.folder);
   }
   if (!old.empty() && !overwrite) {
-    return fail(ErrorKind::kUsage, "a run named '" + info.name + "' exists in " + quoted(runs_dir) +
-                                       ": choose another name, or give --overwrite to replace it");
+    return base::fail(base::ErrorKind::kUsage,
+                      "a run named '" + info.name + "' exists in " + base::quoted(runs_dir) +
+                          ": choose another name, or give --overwrite to replace it");
   }
   for (const fs::path& run : old) {
     if (!is_being_recorded(run)) continue;
-    return fail(ErrorKind::kUsage, "the run '" + info.name + "' in " + quoted(run) +
-                                       " is being recorded: stop it first, or choose another "
-                                       "name");
+    return base::fail(base::ErrorKind::kUsage,
+                      "the run '" + info.name + "' in " + base::quoted(run) +
+                          " is being recorded: stop it first, or choose another "
+                          "name");
   }
-  if (info.start_ns == 0) info.start_ns = wall_clock_ns();
+  if (info.start_ns == 0) info.start_ns = base::wall_clock_ns();
   TRY_ASSIGN(const fs::path folder, new_folder(runs_dir, info));
   TRY(create_run_at(folder, info));
   // Only now: had anything failed before, the old run would still be there.
@@ -186,21 +193,22 @@ Result<fs::path> create_run(const fs::path& runs_dir, RunInfo& info, bool overwr
   return folder;
 }
 
-Result<void> create_run_in(const fs::path& run_folder, RunInfo& info, bool overwrite) {
+base::Result<void> create_run_in(const fs::path& run_folder, model::RunInfo& info, bool overwrite) {
   TRY(check_name(info));
   std::error_code error;
   const bool is_free = !fs::exists(fs::symlink_status(run_folder, error)) ||
                        (fs::is_directory(run_folder, error) && fs::is_empty(run_folder, error));
   if (!is_free && (!overwrite || is_being_recorded(run_folder))) {
-    return fail(ErrorKind::kUsage, quoted(run_folder) +
-                                       " exists already: choose another folder, or give "
-                                       "--overwrite to replace a finished run");
+    return base::fail(base::ErrorKind::kUsage,
+                      base::quoted(run_folder) +
+                          " exists already: choose another folder, or give "
+                          "--overwrite to replace a finished run");
   }
   if (!is_free) TRY(delete_run(run_folder));
   return create_run_at(run_folder, info);
 }
 
-Result<std::vector<fs::path>> run_paths(const fs::path& runs_dir) {
+base::Result<std::vector<fs::path>> run_paths(const fs::path& runs_dir) {
   std::vector<fs::path> paths;
   std::error_code error;
   for (fs::directory_iterator entry(runs_dir, error), end; !error && entry != end;
@@ -212,8 +220,8 @@ Result<std::vector<fs::path>> run_paths(const fs::path& runs_dir) {
     if (folder || packed || is_part_of_run(path)) paths.push_back(path);
   }
   if (!error || error == std::errc::no_such_file_or_directory) return paths;
-  return fail(ErrorKind::kIo,
-              "cannot list the runs in " + quoted(runs_dir) + ": " + error.message());
+  return base::fail(base::ErrorKind::kIo,
+                    "cannot list the runs in " + base::quoted(runs_dir) + ": " + error.message());
 }
 
 Library list_runs(const fs::path& runs_dir) {
@@ -228,14 +236,15 @@ Library list_runs(const fs::path& runs_dir) {
       library.problems.push_back(info.error());
     }
   }
-  std::sort(library.runs.begin(), library.runs.end(), [](const RunInfo& a, const RunInfo& b) {
-    return std::tie(b.start_ns, b.folder) < std::tie(a.start_ns, a.folder);
-  });
+  std::sort(library.runs.begin(), library.runs.end(),
+            [](const model::RunInfo& a, const model::RunInfo& b) {
+              return std::tie(b.start_ns, b.folder) < std::tie(a.start_ns, a.folder);
+            });
   return library;
 }
 
-Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir,
-                          const fs::path& examples) {
+base::Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir,
+                                const fs::path& examples) {
   const fs::path path{run};
   if (!run.empty() && is_run(path)) return path;
   Library library = list_runs(runs_dir);
@@ -249,7 +258,7 @@ Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir,
   std::error_code error;
   if (!run.empty() && fs::exists(path, error)) return path;
   if (!run.empty() && is_part_of_run(runs_dir / path)) return runs_dir / path;
-  std::string message = "there is no run '" + std::string(run) + "' in " + quoted(runs_dir);
+  std::string message = "there is no run '" + std::string(run) + "' in " + base::quoted(runs_dir);
   if (!library.runs.empty()) {
     message += "; the nearest names are " + nearest_runs(library.runs, run);
   } else {
@@ -258,7 +267,7 @@ Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir,
         "--runs-dir";
   }
   if (!library.problems.empty()) message += ". Unreadable: " + library.problems.front().message;
-  return fail(ErrorKind::kMissing, message);
+  return base::fail(base::ErrorKind::kMissing, message);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -4,20 +4,22 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
-Result<void> check_output(const fs::path& output, bool overwrite, std::string_view example) {
+base::Result<void> check_output(const fs::path& output, bool overwrite, std::string_view example) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(output, error))) return {};
   if (fs::is_directory(output, error)) {
-    return fail(ErrorKind::kUsage,
-                quoted(output) + " is a folder: name a file, such as " + std::string(example));
+    return base::fail(
+        base::ErrorKind::kUsage,
+        base::quoted(output) + " is a folder: name a file, such as " + std::string(example));
   }
   if (overwrite) return {};
-  return fail(ErrorKind::kUsage,
-              quoted(output) + " exists already: choose another name, or give --overwrite");
+  return base::fail(
+      base::ErrorKind::kUsage,
+      base::quoted(output) + " exists already: choose another name, or give --overwrite");
 }
 
 WorkWatch::WorkWatch(Database& database, std::function<bool()> go_on) : database_(database) {
@@ -26,4 +28,4 @@ WorkWatch::WorkWatch(Database& database, std::function<bool()> go_on) : database
 
 WorkWatch::~WorkWatch() { database_.watch({}); }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -9,11 +9,11 @@
 #include "trace/base/result.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // Refuses a folder, and a file that is there unless it may be replaced. `example`: a good name.
-Result<void> check_output(const std::filesystem::path& output, bool overwrite,
-                          std::string_view example);
+base::Result<void> check_output(const std::filesystem::path& output, bool overwrite,
+                                std::string_view example);
 
 // Asks `go_on` every few milliseconds while statements of `database` run; false ends them with
 // kFailed. Forgets it with its end.
@@ -28,4 +28,4 @@ class WorkWatch {
   Database& database_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

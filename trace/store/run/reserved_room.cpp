@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 ReservedRoom::ReservedRoom(const std::filesystem::path& folder) {
   constexpr rlim_t kBytes = 256 << 10;
@@ -29,4 +29,4 @@ void ReservedRoom::release() {
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

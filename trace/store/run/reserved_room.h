@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class ReservedRoom {
  public:
@@ -22,4 +22,4 @@ class ReservedRoom {
   int descriptor_ = -1;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

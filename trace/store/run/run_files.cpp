@@ -7,7 +7,7 @@
 
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -28,8 +28,8 @@ std::optional<int> rank_of_file_name(std::string_view name) {
 
 }  // namespace
 
-Result<std::vector<TraceFile>> open_run_files(const fs::path& run,
-                                              std::vector<std::string>* left_out) {
+base::Result<std::vector<TraceFile>> open_run_files(const fs::path& run,
+                                                    std::vector<std::string>* left_out) {
   TRY(read_run_info(run));
   std::vector<TraceFile> files;
   std::error_code error;
@@ -40,7 +40,7 @@ Result<std::vector<TraceFile>> open_run_files(const fs::path& run,
   }
   TRY_ASSIGN(TraceFile run_file, TraceFile::open(run / kRunFile));
   files.push_back(std::move(run_file));
-  std::optional<Error> problem;
+  std::optional<base::Error> problem;
   for (const auto& [rank, path] : rank_files(run)) {
     auto file = TraceFile::open(path);
     if (file) {
@@ -72,7 +72,7 @@ std::map<int, fs::path> rank_files(const fs::path& run_folder) {
   return files;
 }
 
-Result<std::vector<int>> ranks_in(Database& database) {
+base::Result<std::vector<int>> ranks_in(Database& database) {
   TRY_ASSIGN(auto statement,
              database.prepare("select distinct rank from meta where rank >= 0 order by rank"));
   std::vector<int> ranks;
@@ -83,4 +83,4 @@ Result<std::vector<int>> ranks_in(Database& database) {
   }
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

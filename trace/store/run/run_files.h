@@ -10,17 +10,17 @@
 #include "trace/store/run/trace_file.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // The rank files that lie in a run's folder now, by rank.
 std::map<int, std::filesystem::path> rank_files(const std::filesystem::path& run_folder);
 // The ranks whose rows a trace file holds.
-Result<std::vector<int>> ranks_in(Database& database);
+base::Result<std::vector<int>> ranks_in(Database& database);
 
 // A run's folder: run.sqlite, then the rank files by rank. A packed file: that one. With
 // `left_out`, ranks whose file cannot be opened are told there, as long as another can be.
-Result<std::vector<TraceFile>> open_run_files(const std::filesystem::path& run,
-                                              std::vector<std::string>* left_out = nullptr);
+base::Result<std::vector<TraceFile>> open_run_files(const std::filesystem::path& run,
+                                                    std::vector<std::string>* left_out = nullptr);
 std::vector<Database*> databases_of(std::vector<TraceFile>& files);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

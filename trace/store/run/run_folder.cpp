@@ -15,7 +15,7 @@
 #include "trace/store/run/trace_file.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -32,15 +32,15 @@ std::string joined_tags(const std::vector<std::string>& tags) {
 std::vector<std::string> tags_from(const std::string& text) {
   std::vector<std::string> tags;
   if (text.empty()) return tags;
-  for (const auto tag : split(text, '\n')) tags.emplace_back(tag);
+  for (const auto tag : base::split(text, '\n')) tags.emplace_back(tag);
   return tags;
 }
 
 // What create_run writes and update_run may change.
-MetaValues meta_of(const RunInfo& info) {
+MetaValues meta_of(const model::RunInfo& info) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
   return {{"name", info.name},
-          {"status", std::string(to_string(info.status))},
+          {"status", std::string(model::to_string(info.status))},
           {"reason", info.reason},
           {"start_ns", std::to_string(info.start_ns)},
           {"end_ns", std::to_string(info.end_ns)},
@@ -51,14 +51,14 @@ MetaValues meta_of(const RunInfo& info) {
           {"command", info.command},
           {"note", info.note},
           {"tags", joined_tags(info.tags)},
-          {"bookmarks", bookmarks_text(info.bookmarks)},
+          {"bookmarks", model::bookmarks_text(info.bookmarks)},
           {"recorded_ranks", std::to_string(info.recorded_ranks)},
           {"simulated_link", flag(info.simulated_link)},
           {"shared_gpu", flag(info.shared_gpu)},
           {"communication_off", flag(info.communication_off)}};
 }
 
-Result<void> write_meta(Database& database, const MetaValues& values) {
+base::Result<void> write_meta(Database& database, const MetaValues& values) {
   TRY_ASSIGN(auto statement,
              database.prepare("insert into meta(row_id,rank,key,value) values(?,?,?,?)"));
   std::int64_t row = first_row_id(kRunRank);
@@ -73,13 +73,13 @@ Result<void> write_meta(Database& database, const MetaValues& values) {
 }
 
 // Of another program only what was said: the rest would be our defaults, and untrue.
-Result<void> write_settings(Database& database, const RunInfo& info) {
-  const Settings& settings = info.settings;
-  const Settings defaults;
+base::Result<void> write_settings(Database& database, const model::RunInfo& info) {
+  const job::Settings& settings = info.settings;
+  const job::Settings defaults;
   TRY_ASSIGN(auto statement, database.prepare("insert into setting(key,value) values(?,?)"));
-  for (const Knob& knob : knobs()) {
-    const std::string value = value_text(settings, knob);
-    if (!has_settings(info) && value == value_text(defaults, knob)) continue;
+  for (const job::Knob& knob : job::knobs()) {
+    const std::string value = job::value_text(settings, knob);
+    if (!model::has_settings(info) && value == job::value_text(defaults, knob)) continue;
     statement.bind_text(1, knob.name);
     statement.bind_text(2, value);
     TRY(statement.run());
@@ -87,7 +87,7 @@ Result<void> write_settings(Database& database, const RunInfo& info) {
   return {};
 }
 
-Result<MetaValues> read_pairs(Database& database, std::string_view sql) {
+base::Result<MetaValues> read_pairs(Database& database, std::string_view sql) {
   TRY_ASSIGN(auto statement, database.prepare(sql));
   MetaValues values;
   while (true) {
@@ -97,20 +97,21 @@ Result<MetaValues> read_pairs(Database& database, std::string_view sql) {
   }
 }
 
-RunStatus status_from(std::string_view text) {
-  for (const RunStatus status :
-       {RunStatus::kRunning, RunStatus::kDone, RunStatus::kStopped, RunStatus::kIncomplete}) {
-    if (to_string(status) == text) return status;
+model::RunStatus status_from(std::string_view text) {
+  for (const model::RunStatus status :
+       {model::RunStatus::kRunning, model::RunStatus::kDone, model::RunStatus::kStopped,
+        model::RunStatus::kIncomplete}) {
+    if (model::to_string(status) == text) return status;
   }
-  return RunStatus::kFailed;
+  return model::RunStatus::kFailed;
 }
 
-RunInfo info_from(MetaValues& meta) {
+model::RunInfo info_from(MetaValues& meta) {
   const auto number = [&](const char* key) {
     return static_cast<std::int64_t>(std::strtoll(meta[key].c_str(), nullptr, 10));
   };
-  RunInfo info;
-  info.name = printable_line(meta["name"]);  // as create_run has it
+  model::RunInfo info;
+  info.name = base::printable_line(meta["name"]);  // as create_run has it
   info.status = status_from(meta["status"]);
   info.reason = meta["reason"];
   info.start_ns = number("start_ns");
@@ -122,7 +123,7 @@ RunInfo info_from(MetaValues& meta) {
   info.command = meta["command"];
   info.note = meta["note"];
   info.tags = tags_from(meta["tags"]);
-  info.bookmarks = parse_bookmarks(meta["bookmarks"]);
+  info.bookmarks = model::parse_bookmarks(meta["bookmarks"]);
   info.recorded_ranks = static_cast<int>(number("recorded_ranks"));
   info.simulated_link = number("simulated_link") != 0;
   info.shared_gpu = number("shared_gpu") != 0;
@@ -131,26 +132,26 @@ RunInfo info_from(MetaValues& meta) {
 }
 
 // Settings that this version does not have are left out, so that it still reads the run.
-Result<Settings> settings_from(const MetaValues& values, const std::string& file) {
-  Settings settings;
+base::Result<job::Settings> settings_from(const MetaValues& values, const std::string& file) {
+  job::Settings settings;
   for (const auto& [key, value] : values) {
-    if (!find_knob(key)) continue;
-    const auto done = set_value(settings, key, value);
-    if (!done) return fail(ErrorKind::kDamaged, file + ": " + done.error().message);
+    if (!job::find_knob(key)) continue;
+    const auto done = job::set_value(settings, key, value);
+    if (!done) return base::fail(base::ErrorKind::kDamaged, file + ": " + done.error().message);
   }
   return settings;
 }
 
 // The seal follows if it was whole: what somebody else has changed stays told. `values` is asked
 // for once nobody else can change them.
-Result<void> change_meta(const fs::path& file,
-                         const std::function<Result<MetaValues>(Database&)>& wanted) {
+base::Result<void> change_meta(const fs::path& file,
+                               const std::function<base::Result<MetaValues>(Database&)>& wanted) {
   TRY_ASSIGN(Database database, open_for_writing(file));
   if (sqlite3_db_readonly(database.get(), "main") == 1) {
-    return fail(ErrorKind::kIo,
-                quoted(file) +
-                    " can only be read, so nothing can be noted in it. Copy the run "
-                    "to a folder that you may write to");
+    return base::fail(base::ErrorKind::kIo,
+                      base::quoted(file) +
+                          " can only be read, so nothing can be noted in it. Copy the run "
+                          "to a folder that you may write to");
   }
   TRY(database.execute("begin immediate"));
   TRY_ASSIGN(const RunSeal seal, read_run_seal(database));
@@ -174,8 +175,8 @@ Result<void> change_meta(const fs::path& file,
   return database.execute("commit");
 }
 
-Result<void> change_meta(const fs::path& file, const MetaValues& values) {
-  return change_meta(file, [&](Database&) -> Result<MetaValues> { return values; });
+base::Result<void> change_meta(const fs::path& file, const MetaValues& values) {
+  return change_meta(file, [&](Database&) -> base::Result<MetaValues> { return values; });
 }
 
 fs::path run_file_of(const fs::path& run) {
@@ -205,22 +206,23 @@ fs::path saved_model(const fs::path& run_folder) {
   return {};
 }
 
-Result<void> create_run_at(const fs::path& run_folder, RunInfo& info) {
+base::Result<void> create_run_at(const fs::path& run_folder, model::RunInfo& info) {
   std::error_code error;
   fs::create_directories(run_folder, error);
   if (error) {
-    return fail(ErrorKind::kIo, "cannot create the folder " + quoted(run_folder) + ": " +
-                                    error.message() + "; choose another with --runs-dir");
+    return base::fail(base::ErrorKind::kIo, "cannot create the folder " + base::quoted(run_folder) +
+                                                ": " + error.message() +
+                                                "; choose another with --runs-dir");
   }
   if (fs::exists(run_folder / kRunFile, error)) {
-    return fail(ErrorKind::kUsage, quoted(run_folder) +
-                                       " holds a run already: choose another "
-                                       "folder or delete that one");
+    return base::fail(base::ErrorKind::kUsage, base::quoted(run_folder) +
+                                                   " holds a run already: choose another "
+                                                   "folder or delete that one");
   }
   if (info.start_ns == 0) {
-    info.start_ns = wall_clock_ns();
+    info.start_ns = base::wall_clock_ns();
   }
-  const auto fill = [&](Database& database) -> Result<void> {
+  const auto fill = [&](Database& database) -> base::Result<void> {
     TRY(write_meta(database, meta_of(info)));
     TRY(write_settings(database, info));
     return seal_run(database);
@@ -230,7 +232,7 @@ Result<void> create_run_at(const fs::path& run_folder, RunInfo& info) {
   return {};
 }
 
-Result<void> update_run(const fs::path& run_folder, const RunInfo& info) {
+base::Result<void> update_run(const fs::path& run_folder, const model::RunInfo& info) {
   MetaValues values = meta_of(info);
   constexpr std::array kMayChange{"status", "reason",     "end_ns",
                                   "device", "world_size", "recorded_ranks"};
@@ -240,7 +242,7 @@ Result<void> update_run(const fs::path& run_folder, const RunInfo& info) {
   return change_meta(run_folder / kRunFile, values);
 }
 
-Result<void> write_words(const fs::path& run, const RunWords& words) {
+base::Result<void> write_words(const fs::path& run, const RunWords& words) {
   MetaValues values;
   if (words.name) values["name"] = *words.name;
   if (words.note) values["note"] = *words.note;
@@ -248,51 +250,53 @@ Result<void> write_words(const fs::path& run, const RunWords& words) {
   return change_meta(run_file_of(run), values);
 }
 
-Result<Bookmarks> write_bookmarks(const fs::path& run, const std::vector<BookmarkChange>& changes) {
-  Bookmarks bookmarks;
-  const auto changed = [&](Database& database) -> Result<MetaValues> {
+base::Result<model::Bookmarks> write_bookmarks(const fs::path& run,
+                                               const std::vector<model::BookmarkChange>& changes) {
+  model::Bookmarks bookmarks;
+  const auto changed = [&](Database& database) -> base::Result<MetaValues> {
     TRY_ASSIGN(
         auto kept,
         read_pairs(database, "select key,value from meta where rank=-1 and key='bookmarks'"));
-    bookmarks = parse_bookmarks(kept["bookmarks"]);
-    for (const BookmarkChange& change : changes) change_bookmarks(bookmarks, change);
-    return MetaValues{{"bookmarks", bookmarks_text(bookmarks)}};
+    bookmarks = model::parse_bookmarks(kept["bookmarks"]);
+    for (const model::BookmarkChange& change : changes) model::change_bookmarks(bookmarks, change);
+    return MetaValues{{"bookmarks", model::bookmarks_text(bookmarks)}};
   };
   TRY(change_meta(run_file_of(run), changed));
   return bookmarks;
 }
 
-Result<RunInfo> read_run_info(const fs::path& run_folder_or_packed) {
+base::Result<model::RunInfo> read_run_info(const fs::path& run_folder_or_packed) {
   const fs::path path = run_file_of(run_folder_or_packed);
   std::error_code error;
   if (path != run_folder_or_packed && !fs::exists(path, error)) {
     const std::string has_none = "has no " + std::string(kRunFile);
     const bool has_ranks = !rank_files(run_folder_or_packed).empty();
     if (!has_ranks) {
-      return fail(ErrorKind::kForeign,
-                  quoted(run_folder_or_packed) + " is not a run's folder: it " + has_none);
+      return base::fail(base::ErrorKind::kForeign, base::quoted(run_folder_or_packed) +
+                                                       " is not a run's folder: it " + has_none);
     }
-    return fail(ErrorKind::kDamaged, quoted(run_folder_or_packed) + " is damaged: it " + has_none +
-                                         ", only files of ranks. Fetch it again from where it was "
-                                         "recorded, or delete the folder");
+    return base::fail(base::ErrorKind::kDamaged,
+                      base::quoted(run_folder_or_packed) + " is damaged: it " + has_none +
+                          ", only files of ranks. Fetch it again from where it was "
+                          "recorded, or delete the folder");
   }
   TRY_ASSIGN(TraceFile file, TraceFile::open(path));
   Database& database = file.database();
   TRY_ASSIGN(auto meta, read_pairs(database, "select key,value from meta where rank=-1"));
   if (!meta.contains("name")) {
-    return fail(ErrorKind::kForeign, quoted(path) +
-                                         " holds one rank, not a whole run: name the "
-                                         "run's folder");
+    return base::fail(base::ErrorKind::kForeign, base::quoted(path) +
+                                                     " holds one rank, not a whole run: name the "
+                                                     "run's folder");
   }
-  RunInfo info = info_from(meta);
+  model::RunInfo info = info_from(meta);
   info.folder = run_folder_or_packed.string();
   TRY_ASSIGN(const auto settings, read_pairs(database, "select key,value from setting"));
-  TRY_ASSIGN(info.settings, settings_from(settings, quoted(path)));
+  TRY_ASSIGN(info.settings, settings_from(settings, base::quoted(path)));
   return info;
 }
 
-Result<void> checkpoint_run(const fs::path& run_folder) {
-  Result<void> first;
+base::Result<void> checkpoint_run(const fs::path& run_folder) {
+  base::Result<void> first;
   for (const auto& [rank, file] : rank_files(run_folder)) {
     const auto done = checkpoint_trace_file(file);
     if (!done && first) first = done;
@@ -300,4 +304,4 @@ Result<void> checkpoint_run(const fs::path& run_folder) {
   return first;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

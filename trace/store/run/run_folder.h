@@ -10,7 +10,7 @@
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 inline constexpr std::string_view kRunFile = "run.sqlite";
 inline constexpr std::string_view kPackedSuffix = ".shardlens";
@@ -26,34 +26,35 @@ std::filesystem::path saved_model(const std::filesystem::path& run_folder);
 // kUsage unless `overwrite`, which deletes the old run; of several programs that take one at the
 // same time one gets it. A name that cannot be printed on a line is kUsage. Fills in info.folder
 // and returns the folder.
-Result<std::filesystem::path> create_run(const std::filesystem::path& runs_dir, RunInfo& info,
-                                         bool overwrite);
+base::Result<std::filesystem::path> create_run(const std::filesystem::path& runs_dir,
+                                               model::RunInfo& info, bool overwrite);
 // The same for a folder given by the caller, as ranks do that another launcher started.
-Result<void> create_run_at(const std::filesystem::path& run_folder, RunInfo& info);
+base::Result<void> create_run_at(const std::filesystem::path& run_folder, model::RunInfo& info);
 // The same where a run that is there may be replaced; anything else that is there is kUsage.
-Result<void> create_run_in(const std::filesystem::path& run_folder, RunInfo& info, bool overwrite);
+base::Result<void> create_run_in(const std::filesystem::path& run_folder, model::RunInfo& info,
+                                 bool overwrite);
 // Status, reason and end of a run that exists, and its device and ranks, which are known late where
 // another program is recorded.
-Result<void> update_run(const std::filesystem::path& run_folder, const RunInfo& info);
+base::Result<void> update_run(const std::filesystem::path& run_folder, const model::RunInfo& info);
 // What a user says of a run, whether it is a folder or a packed file; what is not given stays. The
 // name is not checked against those of other runs.
 struct RunWords {
   std::optional<std::string> name, note;
   std::optional<std::vector<std::string>> tags;
 };
-Result<void> write_words(const std::filesystem::path& run, const RunWords& words);
+base::Result<void> write_words(const std::filesystem::path& run, const RunWords& words);
 // Returns those that the run has then: another program may have set some meanwhile.
-Result<Bookmarks> write_bookmarks(const std::filesystem::path& run,
-                                  const std::vector<BookmarkChange>& changes);
-Result<RunInfo> read_run_info(const std::filesystem::path& run_folder_or_packed);
+base::Result<model::Bookmarks> write_bookmarks(const std::filesystem::path& run,
+                                               const std::vector<model::BookmarkChange>& changes);
+base::Result<model::RunInfo> read_run_info(const std::filesystem::path& run_folder_or_packed);
 
 // Folders with a run.sqlite and packed files, in no order; none is opened.
-Result<std::vector<std::filesystem::path>> run_paths(const std::filesystem::path& runs_dir);
+base::Result<std::vector<std::filesystem::path>> run_paths(const std::filesystem::path& runs_dir);
 // All runs of a library, newest first, each opened. Unreadable ones
 // are left out of `runs` and listed in `problems`.
 struct Library {
-  std::vector<RunInfo> runs;
-  std::vector<Error> problems;
+  std::vector<model::RunInfo> runs;
+  std::vector<base::Error> problems;
 };
 Library list_runs(const std::filesystem::path& runs_dir);
 // Whether a rank of the run lives on this machine: it moved within the last seconds and its process
@@ -61,10 +62,11 @@ Library list_runs(const std::filesystem::path& runs_dir);
 bool is_being_recorded(const std::filesystem::path& run);
 // `run`: a folder, a packed file, or the name of a run or of its file in the library, else among
 // the examples. Error kMissing lists the nearest names.
-Result<std::filesystem::path> find_run(std::string_view run, const std::filesystem::path& runs_dir,
-                                       const std::filesystem::path& examples = {});
+base::Result<std::filesystem::path> find_run(std::string_view run,
+                                             const std::filesystem::path& runs_dir,
+                                             const std::filesystem::path& examples = {});
 
 // Checkpoints the WAL of every file whose writer has ended.
-Result<void> checkpoint_run(const std::filesystem::path& run_folder);
+base::Result<void> checkpoint_run(const std::filesystem::path& run_folder);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

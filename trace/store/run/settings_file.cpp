@@ -10,7 +10,7 @@
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -19,16 +19,16 @@ namespace {
 // Settings are a few kilobytes; a file this large is something else, given by mistake.
 constexpr std::uintmax_t kLargestFile = 1u << 20;
 
-tl::unexpected<Error> wrong(const std::string& source, const YAML::Mark& mark,
-                            const std::string& message) {
+tl::unexpected<base::Error> wrong(const std::string& source, const YAML::Mark& mark,
+                                  const std::string& message) {
   const std::string line =
       mark.is_null() ? std::string() : ", line " + std::to_string(mark.line + 1);
-  return fail(ErrorKind::kUsage, source + line + ": " + message);
+  return base::fail(base::ErrorKind::kUsage, source + line + ": " + message);
 }
 
 // "key=value,key=value" of a map, several of a list separated by ";".
-Result<std::string> flattened(const YAML::Node& node, const std::string& key,
-                              const std::string& source) {
+base::Result<std::string> flattened(const YAML::Node& node, const std::string& key,
+                                    const std::string& source) {
   if (node.IsScalar()) return node.Scalar();
   if (node.IsNull()) return wrong(source, node.Mark(), "'" + key + "' has no value");
   std::string text;
@@ -54,27 +54,27 @@ Result<std::string> flattened(const YAML::Node& node, const std::string& key,
   return text;
 }
 
-Result<void> take_entry(const YAML::Node& key_node, const YAML::Node& value_node,
-                        const std::string& source, std::set<std::string>& seen,
-                        Settings& settings) {
+base::Result<void> take_entry(const YAML::Node& key_node, const YAML::Node& value_node,
+                              const std::string& source, std::set<std::string>& seen,
+                              job::Settings& settings) {
   if (!key_node.IsScalar()) return wrong(source, key_node.Mark(), "a key must be a plain word");
   const std::string& key = key_node.Scalar();
-  const Knob* knob = find_knob(key);
+  const job::Knob* knob = job::find_knob(key);
   if (!knob) {
     return wrong(source, key_node.Mark(),
-                 "unknown key '" + shortened(key) + "'; the nearest one is '" +
-                     std::string(nearest_knob(key)) + "' (`shardlens settings` lists all)");
+                 "unknown key '" + base::shortened(key) + "'; the nearest one is '" +
+                     std::string(job::nearest_knob(key)) + "' (`shardlens settings` lists all)");
   }
   if (!seen.insert(std::string(knob->name)).second) {
     return wrong(source, key_node.Mark(), "'" + key + "' is given twice: remove one of them");
   }
   TRY_ASSIGN(const std::string text, flattened(value_node, key, source));
-  const auto set = set_value(settings, key, text);
+  const auto set = job::set_value(settings, key, text);
   if (!set) return wrong(source, key_node.Mark(), set.error().message);
   return {};
 }
 
-Result<YAML::Node> load(const std::string& yaml, const std::string& source) {
+base::Result<YAML::Node> load(const std::string& yaml, const std::string& source) {
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(yaml);
     if (documents.size() > 1) {
@@ -102,9 +102,10 @@ std::string yaml_scalar(const std::string& text) {
 
 }  // namespace
 
-Result<Settings> parse_settings(const std::string& yaml, const std::string& source_name) {
+base::Result<job::Settings> parse_settings(const std::string& yaml,
+                                           const std::string& source_name) {
   TRY_ASSIGN(const YAML::Node root, load(yaml, source_name));
-  Settings settings;
+  job::Settings settings;
   if (!root || root.IsNull()) return settings;
   if (!root.IsMap()) {
     return wrong(source_name, root.Mark(),
@@ -118,34 +119,37 @@ Result<Settings> parse_settings(const std::string& yaml, const std::string& sour
   return settings;
 }
 
-Result<Settings> read_settings(const fs::path& file) {
+base::Result<job::Settings> read_settings(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) {
-    return fail(ErrorKind::kUsage, "there is no settings file " + quoted(file));
+    return base::fail(base::ErrorKind::kUsage, "there is no settings file " + base::quoted(file));
   }
   if (!fs::is_regular_file(file, error) && !fs::is_fifo(file, error)) {
-    return fail(ErrorKind::kUsage, quoted(file) + " is not a file: name a YAML file of settings");
+    return base::fail(base::ErrorKind::kUsage,
+                      base::quoted(file) + " is not a file: name a YAML file of settings");
   }
   if (fs::is_regular_file(file, error) && fs::file_size(file, error) > kLargestFile) {
-    return fail(ErrorKind::kUsage, quoted(file) + " is too large to be settings: name a YAML file");
+    return base::fail(base::ErrorKind::kUsage,
+                      base::quoted(file) + " is too large to be settings: name a YAML file");
   }
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();
   if (!stream) {
-    return fail(ErrorKind::kIo, "cannot read " + quoted(file) + ": check its permissions");
+    return base::fail(base::ErrorKind::kIo,
+                      "cannot read " + base::quoted(file) + ": check its permissions");
   }
   return parse_settings(text.str(), file.string());
 }
 
-std::string settings_to_yaml(const Settings& settings) {
+std::string settings_to_yaml(const job::Settings& settings) {
   std::string yaml;
-  for (const Knob* knob : differing_knobs(Settings(), settings)) {
-    yaml += "# " + std::string(knob->explanation) + " (default " + default_text(*knob) + ")\n";
-    yaml += std::string(knob->name) + ": " + yaml_scalar(value_text(settings, *knob)) + "\n";
+  for (const job::Knob* knob : job::differing_knobs(job::Settings(), settings)) {
+    yaml += "# " + std::string(knob->explanation) + " (default " + job::default_text(*knob) + ")\n";
+    yaml += std::string(knob->name) + ": " + yaml_scalar(job::value_text(settings, *knob)) + "\n";
   }
   if (yaml.empty()) yaml = "# All settings have their defaults; `shardlens settings` lists them\n";
   return yaml;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

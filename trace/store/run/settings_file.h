@@ -7,13 +7,13 @@
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // Values start at their defaults. A nested map (`simulate_link: {latency_us: 50, gbps: 1}`) is read
 // as its "key=value,…" text. Errors (kUsage) name file, line and the nearest key.
-Result<Settings> read_settings(const std::filesystem::path& file);
-Result<Settings> parse_settings(const std::string& yaml, const std::string& source_name);
+base::Result<job::Settings> read_settings(const std::filesystem::path& file);
+base::Result<job::Settings> parse_settings(const std::string& yaml, const std::string& source_name);
 // Only what differs from the defaults, with each knob's explanation as a comment.
-std::string settings_to_yaml(const Settings& settings);
+std::string settings_to_yaml(const job::Settings& settings);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -10,7 +10,7 @@
 #include "trace/store/table/schema.h"
 #include "trace/store/table/schema_check.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -50,56 +50,59 @@ struct FileStart {
 
 // Through SQLite's own file: closing one of ours would drop the locks that other connections of
 // this process hold on the same file (POSIX).
-Result<FileStart> read_start(const fs::path& file) {
+base::Result<FileStart> read_start(const fs::path& file) {
   const auto cannot = [&] {
-    return fail(ErrorKind::kIo, "cannot open " + quoted(file) + ": check its permissions");
+    return base::fail(base::ErrorKind::kIo,
+                      "cannot open " + base::quoted(file) + ": check its permissions");
   };
   const auto opened = Database::open(uri_of(file, "?mode=ro&immutable=1"),
-                                     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, quoted(file));
+                                     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, base::quoted(file));
   if (!opened) return cannot();
   sqlite3_file* raw = nullptr;
   sqlite3_file_control(opened->get(), "main", SQLITE_FCNTL_FILE_POINTER, &raw);
   if (!raw || !raw->pMethods) return cannot();
   FileStart start;
-  start.size = std::min(static_cast<std::size_t>(file_size_or_zero(file)), kHeaderBytes);
+  start.size = std::min(static_cast<std::size_t>(base::file_size_or_zero(file)), kHeaderBytes);
   const int got = raw->pMethods->xRead(raw, start.header.data(), static_cast<int>(kHeaderBytes), 0);
   if (got != SQLITE_OK && got != SQLITE_IOERR_SHORT_READ) return cannot();
   return start;
 }
 
-Result<Header> read_header(const fs::path& file) {
+base::Result<Header> read_header(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) {
-    return fail(ErrorKind::kMissing, quoted(file) + " does not exist: check the name");
+    return base::fail(base::ErrorKind::kMissing,
+                      base::quoted(file) + " does not exist: check the name");
   }
   if (!fs::is_regular_file(file, error)) {
-    return fail(ErrorKind::kForeign, quoted(file) + " is not a file: a trace was expected");
+    return base::fail(base::ErrorKind::kForeign,
+                      base::quoted(file) + " is not a file: a trace was expected");
   }
   TRY_ASSIGN(const FileStart start, read_start(file));
   if (start.size == 0) {
-    return fail(ErrorKind::kDamaged, quoted(file) +
-                                         " is empty: fetch it again from where it was "
-                                         "recorded, or record the run again");
+    return base::fail(base::ErrorKind::kDamaged, base::quoted(file) +
+                                                     " is empty: fetch it again from where it was "
+                                                     "recorded, or record the run again");
   }
   const std::string_view magic(reinterpret_cast<const char*>(start.header.data()),
                                std::min(start.size, kMagic.size()));
   if (magic != kMagic.substr(0, magic.size())) {
-    return tl::make_unexpected(foreign_file(quoted(file)));
+    return tl::make_unexpected(foreign_file(base::quoted(file)));
   }
   if (start.size < kHeaderBytes) {
-    return fail(ErrorKind::kDamaged, quoted(file) +
-                                         " is truncated: fetch it again from where it "
-                                         "was recorded");
+    return base::fail(base::ErrorKind::kDamaged, base::quoted(file) +
+                                                     " is truncated: fetch it again from where it "
+                                                     "was recorded");
   }
   return start.header;
 }
 
-Result<void> check_marks(const fs::path& file, const Header& header) {
+base::Result<void> check_marks(const fs::path& file, const Header& header) {
   if (big_endian(header, 68, 4) != static_cast<std::uint32_t>(kApplicationId)) {
-    return fail(ErrorKind::kForeign,
-                quoted(file) +
-                    " is an SQLite file of another program, not a Shardlens trace: name "
-                    "a run's folder or a packed .shardlens file");
+    return base::fail(base::ErrorKind::kForeign,
+                      base::quoted(file) +
+                          " is an SQLite file of another program, not a Shardlens trace: name "
+                          "a run's folder or a packed .shardlens file");
   }
   const std::uint32_t version = big_endian(header, 60, 4);
   if (version == static_cast<std::uint32_t>(kFormat)) return {};
@@ -107,42 +110,45 @@ Result<void> check_marks(const fs::path& file, const Header& header) {
   const std::string age = is_newer ? "a newer" : "an older";
   const std::string what_to_do =
       is_newer ? "update Shardlens" : "record the run again, or read it with the version of then";
-  return fail(ErrorKind::kOtherVersion, quoted(file) + " was written by " + age +
-                                            " version of Shardlens (format " +
-                                            std::to_string(version) + ", this one reads format " +
-                                            std::to_string(kFormat) + "): " + what_to_do);
+  return base::fail(base::ErrorKind::kOtherVersion,
+                    base::quoted(file) + " was written by " + age +
+                        " version of Shardlens (format " + std::to_string(version) +
+                        ", this one reads format " + std::to_string(kFormat) + "): " + what_to_do);
 }
 
-bool has_content(const fs::path& file) { return file_size_or_zero(file) > 0; }
+bool has_content(const fs::path& file) { return base::file_size_or_zero(file) > 0; }
 
 // With no WAL the header knows the size. (With one, a checkpoint may have been cut.)
-Result<void> check_size(const fs::path& file, const Header& header) {
-  if (has_content(beside(file, "-wal")) || has_content(beside(file, "-journal"))) return {};
+base::Result<void> check_size(const fs::path& file, const Header& header) {
+  if (has_content(base::beside(file, "-wal")) || has_content(base::beside(file, "-journal")))
+    return {};
   const bool size_is_valid = big_endian(header, 24, 4) == big_endian(header, 92, 4);
   std::int64_t page = big_endian(header, 16, 2);
   if (page == 1) page = 65536;
   const std::int64_t expected = page * big_endian(header, 28, 4);
-  const std::int64_t size = file_size_or_zero(file);
+  const std::int64_t size = base::file_size_or_zero(file);
   if (!size_is_valid || size >= expected) return {};
-  return fail(ErrorKind::kDamaged, quoted(file) + " is truncated (" + std::to_string(size) +
-                                       " of " + std::to_string(expected) +
-                                       " bytes): fetch it again from where it was recorded");
+  return base::fail(base::ErrorKind::kDamaged,
+                    base::quoted(file) + " is truncated (" + std::to_string(size) + " of " +
+                        std::to_string(expected) +
+                        " bytes): fetch it again from where it was recorded");
 }
 
 // Before anything of the file is used: whether it is one that we could have made.
-Result<Database> open_untrusted(const std::string& location, int flags, const std::string& file) {
+base::Result<Database> open_untrusted(const std::string& location, int flags,
+                                      const std::string& file) {
   TRY_ASSIGN(Database database, Database::open(location, flags, file));
   TRY(database.distrust());
   TRY(check_schema(database));
   return database;
 }
 
-Result<Database> open_at(const std::string& uri, const fs::path& file) {
+base::Result<Database> open_at(const std::string& uri, const fs::path& file) {
   // The location says whether it may be written to, as a recovered copy has to be.
-  return open_untrusted(uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, quoted(file));
+  return open_untrusted(uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, base::quoted(file));
 }
 
-Result<void> copy_if_there(const fs::path& from, const fs::path& to) {
+base::Result<void> copy_if_there(const fs::path& from, const fs::path& to) {
   std::error_code error;
   if (!fs::exists(from, error)) return {};
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
@@ -150,20 +156,21 @@ Result<void> copy_if_there(const fs::path& from, const fs::path& to) {
   const auto writable = fs::perms::owner_read | fs::perms::owner_write;
   if (!error) fs::permissions(to, writable, error);
   if (!error) return {};
-  return fail(ErrorKind::kIo, "cannot copy " + quoted(from) + " to recover it in " + quoted(to) +
-                                  ": " + error.message());
+  return base::fail(base::ErrorKind::kIo, "cannot copy " + base::quoted(from) +
+                                              " to recover it in " + base::quoted(to) + ": " +
+                                              error.message());
 }
 
 }  // namespace
 
-Result<bool> trace_file_uses_wal(const fs::path& file) {
+base::Result<bool> trace_file_uses_wal(const fs::path& file) {
   TRY_ASSIGN(const Header header, read_header(file));
   TRY(check_marks(file, header));
   TRY(check_size(file, header));
   return header[18] == 2;
 }
 
-Result<void> check_trace_file(const fs::path& file) {
+base::Result<void> check_trace_file(const fs::path& file) {
   TRY(trace_file_uses_wal(file));
   return {};
 }
@@ -173,11 +180,11 @@ bool is_trace_file(const fs::path& file) {
   return header && big_endian(*header, 68, 4) == static_cast<std::uint32_t>(kApplicationId);
 }
 
-Result<TraceFile> TraceFile::open(const fs::path& file) {
+base::Result<TraceFile> TraceFile::open(const fs::path& file) {
   TraceFile opened;
   opened.file_ = file;
-  opened.file_stamp_ = stamp_of(file);
-  opened.wal_stamp_ = stamp_of(beside(file, "-wal"));
+  opened.file_stamp_ = base::stamp_of(file);
+  opened.wal_stamp_ = base::stamp_of(base::beside(file, "-wal"));
   TRY_ASSIGN(const bool wal, trace_file_uses_wal(file));
   // Opened any other way, a file in WAL mode with no WAL would get a -wal and a -shm from us, or
   // could not be opened at all in a folder that we may not write to.
@@ -190,35 +197,36 @@ Result<TraceFile> TraceFile::open(const fs::path& file) {
     opened.follows_writer_ = true;
     return opened;
   }
-  const ErrorKind kind = in_place.error().kind;
-  if (kind == ErrorKind::kForeign || kind == ErrorKind::kDamaged) {
+  const base::ErrorKind kind = in_place.error().kind;
+  if (kind == base::ErrorKind::kForeign || kind == base::ErrorKind::kDamaged) {
     return tl::make_unexpected(in_place.error());
   }
   TRY(opened.open_copy());
   return opened;
 }
 
-Result<void> TraceFile::open_in_place(const char* options) {
+base::Result<void> TraceFile::open_in_place(const char* options) {
   uri_ = uri_of(file_, options);
   TRY_ASSIGN(database_, open_at(uri_, file_));
   return {};
 }
 
 bool TraceFile::same_as_opened() const {
-  return stamp_of(file_) == file_stamp_ && stamp_of(beside(file_, "-wal")) == wal_stamp_;
+  return base::stamp_of(file_) == file_stamp_ &&
+         base::stamp_of(base::beside(file_, "-wal")) == wal_stamp_;
 }
 
 bool TraceFile::is_stale() const { return !follows_writer_ && !same_as_opened(); }
 
-Result<void> TraceFile::open_copy() {
-  TRY_ASSIGN(copy_, TemporaryFolder::create());
+base::Result<void> TraceFile::open_copy() {
+  TRY_ASSIGN(copy_, base::TemporaryFolder::create());
   const fs::path target = copy_->path() / file_.filename();
   // A file that is being written changes under the copy; a few tries find it at rest.
   for (int attempt = 0; attempt < 5; ++attempt) {
-    file_stamp_ = stamp_of(file_);
-    wal_stamp_ = stamp_of(beside(file_, "-wal"));
+    file_stamp_ = base::stamp_of(file_);
+    wal_stamp_ = base::stamp_of(base::beside(file_, "-wal"));
     for (const char* part : {"", "-wal", "-journal"}) {
-      TRY(copy_if_there(beside(file_, part), beside(target, part)));
+      TRY(copy_if_there(base::beside(file_, part), base::beside(target, part)));
     }
     if (same_as_opened()) break;
   }
@@ -227,14 +235,14 @@ Result<void> TraceFile::open_copy() {
   return {};
 }
 
-Result<Database> TraceFile::connect() const { return open_at(uri_, file_); }
+base::Result<Database> TraceFile::connect() const { return open_at(uri_, file_); }
 
-Result<Database> open_for_writing(const fs::path& file) {
+base::Result<Database> open_for_writing(const fs::path& file) {
   TRY(check_trace_file(file));
-  return open_untrusted(file.string(), SQLITE_OPEN_READWRITE, quoted(file));
+  return open_untrusted(file.string(), SQLITE_OPEN_READWRITE, base::quoted(file));
 }
 
-Result<void> checkpoint_trace_file(const fs::path& file) {
+base::Result<void> checkpoint_trace_file(const fs::path& file) {
   TRY_ASSIGN(const bool wal, trace_file_uses_wal(file));
   if (!wal) return {};
   TRY_ASSIGN(Database database, open_for_writing(file));
@@ -248,38 +256,39 @@ Result<void> checkpoint_trace_file(const fs::path& file) {
 namespace detail {
 
 fs::path temporary_name(const fs::path& file) {
-  return beside(file, ".new-" + std::to_string(getpid()));
+  return base::beside(file, ".new-" + std::to_string(getpid()));
 }
 
 void discard(const fs::path& temporary) {
   std::error_code ignored;
   for (const char* part : {"", "-journal", "-wal", "-shm"}) {
-    fs::remove(beside(temporary, part), ignored);
+    fs::remove(base::beside(temporary, part), ignored);
   }
 }
 
-Result<Database> begin_trace_file(const fs::path& temporary) {
+base::Result<Database> begin_trace_file(const fs::path& temporary) {
   discard(temporary);
   TRY_ASSIGN(Database database,
              Database::open(temporary.string(),
                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
-                            quoted(temporary)));
+                            base::quoted(temporary)));
   // Nobody sees the file before it is complete.
   TRY(database.execute("pragma synchronous=off; begin; " + schema_sql() + " commit"));
   return database;
 }
 
-Result<void> finish_trace_file(Database database, const fs::path& temporary, const fs::path& file,
-                               bool replace) {
+base::Result<void> finish_trace_file(Database database, const fs::path& temporary,
+                                     const fs::path& file, bool replace) {
   { const Database closed = std::move(database); }
-  TRY(synchronize(temporary));
-  if (!replace) return publish_file(temporary, file);
+  TRY(base::synchronize(temporary));
+  if (!replace) return base::publish_file(temporary, file);
   std::error_code error;
   fs::rename(temporary, file, error);
   if (!error) return {};
-  return fail(ErrorKind::kIo, "cannot replace " + quoted(file) + ": " + error.message());
+  return base::fail(base::ErrorKind::kIo,
+                    "cannot replace " + base::quoted(file) + ": " + error.message());
 }
 
 }  // namespace detail
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

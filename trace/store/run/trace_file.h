@@ -8,66 +8,66 @@
 #include "trace/base/result.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // A trace file that is open for reading only.
 class TraceFile {
  public:
   // Errors: kMissing, kForeign, kDamaged, kOtherVersion, kIo; each names the file and what to do.
-  static Result<TraceFile> open(const std::filesystem::path& file);
+  static base::Result<TraceFile> open(const std::filesystem::path& file);
 
   Database& database() { return database_; }
   // Another connection to the same, which must not outlive this object.
-  Result<Database> connect() const;
+  base::Result<Database> connect() const;
   // What was opened may no longer be what is there, since it was not opened in place: open again.
   bool is_stale() const;
 
  private:
   TraceFile() = default;
-  Result<void> open_in_place(const char* options);
-  Result<void> open_copy();
+  base::Result<void> open_in_place(const char* options);
+  base::Result<void> open_copy();
   bool same_as_opened() const;
 
   std::filesystem::path file_;
   std::string uri_;
-  std::optional<TemporaryFolder> copy_;  // outlives the database
+  std::optional<base::TemporaryFolder> copy_;  // outlives the database
   Database database_;
   bool follows_writer_ = false;  // opened in place with its WAL
-  FileStamp file_stamp_, wal_stamp_;
+  base::FileStamp file_stamp_, wal_stamp_;
 };
 
 // Checks the first bytes without SQLite, which would create files beside it.
-Result<void> check_trace_file(const std::filesystem::path& file);
+base::Result<void> check_trace_file(const std::filesystem::path& file);
 // As above, and true if the file is in WAL mode.
-Result<bool> trace_file_uses_wal(const std::filesystem::path& file);
+base::Result<bool> trace_file_uses_wal(const std::filesystem::path& file);
 // Whether the file has our marks, of any version. False also for a missing file.
 bool is_trace_file(const std::filesystem::path& file);
 
 // Creates a file with all tables. `fill` adds what must be there before anybody can see the file,
 // which appears complete or not at all. An existing file is kUsage, unless it may be replaced.
 template <typename Fill>
-Result<void> create_trace_file(const std::filesystem::path& file, Fill&& fill,
-                               bool replace = false);
+base::Result<void> create_trace_file(const std::filesystem::path& file, Fill&& fill,
+                                     bool replace = false);
 
 // Opens an existing trace for writing.
-Result<Database> open_for_writing(const std::filesystem::path& file);
+base::Result<Database> open_for_writing(const std::filesystem::path& file);
 
 // Moves the WAL into the file and, if nobody reads it, leaves WAL mode, so that the file needs
 // nothing beside it.
-Result<void> checkpoint_trace_file(const std::filesystem::path& file);
+base::Result<void> checkpoint_trace_file(const std::filesystem::path& file);
 
 namespace detail {
-Result<Database> begin_trace_file(const std::filesystem::path& temporary);
+base::Result<Database> begin_trace_file(const std::filesystem::path& temporary);
 std::filesystem::path temporary_name(const std::filesystem::path& file);
-Result<void> finish_trace_file(Database database, const std::filesystem::path& temporary,
-                               const std::filesystem::path& file, bool replace);
+base::Result<void> finish_trace_file(Database database, const std::filesystem::path& temporary,
+                                     const std::filesystem::path& file, bool replace);
 void discard(const std::filesystem::path& temporary);
 }  // namespace detail
 
 template <typename Fill>
-Result<void> create_trace_file(const std::filesystem::path& file, Fill&& fill, bool replace) {
+base::Result<void> create_trace_file(const std::filesystem::path& file, Fill&& fill, bool replace) {
   const std::filesystem::path temporary = detail::temporary_name(file);
-  auto done = [&]() -> Result<void> {
+  auto done = [&]() -> base::Result<void> {
     TRY_ASSIGN(Database database, detail::begin_trace_file(temporary));
     TRY(fill(database));
     return detail::finish_trace_file(std::move(database), temporary, file, replace);
@@ -76,4 +76,4 @@ Result<void> create_trace_file(const std::filesystem::path& file, Fill&& fill, b
   return done;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -2,20 +2,20 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 // Some 30 MB. Who asks in order of time finds them open.
 constexpr std::size_t kMostOpenChunks = 64;
 }  // namespace
 
-Result<void> CorrelationIndex::build() {
+base::Result<void> CorrelationIndex::build() {
   if (is_built_) return {};
   TRY_ASSIGN(const auto* chunks, source_.chunks(kind_));
   for (const ChunkPlace& place : *chunks) {
     TRY_ASSIGN(const auto events, source_.decode(place));
     Span span{&place};
-    for (const Event& event : events) {
+    for (const model::Event& event : events) {
       if (event.correlation == 0) continue;
       span.least = std::min(span.least, event.correlation);
       span.most = std::max(span.most, event.correlation);
@@ -26,7 +26,7 @@ Result<void> CorrelationIndex::build() {
   return {};
 }
 
-Result<CorrelationIndex::OpenChunk*> CorrelationIndex::open(const ChunkPlace& place) {
+base::Result<CorrelationIndex::OpenChunk*> CorrelationIndex::open(const ChunkPlace& place) {
   auto found = open_.find(&place);
   if (found == open_.end()) {
     OpenChunk chunk;
@@ -45,7 +45,8 @@ Result<CorrelationIndex::OpenChunk*> CorrelationIndex::open(const ChunkPlace& pl
   return &found->second;
 }
 
-Result<void> CorrelationIndex::find(int rank, std::int64_t correlation, std::vector<Hit>& hits) {
+base::Result<void> CorrelationIndex::find(int rank, std::int64_t correlation,
+                                          std::vector<Hit>& hits) {
   TRY(build());
   const auto wanted = static_cast<std::uint64_t>(correlation);
   const auto spans = spans_.find(rank);
@@ -61,4 +62,4 @@ Result<void> CorrelationIndex::find(int rank, std::int64_t correlation, std::vec
   return {};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

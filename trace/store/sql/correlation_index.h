@@ -11,18 +11,18 @@
 
 #include "trace/store/sql/event_source.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class CorrelationIndex {
  public:
-  CorrelationIndex(EventSource& source, EventKind kind) : source_(source), kind_(kind) {}
+  CorrelationIndex(EventSource& source, model::EventKind kind) : source_(source), kind_(kind) {}
 
   struct Hit {
     const ChunkPlace* place = nullptr;
-    Event event;
+    model::Event event;
   };
   // Appends the events of a rank with this correlation, which is not 0, in order of recording.
-  Result<void> find(int rank, std::int64_t correlation, std::vector<Hit>& hits);
+  base::Result<void> find(int rank, std::int64_t correlation, std::vector<Hit>& hits);
 
  private:
   struct Span {
@@ -30,19 +30,19 @@ class CorrelationIndex {
     std::uint64_t least = UINT64_MAX, most = 0;
   };
   struct OpenChunk {
-    std::vector<Event> events;
+    std::vector<model::Event> events;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;  // by correlation
     std::uint64_t used = 0;
   };
-  Result<void> build();
-  Result<OpenChunk*> open(const ChunkPlace& place);
+  base::Result<void> build();
+  base::Result<OpenChunk*> open(const ChunkPlace& place);
 
   EventSource& source_;
-  EventKind kind_;
+  model::EventKind kind_;
   bool is_built_ = false;
   std::map<int, std::vector<Span>> spans_;  // by rank
   std::map<const ChunkPlace*, OpenChunk> open_;
   std::uint64_t uses_ = 0;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -47,4 +47,4 @@ bool RankFilter::may_hold(const ChunkPlace& place) const {
   return !nothing_ && overlaps(start_ns_, place.header) && overlaps(end_ns_, place.header);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

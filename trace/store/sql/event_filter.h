@@ -10,7 +10,7 @@
 
 #include "trace/store/sql/event_source.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // Closed; full by default.
 struct IntegerRange {
@@ -43,7 +43,7 @@ class RankFilter {
   RankFilter(const EventFilter& filter, const RankNames& names);
 
   bool may_hold(const ChunkPlace& place) const;
-  bool holds(const Event& event) const {
+  bool holds(const model::Event& event) const {
     return start_ns_.holds(event.start_ns) && end_ns_.holds(event.end_ns()) &&
            (!by_name_ || (event.name < wanted_.size() && wanted_[event.name]));
   }
@@ -55,4 +55,4 @@ class RankFilter {
   std::vector<bool> wanted_;  // by id
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -7,7 +7,7 @@
 #include "trace/store/sql/event_scan.h"
 #include "trace/store/sql/event_tables.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -35,13 +35,13 @@ EventVirtualTable& table_of(sqlite3_vtab_cursor* cursor) {
   return *static_cast<EventVirtualTable*>(cursor->pVtab);
 }
 
-int tell_error(sqlite3_vtab& table, const Error& error) {
+int tell_error(sqlite3_vtab& table, const base::Error& error) {
   sqlite3_free(table.zErrMsg);
   table.zErrMsg = sqlite3_mprintf("%s", error.message.c_str());
   switch (error.kind) {
-    case ErrorKind::kDamaged:
+    case base::ErrorKind::kDamaged:
       return SQLITE_CORRUPT;
-    case ErrorKind::kFailed:
+    case base::ErrorKind::kFailed:
       return SQLITE_INTERRUPT;
     default:
       return SQLITE_IOERR;
@@ -152,8 +152,8 @@ const sqlite3_module& event_module() {
 
 }  // namespace
 
-Result<void> create_event_tables(Database& connection, EventSource& source,
-                                 std::string_view prefix) {
+base::Result<void> create_event_tables(Database& connection, EventSource& source,
+                                       std::string_view prefix) {
   for (const EventTable& table : event_tables()) {
     const std::string name = std::string(prefix) + table.name;
     auto data = std::make_unique<EventModuleData>(table, source);
@@ -170,4 +170,4 @@ Result<void> create_event_tables(Database& connection, EventSource& source,
   return {};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

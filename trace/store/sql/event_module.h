@@ -8,10 +8,10 @@
 #include "trace/store/sql/event_source.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // `source` must outlive the connection; `prefix` comes before every table's name.
-Result<void> create_event_tables(Database& connection, EventSource& source,
-                                 std::string_view prefix = "");
+base::Result<void> create_event_tables(Database& connection, EventSource& source,
+                                       std::string_view prefix = "");
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -255,4 +255,4 @@ EventScanPlan scan_plan(const EventTable& table, std::string_view text, int coun
   return plan;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -11,7 +11,7 @@
 #include "trace/store/sql/event_scan.h"
 #include "trace/store/sql/event_tables.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // xBestIndex: fills in `info`; SQLITE_OK or SQLITE_NOMEM. `chunks`: all of the table's kind.
 int plan_events(sqlite3_index_info* info, const EventTable& table,
@@ -20,4 +20,4 @@ int plan_events(sqlite3_index_info* info, const EventTable& table,
 EventScanPlan scan_plan(const EventTable& table, std::string_view plan, int count,
                         sqlite3_value** values);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

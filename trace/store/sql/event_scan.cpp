@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -12,7 +12,7 @@ bool has_key(const std::vector<EventOrder>& order, EventOrder::Key key) {
 
 }  // namespace
 
-Result<void> EventScan::start(EventScanPlan plan) {
+base::Result<void> EventScan::start(EventScanPlan plan) {
   plan_ = std::move(plan);
   grouped_.reset();
   filters_.clear();
@@ -28,7 +28,7 @@ Result<void> EventScan::start(EventScanPlan plan) {
   return enter_chunk();
 }
 
-Result<void> EventScan::choose_places() {
+base::Result<void> EventScan::choose_places() {
   places_.clear();
   TRY_ASSIGN(const auto* all, source_->chunks(kind_));
   for (const ChunkPlace& place : *all) {
@@ -46,13 +46,14 @@ Result<void> EventScan::choose_places() {
   return {};
 }
 
-Result<const RankFilter*> EventScan::filter_of(const ChunkPlace& place, const RankNames& names) {
+base::Result<const RankFilter*> EventScan::filter_of(const ChunkPlace& place,
+                                                     const RankNames& names) {
   const auto found = filters_.find(place.rank);
   if (found != filters_.end()) return &found->second;
   return &filters_.emplace(place.rank, RankFilter(plan_.filter, names)).first->second;
 }
 
-Result<void> EventScan::group() {
+base::Result<void> EventScan::group() {
   EventFields fields = plan_.fields;
   if (plan_.wants_step) fields[static_cast<std::size_t>(EventField::kStart)] = true;
   grouped_.emplace(fields);
@@ -68,7 +69,7 @@ Result<void> EventScan::group() {
 }
 
 // From `place_` on, to the first chunk with a row that is wanted.
-Result<void> EventScan::enter_chunk() {
+base::Result<void> EventScan::enter_chunk() {
   for (; place_ < places_.size(); ++place_) {
     const ChunkPlace& at = *places_[place_];
     TRY(source_->check(at));
@@ -89,7 +90,7 @@ Result<void> EventScan::enter_chunk() {
   return {};
 }
 
-Result<void> EventScan::look_up() {
+base::Result<void> EventScan::look_up() {
   hits_.clear();
   const EventFilter& filter = plan_.filter;
   if (filter.nothing) return {};
@@ -101,7 +102,7 @@ Result<void> EventScan::look_up() {
 }
 
 // From `row_` on, to the first event that is wanted.
-Result<void> EventScan::enter_hit() {
+base::Result<void> EventScan::enter_hit() {
   for (; row_ < hits_.size(); ++row_) {
     const CorrelationIndex::Hit& hit = hits_[row_];
     TRY_ASSIGN(names_, source_->names(*hit.place));
@@ -114,7 +115,7 @@ Result<void> EventScan::enter_hit() {
   return {};
 }
 
-Result<void> EventScan::next() {
+base::Result<void> EventScan::next() {
   if (grouped_) {
     grouped_->next();
     return {};
@@ -131,4 +132,4 @@ Result<void> EventScan::next() {
   return enter_chunk();
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -12,7 +12,7 @@
 #include "trace/store/sql/event_source.h"
 #include "trace/store/sql/grouped_events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 struct EventScanPlan {
   EventFilter filter;
@@ -25,15 +25,15 @@ struct EventScanPlan {
 class EventScan {
  public:
   // `index`: of the same source and kind; it outlives this.
-  EventScan(EventSource& source, EventKind kind, CorrelationIndex& index)
+  EventScan(EventSource& source, model::EventKind kind, CorrelationIndex& index)
       : source_(&source), kind_(kind), index_(&index) {}
 
-  Result<void> start(EventScanPlan plan);
+  base::Result<void> start(EventScanPlan plan);
   bool at_end() const {
     if (grouped_) return grouped_->at_end();
     return looks_up_ ? row_ == hits_.size() : place_ == places_.size();
   }
-  Result<void> next();
+  base::Result<void> next();
 
   const ChunkPlace& place() const {
     if (grouped_) return grouped_->place();
@@ -48,24 +48,24 @@ class EventScan {
   }
 
  private:
-  Result<void> choose_places();
-  Result<const RankFilter*> filter_of(const ChunkPlace& place, const RankNames& names);
-  Result<void> group();
-  Result<void> enter_chunk();
-  Result<void> look_up();
-  Result<void> enter_hit();
-  const Event& event() const { return looks_up_ ? hits_[row_].event : events_[row_]; }
+  base::Result<void> choose_places();
+  base::Result<const RankFilter*> filter_of(const ChunkPlace& place, const RankNames& names);
+  base::Result<void> group();
+  base::Result<void> enter_chunk();
+  base::Result<void> look_up();
+  base::Result<void> enter_hit();
+  const model::Event& event() const { return looks_up_ ? hits_[row_].event : events_[row_]; }
   bool accepts_row() const { return headers_suffice_ || filter_->holds(events_[row_]); }
 
   EventSource* source_;
-  EventKind kind_;
+  model::EventKind kind_;
   CorrelationIndex* index_;
   EventScanPlan plan_;
   bool headers_suffice_ = false;
   std::vector<const ChunkPlace*> places_;
   std::map<int, RankFilter> filters_;  // by rank
   std::size_t place_ = 0, row_ = 0, row_count_ = 0;
-  std::vector<Event> events_;
+  std::vector<model::Event> events_;
   const RankNames* names_ = nullptr;
   const RankFilter* filter_ = nullptr;
   std::optional<GroupedEvents> grouped_;
@@ -73,4 +73,4 @@ class EventScan {
   std::vector<CorrelationIndex::Hit> hits_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

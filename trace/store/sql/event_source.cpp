@@ -6,13 +6,14 @@
 #include "trace/base/enum_text.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
-tl::unexpected<Error> damaged_events(const Database& file, const std::string& why) {
-  return fail(ErrorKind::kDamaged, file.file() + " is damaged (" + why +
-                                       "): see what can still be read with shardlens verify");
+tl::unexpected<base::Error> damaged_events(const Database& file, const std::string& why) {
+  return base::fail(
+      base::ErrorKind::kDamaged,
+      file.file() + " is damaged (" + why + "): see what can still be read with shardlens verify");
 }
 
 // Row ids of a rank, for the tables that have them.
@@ -23,7 +24,7 @@ std::string rows_of_rank(int rank) {
 
 // Calls visit(row) for each row; it may fail.
 template <typename Visit>
-Result<void> for_each_row(Database& file, const std::string& sql, Visit&& visit) {
+base::Result<void> for_each_row(Database& file, const std::string& sql, Visit&& visit) {
   TRY_ASSIGN(auto statement, file.prepare(sql));
   while (true) {
     TRY_ASSIGN(const bool more, statement.step());
@@ -49,16 +50,16 @@ std::int64_t RankNames::step_at(std::int64_t time_ns) const {
 EventSource::EventSource(std::vector<Database*> files, std::function<bool()> interrupted)
     : files_(std::move(files)), interrupted_(std::move(interrupted)) {}
 
-void EventSource::add_chunk(const ChunkPlace& place, EventKind kind) {
+void EventSource::add_chunk(const ChunkPlace& place, model::EventKind kind) {
   chunks_[static_cast<std::size_t>(kind)].push_back(place);
   auto& ranks = ranks_[static_cast<std::size_t>(kind)];
   if (std::ranges::find(ranks, place.rank) == ranks.end()) ranks.push_back(place.rank);
 }
 
-Result<void> EventSource::read_headers() {
+base::Result<void> EventSource::read_headers() {
   if (headers_read_) return {};
   for (Database* file : files_) {
-    const auto add = [&](const Statement& row) -> Result<void> {
+    const auto add = [&](const Statement& row) -> base::Result<void> {
       ChunkPlace place;
       place.file = file;
       place.row_id = row.integer(8);
@@ -67,7 +68,7 @@ Result<void> EventSource::read_headers() {
       place.lane = static_cast<int>(row.integer(1));
       place.header = {row.integer(3), row.integer(4), row.integer(5),
                       static_cast<int>(row.integer(6)), row.integer(7)};
-      const auto kind = enum_from_text(row.text(2), EventKind::kAllocation);
+      const auto kind = base::enum_from_text(row.text(2), model::EventKind::kAllocation);
       const std::int64_t count = place.header.count;
       const bool is_own = place.rank >= 0 && row.integer(0) == place.rank;
       if (kind && is_own && count >= 0 && count <= static_cast<std::int64_t>(kMostChunkEvents)) {
@@ -76,7 +77,8 @@ Result<void> EventSource::read_headers() {
       }
       place.is_damaged = true;
       place.header.count = 0;
-      for (int any = 0; any < kEventKindCount; ++any) add_chunk(place, static_cast<EventKind>(any));
+      for (int any = 0; any < model::kEventKindCount; ++any)
+        add_chunk(place, static_cast<model::EventKind>(any));
       return {};
     };
     TRY(for_each_row(*file,
@@ -88,23 +90,23 @@ Result<void> EventSource::read_headers() {
   return {};
 }
 
-Result<const std::vector<ChunkPlace>*> EventSource::chunks(EventKind kind) {
+base::Result<const std::vector<ChunkPlace>*> EventSource::chunks(model::EventKind kind) {
   TRY(read_headers());
   return &chunks_[static_cast<std::size_t>(kind)];
 }
 
-Result<const std::vector<int>*> EventSource::ranks(EventKind kind) {
+base::Result<const std::vector<int>*> EventSource::ranks(model::EventKind kind) {
   TRY(read_headers());
   return &ranks_[static_cast<std::size_t>(kind)];
 }
 
-Result<RankNames> EventSource::read_names(Database& file, int rank) {
+base::Result<RankNames> EventSource::read_names(Database& file, int rank) {
   RankNames names;
   names.strings.resize(1);
   TRY(for_each_row(file, "select id,text from string" + rows_of_rank(rank),
-                   [&](const Statement& row) -> Result<void> {
+                   [&](const Statement& row) -> base::Result<void> {
                      const std::int64_t id = row.integer(0);
-                     if (id < 1 || id > std::int64_t{kMostStringId}) {
+                     if (id < 1 || id > std::int64_t{model::kMostStringId}) {
                        return damaged_events(file, "a string has the id " + std::to_string(id));
                      }
                      const auto index = static_cast<std::size_t>(id);
@@ -113,12 +115,12 @@ Result<RankNames> EventSource::read_names(Database& file, int rank) {
                      return {};
                    }));
   TRY(for_each_row(file, "select lane,name from lane" + rows_of_rank(rank),
-                   [&](const Statement& row) -> Result<void> {
+                   [&](const Statement& row) -> base::Result<void> {
                      names.lanes[static_cast<int>(row.integer(0))] = row.text(1);
                      return {};
                    }));
   TRY(for_each_row(file, "select start_ns,end_ns,step from step" + rows_of_rank(rank),
-                   [&](const Statement& row) -> Result<void> {
+                   [&](const Statement& row) -> base::Result<void> {
                      names.steps.push_back({row.integer(0), row.integer(1), row.integer(2)});
                      return {};
                    }));
@@ -126,23 +128,24 @@ Result<RankNames> EventSource::read_names(Database& file, int rank) {
   return names;
 }
 
-Result<const RankNames*> EventSource::names(const ChunkPlace& place) {
+base::Result<const RankNames*> EventSource::names(const ChunkPlace& place) {
   const auto found = names_.find(place.rank);
   if (found != names_.end()) return &found->second;
   TRY_ASSIGN(RankNames names, read_names(*place.file, place.rank));
   return &names_.emplace(place.rank, std::move(names)).first->second;
 }
 
-Result<void> EventSource::check(const ChunkPlace& place) const {
+base::Result<void> EventSource::check(const ChunkPlace& place) const {
   if (!place.is_damaged) return {};
   return damaged_events(*place.file, "the row of a chunk makes no sense, at rank " +
                                          std::to_string(place.rank) + ", lane " +
                                          std::to_string(place.lane));
 }
 
-Result<std::vector<Event>> EventSource::decode(const ChunkPlace& place) {
+base::Result<std::vector<model::Event>> EventSource::decode(const ChunkPlace& place) {
   TRY(check(place));
-  if (interrupted_ && interrupted_()) return fail(ErrorKind::kFailed, "the query was interrupted");
+  if (interrupted_ && interrupted_())
+    return base::fail(base::ErrorKind::kFailed, "the query was interrupted");
   auto found = blobs_.find(place.file);
   if (found == blobs_.end()) {
     TRY_ASSIGN(Statement blob, place.file->prepare("select data from chunk where row_id=?1"));
@@ -157,13 +160,14 @@ Result<std::vector<Event>> EventSource::decode(const ChunkPlace& place) {
   }
   ++decoded_chunks_;
   auto events = *row ? decode_chunk(place.header, blob.blob(0), opener_)
-                     : Result<std::vector<Event>>(fail(ErrorKind::kDamaged, "a chunk is gone"));
+                     : base::Result<std::vector<model::Event>>(
+                           base::fail(base::ErrorKind::kDamaged, "a chunk is gone"));
   blob.reset();
   if (events) return events;
-  if (events.error().kind != ErrorKind::kDamaged) return events;
+  if (events.error().kind != base::ErrorKind::kDamaged) return events;
   return damaged_events(*place.file, events.error().message + " at rank " +
                                          std::to_string(place.rank) + ", lane " +
                                          std::to_string(place.lane));
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

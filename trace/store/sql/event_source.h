@@ -15,7 +15,7 @@
 #include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // A chunk that was not decoded.
 struct ChunkPlace {
@@ -38,7 +38,7 @@ struct RankNames {
   };
   std::vector<Step> steps;  // by start
 
-  const std::string& text(StringId id) const {
+  const std::string& text(model::StringId id) const {
     return id < strings.size() ? strings[id] : strings[0];
   }
   const std::string& lane_name(int lane) const;
@@ -53,30 +53,30 @@ class EventSource {
 
   // In order of rank and recording. Read once, with the first call: what a live run records later
   // does not come in.
-  Result<const std::vector<ChunkPlace>*> chunks(EventKind kind);
+  base::Result<const std::vector<ChunkPlace>*> chunks(model::EventKind kind);
   // That have chunks of this kind.
-  Result<const std::vector<int>*> ranks(EventKind kind);
-  Result<const RankNames*> names(const ChunkPlace& place);
-  Result<std::vector<Event>> decode(const ChunkPlace& place);
+  base::Result<const std::vector<int>*> ranks(model::EventKind kind);
+  base::Result<const RankNames*> names(const ChunkPlace& place);
+  base::Result<std::vector<model::Event>> decode(const ChunkPlace& place);
   // For who needs no more than the header.
-  Result<void> check(const ChunkPlace& place) const;
+  base::Result<void> check(const ChunkPlace& place) const;
 
   std::int64_t decoded_chunks() const { return decoded_chunks_; }
 
  private:
-  Result<void> read_headers();
-  void add_chunk(const ChunkPlace& place, EventKind kind);
-  Result<RankNames> read_names(Database& file, int rank);
+  base::Result<void> read_headers();
+  void add_chunk(const ChunkPlace& place, model::EventKind kind);
+  base::Result<RankNames> read_names(Database& file, int rank);
 
   std::vector<Database*> files_;
   std::function<bool()> interrupted_;
   bool headers_read_ = false;
-  std::array<std::vector<ChunkPlace>, kEventKindCount> chunks_;
-  std::array<std::vector<int>, kEventKindCount> ranks_;
+  std::array<std::vector<ChunkPlace>, model::kEventKindCount> chunks_;
+  std::array<std::vector<int>, model::kEventKindCount> ranks_;
   std::map<int, RankNames> names_;
   std::map<Database*, Statement> blobs_;
   ChunkOpener opener_;
   std::int64_t decoded_chunks_ = 0;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -2,7 +2,7 @@
 
 #include "trace/base/saturated.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 std::string_view to_string(EventColumn column) {
   constexpr std::string_view kNames[] = {
@@ -43,24 +43,24 @@ const std::vector<EventTable>& event_tables() {
   using enum EventColumn;
   static const std::vector<EventTable> tables{
       {"kernel",
-       EventKind::kKernel,
+       model::EventKind::kKernel,
        "kernels on a GPU",
        {kRank, kLane, kLaneName, kStep, kName, kStart, kEnd, kDuration, kCorrelation, kIsCompute}},
       {"launch",
-       EventKind::kLaunch,
+       model::EventKind::kLaunch,
        "calls that launch them",
        {kRank, kLane, kLaneName, kStep, kName, kStart, kEnd, kDuration, kCorrelation}},
       {"op",
-       EventKind::kOperator,
+       model::EventKind::kOperator,
        "operators of PyTorch",
        {kRank, kLane, kLaneName, kStep, kName, kStart, kEnd, kDuration, kCorrelation, kDepth,
         kIsLeaf, kIsCompute}},
       {"copy",
-       EventKind::kCopy,
+       model::EventKind::kCopy,
        "copies and memsets",
        {kRank, kLane, kLaneName, kStep, kName, kStart, kEnd, kDuration, kCorrelation, kBytes}},
       {"allocation",
-       EventKind::kAllocation,
+       model::EventKind::kAllocation,
        "memory allocated in the steps of record_allocations",
        {kRank, kLane, kLaneName, kStep, kName, kStart, kEnd, kDuration, kBytes, kAddress, kCategory,
         kIsOlder, kIsFreed}}};
@@ -108,7 +108,7 @@ namespace {
 
 // Of an allocation: recorded by us, not a moment of another program's trace.
 bool has_life(const EventScan& scan) {
-  return category_of(static_cast<std::uint32_t>(scan.value(EventField::kFlags))).has_value();
+  return model::category_of(static_cast<std::uint32_t>(scan.value(EventField::kFlags))).has_value();
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ std::optional<std::int64_t> integer_of(const EventScan& scan, EventColumn column
     case EventColumn::kStart:
       return scan.value(EventField::kStart);
     case EventColumn::kEnd:
-      return saturated_add(scan.value(EventField::kStart), scan.value(EventField::kDuration));
+      return base::saturated_add(scan.value(EventField::kStart), scan.value(EventField::kDuration));
     case EventColumn::kDuration:
       return scan.value(EventField::kDuration);
     case EventColumn::kCorrelation:
@@ -144,15 +144,15 @@ std::optional<std::int64_t> integer_of(const EventScan& scan, EventColumn column
       return unless_zero(
           scan.value(EventField::kValue));  // nothing is neither copied nor allocated
     case EventColumn::kDepth:
-      return scan.value(EventField::kFlags) >> kEventDepthShift & 0xff;
+      return scan.value(EventField::kFlags) >> model::kEventDepthShift & 0xff;
     case EventColumn::kIsLeaf:
-      return flag(kEventLeaf);
+      return flag(model::kEventLeaf);
     case EventColumn::kIsCompute:
-      return flag(kEventCompute);
+      return flag(model::kEventCompute);
     case EventColumn::kIsOlder:
-      return of_life(flag(kEventOlder));
+      return of_life(flag(model::kEventOlder));
     case EventColumn::kIsFreed:
-      return of_life(1 - flag(kEventNotFreed));
+      return of_life(1 - flag(model::kEventNotFreed));
     case EventColumn::kName:
     case EventColumn::kLaneName:
     case EventColumn::kCategory:
@@ -166,12 +166,12 @@ namespace {
 const std::string& category_text(std::int64_t flags) {
   static const std::vector<std::string> texts = [] {
     std::vector<std::string> all(1);
-    for (int i = 0; i < kMemoryCategoryCount; ++i) {
-      all.emplace_back(to_string(static_cast<MemoryCategory>(i)));
+    for (int i = 0; i < model::kMemoryCategoryCount; ++i) {
+      all.emplace_back(model::to_string(static_cast<model::MemoryCategory>(i)));
     }
     return all;
   }();
-  const auto category = category_of(static_cast<std::uint32_t>(flags));
+  const auto category = model::category_of(static_cast<std::uint32_t>(flags));
   return texts[category ? static_cast<std::size_t>(*category) + 1 : 0];
 }
 
@@ -182,4 +182,4 @@ const std::string& text_of(const EventScan& scan, EventColumn column) {
   return column == EventColumn::kName ? scan.name() : scan.names().lane_name(scan.place().lane);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

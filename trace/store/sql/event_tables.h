@@ -10,7 +10,7 @@
 #include "trace/model/events.h"
 #include "trace/store/sql/event_scan.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 enum class EventColumn : std::uint8_t {
   kRank,
@@ -37,7 +37,7 @@ std::string_view describe(EventColumn column);  // one line for help texts
 
 struct EventTable {
   std::string name;
-  EventKind kind = EventKind::kKernel;
+  model::EventKind kind = model::EventKind::kKernel;
   std::string description;  // one line
   std::vector<EventColumn> columns;
 };
@@ -49,4 +49,4 @@ void require_column(EventColumn column, EventScanPlan& plan);
 std::optional<std::int64_t> integer_of(const EventScan& scan, EventColumn column);
 const std::string& text_of(const EventScan& scan, EventColumn column);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

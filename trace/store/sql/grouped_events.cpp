@@ -4,9 +4,9 @@
 #include <map>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
-std::int64_t field_of(const Event& event, EventField field) {
+std::int64_t field_of(const model::Event& event, EventField field) {
   switch (field) {
     case EventField::kStart:
       return event.start_ns;
@@ -23,35 +23,36 @@ std::int64_t field_of(const Event& event, EventField field) {
 }
 
 // A counting sort; unknown names count as "".
-std::vector<const Event*> GroupedEvents::side_by_side(const std::vector<Event>& events,
-                                                      const RankFilter& filter,
-                                                      std::size_t strings) {
+std::vector<const model::Event*> GroupedEvents::side_by_side(
+    const std::vector<model::Event>& events, const RankFilter& filter, std::size_t strings) {
   slots_.resize(std::max(slots_.size(), strings));
-  const auto known = [&](const Event& event) { return event.name < strings ? event.name : 0; };
-  std::vector<StringId> seen;
+  const auto known = [&](const model::Event& event) {
+    return event.name < strings ? event.name : 0;
+  };
+  std::vector<model::StringId> seen;
   std::uint32_t count = 0;
-  for (const Event& event : events) {
+  for (const model::Event& event : events) {
     if (!filter.holds(event)) continue;
     ++count;
     if (slots_[known(event)]++ == 0) seen.push_back(known(event));
   }
   std::uint32_t next = 0;
-  for (const StringId name : seen) {
+  for (const model::StringId name : seen) {
     const std::uint32_t begin = next;
     next += slots_[name];
     slots_[name] = begin;
     runs_.push_back({static_cast<std::uint32_t>(chunks_.size()), name, begin, next, 0});
   }
-  std::vector<const Event*> ordered(count);
-  for (const Event& event : events) {
+  std::vector<const model::Event*> ordered(count);
+  for (const model::Event& event : events) {
     if (filter.holds(event)) ordered[slots_[known(event)]++] = &event;
   }
-  for (const StringId name : seen) slots_[name] = 0;
+  for (const model::StringId name : seen) slots_[name] = 0;
   return ordered;
 }
 
 void GroupedEvents::add(const ChunkPlace& place, const RankNames& names, const RankFilter& filter,
-                        const std::vector<Event>& events) {
+                        const std::vector<model::Event>& events) {
   const auto ordered = side_by_side(events, filter, names.strings.size());
   if (ordered.empty()) return;
   KeptChunk& chunk = chunks_.emplace_back();
@@ -93,4 +94,4 @@ void GroupedEvents::arrange(const std::vector<EventOrder>& order) {
   step_to(0);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

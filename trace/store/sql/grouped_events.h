@@ -12,14 +12,14 @@
 #include "trace/store/sql/event_filter.h"
 #include "trace/store/sql/event_source.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // The numbers of an event, beside its name.
 enum class EventField : std::uint8_t { kStart, kDuration, kFlags, kCorrelation, kValue };
 inline constexpr int kEventFieldCount = 5;
 using EventFields = std::array<bool, kEventFieldCount>;
 
-std::int64_t field_of(const Event& event, EventField field);
+std::int64_t field_of(const model::Event& event, EventField field);
 
 struct EventOrder {
   enum class Key : std::uint8_t { kRank, kLane, kName } key = Key::kName;
@@ -32,7 +32,7 @@ class GroupedEvents {
 
   // Those of `events` that `filter` holds for.
   void add(const ChunkPlace& place, const RankNames& names, const RankFilter& filter,
-           const std::vector<Event>& events);
+           const std::vector<model::Event>& events);
   void arrange(const std::vector<EventOrder>& order);
 
   // One event after the other, once arranged.
@@ -42,7 +42,7 @@ class GroupedEvents {
   }
   const ChunkPlace& place() const { return *chunks_[runs_[run_].chunk].place; }
   const RankNames& names() const { return *chunks_[runs_[run_].chunk].names; }
-  StringId name() const { return runs_[run_].name; }
+  model::StringId name() const { return runs_[run_].name; }
   std::int64_t value(EventField field) const {
     return chunks_[runs_[run_].chunk].columns[static_cast<std::size_t>(field)].at(row_);
   }
@@ -56,7 +56,7 @@ class GroupedEvents {
   // Events of one chunk with one name.
   struct Run {
     std::uint32_t chunk = 0;
-    StringId name = 0;
+    model::StringId name = 0;
     std::uint32_t begin = 0, end = 0;
     std::uint32_t name_position = 0;  // of its text among all, sorted
   };
@@ -65,8 +65,8 @@ class GroupedEvents {
     run_ = run;
     if (!at_end()) row_ = runs_[run_].begin;
   }
-  std::vector<const Event*> side_by_side(const std::vector<Event>& events, const RankFilter& filter,
-                                         std::size_t strings);
+  std::vector<const model::Event*> side_by_side(const std::vector<model::Event>& events,
+                                                const RankFilter& filter, std::size_t strings);
   void number_names();
 
   EventFields fields_;
@@ -77,4 +77,4 @@ class GroupedEvents {
   std::uint32_t row_ = 0;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -11,7 +11,7 @@
 #include "trace/store/sql/row_module.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -52,9 +52,9 @@ std::string what_there_is(const std::string& reason, const std::string& sql) {
   return (is_column ? columns : "") + ". Tables: " + comma_list(tables);
 }
 
-tl::unexpected<Error> wrong_sql(const std::string& reason, const std::string& sql) {
-  return fail(ErrorKind::kUsage,
-              "the query is not possible: " + reason + what_there_is(reason, sql));
+tl::unexpected<base::Error> wrong_sql(const std::string& reason, const std::string& sql) {
+  return base::fail(base::ErrorKind::kUsage,
+                    "the query is not possible: " + reason + what_there_is(reason, sql));
 }
 
 // Reading rows and calling functions; nothing that could write, attach or load.
@@ -107,7 +107,7 @@ struct Finalize {
 using OwnedStatement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
 // Statement is not used here: its errors speak of a file, these of the user's SQL.
-Result<OwnedStatement> prepare(Database& connection, const std::string& sql) {
+base::Result<OwnedStatement> prepare(Database& connection, const std::string& sql) {
   sqlite3_stmt* raw = nullptr;
   const char* rest = nullptr;
   const int code = sqlite3_prepare_v2(connection.get(), sql.c_str(), -1, &raw, &rest);
@@ -129,20 +129,20 @@ Result<OwnedStatement> prepare(Database& connection, const std::string& sql) {
   return statement;
 }
 
-Error step_error(sqlite3* connection, int code, const std::string& sql) {
+base::Error step_error(sqlite3* connection, int code, const std::string& sql) {
   switch (code & 0xff) {
     case SQLITE_INTERRUPT:
-      return {ErrorKind::kFailed, "the query was interrupted"};
+      return {base::ErrorKind::kFailed, "the query was interrupted"};
     case SQLITE_TOOBIG:
-      return {ErrorKind::kFailed, "the query made a value of more than " +
-                                      std::to_string(Database::kLongestValue >> 20) +
-                                      " MiB: ask for less of it"};
+      return {base::ErrorKind::kFailed, "the query made a value of more than " +
+                                            std::to_string(Database::kLongestValue >> 20) +
+                                            " MiB: ask for less of it"};
     case SQLITE_NOMEM:
-      return {ErrorKind::kFailed, "the query needs too much memory: ask for less at once"};
+      return {base::ErrorKind::kFailed, "the query needs too much memory: ask for less at once"};
     case SQLITE_CORRUPT:
-      return {ErrorKind::kDamaged, sqlite3_errmsg(connection)};
+      return {base::ErrorKind::kDamaged, sqlite3_errmsg(connection)};
     case SQLITE_IOERR:
-      return {ErrorKind::kIo, sqlite3_errmsg(connection)};
+      return {base::ErrorKind::kIo, sqlite3_errmsg(connection)};
     default:
       return wrong_sql(sqlite3_errmsg(connection), sql).value();
   }
@@ -153,14 +153,15 @@ std::int64_t bytes_of_value(const QueryValue& value) {
   return static_cast<std::int64_t>(sizeof value + (text ? text->size() : 0));
 }
 
-Error too_large(std::int64_t limit) {
-  return {ErrorKind::kFailed, "the answer has more than " + std::to_string(limit >> 20) +
-                                  " MiB: ask for fewer rows or shorter values, or write it with "
-                                  "--format csv, which needs no memory for it"};
+base::Error too_large(std::int64_t limit) {
+  return {base::ErrorKind::kFailed,
+          "the answer has more than " + std::to_string(limit >> 20) +
+              " MiB: ask for fewer rows or shorter values, or write it with "
+              "--format csv, which needs no memory for it"};
 }
 
-Result<QueryResult> fetch(Database& connection, sqlite3_stmt* statement,
-                          const QueryOptions& options) {
+base::Result<QueryResult> fetch(Database& connection, sqlite3_stmt* statement,
+                                const QueryOptions& options) {
   std::int64_t bytes = 0;
   QueryResult result;
   const int columns = sqlite3_column_count(statement);
@@ -216,8 +217,8 @@ std::vector<QueryTable> query_tables() {
   return tables;
 }
 
-Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
-                              const QueryOptions& options) {
+base::Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
+                                    const QueryOptions& options) {
   std::vector<std::string> left_out;
   TRY_ASSIGN(auto files, open_run_files(run, &left_out));
   std::vector<Database*> databases = databases_of(files);
@@ -229,8 +230,9 @@ Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
                                                       options.patience));
   }
   EventSource events(databases, options.interrupted);
-  TRY_ASSIGN(Database connection,
-             Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, quoted(run)));
+  TRY_ASSIGN(
+      Database connection,
+      Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, base::quoted(run)));
   TRY(create_row_tables(connection, databases));
   TRY(create_event_tables(connection, events));
   sqlite3_db_config(connection.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -252,4 +254,4 @@ Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
   return result;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

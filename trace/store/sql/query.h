@@ -11,7 +11,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // NULL, integer, real or text; a blob is shown as "<123 bytes>".
 using QueryValue = std::variant<std::monostate, std::int64_t, double, std::string>;
@@ -42,8 +42,8 @@ struct QueryOptions {
 // One SELECT over the row tables (`step`, `collective`, `memory`, …) and the tables of bulk events
 // (event_tables.h), each holding those of all ranks, of a run's folder or packed file. Errors:
 // kUsage for the SQL, with the list of tables, or of columns.
-Result<QueryResult> query_run(const std::filesystem::path& run, const std::string& sql,
-                              const QueryOptions& options = {});
+base::Result<QueryResult> query_run(const std::filesystem::path& run, const std::string& sql,
+                                    const QueryOptions& options = {});
 
 // What a query may name: tables with their columns, for help texts and completion.
 struct QueryTable {
@@ -52,4 +52,4 @@ struct QueryTable {
 };
 std::vector<QueryTable> query_tables();
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -6,7 +6,7 @@
 
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -33,10 +33,10 @@ struct RowCursor : sqlite3_vtab_cursor {
   std::int64_t row_id = 0;
 };
 
-int report(RowVirtualTable& table, const Error& error) {
+int report(RowVirtualTable& table, const base::Error& error) {
   sqlite3_free(table.zErrMsg);
   table.zErrMsg = sqlite3_mprintf("%s", error.message.c_str());
-  return error.kind == ErrorKind::kDamaged ? SQLITE_CORRUPT : SQLITE_IOERR;
+  return error.kind == base::ErrorKind::kDamaged ? SQLITE_CORRUPT : SQLITE_IOERR;
 }
 
 const TableSchema* find_table(const std::vector<TableSchema>& tables, std::string_view name) {
@@ -199,7 +199,7 @@ const sqlite3_module& row_module() {
 
 }  // namespace
 
-Result<void> create_row_tables(Database& connection, std::vector<Database*>& files) {
+base::Result<void> create_row_tables(Database& connection, std::vector<Database*>& files) {
   sqlite3_create_module_v2(connection.get(), kModule, &row_module(), &files, nullptr);
   for (const TableSchema& table : trace_tables()) {
     TRY(connection.execute("create virtual table temp." + table.name + " using " + kModule));
@@ -207,4 +207,4 @@ Result<void> create_row_tables(Database& connection, std::vector<Database*>& fil
   return {};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -7,10 +7,10 @@
 #include "trace/base/result.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // Creates temp.<table> for every table of the schema in `connection`, uniting the rows of `files`,
 // which must outlive the connection.
-Result<void> create_row_tables(Database& connection, std::vector<Database*>& files);
+base::Result<void> create_row_tables(Database& connection, std::vector<Database*>& files);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -3,7 +3,7 @@
 
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // SQLite would keep two megabytes of pages, for every rank of a run.
 inline constexpr const char* kReadOnce = "pragma cache_size=-128";
@@ -12,4 +12,4 @@ inline constexpr const char* kReadOnce = "pragma cache_size=-128";
 // ranks has three thousand of them.
 inline void forget_pages(Database& database) { sqlite3_db_release_memory(database.get()); }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

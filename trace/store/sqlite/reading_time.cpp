@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // The coarse clock goes on every few milliseconds and is as cheap as a row is short; the other one
 // is a call of the kernel.
@@ -23,7 +23,7 @@ void ReadingTime::end() {
 }
 
 bool ReadingTime::exceeds(std::int64_t limit_ns) {
-  if (spent_ns() <= saturated_add(limit_ns, allowed_ns_)) return false;
+  if (spent_ns() <= base::saturated_add(limit_ns, allowed_ns_)) return false;
   if (counts_computing_) return true;
   counts_computing_ = true;
   spent_ns_ = 0;
@@ -31,4 +31,4 @@ bool ReadingTime::exceeds(std::int64_t limit_ns) {
   return false;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

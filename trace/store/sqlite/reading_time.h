@@ -8,7 +8,7 @@
 
 #include "trace/base/saturated.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class ReadingTime {
  public:
@@ -18,7 +18,7 @@ class ReadingTime {
   // take beside, or twice that at most. The first time it looks so, it counts again, and better.
   bool exceeds(std::int64_t limit_ns);
   // What was read takes an honest file so long.
-  void allow(std::int64_t more_ns) { allowed_ns_ = saturated_add(allowed_ns_, more_ns); }
+  void allow(std::int64_t more_ns) { allowed_ns_ = base::saturated_add(allowed_ns_, more_ns); }
 
  private:
   std::int64_t now_ns() const;
@@ -31,4 +31,4 @@ class ReadingTime {
   std::int64_t allowed_ns_ = 0;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

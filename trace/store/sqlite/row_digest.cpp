@@ -8,7 +8,7 @@
 #include "trace/base/checksum.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 void RowDigest::add_real(double value) {
   // The sign of a zero is not kept.
@@ -49,11 +49,11 @@ void RowDigest::add_row(const Statement& statement, int columns) {
 }
 
 std::uint64_t RowDigest::number_of(std::string_view table) {
-  return quick_checksum_of(std::as_bytes(std::span(table)), 0);
+  return base::quick_checksum_of(std::as_bytes(std::span(table)), 0);
 }
 
 void RowDigest::end_row(std::uint64_t table) {
-  sum_ += quick_checksum_of(std::as_bytes(std::span(bytes_.data(), next_)), table);
+  sum_ += base::quick_checksum_of(std::as_bytes(std::span(bytes_.data(), next_)), table);
   next_ = bytes_.data();
 }
 
@@ -62,4 +62,4 @@ std::uint64_t RowDigest::take() {
   return std::exchange(sum_, 0);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

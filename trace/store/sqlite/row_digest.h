@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class Statement;
 
@@ -55,4 +55,4 @@ class RowDigest {
   std::uint64_t sum_ = 0;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -8,7 +8,7 @@
 #include "trace/store/sqlite/row_digest.h"
 #include "trace/store/sqlite/stop_reading.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -64,22 +64,25 @@ std::int64_t bytes_of(sqlite3* connection) {
   return bytes;
 }
 
-Error pages_in_a_circle(const std::string& file) {
-  return {ErrorKind::kDamaged, file +
-                                   " is damaged (its pages lead in a circle): fetch it again from "
-                                   "where it was recorded"};
+base::Error pages_in_a_circle(const std::string& file) {
+  return {base::ErrorKind::kDamaged,
+          file +
+              " is damaged (its pages lead in a circle): fetch it again from "
+              "where it was recorded"};
 }
 
-Error holds_too_much(const std::string& file) {
-  return {ErrorKind::kDamaged, file +
-                                   " is damaged (its values take more than its bytes can hold): "
-                                   "fetch it again from where it was recorded"};
+base::Error holds_too_much(const std::string& file) {
+  return {base::ErrorKind::kDamaged,
+          file +
+              " is damaged (its values take more than its bytes can hold): "
+              "fetch it again from where it was recorded"};
 }
 
-Error reading_takes_too_long(const std::string& file) {
-  return {ErrorKind::kIo, "reading " + file +
-                              " takes longer than a file of its size can: it is damaged, or was "
-                              "made to do so; fetch it again from where it was recorded"};
+base::Error reading_takes_too_long(const std::string& file) {
+  return {base::ErrorKind::kIo,
+          "reading " + file +
+              " takes longer than a file of its size can: it is damaged, or was "
+              "made to do so; fetch it again from where it was recorded"};
 }
 
 }  // namespace
@@ -89,31 +92,33 @@ bool is_full_code(int code) {
          code == SQLITE_IOERR_TRUNCATE || code == SQLITE_IOERR_SHMSIZE;
 }
 
-Error foreign_file(const std::string& file) {
-  return {ErrorKind::kForeign,
+base::Error foreign_file(const std::string& file) {
+  return {base::ErrorKind::kForeign,
           file +
               " is not a Shardlens trace: name a run's folder or a packed .shardlens file. If it "
               "belongs to a run, its beginning is damaged: move it away to read the other ranks"};
 }
 
-Error sqlite_error(sqlite3* connection, int code, const std::string& file,
-                   std::string_view action) {
+base::Error sqlite_error(sqlite3* connection, int code, const std::string& file,
+                         std::string_view action) {
   const std::string reason = connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
   if (is_full_code(code)) {
-    return {ErrorKind::kDiskFull, "cannot write " + file + ": " + reason +
-                                      "; the disk is full or a file size limit was reached, free "
-                                      "some space or choose another folder"};
+    return {base::ErrorKind::kDiskFull,
+            "cannot write " + file + ": " + reason +
+                "; the disk is full or a file size limit was reached, free "
+                "some space or choose another folder"};
   }
   switch (code & 0xff) {
     case SQLITE_TOOBIG:
     case SQLITE_CORRUPT:
-      return {ErrorKind::kDamaged, file + " is damaged (" + reason +
-                                       "): fetch it again from where it was recorded, or save what "
-                                       "is left with the .recover command of sqlite3"};
+      return {base::ErrorKind::kDamaged,
+              file + " is damaged (" + reason +
+                  "): fetch it again from where it was recorded, or save what "
+                  "is left with the .recover command of sqlite3"};
     case SQLITE_NOTADB:
       return foreign_file(file);
     default:
-      return {ErrorKind::kIo, "cannot " + std::string(action) + " " + file + ": " + reason};
+      return {base::ErrorKind::kIo, "cannot " + std::string(action) + " " + file + ": " + reason};
   }
 }
 
@@ -168,11 +173,11 @@ void Statement::bind_column(int index, const Statement& row, int column) {
   }
 }
 
-Error detail::Connection::error(int code, std::string_view action) const {
+base::Error detail::Connection::error(int code, std::string_view action) const {
   if ((code & 0xff) == SQLITE_INTERRUPT) {
     if (end == End::kEndless) return pages_in_a_circle(file);
     if (end == End::kSlow) return reading_takes_too_long(file);
-    return {ErrorKind::kFailed, "reading " + file + " was stopped"};
+    return {base::ErrorKind::kFailed, "reading " + file + " was stopped"};
   }
   return sqlite_error(handle, code, file, action);
 }
@@ -228,7 +233,7 @@ void Statement::reset() {
   time_ = {};
 }
 
-Result<bool> Statement::step() {
+base::Result<bool> Statement::step() {
   detail::Connection& shared = *connection_;
   shared.looks = 0;
   if (shared.bytes > 0) return step_distrusting();
@@ -236,7 +241,7 @@ Result<bool> Statement::step() {
   return code == SQLITE_ROW || code == SQLITE_DONE ? code == SQLITE_ROW : failed_step();
 }
 
-Result<bool> Statement::step_distrusting() {
+base::Result<bool> Statement::step_distrusting() {
   detail::Connection& shared = *connection_;
   ReadingTime& time = shared.whole != nullptr ? *shared.whole : time_;
   shared.time = &time;
@@ -255,13 +260,13 @@ Result<bool> Statement::step_distrusting() {
   return true;
 }
 
-Result<bool> Statement::failed_step() {
+base::Result<bool> Statement::failed_step() {
   const int code = sqlite3_extended_errcode(connection_->handle);
   const bool reads = sqlite3_stmt_readonly(get()) != 0;
   return tl::make_unexpected(connection_->error(code, reads ? "read" : "write to"));
 }
 
-Result<void> Statement::run() {
+base::Result<void> Statement::run() {
   while (true) {
     auto row = step();
     if (!row) {
@@ -291,7 +296,7 @@ std::span<const std::byte> Statement::blob(int column) const {
   return {data, data ? static_cast<std::size_t>(sqlite3_column_bytes(get(), column)) : 0};
 }
 
-Result<Database> Database::open(const std::string& location, int flags, std::string file) {
+base::Result<Database> Database::open(const std::string& location, int flags, std::string file) {
   Database database;
   database.connection_ = std::make_unique<detail::Connection>();
   detail::Connection& shared = *database.connection_;
@@ -308,7 +313,7 @@ Result<Database> Database::open(const std::string& location, int flags, std::str
   return database;
 }
 
-Result<void> Database::distrust(std::chrono::nanoseconds patience) {
+base::Result<void> Database::distrust(std::chrono::nanoseconds patience) {
   connection_->patience_ns = patience.count();
   // A run of hundreds of ranks has thousands of connections, and 120 KB for small pieces are
   // each's.
@@ -322,14 +327,14 @@ Result<void> Database::distrust(std::chrono::nanoseconds patience) {
   return execute("pragma cell_size_check=on");
 }
 
-Result<void> Database::execute(const std::string& sql) {
+base::Result<void> Database::execute(const std::string& sql) {
   connection_->looks = 0;
   const int code = sqlite3_exec(get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK) return {};
   return tl::make_unexpected(connection_->error(sqlite3_extended_errcode(get()), "use"));
 }
 
-Result<Statement> Database::prepare(std::string_view sql) {
+base::Result<Statement> Database::prepare(std::string_view sql) {
   connection_->looks = 0;
   sqlite3_stmt* raw = nullptr;
   const int code = sqlite3_prepare_v3(get(), sql.data(), static_cast<int>(sql.size()),
@@ -341,7 +346,7 @@ Result<Statement> Database::prepare(std::string_view sql) {
   return statement;
 }
 
-Result<std::int64_t> Database::integer(std::string_view sql, std::int64_t fallback) {
+base::Result<std::int64_t> Database::integer(std::string_view sql, std::int64_t fallback) {
   TRY_ASSIGN(auto statement, prepare(sql));
   TRY_ASSIGN(const bool row, statement.step());
   return row && !statement.is_null(0) ? statement.integer(0) : fallback;
@@ -362,4 +367,4 @@ WholeReading::~WholeReading() {
   connection_.patience_ns = outer_patience_ns_;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

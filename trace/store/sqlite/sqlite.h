@@ -17,12 +17,13 @@
 #include "trace/base/result.h"
 #include "trace/store/sqlite/reading_time.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // Of a file that is no trace; `file` is the one that the user knows.
-Error foreign_file(const std::string& file);
+base::Error foreign_file(const std::string& file);
 // Decides by SQLite's code what kind of failure it was; `action` completes "cannot …".
-Error sqlite_error(sqlite3* connection, int code, const std::string& file, std::string_view action);
+base::Error sqlite_error(sqlite3* connection, int code, const std::string& file,
+                         std::string_view action);
 // Full disks, file size limits and write errors.
 bool is_full_code(int code);
 
@@ -44,7 +45,7 @@ struct Connection {
   bool is_allowed_work = false;   // the whole may take longer the more of it is asked for
   enum class End { kNone, kStopped, kEndless, kSlow } end = End::kNone;
 
-  Error error(int code, std::string_view action) const;
+  base::Error error(int code, std::string_view action) const;
   bool can_hold(std::int64_t rows, std::int64_t bytes_of_values);
   bool takes_too_long(ReadingTime& time);
   bool takes_too_many(std::int64_t looks_so_far);
@@ -69,8 +70,8 @@ class Statement {
   // as one of `table`, which both outlive this.
   void tell_rows(RowDigest& digest, std::string_view table);
 
-  Result<bool> step();  // true: there is a row
-  Result<void> run();   // steps to the end and resets
+  base::Result<bool> step();  // true: there is a row
+  base::Result<void> run();   // steps to the end and resets
   void reset();
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(get(), column); }
@@ -87,8 +88,8 @@ class Statement {
   };
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   detail::Connection* connection_ = nullptr;  // the database's
-  Result<bool> step_distrusting();
-  Result<bool> failed_step();
+  base::Result<bool> step_distrusting();
+  base::Result<bool> failed_step();
   std::int64_t bytes_in_row() const;  // of texts and blobs
 
   std::int64_t rows_ = 0;
@@ -101,12 +102,12 @@ class Statement {
 class Database {
  public:
   // `location`: a path or file: URI; `file`: what messages call it; `flags`: SQLITE_OPEN_….
-  static Result<Database> open(const std::string& location, int flags, std::string file);
+  static base::Result<Database> open(const std::string& location, int flags, std::string file);
 
-  Result<void> execute(const std::string& sql);  // one or more statements without results
-  Result<Statement> prepare(std::string_view sql);
+  base::Result<void> execute(const std::string& sql);  // one or more statements without results
+  base::Result<Statement> prepare(std::string_view sql);
   // The first column of the first row; `fallback` if there is none.
-  Result<std::int64_t> integer(std::string_view sql, std::int64_t fallback = 0);
+  base::Result<std::int64_t> integer(std::string_view sql, std::int64_t fallback = 0);
 
   sqlite3* get() const { return handle_.get(); }
   const std::string& file() const { return connection_->file; }
@@ -115,7 +116,7 @@ class Database {
   // kLongestValue, and what is read ends, since a file of its size cannot hold more, nor take
   // SQLite longer to read: `patience` beside what its size needs, for each statement or for a
   // WholeReading.
-  Result<void> distrust(std::chrono::nanoseconds patience = kPatience);
+  base::Result<void> distrust(std::chrono::nanoseconds patience = kPatience);
   static constexpr std::chrono::seconds kPatience{10};
   static constexpr int kLongestValue = 64 << 20;
   // Asked every few microseconds while statements run: false ends them with kFailed.
@@ -151,4 +152,4 @@ class WholeReading {
   const std::int64_t outer_patience_ns_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

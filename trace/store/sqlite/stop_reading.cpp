@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 // SQLite's handlers have no other way to the caller of the reader that they are asked for.
@@ -22,4 +22,4 @@ bool StopReading::wanted() {
   return false;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // While it lives, statements that this thread runs fail with kFailed once `is_wanted` has said
 // true; it is asked about every hundred microseconds.
@@ -24,4 +24,4 @@ class StopReading {
   StopReading* outer_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

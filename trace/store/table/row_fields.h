@@ -10,7 +10,7 @@
 #include "trace/model/batch.h"
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // fields(io, row) hands every member to `io` with its column's name. `io` is one of row_io.h. What
 // may be unknown has integer_if(is it known, name, member, what that holds otherwise), which
@@ -24,12 +24,12 @@ struct BucketParameter {
   int plan = 0;
   int bucket = 0;
   int position = 0;
-  StringId name = 0;
+  model::StringId name = 0;
   std::int64_t bytes = 0;
 };
 
 template <>
-struct RowTable<InternedString> {
+struct RowTable<model::InternedString> {
   static constexpr const char* kName = "string";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -40,19 +40,19 @@ struct RowTable<InternedString> {
 };
 
 template <>
-struct RowTable<Lane> {
+struct RowTable<model::Lane> {
   static constexpr const char* kName = "lane";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
     io.integer("rank", row.rank);
     io.integer("lane", row.id);
-    io.enumeration("kind", row.kind, LaneKind::kMemory);
+    io.enumeration("kind", row.kind, model::LaneKind::kMemory);
     io.interned("name", row.name);
   }
 };
 
 template <>
-struct RowTable<ProcessGroup> {
+struct RowTable<model::ProcessGroup> {
   static constexpr const char* kName = "process_group";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -65,7 +65,7 @@ struct RowTable<ProcessGroup> {
 };
 
 template <>
-struct RowTable<Step> {
+struct RowTable<model::Step> {
   static constexpr const char* kName = "step";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -76,9 +76,9 @@ struct RowTable<Step> {
     io.real("loss", row.loss);
     io.real("gradient_norm", row.gradient_norm);
     io.real("learning_rate", row.learning_rate);
-    io.integer_if(row.tokens >= 0, "tokens", row.tokens, kNotKnown);
-    io.integer_if(row.samples >= 0, "samples", row.samples, kNotKnown);
-    io.integer_if(row.model_flops >= 0, "model_flops", row.model_flops, kNotKnown);
+    io.integer_if(row.tokens >= 0, "tokens", row.tokens, model::kNotKnown);
+    io.integer_if(row.samples >= 0, "samples", row.samples, model::kNotKnown);
+    io.integer_if(row.model_flops >= 0, "model_flops", row.model_flops, model::kNotKnown);
     io.boolean("full_detail", row.full_detail);
     const bool is_read = !std::isnan(row.loss) || !std::isnan(row.gradient_norm);
     io.integer_if(is_read || row.nonfinite, "nonfinite", row.nonfinite);
@@ -86,14 +86,14 @@ struct RowTable<Step> {
 };
 
 template <>
-struct RowTable<Span> {
+struct RowTable<model::Span> {
   static constexpr const char* kName = "span";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
     io.integer("rank", row.rank);
     io.integer("lane", row.lane);
     io.integer("step", row.step);
-    io.enumeration("phase", row.phase, Phase::kOther);
+    io.enumeration("phase", row.phase, base::Phase::kOther);
     io.integer("depth", row.depth);
     io.interned("name", row.name);
     io.integer("start_ns", row.start_ns);
@@ -102,7 +102,7 @@ struct RowTable<Span> {
 };
 
 template <>
-struct RowTable<Collective> {
+struct RowTable<model::Collective> {
   static constexpr const char* kName = "collective";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -110,16 +110,16 @@ struct RowTable<Collective> {
     io.integer("lane", row.lane);
     io.integer("step", row.step);
     io.integer("process_group", row.process_group);
-    io.integer_if(row.sequence >= 0, "sequence", row.sequence, kNotKnown);
-    io.enumeration("function", row.function, CollectiveFunction::kOther);
-    io.enumeration("executed", row.executed, CollectiveFunction::kOther);
+    io.integer_if(row.sequence >= 0, "sequence", row.sequence, model::kNotKnown);
+    io.enumeration("function", row.function, model::CollectiveFunction::kOther);
+    io.enumeration("executed", row.executed, model::CollectiveFunction::kOther);
     io.tag(row);
-    io.enumeration("phase", row.phase, Phase::kOther);
+    io.enumeration("phase", row.phase, base::Phase::kOther);
     io.interned("data_type", row.data_type);
     io.interned("algorithm", row.algorithm);
     io.interned("protocol", row.protocol);
     io.integer_if(row.channels > 0, "channels", row.channels);
-    io.integer_if(has_bytes(row), "bytes", row.bytes, kNotKnown);
+    io.integer_if(has_bytes(row), "bytes", row.bytes, model::kNotKnown);
     io.integer_if(row.enqueued_ns > 0, "enqueued_ns", row.enqueued_ns);
     io.integer("start_ns", row.start_ns);
     io.integer("end_ns", row.end_ns);
@@ -127,25 +127,25 @@ struct RowTable<Collective> {
 };
 
 template <>
-struct RowTable<PendingCollective> {
+struct RowTable<model::PendingCollective> {
   static constexpr const char* kName = "pending";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
     io.integer("rank", row.rank);
     io.integer("process_group", row.process_group);
-    io.integer_if(row.sequence >= 0, "sequence", row.sequence, kNotKnown);
-    io.enumeration("function", row.function, CollectiveFunction::kOther);
+    io.integer_if(row.sequence >= 0, "sequence", row.sequence, model::kNotKnown);
+    io.enumeration("function", row.function, model::CollectiveFunction::kOther);
     io.tag(row);
-    io.enumeration("phase", row.phase, Phase::kOther);
+    io.enumeration("phase", row.phase, base::Phase::kOther);
     io.integer("step", row.step);
-    io.integer_if(has_bytes(row), "bytes", row.bytes, kNotKnown);
+    io.integer_if(has_bytes(row), "bytes", row.bytes, model::kNotKnown);
     io.integer("enqueued_ns", row.enqueued_ns);
     io.integer_if(row.end_ns > 0, "end_ns", row.end_ns);
   }
 };
 
 template <>
-struct RowTable<Bucket> {
+struct RowTable<model::Bucket> {
   static constexpr const char* kName = "bucket";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -172,7 +172,7 @@ struct RowTable<BucketParameter> {
 };
 
 template <>
-struct RowTable<BucketReady> {
+struct RowTable<model::BucketReady> {
   static constexpr const char* kName = "bucket_ready";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -184,7 +184,7 @@ struct RowTable<BucketReady> {
 };
 
 template <>
-struct RowTable<Unit> {
+struct RowTable<model::Unit> {
   static constexpr const char* kName = "unit";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -200,7 +200,7 @@ struct RowTable<Unit> {
 };
 
 template <>
-struct RowTable<UnitParameter> {
+struct RowTable<model::UnitParameter> {
   static constexpr const char* kName = "unit_parameter";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -212,7 +212,7 @@ struct RowTable<UnitParameter> {
 };
 
 template <>
-struct RowTable<UnitReady> {
+struct RowTable<model::UnitReady> {
   static constexpr const char* kName = "unit_ready";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -224,7 +224,7 @@ struct RowTable<UnitReady> {
 };
 
 template <>
-struct RowTable<Evaluation> {
+struct RowTable<model::Evaluation> {
   static constexpr const char* kName = "evaluation";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -239,17 +239,17 @@ struct RowTable<Evaluation> {
   }
 };
 
-inline constexpr std::array<const char*, kMemoryCategoryCount> kMemoryColumns{
+inline constexpr std::array<const char*, model::kMemoryCategoryCount> kMemoryColumns{
     "parameters_bytes",  "gathered_parameters_bytes", "gradients_bytes", "optimizer_bytes",
     "activations_bytes", "communication_bytes",       "other_bytes",     "outside_bytes"};
-inline constexpr std::array<const char*, kMemoryCategoryCount> kHighestMemoryColumns{
+inline constexpr std::array<const char*, model::kMemoryCategoryCount> kHighestMemoryColumns{
     "parameters_highest_bytes",  "gathered_parameters_highest_bytes",
     "gradients_highest_bytes",   "optimizer_highest_bytes",
     "activations_highest_bytes", "communication_highest_bytes",
     "other_highest_bytes",       "outside_highest_bytes"};
 
 template <>
-struct RowTable<MemorySample> {
+struct RowTable<model::MemorySample> {
   static constexpr const char* kName = "memory";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -259,25 +259,25 @@ struct RowTable<MemorySample> {
     io.boolean("is_peak", row.is_peak);
     unsigned untold = 0;
     for (std::size_t i = 0; i < kMemoryColumns.size(); ++i) {
-      const auto category = static_cast<MemoryCategory>(i);
+      const auto category = static_cast<model::MemoryCategory>(i);
       const bool is_told = io.integer_if(row.knows(category), kMemoryColumns[i], row.bytes[i]);
-      if (!is_told) untold |= MemorySample::bit(category);
+      if (!is_told) untold |= model::MemorySample::bit(category);
     }
     if constexpr (!std::is_const_v<Row>) row.untold = static_cast<std::uint8_t>(untold);
     const bool knows_highest = row.knows_highest();
     for (std::size_t i = 0; i < kHighestMemoryColumns.size(); ++i) {
       io.integer_if(knows_highest, kHighestMemoryColumns[i], row.highest[i]);
     }
-    io.integer_if(row.reserved_bytes >= 0, "reserved_bytes", row.reserved_bytes, kNotKnown);
+    io.integer_if(row.reserved_bytes >= 0, "reserved_bytes", row.reserved_bytes, model::kNotKnown);
     io.integer_if(row.device_used_bytes >= 0, "device_used_bytes", row.device_used_bytes,
-                  kNotKnown);
+                  model::kNotKnown);
     io.integer_if(row.device_total_bytes >= 0, "device_total_bytes", row.device_total_bytes,
-                  kNotKnown);
+                  model::kNotKnown);
   }
 };
 
 template <>
-struct RowTable<CounterSample> {
+struct RowTable<model::CounterSample> {
   static constexpr const char* kName = "counter";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -290,19 +290,19 @@ struct RowTable<CounterSample> {
 };
 
 template <>
-struct RowTable<LogLine> {
+struct RowTable<model::LogLine> {
   static constexpr const char* kName = "log";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
     io.integer("rank", row.rank);
     io.integer("time_ns", row.time_ns);
-    io.enumeration("level", row.level, LogLine::Level::kError);
+    io.enumeration("level", row.level, model::LogLine::Level::kError);
     io.text("text", row.text);
   }
 };
 
 template <>
-struct RowTable<Lost> {
+struct RowTable<model::Lost> {
   static constexpr const char* kName = "lost";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -313,7 +313,7 @@ struct RowTable<Lost> {
 };
 
 template <>
-struct RowTable<Heartbeat> {
+struct RowTable<model::Heartbeat> {
   static constexpr const char* kName = "heartbeat";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
@@ -321,29 +321,29 @@ struct RowTable<Heartbeat> {
     io.integer("alive_ns", row.alive_ns);
     io.integer("progress_ns", row.progress_ns);
     io.integer("step", row.step);
-    io.enumeration("phase", row.phase, Phase::kOther);
+    io.enumeration("phase", row.phase, base::Phase::kOther);
   }
 };
 
 template <>
-struct RowTable<RecorderCost> {
+struct RowTable<model::RecorderCost> {
   static constexpr const char* kName = "recorder_cost";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
     io.integer("rank", row.rank);
-    io.integer_if(row.callback_ns >= 0, "callback_ns", row.callback_ns, kNotKnown);
+    io.integer_if(row.callback_ns >= 0, "callback_ns", row.callback_ns, model::kNotKnown);
     io.integer("writer_ns", row.writer_ns);
     io.integer("events", row.events);
   }
 };
 
 template <>
-struct RowTable<RankInfo> {
+struct RowTable<model::RankInfo> {
   static constexpr const char* kName = "rank";
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
     io.integer("rank", row.rank);
-    io.integer_if(row.local_rank >= 0, "local_rank", row.local_rank, kNotKnown);
+    io.integer_if(row.local_rank >= 0, "local_rank", row.local_rank, model::kNotKnown);
     io.text("host", row.host);
     io.integer_if(row.process_id > 0, "process_id", row.process_id);
     io.text("device", row.device);
@@ -365,22 +365,22 @@ struct RowTable<RankInfo> {
 // the order of the columns of table `batch`. Strings and lanes come before what names them.
 template <typename Visit>
 void for_each_row_list(Visit&& visit) {
-  visit(&Batch::strings);
-  visit(&Batch::lanes);
-  visit(&Batch::process_groups);
-  visit(&Batch::steps);
-  visit(&Batch::spans);
-  visit(&Batch::collectives);
-  visit(&Batch::buckets);
-  visit(&Batch::bucket_ready);
-  visit(&Batch::memory);
-  visit(&Batch::counters);
-  visit(&Batch::log);
-  visit(&Batch::lost);
-  visit(&Batch::units);
-  visit(&Batch::unit_parameters);
-  visit(&Batch::unit_ready);
-  visit(&Batch::evaluations);
+  visit(&model::Batch::strings);
+  visit(&model::Batch::lanes);
+  visit(&model::Batch::process_groups);
+  visit(&model::Batch::steps);
+  visit(&model::Batch::spans);
+  visit(&model::Batch::collectives);
+  visit(&model::Batch::buckets);
+  visit(&model::Batch::bucket_ready);
+  visit(&model::Batch::memory);
+  visit(&model::Batch::counters);
+  visit(&model::Batch::log);
+  visit(&model::Batch::lost);
+  visit(&model::Batch::units);
+  visit(&model::Batch::unit_parameters);
+  visit(&model::Batch::unit_ready);
+  visit(&model::Batch::evaluations);
 }
 inline constexpr int kRowListCount = 16;
 
@@ -392,6 +392,6 @@ inline constexpr int kMarkCount = kRowListCount + 2;
 using TableMarks = std::array<std::int64_t, kMarkCount>;
 
 template <typename Row>
-Row row_type_of(std::vector<Row> Batch::*);
+Row row_type_of(std::vector<Row> model::Batch::*);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

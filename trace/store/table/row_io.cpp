@@ -1,18 +1,18 @@
 #include "trace/store/table/row_io.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
-void StringIndex::add(StringId id, std::string_view text) {
+void StringIndex::add(model::StringId id, std::string_view text) {
   texts_.insert_or_assign(id, std::string(text));
   ids_.try_emplace(std::string(text), id);
 }
 
-std::string_view StringIndex::text(StringId id) const {
+std::string_view StringIndex::text(model::StringId id) const {
   const auto found = texts_.find(id);
   return found == texts_.end() ? std::string_view() : std::string_view(found->second);
 }
 
-StringId StringIndex::id(std::string_view text) const {
+model::StringId StringIndex::id(std::string_view text) const {
   if (text.empty()) return 0;
   const auto found = ids_.find(text);
   return found == ids_.end() ? 0 : found->second;
@@ -27,37 +27,37 @@ void RowBinder::integer_list(const char*, const std::vector<int>& values) {
   statement_.bind_text(next_++, scratch_);
 }
 
-void RowBinder::bind_tag(TagKind kind, int index, StringId name) {
+void RowBinder::bind_tag(model::TagKind kind, int index, model::StringId name) {
   scratch_.clear();
   switch (kind) {
-    case TagKind::kNone:
+    case model::TagKind::kNone:
       break;
-    case TagKind::kBucket:
+    case model::TagKind::kBucket:
       scratch_ = "bucket " + std::to_string(index);
       break;
-    case TagKind::kUnit:
+    case model::TagKind::kUnit:
       scratch_ = "unit " + (name ? std::string(strings_.text(name)) : std::to_string(index));
       break;
-    case TagKind::kNamed:
+    case model::TagKind::kNamed:
       scratch_ = strings_.text(name);
       break;
   }
   statement_.bind_text(next_++, scratch_);
-  statement_.bind_text(next_++, to_string(kind));
+  statement_.bind_text(next_++, model::to_string(kind));
   statement_.bind(next_++, std::int64_t{index});
 }
 
-StringId RowScanner::tag_name(TagKind kind, int index, std::string_view text) const {
+model::StringId RowScanner::tag_name(model::TagKind kind, int index, std::string_view text) const {
   constexpr std::string_view kUnit = "unit ";
   switch (kind) {
-    case TagKind::kNone:
-    case TagKind::kBucket:
+    case model::TagKind::kNone:
+    case model::TagKind::kBucket:
       return 0;
-    case TagKind::kUnit:
+    case model::TagKind::kUnit:
       if (!text.starts_with(kUnit)) return 0;
       text.remove_prefix(kUnit.size());
       return text == std::to_string(index) ? 0 : strings_.id(text);
-    case TagKind::kNamed:
+    case model::TagKind::kNamed:
       return strings_.id(text);
   }
   return 0;
@@ -82,4 +82,4 @@ void RowScanner::complain(const char* name, std::string_view text) {
   problem_ = std::string(name) + " has the unknown value '" + std::string(text.substr(0, 60)) + "'";
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -13,14 +13,14 @@
 #include "trace/store/sqlite/sqlite.h"
 #include "trace/store/table/row_fields.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // Ids to texts while writing, texts to ids while reading, of one rank.
 class StringIndex {
  public:
-  void add(StringId id, std::string_view text);
-  std::string_view text(StringId id) const;
-  StringId id(std::string_view text) const;  // 0 for an unknown one
+  void add(model::StringId id, std::string_view text);
+  std::string_view text(model::StringId id) const;
+  model::StringId id(std::string_view text) const;  // 0 for an unknown one
 
  private:
   struct Hash {
@@ -29,8 +29,8 @@ class StringIndex {
       return std::hash<std::string_view>()(text);
     }
   };
-  std::unordered_map<std::string, StringId, Hash, std::equal_to<>> ids_;
-  std::unordered_map<StringId, std::string> texts_;
+  std::unordered_map<std::string, model::StringId, Hash, std::equal_to<>> ids_;
+  std::unordered_map<model::StringId, std::string> texts_;
 };
 
 struct Column {
@@ -122,7 +122,9 @@ class RowBinder {
     statement_.bind_null(next_++);
   }
   void text(const char*, std::string_view value) { statement_.bind_text(next_++, value); }
-  void interned(const char*, StringId id) { statement_.bind_text(next_++, strings_.text(id)); }
+  void interned(const char*, model::StringId id) {
+    statement_.bind_text(next_++, strings_.text(id));
+  }
   void integer_list(const char*, const std::vector<int>& values);
   template <typename T>
   void enumeration(const char*, T value, T) {
@@ -138,7 +140,7 @@ class RowBinder {
   }
 
  private:
-  void bind_tag(TagKind kind, int index, StringId name);
+  void bind_tag(model::TagKind kind, int index, model::StringId name);
 
   Statement& statement_;
   const StringIndex& strings_;
@@ -171,7 +173,7 @@ class RowScanner {
     ++next_;
   }
   void text(const char*, std::string& value) { value = statement_.text(next_++); }
-  void interned(const char*, StringId& id) { id = strings_.id(statement_.text(next_++)); }
+  void interned(const char*, model::StringId& id) { id = strings_.id(statement_.text(next_++)); }
   void integer_list(const char*, std::vector<int>& values);
   template <typename T>
   void enumeration(const char* name, T& value, T last) {
@@ -187,7 +189,7 @@ class RowScanner {
   template <typename Row>
   void tag(Row& row) {
     const std::string_view text = statement_.text(next_++);
-    row.tag_kind = parse("tag_kind", statement_.text(next_++), TagKind::kNamed);
+    row.tag_kind = parse("tag_kind", statement_.text(next_++), model::TagKind::kNamed);
     row.tag_index = static_cast<int>(statement_.integer(next_++));
     row.tag_name = tag_name(row.tag_kind, row.tag_index, text);
   }
@@ -198,11 +200,11 @@ class RowScanner {
  private:
   template <typename T>
   T parse(const char* name, std::string_view text, T last) {
-    if (const auto value = enum_from_text(text, last)) return *value;
+    if (const auto value = base::enum_from_text(text, last)) return *value;
     complain(name, text);
     return last;
   }
-  StringId tag_name(TagKind kind, int index, std::string_view text) const;
+  model::StringId tag_name(model::TagKind kind, int index, std::string_view text) const;
   void complain(const char* name, std::string_view text);
 
   const Statement& statement_;
@@ -211,4 +213,4 @@ class RowScanner {
   std::string problem_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -1,6 +1,6 @@
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -52,14 +52,14 @@ std::vector<TableSchema> make_tables() {
   std::vector<TableSchema> tables;
   tables.push_back(with_row_id("meta", {{"rank", kInteger}, {"key", kText}, {"value", kText}}));
   tables.push_back({"setting", {{"key", "TEXT PRIMARY KEY NOT NULL"}, {"value", kText}}});
-  tables.push_back(one_per_rank<RankInfo>());
+  tables.push_back(one_per_rank<model::RankInfo>());
   for_each_row_list(
       [&](auto list) { tables.push_back(many_per_rank<decltype(row_type_of(list))>()); });
   tables.push_back(many_per_rank<BucketParameter>());
   tables.push_back(chunk_table());
-  tables.push_back(many_per_rank<PendingCollective>());
-  tables.push_back(one_per_rank<Heartbeat>());
-  tables.push_back(one_per_rank<RecorderCost>());
+  tables.push_back(many_per_rank<model::PendingCollective>());
+  tables.push_back(one_per_rank<model::Heartbeat>());
+  tables.push_back(one_per_rank<model::RecorderCost>());
   tables.push_back(batch_table());
   return tables;
 }
@@ -122,4 +122,4 @@ std::string insert_sql(std::string_view table, const std::vector<Column>& column
   return sql + ")";
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

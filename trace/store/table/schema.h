@@ -8,7 +8,7 @@
 
 #include "trace/store/table/row_io.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 inline constexpr std::int32_t kApplicationId = 0x5368'4c6e;  // "ShLn"
 // The one that is written and read; raised by every change of the tables or of what they mean.
@@ -44,4 +44,4 @@ std::string column_names(const std::vector<Column>& columns);
 // The columns of `batch` between its time and its checksums: "last_string", …
 std::vector<std::string> mark_names();
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -7,23 +7,23 @@
 
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
 // What SQLite makes for the key of table `setting`.
 constexpr std::string_view kSettingIndex = "sqlite_autoindex_setting_1";
 
-tl::unexpected<Error> not_ours(const Database& database, const std::string& what) {
-  return fail(ErrorKind::kDamaged, database.file() +
-                                       " is damaged or was made by another program (" + what +
-                                       "): nothing of it is read; fetch it again from where it was "
-                                       "recorded");
+tl::unexpected<base::Error> not_ours(const Database& database, const std::string& what) {
+  return base::fail(base::ErrorKind::kDamaged,
+                    database.file() + " is damaged or was made by another program (" + what +
+                        "): nothing of it is read; fetch it again from where it was "
+                        "recorded");
 }
 
 }  // namespace
 
-Result<void> check_schema(Database& database) {
+base::Result<void> check_schema(Database& database) {
   TRY_ASSIGN(auto statement,
              database.prepare("select type, name, sql, tbl_name from sqlite_schema"));
   std::set<std::string_view> found;
@@ -50,4 +50,4 @@ Result<void> check_schema(Database& database) {
   return {};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

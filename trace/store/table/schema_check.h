@@ -5,9 +5,9 @@
 #include "trace/base/result.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // All tables, with all their columns, and nothing else. Error: kDamaged, with what is there.
-Result<void> check_schema(Database& database);
+base::Result<void> check_schema(Database& database);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -11,7 +11,7 @@
 #include "trace/store/table/schema.h"
 #include "trace/store/upkeep/redaction.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -80,11 +80,11 @@ class RowExport {
         with_paths_(options.with_paths),
         events_(databases_, [this] { return !goes_on(); }) {}
 
-  Result<ExportedRows> fill(Database& target);
+  base::Result<ExportedRows> fill(Database& target);
 
  private:
-  Result<void> count_chunks();
-  Result<std::int64_t> fill_table(Database& target, const ExportTable& table);
+  base::Result<void> count_chunks();
+  base::Result<std::int64_t> fill_table(Database& target, const ExportTable& table);
   bool goes_on();
 
   std::vector<TraceFile> files_;
@@ -105,7 +105,7 @@ bool RowExport::goes_on() {
   return !stopped_;
 }
 
-Result<void> RowExport::count_chunks() {
+base::Result<void> RowExport::count_chunks() {
   for (const EventTable& table : event_tables()) {
     TRY_ASSIGN(const auto* chunks, events_.chunks(table.kind));
     chunks_ += static_cast<std::int64_t>(chunks->size());
@@ -113,20 +113,21 @@ Result<void> RowExport::count_chunks() {
   return {};
 }
 
-Result<std::int64_t> RowExport::fill_table(Database& target, const ExportTable& table) {
+base::Result<std::int64_t> RowExport::fill_table(Database& target, const ExportTable& table) {
   TRY(target.execute(table.create));
   const int code = sqlite3_exec(target.get(), table.fill.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK) return std::int64_t{sqlite3_changes64(target.get())};
-  if (stopped_) return fail(ErrorKind::kFailed, "the export was stopped; nothing was written");
+  if (stopped_)
+    return base::fail(base::ErrorKind::kFailed, "the export was stopped; nothing was written");
   // Only what is read can be damaged, and that says so itself.
   if ((code & 0xff) == SQLITE_CORRUPT) {
-    return fail(ErrorKind::kDamaged, sqlite3_errmsg(target.get()));
+    return base::fail(base::ErrorKind::kDamaged, sqlite3_errmsg(target.get()));
   }
   return tl::make_unexpected(
       sqlite_error(target.get(), sqlite3_extended_errcode(target.get()), target.file(), "write"));
 }
 
-Result<ExportedRows> RowExport::fill(Database& target) {
+base::Result<ExportedRows> RowExport::fill(Database& target) {
   TRY(count_chunks());
   TRY_ASSIGN(redaction_, Redaction::of(databases_));
   TRY(redaction_.add_functions(target));
@@ -143,17 +144,17 @@ Result<ExportedRows> RowExport::fill(Database& target) {
 
 }  // namespace
 
-Result<ExportedRows> export_rows(const fs::path& run, const fs::path& output,
-                                 const ExportOptions& options) {
+base::Result<ExportedRows> export_rows(const fs::path& run, const fs::path& output,
+                                       const ExportOptions& options) {
   TRY_ASSIGN(auto files, open_run_files(run));
   TRY(check_output(output, options.overwrite, "run.sqlite"));
   const fs::path temporary = detail::temporary_name(output);
   detail::discard(temporary);
-  auto exported = [&]() -> Result<ExportedRows> {
+  auto exported = [&]() -> base::Result<ExportedRows> {
     RowExport work(std::move(files), options);
     TRY_ASSIGN(Database target,
                Database::open(temporary.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                              quoted(output)));
+                              base::quoted(output)));
     // Nobody sees the file before it is complete.
     TRY(target.execute("pragma synchronous=off; pragma journal_mode=off; begin"));
     TRY_ASSIGN(ExportedRows rows, work.fill(target));
@@ -165,4 +166,4 @@ Result<ExportedRows> export_rows(const fs::path& run, const fs::path& output,
   return exported;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -12,7 +12,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 struct ExportOptions {
   bool overwrite = false;   // replace a file that is there
@@ -27,8 +27,8 @@ struct ExportedRows {
 
 // `output` appears complete or not at all. Memory does not grow with the run. Errors: kUsage if the
 // file exists; kDamaged for a chunk that cannot be read, kDiskFull, those of the reader.
-Result<ExportedRows> export_rows(const std::filesystem::path& run,
-                                 const std::filesystem::path& output,
-                                 const ExportOptions& options = {});
+base::Result<ExportedRows> export_rows(const std::filesystem::path& run,
+                                       const std::filesystem::path& output,
+                                       const ExportOptions& options = {});
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -12,7 +12,7 @@
 #include "trace/store/run/run_files.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -51,14 +51,14 @@ void FileCheck::add(Damage damage) {
   }
 }
 
-void FileCheck::cannot_read(const std::string& what, const Error& error) {
+void FileCheck::cannot_read(const std::string& what, const base::Error& error) {
   if (stopped_) return;
   Damage damage;
   damage.what = what + " cannot be read: " + error.message;
   add(std::move(damage));
 }
 
-Result<void> FileCheck::run() {
+base::Result<void> FileCheck::run() {
   const WorkWatch watch(database_, [this] {
     stopped_ = stopped_ || !goes_on_(bytes_read_);
     return !stopped_;
@@ -81,12 +81,12 @@ Result<void> FileCheck::run() {
   check_strays(ranks.value_or(std::vector<int>()));
   check_run();
   if (in_transaction) static_cast<void>(database_.execute("commit"));
-  if (stopped_) return fail(ErrorKind::kFailed, "the check was stopped before its end");
+  if (stopped_) return base::fail(base::ErrorKind::kFailed, "the check was stopped before its end");
   return {};
 }
 
 void FileCheck::check_pages() {
-  const auto done = [&]() -> Result<void> {
+  const auto done = [&]() -> base::Result<void> {
     TRY_ASSIGN(auto statement,
                database_.prepare(std::string("pragma integrity_check(") + kMostPageProblems + ")"));
     while (true) {
@@ -102,20 +102,20 @@ void FileCheck::check_pages() {
 }
 
 void FileCheck::check_strings() {
-  const auto done = [&]() -> Result<void> {
+  const auto done = [&]() -> base::Result<void> {
     TRY_ASSIGN(auto statement, database_.prepare("select rank, id from string"));
     while (true) {
       TRY_ASSIGN(const bool more, statement.step());
       if (!more) return {};
       strings_[static_cast<int>(statement.integer(0))].insert(
-          static_cast<StringId>(statement.integer(1)));
+          static_cast<model::StringId>(statement.integer(1)));
     }
   }();
   if (!done) cannot_read("table string", done.error());
 }
 
 template <typename Visit>
-Result<void> FileCheck::visit_chunks(const std::string& order, Visit&& visit) {
+base::Result<void> FileCheck::visit_chunks(const std::string& order, Visit&& visit) {
   TRY_ASSIGN(auto statement,
              database_.prepare("select row_id,rank,lane,kind,first_ns,last_ns,count,codec,checksum,"
                                "data from chunk order by row_id " +
@@ -180,8 +180,8 @@ void FileCheck::check_chunk(const ChunkRow& row) {
     return;
   }
   rank.readable_events += count;
-  const std::set<StringId>& known = strings_[row.rank];
-  for (const Event& event : *events) {
+  const std::set<model::StringId>& known = strings_[row.rank];
+  for (const model::Event& event : *events) {
     if (event.name != 0 && !known.contains(event.name)) ++unnamed_[row.rank];
     if (event.duration_ns < 0) ++reversed_[row.rank];
   }
@@ -203,7 +203,7 @@ void FileCheck::check_counts(int rank) {
     if (table == "collective") report_.ranks[rank].collectives = *found;
     // Nothing was committed, or a version without this table wrote the file.
     if (*told == 0) continue;
-    const std::int64_t expected = saturated_difference(*told, first_row_id(rank));
+    const std::int64_t expected = base::saturated_difference(*told, first_row_id(rank));
     if (*found == expected) continue;
     Damage damage;
     damage.rank = rank;
@@ -265,27 +265,28 @@ void FileCheck::check_run() {
 void FileCheck::check_losses(int rank) {
   const std::string of_rank = " where rank = " + std::to_string(rank);
   std::int64_t lost = 0;
-  const auto done = [&]() -> Result<void> {
+  const auto done = [&]() -> base::Result<void> {
     TRY_ASSIGN(auto statement,
                database_.prepare("select reason, count from lost" + of_rank + " order by reason"));
     while (true) {
       TRY_ASSIGN(const bool more, statement.step());
       if (!more) return {};
       const std::int64_t count = statement.integer(1);
-      lost = saturated_add(lost, count);
+      lost = base::saturated_add(lost, count);
       auto& all = report_.lost;
       const bool is_another =
           all.empty() || all.back().rank != rank || all.back().reason != statement.text(0);
       if (is_another) all.push_back({rank, std::string(statement.text(0)), 0});
-      all.back().count = saturated_add(all.back().count, count);
+      all.back().count = base::saturated_add(all.back().count, count);
     }
   }();
   if (!done) return cannot_read("table lost", done.error());
   const auto recorded = database_.integer("select events from recorder_cost" + of_rank);
   if (!recorded) return cannot_read("table recorder_cost", recorded.error());
   const VerifiedRank& figures = report_.ranks[rank];
-  const std::int64_t kept = saturated_add(figures.events, figures.collectives);
-  const std::int64_t missing = saturated_difference(saturated_difference(*recorded, kept), lost);
+  const std::int64_t kept = base::saturated_add(figures.events, figures.collectives);
+  const std::int64_t missing =
+      base::saturated_difference(base::saturated_difference(*recorded, kept), lost);
   if (missing <= 0) return;
   Damage damage;
   damage.rank = rank;
@@ -295,4 +296,4 @@ void FileCheck::check_losses(int rank) {
   add(std::move(damage));
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -13,7 +13,7 @@
 #include "trace/store/sqlite/sqlite.h"
 #include "trace/store/upkeep/verify.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class FileCheck {
  public:
@@ -22,7 +22,7 @@ class FileCheck {
   FileCheck(Database& database, VerifyReport& report, std::function<bool(std::int64_t)> goes_on);
 
   // Adds to the report what it finds; fails only if it was stopped.
-  Result<void> run();
+  base::Result<void> run();
 
  private:
   struct ChunkRow;
@@ -37,9 +37,9 @@ class FileCheck {
   std::int64_t count_rows(const std::string& table, const std::string& condition);
   void check_run();
   void add(Damage damage);
-  void cannot_read(const std::string& what, const Error& error);
+  void cannot_read(const std::string& what, const base::Error& error);
   template <typename Visit>
-  Result<void> visit_chunks(const std::string& order, Visit&& visit);
+  base::Result<void> visit_chunks(const std::string& order, Visit&& visit);
 
   Database& database_;
   VerifyReport& report_;
@@ -47,9 +47,9 @@ class FileCheck {
   std::int64_t bytes_read_ = 0;
   bool stopped_ = false;
   ChunkOpener opener_;
-  std::map<int, std::set<StringId>> strings_;
+  std::map<int, std::set<model::StringId>> strings_;
   std::map<int, std::int64_t> unnamed_, reversed_;
   bool has_all_chunks_ = true;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -12,7 +12,7 @@
 #include "trace/store/table/schema.h"
 #include "trace/store/upkeep/redaction.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -28,7 +28,7 @@ std::string given_away(const TableSchema& table, const Redaction* redaction) {
 }
 
 // Texts were changed on purpose; what had been changed before is still told.
-Result<void> seal_again(Database& target, Database& source) {
+base::Result<void> seal_again(Database& target, Database& source) {
   TRY_ASSIGN(const RunSeal seal, read_run_seal(source));
   if (seal.is_whole()) TRY(seal_run(target));
   TRY_ASSIGN(const auto ranks, ranks_in(source));
@@ -41,8 +41,8 @@ Result<void> seal_again(Database& target, Database& source) {
 }
 
 // Read by a connection of its own: `target` is trusted, and what is read is not.
-Result<void> copy_table(Database& target, Database& source, const TableSchema& table,
-                        const Redaction* redaction) {
+base::Result<void> copy_table(Database& target, Database& source, const TableSchema& table,
+                              const Redaction* redaction) {
   std::string parameters;
   for (const Column& column : table.columns) {
     parameters += column.name == table.columns.front().name ? "?" : ",?";
@@ -66,8 +66,8 @@ Result<void> copy_table(Database& target, Database& source, const TableSchema& t
 }
 
 // Row ids of ranks never meet, so every table is copied as it is.
-Result<void> copy_tables(Database& target, const fs::path& source_file, const Redaction* redaction,
-                         const std::function<bool()>& goes_on) {
+base::Result<void> copy_tables(Database& target, const fs::path& source_file,
+                               const Redaction* redaction, const std::function<bool()>& goes_on) {
   TRY_ASSIGN(TraceFile file, TraceFile::open(source_file));
   Database& source = file.database();
   if (redaction != nullptr) TRY(redaction->add_functions(source));
@@ -84,10 +84,12 @@ Result<void> copy_tables(Database& target, const fs::path& source_file, const Re
   return target.execute("commit");
 }
 
-Result<void> check_names(const fs::path& run_folder, const fs::path& output_file, bool overwrite) {
+base::Result<void> check_names(const fs::path& run_folder, const fs::path& output_file,
+                               bool overwrite) {
   std::error_code error;
   if (fs::is_regular_file(run_folder, error)) {
-    return fail(ErrorKind::kUsage, quoted(run_folder) + " is one file already: copy it instead");
+    return base::fail(base::ErrorKind::kUsage,
+                      base::quoted(run_folder) + " is one file already: copy it instead");
   }
   TRY(read_run_info(run_folder));
   return check_output(output_file, overwrite, "run" + std::string(kPackedSuffix));
@@ -98,15 +100,15 @@ class PackProgress {
  public:
   PackProgress(const fs::path& run_folder, fs::path growing, const PackOptions& options)
       : growing_(std::move(growing)), tell_(options.progress) {
-    bytes_ = file_size_or_zero(run_folder / kRunFile);
+    bytes_ = base::file_size_or_zero(run_folder / kRunFile);
     for (const auto& [rank, file] : rank_files(run_folder)) {
-      bytes_ += file_size_or_zero(file) + file_size_or_zero(beside(file, "-wal"));
+      bytes_ += base::file_size_or_zero(file) + base::file_size_or_zero(base::beside(file, "-wal"));
     }
   }
 
   bool goes_on() {
     if (!tell_ || stopped_) return !stopped_;
-    const double part = static_cast<double>(file_size_or_zero(growing_)) /
+    const double part = static_cast<double>(base::file_size_or_zero(growing_)) /
                         static_cast<double>(std::max<std::int64_t>(1, bytes_));
     // A file that is still recorded grows, and a rollback makes ours smaller.
     part_ = std::max(part_, std::min(part, 1.0));
@@ -129,8 +131,8 @@ class PackProgress {
 
 }  // namespace
 
-Result<void> pack_run(const fs::path& run_folder, const fs::path& output_file,
-                      const PackOptions& options) {
+base::Result<void> pack_run(const fs::path& run_folder, const fs::path& output_file,
+                            const PackOptions& options) {
   TRY(check_names(run_folder, output_file, options.overwrite));
   PackProgress progress(run_folder, detail::temporary_name(output_file), options);
   std::optional<Redaction> redaction;
@@ -139,7 +141,7 @@ Result<void> pack_run(const fs::path& run_folder, const fs::path& output_file,
     TRY_ASSIGN(redaction, Redaction::of(databases_of(files)));
   }
   const Redaction* const leave_out = redaction ? &*redaction : nullptr;
-  const auto fill = [&](Database& target) -> Result<void> {
+  const auto fill = [&](Database& target) -> base::Result<void> {
     const auto goes_on = [&] { return progress.goes_on(); };
     const WorkWatch watch(target, goes_on);
     TRY(copy_tables(target, run_folder / kRunFile, leave_out, goes_on));
@@ -151,10 +153,10 @@ Result<void> pack_run(const fs::path& run_folder, const fs::path& output_file,
   };
   const auto packed = create_trace_file(
       output_file,
-      [&](Database& target) -> Result<void> {
+      [&](Database& target) -> base::Result<void> {
         auto filled = fill(target);
         if (progress.stopped() || (filled && !progress.finish())) {
-          return fail(ErrorKind::kFailed, "packing was stopped; nothing was written");
+          return base::fail(base::ErrorKind::kFailed, "packing was stopped; nothing was written");
         }
         return filled;
       },
@@ -162,4 +164,4 @@ Result<void> pack_run(const fs::path& run_folder, const fs::path& output_file,
   return packed;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

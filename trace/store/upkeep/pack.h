@@ -6,7 +6,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 struct PackOptions {
   bool overwrite = false;  // replace a file that is there
@@ -19,7 +19,8 @@ struct PackOptions {
 // `output_file` appears complete or not at all. A run that is still recorded is packed as it is
 // now. Memory does not grow with the run. Errors: kUsage if the file exists or `run_folder` is
 // packed already; kFailed if it was stopped; those of the reader.
-Result<void> pack_run(const std::filesystem::path& run_folder,
-                      const std::filesystem::path& output_file, const PackOptions& options = {});
+base::Result<void> pack_run(const std::filesystem::path& run_folder,
+                            const std::filesystem::path& output_file,
+                            const PackOptions& options = {});
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <set>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -80,8 +80,8 @@ void call(sqlite3_context* context, int, sqlite3_value** values) {
   sqlite3_result_text64(context, result.data(), result.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-Result<void> add_function(Database& connection, const Redaction& redaction, const char* name,
-                          void (*function)(sqlite3_context*, int, sqlite3_value**)) {
+base::Result<void> add_function(Database& connection, const Redaction& redaction, const char* name,
+                                void (*function)(sqlite3_context*, int, sqlite3_value**)) {
   const int code = sqlite3_create_function_v2(connection.get(), name, 1, SQLITE_UTF8,
                                               const_cast<Redaction*>(&redaction), function, nullptr,
                                               nullptr, nullptr);
@@ -107,7 +107,7 @@ std::vector<std::string> words_of_command(std::string_view command) {
 
 }  // namespace
 
-Result<Redaction> Redaction::of(const std::vector<Database*>& files) {
+base::Result<Redaction> Redaction::of(const std::vector<Database*>& files) {
   Redaction redaction;
   std::set<std::string> hosts, words;
   for (Database* file : files) {
@@ -178,7 +178,7 @@ std::string Redaction::text(std::string_view text) const {
   return name(result);
 }
 
-Result<void> Redaction::add_functions(Database& connection) const {
+base::Result<void> Redaction::add_functions(Database& connection) const {
   TRY(add_function(connection, *this, "redacted_text",
                    call<[](const Redaction& by, std::string_view text) { return by.text(text); }>));
   TRY(add_function(connection, *this, "redacted_name",
@@ -206,4 +206,4 @@ std::string redacted_column(std::string_view table, const Column& column) {
   return by(is_free ? "redacted_text" : "redacted_name");
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -11,12 +11,12 @@
 #include "trace/store/sqlite/sqlite.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class Redaction {
  public:
   // Learns from a run's files what is to be left out.
-  static Result<Redaction> of(const std::vector<Database*>& files);
+  static base::Result<Redaction> of(const std::vector<Database*>& files);
 
   // What somebody wrote freely, say a line of a log: without hosts, process ids, absolute paths
   // (their last name stays, where it is not a person's folder) and words of the command line.
@@ -29,7 +29,7 @@ class Redaction {
   std::string host(std::string_view host) const;
 
   // Makes these SQL functions of a connection; this object must outlive it.
-  Result<void> add_functions(Database& connection) const;
+  base::Result<void> add_functions(Database& connection) const;
 
  private:
   std::map<std::string, std::string, std::less<>> hosts_;  // to what they are called
@@ -39,4 +39,4 @@ class Redaction {
 // What is given away of a column, as SQL with the functions above.
 std::string redacted_column(std::string_view table, const Column& column);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -9,7 +9,7 @@
 #include "trace/store/run/trace_file.h"
 #include "trace/store/upkeep/file_check.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
@@ -24,33 +24,34 @@ std::vector<fs::path> files_of(const fs::path& run) {
 }
 
 std::int64_t bytes_with_wal(const fs::path& file) {
-  return file_size_or_zero(file) + file_size_or_zero(beside(file, "-wal"));
+  return base::file_size_or_zero(file) + base::file_size_or_zero(base::beside(file, "-wal"));
 }
 
 // A job that ended in order has left a file of every rank.
-void check_ranks(const fs::path& run, const RunInfo& info, VerifyReport& report) {
-  const bool ended = info.status == RunStatus::kDone || info.status == RunStatus::kStopped ||
-                     info.status == RunStatus::kIncomplete;
+void check_ranks(const fs::path& run, const model::RunInfo& info, VerifyReport& report) {
+  const bool ended = info.status == model::RunStatus::kDone ||
+                     info.status == model::RunStatus::kStopped ||
+                     info.status == model::RunStatus::kIncomplete;
   const int expected = info.recorded_ranks > 0 ? info.recorded_ranks : info.world_size;
   std::error_code error;
   const int found = fs::is_directory(run, error) ? static_cast<int>(rank_files(run).size())
                                                  : static_cast<int>(report.ranks.size());
   if (!ended || found >= expected) return;
   Damage damage;
-  damage.file = quoted(run);
+  damage.file = base::quoted(run);
   damage.what = std::to_string(found) + " of " + std::to_string(expected) +
                 " ranks are there: the others' files are missing";
   report.damage.push_back(std::move(damage));
 }
 
-Result<void> check_file(const fs::path& path, VerifyReport& report,
-                        const std::function<bool(std::int64_t)>& goes_on) {
+base::Result<void> check_file(const fs::path& path, VerifyReport& report,
+                              const std::function<bool(std::int64_t)>& goes_on) {
   ++report.files;
   report.bytes += bytes_with_wal(path);
   auto file = TraceFile::open(path);
   if (!file) {
     Damage damage;
-    damage.file = quoted(path);
+    damage.file = base::quoted(path);
     damage.what = file.error().message;
     report.damage.push_back(std::move(damage));
     return {};
@@ -60,11 +61,11 @@ Result<void> check_file(const fs::path& path, VerifyReport& report,
 
 }  // namespace
 
-Result<VerifyReport> verify_run(const fs::path& run, const VerifyOptions& options) {
+base::Result<VerifyReport> verify_run(const fs::path& run, const VerifyOptions& options) {
   std::error_code error;
   if (!fs::exists(run, error)) {
-    return fail(ErrorKind::kMissing,
-                "there is no run " + quoted(run) + ": name a run's folder or a packed file");
+    return base::fail(base::ErrorKind::kMissing, "there is no run " + base::quoted(run) +
+                                                     ": name a run's folder or a packed file");
   }
   VerifyReport report;
   const auto files = files_of(run);
@@ -87,4 +88,4 @@ Result<VerifyReport> verify_run(const fs::path& run, const VerifyOptions& option
   return report;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -11,7 +11,7 @@
 #include "trace/base/result.h"
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // Something that cannot be read, or does not add up.
 struct Damage {
@@ -38,7 +38,7 @@ struct VerifyReport {
   std::map<int, VerifiedRank> ranks;
   std::vector<Damage> damage;       // the first thousand
   std::int64_t further_damage = 0;  // how many more
-  std::vector<Lost> lost;           // while recording, by rank and reason: known, hence no damage
+  std::vector<model::Lost> lost;    // while recording, by rank and reason: known, hence no damage
   std::vector<std::string> notes;   // odd, but no damage
 };
 
@@ -49,7 +49,7 @@ struct VerifyOptions {
 
 // Errors: kMissing for a run that is not there, kFailed if it was stopped. What is wrong with the
 // files is in the report.
-Result<VerifyReport> verify_run(const std::filesystem::path& run,
-                                const VerifyOptions& options = {});
+base::Result<VerifyReport> verify_run(const std::filesystem::path& run,
+                                      const VerifyOptions& options = {});
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -5,28 +5,28 @@
 
 #include "trace/store/table/row_fields.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 // Some 200 MB: reached only if the disk stands still for minutes.
 constexpr std::int64_t kMostRows = 1'000'000;
 }  // namespace
 
-std::int64_t count_rows(const Batch& batch) {
+std::int64_t count_rows(const model::Batch& batch) {
   std::size_t rows = 0;
   for_each_row_list([&](auto list) { rows += (batch.*list).size(); });
   return static_cast<std::int64_t>(rows);
 }
 
-std::int64_t count_events(const Batch& batch) {
+std::int64_t count_events(const model::Batch& batch) {
   std::size_t events = 0;
-  for (const EventRun& run : batch.events) events += run.events.size();
+  for (const model::EventRun& run : batch.events) events += run.events.size();
   return static_cast<std::int64_t>(events);
 }
 
-UnwrittenRecords count_by_kind(const Batch& batch) {
+model::UnwrittenRecords count_by_kind(const model::Batch& batch) {
   const auto count = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
-  UnwrittenRecords records;
+  model::UnwrittenRecords records;
   records.steps = count(batch.steps);
   records.spans = count(batch.spans);
   records.events = count_events(batch) + count(batch.collectives);
@@ -35,7 +35,7 @@ UnwrittenRecords count_by_kind(const Batch& batch) {
   return records;
 }
 
-void append(Batch& to, Batch&& from) {
+void append(model::Batch& to, model::Batch&& from) {
   const auto move_all = [](auto& target, auto& source) {
     target.insert(target.end(), std::make_move_iterator(source.begin()),
                   std::make_move_iterator(source.end()));
@@ -48,7 +48,7 @@ void append(Batch& to, Batch&& from) {
   if (from.rank_info) to.rank_info = std::move(from.rank_info);
 }
 
-std::int64_t BatchQueue::push(Batch&& batch) {
+std::int64_t BatchQueue::push(model::Batch&& batch) {
   const std::lock_guard lock(mutex_);
   if (closed_) return count_rows(batch) + count_events(batch);
   std::int64_t dropped = 0;
@@ -71,7 +71,7 @@ std::int64_t BatchQueue::push(Batch&& batch) {
   return dropped;
 }
 
-std::vector<Batch> BatchQueue::take(std::chrono::steady_clock::time_point deadline) {
+std::vector<model::Batch> BatchQueue::take(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   changed_.wait_until(lock, deadline,
                       [&] { return closed_ || batches_.size() >= (capacity_ + 1) / 2; });
@@ -90,4 +90,4 @@ bool BatchQueue::closed() const {
   return closed_;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

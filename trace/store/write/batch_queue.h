@@ -11,24 +11,24 @@
 #include "trace/model/batch.h"
 #include "trace/model/rank_outcome.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 // Rows and events, without those that replace each other.
-std::int64_t count_rows(const Batch& batch);
-std::int64_t count_events(const Batch& batch);
+std::int64_t count_rows(const model::Batch& batch);
+std::int64_t count_events(const model::Batch& batch);
 // The same by kind; what was counted as lost before is no loss of its own.
-UnwrittenRecords count_by_kind(const Batch& batch);
+model::UnwrittenRecords count_by_kind(const model::Batch& batch);
 // Moves everything of `from` behind what `to` has.
-void append(Batch& to, Batch&& from);
+void append(model::Batch& to, model::Batch&& from);
 
 class BatchQueue {
  public:
   explicit BatchQueue(std::size_t capacity) : capacity_(capacity > 0 ? capacity : 1) {}
 
   // Returns how many events and rows were dropped.
-  std::int64_t push(Batch&& batch);
+  std::int64_t push(model::Batch&& batch);
   // Waits until `deadline`, until the queue is half full or closed; empty: nothing came.
-  std::vector<Batch> take(std::chrono::steady_clock::time_point deadline);
+  std::vector<model::Batch> take(std::chrono::steady_clock::time_point deadline);
   void close();
   bool closed() const;
 
@@ -36,9 +36,9 @@ class BatchQueue {
   const std::size_t capacity_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Batch> batches_;
+  std::vector<model::Batch> batches_;
   std::int64_t rows_ = 0;
   bool closed_ = false;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

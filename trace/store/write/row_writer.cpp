@@ -7,7 +7,7 @@
 #include "trace/store/run/trace_file.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -16,14 +16,14 @@ std::string insert_row_sql() {
   return insert_sql(RowTable<Row>::kName, columns_of_table<Row>(), true);
 }
 
-constexpr auto kStartsEarlier = [](const Event& a, const Event& b) {
+constexpr auto kStartsEarlier = [](const model::Event& a, const model::Event& b) {
   return a.start_ns < b.start_ns;
 };
 
 }  // namespace
 
-Result<RowWriter> RowWriter::create_file(const std::filesystem::path& file, int rank,
-                                         std::int64_t created_ns) {
+base::Result<RowWriter> RowWriter::create_file(const std::filesystem::path& file, int rank,
+                                               std::int64_t created_ns) {
   TRY(create_trace_file(file, [&](Database& database) {
     const std::string id = std::to_string(first_row_id(rank) + 1);
     return database.execute("insert into meta values(" + id + "," + std::to_string(rank) +
@@ -35,15 +35,15 @@ Result<RowWriter> RowWriter::create_file(const std::filesystem::path& file, int 
   return create(std::move(database), rank);
 }
 
-Result<RowWriter> RowWriter::create(Database database, int rank) {
+base::Result<RowWriter> RowWriter::create(Database database, int rank) {
   RowWriter writer(std::move(database), rank);
   TRY(writer.prepare());
   return writer;
 }
 
-Result<void> RowWriter::prepare() {
+base::Result<void> RowWriter::prepare() {
   std::size_t next = 0;
-  Result<void> done;
+  base::Result<void> done;
   for_each_row_list([&](auto list) {
     using Row = decltype(row_type_of(list));
     auto statement = database_.prepare(insert_row_sql<Row>());
@@ -56,11 +56,11 @@ Result<void> RowWriter::prepare() {
   });
   TRY(done);
   TRY_ASSIGN(bucket_parameter_, database_.prepare(insert_row_sql<BucketParameter>()));
-  TRY_ASSIGN(pending_, database_.prepare(insert_row_sql<PendingCollective>()));
+  TRY_ASSIGN(pending_, database_.prepare(insert_row_sql<model::PendingCollective>()));
   TRY_ASSIGN(chunk_, database_.prepare(table_insert_sql("chunk")));
   TRY_ASSIGN(batch_, database_.prepare(table_insert_sql("batch")));
   bucket_parameter_.tell_rows(*added_, RowTable<BucketParameter>::kName);
-  pending_.tell_rows(*replaced_, RowTable<PendingCollective>::kName);
+  pending_.tell_rows(*replaced_, RowTable<model::PendingCollective>::kName);
   TRY_ASSIGN(chain_, first_of_chain(database_, rank_));
   marks_.fill(first_row_id(rank_));
   committed_marks_ = marks_;
@@ -68,7 +68,7 @@ Result<void> RowWriter::prepare() {
   return {};
 }
 
-Result<void> RowWriter::begin() { return database_.execute("begin immediate"); }
+base::Result<void> RowWriter::begin() { return database_.execute("begin immediate"); }
 
 void RowWriter::roll_back() {
   if (sqlite3_get_autocommit(database_.get()) == 0) {
@@ -82,7 +82,8 @@ void RowWriter::roll_back() {
 }
 
 template <typename Row>
-Result<void> RowWriter::insert(Statement& statement, std::int64_t& last_row_id, const Row& row) {
+base::Result<void> RowWriter::insert(Statement& statement, std::int64_t& last_row_id,
+                                     const Row& row) {
   statement.bind(1, ++last_row_id);
   RowBinder binder(statement, strings_, 2);
   RowTable<Row>::fields(binder, row);
@@ -90,7 +91,7 @@ Result<void> RowWriter::insert(Statement& statement, std::int64_t& last_row_id, 
 }
 
 template <typename Row>
-Result<void> RowWriter::replace(const Row& row, PresentRow which) {
+base::Result<void> RowWriter::replace(const Row& row, PresentRow which) {
   TRY_ASSIGN(auto statement, database_.prepare(insert_sql(RowTable<Row>::kName,
                                                           columns_of_table<Row>(), false, true)));
   statement.tell_rows(*replaced_, RowTable<Row>::kName);
@@ -101,10 +102,10 @@ Result<void> RowWriter::replace(const Row& row, PresentRow which) {
   return {};
 }
 
-Result<void> RowWriter::write(const Batch& batch) {
-  for (const InternedString& string : batch.strings) strings_.add(string.id, string.text);
+base::Result<void> RowWriter::write(const model::Batch& batch) {
+  for (const model::InternedString& string : batch.strings) strings_.add(string.id, string.text);
   std::size_t next = 0;
-  Result<void> done;
+  base::Result<void> done;
   for_each_row_list([&](auto list) {
     const std::size_t table = next++;
     for (const auto& row : batch.*list) {
@@ -113,12 +114,12 @@ Result<void> RowWriter::write(const Batch& batch) {
     }
   });
   TRY(done);
-  for (const Bucket& bucket : batch.buckets) TRY(write_bucket_parameters(bucket));
-  for (const EventRun& run : batch.events) TRY(buffer_events(run));
+  for (const model::Bucket& bucket : batch.buckets) TRY(write_bucket_parameters(bucket));
+  for (const model::EventRun& run : batch.events) TRY(buffer_events(run));
   return write_present(batch);
 }
 
-Result<void> RowWriter::write_present(const Batch& batch) {
+base::Result<void> RowWriter::write_present(const model::Batch& batch) {
   if (batch.rank_info) TRY(replace(*batch.rank_info, PresentRow::kRank));
   if (batch.heartbeat) TRY(replace(*batch.heartbeat, PresentRow::kHeartbeat));
   if (batch.cost) TRY(replace(*batch.cost, PresentRow::kCost));
@@ -126,7 +127,7 @@ Result<void> RowWriter::write_present(const Batch& batch) {
   return {};
 }
 
-Result<void> RowWriter::write_bucket_parameters(const Bucket& bucket) {
+base::Result<void> RowWriter::write_bucket_parameters(const model::Bucket& bucket) {
   for (std::size_t i = 0; i < bucket.parameters.size(); ++i) {
     const std::int64_t bytes = i < bucket.parameter_bytes.size() ? bucket.parameter_bytes[i] : 0;
     const BucketParameter row{bucket.rank,         bucket.plan,          bucket.index,
@@ -136,15 +137,15 @@ Result<void> RowWriter::write_bucket_parameters(const Bucket& bucket) {
   return {};
 }
 
-Result<void> RowWriter::write_pending(const std::vector<PendingCollective>& pending) {
+base::Result<void> RowWriter::write_pending(const std::vector<model::PendingCollective>& pending) {
   TRY(database_.execute("delete from pending"));
   std::int64_t last = first_row_id(rank_);
-  for (const PendingCollective& row : pending) TRY(insert(pending_, last, row));
+  for (const model::PendingCollective& row : pending) TRY(insert(pending_, last, row));
   present_[static_cast<std::size_t>(PresentRow::kPending)] = replaced_->take();
   return {};
 }
 
-Result<void> RowWriter::buffer_events(const EventRun& run) {
+base::Result<void> RowWriter::buffer_events(const model::EventRun& run) {
   const Lane lane{run.lane, run.kind};
   auto& events = buffered_[lane];
   // What fills chunks by itself is not copied.
@@ -157,14 +158,14 @@ Result<void> RowWriter::buffer_events(const EventRun& run) {
   return flush(lane, events);
 }
 
-Result<void> RowWriter::flush(const Lane& lane, std::vector<Event>& events) {
+base::Result<void> RowWriter::flush(const Lane& lane, std::vector<model::Event>& events) {
   order_events(events, kStartsEarlier);
   TRY(write_chunks(lane, events));
   events.clear();
   return {};
 }
 
-Result<void> RowWriter::write_chunks(const Lane& lane, std::span<const Event> events) {
+base::Result<void> RowWriter::write_chunks(const Lane& lane, std::span<const model::Event> events) {
   // Equal pieces: a small rest would compress badly.
   const std::size_t pieces = (events.size() + 2 * kChunkEvents - 1) / (2 * kChunkEvents);
   const std::size_t count = events.size();
@@ -176,12 +177,12 @@ Result<void> RowWriter::write_chunks(const Lane& lane, std::span<const Event> ev
   return {};
 }
 
-Result<void> RowWriter::write_chunk(const Lane& lane, std::span<const Event> events) {
+base::Result<void> RowWriter::write_chunk(const Lane& lane, std::span<const model::Event> events) {
   const Chunk chunk = encode_chunk(events, packer_);
   chunk_.bind(1, ++marks_[kChunkMark]);
   chunk_.bind(2, std::int64_t{rank_});
   chunk_.bind(3, std::int64_t{lane.first});
-  chunk_.bind_text(4, to_string(lane.second));
+  chunk_.bind_text(4, model::to_string(lane.second));
   chunk_.bind(5, chunk.first_ns);
   chunk_.bind(6, chunk.last_ns);
   chunk_.bind(7, chunk.count);
@@ -192,13 +193,13 @@ Result<void> RowWriter::write_chunk(const Lane& lane, std::span<const Event> eve
   added_->add_integer(marks_[kChunkMark]);
   added_->add_integer(rank_);
   added_->add_integer(lane.first);
-  added_->add_text(to_string(lane.second));
+  added_->add_text(model::to_string(lane.second));
   added_->add_integer(chunk.checksum);
   added_->end_row(RowDigest::number_of("chunk"));
   return {};
 }
 
-Result<void> RowWriter::commit(std::int64_t now_ns) {
+base::Result<void> RowWriter::commit(std::int64_t now_ns) {
   for (auto& [lane, events] : buffered_) {
     if (!events.empty()) TRY(flush(lane, events));
   }
@@ -215,7 +216,7 @@ Result<void> RowWriter::commit(std::int64_t now_ns) {
 }
 
 // The row of a commit, with which its transaction ends. Returns its checksum.
-Result<std::uint64_t> RowWriter::write_batch(std::int64_t now_ns) {
+base::Result<std::uint64_t> RowWriter::write_batch(std::int64_t now_ns) {
   std::vector<std::int64_t> values{last_batch_ + 1, std::int64_t{rank_}, now_ns};
   values.insert(values.end(), marks_.begin(), marks_.end());
   values.push_back(static_cast<std::int64_t>(present_checksum(present_)));
@@ -226,4 +227,4 @@ Result<std::uint64_t> RowWriter::write_batch(std::int64_t now_ns) {
   return chain;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -18,43 +18,43 @@
 #include "trace/store/table/row_fields.h"
 #include "trace/store/table/row_io.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 class RowWriter {
  public:
   // Creates the file, in WAL mode; it must not exist. `created_ns`: when it says that it was; all
   // else is the same for the same rows.
-  static Result<RowWriter> create_file(const std::filesystem::path& file, int rank,
-                                       std::int64_t created_ns = wall_clock_ns());
+  static base::Result<RowWriter> create_file(const std::filesystem::path& file, int rank,
+                                             std::int64_t created_ns = base::wall_clock_ns());
   // `database`: a rank's file without rows.
-  static Result<RowWriter> create(Database database, int rank);
+  static base::Result<RowWriter> create(Database database, int rank);
 
-  Result<void> begin();
-  Result<void> write(const Batch& batch);
+  base::Result<void> begin();
+  base::Result<void> write(const model::Batch& batch);
   // Chunks what is buffered, adds the row of `batch` and commits.
-  Result<void> commit(std::int64_t now_ns);
+  base::Result<void> commit(std::int64_t now_ns);
   // Forgets everything since begin().
   void roll_back();
 
   Database& database() { return database_; }
 
  private:
-  using Lane = std::pair<int, EventKind>;
+  using Lane = std::pair<int, model::EventKind>;
 
   RowWriter(Database database, int rank) : database_(std::move(database)), rank_(rank) {}
-  Result<void> prepare();
-  Result<void> write_present(const Batch& batch);
-  Result<void> write_bucket_parameters(const Bucket& bucket);
-  Result<void> write_pending(const std::vector<PendingCollective>& pending);
-  Result<void> buffer_events(const EventRun& run);
-  Result<void> flush(const Lane& lane, std::vector<Event>& events);
-  Result<void> write_chunks(const Lane& lane, std::span<const Event> events);
-  Result<void> write_chunk(const Lane& lane, std::span<const Event> events);
-  Result<std::uint64_t> write_batch(std::int64_t now_ns);
+  base::Result<void> prepare();
+  base::Result<void> write_present(const model::Batch& batch);
+  base::Result<void> write_bucket_parameters(const model::Bucket& bucket);
+  base::Result<void> write_pending(const std::vector<model::PendingCollective>& pending);
+  base::Result<void> buffer_events(const model::EventRun& run);
+  base::Result<void> flush(const Lane& lane, std::vector<model::Event>& events);
+  base::Result<void> write_chunks(const Lane& lane, std::span<const model::Event> events);
+  base::Result<void> write_chunk(const Lane& lane, std::span<const model::Event> events);
+  base::Result<std::uint64_t> write_batch(std::int64_t now_ns);
   template <typename Row>
-  Result<void> insert(Statement& statement, std::int64_t& last_row_id, const Row& row);
+  base::Result<void> insert(Statement& statement, std::int64_t& last_row_id, const Row& row);
   template <typename Row>
-  Result<void> replace(const Row& row, PresentRow which);
+  base::Result<void> replace(const Row& row, PresentRow which);
 
   Database database_;
   int rank_;
@@ -70,7 +70,7 @@ class RowWriter {
   std::uint64_t chain_ = 0;  // of the last commit
   std::int64_t last_batch_ = 0;
   std::int64_t last_commit_ns_ = 0;
-  std::map<Lane, std::vector<Event>> buffered_;
+  std::map<Lane, std::vector<model::Event>> buffered_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -13,7 +13,7 @@
 #include "trace/store/write/batch_queue.h"
 #include "trace/store/write/row_writer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 namespace {
 
@@ -28,11 +28,11 @@ constexpr const char* kQueueFull = "writer queue full";
 constexpr const char* kSizeLimit = "size limit";
 
 // What a disk that is full has cost, by kind.
-constexpr std::pair<const char*, std::int64_t UnwrittenRecords::*> kNotWritten[] = {
-    {"write failed: steps", &UnwrittenRecords::steps},
-    {"write failed: phases", &UnwrittenRecords::spans},
-    {"write failed: events", &UnwrittenRecords::events},
-    {"write failed: other records", &UnwrittenRecords::others}};
+constexpr std::pair<const char*, std::int64_t model::UnwrittenRecords::*> kNotWritten[] = {
+    {"write failed: steps", &model::UnwrittenRecords::steps},
+    {"write failed: phases", &model::UnwrittenRecords::spans},
+    {"write failed: events", &model::UnwrittenRecords::events},
+    {"write failed: other records", &model::UnwrittenRecords::others}};
 
 std::int64_t thread_cpu_ns() {
   timespec time{};
@@ -54,19 +54,19 @@ struct TraceWriter::State {
 
   // ---- any thread
   void count_lost(const char* reason, std::int64_t count);
-  void count_unwritten(const Batch& batch);
-  void set_failure(const Error& error);
+  void count_unwritten(const model::Batch& batch);
+  void set_failure(const base::Error& error);
   std::string failure_message() const;
 
   // ---- the writer's thread
   void work();
-  void handle(std::vector<Batch> batches);
-  Result<void> write(const std::vector<Batch>& batches);
-  Result<void> checkpoint();
-  void give_up(const Error& error, const std::vector<Batch>& batches);
-  void write_last_words(Batch&& words);
-  void apply_size_limit(Batch& batch);
-  std::vector<Lost> unwritten_losses();
+  void handle(std::vector<model::Batch> batches);
+  base::Result<void> write(const std::vector<model::Batch>& batches);
+  base::Result<void> checkpoint();
+  void give_up(const base::Error& error, const std::vector<model::Batch>& batches);
+  void write_last_words(model::Batch&& words);
+  void apply_size_limit(model::Batch& batch);
+  std::vector<model::Lost> unwritten_losses();
   void finish();
 
   RowWriter writer;
@@ -80,15 +80,15 @@ struct TraceWriter::State {
   std::atomic<bool> failed{false};
 
   mutable std::mutex mutex;
-  std::optional<Error> failure;                    // guarded by mutex
+  std::optional<base::Error> failure;              // guarded by mutex
   std::map<std::string, std::int64_t> new_losses;  // guarded by mutex: not in the file yet
-  UnwrittenRecords unwritten;                      // guarded by mutex
+  model::UnwrittenRecords unwritten;               // guarded by mutex
 
   // For the reason and the count of losses when the disk gets full, and when the file is closed.
   ReservedRoom room_for_failure, room_for_end;
   int wal_pages = 0;
   Clock::time_point next_last_words{};
-  Batch present;  // what a failed writer still tries to tell
+  model::Batch present;  // what a failed writer still tries to tell
   std::jthread thread;
 };
 
@@ -99,16 +99,16 @@ void TraceWriter::State::count_lost(const char* reason, std::int64_t count) {
   new_losses[reason] += count;
 }
 
-void TraceWriter::State::count_unwritten(const Batch& batch) {
-  const UnwrittenRecords records = count_by_kind(batch);
+void TraceWriter::State::count_unwritten(const model::Batch& batch) {
+  const model::UnwrittenRecords records = count_by_kind(batch);
   for (const auto& [reason, member] : kNotWritten) count_lost(reason, records.*member);
   const std::lock_guard lock(mutex);
   unwritten += records;
   // Losses that were counted before stay what they are.
-  for (const Lost& before : batch.lost) new_losses[before.reason] += before.count;
+  for (const model::Lost& before : batch.lost) new_losses[before.reason] += before.count;
 }
 
-void TraceWriter::State::set_failure(const Error& error) {
+void TraceWriter::State::set_failure(const base::Error& error) {
   const std::lock_guard lock(mutex);
   if (!failure) failure = error;
   failed = true;
@@ -119,8 +119,8 @@ std::string TraceWriter::State::failure_message() const {
   return failure ? failure->message : std::string();
 }
 
-std::vector<Lost> TraceWriter::State::unwritten_losses() {
-  std::vector<Lost> losses;
+std::vector<model::Lost> TraceWriter::State::unwritten_losses() {
+  std::vector<model::Lost> losses;
   const std::lock_guard lock(mutex);
   for (const auto& [reason, count] : new_losses) losses.push_back({rank, reason, count});
   new_losses.clear();
@@ -142,11 +142,11 @@ void TraceWriter::State::work() {
   finish();
 }
 
-void TraceWriter::State::handle(std::vector<Batch> batches) {
+void TraceWriter::State::handle(std::vector<model::Batch> batches) {
   if (failed) {
-    for (Batch& batch : batches) {
+    for (model::Batch& batch : batches) {
       count_unwritten(batch);
-      Batch current;
+      model::Batch current;
       current.pending = std::move(batch.pending);
       current.heartbeat = batch.heartbeat;
       current.cost = batch.cost;
@@ -155,8 +155,8 @@ void TraceWriter::State::handle(std::vector<Batch> batches) {
     if (Clock::now() >= next_last_words) write_last_words(std::move(present));
     return;
   }
-  for (Batch& batch : batches) apply_size_limit(batch);
-  Batch losses;
+  for (model::Batch& batch : batches) apply_size_limit(batch);
+  model::Batch losses;
   losses.lost = unwritten_losses();
   if (!losses.empty()) batches.push_back(std::move(losses));
   if (batches.empty()) return;
@@ -165,44 +165,45 @@ void TraceWriter::State::handle(std::vector<Batch> batches) {
   if (const auto moved = checkpoint(); !moved) give_up(moved.error(), {});
 }
 
-void TraceWriter::State::apply_size_limit(Batch& batch) {
+void TraceWriter::State::apply_size_limit(model::Batch& batch) {
   if (bytes < options.size_limit_bytes) return;
   count_lost(kSizeLimit, count_events(batch) + static_cast<std::int64_t>(batch.collectives.size()));
   batch.events.clear();
   batch.collectives.clear();
 }
 
-Result<void> TraceWriter::State::write(const std::vector<Batch>& batches) {
+base::Result<void> TraceWriter::State::write(const std::vector<model::Batch>& batches) {
   TRY(writer.begin());
-  for (const Batch& batch : batches) TRY(writer.write(batch));
-  TRY(writer.commit(wall_clock_ns()));
+  for (const model::Batch& batch : batches) TRY(writer.write(batch));
+  TRY(writer.commit(base::wall_clock_ns()));
   TRY_ASSIGN(const auto pages, writer.database().integer("pragma page_count"));
   TRY_ASSIGN(const auto page_size, writer.database().integer("pragma page_size"));
   bytes = pages * page_size;
   return {};
 }
 
-Result<void> TraceWriter::State::checkpoint() {
+base::Result<void> TraceWriter::State::checkpoint() {
   TRY(writer.database().integer("pragma wal_checkpoint(passive)"));
   return {};
 }
 
-void TraceWriter::State::give_up(const Error& error, const std::vector<Batch>& batches) {
+void TraceWriter::State::give_up(const base::Error& error,
+                                 const std::vector<model::Batch>& batches) {
   writer.roll_back();
   set_failure(error);
-  for (const Batch& batch : batches) count_unwritten(batch);
+  for (const model::Batch& batch : batches) count_unwritten(batch);
   room_for_failure.release();
-  Batch words;
-  words.log.push_back(
-      {rank, wall_clock_ns(), LogLine::Level::kError, "recording stopped: " + error.message});
+  model::Batch words;
+  words.log.push_back({rank, base::wall_clock_ns(), model::LogLine::Level::kError,
+                       "recording stopped: " + error.message});
   write_last_words(std::move(words));
 }
 
 // What fails here is tried again, until the writer is closed.
-void TraceWriter::State::write_last_words(Batch&& words) {
-  Batch now = std::move(words);
+void TraceWriter::State::write_last_words(model::Batch&& words) {
+  model::Batch now = std::move(words);
   present = {};
-  for (Lost& lost : unwritten_losses()) now.lost.push_back(std::move(lost));
+  for (model::Lost& lost : unwritten_losses()) now.lost.push_back(std::move(lost));
   next_last_words = Clock::now() + kLastWordsInterval;
   if (now.empty() || write({now})) return;
   writer.roll_back();
@@ -211,7 +212,7 @@ void TraceWriter::State::write_last_words(Batch&& words) {
   writer.roll_back();
   {
     const std::lock_guard lock(mutex);
-    for (const Lost& lost : now.lost) new_losses[lost.reason] += lost.count;
+    for (const model::Lost& lost : now.lost) new_losses[lost.reason] += lost.count;
   }
   now.lost.clear();
   present = std::move(now);
@@ -230,8 +231,9 @@ TraceWriter::TraceWriter(std::unique_ptr<State> state) : state_(std::move(state)
 
 TraceWriter::~TraceWriter() { static_cast<void>(close()); }
 
-Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& file,
-                                                         int rank, TraceWriterOptions options) {
+base::Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& file,
+                                                               int rank,
+                                                               TraceWriterOptions options) {
   TRY_ASSIGN(RowWriter writer, RowWriter::create_file(file, rank));
   auto state = std::make_unique<State>(std::move(writer), rank, file, options);
   State* raw = state.get();
@@ -239,12 +241,12 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::
   return std::unique_ptr<TraceWriter>(new TraceWriter(std::move(state)));
 }
 
-void TraceWriter::submit(Batch&& batch) {
+void TraceWriter::submit(model::Batch&& batch) {
   if (batch.empty()) return;
   state_->count_lost(kQueueFull, state_->queue.push(std::move(batch)));
 }
 
-Result<void> TraceWriter::close() {
+base::Result<void> TraceWriter::close() {
   if (state_->thread.joinable()) {
     state_->queue.close();
     state_->thread.join();
@@ -259,11 +261,11 @@ Result<void> TraceWriter::close() {
 
 std::int64_t TraceWriter::bytes_on_disk() const { return state_->bytes; }
 std::int64_t TraceWriter::lost() const { return state_->lost_total; }
-UnwrittenRecords TraceWriter::unwritten() const {
+model::UnwrittenRecords TraceWriter::unwritten() const {
   const std::lock_guard lock(state_->mutex);
   return state_->unwritten;
 }
 std::int64_t TraceWriter::cpu_ns() const { return state_->cpu_ns; }
 std::string TraceWriter::failure() const { return state_->failure_message(); }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -12,7 +12,7 @@
 #include "trace/model/batch.h"
 #include "trace/model/rank_outcome.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 struct TraceWriterOptions {
   std::chrono::milliseconds commit_interval{100};
@@ -23,23 +23,24 @@ struct TraceWriterOptions {
 class TraceWriter {
  public:
   // Creates the file; it must not exist.
-  static Result<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& file, int rank,
-                                                     TraceWriterOptions options = {});
+  static base::Result<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& file,
+                                                           int rank,
+                                                           TraceWriterOptions options = {});
   ~TraceWriter();  // as close()
 
   // Never blocks: when the queue is full the batch's bulk events are counted as lost and the small
   // rows (strings, steps, lanes, …) are kept for the next batch. After a failure to write (disk
   // full) everything is counted as lost, the file stays readable, and failure() says why.
-  void submit(Batch&& batch);
+  void submit(model::Batch&& batch);
 
   // Writes what is queued, commits, checkpoints the WAL, closes. Returns the first failure.
-  Result<void> close();
+  base::Result<void> close();
 
   std::int64_t bytes_on_disk() const;
-  std::int64_t lost() const;           // rows and events that this writer could not keep
-  UnwrittenRecords unwritten() const;  // of them: since failure()
-  std::int64_t cpu_ns() const;         // of the writer's thread, so far
-  std::string failure() const;         // "" while all is well
+  std::int64_t lost() const;                  // rows and events that this writer could not keep
+  model::UnwrittenRecords unwritten() const;  // of them: since failure()
+  std::int64_t cpu_ns() const;                // of the writer's thread, so far
+  std::string failure() const;                // "" while all is well
 
  private:
   struct State;
@@ -47,4 +48,4 @@ class TraceWriter {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 AreaScale area_scale(std::string_view unit, double highest, double most_watts) {
   if (unit == "%") return {0, std::max(100.0, highest)};
@@ -12,9 +12,9 @@ AreaScale area_scale(std::string_view unit, double highest, double most_watts) {
   return {0, highest > 0 ? highest : 1};
 }
 
-std::vector<AreaPoint> area_points(std::span<const AreaSample> samples, Interval window,
+std::vector<AreaPoint> area_points(std::span<const AreaSample> samples, base::Interval window,
                                    PixelGrid grid) {
-  const Interval columns = grid.around(window);
+  const base::Interval columns = grid.around(window);
   const auto first = std::ranges::lower_bound(samples, columns.start_ns, {}, &AreaSample::time_ns);
   std::vector<AreaPoint> points;
   if (first != samples.begin()) {
@@ -38,9 +38,9 @@ std::vector<AreaPoint> area_points(std::span<const AreaSample> samples, Interval
   return points;
 }
 
-std::vector<ReadyPoint> ready_points(std::span<const ReadyPoint> marks, Interval window,
+std::vector<ReadyPoint> ready_points(std::span<const ReadyPoint> marks, base::Interval window,
                                      PixelGrid grid) {
-  const Interval columns = grid.around(window);
+  const base::Interval columns = grid.around(window);
   std::vector<ReadyPoint> points;
   std::int64_t column_end_ns = columns.start_ns;
   for (auto mark = std::ranges::lower_bound(marks, columns.start_ns, {}, &ReadyPoint::time_ns);
@@ -55,4 +55,4 @@ std::vector<ReadyPoint> ready_points(std::span<const ReadyPoint> marks, Interval
   return points;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

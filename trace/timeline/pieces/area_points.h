@@ -11,7 +11,7 @@
 #include "trace/timeline/pieces/pixel_grid.h"
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 struct AreaSample {
   std::int64_t time_ns = 0;
@@ -27,11 +27,11 @@ AreaScale area_scale(std::string_view unit, double highest, double most_watts);
 
 // `samples` by time. The last one before the window comes first, since its value holds until the
 // next.
-std::vector<AreaPoint> area_points(std::span<const AreaSample> samples, Interval window,
+std::vector<AreaPoint> area_points(std::span<const AreaSample> samples, base::Interval window,
                                    PixelGrid grid);
 
 // `marks` by time. Of several in one column the one of most bytes is shown.
-std::vector<ReadyPoint> ready_points(std::span<const ReadyPoint> marks, Interval window,
+std::vector<ReadyPoint> ready_points(std::span<const ReadyPoint> marks, base::Interval window,
                                      PixelGrid grid);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -4,19 +4,19 @@
 
 #include "trace/base/intervals.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 PixelGrid grid_of_cells(std::int64_t cell_ns, double ns_per_pixel) {
   cell_ns = std::max<std::int64_t>(cell_ns, 1);
   const double cells = ns_per_pixel / static_cast<double>(cell_ns);
-  const std::int64_t most = std::clamp<std::int64_t>(kLatestTimeNs / cell_ns, 1, 1'000'000);
+  const std::int64_t most = std::clamp<std::int64_t>(base::kLatestTimeNs / cell_ns, 1, 1'000'000);
   const auto whole =
       cells >= 1 ? static_cast<std::int64_t>(std::min(cells, static_cast<double>(most))) : 1;
   return PixelGrid::of_columns(whole * cell_ns);
 }
 
 std::vector<Piece> pieces_from_cells(std::span<const SummaryCell> cells, PixelGrid grid, int level,
-                                     TimeClass piece_class) {
+                                     base::TimeClass piece_class) {
   std::vector<Piece> pieces;
   std::int64_t column = INT64_MIN;
   double busy_ns = 0;
@@ -58,4 +58,4 @@ std::vector<Piece> pieces_from_cells(std::span<const SummaryCell> cells, PixelGr
   return pieces;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

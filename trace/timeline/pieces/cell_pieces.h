@@ -9,7 +9,7 @@
 #include "trace/timeline/pieces/pixel_grid.h"
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 // What happened in one cell; cells without events may be left out.
 struct SummaryCell {
@@ -27,6 +27,6 @@ PixelGrid grid_of_cells(std::int64_t cell_ns, double ns_per_pixel);
 // `cells` by start, of the length that `grid` is a multiple of. One piece per column in which
 // anything happened, without a reference to an event.
 std::vector<Piece> pieces_from_cells(std::span<const SummaryCell> cells, PixelGrid grid, int level,
-                                     TimeClass piece_class);
+                                     base::TimeClass piece_class);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
@@ -64,4 +64,4 @@ void join_pieces(std::vector<Piece>& pieces, PixelGrid grid) {
   pieces.resize(kept + 1);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

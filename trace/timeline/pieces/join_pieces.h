@@ -7,7 +7,7 @@
 #include "trace/timeline/pieces/pixel_grid.h"
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 // Of the busy share: two pieces look the same up to here.
 inline constexpr float kSameShade = 1.0F / 16;
@@ -17,4 +17,4 @@ inline constexpr float kSameShade = 1.0F / 16;
 // kSameShade from that of the whole. Events of at least a column stay as they are.
 void join_pieces(std::vector<Piece>& pieces, PixelGrid grid);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

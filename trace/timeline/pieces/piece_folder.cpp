@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
@@ -59,7 +59,7 @@ Piece PieceFolder::Fold::piece() const {
   return piece;
 }
 
-PieceFolder::PieceFolder(PixelGrid grid, Interval window, int levels)
+PieceFolder::PieceFolder(PixelGrid grid, base::Interval window, int levels)
     : grid_(grid),
       window_(grid.around(window)),
       levels_(static_cast<std::size_t>(std::clamp(levels, 1, 256))) {
@@ -127,4 +127,4 @@ std::vector<Piece> PieceFolder::finish() {
   return pieces;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -10,14 +10,14 @@
 #include "trace/timeline/pieces/pixel_grid.h"
 #include "trace/timeline/values/drawn_event.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 class PieceFolder {
  public:
-  PieceFolder(PixelGrid grid, Interval window, int levels);
+  PieceFolder(PixelGrid grid, base::Interval window, int levels);
 
   // What was wanted in whole columns, and one more before it, whose short events may reach into it.
-  Interval window() const { return window_; }
+  base::Interval window() const { return window_; }
 
   // In order of start within a level; what cannot be seen in the window is passed over.
   void add(const DrawnEvent& event);
@@ -28,7 +28,7 @@ class PieceFolder {
   // Short events that begin in one column, or long ones that overlap each other there.
   struct Fold {
     DrawnEvent longest;
-    Interval time;  // of all of them
+    base::Interval time;  // of all of them
     std::uint32_t count = 0;
     std::int64_t busy_ns = 0, covered_until_ns = 0;
 
@@ -45,8 +45,8 @@ class PieceFolder {
   static void end_column(Level& level);
 
   PixelGrid grid_;
-  Interval window_;
+  base::Interval window_;
   std::vector<Level> levels_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -8,7 +8,7 @@
 
 #include "trace/base/intervals.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 class PixelGrid {
  public:
@@ -28,7 +28,7 @@ class PixelGrid {
   }
   std::int64_t start_of(std::int64_t column) const { return column * column_ns_; }
   // The columns that a window touches, whole.
-  Interval around(Interval window) const {
+  base::Interval around(base::Interval window) const {
     return {start_of(column_at(window.start_ns)), window.end_ns > window.start_ns
                                                       ? start_of(column_at(window.end_ns - 1) + 1)
                                                       : start_of(column_at(window.start_ns))};
@@ -39,4 +39,4 @@ class PixelGrid {
   std::int64_t column_ns_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
@@ -18,7 +18,7 @@ class ColumnSums {
       : grid_(grid), per_column_(1 / static_cast<double>(grid.column_ns())) {}
 
   // In order of time.
-  void add(Interval part, std::size_t piece_class) {
+  void add(base::Interval part, std::size_t piece_class) {
     while (part.start_ns < part.end_ns) {
       if (part.start_ns >= column_end_ns_) begin_column(part.start_ns);
       const std::int64_t to_ns = std::min(part.end_ns, column_end_ns_);
@@ -60,13 +60,13 @@ bool look_the_same(const RibbonColumn& a, const RibbonColumn& b) {
 
 }  // namespace
 
-Ribbon exact_ribbon(const ActivitySets& sets, Interval window, PixelGrid grid) {
+Ribbon exact_ribbon(const base::ActivitySets& sets, base::Interval window, PixelGrid grid) {
   ColumnSums sums(grid);
   Ribbon ribbon;
   const auto most = static_cast<std::size_t>(
       std::max<std::int64_t>(1, grid.around(window).length() / grid.column_ns()));
   std::size_t count = 0;
-  sweep_classes(sets, window, [&](Interval part, TimeClass piece_class) {
+  base::sweep_classes(sets, window, [&](base::Interval part, base::TimeClass piece_class) {
     if (++count <= most) {
       Piece& piece = ribbon.pieces.emplace_back();
       piece.start_ns = part.start_ns;
@@ -131,4 +131,4 @@ void join_columns(std::vector<RibbonColumn>& columns) {
   columns.resize(kept + 1);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

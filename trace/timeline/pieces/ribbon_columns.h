@@ -11,12 +11,12 @@
 #include "trace/timeline/pieces/pixel_grid.h"
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 // Nanoseconds by class of one cell of an overview.
 struct ClassCell {
   std::int64_t start_ns = 0, end_ns = 0;
-  TimeByClass ns{};
+  base::TimeByClass ns{};
 };
 
 // What a rank did in a window, as columns; as pieces, too, where there are no more of them than
@@ -25,7 +25,7 @@ struct Ribbon {
   std::vector<RibbonColumn> columns;
   std::vector<Piece> pieces;
 };
-Ribbon exact_ribbon(const ActivitySets& sets, Interval window, PixelGrid grid);
+Ribbon exact_ribbon(const base::ActivitySets& sets, base::Interval window, PixelGrid grid);
 // `cells` by start, of a length that `grid` is a multiple of.
 std::vector<RibbonColumn> ribbon_columns(std::span<const ClassCell> cells, PixelGrid grid);
 // The mean over ranks whose columns are on one grid; a rank without a column adds nothing to it.
@@ -38,7 +38,7 @@ class MeanColumns {
  private:
   struct Sum {
     std::int64_t start_ns = 0, end_ns = 0;
-    TimeByClass share{};  // in parts of kWhole
+    base::TimeByClass share{};  // in parts of kWhole
   };
   std::vector<Sum> sums_;  // by start
   int ranks_ = 0;
@@ -47,4 +47,4 @@ class MeanColumns {
 // Joins neighbours that touch and whose shares differ by less than can be seen.
 void join_columns(std::vector<RibbonColumn>& columns);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

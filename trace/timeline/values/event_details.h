@@ -8,7 +8,7 @@
 #include "trace/timeline/values/name_hits.h"
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 struct DetailField {
   std::string label;  // "Start in step"
@@ -33,7 +33,7 @@ struct EventDetails {
   std::string title;     // "Reduce-scatter · blocks.6", or the name
   std::string name;      // by which a search finds it and its likes, "" for none
   std::string subtitle;  // "rank 0 · step 301"
-  TimeClass piece_class = TimeClass::kCompute;
+  base::TimeClass piece_class = base::TimeClass::kCompute;
   std::vector<DetailField> fields;
   std::vector<DetailLink> links;
   std::vector<RankCall> calls;          // of a collective, by rank
@@ -41,4 +41,4 @@ struct EventDetails {
   std::int64_t clock_error_ns = -1;     // between the hosts of `calls`; -1: one host
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

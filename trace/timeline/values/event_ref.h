@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 enum class EventTableKind : std::uint8_t {
   kNone,
@@ -27,4 +27,4 @@ struct EventRef {
   bool operator==(const EventRef&) const = default;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

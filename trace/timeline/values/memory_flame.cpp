@@ -4,7 +4,7 @@
 #include <numeric>
 #include <tuple>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
@@ -224,4 +224,4 @@ FlameHit find_in_flame(const StepAllocations& step, const MemoryFlame& flame, st
   return {-1, static_cast<int>(std::prev(next) - flame.small.begin())};
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

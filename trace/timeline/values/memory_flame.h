@@ -12,14 +12,14 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 struct StepAllocation {
   std::int64_t start_ns = 0, end_ns = 0;  // within the step; lives in [start, end)
   std::int64_t bytes = 0;
   std::uint64_t address = 0;
   std::uint32_t name = 0;  // index into StepAllocations::names: the operator; 0 is ""
-  MemoryCategory category = MemoryCategory::kOther;
+  model::MemoryCategory category = model::MemoryCategory::kOther;
   bool is_older = false;  // was there when the step began
   bool outlives = false;  // was still there when it ended
 
@@ -36,7 +36,7 @@ struct StepAllocations {
 struct MemoryPeak {
   std::int64_t time_ns = 0;
   std::int64_t bytes = 0;
-  std::array<std::int64_t, kMemoryCategoryCount> composition{};
+  std::array<std::int64_t, model::kMemoryCategoryCount> composition{};
   std::vector<std::uint32_t> alive;  // indices of what was alive then, the largest first
 };
 MemoryPeak find_peak(std::span<const StepAllocation> allocations);
@@ -87,4 +87,4 @@ struct FlameHit {
 FlameHit find_in_flame(const StepAllocations& step, const MemoryFlame& flame, std::int64_t time_ns,
                        std::int64_t offset);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -7,7 +7,7 @@
 
 #include "trace/timeline/values/event_ref.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 struct NamePattern {
   std::string text;       // a regular expression (RE2-like subset of ECMAScript), or a plain name
@@ -45,4 +45,4 @@ struct NameHits {
   std::vector<HitInstance> instances;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -13,7 +13,7 @@
 #include "trace/model/events.h"
 #include "trace/timeline/values/event_ref.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 // One event, or neighbours that are too short to be told apart. Times are absolute.
 struct Piece {
@@ -25,7 +25,7 @@ struct Piece {
   // Of a fold: the longest event. Of a ribbon: how much of the piece is of its class.
   std::int64_t longest_ns = 0;
   std::uint8_t level = 0;  // of nesting
-  TimeClass piece_class = TimeClass::kCompute;
+  base::TimeClass piece_class = base::TimeClass::kCompute;
   // Of collectives: until then the rank waited for the last one; the own start of one that waited
   // for nobody. 0: not known, or not a collective.
   std::int64_t latest_start_ns = 0;
@@ -39,25 +39,25 @@ struct Piece {
 struct DrawnCollective {
   enum class Gather : std::uint8_t { kNone, kForward, kBackward };  // of a unit: for what
 
-  CollectiveFunction function = CollectiveFunction::kOther;
-  CollectiveFunction executed = CollectiveFunction::kOther;
-  TagKind tag_kind = TagKind::kNone;
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;
+  model::CollectiveFunction executed = model::CollectiveFunction::kOther;
+  model::TagKind tag_kind = model::TagKind::kNone;
   int tag_index = -1;
   std::int64_t sequence = -1;
-  std::int64_t start_ns = 0;                         // of the whole, absolute
-  std::int64_t bytes = -1;                           // -1: not known
-  WaitDoubt wait_doubt = WaitDoubt::kNone;           // why no wait is known
-  std::int64_t overlapped_ns = -1, exposed_ns = -1;  // -1: not looked at
+  std::int64_t start_ns = 0;                                    // of the whole, absolute
+  std::int64_t bytes = -1;                                      // -1: not known
+  analysis::WaitDoubt wait_doubt = analysis::WaitDoubt::kNone;  // why no wait is known
+  std::int64_t overlapped_ns = -1, exposed_ns = -1;             // -1: not looked at
   Gather gather = Gather::kNone;
-  bool is_prefetched = false;                   // a gather ahead of need
-  std::shared_ptr<const UnitFigures> unit;      // gathered or reduced; null: no unit
-  std::shared_ptr<const BucketFigures> bucket;  // reduced; null: no bucket
+  bool is_prefetched = false;                             // a gather ahead of need
+  std::shared_ptr<const analysis::UnitFigures> unit;      // gathered or reduced; null: no unit
+  std::shared_ptr<const analysis::BucketFigures> bucket;  // reduced; null: no bucket
 };
 
 // A ribbon's column: nanoseconds by class, which sum to end − start where everything is known.
 struct RibbonColumn {
   std::int64_t start_ns = 0, end_ns = 0;
-  std::array<float, kPartitionClasses> share{};  // of the column, by class
+  std::array<float, base::kPartitionClasses> share{};  // of the column, by class
 };
 
 // A point of an area lane; between two points the value of the first holds.
@@ -72,7 +72,7 @@ struct ReadyPoint {  // gradients of a bucket or unit were ready
   std::uint32_t name = 0;  // "bucket 3", "blocks.3"
   std::int64_t bytes = 0;  // as they are reduced
   int index = -1;          // of the bucket or unit
-  TagKind kind = TagKind::kBucket;
+  model::TagKind kind = model::TagKind::kBucket;
 };
 
 // A part of one row at one zoom.
@@ -113,4 +113,4 @@ struct TimelinePicture {
   double prepare_ms = 0;           // what it took
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

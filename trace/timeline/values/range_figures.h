@@ -10,7 +10,7 @@
 #include "trace/timeline/values/event_ref.h"
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 struct TimeRange {
   std::int64_t start_ns = 0, end_ns = 0;  // absolute; an event belongs to it if it begins in it
@@ -40,7 +40,7 @@ inline constexpr std::int64_t kUnknownNs = -1;
 
 struct NameFigures {
   std::string name;
-  TimeClass piece_class = TimeClass::kCompute;
+  base::TimeClass piece_class = base::TimeClass::kCompute;
   std::string
       kernel_class;  // "matrix product", "attention", "communication", …; "" unless a kernel
   std::int64_t count = 0;
@@ -82,4 +82,4 @@ struct RangeFigures {
   std::shared_ptr<const StragglerFigures> stragglers;  // of the collectives; null: not counted
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -1,12 +1,13 @@
 #include "trace/timeline/values/rank_clocks.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
-HostClocks rank_clocks(std::span<const RankHost> ranks, const CollectiveCalls& calls) {
-  ClockMeetings meetings;
-  calls.for_each_call([&](std::span<const CollectivePart> parts) {
-    const CollectivePart& first = parts.front();
-    for (const CollectivePart& part : parts.subspan(1)) {
+analysis::HostClocks rank_clocks(std::span<const analysis::RankHost> ranks,
+                                 const analysis::CollectiveCalls& calls) {
+  analysis::ClockMeetings meetings;
+  calls.for_each_call([&](std::span<const analysis::CollectivePart> parts) {
+    const analysis::CollectivePart& first = parts.front();
+    for (const analysis::CollectivePart& part : parts.subspan(1)) {
       meetings.add(first.function, {first.rank, first.start_ns, first.end_ns},
                    {part.rank, part.start_ns, part.end_ns});
     }
@@ -14,4 +15,4 @@ HostClocks rank_clocks(std::span<const RankHost> ranks, const CollectiveCalls& c
   return meetings.clocks(ranks);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -6,8 +6,9 @@
 #include "trace/analysis/steps/collective_calls.h"
 #include "trace/analysis/steps/host_clocks.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
-HostClocks rank_clocks(std::span<const RankHost> ranks, const CollectiveCalls& calls);
+analysis::HostClocks rank_clocks(std::span<const analysis::RankHost> ranks,
+                                 const analysis::CollectiveCalls& calls);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

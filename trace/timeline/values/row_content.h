@@ -8,14 +8,14 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 // What one lane holds. Counts: −1 is some, not counted yet; 0 none.
 struct LaneContent {
   int lane = 0;
-  LaneKind kind = LaneKind::kPhases;
+  model::LaneKind kind = model::LaneKind::kPhases;
   std::string name;
-  std::array<std::int64_t, kEventKindCount> events{};  // by EventKind
+  std::array<std::int64_t, model::kEventKindCount> events{};  // by EventKind
   std::int64_t spans = 0, collectives = 0;
   int operator_levels = 1, span_levels = 1;
   // Of its collectives, where they were read: "" if they differ.
@@ -37,4 +37,4 @@ struct RankContent {
   std::vector<CounterContent> counters;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -12,7 +12,7 @@
 #include "trace/timeline/values/memory_flame.h"
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 struct StepMemoryRequest {
   int rank = -1;           // -1: the first that has a record
@@ -39,12 +39,12 @@ struct StepMemory {
   std::int64_t counted_peak_bytes = -1;
   std::int64_t reserved_bytes = -1;  // then, by a caching allocator
   struct PhasePart {
-    Phase phase = Phase::kOther;
-    TimeClass piece_class = TimeClass::kOtherPhase;
+    base::Phase phase = base::Phase::kOther;
+    base::TimeClass piece_class = base::TimeClass::kOtherPhase;
     std::int64_t start_ns = 0, end_ns = 0;
   };
   std::vector<PhasePart> phases;  // of the step, by start
   std::string problem;            // what could not be read, "" for nothing
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -8,7 +8,7 @@
 #include "trace/timeline/values/picture.h"
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 struct StepPicture {
   struct RankCompute {
@@ -22,4 +22,4 @@ struct StepPicture {
   std::shared_ptr<const TimelinePicture> picture;  // of all of them, over the whole step
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -9,40 +9,41 @@
 #include "trace/analysis/figures/labels.h"
 #include "trace/base/saturated.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
 // Which ranks must be there. A number of a group is unique within a rank only.
 class StragglerGroups {
  public:
-  explicit StragglerGroups(std::span<const ProcessGroupFigures> groups) {
-    for (const ProcessGroupFigures& group : groups) {
+  explicit StragglerGroups(std::span<const analysis::ProcessGroupFigures> groups) {
+    for (const analysis::ProcessGroupFigures& group : groups) {
       for (const int rank : group.ranks) by_rank_[{group.id, rank}] = &group;
     }
   }
-  int first_member(const Collective& c) const {
+  int first_member(const model::Collective& c) const {
     const auto found = by_rank_.find({c.process_group, c.rank});
     return found == by_rank_.end() ? 0 : found->second->ranks.front();
   }
-  std::size_t size(const Collective& c, std::size_t taking_part) const {
+  std::size_t size(const model::Collective& c, std::size_t taking_part) const {
     const auto found = by_rank_.find({c.process_group, c.rank});
     return found == by_rank_.end() ? std::max<std::size_t>(2, taking_part)
                                    : found->second->ranks.size();
   }
 
  private:
-  std::map<std::pair<int, int>, const ProcessGroupFigures*> by_rank_;
+  std::map<std::pair<int, int>, const analysis::ProcessGroupFigures*> by_rank_;
 };
 
-bool waits_for_all(CollectiveFunction function) {
-  return function != CollectiveFunction::kSend && function != CollectiveFunction::kReceive;
+bool waits_for_all(model::CollectiveFunction function) {
+  return function != model::CollectiveFunction::kSend &&
+         function != model::CollectiveFunction::kReceive;
 }
 
 struct StragglerKey {
   int group = 0, first_member = 0;
   std::int64_t sequence = 0;
-  CollectiveFunction function = CollectiveFunction::kOther;
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;
   int rank = 0;
   std::int64_t start_ns = 0;
   std::uint32_t index = 0;
@@ -54,12 +55,12 @@ struct StragglerKey {
   }
 };
 
-std::vector<StragglerKey> sorted_keys(std::span<const Collective> collectives,
+std::vector<StragglerKey> sorted_keys(std::span<const model::Collective> collectives,
                                       const StragglerGroups& groups) {
   std::vector<StragglerKey> keys;
   keys.reserve(collectives.size());
   for (std::size_t i = 0; i < collectives.size(); ++i) {
-    const Collective& c = collectives[i];
+    const model::Collective& c = collectives[i];
     if (c.sequence < 0 || !waits_for_all(c.function)) continue;
     keys.push_back({c.process_group, groups.first_member(c), c.sequence, c.function, c.rank,
                     c.start_ns, static_cast<std::uint32_t>(i)});
@@ -77,22 +78,22 @@ void fill_waits(StragglerCall& call, std::int64_t clock_error_ns) {
   for (const StragglerPart& part : call.parts) {
     if (part.rank != call.last_rank) before_latest = std::max(before_latest, part.start_ns);
   }
-  if (saturated_difference(call.latest_start_ns, before_latest) <= clock_error_ns)
+  if (base::saturated_difference(call.latest_start_ns, before_latest) <= clock_error_ns)
     call.last_rank = -1;
   for (StragglerPart& part : call.parts) {
-    const std::int64_t wait = saturated_difference(call.latest_start_ns, part.start_ns);
+    const std::int64_t wait = base::saturated_difference(call.latest_start_ns, part.start_ns);
     part.wait_ns = wait > clock_error_ns ? wait : 0;
     // Clocks that disagree may let a rank end before another one started.
     part.transfer_ns =
-        std::max<std::int64_t>(0, saturated_difference(part.end_ns, call.latest_start_ns));
-    call.wait_ns = saturated_add(call.wait_ns, part.wait_ns);
+        std::max<std::int64_t>(0, base::saturated_difference(part.end_ns, call.latest_start_ns));
+    call.wait_ns = base::saturated_add(call.wait_ns, part.wait_ns);
   }
 }
 
 StragglerCall call_of_parts(std::span<const StragglerKey> keys,
-                            std::span<const Collective> collectives,
+                            std::span<const model::Collective> collectives,
                             std::span<const EventRef> refs) {
-  const Collective& any = collectives[keys.front().index];
+  const model::Collective& any = collectives[keys.front().index];
   StragglerCall call;
   call.function = any.function;
   call.process_group = any.process_group;
@@ -103,7 +104,7 @@ StragglerCall call_of_parts(std::span<const StragglerKey> keys,
   call.end_ns = any.end_ns;
   call.last_rank = any.rank;
   for (const StragglerKey& key : keys) {
-    const Collective& c = collectives[key.index];
+    const model::Collective& c = collectives[key.index];
     const EventRef ref = key.index < refs.size() ? refs[key.index] : EventRef{};
     call.parts.push_back({c.rank, c.start_ns, std::max(c.start_ns, c.end_ns), 0, 0, ref});
     call.first_start_ns = std::min(call.first_start_ns, c.start_ns);
@@ -128,17 +129,17 @@ void count_ranks(const StragglerCall& call, std::map<int, StragglerRank>& ranks)
     StragglerRank& rank = ranks[part.rank];
     rank.rank = part.rank;
     ++rank.calls;
-    rank.late_ns =
-        saturated_add(rank.late_ns, saturated_difference(part.start_ns, call.first_start_ns));
-    rank.waited_ns = saturated_add(rank.waited_ns, part.wait_ns);
+    rank.late_ns = base::saturated_add(
+        rank.late_ns, base::saturated_difference(part.start_ns, call.first_start_ns));
+    rank.waited_ns = base::saturated_add(rank.waited_ns, part.wait_ns);
     if (part.rank != call.last_rank) before_latest = std::max(before_latest, part.start_ns);
   }
   if (call.last_rank < 0) return;
   StragglerRank& last = ranks[call.last_rank];
   ++last.times_last;
-  last.caused_ns = saturated_add(last.caused_ns, call.wait_ns);
-  last.alone_ns =
-      saturated_add(last.alone_ns, saturated_difference(call.latest_start_ns, before_latest));
+  last.caused_ns = base::saturated_add(last.caused_ns, call.wait_ns);
+  last.alone_ns = base::saturated_add(
+      last.alone_ns, base::saturated_difference(call.latest_start_ns, before_latest));
 }
 
 // The longest waits, as many as were asked for; called now and then, so that memory stays bounded.
@@ -170,13 +171,14 @@ std::int64_t StragglerCall::transfer_ns() const {
   return longest;
 }
 
-StragglerFigures straggler_figures(std::span<const Collective> collectives,
+StragglerFigures straggler_figures(std::span<const model::Collective> collectives,
                                    std::span<const EventRef> refs,
-                                   std::span<const ProcessGroupFigures> groups,
-                                   const StringTable& strings, const StragglerOptions& options) {
+                                   std::span<const analysis::ProcessGroupFigures> groups,
+                                   const model::StringTable& strings,
+                                   const StragglerOptions& options) {
   StragglerFigures figures;
-  const HostClocks one_clock;
-  CallClockErrors errors(options.clocks != nullptr ? *options.clocks : one_clock);
+  const analysis::HostClocks one_clock;
+  analysis::CallClockErrors errors(options.clocks != nullptr ? *options.clocks : one_clock);
   const StragglerGroups known(groups);
   const std::vector<StragglerKey> keys = sorted_keys(collectives, known);
   std::map<int, StragglerRank> ranks;
@@ -184,14 +186,15 @@ StragglerFigures straggler_figures(std::span<const Collective> collectives,
   for (auto at = keys.begin(); at != keys.end();) {
     const auto end =
         std::find_if(at, keys.end(), [&](const auto& key) { return key.call() != at->call(); });
-    const Collective& any = collectives[at->index];
+    const model::Collective& any = collectives[at->index];
     const auto count = static_cast<std::size_t>(end - at);
     if (count >= 2 && count >= known.size(any, count)) {
       StragglerCall call = call_of_parts({at, end}, collectives, refs);
       const std::int64_t error_ns = errors.error_ns(ranks_of(call));
       fill_waits(call, error_ns);
       figures.clock_error_ns = std::max(figures.clock_error_ns, error_ns);
-      call.tag = tag_text(any.tag_kind, any.tag_index, strings.get(any.rank, any.tag_name));
+      call.tag =
+          analysis::tag_text(any.tag_kind, any.tag_index, strings.get(any.rank, any.tag_name));
       used += count;
       ++figures.matched;
       count_ranks(call, ranks);
@@ -210,4 +213,4 @@ StragglerFigures straggler_figures(std::span<const Collective> collectives,
   return figures;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -13,7 +13,7 @@
 #include "trace/model/strings.h"
 #include "trace/timeline/values/event_ref.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 struct StragglerPart {  // one rank's part in a call
   int rank = 0;
@@ -24,12 +24,12 @@ struct StragglerPart {  // one rank's part in a call
 };
 
 struct StragglerCall {
-  CollectiveFunction function = CollectiveFunction::kOther;
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;
   std::string tag;  // "bucket 3", "blocks.6 forward gather"; "" for none
   int process_group = 0;
   std::int64_t sequence = 0;
   std::int64_t step = -1;
-  std::int64_t bytes = kNotKnown;
+  std::int64_t bytes = model::kNotKnown;
   std::int64_t first_start_ns = 0, latest_start_ns = 0, end_ns = 0;
   int last_rank = -1;                // started last; -1: not by more than the clocks' error
   std::int64_t wait_ns = 0;          // sum over the ranks
@@ -70,7 +70,7 @@ struct StragglerFigures {
 };
 
 struct StragglerOptions {
-  const HostClocks* clocks = nullptr;  // null: there is one
+  const analysis::HostClocks* clocks = nullptr;  // null: there is one
   // Those with the longest waits are kept: so many calls, and with many ranks so many parts of
   // them.
   std::size_t most_calls = 20'000, most_parts = 500'000;
@@ -79,10 +79,10 @@ struct StragglerOptions {
 // `collectives`: of all ranks, in any order. `refs`: where each of them is, or empty. `groups`: as
 // announced; the ranks of others are those that take part, which must be two or more. Calls are
 // matched by (group, sequence, function).
-StragglerFigures straggler_figures(std::span<const Collective> collectives,
+StragglerFigures straggler_figures(std::span<const model::Collective> collectives,
                                    std::span<const EventRef> refs,
-                                   std::span<const ProcessGroupFigures> groups,
-                                   const StringTable& strings,
+                                   std::span<const analysis::ProcessGroupFigures> groups,
+                                   const model::StringTable& strings,
                                    const StragglerOptions& options = {});
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -8,7 +8,7 @@
 
 #include "trace/model/events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 enum class RowKind : std::uint8_t {
   kRibbon,         // where the rank's time went, by class
@@ -58,9 +58,9 @@ struct TimelineRows {
   std::int64_t start_ns = 0, end_ns = 0;  // absolute, of everything recorded; both 0: nothing is
   std::vector<TimelineRow> rows;          // row 0 is the mean ribbon of all ranks
   std::vector<TimelineRank> ranks;
-  std::vector<StepBorder> steps;                          // by start
-  std::int64_t events = 0;                                // of all bulk kinds
-  std::array<std::int64_t, kEventKindCount> events_of{};  // by EventKind
+  std::vector<StepBorder> steps;                                 // by start
+  std::int64_t events = 0;                                       // of all bulk kinds
+  std::array<std::int64_t, model::kEventKindCount> events_of{};  // by EventKind
   // Events that contradict themselves are shown where they can be, and counted here.
   std::int64_t reversed_events = 0;     // ended before they started: drawn from the earlier time
   std::int64_t overlapping_events = 0;  // began in another one of the same level of their lane
@@ -69,4 +69,4 @@ struct TimelineRows {
   std::string incomplete;  // what of the run could not be read, "" for nothing
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
@@ -191,4 +191,4 @@ std::string_view to_string(KernelClass kernel_class) {
   return "other";
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 enum class KernelClass : std::uint8_t {
   kMatrixProduct,
@@ -27,4 +27,4 @@ KernelClass kernel_class_of(std::string_view name);
 // "matrix product", "copy and fill", …
 std::string_view to_string(KernelClass);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

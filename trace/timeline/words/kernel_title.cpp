@@ -5,7 +5,7 @@
 #include <cctype>
 #include <optional>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
@@ -156,4 +156,4 @@ std::string event_title(RowKind kind, std::string_view name) {
   return kind == RowKind::kKernels ? kernel_title(name) : std::string(name);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

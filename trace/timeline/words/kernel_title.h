@@ -6,7 +6,7 @@
 
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 // A demangled name without return type, namespaces, template arguments and parameters:
 // "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float>(int)" is
@@ -20,4 +20,4 @@ std::string kernel_title(std::string_view name);
 // What an event of a row is called there: a kernel by its title, everything else by its name.
 std::string event_title(RowKind kind, std::string_view name);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
@@ -121,4 +121,4 @@ std::string format_signed_percent(double fraction) {
   return (is_none ? "" : fraction > 0 ? "+" : "−") + percent + " %";
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 struct Quantity {
   std::string value;
@@ -33,4 +33,4 @@ Quantity format_bandwidth(double bytes_per_second);  // GB/s, 10⁹; below 0.01 
 Quantity format_percent(double fraction);            // "67" "%"
 std::string format_signed_percent(double fraction);  // "+14.6 %", "−0.2 %"
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -8,11 +8,11 @@
 #include "trace/model/gpu_counters.h"
 #include "trace/timeline/words/row_labels.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
-std::int64_t events_in(const LaneContent& lane, EventKind kind) {
+std::int64_t events_in(const LaneContent& lane, model::EventKind kind) {
   return lane.events[static_cast<std::size_t>(kind)];
 }
 
@@ -24,8 +24,8 @@ int place_of(RowKind kind) {
 
 // Counters of a GPU in their own order, those that lead before the others; then other sources'.
 std::pair<bool, int> counter_place(const TimelineRow& row) {
-  if (row.kind == RowKind::kGpu && row.label == kThrottled) return {false, INT_MAX};
-  const int place = gpu_counter_place(row.label);
+  if (row.kind == RowKind::kGpu && row.label == model::kThrottled) return {false, INT_MAX};
+  const int place = model::gpu_counter_place(row.label);
   return {row.kind == RowKind::kCounter, place < 0 ? INT_MAX : place};
 }
 
@@ -91,13 +91,13 @@ void RowCatalogue::add_lane_row(const RankContent& rank, const LaneContent& lane
 void RowCatalogue::add_lane(const RankContent& rank, const LaneContent& lane) {
   add_lane_row(rank, lane, RowKind::kPhases, lane.span_levels, lane.spans);
   add_lane_row(rank, lane, RowKind::kOperators, lane.operator_levels,
-               events_in(lane, EventKind::kOperator));
-  add_lane_row(rank, lane, RowKind::kLaunches, 1, events_in(lane, EventKind::kLaunch));
+               events_in(lane, model::EventKind::kOperator));
+  add_lane_row(rank, lane, RowKind::kLaunches, 1, events_in(lane, model::EventKind::kLaunch));
   add_lane_row(rank, lane, RowKind::kCommunication, 1, lane.collectives);
-  add_lane_row(rank, lane, RowKind::kCopies, 1, events_in(lane, EventKind::kCopy));
+  add_lane_row(rank, lane, RowKind::kCopies, 1, events_in(lane, model::EventKind::kCopy));
   // The kernels of collectives are shown once, as what they are for, unless there are others.
-  const std::int64_t kernels = events_in(lane, EventKind::kKernel);
-  const bool are_collectives = lane.kind == LaneKind::kCommunication &&
+  const std::int64_t kernels = events_in(lane, model::EventKind::kKernel);
+  const bool are_collectives = lane.kind == model::LaneKind::kCommunication &&
                                (lane.collectives < 0 || lane.collectives == kernels);
   if (!are_collectives) add_lane_row(rank, lane, RowKind::kKernels, 1, kernels);
 }
@@ -115,7 +115,7 @@ void RowCatalogue::add_samples(const RankContent& rank) {
   add(RowKind::kReady, "units", "Units ready", "", rank.unit_ready);
   add(RowKind::kMemory, "", "Memory allocated", "bytes", rank.memory_samples);
   for (const CounterContent& counter : rank.counters) {
-    const bool leads = is_leading_gpu_counter(counter.name);
+    const bool leads = model::is_leading_gpu_counter(counter.name);
     add(leads ? RowKind::kGpu : RowKind::kCounter, counter.name, counter.name, counter.unit,
         counter.samples);
   }
@@ -160,4 +160,4 @@ int row_of(const TimelineRows& rows, EventTableKind table, int rank, int lane) {
   return find_row(rows, RowKind::kCommunication, rank, lane);
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

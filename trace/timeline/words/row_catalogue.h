@@ -12,7 +12,7 @@
 #include "trace/timeline/values/row_content.h"
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 class RowCatalogue {
  public:
@@ -48,4 +48,4 @@ class RowCatalogue {
 // The row that shows an event; −1: none does, as with allocations.
 int row_of(const TimelineRows& rows, EventTableKind table, int rank, int lane);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -4,25 +4,27 @@
 #include <cctype>
 #include <string_view>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
 bool shows(const LaneContent& lane, RowKind kind) {
-  const auto has = [&](EventKind of) { return lane.events[static_cast<std::size_t>(of)] != 0; };
+  const auto has = [&](model::EventKind of) {
+    return lane.events[static_cast<std::size_t>(of)] != 0;
+  };
   switch (kind) {
     case RowKind::kPhases:
       return lane.spans != 0;
     case RowKind::kOperators:
-      return has(EventKind::kOperator);
+      return has(model::EventKind::kOperator);
     case RowKind::kLaunches:
-      return has(EventKind::kLaunch);
+      return has(model::EventKind::kLaunch);
     case RowKind::kKernels:
-      return has(EventKind::kKernel);
+      return has(model::EventKind::kKernel);
     case RowKind::kCommunication:
       return lane.collectives != 0;
     case RowKind::kCopies:
-      return has(EventKind::kCopy);
+      return has(model::EventKind::kCopy);
     default:
       return false;
   }
@@ -76,7 +78,8 @@ std::string lane_label(const RankContent& rank, const LaneContent& lane, RowKind
     if (!lane.collective_function.empty()) label = lane.collective_function;
     if (!lane.group_name.empty()) return label + " · " + lane.group_name;
   }
-  if (kind == RowKind::kKernels && lane.kind == LaneKind::kCommunication) label = "NCCL kernels";
+  if (kind == RowKind::kKernels && lane.kind == model::LaneKind::kCommunication)
+    label = "NCCL kernels";
   if (kind == RowKind::kOperators && lane.name.starts_with("NVTX")) label = "NVTX";
   const std::string stream = stream_of(lane.name);
   const bool is_only = std::ranges::none_of(rank.lanes, is_same);
@@ -100,11 +103,11 @@ int main_thread_lane(const RankContent& rank) {
   return found == rank.lanes.end() ? -1 : found->lane;
 }
 
-std::string collective_title(CollectiveFunction function) {
-  std::string text(to_string(function));
+std::string collective_title(model::CollectiveFunction function) {
+  std::string text(model::to_string(function));
   std::ranges::replace(text, '_', '-');
   text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
 }
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -7,7 +7,7 @@
 #include "trace/timeline/values/row_content.h"
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 // Of a row that shows a lane: "Operators", "Compute stream 7", "All-gather · shard". The lane's
 // name is part of it where the rank has several of the kind.
@@ -18,6 +18,6 @@ std::string lane_label(const RankContent& rank, const LaneContent& lane, RowKind
 int main_thread_lane(const RankContent& rank);
 
 // "All-reduce" of all_reduce.
-std::string collective_title(CollectiveFunction function);
+std::string collective_title(model::CollectiveFunction function);
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

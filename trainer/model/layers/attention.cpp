@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 namespace {
 
@@ -48,4 +48,4 @@ torch::Tensor SlidingWindow::mask(const torch::Tensor& query) {
   return mask_;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 struct AttentionOptions {
   double dropout = 0;
@@ -38,4 +38,4 @@ class SlidingWindow {
   torch::Tensor mask_;  // of the last length
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -4,7 +4,7 @@
 
 #include "trainer/model/layers/token_batch.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 torch::Tensor score_of_logits(const torch::Tensor& logits, const torch::Tensor& targets) {
   const torch::Tensor wide = logits.to(at::promote_types(logits.scalar_type(), torch::kFloat32));
@@ -28,4 +28,4 @@ torch::Tensor score_of_hidden(const torch::Tensor& hidden, const torch::Tensor& 
   return sum;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 // Of the targets that are not ignored, as [2] in fp64: the sum of their cross entropies in nats,
 // and how many of them have the largest logit (the first, where several are equal). `logits`
@@ -17,4 +17,4 @@ torch::Tensor score_of_logits(const torch::Tensor& logits, const torch::Tensor& 
 torch::Tensor score_of_hidden(const torch::Tensor& hidden, const torch::Tensor& weight,
                               const torch::Tensor& targets, std::int64_t chunk_tokens);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

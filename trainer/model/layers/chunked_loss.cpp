@@ -5,7 +5,7 @@
 #include "trainer/tensor/autocast_scope.h"
 #include "trainer/tensor/kept_matrix.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 namespace {
 
@@ -27,7 +27,7 @@ class ChunkedLoss {
   ChunkedLoss(const Tensor& hidden, const Tensor& weight, const Tensor& targets, double divisor,
               const ChunkedLossOptions& options, Wanted wanted)
       : hidden_(hidden),
-        type_(computed_type(hidden)),
+        type_(tensor::computed_type(hidden)),
         softmax_type_(at::promote_types(type_, torch::kFloat32)),
         weight_(weight.to(type_)),
         is_valid_(targets.ne(kIgnoredTarget)),
@@ -126,7 +126,7 @@ struct ChunkedLossFunction : torch::autograd::Function<ChunkedLossFunction> {
                         const ChunkedLossOptions& options, Wanted wanted) {
     // Every type here is chosen; autocast would choose again.
     ChunkedLoss chunked(hidden, weight, targets, divisor, options, wanted);
-    const AutocastScope no_autocast(hidden.device().type(), torch::kFloat32);
+    const tensor::AutocastScope no_autocast(hidden.device().type(), torch::kFloat32);
     LossAndGradients result = chunked.compute();
     context->saved_data[kWeightType] = static_cast<std::int64_t>(weight.scalar_type());
     if (wanted.any()) {
@@ -164,4 +164,4 @@ Tensor chunked_cross_entropy(const Tensor& hidden, const Tensor& weight, const T
   return ChunkedLossFunction::apply(hidden, weight, targets, divisor, options, wanted);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -8,7 +8,7 @@
 
 #include "trainer/model/layers/token_batch.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 struct ChunkedLossOptions {
   std::int64_t chunk_tokens = 1024;  // whose logits exist at a time
@@ -28,4 +28,4 @@ torch::Tensor chunked_cross_entropy(const torch::Tensor& hidden, const torch::Te
                                     const torch::Tensor& targets, double divisor,
                                     const ChunkedLossOptions& options);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

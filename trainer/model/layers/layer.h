@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 class Layer : public torch::nn::Module {
  public:
@@ -30,4 +30,4 @@ class Layer : public torch::nn::Module {
   Forward forward_ = [this](const torch::Tensor& input) { return compute(input); };
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -2,13 +2,14 @@
 
 #include "trainer/tensor/tensor_memory.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 namespace {
 
 torch::Tensor blank(at::IntArrayRef sizes, ParameterPlace place) {
   const auto options = torch::dtype(torch::kFloat32).device(place.device);
-  return place.has_memory ? torch::empty(sizes, options) : tensor_without_memory(sizes, options);
+  return place.has_memory ? torch::empty(sizes, options)
+                          : tensor::tensor_without_memory(sizes, options);
 }
 
 }  // namespace
@@ -76,4 +77,4 @@ torch::Tensor activate(Activation activation, const torch::Tensor& x) {
   return x;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -11,7 +11,7 @@
 #include "trainer/model/layers/model_options.h"
 #include "trainer/model/layers/model_shape.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 struct Embedding : Layer {
   // The row `padding` gets no gradient; -1: all do.
@@ -65,4 +65,4 @@ struct RmsNorm : Layer {
 
 torch::Tensor activate(Activation activation, const torch::Tensor& x);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

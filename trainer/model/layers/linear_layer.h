@@ -11,7 +11,7 @@
 #include "trainer/model/layers/layer.h"
 #include "trainer/tensor/kept_matrix.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 class LinearLayer : public Layer {
  public:
@@ -48,10 +48,10 @@ class LinearLayer : public Layer {
   // Whether the matrix has to be expanded before it can be multiplied by.
   bool is_packed_for(const torch::Tensor& x) const {
     return !weight.requires_grad() && weight.scalar_type() != torch::kFloat32 &&
-           weight.scalar_type() != computed_type(x);
+           weight.scalar_type() != tensor::computed_type(x);
   }
   torch::Tensor packed_product(const torch::Tensor& x) const {
-    return kept_matrix_product(x, weight, matrix_sizes_, is_transposed(), nf4_levels_);
+    return tensor::kept_matrix_product(x, weight, matrix_sizes_, is_transposed(), nf4_levels_);
   }
 
  private:
@@ -60,4 +60,4 @@ class LinearLayer : public Layer {
   torch::Tensor nf4_levels_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

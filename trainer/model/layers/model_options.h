@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 // Where the parameters of a layer lie. Without memory they have sizes and a device; a strategy
 // gives them memory, or shards of it, and values from a ParameterSource.
@@ -26,4 +26,4 @@ struct ModelOptions {
   ParameterPlace place() const { return {device, has_memory}; }
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -6,16 +6,16 @@
 #include "trace/base/result.h"
 #include "trace/job/shape/model_shape.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
-using trace::Activation;
-using trace::find_model_preset;
-using trace::ModelLayout;
-using trace::ModelShape;
-using trace::RotaryKind;
-using trace::RotaryScaling;
+using trace::job::Activation;
+using trace::job::find_model_preset;
+using trace::job::ModelLayout;
+using trace::job::ModelShape;
+using trace::job::RotaryKind;
+using trace::job::RotaryScaling;
 
 // Error kUsage: a sequence of so many tokens does not fit the context.
-trace::Result<void> check_fits(const ModelShape& shape, std::int64_t sequence_length);
+trace::base::Result<void> check_fits(const ModelShape& shape, std::int64_t sequence_length);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -4,7 +4,7 @@
 
 #include "trainer/model/layers/batch_score.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 std::shared_ptr<OutputHead> OutputHead::create(const ModelShape& shape,
                                                const torch::Tensor& embedding,
@@ -49,4 +49,4 @@ torch::Tensor OutputHead::compute(const torch::Tensor& hidden) {
                    : Projection::compute(hidden);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -11,7 +11,7 @@
 #include "trainer/model/layers/chunked_loss.h"
 #include "trainer/model/layers/layers.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 struct OutputHead : Projection {
   using Projection::Projection;
@@ -40,4 +40,4 @@ struct OutputHead : Projection {
   std::optional<ByChunks> by_chunks_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -9,7 +9,7 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 class ParameterSource {
  public:
@@ -17,8 +17,8 @@ class ParameterSource {
   // Fills `into`, contiguous and of any floating-point type and device, with the elements
   // [begin, begin + into.numel()) of the flattened parameter `name` (the model's name for it; of a
   // shared one the first). Touches no more of the files than these elements.
-  virtual trace::Result<void> read(const std::string& name, std::int64_t begin,
-                                   const torch::Tensor& into) = 0;
+  virtual trace::base::Result<void> read(const std::string& name, std::int64_t begin,
+                                         const torch::Tensor& into) = 0;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 namespace {
 
@@ -107,4 +107,4 @@ torch::Tensor Rotary::apply(const torch::Tensor& x) {
   return x * cos + turned * sin;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

@@ -8,7 +8,7 @@
 
 #include "trainer/model/layers/model_shape.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 // Rotation per position of each of the head_width / 2 pairs, stretched if asked.
 std::vector<float> rotary_frequencies(const ModelShape& shape);
@@ -28,4 +28,4 @@ class Rotary : public torch::nn::Module {
   torch::Tensor cos_, sin_;    // [time, head width], of the longest sequence seen
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

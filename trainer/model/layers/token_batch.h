@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::model {
 
 // Targets with this value count for nothing; PyTorch's default.
 inline constexpr std::int64_t kIgnoredTarget = -100;
@@ -23,4 +23,4 @@ struct TokenBatch {
   bool is_stand_in = false;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::model

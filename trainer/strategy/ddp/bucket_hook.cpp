@@ -4,7 +4,7 @@
 
 #include "profiler/pytorch/torch_sources.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 namespace {
 
@@ -16,11 +16,11 @@ FuturePointer new_future(const torch::Tensor& buffer) {
   return c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get(), std::move(devices));
 }
 
-CollectiveTag bucket_tag(int bucket) { return {trace::TagKind::kBucket, bucket, ""}; }
+comm::CollectiveTag bucket_tag(int bucket) { return {trace::model::TagKind::kBucket, bucket, ""}; }
 
 }  // namespace
 
-BucketHook::BucketHook(Communicator& communicator, profiler::Recorder& recorder,
+BucketHook::BucketHook(comm::Communicator& communicator, profiler::recorder::Recorder& recorder,
                        BucketHookOptions options, std::shared_ptr<std::size_t> launched)
     : communicator_(communicator),
       recorder_(recorder),
@@ -51,11 +51,11 @@ torch::Tensor BucketHook::parseHookResult(const c10::IValue& result) { return re
 
 FuturePointer BucketHook::reduce(int bucket, torch::Tensor buffer) {
   switch (options_.hook) {
-    case trace::CommunicationHook::kFp16Compress:
+    case trace::job::CommunicationHook::kFp16Compress:
       return reduce_compressed(bucket, buffer, torch::kFloat16);
-    case trace::CommunicationHook::kBf16Compress:
+    case trace::job::CommunicationHook::kBf16Compress:
       return reduce_compressed(bucket, buffer, torch::kBFloat16);
-    case trace::CommunicationHook::kNone:
+    case trace::job::CommunicationHook::kNone:
       break;
   }
   return reduce_plain(bucket, std::move(buffer));
@@ -81,7 +81,8 @@ FuturePointer BucketHook::reduce_plain(int bucket, torch::Tensor buffer) {
 
 FuturePointer BucketHook::reduce_compressed(int bucket, torch::Tensor buffer,
                                             torch::ScalarType type) {
-  const profiler::MemoryCategoryScope communication(trace::MemoryCategory::kCommunication);
+  const profiler::memory::MemoryCategoryScope communication(
+      trace::model::MemoryCategory::kCommunication);
   const torch::Tensor compressed = buffer.to(type).div_(communicator_.world_size());
   const auto work = communicator_.all_reduce(compressed, bucket_tag(bucket));
   return work->getFuture()->then(
@@ -107,4 +108,4 @@ void BucketHook::launch_deferred() {
   }
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

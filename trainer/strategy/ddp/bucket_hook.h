@@ -13,10 +13,10 @@
 #include "trace/job/settings/choices.h"
 #include "trainer/comm/communicator.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 struct BucketHookOptions {
-  trace::CommunicationHook hook = trace::CommunicationHook::kNone;
+  trace::job::CommunicationHook hook = trace::job::CommunicationHook::kNone;
   bool overlap = true;        // false: launch all buckets when the last one is ready
   bool communication = true;  // false: hand every bucket back as it is
 };
@@ -26,8 +26,8 @@ struct BucketHookOptions {
 class BucketHook final : public c10d::CommHookInterface {
  public:
   // `launched` counts the buckets handed in; read by the training thread after backward.
-  BucketHook(Communicator& communicator, profiler::Recorder& recorder, BucketHookOptions options,
-             std::shared_ptr<std::size_t> launched);
+  BucketHook(comm::Communicator& communicator, profiler::recorder::Recorder& recorder,
+             BucketHookOptions options, std::shared_ptr<std::size_t> launched);
 
   c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override;
   torch::Tensor parseHookResult(const c10::IValue& result) override;
@@ -45,11 +45,11 @@ class BucketHook final : public c10d::CommHookInterface {
                                                             torch::ScalarType type);
   void launch_deferred();
 
-  Communicator& communicator_;
-  profiler::Recorder& recorder_;
+  comm::Communicator& communicator_;
+  profiler::recorder::Recorder& recorder_;
   BucketHookOptions options_;
   std::shared_ptr<std::size_t> launched_;
   std::vector<Deferred> deferred_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -11,7 +11,7 @@
 #include "trace/model/acting_settings.h"
 #include "trainer/strategy/initial_values.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 namespace {
 
@@ -22,7 +22,8 @@ using Plan = std::vector<std::vector<std::size_t>>;
 std::int64_t bytes_of_cap(double mebibytes) { return static_cast<std::int64_t>(mebibytes * kMiB); }
 
 std::int64_t first_bucket_bytes(const DataParallelOptions& options) {
-  return bytes_of_cap(trace::first_bucket_mb(options.first_bucket_mb, options.bucket_cap_mb));
+  return bytes_of_cap(
+      trace::model::first_bucket_mb(options.first_bucket_mb, options.bucket_cap_mb));
 }
 
 // The caps of the plan of the first step, which is one bucket where it will be rebuilt.
@@ -57,16 +58,19 @@ class IntoBucket final : public torch::autograd::PostAccumulateGradHook {
   std::size_t parameter_;
 };
 
-CollectiveTag named_tag(std::string name) { return {trace::TagKind::kNamed, -1, std::move(name)}; }
+comm::CollectiveTag named_tag(std::string name) {
+  return {trace::model::TagKind::kNamed, -1, std::move(name)};
+}
 
 }  // namespace
 
 struct DataParallel::State {
-  State(Communicator& with, profiler::Recorder& into, const DataParallelOptions& chosen)
+  State(comm::Communicator& with, profiler::recorder::Recorder& into,
+        const DataParallelOptions& chosen)
       : communicator(with), recorder(into), options(chosen) {}
 
-  void take_over_values(const std::vector<NamedTensor>& all_parameters,
-                        const std::vector<NamedTensor>& buffers);
+  void take_over_values(const std::vector<tensor::NamedTensor>& all_parameters,
+                        const std::vector<tensor::NamedTensor>& buffers);
   void build_reducer();
   void report_plan(int plan);
   std::unordered_map<const c10::TensorImpl*, std::size_t> indices() const;
@@ -79,10 +83,10 @@ struct DataParallel::State {
   bool reduces() const { return require_sync || (options.static_graph && !static_graph_seen); }
   void reduce_at_the_end_of_backward(const torch::Tensor& loss);
 
-  Communicator& communicator;
-  profiler::Recorder& recorder;
+  comm::Communicator& communicator;
+  profiler::recorder::Recorder& recorder;
   DataParallelOptions options;
-  std::vector<NamedTensor> parameters;
+  std::vector<tensor::NamedTensor> parameters;
   std::vector<LocalParameter> local_parameters;  // frozen ones, too
   std::shared_ptr<std::size_t> launched = std::make_shared<std::size_t>(0);
   std::shared_ptr<c10d::Reducer> reducer;
@@ -93,21 +97,21 @@ struct DataParallel::State {
   bool static_graph_seen = false;
 };
 
-void DataParallel::State::take_over_values(const std::vector<NamedTensor>& all_parameters,
-                                           const std::vector<NamedTensor>& buffers) {
+void DataParallel::State::take_over_values(const std::vector<tensor::NamedTensor>& all_parameters,
+                                           const std::vector<tensor::NamedTensor>& buffers) {
   communicator.set_default_tag(named_tag("parameter shapes"));
-  c10d::verify_params_across_processes(communicator.process_group(), tensors_of(parameters),
+  c10d::verify_params_across_processes(communicator.process_group(), tensor::tensors_of(parameters),
                                        std::nullopt);
 
   std::vector<torch::Tensor> values;
   for (const auto* list : {&all_parameters, &buffers}) {
-    for (const NamedTensor& each : *list) values.push_back(each.tensor.detach());
+    for (const tensor::NamedTensor& each : *list) values.push_back(each.tensor.detach());
   }
   broadcast_initial_values(communicator, values);
 }
 
 void DataParallel::State::build_reducer() {
-  const std::vector<torch::Tensor> tensors = tensors_of(parameters);
+  const std::vector<torch::Tensor> tensors = tensor::tensors_of(parameters);
   const std::vector<bool> sparse(tensors.size(), false);
   std::unordered_map<std::size_t, std::string> names;
   for (std::size_t i = 0; i < parameters.size(); ++i) names[i] = parameters[i].name;
@@ -118,9 +122,9 @@ void DataParallel::State::build_reducer() {
   std::reverse(buckets.begin(), buckets.end());
   bucket_count = buckets.size();
 
-  const profiler::MemoryCategoryScope memory(options.gradient_as_bucket_view
-                                                 ? trace::MemoryCategory::kGradients
-                                                 : trace::MemoryCategory::kCommunication);
+  const profiler::memory::MemoryCategoryScope memory(
+      options.gradient_as_bucket_view ? trace::model::MemoryCategory::kGradients
+                                      : trace::model::MemoryCategory::kCommunication);
   reducer = std::make_shared<c10d::Reducer>(
       tensors, buckets, communicator.process_group(), sparse, bytes_of_cap(options.bucket_cap_mb),
       options.find_unused_parameters, options.gradient_as_bucket_view, names,
@@ -153,9 +157,9 @@ Plan DataParallel::State::current_plan() const {
 }
 
 void DataParallel::State::report_plan(int plan) {
-  std::vector<trace::Bucket> buckets;
+  std::vector<trace::model::Bucket> buckets;
   for (const std::vector<std::size_t>& indices : current_plan()) {
-    trace::Bucket bucket;
+    trace::model::Bucket bucket;
     bucket.rank = communicator.rank();
     bucket.plan = plan;
     bucket.index = static_cast<int>(buckets.size());
@@ -185,9 +189,9 @@ void DataParallel::State::find_views() {
 }
 
 void DataParallel::State::rebuild_buckets() {
-  const profiler::MemoryCategoryScope memory(options.gradient_as_bucket_view
-                                                 ? trace::MemoryCategory::kGradients
-                                                 : trace::MemoryCategory::kCommunication);
+  const profiler::memory::MemoryCategoryScope memory(
+      options.gradient_as_bucket_view ? trace::model::MemoryCategory::kGradients
+                                      : trace::model::MemoryCategory::kCommunication);
   communicator.set_default_tag(named_tag("bucket order"));
   // The old buckets live as long as their views.
   if (reducer->should_rebuild_buckets()) views->clear();
@@ -206,12 +210,13 @@ void DataParallel::State::reduce_at_the_end_of_backward(const torch::Tensor& los
   });
 }
 
-DataParallel::DataParallel(std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers,
-                           Communicator& communicator, profiler::Recorder& recorder,
+DataParallel::DataParallel(std::vector<tensor::NamedTensor> parameters,
+                           std::vector<tensor::NamedTensor> buffers,
+                           comm::Communicator& communicator, profiler::recorder::Recorder& recorder,
                            const DataParallelOptions& options)
     : state_(std::make_unique<State>(communicator, recorder, options)) {
-  const std::vector<NamedTensor> all = without_duplicates(parameters);
-  for (const NamedTensor& each : all) {
+  const std::vector<tensor::NamedTensor> all = tensor::without_duplicates(parameters);
+  for (const tensor::NamedTensor& each : all) {
     const bool trained = each.tensor.requires_grad();
     if (trained) state_->parameters.push_back(each);
     state_->local_parameters.push_back({each.name, each.tensor.sizes().vec(), 0,
@@ -220,7 +225,7 @@ DataParallel::DataParallel(std::vector<NamedTensor> parameters, std::vector<Name
     count_gradient_of(each.tensor);
   }
   TORCH_CHECK(!state_->parameters.empty(), "the model has no parameter to train");
-  state_->take_over_values(all, without_duplicates(buffers));
+  state_->take_over_values(all, tensor::without_duplicates(buffers));
   state_->build_reducer();
   state_->report_plan(0);
   if (options.gradient_as_bucket_view) {
@@ -233,7 +238,7 @@ DataParallel::DataParallel(std::vector<NamedTensor> parameters, std::vector<Name
 }
 
 DataParallel::~DataParallel() {
-  for (const NamedTensor& each : state_->parameters) {
+  for (const tensor::NamedTensor& each : state_->parameters) {
     torch::autograd::impl::set_post_acc_grad_hooks(each.tensor, nullptr);
   }
 }
@@ -274,13 +279,15 @@ void DataParallel::update(const Optimize& optimize) {
 }
 
 void DataParallel::zero_gradients() {
-  for (const NamedTensor& each : state_->parameters) each.tensor.mutable_grad().reset();
+  for (const tensor::NamedTensor& each : state_->parameters) each.tensor.mutable_grad().reset();
 }
 
-const std::vector<NamedTensor>& DataParallel::parameters() const { return state_->parameters; }
+const std::vector<tensor::NamedTensor>& DataParallel::parameters() const {
+  return state_->parameters;
+}
 
 std::vector<std::vector<std::size_t>> DataParallel::bucket_plan() const {
   return state_->current_plan();
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -18,15 +18,15 @@
 #include "trainer/strategy/strategy.h"
 #include "trainer/tensor/named_tensor.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 struct DataParallelOptions {
-  double bucket_cap_mb = 25;              // MiB
-  double first_bucket_mb = trace::kAuto;  // MiB; see trace::first_bucket_mb()
+  double bucket_cap_mb = 25;                   // MiB
+  double first_bucket_mb = trace::job::kAuto;  // MiB; see trace::first_bucket_mb()
   bool gradient_as_bucket_view = false;
   bool static_graph = false;
   bool find_unused_parameters = false;
-  trace::CommunicationHook hook = trace::CommunicationHook::kNone;
+  trace::job::CommunicationHook hook = trace::job::CommunicationHook::kNone;
   bool overlap_comm = true;   // false: reduce only once all gradients are there
   bool communication = true;  // false: every rank keeps its own gradients
 };
@@ -36,9 +36,9 @@ class DataParallel final : public Strategy {
  public:
   // Checks that all ranks have parameters of the same shapes, then takes over rank 0's values.
   // `parameters` may hold duplicates and frozen ones; the order is the module's.
-  DataParallel(std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers,
-               Communicator& communicator, profiler::Recorder& recorder,
-               const DataParallelOptions& options);
+  DataParallel(std::vector<tensor::NamedTensor> parameters,
+               std::vector<tensor::NamedTensor> buffers, comm::Communicator& communicator,
+               profiler::recorder::Recorder& recorder, const DataParallelOptions& options);
   ~DataParallel() override;
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
@@ -57,7 +57,7 @@ class DataParallel final : public Strategy {
   void zero_gradients() override;
 
   // Without duplicates and frozen ones.
-  const std::vector<NamedTensor>& parameters() const;
+  const std::vector<tensor::NamedTensor>& parameters() const;
   // In launch order; parameters are indices into parameters(), in the bucket's order.
   std::vector<std::vector<std::size_t>> bucket_plan() const;
 
@@ -66,4 +66,4 @@ class DataParallel final : public Strategy {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 class Completion {
  public:
@@ -39,4 +39,4 @@ class Completion {
   std::shared_ptr<at::cuda::CUDAEvent> event_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -6,10 +6,10 @@
 #include "trace/job/shape/lora.h"
 #include "trainer/tensor/tensor_memory.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
-using profiler::MemoryCategoryScope;
-using trace::MemoryCategory;
+using profiler::memory::MemoryCategoryScope;
+using trace::model::MemoryCategory;
 
 namespace {
 
@@ -38,8 +38,8 @@ void put_scaled(torch::Tensor& flat, std::vector<torch::Tensor>& parts,
 
 }  // namespace
 
-FlatBuffer::FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBufferOptions& options,
-                       ParameterSource* source)
+FlatBuffer::FlatBuffer(const std::vector<tensor::NamedTensor>& parameters,
+                       const FlatBufferOptions& options, model::ParameterSource* source)
     : options_(options), parameters_(parameters), used_(parameters.size(), 0.0f) {
   TORCH_CHECK(!parameters_.empty(), "a unit of sharding needs at least one parameter");
   trained_ = parameters_.front().tensor.requires_grad();
@@ -54,17 +54,17 @@ FlatBuffer::FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBuf
 
 void FlatBuffer::lay_out() {
   std::int64_t offset = 0;
-  for (const NamedTensor& parameter : parameters_) {
+  for (const tensor::NamedTensor& parameter : parameters_) {
     places_.push_back({offset, kNowhere});
     offset += parameter.tensor.numel();
   }
   // Blocks of 4-bit values are not cut: their scale is the block's own.
-  const std::int64_t granule = kept_type_ == torch::kUInt8 ? trace::kNf4BlockBytes : 1;
+  const std::int64_t granule = kept_type_ == torch::kUInt8 ? trace::job::kNf4BlockBytes : 1;
   const std::int64_t parts = granule * options_.shard_count;
   shard_numel_ = (offset + parts - 1) / parts * granule;
 }
 
-void FlatBuffer::take_values(ParameterSource* source) {
+void FlatBuffer::take_values(model::ParameterSource* source) {
   {
     const MemoryCategoryScope category(MemoryCategory::kParameters);
     shard_ = torch::zeros({shard_numel_}, torch::dtype(kept_type_).device(options_.shard_device));
@@ -75,7 +75,7 @@ void FlatBuffer::take_values(ParameterSource* source) {
   resident_ = options_.shard_count == 1 && gathered_type_ == kept_type_ &&
               options_.shard_device == options_.device;
   const auto gathered = torch::dtype(gathered_type_).device(options_.device);
-  whole_ = resident_ ? shard_ : tensor_without_memory({numel()}, gathered);
+  whole_ = resident_ ? shard_ : tensor::tensor_without_memory({numel()}, gathered);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     torch::Tensor& parameter = parameters_[i].tensor;
     parameter.set_data(
@@ -85,7 +85,7 @@ void FlatBuffer::take_values(ParameterSource* source) {
   if (!resident_) release();
 }
 
-void FlatBuffer::fill_shard(ParameterSource* source) {
+void FlatBuffer::fill_shard(model::ParameterSource* source) {
   const std::int64_t first = options_.shard_rank * shard_numel_, last = first + shard_numel_;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const torch::Tensor& value = parameters_[i].tensor;
@@ -93,7 +93,7 @@ void FlatBuffer::fill_shard(ParameterSource* source) {
     const std::int64_t end = std::min(last, places_[i].offset + value.numel());
     if (begin >= end) continue;
     const torch::Tensor part = shard_.narrow(0, begin - first, end - begin);
-    if (has_memory(value)) {
+    if (tensor::has_memory(value)) {
       part.copy_(value.detach().flatten().narrow(0, begin - places_[i].offset, end - begin));
       continue;
     }
@@ -130,7 +130,7 @@ std::int64_t FlatBuffer::reduced_bytes() const {
 torch::Tensor FlatBuffer::allocate() {
   const MemoryCategoryScope category(MemoryCategory::kGatheredParameters);
   gathered_version_ = shard_version();
-  give_memory(whole_);
+  tensor::give_memory(whole_);
   // Cast on the device: a cast on the host would be one to memory that is not pinned.
   const torch::Tensor part = gathered_type_ == kept_type_ && options_.shard_count == 1
                                  ? shard_
@@ -140,13 +140,13 @@ torch::Tensor FlatBuffer::allocate() {
   return whole_;
 }
 
-c10::DataPtr FlatBuffer::release() { return take_memory(whole_); }
+c10::DataPtr FlatBuffer::release() { return tensor::take_memory(whole_); }
 
 void FlatBuffer::shard_was_updated() { shard_.unsafeGetTensorImpl()->bump_version(); }
 
 bool FlatBuffer::has_gradients() const {
-  return std::ranges::any_of(parameters_,
-                             [](const NamedTensor& each) { return each.tensor.grad().defined(); });
+  return std::ranges::any_of(
+      parameters_, [](const tensor::NamedTensor& each) { return each.tensor.grad().defined(); });
 }
 
 torch::Tensor FlatBuffer::take_gradients(double scale) {
@@ -216,4 +216,4 @@ void FlatBuffer::drop_gradients() {
   std::ranges::fill(used_, 0.0f);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -14,7 +14,7 @@
 #include "trainer/strategy/strategy.h"
 #include "trainer/tensor/named_tensor.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 struct FlatBufferOptions {
   torch::Device device = torch::kCPU;               // of the gathered parameters
@@ -32,8 +32,8 @@ class FlatBuffer {
   // that is fp32 if they are trained, and otherwise the one they are kept and gathered in. This
   // rank's part of those without memory is read from `source`. From here on they are views of the
   // flat buffer, without memory until allocate(). Throws c10::Error if the source cannot be read.
-  FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBufferOptions& options,
-             ParameterSource* source = nullptr);
+  FlatBuffer(const std::vector<tensor::NamedTensor>& parameters, const FlatBufferOptions& options,
+             model::ParameterSource* source = nullptr);
 
   bool is_trained() const { return trained_; }
   std::int64_t numel() const { return shard_numel_ * options_.shard_count; }  // with padding
@@ -42,7 +42,7 @@ class FlatBuffer {
   torch::ScalarType gathered_type() const { return gathered_type_; }
   torch::ScalarType reduced_type() const { return options_.reduce_dtype; }
   std::int64_t reduced_bytes() const;
-  const std::vector<NamedTensor>& parameters() const { return parameters_; }
+  const std::vector<tensor::NamedTensor>& parameters() const { return parameters_; }
 
   // Whether parameters are always there: a single shard that needs no other type.
   bool is_resident() const { return resident_; }
@@ -83,12 +83,12 @@ class FlatBuffer {
 
   std::int64_t shard_version() const { return shard_._version(); }
   void lay_out();
-  void take_values(ParameterSource* source);
-  void fill_shard(ParameterSource* source);
+  void take_values(model::ParameterSource* source);
+  void fill_shard(model::ParameterSource* source);
   void list_local();
 
   FlatBufferOptions options_;
-  std::vector<NamedTensor> parameters_;
+  std::vector<tensor::NamedTensor> parameters_;
   std::vector<Place> places_;
   std::vector<float> used_;
   std::vector<LocalParameter> local_;
@@ -102,4 +102,4 @@ class FlatBuffer {
   torch::Tensor shard_gradient_;        // as shard_, or undefined
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -8,11 +8,13 @@
 #include "trainer/strategy/initial_values.h"
 #include "trainer/tensor/tensor_memory.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 namespace {
 
-CollectiveTag named_tag(std::string name) { return {trace::TagKind::kNamed, -1, std::move(name)}; }
+comm::CollectiveTag named_tag(std::string name) {
+  return {trace::model::TagKind::kNamed, -1, std::move(name)};
+}
 
 // Passes its input on, and calls back once the gradient of that input is known: by then all
 // gradients of what came after it in the unit are there, too.
@@ -36,7 +38,7 @@ std::string gathered_types(const ShardedUnit& unit) {
   std::vector<std::string_view> types;
   std::string text;
   for (const FlatBuffer& buffer : unit.buffers()) {
-    const std::string_view type = to_text(buffer.gathered_type());
+    const std::string_view type = comm::to_text(buffer.gathered_type());
     if (std::ranges::find(types, type) != types.end()) continue;
     types.push_back(type);
     text += (text.empty() ? "" : " and ") + std::string(type);
@@ -46,8 +48,9 @@ std::string gathered_types(const ShardedUnit& unit) {
 
 }  // namespace
 
-FullySharded::FullySharded(Model& model, Communicator& world, profiler::Recorder& recorder,
-                           const FullyShardedOptions& options, ParameterSource* source)
+FullySharded::FullySharded(model::Model& model, comm::Communicator& world,
+                           profiler::recorder::Recorder& recorder,
+                           const FullyShardedOptions& options, model::ParameterSource* source)
     : options_(options),
       world_(world),
       recorder_(recorder),
@@ -74,7 +77,7 @@ void FullySharded::connect_groups() {
   std::vector<int> replica_ranks;
   for (int rank = world_.rank() % size; rank < ranks; rank += size) replica_ranks.push_back(rank);
 
-  auto group_of = [&](const char* name, const std::vector<int>& members) -> Communicator* {
+  auto group_of = [&](const char* name, const std::vector<int>& members) -> comm::Communicator* {
     if (members.size() == 1) return nullptr;
     if (static_cast<int>(members.size()) == ranks) return &world_;
     return groups_.emplace_back(world_.create_group(name, members)).get();
@@ -87,27 +90,27 @@ void FullySharded::connect_groups() {
   }
 }
 
-void FullySharded::share_initial_values(Model& model) {
+void FullySharded::share_initial_values(model::Model& model) {
   std::vector<torch::Tensor> values;
-  for (const auto& list : {named_parameters_of(model), named_buffers_of(model)}) {
-    for (const NamedTensor& each : list) {
+  for (const auto& list : {tensor::named_parameters_of(model), tensor::named_buffers_of(model)}) {
+    for (const tensor::NamedTensor& each : list) {
       // What is read from a source is the same for all.
-      if (has_memory(each.tensor)) values.push_back(each.tensor.detach());
+      if (tensor::has_memory(each.tensor)) values.push_back(each.tensor.detach());
     }
   }
   broadcast_initial_values(world_, values);
 }
 
-void FullySharded::cast_buffers(Model& model) const {
+void FullySharded::cast_buffers(model::Model& model) const {
   if (!options_.buffer_dtype) return;
-  for (NamedTensor& buffer : named_buffers_of(model)) {
+  for (tensor::NamedTensor& buffer : tensor::named_buffers_of(model)) {
     if (buffer.tensor.is_floating_point()) {
       buffer.tensor.set_data(buffer.tensor.to(*options_.buffer_dtype));
     }
   }
 }
 
-void FullySharded::build_units(Model& model, ParameterSource* source) {
+void FullySharded::build_units(model::Model& model, model::ParameterSource* source) {
   FlatBufferOptions flat;
   flat.device = world_.device();
   flat.shard_device = options_.cpu_offload ? torch::Device(torch::kCPU) : flat.device;
@@ -122,7 +125,7 @@ void FullySharded::build_units(Model& model, ParameterSource* source) {
     unit.after_backward = [this, &unit] { after_unit_backward(unit); };
     if (plan.layer != nullptr) {
       plan.layer->wrap_forward(
-          [this, &unit](const torch::Tensor& input, const Layer::Forward& inner) {
+          [this, &unit](const torch::Tensor& input, const model::Layer::Forward& inner) {
             return run_forward(unit, input, inner);
           });
     }
@@ -134,10 +137,10 @@ void FullySharded::build_units(Model& model, ParameterSource* source) {
 }
 
 void FullySharded::report_units() {
-  std::vector<trace::Unit> units;
-  std::vector<trace::UnitParameter> parameters;
+  std::vector<trace::model::Unit> units;
+  std::vector<trace::model::UnitParameter> parameters;
   for (const auto& unit : units_) {
-    trace::Unit& row = units.emplace_back();
+    trace::model::Unit& row = units.emplace_back();
     row.index = unit->index();
     row.name = recorder_.intern(unit->name());
     row.data_type = recorder_.intern(gathered_types(*unit));
@@ -146,7 +149,7 @@ void FullySharded::report_units() {
       row.bytes += buffer.bytes();
       row.shard_bytes += buffer.shard_bytes();
       if (buffer.is_trained()) row.reduced_bytes += buffer.reduced_bytes();
-      for (const NamedTensor& parameter : buffer.parameters()) {
+      for (const tensor::NamedTensor& parameter : buffer.parameters()) {
         parameters.push_back({0, unit->index(), recorder_.intern(parameter.name),
                               parameter.tensor.numel() *
                                   static_cast<std::int64_t>(parameter.tensor.element_size())});
@@ -179,7 +182,7 @@ std::string FullySharded::current_unit() const {
 }
 
 torch::Tensor FullySharded::run_forward(ShardedUnit& unit, const torch::Tensor& input,
-                                        const Layer::Forward& inner) {
+                                        const model::Layer::Forward& inner) {
   if (!in_backward_) entered_.push_back(unit.index());
   current_unit_ = unit.index();
   gather(unit, false);
@@ -201,7 +204,7 @@ torch::Tensor FullySharded::run_forward(ShardedUnit& unit, const torch::Tensor& 
 void FullySharded::before_backward(const torch::Tensor& /*loss*/) {
   in_backward_ = true;
   retired_.drop();
-  if (options_.backward_prefetch == trace::BackwardPrefetch::kPre) prefetch_for_backward();
+  if (options_.backward_prefetch == trace::job::BackwardPrefetch::kPre) prefetch_for_backward();
 }
 
 void FullySharded::before_unit_backward(ShardedUnit& unit) {
@@ -214,12 +217,12 @@ void FullySharded::before_unit_backward(ShardedUnit& unit) {
   }
   gather(unit, false);
   unit.wait();
-  if (options_.backward_prefetch == trace::BackwardPrefetch::kPre) prefetch_for_backward();
+  if (options_.backward_prefetch == trace::job::BackwardPrefetch::kPre) prefetch_for_backward();
 }
 
 void FullySharded::after_unit_backward(ShardedUnit& unit) {
   unit.awaits_backward = false;
-  if (options_.backward_prefetch == trace::BackwardPrefetch::kPost) prefetch_for_backward();
+  if (options_.backward_prefetch == trace::job::BackwardPrefetch::kPost) prefetch_for_backward();
   // Without synchronisation shard_grad_op keeps what it has gathered for the next micro-batch.
   if (require_sync_ || options_.frees_after_forward) free(unit);
   if (!require_sync_) return;
@@ -348,4 +351,4 @@ void FullySharded::zero_gradients() {
   }
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -20,14 +20,14 @@
 #include "trainer/strategy/fsdp/unit_plan.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 struct FullyShardedOptions {
-  trace::WrapPolicy wrap_policy = trace::WrapPolicy::kTransformerBlock;
+  trace::job::WrapPolicy wrap_policy = trace::job::WrapPolicy::kTransformerBlock;
   std::int64_t min_num_params = 100'000'000;
   int shard_group_size = 1;  // divides the number of ranks; 1: no_shard
   bool frees_after_forward = true;
-  trace::BackwardPrefetch backward_prefetch = trace::BackwardPrefetch::kPre;
+  trace::job::BackwardPrefetch backward_prefetch = trace::job::BackwardPrefetch::kPre;
   bool forward_prefetch = false;
   bool limit_all_gathers = false;
   bool separate_communicators = false;
@@ -44,8 +44,9 @@ class FullySharded final : public Strategy {
   // Steps in around the forward of the model's layers; the model's parameters have no memory
   // outside of a step. The model and the communicator outlive it. Parameters without memory get
   // their values from `source`, each rank reading what it keeps.
-  FullySharded(Model& model, Communicator& world, profiler::Recorder& recorder,
-               const FullyShardedOptions& options, ParameterSource* source = nullptr);
+  FullySharded(model::Model& model, comm::Communicator& world,
+               profiler::recorder::Recorder& recorder, const FullyShardedOptions& options,
+               model::ParameterSource* source = nullptr);
   ~FullySharded() override;
   FullySharded(const FullySharded&) = delete;
   FullySharded& operator=(const FullySharded&) = delete;
@@ -65,13 +66,13 @@ class FullySharded final : public Strategy {
 
  private:
   void connect_groups();
-  void share_initial_values(Model& model);
-  void cast_buffers(Model& model) const;
-  void build_units(Model& model, ParameterSource* source);
+  void share_initial_values(model::Model& model);
+  void cast_buffers(model::Model& model) const;
+  void build_units(model::Model& model, model::ParameterSource* source);
   void report_units();
 
   torch::Tensor run_forward(ShardedUnit& unit, const torch::Tensor& input,
-                            const Layer::Forward& inner);
+                            const model::Layer::Forward& inner);
   void before_unit_backward(ShardedUnit& unit);
   void after_unit_backward(ShardedUnit& unit);
   void gather(ShardedUnit& unit, bool ahead);
@@ -88,12 +89,12 @@ class FullySharded final : public Strategy {
   void drop_unused(const float* used_by);
 
   FullyShardedOptions options_;
-  Communicator& world_;
-  profiler::Recorder& recorder_;
-  std::vector<std::unique_ptr<Communicator>> groups_;
-  Communicator* shard_group_ = nullptr;
-  Communicator* replicas_ = nullptr;
-  Communicator* gather_group_ = nullptr;
+  comm::Communicator& world_;
+  profiler::recorder::Recorder& recorder_;
+  std::vector<std::unique_ptr<comm::Communicator>> groups_;
+  comm::Communicator* shard_group_ = nullptr;
+  comm::Communicator* replicas_ = nullptr;
+  comm::Communicator* gather_group_ = nullptr;
 
   ShardStreams streams_;
   RetiredUnit retired_;
@@ -112,4 +113,4 @@ class FullySharded final : public Strategy {
   std::vector<int> await_backward_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

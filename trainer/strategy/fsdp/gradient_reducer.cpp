@@ -4,7 +4,7 @@
 
 #include "profiler/pytorch/torch_sources.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 namespace {
 
@@ -51,7 +51,7 @@ GradientReducer::Averaging GradientReducer::averaging(torch::ScalarType type) co
   return {.before = 1.0 / before, .after = static_cast<double>(before) / ranks};
 }
 
-void GradientReducer::launch(FlatBuffer& buffer, const CollectiveTag& tag) {
+void GradientReducer::launch(FlatBuffer& buffer, const comm::CollectiveTag& tag) {
   finish();
   UnderWay next;
   next.buffer = &buffer;
@@ -60,7 +60,7 @@ void GradientReducer::launch(FlatBuffer& buffer, const CollectiveTag& tag) {
   next.input = buffer.take_gradients(average.before);
   next.output = next.input;
   if (shard_group_ != nullptr) {
-    const profiler::MemoryCategoryScope category(trace::MemoryCategory::kGradients);
+    const profiler::memory::MemoryCategoryScope category(trace::model::MemoryCategory::kGradients);
     next.output =
         torch::empty({next.input.numel() / shard_group_->world_size()}, next.input.options());
   }
@@ -69,7 +69,8 @@ void GradientReducer::launch(FlatBuffer& buffer, const CollectiveTag& tag) {
 }
 
 Completion GradientReducer::reduce(const torch::Tensor& input, const torch::Tensor& output,
-                                   const CollectiveTag& tag, c10d::ReduceOp::RedOpType operation) {
+                                   const comm::CollectiveTag& tag,
+                                   c10d::ReduceOp::RedOpType operation) {
   if (!streams_.exist()) return reduce_on_host(input, output, tag);
   streams_.let_reduce_stream_wait();
   Completion completion;
@@ -83,7 +84,7 @@ Completion GradientReducer::reduce(const torch::Tensor& input, const torch::Tens
 }
 
 Completion GradientReducer::reduce_on_host(const torch::Tensor& input, const torch::Tensor& output,
-                                           const CollectiveTag& tag) {
+                                           const comm::CollectiveTag& tag) {
   if (shard_group_ == nullptr && replicas_ == nullptr) return {};
   if (shard_group_ == nullptr) return Completion(replicas_->all_reduce(output, tag));
   const auto scattered = shard_group_->reduce_scatter(output, input, tag);
@@ -101,4 +102,4 @@ void GradientReducer::finish() {
   ended.buffer->add_reduced(ended.output);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -13,17 +13,18 @@
 #include "trainer/strategy/fsdp/flat_buffer.h"
 #include "trainer/strategy/fsdp/shard_streams.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 class GradientReducer {
  public:
   // Null: a group of one rank.
-  GradientReducer(Communicator* shard_group, Communicator* replicas, const ShardStreams& streams)
+  GradientReducer(comm::Communicator* shard_group, comm::Communicator* replicas,
+                  const ShardStreams& streams)
       : shard_group_(shard_group), replicas_(replicas), streams_(streams) {}
 
   // Takes the gradients of `buffer`'s parameters; their averages over all ranks are added to the
   // buffer once they are there.
-  void launch(FlatBuffer& buffer, const CollectiveTag& tag);
+  void launch(FlatBuffer& buffer, const comm::CollectiveTag& tag);
   // All that was launched has been added. Throws if a collective failed.
   void finish();
 
@@ -42,14 +43,14 @@ class GradientReducer {
 
   Averaging averaging(torch::ScalarType type) const;
   Completion reduce(const torch::Tensor& input, const torch::Tensor& output,
-                    const CollectiveTag& tag, c10d::ReduceOp::RedOpType operation);
+                    const comm::CollectiveTag& tag, c10d::ReduceOp::RedOpType operation);
   Completion reduce_on_host(const torch::Tensor& input, const torch::Tensor& output,
-                            const CollectiveTag& tag);
+                            const comm::CollectiveTag& tag);
 
-  Communicator* shard_group_;
-  Communicator* replicas_;
+  comm::Communicator* shard_group_;
+  comm::Communicator* replicas_;
   const ShardStreams& streams_;
   std::optional<UnderWay> under_way_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 void RetiredUnit::replace(std::vector<c10::DataPtr> memory) {
   drop();
@@ -19,4 +19,4 @@ void RetiredUnit::drop() {
   });
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -11,7 +11,7 @@
 #include "trainer/strategy/fsdp/completion.h"
 #include "trainer/strategy/fsdp/shard_streams.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 class RetiredUnit {
  public:
@@ -29,4 +29,4 @@ class RetiredUnit {
   std::optional<Completion> last_use_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -2,7 +2,7 @@
 
 #include <c10/cuda/CUDAGuard.h>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 namespace {
 
@@ -65,4 +65,4 @@ void GatherLimiter::before_gather() {
   }
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -12,7 +12,7 @@
 
 #include "trainer/strategy/fsdp/completion.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 class ShardStreams {
  public:
@@ -56,4 +56,4 @@ class GatherLimiter {
   std::deque<std::shared_ptr<at::cuda::CUDAEvent>> freed_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

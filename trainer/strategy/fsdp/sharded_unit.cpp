@@ -4,14 +4,14 @@
 #include <map>
 #include <utility>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 ShardedUnit::ShardedUnit(int index, const UnitPlan& plan, const FlatBufferOptions& options,
-                         ParameterSource* source)
+                         model::ParameterSource* source)
     : index_(index), name_(plan.name) {
   // In the order in which a unit's gathers are launched.
-  std::map<std::pair<bool, torch::ScalarType>, std::vector<NamedTensor>> groups;
-  for (const NamedTensor& parameter : plan.parameters) {
+  std::map<std::pair<bool, torch::ScalarType>, std::vector<tensor::NamedTensor>> groups;
+  for (const tensor::NamedTensor& parameter : plan.parameters) {
     groups[{!parameter.tensor.requires_grad(), parameter.tensor.scalar_type()}].push_back(
         parameter);
   }
@@ -20,11 +20,11 @@ ShardedUnit::ShardedUnit(int index, const UnitPlan& plan, const FlatBufferOption
   }
 }
 
-CollectiveTag ShardedUnit::tag(const std::string& what) const {
-  return {trace::TagKind::kUnit, index_, name_ + " " + what};
+comm::CollectiveTag ShardedUnit::tag(const std::string& what) const {
+  return {trace::model::TagKind::kUnit, index_, name_ + " " + what};
 }
 
-void ShardedUnit::gather(Communicator* group, const ShardStreams& streams,
+void ShardedUnit::gather(comm::Communicator* group, const ShardStreams& streams,
                          const std::string& what) {
   if (!is_free()) return;
   state_ = State::kGathering;
@@ -70,4 +70,4 @@ std::vector<c10::DataPtr> ShardedUnit::release() {
   return memory;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -13,25 +13,25 @@
 #include "trainer/strategy/fsdp/shard_streams.h"
 #include "trainer/strategy/fsdp/unit_plan.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 class ShardedUnit {
  public:
   // Trained and frozen parameters lie in buffers of their own, since only the first are reduced;
   // frozen ones in one for each type they are kept in.
   ShardedUnit(int index, const UnitPlan& plan, const FlatBufferOptions& options,
-              ParameterSource* source);
+              model::ParameterSource* source);
 
   int index() const { return index_; }
   const std::string& name() const { return name_; }
   std::vector<FlatBuffer>& buffers() { return buffers_; }
   const std::vector<FlatBuffer>& buffers() const { return buffers_; }
   // "blocks.3 forward gather" for `what` "forward gather".
-  CollectiveTag tag(const std::string& what) const;
+  comm::CollectiveTag tag(const std::string& what) const;
 
   bool is_free() const { return state_ == State::kFree; }
   // Starts gathering over `group` (null: of one rank), unless it is gathered already.
-  void gather(Communicator* group, const ShardStreams& streams, const std::string& what);
+  void gather(comm::Communicator* group, const ShardStreams& streams, const std::string& what);
   // From here on the parameters can be used. Throws if they are not those of the shard: it was
   // updated since they were gathered.
   void wait();
@@ -54,4 +54,4 @@ class ShardedUnit {
   std::vector<Completion> gathers_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

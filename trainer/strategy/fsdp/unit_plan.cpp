@@ -5,7 +5,7 @@
 
 #include "trace/job/shape/unit_choice.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 namespace {
 
@@ -28,20 +28,20 @@ std::set<Impl> shared_parameters(const torch::nn::Module& model) {
 
 class Planner {
  public:
-  explicit Planner(Model& model) : model_(model), shared_(shared_parameters(model)) {
+  explicit Planner(model::Model& model) : model_(model), shared_(shared_parameters(model)) {
     const auto blocks = model.blocks();
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       block_names_[blocks[i].get()] = "blocks." + std::to_string(i);
     }
   }
 
-  std::vector<UnitPlan> plan(trace::WrapPolicy policy, std::int64_t min_num_params) {
-    if (policy == trace::WrapPolicy::kTransformerBlock) {
+  std::vector<UnitPlan> plan(trace::job::WrapPolicy policy, std::int64_t min_num_params) {
+    if (policy == trace::job::WrapPolicy::kTransformerBlock) {
       for (const auto& block : model_.blocks()) chosen_.insert(block.get());
-    } else if (policy == trace::WrapPolicy::kSize) {
-      std::vector<Layer*> layers;  // by id
-      const trace::ModuleNode all = node_of(model_, layers);
-      for (const int id : trace::units_by_size(all, min_num_params)) {
+    } else if (policy == trace::job::WrapPolicy::kSize) {
+      std::vector<model::Layer*> layers;  // by id
+      const trace::job::ModuleNode all = node_of(model_, layers);
+      for (const int id : trace::job::units_by_size(all, min_num_params)) {
         chosen_.insert(layers[static_cast<std::size_t>(id)]);
       }
     }
@@ -54,10 +54,11 @@ class Planner {
   }
 
  private:
-  trace::ModuleNode node_of(torch::nn::Module& module, std::vector<Layer*>& layers) const {
-    trace::ModuleNode node;
+  trace::job::ModuleNode node_of(torch::nn::Module& module,
+                                 std::vector<model::Layer*>& layers) const {
+    trace::job::ModuleNode node;
     node.id = static_cast<int>(layers.size());
-    layers.push_back(dynamic_cast<Layer*>(&module));
+    layers.push_back(dynamic_cast<model::Layer*>(&module));
     node.can_be_unit = layers.back() != nullptr;
     for (const auto& parameter : module.parameters(/*recurse=*/false)) {
       if (!shared_.contains(parameter.unsafeGetTensorImpl())) node.values += parameter.numel();
@@ -72,7 +73,7 @@ class Planner {
       add(prefix + item.key(), item.value(), unit);
     }
     for (const auto& item : module.named_children()) {
-      auto* layer = dynamic_cast<Layer*>(item.value().get());
+      auto* layer = dynamic_cast<model::Layer*>(item.value().get());
       const auto block = block_names_.find(layer);
       const std::string path = block != block_names_.end()
                                    ? block->second
@@ -92,18 +93,18 @@ class Planner {
     units_[shared_.contains(impl) ? 0 : unit].parameters.push_back({name, parameter});
   }
 
-  Model& model_;
+  model::Model& model_;
   std::set<Impl> shared_, seen_;
-  std::map<const Layer*, std::string> block_names_;
-  std::set<const Layer*> chosen_;
+  std::map<const model::Layer*, std::string> block_names_;
+  std::set<const model::Layer*> chosen_;
   std::vector<UnitPlan> units_;
 };
 
 }  // namespace
 
-std::vector<UnitPlan> plan_units(Model& model, trace::WrapPolicy policy,
+std::vector<UnitPlan> plan_units(model::Model& model, trace::job::WrapPolicy policy,
                                  std::int64_t min_num_params) {
   return Planner(model).plan(policy, min_num_params);
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 std::vector<int> partition_parameters(std::span<const std::int64_t> numels, int ranks) {
   std::vector<std::size_t> order(numels.size());
@@ -36,4 +36,4 @@ std::vector<std::vector<std::size_t>> parts_of_owner(std::span<const std::int64_
   return parts;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -6,29 +6,31 @@
 #include "profiler/pytorch/torch_sources.h"
 #include "trainer/strategy/zero/partition.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
 
-CollectiveTag part_tag(std::size_t part, int owner) {
-  return {trace::TagKind::kNamed, -1,
+comm::CollectiveTag part_tag(std::size_t part, int owner) {
+  return {trace::model::TagKind::kNamed, -1,
           "updated parameters " + std::to_string(part) + " of rank " + std::to_string(owner)};
 }
 
 }  // namespace
 
-ZeroRedundancy::ZeroRedundancy(const std::vector<NamedTensor>& parameters,
-                               const std::vector<NamedTensor>& buffers, Communicator& communicator,
-                               profiler::Recorder& recorder, const DataParallelOptions& options)
+ZeroRedundancy::ZeroRedundancy(const std::vector<tensor::NamedTensor>& parameters,
+                               const std::vector<tensor::NamedTensor>& buffers,
+                               comm::Communicator& communicator,
+                               profiler::recorder::Recorder& recorder,
+                               const DataParallelOptions& options)
     : communicator_(communicator), parts_(static_cast<std::size_t>(communicator.world_size())) {
-  std::vector<NamedTensor> trained, frozen;
-  for (const NamedTensor& each : without_duplicates(parameters)) {
+  std::vector<tensor::NamedTensor> trained, frozen;
+  for (const tensor::NamedTensor& each : tensor::without_duplicates(parameters)) {
     (each.tensor.requires_grad() ? trained : frozen).push_back(each);
   }
   partition(trained, options.bucket_cap_mb);
-  for (const NamedTensor& each : frozen) {
+  for (const tensor::NamedTensor& each : frozen) {
     local_.push_back({each.name, each.tensor.sizes().vec(), 0, each.tensor.numel(), each.tensor,
                       false, communicator.rank() == 0, true});
   }
@@ -36,11 +38,11 @@ ZeroRedundancy::ZeroRedundancy(const std::vector<NamedTensor>& parameters,
   gradients_ = std::make_unique<DataParallel>(parameters, buffers, communicator, recorder, options);
 }
 
-void ZeroRedundancy::partition(const std::vector<NamedTensor>& trained, double cap_mb) {
+void ZeroRedundancy::partition(const std::vector<tensor::NamedTensor>& trained, double cap_mb) {
   const torch::NoGradGuard no_grad;
-  const profiler::MemoryCategoryScope category(trace::MemoryCategory::kParameters);
+  const profiler::memory::MemoryCategoryScope category(trace::model::MemoryCategory::kParameters);
   std::vector<std::int64_t> numels;
-  for (const NamedTensor& each : trained) numels.push_back(each.tensor.numel());
+  for (const tensor::NamedTensor& each : trained) numels.push_back(each.tensor.numel());
   const auto owners = partition_parameters(numels, communicator_.world_size());
   const auto cap = static_cast<std::int64_t>(cap_mb * kMiB / sizeof(float));
   for (int owner = 0; owner < communicator_.world_size(); ++owner) {
@@ -67,7 +69,7 @@ void ZeroRedundancy::partition(const std::vector<NamedTensor>& trained, double c
 torch::Tensor ZeroRedundancy::sum_over_shards(torch::Tensor local) {
   if (communicator_.world_size() == 1) return local;
   torch::Tensor sum = local.to(communicator_.device());
-  communicator_.all_reduce(sum, {trace::TagKind::kNamed, -1, "gradient norm"})->wait();
+  communicator_.all_reduce(sum, {trace::model::TagKind::kNamed, -1, "gradient norm"})->wait();
   return sum;
 }
 
@@ -88,4 +90,4 @@ void ZeroRedundancy::update(const Optimize& optimize) {
   for (const auto& work : under_way) work->wait();
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

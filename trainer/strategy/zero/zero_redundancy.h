@@ -11,14 +11,14 @@
 #include "trainer/strategy/ddp/data_parallel.h"
 #include "trainer/strategy/strategy.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 class ZeroRedundancy final : public Strategy {
  public:
   // As DataParallel's; `bucket_cap_mb` also cuts what is sent after an update.
-  ZeroRedundancy(const std::vector<NamedTensor>& parameters,
-                 const std::vector<NamedTensor>& buffers, Communicator& communicator,
-                 profiler::Recorder& recorder, const DataParallelOptions& options);
+  ZeroRedundancy(const std::vector<tensor::NamedTensor>& parameters,
+                 const std::vector<tensor::NamedTensor>& buffers, comm::Communicator& communicator,
+                 profiler::recorder::Recorder& recorder, const DataParallelOptions& options);
 
   void set_require_sync(bool require_sync) override { gradients_->set_require_sync(require_sync); }
   void before_forward() override { gradients_->before_forward(); }
@@ -37,12 +37,12 @@ class ZeroRedundancy final : public Strategy {
     torch::Tensor values;                 // theirs, one after another
   };
 
-  void partition(const std::vector<NamedTensor>& trained, double cap_mb);
+  void partition(const std::vector<tensor::NamedTensor>& trained, double cap_mb);
 
-  Communicator& communicator_;
+  comm::Communicator& communicator_;
   std::vector<std::vector<Part>> parts_;  // by owner
   std::vector<LocalParameter> local_;
   std::unique_ptr<DataParallel> gradients_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 ContentHash::ContentHash() : state_(XXH64_createState()) { XXH64_reset(state_.get(), 0); }
 
@@ -31,4 +31,4 @@ std::string hexadecimal(std::uint64_t number) {
   return text;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

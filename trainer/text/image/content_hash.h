@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 class ContentHash {
  public:
@@ -35,4 +35,4 @@ std::uint64_t content_hash(std::span<const std::byte> bytes);
 // 16 hexadecimal digits.
 std::string hexadecimal(std::uint64_t number);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

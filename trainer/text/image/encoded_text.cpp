@@ -8,7 +8,7 @@
 
 #include "trainer/text/image/content_hash.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 namespace {
 
@@ -16,15 +16,16 @@ constexpr std::int64_t kWordBits = 64;
 // More than any disk holds; keeps sums of sizes within 64 bits.
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 48;
 
-tl::unexpected<trace::Error> damaged(std::string what) {
-  return trace::fail(trace::ErrorKind::kDamaged, std::move(what));
+tl::unexpected<trace::base::Error> damaged(std::string what) {
+  return trace::base::fail(trace::base::ErrorKind::kDamaged, std::move(what));
 }
 
 std::uint64_t checksum_of(const TokenHeader& header) {
   return content_hash(std::as_bytes(std::span(&header, 1)).first(offsetof(TokenHeader, checksum)));
 }
 
-trace::Result<void> check(const TokenHeader& header, std::uint64_t key, std::uint64_t file_bytes) {
+trace::base::Result<void> check(const TokenHeader& header, std::uint64_t key,
+                                std::uint64_t file_bytes) {
   if (header.magic != kTokenMagic) return damaged("it is not a file of tokens");
   if (header.version != kTokenVersion) return damaged("it is of another version");
   if (header.checksum != checksum_of(header)) return damaged("its header is damaged");
@@ -74,7 +75,7 @@ std::string_view to_string(TextKind kind) {
   return "";
 }
 
-trace::Result<EncodedText> EncodedText::from(MappedImage image, std::uint64_t key) {
+trace::base::Result<EncodedText> EncodedText::from(MappedImage image, std::uint64_t key) {
   EncodedText text;
   text.image_ = std::make_shared<const MappedImage>(std::move(image));
   const auto bytes = text.image_->bytes();
@@ -85,7 +86,7 @@ trace::Result<EncodedText> EncodedText::from(MappedImage image, std::uint64_t ke
   return text;
 }
 
-trace::Result<void> EncodedText::bind() {
+trace::base::Result<void> EncodedText::bind() {
   const auto bytes = image_->bytes();
   const TokenHeader& h = header_;
   if (has_mask()) mask_ = section<std::uint64_t>(bytes, h.mask_begin(), (h.tokens + 63) / 64);
@@ -101,7 +102,7 @@ trace::Result<void> EncodedText::bind() {
   return {};
 }
 
-trace::Result<void> EncodedText::check_content() const {
+trace::base::Result<void> EncodedText::check_content() const {
   if (content_hash(image_->bytes().subspan(kTokensBegin)) == header_.content) return {};
   return damaged("its tokens are not those that were written");
 }
@@ -134,4 +135,4 @@ std::int64_t EncodedText::counted(std::int64_t begin, std::int64_t end) const {
   return count;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

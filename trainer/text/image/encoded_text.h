@@ -13,7 +13,7 @@
 #include "trainer/text/image/mapped_image.h"
 #include "trainer/text/image/token_layout.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 std::string_view to_string(TextKind kind);  // its keys: "prompt and completion"
 
@@ -21,10 +21,10 @@ class EncodedText {
  public:
   // Error kDamaged: not such a file, of another version, of another key, cut off or changed. The
   // tokens themselves are not read: check_content() does.
-  static trace::Result<EncodedText> from(MappedImage image, std::uint64_t key);
+  static trace::base::Result<EncodedText> from(MappedImage image, std::uint64_t key);
 
   // Reads all of it, at the speed of memory. Error kDamaged: it is not what was written.
-  trace::Result<void> check_content() const;
+  trace::base::Result<void> check_content() const;
 
   TextKind kind() const { return header_.kind; }
   std::int64_t tokens() const { return static_cast<std::int64_t>(header_.tokens); }
@@ -61,7 +61,7 @@ class EncodedText {
 
  private:
   EncodedText() = default;
-  trace::Result<void> bind();
+  trace::base::Result<void> bind();
 
   std::shared_ptr<const MappedImage> image_;
   TokenHeader header_;
@@ -70,4 +70,4 @@ class EncodedText {
   std::vector<std::string> label_names_, bad_lines_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -10,18 +10,19 @@
 #include <string>
 #include <utility>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 namespace {
 
-tl::unexpected<trace::Error> unmappable(const std::string& name, const char* why) {
-  const auto kind = errno == ENOENT ? trace::ErrorKind::kMissing : trace::ErrorKind::kIo;
-  return trace::fail(kind, "\"" + name + "\" cannot be mapped: " + why + ".");
+tl::unexpected<trace::base::Error> unmappable(const std::string& name, const char* why) {
+  const auto kind =
+      errno == ENOENT ? trace::base::ErrorKind::kMissing : trace::base::ErrorKind::kIo;
+  return trace::base::fail(kind, "\"" + name + "\" cannot be mapped: " + why + ".");
 }
 
 }  // namespace
 
-trace::Result<MappedImage> MappedImage::of_file(const std::filesystem::path& file) {
+trace::base::Result<MappedImage> MappedImage::of_file(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return unmappable(file.string(), std::strerror(errno));
   auto image = of_descriptor(descriptor, file.string());
@@ -29,7 +30,8 @@ trace::Result<MappedImage> MappedImage::of_file(const std::filesystem::path& fil
   return image;
 }
 
-trace::Result<MappedImage> MappedImage::of_descriptor(int descriptor, const std::string& name) {
+trace::base::Result<MappedImage> MappedImage::of_descriptor(int descriptor,
+                                                            const std::string& name) {
   struct stat status = {};
   if (fstat(descriptor, &status) != 0) return unmappable(name, std::strerror(errno));
   if (!S_ISREG(status.st_mode) || status.st_size == 0) {
@@ -54,4 +56,4 @@ MappedImage::~MappedImage() {
   if (!mapping_.empty()) munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -8,14 +8,14 @@
 
 #include "trace/base/result.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 class MappedImage {
  public:
   // Nobody may cut the file off while it is mapped; replacing and deleting it are fine.
-  static trace::Result<MappedImage> of_file(const std::filesystem::path& file);
+  static trace::base::Result<MappedImage> of_file(const std::filesystem::path& file);
   // Of an open file, which may be closed afterwards; `name` is for messages.
-  static trace::Result<MappedImage> of_descriptor(int descriptor, const std::string& name);
+  static trace::base::Result<MappedImage> of_descriptor(int descriptor, const std::string& name);
   MappedImage(MappedImage&& other) noexcept;
   MappedImage& operator=(MappedImage&& other) noexcept;
   ~MappedImage();
@@ -28,4 +28,4 @@ class MappedImage {
   std::span<const std::byte> mapping_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

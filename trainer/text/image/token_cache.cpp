@@ -16,7 +16,7 @@
 
 #include "trainer/text/image/content_hash.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 namespace fs = std::filesystem;
 
@@ -30,7 +30,7 @@ constexpr std::string_view kExtension = ".tokens", kPartExtension = ".part";
 // The system lets go of it when its process ends, however that is.
 class FileLock {
  public:
-  static trace::Result<FileLock> acquire(const fs::path& file) {
+  static trace::base::Result<FileLock> acquire(const fs::path& file) {
     FileLock lock(file);
     lock.descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (lock.descriptor_ < 0) return failed(std::strerror(errno));
@@ -53,8 +53,8 @@ class FileLock {
 
  private:
   explicit FileLock(fs::path file) : file_(std::move(file)) {}
-  static tl::unexpected<trace::Error> failed(const char* why) {
-    return trace::fail(trace::ErrorKind::kIo, why);
+  static tl::unexpected<trace::base::Error> failed(const char* why) {
+    return trace::base::fail(trace::base::ErrorKind::kIo, why);
   }
 
   fs::path file_;
@@ -66,8 +66,9 @@ std::string without_full_stop(std::string text) {
   return text;
 }
 
-bool is_of_the_disk(const trace::Error& error) {
-  return error.kind == trace::ErrorKind::kDiskFull || error.kind == trace::ErrorKind::kIo;
+bool is_of_the_disk(const trace::base::Error& error) {
+  return error.kind == trace::base::ErrorKind::kDiskFull ||
+         error.kind == trace::base::ErrorKind::kIo;
 }
 
 struct Entry {
@@ -93,7 +94,7 @@ fs::path TokenCache::file_of(std::uint64_t key) const {
   return folder_ / (hexadecimal(key) + std::string(kExtension));
 }
 
-trace::Result<EncodedText> TokenCache::find(std::uint64_t key) const {
+trace::base::Result<EncodedText> TokenCache::find(std::uint64_t key) const {
   const fs::path file = file_of(key);
   TRY_ASSIGN(MappedImage image, MappedImage::of_file(file));
   TRY_ASSIGN(EncodedText text, EncodedText::from(std::move(image), key));
@@ -103,7 +104,7 @@ trace::Result<EncodedText> TokenCache::find(std::uint64_t key) const {
   return text;
 }
 
-trace::Result<EncodedText> TokenCache::get(std::uint64_t key, const Encode& encode) const {
+trace::base::Result<EncodedText> TokenCache::get(std::uint64_t key, const Encode& encode) const {
   if (folder_.empty()) return make_in_memory(key, encode);
   if (auto text = find(key)) return text;
   std::error_code error;
@@ -119,7 +120,7 @@ trace::Result<EncodedText> TokenCache::get(std::uint64_t key, const Encode& enco
   // Somebody else may have made it meanwhile.
   auto found = find(key);
   if (found) return found;
-  if (found.error().kind != trace::ErrorKind::kMissing) {
+  if (found.error().kind != trace::base::ErrorKind::kMissing) {
     warn_("The token cache's \"" + file_of(key).string() + "\" is damaged (" +
           without_full_stop(found.error().message) + ") and is made again.");
   }
@@ -131,15 +132,15 @@ trace::Result<EncodedText> TokenCache::get(std::uint64_t key, const Encode& enco
   return make_in_memory(key, encode);
 }
 
-trace::Result<EncodedText> TokenCache::make(std::uint64_t key, const Encode& encode) const {
+trace::base::Result<EncodedText> TokenCache::make(std::uint64_t key, const Encode& encode) const {
   const fs::path part =
       folder_ / (hexadecimal(key) + "." + std::to_string(getpid()) + std::string(kPartExtension));
-  const auto encoded = [&]() -> trace::Result<EncodedText> {
+  const auto encoded = [&]() -> trace::base::Result<EncodedText> {
     TRY_ASSIGN(TokenFile file, TokenFile::at(part));
     TRY_ASSIGN(MappedImage image, encode(file));
     TRY_ASSIGN(EncodedText text, EncodedText::from(std::move(image), key));
     if (::rename(part.c_str(), file_of(key).c_str()) != 0) {
-      return trace::fail(trace::ErrorKind::kIo, std::strerror(errno));
+      return trace::base::fail(trace::base::ErrorKind::kIo, std::strerror(errno));
     }
     return text;
   }();
@@ -151,8 +152,8 @@ trace::Result<EncodedText> TokenCache::make(std::uint64_t key, const Encode& enc
   return encoded;
 }
 
-trace::Result<EncodedText> TokenCache::make_in_memory(std::uint64_t key,
-                                                      const Encode& encode) const {
+trace::base::Result<EncodedText> TokenCache::make_in_memory(std::uint64_t key,
+                                                            const Encode& encode) const {
   TRY_ASSIGN(TokenFile file, TokenFile::in_memory());
   TRY_ASSIGN(MappedImage image, encode(file));
   return EncodedText::from(std::move(image), key);
@@ -184,4 +185,4 @@ void TokenCache::delete_oldest(const fs::path& kept) const {
   }
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -11,7 +11,7 @@
 #include "trainer/text/image/encoded_text.h"
 #include "trainer/text/image/token_file.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 // Gets what the environment has of a name, null if nothing.
 using EnvironmentLookup = std::function<const char*(const char* name)>;
@@ -24,7 +24,7 @@ class TokenCache {
   // Whoever writes an entry deletes the longest unused ones beyond this.
   static constexpr std::uint64_t kLimitBytes = std::uint64_t{64} << 30;
 
-  using Encode = std::function<trace::Result<MappedImage>(TokenFile&)>;
+  using Encode = std::function<trace::base::Result<MappedImage>(TokenFile&)>;
   using Warn = std::function<void(const std::string& message)>;
 
   // `folder` empty: everything is encoded in memory. `warn` hears why that has to be, too, and of
@@ -34,14 +34,14 @@ class TokenCache {
 
   // The entry of this key, or what `encode` makes. Of several processes one encodes, and the others
   // wait for it; if it dies one of them goes on. Errors are those of `encode`.
-  trace::Result<EncodedText> get(std::uint64_t key, const Encode& encode) const;
+  trace::base::Result<EncodedText> get(std::uint64_t key, const Encode& encode) const;
 
   std::filesystem::path file_of(std::uint64_t key) const;
 
  private:
-  trace::Result<EncodedText> find(std::uint64_t key) const;
-  trace::Result<EncodedText> make(std::uint64_t key, const Encode& encode) const;
-  trace::Result<EncodedText> make_in_memory(std::uint64_t key, const Encode& encode) const;
+  trace::base::Result<EncodedText> find(std::uint64_t key) const;
+  trace::base::Result<EncodedText> make(std::uint64_t key, const Encode& encode) const;
+  trace::base::Result<EncodedText> make_in_memory(std::uint64_t key, const Encode& encode) const;
   void delete_oldest(const std::filesystem::path& kept) const;
 
   std::filesystem::path folder_;
@@ -49,4 +49,4 @@ class TokenCache {
   std::uint64_t limit_bytes_;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -12,14 +12,15 @@
 #include "trace/base/write_error.h"
 #include "trainer/text/image/content_hash.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 namespace {
 
-tl::unexpected<trace::Error> unwritable(const std::string& name, int reason) {
-  return trace::fail(trace::write_error_kind(reason),
-                     "\"" + name + "\" cannot be written: " + std::strerror(reason) + "." +
-                         (reason == EFBIG ? " Raise the limit of a file's size (ulimit -f)." : ""));
+tl::unexpected<trace::base::Error> unwritable(const std::string& name, int reason) {
+  return trace::base::fail(
+      trace::base::write_error_kind(reason),
+      "\"" + name + "\" cannot be written: " + std::strerror(reason) + "." +
+          (reason == EFBIG ? " Raise the limit of a file's size (ulimit -f)." : ""));
 }
 
 // -1: there are none.
@@ -35,13 +36,13 @@ std::int64_t largest_of(std::span<const std::byte> bytes, std::uint64_t begin,
 TokenFile::TokenFile(int descriptor, bool is_on_disk, std::string name)
     : descriptor_(descriptor), is_on_disk_(is_on_disk), name_(std::move(name)) {}
 
-trace::Result<TokenFile> TokenFile::at(const std::filesystem::path& file) {
+trace::base::Result<TokenFile> TokenFile::at(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) return unwritable(file.string(), errno);
   return TokenFile(descriptor, true, file.string());
 }
 
-trace::Result<TokenFile> TokenFile::in_memory() {
+trace::base::Result<TokenFile> TokenFile::in_memory() {
   const std::string name = "memory for tokens";
   const int descriptor = memfd_create("tokens", MFD_CLOEXEC);
   if (descriptor < 0) return unwritable(name, errno);
@@ -58,7 +59,8 @@ TokenFile::~TokenFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-trace::Result<void> TokenFile::write_at(std::uint64_t position, std::span<const std::byte> bytes) {
+trace::base::Result<void> TokenFile::write_at(std::uint64_t position,
+                                              std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t count =
         pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(position));
@@ -70,17 +72,18 @@ trace::Result<void> TokenFile::write_at(std::uint64_t position, std::span<const 
   return {};
 }
 
-trace::Result<void> TokenFile::append(std::span<const std::byte> bytes) {
+trace::base::Result<void> TokenFile::append(std::span<const std::byte> bytes) {
   TRY(write_at(end_, bytes));
   end_ += bytes.size();
   return {};
 }
 
-trace::Result<MappedImage> TokenFile::finish(TokenHeader header) {
+trace::base::Result<MappedImage> TokenFile::finish(TokenHeader header) {
   TRY_ASSIGN(MappedImage image, MappedImage::of_descriptor(descriptor_, name_));
   const auto bytes = image.bytes();
   if (bytes.size() != header.file_bytes()) {
-    return trace::fail(trace::ErrorKind::kFailed, "\"" + name_ + "\" was not written to its end.");
+    return trace::base::fail(trace::base::ErrorKind::kFailed,
+                             "\"" + name_ + "\" was not written to its end.");
   }
   header.largest_token = header.token_bytes == 2
                              ? largest_of<std::uint16_t>(bytes, kTokensBegin, header.tokens)
@@ -96,4 +99,4 @@ trace::Result<MappedImage> TokenFile::finish(TokenHeader header) {
   return image;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -12,14 +12,14 @@
 #include "trainer/text/image/mapped_image.h"
 #include "trainer/text/image/token_layout.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 class TokenFile {
  public:
   // Replaces the file. Errors: kDiskFull, kIo.
-  static trace::Result<TokenFile> at(const std::filesystem::path& file);
+  static trace::base::Result<TokenFile> at(const std::filesystem::path& file);
   // Without a name; gone with its image.
-  static trace::Result<TokenFile> in_memory();
+  static trace::base::Result<TokenFile> in_memory();
   TokenFile(TokenFile&& other) noexcept;
   TokenFile& operator=(TokenFile&&) = delete;
   ~TokenFile();
@@ -27,14 +27,14 @@ class TokenFile {
   // For another program to write to, from kTokensBegin on.
   int descriptor() const { return descriptor_; }
   // Puts it behind what was appended before, the first at kTokensBegin. Errors: kDiskFull, kIo.
-  trace::Result<void> append(std::span<const std::byte> bytes);
+  trace::base::Result<void> append(std::span<const std::byte> bytes);
   // `header` says what was written; its largest numbers, hash and checksum are found here. The file
   // is whole and on the disk then. Errors: kDiskFull, kIo; kFailed: it is not as long as that.
-  trace::Result<MappedImage> finish(TokenHeader header);
+  trace::base::Result<MappedImage> finish(TokenHeader header);
 
  private:
   TokenFile(int descriptor, bool is_on_disk, std::string name);
-  trace::Result<void> write_at(std::uint64_t position, std::span<const std::byte> bytes);
+  trace::base::Result<void> write_at(std::uint64_t position, std::span<const std::byte> bytes);
 
   int descriptor_;
   bool is_on_disk_;
@@ -42,4 +42,4 @@ class TokenFile {
   std::uint64_t end_ = kTokensBegin;
 };
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

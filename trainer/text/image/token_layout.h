@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 
 using TokenId = std::int32_t;
 
@@ -67,4 +67,4 @@ struct TokenHeader {
 };
 static_assert(std::is_trivially_copyable_v<TokenHeader>);
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

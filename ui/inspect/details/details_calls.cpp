@@ -14,7 +14,7 @@
 #include "ui/present/format.h"
 #include "ui/table/table_cells.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -27,28 +27,30 @@ struct CallSpan {
   std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
 };
 
-CallSpan span_of(const trace::EventDetails& details) {
+CallSpan span_of(const trace::timeline::EventDetails& details) {
   CallSpan span;
-  for (const trace::RankCall& call : details.calls) {
+  for (const trace::timeline::RankCall& call : details.calls) {
     span.start_ns = std::min(span.start_ns, call.start_ns);
     span.end_ns = std::max(span.end_ns, call.end_ns);
   }
   return span;
 }
 
-Rgb wait_color(const Palette& p) { return mix(p.panel, p.exposed, 0.45); }
+state::Rgb wait_color(const state::Palette& p) { return state::mix(p.panel, p.exposed, 0.45); }
 
-Rgb transfer_color(const Palette& p, const trace::EventDetails& details) {
-  return details.piece_class == trace::TimeClass::kExposed ? p.exposed : p.overlapped;
+state::Rgb transfer_color(const state::Palette& p, const trace::timeline::EventDetails& details) {
+  return details.piece_class == trace::base::TimeClass::kExposed ? p.exposed : p.overlapped;
 }
 
-void explain_call(const Theme& theme, const trace::EventDetails& details,
-                  const trace::RankCall& call) {
-  const Palette& p = theme.colors();
-  const Rgb waiting = wait_color(p), transfer = transfer_color(p, details);
-  const TooltipScope scope(theme);
+void explain_call(const kit::Theme& theme, const trace::timeline::EventDetails& details,
+                  const trace::timeline::RankCall& call) {
+  const state::Palette& p = theme.colors();
+  const state::Rgb waiting = wait_color(p), transfer = transfer_color(p, details);
+  const kit::TooltipScope scope(theme);
   scope.title("Rank " + std::to_string(call.rank));
-  const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)).text(); };
+  const auto text = [](std::int64_t ns) {
+    return present::format_duration(static_cast<double>(ns)).text();
+  };
   constexpr std::string_view kWait = "Wait for the last rank";
   if (const auto wait = known_wait_ns(details, call)) {
     scope.row(&waiting, kWait, *wait > 0 ? text(*wait) : "none");
@@ -58,21 +60,21 @@ void explain_call(const Theme& theme, const trace::EventDetails& details,
     scope.row(&waiting, kWait, "not known");
   }
   scope.row(nullptr, "Whole",
-            format_duration(static_cast<double>(call.end_ns - call.start_ns)).text());
+            present::format_duration(static_cast<double>(call.end_ns - call.start_ns)).text());
   scope.note(
       "Wait: latest start over the ranks − own start. Transfer: end − latest start. Click "
       "goes there");
 }
 
-void draw_call(const Theme& theme, const Rect& row, float label_width,
-               const trace::EventDetails& details, const trace::RankCall& call,
+void draw_call(const kit::Theme& theme, const state::Rect& row, float label_width,
+               const trace::timeline::EventDetails& details, const trace::timeline::RankCall& call,
                const CallSpan& span) {
-  const Palette& p = theme.colors();
-  Rect bars = row;
-  const Rect label = bars.take_left(label_width, theme.px(8));
+  const state::Palette& p = theme.colors();
+  state::Rect bars = row;
+  const state::Rect label = bars.take_left(label_width, theme.px(8));
   const bool own = call.rank == details.place.ref.rank;
-  text_in(theme, label, Face::kSmall, own ? p.text : p.text_secondary,
-          "rank " + std::to_string(call.rank));
+  kit::text_in(theme, label, kit::Face::kSmall, own ? p.text : p.text_secondary,
+               "rank " + std::to_string(call.rank));
   const auto total = static_cast<double>(std::max<std::int64_t>(1, span.end_ns - span.start_ns));
   const auto x_of = [&](std::int64_t ns) {
     const double at = std::clamp(static_cast<double>(ns - span.start_ns) / total, 0.0, 1.0);
@@ -83,44 +85,45 @@ void draw_call(const Theme& theme, const Rect& row, float label_width,
   const std::int64_t wait = known_wait_ns(details, call).value_or(0);
   const float begin = x_of(call.start_ns), middle = x_of(call.start_ns + wait);
   const float end = std::max(middle + 1, x_of(call.end_ns));
-  fill({begin, y, middle - begin, height}, color(wait_color(p)), theme.px(2));
-  fill({middle, y, end - middle, height}, color(transfer_color(p, details)), theme.px(2));
-  if (own) outline({begin, y - 1, end - begin, height + 2}, color(p.text), theme.px(2));
+  kit::fill({begin, y, middle - begin, height}, kit::color(wait_color(p)), theme.px(2));
+  kit::fill({middle, y, end - middle, height}, kit::color(transfer_color(p, details)), theme.px(2));
+  if (own) kit::outline({begin, y - 1, end - begin, height + 2}, kit::color(p.text), theme.px(2));
 }
 
-void draw_calls_legend(const Theme& theme, Rect row, const trace::EventDetails& details) {
-  const Palette& p = theme.colors();
-  const auto entry = [&](Rgb ink, std::string_view word) {
-    const Rect box = row.take_left(theme.px(10), theme.px(6));
+void draw_calls_legend(const kit::Theme& theme, state::Rect row,
+                       const trace::timeline::EventDetails& details) {
+  const state::Palette& p = theme.colors();
+  const auto entry = [&](state::Rgb ink, std::string_view word) {
+    const state::Rect box = row.take_left(theme.px(10), theme.px(6));
     const float side = theme.px(8);
-    fill({box.x, box.center_y() - side / 2, side, side}, color(ink), theme.px(2));
-    const float width = label_in(theme, row, Face::kSmall, p.text_secondary, word);
+    kit::fill({box.x, box.center_y() - side / 2, side, side}, kit::color(ink), theme.px(2));
+    const float width = kit::label_in(theme, row, kit::Face::kSmall, p.text_secondary, word);
     row.take_left(width, theme.px(14));
   };
   entry(wait_color(p), "wait");
   entry(transfer_color(p, details), "transfer");
   if (details.clock_error_ns < 0) return;
-  const bool is_known = details.clock_error_ns != trace::kUnknownClockError;
+  const bool is_known = details.clock_error_ns != trace::analysis::kUnknownClockError;
   const std::string error =
-      is_known
-          ? "clock error ± " + format_duration(static_cast<double>(details.clock_error_ns)).text()
-          : "clock error not known";
-  label_in(theme, row, Face::kSmall, p.text_muted, error, Align::kRight);
-  explain(theme, row, "Clock error",
-          "How far the hosts' clocks may be apart. Waits shorter than that are not drawn");
+      is_known ? "clock error ± " +
+                     present::format_duration(static_cast<double>(details.clock_error_ns)).text()
+               : "clock error not known";
+  kit::label_in(theme, row, kit::Face::kSmall, p.text_muted, error, kit::Align::kRight);
+  kit::explain(theme, row, "Clock error",
+               "How far the hosts' clocks may be apart. Waits shorter than that are not drawn");
 }
 
 struct ShownCalls {
-  std::vector<const trace::RankCall*> calls;
-  std::vector<const trace::RankCall*> rest;
+  std::vector<const trace::timeline::RankCall*> calls;
+  std::vector<const trace::timeline::RankCall*> rest;
 };
 
 // Of many ranks: the one that was picked, then those that came last, who kept the others waiting.
-ShownCalls shown_calls(const trace::EventDetails& details) {
+ShownCalls shown_calls(const trace::timeline::EventDetails& details) {
   ShownCalls shown;
-  for (const trace::RankCall& call : details.calls) shown.calls.push_back(&call);
+  for (const trace::timeline::RankCall& call : details.calls) shown.calls.push_back(&call);
   if (shown.calls.size() <= kMostCalls) return shown;
-  std::ranges::stable_sort(shown.calls, {}, [&](const trace::RankCall* call) {
+  std::ranges::stable_sort(shown.calls, {}, [&](const trace::timeline::RankCall* call) {
     const bool own = call->rank == details.place.ref.rank;
     return std::pair(!own, -call->start_ns);
   });
@@ -130,25 +133,27 @@ ShownCalls shown_calls(const trace::EventDetails& details) {
   return shown;
 }
 
-std::string rest_text(const trace::EventDetails& details,
-                      const std::vector<const trace::RankCall*>& rest) {
+std::string rest_text(const trace::timeline::EventDetails& details,
+                      const std::vector<const trace::timeline::RankCall*>& rest) {
   const std::string more =
-      "and " + format_integer(static_cast<std::int64_t>(rest.size())) + " more";
+      "and " + present::format_integer(static_cast<std::int64_t>(rest.size())) + " more";
   std::vector<std::int64_t> waits;
-  for (const trace::RankCall* call : rest) {
+  for (const trace::timeline::RankCall* call : rest) {
     if (const auto wait = known_wait_ns(details, *call)) waits.push_back(*wait);
   }
   if (waits.empty()) return more;
   const auto [least, most] = std::ranges::minmax(waits);
-  const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)).text(); };
+  const auto text = [](std::int64_t ns) {
+    return present::format_duration(static_cast<double>(ns)).text();
+  };
   return more + ": waits of " + (least == most ? text(least) : text(least) + " to " + text(most)) +
          (waits.size() < rest.size() ? ", others not known" : "");
 }
 
 }  // namespace
 
-std::optional<std::int64_t> known_wait_ns(const trace::EventDetails& details,
-                                          const trace::RankCall& call) {
+std::optional<std::int64_t> known_wait_ns(const trace::timeline::EventDetails& details,
+                                          const trace::timeline::RankCall& call) {
   if (call.latest_start_ns <= 0) return std::nullopt;
   const std::int64_t wait =
       std::min(call.latest_start_ns, std::max(call.start_ns, call.end_ns)) - call.start_ns;
@@ -156,41 +161,41 @@ std::optional<std::int64_t> known_wait_ns(const trace::EventDetails& details,
   return std::max<std::int64_t>(0, wait);
 }
 
-float calls_height(const Theme& theme, const trace::EventDetails& details) {
+float calls_height(const kit::Theme& theme, const trace::timeline::EventDetails& details) {
   if (details.calls.size() < 2) return 0;
   const bool many = details.calls.size() > kMostCalls;
   const std::size_t rows = many ? kShownOfMany + 1 : details.calls.size();
   return theme.px(kCallsTitle + kCallsLegend) + theme.px(kCallRow) * static_cast<float>(rows);
 }
 
-void draw_calls(const Theme& theme, const Rect& rect, const trace::EventDetails& details,
-                Commands& commands) {
+void draw_calls(const kit::Theme& theme, const state::Rect& rect,
+                const trace::timeline::EventDetails& details, state::Commands& commands) {
   if (details.calls.size() < 2) return;
-  const Palette& p = theme.colors();
-  Rect rest = rect;
-  text_in(theme, rest.take_top(theme.px(kCallsTitle)), Face::kStrong, p.text,
-          "The same collective on every rank");
+  const state::Palette& p = theme.colors();
+  state::Rect rest = rect;
+  kit::text_in(theme, rest.take_top(theme.px(kCallsTitle)), kit::Face::kStrong, p.text,
+               "The same collective on every rank");
   const CallSpan span = span_of(details);
   float label_width = 0;
-  for (const trace::RankCall& call : details.calls) {
-    label_width =
-        std::max(label_width, text_width(theme, Face::kSmall, "rank " + std::to_string(call.rank)));
+  for (const trace::timeline::RankCall& call : details.calls) {
+    label_width = std::max(label_width, kit::text_width(theme, kit::Face::kSmall,
+                                                        "rank " + std::to_string(call.rank)));
   }
   const ShownCalls shown = shown_calls(details);
-  for (const trace::RankCall* each : shown.calls) {
-    const trace::RankCall& call = *each;
-    const Rect row = rest.take_top(theme.px(kCallRow));
-    const Hit hit = hit_area(theme, "details/rank " + std::to_string(call.rank), row);
-    if (hit.hovered) fill(row.inset(-theme.px(4), 0), color(p.hover), theme.px(3));
+  for (const trace::timeline::RankCall* each : shown.calls) {
+    const trace::timeline::RankCall& call = *each;
+    const state::Rect row = rest.take_top(theme.px(kCallRow));
+    const kit::Hit hit = kit::hit_area(theme, "details/rank " + std::to_string(call.rank), row);
+    if (hit.hovered) kit::fill(row.inset(-theme.px(4), 0), kit::color(p.hover), theme.px(3));
     draw_call(theme, row, std::ceil(label_width), details, call, span);
-    if (hit.clicked && call.place.ref.exists()) commands.push_back(GoToEvent{call.place});
+    if (hit.clicked && call.place.ref.exists()) commands.push_back(state::GoToEvent{call.place});
     if (hit.hovered) explain_call(theme, details, call);
   }
   if (!shown.rest.empty()) {
-    text_in(theme, rest.take_top(theme.px(kCallRow)), Face::kSmall, p.text_muted,
-            rest_text(details, shown.rest));
+    kit::text_in(theme, rest.take_top(theme.px(kCallRow)), kit::Face::kSmall, p.text_muted,
+                 rest_text(details, shown.rest));
   }
   draw_calls_legend(theme, rest.take_top(theme.px(kCallsLegend)), details);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -8,15 +8,15 @@
 #include "ui/kit/theme.h"
 #include "ui/state/commands.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
-float calls_height(const Theme& theme, const trace::EventDetails& details);
+float calls_height(const kit::Theme& theme, const trace::timeline::EventDetails& details);
 // A click on a rank's bar goes to its call.
-void draw_calls(const Theme& theme, const Rect& rect, const trace::EventDetails& details,
-                Commands& commands);
+void draw_calls(const kit::Theme& theme, const state::Rect& rect,
+                const trace::timeline::EventDetails& details, state::Commands& commands);
 
 // Nothing: not known, as the hosts' clocks could make it up.
-std::optional<std::int64_t> known_wait_ns(const trace::EventDetails& details,
-                                          const trace::RankCall& call);
+std::optional<std::int64_t> known_wait_ns(const trace::timeline::EventDetails& details,
+                                          const trace::timeline::RankCall& call);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -6,9 +6,9 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
-void draw_details_panel(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                        Commands& commands);
+void draw_details_panel(const kit::Theme& theme, const state::Rect& rect,
+                        const state::Snapshot& snapshot, state::Commands& commands);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

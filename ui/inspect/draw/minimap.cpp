@@ -11,13 +11,13 @@
 #include "ui/present/timeline_colors.h"
 #include "ui/present/timeline_time_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 constexpr float kMinimapLabels = 150, kGripReach = 6;
 
-Rect frame_of(const Rect& strip, const TimeWindow& whole, const TimeWindow& window) {
+state::Rect frame_of(const state::Rect& strip, const TimeWindow& whole, const TimeWindow& window) {
   const auto x = [&](double position) {
     return strip.x +
            static_cast<float>(std::clamp(position, 0.0, 1.0) * static_cast<double>(strip.w));
@@ -34,45 +34,49 @@ Rect frame_of(const Rect& strip, const TimeWindow& whole, const TimeWindow& wind
 std::string steps_shown(const StepIndex& steps, const TimeWindow& window) {
   const auto shown =
       steps.within(steps.reference_rank(), window.time_at(0.01), window.time_at(0.99)).size();
-  if (shown == 0) return length_text(static_cast<std::int64_t>(window.span_ns())) + " shown";
-  return format_integer(static_cast<std::int64_t>(shown)) +
+  if (shown == 0)
+    return present::length_text(static_cast<std::int64_t>(window.span_ns())) + " shown";
+  return present::format_integer(static_cast<std::int64_t>(shown)) +
          (shown == 1 ? " step shown" : " steps shown");
 }
 
 // What the run's own events say against each other, and what is missing of it, is told.
-void draw_trouble(const Theme& theme, Rect box, const trace::TimelineRows& rows) {
+void draw_trouble(const kit::Theme& theme, state::Rect box,
+                  const trace::timeline::TimelineRows& rows) {
   const bool incomplete = !rows.incomplete.empty();
   if (!incomplete && rows.reversed_events == 0 && rows.overlapping_events == 0) return;
-  const Palette& p = theme.colors();
-  const Rgb ink = incomplete ? p.danger : p.text_muted;
-  const Rect mark = box.take_left(theme.px(11), theme.px(4));
-  shape(Shape::kWarning, mark.center_x(), mark.center_y(), theme.px(10), color(ink));
-  label_in(theme, box, Face::kSmall, ink, incomplete ? "incomplete" : "odd times");
+  const state::Palette& p = theme.colors();
+  const state::Rgb ink = incomplete ? p.danger : p.text_muted;
+  const state::Rect mark = box.take_left(theme.px(11), theme.px(4));
+  kit::shape(kit::Shape::kWarning, mark.center_x(), mark.center_y(), theme.px(10), kit::color(ink));
+  kit::label_in(theme, box, kit::Face::kSmall, ink, incomplete ? "incomplete" : "odd times");
 }
 
-void draw_names(const Theme& theme, Rect box, const InspectView& view, const StepIndex& steps,
-                std::int64_t known_until_ns) {
-  const Palette& p = theme.colors();
+void draw_names(const kit::Theme& theme, state::Rect box, const state::InspectView& view,
+                const StepIndex& steps, std::int64_t known_until_ns) {
+  const state::Palette& p = theme.colors();
   const auto shown = begun_before(steps.of(steps.reference_rank()), known_until_ns);
   const auto count = static_cast<std::int64_t>(shown.size());
   const std::int64_t end_ns = std::clamp(known_until_ns, view.rows->start_ns, view.rows->end_ns);
   const std::int64_t length = end_ns - view.rows->start_ns;
   const float line_height = std::min(theme.px(18), box.h / 2);
   box = box.inset(0, std::round((box.h - 2 * line_height) / 2));
-  Rect title = box.take_top(line_height);
-  const float width = text_in(theme, title, Face::kStrong, p.text_secondary, "Whole run");
+  state::Rect title = box.take_top(line_height);
+  const float width = kit::text_in(theme, title, kit::Face::kStrong, p.text_secondary, "Whole run");
   title.take_left(width, theme.px(8));
   draw_trouble(theme, title, *view.rows);
-  std::string note = length_text(length);
+  std::string note = present::length_text(length);
   const bool reading = view.progress < 1;
-  if (count > 0) note = format_integer(count) + (count == 1 ? " step · " : " steps · ") + note;
-  if (reading) note = "reading… " + format_percent(std::clamp(view.progress, 0.0, 1.0)).text();
-  text_in(theme, box, Face::kSmall, reading ? p.accent_text : p.text_muted, note);
+  if (count > 0)
+    note = present::format_integer(count) + (count == 1 ? " step · " : " steps · ") + note;
+  if (reading)
+    note = "reading… " + present::format_percent(std::clamp(view.progress, 0.0, 1.0)).text();
+  kit::text_in(theme, box, kit::Face::kSmall, reading ? p.accent_text : p.text_muted, note);
 }
 
-void explain_run(const Theme& theme, const Rect& box, const InspectView& view) {
-  const trace::TimelineRows& rows = *view.rows;
-  std::string body = format_integer(rows.events) + " events on " +
+void explain_run(const kit::Theme& theme, const state::Rect& box, const state::InspectView& view) {
+  const trace::timeline::TimelineRows& rows = *view.rows;
+  std::string body = present::format_integer(rows.events) + " events on " +
                      std::to_string(rows.ranks.size()) +
                      (rows.ranks.size() == 1 ? " rank" : " ranks");
   if (view.progress < 1) {
@@ -80,29 +84,31 @@ void explain_run(const Theme& theme, const Rect& box, const InspectView& view) {
   }
   if (!rows.incomplete.empty()) body += "\nIncomplete: " + rows.incomplete;
   if (rows.reversed_events > 0) {
-    body += "\n" + format_integer(rows.reversed_events) +
+    body += "\n" + present::format_integer(rows.reversed_events) +
             " ended before they began: drawn from the earlier time";
   }
   if (rows.overlapping_events > 0) {
-    body += "\n" + format_integer(rows.overlapping_events) +
+    body += "\n" + present::format_integer(rows.overlapping_events) +
             " began in another one of their lane: drawn half as high before it";
   }
-  explain(theme, box, "Whole run", body, view.run_folder);
+  kit::explain(theme, box, "Whole run", body, view.run_folder);
 }
 
-void explain_column(const Theme& theme, const InspectView& view, const StepIndex& steps,
+void explain_column(const kit::Theme& theme, const state::InspectView& view, const StepIndex& steps,
                     std::int64_t time_ns) {
-  const Palette& p = theme.colors();
-  const TooltipScope tip(theme);
-  const trace::StepBorder* step = steps.at(steps.reference_rank(), time_ns);
-  tip.title(step != nullptr ? "Step " + format_integer(step->step)
-                            : length_text(time_ns - view.rows->start_ns) + " after the start");
-  if (step != nullptr) tip.row(nullptr, "Length", length_text(step->end_ns - step->start_ns));
+  const state::Palette& p = theme.colors();
+  const kit::TooltipScope tip(theme);
+  const trace::timeline::StepBorder* step = steps.at(steps.reference_rank(), time_ns);
+  tip.title(step != nullptr
+                ? "Step " + present::format_integer(step->step)
+                : present::length_text(time_ns - view.rows->start_ns) + " after the start");
+  if (step != nullptr)
+    tip.row(nullptr, "Length", present::length_text(step->end_ns - step->start_ns));
   if (!view.overview || view.overview->rows.empty()) return;
-  for (const trace::RibbonColumn& column : view.overview->rows.front().columns) {
+  for (const trace::timeline::RibbonColumn& column : view.overview->rows.front().columns) {
     if (time_ns < column.start_ns || time_ns >= column.end_ns) continue;
-    const float exposed = column.share[trace::index_of(trace::TimeClass::kExposed)];
-    tip.row(&p.exposed, "Exposed", format_percent(static_cast<double>(exposed)).text());
+    const float exposed = column.share[trace::base::index_of(trace::base::TimeClass::kExposed)];
+    tip.row(&p.exposed, "Exposed", present::format_percent(static_cast<double>(exposed)).text());
     break;
   }
   tip.note("Click shows this part; drag the frame or its sides");
@@ -110,11 +116,12 @@ void explain_column(const Theme& theme, const InspectView& view, const StepIndex
 
 }  // namespace
 
-void Minimap::draw_overview(const Theme& theme, const Rect& strip, const InspectView& view,
-                            const StepIndex& steps, const TimeWindow& whole) {
+void Minimap::draw_overview(const kit::Theme& theme, const state::Rect& strip,
+                            const state::InspectView& view, const StepIndex& steps,
+                            const TimeWindow& whole) {
   if (view.overview != means_.picture()) means_ = RowMeans(view.overview);
   if (!view.overview || view.overview->rows.empty()) {
-    fill(strip, color(theme.colors().field), theme.px(2));
+    kit::fill(strip, kit::color(theme.colors().field), theme.px(2));
     return;
   }
   RowCanvas canvas{theme, whole, strip};
@@ -128,13 +135,13 @@ void Minimap::draw_overview(const Theme& theme, const Rect& strip, const Inspect
   draw_row(canvas, place, view.overview->rows.front(), view.overview->names);
 }
 
-void Minimap::use_mouse(const Theme& theme, const Rect& strip, const TimeWindow& whole,
+void Minimap::use_mouse(const kit::Theme& theme, const state::Rect& strip, const TimeWindow& whole,
                         TimeWindow& window) {
-  const Hit hit = mouse_area(theme, "inspect/minimap", strip.inset(-3, -4));
+  const kit::Hit hit = kit::mouse_area(theme, "inspect/minimap", strip.inset(-3, -4));
   const float mouse = ImGui::GetIO().MousePos.x;
   const double at =
       static_cast<double>(mouse - strip.x) / static_cast<double>(std::max(1.0f, strip.w));
-  const Rect frame = frame_of(strip, whole, window);
+  const state::Rect frame = frame_of(strip, whole, window);
   const float reach = theme.px(kGripReach);
   const bool wide = frame.w > 3 * reach;
   const bool at_start = wide && std::abs(mouse - frame.x) < reach;
@@ -161,18 +168,18 @@ void Minimap::use_mouse(const Theme& theme, const Rect& strip, const TimeWindow&
   }
 }
 
-void Minimap::draw(const Theme& theme, const Rect& rect, const InspectView& view,
+void Minimap::draw(const kit::Theme& theme, const state::Rect& rect, const state::InspectView& view,
                    const StepIndex& steps, TimelineState& state) {
-  const Palette& p = theme.colors();
-  fill(rect, color(p.panel), theme.px(6));
-  outline(rect, color(p.panel_edge), theme.px(6));
+  const state::Palette& p = theme.colors();
+  kit::fill(rect, kit::color(p.panel), theme.px(6));
+  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
   if (!view.rows) return;
-  Rect rest = rect.inset(theme.px(kPanelPadding), theme.px(10));
+  state::Rect rest = rect.inset(theme.px(kit::kPanelPadding), theme.px(10));
   const float labels = std::min(theme.px(kMinimapLabels), rest.w * 0.3f);
-  const Rect names = rest.take_left(labels, theme.px(8));
+  const state::Rect names = rest.take_left(labels, theme.px(8));
   draw_names(theme, names, view, steps, state.known_until_ns);
   explain_run(theme, names, view);
-  const Rect strip = rest;
+  const state::Rect strip = rest;
   TimeWindow whole;
   whole.set_extent(view.rows->start_ns, view.rows->end_ns);
   draw_overview(theme, strip, view, steps, whole);
@@ -181,31 +188,32 @@ void Minimap::draw(const Theme& theme, const Rect& rect, const InspectView& view
   const double known = std::clamp(whole.position(state.known_until_ns), 0.0, 1.0);
   const float now = strip.x + static_cast<float>(known * static_cast<double>(strip.w));
   if (now < strip.right()) {
-    fill({now, strip.y, strip.right() - now, strip.h}, color(p.panel), 0);
-    line(now, strip.y, now, strip.bottom(), color(p.text));
+    kit::fill({now, strip.y, strip.right() - now, strip.h}, kit::color(p.panel), 0);
+    kit::line(now, strip.y, now, strip.bottom(), kit::color(p.text));
   }
 
-  const Rect frame = frame_of(strip, whole, state.window);
+  const state::Rect frame = frame_of(strip, whole, state.window);
   const float dim_left = frame.x - strip.x, dim_right = strip.right() - frame.right();
-  fill({strip.x, strip.y, dim_left, strip.h}, color(p.panel, 0.45f));
-  fill({frame.right(), strip.y, dim_right, strip.h}, color(p.panel, 0.45f));
+  kit::fill({strip.x, strip.y, dim_left, strip.h}, kit::color(p.panel, 0.45f));
+  kit::fill({frame.right(), strip.y, dim_right, strip.h}, kit::color(p.panel, 0.45f));
   const bool all = state.window.is_fitted();
-  outline(frame, color(all ? p.idle_edge : p.text), theme.px(3),
-          all ? 1.0f : std::max(1.0f, theme.px(1.5f)));
+  kit::outline(frame, kit::color(all ? p.idle_edge : p.text), theme.px(3),
+               all ? 1.0f : std::max(1.0f, theme.px(1.5f)));
 
   const std::string note = steps_shown(steps, state.window);
-  const float width = text_width(theme, Face::kSmall, note) + theme.px(12), height = theme.px(17);
+  const float width = kit::text_width(theme, kit::Face::kSmall, note) + theme.px(12),
+              height = theme.px(17);
   float x = frame.right() + theme.px(6);
   if (x + width > strip.right()) x = frame.x - theme.px(6) - width;
   if (x >= strip.x) {
-    const Rect box{x, strip.y + theme.px(2), width, height};
-    fill(box, color(p.panel, 0.85f), theme.px(3));
-    text_in(theme, box, Face::kSmall, p.text_secondary, note, Align::kCenter);
+    const state::Rect box{x, strip.y + theme.px(2), width, height};
+    kit::fill(box, kit::color(p.panel, 0.85f), theme.px(3));
+    kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, note, kit::Align::kCenter);
   }
-  if (hovers(strip) && grip_ == Grip::kNone && ImGui::GetIO().MousePos.x < now) {
+  if (kit::hovers(strip) && grip_ == Grip::kNone && ImGui::GetIO().MousePos.x < now) {
     const double at = static_cast<double>((ImGui::GetIO().MousePos.x - strip.x) / strip.w);
     explain_column(theme, view, steps, whole.time_at(at));
   }
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -7,25 +7,26 @@
 #include "ui/kit/theme.h"
 #include "ui/state/inspect_view.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class Minimap {
  public:
-  void draw(const Theme& theme, const Rect& rect, const InspectView& view, const StepIndex& steps,
-            TimelineState& state);
+  void draw(const kit::Theme& theme, const state::Rect& rect, const state::InspectView& view,
+            const StepIndex& steps, TimelineState& state);
   void forget_run() { *this = {}; }
 
  private:
   enum class Grip : std::uint8_t { kNone, kStart, kEnd, kWhole };
-  void use_mouse(const Theme& theme, const Rect& strip, const TimeWindow& whole,
+  void use_mouse(const kit::Theme& theme, const state::Rect& strip, const TimeWindow& whole,
                  TimeWindow& window);
 
-  void draw_overview(const Theme& theme, const Rect& strip, const InspectView& view,
-                     const StepIndex& steps, const TimeWindow& whole);
+  void draw_overview(const kit::Theme& theme, const state::Rect& strip,
+                     const state::InspectView& view, const StepIndex& steps,
+                     const TimeWindow& whole);
 
   RowMeans means_;  // of the overview
   Grip grip_ = Grip::kNone;
   double grabbed_ = 0;  // where in the frame, as a fraction of the run
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

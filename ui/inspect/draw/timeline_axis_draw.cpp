@@ -9,11 +9,11 @@
 #include "ui/present/format.h"
 #include "ui/present/timeline_time_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::StepBorder;
+using trace::timeline::StepBorder;
 
 constexpr std::size_t kFewSteps = 8;     // in sight: times count from the first of them
 constexpr float kTickRoom = 88;          // for one label of the axis, at scale 1
@@ -31,59 +31,62 @@ float average_width(const TimelineScene& scene, std::size_t count) {
   return scene.plot().w / static_cast<float>(std::max<std::size_t>(count, 1));
 }
 
-void draw_step_head(const TimelineScene& scene, const StepBorder& step, const Rect& box,
+void draw_step_head(const TimelineScene& scene, const StepBorder& step, const state::Rect& box,
                     bool hovered) {
-  const Theme& theme = scene.theme();
-  const Palette& p = theme.colors();
-  fill(box, color(hovered ? p.hover : p.field), theme.px(2));
-  Rect inner = box.inset(theme.px(6), 0);
-  const std::string number = format_integer(step.step);
+  const kit::Theme& theme = scene.theme();
+  const state::Palette& p = theme.colors();
+  kit::fill(box, kit::color(hovered ? p.hover : p.field), theme.px(2));
+  state::Rect inner = box.inset(theme.px(6), 0);
+  const std::string number = present::format_integer(step.step);
   const std::string name = "step " + number;
-  const float width = text_width(theme, Face::kSmall, name);
+  const float width = kit::text_width(theme, kit::Face::kSmall, name);
   if (width > inner.w) {
-    label_in(theme, box.inset(theme.px(2), 0), Face::kSmall, p.text_secondary, number,
-             Align::kCenter);
+    kit::label_in(theme, box.inset(theme.px(2), 0), kit::Face::kSmall, p.text_secondary, number,
+                  kit::Align::kCenter);
     return;
   }
-  text_in(theme, inner.take_left(width + 1, theme.px(8)), Face::kSmall, p.text_secondary, name);
+  kit::text_in(theme, inner.take_left(width + 1, theme.px(8)), kit::Face::kSmall, p.text_secondary,
+               name);
   if (step.end_ns > scene.known_until_ns) return;
-  label_in(theme, inner, Face::kMonoSmall, p.text_muted, length_text(step.end_ns - step.start_ns));
+  kit::label_in(theme, inner, kit::Face::kMonoSmall, p.text_muted,
+                present::length_text(step.end_ns - step.start_ns));
 }
 
 // Where steps are narrower than their numbers: every so many of them.
 void draw_step_scale(const TimelineScene& scene, std::span<const StepBorder> steps) {
-  const Theme& theme = scene.theme();
-  const Palette& p = theme.colors();
+  const kit::Theme& theme = scene.theme();
+  const state::Palette& p = theme.colors();
   const float each = average_width(scene, steps.size());
   const double room = static_cast<double>(theme.px(64) / each);
-  const auto stride = static_cast<std::int64_t>(std::max(1.0, nice_step(room, 1)));
+  const auto stride = static_cast<std::int64_t>(std::max(1.0, present::nice_step(room, 1)));
   std::size_t i = 0;
   while (i < steps.size() && steps[i].step % stride != 0) ++i;
-  fill(scene.steps, color(p.field), theme.px(2));
+  kit::fill(scene.steps, kit::color(p.field), theme.px(2));
   float free_from = scene.steps.x;
   for (; i < steps.size(); i += static_cast<std::size_t>(stride)) {
     if (steps[i].start_ns >= scene.known_until_ns) break;
     const float x = std::round(scene.canvas.x(steps[i].start_ns));
     if (x < scene.steps.x || x >= scene.steps.right()) continue;
-    line(x, scene.steps.y, x, scene.steps.bottom(), color(p.idle_edge));
-    const std::string label = "step " + format_integer(steps[i].step);
-    const float width = text_width(theme, Face::kSmall, label);
+    kit::line(x, scene.steps.y, x, scene.steps.bottom(), kit::color(p.idle_edge));
+    const std::string label = "step " + present::format_integer(steps[i].step);
+    const float width = kit::text_width(theme, kit::Face::kSmall, label);
     if (x < free_from || x + theme.px(4) + width > scene.steps.right()) continue;
-    text_in(theme, {x + theme.px(4), scene.steps.y, width + 1, scene.steps.h}, Face::kSmall,
-            p.text_muted, label);
+    kit::text_in(theme, {x + theme.px(4), scene.steps.y, width + 1, scene.steps.h},
+                 kit::Face::kSmall, p.text_muted, label);
     free_from = x + theme.px(12) + width;
   }
 }
 
 // As much of it as there is room for.
 void name_origin(const TimelineScene& scene, const std::string& origin, const std::string& base) {
-  const Theme& theme = scene.theme();
-  const Rect box{scene.labels.x, scene.axis.y, scene.labels.w - theme.px(10), scene.axis.h};
+  const kit::Theme& theme = scene.theme();
+  const state::Rect box{scene.labels.x, scene.axis.y, scene.labels.w - theme.px(10), scene.axis.h};
   const std::string more = base.empty() ? "" : " + " + base;
   const std::string shorter = origin.starts_with("from ") ? origin.substr(5) : origin;
   for (const std::string& name :
        {"from " + shorter + more, shorter + more, base.empty() ? "" : "+ " + base}) {
-    if (label_in(theme, box, Face::kSmall, theme.colors().text_muted, name, Align::kRight) > 0)
+    if (kit::label_in(theme, box, kit::Face::kSmall, theme.colors().text_muted, name,
+                      kit::Align::kRight) > 0)
       return;
   }
 }
@@ -116,36 +119,38 @@ AxisOrigin axis_origin(const TimelineScene& scene, bool from_run) {
   if (from_run || steps.empty() || steps.size() > kFewSteps) {
     return {scene.rows.start_ns, "from the start"};
   }
-  return {steps.front().start_ns, "from step " + format_integer(steps.front().step)};
+  return {steps.front().start_ns, "from step " + present::format_integer(steps.front().step)};
 }
 
 void draw_axis(const TimelineScene& scene, std::int64_t origin_ns, std::string_view origin) {
-  const Theme& theme = scene.theme();
-  const Palette& p = theme.colors();
+  const kit::Theme& theme = scene.theme();
+  const state::Palette& p = theme.colors();
   const RowCanvas& c = scene.canvas;
   const int most = std::max(2, static_cast<int>(scene.plot().w / theme.px(kTickRoom)));
-  const AxisPlan plan = plan_axis(c.window.start_ns(), c.window.end_ns(), origin_ns, most);
-  QuadBatch grid;
+  const present::AxisPlan plan =
+      present::plan_axis(c.window.start_ns(), c.window.end_ns(), origin_ns, most);
+  kit::QuadBatch grid;
   float free_from = scene.axis.x;
-  for (const AxisTick& tick : plan.ticks) {
+  for (const present::AxisTick& tick : plan.ticks) {
     const float x = std::round(c.x(tick.time_ns));
     if (x < scene.plot().x || x >= scene.plot().right()) continue;
-    grid.add(x, scene.axis.bottom() - theme.px(3), x + 1, scene.plot().bottom(), color(p.grid));
-    const float width = text_width(theme, Face::kMonoSmall, tick.label);
+    grid.add(x, scene.axis.bottom() - theme.px(3), x + 1, scene.plot().bottom(),
+             kit::color(p.grid));
+    const float width = kit::text_width(theme, kit::Face::kMonoSmall, tick.label);
     const float left =
         std::clamp(x - width / 2, scene.axis.x, std::max(scene.axis.x, scene.axis.right() - width));
     if (left < free_from) continue;
-    text_in(theme, {left, scene.axis.y, width + 1, scene.axis.h - theme.px(3)}, Face::kMonoSmall,
-            p.text_muted, tick.label);
+    kit::text_in(theme, {left, scene.axis.y, width + 1, scene.axis.h - theme.px(3)},
+                 kit::Face::kMonoSmall, p.text_muted, tick.label);
     free_from = left + width + theme.px(8);
   }
   name_origin(scene, std::string(origin), plan.base);
 }
 
 void draw_step_borders(const TimelineScene& scene) {
-  const Rgb ink = scene.theme().colors().field_edge;
-  const Clip clip(scene.plot());
-  QuadBatch lines;
+  const state::Rgb ink = scene.theme().colors().field_edge;
+  const kit::Clip clip(scene.plot());
+  kit::QuadBatch lines;
   for (std::size_t i = 0; i < scene.places.size();) {
     const RowPlace& first = scene.places[i];
     const int rank = scene.row(first.row).rank;
@@ -160,10 +165,10 @@ void draw_step_borders(const TimelineScene& scene) {
       for (const std::int64_t at : {step.start_ns, step.end_ns}) {
         const float x = std::round(scene.canvas.x(at - first.shift_ns));
         if (x < scene.plot().x || x >= scene.plot().right()) continue;
-        lines.add(x, first.area.y - 2, x + 1, bottom + 2, color(ink));
+        lines.add(x, first.area.y - 2, x + 1, bottom + 2, kit::color(ink));
       }
     }
   }
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -5,10 +5,10 @@
 #include "ui/inspect/draw/timeline_scene.h"
 #include "ui/inspect/timeline/timeline_state.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // Returns the step under the mouse; null: none.
-const trace::StepBorder* draw_step_heads(const TimelineScene& scene);
+const trace::timeline::StepBorder* draw_step_heads(const TimelineScene& scene);
 // `origin_ns`: what labels count from, `origin`: its name, left of the axis.
 void draw_axis(const TimelineScene& scene, std::int64_t origin_ns, std::string_view origin);
 // Of every rank over its own rows.
@@ -22,4 +22,4 @@ struct AxisOrigin {
 };
 AxisOrigin axis_origin(const TimelineScene& scene, bool from_run);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

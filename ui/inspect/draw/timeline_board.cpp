@@ -15,7 +15,7 @@
 #include "ui/kit/widgets.h"
 #include "ui/present/timeline_time_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -27,13 +27,13 @@ constexpr float kSearchDim = 0.28f, kPickDim = 0.5f;
 
 // How much of the rows is in sight, right of them.
 void draw_scroll(const TimelineScene& scene, float content, float scroll) {
-  const Rect& plot = scene.plot();
+  const state::Rect& plot = scene.plot();
   if (content <= plot.h + 1) return;
-  const Theme& theme = scene.theme();
+  const kit::Theme& theme = scene.theme();
   const float length = std::max(theme.px(16), plot.h * plot.h / content);
   const float at = scroll / (content - plot.h) * (plot.h - length);
-  fill({plot.right() + theme.px(3), plot.y + at, theme.px(3), length},
-       color(theme.colors().idle_edge), theme.px(1.5f));
+  kit::fill({plot.right() + theme.px(3), plot.y + at, theme.px(3), length},
+            kit::color(theme.colors().idle_edge), theme.px(1.5f));
 }
 
 TimeInterval times_of(const RowItem& item) {
@@ -50,7 +50,7 @@ bool is_same(const RowItem& a, const RowItem& b) {
 SizeForm size_form(const TimelineScene& scene) {
   SizeRoom room;
   for (const RowPlace& place : scene.places) {
-    if (place.kind != trace::RowKind::kReady) continue;
+    if (place.kind != trace::timeline::RowKind::kReady) continue;
     const auto* picture = scene.pictures.find(place.row, place.start_ns, place.end_ns);
     if (picture != nullptr) room.add(scene.canvas, place, *picture);
   }
@@ -71,32 +71,35 @@ void show_around(TimeWindow& window, std::int64_t start, std::int64_t end) {
   window.center_on(middle);
 }
 
-bool shows_whole_run(const trace::TimelinePicture& picture, const trace::TimelineRows& rows) {
+bool shows_whole_run(const trace::timeline::TimelinePicture& picture,
+                     const trace::timeline::TimelineRows& rows) {
   // All rows of it show the same stretch, but for what ranks did not record.
-  return std::ranges::any_of(picture.rows, [&](const trace::RowPicture& row) {
+  return std::ranges::any_of(picture.rows, [&](const trace::timeline::RowPicture& row) {
     return row.window.start_ns <= rows.start_ns && row.window.end_ns >= rows.end_ns;
   });
 }
 
 // What is pinned of a step stays while more of the same step comes in.
-bool is_same_row(const trace::TimelineRows& before, const trace::TimelineRows& now, int row) {
+bool is_same_row(const trace::timeline::TimelineRows& before,
+                 const trace::timeline::TimelineRows& now, int row) {
   const auto index = static_cast<std::size_t>(row);
   if (before.steps.empty() || now.steps.empty() || index >= now.rows.size()) return false;
-  const trace::TimelineRow &a = before.rows[index], &b = now.rows[index];
+  const trace::timeline::TimelineRow &a = before.rows[index], &b = now.rows[index];
   return before.steps.front().step == now.steps.front().step && a.rank == b.rank &&
          a.kind == b.kind && a.lane == b.lane;
 }
 
 }  // namespace
 
-TimelineScene TimelineBoard::make_scene(const Theme& theme, const Rect& body) {
-  Rect rest = body;
+TimelineScene TimelineBoard::make_scene(const kit::Theme& theme, const state::Rect& body) {
+  state::Rect rest = body;
   const float wanted = run_.rows->is_one_step ? kLabelColumnOfStep : kLabelColumn;
   const float labels_width = std::min(theme.px(wanted), std::round(body.w * 0.26f));
   const bool steps = state_.mode == Mode::kTime && run_.steps.reference_rank() >= 0;
-  Rect heads = steps ? rest.take_top(theme.px(kStepHeads)) : Rect{rest.x, rest.y, rest.w, 0};
-  Rect axis = rest.take_top(theme.px(kAxisRow), theme.px(4));
-  Rect labels = rest.take_left(labels_width);
+  state::Rect heads =
+      steps ? rest.take_top(theme.px(kStepHeads)) : state::Rect{rest.x, rest.y, rest.w, 0};
+  state::Rect axis = rest.take_top(theme.px(kAxisRow), theme.px(4));
+  state::Rect labels = rest.take_left(labels_width);
   heads.take_left(labels_width);
   axis.take_left(labels_width);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -118,16 +121,17 @@ TimelineScene TimelineBoard::make_scene(const Theme& theme, const Rect& body) {
           run_.pictures, run_.backdrops, state_.known_until_ns};
 }
 
-std::int64_t TimelineBoard::end_of_row(trace::RowKind kind, int place) const {
+std::int64_t TimelineBoard::end_of_row(trace::timeline::RowKind kind, int place) const {
   // An area's last value holds until then; events end by themselves.
-  const bool is_area = kind == trace::RowKind::kMemory || kind == trace::RowKind::kCounter ||
-                       kind == trace::RowKind::kGpu;
+  const bool is_area = kind == trace::timeline::RowKind::kMemory ||
+                       kind == trace::timeline::RowKind::kCounter ||
+                       kind == trace::timeline::RowKind::kGpu;
   if (!is_area || place < 0) return run_.rows->end_ns;
   return std::min(run_.rows->end_ns, run_.rows->ranks[static_cast<std::size_t>(place)].end_ns);
 }
 
 void TimelineBoard::place_time_rows(TimelineScene& scene) {
-  const Rect& plot = scene.plot();
+  const state::Rect& plot = scene.plot();
   run_.layout = layout_rows(*run_.rows, state_.folds, state_.filter, plot.h, scene.theme().scale);
   const bool one_step = run_.rows->is_one_step;
   const TimeWindow& window = state_.shown_window();
@@ -185,26 +189,28 @@ void TimelineBoard::scroll_to_revealed(const TimelineScene& scene) {
   state_.scroll = std::clamp(state_.scroll, 0.0f, lowest);
 }
 
-void TimelineBoard::ask(const TimelineScene& scene, Commands& commands) {
+void TimelineBoard::ask(const TimelineScene& scene, state::Commands& commands) {
   if (run_.rows->is_one_step) return;
-  trace::PictureRequest request = request_of(scene);
+  trace::timeline::PictureRequest request = request_of(scene);
   if (request == run_.asked || request.windows.empty()) return;
   run_.asked = request;
-  commands.push_back(ShowTimeline{std::move(request)});
+  commands.push_back(state::ShowTimeline{std::move(request)});
 }
 
 void TimelineBoard::choose_origin(const TimelineScene& scene) {
-  const Rect box{scene.labels.x, scene.axis.y, scene.labels.w, scene.axis.h};
-  const Hit hit = hit_area(scene.theme(), "inspect/origin", box);
+  const state::Rect box{scene.labels.x, scene.axis.y, scene.labels.w, scene.axis.h};
+  const kit::Hit hit = kit::hit_area(scene.theme(), "inspect/origin", box);
   if (hit.clicked) state_.axis_from_run = !state_.axis_from_run;
   if (!hit.hovered) return;
-  tooltip(scene.theme(), "What times count from",
-          state_.axis_from_run ? "The start of the run"
-                               : "The first step in sight; the start of the run where many are",
-          "Click changes it");
+  kit::tooltip(scene.theme(), "What times count from",
+               state_.axis_from_run
+                   ? "The start of the run"
+                   : "The first step in sight; the start of the run where many are",
+               "Click changes it");
 }
 
-void TimelineBoard::draw_above_rows(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
+void TimelineBoard::draw_above_rows(const TimelineScene& scene,
+                                    const trace::model::Bookmarks& bookmarks,
                                     std::int64_t origin_ns) {
   draw_cursor(scene, origin_ns);
   if (state_.mode == Mode::kTime) draw_bookmarks(scene, bookmarks, origin_ns);
@@ -219,18 +225,19 @@ void TimelineBoard::draw_above_rows(const TimelineScene& scene, const trace::Boo
 
 bool TimelineBoard::cover_future(const TimelineScene& scene) const {
   if (state_.mode != Mode::kTime || state_.known_until_ns >= state_.window.end_ns()) return true;
-  const Palette& p = scene.theme().colors();
-  const Rect& plot = scene.plot();
+  const state::Palette& p = scene.theme().colors();
+  const state::Rect& plot = scene.plot();
   const float now = std::clamp(scene.canvas.x(state_.known_until_ns), plot.x, plot.right());
-  fill({now, plot.y, plot.right() - now, plot.h}, color(p.panel), 0);
-  line(now, plot.y, now, plot.bottom(), color(p.text));
+  kit::fill({now, plot.y, plot.right() - now, plot.h}, kit::color(p.panel), 0);
+  kit::line(now, plot.y, now, plot.bottom(), kit::color(p.text));
   return !scene.canvas.mouse_inside || scene.canvas.mouse_x < now;
 }
 
-void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const trace::Bookmarks& bookmarks,
-                                        Commands& commands) {
+void TimelineBoard::draw_rows_and_marks(TimelineScene& scene,
+                                        const trace::model::Bookmarks& bookmarks,
+                                        state::Commands& commands) {
   const bool time = state_.mode == Mode::kTime;
-  const trace::StepBorder* step = nullptr;
+  const trace::timeline::StepBorder* step = nullptr;
   AxisOrigin origin{0, "from the step's start"};
   if (state_.selected_row >= 0) draw_selected_row(scene, state_.selected_row);
   scene.canvas.sizes = size_form(scene);
@@ -260,21 +267,24 @@ void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const trace::Bookm
 void TimelineBoard::draw_pinned(const TimelineScene& scene) {
   if (!state_.pinned) return;
   const auto [start_ns, end_ns] = times_of(*state_.pinned);
-  const trace::EventRef ref = state_.pinned->piece ? state_.pinned->piece->ref : trace::EventRef{};
+  const trace::timeline::EventRef ref =
+      state_.pinned->piece ? state_.pinned->piece->ref : trace::timeline::EventRef{};
   draw_picked(scene, {ref, start_ns, end_ns, state_.pinned->row});
   if (draw_timeline_card(scene, *state_.pinned)) state_.pinned.reset();
 }
 
-void TimelineBoard::draw(const Theme& theme, const Rect& rect, const trace::Bookmarks& bookmarks,
-                         bool keys, Commands& commands) {
-  const Palette& p = theme.colors();
-  fill(rect, color(p.panel), theme.px(6));
-  outline(rect, color(p.panel_edge), theme.px(6));
+void TimelineBoard::draw(const kit::Theme& theme, const state::Rect& rect,
+                         const trace::model::Bookmarks& bookmarks, bool keys,
+                         state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  kit::fill(rect, kit::color(p.panel), theme.px(6));
+  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
   draw_content(theme, rect.inset(theme.px(kBoardPadding), theme.px(4)), bookmarks, keys, commands);
 }
 
-void TimelineBoard::draw_content(const Theme& theme, const Rect& body,
-                                 const trace::Bookmarks& bookmarks, bool keys, Commands& commands) {
+void TimelineBoard::draw_content(const kit::Theme& theme, const state::Rect& body,
+                                 const trace::model::Bookmarks& bookmarks, bool keys,
+                                 state::Commands& commands) {
   if (!run_.rows) return;
   TimelineScene scene = make_scene(theme, body);
   if (scene.plot().empty()) return;
@@ -301,7 +311,7 @@ void TimelineBoard::follow_run(const std::string& folder) {
   static_cast<TimelineChoices&>(state_) = kept;
 }
 
-void TimelineBoard::follow_rows(const std::shared_ptr<const trace::TimelineRows>& rows) {
+void TimelineBoard::follow_rows(const std::shared_ptr<const trace::timeline::TimelineRows>& rows) {
   if (rows == run_.rows || !rows) return;
   run_.rows = rows;
   run_.steps = StepIndex(*rows);
@@ -317,7 +327,8 @@ void TimelineBoard::follow_rows(const std::shared_ptr<const trace::TimelineRows>
   }
 }
 
-void TimelineBoard::follow_picture(const std::shared_ptr<const trace::TimelinePicture>& picture) {
+void TimelineBoard::follow_picture(
+    const std::shared_ptr<const trace::timeline::TimelinePicture>& picture) {
   if (picture == run_.pictures.picture()) return;
   run_.pictures = PictureIndex(picture);
   run_.means = RowMeans(picture);
@@ -329,18 +340,19 @@ void TimelineBoard::follow_picture(const std::shared_ptr<const trace::TimelinePi
 }
 
 // Of many ranks those come first that kept the others waiting longest in the whole run.
-void TimelineBoard::follow_extremes(const InspectView& view) {
+void TimelineBoard::follow_extremes(const state::InspectView& view) {
   const bool counted = view.range && view.range->is_whole_run && view.range->stragglers;
   if (!run_.rows || run_.rows->ranks.size() <= kMostRanksShown || !counted) return;
   if (!state_.folds.extremes.empty()) return;  // rows do not jump about
-  std::vector<trace::StragglerRank> ranks = view.range->stragglers->ranks;
-  std::ranges::stable_sort(ranks, std::greater<>(), &trace::StragglerRank::caused_ns);
+  std::vector<trace::timeline::StragglerRank> ranks = view.range->stragglers->ranks;
+  std::ranges::stable_sort(ranks, std::greater<>(), &trace::timeline::StragglerRank::caused_ns);
   ranks.resize(std::min(ranks.size(), kRanksOfMany));
-  for (const trace::StragglerRank& rank : ranks) state_.folds.extremes.push_back(rank.rank);
+  for (const trace::timeline::StragglerRank& rank : ranks)
+    state_.folds.extremes.push_back(rank.rank);
 }
 
 // An event that a table or a link asked for is picked as if it had been clicked.
-void TimelineBoard::follow_picked(const InspectView& view) {
+void TimelineBoard::follow_picked(const state::InspectView& view) {
   if (view.details == run_.details) return;
   const bool was_shown =
       run_.details && state_.picked && run_.details->place.ref == state_.picked->place.ref;
@@ -354,19 +366,21 @@ void TimelineBoard::follow_picked(const InspectView& view) {
   state_.selected_row = run_.details->place.row;
 }
 
-void TimelineBoard::unfold(const trace::TimelineRow& row) {
+void TimelineBoard::unfold(const trace::timeline::TimelineRow& row) {
   state_.folds.run = false;
   state_.filter.set(row.kind, true);
-  if (row.rank >= 0 && row.kind != trace::RowKind::kRibbon) state_.folds.ranks[row.rank] = true;
+  if (row.rank >= 0 && row.kind != trace::timeline::RowKind::kRibbon)
+    state_.folds.ranks[row.rank] = true;
   // Its kind may have more lanes than are unfolded by themselves.
   const auto hides = [&](const ShownRow& other) {
     if (other.lanes <= 1 || other.shows_lanes || other.row < 0) return false;
-    const trace::TimelineRow& first = run_.rows->rows[static_cast<std::size_t>(other.row)];
+    const trace::timeline::TimelineRow& first =
+        run_.rows->rows[static_cast<std::size_t>(other.row)];
     return first.kind == row.kind && first.rank == row.rank && first.id != row.id;
   };
   const RowLayout unfolded = layout_rows(*run_.rows, state_.folds, state_.filter, 0, 1);
   if (!std::ranges::any_of(unfolded.rows, hides)) return;
-  const std::pair<int, trace::RowKind> key{row.rank, row.kind};
+  const std::pair<int, trace::timeline::RowKind> key{row.rank, row.kind};
   if (state_.folds.lanes.erase(key) == 0) state_.folds.lanes.insert(key);
 }
 
@@ -379,12 +393,12 @@ std::int64_t TimelineBoard::shift_of(int rank, std::int64_t time_ns) const {
   return 0;
 }
 
-void TimelineBoard::reveal(const InspectView& view) {
+void TimelineBoard::reveal(const state::InspectView& view) {
   if (view.reveal_number == run_.revealed || !run_.rows) return;
   run_.revealed = view.reveal_number;
-  const trace::EventPlace& place = view.reveal;
+  const trace::timeline::EventPlace& place = view.reveal;
   if (place.row < 0 || static_cast<std::size_t>(place.row) >= run_.rows->rows.size()) return;
-  const trace::TimelineRow& row = run_.rows->rows[static_cast<std::size_t>(place.row)];
+  const trace::timeline::TimelineRow& row = run_.rows->rows[static_cast<std::size_t>(place.row)];
   state_.mode = TimelineState::Mode::kTime;
   unfold(row);
   const std::int64_t shift = shift_of(row.rank, place.start_ns);
@@ -392,14 +406,14 @@ void TimelineBoard::reveal(const InspectView& view) {
   run_.scroll_to = row.id;
 }
 
-void TimelineBoard::note_names(const InspectView& view) {
+void TimelineBoard::note_names(const state::InspectView& view) {
   const auto hits = view.hits && view.hits->problem.empty() ? view.hits : nullptr;
   std::string wanted;
   if (!hits && state_.picked) {
-    const trace::RowPicture* picture =
+    const trace::timeline::RowPicture* picture =
         run_.pictures.find(state_.picked->place.row, state_.picked->place.start_ns);
     if (picture != nullptr && state_.picked->name.empty()) {
-      for (const trace::Piece& piece : picture->pieces) {
+      for (const trace::timeline::Piece& piece : picture->pieces) {
         if (piece.ref == state_.picked->place.ref)
           state_.picked->name = run_.pictures.names()[piece.name];
       }
@@ -416,24 +430,25 @@ void TimelineBoard::note_names(const InspectView& view) {
   if (!run_.has_lit) return;
   std::unordered_set<std::string_view> names{wanted};
   if (run_.hits) {
-    for (const trace::NameHit& hit : run_.hits->names) names.insert(hit.name);
+    for (const trace::timeline::NameHit& hit : run_.hits->names) names.insert(hit.name);
   }
   names.erase(std::string_view());
   for (const std::string& name : run_.pictures.names()) run_.lit.push_back(names.contains(name));
 }
 
 // Of many ranks those come first that compute longest.
-void TimelineBoard::order_by_compute(const trace::StepPicture& step) {
+void TimelineBoard::order_by_compute(const trace::timeline::StepPicture& step) {
   RowFolds& folds = state_.folds;
   folds.extremes.clear();
   folds.rest.clear();
   if (step.by_compute.size() <= kMostRanksShown) return;
   for (const auto& each : step.by_compute) folds.extremes.push_back(each.rank);
-  folds.rest = ", which compute for " + length_text(step.by_compute.back().compute_ns) + " to " +
-               length_text(step.by_compute[kRanksOfMany].compute_ns);
+  folds.rest = ", which compute for " + present::length_text(step.by_compute.back().compute_ns) +
+               " to " + present::length_text(step.by_compute[kRanksOfMany].compute_ns);
 }
 
-void TimelineBoard::follow(const std::string& run_folder, const trace::StepPicture& step) {
+void TimelineBoard::follow(const std::string& run_folder,
+                           const trace::timeline::StepPicture& step) {
   follow_run(run_folder);
   state_.mode = TimelineState::Mode::kOneStep;
   if (step.rows == run_.rows) return;
@@ -445,7 +460,7 @@ void TimelineBoard::follow(const std::string& run_folder, const trace::StepPictu
   order_by_compute(step);
 }
 
-void TimelineBoard::follow(const InspectView& view) {
+void TimelineBoard::follow(const state::InspectView& view) {
   follow_run(view.run_folder);
   follow_rows(view.rows);
   follow_picture(view.picture);
@@ -455,4 +470,4 @@ void TimelineBoard::follow(const InspectView& view) {
   note_names(view);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

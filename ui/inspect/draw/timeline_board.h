@@ -12,21 +12,21 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class TimelineBoard {
  public:
   // Before anything of the workspace is drawn: takes over what has come, and obeys what asks for a
   // part of the run to be shown.
-  void follow(const InspectView& view);
+  void follow(const state::InspectView& view);
   // The same for a board of one step, which comes with its picture: nothing is asked for.
-  void follow(const std::string& run_folder, const trace::StepPicture& step);
+  void follow(const std::string& run_folder, const trace::timeline::StepPicture& step);
   // `keys`: the keyboard is the timeline's in this frame.
-  void draw(const Theme& theme, const Rect& rect, const trace::Bookmarks& bookmarks, bool keys,
-            Commands& commands);
+  void draw(const kit::Theme& theme, const state::Rect& rect,
+            const trace::model::Bookmarks& bookmarks, bool keys, state::Commands& commands);
   // The same without a frame around it.
-  void draw_content(const Theme& theme, const Rect& body, const trace::Bookmarks& bookmarks,
-                    bool keys, Commands& commands);
+  void draw_content(const kit::Theme& theme, const state::Rect& body,
+                    const trace::model::Bookmarks& bookmarks, bool keys, state::Commands& commands);
 
   TimelineState& state() { return state_; }
   const TimelineState& state() const { return state_; }
@@ -38,36 +38,36 @@ class TimelineBoard {
 
  private:
   void follow_run(const std::string& folder);
-  void follow_rows(const std::shared_ptr<const trace::TimelineRows>& rows);
-  void follow_picture(const std::shared_ptr<const trace::TimelinePicture>& picture);
-  void order_by_compute(const trace::StepPicture& step);
-  void follow_extremes(const InspectView& view);
-  void follow_picked(const InspectView& view);
-  void reveal(const InspectView& view);
-  void unfold(const trace::TimelineRow& row);
+  void follow_rows(const std::shared_ptr<const trace::timeline::TimelineRows>& rows);
+  void follow_picture(const std::shared_ptr<const trace::timeline::TimelinePicture>& picture);
+  void order_by_compute(const trace::timeline::StepPicture& step);
+  void follow_extremes(const state::InspectView& view);
+  void follow_picked(const state::InspectView& view);
+  void reveal(const state::InspectView& view);
+  void unfold(const trace::timeline::TimelineRow& row);
   // How much later than the reference rank it began its step, where ranks are aligned by steps.
   std::int64_t shift_of(int rank, std::int64_t time_ns) const;
-  void note_names(const InspectView& view);
-  TimelineScene make_scene(const Theme& theme, const Rect& body);
+  void note_names(const state::InspectView& view);
+  TimelineScene make_scene(const kit::Theme& theme, const state::Rect& body);
   // Places the rows of the chosen mode; returns the height of all of them.
   float place_rows(TimelineScene& scene);
   void place_time_rows(TimelineScene& scene);
-  std::int64_t end_of_row(trace::RowKind kind, int place) const;
+  std::int64_t end_of_row(trace::timeline::RowKind kind, int place) const;
   void scroll_to_revealed(const TimelineScene& scene);
   void choose_origin(const TimelineScene& scene);
   void draw_pinned(const TimelineScene& scene);
-  void draw_above_rows(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
+  void draw_above_rows(const TimelineScene& scene, const trace::model::Bookmarks& bookmarks,
                        std::int64_t origin_ns);
   // Over what a replay has not reached yet; false if the mouse is there.
   bool cover_future(const TimelineScene& scene) const;
-  void draw_rows_and_marks(TimelineScene& scene, const trace::Bookmarks& bookmarks,
-                           Commands& commands);
-  void ask(const TimelineScene& scene, Commands& commands);
+  void draw_rows_and_marks(TimelineScene& scene, const trace::model::Bookmarks& bookmarks,
+                           state::Commands& commands);
+  void ask(const TimelineScene& scene, state::Commands& commands);
 
   // Everything that belongs to one run: replaced as a whole with the next one.
   struct OfRun {
     std::string folder;
-    std::shared_ptr<const trace::TimelineRows> rows;
+    std::shared_ptr<const trace::timeline::TimelineRows> rows;
     StepIndex steps;
     RowLayout layout;
     PictureIndex pictures;
@@ -78,16 +78,16 @@ class TimelineBoard {
     std::vector<bool> lit;
     bool has_lit = false;
     std::string lit_name;
-    std::shared_ptr<const trace::EventDetails> details;
-    std::shared_ptr<const trace::NameHits> hits;
+    std::shared_ptr<const trace::timeline::EventDetails> details;
+    std::shared_ptr<const trace::timeline::NameHits> hits;
     std::uint64_t revealed = 0;
     std::int64_t cursor_ns = 0;
     int scroll_to = -1;  // a row that is to come into sight
-    trace::PictureRequest asked;
+    trace::timeline::PictureRequest asked;
   };
 
   TimelineState state_;
   OfRun run_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -6,21 +6,21 @@
 #include "ui/inspect/draw/timeline_mouse.h"
 #include "ui/kit/keys.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::Piece;
+using trace::timeline::Piece;
 using Mode = TimelineState::Mode;
 
 constexpr double kKeyPan = 0.15, kKeyZoom = 1.3;
 
 // The event before or behind the picked one on its row and level; null: the picture does not show
 // it as one event.
-const Piece* neighbour_event(const TimelineScene& scene, const trace::EventPlace& from,
+const Piece* neighbour_event(const TimelineScene& scene, const trace::timeline::EventPlace& from,
                              int direction) {
   const Piece* own = find_piece(scene, from);
-  const trace::RowPicture* picture = scene.pictures.find(from.row, from.start_ns);
+  const trace::timeline::RowPicture* picture = scene.pictures.find(from.row, from.start_ns);
   if (own == nullptr || picture == nullptr) return nullptr;
   auto at = own - picture->pieces.data();
   const auto is_there = [&] { return at >= 0 && at < std::ssize(picture->pieces); };
@@ -35,7 +35,7 @@ const Piece* neighbour_event(const TimelineScene& scene, const trace::EventPlace
 
 // The event of a row that is closest to a time, in the row's time.
 const Piece* closest_event(const TimelineScene& scene, int row, std::int64_t time_ns) {
-  const trace::RowPicture* picture = scene.pictures.find(row, time_ns);
+  const trace::timeline::RowPicture* picture = scene.pictures.find(row, time_ns);
   if (picture == nullptr) return nullptr;
   const Piece* best = nullptr;
   double least = 0;
@@ -51,7 +51,7 @@ const Piece* closest_event(const TimelineScene& scene, int row, std::int64_t tim
 }
 
 void pick_piece(const TimelineScene& scene, int row, const Piece& piece, TimelineState& state,
-                Commands& commands) {
+                state::Commands& commands) {
   RowItem item;
   item.row = row;
   item.piece = piece;
@@ -74,22 +74,22 @@ void move_by_step(const TimelineScene& scene, TimelineState& state, int directio
   const auto steps = scene.borders.of(scene.borders.reference_rank());
   if (steps.empty()) return;
   TimeWindow& window = state.window;
-  const trace::StepBorder* now =
+  const trace::timeline::StepBorder* now =
       scene.borders.nearest(scene.borders.reference_rank(), window.time_at(0.5));
   const auto index = (now - steps.data()) + direction;
   if (index < 0 || index >= static_cast<std::ptrdiff_t>(steps.size())) return;
-  const trace::StepBorder& next = steps[static_cast<std::size_t>(index)];
+  const trace::timeline::StepBorder& next = steps[static_cast<std::size_t>(index)];
   // What was in the middle of its step stays at the same place of the other one.
   window.pan(distance_ns(next.start_ns, now->start_ns) / window.span_ns());
 }
 
 void move_sideways(const TimelineScene& scene, TimelineState& state, int direction,
-                   Commands& commands) {
+                   state::Commands& commands) {
   if (!state.picked) return move_by_step(scene, state, direction);
   const int row = state.picked->place.row;
   const Piece* next = neighbour_event(scene, state.picked->place, direction);
   if (next == nullptr) {
-    commands.push_back(GoToNeighbour{state.picked->place.ref, direction});
+    commands.push_back(state::GoToNeighbour{state.picked->place.ref, direction});
     return;
   }
   const Piece copy = *next;
@@ -98,7 +98,7 @@ void move_sideways(const TimelineScene& scene, TimelineState& state, int directi
 }
 
 void move_rows(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
-               int direction, Commands& commands) {
+               int direction, state::Commands& commands) {
   if (state.mode == Mode::kSteps) {
     state.step_scroll += static_cast<float>(direction) * scene.theme().px(60);
     return;
@@ -144,7 +144,7 @@ void toggle_measure(TimelineState& state) {
   state.measured.reset();
 }
 
-void clear_marks(TimelineState& state, Commands& commands) {
+void clear_marks(TimelineState& state, state::Commands& commands) {
   // One thing at a time, what is on top first.
   if (state.measured || state.measuring) {
     state.measured.reset();
@@ -153,36 +153,36 @@ void clear_marks(TimelineState& state, Commands& commands) {
     state.pinned.reset();
   } else if (state.picked) {
     state.picked.reset();
-    commands.push_back(DropEvent{});
+    commands.push_back(state::DropEvent{});
   } else if (state.selection) {
     state.selection.reset();
-    commands.push_back(ClearRange{});
+    commands.push_back(state::ClearRange{});
   }
 }
 
-void use_window_keys(const TimelineScene& scene, TimelineState& state, Commands& commands) {
+void use_window_keys(const TimelineScene& scene, TimelineState& state, state::Commands& commands) {
   TimeWindow& window = state.shown_window();
   const RowCanvas& c = scene.canvas;
   const bool over = c.mouse_inside && c.plot.contains(c.mouse_x, c.mouse_y);
   const double at =
       over ? static_cast<double>(c.mouse_x - c.plot.x) / static_cast<double>(c.plot.w) : 0.5;
-  if (key_pressed(Key::kW)) window.zoom(at, kKeyZoom);
-  if (key_pressed(Key::kS)) window.zoom(at, 1 / kKeyZoom);
-  if (key_pressed(Key::kA)) window.pan(-kKeyPan);
-  if (key_pressed(Key::kD)) window.pan(kKeyPan);
-  if (key_pressed(Key::kF, false)) window.fit();
-  if (key_pressed(Key::kM, false)) toggle_measure(state);
-  if (key_pressed(Key::kEscape, false)) clear_marks(state, commands);
+  if (kit::key_pressed(kit::Key::kW)) window.zoom(at, kKeyZoom);
+  if (kit::key_pressed(kit::Key::kS)) window.zoom(at, 1 / kKeyZoom);
+  if (kit::key_pressed(kit::Key::kA)) window.pan(-kKeyPan);
+  if (kit::key_pressed(kit::Key::kD)) window.pan(kKeyPan);
+  if (kit::key_pressed(kit::Key::kF, false)) window.fit();
+  if (kit::key_pressed(kit::Key::kM, false)) toggle_measure(state);
+  if (kit::key_pressed(kit::Key::kEscape, false)) clear_marks(state, commands);
 }
 
 void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
-                       Commands& commands) {
+                       state::Commands& commands) {
   use_window_keys(scene, state, commands);
-  if (enter_pressed()) zoom_to_selection(state);
-  if (key_pressed(Key::kLeft)) move_sideways(scene, state, -1, commands);
-  if (key_pressed(Key::kRight)) move_sideways(scene, state, 1, commands);
-  if (key_pressed(Key::kUp)) move_rows(scene, layout, state, -1, commands);
-  if (key_pressed(Key::kDown)) move_rows(scene, layout, state, 1, commands);
+  if (kit::enter_pressed()) zoom_to_selection(state);
+  if (kit::key_pressed(kit::Key::kLeft)) move_sideways(scene, state, -1, commands);
+  if (kit::key_pressed(kit::Key::kRight)) move_sideways(scene, state, 1, commands);
+  if (kit::key_pressed(kit::Key::kUp)) move_rows(scene, layout, state, -1, commands);
+  if (kit::key_pressed(kit::Key::kDown)) move_rows(scene, layout, state, 1, commands);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

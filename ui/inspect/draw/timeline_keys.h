@@ -6,17 +6,17 @@
 #include "ui/inspect/timeline/timeline_state.h"
 #include "ui/state/commands.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // Zoom and pan, at the pointer where it is over the timeline; measure; Esc.
-void use_window_keys(const TimelineScene& scene, TimelineState& state, Commands& commands);
+void use_window_keys(const TimelineScene& scene, TimelineState& state, state::Commands& commands);
 // All of them.
 void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
-                       Commands& commands);
+                       state::Commands& commands);
 
 // What keys and the command palette have in common.
 void zoom_to_selection(TimelineState& state);
 void toggle_measure(TimelineState& state);
-void clear_marks(TimelineState& state, Commands& commands);
+void clear_marks(TimelineState& state, state::Commands& commands);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -9,12 +9,12 @@
 #include "ui/present/format.h"
 #include "ui/present/timeline_colors.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::TimelineRank;
-using trace::TimelineRow;
+using trace::timeline::TimelineRank;
+using trace::timeline::TimelineRow;
 
 constexpr float kHeadingHeight = 18, kHalfText = 6;
 
@@ -26,9 +26,9 @@ class LabelColumn {
   void add(const ShownRow& shown);
 
  private:
-  Rect heading(const ShownRow& shown, Rect box);  // returns what is left of the box
-  void rest_heading(const ShownRow& shown, Rect box);
-  void row_label(const ShownRow& shown, const TimelineRow& row, Rect box);
+  state::Rect heading(const ShownRow& shown, state::Rect box);  // returns what is left of the box
+  void rest_heading(const ShownRow& shown, state::Rect box);
+  void row_label(const ShownRow& shown, const TimelineRow& row, state::Rect box);
   void fold_lanes(const ShownRow& shown, const TimelineRow& row);
   void explain_rank(const TimelineRank& rank) const;
   const TimelineRank& rank_of(const ShownRow& shown) const {
@@ -36,7 +36,7 @@ class LabelColumn {
   }
 
   const TimelineScene& scene_;
-  const Theme& theme_;
+  const kit::Theme& theme_;
   float scroll_;
   TimelineState& state_;
 };
@@ -48,52 +48,53 @@ void LabelColumn::explain_rank(const TimelineRank& rank) const {
   if (const auto clock = clock_text(rank, scene_.rows.ranks.front()); !clock.empty()) {
     body += "\n" + clock;
   }
-  tooltip(theme_, "Rank " + std::to_string(rank.rank), body, "Click folds or unfolds it");
+  kit::tooltip(theme_, "Rank " + std::to_string(rank.rank), body, "Click folds or unfolds it");
 }
 
 // Takes the room of the ribbon as well, which it has none of.
-void LabelColumn::rest_heading(const ShownRow& shown, Rect box) {
-  const Palette& p = theme_.colors();
+void LabelColumn::rest_heading(const ShownRow& shown, state::Rect box) {
+  const state::Palette& p = theme_.colors();
   box.w = scene_.plot().right() - box.x;
-  const Hit hit = hit_area(theme_, "inspect/rest", box);
-  const Rgb ink = hit.hovered ? p.accent_text : p.text_secondary;
-  shape(shown.unfolded ? Shape::kUp : Shape::kRight, box.x + theme_.px(4), box.center_y(),
-        theme_.px(7), color(ink));
+  const kit::Hit hit = kit::hit_area(theme_, "inspect/rest", box);
+  const state::Rgb ink = hit.hovered ? p.accent_text : p.text_secondary;
+  kit::shape(shown.unfolded ? kit::Shape::kUp : kit::Shape::kRight, box.x + theme_.px(4),
+             box.center_y(), theme_.px(7), kit::color(ink));
   box.take_left(theme_.px(14));
   const std::string number = std::to_string(shown.ranks);
-  text_in(theme_, box, Face::kBody, ink,
-          shown.unfolded ? "Fold " + number + " ranks"
-                         : "and " + number + " more ranks" + state_.folds.rest);
+  kit::text_in(theme_, box, kit::Face::kBody, ink,
+               shown.unfolded ? "Fold " + number + " ranks"
+                              : "and " + number + " more ranks" + state_.folds.rest);
   if (hit.clicked) state_.folds.shows_rest = !shown.unfolded;
   if (hit.hovered) {
-    tooltip(theme_, "Many ranks",
-            scene_.rows.is_one_step
-                ? "Those that compute longest in this step come first: the others wait for them"
-                : "Those that kept the others waiting longest come first, once that is counted",
-            "Click shows or folds the rest");
+    kit::tooltip(
+        theme_, "Many ranks",
+        scene_.rows.is_one_step
+            ? "Those that compute longest in this step come first: the others wait for them"
+            : "Those that kept the others waiting longest come first, once that is counted",
+        "Click shows or folds the rest");
   }
 }
 
-Rect LabelColumn::heading(const ShownRow& shown, Rect box) {
-  const Palette& p = theme_.colors();
+state::Rect LabelColumn::heading(const ShownRow& shown, state::Rect box) {
+  const state::Palette& p = theme_.colors();
   const bool run = shown.heading == ShownRow::Heading::kRun;
   const TimelineRank* rank = run ? nullptr : &rank_of(shown);
   const std::string name = run ? "All ranks" : "Rank " + std::to_string(rank->rank);
-  const float width = theme_.px(16) + text_width(theme_, Face::kStrong, name);
-  const Rect area = box.take_left(std::min(width, box.w), theme_.px(8));
-  const Hit hit =
-      hit_area(theme_, run ? std::string("inspect/run") : "inspect/" + name, area.inset(0, -1));
-  const Rgb ink = hit.hovered ? p.accent_text : p.text;
-  shape(shown.unfolded ? Shape::kDown : Shape::kRight, area.x + theme_.px(4), area.center_y(),
-        theme_.px(7), color(hit.hovered ? p.accent_text : p.text_muted));
-  Rect text = area;
+  const float width = theme_.px(16) + kit::text_width(theme_, kit::Face::kStrong, name);
+  const state::Rect area = box.take_left(std::min(width, box.w), theme_.px(8));
+  const kit::Hit hit = kit::hit_area(theme_, run ? std::string("inspect/run") : "inspect/" + name,
+                                     area.inset(0, -1));
+  const state::Rgb ink = hit.hovered ? p.accent_text : p.text;
+  kit::shape(shown.unfolded ? kit::Shape::kDown : kit::Shape::kRight, area.x + theme_.px(4),
+             area.center_y(), theme_.px(7), kit::color(hit.hovered ? p.accent_text : p.text_muted));
+  state::Rect text = area;
   text.take_left(theme_.px(14));
-  text_in(theme_, text, Face::kStrong, ink, name);
+  kit::text_in(theme_, text, kit::Face::kStrong, ink, name);
   if (hit.clicked && run) state_.folds.run = shown.unfolded;
   if (hit.clicked && !run) state_.folds.ranks[rank->rank] = !shown.unfolded;
   if (hit.hovered && run) {
-    tooltip(theme_, "All ranks", "Where the time of all ranks went, the mean over them",
-            "Click folds or unfolds them");
+    kit::tooltip(theme_, "All ranks", "Where the time of all ranks went, the mean over them",
+                 "Click folds or unfolds them");
   } else if (hit.hovered) {
     explain_rank(*rank);
   }
@@ -101,7 +102,7 @@ Rect LabelColumn::heading(const ShownRow& shown, Rect box) {
 }
 
 void LabelColumn::fold_lanes(const ShownRow& shown, const TimelineRow& row) {
-  const std::pair<int, trace::RowKind> key{row.rank, row.kind};
+  const std::pair<int, trace::timeline::RowKind> key{row.rank, row.kind};
   if (shown.lanes > 1) {
     if (state_.folds.lanes.erase(key) == 0) state_.folds.lanes.insert(key);
   } else if (shown.offers_levels) {
@@ -109,50 +110,51 @@ void LabelColumn::fold_lanes(const ShownRow& shown, const TimelineRow& row) {
   }
 }
 
-void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, Rect box) {
-  const Palette& p = theme_.colors();
-  std::string label = row.label.empty() ? std::string(kind_name(row.kind)) : row.label;
+void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, state::Rect box) {
+  const state::Palette& p = theme_.colors();
+  std::string label = row.label.empty() ? std::string(present::kind_name(row.kind)) : row.label;
   const std::string& unit = scene_.canvas.sizes.unit;
-  if (row.kind == trace::RowKind::kReady && !unit.empty()) label += ", " + unit;
+  if (row.kind == trace::timeline::RowKind::kReady && !unit.empty()) label += ", " + unit;
   if (shown.lanes > 1 && !shown.shows_lanes) label += " +" + std::to_string(shown.lanes - 1);
   const bool folds = shown.lanes > 1 || shown.offers_levels;
-  if (scene_.rows.is_one_step && row.kind == trace::RowKind::kKernels) {
-    Rect beside = box;
-    const float width = text_width(theme_, Face::kSmall, label) + theme_.px(12);
+  if (scene_.rows.is_one_step && row.kind == trace::timeline::RowKind::kKernels) {
+    state::Rect beside = box;
+    const float width = kit::text_width(theme_, kit::Face::kSmall, label) + theme_.px(12);
     beside.w -= width;
-    text_in(theme_, beside, Face::kSmall, p.text_muted, rank_of(shown).device);
+    kit::text_in(theme_, beside, kit::Face::kSmall, p.text_muted, rank_of(shown).device);
   }
   const bool open = shown.lanes > 1 ? shown.shows_lanes : shown.shows_all_levels;
-  const Hit hit = hit_area(theme_, "inspect/row " + std::to_string(row.id), box);
+  const kit::Hit hit = kit::hit_area(theme_, "inspect/row " + std::to_string(row.id), box);
   const bool loud = hit.hovered || state_.selected_row == row.id;
-  Rect mark = box.take_right(theme_.px(12));
+  state::Rect mark = box.take_right(theme_.px(12));
   if (folds) {
-    shape(open ? Shape::kDown : Shape::kLeft, mark.center_x() + theme_.px(1), mark.center_y(),
-          theme_.px(6), color(loud ? p.accent_text : p.text_muted));
+    kit::shape(open ? kit::Shape::kDown : kit::Shape::kLeft, mark.center_x() + theme_.px(1),
+               mark.center_y(), theme_.px(6), kit::color(loud ? p.accent_text : p.text_muted));
   }
-  text_in(theme_, box, Face::kSmall, loud ? p.accent_text : p.text_secondary, label, Align::kRight);
+  kit::text_in(theme_, box, kit::Face::kSmall, loud ? p.accent_text : p.text_secondary, label,
+               kit::Align::kRight);
   if (hit.clicked) {
     if (!scene_.rows.is_one_step) state_.selected_row = row.id;
     if (folds) fold_lanes(shown, row);
   }
   if (!hit.hovered) return;
-  std::string body = row.count < 0
-                         ? "Events are being counted"
-                         : format_integer(row.count) + (row.count == 1 ? " event" : " events");
+  std::string body =
+      row.count < 0 ? "Events are being counted"
+                    : present::format_integer(row.count) + (row.count == 1 ? " event" : " events");
   if (shown.lanes > 1) body += " · one of " + std::to_string(shown.lanes) + " rows of its kind";
   if (shown.offers_levels) body += " · " + std::to_string(row.levels) + " levels deep";
-  tooltip(theme_, label, body,
-          folds                     ? "Click folds or unfolds"
-          : scene_.rows.is_one_step ? ""
-                                    : "Click selects the row for ← and →");
+  kit::tooltip(theme_, label, body,
+               folds                     ? "Click folds or unfolds"
+               : scene_.rows.is_one_step ? ""
+                                         : "Click selects the row for ← and →");
 }
 
 void LabelColumn::add(const ShownRow& shown) {
-  const Rect& labels = scene_.labels;
+  const state::Rect& labels = scene_.labels;
   // Beside the middle of a low row, at the top of a high one.
   const float least = theme_.px(kHeadingHeight), most = least * 1.7f;
   const float height = shown.levels > 1 ? least : std::clamp(shown.height, least, most);
-  Rect box{labels.x, scene_.plot().y + shown.y - scroll_, labels.w, height};
+  state::Rect box{labels.x, scene_.plot().y + shown.y - scroll_, labels.w, height};
   if (shown.height < height) box.y -= std::round((height - shown.height) / 2);
   const float half = theme_.px(kHalfText);  // half a word reads like a fault
   if (box.center_y() - half < scene_.plot().y || box.center_y() + half > scene_.plot().bottom()) {
@@ -170,7 +172,7 @@ void LabelColumn::add(const ShownRow& shown) {
 
 // Between ranks, where one of them is unfolded.
 void draw_separators(const TimelineScene& scene, const RowLayout& layout, float scroll) {
-  const Theme& theme = scene.theme();
+  const kit::Theme& theme = scene.theme();
   for (std::size_t i = 1; i < layout.rows.size(); ++i) {
     const ShownRow& row = layout.rows[i];
     if (row.heading != ShownRow::Heading::kRank) continue;
@@ -178,7 +180,7 @@ void draw_separators(const TimelineScene& scene, const RowLayout& layout, float 
     if (!row.unfolded && before.heading == ShownRow::Heading::kRank && !before.unfolded) continue;
     const float gap = row.y - before.y - before.height;
     const float y = std::round(scene.plot().y + row.y - scroll - gap / 2);
-    line(scene.labels.x, y, scene.plot().right(), y, color(theme.colors().panel_edge));
+    kit::line(scene.labels.x, y, scene.plot().right(), y, kit::color(theme.colors().panel_edge));
   }
 }
 
@@ -186,9 +188,9 @@ void draw_separators(const TimelineScene& scene, const RowLayout& layout, float 
 
 void draw_labels(const TimelineScene& scene, const RowLayout& layout, float scroll,
                  TimelineState& state) {
-  const Rect area{scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x,
-                  scene.plot().h};
-  const Clip clip(area);
+  const state::Rect area{scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x,
+                         scene.plot().h};
+  const kit::Clip clip(area);
   draw_separators(scene, layout, scroll);
   LabelColumn column(scene, scroll, state);
   for (const ShownRow& shown : layout.rows) {
@@ -198,4 +200,4 @@ void draw_labels(const TimelineScene& scene, const RowLayout& layout, float scro
   }
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -5,10 +5,10 @@
 #include "ui/inspect/timeline/timeline_layout.h"
 #include "ui/inspect/timeline/timeline_state.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // `scroll`: how far the layout is moved up.
 void draw_labels(const TimelineScene& scene, const RowLayout& layout, float scroll,
                  TimelineState& state);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -9,41 +9,42 @@
 #include "ui/kit/widgets.h"
 #include "ui/present/timeline_time_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 // In the window's time; steps that lie one above the other have one each.
-void draw_band(const TimelineScene& scene, const Rect& area, const TimeInterval& view) {
-  const Palette& p = scene.theme().colors();
+void draw_band(const TimelineScene& scene, const state::Rect& area, const TimeInterval& view) {
+  const state::Palette& p = scene.theme().colors();
   const float x0 = std::round(scene.canvas.x(view.start_ns));
   const float x1 = std::max(std::round(scene.canvas.x(view.end_ns)), x0 + 1);
-  fill({x0, area.y, x1 - x0, area.h}, color(p.accent, 0.13f));
-  line(x0, area.y, x0, area.bottom(), color(p.accent));
-  line(x1 - 1, area.y, x1 - 1, area.bottom(), color(p.accent));
+  kit::fill({x0, area.y, x1 - x0, area.h}, kit::color(p.accent, 0.13f));
+  kit::line(x0, area.y, x0, area.bottom(), kit::color(p.accent));
+  kit::line(x1 - 1, area.y, x1 - 1, area.bottom(), kit::color(p.accent));
 }
 
-void label_band(const TimelineScene& scene, const Rect& area, const TimeInterval& view) {
-  const Theme& theme = scene.theme();
-  const Palette& p = theme.colors();
-  const std::string text = length_text(view.end_ns - view.start_ns);
-  const float width = text_width(theme, Face::kMono, text) + theme.px(14);
+void label_band(const TimelineScene& scene, const state::Rect& area, const TimeInterval& view) {
+  const kit::Theme& theme = scene.theme();
+  const state::Palette& p = theme.colors();
+  const std::string text = present::length_text(view.end_ns - view.start_ns);
+  const float width = kit::text_width(theme, kit::Face::kMono, text) + theme.px(14);
   const float center = (scene.canvas.x(view.start_ns) + scene.canvas.x(view.end_ns)) / 2;
   if (width > area.w || center < area.x || center > area.right()) return;
   const float height = std::min(theme.px(22), area.h);
-  const Rect box{std::clamp(std::round(center - width / 2), area.x, area.right() - width),
-                 area.bottom() - height - theme.px(2), width, height};
+  const state::Rect box{std::clamp(std::round(center - width / 2), area.x, area.right() - width),
+                        area.bottom() - height - theme.px(2), width, height};
   if (theme.probe != nullptr) ++theme.probe->layer;
-  fill(box, color(p.popup), theme.px(4));
-  outline(box, color(p.accent), theme.px(4));
-  text_in(theme, box, Face::kMono, p.accent_text, text, Align::kCenter);
+  kit::fill(box, kit::color(p.popup), theme.px(4));
+  kit::outline(box, kit::color(p.accent), theme.px(4));
+  kit::text_in(theme, box, kit::Face::kMono, p.accent_text, text, kit::Align::kCenter);
   if (theme.probe != nullptr) --theme.probe->layer;
 }
 
 // The row of an event that is shown, or its rank's ribbon.
-const RowPlace* visible_place(const TimelineScene& scene, const trace::EventPlace& place) {
+const RowPlace* visible_place(const TimelineScene& scene,
+                              const trace::timeline::EventPlace& place) {
   if (const RowPlace* own = scene.place_of(place.row, place.start_ns)) return own;
-  for (const trace::TimelineRank& rank : scene.rows.ranks) {
+  for (const trace::timeline::TimelineRank& rank : scene.rows.ranks) {
     if (rank.rank != place.ref.rank || rank.rows.empty()) continue;
     return scene.place_of(rank.rows.front(), place.start_ns);
   }
@@ -51,31 +52,31 @@ const RowPlace* visible_place(const TimelineScene& scene, const trace::EventPlac
 }
 
 void arrow(const TimelineScene& scene, const ImVec2& from, const ImVec2& to) {
-  const Theme& theme = scene.theme();
-  const ImU32 ink = color(theme.colors().text, 0.85f);
+  const kit::Theme& theme = scene.theme();
+  const ImU32 ink = kit::color(theme.colors().text, 0.85f);
   const float reach = std::clamp(std::abs(to.x - from.x) / 2, theme.px(10), theme.px(80));
   const float size = theme.px(7);
   ImGui::GetWindowDrawList()->AddBezierCubic(from, {from.x + reach, from.y}, {to.x - reach, to.y},
                                              {to.x - size * 0.6f, to.y}, ink,
                                              std::max(1.0f, theme.px(1.3f)), 24);
-  shape(Shape::kRight, to.x - size / 2, to.y, size, ink);
+  kit::shape(kit::Shape::kRight, to.x - size / 2, to.y, size, ink);
 }
 
 // From a launch to the kernel or copy that it started, whichever of them was picked.
-void connect_launch(const TimelineScene& scene, const trace::EventPlace& picked,
-                    const trace::EventPlace& other) {
-  const bool is_launch = picked.ref.table == trace::EventTableKind::kLaunch;
-  const trace::EventPlace& launch = is_launch ? picked : other;
-  const trace::EventPlace& work = is_launch ? other : picked;
-  const bool is_work = work.ref.table == trace::EventTableKind::kKernel ||
-                       work.ref.table == trace::EventTableKind::kCopy;
-  if (launch.ref.table != trace::EventTableKind::kLaunch || !is_work) return;
+void connect_launch(const TimelineScene& scene, const trace::timeline::EventPlace& picked,
+                    const trace::timeline::EventPlace& other) {
+  const bool is_launch = picked.ref.table == trace::timeline::EventTableKind::kLaunch;
+  const trace::timeline::EventPlace& launch = is_launch ? picked : other;
+  const trace::timeline::EventPlace& work = is_launch ? other : picked;
+  const bool is_work = work.ref.table == trace::timeline::EventTableKind::kKernel ||
+                       work.ref.table == trace::timeline::EventTableKind::kCopy;
+  if (launch.ref.table != trace::timeline::EventTableKind::kLaunch || !is_work) return;
   if (std::max(launch.start_ns, work.start_ns) >= scene.known_until_ns) return;
   const RowPlace* from = scene.place_of(launch.row, launch.start_ns);
   const RowPlace* to = scene.place_of(work.row, work.start_ns);
   if (from == nullptr || to == nullptr) return;
-  const Rect source = scene.rect_of(*from, launch.start_ns, launch.end_ns, -1);
-  const Rect target = scene.rect_of(*to, work.start_ns, work.end_ns, -1);
+  const state::Rect source = scene.rect_of(*from, launch.start_ns, launch.end_ns, -1);
+  const state::Rect target = scene.rect_of(*to, work.start_ns, work.end_ns, -1);
   if (!source.overlaps(scene.plot()) || !target.overlaps(scene.plot())) return;
   arrow(scene, {source.right(), source.center_y()}, {target.x, target.center_y()});
 }
@@ -84,16 +85,16 @@ void connect_launch(const TimelineScene& scene, const trace::EventPlace& picked,
 
 void draw_interval(const TimelineScene& scene, const TimeInterval& interval, bool measure,
                    TimelineState::Mode mode) {
-  const Clip clip(scene.plot());
+  const kit::Clip clip(scene.plot());
   if (mode == TimelineState::Mode::kTime) {
     draw_band(scene, scene.plot(), interval);
-    Rect area = scene.plot();
+    state::Rect area = scene.plot();
     if (measure) area.h -= scene.theme().px(26);  // above the selection's own label
     return label_band(scene, area, interval);
   }
   for (std::size_t i = 0; i < scene.places.size();) {
     const std::int64_t shift = scene.places[i].shift_ns;
-    Rect area = scene.places[i].area;
+    state::Rect area = scene.places[i].area;
     const std::int64_t start = scene.places[i].start_ns, end = scene.places[i].end_ns;
     while (i < scene.places.size() && scene.places[i].shift_ns == shift) {
       area.h = scene.places[i++].area.bottom() - area.y;
@@ -108,90 +109,92 @@ void draw_interval(const TimelineScene& scene, const TimeInterval& interval, boo
 void draw_cursor(const TimelineScene& scene, std::int64_t origin_ns) {
   const RowCanvas& c = scene.canvas;
   if (!c.mouse_inside || !c.plot.contains(c.mouse_x, c.mouse_y)) return;
-  const Theme& theme = c.theme;
-  const Palette& p = theme.colors();
+  const kit::Theme& theme = c.theme;
+  const state::Palette& p = theme.colors();
   const float x = std::round(c.mouse_x);
-  line(x, scene.axis.y, x, c.plot.bottom(), color(p.text_muted, 0.45f));
+  kit::line(x, scene.axis.y, x, c.plot.bottom(), kit::color(p.text_muted, 0.45f));
   // To a pixel's worth of time, rounded down to a power of ten.
   const double pixel = std::max(1.0, c.window.span_ns() / static_cast<double>(c.plot.w));
   const auto step = static_cast<std::int64_t>(std::pow(10.0, std::floor(std::log10(pixel))));
-  const std::string time = exact_text(scene.view_time_at(c.mouse_x) - origin_ns, step);
-  const float width = text_width(theme, Face::kMonoSmall, time) + theme.px(12);
+  const std::string time = present::exact_text(scene.view_time_at(c.mouse_x) - origin_ns, step);
+  const float width = kit::text_width(theme, kit::Face::kMonoSmall, time) + theme.px(12);
   const float left =
       std::clamp(x - width / 2, scene.axis.x, std::max(scene.axis.x, scene.axis.right() - width));
-  const Rect box{std::round(left), scene.axis.y, width, scene.axis.h - theme.px(2)};
+  const state::Rect box{std::round(left), scene.axis.y, width, scene.axis.h - theme.px(2)};
   if (theme.probe != nullptr) ++theme.probe->layer;
-  fill(box, color(p.popup), theme.px(4));
-  outline(box, color(p.field_edge), theme.px(4));
-  text_in(theme, box, Face::kMonoSmall, p.text, time, Align::kCenter);
+  kit::fill(box, kit::color(p.popup), theme.px(4));
+  kit::outline(box, kit::color(p.field_edge), theme.px(4));
+  kit::text_in(theme, box, kit::Face::kMonoSmall, p.text, time, kit::Align::kCenter);
   if (theme.probe != nullptr) --theme.probe->layer;
 }
 
 void draw_selected_row(const TimelineScene& scene, int row) {
-  const Clip clip(
+  const kit::Clip clip(
       {scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x, scene.plot().h});
   for (const RowPlace& place : scene.places) {
     if (place.row != row) continue;
     const float gap = scene.theme().px(2);
-    fill({scene.labels.x, place.area.y - gap, scene.plot().right() - scene.labels.x,
-          place.area.h + 2 * gap},
-         color(scene.theme().colors().row_selected), scene.theme().px(3));
+    kit::fill({scene.labels.x, place.area.y - gap, scene.plot().right() - scene.labels.x,
+               place.area.h + 2 * gap},
+              kit::color(scene.theme().colors().row_selected), scene.theme().px(3));
   }
 }
 
-void draw_bookmarks(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
+void draw_bookmarks(const TimelineScene& scene, const trace::model::Bookmarks& bookmarks,
                     std::int64_t origin_ns) {
-  const Theme& theme = scene.theme();
-  const Rgb ink = theme.colors().accent;
-  for (const trace::Bookmark& bookmark : bookmarks) {
+  const kit::Theme& theme = scene.theme();
+  const state::Rgb ink = theme.colors().accent;
+  for (const trace::model::Bookmark& bookmark : bookmarks) {
     const float x = std::round(scene.canvas.x(bookmark.time_ns));
     if (x < scene.plot().x || x >= scene.plot().right()) continue;
-    line(x, scene.axis.bottom() - theme.px(6), x, scene.plot().bottom(), color(ink, 0.6f));
-    shape(Shape::kDown, x, scene.axis.bottom() - theme.px(6), theme.px(9), color(ink));
-    const Rect handle{x - theme.px(7), scene.axis.bottom() - theme.px(14), theme.px(14),
-                      theme.px(14)};
-    explain(theme, handle, bookmark.name.empty() ? "Bookmark" : bookmark.name,
-            exact_text(bookmark.time_ns - origin_ns, 1'000));
+    kit::line(x, scene.axis.bottom() - theme.px(6), x, scene.plot().bottom(),
+              kit::color(ink, 0.6f));
+    kit::shape(kit::Shape::kDown, x, scene.axis.bottom() - theme.px(6), theme.px(9),
+               kit::color(ink));
+    const state::Rect handle{x - theme.px(7), scene.axis.bottom() - theme.px(14), theme.px(14),
+                             theme.px(14)};
+    kit::explain(theme, handle, bookmark.name.empty() ? "Bookmark" : bookmark.name,
+                 present::exact_text(bookmark.time_ns - origin_ns, 1'000));
   }
 }
 
-void draw_picked(const TimelineScene& scene, const trace::EventPlace& picked) {
+void draw_picked(const TimelineScene& scene, const trace::timeline::EventPlace& picked) {
   const RowPlace* place = visible_place(scene, picked);
   if (place == nullptr) return;
-  const trace::Piece* piece = find_piece(scene, picked);
+  const trace::timeline::Piece* piece = find_piece(scene, picked);
   const int level = piece != nullptr ? piece->level : -1;
-  const Rect rect = scene.rect_of(*place, picked.start_ns, picked.end_ns, level);
-  const Palette& p = scene.theme().colors();
-  const Clip clip(scene.plot());
-  outline({rect.x - 2, rect.y - 2, rect.w + 3, rect.h + 4}, color(p.panel), 3, 1);
-  outline({rect.x - 1, rect.y - 1, rect.w + 1, rect.h + 2}, color(p.text), 2,
-          std::max(1.0f, scene.theme().px(1.5f)));
+  const state::Rect rect = scene.rect_of(*place, picked.start_ns, picked.end_ns, level);
+  const state::Palette& p = scene.theme().colors();
+  const kit::Clip clip(scene.plot());
+  kit::outline({rect.x - 2, rect.y - 2, rect.w + 3, rect.h + 4}, kit::color(p.panel), 3, 1);
+  kit::outline({rect.x - 1, rect.y - 1, rect.w + 1, rect.h + 2}, kit::color(p.text), 2,
+               std::max(1.0f, scene.theme().px(1.5f)));
 }
 
-void draw_connections(const TimelineScene& scene, const trace::EventDetails& details) {
-  const Clip clip(scene.plot());
-  const Palette& p = scene.theme().colors();
-  const ImU32 ink = color(p.text, 0.8f);
+void draw_connections(const TimelineScene& scene, const trace::timeline::EventDetails& details) {
+  const kit::Clip clip(scene.plot());
+  const state::Palette& p = scene.theme().colors();
+  const ImU32 ink = kit::color(p.text, 0.8f);
   const float thickness = std::max(1.0f, scene.theme().px(1.2f));
   bool has_before = false;
   ImVec2 before;
-  for (const trace::RankCall& call : details.calls) {
+  for (const trace::timeline::RankCall& call : details.calls) {
     const RowPlace* place = visible_place(scene, call.place);
     if (place == nullptr) continue;
-    const Rect rect = scene.rect_of(*place, call.start_ns, call.end_ns, -1);
+    const state::Rect rect = scene.rect_of(*place, call.start_ns, call.end_ns, -1);
     // From transfer to transfer: it began on all ranks at once.
     const std::int64_t transfer = std::max(call.start_ns, call.latest_start_ns);
     const float x = std::round(scene.canvas.x(transfer - place->shift_ns));
     if (has_before) {
       ImGui::GetWindowDrawList()->AddLine(before, {x, rect.y}, ink, thickness);
     }
-    outline({rect.x - 1, rect.y - 1, rect.w + 1, rect.h + 2}, ink, 1);
+    kit::outline({rect.x - 1, rect.y - 1, rect.w + 1, rect.h + 2}, ink, 1);
     before = {x, rect.bottom()};
     has_before = true;
   }
-  for (const trace::DetailLink& link : details.links) {
+  for (const trace::timeline::DetailLink& link : details.links) {
     connect_launch(scene, details.place, link.target);
   }
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

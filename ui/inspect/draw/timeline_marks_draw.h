@@ -7,7 +7,7 @@
 #include "ui/inspect/draw/timeline_scene.h"
 #include "ui/inspect/timeline/timeline_state.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // A stretch of time with its length as label.
 void draw_interval(const TimelineScene& scene, const TimeInterval& interval, bool measure,
@@ -16,12 +16,12 @@ void draw_interval(const TimelineScene& scene, const TimeInterval& interval, boo
 void draw_cursor(const TimelineScene& scene, std::int64_t origin_ns);
 // Behind the rows: the one that the arrow keys move along.
 void draw_selected_row(const TimelineScene& scene, int row);
-void draw_bookmarks(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
+void draw_bookmarks(const TimelineScene& scene, const trace::model::Bookmarks& bookmarks,
                     std::int64_t origin_ns);
 // An event, or what was pinned of one step.
-void draw_picked(const TimelineScene& scene, const trace::EventPlace& picked);
+void draw_picked(const TimelineScene& scene, const trace::timeline::EventPlace& picked);
 // The same collective on the other ranks, the launch of a kernel. `details` are of the picked
 // event.
-void draw_connections(const TimelineScene& scene, const trace::EventDetails& details);
+void draw_connections(const TimelineScene& scene, const trace::timeline::EventDetails& details);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

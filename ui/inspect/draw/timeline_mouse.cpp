@@ -5,7 +5,7 @@
 
 #include "ui/kit/widgets.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -38,29 +38,29 @@ std::int64_t snapped_time(const TimelineScene& scene, float x, float y) {
     best = distance;
     found = time;
   };
-  const trace::RowPicture* picture = scene.pictures.find(place->row, found);
+  const trace::timeline::RowPicture* picture = scene.pictures.find(place->row, found);
   if (picture != nullptr) {
-    for (const trace::Piece& piece : picture->pieces) {
+    for (const trace::timeline::Piece& piece : picture->pieces) {
       offer(piece.start_ns);
       offer(piece.end_ns);
     }
   }
   const int rank = scene.row(place->row).rank;
   const int shown = rank < 0 ? scene.borders.reference_rank() : rank;
-  if (const trace::StepBorder* step = scene.borders.nearest(shown, found)) {
+  if (const trace::timeline::StepBorder* step = scene.borders.nearest(shown, found)) {
     offer(step->start_ns);
     offer(step->end_ns);
   }
   return found;
 }
 
-void pick(const RowItem& item, TimelineState& state, Commands& commands) {
+void pick(const RowItem& item, TimelineState& state, state::Commands& commands) {
   PickedEvent picked;
   picked.place = {item.piece->ref, item.piece->start_ns, item.piece->end_ns, item.row};
   picked.name = item.name;
   state.picked = picked;
   state.selected_row = item.row;
-  commands.push_back(PickEvent{item.piece->ref});
+  commands.push_back(state::PickEvent{item.piece->ref});
 }
 
 void TimelineMouse::scroll_wheel(const TimelineScene& scene, TimelineState& state) const {
@@ -76,7 +76,7 @@ void TimelineMouse::scroll_wheel(const TimelineScene& scene, TimelineState& stat
   }
   const double at =
       static_cast<double>(io.MousePos.x - scene.plot().x) / static_cast<double>(scene.plot().w);
-  state.shown_window().zoom(at, std::pow(kWheelZoom, static_cast<double>(io.MouseWheel)));
+  state.shown_window().zoom(at, std::pow(kit::kWheelZoom, static_cast<double>(io.MouseWheel)));
 }
 
 void TimelineMouse::begin(const TimelineScene& scene, bool on_axis, TimelineState& state) {
@@ -99,7 +99,7 @@ void TimelineMouse::begin(const TimelineScene& scene, bool on_axis, TimelineStat
 void TimelineMouse::drag(const TimelineScene& scene, TimelineState& state) {
   const ImGuiIO& io = ImGui::GetIO();
   const ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
-  if (!moved_ && std::abs(way.x) < kDragBegins && std::abs(way.y) < kDragBegins) return;
+  if (!moved_ && std::abs(way.x) < kit::kDragBegins && std::abs(way.y) < kit::kDragBegins) return;
   if (drag_ == Drag::kPress) drag_ = Drag::kPan;
   const bool first = !moved_;
   moved_ = true;
@@ -122,10 +122,11 @@ void TimelineMouse::drag(const TimelineScene& scene, TimelineState& state) {
   if (drag_ == Drag::kSelect) state.selected_ranks = 0;
 }
 
-void TimelineMouse::release(TimelineState& state, Commands& commands) {
+void TimelineMouse::release(TimelineState& state, state::Commands& commands) {
   if (drag_ == Drag::kSelect && moved_ && state.selection) {
     if (state.selection->length_ns() > 0) {
-      commands.push_back(SelectRange{{state.selection->start_ns, state.selection->end_ns, {}}});
+      commands.push_back(
+          state::SelectRange{{state.selection->start_ns, state.selection->end_ns, {}}});
     } else {
       state.selection.reset();
     }
@@ -134,10 +135,11 @@ void TimelineMouse::release(TimelineState& state, Commands& commands) {
 }
 
 void TimelineMouse::move(const TimelineScene& scene, float content, TimelineState& state) {
-  const Hit plot = mouse_area(scene.theme(), "inspect/plot", scene.plot());
+  const kit::Hit plot = kit::mouse_area(scene.theme(), "inspect/plot", scene.plot());
   ImGui::SetItemAllowOverlap();  // what lies over it has a button, or reaches into it
-  const Rect head{scene.steps.x, scene.steps.y, scene.steps.w, scene.axis.bottom() - scene.steps.y};
-  const Hit axis = hit_area(scene.theme(), "inspect/axis", head);
+  const state::Rect head{scene.steps.x, scene.steps.y, scene.steps.w,
+                         scene.axis.bottom() - scene.steps.y};
+  const kit::Hit axis = kit::hit_area(scene.theme(), "inspect/axis", head);
   hovers_ = plot.hovered;
   hovers_axis_ = axis.hovered;
   clicked_ = (plot.clicked || axis.clicked) && !moved_;
@@ -150,7 +152,8 @@ void TimelineMouse::move(const TimelineScene& scene, float content, TimelineStat
 }
 
 void TimelineMouse::act(const TimelineScene& scene, const std::optional<RowItem>& hovered,
-                        const trace::StepBorder* step, TimelineState& state, Commands& commands) {
+                        const trace::timeline::StepBorder* step, TimelineState& state,
+                        state::Commands& commands) {
   if (drag_ != Drag::kNone && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) release(state, commands);
   if (state.mode == TimelineState::Mode::kOneStep) {
     if (double_clicked_) state.step_window.fit();
@@ -178,8 +181,8 @@ void TimelineMouse::act(const TimelineScene& scene, const std::optional<RowItem>
   }
   const RowPlace* row = scene.place_at(ImGui::GetIO().MousePos.y);
   if (row != nullptr) state.selected_row = row->row;
-  if (state.picked) commands.push_back(DropEvent{});
+  if (state.picked) commands.push_back(state::DropEvent{});
   state.picked.reset();
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -7,7 +7,7 @@
 #include "ui/inspect/timeline/timeline_state.h"
 #include "ui/state/commands.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class TimelineMouse {
  public:
@@ -15,7 +15,8 @@ class TimelineMouse {
   void move(const TimelineScene& scene, float content, TimelineState& state);
   // Behind them: `hovered` is what the mouse is over, `step` the one under it above the rows.
   void act(const TimelineScene& scene, const std::optional<RowItem>& hovered,
-           const trace::StepBorder* step, TimelineState& state, Commands& commands);
+           const trace::timeline::StepBorder* step, TimelineState& state,
+           state::Commands& commands);
   // Nothing is held, so that a tooltip does not hide what is being done.
   bool is_idle() const { return drag_ == Drag::kNone; }
 
@@ -25,7 +26,7 @@ class TimelineMouse {
   void scroll_wheel(const TimelineScene& scene, TimelineState& state) const;
   void begin(const TimelineScene& scene, bool on_axis, TimelineState& state);
   void drag(const TimelineScene& scene, TimelineState& state);
-  void release(TimelineState& state, Commands& commands);
+  void release(TimelineState& state, state::Commands& commands);
 
   Drag drag_ = Drag::kNone;
   bool moved_ = false;
@@ -39,6 +40,6 @@ class TimelineMouse {
 std::int64_t snapped_time(const TimelineScene& scene, float x, float y);
 
 // What picking an event does to the view's own state.
-void pick(const RowItem& item, TimelineState& state, Commands& commands);
+void pick(const RowItem& item, TimelineState& state, state::Commands& commands);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

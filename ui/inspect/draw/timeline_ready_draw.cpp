@@ -9,13 +9,13 @@
 #include "ui/kit/timeline_quads.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::DrawnCollective;
-using trace::Piece;
-using trace::RowPicture;
+using trace::timeline::DrawnCollective;
+using trace::timeline::Piece;
+using trace::timeline::RowPicture;
 using Gather = DrawnCollective::Gather;
 
 constexpr float kMarkHeight = 10, kLeastBoxRow = 20, kLeastNamedBox = 12;
@@ -44,34 +44,35 @@ class ReadyRow {
   bool is_reduction(const Piece& piece) const {
     return piece.collective >= 0 && call(piece).gather == Gather::kNone;
   }
-  Rect box_of(const Piece& piece) const;
-  bool is_visible(const Rect& box) const { return box.w > 0; }
-  static Quantity size_of(const DrawnCollective& call) {
-    return format_bytes(static_cast<double>(call.bucket ? call.bucket->bytes : call.bytes));
+  state::Rect box_of(const Piece& piece) const;
+  bool is_visible(const state::Rect& box) const { return box.w > 0; }
+  static present::Quantity size_of(const DrawnCollective& call) {
+    return present::format_bytes(
+        static_cast<double>(call.bucket ? call.bucket->bytes : call.bytes));
   }
-  void label_unit(const Rect& box, const std::string& unit, Rgb ink) const;
-  void draw_gather(const Piece& piece, const Rect& box) const;
-  void draw_reduction(const Piece& piece, const Rect& box, float limit) const;
+  void label_unit(const state::Rect& box, const std::string& unit, state::Rgb ink) const;
+  void draw_gather(const Piece& piece, const state::Rect& box) const;
+  void draw_reduction(const Piece& piece, const state::Rect& box, float limit) const;
   void draw_boxes();
   void draw_marks();
-  bool is_hovered(const Rect& rect) const {
+  bool is_hovered(const state::Rect& rect) const {
     return c_.mouse_inside && rect.contains(c_.mouse_x, c_.mouse_y);
   }
 
   const RowCanvas& c_;
-  const Theme& theme_;
+  const kit::Theme& theme_;
   const RowPlace& place_;
   const RowPicture& picture_;
   const std::vector<std::string>& names_;
-  Rect marks_, boxes_;
+  state::Rect marks_, boxes_;
   std::optional<RowItem> hovered_;
 };
 
-Rect ReadyRow::box_of(const Piece& piece) const {
+state::Rect ReadyRow::box_of(const Piece& piece) const {
   const float x0 = std::max(std::floor(c_.x(piece.start_ns - place_.shift_ns)), place_.area.x - 1);
   const float x1 = std::min(std::max(std::floor(c_.x(piece.end_ns - place_.shift_ns)), x0 + 1),
                             place_.area.right() + 1);
-  Rect box{x0, boxes_.y, x1 - x0, boxes_.h};
+  state::Rect box{x0, boxes_.y, x1 - x0, boxes_.h};
   if (box.w >= 4) box.w -= 1;
   return box;
 }
@@ -80,7 +81,7 @@ template <typename Visit>
 void ReadyRow::visit_sizes(Visit&& visit) const {
   if (!has_boxes()) return;
   for (const Piece& piece : picture_.pieces) {
-    const Rect box = box_of(piece);
+    const state::Rect box = box_of(piece);
     if (is_reduction(piece) && !call(piece).unit && is_visible(box)) {
       visit(size_of(call(piece)), box);
     }
@@ -88,56 +89,59 @@ void ReadyRow::visit_sizes(Visit&& visit) const {
 }
 
 // "blocks.3", "3": the longest that fits.
-void ReadyRow::label_unit(const Rect& box, const std::string& unit, Rgb ink) const {
+void ReadyRow::label_unit(const state::Rect& box, const std::string& unit, state::Rgb ink) const {
   if (box.h < theme_.px(kLeastNamedBox)) return;
   const auto dot = unit.find('.');
   const std::string number = dot == std::string::npos ? std::string() : unit.substr(dot + 1);
   for (const std::string& label : {unit, number}) {
     if (label.empty()) continue;
-    const Rect inner = box.inset(theme_.px(3), 0);
-    if (label_in(theme_, inner, Face::kSmall, ink, label, Align::kCenter) > 0) return;
+    const state::Rect inner = box.inset(theme_.px(3), 0);
+    if (kit::label_in(theme_, inner, kit::Face::kSmall, ink, label, kit::Align::kCenter) > 0)
+      return;
   }
 }
 
-void ReadyRow::draw_gather(const Piece& piece, const Rect& box) const {
-  const Palette& p = theme_.colors();
+void ReadyRow::draw_gather(const Piece& piece, const state::Rect& box) const {
+  const state::Palette& p = theme_.colors();
   const DrawnCollective& gather = call(piece);
   const float strength = (gather.is_prefetched ? 0.55f : 1.0f) * c_.dim;
-  outline(box, color(p.text_muted, strength), 2);
+  kit::outline(box, kit::color(p.text_muted, strength), 2);
   const std::string& name = piece.name < names_.size() ? names_[piece.name] : names_.front();
   label_unit(box, gather.unit ? gather.unit->name : name.substr(0, name.find(' ')), p.text_muted);
-  shape(gather.gather == Gather::kBackward ? Shape::kLeft : Shape::kRight, box.x + box.w / 2,
-        marks_.y + theme_.px(4), theme_.px(6), color(p.text_muted, strength));
+  kit::shape(gather.gather == Gather::kBackward ? kit::Shape::kLeft : kit::Shape::kRight,
+             box.x + box.w / 2, marks_.y + theme_.px(4), theme_.px(6),
+             kit::color(p.text_muted, strength));
 }
 
-void ReadyRow::draw_reduction(const Piece& piece, const Rect& box, float limit) const {
-  const Palette& p = theme_.colors();
+void ReadyRow::draw_reduction(const Piece& piece, const state::Rect& box, float limit) const {
+  const state::Palette& p = theme_.colors();
   const DrawnCollective& reduction = call(piece);
-  fill(box, color(p.field), 2);
-  outline(box, color(p.idle_edge), 2);
+  kit::fill(box, kit::color(p.field), 2);
+  kit::outline(box, kit::color(p.idle_edge), 2);
   if (reduction.unit) return label_unit(box, reduction.unit->name, p.text_secondary);
   if (box.h < theme_.px(kLeastNamedBox)) return;  // the size stands in the tooltip
   if (reduction.bucket && !reduction.bucket->oversize_reason.empty()) {
     // Beyond the box where there is room: the reason matters more than the border.
     const std::string& why = reduction.bucket->oversize_reason;
-    const float width = text_width(theme_, Face::kSmall, why) + theme_.px(8);
-    const Rect wide{box.x, box.y, std::max(box.w, width), box.h};
+    const float width = kit::text_width(theme_, kit::Face::kSmall, why) + theme_.px(8);
+    const state::Rect wide{box.x, box.y, std::max(box.w, width), box.h};
     if (wide.right() <= limit) {
-      fill(wide.inset(1, 1), color(p.field), 2);
-      label_in(theme_, wide.inset(theme_.px(4), 0), Face::kSmall, p.text_secondary, why);
+      kit::fill(wide.inset(1, 1), kit::color(p.field), 2);
+      kit::label_in(theme_, wide.inset(theme_.px(4), 0), kit::Face::kSmall, p.text_secondary, why);
       return;
     }
   }
   if (c_.sizes.kind == SizeForm::Kind::kNone) return;
-  const Quantity bytes = size_of(reduction);
-  label_in(theme_, box.inset(theme_.px(2), 0), Face::kSmall, p.text_secondary,
-           c_.sizes.kind == SizeForm::Kind::kWithUnit ? bytes.text() : bytes.value, Align::kCenter);
+  const present::Quantity bytes = size_of(reduction);
+  kit::label_in(theme_, box.inset(theme_.px(2), 0), kit::Face::kSmall, p.text_secondary,
+                c_.sizes.kind == SizeForm::Kind::kWithUnit ? bytes.text() : bytes.value,
+                kit::Align::kCenter);
 }
 
 void ReadyRow::draw_boxes() {
   for (std::size_t i = 0; i < picture_.pieces.size(); ++i) {
     const Piece& piece = picture_.pieces[i];
-    const Rect box = box_of(piece);
+    const state::Rect box = box_of(piece);
     if (piece.collective < 0 || !is_visible(box)) continue;
     float limit = place_.area.right();
     if (i + 1 < picture_.pieces.size()) {
@@ -155,9 +159,9 @@ void ReadyRow::draw_boxes() {
 }
 
 void ReadyRow::draw_marks() {
-  const Palette& p = theme_.colors();
+  const state::Palette& p = theme_.colors();
   const float size = std::min(marks_.h, theme_.px(has_boxes() ? 7 : 8));
-  const auto in_sight = [&](const trace::ReadyPoint& ready) {
+  const auto in_sight = [&](const trace::timeline::ReadyPoint& ready) {
     const float x = std::round(c_.x(ready.time_ns - place_.shift_ns));
     return x >= place_.area.x && x < place_.area.right();
   };
@@ -165,19 +169,19 @@ void ReadyRow::draw_marks() {
   const bool dense = static_cast<float>(count) * size * 1.5f > place_.area.w;
   const float tick = std::max(1.0f, theme_.px(1));
   float drawn = place_.area.x - size;
-  QuadBatch ticks;
-  for (const trace::ReadyPoint& ready : picture_.ready) {
+  kit::QuadBatch ticks;
+  for (const trace::timeline::ReadyPoint& ready : picture_.ready) {
     const float x = std::round(c_.x(ready.time_ns - place_.shift_ns));
     if (!in_sight(ready) || x < drawn + 2) continue;
     drawn = x;
     if (dense) {
       ticks.add(x, marks_.y + 2, x + tick, place_.area.bottom() - 2,
-                color(p.text_muted, 0.7f * c_.dim));
+                kit::color(p.text_muted, 0.7f * c_.dim));
     } else {
-      shape(Shape::kDown, x, has_boxes() ? marks_.y + theme_.px(4) : marks_.center_y(), size,
-            color(p.text_secondary, c_.dim));
+      kit::shape(kit::Shape::kDown, x, has_boxes() ? marks_.y + theme_.px(4) : marks_.center_y(),
+                 size, kit::color(p.text_secondary, c_.dim));
     }
-    const Rect rect{x - size / 2, place_.area.y, size, place_.area.h};
+    const state::Rect rect{x - size / 2, place_.area.y, size, place_.area.h};
     if (!is_hovered(rect)) continue;
     hovered_ =
         RowItem{.row = place_.row, .shift_ns = place_.shift_ns, .ready = ready, .rect = rect};
@@ -190,7 +194,7 @@ void ReadyRow::draw_marks() {
 }
 
 std::optional<RowItem> ReadyRow::draw() {
-  const Clip clip(place_.area);
+  const kit::Clip clip(place_.area);
   if (has_boxes()) draw_boxes();
   draw_marks();
   return std::move(hovered_);
@@ -206,13 +210,13 @@ std::optional<RowItem> draw_ready(const RowCanvas& canvas, const RowPlace& place
 
 void SizeRoom::add(const RowCanvas& canvas, const RowPlace& place, const RowPicture& picture) {
   static const std::vector<std::string> kNoNames;
-  const Theme& theme = canvas.theme;
+  const kit::Theme& theme = canvas.theme;
   ReadyRow(canvas, place, picture, kNoNames)
-      .visit_sizes([&](const Quantity& size, const Rect& box) {
+      .visit_sizes([&](const present::Quantity& size, const state::Rect& box) {
         const float room = box.w - theme.px(4);
         ++all_;
-        with_unit_ += text_width(theme, Face::kSmall, size.text()) <= room ? 1 : 0;
-        as_number_ += text_width(theme, Face::kSmall, size.value) <= room ? 1 : 0;
+        with_unit_ += kit::text_width(theme, kit::Face::kSmall, size.text()) <= room ? 1 : 0;
+        as_number_ += kit::text_width(theme, kit::Face::kSmall, size.value) <= room ? 1 : 0;
         units_.insert(size.unit);
       });
 }
@@ -227,4 +231,4 @@ SizeForm SizeRoom::form() const {
   return as_number ? SizeForm{SizeForm::Kind::kNumber, *units_.begin()} : SizeForm{};
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -9,15 +9,15 @@
 #include "ui/kit/timeline_quads.h"
 #include "ui/present/timeline_colors.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::RibbonColumn;
-using trace::TimeClass;
+using trace::base::TimeClass;
+using trace::timeline::RibbonColumn;
 
 // From the ground up: what costs most is compared along one line.
-constexpr std::array<TimeClass, trace::kPartitionClasses> kStacked{
+constexpr std::array<TimeClass, trace::base::kPartitionClasses> kStacked{
     TimeClass::kExposed,   TimeClass::kCopy,    TimeClass::kOverlapped,
     TimeClass::kOptimizer, TimeClass::kCompute, TimeClass::kIdle};
 
@@ -25,15 +25,16 @@ constexpr std::array<TimeClass, trace::kPartitionClasses> kStacked{
 class ColumnStack {
  public:
   ColumnStack(const RowCanvas& canvas, const RowPlace& place) : place_(place) {
-    const Palette& p = canvas.theme.colors();
+    const state::Palette& p = canvas.theme.colors();
     for (std::size_t i = 0; i < kStacked.size(); ++i) {
       const float strength = kStacked[i] == TimeClass::kExposed ? 1.0f : place.quiet;
-      const Rgb fill = mix(p.panel, time_color(p, kStacked[i]), static_cast<double>(strength));
-      colors_[i] = color(fill, canvas.dim);
+      const state::Rgb fill =
+          state::mix(p.panel, state::time_color(p, kStacked[i]), static_cast<double>(strength));
+      colors_[i] = kit::color(fill, canvas.dim);
     }
   }
   void add(const RibbonColumn& column, float x0, float x1) {
-    const Rect& area = place_.area;
+    const state::Rect& area = place_.area;
     float known = 0, bottom = area.bottom();
     for (std::size_t i = 0; i < kStacked.size(); ++i) {
       known += column.share[static_cast<std::size_t>(kStacked[i])];
@@ -43,22 +44,22 @@ class ColumnStack {
     }
   }
   ~ColumnStack() {
-    for (QuadRun& run : runs_) run.end(quads_);
+    for (kit::QuadRun& run : runs_) run.end(quads_);
   }
   ColumnStack(const ColumnStack&) = delete;
   ColumnStack& operator=(const ColumnStack&) = delete;
 
  private:
   const RowPlace& place_;
-  std::array<ImU32, trace::kPartitionClasses> colors_{};
-  std::array<QuadRun, trace::kPartitionClasses> runs_;
-  QuadBatch quads_;
+  std::array<ImU32, trace::base::kPartitionClasses> colors_{};
+  std::array<kit::QuadRun, trace::base::kPartitionClasses> runs_;
+  kit::QuadBatch quads_;
 };
 
 }  // namespace
 
 std::optional<RowItem> draw_columns(const RowCanvas& c, const RowPlace& place,
-                                    const trace::RowPicture& picture) {
+                                    const trace::timeline::RowPicture& picture) {
   const bool smooth = place.smooth_ns > 0 && c.means != nullptr;
   const auto& columns = smooth ? c.means->columns(picture, place.smooth_ns) : picture.columns;
   std::optional<RowItem> hovered;
@@ -88,4 +89,4 @@ std::int64_t ribbon_smoothing(const TimeWindow& window, float width, std::int64_
   return pixels < static_cast<double>(narrow) ? step_ns : 0;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -8,14 +8,14 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/timeline_quads.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::RowKind;
-using trace::RowPicture;
+using trace::timeline::RowKind;
+using trace::timeline::RowPicture;
 
-bool over_columns(const RowCanvas& c, float x0, float x1, const Rect& area) {
+bool over_columns(const RowCanvas& c, float x0, float x1, const state::Rect& area) {
   return c.mouse_inside && area.contains(c.mouse_x, c.mouse_y) && c.mouse_x >= x0 && c.mouse_x < x1;
 }
 
@@ -24,12 +24,13 @@ void label_highest(const RowCanvas& c, const RowPlace& place, const RowPicture& 
   // That it was throttled is seen.
   if (picture.area.empty() || !(picture.area_highest > 0) || place.unit == "share") return;
   const std::string text = area_value_text(picture.area_highest, place.unit);
-  const float width = text_width(c.theme, Face::kMonoSmall, text) + c.theme.px(8);
+  const float width = kit::text_width(c.theme, kit::Face::kMonoSmall, text) + c.theme.px(8);
   const float height = c.theme.px(14);
   if (width > place.area.w || height > place.area.h) return;
-  const Rect box{place.area.right() - width - c.theme.px(2), place.area.y, width, height};
-  fill(box, color(c.theme.colors().panel, 0.82f), c.theme.px(3));
-  text_in(c.theme, box, Face::kMonoSmall, c.theme.colors().text_secondary, text, Align::kCenter);
+  const state::Rect box{place.area.right() - width - c.theme.px(2), place.area.y, width, height};
+  kit::fill(box, kit::color(c.theme.colors().panel, 0.82f), c.theme.px(3));
+  kit::text_in(c.theme, box, kit::Face::kMonoSmall, c.theme.colors().text_secondary, text,
+               kit::Align::kCenter);
 }
 
 }  // namespace
@@ -42,14 +43,14 @@ float RowCanvas::x(std::int64_t view_time_ns) const {
 
 std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
                                  const RowPicture& picture) {
-  constexpr auto kNeutral = static_cast<std::size_t>(trace::MemoryCategory::kActivations);
-  const Rgb ink = c.theme.colors().memory[kNeutral];
+  constexpr auto kNeutral = static_cast<std::size_t>(trace::model::MemoryCategory::kActivations);
+  const state::Rgb ink = c.theme.colors().memory[kNeutral];
   const double top_value = picture.area_top > 0 ? picture.area_top : picture.area_highest;
   const double range = top_value - picture.area_base;
   const double scale = range > 0 ? 1 / range : 0;
   const float edge = std::max(1.0f, c.theme.px(1));
   std::optional<RowItem> hovered;
-  QuadBatch quads;
+  kit::QuadBatch quads;
   float drawn = place.area.x, before = -1;
   const bool smooth = place.smooth_ns > 0 && c.means != nullptr;
   const auto& points = smooth ? c.means->area(picture, place.smooth_ns) : picture.area;
@@ -67,11 +68,12 @@ std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
       return std::round(place.area.bottom() - static_cast<float>(share) * place.area.h);
     };
     const float top = y(std::max(point.highest, point.value)), mean = y(point.value);
-    quads.add(x0, top, x1, mean, color(ink, 0.16f));
-    quads.add(x0, mean, x1, place.area.bottom(), color(ink, 0.34f));
-    quads.add(x0, top, x1, top + edge, color(ink));
+    quads.add(x0, top, x1, mean, kit::color(ink, 0.16f));
+    quads.add(x0, mean, x1, place.area.bottom(), kit::color(ink, 0.34f));
+    quads.add(x0, top, x1, top + edge, kit::color(ink));
     if (before >= 0) {  // the riser between two levels
-      quads.add(x0, std::min(top, before), x0 + edge, std::max(top, before) + edge, color(ink));
+      quads.add(x0, std::min(top, before), x0 + edge, std::max(top, before) + edge,
+                kit::color(ink));
     }
     drawn = x1;
     before = top;
@@ -105,4 +107,4 @@ std::optional<RowItem> draw_row(const RowCanvas& canvas, const RowPlace& place,
   return draw_pieces(canvas, place, picture, names);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

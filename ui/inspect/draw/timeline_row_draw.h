@@ -15,7 +15,7 @@
 #include "ui/inspect/timeline/timeline_window.h"
 #include "ui/kit/theme.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // How sizes stand on the boxes of ready rows: a bare number would read like the bucket's, so then
 // the rows' names say its unit.
@@ -27,9 +27,9 @@ struct SizeForm {
 
 // What all rows of a frame share.
 struct RowCanvas {
-  const Theme& theme;
+  const kit::Theme& theme;
   const TimeWindow& window;
-  Rect plot;  // where rows are; labels stand left of it
+  state::Rect plot;  // where rows are; labels stand left of it
   float mouse_x = 0, mouse_y = 0;
   bool mouse_inside = false;
   // By name of the picture: whether it is searched or picked; empty: nothing is.
@@ -38,7 +38,7 @@ struct RowCanvas {
   RowMeans* means = nullptr;  // of the picture that is drawn; null: nothing is smoothed
   bool is_fine = false;       // pictures have several pieces a pixel
   bool lights_kind = false;   // only rows of `lit_kind`
-  trace::RowKind lit_kind = trace::RowKind::kKernels;
+  trace::timeline::RowKind lit_kind = trace::timeline::RowKind::kKernels;
   SizeForm sizes = {};
 
   // Cut off beyond the plot's sides, where floats would lose pixels.
@@ -47,9 +47,9 @@ struct RowCanvas {
 
 // One row as it lies on screen.
 struct RowPlace {
-  Rect area;  // nothing is drawn beside it
+  state::Rect area;  // nothing is drawn beside it
   int row = -1;
-  trace::RowKind kind = trace::RowKind::kRibbon;
+  trace::timeline::RowKind kind = trace::timeline::RowKind::kRibbon;
   std::int64_t shift_ns = 0;  // what its own times are ahead of the window's
   int levels = 1;
   float level_height = 0;
@@ -63,27 +63,28 @@ struct RowPlace {
 };
 
 std::optional<RowItem> draw_row(const RowCanvas& canvas, const RowPlace& place,
-                                const trace::RowPicture& picture,
+                                const trace::timeline::RowPicture& picture,
                                 const std::vector<std::string>& names);
 
 // Parts of it.
 std::optional<RowItem> draw_pieces(const RowCanvas& canvas, const RowPlace& place,
-                                   const trace::RowPicture& picture,
+                                   const trace::timeline::RowPicture& picture,
                                    const std::vector<std::string>& names);
 std::optional<RowItem> draw_columns(const RowCanvas& canvas, const RowPlace& place,
-                                    const trace::RowPicture& picture);
+                                    const trace::timeline::RowPicture& picture);
 std::optional<RowItem> draw_area(const RowCanvas& canvas, const RowPlace& place,
-                                 const trace::RowPicture& picture);
+                                 const trace::timeline::RowPicture& picture);
 // ▼ where the last gradient of a bucket or unit was ready; where there is room, under it what takes
 // it over the link: a bucket's size, or a unit's name. A unit's gathers are hollow under ▶ for
 // forward and ◀ for backward, those ahead of need fainter.
 std::optional<RowItem> draw_ready(const RowCanvas& canvas, const RowPlace& place,
-                                  const trace::RowPicture& picture,
+                                  const trace::timeline::RowPicture& picture,
                                   const std::vector<std::string>& names);
 // One form for all such rows: the most that they have room for.
 class SizeRoom {
  public:
-  void add(const RowCanvas& canvas, const RowPlace& place, const trace::RowPicture& picture);
+  void add(const RowCanvas& canvas, const RowPlace& place,
+           const trace::timeline::RowPicture& picture);
   SizeForm form() const;
 
  private:
@@ -96,4 +97,4 @@ class SizeRoom {
 std::int64_t ribbon_smoothing(const TimeWindow& window, float width, std::int64_t step_ns,
                               float narrow = 10);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -5,7 +5,7 @@
 
 #include "ui/kit/paint.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 std::int64_t TimelineScene::view_time_at(float x) const {
   const double width = std::max(1.0, static_cast<double>(plot().w));
@@ -29,11 +29,11 @@ const RowPlace* TimelineScene::place_at(float y) const {
   return nullptr;
 }
 
-Rect TimelineScene::rect_of(const RowPlace& place, std::int64_t start_ns, std::int64_t end_ns,
-                            int level) const {
+state::Rect TimelineScene::rect_of(const RowPlace& place, std::int64_t start_ns,
+                                   std::int64_t end_ns, int level) const {
   const float x0 = std::floor(canvas.x(start_ns - place.shift_ns));
   const float x1 = std::max(std::floor(canvas.x(end_ns - place.shift_ns)), x0 + 1);
-  Rect rect{x0, place.area.y, x1 - x0, place.area.h};
+  state::Rect rect{x0, place.area.y, x1 - x0, place.area.h};
   if (level >= 0 && place.levels > 1) {
     const int shown = std::min(level, place.levels - 1);
     rect.y += place.level_height * static_cast<float>(shown);
@@ -50,7 +50,7 @@ void draw_backdrop(const TimelineScene& scene, const RowPlace& place, std::int64
   const float left = std::max(place.area.x, std::floor(scene.canvas.x(start_ns - place.shift_ns)));
   const float right =
       std::min(place.area.right(), std::floor(scene.canvas.x(end_ns - place.shift_ns)));
-  const trace::RowPicture* picture = scene.backdrop.find(place.row, start_ns, end_ns);
+  const trace::timeline::RowPicture* picture = scene.backdrop.find(place.row, start_ns, end_ns);
   if (picture == nullptr || right - left < 1) return;
   RowCanvas canvas = scene.canvas;
   canvas.mouse_inside = false;  // it is too coarse to be asked
@@ -59,18 +59,18 @@ void draw_backdrop(const TimelineScene& scene, const RowPlace& place, std::int64
   RowPlace part = place;
   part.area.x = left;
   part.area.w = right - left;
-  const Clip clip(part.area);
+  const kit::Clip clip(part.area);
   draw_row(canvas, part, *picture, scene.backdrop.names());
-  fill(part.area, color(scene.theme().colors().panel, 0.6f), 0);
+  kit::fill(part.area, kit::color(scene.theme().colors().panel, 0.6f), 0);
 }
 
 // What the picture does not reach; all of the row where there is none.
 void draw_backdrops(const TimelineScene& scene, const RowPlace& place,
-                    const trace::RowPicture* picture) {
+                    const trace::timeline::RowPicture* picture) {
   const std::int64_t start = std::max(place.start_ns, place.least_ns);
   const std::int64_t end = std::min(place.end_ns, place.most_ns);
   if (picture == nullptr) return draw_backdrop(scene, place, start, end);
-  const trace::RowWindow& reached = picture->window;
+  const trace::timeline::RowWindow& reached = picture->window;
   if (start < reached.start_ns) draw_backdrop(scene, place, start, std::min(reached.start_ns, end));
   if (reached.end_ns < end) draw_backdrop(scene, place, std::max(reached.end_ns, start), end);
 }
@@ -82,16 +82,17 @@ std::optional<RowItem> draw_rows(const TimelineScene& scene) {
   RowCanvas unlit = scene.canvas;
   unlit.lit = nullptr;
   unlit.dim = 1;
-  const Clip clip(scene.plot());
+  const kit::Clip clip(scene.plot());
   for (const RowPlace& place : scene.places) {
-    const trace::RowPicture* picture = scene.pictures.find(place.row, place.start_ns, place.end_ns);
+    const trace::timeline::RowPicture* picture =
+        scene.pictures.find(place.row, place.start_ns, place.end_ns);
     draw_backdrops(scene, place, picture);
     if (picture == nullptr) continue;
     const bool lit = !scene.canvas.lights_kind || place.kind == scene.canvas.lit_kind;
     if (!picture->is_complete && picture->pieces.empty() && picture->columns.empty() &&
         picture->area.empty()) {
-      label_in(scene.theme(), place.area, Face::kSmall, scene.theme().colors().text_muted,
-               "reading…", Align::kCenter);
+      kit::label_in(scene.theme(), place.area, kit::Face::kSmall, scene.theme().colors().text_muted,
+                    "reading…", kit::Align::kCenter);
     }
     auto item = draw_row(lit ? scene.canvas : unlit, place, *picture, scene.pictures.names());
     if (item) hovered = std::move(item);
@@ -99,7 +100,7 @@ std::optional<RowItem> draw_rows(const TimelineScene& scene) {
   return hovered;
 }
 
-trace::PictureRequest request_of(const TimelineScene& scene) {
+trace::timeline::PictureRequest request_of(const TimelineScene& scene) {
   std::vector<SeenPart> parts;
   parts.reserve(scene.places.size());
   for (const RowPlace& place : scene.places) {
@@ -109,13 +110,14 @@ trace::PictureRequest request_of(const TimelineScene& scene) {
   return picture_request(parts, scene.canvas.window.span_ns(), scene.plot().w);
 }
 
-const trace::Piece* find_piece(const TimelineScene& scene, const trace::EventPlace& place) {
-  const trace::RowPicture* picture = scene.pictures.find(place.row, place.start_ns);
+const trace::timeline::Piece* find_piece(const TimelineScene& scene,
+                                         const trace::timeline::EventPlace& place) {
+  const trace::timeline::RowPicture* picture = scene.pictures.find(place.row, place.start_ns);
   if (picture == nullptr || !place.ref.exists()) return nullptr;
-  for (const trace::Piece& piece : picture->pieces) {
+  for (const trace::timeline::Piece& piece : picture->pieces) {
     if (piece.ref == place.ref) return &piece;
   }
   return nullptr;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

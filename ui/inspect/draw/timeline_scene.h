@@ -11,13 +11,13 @@
 #include "ui/inspect/timeline/timeline_request.h"
 #include "ui/inspect/timeline/timeline_steps.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 struct TimelineScene {
   RowCanvas canvas;
-  Rect labels;       // left of the plot
-  Rect steps, axis;  // above it
-  const trace::TimelineRows& rows;
+  state::Rect labels;       // left of the plot
+  state::Rect steps, axis;  // above it
+  const trace::timeline::TimelineRows& rows;
   const StepIndex& borders;
   const PictureIndex& pictures;
   // An older picture of the whole run, for what the picture does not reach yet.
@@ -25,23 +25,27 @@ struct TimelineScene {
   std::int64_t known_until_ns = INT64_MAX;  // how far a replay has come
   std::vector<RowPlace> places = {};        // on screen, from the top
 
-  const Theme& theme() const { return canvas.theme; }
-  const Rect& plot() const { return canvas.plot; }
+  const kit::Theme& theme() const { return canvas.theme; }
+  const state::Rect& plot() const { return canvas.plot; }
   std::int64_t view_time_at(float x) const;
   // null: not on screen.
   const RowPlace* place_of(int row, std::int64_t time_ns) const;
   const RowPlace* place_at(float y) const;
   // Of times of the row, cut off beside it; `level` -1: all levels.
-  Rect rect_of(const RowPlace& place, std::int64_t start_ns, std::int64_t end_ns, int level) const;
-  const trace::TimelineRow& row(int id) const { return rows.rows[static_cast<std::size_t>(id)]; }
+  state::Rect rect_of(const RowPlace& place, std::int64_t start_ns, std::int64_t end_ns,
+                      int level) const;
+  const trace::timeline::TimelineRow& row(int id) const {
+    return rows.rows[static_cast<std::size_t>(id)];
+  }
 };
 
 // Draws the rows; returns what the mouse is over.
 std::optional<RowItem> draw_rows(const TimelineScene& scene);
 // What the scene needs to be drawn.
-trace::PictureRequest request_of(const TimelineScene& scene);
+trace::timeline::PictureRequest request_of(const TimelineScene& scene);
 
 // The event with this reference on the row's picture; null: it is not there.
-const trace::Piece* find_piece(const TimelineScene& scene, const trace::EventPlace& place);
+const trace::timeline::Piece* find_piece(const TimelineScene& scene,
+                                         const trace::timeline::EventPlace& place);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -9,13 +9,13 @@
 #include "ui/present/timeline_colors.h"
 #include "ui/present/timeline_time_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::RowKind;
-using trace::StepBorder;
-using trace::TimelineRow;
+using trace::timeline::RowKind;
+using trace::timeline::StepBorder;
+using trace::timeline::TimelineRow;
 
 constexpr float kStepRibbon = 14, kStepLane = 16, kStepRowGap = 3, kStepGap = 12;
 
@@ -36,13 +36,13 @@ std::vector<const TimelineRow*> rows_of_step(const TimelineScene& scene, int ran
   return rows;
 }
 
-float step_row_height(const Theme& theme, const TimelineRow& row) {
+float step_row_height(const kit::Theme& theme, const TimelineRow& row) {
   return theme.px(row.kind == RowKind::kRibbon ? kStepRibbon : kStepLane);
 }
 
 RowPlace step_place(const TimelineScene& scene, const TimelineRow& row, const StepBorder& step,
                     float y) {
-  const Rect& plot = scene.plot();
+  const state::Rect& plot = scene.plot();
   RowPlace place;
   const float left = std::max(plot.x, std::floor(scene.canvas.x(0)));
   const std::int64_t known_ns = std::min(step.end_ns, scene.known_until_ns);
@@ -62,13 +62,13 @@ RowPlace step_place(const TimelineScene& scene, const TimelineRow& row, const St
 }  // namespace
 
 float place_step_rows(TimelineScene& scene, int rank, const RowFilter& filter, float scroll) {
-  const Theme& theme = scene.theme();
+  const kit::Theme& theme = scene.theme();
   const auto rows = rows_of_step(scene, rank, filter);
   const auto steps = begun_before(scene.borders.of(rank), scene.known_until_ns);
   if (rows.empty() || steps.empty()) return 0;
   float block = theme.px(kStepGap);
   for (const TimelineRow* row : rows) block += step_row_height(theme, *row) + theme.px(kStepRowGap);
-  const Rect& plot = scene.plot();
+  const state::Rect& plot = scene.plot();
   const auto first = static_cast<std::size_t>(std::max(0.0f, std::floor(scroll / block)));
   for (std::size_t i = first; i < steps.size(); ++i) {
     float y =
@@ -85,39 +85,42 @@ float place_step_rows(TimelineScene& scene, int rank, const RowFilter& filter, f
 }
 
 void draw_step_labels(const TimelineScene& scene) {
-  const Theme& theme = scene.theme();
-  const Palette& p = theme.colors();
-  const Clip clip(
+  const kit::Theme& theme = scene.theme();
+  const state::Palette& p = theme.colors();
+  const kit::Clip clip(
       {scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x, scene.plot().h});
   std::int64_t before = -1;
   for (const RowPlace& place : scene.places) {
     const TimelineRow& row = scene.row(place.row);
     const StepBorder* step = scene.borders.at(row.rank, place.shift_ns);
     if (step == nullptr) continue;
-    const Rect back{place.area.x, place.area.y, place.area.w, place.area.h};
-    fill(back, color(p.field, 0.5f));
-    Rect box{scene.labels.x, place.area.y, scene.labels.w - theme.px(12), place.area.h};
+    const state::Rect back{place.area.x, place.area.y, place.area.w, place.area.h};
+    kit::fill(back, kit::color(p.field, 0.5f));
+    state::Rect box{scene.labels.x, place.area.y, scene.labels.w - theme.px(12), place.area.h};
     if (place.shift_ns == before) {
       box.take_left(theme.px(14));
-      text_in(theme, box, Face::kSmall, p.text_muted,
-              row.label.empty() ? kind_name(row.kind) : std::string_view(row.label), Align::kRight);
+      kit::text_in(theme, box, kit::Face::kSmall, p.text_muted,
+                   row.label.empty() ? present::kind_name(row.kind) : std::string_view(row.label),
+                   kit::Align::kRight);
       continue;
     }
     before = place.shift_ns;
     const bool longest = scene.borders.longest(row.rank, scene.known_until_ns) == step;
-    const std::string name = "Step " + format_integer(step->step);
-    const float width = text_width(theme, Face::kStrong, name);
-    text_in(theme, box.take_left(width + 1, theme.px(8)), Face::kStrong, p.text, name);
+    const std::string name = "Step " + present::format_integer(step->step);
+    const float width = kit::text_width(theme, kit::Face::kStrong, name);
+    kit::text_in(theme, box.take_left(width + 1, theme.px(8)), kit::Face::kStrong, p.text, name);
     const bool ended = step->end_ns <= scene.known_until_ns;
-    const std::string length = ended ? length_text(step->end_ns - step->start_ns) : "running";
+    const std::string length =
+        ended ? present::length_text(step->end_ns - step->start_ns) : "running";
     if (longest) {
-      const Rect mark = box.take_right(theme.px(10), theme.px(6));
-      shape(Shape::kUp, mark.center_x(), mark.center_y(), theme.px(7), color(p.danger));
-      explain(theme, mark, "The longest step", "Of all steps of this rank");
+      const state::Rect mark = box.take_right(theme.px(10), theme.px(6));
+      kit::shape(kit::Shape::kUp, mark.center_x(), mark.center_y(), theme.px(7),
+                 kit::color(p.danger));
+      kit::explain(theme, mark, "The longest step", "Of all steps of this rank");
     }
-    text_in(theme, box, Face::kMonoSmall, longest ? p.danger : p.text_secondary, length,
-            Align::kRight);
+    kit::text_in(theme, box, kit::Face::kMonoSmall, longest ? p.danger : p.text_secondary, length,
+                 kit::Align::kRight);
   }
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -4,10 +4,10 @@
 
 #include "ui/inspect/draw/timeline_scene.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 void draw_timeline_tooltip(const TimelineScene& scene, const RowItem& item);
 // In the plot's corner; true when it was closed.
 bool draw_timeline_card(const TimelineScene& scene, const RowItem& item);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -12,11 +12,11 @@
 #include "ui/present/timeline_colors.h"
 #include "ui/present/timeline_time_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::MemoryFlame;
+using trace::timeline::MemoryFlame;
 
 constexpr double kRoomAbove = 1.08;
 
@@ -30,14 +30,14 @@ SizeUnit size_unit(double bytes) {
   return {1024.0, "KiB"};
 }
 
-Rgb category_color(const Palette& p, trace::MemoryCategory category) {
+state::Rgb category_color(const state::Palette& p, trace::model::MemoryCategory category) {
   return p.memory[static_cast<std::size_t>(category)];
 }
 
 // Neighbours of one category are told apart by shade.
-Rgb band_color(const Palette& p, const trace::StepAllocation& allocation) {
+state::Rgb band_color(const state::Palette& p, const trace::timeline::StepAllocation& allocation) {
   const std::uint64_t mixed = (allocation.address >> 6) * 0x9e37'79b9'7f4a'7c15ULL;
-  return shade_by_name(p, category_color(p, allocation.category), mixed >> 61);
+  return present::shade_by_name(p, category_color(p, allocation.category), mixed >> 61);
 }
 
 class FlameDrawer {
@@ -49,8 +49,8 @@ class FlameDrawer {
     for (const MemoryFlame::Band& band : flame_.bands) {
       const auto& one = c_.memory.allocations->all[band.allocation];
       if (one.end_ns <= c_.window.start_ns() || one.start_ns >= c_.window.end_ns()) continue;
-      const ImU32 ink = color(band_color(p_, one));
-      each_part(band, one, [&](const Rect& part) { quads_.add(part, ink); });
+      const ImU32 ink = kit::color(band_color(p_, one));
+      each_part(band, one, [&](const state::Rect& part) { quads_.add(part, ink); });
     }
     draw_small();
     quads_.flush();
@@ -59,33 +59,35 @@ class FlameDrawer {
   void outline_band(int index, ImU32 ink) const {
     const MemoryFlame::Band& band = flame_.bands[static_cast<std::size_t>(index)];
     const auto& one = c_.memory.allocations->all[band.allocation];
-    Rect last;
-    each_part(band, one, [&](Rect part) {
+    state::Rect last;
+    each_part(band, one, [&](state::Rect part) {
       part.h = std::max(part.h, 2.0f);
-      line(part.x, part.y, part.right(), part.y, ink);
-      line(part.x, part.bottom(), part.right(), part.bottom(), ink);
-      if (last.empty()) line(part.x, part.y, part.x, part.bottom(), ink);
+      kit::line(part.x, part.y, part.right(), part.y, ink);
+      kit::line(part.x, part.bottom(), part.right(), part.bottom(), ink);
+      if (last.empty()) kit::line(part.x, part.y, part.x, part.bottom(), ink);
       // Where it moves down.
       if (!last.empty() && last.y != part.y) {
-        line(part.x, last.y, part.x, part.y, ink);
-        line(part.x, last.bottom(), part.x, part.bottom(), ink);
+        kit::line(part.x, last.y, part.x, part.y, ink);
+        kit::line(part.x, last.bottom(), part.x, part.bottom(), ink);
       }
       last = part;
     });
-    if (!last.empty()) line(last.right(), last.y, last.right(), last.bottom(), ink);
+    if (!last.empty()) kit::line(last.right(), last.y, last.right(), last.bottom(), ink);
   }
 
   void label_bands() const {
     for (const MemoryFlame::Band& band : flame_.bands) {
       const auto& one = c_.memory.allocations->all[band.allocation];
       if (one.end_ns <= c_.window.start_ns() || one.start_ns >= c_.window.end_ns()) continue;
-      const Rect widest = widest_part(band, one);
+      const state::Rect widest = widest_part(band, one);
       if (widest.h < c_.theme.px(13) || widest.w < c_.theme.px(60)) continue;
       const auto& names = c_.memory.allocations->names;
       const bool named = one.name != 0 && one.name < names.size();
-      const std::string name = named ? names[one.name] : std::string(memory_name(one.category));
-      text_in(c_.theme, widest.inset(c_.theme.px(5), 0), Face::kSmall, text_on(band_color(p_, one)),
-              name + "  " + format_bytes(static_cast<double>(one.bytes)).text());
+      const std::string name =
+          named ? names[one.name] : std::string(present::memory_name(one.category));
+      kit::text_in(c_.theme, widest.inset(c_.theme.px(5), 0), kit::Face::kSmall,
+                   state::text_on(band_color(p_, one)),
+                   name + "  " + present::format_bytes(static_cast<double>(one.bytes)).text());
     }
   }
 
@@ -94,7 +96,7 @@ class FlameDrawer {
 
   // Calls visit(area) for each stretch of the band that is as wide as a pixel.
   template <typename Visit>
-  void each_part(const MemoryFlame::Band& band, const trace::StepAllocation& one,
+  void each_part(const MemoryFlame::Band& band, const trace::timeline::StepAllocation& one,
                  const Visit& visit) const {
     const auto points = flame_.points_of(band);
     const auto first =
@@ -111,21 +113,22 @@ class FlameDrawer {
       if (right <= left) continue;
       const auto bottom = static_cast<double>(points[at].offset);
       const float high = row(bottom + static_cast<double>(one.bytes));
-      visit(Rect{left, high, right - left, row(bottom) - high});
+      visit(state::Rect{left, high, right - left, row(bottom) - high});
       left = right;
     }
   }
 
-  Rect widest_part(const MemoryFlame::Band& band, const trace::StepAllocation& one) const {
-    Rect widest;
-    each_part(band, one, [&](const Rect& part) {
+  state::Rect widest_part(const MemoryFlame::Band& band,
+                          const trace::timeline::StepAllocation& one) const {
+    state::Rect widest;
+    each_part(band, one, [&](const state::Rect& part) {
       if (part.w > widest.w) widest = part;
     });
     return widest;
   }
 
   void draw_small() {
-    const Rgb ground = mix(p_.panel, p_.text_muted, 0.45);
+    const state::Rgb ground = state::mix(p_.panel, p_.text_muted, 0.45);
     float left = c_.plot.x;
     for (std::size_t i = 0; i < flame_.small.size(); ++i) {
       const auto& small = flame_.small[i];
@@ -138,89 +141,90 @@ class FlameDrawer {
       if (right <= left) continue;
       const auto bottom = static_cast<double>(small.offset);
       quads_.add(left, row(bottom + static_cast<double>(small.bytes)), right, row(bottom),
-                 color(ground));
+                 kit::color(ground));
       left = right;
     }
   }
 
   const FlameCanvas& c_;
-  const Palette& p_;
+  const state::Palette& p_;
   const MemoryFlame& flame_;
-  QuadBatch quads_;
+  kit::QuadBatch quads_;
 };
 
 void draw_size_axis(const FlameCanvas& c) {
-  const Palette& p = c.theme.colors();
+  const state::Palette& p = c.theme.colors();
   const SizeUnit unit = size_unit(c.top_bytes);
-  const double step = nice_binary_step(c.top_bytes / unit.divisor,
-                                       std::max(2, static_cast<int>(c.plot.h / c.theme.px(44))));
+  const double step = present::nice_binary_step(
+      c.top_bytes / unit.divisor, std::max(2, static_cast<int>(c.plot.h / c.theme.px(44))));
   for (double tick = 0; tick * unit.divisor <= c.top_bytes; tick += step) {
     const float y = std::round(c.y(tick * unit.divisor));
-    line(c.plot.x, y, c.plot.right(), y, color(p.grid));
-    const std::string label = tick == 0 ? std::string("0 ") + unit.name : format_plain(tick);
-    text_in(c.theme, {c.sizes.x, y - c.theme.px(7), c.sizes.w - c.theme.px(6), c.theme.px(14)},
-            Face::kMonoSmall, p.text_muted, label, Align::kRight);
+    kit::line(c.plot.x, y, c.plot.right(), y, kit::color(p.grid));
+    const std::string label =
+        tick == 0 ? std::string("0 ") + unit.name : present::format_plain(tick);
+    kit::text_in(c.theme, {c.sizes.x, y - c.theme.px(7), c.sizes.w - c.theme.px(6), c.theme.px(14)},
+                 kit::Face::kMonoSmall, p.text_muted, label, kit::Align::kRight);
   }
 }
 
 void draw_time_axis(const FlameCanvas& c) {
-  const Palette& p = c.theme.colors();
+  const state::Palette& p = c.theme.colors();
   const int most = std::max(2, static_cast<int>(c.axis.w / c.theme.px(96)));
-  const AxisPlan plan =
-      plan_axis(c.window.start_ns(), c.window.end_ns(), c.memory.allocations->start_ns, most);
+  const present::AxisPlan plan = present::plan_axis(c.window.start_ns(), c.window.end_ns(),
+                                                    c.memory.allocations->start_ns, most);
   float free_from = c.axis.x;
-  for (const AxisTick& tick : plan.ticks) {
+  for (const present::AxisTick& tick : plan.ticks) {
     const float x = std::round(c.x(tick.time_ns));
     if (x < c.plot.x || x > c.plot.right()) continue;
-    line(x, c.plot.bottom(), x, c.plot.bottom() + c.theme.px(3), color(p.idle_edge));
-    const float width = text_width(c.theme, Face::kMonoSmall, tick.label);
+    kit::line(x, c.plot.bottom(), x, c.plot.bottom() + c.theme.px(3), kit::color(p.idle_edge));
+    const float width = kit::text_width(c.theme, kit::Face::kMonoSmall, tick.label);
     const float left =
         std::clamp(x - width / 2, c.axis.x, std::max(c.axis.x, c.axis.right() - width));
     if (left < free_from) continue;
-    text_in(c.theme, {left, c.axis.y, width + 1, c.axis.h}, Face::kMonoSmall, p.text_muted,
-            tick.label);
+    kit::text_in(c.theme, {left, c.axis.y, width + 1, c.axis.h}, kit::Face::kMonoSmall,
+                 p.text_muted, tick.label);
     free_from = left + width + c.theme.px(8);
   }
 }
 
 void draw_phases(const FlameCanvas& c) {
-  const Palette& p = c.theme.colors();
+  const state::Palette& p = c.theme.colors();
   for (const auto& phase : c.memory.phases) {
     const float left = std::max(c.plot.x, std::floor(c.x(phase.start_ns)));
     const float right = std::min(c.plot.right(), std::floor(c.x(phase.end_ns)));
     if (right - left < 1) continue;
-    const Rgb ground = time_color(p, phase.piece_class);
-    const Rect box{left, c.phases.y, std::max(1.0f, right - left - 1), c.phases.h};
-    fill(box, color(ground));
-    fill({box.x, box.y, box.w, std::max(1.0f, c.theme.px(1.5f))},
-         color(piece_edge(p, phase.piece_class)));
-    label_in(c.theme, box.inset(c.theme.px(4), 0), Face::kSmall, text_on(ground),
-             to_string(phase.phase));
+    const state::Rgb ground = state::time_color(p, phase.piece_class);
+    const state::Rect box{left, c.phases.y, std::max(1.0f, right - left - 1), c.phases.h};
+    kit::fill(box, kit::color(ground));
+    kit::fill({box.x, box.y, box.w, std::max(1.0f, c.theme.px(1.5f))},
+              kit::color(present::piece_edge(p, phase.piece_class)));
+    kit::label_in(c.theme, box.inset(c.theme.px(4), 0), kit::Face::kSmall, state::text_on(ground),
+                  trace::base::to_string(phase.phase));
   }
 }
 
 void draw_peak_mark(const FlameCanvas& c) {
-  const Palette& p = c.theme.colors();
+  const state::Palette& p = c.theme.colors();
   const auto& peak = c.memory.peak;
   const float x = std::round(c.x(peak.time_ns));
   if (x < c.plot.x || x >= c.plot.right()) return;
   const double shown = static_cast<double>(peak.bytes - c.memory.flame->constant_bytes);
-  dashed_line(c.theme, x, c.plot.y, x, c.plot.bottom(), color(p.text, 0.85f));
+  kit::dashed_line(c.theme, x, c.plot.y, x, c.plot.bottom(), kit::color(p.text, 0.85f));
   const float y = std::round(c.y(shown));
-  shape(Shape::kDot, x, y, c.theme.px(8), color(p.text));
-  const std::string label = "Peak " + format_bytes(static_cast<double>(peak.bytes)).text();
-  const float width = text_width(c.theme, Face::kStrong, label) + c.theme.px(12);
+  kit::shape(kit::Shape::kDot, x, y, c.theme.px(8), kit::color(p.text));
+  const std::string label = "Peak " + present::format_bytes(static_cast<double>(peak.bytes)).text();
+  const float width = kit::text_width(c.theme, kit::Face::kStrong, label) + c.theme.px(12);
   const bool left_of_it = x + width + c.theme.px(6) > c.plot.right();
-  const Rect box{left_of_it ? x - width - c.theme.px(6) : x + c.theme.px(6), c.plot.y, width,
-                 c.theme.px(20)};
-  fill(box, color(p.popup, 0.92f), c.theme.px(4));
-  text_in(c.theme, box, Face::kStrong, p.text, label, Align::kCenter);
+  const state::Rect box{left_of_it ? x - width - c.theme.px(6) : x + c.theme.px(6), c.plot.y, width,
+                        c.theme.px(20)};
+  kit::fill(box, kit::color(p.popup, 0.92f), c.theme.px(4));
+  kit::text_in(c.theme, box, kit::Face::kStrong, p.text, label, kit::Align::kCenter);
 }
 
 }  // namespace
 
-FlameCanvas flame_canvas(const Theme& theme, Rect rect, const trace::StepMemory& memory,
-                         const TimeWindow& window) {
+FlameCanvas flame_canvas(const kit::Theme& theme, state::Rect rect,
+                         const trace::timeline::StepMemory& memory, const TimeWindow& window) {
   FlameCanvas canvas{theme, memory, window, {}, {}, {}, {}};
   canvas.axis = rect.take_bottom(theme.px(18));
   canvas.phases = rect.take_bottom(theme.px(16), theme.px(3));
@@ -233,25 +237,25 @@ FlameCanvas flame_canvas(const Theme& theme, Rect rect, const trace::StepMemory&
   return canvas;
 }
 
-void draw_flame(const FlameCanvas& canvas, int picked, const trace::FlameHit& hit) {
-  const Palette& p = canvas.theme.colors();
+void draw_flame(const FlameCanvas& canvas, int picked, const trace::timeline::FlameHit& hit) {
+  const state::Palette& p = canvas.theme.colors();
   draw_size_axis(canvas);
   FlameDrawer drawer(canvas);
   {
-    const Clip clip(canvas.plot);
+    const kit::Clip clip(canvas.plot);
     drawer.draw_bands();
     drawer.label_bands();
     const auto& bands = canvas.memory.flame->bands;
     for (std::size_t i = 0; picked >= 0 && i < bands.size(); ++i) {
       if (bands[i].allocation == static_cast<std::uint32_t>(picked)) {
-        drawer.outline_band(static_cast<int>(i), color(p.accent));
+        drawer.outline_band(static_cast<int>(i), kit::color(p.accent));
       }
     }
-    if (hit.band >= 0) drawer.outline_band(hit.band, color(p.text));
+    if (hit.band >= 0) drawer.outline_band(hit.band, kit::color(p.text));
     draw_peak_mark(canvas);
   }
   draw_phases(canvas);
   draw_time_axis(canvas);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

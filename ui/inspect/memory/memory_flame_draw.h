@@ -7,14 +7,14 @@
 #include "ui/inspect/timeline/timeline_window.h"
 #include "ui/kit/theme.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 struct FlameCanvas {
-  const Theme& theme;
-  const trace::StepMemory& memory;
+  const kit::Theme& theme;
+  const trace::timeline::StepMemory& memory;
   const TimeWindow& window;
-  Rect plot, phases, axis, sizes;  // sizes: labels left of the plot
-  double top_bytes = 1;            // of the plot
+  state::Rect plot, phases, axis, sizes;  // sizes: labels left of the plot
+  double top_bytes = 1;                   // of the plot
 
   float x(std::int64_t time_ns) const {
     return plot.x + static_cast<float>(window.position(time_ns)) * plot.w;
@@ -32,10 +32,10 @@ struct FlameCanvas {
 };
 
 // Cuts `rect` into its parts. The top leaves a little room above the highest moment.
-FlameCanvas flame_canvas(const Theme& theme, Rect rect, const trace::StepMemory& memory,
-                         const TimeWindow& window);
+FlameCanvas flame_canvas(const kit::Theme& theme, state::Rect rect,
+                         const trace::timeline::StepMemory& memory, const TimeWindow& window);
 
 // `picked`: index of an allocation, -1 for none; outlined, as is the one at `hit`.
-void draw_flame(const FlameCanvas& canvas, int picked, const trace::FlameHit& hit);
+void draw_flame(const FlameCanvas& canvas, int picked, const trace::timeline::FlameHit& hit);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -15,12 +15,12 @@
 #include "ui/present/memory_stack.h"
 #include "ui/table/table_tools.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::StepAllocation;
-using trace::StepMemory;
+using trace::timeline::StepAllocation;
+using trace::timeline::StepMemory;
 
 constexpr float kSideWidth = 430, kLeastBesideIt = 420;
 
@@ -49,15 +49,16 @@ const StepMemory::Recorded* recorded_of(const StepMemory& memory) {
 }
 
 // A drop-down of "rank 0", "rank 1", …; true when another one was picked.
-bool choose_number(const Theme& theme, std::string_view name, Rect box, std::string_view word,
-                   std::int64_t& number, const std::vector<std::int64_t>& numbers) {
+bool choose_number(const kit::Theme& theme, std::string_view name, state::Rect box,
+                   std::string_view word, std::int64_t& number,
+                   const std::vector<std::int64_t>& numbers) {
   if (numbers.empty()) return false;
   std::vector<std::string> texts;
   for (const std::int64_t each : numbers) texts.push_back(with_word(word, each));
   const std::vector<std::string_view> choices(texts.begin(), texts.end());
   std::string value = with_word(word, number);
   box = box.inset(0, (box.h - theme.px(26)) / 2);
-  if (!choice_field(theme, name, box, value, choices, false)) return false;
+  if (!kit::choice_field(theme, name, box, value, choices, false)) return false;
   number = number_in(value);
   return true;
 }
@@ -66,10 +67,10 @@ bool choose_number(const Theme& theme, std::string_view name, Rect box, std::str
 
 // ---- what is shown
 
-void MemoryTab::ask(Commands& commands) {
+void MemoryTab::ask(state::Commands& commands) {
   if (run_.asked == wanted_) return;
   run_.asked = wanted_;
-  commands.push_back(ShowMemory{wanted_});
+  commands.push_back(state::ShowMemory{wanted_});
 }
 
 void MemoryTab::take(const std::shared_ptr<const StepMemory>& memory) {
@@ -94,80 +95,88 @@ std::optional<std::size_t> MemoryTab::picked_row() const {
 // ---- tools
 
 // True: another rank or step is wanted.
-bool MemoryTab::draw_choices(const Theme& theme, Rect& tools) {
+bool MemoryTab::draw_choices(const kit::Theme& theme, state::Rect& tools) {
   if (run_.memory->rank < 0) return false;  // no rank has a record
   std::vector<std::int64_t> ranks;
   for (const auto& each : run_.memory->recorded) ranks.push_back(each.rank);
   std::int64_t rank = run_.memory->rank, step = run_.memory->step;
-  const Rect rank_box = tools.take_left(theme.px(96), theme.px(8));
+  const state::Rect rank_box = tools.take_left(theme.px(96), theme.px(8));
   const bool other_rank = choose_number(theme, "memory/rank", rank_box, "rank", rank, ranks);
   std::vector<std::int64_t> steps;
   if (const auto* recorded = recorded_of(*run_.memory)) steps = recorded->steps;
-  const Rect step_box = tools.take_left(theme.px(112), theme.px(14));
+  const state::Rect step_box = tools.take_left(theme.px(112), theme.px(14));
   const bool other_step = choose_number(theme, "memory/step", step_box, "step", step, steps);
   if (other_rank) wanted_.rank = static_cast<int>(rank);
   if (other_step) wanted_.step = step;
   return other_rank || other_step;
 }
 
-void MemoryTab::draw_tools(const Theme& theme, Rect tools, const InspectView& view,
-                           const Rect& picture, Commands& commands) {
-  if (run_.table && tool_button(theme, "memory/png", tools, "Save PNG")) {
-    commands.push_back(SavePicture{export_file_name(view.run_folder, "memory", "png"), picture});
+void MemoryTab::draw_tools(const kit::Theme& theme, state::Rect tools,
+                           const state::InspectView& view, const state::Rect& picture,
+                           state::Commands& commands) {
+  if (run_.table && table::tool_button(theme, "memory/png", tools, "Save PNG")) {
+    commands.push_back(
+        state::SavePicture{table::export_file_name(view.run_folder, "memory", "png"), picture});
   }
   if (run_.table) {
-    table_buttons(
-        theme, "memory", tools, export_file_name(view.run_folder, "memory_at_peak", "csv"),
+    table::table_buttons(
+        theme, "memory", tools, table::export_file_name(view.run_folder, "memory_at_peak", "csv"),
         [this] { return view_.csv(); }, commands);
-    if (tool_button(theme, "memory/step_in_timeline", tools, "Show the step")) {
-      run_.wanted_view = trace::TimeRange{
+    if (table::tool_button(theme, "memory/step_in_timeline", tools, "Show the step")) {
+      run_.wanted_view = trace::timeline::TimeRange{
           run_.memory->allocations->start_ns, run_.memory->allocations->end_ns, {}};
     }
   }
   draw_choices(theme, tools);
   if (!run_.memory->allocations) return;
   constexpr std::string_view kLabel = "Only what changes";
-  Rect toggle =
-      tools.take_left(theme.px(26) + text_width(theme, Face::kSmall, kLabel), theme.px(16));
-  const Rect box = toggle.take_left(theme.px(16), theme.px(8));
+  state::Rect toggle = tools.take_left(
+      theme.px(26) + kit::text_width(theme, kit::Face::kSmall, kLabel), theme.px(16));
+  const state::Rect box = toggle.take_left(theme.px(16), theme.px(8));
   const float side = theme.px(16);
-  checkbox(theme, "memory/changes", {box.x, std::round(box.center_y() - side / 2), side, side},
-           wanted_.hides_constant);
-  text_in(theme, toggle, Face::kSmall, theme.colors().text_secondary, kLabel);
-  explain(theme, toggle, std::string(kLabel),
-          "Leaves out what was there before the step and is there after it: parameters, optimizer "
-          "state");
-  text_in(theme, tools, Face::kSmall, theme.colors().text_secondary, memory_summary(*run_.memory));
-  explain(theme, tools, "The memory of one step", kMemoryDefinition, peak_sources(*run_.memory));
+  kit::checkbox(theme, "memory/changes", {box.x, std::round(box.center_y() - side / 2), side, side},
+                wanted_.hides_constant);
+  kit::text_in(theme, toggle, kit::Face::kSmall, theme.colors().text_secondary, kLabel);
+  kit::explain(
+      theme, toggle, std::string(kLabel),
+      "Leaves out what was there before the step and is there after it: parameters, optimizer "
+      "state");
+  kit::text_in(theme, tools, kit::Face::kSmall, theme.colors().text_secondary,
+               memory_summary(*run_.memory));
+  kit::explain(theme, tools, "The memory of one step", kMemoryDefinition,
+               peak_sources(*run_.memory));
 }
 
-void MemoryTab::draw_none(const Theme& theme, const Rect& rect, std::string_view setting) {
-  const Palette& p = theme.colors();
+void MemoryTab::draw_none(const kit::Theme& theme, const state::Rect& rect,
+                          std::string_view setting) {
+  const state::Palette& p = theme.colors();
   const NoMemoryRecord none = no_memory_record(*run_.memory, setting);
-  Rect area = rect;
+  state::Rect area = rect;
   area.y += std::max(0.0f, rect.h / 2 - theme.px(44));
-  text_in(theme, area.take_top(theme.px(24)), Face::kStrong, p.text, none.title, Align::kCenter);
-  text_in(theme, area.take_top(theme.px(24), theme.px(8)), Face::kBody, p.text_muted, none.body,
-          Align::kCenter);
+  kit::text_in(theme, area.take_top(theme.px(24)), kit::Face::kStrong, p.text, none.title,
+               kit::Align::kCenter);
+  kit::text_in(theme, area.take_top(theme.px(24), theme.px(8)), kit::Face::kBody, p.text_muted,
+               none.body, kit::Align::kCenter);
   if (none.nearest_step < 0) return;
-  const std::string label = "Show step " + format_integer(none.nearest_step);
-  const float width = button_width(theme, label);
-  if (button(theme, "memory/nearest", {area.center_x() - width / 2, area.y, width, theme.px(30)},
-             ButtonKind::kQuiet, label)) {
+  const std::string label = "Show step " + present::format_integer(none.nearest_step);
+  const float width = kit::button_width(theme, label);
+  if (kit::button(theme, "memory/nearest",
+                  {area.center_x() - width / 2, area.y, width, theme.px(30)},
+                  kit::ButtonKind::kQuiet, label)) {
     wanted_.step = none.nearest_step;
   }
 }
 
 // ---- the picture
 
-void MemoryTab::use_mouse(const FlameCanvas& canvas, const trace::FlameHit& hit) {
+void MemoryTab::use_mouse(const FlameCanvas& canvas, const trace::timeline::FlameHit& hit) {
   const ImGuiIO& io = ImGui::GetIO();
-  const Rect area{canvas.plot.x, canvas.plot.y, canvas.plot.w,
-                  canvas.axis.bottom() - canvas.plot.y};
-  const Hit mouse = mouse_area(canvas.theme, "memory/plot", area);
+  const state::Rect area{canvas.plot.x, canvas.plot.y, canvas.plot.w,
+                         canvas.axis.bottom() - canvas.plot.y};
+  const kit::Hit mouse = kit::mouse_area(canvas.theme, "memory/plot", area);
   if (mouse.hovered && io.MouseWheel != 0) {
     run_.window.zoom(static_cast<double>((io.MousePos.x - area.x) / area.w),
-                     std::pow(kWheelZoom, static_cast<double>(io.MouseWheel)));
+                     std::pow(kit::kWheelZoom, static_cast<double>(io.MouseWheel)));
   }
   if (mouse.hovered && io.MouseWheelH != 0) {
     run_.window.pan(static_cast<double>(-io.MouseWheelH) * 0.08);
@@ -175,7 +184,7 @@ void MemoryTab::use_mouse(const FlameCanvas& canvas, const trace::FlameHit& hit)
   if (mouse.pressed) run_.moved = false;
   if (mouse.held) {
     const ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
-    const bool first = !run_.moved && std::abs(way.x) >= kDragBegins;
+    const bool first = !run_.moved && std::abs(way.x) >= kit::kDragBegins;
     run_.moved = run_.moved || first;
     const float delta = first ? way.x : io.MouseDelta.x;
     if (run_.moved) run_.window.pan(-static_cast<double>(delta / area.w));
@@ -194,76 +203,81 @@ void MemoryTab::use_mouse(const FlameCanvas& canvas, const trace::FlameHit& hit)
   }
 }
 
-void MemoryTab::explain_hit(const Theme& theme, const trace::FlameHit& hit) const {
-  const trace::MemoryFlame& flame = *run_.memory->flame;
+void MemoryTab::explain_hit(const kit::Theme& theme, const trace::timeline::FlameHit& hit) const {
+  const trace::timeline::MemoryFlame& flame = *run_.memory->flame;
   if (hit.band < 0 && hit.small < 0) return;
-  const TooltipScope scope(theme);
+  const kit::TooltipScope scope(theme);
   if (hit.small >= 0) {
     const auto& small = flame.small[static_cast<std::size_t>(hit.small)];
     scope.title(small_text(small.count, small.bytes));
-    scope.note("Each below " + format_bytes(static_cast<double>(flame.least_bytes)).text() +
+    scope.note("Each below " +
+               present::format_bytes(static_cast<double>(flame.least_bytes)).text() +
                ", or one of too many: less than a pixel here");
     return;
   }
   const auto& band = flame.bands[static_cast<std::size_t>(hit.band)];
   const StepAllocation& one = run_.memory->allocations->all[band.allocation];
-  const Rgb swatch = theme.colors().memory[static_cast<std::size_t>(one.category)];
+  const state::Rgb swatch = theme.colors().memory[static_cast<std::size_t>(one.category)];
   scope.title(allocation_title(*run_.memory, one));
-  scope.row(&swatch, memory_name(one.category),
-            format_bytes(static_cast<double>(one.bytes)).text());
+  scope.row(&swatch, present::memory_name(one.category),
+            present::format_bytes(static_cast<double>(one.bytes)).text());
   scope.row(nullptr, "Allocated", allocated_text(*run_.memory, one));
   scope.row(nullptr, "Freed", freed_text(*run_.memory, one));
   scope.row(nullptr, "Share of the peak",
-            format_percent(static_cast<double>(one.bytes) /
-                           static_cast<double>(std::max<std::int64_t>(1, run_.memory->peak.bytes)))
+            present::format_percent(
+                static_cast<double>(one.bytes) /
+                static_cast<double>(std::max<std::int64_t>(1, run_.memory->peak.bytes)))
                 .text());
 }
 
-void MemoryTab::draw_picture(const Theme& theme, const Rect& rect) {
+void MemoryTab::draw_picture(const kit::Theme& theme, const state::Rect& rect) {
   const FlameCanvas canvas = flame_canvas(theme, rect, *run_.memory, run_.window);
   if (canvas.plot.w < theme.px(80) || canvas.plot.h < theme.px(40)) return;
-  trace::FlameHit hit;
+  trace::timeline::FlameHit hit;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (hovers(canvas.plot) && canvas.plot.contains(mouse.x, mouse.y)) {
-    hit = find_in_flame(*run_.memory->allocations, *run_.memory->flame, canvas.time_at(mouse.x),
-                        canvas.bytes_at(mouse.y));
+  if (kit::hovers(canvas.plot) && canvas.plot.contains(mouse.x, mouse.y)) {
+    hit = trace::timeline::find_in_flame(*run_.memory->allocations, *run_.memory->flame,
+                                         canvas.time_at(mouse.x), canvas.bytes_at(mouse.y));
   }
   draw_flame(canvas, run_.picked, hit);
   use_mouse(canvas, hit);
   if (!run_.moved || !ImGui::IsMouseDown(ImGuiMouseButton_Left)) explain_hit(theme, hit);
 }
 
-void MemoryTab::draw_side(const Theme& theme, Rect rect) {
-  const Palette& p = theme.colors();
-  fill({rect.x, rect.y, 1, rect.h}, color(p.panel_edge));
+void MemoryTab::draw_side(const kit::Theme& theme, state::Rect rect) {
+  const state::Palette& p = theme.colors();
+  kit::fill({rect.x, rect.y, 1, rect.h}, kit::color(p.panel_edge));
   rect = rect.inset(theme.px(14), 0);
-  text_in(theme, rect.take_top(theme.px(22)), Face::kStrong, p.text,
-          "At the peak: " + format_bytes(static_cast<double>(run_.memory->peak.bytes)).text());
+  kit::text_in(
+      theme, rect.take_top(theme.px(22)), kit::Face::kStrong, p.text,
+      "At the peak: " + present::format_bytes(static_cast<double>(run_.memory->peak.bytes)).text());
   const auto categories = std::ranges::count_if(run_.memory->peak.composition,
                                                 [](std::int64_t bytes) { return bytes > 0; });
   const float legend = theme.px(16) + theme.px(19) * static_cast<float>(categories);
   draw_peak_composition(theme, rect.take_top(legend, theme.px(8)), *run_.memory);
   if (rect.h < theme.px(70)) return;
-  TableOptions options;
+  table::TableOptions options;
   options.selected = picked_row();
   options.empty = "Nothing was alive";
-  const TableEvents events = view_.draw(theme, rect, run_.table, options);
+  const table::TableEvents events = view_.draw(theme, rect, run_.table, options);
   if (events.clicked) run_.picked = static_cast<int>(run_.memory->peak.alive[*events.clicked]);
 }
 
-std::optional<trace::TimeRange> MemoryTab::draw(const Theme& theme, const Rect& rect,
-                                                const InspectView& view, std::string_view setting,
-                                                Commands& commands) {
+std::optional<trace::timeline::TimeRange> MemoryTab::draw(const kit::Theme& theme,
+                                                          const state::Rect& rect,
+                                                          const state::InspectView& view,
+                                                          std::string_view setting,
+                                                          state::Commands& commands) {
   ask(commands);
   if (view.memory) take(view.memory);
   if (!run_.memory) {
-    text_in(theme, rect, Face::kBody, theme.colors().text_muted, "Reading the step's allocations…",
-            Align::kCenter);
+    kit::text_in(theme, rect, kit::Face::kBody, theme.colors().text_muted,
+                 "Reading the step's allocations…", kit::Align::kCenter);
     return std::nullopt;
   }
-  Rect area = rect;
+  state::Rect area = rect;
   if (rect.h > theme.px(110)) {
-    draw_tools(theme, area.take_top(theme.px(kToolsHeight)), view, rect, commands);
+    draw_tools(theme, area.take_top(theme.px(table::kToolsHeight)), view, rect, commands);
   }
   if (!run_.memory->allocations) {
     draw_none(theme, area, setting);
@@ -277,4 +291,4 @@ std::optional<trace::TimeRange> MemoryTab::draw(const Theme& theme, const Rect& 
   return std::exchange(run_.wanted_view, std::nullopt);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -6,9 +6,10 @@
 #include "trace/timeline/values/step_memory.h"
 #include "ui/present/table_model.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // Row i is memory->peak.alive[i], the largest first.
-std::shared_ptr<const Table> memory_table(const std::shared_ptr<const trace::StepMemory>& memory);
+std::shared_ptr<const present::Table> memory_table(
+    const std::shared_ptr<const trace::timeline::StepMemory>& memory);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

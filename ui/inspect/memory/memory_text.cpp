@@ -7,21 +7,22 @@
 #include "ui/present/memory_stack.h"
 #include "ui/present/timeline_time_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 constexpr std::size_t kMostNamedSteps = 6;
 
 std::string size_text(std::int64_t bytes) {
-  return format_bytes(static_cast<double>(bytes)).text();
+  return present::format_bytes(static_cast<double>(bytes)).text();
 }
 
-std::string place_text(const trace::StepMemory& memory, std::int64_t time_ns) {
-  std::string text = length_text(time_ns - memory.allocations->start_ns) + " into the step";
+std::string place_text(const trace::timeline::StepMemory& memory, std::int64_t time_ns) {
+  std::string text =
+      present::length_text(time_ns - memory.allocations->start_ns) + " into the step";
   for (const auto& phase : memory.phases) {
     if (time_ns < phase.start_ns || time_ns >= phase.end_ns) continue;
-    return text + ", in " + std::string(to_string(phase.phase));
+    return text + ", in " + std::string(trace::base::to_string(phase.phase));
   }
   return text;
 }
@@ -29,10 +30,11 @@ std::string place_text(const trace::StepMemory& memory, std::int64_t time_ns) {
 std::string steps_text(const std::vector<std::int64_t>& steps) {
   std::string text = steps.size() == 1 ? "step " : "steps ";
   for (std::size_t i = 0; i < std::min(steps.size(), kMostNamedSteps); ++i) {
-    text += (i > 0 ? ", " : "") + format_integer(steps[i]);
+    text += (i > 0 ? ", " : "") + present::format_integer(steps[i]);
   }
   if (steps.size() > kMostNamedSteps) {
-    text += " and " + format_integer(static_cast<std::int64_t>(steps.size() - kMostNamedSteps)) +
+    text += " and " +
+            present::format_integer(static_cast<std::int64_t>(steps.size() - kMostNamedSteps)) +
             " more";
   }
   return text;
@@ -46,39 +48,40 @@ std::int64_t nearest(const std::vector<std::int64_t>& steps, std::int64_t step) 
 
 }  // namespace
 
-std::string allocation_title(const trace::StepMemory& memory,
-                             const trace::StepAllocation& allocation) {
+std::string allocation_title(const trace::timeline::StepMemory& memory,
+                             const trace::timeline::StepAllocation& allocation) {
   const auto& names = memory.allocations->names;
   if (allocation.name != 0 && allocation.name < names.size()) return names[allocation.name];
-  return std::string(memory_name(allocation.category));
+  return std::string(present::memory_name(allocation.category));
 }
 
-std::string allocated_text(const trace::StepMemory& memory,
-                           const trace::StepAllocation& allocation) {
+std::string allocated_text(const trace::timeline::StepMemory& memory,
+                           const trace::timeline::StepAllocation& allocation) {
   if (allocation.is_older) return "before the step began";
   return place_text(memory, allocation.start_ns);
 }
 
-std::string freed_text(const trace::StepMemory& memory, const trace::StepAllocation& allocation) {
+std::string freed_text(const trace::timeline::StepMemory& memory,
+                       const trace::timeline::StepAllocation& allocation) {
   if (allocation.outlives) return "not in this step";
   const std::string place = place_text(memory, allocation.end_ns);
   if (allocation.is_older) return place;
-  return place + ", after " + length_text(allocation.end_ns - allocation.start_ns);
+  return place + ", after " + present::length_text(allocation.end_ns - allocation.start_ns);
 }
 
 std::string small_text(std::int64_t count, std::int64_t bytes) {
-  return format_integer(count) + (count == 1 ? " smaller one, " : " smaller ones, ") +
+  return present::format_integer(count) + (count == 1 ? " smaller one, " : " smaller ones, ") +
          size_text(bytes);
 }
 
-std::string memory_summary(const trace::StepMemory& memory) {
+std::string memory_summary(const trace::timeline::StepMemory& memory) {
   if (!memory.allocations) return "";
   const auto count = static_cast<std::int64_t>(memory.allocations->all.size());
   return "Peak " + size_text(memory.peak.bytes) + ", " + place_text(memory, memory.peak.time_ns) +
-         " · " + format_integer(count) + (count == 1 ? " allocation" : " allocations");
+         " · " + present::format_integer(count) + (count == 1 ? " allocation" : " allocations");
 }
 
-std::string peak_sources(const trace::StepMemory& memory) {
+std::string peak_sources(const trace::timeline::StepMemory& memory) {
   std::string text;
   if (memory.counted_peak_bytes >= 0) {
     text = memory.counted_peak_bytes == memory.peak.bytes
@@ -94,10 +97,11 @@ std::string peak_sources(const trace::StepMemory& memory) {
   return text + "An allocation counts from the request until its memory can be given out again";
 }
 
-NoMemoryRecord no_memory_record(const trace::StepMemory& memory, std::string_view setting) {
+NoMemoryRecord no_memory_record(const trace::timeline::StepMemory& memory,
+                                std::string_view setting) {
   NoMemoryRecord none;
   const auto of_rank =
-      std::ranges::find(memory.recorded, memory.rank, &trace::StepMemory::Recorded::rank);
+      std::ranges::find(memory.recorded, memory.rank, &trace::timeline::StepMemory::Recorded::rank);
   const bool has_any = of_rank != memory.recorded.end() && !of_rank->steps.empty();
   if (!has_any) {
     none.title = memory.rank < 0 ? "No step's single allocations were recorded"
@@ -110,11 +114,12 @@ NoMemoryRecord no_memory_record(const trace::StepMemory& memory, std::string_vie
     return none;
   }
   none.nearest_step = nearest(of_rank->steps, memory.step);
-  none.title = "The allocations of step " + format_integer(memory.step) + " were not recorded";
+  none.title =
+      "The allocations of step " + present::format_integer(memory.step) + " were not recorded";
   none.body = "Rank " + std::to_string(memory.rank) + " has those of " +
               steps_text(of_rank->steps) + ". record_allocations: \"step " +
               std::to_string(memory.step) + "\" records this one in the next run";
   return none;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

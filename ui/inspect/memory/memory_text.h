@@ -6,24 +6,25 @@
 
 #include "trace/timeline/values/step_memory.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // The operator that asked for it, or, where none was recorded, what it is for.
-std::string allocation_title(const trace::StepMemory& memory,
-                             const trace::StepAllocation& allocation);
+std::string allocation_title(const trace::timeline::StepMemory& memory,
+                             const trace::timeline::StepAllocation& allocation);
 // "1.204 ms into the step, in forward"; "before the step began".
-std::string allocated_text(const trace::StepMemory& memory,
-                           const trace::StepAllocation& allocation);
+std::string allocated_text(const trace::timeline::StepMemory& memory,
+                           const trace::timeline::StepAllocation& allocation);
 // "1.204 ms into the step, in backward, after 310 µs"; "not in this step".
-std::string freed_text(const trace::StepMemory& memory, const trace::StepAllocation& allocation);
+std::string freed_text(const trace::timeline::StepMemory& memory,
+                       const trace::timeline::StepAllocation& allocation);
 // "1,234 smaller ones, 12.3 MiB"
 std::string small_text(std::int64_t count, std::int64_t bytes);
 
 // "Peak 27.3 MiB, 41.2 ms into the step, in backward · 1,234 allocations"
-std::string memory_summary(const trace::StepMemory& memory);
+std::string memory_summary(const trace::timeline::StepMemory& memory);
 // Against what was counted while the step ran, and what the allocator held beyond it: for a
 // tooltip.
-std::string peak_sources(const trace::StepMemory& memory);
+std::string peak_sources(const trace::timeline::StepMemory& memory);
 
 // Why there is no picture, and how to get one. `setting`: the run's record_allocations, "" where it
 // is not known (another program's trace).
@@ -31,6 +32,7 @@ struct NoMemoryRecord {
   std::string title, body;
   std::int64_t nearest_step = -1;  // of the rank, with a record; -1: none
 };
-NoMemoryRecord no_memory_record(const trace::StepMemory& memory, std::string_view setting);
+NoMemoryRecord no_memory_record(const trace::timeline::StepMemory& memory,
+                                std::string_view setting);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

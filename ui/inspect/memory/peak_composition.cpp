@@ -9,44 +9,47 @@
 #include "ui/present/format.h"
 #include "ui/present/memory_stack.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 constexpr float kLegendRow = 19;
 
-void draw_legend_row(const Theme& theme, Rect row, const trace::StepMemory& memory, int category,
-                     bool with_share) {
-  const Palette& p = theme.colors();
+void draw_legend_row(const kit::Theme& theme, state::Rect row,
+                     const trace::timeline::StepMemory& memory, int category, bool with_share) {
+  const state::Palette& p = theme.colors();
   const auto bytes =
       static_cast<double>(memory.peak.composition[static_cast<std::size_t>(category)]);
-  const Rect mark = row.take_left(theme.px(10), theme.px(8));
-  fill({mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w},
-       color(p.memory[category]), theme.px(2));
+  const state::Rect mark = row.take_left(theme.px(10), theme.px(8));
+  kit::fill({mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w},
+            kit::color(p.memory[category]), theme.px(2));
   if (with_share) {
-    text_in(theme, row.take_right(theme.px(52)), Face::kMonoSmall, p.text_muted,
-            format_percent(bytes / static_cast<double>(memory.peak.bytes)).text(), Align::kRight);
+    kit::text_in(theme, row.take_right(theme.px(52)), kit::Face::kMonoSmall, p.text_muted,
+                 present::format_percent(bytes / static_cast<double>(memory.peak.bytes)).text(),
+                 kit::Align::kRight);
   }
-  const float used =
-      label_in(theme, row, Face::kMonoSmall, p.text, format_bytes(bytes).text(), Align::kRight);
+  const float used = kit::label_in(theme, row, kit::Face::kMonoSmall, p.text,
+                                   present::format_bytes(bytes).text(), kit::Align::kRight);
   row.w -= used + theme.px(8);
-  text_in(theme, row, Face::kSmall, p.text_secondary,
-          memory_name(static_cast<trace::MemoryCategory>(category)));
+  kit::text_in(theme, row, kit::Face::kSmall, p.text_secondary,
+               present::memory_name(static_cast<trace::model::MemoryCategory>(category)));
 }
 
 }  // namespace
 
-void draw_peak_composition(const Theme& theme, const Rect& rect, const trace::StepMemory& memory) {
-  const Palette& p = theme.colors();
-  Rect rest = rect;
+void draw_peak_composition(const kit::Theme& theme, const state::Rect& rect,
+                           const trace::timeline::StepMemory& memory) {
+  const state::Palette& p = theme.colors();
+  state::Rect rest = rect;
   const double total = std::max<double>(1, static_cast<double>(memory.peak.bytes));
-  Rect bar = rest.take_top(theme.px(10), theme.px(6));
+  state::Rect bar = rest.take_top(theme.px(10), theme.px(6));
   std::vector<int> categories;
-  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+  for (int i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
     const auto bytes = static_cast<double>(memory.peak.composition[static_cast<std::size_t>(i)]);
     if (bytes == 0) continue;
     categories.push_back(i);
-    fill(bar.take_left(std::round(rect.w * static_cast<float>(bytes / total))), color(p.memory[i]));
+    kit::fill(bar.take_left(std::round(rect.w * static_cast<float>(bytes / total))),
+              kit::color(p.memory[i]));
   }
   // A low panel has room for two columns rather than for half of the rows.
   const float row_height = theme.px(kLegendRow);
@@ -61,4 +64,4 @@ void draw_peak_composition(const Theme& theme, const Rect& rect, const trace::St
   }
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -6,10 +6,11 @@
 #include "ui/kit/theme.h"
 #include "ui/state/geometry.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // "Parameters", … in the colours of the bands. Without the shares where there is room only for two
 // columns.
-void draw_peak_composition(const Theme& theme, const Rect& rect, const trace::StepMemory& memory);
+void draw_peak_composition(const kit::Theme& theme, const state::Rect& rect,
+                           const trace::timeline::StepMemory& memory);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

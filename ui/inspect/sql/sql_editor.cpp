@@ -12,7 +12,7 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -21,7 +21,7 @@ bool sticks(char c) {
          c == ',' || c == '"' || c == '\'';
 }
 
-Rgb word_color(const Palette& p, SqlWordKind kind) {
+state::Rgb word_color(const state::Palette& p, SqlWordKind kind) {
   switch (kind) {
     case SqlWordKind::kKeyword:
       return p.accent_text;
@@ -82,13 +82,13 @@ void SqlEditor::insert(std::string_view word) {
   wants_keyboard_ = true;
 }
 
-void SqlEditor::draw_words(const Theme& theme, const Rect& field,
+void SqlEditor::draw_words(const kit::Theme& theme, const state::Rect& field,
                            const std::optional<SqlErrorPlace>& wrong, float scroll_x,
                            float scroll_y) const {
-  const Palette& p = theme.colors();
-  const ImFont* font = theme.font(Face::kMono);
-  const Clip clip(field);
-  const float advance = text_width(theme, Face::kMono, "0");
+  const state::Palette& p = theme.colors();
+  const ImFont* font = theme.font(kit::Face::kMono);
+  const kit::Clip clip(field);
+  const float advance = kit::text_width(theme, kit::Face::kMono, "0");
   float x = field.x - scroll_x, y = field.y - scroll_y;
   std::size_t at = 0;
   const auto skip_to = [&](std::size_t offset) {
@@ -98,7 +98,7 @@ void SqlEditor::draw_words(const Theme& theme, const Rect& field,
         x = field.x - scroll_x;
         y += font->FontSize;
       } else if (c == '\t') {
-        x += text_width(theme, Face::kMono, "\t");
+        x += kit::text_width(theme, kit::Face::kMono, "\t");
       } else if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) {
         x += advance;
       }
@@ -106,16 +106,16 @@ void SqlEditor::draw_words(const Theme& theme, const Rect& field,
   };
   for (const SqlWord& word : sql_words(text_)) {
     skip_to(word.offset);
-    const Rgb ink = word_color(p, word.kind);
+    const state::Rgb ink = word_color(p, word.kind);
     // A comment or a text may go on over lines.
     for (std::size_t part = word.offset; part < word.offset + word.length;) {
       const std::size_t end = std::min(text_.find('\n', part), word.offset + word.length);
       if (y + font->FontSize > field.y && y < field.bottom()) {
-        ui::text(theme, x, y + font->Ascent, Face::kMono, ink,
-                 std::string_view(text_).substr(part, end - part));
+        ui::kit::text(theme, x, y + font->Ascent, kit::Face::kMono, ink,
+                      std::string_view(text_).substr(part, end - part));
         if (wrong && part <= wrong->offset && wrong->offset < end) {
-          line(x, y + font->FontSize - 1, x + advance * static_cast<float>(wrong->length),
-               y + font->FontSize - 1, color(p.danger), std::max(2.0f, theme.px(2)));
+          kit::line(x, y + font->FontSize - 1, x + advance * static_cast<float>(wrong->length),
+                    y + font->FontSize - 1, kit::color(p.danger), std::max(2.0f, theme.px(2)));
         }
       }
       part = end + (end < word.offset + word.length ? 1 : 0);
@@ -127,21 +127,21 @@ void SqlEditor::draw_words(const Theme& theme, const Rect& field,
   y = field.y - scroll_y;
   at = 0;
   skip_to(std::min(static_cast<std::size_t>(std::max(0, cursor_)), text_.size()));
-  line(x, y, x, y + font->FontSize, color(p.text), std::max(1.0f, theme.px(1)));
+  kit::line(x, y, x, y + font->FontSize, kit::color(p.text), std::max(1.0f, theme.px(1)));
 }
 
-bool SqlEditor::draw(const Theme& theme, const Rect& rect, std::string_view placeholder,
+bool SqlEditor::draw(const kit::Theme& theme, const state::Rect& rect, std::string_view placeholder,
                      const std::optional<SqlErrorPlace>& wrong) {
-  const Palette& p = theme.colors();
+  const state::Palette& p = theme.colors();
   if (theme.probe != nullptr) theme.probe->targets.push_back({"sql/editor", rect});
-  fill(rect, color(p.field), theme.px(5));
-  outline(rect, color(active_ ? p.accent : p.field_edge), theme.px(5));
-  const Rect field = rect.inset(theme.px(8), theme.px(6));
+  kit::fill(rect, kit::color(p.field), theme.px(5));
+  kit::outline(rect, kit::color(active_ ? p.accent : p.field_edge), theme.px(5));
+  const state::Rect field = rect.inset(theme.px(8), theme.px(6));
   if (text_.empty() && !active_) {
-    text_in(theme, {field.x, field.y, field.w, theme.px(18)}, Face::kMono, p.text_muted,
-            placeholder);
+    kit::text_in(theme, {field.x, field.y, field.w, theme.px(18)}, kit::Face::kMono, p.text_muted,
+                 placeholder);
   }
-  ImGui::PushFont(theme.font(Face::kMono));
+  ImGui::PushFont(theme.font(kit::Face::kMono));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, 0));
   for (auto slot : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive,
                     ImGuiCol_ChildBg, ImGuiCol_Border}) {
@@ -154,7 +154,7 @@ bool SqlEditor::draw(const Theme& theme, const Rect& rect, std::string_view plac
     ImGui::SetKeyboardFocusHere();
     restores_cursor_ = true;
   }
-  FieldFocus focus(theme, "sql/editor", rect);
+  kit::FieldFocus focus(theme, "sql/editor", rect);
   focus.gave_up("##sql", &text_);
   const bool entered = ImGui::InputTextMultiline(
       "##sql", &text_, {std::max(1.0f, field.w), std::max(1.0f, field.h)},
@@ -171,4 +171,4 @@ bool SqlEditor::draw(const Theme& theme, const Rect& rect, std::string_view plac
   return entered;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -10,12 +10,12 @@
 #include "ui/inspect/sql/sql_result.h"
 #include "ui/kit/theme.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class SqlEditor {
  public:
   // True: Ctrl+Enter was pressed in it. `wrong`: what is underlined.
-  bool draw(const Theme& theme, const Rect& rect, std::string_view placeholder,
+  bool draw(const kit::Theme& theme, const state::Rect& rect, std::string_view placeholder,
             const std::optional<SqlErrorPlace>& wrong);
 
   const std::string& text() const { return text_; }
@@ -26,8 +26,8 @@ class SqlEditor {
 
  private:
   static int note_cursor(ImGuiInputTextCallbackData* data);
-  void draw_words(const Theme& theme, const Rect& field, const std::optional<SqlErrorPlace>& wrong,
-                  float scroll_x, float scroll_y) const;
+  void draw_words(const kit::Theme& theme, const state::Rect& field,
+                  const std::optional<SqlErrorPlace>& wrong, float scroll_x, float scroll_y) const;
 
   std::string text_;
   int cursor_ = 0;  // bytes
@@ -40,4 +40,4 @@ class SqlEditor {
 // `cursor` moves behind it.
 std::string inserted_word(std::string_view text, int& cursor, std::string_view word);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

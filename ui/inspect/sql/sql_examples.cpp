@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <iterator>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -114,15 +114,16 @@ constexpr std::array<SqlExample, 12> kExamples{{
      "order by name, rank"},
 }};
 
-bool has(const trace::TimelineRows& rows, std::initializer_list<trace::RowKind> kinds) {
-  return std::ranges::any_of(rows.rows, [&](const trace::TimelineRow& row) {
+bool has(const trace::timeline::TimelineRows& rows,
+         std::initializer_list<trace::timeline::RowKind> kinds) {
+  return std::ranges::any_of(rows.rows, [&](const trace::timeline::TimelineRow& row) {
     return std::ranges::find(kinds, row.kind) != kinds.end();
   });
 }
 
-bool is_there(const trace::TimelineRows& rows, SqlNeed need) {
-  using trace::EventKind;
-  using trace::RowKind;
+bool is_there(const trace::timeline::TimelineRows& rows, SqlNeed need) {
+  using trace::model::EventKind;
+  using trace::timeline::RowKind;
   const auto any = [&](EventKind kind) {
     return rows.events_of[static_cast<std::size_t>(kind)] > 0;
   };
@@ -149,7 +150,7 @@ bool is_there(const trace::TimelineRows& rows, SqlNeed need) {
 
 }  // namespace
 
-std::vector<SqlExample> sql_examples(const trace::TimelineRows* rows) {
+std::vector<SqlExample> sql_examples(const trace::timeline::TimelineRows* rows) {
   std::vector<SqlExample> examples;
   std::ranges::copy_if(kExamples, std::back_inserter(examples), [rows](const SqlExample& example) {
     return rows == nullptr || is_there(*rows, example.need);
@@ -157,7 +158,7 @@ std::vector<SqlExample> sql_examples(const trace::TimelineRows* rows) {
   return examples;
 }
 
-std::string sql_placeholder(const trace::TimelineRows* rows) {
+std::string sql_placeholder(const trace::timeline::TimelineRows* rows) {
   const bool has_kernels = rows == nullptr || is_there(*rows, SqlNeed::kKernel);
   const bool has_operators = rows == nullptr || is_there(*rows, SqlNeed::kOp);
   return std::string("select … from ") +
@@ -167,4 +168,4 @@ std::string sql_placeholder(const trace::TimelineRows* rows) {
          " …";
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -8,7 +8,7 @@
 
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // What a run must have recorded for a query to give rows.
 enum class SqlNeed : std::uint8_t {
@@ -29,8 +29,8 @@ struct SqlExample {
 };
 
 // Those that have something to show of a run; of one that is not open yet (null) all.
-std::vector<SqlExample> sql_examples(const trace::TimelineRows* rows);
+std::vector<SqlExample> sql_examples(const trace::timeline::TimelineRows* rows);
 // "select … from kernel …", with a table that the run has.
-std::string sql_placeholder(const trace::TimelineRows* rows);
+std::string sql_placeholder(const trace::timeline::TimelineRows* rows);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

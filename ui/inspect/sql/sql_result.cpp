@@ -11,7 +11,7 @@
 
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -24,7 +24,7 @@ std::size_t letters_in(std::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-float width_of(const SqlAnswer& answer, std::size_t column) {
+float width_of(const state::SqlAnswer& answer, std::size_t column) {
   std::size_t letters = letters_in(answer.columns[column]) + 2;  // and the sign of its order
   for (std::size_t row = 0; row < std::min(answer.rows.size(), kMeasuredRows); ++row) {
     if (column < answer.rows[row].size())
@@ -33,19 +33,19 @@ float width_of(const SqlAnswer& answer, std::size_t column) {
   return std::ceil(kAdvance * static_cast<float>(std::min(letters, kWidestText))) + 20;
 }
 
-const std::string& text_at(const SqlAnswer& answer, std::size_t row, std::size_t column) {
+const std::string& text_at(const state::SqlAnswer& answer, std::size_t row, std::size_t column) {
   static const std::string kNothing;
   return column < answer.rows[row].size() ? answer.rows[row][column] : kNothing;
 }
 
-double number_at(const SqlAnswer& answer, std::size_t row, std::size_t column) {
+double number_at(const state::SqlAnswer& answer, std::size_t row, std::size_t column) {
   const std::string& text = text_at(answer, row, column);
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   return end == text.c_str() ? std::numeric_limits<double>::quiet_NaN() : value;
 }
 
-std::optional<std::int64_t> integer_of(const SqlAnswer& answer, std::size_t row,
+std::optional<std::int64_t> integer_of(const state::SqlAnswer& answer, std::size_t row,
                                        std::string_view name) {
   const auto column = std::ranges::find(answer.columns, name);
   if (column == answer.columns.end()) return std::nullopt;
@@ -93,26 +93,28 @@ std::string_view complained_of(std::string_view error) {
 
 }  // namespace
 
-std::shared_ptr<const Table> sql_result_table(const std::shared_ptr<const SqlAnswer>& answer) {
-  auto out = std::make_shared<Table>();
+std::shared_ptr<const present::Table> sql_result_table(
+    const std::shared_ptr<const state::SqlAnswer>& answer) {
+  auto out = std::make_shared<present::Table>();
   out->id = "sql";
   out->rows = answer->rows.size();
   out->frozen = 0;
   out->data = answer;
   for (std::size_t i = 0; i < answer->columns.size(); ++i) {
-    TableColumn column;
+    present::TableColumn column;
     column.title = answer->columns[i];
     // Two columns may have one name; orders and heads tell them apart.
-    const auto same = std::ranges::count(out->columns, answer->columns[i], &TableColumn::csv_title);
+    const auto same =
+        std::ranges::count(out->columns, answer->columns[i], &present::TableColumn::csv_title);
     if (same > 0) column.title += " (" + std::to_string(same + 1) + ")";
     column.csv_title = answer->columns[i];
     column.definition = "A column of the answer. Click sorts by it";
     const bool number = i < answer->is_number.size() && answer->is_number[i];
-    column.kind = number ? TableColumn::Kind::kFigure : TableColumn::Kind::kCode;
+    column.kind = number ? present::TableColumn::Kind::kFigure : present::TableColumn::Kind::kCode;
     column.width = width_of(*answer, i);
-    const SqlAnswer* rows = answer.get();
+    const state::SqlAnswer* rows = answer.get();
     column.cell = [rows, i](std::size_t row) {
-      TableCell cell = TableCell::words(text_at(*rows, row, i));
+      present::TableCell cell = present::TableCell::words(text_at(*rows, row, i));
       std::ranges::replace(cell.text, '\n', ' ');
       return cell;
     };
@@ -125,12 +127,13 @@ std::shared_ptr<const Table> sql_result_table(const std::shared_ptr<const SqlAns
   return out;
 }
 
-std::optional<trace::TimeRange> time_of_row(const SqlAnswer& answer, std::size_t row) {
+std::optional<trace::timeline::TimeRange> time_of_row(const state::SqlAnswer& answer,
+                                                      std::size_t row) {
   if (row >= answer.rows.size()) return std::nullopt;
   auto start = integer_of(answer, row, "start_ns");
   if (!start) start = integer_of(answer, row, "time_ns");
   if (!start) return std::nullopt;
-  trace::TimeRange range{*start, *start, {}};
+  trace::timeline::TimeRange range{*start, *start, {}};
   if (const auto end = integer_of(answer, row, "end_ns")) {
     range.end_ns = *end;
   } else if (const auto duration = integer_of(answer, row, "duration_ns")) {
@@ -147,10 +150,10 @@ std::optional<trace::TimeRange> time_of_row(const SqlAnswer& answer, std::size_t
   return range;
 }
 
-std::string answer_text(const SqlAnswer& answer) {
+std::string answer_text(const state::SqlAnswer& answer) {
   const auto count = static_cast<std::int64_t>(answer.rows.size());
   std::string text = answer.truncated ? "the first " : "";
-  text += format_integer(count) + (count == 1 ? " row in " : " rows in ");
+  text += present::format_integer(count) + (count == 1 ? " row in " : " rows in ");
   std::array<char, 32> buffer{};
   const bool long_time = answer.seconds >= 1;
   std::snprintf(buffer.data(), buffer.size(), long_time ? "%.2f s" : "%.0f ms",
@@ -180,4 +183,4 @@ std::optional<SqlErrorPlace> sql_error_place(std::string_view query, std::string
   return place;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -10,16 +10,18 @@
 #include "ui/present/table_model.h"
 #include "ui/state/inspect_view.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
-std::shared_ptr<const Table> sql_result_table(const std::shared_ptr<const SqlAnswer>& answer);
+std::shared_ptr<const present::Table> sql_result_table(
+    const std::shared_ptr<const state::SqlAnswer>& answer);
 
 // A row with a column start_ns, or time_ns, has a place in the timeline; end_ns or duration_ns and
 // rank are taken where they are there.
-std::optional<trace::TimeRange> time_of_row(const SqlAnswer& answer, std::size_t row);
+std::optional<trace::timeline::TimeRange> time_of_row(const state::SqlAnswer& answer,
+                                                      std::size_t row);
 
 // "1,204 rows in 12 ms", "the first 10,000 rows in 0.4 s"
-std::string answer_text(const SqlAnswer& answer);
+std::string answer_text(const state::SqlAnswer& answer);
 
 struct SqlErrorPlace {
   std::size_t offset = 0, length = 0;  // bytes of the query
@@ -28,4 +30,4 @@ struct SqlErrorPlace {
 // Where SQLite's complaint is about: the only place at which what it quotes occurs as a word.
 std::optional<SqlErrorPlace> sql_error_place(std::string_view query, std::string_view error);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

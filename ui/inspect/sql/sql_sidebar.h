@@ -8,7 +8,7 @@
 #include "ui/kit/theme.h"
 #include "ui/state/inspect_view.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class SqlSidebar {
  public:
@@ -16,13 +16,14 @@ class SqlSidebar {
     std::string insert;   // a word for the cursor's place
     std::string replace;  // a whole query
   };
-  Pick draw(const Theme& theme, const Rect& rect, const InspectView& view);
+  Pick draw(const kit::Theme& theme, const state::Rect& rect, const state::InspectView& view);
 
  private:
-  void draw_tables(const Theme& theme, const Rect& rect, const SqlConsole& console, Pick& pick);
+  void draw_tables(const kit::Theme& theme, const state::Rect& rect,
+                   const state::SqlConsole& console, Pick& pick);
 
   std::size_t page_ = 1;            // examples: they teach the tables
   std::set<std::string> unfolded_;  // tables whose columns are shown
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::vector<SqlWord> sql_words(std::string_view query) {
   return words;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 enum class SqlWordKind : std::uint8_t { kOther, kKeyword, kText, kNumber, kComment };
 
@@ -16,4 +16,4 @@ struct SqlWord {
 
 std::vector<SqlWord> sql_words(std::string_view query);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -11,39 +11,39 @@
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-bool has_rows_of(const trace::TimelineRows& rows, trace::RowKind kind) {
+bool has_rows_of(const trace::timeline::TimelineRows& rows, trace::timeline::RowKind kind) {
   return std::ranges::any_of(rows.rows, [kind](const auto& row) { return row.kind == kind; });
 }
 
-std::optional<trace::RowKind> row_kind_of(InspectTab tab) {
+std::optional<trace::timeline::RowKind> row_kind_of(InspectTab tab) {
   switch (tab) {
     case InspectTab::kKernels:
-      return trace::RowKind::kKernels;
+      return trace::timeline::RowKind::kKernels;
     case InspectTab::kOperators:
-      return trace::RowKind::kOperators;
+      return trace::timeline::RowKind::kOperators;
     case InspectTab::kCollectives:
     case InspectTab::kStragglers:
-      return trace::RowKind::kCommunication;
+      return trace::timeline::RowKind::kCommunication;
     case InspectTab::kCopies:
-      return trace::RowKind::kCopies;
+      return trace::timeline::RowKind::kCopies;
     case InspectTab::kLaunches:
-      return trace::RowKind::kLaunches;
+      return trace::timeline::RowKind::kLaunches;
     default:
       return std::nullopt;
   }
 }
 
-std::optional<trace::StatisticsTable> statistics_of(InspectTab tab) {
+std::optional<trace::timeline::StatisticsTable> statistics_of(InspectTab tab) {
   if (tab > InspectTab::kLaunches) return std::nullopt;
-  return static_cast<trace::StatisticsTable>(tab);
+  return static_cast<trace::timeline::StatisticsTable>(tab);
 }
 
 // Another program's trace has no settings.
-std::string allocation_setting(const Snapshot& snapshot) {
+std::string allocation_setting(const state::Snapshot& snapshot) {
   if (!snapshot.run || !snapshot.run->figures.info.imported_from.empty()) return "";
   return snapshot.run->figures.info.settings.record_allocations;
 }
@@ -76,7 +76,7 @@ InspectTab tab_of_title(std::string_view title) {
   return InspectTab::kKernels;
 }
 
-std::vector<InspectTab> InspectTabs::tabs_of(const Snapshot& snapshot) const {
+std::vector<InspectTab> InspectTabs::tabs_of(const state::Snapshot& snapshot) const {
   std::vector<InspectTab> tabs;
   for (int i = 0; i < kInspectTabCount; ++i) {
     const auto tab = static_cast<InspectTab>(i);
@@ -87,7 +87,7 @@ std::vector<InspectTab> InspectTabs::tabs_of(const Snapshot& snapshot) const {
   return tabs;
 }
 
-void InspectTabs::follow_run(const Snapshot& snapshot) {
+void InspectTabs::follow_run(const state::Snapshot& snapshot) {
   std::string run;
   if (snapshot.inspect) {
     run = snapshot.inspect->run_folder;
@@ -111,59 +111,63 @@ void InspectTabs::remember(std::string& title) {
   title = tab_title(tab_);
 }
 
-std::optional<trace::TimeRange> InspectTabs::take_wanted_view() {
+std::optional<trace::timeline::TimeRange> InspectTabs::take_wanted_view() {
   return std::exchange(wanted_view_, std::nullopt);
 }
 
-void InspectTabs::draw_note(const Theme& theme, const Rect& room, const InspectView& view) const {
+void InspectTabs::draw_note(const kit::Theme& theme, const state::Rect& room,
+                            const state::InspectView& view) const {
   const bool of_range = shown_ <= InspectTab::kLaunches || shown_ == InspectTab::kStragglers;
   if (!of_range) return;
   for (const std::string& note : range_notes(view, statistics_of(shown_))) {
-    if (label_in(theme, room, Face::kSmall, theme.colors().text_muted, note, Align::kRight) > 0) {
-      explain(theme, room, "What the figures are of", range_definition(view));
+    if (kit::label_in(theme, room, kit::Face::kSmall, theme.colors().text_muted, note,
+                      kit::Align::kRight) > 0) {
+      kit::explain(theme, room, "What the figures are of", range_definition(view));
       return;
     }
   }
 }
 
-void InspectTabs::draw_tab_choice(const Theme& theme, const Rect& bar,
+void InspectTabs::draw_tab_choice(const kit::Theme& theme, const state::Rect& bar,
                                   const std::vector<InspectTab>& tabs) {
   std::vector<std::string_view> titles;
   for (const InspectTab tab : tabs) titles.push_back(tab_title(tab));
   std::string value(tab_title(shown_));
-  const Rect box{bar.x, bar.y + theme.px(5), std::min(bar.w, theme.px(180)), bar.h - theme.px(10)};
-  if (!choice_field(theme, "inspect/tabs", box, value, titles, false)) return;
+  const state::Rect box{bar.x, bar.y + theme.px(5), std::min(bar.w, theme.px(180)),
+                        bar.h - theme.px(10)};
+  if (!kit::choice_field(theme, "inspect/tabs", box, value, titles, false)) return;
   for (const InspectTab tab : tabs) {
     if (tab_title(tab) == value) tab_ = shown_ = tab;
   }
 }
 
-void InspectTabs::draw_bar(const Theme& theme, Rect bar, const Snapshot& snapshot,
-                           const std::vector<InspectTab>& tabs) {
-  const Palette& p = theme.colors();
+void InspectTabs::draw_bar(const kit::Theme& theme, state::Rect bar,
+                           const state::Snapshot& snapshot, const std::vector<InspectTab>& tabs) {
+  const state::Palette& p = theme.colors();
   float needed = 0;
   for (const InspectTab tab : tabs) {
-    needed += text_width(theme, Face::kStrong, tab_title(tab)) + theme.px(20);
+    needed += kit::text_width(theme, kit::Face::kStrong, tab_title(tab)) + theme.px(20);
   }
   if (needed > bar.w) return draw_tab_choice(theme, bar, tabs);
   for (const InspectTab tab : tabs) {
     const std::string title(tab_title(tab));
-    const float width = text_width(theme, Face::kStrong, title);
-    const Rect box = bar.take_left(width, theme.px(20));
-    const Hit hit = hit_area(theme, "inspect/" + title, box);
+    const float width = kit::text_width(theme, kit::Face::kStrong, title);
+    const state::Rect box = bar.take_left(width, theme.px(20));
+    const kit::Hit hit = kit::hit_area(theme, "inspect/" + title, box);
     const bool active = tab == shown_;
-    text_in(theme, box, Face::kStrong, active || hit.hovered ? p.text : p.text_muted, title);
+    kit::text_in(theme, box, kit::Face::kStrong, active || hit.hovered ? p.text : p.text_muted,
+                 title);
     if (active) {
-      fill({box.x, box.bottom() - theme.px(5), box.w, std::max(2.0f, theme.px(2))}, color(p.accent),
-           1);
+      kit::fill({box.x, box.bottom() - theme.px(5), box.w, std::max(2.0f, theme.px(2))},
+                kit::color(p.accent), 1);
     }
     if (hit.clicked) tab_ = shown_ = tab;
   }
   if (snapshot.inspect) draw_note(theme, bar, *snapshot.inspect);
 }
 
-void InspectTabs::draw_tab(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                           Commands& commands) {
+void InspectTabs::draw_tab(const kit::Theme& theme, const state::Rect& rect,
+                           const state::Snapshot& snapshot, state::Commands& commands) {
   if (shown_ == InspectTab::kLog) return log_.draw(theme, rect, snapshot, commands);
   if (shown_ == InspectTab::kRecording) return recording_.draw(theme, rect, snapshot, commands);
   if (shown_ == InspectTab::kSteps) {
@@ -174,11 +178,11 @@ void InspectTabs::draw_tab(const Theme& theme, const Rect& rect, const Snapshot&
     return;
   }
   if (!snapshot.inspect) {
-    text_in(theme, rect, Face::kBody, theme.colors().text_muted, "The run is being opened…",
-            Align::kCenter);
+    kit::text_in(theme, rect, kit::Face::kBody, theme.colors().text_muted,
+                 "The run is being opened…", kit::Align::kCenter);
     return;
   }
-  const InspectView& view = *snapshot.inspect;
+  const state::InspectView& view = *snapshot.inspect;
   if (const auto table = statistics_of(shown_)) {
     return statistics_[static_cast<std::size_t>(*table)].draw(theme, rect, view, commands);
   }
@@ -192,24 +196,24 @@ void InspectTabs::draw_tab(const Theme& theme, const Rect& rect, const Snapshot&
   if (wanted) wanted_view_ = wanted;
 }
 
-void InspectTabs::draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                       Commands& commands) {
+void InspectTabs::draw(const kit::Theme& theme, const state::Rect& rect,
+                       const state::Snapshot& snapshot, state::Commands& commands) {
   follow_run(snapshot);
   const std::vector<InspectTab> tabs = tabs_of(snapshot);
   const auto chosen = std::ranges::find(tabs, tab_);
   const auto at = chosen == tabs.end() ? 0 : static_cast<std::size_t>(chosen - tabs.begin());
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.KeyCtrl && !io.WantTextInput && key_pressed(Key::kTab, false)) {
+  if (io.KeyCtrl && !io.WantTextInput && kit::key_pressed(kit::Key::kTab, false)) {
     tab_ = shown_ = tabs[(at + (io.KeyShift ? tabs.size() - 1 : 1)) % tabs.size()];
   } else {
     shown_ = tabs[at];
   }
-  fill(rect, color(theme.colors().panel), theme.px(6));
-  outline(rect, color(theme.colors().panel_edge), theme.px(6));
-  Rect rest = rect.inset(theme.px(kPanelPadding), 0);
-  draw_bar(theme, rest.take_top(panel_header_height(theme)), snapshot, tabs);
+  kit::fill(rect, kit::color(theme.colors().panel), theme.px(6));
+  kit::outline(rect, kit::color(theme.colors().panel_edge), theme.px(6));
+  state::Rect rest = rect.inset(theme.px(kit::kPanelPadding), 0);
+  draw_bar(theme, rest.take_top(kit::panel_header_height(theme)), snapshot, tabs);
   rest.h -= theme.px(6);
   if (rest.h > theme.px(24)) draw_tab(theme, rest, snapshot, commands);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -12,7 +12,7 @@
 #include "ui/present/table_model.h"
 #include "ui/table/table_tools.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -29,10 +29,10 @@ bool contains_ignoring_case(std::string_view text, std::string_view part) {
 
 }  // namespace
 
-std::vector<const trace::LogLine*> filtered_log(const std::vector<trace::LogLine>& log,
-                                                const LogFilter& filter) {
-  std::vector<const trace::LogLine*> lines;
-  for (const trace::LogLine& entry : log) {
+std::vector<const trace::model::LogLine*> filtered_log(
+    const std::vector<trace::model::LogLine>& log, const LogFilter& filter) {
+  std::vector<const trace::model::LogLine*> lines;
+  for (const trace::model::LogLine& entry : log) {
     if (filter.rank >= 0 && entry.rank != filter.rank) continue;
     if (entry.level < filter.least || !contains_ignoring_case(entry.text, filter.text)) continue;
     lines.push_back(&entry);
@@ -40,52 +40,54 @@ std::vector<const trace::LogLine*> filtered_log(const std::vector<trace::LogLine
   return lines;
 }
 
-std::string log_csv(const std::vector<const trace::LogLine*>& lines) {
+std::string log_csv(const std::vector<const trace::model::LogLine*>& lines) {
   std::string out = "time_ns,rank,level,text\r\n";
-  for (const trace::LogLine* entry : lines) {
+  for (const trace::model::LogLine* entry : lines) {
     out += std::to_string(entry->time_ns) + "," + std::to_string(entry->rank) + "," +
-           std::string(trace::to_string(entry->level)) + "," + csv_field(entry->text) + "\r\n";
+           std::string(trace::model::to_string(entry->level)) + "," +
+           present::csv_field(entry->text) + "\r\n";
   }
   return out;
 }
 
-void LogTab::draw_tools(const Theme& theme, Rect tools, const RunView& run, Commands& commands) {
-  table_buttons(
-      theme, "log", tools, export_file_name(run.figures.info.folder, "log", "csv"),
+void LogTab::draw_tools(const kit::Theme& theme, state::Rect tools, const state::RunView& run,
+                        state::Commands& commands) {
+  table::table_buttons(
+      theme, "log", tools, table::export_file_name(run.figures.info.folder, "log", "csv"),
       [&] { return log_csv(filtered_log(run.log, filter_)); }, commands);
   const float field = std::min(theme.px(260), tools.w);
   if (field < theme.px(80)) return;
-  const Rect text = tools.take_left(field, theme.px(12));
-  filter_field(theme, "log/filter", text.inset(0, (text.h - theme.px(26)) / 2), filter_.text,
-               "Filter by text");
+  const state::Rect text = tools.take_left(field, theme.px(12));
+  table::filter_field(theme, "log/filter", text.inset(0, (text.h - theme.px(26)) / 2), filter_.text,
+                      "Filter by text");
   constexpr std::array<std::string_view, 3> kLevels{"all", "warnings", "errors"};
-  choice_strip(theme, "log/level", tools, kLevels, level_);
-  filter_.least = static_cast<trace::LogLine::Level>(level_);
+  table::choice_strip(theme, "log/level", tools, kLevels, level_);
+  filter_.least = static_cast<trace::model::LogLine::Level>(level_);
   std::set<int> ranks;
-  for (const trace::LogLine& entry : run.log) ranks.insert(entry.rank);
+  for (const trace::model::LogLine& entry : run.log) ranks.insert(entry.rank);
   if (tools.w < theme.px(120) || ranks.size() < 2) return;
   std::vector<std::string> names{std::string(kAllRanks)};
   for (const int rank : ranks) names.push_back("rank " + std::to_string(rank));
   const std::vector<std::string_view> choices(names.begin(), names.end());
   std::string value = filter_.rank < 0 ? names.front() : "rank " + std::to_string(filter_.rank);
-  const Rect box = tools.take_left(theme.px(120));
-  if (choice_field(theme, "log/rank", box.inset(0, (box.h - theme.px(26)) / 2), value, choices,
-                   false)) {
+  const state::Rect box = tools.take_left(theme.px(120));
+  if (kit::choice_field(theme, "log/rank", box.inset(0, (box.h - theme.px(26)) / 2), value, choices,
+                        false)) {
     filter_.rank = value == kAllRanks ? -1 : std::stoi(value.substr(5));
   }
 }
 
-void LogTab::draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot,
-                  Commands& commands) {
-  if (!snapshot.run || snapshot.run->log.empty()) return draw_log(theme, rect, snapshot);
-  Rect area = rect;
+void LogTab::draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
+                  state::Commands& commands) {
+  if (!snapshot.run || snapshot.run->log.empty()) return log::draw_log(theme, rect, snapshot);
+  state::Rect area = rect;
   if (rect.h > theme.px(80)) {
-    draw_tools(theme, area.take_top(theme.px(kToolsHeight)), *snapshot.run, commands);
+    draw_tools(theme, area.take_top(theme.px(table::kToolsHeight)), *snapshot.run, commands);
   }
   const auto lines = filtered_log(snapshot.run->log, filter_);
   if (lines.empty()) {
-    text_in(theme, area, Face::kBody, theme.colors().text_muted, "No line matches the filter",
-            Align::kCenter);
+    kit::text_in(theme, area, kit::Face::kBody, theme.colors().text_muted,
+                 "No line matches the filter", kit::Align::kCenter);
     return;
   }
   // Whole lines only: half a line reads like a fault.
@@ -95,7 +97,7 @@ void LogTab::draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot
     area.y += area.h - whole;
     area.h = whole;
   }
-  draw_log_lines(theme, area, lines);
+  log::draw_log_lines(theme, area, lines);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

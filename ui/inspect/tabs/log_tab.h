@@ -8,31 +8,33 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 struct LogFilter {
-  int rank = -1;                                               // -1: all
-  trace::LogLine::Level least = trace::LogLine::Level::kInfo;  // and what is worse
-  std::string text;                                            // whatever the case
+  int rank = -1;                                                             // -1: all
+  trace::model::LogLine::Level least = trace::model::LogLine::Level::kInfo;  // and what is worse
+  std::string text;                                                          // whatever the case
 
   bool operator==(const LogFilter&) const = default;
 };
 
-std::vector<const trace::LogLine*> filtered_log(const std::vector<trace::LogLine>& log,
-                                                const LogFilter& filter);
-std::string log_csv(const std::vector<const trace::LogLine*>& lines);
+std::vector<const trace::model::LogLine*> filtered_log(
+    const std::vector<trace::model::LogLine>& log, const LogFilter& filter);
+std::string log_csv(const std::vector<const trace::model::LogLine*>& lines);
 
 class LogTab {
  public:
-  void draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
+            state::Commands& commands);
   // Text and level stay chosen; the next run may not have the rank.
   void forget_run() { filter_.rank = -1; }
 
  private:
-  void draw_tools(const Theme& theme, Rect tools, const RunView& run, Commands& commands);
+  void draw_tools(const kit::Theme& theme, state::Rect tools, const state::RunView& run,
+                  state::Commands& commands);
 
   LogFilter filter_;
   std::size_t level_ = 0;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

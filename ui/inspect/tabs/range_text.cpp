@@ -8,11 +8,11 @@
 #include "ui/present/format.h"
 #include "ui/present/timeline_time_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-std::string ranks_text(const InspectView& view, const trace::TimeRange& range) {
+std::string ranks_text(const state::InspectView& view, const trace::timeline::TimeRange& range) {
   const std::size_t all = view.rows ? view.rows->ranks.size() : 0;
   const std::size_t count = range.ranks.empty() ? all : range.ranks.size();
   if (count == 0) return "";
@@ -31,25 +31,26 @@ std::string computed_text(double seconds) {
   return " · computed in " + std::string(buffer.data());
 }
 
-std::string events_text(const trace::RangeFigures& figures,
-                        std::optional<trace::StatisticsTable> table) {
+std::string events_text(const trace::timeline::RangeFigures& figures,
+                        std::optional<trace::timeline::StatisticsTable> table) {
   if (!table) return "";
-  const trace::RangeTable* counts = find_range_table(figures, *table, trace::GroupBy::kName);
+  const trace::timeline::RangeTable* counts =
+      find_range_table(figures, *table, trace::timeline::GroupBy::kName);
   return counts == nullptr ? "" : " · " + counted(counts->count, *table);
 }
 
 }  // namespace
 
-std::vector<std::string> range_notes(const InspectView& view,
-                                     std::optional<trace::StatisticsTable> table) {
+std::vector<std::string> range_notes(const state::InspectView& view,
+                                     std::optional<trace::timeline::StatisticsTable> table) {
   if (view.range && view.range->fraction < 1) {
     // Never "100 %" of what goes on.
     const int percent = static_cast<int>(100 * view.range->fraction);
     return {"counting… " + std::to_string(percent) + " % of the run so far", "counting…"};
   }
   if (!view.range || view.counting_range) return {"counting…"};
-  const trace::RangeFigures& figures = *view.range;
-  const std::string time = length_text(figures.range.end_ns - figures.range.start_ns);
+  const trace::timeline::RangeFigures& figures = *view.range;
+  const std::string time = present::length_text(figures.range.end_ns - figures.range.start_ns);
   const std::string ranks = ranks_text(view, figures.range);
   const std::string where = figures.is_whole_run ? "whole run: " : "in the selection: ";
   const std::string what = where + time + (ranks.empty() ? "" : " on " + ranks);
@@ -65,7 +66,7 @@ std::vector<std::string> range_notes(const InspectView& view,
   return notes;
 }
 
-std::string range_definition(const InspectView& view) {
+std::string range_definition(const state::InspectView& view) {
   std::string text =
       "An event belongs to the range if it begins in it. Drag over the timeline's axis to select a "
       "range, Esc to have the whole run again";
@@ -79,4 +80,4 @@ std::string range_definition(const InspectView& view) {
   return text;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -11,24 +11,25 @@
 #include "ui/state/snapshot.h"
 #include "ui/table/table_view.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class RecordingTab {
  public:
-  void draw(const Theme& theme, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
+            state::Commands& commands);
   void forget_run() { run_ = {}; }
 
  private:
-  void draw_tools(const Theme& theme, Rect tools, Commands& commands);
-  void draw_sources(const Theme& theme, const Rect& rect) const;
+  void draw_tools(const kit::Theme& theme, state::Rect tools, state::Commands& commands);
+  void draw_sources(const kit::Theme& theme, const state::Rect& rect) const;
 
-  TableView view_;
+  table::TableView view_;
   bool all_ranks_ = false;  // none folded, however many there are
   struct OfRun {
-    std::shared_ptr<const RunView> view;
-    std::shared_ptr<const Table> table;
+    std::shared_ptr<const state::RunView> view;
+    std::shared_ptr<const present::Table> table;
     std::vector<SourceLine> sources;
   } run_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -9,11 +9,11 @@
 
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::RankFigures;
+using trace::analysis::RankFigures;
 
 constexpr std::size_t kMostLossesTold = 8;
 
@@ -32,9 +32,9 @@ void for_each_part(std::string_view text, const Take& take) {
   }
 }
 
-double lost_of(const RankFigures& rank, const std::vector<trace::Lost>& losses) {
-  double lost = rank.cost ? 0 : kNotKnown;
-  for (const trace::Lost& loss : losses) {
+double lost_of(const RankFigures& rank, const std::vector<trace::model::Lost>& losses) {
+  double lost = rank.cost ? 0 : present::kNotKnown;
+  for (const trace::model::Lost& loss : losses) {
     if (loss.rank != rank.info.rank) continue;
     lost = (std::isnan(lost) ? 0 : lost) + static_cast<double>(loss.count);
   }
@@ -49,14 +49,14 @@ struct RecordingFold {
 // Those that say nothing of their recording stand out, too: it may have failed. While a run goes on
 // its counts change with every look, and rows must not: whoever lost something comes first then, by
 // number.
-RecordingFold folded_ranks(const trace::RunFigures& figures, bool folded) {
+RecordingFold folded_ranks(const trace::analysis::RunFigures& figures, bool folded) {
   RecordingFold fold;
   for (std::size_t i = 0; i < figures.ranks.size(); ++i) fold.shown.push_back(i);
   if (!folded || fold.shown.size() <= kMostRecordingRows) return fold;
   std::vector<std::tuple<double, std::int64_t, std::int64_t>> weights;
   for (const RankFigures& rank : figures.ranks) {
     const double lost = lost_of(rank, figures.recorder.losses);
-    if (figures.info.status == trace::RunStatus::kRunning) {
+    if (figures.info.status == trace::model::RunStatus::kRunning) {
       weights.emplace_back(lost != 0, 0, 0);
       continue;
     }
@@ -85,7 +85,7 @@ std::string ranks_text(const std::vector<int>& ranks) {
 
 class RecordingColumns {
  public:
-  RecordingColumns(const trace::RunFigures& figures, bool folded, Table& out)
+  RecordingColumns(const trace::analysis::RunFigures& figures, bool folded, present::Table& out)
       : ranks_(&figures.ranks),
         losses_(&figures.recorder.losses),
         fold_(folded_ranks(figures, folded)),
@@ -99,11 +99,11 @@ class RecordingColumns {
         "Rank", "rank", "Global rank", 62, 100,
         [](const RankFigures& r) { return static_cast<double>(r.info.rank); },
         [](double rank) {
-          return Quantity{format_plain(rank), ""};
+          return present::Quantity{present::format_plain(rank), ""};
         });
     if (!fold_.rest.empty()) {
-      out_.pinned.front().front() =
-          TableCell::words("+ " + format_integer(static_cast<std::int64_t>(fold_.rest.size())));
+      out_.pinned.front().front() = present::TableCell::words(
+          "+ " + present::format_integer(static_cast<std::int64_t>(fold_.rest.size())));
     }
     add_text("Device", "device_name", "What it computes on", 190, 9,
              [](const RankFigures& r) { return r.info.device_name; });
@@ -119,9 +119,10 @@ class RecordingColumns {
         "against",
         92, 6,
         [](const RankFigures& r) {
-          return r.info.link_bytes_per_second > 0 ? r.info.link_bytes_per_second : kNotKnown;
+          return r.info.link_bytes_per_second > 0 ? r.info.link_bytes_per_second
+                                                  : present::kNotKnown;
         },
-        format_bandwidth);
+        present::format_bandwidth);
     add_text("Host", "host", "Name of its machine", 120, 3,
              [](const RankFigures& r) { return r.info.host; });
     add_cost();
@@ -132,22 +133,22 @@ class RecordingColumns {
   void add_text(std::string title, std::string csv, std::string definition, float width,
                 int priority, Text text) {
     if (std::ranges::all_of(*ranks_, [&](const RankFigures& r) { return text(r).empty(); })) return;
-    TableColumn column{.title = std::move(title),
-                       .csv_title = std::move(csv),
-                       .definition = std::move(definition),
-                       .kind = TableColumn::Kind::kText,
-                       .width = width,
-                       .wish = width * 1.7f,
-                       .priority = priority};
+    present::TableColumn column{.title = std::move(title),
+                                .csv_title = std::move(csv),
+                                .definition = std::move(definition),
+                                .kind = present::TableColumn::Kind::kText,
+                                .width = width,
+                                .wish = width * 1.7f,
+                                .priority = priority};
     column.cell = [ranks = ranks_, shown = fold_.shown, text](std::size_t row) {
-      return TableCell::words(text((*ranks)[shown[row]]));
+      return present::TableCell::words(text((*ranks)[shown[row]]));
     };
     out_.columns.push_back(std::move(column));
     if (fold_.rest.empty()) return;
-    TableCell rest = TableCell::words(text((*ranks_)[fold_.rest.front()]));
+    present::TableCell rest = present::TableCell::words(text((*ranks_)[fold_.rest.front()]));
     const bool differ = std::ranges::any_of(
         fold_.rest, [&](std::size_t i) { return text((*ranks_)[i]) != rest.text; });
-    if (differ) rest = TableCell::words("various", Tone::kMuted);
+    if (differ) rest = present::TableCell::words("various", state::Tone::kMuted);
     out_.pinned.front().push_back(std::move(rest));
   }
 
@@ -157,37 +158,37 @@ class RecordingColumns {
     if (std::ranges::all_of(*ranks_, [&](const RankFigures& r) { return std::isnan(value(r)); })) {
       return;
     }
-    TableColumn column{.title = std::move(title),
-                       .csv_title = std::move(csv),
-                       .definition = std::move(definition),
-                       .width = width,
-                       .priority = priority};
+    present::TableColumn column{.title = std::move(title),
+                                .csv_title = std::move(csv),
+                                .definition = std::move(definition),
+                                .width = width,
+                                .priority = priority};
     column.number = [ranks = ranks_, shown = fold_.shown, value](std::size_t row) {
       return value((*ranks)[shown[row]]);
     };
     column.show_numbers(show);
     out_.columns.push_back(std::move(column));
     if (fold_.rest.empty()) return;
-    double least = kNotKnown, most = kNotKnown;
+    double least = present::kNotKnown, most = present::kNotKnown;
     for (const std::size_t i : fold_.rest) {
       least = std::fmin(least, value((*ranks_)[i]));
       most = std::fmax(most, value((*ranks_)[i]));
     }
-    TableCell rest;
-    if (!std::isnan(most)) rest = TableCell::figure(show(most));
+    present::TableCell rest;
+    if (!std::isnan(most)) rest = present::TableCell::figure(show(most));
     if (!rest.text.empty() && least < most) rest.text = "≤ " + rest.text;
     out_.pinned.front().push_back(std::move(rest));
   }
 
   void add_cost() {
-    const auto duration = [](double ns) { return format_duration(ns); };
+    const auto duration = [](double ns) { return present::format_duration(ns); };
     const auto count = [](double value) {
-      return Quantity{format_integer(static_cast<std::int64_t>(value)), ""};
+      return present::Quantity{present::format_integer(static_cast<std::int64_t>(value)), ""};
     };
     add_figure(
         "Events", "events", "Bulk events and collectives that were recorded", 104, 5,
         [](const RankFigures& r) {
-          return r.cost ? static_cast<double>(r.cost->events) : kNotKnown;
+          return r.cost ? static_cast<double>(r.cost->events) : present::kNotKnown;
         },
         count);
     add_figure(
@@ -201,50 +202,50 @@ class RecordingColumns {
         98, 5,
         [](const RankFigures& r) {
           return r.cost && r.cost->callback_ns >= 0 ? static_cast<double>(r.cost->callback_ns)
-                                                    : kNotKnown;
+                                                    : present::kNotKnown;
         },
         duration);
     add_figure(
         "Writer", "writer_ns", "CPU time of the recorder's own threads", 90, 4,
         [](const RankFigures& r) {
-          return r.cost ? static_cast<double>(r.cost->writer_ns) : kNotKnown;
+          return r.cost ? static_cast<double>(r.cost->writer_ns) : present::kNotKnown;
         },
         duration);
   }
 
   const std::vector<RankFigures>* ranks_;
-  const std::vector<trace::Lost>* losses_;
+  const std::vector<trace::model::Lost>* losses_;
   const RecordingFold fold_;
-  Table& out_;
+  present::Table& out_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Table> recording_table(const std::shared_ptr<const RunView>& run,
-                                             bool folded) {
-  auto out = std::make_shared<Table>();
+std::shared_ptr<const present::Table> recording_table(
+    const std::shared_ptr<const state::RunView>& run, bool folded) {
+  auto out = std::make_shared<present::Table>();
   out->id = "recording";
   out->data = run;
   RecordingColumns(run->figures, folded, *out).add_all();
   return out;
 }
 
-std::string losses_text(const trace::RecorderFigures& recorder) {
-  std::vector<trace::Lost> losses = recorder.losses;
-  std::ranges::stable_sort(losses, std::greater<>(), &trace::Lost::count);
+std::string losses_text(const trace::analysis::RecorderFigures& recorder) {
+  std::vector<trace::model::Lost> losses = recorder.losses;
+  std::ranges::stable_sort(losses, std::greater<>(), &trace::model::Lost::count);
   std::string text;
   for (std::size_t i = 0; i < std::min(losses.size(), kMostLossesTold); ++i) {
-    const trace::Lost& loss = losses[i];
+    const trace::model::Lost& loss = losses[i];
     text += (text.empty() ? "" : "; ") + std::string("rank ") + std::to_string(loss.rank) + ": " +
-            format_integer(loss.count) + " (" + loss.reason + ")";
+            present::format_integer(loss.count) + " (" + loss.reason + ")";
   }
   if (losses.size() <= kMostLossesTold) return text;
   std::int64_t rest = 0;
   for (std::size_t i = kMostLossesTold; i < losses.size(); ++i) rest += losses[i].count;
-  return text + "; " + format_integer(rest) + " elsewhere";
+  return text + "; " + present::format_integer(rest) + " elsewhere";
 }
 
-std::vector<SourceLine> source_lines(const trace::RunFigures& figures) {
+std::vector<SourceLine> source_lines(const trace::analysis::RunFigures& figures) {
   std::vector<SourceLine> lines;
   std::vector<std::vector<int>> ranks;  // by line
   std::size_t telling = 0;
@@ -273,4 +274,4 @@ std::vector<SourceLine> source_lines(const trace::RunFigures& figures) {
   return lines;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -16,17 +16,18 @@
 #include "ui/table/table_cells.h"
 #include "ui/table/table_tools.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::GroupBy;
-using trace::NameFigures;
+using trace::timeline::GroupBy;
+using trace::timeline::NameFigures;
 
 constexpr std::array kGroups{GroupBy::kName, GroupBy::kClass, GroupBy::kShape, GroupBy::kUnit};
 constexpr float kDistributionWidth = 380, kLeastBesideIt = 620, kLowestDistribution = 150;
 
-std::vector<GroupBy> groups_of(const trace::RangeFigures& figures, trace::StatisticsTable table) {
+std::vector<GroupBy> groups_of(const trace::timeline::RangeFigures& figures,
+                               trace::timeline::StatisticsTable table) {
   std::vector<GroupBy> groups;
   for (const GroupBy group : kGroups) {
     if (find_range_table(figures, table, group) != nullptr) groups.push_back(group);
@@ -34,34 +35,34 @@ std::vector<GroupBy> groups_of(const trace::RangeFigures& figures, trace::Statis
   return groups;
 }
 
-void go_to_longest(const NameFigures& row, Commands& commands) {
+void go_to_longest(const NameFigures& row, state::Commands& commands) {
   if (!row.longest.exists()) return;
-  trace::EventPlace place;
+  trace::timeline::EventPlace place;
   place.ref = row.longest;
   place.start_ns = row.longest_start_ns;
   place.end_ns = row.longest_start_ns + row.most_ns;
-  commands.push_back(GoToEvent{place});
+  commands.push_back(state::GoToEvent{place});
 }
 
-void explain_distribution(const Theme& theme, const NameFigures& row, Rgb ink) {
-  const TooltipScope scope(theme);
+void explain_distribution(const kit::Theme& theme, const NameFigures& row, state::Rgb ink) {
+  const kit::TooltipScope scope(theme);
   scope.title(row.name);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect area{at.x, at.y, theme.px(340), theme.px(132)};
-  draw_large_histogram(theme, area, row, ink);
+  const state::Rect area{at.x, at.y, theme.px(340), theme.px(132)};
+  table::draw_large_histogram(theme, area, row, ink);
   ImGui::Dummy({area.w, area.h});
-  scope.row(nullptr, "Events", format_integer(row.count));
-  scope.row(nullptr, "Median", format_duration(static_cast<double>(row.median_ns)).text());
-  scope.row(nullptr, "p99", format_duration(static_cast<double>(row.p99_ns)).text());
+  scope.row(nullptr, "Events", present::format_integer(row.count));
+  scope.row(nullptr, "Median", present::format_duration(static_cast<double>(row.median_ns)).text());
+  scope.row(nullptr, "p99", present::format_duration(static_cast<double>(row.p99_ns)).text());
   scope.note("Logarithmic axis from the shortest to the longest. Click for a larger one");
 }
 
 }  // namespace
 
-void StatisticsTab::update(const InspectView& view) {
+void StatisticsTab::update(const state::InspectView& view) {
   const auto groups = groups_of(*view.range, kind_);
   if (group_ >= groups.size()) group_ = 0;
-  const trace::RangeTable* wanted =
+  const trace::timeline::RangeTable* wanted =
       groups.empty() ? nullptr : find_range_table(*view.range, kind_, groups[group_]);
   if (view.range == run_.figures && wanted == run_.shown && run_.table) return;
   run_.menu_row.reset();
@@ -76,43 +77,43 @@ const NameFigures* StatisticsTab::picked() const {
   return found == run_.shown->rows.end() ? nullptr : &*found;
 }
 
-void StatisticsTab::pick(const NameFigures& row, Commands& commands) {
+void StatisticsTab::pick(const NameFigures& row, state::Commands& commands) {
   run_.has_pick = true;
   run_.picked = row.name;
   // The rows of other groupings are not names of events.
   if (run_.shown->group_by == GroupBy::kName) {
-    commands.push_back(FindNames{
+    commands.push_back(state::FindNames{
         {.text = searched_name(kind_, row.name), .is_plain = true, .ignores_case = false}});
   }
   go_to_longest(row, commands);
 }
 
-void StatisticsTab::draw_tools(const Theme& theme, Rect tools, const InspectView& view,
-                               Commands& commands) {
+void StatisticsTab::draw_tools(const kit::Theme& theme, state::Rect tools,
+                               const state::InspectView& view, state::Commands& commands) {
   const std::string name(table_title(kind_));
-  table_buttons(
+  table::table_buttons(
       theme, "statistics", tools,
-      export_file_name(view.run_folder, name + (view.range->is_whole_run ? "" : "_selection"),
-                       "csv"),
+      table::export_file_name(view.run_folder,
+                              name + (view.range->is_whole_run ? "" : "_selection"), "csv"),
       [this] { return view_.csv(); }, commands);
   const float field = std::min(theme.px(260), tools.w);
   if (field < theme.px(80)) return;
-  Rect filter = tools.take_left(field, theme.px(12));
-  filter_field(theme, "statistics/filter", filter.inset(0, (filter.h - theme.px(26)) / 2), filter_,
-               "Filter by name or class");
+  state::Rect filter = tools.take_left(field, theme.px(12));
+  table::filter_field(theme, "statistics/filter", filter.inset(0, (filter.h - theme.px(26)) / 2),
+                      filter_, "Filter by name or class");
   const auto groups = groups_of(*view.range, kind_);
   if (groups.size() < 2) return;
   std::vector<std::string_view> titles;
   for (const GroupBy group : groups) titles.push_back(group_title(group));
-  if (choice_strip(theme, "statistics/group", tools, titles, group_)) run_.has_pick = false;
+  if (table::choice_strip(theme, "statistics/group", tools, titles, group_)) run_.has_pick = false;
 }
 
-void StatisticsTab::draw_menu(const Theme& theme, Commands& commands) {
+void StatisticsTab::draw_menu(const kit::Theme& theme, state::Commands& commands) {
   constexpr std::array<std::string_view, 5> kEntries{
       "Show the longest in the timeline", "Show the next in the timeline",
       "Show the previous in the timeline", "Copy the name", "Copy the row"};
   const std::string title = run_.menu_row ? run_.shown->rows[*run_.menu_row].name : "";
-  const auto chosen = row_menu(theme, "menu of a name", "statistics", title, kEntries);
+  const auto chosen = table::row_menu(theme, "menu of a name", "statistics", title, kEntries);
   if (!chosen || !run_.menu_row) return;
   const NameFigures& row = run_.shown->rows[*run_.menu_row];
   switch (*chosen) {
@@ -120,71 +121,72 @@ void StatisticsTab::draw_menu(const Theme& theme, Commands& commands) {
       return pick(row, commands);
     case 1:
     case 2:
-      commands.push_back(FindNames{
+      commands.push_back(state::FindNames{
           {.text = searched_name(kind_, row.name), .is_plain = true, .ignores_case = false}});
-      commands.push_back(GoToHit{*chosen == 1 ? 1 : -1, row.longest_start_ns});
+      commands.push_back(state::GoToHit{*chosen == 1 ? 1 : -1, row.longest_start_ns});
       return;
     case 3:
-      commands.push_back(CopyText{row.name});
+      commands.push_back(state::CopyText{row.name});
       return;
     default:
-      commands.push_back(CopyText{row_text(*run_.table, *run_.menu_row)});
+      commands.push_back(state::CopyText{present::row_text(*run_.table, *run_.menu_row)});
   }
 }
 
-void StatisticsTab::draw_distribution(const Theme& theme, const Rect& rect, const InspectView& view,
-                                      Commands& commands) {
+void StatisticsTab::draw_distribution(const kit::Theme& theme, const state::Rect& rect,
+                                      const state::InspectView& view, state::Commands& commands) {
   const NameFigures& row = *picked();
-  const Palette& p = theme.colors();
-  fill({rect.x, rect.y, 1, rect.h}, color(p.panel_edge));
-  const Rect picture{rect.x + 1, rect.y, rect.w - 1, rect.h};
-  Rect area = rect.inset(theme.px(14), theme.px(4));
-  Rect title = area.take_top(theme.px(22));
-  if (icon_button(theme, "statistics/close", title.take_right(theme.px(20), theme.px(8)),
-                  Shape::kCross)) {
+  const state::Palette& p = theme.colors();
+  kit::fill({rect.x, rect.y, 1, rect.h}, kit::color(p.panel_edge));
+  const state::Rect picture{rect.x + 1, rect.y, rect.w - 1, rect.h};
+  state::Rect area = rect.inset(theme.px(14), theme.px(4));
+  state::Rect title = area.take_top(theme.px(22));
+  if (kit::icon_button(theme, "statistics/close", title.take_right(theme.px(20), theme.px(8)),
+                       kit::Shape::kCross)) {
     run_.has_pick = false;
   }
-  text_in(theme, title, Face::kMono, p.text, row.name);
-  explain(theme, title, row.name, "");
-  Rect tools = area.take_bottom(theme.px(28));
-  if (tool_button(theme, "statistics/png", tools, "Save PNG")) {
-    commands.push_back(
-        SavePicture{export_file_name(view.run_folder, "distribution_" + row.name, "png"), picture});
+  kit::text_in(theme, title, kit::Face::kMono, p.text, row.name);
+  kit::explain(theme, title, row.name, "");
+  state::Rect tools = area.take_bottom(theme.px(28));
+  if (table::tool_button(theme, "statistics/png", tools, "Save PNG")) {
+    commands.push_back(state::SavePicture{
+        table::export_file_name(view.run_folder, "distribution_" + row.name, "png"), picture});
   }
   const bool by_name = run_.shown->group_by == GroupBy::kName;
   const std::int64_t from = view.details ? view.details->place.start_ns : row.longest_start_ns;
-  if (by_name && tool_button(theme, "statistics/next", tools, "Next")) {
-    commands.push_back(GoToHit{1, from});
+  if (by_name && table::tool_button(theme, "statistics/next", tools, "Next")) {
+    commands.push_back(state::GoToHit{1, from});
   }
-  if (by_name && tool_button(theme, "statistics/previous", tools, "Previous")) {
-    commands.push_back(GoToHit{-1, from});
+  if (by_name && table::tool_button(theme, "statistics/previous", tools, "Previous")) {
+    commands.push_back(state::GoToHit{-1, from});
   }
-  if (tool_button(theme, "statistics/longest", tools, "Longest")) go_to_longest(row, commands);
-  const std::string facts =
-      counted(row.count, kind_) + " · " + format_duration(static_cast<double>(row.total_ns)).text();
-  text_in(theme, area.take_top(theme.px(20)), Face::kSmall, p.text_muted, facts);
-  draw_large_histogram(theme, area, row, piece_edge(p, row.piece_class));
+  if (table::tool_button(theme, "statistics/longest", tools, "Longest"))
+    go_to_longest(row, commands);
+  const std::string facts = counted(row.count, kind_) + " · " +
+                            present::format_duration(static_cast<double>(row.total_ns)).text();
+  kit::text_in(theme, area.take_top(theme.px(20)), kit::Face::kSmall, p.text_muted, facts);
+  table::draw_large_histogram(theme, area, row, present::piece_edge(p, row.piece_class));
 }
 
-void StatisticsTab::draw(const Theme& theme, const Rect& rect, const InspectView& view,
-                         Commands& commands) {
-  const Palette& p = theme.colors();
+void StatisticsTab::draw(const kit::Theme& theme, const state::Rect& rect,
+                         const state::InspectView& view, state::Commands& commands) {
+  const state::Palette& p = theme.colors();
   const bool is_to_come = view.range && view.range->fraction < 1 &&
                           find_range_table(*view.range, kind_, GroupBy::kName) == nullptr;
   if (!view.range || is_to_come) {
-    text_in(theme, rect, Face::kBody, p.text_muted, "Counting the events of the whole run…",
-            Align::kCenter);
+    kit::text_in(theme, rect, kit::Face::kBody, p.text_muted,
+                 "Counting the events of the whole run…", kit::Align::kCenter);
     return;
   }
   update(view);
   if (!run_.table) {
-    text_in(theme, rect, Face::kBody, p.text_muted, "Nothing of this kind was recorded",
-            Align::kCenter);
+    kit::text_in(theme, rect, kit::Face::kBody, p.text_muted, "Nothing of this kind was recorded",
+                 kit::Align::kCenter);
     return;
   }
-  Rect area = rect;
+  state::Rect area = rect;
   if (rect.h > theme.px(110)) {
-    draw_tools(theme, area.take_top(theme.px(kToolsHeight)), view, commands);
+    draw_tools(theme, area.take_top(theme.px(table::kToolsHeight)), view, commands);
     update(view);  // another group may have been chosen
   }
   const NameFigures* row = picked();
@@ -194,25 +196,26 @@ void StatisticsTab::draw(const Theme& theme, const Rect& rect, const InspectView
                       commands);
     row = picked();
   }
-  TableOptions options;
+  table::TableOptions options;
   options.filter = filter_;
   options.empty = view.range->is_whole_run ? "Nothing of this kind was recorded"
                                            : "Nothing of this kind begins in the selection";
   if (row != nullptr) options.selected = static_cast<std::size_t>(row - run_.shown->rows.data());
-  const TableEvents events = view_.draw(theme, area, run_.table, options);
+  const table::TableEvents events = view_.draw(theme, area, run_.table, options);
   if (events.clicked) pick(run_.shown->rows[*events.clicked], commands);
   if (events.right_clicked) {
     run_.menu_row = *events.right_clicked;
     ImGui::OpenPopup("menu of a name");
   }
-  if (events.hovered && run_.table->columns[events.column].kind == TableColumn::Kind::kHistogram) {
+  if (events.hovered &&
+      run_.table->columns[events.column].kind == present::TableColumn::Kind::kHistogram) {
     const NameFigures& hovered = run_.shown->rows[*events.hovered];
-    explain_distribution(theme, hovered, piece_edge(p, hovered.piece_class));
+    explain_distribution(theme, hovered, present::piece_edge(p, hovered.piece_class));
   } else if (events.hovered && events.is_cut) {
-    tooltip(theme, run_.shown->rows[*events.hovered].name, "",
-            "Click shows its events in the timeline, right-click for more");
+    kit::tooltip(theme, run_.shown->rows[*events.hovered].name, "",
+                 "Click shows its events in the timeline, right-click for more");
   }
   draw_menu(theme, commands);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

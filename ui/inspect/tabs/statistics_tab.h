@@ -11,37 +11,39 @@
 #include "ui/state/inspect_view.h"
 #include "ui/table/table_view.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class StatisticsTab {
  public:
-  explicit StatisticsTab(trace::StatisticsTable table)
-      : kind_(table), view_(TableSort{"Total", true}) {}
+  explicit StatisticsTab(trace::timeline::StatisticsTable table)
+      : kind_(table), view_(present::TableSort{"Total", true}) {}
 
-  void draw(const Theme& theme, const Rect& rect, const InspectView& view, Commands& commands);
+  void draw(const kit::Theme& theme, const state::Rect& rect, const state::InspectView& view,
+            state::Commands& commands);
   void forget_run() { run_ = {}; }
 
  private:
-  void update(const InspectView& view);
-  void draw_tools(const Theme& theme, Rect tools, const InspectView& view, Commands& commands);
-  void draw_menu(const Theme& theme, Commands& commands);
-  void draw_distribution(const Theme& theme, const Rect& rect, const InspectView& view,
-                         Commands& commands);
-  void pick(const trace::NameFigures& row, Commands& commands);
-  const trace::NameFigures* picked() const;  // null: nothing is, or not in this range
+  void update(const state::InspectView& view);
+  void draw_tools(const kit::Theme& theme, state::Rect tools, const state::InspectView& view,
+                  state::Commands& commands);
+  void draw_menu(const kit::Theme& theme, state::Commands& commands);
+  void draw_distribution(const kit::Theme& theme, const state::Rect& rect,
+                         const state::InspectView& view, state::Commands& commands);
+  void pick(const trace::timeline::NameFigures& row, state::Commands& commands);
+  const trace::timeline::NameFigures* picked() const;  // null: nothing is, or not in this range
 
-  trace::StatisticsTable kind_;
-  TableView view_;
+  trace::timeline::StatisticsTable kind_;
+  table::TableView view_;
   std::string filter_;
   std::size_t group_ = 0;  // into the groups there are
   struct OfRun {
     std::string picked;  // a name
     bool has_pick = false;
     std::optional<std::size_t> menu_row;  // of `table`
-    std::shared_ptr<const trace::RangeFigures> figures;
-    const trace::RangeTable* shown = nullptr;  // in `figures`
-    std::shared_ptr<const Table> table;
+    std::shared_ptr<const trace::timeline::RangeFigures> figures;
+    const trace::timeline::RangeTable* shown = nullptr;  // in `figures`
+    std::shared_ptr<const present::Table> table;
   } run_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

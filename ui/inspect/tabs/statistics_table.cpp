@@ -7,40 +7,41 @@
 #include "ui/inspect/tabs/statistics_text.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::NameFigures;
-using trace::StatisticsTable;
-using Kind = TableColumn::Kind;
+using trace::timeline::NameFigures;
+using trace::timeline::StatisticsTable;
+using Kind = present::TableColumn::Kind;
 
 constexpr float kMonoAdvance = 7.5f;  // of scale 1, per letter of a name
 constexpr float kWidestNames = 620;
 
 double known_duration(std::int64_t ns) {
-  return ns == trace::kUnknownNs ? kNotKnown : static_cast<double>(ns);
+  return ns == trace::timeline::kUnknownNs ? present::kNotKnown : static_cast<double>(ns);
 }
 
-Quantity whole_number(double value) {
-  return {format_integer(static_cast<std::int64_t>(value)), ""};
+present::Quantity whole_number(double value) {
+  return {present::format_integer(static_cast<std::int64_t>(value)), ""};
 }
 
-std::string_view collective_class(trace::TimeClass piece_class) {
-  return piece_class == trace::TimeClass::kExposed ? "exposed" : "overlapped";
+std::string_view collective_class(trace::base::TimeClass piece_class) {
+  return piece_class == trace::base::TimeClass::kExposed ? "exposed" : "overlapped";
 }
 
 // Makes columns over the rows of one table, which the table keeps alive.
 class StatisticsColumns {
  public:
-  StatisticsColumns(const trace::RangeTable& table, Table& out) : table_(table), out_(out) {}
+  StatisticsColumns(const trace::timeline::RangeTable& table, present::Table& out)
+      : table_(table), out_(out) {}
 
   void add_all() {
     add_names();
     add_counts();
     add_durations();
     add_traffic();
-    TableColumn shape{
+    present::TableColumn shape{
         .title = "Distribution",
         .definition =
             "How often each duration occurs, from the shortest to the longest of the row on a "
@@ -52,10 +53,11 @@ class StatisticsColumns {
     shape.number = [this_rows = rows()](std::size_t row) {
       const NameFigures& r = this_rows[row];
       return r.least_ns > 0 ? static_cast<double>(r.most_ns) / static_cast<double>(r.least_ns)
-                            : kNotKnown;
+                            : present::kNotKnown;
     };
     shape.cell = [this_rows = rows()](std::size_t row) {
-      return TableCell{.mark = this_rows[row].piece_class, .histogram = &this_rows[row].histogram};
+      return present::TableCell{.mark = this_rows[row].piece_class,
+                                .histogram = &this_rows[row].histogram};
     };
     out_.columns.push_back(std::move(shape));
   }
@@ -66,14 +68,14 @@ class StatisticsColumns {
 
   static std::string title_in(StatisticsTable table, const std::string& name) {
     if (table == StatisticsTable::kCollectives) return collective_title(name);
-    return table == StatisticsTable::kKernels ? trace::kernel_title(name) : name;
+    return table == StatisticsTable::kKernels ? trace::timeline::kernel_title(name) : name;
   }
   std::string title(const NameFigures& row) const { return title_in(table_.table, row.name); }
 
   void add_names() {
     std::size_t longest = 0;
     for (const NameFigures& row : table_.rows) longest = std::max(longest, title(row).size());
-    TableColumn name;
+    present::TableColumn name;
     name.title = "Name";
     name.definition = is(StatisticsTable::kKernels)
                           ? "What it does, without namespaces and types; a pause over it shows "
@@ -88,12 +90,12 @@ class StatisticsColumns {
         is(StatisticsTable::kCollectives) ||
         std::ranges::any_of(table_.rows, [](const auto& row) { return !row.kernel_class.empty(); });
     name.cell = [this_rows = rows(), marked = !has_classes, table = table_.table](std::size_t row) {
-      TableCell cell;
+      present::TableCell cell;
       cell.text = title_in(table, this_rows[row].name);
       cell.is_short = table == StatisticsTable::kKernels && cell.text != this_rows[row].name;
       if (cell.text.empty()) {
         cell.text = "(no name)";
-        cell.tone = Tone::kMuted;
+        cell.tone = state::Tone::kMuted;
       }
       if (marked) cell.mark = this_rows[row].piece_class;
       return cell;
@@ -104,7 +106,7 @@ class StatisticsColumns {
   }
 
   void add_class() {
-    TableColumn column;
+    present::TableColumn column;
     column.title = "Class";
     const bool collectives = is(StatisticsTable::kCollectives);
     column.definition =
@@ -117,9 +119,9 @@ class StatisticsColumns {
     column.priority = 7;
     column.cell = [this_rows = rows(), collectives](std::size_t row) {
       const NameFigures& r = this_rows[row];
-      return TableCell{
+      return present::TableCell{
           .text = collectives ? std::string(collective_class(r.piece_class)) : r.kernel_class,
-          .tone = Tone::kSecondary,
+          .tone = state::Tone::kSecondary,
           .mark = r.piece_class};
     };
     out_.columns.push_back(std::move(column));
@@ -135,7 +137,7 @@ class StatisticsColumns {
         [](const NameFigures& r) { return static_cast<double>(r.count); }, whole_number);
     add_duration("Total", "total_ns", "Sum of their durations, over all ranks of the range", 10,
                  [](const NameFigures& r) { return static_cast<double>(r.total_ns); });
-    TableColumn share;
+    present::TableColumn share;
     share.title = "Share";
     share.definition =
         "Of the durations of all rows of this table. Events beside each other, on several ranks or "
@@ -147,8 +149,8 @@ class StatisticsColumns {
     share.priority = 5;
     share.number = [this_rows = rows()](std::size_t row) { return this_rows[row].share; };
     share.cell = [this_rows = rows(), highest = highest_share()](std::size_t row) {
-      const Quantity percent = format_percent(this_rows[row].share);
-      TableCell cell = TableCell::figure(percent);
+      const present::Quantity percent = present::format_percent(this_rows[row].share);
+      present::TableCell cell = present::TableCell::figure(percent);
       cell.mark = this_rows[row].piece_class;
       cell.bar = highest > 0 ? this_rows[row].share / highest : 0;
       return cell;
@@ -170,11 +172,11 @@ class StatisticsColumns {
                 .definition = std::move(definition),
                 .width = 102,
                 .priority = priority},
-               value, format_duration);
+               value, present::format_duration);
   }
 
   template <typename Value, typename Show>
-  void add_figure(TableColumn column, Value value, Show show) {
+  void add_figure(present::TableColumn column, Value value, Show show) {
     column.number = [this_rows = rows(), value](std::size_t row) { return value(this_rows[row]); };
     column.show_numbers(show);
     out_.columns.push_back(std::move(column));
@@ -202,11 +204,11 @@ class StatisticsColumns {
                 .width = 106,
                 .priority = priority},
                value, show);
-    if (!has_numbers(out_, out_.columns.back())) out_.columns.pop_back();
+    if (!present::has_numbers(out_, out_.columns.back())) out_.columns.pop_back();
   }
 
   static double over(double bytes, std::int64_t ns) {
-    return ns > 0 && bytes > 0 ? bytes / (static_cast<double>(ns) / 1e9) : kNotKnown;
+    return ns > 0 && bytes > 0 ? bytes / (static_cast<double>(ns) / 1e9) : present::kNotKnown;
   }
 
   void add_traffic() {
@@ -218,14 +220,14 @@ class StatisticsColumns {
             : "Sum of the bytes moved",
         2,
         [](const NameFigures& r) {
-          return r.bytes >= 0 ? static_cast<double>(r.bytes) : kNotKnown;
+          return r.bytes >= 0 ? static_cast<double>(r.bytes) : present::kNotKnown;
         },
-        format_bytes);
+        present::format_bytes);
     if (is(StatisticsTable::kCollectives)) return add_collective_traffic();
     add_optional(
         "Bandwidth", "bytes_per_s", "Bytes ÷ sum of the durations", 2,
         [](const NameFigures& r) { return over(static_cast<double>(r.bytes), r.total_ns); },
-        format_bandwidth);
+        present::format_bandwidth);
   }
 
   void add_choice(std::string title, std::string csv, std::string definition,
@@ -233,14 +235,14 @@ class StatisticsColumns {
     const bool known = std::ranges::any_of(
         table_.rows, [text](const NameFigures& row) { return !(row.*text).empty(); });
     if (!known) return;
-    TableColumn column{.title = std::move(title),
-                       .csv_title = std::move(csv),
-                       .definition = std::move(definition),
-                       .kind = Kind::kText,
-                       .width = 92,
-                       .priority = 2};
+    present::TableColumn column{.title = std::move(title),
+                                .csv_title = std::move(csv),
+                                .definition = std::move(definition),
+                                .kind = Kind::kText,
+                                .width = 92,
+                                .priority = 2};
     column.cell = [this_rows = rows(), text](std::size_t row) {
-      return TableCell::words(this_rows[row].*text, Tone::kSecondary);
+      return present::TableCell::words(this_rows[row].*text, state::Tone::kSecondary);
     };
     out_.columns.push_back(std::move(column));
   }
@@ -257,9 +259,9 @@ class StatisticsColumns {
         "Mean time until the last rank of the group had started: latest start − own start", 3,
         [](const NameFigures& r) {
           return r.matched > 0 ? static_cast<double>(r.wait_ns) / static_cast<double>(r.matched)
-                               : kNotKnown;
+                               : present::kNotKnown;
         },
-        format_duration);
+        present::format_duration);
     add_optional(
         "Alg. bandwidth", "algbw_bytes_per_s",
         "S ÷ t, where t is the transfer time: from the latest start over the ranks to the end. "
@@ -268,31 +270,34 @@ class StatisticsColumns {
         [](const NameFigures& r) {
           return over(static_cast<double>(r.matched_bytes), r.transfer_ns);
         },
-        format_bandwidth);
+        present::format_bandwidth);
     add_optional(
         "Bus bandwidth", "busbw_bytes_per_s",
         "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for all-gather and "
         "reduce-scatter (nccl-tests): to be compared with the link's",
-        2, [](const NameFigures& r) { return over(r.bus_bytes, r.transfer_ns); }, format_bandwidth);
+        2, [](const NameFigures& r) { return over(r.bus_bytes, r.transfer_ns); },
+        present::format_bandwidth);
   }
 
-  const trace::RangeTable& table_;
-  Table& out_;
+  const trace::timeline::RangeTable& table_;
+  present::Table& out_;
 };
 
 }  // namespace
 
-const trace::RangeTable* find_range_table(const trace::RangeFigures& figures, StatisticsTable table,
-                                          trace::GroupBy group_by) {
-  for (const trace::RangeTable& each : figures.tables) {
+const trace::timeline::RangeTable* find_range_table(const trace::timeline::RangeFigures& figures,
+                                                    StatisticsTable table,
+                                                    trace::timeline::GroupBy group_by) {
+  for (const trace::timeline::RangeTable& each : figures.tables) {
     if (each.table == table && each.group_by == group_by) return &each;
   }
   return nullptr;
 }
 
-std::shared_ptr<const Table> statistics_table(
-    const std::shared_ptr<const trace::RangeFigures>& figures, const trace::RangeTable& table) {
-  auto out = std::make_shared<Table>();
+std::shared_ptr<const present::Table> statistics_table(
+    const std::shared_ptr<const trace::timeline::RangeFigures>& figures,
+    const trace::timeline::RangeTable& table) {
+  auto out = std::make_shared<present::Table>();
   out->id = "statistics";
   out->rows = table.rows.size();
   out->data = figures;
@@ -300,4 +305,4 @@ std::shared_ptr<const Table> statistics_table(
   return out;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -4,9 +4,9 @@
 
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
-using trace::StatisticsTable;
+using trace::timeline::StatisticsTable;
 
 std::string_view table_title(StatisticsTable table) {
   switch (table) {
@@ -37,22 +37,22 @@ std::string counted(std::int64_t count, StatisticsTable table) {
       word = "collective";
       break;
     case StatisticsTable::kCopies:
-      return format_integer(count) + (count == 1 ? " copy" : " copies");
+      return present::format_integer(count) + (count == 1 ? " copy" : " copies");
     case StatisticsTable::kLaunches:
-      return format_integer(count) + (count == 1 ? " launch" : " launches");
+      return present::format_integer(count) + (count == 1 ? " launch" : " launches");
   }
-  return format_integer(count) + " " + word + (count == 1 ? "" : "s");
+  return present::format_integer(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-std::string_view group_title(trace::GroupBy group_by) {
+std::string_view group_title(trace::timeline::GroupBy group_by) {
   switch (group_by) {
-    case trace::GroupBy::kName:
+    case trace::timeline::GroupBy::kName:
       return "by name";
-    case trace::GroupBy::kClass:
+    case trace::timeline::GroupBy::kClass:
       return "by class";
-    case trace::GroupBy::kShape:
+    case trace::timeline::GroupBy::kShape:
       return "by size";
-    case trace::GroupBy::kUnit:
+    case trace::timeline::GroupBy::kUnit:
       return "by unit";
   }
   return "";
@@ -76,4 +76,4 @@ std::string collective_title(std::string_view name) {
   return title;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -12,17 +12,19 @@
 #include "trace/model/gpu_counters.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::StepBreakdown;
-using trace::StepFigures;
+using trace::analysis::StepBreakdown;
+using trace::analysis::StepFigures;
 
 constexpr const char* kBreakdownSource =
     "Of the slowest rank, so that the parts sum to the step's time";
 
-double or_not_known(const auto& value) { return value ? static_cast<double>(*value) : kNotKnown; }
+double or_not_known(const auto& value) {
+  return value ? static_cast<double>(*value) : present::kNotKnown;
+}
 
 double spread_ns_of(const StepFigures& step) {
   double low = std::numeric_limits<double>::max(), high = 0;
@@ -33,12 +35,12 @@ double spread_ns_of(const StepFigures& step) {
     high = std::max(high, static_cast<double>(rank.step_ns));
     ++count;
   }
-  return count > 1 ? high - low : kNotKnown;
+  return count > 1 ? high - low : present::kNotKnown;
 }
 
 class StepColumns {
  public:
-  StepColumns(const std::vector<StepFigures>& steps, Table& out)
+  StepColumns(const std::vector<StepFigures>& steps, present::Table& out)
       : steps_(&steps), slow_(slow_steps(steps)), out_(out) {}
 
   void add_all() {
@@ -64,30 +66,30 @@ class StepColumns {
   template <typename Value, typename Show>
   void add(std::string title, std::string csv, std::string definition, float width, int priority,
            Value value, Show show, const char* source = "") {
-    TableColumn column{.title = std::move(title),
-                       .csv_title = std::move(csv),
-                       .definition = std::move(definition),
-                       .source = source,
-                       .width = width,
-                       .priority = priority};
+    present::TableColumn column{.title = std::move(title),
+                                .csv_title = std::move(csv),
+                                .definition = std::move(definition),
+                                .source = source,
+                                .width = width,
+                                .priority = priority};
     column.number = [steps = steps_, value](std::size_t row) { return value((*steps)[row]); };
-    if (!has_numbers(out_, column)) return;
+    if (!present::has_numbers(out_, column)) return;
     column.show_numbers(show);
     column.cell = [steps = steps_, plain = column.cell](std::size_t row) {
-      TableCell cell = plain(row);
-      if ((*steps)[row].warmup) cell.tone = Tone::kMuted;
+      present::TableCell cell = plain(row);
+      if ((*steps)[row].warmup) cell.tone = state::Tone::kMuted;
       return cell;
     };
     out_.columns.push_back(std::move(column));
   }
 
   // With the zeros at the end, so that the digits of a column stand in line.
-  static Quantity four_digits(double value) {
+  static present::Quantity four_digits(double value) {
     std::array<char, 32> buffer{};
     std::snprintf(buffer.data(), buffer.size(), "%#.4g", value);
     return {buffer.data(), ""};
   }
-  static Quantity as_duration(double ns) { return format_duration(ns); }
+  static present::Quantity as_duration(double ns) { return present::format_duration(ns); }
 
   void add_number() {
     add(
@@ -97,12 +99,12 @@ class StepColumns {
         "marks one whose loss or gradient norm is not finite",
         92, 100, [](const StepFigures& step) { return static_cast<double>(step.index); },
         [](double index) {
-          return Quantity{format_integer(static_cast<std::int64_t>(index)), ""};
+          return present::Quantity{present::format_integer(static_cast<std::int64_t>(index)), ""};
         });
     if (out_.columns.empty()) return;
     auto& column = out_.columns.back();
     column.cell = [steps = steps_, plain = column.cell](std::size_t row) {
-      TableCell cell = plain(row);
+      present::TableCell cell = plain(row);
       cell.is_marked = (*steps)[row].nonfinite;
       return cell;
     };
@@ -114,7 +116,7 @@ class StepColumns {
     if (out_.columns.empty() || out_.columns.back().title != "Time") return;
     auto& column = out_.columns.back();
     column.cell = [plain = column.cell, slow = slow_](std::size_t row) {
-      TableCell cell = plain(row);
+      present::TableCell cell = plain(row);
       cell.is_marked = slow[row];
       return cell;
     };
@@ -129,13 +131,13 @@ class StepColumns {
       detail = detail || (breakdown_of(step) != nullptr && breakdown_of(step)->has_detail);
     }
     if (!(longest > 0) || !detail) return;
-    TableColumn column;
+    present::TableColumn column;
     column.title = "Where it went";
     column.definition =
         "Compute, overlapped and exposed communication, copies and idle time of the step, to the "
         "scale of the slowest measured one";
     column.source = kBreakdownSource;
-    column.kind = TableColumn::Kind::kStack;
+    column.kind = present::TableColumn::Kind::kStack;
     column.width = 150;
     column.wish = 320;
     column.priority = 6;
@@ -146,9 +148,9 @@ class StepColumns {
     out_.columns.push_back(std::move(column));
   }
 
-  static TableCell stack_cell(const StepBreakdown* shown, double longest) {
-    using trace::TimeClass;
-    TableCell cell;
+  static present::TableCell stack_cell(const StepBreakdown* shown, double longest) {
+    using trace::base::TimeClass;
+    present::TableCell cell;
     if (shown == nullptr || !shown->has_detail) return cell;
     // Compute under communication is counted as overlapped, the optimizer's too, so that the parts
     // do not count twice.
@@ -179,7 +181,7 @@ class StepColumns {
         [member](const StepFigures& step) {
           const StepBreakdown* shown = breakdown_of(step);
           return shown != nullptr && shown->has_detail ? static_cast<double>(shown->*member)
-                                                       : kNotKnown;
+                                                       : present::kNotKnown;
         },
         as_duration, kBreakdownSource);
   }
@@ -189,14 +191,14 @@ class StepColumns {
     const bool any = std::ranges::any_of(
         *steps_, [](const StepFigures& step) { return !step.throttling.empty(); });
     if (!any) return;
-    TableColumn column;
+    present::TableColumn column;
     column.title = "Throttled";
     column.definition =
         "What held a GPU's clocks down in the step: a power cap, heat, the power supply. A sample "
         "stands for the time since the one before, a fifth of a second";
     column.source = "Of NVML, on any rank";
     column.csv_title = "throttled";
-    column.kind = TableColumn::Kind::kText;
+    column.kind = present::TableColumn::Kind::kText;
     column.width = 150;
     column.priority = 6;
     column.number = [steps = steps_](std::size_t row) {
@@ -207,23 +209,24 @@ class StepColumns {
     column.cell = [steps = steps_](std::size_t row) {
       std::uint32_t limits = 0;
       for (const auto& on : (*steps)[row].throttling) limits |= on.limits;
-      return TableCell::words(trace::throttling_text(limits), Tone::kSecondary);
+      return present::TableCell::words(trace::model::throttling_text(limits),
+                                       state::Tone::kSecondary);
     };
     column.csv = [steps = steps_](std::size_t row) {
-      return trace::throttling_note((*steps)[row]);
+      return trace::analysis::throttling_note((*steps)[row]);
     };
     out_.columns.push_back(std::move(column));
   }
 
   void add_phases() {
-    constexpr std::array<std::pair<trace::Phase, const char*>, 7> kPhases{
-        {{trace::Phase::kData, "Data"},
-         {trace::Phase::kForward, "Forward"},
-         {trace::Phase::kBackward, "Backward"},
-         {trace::Phase::kOptimizer, "Optimizer"},
-         {trace::Phase::kEvaluation, "Evaluation"},
-         {trace::Phase::kCheckpoint, "Checkpoint"},
-         {trace::Phase::kOther, "Other"}}};
+    constexpr std::array<std::pair<trace::base::Phase, const char*>, 7> kPhases{
+        {{trace::base::Phase::kData, "Data"},
+         {trace::base::Phase::kForward, "Forward"},
+         {trace::base::Phase::kBackward, "Backward"},
+         {trace::base::Phase::kOptimizer, "Optimizer"},
+         {trace::base::Phase::kEvaluation, "Evaluation"},
+         {trace::base::Phase::kCheckpoint, "Checkpoint"},
+         {trace::base::Phase::kOther, "Other"}}};
     for (const auto& [phase, title] : kPhases) {
       const auto index = static_cast<std::size_t>(phase);
       const bool any = std::ranges::any_of(*steps_, [index](const StepFigures& step) {
@@ -232,22 +235,24 @@ class StepColumns {
       });
       if (!any) continue;
       add(
-          title, std::string(trace::to_string(phase)) + "_phase_ns",
-          phase == trace::Phase::kOther ? "What the host's phases leave of the step"
-                                        : "The host's phase of that name",
+          title, std::string(trace::base::to_string(phase)) + "_phase_ns",
+          phase == trace::base::Phase::kOther ? "What the host's phases leave of the step"
+                                              : "The host's phase of that name",
           98, 4,
           [index](const StepFigures& step) {
             const StepBreakdown* shown = breakdown_of(step);
             return shown != nullptr && shown->step_ns > 0
                        ? static_cast<double>(shown->phase_ns[index])
-                       : kNotKnown;
+                       : present::kNotKnown;
           },
           as_duration, "Of the slowest rank");
     }
   }
 
   void add_training() {
-    const auto plain = [](double value) { return Quantity{format_plain(value), ""}; };
+    const auto plain = [](double value) {
+      return present::Quantity{present::format_plain(value), ""};
+    };
     add(
         "Loss", "loss", "Mean over ranks and micro-batches", 84, 8,
         [](const StepFigures& step) { return step.loss; }, four_digits);
@@ -260,37 +265,38 @@ class StepColumns {
     add(
         "Tokens", "tokens", "Of all ranks together", 88, 1,
         [](const StepFigures& step) { return or_not_known(step.tokens); },
-        [](double tokens) { return format_count(tokens); });
+        [](double tokens) { return present::format_count(tokens); });
     add(
         "Sent", "bytes_sent", "By the collectives that started in the step, on the slowest rank",
         96, 2,
         [](const StepFigures& step) {
           const StepBreakdown* shown = breakdown_of(step);
-          return shown != nullptr && shown->bytes_sent > 0 ? *shown->bytes_sent : kNotKnown;
+          return shown != nullptr && shown->bytes_sent > 0 ? *shown->bytes_sent
+                                                           : present::kNotKnown;
         },
-        [](double bytes) { return format_bytes(bytes); });
+        [](double bytes) { return present::format_bytes(bytes); });
     add("Ranks apart", "rank_spread_ns", "Step time of the slowest − that of the fastest rank", 106,
         5, spread_ns_of, as_duration);
     add(
         "Slowest", "slowest_rank", "The rank that took longest", 84, 5,
         [](const StepFigures& step) {
-          return std::isnan(spread_ns_of(step)) ? kNotKnown
+          return std::isnan(spread_ns_of(step)) ? present::kNotKnown
                                                 : static_cast<double>(step.slowest_rank);
         },
         [](double rank) {
-          return Quantity{"rank " + format_plain(rank), ""};
+          return present::Quantity{"rank " + present::format_plain(rank), ""};
         });
   }
 
   const std::vector<StepFigures>* steps_;
   std::vector<bool> slow_;
-  Table& out_;
+  present::Table& out_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Table> step_table(const std::shared_ptr<const RunView>& run) {
-  auto out = std::make_shared<Table>();
+std::shared_ptr<const present::Table> step_table(const std::shared_ptr<const state::RunView>& run) {
+  auto out = std::make_shared<present::Table>();
   out->id = "steps";
   out->rows = run->figures.steps.size();
   out->data = run;
@@ -326,4 +332,4 @@ std::vector<bool> slow_steps(const std::vector<StepFigures>& steps) {
   return slow;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -9,7 +9,7 @@
 #include "ui/present/format.h"
 #include "ui/table/table_tools.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -20,26 +20,26 @@ constexpr std::string_view kStragglerDefinition =
     "the "
     "rank before it";
 
-std::string completeness(const trace::StragglerFigures& figures) {
+std::string completeness(const trace::timeline::StragglerFigures& figures) {
   std::string text;
   const auto shown = static_cast<std::int64_t>(figures.calls.size());
   if (shown < figures.matched) {
-    text += "The " + format_integer(shown) + " with the longest waits of " +
-            format_integer(figures.matched) + ". ";
+    text += "The " + present::format_integer(shown) + " with the longest waits of " +
+            present::format_integer(figures.matched) + ". ";
   }
   if (figures.unmatched > 0) {
     text +=
-        format_integer(figures.unmatched) +
+        present::format_integer(figures.unmatched) +
         " left out: without a sequence number, between two ranks, or not all ranks of the group "
         "are in the range. ";
   }
-  if (figures.clock_error_ns == trace::kUnknownClockError) {
+  if (figures.clock_error_ns == trace::analysis::kUnknownClockError) {
     text +=
         "Nothing tells how far the clocks of some hosts are apart, as no all-reduce or the like "
         "connects them: waits between them are not counted.";
   } else if (figures.clock_error_ns > 0) {
     text += "The hosts' clocks may be " +
-            format_duration(static_cast<double>(figures.clock_error_ns)).text() +
+            present::format_duration(static_cast<double>(figures.clock_error_ns)).text() +
             " apart: no shorter wait is counted.";
   }
   return text;
@@ -47,57 +47,61 @@ std::string completeness(const trace::StragglerFigures& figures) {
 
 }  // namespace
 
-void StragglerTab::draw_tools(const Theme& theme, Rect tools, const InspectView& view,
-                              Commands& commands) {
-  table_buttons(
-      theme, "stragglers", tools, export_file_name(view.run_folder, "stragglers", "csv"),
+void StragglerTab::draw_tools(const kit::Theme& theme, state::Rect tools,
+                              const state::InspectView& view, state::Commands& commands) {
+  table::table_buttons(
+      theme, "stragglers", tools, table::export_file_name(view.run_folder, "stragglers", "csv"),
       [this] { return view_.csv(); }, commands);
   const float field = std::min(theme.px(220), tools.w);
   if (field < theme.px(80)) return;
-  const Rect filter = tools.take_left(field, theme.px(12));
-  filter_field(theme, "stragglers/filter", filter.inset(0, (filter.h - theme.px(26)) / 2), filter_,
-               "Filter by collective");
-  text_in(theme, tools, Face::kSmall, theme.colors().text_secondary,
-          straggler_summary(*run_.figures));
-  explain(theme, tools, "Stragglers", kStragglerDefinition, completeness(*run_.figures));
+  const state::Rect filter = tools.take_left(field, theme.px(12));
+  table::filter_field(theme, "stragglers/filter", filter.inset(0, (filter.h - theme.px(26)) / 2),
+                      filter_, "Filter by collective");
+  kit::text_in(theme, tools, kit::Face::kSmall, theme.colors().text_secondary,
+               straggler_summary(*run_.figures));
+  kit::explain(theme, tools, "Stragglers", kStragglerDefinition, completeness(*run_.figures));
 }
 
-void StragglerTab::explain_cell(const Theme& theme, const TableEvents& events) const {
-  const trace::StragglerCall& call = run_.figures->calls[*events.hovered];
+void StragglerTab::explain_cell(const kit::Theme& theme, const table::TableEvents& events) const {
+  const trace::timeline::StragglerCall& call = run_.figures->calls[*events.hovered];
   const int rank = rank_of_column(run_.columns, events.column);
-  const trace::StragglerPart* part = rank < 0 ? nullptr : call.part_of(rank);
+  const trace::timeline::StragglerPart* part = rank < 0 ? nullptr : call.part_of(rank);
   if (part == nullptr) return;
-  const TooltipScope scope(theme);
+  const kit::TooltipScope scope(theme);
   scope.title("Rank " + std::to_string(rank) + " in " + call_name(call));
   const auto time = [](std::int64_t ns) {
-    return ns == 0 ? std::string("none") : format_duration(static_cast<double>(ns)).text();
+    return ns == 0 ? std::string("none") : present::format_duration(static_cast<double>(ns)).text();
   };
   scope.row(nullptr, "Later than the first rank", time(part->start_ns - call.first_start_ns));
   scope.row(nullptr, "Wait for the last rank", time(part->wait_ns));
   scope.row(nullptr, "Transfer", time(part->transfer_ns));
-  if (trace::has_bytes(call)) {
-    scope.row(nullptr, "Size", format_bytes(static_cast<double>(call.bytes)).text());
+  if (trace::model::has_bytes(call)) {
+    scope.row(nullptr, "Size", present::format_bytes(static_cast<double>(call.bytes)).text());
   }
   if (call.last_rank == rank) scope.note("It came last: the others waited for it");
 }
 
-std::optional<trace::TimeRange> StragglerTab::go_to(std::size_t row, Commands& commands) const {
-  const trace::StragglerCall& call = run_.figures->calls[row];
-  const trace::StragglerPart* part = call.part_of(call.last_rank);
+std::optional<trace::timeline::TimeRange> StragglerTab::go_to(std::size_t row,
+                                                              state::Commands& commands) const {
+  const trace::timeline::StragglerCall& call = run_.figures->calls[row];
+  const trace::timeline::StragglerPart* part = call.part_of(call.last_rank);
   if (part == nullptr) part = &call.parts.front();
-  if (part->ref.exists()) commands.push_back(PickEvent{part->ref});
+  if (part->ref.exists()) commands.push_back(state::PickEvent{part->ref});
   const std::int64_t margin = std::max<std::int64_t>(1, call.end_ns - call.first_start_ns) / 2;
-  return trace::TimeRange{call.first_start_ns - margin, call.end_ns + margin, {}};
+  return trace::timeline::TimeRange{call.first_start_ns - margin, call.end_ns + margin, {}};
 }
 
-std::optional<trace::TimeRange> StragglerTab::draw(const Theme& theme, const Rect& rect,
-                                                   const InspectView& view, Commands& commands) {
-  const Palette& p = theme.colors();
+std::optional<trace::timeline::TimeRange> StragglerTab::draw(const kit::Theme& theme,
+                                                             const state::Rect& rect,
+                                                             const state::InspectView& view,
+                                                             state::Commands& commands) {
+  const state::Palette& p = theme.colors();
   if (!view.range || !view.range->stragglers) {
-    text_in(theme, rect, Face::kBody, p.text_muted,
-            view.range ? "Waits are known where at least two ranks recorded the same collectives"
-                       : "Counting the collectives of the whole run…",
-            Align::kCenter);
+    kit::text_in(theme, rect, kit::Face::kBody, p.text_muted,
+                 view.range
+                     ? "Waits are known where at least two ranks recorded the same collectives"
+                     : "Counting the collectives of the whole run…",
+                 kit::Align::kCenter);
     return std::nullopt;
   }
   const bool is_other = view.range->stragglers != run_.figures;
@@ -108,19 +112,19 @@ std::optional<trace::TimeRange> StragglerTab::draw(const Theme& theme, const Rec
     run_.columns = std::move(columns);
     run_.table = straggler_table(run_.figures, run_.columns);
   }
-  Rect area = rect;
+  state::Rect area = rect;
   if (rect.h > theme.px(130))
-    draw_tools(theme, area.take_top(theme.px(kToolsHeight)), view, commands);
-  TableOptions options;
+    draw_tools(theme, area.take_top(theme.px(table::kToolsHeight)), view, commands);
+  table::TableOptions options;
   options.filter = filter_;
   options.selected = run_.picked;
   options.scrolls_sideways = true;
   options.empty = "No collective of the range has all its ranks in it";
-  const TableEvents events = view_.draw(theme, area, run_.table, options);
+  const table::TableEvents events = view_.draw(theme, area, run_.table, options);
   if (events.hovered) explain_cell(theme, events);
   if (!events.clicked) return std::nullopt;
   run_.picked = events.clicked;
   return go_to(*events.clicked, commands);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

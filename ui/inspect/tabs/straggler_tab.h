@@ -10,28 +10,30 @@
 #include "ui/state/inspect_view.h"
 #include "ui/table/table_view.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class StragglerTab {
  public:
   // Where the timeline should go.
-  std::optional<trace::TimeRange> draw(const Theme& theme, const Rect& rect,
-                                       const InspectView& view, Commands& commands);
+  std::optional<trace::timeline::TimeRange> draw(const kit::Theme& theme, const state::Rect& rect,
+                                                 const state::InspectView& view,
+                                                 state::Commands& commands);
   void forget_run() { run_ = {}; }
 
  private:
-  void draw_tools(const Theme& theme, Rect tools, const InspectView& view, Commands& commands);
-  void explain_cell(const Theme& theme, const TableEvents& events) const;
-  std::optional<trace::TimeRange> go_to(std::size_t row, Commands& commands) const;
+  void draw_tools(const kit::Theme& theme, state::Rect tools, const state::InspectView& view,
+                  state::Commands& commands);
+  void explain_cell(const kit::Theme& theme, const table::TableEvents& events) const;
+  std::optional<trace::timeline::TimeRange> go_to(std::size_t row, state::Commands& commands) const;
 
-  TableView view_{TableSort{"Longest wait", true}};
+  table::TableView view_{present::TableSort{"Longest wait", true}};
   std::string filter_;
   struct OfRun {
-    std::shared_ptr<const trace::StragglerFigures> figures;
+    std::shared_ptr<const trace::timeline::StragglerFigures> figures;
     StragglerColumns columns;
-    std::shared_ptr<const Table> table;
+    std::shared_ptr<const present::Table> table;
     std::optional<std::size_t> picked;
   } run_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -9,47 +9,50 @@
 #include "ui/inspect/tabs/statistics_text.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::StragglerCall;
-using trace::StragglerFigures;
-using trace::StragglerPart;
-using trace::StragglerRank;
+using trace::timeline::StragglerCall;
+using trace::timeline::StragglerFigures;
+using trace::timeline::StragglerPart;
+using trace::timeline::StragglerRank;
 
 constexpr std::size_t kColumnsBeforeRanks = 6;
 constexpr float kBeforeRanks = 674, kRankColumn = 72;  // widths at scale 1
 
 template <typename Value, typename Show>
-void add_call_column(Table& table, const StragglerFigures& figures, TableColumn column, Value value,
-                     Show show) {
+void add_call_column(present::Table& table, const StragglerFigures& figures,
+                     present::TableColumn column, Value value, Show show) {
   column.number = [calls = figures.calls.data(), value](std::size_t row) {
     return static_cast<double>(value(calls[row]));
   };
   column.cell = [calls = figures.calls.data(), value, show](std::size_t row) {
-    return TableCell::figure(show(value(calls[row])));
+    return present::TableCell::figure(show(value(calls[row])));
   };
   table.columns.push_back(std::move(column));
 }
 
-Quantity duration_or_none(std::int64_t ns) {
+present::Quantity duration_or_none(std::int64_t ns) {
   if (ns == 0) return {"0", ""};
-  return format_duration(static_cast<double>(ns));
+  return present::format_duration(static_cast<double>(ns));
 }
 
-void add_call_columns(Table& table, const StragglerFigures& figures) {
-  TableColumn name{.title = "Collective",
-                   .csv_title = "collective",
-                   .definition = "What was asked for and what it was for. A click shows it",
-                   .width = 210};
-  name.kind = TableColumn::Kind::kText;
+void add_call_columns(present::Table& table, const StragglerFigures& figures) {
+  present::TableColumn name{
+      .title = "Collective",
+      .csv_title = "collective",
+      .definition = "What was asked for and what it was for. A click shows it",
+      .width = 210};
+  name.kind = present::TableColumn::Kind::kText;
   name.wish = 300;
   name.cell = [calls = figures.calls.data()](std::size_t row) {
-    return TableCell::words(call_name(calls[row]));
+    return present::TableCell::words(call_name(calls[row]));
   };
   table.columns.push_back(std::move(name));
-  const auto whole = [](std::int64_t number) { return Quantity{format_integer(number), ""}; };
+  const auto whole = [](std::int64_t number) {
+    return present::Quantity{present::format_integer(number), ""};
+  };
   add_call_column(
       table, figures,
       {.title = "Step",
@@ -58,7 +61,8 @@ void add_call_columns(Table& table, const StragglerFigures& figures) {
        .width = 74},
       [](const StragglerCall& call) { return call.step; },
       [](std::int64_t step) {
-        return Quantity{step < 0 ? std::string(kUnknown) : format_integer(step), ""};
+        return present::Quantity{
+            step < 0 ? std::string(present::kUnknown) : present::format_integer(step), ""};
       });
   add_call_column(
       table, figures,
@@ -81,33 +85,34 @@ void add_call_columns(Table& table, const StragglerFigures& figures) {
        .definition = "From the latest start over the ranks to the end: what the link took",
        .width = 100},
       [](const StragglerCall& call) { return call.transfer_ns(); }, duration_or_none);
-  TableColumn last{
+  present::TableColumn last{
       .title = "Last",
       .csv_title = "last_rank",
       .definition = "The rank that started last, if by more than the error of the ranks' clocks",
       .width = 90};
   last.number = [calls = figures.calls.data()](std::size_t row) {
-    return calls[row].last_rank < 0 ? kNotKnown : static_cast<double>(calls[row].last_rank);
+    return calls[row].last_rank < 0 ? present::kNotKnown
+                                    : static_cast<double>(calls[row].last_rank);
   };
   last.cell = [calls = figures.calls.data()](std::size_t row) {
     if (calls[row].last_rank < 0)
-      return TableCell::figure({std::string(kUnknown), ""}, Tone::kMuted);
-    return TableCell::figure({"rank " + std::to_string(calls[row].last_rank), ""});
+      return present::TableCell::figure({std::string(present::kUnknown), ""}, state::Tone::kMuted);
+    return present::TableCell::figure({"rank " + std::to_string(calls[row].last_rank), ""});
   };
   table.columns.push_back(std::move(last));
 }
 
-TableCell heat_cell(const StragglerCall& call, int rank, double longest) {
-  TableCell cell;
+present::TableCell heat_cell(const StragglerCall& call, int rank, double longest) {
+  present::TableCell cell;
   const StragglerPart* part = call.part_of(rank);
   if (part == nullptr) return cell;
-  cell.mark = trace::TimeClass::kExposed;
+  cell.mark = trace::base::TimeClass::kExposed;
   cell.bar = longest > 0 ? static_cast<double>(part->wait_ns) / longest : 0;
   cell.is_marked = call.last_rank == rank;
   if (cell.is_marked) {
     cell.text = "last";
   } else if (part->wait_ns > 0) {
-    const Quantity wait = format_duration(static_cast<double>(part->wait_ns));
+    const present::Quantity wait = present::format_duration(static_cast<double>(part->wait_ns));
     cell.text = wait.value;
     cell.unit = wait.unit;
   }
@@ -124,20 +129,21 @@ const StragglerPart* longest_of(const StragglerCall& call, const std::vector<int
   return longest;
 }
 
-void add_rank_column(Table& table, const StragglerFigures& figures, int rank, double longest) {
+void add_rank_column(present::Table& table, const StragglerFigures& figures, int rank,
+                     double longest) {
   const std::string number = std::to_string(rank);
-  TableColumn column{
+  present::TableColumn column{
       .title = "rank " + number,
       .csv_title = "rank_" + number + "_wait_ns",
       .definition =
           "How long rank " + number +
           " waited in the collective for the last rank; \"last\" where it was that itself",
       .width = kRankColumn};
-  column.kind = TableColumn::Kind::kHeat;
+  column.kind = present::TableColumn::Kind::kHeat;
   column.wish = 120;
   column.number = [calls = figures.calls.data(), rank](std::size_t row) {
     const StragglerPart* part = calls[row].part_of(rank);
-    return part == nullptr ? kNotKnown : static_cast<double>(part->wait_ns);
+    return part == nullptr ? present::kNotKnown : static_cast<double>(part->wait_ns);
   };
   column.cell = [calls = figures.calls.data(), rank, longest](std::size_t row) {
     return heat_cell(calls[row], rank, longest);
@@ -145,30 +151,32 @@ void add_rank_column(Table& table, const StragglerFigures& figures, int rank, do
   table.columns.push_back(std::move(column));
 }
 
-void add_rest_column(Table& table, const StragglerFigures& figures, const std::vector<int>& rest,
-                     double longest) {
-  TableColumn column{.title = "and " + std::to_string(rest.size()) + " more",
-                     .csv_title = "longest_wait_of_the_rest_ns",
-                     .definition =
-                         "The other ranks: the longest that any of them waited. Those that "
-                         "cost the others most stand before it, the worst first",
-                     .width = kRankColumn + 30};
-  column.kind = TableColumn::Kind::kHeat;
+void add_rest_column(present::Table& table, const StragglerFigures& figures,
+                     const std::vector<int>& rest, double longest) {
+  present::TableColumn column{
+      .title = "and " + std::to_string(rest.size()) + " more",
+      .csv_title = "longest_wait_of_the_rest_ns",
+      .definition =
+          "The other ranks: the longest that any of them waited. Those that "
+          "cost the others most stand before it, the worst first",
+      .width = kRankColumn + 30};
+  column.kind = present::TableColumn::Kind::kHeat;
   column.wish = 140;
   column.number = [calls = figures.calls.data(), rest](std::size_t row) {
     const StragglerPart* part = longest_of(calls[row], rest);
-    return part == nullptr ? kNotKnown : static_cast<double>(part->wait_ns);
+    return part == nullptr ? present::kNotKnown : static_cast<double>(part->wait_ns);
   };
   column.cell = [calls = figures.calls.data(), rest, longest](std::size_t row) {
     const StragglerPart* part = longest_of(calls[row], rest);
-    TableCell cell = part == nullptr ? TableCell{} : heat_cell(calls[row], part->rank, longest);
+    present::TableCell cell =
+        part == nullptr ? present::TableCell{} : heat_cell(calls[row], part->rank, longest);
     if (!cell.text.empty() && !cell.is_marked) cell.text = "≤ " + cell.text;
     return cell;
   };
   table.columns.push_back(std::move(column));
 }
 
-void add_rank_columns(Table& table, const StragglerFigures& figures,
+void add_rank_columns(present::Table& table, const StragglerFigures& figures,
                       const StragglerColumns& columns) {
   double longest = 0;
   for (const StragglerCall& call : figures.calls) {
@@ -180,22 +188,24 @@ void add_rank_columns(Table& table, const StragglerFigures& figures,
 
 // One line above the calls: a figure per rank, shaded by its share of the greatest; of the rest the
 // greatest.
-void add_pinned(Table& table, const StragglerFigures& figures, const StragglerColumns& columns,
-                std::string title, const std::function<double(const StragglerRank&)>& value,
-                const std::function<Quantity(double)>& show) {
+void add_pinned(present::Table& table, const StragglerFigures& figures,
+                const StragglerColumns& columns, std::string title,
+                const std::function<double(const StragglerRank&)>& value,
+                const std::function<present::Quantity(double)>& show) {
   const auto of = [&](int number) {
     const auto found = std::ranges::lower_bound(figures.ranks, number, {}, &StragglerRank::rank);
     return found == figures.ranks.end() ? 0.0 : value(*found);
   };
   double highest = 0;
   for (const StragglerRank& rank : figures.ranks) highest = std::max(highest, value(rank));
-  std::vector<TableCell> cells(kColumnsBeforeRanks);
-  cells[0] = TableCell::words(std::move(title), Tone::kSecondary);
+  std::vector<present::TableCell> cells(kColumnsBeforeRanks);
+  cells[0] = present::TableCell::words(std::move(title), state::Tone::kSecondary);
   const auto add = [&](double given, bool is_most) {
-    TableCell cell = TableCell::figure(given > 0 ? show(given) : Quantity{});
+    present::TableCell cell =
+        present::TableCell::figure(given > 0 ? show(given) : present::Quantity{});
     if (is_most && !cell.text.empty()) cell.text = "≤ " + cell.text;
     cell.bar = highest > 0 ? given / highest : 0;
-    cell.mark = trace::TimeClass::kHost;
+    cell.mark = trace::base::TimeClass::kHost;
     cells.push_back(std::move(cell));
   };
   for (const int rank : columns.ranks) add(of(rank), false);
@@ -208,7 +218,7 @@ void add_pinned(Table& table, const StragglerFigures& figures, const StragglerCo
 }  // namespace
 
 std::string call_name(const StragglerCall& call) {
-  const std::string name = collective_title(trace::to_string(call.function));
+  const std::string name = collective_title(trace::model::to_string(call.function));
   return call.tag.empty() ? name : name + " · " + call.tag;
 }
 
@@ -241,28 +251,30 @@ int rank_of_column(const StragglerColumns& columns, std::size_t column) {
 std::string straggler_summary(const StragglerFigures& figures) {
   if (figures.ranks.empty()) return "";
   const auto& worst = *std::ranges::max_element(figures.ranks, {}, &StragglerRank::caused_ns);
-  const std::string calls =
-      format_integer(figures.matched) + (figures.matched == 1 ? " collective" : " collectives");
+  const std::string calls = present::format_integer(figures.matched) +
+                            (figures.matched == 1 ? " collective" : " collectives");
   if (worst.caused_ns == 0) return "No rank kept the others waiting in " + calls;
   return "Rank " + std::to_string(worst.rank) + " came last in " +
-         format_integer(worst.times_last) + " of " + calls + "; the others waited " +
-         format_duration(static_cast<double>(worst.caused_ns)).text() + " for it, added up";
+         present::format_integer(worst.times_last) + " of " + calls + "; the others waited " +
+         present::format_duration(static_cast<double>(worst.caused_ns)).text() +
+         " for it, added up";
 }
 
-std::shared_ptr<const Table> straggler_table(const std::shared_ptr<const StragglerFigures>& figures,
-                                             const StragglerColumns& columns) {
-  auto out = std::make_shared<Table>();
+std::shared_ptr<const present::Table> straggler_table(
+    const std::shared_ptr<const StragglerFigures>& figures, const StragglerColumns& columns) {
+  auto out = std::make_shared<present::Table>();
   out->id = "stragglers";
   out->rows = figures->calls.size();
   out->data = figures;
   add_call_columns(*out, *figures);
   add_rank_columns(*out, *figures, columns);
-  const auto as_time = [](double ns) { return format_duration(ns); };
+  const auto as_time = [](double ns) { return present::format_duration(ns); };
   add_pinned(
       *out, *figures, columns, "Came last",
       [](const StragglerRank& rank) { return static_cast<double>(rank.times_last); },
       [](double count) {
-        return Quantity{format_integer(static_cast<std::int64_t>(count)) + " ×", ""};
+        return present::Quantity{present::format_integer(static_cast<std::int64_t>(count)) + " ×",
+                                 ""};
       });
   add_pinned(
       *out, *figures, columns, "Late, mean",
@@ -276,4 +288,4 @@ std::shared_ptr<const Table> straggler_table(const std::shared_ptr<const Straggl
   return out;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

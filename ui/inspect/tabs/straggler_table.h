@@ -10,7 +10,7 @@
 #include "trace/timeline/values/straggler_figures.h"
 #include "ui/present/table_model.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // The ranks that have a column of their own: all where there is room, else those that cost the
 // others most, the worst first; the rest share one.
@@ -21,19 +21,20 @@ struct StragglerColumns {
   bool operator==(const StragglerColumns&) const = default;
 };
 // `width`: of the table, at scale 1.
-StragglerColumns straggler_columns(const trace::StragglerFigures& figures, float width);
+StragglerColumns straggler_columns(const trace::timeline::StragglerFigures& figures, float width);
 
 // Rows are those of figures->calls.
-std::shared_ptr<const Table> straggler_table(
-    const std::shared_ptr<const trace::StragglerFigures>& figures, const StragglerColumns& columns);
+std::shared_ptr<const present::Table> straggler_table(
+    const std::shared_ptr<const trace::timeline::StragglerFigures>& figures,
+    const StragglerColumns& columns);
 
 // The rank of a column; -1: not one of a rank.
 int rank_of_column(const StragglerColumns& columns, std::size_t column);
 
 // "Rank 3 came last in 42 of 118 collectives; the others waited 3.4 s for it", …
-std::string straggler_summary(const trace::StragglerFigures& figures);
+std::string straggler_summary(const trace::timeline::StragglerFigures& figures);
 
 // "All-reduce · bucket 3"
-std::string call_name(const trace::StragglerCall& call);
+std::string call_name(const trace::timeline::StragglerCall& call);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

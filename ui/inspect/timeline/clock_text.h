@@ -6,11 +6,12 @@
 
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // One sentence about one rank's clock against the first rank's; "" where nothing is to be said.
-std::string clock_text(const trace::TimelineRank& rank, const trace::TimelineRank& first);
+std::string clock_text(const trace::timeline::TimelineRank& rank,
+                       const trace::timeline::TimelineRank& first);
 // About all of them: "All on host node-1: one clock."
-std::string clocks_text(std::span<const trace::TimelineRank> ranks);
+std::string clocks_text(std::span<const trace::timeline::TimelineRank> ranks);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -8,16 +8,16 @@
 #include "ui/present/timeline_colors.h"
 #include "ui/present/timeline_time_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::DrawnCollective;
-using trace::TimeClass;
+using trace::base::TimeClass;
+using trace::timeline::DrawnCollective;
 
-std::string share_text(double share) { return format_percent(share).text(); }
+std::string share_text(double share) { return present::format_percent(share).text(); }
 std::string size_text(std::int64_t bytes) {
-  return format_bytes(static_cast<double>(bytes)).text();
+  return present::format_bytes(static_cast<double>(bytes)).text();
 }
 
 // "wte.weight, wpe.weight, … 12 in all"
@@ -33,7 +33,7 @@ std::string parameters_text(const std::vector<std::string>& parameters) {
 
 class FactMaker {
  public:
-  FactMaker(const trace::TimelineRows& rows, const StepIndex& steps, const RowItem& item)
+  FactMaker(const trace::timeline::TimelineRows& rows, const StepIndex& steps, const RowItem& item)
       : rows_(rows), steps_(steps), item_(item), row_(rows.rows[std::size_t(item.row)]) {}
 
   ItemFacts make() {
@@ -54,33 +54,33 @@ class FactMaker {
   }
 
  private:
-  bool is_ribbon() const { return row_.kind == trace::RowKind::kRibbon; }
+  bool is_ribbon() const { return row_.kind == trace::timeline::RowKind::kRibbon; }
   void add(std::string name, std::string value, std::optional<TimeClass> swatch = {}) {
     out_.rows.push_back({swatch, std::move(name), std::move(value)});
   }
 
   void add_start(std::int64_t time_ns) {
-    const trace::StepBorder* step =
+    const trace::timeline::StepBorder* step =
         steps_.at(row_.rank < 0 ? steps_.reference_rank() : row_.rank, time_ns);
     if (step == nullptr) {
-      return add("Since the start", exact_text(time_ns - rows_.start_ns, 1'000));
+      return add("Since the start", present::exact_text(time_ns - rows_.start_ns, 1'000));
     }
     const std::int64_t since_ns = time_ns - step->start_ns;
-    add("In step " + format_integer(step->step),
-        exact_text(since_ns, since_ns < 1'000'000 ? 1 : 1'000));
+    add("In step " + present::format_integer(step->step),
+        present::exact_text(since_ns, since_ns < 1'000'000 ? 1 : 1'000));
   }
 
   void add_event() {
-    const trace::Piece& piece = *item_.piece;
-    const std::string title = trace::event_title(row_.kind, item_.name);
+    const trace::timeline::Piece& piece = *item_.piece;
+    const std::string title = trace::timeline::event_title(row_.kind, item_.name);
     const bool named = !title.empty() && !is_ribbon();
-    out_.title = named ? title : std::string(class_name(piece.piece_class));
+    out_.title = named ? title : std::string(present::class_name(piece.piece_class));
     const bool is_collective = item_.collective.has_value();
     if (is_collective) add_call(*item_.collective);
     // Of a collective that is drawn in parts the whole.
     const std::int64_t length_ns =
         is_collective && piece.longest_ns > 0 ? piece.longest_ns : piece.duration_ns();
-    add("Duration", length_text(length_ns), piece.piece_class);
+    add("Duration", present::length_text(length_ns), piece.piece_class);
     if (is_collective) {
       add_wait(*item_.collective, length_ns);
       add_exposure(*item_.collective);
@@ -88,16 +88,18 @@ class FactMaker {
       add_waited(piece.start_ns, piece.end_ns);
     }
     if (is_ribbon() && piece.longest_ns > 0 && piece.longest_ns < piece.duration_ns()) {
-      add("of it " + std::string(class_name(piece.piece_class)), length_text(piece.longest_ns));
+      add("of it " + std::string(present::class_name(piece.piece_class)),
+          present::length_text(piece.longest_ns));
     }
     add_start(piece.start_ns);
-    if (!is_ribbon() && !is_collective) add("Class", std::string(class_name(piece.piece_class)));
+    if (!is_ribbon() && !is_collective)
+      add("Class", std::string(present::class_name(piece.piece_class)));
   }
 
   void add_call(const DrawnCollective& call) {
-    out_.what = trace::to_string(call.function);
+    out_.what = trace::model::to_string(call.function);
     if (call.executed != call.function) {
-      out_.what += ", run as " + std::string(trace::to_string(call.executed));
+      out_.what += ", run as " + std::string(trace::model::to_string(call.executed));
     }
     if (call.sequence >= 0) out_.what += " · sequence " + std::to_string(call.sequence);
     if (call.bytes >= 0) add("Size", size_text(call.bytes));
@@ -107,7 +109,7 @@ class FactMaker {
     }
   }
 
-  void add_unit(const trace::UnitFigures& unit) {
+  void add_unit(const trace::analysis::UnitFigures& unit) {
     add("Unit, gathered", size_text(unit.bytes));
     add("Shard of a rank", size_text(unit.shard_bytes));
     const std::string parameters = parameters_text(unit.parameters);
@@ -116,12 +118,12 @@ class FactMaker {
 
   void add_waited(std::int64_t start_ns, std::int64_t end_ns) {
     const std::int64_t until_ns = std::clamp(item_.piece->latest_start_ns, start_ns, end_ns);
-    add("Waiting for the last rank", length_text(until_ns - start_ns));
-    add("Transferring", length_text(end_ns - until_ns));
+    add("Waiting for the last rank", present::length_text(until_ns - start_ns));
+    add("Transferring", present::length_text(end_ns - until_ns));
     const std::int64_t bytes = item_.collective ? item_.collective->bytes : -1;
     if (end_ns <= until_ns || bytes <= 0) return;
     const double rate = static_cast<double>(bytes) / static_cast<double>(end_ns - until_ns) * 1e9;
-    add("Size ÷ transfer", format_bandwidth(rate).text());
+    add("Size ÷ transfer", present::format_bandwidth(rate).text());
   }
 
   void add_wait(const DrawnCollective& call, std::int64_t length_ns) {
@@ -129,24 +131,25 @@ class FactMaker {
       return add_waited(call.start_ns, call.start_ns + length_ns);
     }
     add("Waiting for the last rank", "not known");
-    const auto why = trace::to_text(call.wait_doubt);
+    const auto why = trace::analysis::to_text(call.wait_doubt);
     if (!why.empty()) out_.notes.push_back("Waiting is not known: " + std::string(why));
   }
 
   void add_exposure(const DrawnCollective& call) {
     if (call.overlapped_ns < 0) return;
-    add("Overlapped", length_text(call.overlapped_ns), TimeClass::kOverlapped);
-    add("Exposed", length_text(call.exposed_ns), TimeClass::kExposed);
+    add("Overlapped", present::length_text(call.overlapped_ns), TimeClass::kOverlapped);
+    add("Exposed", present::length_text(call.exposed_ns), TimeClass::kExposed);
   }
 
   void add_fold() {
-    const trace::Piece& piece = *item_.piece;
-    out_.title = format_integer(piece.count) + (piece.count == 1 ? " event" : " events");
+    const trace::timeline::Piece& piece = *item_.piece;
+    out_.title = present::format_integer(piece.count) + (piece.count == 1 ? " event" : " events");
     add("Busy", share_text(static_cast<double>(piece.busy)), piece.piece_class);
     add("Busiest part", share_text(static_cast<double>(piece.busiest)));
-    add("In", length_text(piece.duration_ns()));
-    if (piece.longest_ns > 0) add("Longest", length_text(piece.longest_ns));
-    if (!item_.name.empty()) out_.notes.push_back(trace::event_title(row_.kind, item_.name));
+    add("In", present::length_text(piece.duration_ns()));
+    if (piece.longest_ns > 0) add("Longest", present::length_text(piece.longest_ns));
+    if (!item_.name.empty())
+      out_.notes.push_back(trace::timeline::event_title(row_.kind, item_.name));
     add_start(piece.start_ns);
     out_.notes.emplace_back(rows_.is_one_step
                                 ? "Too short to be told apart; Inspect shows each (Ctrl+2)"
@@ -154,17 +157,17 @@ class FactMaker {
   }
 
   void add_column() {
-    const trace::RibbonColumn& column = *item_.column;
+    const trace::timeline::RibbonColumn& column = *item_.column;
     out_.title = row_.rank < 0 ? "Mean over all ranks" : "Rank " + std::to_string(row_.rank);
-    for (int i = 0; i < trace::kPartitionClasses; ++i) {
+    for (int i = 0; i < trace::base::kPartitionClasses; ++i) {
       const float share = column.share[static_cast<std::size_t>(i)];
       if (share < 0.0005f) continue;
       const auto piece_class = static_cast<TimeClass>(i);
-      add(std::string(class_name(piece_class)), share_text(static_cast<double>(share)),
+      add(std::string(present::class_name(piece_class)), share_text(static_cast<double>(share)),
           piece_class);
     }
     add_start(column.start_ns);
-    out_.notes.push_back("of " + length_text(column.end_ns - column.start_ns));
+    out_.notes.push_back("of " + present::length_text(column.end_ns - column.start_ns));
   }
 
   void add_point() {
@@ -177,7 +180,7 @@ class FactMaker {
   }
 
   void add_ready() {
-    const trace::ReadyPoint& ready = *item_.ready;
+    const trace::timeline::ReadyPoint& ready = *item_.ready;
     out_.title = "Gradients of " + item_.name + " are ready";
     out_.what = "Its last gradient has arrived; its reduction follows those before it";
     if (ready.bytes > 0) add("Size", size_text(ready.bytes));
@@ -188,25 +191,26 @@ class FactMaker {
     if (bucket && !bucket->oversize_reason.empty()) out_.notes.push_back(bucket->oversize_reason);
   }
 
-  const trace::TimelineRows& rows_;
+  const trace::timeline::TimelineRows& rows_;
   const StepIndex& steps_;
   const RowItem& item_;
-  const trace::TimelineRow& row_;
+  const trace::timeline::TimelineRow& row_;
   ItemFacts out_;
 };
 
 }  // namespace
 
-ItemFacts item_facts(const trace::TimelineRows& rows, const StepIndex& steps, const RowItem& item) {
+ItemFacts item_facts(const trace::timeline::TimelineRows& rows, const StepIndex& steps,
+                     const RowItem& item) {
   return FactMaker(rows, steps, item).make();
 }
 
 CollectiveLabel collective_label(const DrawnCollective& collective, const std::string& name) {
   switch (collective.tag_kind) {
-    case trace::TagKind::kBucket:
+    case trace::model::TagKind::kBucket:
       return {collective.bytes < 0 ? name : name + " · " + size_text(collective.bytes),
               std::to_string(collective.tag_index)};
-    case trace::TagKind::kUnit: {
+    case trace::model::TagKind::kUnit: {
       // "3" of "blocks.3 forward gather"; the root has no number.
       const auto dot = name.find('.');
       if (dot == std::string::npos) return {name, ""};
@@ -218,15 +222,15 @@ CollectiveLabel collective_label(const DrawnCollective& collective, const std::s
 }
 
 std::string area_value_text(double value, const std::string& unit) {
-  if (unit == "bytes") return format_bytes(value).text();
-  if (unit == "bytes/s") return format_bandwidth(value).text();
-  if (unit == "%") return format_percent(value / 100).text();
+  if (unit == "bytes") return present::format_bytes(value).text();
+  if (unit == "bytes/s") return present::format_bandwidth(value).text();
+  if (unit == "%") return present::format_percent(value / 100).text();
   // As the device tells them: whole, or nearly.
   if (unit == "W" || unit == "MHz" || unit == "°C") {
-    return format_integer(std::llround(std::clamp(value, -1e15, 1e15))) + " " + unit;
+    return present::format_integer(std::llround(std::clamp(value, -1e15, 1e15))) + " " + unit;
   }
-  if (unit == "share") return format_percent(value).text() + " of the time";
-  return format_number(value) + (unit.empty() ? "" : " " + unit);
+  if (unit == "share") return present::format_percent(value).text() + " of the time";
+  return present::format_number(value) + (unit.empty() ? "" : " " + unit);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

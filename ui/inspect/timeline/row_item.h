@@ -8,20 +8,20 @@
 #include "trace/timeline/values/picture.h"
 #include "ui/state/geometry.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // Times are the row's own.
 struct RowItem {
   int row = -1;
   std::int64_t shift_ns = 0;
-  std::optional<trace::Piece> piece = {};
-  std::optional<trace::RibbonColumn> column = {};
-  std::optional<trace::AreaPoint> point = {};
-  std::optional<trace::ReadyPoint> ready = {};
+  std::optional<trace::timeline::Piece> piece = {};
+  std::optional<trace::timeline::RibbonColumn> column = {};
+  std::optional<trace::timeline::AreaPoint> point = {};
+  std::optional<trace::timeline::ReadyPoint> ready = {};
   // What `piece` is, or what reduces what is ready; none: it is not drawn alone.
-  std::optional<trace::DrawnCollective> collective = {};
+  std::optional<trace::timeline::DrawnCollective> collective = {};
   std::string name = {};
-  Rect rect = {};
+  state::Rect rect = {};
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::RowKind;
-using trace::TimelineRank;
-using trace::TimelineRow;
-using trace::TimelineRows;
+using trace::timeline::RowKind;
+using trace::timeline::TimelineRank;
+using trace::timeline::TimelineRow;
+using trace::timeline::TimelineRows;
 
 constexpr int kCompactLevels = 2;  // of nesting, before there is room or the user asks for all
 constexpr int kMostLevelsByThemselves = 16;
@@ -337,4 +337,4 @@ RowLayout layout_rows(const TimelineRows& rows, const RowFolds& folds, const Row
   return LayoutMaker(rows, folds, filter, scale).make(available);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -10,7 +10,7 @@
 
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // What the user folded or unfolded; everything else is as it fits.
 struct RowFolds {
@@ -22,18 +22,20 @@ struct RowFolds {
   std::string rest;           // what there is to say of those: ", which …"
   std::map<int, bool> ranks;  // by rank: unfolded
   std::set<int> levels;       // by row: the nested levels are not as they are by themselves
-  std::set<std::pair<int, trace::RowKind>> lanes;  // by rank and kind, likewise
+  std::set<std::pair<int, trace::timeline::RowKind>> lanes;  // by rank and kind, likewise
 
   bool operator==(const RowFolds&) const = default;
 };
 
 struct RowFilter {
   // By kind. Launches and most counters come when they are asked for.
-  std::uint32_t hidden = 1u << static_cast<unsigned>(trace::RowKind::kLaunches) |
-                         1u << static_cast<unsigned>(trace::RowKind::kCounter);
+  std::uint32_t hidden = 1u << static_cast<unsigned>(trace::timeline::RowKind::kLaunches) |
+                         1u << static_cast<unsigned>(trace::timeline::RowKind::kCounter);
 
-  bool shows(trace::RowKind kind) const { return (hidden >> static_cast<unsigned>(kind) & 1) == 0; }
-  void set(trace::RowKind kind, bool shown) {
+  bool shows(trace::timeline::RowKind kind) const {
+    return (hidden >> static_cast<unsigned>(kind) & 1) == 0;
+  }
+  void set(trace::timeline::RowKind kind, bool shown) {
     const auto bit = std::uint32_t{1} << static_cast<unsigned>(kind);
     hidden = shown ? hidden & ~bit : hidden | bit;
   }
@@ -66,7 +68,7 @@ struct RowLayout {
 };
 
 // `available`: height of the plot; as many ranks from the top as fit are unfolded by themselves.
-RowLayout layout_rows(const trace::TimelineRows& rows, const RowFolds& folds,
+RowLayout layout_rows(const trace::timeline::TimelineRows& rows, const RowFolds& folds,
                       const RowFilter& filter, float available, float scale);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

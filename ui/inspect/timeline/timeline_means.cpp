@@ -6,13 +6,13 @@
 
 #include "ui/inspect/timeline/timeline_window.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::RibbonColumn;
+using trace::timeline::RibbonColumn;
 
-using Shares = std::array<double, trace::kPartitionClasses>;
+using Shares = std::array<double, trace::base::kPartitionClasses>;
 
 // Nanoseconds by class from the first column up to any time, for times that only grow.
 class RibbonIntegral {
@@ -69,9 +69,9 @@ std::vector<RibbonColumn> mean_columns(const std::vector<RibbonColumn>& columns,
   return out;
 }
 
-std::vector<trace::AreaPoint> mean_area(const std::vector<trace::AreaPoint>& points,
-                                        std::int64_t smooth_ns) {
-  std::vector<trace::AreaPoint> out = points;
+std::vector<trace::timeline::AreaPoint> mean_area(
+    const std::vector<trace::timeline::AreaPoint>& points, std::int64_t smooth_ns) {
+  std::vector<trace::timeline::AreaPoint> out = points;
   const double half = static_cast<double>(smooth_ns) / 2;
   std::size_t first = 0, behind = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -91,18 +91,18 @@ std::vector<trace::AreaPoint> mean_area(const std::vector<trace::AreaPoint>& poi
   return out;
 }
 
-const std::vector<RibbonColumn>& RowMeans::columns(const trace::RowPicture& row,
+const std::vector<RibbonColumn>& RowMeans::columns(const trace::timeline::RowPicture& row,
                                                    std::int64_t smooth_ns) {
   auto& kept = columns_[&row];
   if (kept.smooth_ns != smooth_ns) kept = {smooth_ns, mean_columns(row.columns, smooth_ns)};
   return kept.values;
 }
 
-const std::vector<trace::AreaPoint>& RowMeans::area(const trace::RowPicture& row,
-                                                    std::int64_t smooth_ns) {
+const std::vector<trace::timeline::AreaPoint>& RowMeans::area(
+    const trace::timeline::RowPicture& row, std::int64_t smooth_ns) {
   auto& kept = areas_[&row];
   if (kept.smooth_ns != smooth_ns) kept = {smooth_ns, mean_area(row.area, smooth_ns)};
   return kept.values;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -10,27 +10,30 @@
 
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // Every column as the mean over `smooth_ns` around its middle.
-std::vector<trace::RibbonColumn> mean_columns(const std::vector<trace::RibbonColumn>& columns,
-                                              std::int64_t smooth_ns);
+std::vector<trace::timeline::RibbonColumn> mean_columns(
+    const std::vector<trace::timeline::RibbonColumn>& columns, std::int64_t smooth_ns);
 // Every point as the mean and the highest value of `smooth_ns` around it.
-std::vector<trace::AreaPoint> mean_area(const std::vector<trace::AreaPoint>& points,
-                                        std::int64_t smooth_ns);
+std::vector<trace::timeline::AreaPoint> mean_area(
+    const std::vector<trace::timeline::AreaPoint>& points, std::int64_t smooth_ns);
 
 class RowMeans {
  public:
   RowMeans() = default;
   // Rows are known by where they lie, so the picture that they lie in is kept.
-  explicit RowMeans(std::shared_ptr<const trace::TimelinePicture> picture)
+  explicit RowMeans(std::shared_ptr<const trace::timeline::TimelinePicture> picture)
       : picture_(std::move(picture)) {}
-  const std::shared_ptr<const trace::TimelinePicture>& picture() const { return picture_; }
+  const std::shared_ptr<const trace::timeline::TimelinePicture>& picture() const {
+    return picture_;
+  }
 
   // Of rows of the picture.
-  const std::vector<trace::RibbonColumn>& columns(const trace::RowPicture& row,
-                                                  std::int64_t smooth_ns);
-  const std::vector<trace::AreaPoint>& area(const trace::RowPicture& row, std::int64_t smooth_ns);
+  const std::vector<trace::timeline::RibbonColumn>& columns(const trace::timeline::RowPicture& row,
+                                                            std::int64_t smooth_ns);
+  const std::vector<trace::timeline::AreaPoint>& area(const trace::timeline::RowPicture& row,
+                                                      std::int64_t smooth_ns);
 
  private:
   template <typename Value>
@@ -38,9 +41,10 @@ class RowMeans {
     std::int64_t smooth_ns = 0;
     std::vector<Value> values;
   };
-  std::shared_ptr<const trace::TimelinePicture> picture_;
-  std::unordered_map<const trace::RowPicture*, Kept<trace::RibbonColumn>> columns_;
-  std::unordered_map<const trace::RowPicture*, Kept<trace::AreaPoint>> areas_;
+  std::shared_ptr<const trace::timeline::TimelinePicture> picture_;
+  std::unordered_map<const trace::timeline::RowPicture*, Kept<trace::timeline::RibbonColumn>>
+      columns_;
+  std::unordered_map<const trace::timeline::RowPicture*, Kept<trace::timeline::AreaPoint>> areas_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

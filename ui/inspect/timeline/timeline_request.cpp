@@ -6,12 +6,12 @@
 
 #include "ui/inspect/timeline/timeline_window.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::PictureRequest;
-using trace::RowWindow;
+using trace::timeline::PictureRequest;
+using trace::timeline::RowWindow;
 
 constexpr double kSeenMargin = 0.5;  // of the width, at each side
 
@@ -46,10 +46,11 @@ PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns, 
   return request;
 }
 
-PictureIndex::PictureIndex(std::shared_ptr<const trace::TimelinePicture> picture)
+PictureIndex::PictureIndex(std::shared_ptr<const trace::timeline::TimelinePicture> picture)
     : picture_(std::move(picture)) {
   if (!picture_) return;
-  for (const trace::RowPicture& row : picture_->rows) by_row_[row.window.row].push_back(&row);
+  for (const trace::timeline::RowPicture& row : picture_->rows)
+    by_row_[row.window.row].push_back(&row);
 }
 
 const std::vector<std::string>& PictureIndex::names() const {
@@ -57,13 +58,13 @@ const std::vector<std::string>& PictureIndex::names() const {
   return picture_ ? picture_->names : kNone;
 }
 
-const trace::RowPicture* PictureIndex::find(int row, std::int64_t start_ns,
-                                            std::int64_t end_ns) const {
+const trace::timeline::RowPicture* PictureIndex::find(int row, std::int64_t start_ns,
+                                                      std::int64_t end_ns) const {
   const auto found = by_row_.find(row);
   if (found == by_row_.end()) return nullptr;
-  const trace::RowPicture* best = nullptr;
+  const trace::timeline::RowPicture* best = nullptr;
   double most = 0;
-  for (const trace::RowPicture* part : found->second) {
+  for (const trace::timeline::RowPicture* part : found->second) {
     const double covered = distance_ns(std::min(part->window.end_ns, end_ns),
                                        std::max(part->window.start_ns, start_ns));
     if (best != nullptr && covered <= most) continue;
@@ -73,4 +74,4 @@ const trace::RowPicture* PictureIndex::find(int row, std::int64_t start_ns,
   return best;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

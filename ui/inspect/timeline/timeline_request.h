@@ -11,7 +11,7 @@
 
 #include "trace/timeline/values/picture.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // A part of a row that is on screen, in absolute time.
 struct SeenPart {
@@ -21,24 +21,28 @@ struct SeenPart {
   std::int64_t least_ns = 0, most_ns = 0;
 };
 
-trace::PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns, float width);
+trace::timeline::PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns,
+                                                float width);
 
 // The rows of a picture by row and time, for drawing. It keeps the picture that it points into.
 class PictureIndex {
  public:
   PictureIndex() = default;  // of no picture
-  explicit PictureIndex(std::shared_ptr<const trace::TimelinePicture> picture);
-  const std::shared_ptr<const trace::TimelinePicture>& picture() const { return picture_; }
+  explicit PictureIndex(std::shared_ptr<const trace::timeline::TimelinePicture> picture);
+  const std::shared_ptr<const trace::timeline::TimelinePicture>& picture() const {
+    return picture_;
+  }
   const std::vector<std::string>& names() const;
   // The part of the row that covers most of a stretch of time; null: the row is not in the picture.
-  const trace::RowPicture* find(int row, std::int64_t start_ns, std::int64_t end_ns) const;
-  const trace::RowPicture* find(int row, std::int64_t time_ns) const {
+  const trace::timeline::RowPicture* find(int row, std::int64_t start_ns,
+                                          std::int64_t end_ns) const;
+  const trace::timeline::RowPicture* find(int row, std::int64_t time_ns) const {
     return find(row, time_ns, time_ns + 1);
   }
 
  private:
-  std::shared_ptr<const trace::TimelinePicture> picture_;
-  std::unordered_map<int, std::vector<const trace::RowPicture*>> by_row_;
+  std::shared_ptr<const trace::timeline::TimelinePicture> picture_;
+  std::unordered_map<int, std::vector<const trace::timeline::RowPicture*>> by_row_;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

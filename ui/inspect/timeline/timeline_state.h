@@ -11,7 +11,7 @@
 #include "ui/inspect/timeline/timeline_layout.h"
 #include "ui/inspect/timeline/timeline_window.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 struct TimeInterval {
   std::int64_t start_ns = 0, end_ns = 0;  // absolute
@@ -21,7 +21,7 @@ struct TimeInterval {
 };
 
 struct PickedEvent {
-  trace::EventPlace place;
+  trace::timeline::EventPlace place;
   std::string name;
 };
 
@@ -55,4 +55,4 @@ struct TimelineState : TimelineChoices {
   float& shown_scroll() { return mode == Mode::kTime ? scroll : step_scroll; }
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

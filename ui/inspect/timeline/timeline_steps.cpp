@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::StepBorder;
+using trace::timeline::StepBorder;
 
 // The last step that has begun; end() for none.
 std::span<const StepBorder>::iterator last_begun(std::span<const StepBorder> steps,
@@ -20,7 +20,7 @@ std::span<const StepBorder>::iterator last_begun(std::span<const StepBorder> ste
 
 }  // namespace
 
-StepIndex::StepIndex(const trace::TimelineRows& rows) {
+StepIndex::StepIndex(const trace::timeline::TimelineRows& rows) {
   for (const StepBorder& step : rows.steps) by_rank_[step.rank].push_back(step);
   for (auto& [rank, steps] : by_rank_) {
     std::stable_sort(steps.begin(), steps.end(), [](const StepBorder& a, const StepBorder& b) {
@@ -37,7 +37,7 @@ StepIndex::StepIndex(const trace::TimelineRows& rows) {
     lengths_ = {*at, *std::max_element(all.begin(), all.end()),
                 static_cast<std::int64_t>(sum / static_cast<double>(all.size()))};
   }
-  for (const trace::TimelineRank& rank : rows.ranks) {
+  for (const trace::timeline::TimelineRank& rank : rows.ranks) {
     if (!by_rank_.contains(rank.rank)) continue;
     reference_ = rank.rank;
     break;
@@ -107,8 +107,8 @@ std::span<const StepBorder> begun_before(std::span<const StepBorder> steps, std:
   return {steps.begin(), last};
 }
 
-std::vector<std::int64_t> step_shifts(const trace::TimelineRows& rows, const StepIndex& steps,
-                                      std::int64_t time_ns) {
+std::vector<std::int64_t> step_shifts(const trace::timeline::TimelineRows& rows,
+                                      const StepIndex& steps, std::int64_t time_ns) {
   std::vector<std::int64_t> shifts(rows.ranks.size(), 0);
   const StepBorder* pivot = steps.nearest(steps.reference_rank(), time_ns);
   if (pivot == nullptr) return shifts;
@@ -119,4 +119,4 @@ std::vector<std::int64_t> step_shifts(const trace::TimelineRows& rows, const Ste
   return shifts;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -8,24 +8,24 @@
 
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class StepIndex {
  public:
   StepIndex() = default;
-  explicit StepIndex(const trace::TimelineRows& rows);
+  explicit StepIndex(const trace::timeline::TimelineRows& rows);
 
   // By start; empty for a rank that has none.
-  std::span<const trace::StepBorder> of(int rank) const;
+  std::span<const trace::timeline::StepBorder> of(int rank) const;
   // Whose border the axis shows: the first one that has steps; -1: none has.
   int reference_rank() const { return reference_; }
   // null: there is no such step, or none that holds the time.
-  const trace::StepBorder* find(int rank, std::int64_t step) const;
-  const trace::StepBorder* at(int rank, std::int64_t time_ns) const;
+  const trace::timeline::StepBorder* find(int rank, std::int64_t step) const;
+  const trace::timeline::StepBorder* at(int rank, std::int64_t time_ns) const;
   // The one that holds the time or is closest to it; null: the rank has no steps.
-  const trace::StepBorder* nearest(int rank, std::int64_t time_ns) const;
+  const trace::timeline::StepBorder* nearest(int rank, std::int64_t time_ns) const;
   // Of those that have ended by then.
-  const trace::StepBorder* longest(int rank, std::int64_t until_ns = INT64_MAX) const;
+  const trace::timeline::StepBorder* longest(int rank, std::int64_t until_ns = INT64_MAX) const;
   // Of all ranks. `typical`: nineteen of twenty are shorter, so that a slow first step, which is
   // usual, does not squeeze the others.
   struct Lengths {
@@ -33,22 +33,22 @@ class StepIndex {
   };
   Lengths lengths() const { return lengths_; }
   // Those that touch [start, end).
-  std::span<const trace::StepBorder> within(int rank, std::int64_t start_ns,
-                                            std::int64_t end_ns) const;
+  std::span<const trace::timeline::StepBorder> within(int rank, std::int64_t start_ns,
+                                                      std::int64_t end_ns) const;
 
  private:
-  std::map<int, std::vector<trace::StepBorder>> by_rank_;
+  std::map<int, std::vector<trace::timeline::StepBorder>> by_rank_;
   int reference_ = -1;
   Lengths lengths_;
 };
 
 // Those of them, in order of start, that have begun before a time.
-std::span<const trace::StepBorder> begun_before(std::span<const trace::StepBorder> steps,
-                                                std::int64_t time_ns);
+std::span<const trace::timeline::StepBorder> begun_before(
+    std::span<const trace::timeline::StepBorder> steps, std::int64_t time_ns);
 
 // How much later than the reference rank each rank of `rows` began the step that is closest to
 // `time_ns`, in the order of rows.ranks; 0 for a rank that has not got it.
-std::vector<std::int64_t> step_shifts(const trace::TimelineRows& rows, const StepIndex& steps,
-                                      std::int64_t time_ns);
+std::vector<std::int64_t> step_shifts(const trace::timeline::TimelineRows& rows,
+                                      const StepIndex& steps, std::int64_t time_ns);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

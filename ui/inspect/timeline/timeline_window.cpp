@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -112,4 +112,4 @@ std::int64_t TimeWindow::time_at(double position) const {
   return start_ + static_cast<std::int64_t>(std::clamp(offset, -kReach, kReach));
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // a − b without overflow, however damaged the times are.
 double distance_ns(std::int64_t a, std::int64_t b);
@@ -51,4 +51,4 @@ class TimeWindow {
   bool fitted_ = true;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -8,12 +8,12 @@
 #include "ui/inspect/toolbar/toolbar_search.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class InspectToolbar {
  public:
-  void draw(const Theme& theme, const Rect& rect, const InspectView& view, const StepIndex& steps,
-            TimelineState& state, Commands& commands);
+  void draw(const kit::Theme& theme, const state::Rect& rect, const state::InspectView& view,
+            const StepIndex& steps, TimelineState& state, state::Commands& commands);
   SearchField& search() { return search_; }
   void forget_run() {
     search_.forget_run();
@@ -21,10 +21,10 @@ class InspectToolbar {
   }
 
  private:
-  void draw_search(const Theme& theme, Rect& rest, const InspectView& view, TimelineState& state,
-                   Commands& commands);
-  void draw_modes(const Theme& theme, Rect& rest, const InspectView& view, const StepIndex& steps,
-                  TimelineState& state);
+  void draw_search(const kit::Theme& theme, state::Rect& rest, const state::InspectView& view,
+                   TimelineState& state, state::Commands& commands);
+  void draw_modes(const kit::Theme& theme, state::Rect& rest, const state::InspectView& view,
+                  const StepIndex& steps, TimelineState& state);
 
   SearchField search_;
   BookmarkMenu bookmarks_;
@@ -35,4 +35,4 @@ std::int64_t search_origin(const TimelineState& state);
 // "126.4 ms on 8 ranks selected"; "" for nothing.
 std::string selection_text(const TimelineState& state, std::size_t ranks);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -10,30 +10,30 @@
 #include "ui/present/format.h"
 #include "ui/present/timeline_time_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 constexpr std::size_t kMostListed = 12;
 constexpr float kNameRow = 26, kNameListWidth = 560;
 
-std::string_view table_name(trace::EventTableKind table) {
+std::string_view table_name(trace::timeline::EventTableKind table) {
   switch (table) {
-    case trace::EventTableKind::kOperator:
+    case trace::timeline::EventTableKind::kOperator:
       return "operator";
-    case trace::EventTableKind::kKernel:
+    case trace::timeline::EventTableKind::kKernel:
       return "kernel";
-    case trace::EventTableKind::kLaunch:
+    case trace::timeline::EventTableKind::kLaunch:
       return "launch";
-    case trace::EventTableKind::kCopy:
+    case trace::timeline::EventTableKind::kCopy:
       return "copy";
-    case trace::EventTableKind::kAllocation:
+    case trace::timeline::EventTableKind::kAllocation:
       return "allocation";
-    case trace::EventTableKind::kSpan:
+    case trace::timeline::EventTableKind::kSpan:
       return "phase";
-    case trace::EventTableKind::kCollective:
+    case trace::timeline::EventTableKind::kCollective:
       return "collective";
-    case trace::EventTableKind::kNone:
+    case trace::timeline::EventTableKind::kNone:
       break;
   }
   return "";
@@ -42,10 +42,10 @@ std::string_view table_name(trace::EventTableKind table) {
 // Above everything else of the workspace, beside the field's keyboard focus.
 class NamesWindow {
  public:
-  NamesWindow(const Theme& theme, const Rect& box) : theme_(theme) {
+  NamesWindow(const kit::Theme& theme, const state::Rect& box) : theme_(theme) {
     ImGui::SetNextWindowPos({box.x, box.y});
     ImGui::SetNextWindowSize({box.w, box.h});
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, color(theme.colors().popup));
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, kit::color(theme.colors().popup));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);
     ImGui::Begin("##found names", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
@@ -62,66 +62,72 @@ class NamesWindow {
   NamesWindow& operator=(const NamesWindow&) = delete;
 
  private:
-  const Theme& theme_;
+  const kit::Theme& theme_;
 };
 
-bool draw_name(const Theme& theme, const Rect& row, std::size_t index, const trace::NameHit& hit) {
-  const Palette& p = theme.colors();
-  const Hit mouse = hit_area(theme, "inspect/found " + std::to_string(index), row);
-  if (mouse.hovered) fill(row, color(p.hover), theme.px(4));
-  Rect inner = row.inset(theme.px(6), 0);
-  const std::string count = format_integer(hit.count) + " × · " + length_text(hit.total_ns);
-  const float width = std::ceil(text_width(theme, Face::kMonoSmall, count));
-  text_in(theme, inner.take_right(width, theme.px(10)), Face::kMonoSmall, p.text_secondary, count,
-          Align::kRight);
-  const float kind = std::ceil(text_width(theme, Face::kSmall, "collective"));
-  text_in(theme, inner.take_right(kind, theme.px(10)), Face::kSmall, p.text_muted,
-          table_name(hit.table), Align::kRight);
-  text_in(theme, inner, Face::kMono, p.text, hit.name);
+bool draw_name(const kit::Theme& theme, const state::Rect& row, std::size_t index,
+               const trace::timeline::NameHit& hit) {
+  const state::Palette& p = theme.colors();
+  const kit::Hit mouse = kit::hit_area(theme, "inspect/found " + std::to_string(index), row);
+  if (mouse.hovered) kit::fill(row, kit::color(p.hover), theme.px(4));
+  state::Rect inner = row.inset(theme.px(6), 0);
+  const std::string count =
+      present::format_integer(hit.count) + " × · " + present::length_text(hit.total_ns);
+  const float width = std::ceil(kit::text_width(theme, kit::Face::kMonoSmall, count));
+  kit::text_in(theme, inner.take_right(width, theme.px(10)), kit::Face::kMonoSmall,
+               p.text_secondary, count, kit::Align::kRight);
+  const float kind = std::ceil(kit::text_width(theme, kit::Face::kSmall, "collective"));
+  kit::text_in(theme, inner.take_right(kind, theme.px(10)), kit::Face::kSmall, p.text_muted,
+               table_name(hit.table), kit::Align::kRight);
+  kit::text_in(theme, inner, kit::Face::kMono, p.text, hit.name);
   return mouse.clicked;
 }
 
 constexpr float kInstanceRow = 22, kInstanceTitle = 24;
 constexpr std::size_t kInstancesInSight = 12;
 
-std::string title_of(const trace::NameHits& hits) {
+std::string title_of(const trace::timeline::NameHits& hits) {
   const auto listed = static_cast<std::int64_t>(hits.instances.size());
   if (listed >= hits.count) return "All, by time";
-  return "The first " + format_integer(listed) + " of " + format_integer(hits.count) + ", by time";
+  return "The first " + present::format_integer(listed) + " of " +
+         present::format_integer(hits.count) + ", by time";
 }
 
-bool draw_instance(const Theme& theme, const Rect& row, std::size_t index,
-                   const trace::HitInstance& instance, std::int64_t origin_ns) {
-  const Palette& p = theme.colors();
-  const Hit mouse = hit_area(theme, "inspect/instance " + std::to_string(index), row);
-  if (mouse.hovered) fill(row, color(p.hover), theme.px(4));
-  Rect rest = row.inset(theme.px(6), 0);
-  const trace::EventPlace& place = instance.place;
-  text_in(theme, rest.take_left(theme.px(72)), Face::kSmall, p.text,
-          "rank " + std::to_string(place.ref.rank));
-  text_in(theme, rest.take_left(theme.px(110)), Face::kSmall, p.text,
-          instance.step < 0 ? "outside of steps" : "step " + format_integer(instance.step));
-  const std::string length = length_text(std::max<std::int64_t>(0, place.end_ns - place.start_ns));
-  text_in(theme, rest.take_right(theme.px(90), theme.px(10)), Face::kMonoSmall, p.text, length,
-          Align::kRight);
-  text_in(theme, rest, Face::kMonoSmall, p.text_muted,
-          "at " + length_text(place.start_ns - origin_ns), Align::kRight);
+bool draw_instance(const kit::Theme& theme, const state::Rect& row, std::size_t index,
+                   const trace::timeline::HitInstance& instance, std::int64_t origin_ns) {
+  const state::Palette& p = theme.colors();
+  const kit::Hit mouse = kit::hit_area(theme, "inspect/instance " + std::to_string(index), row);
+  if (mouse.hovered) kit::fill(row, kit::color(p.hover), theme.px(4));
+  state::Rect rest = row.inset(theme.px(6), 0);
+  const trace::timeline::EventPlace& place = instance.place;
+  kit::text_in(theme, rest.take_left(theme.px(72)), kit::Face::kSmall, p.text,
+               "rank " + std::to_string(place.ref.rank));
+  kit::text_in(
+      theme, rest.take_left(theme.px(110)), kit::Face::kSmall, p.text,
+      instance.step < 0 ? "outside of steps" : "step " + present::format_integer(instance.step));
+  const std::string length =
+      present::length_text(std::max<std::int64_t>(0, place.end_ns - place.start_ns));
+  kit::text_in(theme, rest.take_right(theme.px(90), theme.px(10)), kit::Face::kMonoSmall, p.text,
+               length, kit::Align::kRight);
+  kit::text_in(theme, rest, kit::Face::kMonoSmall, p.text_muted,
+               "at " + present::length_text(place.start_ns - origin_ns), kit::Align::kRight);
   return mouse.clicked;
 }
 
-float instances_height(const Theme& theme, const trace::NameHits& hits) {
+float instances_height(const kit::Theme& theme, const trace::timeline::NameHits& hits) {
   if (hits.instances.empty()) return 0;
   const std::size_t rows = std::min(hits.instances.size(), kInstancesInSight);
   return theme.px(kInstanceTitle) + theme.px(kInstanceRow) * static_cast<float>(rows);
 }
 
-std::optional<std::size_t> draw_instances(const Theme& theme, const Rect& rect,
-                                          const trace::NameHits& hits, std::int64_t origin_ns) {
-  Rect list = rect;
-  text_in(theme, list.take_top(theme.px(kInstanceTitle)).inset(theme.px(6), 0), Face::kSmall,
-          theme.colors().text_muted, title_of(hits));
-  const Panel panel(theme, "found instances", list,
-                    {.title = {}, .note = {}, .scrolls = true, .plain = true});
+std::optional<std::size_t> draw_instances(const kit::Theme& theme, const state::Rect& rect,
+                                          const trace::timeline::NameHits& hits,
+                                          std::int64_t origin_ns) {
+  state::Rect list = rect;
+  kit::text_in(theme, list.take_top(theme.px(kInstanceTitle)).inset(theme.px(6), 0),
+               kit::Face::kSmall, theme.colors().text_muted, title_of(hits));
+  const kit::Panel panel(theme, "found instances", list,
+                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
   const float height = theme.px(kInstanceRow);
   const float content = height * static_cast<float>(hits.instances.size());
   const float bar = content > list.h + 1 ? theme.px(8) : 0;
@@ -129,7 +135,8 @@ std::optional<std::size_t> draw_instances(const Theme& theme, const Rect& rect,
   const auto first =
       static_cast<std::size_t>(std::max(0.0f, std::floor((list.y - panel.body.y) / height)));
   for (std::size_t i = first; i < hits.instances.size(); ++i) {
-    const Rect row{list.x, panel.body.y + height * static_cast<float>(i), list.w - bar, height};
+    const state::Rect row{list.x, panel.body.y + height * static_cast<float>(i), list.w - bar,
+                          height};
     if (row.y >= list.bottom()) break;
     if (draw_instance(theme, row, i, hits.instances[i], origin_ns)) clicked = i;
   }
@@ -139,28 +146,30 @@ std::optional<std::size_t> draw_instances(const Theme& theme, const Rect& rect,
 
 }  // namespace
 
-FoundNames draw_found_names(const Theme& theme, const Rect& field, const trace::NameHits& hits,
-                            std::int64_t origin_ns) {
-  const Palette& p = theme.colors();
+FoundNames draw_found_names(const kit::Theme& theme, const state::Rect& field,
+                            const trace::timeline::NameHits& hits, std::int64_t origin_ns) {
+  const state::Palette& p = theme.colors();
   const std::size_t rows = hits.problem.empty() ? std::min(hits.names.size(), kMostListed) : 0;
   const float room = ImGui::GetIO().DisplaySize.x - field.x - theme.px(8);
   const float width = std::min(theme.px(kNameListWidth), room);
   float height =
       theme.px(12) + theme.px(kNameRow) * static_cast<float>(std::max<std::size_t>(rows, 1));
   if (!hits.problem.empty()) {
-    height = theme.px(16) + wrapped_height(theme, Face::kSmall, width - theme.px(20), hits.problem);
+    height = theme.px(16) +
+             kit::wrapped_height(theme, kit::Face::kSmall, width - theme.px(20), hits.problem);
   }
   const float instances = instances_height(theme, hits);
-  const Rect box{field.x, field.bottom() + theme.px(4), width, height + instances};
+  const state::Rect box{field.x, field.bottom() + theme.px(4), width, height + instances};
   const NamesWindow window(theme, box);
   FoundNames found;
   found.hovered = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem |
                                          ImGuiHoveredFlags_ChildWindows);
-  Rect rest = box.inset(theme.px(6), theme.px(6));
+  state::Rect rest = box.inset(theme.px(6), theme.px(6));
   if (!hits.problem.empty()) {
-    text_wrapped(theme, rest.inset(theme.px(4), 0), Face::kSmall, p.danger, hits.problem);
+    kit::text_wrapped(theme, rest.inset(theme.px(4), 0), kit::Face::kSmall, p.danger, hits.problem);
   } else if (rows == 0) {
-    text_in(theme, rest.inset(theme.px(6), 0), Face::kSmall, p.text_muted, "No name matches");
+    kit::text_in(theme, rest.inset(theme.px(6), 0), kit::Face::kSmall, p.text_muted,
+                 "No name matches");
   }
   for (std::size_t i = 0; i < rows; ++i) {
     if (draw_name(theme, rest.take_top(theme.px(kNameRow)), i, hits.names[i])) found.chosen = i;
@@ -169,4 +178,4 @@ FoundNames draw_found_names(const Theme& theme, const Rect& field, const trace::
   return found;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -10,7 +10,7 @@
 #include "trace/timeline/values/name_hits.h"
 #include "ui/kit/theme.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 struct FoundNames {
   bool hovered = false;
@@ -19,7 +19,7 @@ struct FoundNames {
 };
 
 // `origin_ns`: the start of the run.
-FoundNames draw_found_names(const Theme& theme, const Rect& field, const trace::NameHits& hits,
-                            std::int64_t origin_ns);
+FoundNames draw_found_names(const kit::Theme& theme, const state::Rect& field,
+                            const trace::timeline::NameHits& hits, std::int64_t origin_ns);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -8,53 +8,55 @@
 #include "ui/present/format.h"
 #include "ui/present/tables/ledger_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
-TableCell name_cell(const LedgerRow& row) {
+TableCell name_cell(const state::LedgerRow& row) {
   std::string text = row.name;
   const auto digit = row.ordinal.find_first_of("0123456789");
   if (digit != std::string::npos) text = row.ordinal.substr(digit) + " · " + row.name;
   return {.text = text, .unit = row.simulated ? "simulated" : ""};
 }
 
-TableCell when_cell(const LedgerRow& row) {
-  if (row.status == trace::RunStatus::kRunning) return TableCell::words("now", Tone::kSecondary);
-  if (row.is_bundled) return TableCell::words("bundled", Tone::kMuted);
+TableCell when_cell(const state::LedgerRow& row) {
+  if (row.status == trace::model::RunStatus::kRunning)
+    return TableCell::words("now", state::Tone::kSecondary);
+  if (row.is_bundled) return TableCell::words("bundled", state::Tone::kMuted);
   if (!is_date(row.start_ns)) return {};
   const bool today =
       format_date(row.start_ns).substr(0, 10) ==
       format_date(static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000).substr(0, 10);
   const std::string date = format_date(row.start_ns);
   return TableCell::words(today ? date.substr(11, 5) : date.substr(5, 5) + " " + date.substr(11, 5),
-                          Tone::kSecondary);
+                          state::Tone::kSecondary);
 }
 
-TableCell steps_cell(const LedgerRow& row, const JobState& job) {
-  if (row.is_being_read) return TableCell::words("reading…", Tone::kMuted);
-  TableCell cell = TableCell::words(format_integer(row.summary.steps_executed), Tone::kSecondary);
-  if (row.status == trace::RunStatus::kFailed) {
-    cell = TableCell::words("failed at " + cell.text, Tone::kDanger);
-  } else if (row.status == trace::RunStatus::kStopped) {
+TableCell steps_cell(const state::LedgerRow& row, const state::JobState& job) {
+  if (row.is_being_read) return TableCell::words("reading…", state::Tone::kMuted);
+  TableCell cell =
+      TableCell::words(format_integer(row.summary.steps_executed), state::Tone::kSecondary);
+  if (row.status == trace::model::RunStatus::kFailed) {
+    cell = TableCell::words("failed at " + cell.text, state::Tone::kDanger);
+  } else if (row.status == trace::model::RunStatus::kStopped) {
     cell.text = "stopped at " + cell.text;
-  } else if (row.status == trace::RunStatus::kIncomplete) {
-    cell = TableCell::words("incomplete, " + cell.text, Tone::kDanger);
-  } else if (row.status == trace::RunStatus::kRunning && row.name == job.run_name &&
+  } else if (row.status == trace::model::RunStatus::kIncomplete) {
+    cell = TableCell::words("incomplete, " + cell.text, state::Tone::kDanger);
+  } else if (row.status == trace::model::RunStatus::kRunning && row.name == job.run_name &&
              job.steps > 0) {
     cell = TableCell::words(format_integer(job.step) + " of " + format_integer(job.steps));
   }
   return cell;
 }
 
-TableCell relative_cell(const LedgerRow& row) {
-  if (row.is_baseline) return TableCell::words("baseline", Tone::kMuted);
-  if (!row.not_compared.empty()) return TableCell::words(row.not_compared, Tone::kMuted);
+TableCell relative_cell(const state::LedgerRow& row) {
+  if (row.is_baseline) return TableCell::words("baseline", state::Tone::kMuted);
+  if (!row.not_compared.empty()) return TableCell::words(row.not_compared, state::Tone::kMuted);
   if (!row.relative_to_baseline) return {};
   const double relative = *row.relative_to_baseline;
   // More tokens per second is faster, more time per step is slower.
   const bool slower = row.by_throughput ? relative < 0 : relative > 0;
   const bool is_beyond = row.beyond_noise.value_or(false);
   TableCell cell{.text = format_signed_percent(relative),
-                 .tone = is_beyond ? Tone::kText : Tone::kMuted,
+                 .tone = is_beyond ? state::Tone::kText : state::Tone::kMuted,
                  .trend = slower ? Trend::kSlower : Trend::kFaster};
   if (cell.text == format_signed_percent(0)) cell.trend = Trend::kNone;
   if (row.by_throughput) cell.text += " tokens/s";
@@ -67,58 +69,60 @@ TableCell duration_cell(double ns) {
   return TableCell::words(format_duration(ns).text());
 }
 
-TableCell setting_cell(const LedgerRow& row, const trace::Knob& knob) {
-  if (row.is_imported || !trace::applies(knob, row.settings.sharding_strategy)) return {};
-  const std::string value = trace::short_value_text(row.settings, knob);
-  return TableCell::words(knob.name == "simulate_link" ? trace::link_text(value) : value,
-                          Tone::kSecondary);
+TableCell setting_cell(const state::LedgerRow& row, const trace::job::Knob& knob) {
+  if (row.is_imported || !trace::job::applies(knob, row.settings.sharding_strategy)) return {};
+  const std::string value = trace::job::short_value_text(row.settings, knob);
+  return TableCell::words(knob.name == "simulate_link" ? trace::job::link_text(value) : value,
+                          state::Tone::kSecondary);
 }
 
-TableCell tags_cell(const LedgerRow& row) {
-  return TableCell::words(tags_text(row.tags), Tone::kSecondary);
+TableCell tags_cell(const state::LedgerRow& row) {
+  return TableCell::words(tags_text(row.tags), state::Tone::kSecondary);
 }
 
-TableCell note_cell(const LedgerRow& row) { return TableCell::words(row.note, Tone::kSecondary); }
+TableCell note_cell(const state::LedgerRow& row) {
+  return TableCell::words(row.note, state::Tone::kSecondary);
+}
 
-TableCell exposed_cell(const LedgerRow& row) {
+TableCell exposed_cell(const state::LedgerRow& row) {
   return row.summary.has_detail ? duration_cell(row.summary.exposed_ns) : TableCell{};
 }
 
-TableCell waiting_cell(const LedgerRow& row) {
+TableCell waiting_cell(const state::LedgerRow& row) {
   if (row.summary.exposed_wait_ns) return duration_cell(*row.summary.exposed_wait_ns);
-  const bool are_clocks_why = row.summary.wait_doubt == trace::WaitDoubt::kClockError ||
-                              row.summary.wait_doubt == trace::WaitDoubt::kClocksUnknown;
+  const bool are_clocks_why = row.summary.wait_doubt == trace::analysis::WaitDoubt::kClockError ||
+                              row.summary.wait_doubt == trace::analysis::WaitDoubt::kClocksUnknown;
   TableCell cell;
   if (are_clocks_why) cell.unit = "clocks";
   return cell;
 }
 
-TableCell overlap_cell(const LedgerRow& row) {
+TableCell overlap_cell(const state::LedgerRow& row) {
   if (!row.summary.overlap_fraction) return {};
   return TableCell::words(format_percent(*row.summary.overlap_fraction).text());
 }
 
-TableCell peak_memory_cell(const LedgerRow& row) {
+TableCell peak_memory_cell(const state::LedgerRow& row) {
   if (!(row.peak_memory_bytes > 0)) return {};
   return TableCell::words(format_bytes(row.peak_memory_bytes).text());
 }
 
-TableCell batch_cell(const LedgerRow& row) {
+TableCell batch_cell(const state::LedgerRow& row) {
   if (!row.summary.effective_batch) return {};
-  return TableCell::words(format_integer(*row.summary.effective_batch), Tone::kSecondary);
+  return TableCell::words(format_integer(*row.summary.effective_batch), state::Tone::kSecondary);
 }
 
-TableCell samples_cell(const LedgerRow& row) {
+TableCell samples_cell(const state::LedgerRow& row) {
   if (!(row.summary.samples_per_s > 0)) return {};
   return TableCell::words(format_rate(*row.summary.samples_per_s, "/s").text());
 }
 
-TableCell sent_cell(const LedgerRow& row) {
+TableCell sent_cell(const state::LedgerRow& row) {
   if (!row.summary.bytes_sent_per_step) return {};
   return TableCell::words(format_bytes(*row.summary.bytes_sent_per_step).text());
 }
 
-TableCell loss_cell(const LedgerRow& row, std::int64_t step) {
+TableCell loss_cell(const state::LedgerRow& row, std::int64_t step) {
   if (!row.loss_at_common_step || !std::isfinite(*row.loss_at_common_step)) return {};
   TableCell cell;
   cell.text = format_plain(*row.loss_at_common_step);
@@ -126,4 +130,4 @@ TableCell loss_cell(const LedgerRow& row, std::int64_t step) {
   return cell;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

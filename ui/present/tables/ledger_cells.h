@@ -6,24 +6,24 @@
 
 #include "ui/present/tables/ledger_table.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
-TableCell name_cell(const LedgerRow& row);
-TableCell when_cell(const LedgerRow& row);
-TableCell steps_cell(const LedgerRow& row, const JobState& job);
-TableCell relative_cell(const LedgerRow& row);  // against the baseline
-TableCell setting_cell(const LedgerRow& row, const trace::Knob& knob);
-TableCell tags_cell(const LedgerRow& row);
-TableCell note_cell(const LedgerRow& row);
-TableCell exposed_cell(const LedgerRow& row);
-TableCell waiting_cell(const LedgerRow& row);  // the part of exposed for late ranks
-TableCell overlap_cell(const LedgerRow& row);
-TableCell peak_memory_cell(const LedgerRow& row);
+TableCell name_cell(const state::LedgerRow& row);
+TableCell when_cell(const state::LedgerRow& row);
+TableCell steps_cell(const state::LedgerRow& row, const state::JobState& job);
+TableCell relative_cell(const state::LedgerRow& row);  // against the baseline
+TableCell setting_cell(const state::LedgerRow& row, const trace::job::Knob& knob);
+TableCell tags_cell(const state::LedgerRow& row);
+TableCell note_cell(const state::LedgerRow& row);
+TableCell exposed_cell(const state::LedgerRow& row);
+TableCell waiting_cell(const state::LedgerRow& row);  // the part of exposed for late ranks
+TableCell overlap_cell(const state::LedgerRow& row);
+TableCell peak_memory_cell(const state::LedgerRow& row);
 TableCell duration_cell(double ns);
-TableCell batch_cell(const LedgerRow& row);    // effective batch
-TableCell samples_cell(const LedgerRow& row);  // samples/s
-TableCell sent_cell(const LedgerRow& row);     // bytes per rank and step
+TableCell batch_cell(const state::LedgerRow& row);    // effective batch
+TableCell samples_cell(const state::LedgerRow& row);  // samples/s
+TableCell sent_cell(const state::LedgerRow& row);     // bytes per rank and step
 // `step`: the one that the column's head names.
-TableCell loss_cell(const LedgerRow& row, std::int64_t step);
+TableCell loss_cell(const state::LedgerRow& row, std::int64_t step);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
@@ -70,4 +70,4 @@ void fit_columns(LedgerTable& table, float width) {
   share_what_is_left(columns, width);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -9,19 +9,19 @@
 #include "ui/present/format.h"
 #include "ui/present/tables/ledger_cells.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
-using CellOf = std::function<TableCell(const LedgerRow&)>;
+using CellOf = std::function<TableCell(const state::LedgerRow&)>;
 
 // Nearly as wide as the title is in the window's face, so that headings can be read.
 float title_width(std::string_view title) { return static_cast<float>(title.size()) * 6.2f + 20; }
 
 // Among the rows that have a value.
-bool rows_differ(const std::vector<LedgerRow>& rows, const CellOf& cell_of) {
+bool rows_differ(const std::vector<state::LedgerRow>& rows, const CellOf& cell_of) {
   std::string first;
-  return std::any_of(rows.begin(), rows.end(), [&](const LedgerRow& row) {
+  return std::any_of(rows.begin(), rows.end(), [&](const state::LedgerRow& row) {
     const std::string text = cell_of(row).text;
     if (first.empty()) first = text;
     return !text.empty() && text != first;
@@ -29,18 +29,17 @@ bool rows_differ(const std::vector<LedgerRow>& rows, const CellOf& cell_of) {
 }
 
 struct Builder {
-  const Ledger& ledger;
+  const state::Ledger& ledger;
   LedgerTable table;
 
   void add(LedgerColumn column, CellOf cell_of) {
     const bool has_value =
         std::any_of(ledger.rows.begin(), ledger.rows.end(),
-                    [&cell_of](const LedgerRow& row) { return !cell_of(row).text.empty(); });
+                    [&cell_of](const state::LedgerRow& row) { return !cell_of(row).text.empty(); });
     if (!has_value) return;
     column.width = std::max(column.width, title_width(column.title));
-    column.cell = [cell_of = std::move(cell_of)](const LedgerRow& row, const JobState&) {
-      return cell_of(row);
-    };
+    column.cell = [cell_of = std::move(cell_of)](const state::LedgerRow& row,
+                                                 const state::JobState&) { return cell_of(row); };
     table.columns.push_back(std::move(column));
   }
   // Where all rows say the same, it is the first to go.
@@ -55,7 +54,7 @@ double known(double value) { return value > 0 ? value : kNotKnown; }
 double value_or_nan(const std::optional<double>& value) { return value.value_or(kNotKnown); }
 
 // As a number where it is one, so that 8 comes before 60.
-double setting_number(const LedgerRow& row, const trace::Knob& knob) {
+double setting_number(const state::LedgerRow& row, const trace::job::Knob& knob) {
   return std::visit(
       [&](auto member) {
         if constexpr (requires { static_cast<double>(row.settings.*member); }) {
@@ -70,13 +69,13 @@ void add_settings(Builder& builder) {
   constexpr int kMostSettings = 12;
   const auto& rows = builder.ledger.rows;
   int added = 0;
-  for (const trace::Knob& knob : trace::knobs()) {
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
     if (knob.name == "steps" || knob.name == "ranks" || knob.name == "seed") continue;
-    const auto cell_of = [&knob](const LedgerRow& row) { return setting_cell(row, knob); };
+    const auto cell_of = [&knob](const state::LedgerRow& row) { return setting_cell(row, knob); };
     if (added >= kMostSettings || !rows_differ(rows, cell_of)) continue;
     ++added;
     std::size_t longest = 0;
-    for (const LedgerRow& row : rows) longest = std::max(longest, cell_of(row).text.size());
+    for (const state::LedgerRow& row : rows) longest = std::max(longest, cell_of(row).text.size());
     const float values = static_cast<float>(longest) * 7.3f + 14;
     LedgerColumn column{.title = std::string(knob.label),
                         .key = std::string(knob.name),
@@ -85,9 +84,9 @@ void add_settings(Builder& builder) {
                         .width = std::clamp(values, 40.0f, 184.0f),
                         .wish = values,
                         .priority = kTellsRunsApart + 50 - added};
-    const auto type = trace::type_name(knob);
+    const auto type = trace::job::type_name(knob);
     if (type == "integer" || type == "number") {
-      column.number = [&knob](const LedgerRow& row) {
+      column.number = [&knob](const state::LedgerRow& row) {
         return setting_cell(row, knob).text.empty() ? value_or_nan({}) : setting_number(row, knob);
       };
     }
@@ -97,30 +96,31 @@ void add_settings(Builder& builder) {
 
 void add_step_time(Builder& builder) {
   double slowest = 0;
-  for (const LedgerRow& row : builder.ledger.rows)
+  for (const state::LedgerRow& row : builder.ledger.rows)
     slowest = std::max(slowest, row.summary.step_ns.mean);
-  builder.add({.title = "Step time",
-               .definition = "Mean of measured steps over ranks; the bar compares runs",
-               .figure = true,
-               .width = 136,
-               .least = 92,  // without the bar
-               .priority = kTellsRunsApart + 100,
-               .number = [](const LedgerRow& row) { return known(row.summary.step_ns.mean); }},
-              [slowest](const LedgerRow& row) {
-                TableCell cell = duration_cell(row.summary.step_ns.mean);
-                if (!cell.text.empty() && slowest > 0)
-                  cell.bar = row.summary.step_ns.mean / slowest;
-                return cell;
-              });
+  builder.add(
+      {.title = "Step time",
+       .definition = "Mean of measured steps over ranks; the bar compares runs",
+       .figure = true,
+       .width = 136,
+       .least = 92,  // without the bar
+       .priority = kTellsRunsApart + 100,
+       .number = [](const state::LedgerRow& row) { return known(row.summary.step_ns.mean); }},
+      [slowest](const state::LedgerRow& row) {
+        TableCell cell = duration_cell(row.summary.step_ns.mean);
+        if (!cell.text.empty() && slowest > 0) cell.bar = row.summary.step_ns.mean / slowest;
+        return cell;
+      });
 }
 
 void add_relative(Builder& builder) {
   // Which run is the baseline says nothing where none is compared with it.
-  const bool is_blank = std::ranges::none_of(builder.ledger.rows, [](const LedgerRow& row) {
+  const bool is_blank = std::ranges::none_of(builder.ledger.rows, [](const state::LedgerRow& row) {
     return row.relative_to_baseline || !row.not_compared.empty();
   });
   if (is_blank) return;
-  const bool by_throughput = std::ranges::any_of(builder.ledger.rows, &LedgerRow::by_throughput);
+  const bool by_throughput =
+      std::ranges::any_of(builder.ledger.rows, &state::LedgerRow::by_throughput);
   builder.add(
       {.title = "Against baseline",
        .definition = "Step time against the baseline run, tokens/s once batch or ranks differ; "
@@ -128,7 +128,8 @@ void add_relative(Builder& builder) {
        .figure = true,
        .width = by_throughput ? 156.0f : 116.0f,
        .priority = kTellsRunsApart + 90,
-       .number = [](const LedgerRow& row) { return value_or_nan(row.relative_to_baseline); }},
+       .number =
+           [](const state::LedgerRow& row) { return value_or_nan(row.relative_to_baseline); }},
       relative_cell);
 }
 
@@ -138,7 +139,7 @@ void add_communication(Builder& builder) {
                .figure = true,
                .width = 80,
                .priority = 95,
-               .number = [](const LedgerRow& row) { return known(row.summary.exposed_ns); }},
+               .number = [](const state::LedgerRow& row) { return known(row.summary.exposed_ns); }},
               exposed_cell);
   builder.add(
       {.title = "Waiting",
@@ -155,7 +156,8 @@ void add_communication(Builder& builder) {
        .figure = true,
        .width = 68,
        .priority = 40,
-       .number = [](const LedgerRow& row) { return value_or_nan(row.summary.overlap_fraction); }},
+       .number =
+           [](const state::LedgerRow& row) { return value_or_nan(row.summary.overlap_fraction); }},
       overlap_cell);
 }
 
@@ -167,7 +169,7 @@ void add_memory(Builder& builder) {
        .figure = true,
        .width = 104,
        .priority = 90,
-       .number = [](const LedgerRow& row) { return known(row.peak_memory_bytes); }},
+       .number = [](const state::LedgerRow& row) { return known(row.peak_memory_bytes); }},
       peak_memory_cell);
 }
 
@@ -182,7 +184,7 @@ void add_scale(Builder& builder) {
                  .width = 108,
                  .priority = 23,
                  .number =
-                     [](const LedgerRow& row) {
+                     [](const state::LedgerRow& row) {
                        return known(static_cast<double>(row.summary.effective_batch.value_or(0)));
                      }},
                 batch_cell);
@@ -192,26 +194,28 @@ void add_scale(Builder& builder) {
          .figure = true,
          .width = 92,
          .priority = 24,
-         .number = [](const LedgerRow& row) { return value_or_nan(row.summary.samples_per_s); }},
+         .number =
+             [](const state::LedgerRow& row) { return value_or_nan(row.summary.samples_per_s); }},
         samples_cell);
   }
   if (!rows_differ(rows, sent_cell)) return;
-  builder.add(
-      {.title = "Sent per step",
-       .definition = "Bytes that a rank sends in a step: the mean over ranks, by what the "
-                     "backend really ran",
-       .figure = true,
-       .width = 100,
-       .priority = 22,
-       .number =
-           [](const LedgerRow& row) { return value_or_nan(row.summary.bytes_sent_per_step); }},
-      sent_cell);
+  builder.add({.title = "Sent per step",
+               .definition = "Bytes that a rank sends in a step: the mean over ranks, by what the "
+                             "backend really ran",
+               .figure = true,
+               .width = 100,
+               .priority = 22,
+               .number =
+                   [](const state::LedgerRow& row) {
+                     return value_or_nan(row.summary.bytes_sent_per_step);
+                   }},
+              sent_cell);
 }
 
 // As wide as names and their marks are in the window's faces, or nearly so.
-float longest_name(const Ledger& ledger) {
+float longest_name(const state::Ledger& ledger) {
   std::size_t letters = 0;
-  for (const LedgerRow& row : ledger.rows) {
+  for (const state::LedgerRow& row : ledger.rows) {
     const TableCell cell = name_cell(row);
     letters = std::max(letters, cell.text.size() + cell.unit.size() + (cell.unit.empty() ? 0 : 1));
   }
@@ -219,20 +223,21 @@ float longest_name(const Ledger& ledger) {
 }
 
 // Narrow while all runs are done; how others ended stands before their number of steps.
-float steps_width(const Ledger& ledger) {
+float steps_width(const state::Ledger& ledger) {
   std::size_t letters = 5;
-  for (const LedgerRow& row : ledger.rows) {
+  for (const state::LedgerRow& row : ledger.rows) {
     letters = std::max(letters, steps_cell(row, {}).text.size());
-    if (row.status == trace::RunStatus::kRunning) letters = std::max<std::size_t>(letters, 12);
+    if (row.status == trace::model::RunStatus::kRunning)
+      letters = std::max<std::size_t>(letters, 12);
   }
   return static_cast<float>(letters) * 7.3f + 20;
 }
 
 // The step that the column's head names: the baseline's, or the one that all rows share; else -1.
-std::int64_t loss_step(const std::vector<LedgerRow>& rows) {
+std::int64_t loss_step(const std::vector<state::LedgerRow>& rows) {
   std::optional<std::int64_t> common;
   bool shared = true;
-  for (const LedgerRow& row : rows) {
+  for (const state::LedgerRow& row : rows) {
     if (!row.loss_at_common_step) continue;
     if (row.is_baseline) return row.common_step;
     shared = shared && (!common || *common == row.common_step);
@@ -250,11 +255,11 @@ void add_loss(Builder& builder) {
        .figure = true,
        .width = 108,
        .priority = 80,
-       .number = [](const LedgerRow& row) { return value_or_nan(row.loss_at_common_step); }},
-      [step](const LedgerRow& row) { return loss_cell(row, step); });
+       .number = [](const state::LedgerRow& row) { return value_or_nan(row.loss_at_common_step); }},
+      [step](const state::LedgerRow& row) { return loss_cell(row, step); });
 }
 
-double number_of_run(const LedgerRow& row) {
+double number_of_run(const state::LedgerRow& row) {
   const auto digit = row.ordinal.find_first_of("0123456789");
   double number = kNotKnown;
   if (digit == std::string::npos || row.is_bundled) return number;
@@ -262,9 +267,10 @@ double number_of_run(const LedgerRow& row) {
   return number;
 }
 
-float longest_text(const Ledger& ledger, const CellOf& cell_of) {
+float longest_text(const state::Ledger& ledger, const CellOf& cell_of) {
   std::size_t letters = 0;
-  for (const LedgerRow& row : ledger.rows) letters = std::max(letters, cell_of(row).text.size());
+  for (const state::LedgerRow& row : ledger.rows)
+    letters = std::max(letters, cell_of(row).text.size());
   return static_cast<float>(letters) * 6.4f + 14;
 }
 
@@ -302,37 +308,39 @@ void add_run(Builder& builder) {
        .figure = true,
        .width = 92,
        .priority = 25,
-       .number = [](const LedgerRow& row) { return known(static_cast<double>(row.start_ns)); }},
+       .number =
+           [](const state::LedgerRow& row) { return known(static_cast<double>(row.start_ns)); }},
       when_cell);
 }
 
 void add_extent(Builder& builder) {
-  const auto ranks = [](const LedgerRow& row) {
-    return TableCell::words(std::to_string(row.ranks), Tone::kSecondary);
+  const auto ranks = [](const state::LedgerRow& row) {
+    return TableCell::words(std::to_string(row.ranks), state::Tone::kSecondary);
   };
   const bool tells_apart = rows_differ(builder.ledger.rows, ranks);
-  builder.add({.title = "Ranks",
-               .key = "ranks",
-               .definition = "Processes that trained together",
-               .figure = true,
-               .width = 52,
-               .priority = tells_apart ? kTellsRunsApart + 60 : 3,
-               .number = [](const LedgerRow& row) { return static_cast<double>(row.ranks); }},
-              ranks);
+  builder.add(
+      {.title = "Ranks",
+       .key = "ranks",
+       .definition = "Processes that trained together",
+       .figure = true,
+       .width = 52,
+       .priority = tells_apart ? kTellsRunsApart + 60 : 3,
+       .number = [](const state::LedgerRow& row) { return static_cast<double>(row.ranks); }},
+      ranks);
   builder.table.columns.push_back({.title = "Steps",
                                    .definition = "Steps executed, and how the run ended",
                                    .figure = true,
                                    .width = steps_width(builder.ledger),
                                    .priority = 60,
                                    .cell = steps_cell,
-                                   .number = [](const LedgerRow& row) {
+                                   .number = [](const state::LedgerRow& row) {
                                      return static_cast<double>(row.summary.steps_executed);
                                    }});
 }
 
 }  // namespace
 
-LedgerTable ledger_table(const Ledger& ledger) {
+LedgerTable ledger_table(const state::Ledger& ledger) {
   Builder builder{ledger, {}};
   if (ledger.rows.empty()) return {};
   add_run(builder);
@@ -348,4 +356,4 @@ LedgerTable ledger_table(const Ledger& ledger) {
   return std::move(builder.table);
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

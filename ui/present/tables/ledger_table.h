@@ -9,7 +9,7 @@
 #include "ui/present/table_model.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 struct LedgerColumn {
   std::string title = {};
@@ -21,9 +21,9 @@ struct LedgerColumn {
   float wish = 0;       // what its longest text would take, given where there is room
   int priority = 0;     // low ones go first when the window is narrow
   // Made only for rows on screen: a library may hold thousands.
-  std::function<TableCell(const LedgerRow&, const JobState&)> cell = {};
+  std::function<TableCell(const state::LedgerRow&, const state::JobState&)> cell = {};
   // What it is sorted by; NaN: not known. None: by the text.
-  std::function<double(const LedgerRow&)> number = {};
+  std::function<double(const state::LedgerRow&)> number = {};
 };
 
 struct LedgerTable {
@@ -34,6 +34,6 @@ struct LedgerTable {
 inline constexpr int kTellsRunsApart = 200;
 
 // Columns without a value in any row are left out; settings are shown where rows differ in them.
-LedgerTable ledger_table(const Ledger& ledger);
+LedgerTable ledger_table(const state::Ledger& ledger);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -6,13 +6,13 @@
 #include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 namespace {
 
 using PlanKind = PlanColumn::Kind;
-using trace::MemoryCategory;
-using trace::StrategyPlan;
+using trace::model::MemoryCategory;
+using trace::predict::StrategyPlan;
 
 // Of the GPU's memory: a bar of more than that is cut off, so that those that fit can be compared.
 constexpr double kLongestBar = 1.5;
@@ -41,7 +41,7 @@ PlanColumn category_column(MemoryCategory category) {
   return {PlanKind::kCategory, category, name, name, definition};
 }
 
-std::vector<PlanColumn> columns_of(const trace::Plan& plan) {
+std::vector<PlanColumn> columns_of(const trace::predict::Plan& plan) {
   std::vector<PlanColumn> columns;
   for (const auto category : planned_categories(plan)) columns.push_back(category_column(category));
   columns.push_back(
@@ -71,24 +71,28 @@ std::vector<PlanColumn> columns_of(const trace::Plan& plan) {
 }
 
 PlanCell peak_cell(const StrategyPlan& plan) {
-  PlanCell cell{bytes_or_zero(plan.memory.total()), {}, Tone::kText, memory_lines(plan.memory), {}};
+  PlanCell cell{
+      bytes_or_zero(plan.memory.total()), {}, state::Tone::kText, memory_lines(plan.memory), {}};
   cell.note = "They sum to the peak, in " + plan.memory.peak_place;
   return cell;
 }
 
 PlanCell host_cell(const StrategyPlan& plan) {
-  return {
-      bytes_or_zero(plan.memory.host_bytes), {}, Tone::kSecondary, {host_line(plan.memory)}, {}};
+  return {bytes_or_zero(plan.memory.host_bytes),
+          {},
+          state::Tone::kSecondary,
+          {host_line(plan.memory)},
+          {}};
 }
 
-PlanCell fit_cell(const StrategyPlan& plan, const trace::PlanRequest& request) {
+PlanCell fit_cell(const StrategyPlan& plan, const trace::predict::PlanRequest& request) {
   const std::string usable = bytes_or_zero(request.usable_bytes());
   const std::string peak = bytes_or_zero(plan.memory.total());
   PlanCell cell;
   cell.text = plan.fits() ? bytes_or_zero(plan.spare_bytes) + " spare"
                           : bytes_or_zero(-plan.spare_bytes) + " short";
   cell.brief = (plan.fits() ? "+" : "−") + bytes_or_zero(std::abs(plan.spare_bytes));
-  cell.tone = plan.fits() ? Tone::kText : Tone::kDanger;
+  cell.tone = plan.fits() ? state::Tone::kText : state::Tone::kDanger;
   cell.lines.push_back({"Usable", usable,
                         bytes_or_zero(request.memory_bytes) + " of the GPU − " +
                             bytes_or_zero(request.reserved_bytes) +
@@ -99,11 +103,11 @@ PlanCell fit_cell(const StrategyPlan& plan, const trace::PlanRequest& request) {
   return cell;
 }
 
-PlanCell batch_cell_of(const StrategyPlan& plan, const trace::PlanRequest& request) {
-  const trace::Settings& s = request.settings;
+PlanCell batch_cell_of(const StrategyPlan& plan, const trace::predict::PlanRequest& request) {
+  const trace::job::Settings& s = request.settings;
   PlanCell cell;
   cell.text = plan.largest_batch == 0 ? "none" : format_integer(plan.largest_batch);
-  cell.tone = plan.largest_batch == 0 ? Tone::kDanger : Tone::kText;
+  cell.tone = plan.largest_batch == 0 ? state::Tone::kDanger : state::Tone::kText;
   cell.lines.push_back({"Largest batch per rank", cell.text,
                         "the largest b with peak(b) ≤ " + bytes_or_zero(request.usable_bytes()) +
                             "; peak(" + format_integer(s.batch_per_rank) +
@@ -118,13 +122,13 @@ PlanCell batch_cell_of(const StrategyPlan& plan, const trace::PlanRequest& reque
 }
 
 PlanCell cell_of(const PlanColumn& column, const StrategyPlan& plan,
-                 const trace::PlanRequest& request) {
+                 const trace::predict::PlanRequest& request) {
   switch (column.kind) {
     case PlanKind::kCategory: {
       const auto bytes = plan.memory.at_peak[static_cast<std::size_t>(column.category)];
       return {bytes_or_zero(bytes),
               {},
-              bytes == 0 ? Tone::kMuted : Tone::kSecondary,
+              bytes == 0 ? state::Tone::kMuted : state::Tone::kSecondary,
               memory_lines(plan.memory, column.category),
               column.definition};
     }
@@ -139,24 +143,24 @@ PlanCell cell_of(const PlanColumn& column, const StrategyPlan& plan,
     case PlanKind::kSent:
       return {bytes_or_zero(plan.traffic.bytes()),
               {},
-              Tone::kText,
+              state::Tone::kText,
               traffic_lines(plan.traffic),
               column.definition};
     case PlanKind::kBetweenNodes:
       return {bytes_or_zero(plan.traffic.between_nodes()),
               {},
-              Tone::kSecondary,
+              state::Tone::kSecondary,
               between_nodes_lines(plan.traffic),
               column.definition};
   }
   return {};
 }
 
-PlanRow row_of_strategy(const StrategyPlan& plan, const trace::PlanRequest& request,
+PlanRow row_of_strategy(const StrategyPlan& plan, const trace::predict::PlanRequest& request,
                         const std::vector<PlanColumn>& columns) {
   PlanRow row;
   row.strategy = plan.name();
-  row.explanation = trace::strategy_traits(plan.strategy).explanation;
+  row.explanation = trace::job::strategy_traits(plan.strategy).explanation;
   row.chosen = plan.strategy == request.settings.sharding_strategy;
   row.refused = plan.refused;
   if (!row.refused.empty()) return row;
@@ -179,9 +183,9 @@ std::string parameters_text_of(std::int64_t parameters) {
 
 }  // namespace
 
-std::vector<MemoryCategory> planned_categories(const trace::Plan& plan) {
+std::vector<MemoryCategory> planned_categories(const trace::predict::Plan& plan) {
   std::vector<MemoryCategory> shown;
-  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+  for (int i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
     if (category == MemoryCategory::kOther) continue;
     if (std::ranges::any_of(plan.strategies, [i](const StrategyPlan& each) {
@@ -193,7 +197,7 @@ std::vector<MemoryCategory> planned_categories(const trace::Plan& plan) {
   return shown;
 }
 
-PlanTable plan_table(const trace::Plan& plan) {
+PlanTable plan_table(const trace::predict::Plan& plan) {
   PlanTable table;
   table.columns = columns_of(plan);
   table.usable = static_cast<double>(plan.request.usable_bytes());
@@ -207,16 +211,16 @@ PlanTable plan_table(const trace::Plan& plan) {
   return table;
 }
 
-std::string plan_job_text(const trace::Plan& plan) {
-  const trace::Settings& s = plan.request.settings;
+std::string plan_job_text(const trace::predict::Plan& plan) {
+  const trace::job::Settings& s = plan.request.settings;
   std::string text = parameters_text_of(plan.parameters) + " · " +
                      format_integer(s.batch_per_rank) + " × " + format_integer(s.sequence_length) +
                      " tokens per rank";
   if (s.gradient_accumulation_steps > 1) {
     text += " · " + format_integer(s.gradient_accumulation_steps) + " micro-batches";
   }
-  text += " · " + trace::chosen<&trace::Settings::precision>(s) + " · " +
-          trace::chosen<&trace::Settings::optimizer>(s);
+  text += " · " + trace::job::chosen<&trace::job::Settings::precision>(s) + " · " +
+          trace::job::chosen<&trace::job::Settings::optimizer>(s);
   if (s.activation_checkpointing > 0) {
     text += s.activation_checkpointing == 1
                 ? " · recompute every block"
@@ -225,11 +229,11 @@ std::string plan_job_text(const trace::Plan& plan) {
   return text;
 }
 
-std::string plan_device_text(const trace::Plan& plan, std::string_view gpu) {
-  const trace::PlanRequest& request = plan.request;
+std::string plan_device_text(const trace::predict::Plan& plan, std::string_view gpu) {
+  const trace::predict::PlanRequest& request = plan.request;
   return format_integer(request.ranks()) + (request.ranks() == 1 ? " rank on " : " ranks on ") +
          std::string(gpu) + " · " + bytes_or_zero(request.usable_bytes()) + " of " +
          bytes_or_zero(request.memory_bytes) + " usable";
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

@@ -10,12 +10,12 @@
 #include "ui/present/memory_stack.h"
 #include "ui/present/tables/ledger_table.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::present {
 
 struct PlanColumn {
   enum class Kind : std::uint8_t { kCategory, kPeak, kHost, kFit, kBatch, kSent, kBetweenNodes };
   Kind kind = Kind::kCategory;
-  trace::MemoryCategory category = trace::MemoryCategory::kOther;  // of kCategory
+  trace::model::MemoryCategory category = trace::model::MemoryCategory::kOther;  // of kCategory
   std::string title;
   std::string short_title;  // where there is little room
   std::string definition;
@@ -24,7 +24,7 @@ struct PlanColumn {
 struct PlanCell {
   std::string text;
   std::string brief;  // in little room; "" for the same
-  Tone tone = Tone::kText;
+  state::Tone tone = state::Tone::kText;
   std::vector<FormulaLine> lines;  // never empty
   std::string note;
 };
@@ -48,13 +48,13 @@ struct PlanTable {
 };
 
 // Categories of which some strategy holds something at its peak; not what is small and of no kind.
-std::vector<trace::MemoryCategory> planned_categories(const trace::Plan& plan);
+std::vector<trace::model::MemoryCategory> planned_categories(const trace::predict::Plan& plan);
 
-PlanTable plan_table(const trace::Plan& plan);
+PlanTable plan_table(const trace::predict::Plan& plan);
 
 // "70.6 billion parameters · 8 × 4,096 tokens per rank · bf16 · adamw"
-std::string plan_job_text(const trace::Plan& plan);
+std::string plan_job_text(const trace::predict::Plan& plan);
 // "16 ranks on NVIDIA H100 80GB · 77.6 GiB of 79.6 GiB usable"
-std::string plan_device_text(const trace::Plan& plan, std::string_view gpu);
+std::string plan_device_text(const trace::predict::Plan& plan, std::string_view gpu);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::present

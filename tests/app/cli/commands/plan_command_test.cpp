@@ -9,7 +9,7 @@
 #include "app/report/report_json.h"
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -38,7 +38,7 @@ TEST(PlanCommand, PlansAModelThatCannotBeTrainedHere) {
                                 "8", "--nodes", "2", "--json"});
   ASSERT_EQ(printed.code, kDone) << printed.err;
   EXPECT_THAT(printed.err, IsEmpty());
-  const Json json = Json::parse(printed.out);
+  const report::Json json = report::Json::parse(printed.out);
   EXPECT_EQ(json["model"]["parameters"], 70553706496);
   EXPECT_EQ(json["ranks"], 16);
   EXPECT_EQ(json["gpu"]["name"], "h100-80");
@@ -53,7 +53,7 @@ TEST(PlanCommand, PlansTheDefaultJobAsText) {
 }
 
 TEST(PlanCommand, ReadsSettingsFilesThatNameAnyModel) {
-  auto folder = trace::TemporaryFolder::create();
+  auto folder = trace::base::TemporaryFolder::create();
   ASSERT_TRUE(folder);
   const auto file = [&](const char* name, const std::string& text) {
     const std::string path = folder->path() / name;
@@ -61,11 +61,11 @@ TEST(PlanCommand, ReadsSettingsFilesThatNameAnyModel) {
     return path;
   };
   const std::string large = file("large.yaml", "model: llama-8b\nprecision: bf16\n");
-  Json json = Json::parse(plan({large, "--json"}).out);
+  report::Json json = report::Json::parse(plan({large, "--json"}).out);
   EXPECT_EQ(json["model"]["name"], "llama-8b");
   EXPECT_EQ(json["settings"]["precision"], "bf16");
   const std::string small = file("small.yaml", "model: gpt2\nbatch_per_rank: 3\n");
-  json = Json::parse(plan({small, "--set", "batch_per_rank=2", "--json"}).out);
+  json = report::Json::parse(plan({small, "--set", "batch_per_rank=2", "--json"}).out);
   EXPECT_EQ(json["model"]["name"], "gpt2");
   EXPECT_EQ(json["settings"]["batch_per_rank"], 2);
   const Printed wrong = plan({file("wrong.yaml", "model: llama-8b\n\nprecisoin: bf16\n")});
@@ -76,7 +76,7 @@ TEST(PlanCommand, ReadsSettingsFilesThatNameAnyModel) {
 }
 
 TEST(PlanCommand, TakesTheMemoryOfAnotherGpu) {
-  const Json json = Json::parse(plan({"--memory-gb", "24", "--json"}).out);
+  const report::Json json = report::Json::parse(plan({"--memory-gb", "24", "--json"}).out);
   EXPECT_EQ(json["gpu"]["memory_bytes"], std::int64_t{24} << 30);
   EXPECT_TRUE(json["gpu"]["name"].is_null());
 }
@@ -100,4 +100,4 @@ TEST(PlanCommand, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -10,7 +10,7 @@
 #include "tests/profiler/nvml/fake_nvml_library.h"
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,7 +49,7 @@ class GpuHealth : public testing::Test {
   void gpus(std::size_t count) { fake_.state().gpus.assign(count, test::FakeGpu{}); }
 
   test::FakeNvmlLibrary fake_;
-  const trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+  const trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
   HealthContext context_{.runs_dir = folder_.path(),
                          .has_display = true,
                          .nvml_library = fake_.path(),
@@ -86,7 +86,7 @@ TEST_F(GpuHealth, ADriverThatIsTooOldForTheTrainerIsNamedWithWhatToDo) {
 }
 
 TEST_F(GpuHealth, ALibraryThatDoesNotFitTheLoadedDriverIsSaid) {
-  fake_.state().init_status = profiler::kNvmlVersionMismatch;
+  fake_.state().init_status = profiler::nvml::kNvmlVersionMismatch;
   GpuScene broken = scene();
   broken.cuda = {
       .driver_found = true, .driver_cuda_version = 13000, .error_code = 803, .devices = {}};
@@ -126,13 +126,13 @@ TEST_F(GpuHealth, SaysHowGpusReachEachOther) {
   EXPECT_EQ(check("Between GPUs").finding,
             "NVLink between all, 18 links each, 450.0 GB/s in one direction");
   gpus(3);
-  fake_.state().p2p = {{profiler::kNvmlP2pRead, 0}, {profiler::kNvmlP2pNvlink, 5}};
+  fake_.state().p2p = {{profiler::nvml::kNvmlP2pRead, 0}, {profiler::nvml::kNvmlP2pNvlink, 5}};
   EXPECT_EQ(check("Between GPUs").health, Health::kGood);
   EXPECT_THAT(check("Between GPUs").finding, HasSubstr("PCIe 5 x16, 63"));
-  fake_.state().p2p[profiler::kNvmlP2pRead] = 1;
+  fake_.state().p2p[profiler::nvml::kNvmlP2pRead] = 1;
   EXPECT_EQ(check("Between GPUs").health, Health::kLimited);
   EXPECT_THAT(check("Between GPUs").finding, HasSubstr("between 0–1, 0–2, 1–2: data goes through"));
-  fake_.gpu().refusals["GetP2PStatus"] = profiler::kNvmlNotSupported;
+  fake_.gpu().refusals["GetP2PStatus"] = profiler::nvml::kNvmlNotSupported;
   EXPECT_THAT(check("Between GPUs").finding, HasSubstr("not known"));
 }
 
@@ -159,9 +159,9 @@ TEST_F(GpuHealth, NamesWhoElseComputesOnTheGpus) {
             "process 4711 (python3, 12.0 GiB) on GPU 1; process 4712 on GPU 1: timings of jobs "
             "beside it are not representative");
   gpus(1);
-  fake_.gpu().refusals["GetComputeRunningProcesses"] = profiler::kNvmlNoPermission;
+  fake_.gpu().refusals["GetComputeRunningProcesses"] = profiler::nvml::kNvmlNoPermission;
   EXPECT_THAT(check("Other jobs").finding, HasSubstr("not known"));
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

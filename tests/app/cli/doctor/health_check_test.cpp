@@ -9,20 +9,20 @@
 #include "app/cli/job/progress_line.h"
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 using testing::HasSubstr;
 
 TEST(HealthCheck, ARunsFolderMayStillHaveToBeMade) {
-  const auto folder = trace::TemporaryFolder::create();
+  const auto folder = trace::base::TemporaryFolder::create();
   ASSERT_TRUE(folder);
   EXPECT_EQ(check_runs_dir(folder->path() / "a" / "b").health, Health::kGood);
   EXPECT_FALSE(std::filesystem::exists(folder->path() / "a"));
 }
 
 TEST(HealthCheck, AFileWhereTheRunsFolderBelongsFailsAndIsNamed) {
-  const auto folder = trace::TemporaryFolder::create();
+  const auto folder = trace::base::TemporaryFolder::create();
   ASSERT_TRUE(folder);
   std::ofstream(folder->path() / "runs") << "not a folder";
   const auto check = check_runs_dir(folder->path() / "runs" / "deeper");
@@ -75,4 +75,4 @@ TEST(ProgressText, LeavesOutWhatIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -7,7 +7,7 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +24,7 @@ void write(const fs::path& file, const std::string& text) {
 }
 
 TEST(SystemFacts, AreReadFromTheFilesOfTheKernel) {
-  const auto folder = std::move(*trace::TemporaryFolder::create());
+  const auto folder = std::move(*trace::base::TemporaryFolder::create());
   const SystemPlaces places{folder.path() / "proc", folder.path() / "sys", folder.path()};
   write(places.proc / "self/limits", kLimits);
   write(places.sys / "devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
@@ -98,4 +98,4 @@ TEST(SystemHealth, AClockThatIsSlowToReadOrAloneIsSaid) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -11,7 +11,7 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::app {
+namespace shardlens::app::cli {
 namespace {
 
 using namespace std::chrono_literals;
@@ -32,7 +32,7 @@ int status_after_signal(const std::filesystem::path& ready, Work work) {
 }
 
 TEST(StopRequest, WorkThatAsksEndsByItself) {
-  const auto folder = trace::TemporaryFolder::create();
+  const auto folder = trace::base::TemporaryFolder::create();
   const auto ready = folder->path() / "ready";
   const int status = status_after_signal(ready, [&] {
     StopRequest stop;
@@ -44,7 +44,7 @@ TEST(StopRequest, WorkThatAsksEndsByItself) {
 }
 
 TEST(StopRequest, WorkThatNeverAsksIsEndedAndWhatItHasHalfMadeGoes) {
-  const auto folder = trace::TemporaryFolder::create();
+  const auto folder = trace::base::TemporaryFolder::create();
   const auto ready = folder->path() / "ready";
   const auto run = folder->path() / "run";
   const auto file = folder->path() / "packed.new";
@@ -75,4 +75,4 @@ TEST(StopRequest, EndsAtOnceWithoutASignal) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::cli

@@ -7,7 +7,7 @@
 
 #include "tests/app/session/synthetic_run.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 std::string content_of(const std::filesystem::path& file) {
@@ -42,4 +42,4 @@ TEST(TextFile, AFolderThatIsGoneIsSaid) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

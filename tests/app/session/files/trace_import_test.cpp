@@ -8,7 +8,7 @@
 #include "tests/app/session/synthetic_run.h"
 #include "trace/store/read/run_reader.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 // One kernel of one rank, as torch.profiler writes it.
@@ -34,7 +34,7 @@ TEST_F(TraceImportTest, MakesARunOfWhatWasDropped) {
   const auto state = import.state();
   EXPECT_FALSE(state.is_error);
   EXPECT_NE(state.notice.find("trace.json"), std::string::npos) << state.notice;
-  EXPECT_TRUE(trace::RunReader::open(state.imported));
+  EXPECT_TRUE(trace::store::RunReader::open(state.imported));
 }
 
 TEST_F(TraceImportTest, SaysWhyAFileIsNone) {
@@ -54,4 +54,4 @@ TEST_F(TraceImportTest, TakesOneAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -9,7 +9,7 @@
 #include "tests/app/session/synthetic_run.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 struct InspectSessionTest : testing::Test {
@@ -19,15 +19,17 @@ struct InspectSessionTest : testing::Test {
 
   InspectSessionTest() { run.add_steps(8); }
 
-  std::shared_ptr<const ui::InspectView> settled() {
+  std::shared_ptr<const ui::state::InspectView> settled() {
     session.wait_until_idle();
     return session.view();
   }
-  int row_of(const ui::InspectView& view, trace::RowKind kind) {
-    const auto found = std::ranges::find(view.rows->rows, kind, &trace::TimelineRow::kind);
+  int row_of(const ui::state::InspectView& view, trace::timeline::RowKind kind) {
+    const auto found =
+        std::ranges::find(view.rows->rows, kind, &trace::timeline::TimelineRow::kind);
     return found == view.rows->rows.end() ? -1 : found->id;
   }
-  trace::PictureRequest everything(const ui::InspectView& view, trace::RowKind kind) {
+  trace::timeline::PictureRequest everything(const ui::state::InspectView& view,
+                                             trace::timeline::RowKind kind) {
     return {{{row_of(view, kind), view.rows->start_ns, view.rows->end_ns}}, 1000};
   }
 };
@@ -47,8 +49,8 @@ TEST_F(InspectSessionTest, OpensARunWithItsRowsTheWholeOfItAndItsStatistics) {
 TEST_F(InspectSessionTest, DrawsWhatIsAskedFor) {
   run.finish();
   session.show(run.folder(), false);
-  const auto request = everything(*settled(), trace::RowKind::kPhases);
-  session.carry_out(ui::ShowTimeline{request});
+  const auto request = everything(*settled(), trace::timeline::RowKind::kPhases);
+  session.carry_out(ui::state::ShowTimeline{request});
   const auto view = settled();
   ASSERT_TRUE(view->picture);
   EXPECT_EQ(view->picture->request, request);
@@ -61,11 +63,11 @@ TEST_F(InspectSessionTest, CountsASelectedRangeAndThenTheWholeRunAgain) {
   session.show(run.folder(), false);
   const auto whole = settled()->range;
   const auto& step = settled()->rows->steps.front();
-  session.carry_out(ui::SelectRange{{step.start_ns, step.end_ns, {}}});
+  session.carry_out(ui::state::SelectRange{{step.start_ns, step.end_ns, {}}});
   const auto part = settled()->range;
   EXPECT_FALSE(part->is_whole_run);
   EXPECT_EQ(part->range.start_ns, step.start_ns);
-  session.carry_out(ui::ClearRange{});
+  session.carry_out(ui::state::ClearRange{});
   EXPECT_TRUE(settled()->range->is_whole_run);
   EXPECT_EQ(settled()->range->tables.size(), whole->tables.size());
 }
@@ -74,19 +76,20 @@ TEST_F(InspectSessionTest, FindsNamesGoesFromHitToHitAndForgetsThem) {
   run.finish();
   session.show(run.folder(), false);
   settled();
-  session.carry_out(ui::FindNames{{.text = "forward", .is_plain = false, .ignores_case = true}});
+  session.carry_out(
+      ui::state::FindNames{{.text = "forward", .is_plain = false, .ignores_case = true}});
   auto view = settled();
   ASSERT_TRUE(view->hits);
   EXPECT_GT(view->hits->count, 0);
-  session.carry_out(ui::GoToHit{1, view->rows->start_ns - 1});
+  session.carry_out(ui::state::GoToHit{1, view->rows->start_ns - 1});
   view = settled();
   EXPECT_EQ(view->reveal_number, 1u);
   const auto first = view->reveal;
-  session.carry_out(ui::GoToHit{1, first.start_ns});
+  session.carry_out(ui::state::GoToHit{1, first.start_ns});
   view = settled();
   EXPECT_EQ(view->reveal_number, 2u);
   EXPECT_GT(view->reveal.start_ns, first.start_ns);
-  session.carry_out(ui::ClearFind{});
+  session.carry_out(ui::state::ClearFind{});
   EXPECT_FALSE(settled()->hits);
 }
 
@@ -94,7 +97,8 @@ TEST_F(InspectSessionTest, CountsNoHitThatAReplayHasNotComeTo) {
   run.finish();
   session.show(run.folder(), false);
   settled();
-  session.carry_out(ui::FindNames{{.text = "forward", .is_plain = true, .ignores_case = false}});
+  session.carry_out(
+      ui::state::FindNames{{.text = "forward", .is_plain = true, .ignores_case = false}});
   const auto all = settled()->hits;
   const auto middle = settled()->rows->steps[8].start_ns;
   session.show_until(middle);
@@ -110,41 +114,42 @@ TEST_F(InspectSessionTest, CountsNoHitThatAReplayHasNotComeTo) {
 TEST_F(InspectSessionTest, PicksAnEventAndDropsIt) {
   run.finish();
   session.show(run.folder(), false);
-  session.carry_out(ui::ShowTimeline{everything(*settled(), trace::RowKind::kPhases)});
+  session.carry_out(
+      ui::state::ShowTimeline{everything(*settled(), trace::timeline::RowKind::kPhases)});
   const auto& pieces = settled()->picture->rows[0].pieces;
   const auto piece = std::ranges::find_if(pieces, [](const auto& p) { return p.ref.exists(); });
   ASSERT_NE(piece, pieces.end());
-  session.carry_out(ui::PickEvent{piece->ref});
+  session.carry_out(ui::state::PickEvent{piece->ref});
   auto view = settled();
   ASSERT_TRUE(view->details);
   EXPECT_EQ(view->details->place.ref, piece->ref);
   EXPECT_EQ(view->reveal_number, 0u) << "what is clicked is on screen";
-  session.carry_out(ui::GoToEvent{view->details->place});
+  session.carry_out(ui::state::GoToEvent{view->details->place});
   view = settled();
   EXPECT_EQ(view->reveal_number, 1u);
   const auto first = view->reveal;
-  session.carry_out(ui::GoToNeighbour{first.ref, 1});
+  session.carry_out(ui::state::GoToNeighbour{first.ref, 1});
   view = settled();
   EXPECT_GT(view->reveal.start_ns, first.start_ns);
   EXPECT_EQ(view->reveal.row, first.row);
   EXPECT_EQ(view->details->place.ref, view->reveal.ref);
-  session.carry_out(ui::DropEvent{});
+  session.carry_out(ui::state::DropEvent{});
   EXPECT_FALSE(settled()->details);
 }
 
 TEST_F(InspectSessionTest, SaysWhichRanksHaveNoRecordOfAllocationsHoweverEarlyItIsAsked) {
   run.finish();
   session.show(run.folder(), false);
-  session.carry_out(ui::ShowMemory{{1, 3, false}});
+  session.carry_out(ui::state::ShowMemory{{1, 3, false}});
   auto view = settled();
   ASSERT_TRUE(view->memory) << "asked again once everything was read";
   EXPECT_EQ(view->memory->rank, 1);
   EXPECT_EQ(view->memory->step, 3);
   EXPECT_EQ(view->memory->recorded.size(), 2u);
   EXPECT_EQ(view->memory->allocations, nullptr);
-  session.carry_out(ui::ShowMemory{{0, 2, true}});
+  session.carry_out(ui::state::ShowMemory{{0, 2, true}});
   view = settled();
-  EXPECT_EQ(view->memory->request, (trace::StepMemoryRequest{0, 2, true}));
+  EXPECT_EQ(view->memory->request, (trace::timeline::StepMemoryRequest{0, 2, true}));
   session.show("", false);
   EXPECT_EQ(settled(), nullptr);
 }
@@ -153,11 +158,11 @@ TEST_F(InspectSessionTest, AnswersSqlAndRemembersWhatWasAsked) {
   run.finish();
   session.show(run.folder(), false);
   settled();
-  session.carry_out(ui::RunSql{"select count(*) from step"});
+  session.carry_out(ui::state::RunSql{"select count(*) from step"});
   session.wait_until_idle();
-  session.carry_out(ui::RunSql{"select 2"});
+  session.carry_out(ui::state::RunSql{"select 2"});
   session.wait_until_idle();
-  session.carry_out(ui::RunSql{"select count(*) from step"});
+  session.carry_out(ui::state::RunSql{"select count(*) from step"});
   const auto& sql = settled()->sql;
   EXPECT_FALSE(sql.running);
   ASSERT_TRUE(sql.answer);
@@ -169,10 +174,10 @@ TEST_F(InspectSessionTest, StopsAQueryThatTakesTooLong) {
   run.finish();
   session.show(run.folder(), false);
   settled();
-  session.carry_out(ui::RunSql{
+  session.carry_out(ui::state::RunSql{
       "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"});
   EXPECT_TRUE(session.view()->sql.running);
-  session.carry_out(ui::StopSql{});
+  session.carry_out(ui::state::StopSql{});
   EXPECT_FALSE(session.view()->sql.running);
   session.wait_until_idle();
 }
@@ -220,11 +225,11 @@ TEST_F(InspectSessionTest, KeepsBookmarksWithTheRun) {
   run.finish();
   session.show(run.folder(), false);
   const auto at = settled()->rows->start_ns + 1'000'000;
-  session.carry_out(ui::ChangeBookmark{{at, "here"}});
-  EXPECT_EQ(session.view()->bookmarks, (trace::Bookmarks{{at, "here"}})) << "shown at once";
-  session.carry_out(ui::ChangeBookmark{{at, "the late rank"}});
-  EXPECT_EQ(settled()->bookmarks, (trace::Bookmarks{{at, "the late rank"}}));
-  EXPECT_EQ(trace::read_run_info(run.folder())->bookmarks, settled()->bookmarks);
+  session.carry_out(ui::state::ChangeBookmark{{at, "here"}});
+  EXPECT_EQ(session.view()->bookmarks, (trace::model::Bookmarks{{at, "here"}})) << "shown at once";
+  session.carry_out(ui::state::ChangeBookmark{{at, "the late rank"}});
+  EXPECT_EQ(settled()->bookmarks, (trace::model::Bookmarks{{at, "the late rank"}}));
+  EXPECT_EQ(trace::store::read_run_info(run.folder())->bookmarks, settled()->bookmarks);
   EXPECT_EQ(session.take_problem(), std::nullopt);
 
   InspectSession another{[] {}};
@@ -238,9 +243,9 @@ TEST_F(InspectSessionTest, ABookmarkThatWasAskedForIsKeptThoughTheWindowClosesAt
   {
     InspectSession closing{[] {}};
     closing.show(run.folder(), false);
-    for (int i = 0; i < 50; ++i) closing.carry_out(ui::ChangeBookmark{{i, "x"}});
+    for (int i = 0; i < 50; ++i) closing.carry_out(ui::state::ChangeBookmark{{i, "x"}});
   }
-  EXPECT_EQ(trace::read_run_info(run.folder())->bookmarks.size(), 50u);
+  EXPECT_EQ(trace::store::read_run_info(run.folder())->bookmarks.size(), 50u);
 }
 
 TEST_F(InspectSessionTest, ABookmarkThatCannotBeKeptIsToldAndNotShown) {
@@ -248,8 +253,8 @@ TEST_F(InspectSessionTest, ABookmarkThatCannotBeKeptIsToldAndNotShown) {
   session.show(run.folder(), false);
   settled();
   // As when its folder was deleted meanwhile.
-  std::filesystem::remove(run.folder() / trace::kRunFile);
-  session.carry_out(ui::ChangeBookmark{{5, "here"}});
+  std::filesystem::remove(run.folder() / trace::store::kRunFile);
+  session.carry_out(ui::state::ChangeBookmark{{5, "here"}});
   EXPECT_TRUE(settled()->bookmarks.empty());
   const auto problem = session.take_problem();
   ASSERT_TRUE(problem);
@@ -258,4 +263,4 @@ TEST_F(InspectSessionTest, ABookmarkThatCannotBeKeptIsToldAndNotShown) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

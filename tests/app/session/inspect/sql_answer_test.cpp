@@ -8,7 +8,7 @@
 #include "trace/explore/run_explorer.h"
 #include "ui/inspect/sql/sql_examples.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 struct SqlAnswerTest : testing::Test {
@@ -43,7 +43,7 @@ TEST_F(SqlAnswerTest, SaysWhatIsWrongWithAQuery) {
 }
 
 TEST_F(SqlAnswerTest, AnswersEveryExampleOfTheConsole) {
-  for (const ui::SqlExample& example : ui::sql_examples(nullptr)) {
+  for (const ui::inspect::SqlExample& example : ui::inspect::sql_examples(nullptr)) {
     const auto answer = ask_sql(run, std::string(example.query), always);
     EXPECT_EQ(answer.error, "") << example.title;
     EXPECT_FALSE(answer.columns.empty()) << example.title;
@@ -51,14 +51,14 @@ TEST_F(SqlAnswerTest, AnswersEveryExampleOfTheConsole) {
 }
 
 TEST_F(SqlAnswerTest, TheExamplesOfARunHaveRows) {
-  const auto explorer = trace::RunExplorer::open(run);
+  const auto explorer = trace::explore::RunExplorer::open(run);
   ASSERT_TRUE(explorer);
   while ((*explorer)->work().value_or(false)) {
   }
-  const auto examples = ui::sql_examples((*explorer)->rows().get());
+  const auto examples = ui::inspect::sql_examples((*explorer)->rows().get());
   EXPECT_GE(examples.size(), 4u);
-  EXPECT_LT(examples.size(), ui::sql_examples(nullptr).size()) << "it has not everything";
-  for (const ui::SqlExample& example : examples) {
+  EXPECT_LT(examples.size(), ui::inspect::sql_examples(nullptr).size()) << "it has not everything";
+  for (const ui::inspect::SqlExample& example : examples) {
     if (example.title.starts_with("Gaps")) continue;  // which a run may not have
     EXPECT_FALSE(ask_sql(run, std::string(example.query), always).rows.empty()) << example.title;
   }
@@ -94,4 +94,4 @@ TEST(SqlTables, NameTheRowTablesAndThoseOfEvents) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -4,7 +4,7 @@
 
 #include "tests/trace/units.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 using namespace std::chrono_literals;
@@ -12,10 +12,10 @@ using namespace std::chrono_literals;
 using trace::kSecond;
 
 // Two ranks after a step of 100 ms; rank 1 moved on last at `rank_1_progress_ns`.
-trace::RunFigures figures(std::int64_t alive_ns, std::int64_t rank_1_progress_ns) {
-  trace::RunFigures result;
+trace::analysis::RunFigures figures(std::int64_t alive_ns, std::int64_t rank_1_progress_ns) {
+  trace::analysis::RunFigures result;
   result.ranks.resize(2);
-  trace::StepFigures step;
+  trace::analysis::StepFigures step;
   step.complete = true;
   step.end_ns = kSecond / 10;
   step.ranks.resize(2);
@@ -27,15 +27,15 @@ trace::RunFigures figures(std::int64_t alive_ns, std::int64_t rank_1_progress_ns
                       .alive_ns = alive_ns,
                       .progress_ns = rank == 1 ? rank_1_progress_ns : alive_ns,
                       .step = 1,
-                      .phase = trace::Phase::kBackward};
+                      .phase = trace::base::Phase::kBackward};
   }
   return result;
 }
 
 struct HangGuardTest : testing::Test {
-  HangWatch::Clock::time_point start = HangWatch::Clock::now();
+  launch::HangWatch::Clock::time_point start = launch::HangWatch::Clock::now();
   HangGuard guard{[] {
-    trace::RunInfo run;
+    trace::model::RunInfo run;
     run.world_size = 2;
     return run;
   }()};
@@ -62,10 +62,10 @@ TEST_F(HangGuardTest, AJobThatIsBeingStoppedIsLeftAlone) {
   for (int second = 1; second <= 15; ++second) {
     guard.look(figures(second * kSecond, kSecond), start + second * 1s);
   }
-  JobStatus stopping;
-  stopping.phase = JobStatus::Phase::kStopping;
+  launch::JobStatus stopping;
+  stopping.phase = launch::JobStatus::Phase::kStopping;
   EXPECT_FALSE(guard.check(stopping, start + 15s));
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

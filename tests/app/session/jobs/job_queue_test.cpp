@@ -8,13 +8,13 @@
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/fake_job.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
-using ui::JobPhase;
+using ui::state::JobPhase;
 
-JobRequest named(const std::string& name) {
-  JobRequest request;
+launch::JobRequest named(const std::string& name) {
+  launch::JobRequest request;
   request.name = name;
   return request;
 }
@@ -175,4 +175,4 @@ TEST(JobQueue, StopsItsJobWhenItEnds) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -11,7 +11,7 @@
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/plan/gpu_table.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
@@ -24,20 +24,20 @@ Machine machine_with_gpus(int count) {
   return machine;
 }
 
-trace::Plan plan_by_hand(const trace::Settings& settings, const char* model, const char* gpu,
-                         std::int64_t gpus_per_node, std::int64_t nodes) {
-  trace::PlanRequest request;
+trace::predict::Plan plan_by_hand(const trace::job::Settings& settings, const char* model,
+                                  const char* gpu, std::int64_t gpus_per_node, std::int64_t nodes) {
+  trace::predict::PlanRequest request;
   request.settings = settings;
-  request.shape = *trace::find_planning_model(model);
-  request.memory_bytes = trace::find_gpu(gpu)->memory_bytes();
-  request.reserved_bytes = trace::kReservedBytes;
+  request.shape = *trace::job::find_planning_model(model);
+  request.memory_bytes = trace::predict::find_gpu(gpu)->memory_bytes();
+  request.reserved_bytes = trace::predict::kReservedBytes;
   request.gpus_per_node = gpus_per_node;
   request.nodes = nodes;
-  return *trace::plan_job(request);
+  return *trace::predict::plan_job(request);
 }
 
-void expect_same(const std::vector<trace::StrategyPlan>& a,
-                 const std::vector<trace::StrategyPlan>& b) {
+void expect_same(const std::vector<trace::predict::StrategyPlan>& a,
+                 const std::vector<trace::predict::StrategyPlan>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].strategy, b[i].strategy);
@@ -49,36 +49,37 @@ void expect_same(const std::vector<trace::StrategyPlan>& a,
 
 TEST(StrategyPlanner, EstimatesForTheGpusOfThisMachineWhatThePlanOfThemSays) {
   StrategyPlanner planner(machine_with_gpus(4));
-  trace::Settings settings;
+  trace::job::Settings settings;
   settings.model = "gpt2";
   settings.ranks = 4;
-  settings.device = trace::DeviceChoice::kAuto;
+  settings.device = trace::job::DeviceChoice::kAuto;
   const auto estimates = planner.estimates(settings);
   ASSERT_TRUE(estimates);
-  EXPECT_EQ(estimates->usable_bytes, 80 * kGiB - trace::kReservedBytes);
+  EXPECT_EQ(estimates->usable_bytes, 80 * kGiB - trace::predict::kReservedBytes);
   expect_same(estimates->strategies, plan_by_hand(settings, "gpt2", "h100-80", 4, 1).strategies);
 }
 
 TEST(StrategyPlanner, EstimatesForTheCpuWhereThereIsNoGpu) {
   StrategyPlanner planner(machine_with_gpus(0));
-  trace::Settings settings;
+  trace::job::Settings settings;
   settings.ranks = 2;
   const auto estimates = planner.estimates(settings);
   ASSERT_TRUE(estimates);
   EXPECT_EQ(estimates->usable_bytes, 32 * kGiB);
   for (const auto& plan : estimates->strategies) {
-    auto job = trace::job_on_this_machine(settings, *trace::find_model_preset(settings.model));
+    auto job = trace::predict::job_on_this_machine(settings,
+                                                   *trace::job::find_model_preset(settings.model));
     job.settings.sharding_strategy = plan.strategy;
-    EXPECT_EQ(plan.memory.total(), trace::predict_peak_bytes(job)) << plan.name();
+    EXPECT_EQ(plan.memory.total(), trace::predict::predict_peak_bytes(job)) << plan.name();
   }
 }
 
 TEST(StrategyPlanner, PlansForAModelFolderOnceAWorkerHasReadIt) {
-  auto folder = *trace::TemporaryFolder::create();
+  auto folder = *trace::base::TemporaryFolder::create();
   std::atomic<bool> told = false;
   StrategyPlanner planner(machine_with_gpus(0), [&] { told = true; });
   planner.open_card();
-  trace::Settings settings;
+  trace::job::Settings settings;
   settings.model = folder.path();
   // The worker may be done before anybody looks, so it is not asked to tell once more.
   const auto wait_for_news = [&] {
@@ -88,7 +89,7 @@ TEST(StrategyPlanner, PlansForAModelFolderOnceAWorkerHasReadIt) {
     }
     return is_told();
   };
-  ui::KnobDraft draft;
+  ui::state::KnobDraft draft;
   draft.next = settings;
   planner.complete(draft);
   EXPECT_EQ(draft.estimates, nullptr);
@@ -113,17 +114,18 @@ TEST(StrategyPlanner, PlansForAModelFolderOnceAWorkerHasReadIt) {
 }
 
 TEST(StrategyPlanner, SharesAGpuAmongItsRanks) {
-  trace::Settings settings;
-  settings.device = trace::DeviceChoice::kCuda;
+  trace::job::Settings settings;
+  settings.device = trace::job::DeviceChoice::kCuda;
   settings.ranks = 4;
-  EXPECT_EQ(usable_bytes_here(settings, machine_with_gpus(2)), 40 * kGiB - trace::kReservedBytes);
+  EXPECT_EQ(usable_bytes_here(settings, machine_with_gpus(2)),
+            40 * kGiB - trace::predict::kReservedBytes);
   EXPECT_EQ(usable_bytes_here(settings, machine_with_gpus(0)), 0) << "not known";
 }
 
 TEST(StrategyPlanner, AnswersOnceForTheSameSettings) {
   StrategyPlanner planner;
   planner.open_card();
-  trace::Settings settings;
+  trace::job::Settings settings;
   const auto estimates = planner.estimates(settings);
   const auto card = planner.card(settings);
   EXPECT_EQ(planner.estimates(settings), estimates);
@@ -135,8 +137,8 @@ TEST(StrategyPlanner, AnswersOnceForTheSameSettings) {
 
 TEST(StrategyPlanner, SaysWhyAStrategyIsRefused) {
   StrategyPlanner planner;
-  trace::Settings settings;
-  settings.sharding_strategy = trace::Strategy::kFullShard;
+  trace::job::Settings settings;
+  settings.sharding_strategy = trace::job::Strategy::kFullShard;
   settings.cpu_offload = true;
   const auto estimates = planner.estimates(settings);
   EXPECT_NE(estimates->strategies[0].refused.find("cpu_offload"), std::string::npos);
@@ -145,7 +147,7 @@ TEST(StrategyPlanner, SaysWhyAStrategyIsRefused) {
 
 TEST(StrategyPlanner, PlansForTheChosenModelGpusAndNodes) {
   StrategyPlanner planner;
-  trace::Settings settings;
+  trace::job::Settings settings;
   EXPECT_EQ(planner.card(settings), nullptr) << "closed";
   planner.open_card();
   for (const auto& [name, text] : {std::pair{"model", "llama-70b"},
@@ -167,7 +169,7 @@ TEST(StrategyPlanner, PlansForTheChosenModelGpusAndNodes) {
 TEST(StrategyPlanner, FollowsTheSettingsModelUntilAnotherIsChosen) {
   StrategyPlanner planner;
   planner.open_card();
-  trace::Settings settings;
+  trace::job::Settings settings;
   settings.model = "gpt2";
   EXPECT_EQ(planner.card(settings)->plan->request.shape.name, "gpt2");
   ASSERT_TRUE(planner.set_target({"model", "llama-8b"}).has_value());
@@ -190,16 +192,16 @@ TEST(StrategyPlanner, RefusesATargetThatIsNoneAndKeepsTheOneBefore) {
                                    {"weather", "fine"}}) {
     const auto result = planner.set_target({name, text});
     ASSERT_FALSE(result.has_value()) << text;
-    EXPECT_EQ(result.error().kind, trace::ErrorKind::kUsage);
+    EXPECT_EQ(result.error().kind, trace::base::ErrorKind::kUsage);
     EXPECT_FALSE(result.error().message.empty());
   }
-  EXPECT_EQ(planner.card({})->target, ui::PlanTarget{});
+  EXPECT_EQ(planner.card({})->target, ui::state::PlanTarget{});
 }
 
 TEST(StrategyPlanner, SaysWhyThereIsNoPlan) {
   StrategyPlanner planner;
   planner.open_card();
-  trace::Settings settings;
+  trace::job::Settings settings;
   settings.sequence_length = 4096;  // of a model that sees 512
   const auto card = planner.card(settings);
   EXPECT_FALSE(card->plan);
@@ -207,4 +209,4 @@ TEST(StrategyPlanner, SaysWhyThereIsNoPlan) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -9,10 +9,10 @@
 
 #include "tests/app/session/synthetic_run.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
-using State = ui::TrainerSetup::State;
+using State = ui::state::TrainerSetup::State;
 using namespace std::chrono_literals;
 
 void write(const std::filesystem::path& file, const std::string& text) {
@@ -108,4 +108,4 @@ TEST(TrainerStatus, RetryLeavesAFileForTheScript) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 using testing::HasSubstr;
@@ -14,7 +14,7 @@ LibraryRun record(const std::string& name, std::int64_t start_ns, double step_ms
   result.info.name = name;
   result.info.folder = "/runs/" + name;
   result.info.start_ns = start_ns;
-  result.info.status = trace::RunStatus::kDone;
+  result.info.status = trace::model::RunStatus::kDone;
   result.info.device = "cpu";
   result.info.world_size = 2;
   result.summary.steps_measured = 100;
@@ -26,18 +26,18 @@ LibraryRun record(const std::string& name, std::int64_t start_ns, double step_ms
                             .p99 = 0,
                             .max = 0,
                             .standard_deviation = deviation_ms * 1e6};
-  result.noise.estimates[trace::kStepTime] =
-      trace::MeanEstimate{.mean = step_ms * 1e6,
-                          .count = 100,
-                          .standard_error = deviation_ms * 1e6 / 10,
-                          .degrees_of_freedom = 19,
-                          .drift = 0};
+  result.noise.estimates[trace::analysis::kStepTime] =
+      trace::analysis::MeanEstimate{.mean = step_ms * 1e6,
+                                    .count = 100,
+                                    .standard_error = deviation_ms * 1e6 / 10,
+                                    .degrees_of_freedom = 19,
+                                    .drift = 0};
   result.summary.tokens_per_s = 1e6 / step_ms;
   result.losses = {{0, 5}, {1, 4}, {2, 3}, {3, 2}};
   return result;
 }
 
-const ui::LedgerRow& row(const ui::Ledger& ledger, const std::string& name) {
+const ui::state::LedgerRow& row(const ui::state::Ledger& ledger, const std::string& name) {
   for (const auto& each : ledger.rows) {
     if (each.name == name) return each;
   }
@@ -54,9 +54,9 @@ TEST(Ledger, OrdersNewestFirstAndNumbersByAge) {
 }
 
 TEST(LibraryRun, KeepsLossesByStepWhateverTheStepsAreNumbered) {
-  trace::RunFigures figures;
+  trace::analysis::RunFigures figures;
   for (const std::int64_t index : {std::int64_t{0}, std::int64_t{1} << 40}) {
-    trace::StepFigures step;
+    trace::analysis::StepFigures step;
     step.index = index;
     step.complete = true;
     step.loss = 2;
@@ -114,7 +114,7 @@ TEST(Ledger, SaysHowARunWithMoreRanksScalesAgainstTheBaseline) {
   const auto ledger =
       build_ledger({base, more, other}, {.baseline_folder = "/runs/base", .shown_folder = ""});
   ASSERT_TRUE(row(ledger, "more").scaling);
-  EXPECT_EQ(row(ledger, "more").scaling->kind, trace::ScalingKind::kWeak);
+  EXPECT_EQ(row(ledger, "more").scaling->kind, trace::analysis::ScalingKind::kWeak);
   EXPECT_NEAR(row(ledger, "more").scaling->efficiency, 0.8, 1e-9);
   EXPECT_FALSE(row(ledger, "changed").scaling);
   EXPECT_FALSE(row(ledger, "base").scaling);
@@ -183,8 +183,8 @@ TEST(Ledger, ASingleMeasuredStepIsNeverBeyondNoise) {
   auto brief = record("brief", 20, 500);
   brief.summary.step_ns.count = 1;
   brief.info.settings.bucket_cap_mb = 1;
-  brief.noise.estimates[trace::kStepTime]->count = 1;
-  brief.noise.estimates[trace::kStepTime]->degrees_of_freedom = 0;
+  brief.noise.estimates[trace::analysis::kStepTime]->count = 1;
+  brief.noise.estimates[trace::analysis::kStepTime]->degrees_of_freedom = 0;
   const auto ledger = build_ledger({record("base", 10, 100), brief},
                                    {.baseline_folder = "/runs/base", .shown_folder = ""});
   EXPECT_NEAR(*row(ledger, "brief").relative_to_baseline, 4, 1e-9);
@@ -198,7 +198,7 @@ TEST(Ledger, RunsOfTheSameSettingsTellWhatChanceDoes) {
     records.push_back(record("same " + std::to_string(number), number, step_ms));
   }
   // A loose knob of another strategy, and what `auto` stands for, change nothing.
-  records[1].info.settings.backward_prefetch = trace::BackwardPrefetch::kNone;
+  records[1].info.settings.backward_prefetch = trace::job::BackwardPrefetch::kNone;
   records[2].info.settings.first_bucket_mb = 1;
   for (const double step_ms : {105.0, 130.0}) {
     records.push_back(record("at " + std::to_string(static_cast<int>(step_ms)), 9, step_ms));
@@ -223,7 +223,7 @@ TEST(Ledger, ASpreadOfTwoRunsOfWhichOneWasDisturbedIsNoPercentage) {
 
 TEST(Ledger, OnAMachineThatDriftsTwoRunsSayNothing) {
   auto base = record("base", 10, 100), changed = record("changed", 30, 150);
-  base.noise.estimates[trace::kStepTime]->drift = 9;
+  base.noise.estimates[trace::analysis::kStepTime]->drift = 9;
   changed.info.settings.bucket_cap_mb = 1;
   const auto ledger =
       build_ledger({base, changed}, {.baseline_folder = "/runs/base", .shown_folder = ""});
@@ -246,7 +246,7 @@ TEST(Ledger, ComparesLossesAtTheLastStepThatAllHaveReached) {
   short_run.losses = {{0, 5}, {1, 4.5}};
   auto failed = record("failed", 30, 100);
   failed.losses = {{0, 5}};
-  failed.info.status = trace::RunStatus::kFailed;
+  failed.info.status = trace::model::RunStatus::kFailed;
   const auto ledger = build_ledger({record("base", 10, 100), short_run, failed},
                                    {.baseline_folder = "/runs/base", .shown_folder = ""});
   EXPECT_EQ(row(ledger, "base").common_step, 1);
@@ -272,4 +272,4 @@ TEST(Ledger, AnEmptyLibraryIsAnEmptyTable) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -12,7 +12,7 @@
 #include "trace/explore/kept_exploration.h"
 #include "trace/store/upkeep/pack.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,12 +46,13 @@ struct RecordCache : testing::Test {
     }
   }
   fs::path cache() const { return run / kRecordCacheFile; }
-  std::optional<LibraryRun> kept() const { return kept_record(run, trace::run_stamp(run)); }
+  std::optional<LibraryRun> kept() const { return kept_record(run, trace::store::run_stamp(run)); }
 };
 
 TEST_F(RecordCache, TakesWordsFromTheRunThatSomebodyElseChanged) {
-  ASSERT_TRUE(trace::write_words(run, {.name = {}, .note = "of another program", .tags = {}}));
-  keep_record(record, trace::run_stamp(run));  // without it
+  ASSERT_TRUE(
+      trace::store::write_words(run, {.name = {}, .note = "of another program", .tags = {}}));
+  keep_record(record, trace::store::run_stamp(run));  // without it
   ASSERT_TRUE(change_bookmarks(run, {{5, "here"}}));
   const auto again = kept();
   ASSERT_TRUE(again);
@@ -59,23 +60,25 @@ TEST_F(RecordCache, TakesWordsFromTheRunThatSomebodyElseChanged) {
 }
 
 TEST_F(RecordCache, StaysValidWhenTheUsersWordsChange) {
-  keep_record(record, trace::run_stamp(run));
-  trace::keep(run, trace::kFiguresFile, trace::run_stamp(run), "of Inspect");
+  keep_record(record, trace::store::run_stamp(run));
+  trace::store::keep(run, trace::explore::kFiguresFile, trace::store::run_stamp(run), "of Inspect");
   ASSERT_TRUE(change_bookmarks(run, {{5, "here"}}));
   ASSERT_TRUE(change_words(run.parent_path(), run, {.name = {}, .note = "a note", .tags = {}}));
   const auto again = kept();
   ASSERT_TRUE(again);
-  EXPECT_EQ(again->info.bookmarks, (trace::Bookmarks{{5, "here"}}));
+  EXPECT_EQ(again->info.bookmarks, (trace::model::Bookmarks{{5, "here"}}));
   EXPECT_EQ(again->info.note, "a note");
   EXPECT_EQ(again->summary.steps_executed, 9);
-  EXPECT_EQ(trace::read_kept(run, trace::kFiguresFile, trace::run_stamp(run)), "of Inspect");
+  EXPECT_EQ(
+      trace::store::read_kept(run, trace::explore::kFiguresFile, trace::store::run_stamp(run)),
+      "of Inspect");
 }
 
 TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
   record.losses = {{3, 2.5}, {4, 2.25}};
   record.info.bookmarks = {{5, ""}, {6, "the late rank"}};
   record.pulse.processes = {{"a host", 17}, {"", 18}};
-  keep_record(record, trace::run_stamp(run));
+  keep_record(record, trace::store::run_stamp(run));
   const auto again = kept();
   ASSERT_TRUE(again);
   EXPECT_EQ(again->info.name, record.info.name);
@@ -99,7 +102,7 @@ TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
 }
 
 TEST_F(RecordCache, SaysNothingOfARunWhoseFilesHaveChanged) {
-  keep_record(record, trace::run_stamp(run));
+  keep_record(record, trace::store::run_stamp(run));
   const fs::path changed = run / "rank_1.sqlite";
   const auto time = fs::last_write_time(changed);
   fs::last_write_time(changed, time - std::chrono::seconds(1));  // neither the newest nor larger
@@ -112,7 +115,7 @@ TEST_F(RecordCache, SaysNothingOfARunWhoseFilesHaveChanged) {
 }
 
 TEST_F(RecordCache, BelievesNoDamagedFile) {
-  keep_record(record, trace::run_stamp(run));
+  keep_record(record, trace::store::run_stamp(run));
   const std::string whole = read_bytes(cache());
   ASSERT_FALSE(whole.empty());
   for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -129,7 +132,7 @@ TEST_F(RecordCache, BelievesNoDamagedFile) {
 
 TEST_F(RecordCache, LeavesNothingBehindWhereItCannotBeWritten) {
   fs::create_directories(cache() / "in the way");
-  keep_record(record, trace::run_stamp(run));
+  keep_record(record, trace::store::run_stamp(run));
   EXPECT_FALSE(kept());
   for (const auto& entry : fs::directory_iterator(run)) {
     const auto name = entry.path().filename().string();
@@ -146,7 +149,7 @@ TEST_F(RecordCache, SavesTheLibraryFromReadingARunAgain) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->summary.steps_executed, 9);
   record.summary.steps_executed = 77;  // which no file says
-  keep_record(record, trace::run_stamp(run));
+  keep_record(record, trace::store::run_stamp(run));
   const RunLibrary library({folder.path(), {}}, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_EQ(library.state().ledger->rows.at(0).summary.steps_executed, 77);
@@ -160,9 +163,9 @@ struct PackedRecordCache : RecordCache {
     pack();
   }
   void pack() const {
-    trace::PackOptions options;
+    trace::store::PackOptions options;
     options.overwrite = true;
-    EXPECT_TRUE(trace::pack_run(run, packed, options));
+    EXPECT_TRUE(trace::store::pack_run(run, packed, options));
     fs::last_write_time(packed, fs::file_time_type::clock::now() - std::chrono::hours(1));
   }
   // How many runs were read whole to list them.
@@ -190,7 +193,7 @@ TEST_F(PackedRecordCache, IsForgottenWhenTheFileIsAnotherOrGone) {
   fs::last_write_time(packed, time);
   EXPECT_EQ(listed(), 1u);
   EXPECT_EQ(listed(), 0u);
-  const fs::path kept = trace::kept_path(packed, kRecordCacheFile);
+  const fs::path kept = trace::store::kept_path(packed, kRecordCacheFile);
   ASSERT_TRUE(fs::exists(kept));
   const fs::path renamed = library / "two.shardlens";
   fs::rename(packed, renamed);
@@ -205,7 +208,8 @@ TEST_F(PackedRecordCache, DeletesNothingThatIsNotItsOwn) {
   EXPECT_EQ(listed(), 1u);
   EXPECT_TRUE(fs::exists(others));
   // A library from elsewhere may have a link in the folder's place.
-  const fs::path kept = trace::kept_path(packed, kRecordCacheFile).parent_path().parent_path();
+  const fs::path kept =
+      trace::store::kept_path(packed, kRecordCacheFile).parent_path().parent_path();
   const fs::path home = folder.path() / "home";
   fs::create_directories(home / "letters");
   fs::remove_all(kept);
@@ -222,4 +226,4 @@ TEST_F(RecordCache, IsNotWrittenForARunThatMayStillBeWritten) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

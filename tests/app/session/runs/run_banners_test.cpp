@@ -3,14 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-trace::RunFigures run_with(trace::RunStatus status, std::vector<std::size_t> pending_of_ranks) {
-  trace::RunFigures figures;
+trace::analysis::RunFigures run_with(trace::model::RunStatus status,
+                                     std::vector<std::size_t> pending_of_ranks) {
+  trace::analysis::RunFigures figures;
   figures.info.status = status;
   figures.info.device = "cuda";
   for (const std::size_t count : pending_of_ranks)
@@ -19,20 +20,20 @@ trace::RunFigures run_with(trace::RunStatus status, std::vector<std::size_t> pen
 }
 
 TEST(RunNotes, TellOfCollectivesThatWereNotSeenToEnd) {
-  EXPECT_THAT(banners_of(run_with(trace::RunStatus::kDone, {0, 0})), IsEmpty());
-  EXPECT_THAT(banners_of(run_with(trace::RunStatus::kDone, {0, 1})),
+  EXPECT_THAT(banners_of(run_with(trace::model::RunStatus::kDone, {0, 0})), IsEmpty());
+  EXPECT_THAT(banners_of(run_with(trace::model::RunStatus::kDone, {0, 1})),
               ElementsAre("Incomplete: 1 collective was not seen to end: figures of communication "
                           "are without them"));
-  EXPECT_THAT(banners_of(run_with(trace::RunStatus::kDone, {4, 3})),
+  EXPECT_THAT(banners_of(run_with(trace::model::RunStatus::kDone, {4, 3})),
               ElementsAre("Incomplete: 7 collectives were not seen to end: figures of "
                           "communication are without them"));
 }
 
 // There they are what everybody waits in, and the diagnosis names them.
 TEST(RunNotes, LeaveCollectivesOfRunsThatDidNotComeToTheirEndToTheDiagnosis) {
-  EXPECT_THAT(banners_of(run_with(trace::RunStatus::kRunning, {2, 2})), IsEmpty());
-  EXPECT_THAT(banners_of(run_with(trace::RunStatus::kFailed, {2, 2})), IsEmpty());
+  EXPECT_THAT(banners_of(run_with(trace::model::RunStatus::kRunning, {2, 2})), IsEmpty());
+  EXPECT_THAT(banners_of(run_with(trace::model::RunStatus::kFailed, {2, 2})), IsEmpty());
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -14,7 +14,7 @@
 #include "trace/store/run/library_file.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 std::filesystem::path write_run(const std::filesystem::path& runs_dir, const std::string& name,
@@ -62,10 +62,10 @@ TEST_F(LibraryTest, ARunThatWasKilledJustBeforeIsNotShownAsRunningForEver) {
   std::filesystem::path run_folder;
   {
     SyntheticOptions options;
-    options.start_ns = trace::wall_clock_ns() - 60'000'000'000;
+    options.start_ns = trace::base::wall_clock_ns() - 60'000'000'000;
     SyntheticRun run(runs, options);
     run.add_steps(5);
-    run.beat(trace::wall_clock_ns() - 8'000'000'000);
+    run.beat(trace::base::wall_clock_ns() - 8'000'000'000);
     run_folder = run.folder();
   }
   // Its files were last written a moment before the library looks.
@@ -75,9 +75,9 @@ TEST_F(LibraryTest, ARunThatWasKilledJustBeforeIsNotShownAsRunningForEver) {
   }
   const RunLibrary library({runs, {}}, [] {});
   ASSERT_TRUE(eventually([&] { return rows(library) == 1; }));
-  EXPECT_EQ(library.state().ledger->rows[0].status, trace::RunStatus::kRunning);
+  EXPECT_EQ(library.state().ledger->rows[0].status, trace::model::RunStatus::kRunning);
   EXPECT_TRUE(eventually(
-      [&] { return library.state().ledger->rows[0].status == trace::RunStatus::kFailed; }));
+      [&] { return library.state().ledger->rows[0].status == trace::model::RunStatus::kFailed; }));
 }
 
 TEST_F(LibraryTest, NoticesNewAndDeletedRuns) {
@@ -108,7 +108,7 @@ bool tells(const RunLibrary& library, const std::string& problem) {
 
 TEST_F(LibraryTest, SaysWhatItCannotKeepForAsLongAsThatIsSo) {
   const auto run = write_run(runs, "a", 4, kLongAgo);
-  std::filesystem::create_directory(runs / trace::kLibraryFile);  // where a file is to be
+  std::filesystem::create_directory(runs / trace::store::kLibraryFile);  // where a file is to be
   RunLibrary library({runs, {}}, [] {});
   library.pin_baseline(run.string());
   library.refresh();
@@ -120,7 +120,7 @@ TEST_F(LibraryTest, SaysWhatItCannotKeepForAsLongAsThatIsSo) {
   }));
   EXPECT_TRUE(tells(library, "The baseline is not kept")) << "not only until the next scan";
   EXPECT_TRUE(tells(library, "The numbers of runs are not kept"));
-  std::filesystem::remove(runs / trace::kLibraryFile);
+  std::filesystem::remove(runs / trace::store::kLibraryFile);
   library.pin_baseline(run.string());
   EXPECT_TRUE(eventually([&] { return !tells(library, "The baseline is not kept"); }));
 }
@@ -133,12 +133,12 @@ TEST_F(LibraryTest, SaysWhyALookHasFailed) {
 
 TEST_F(LibraryTest, ALiveRunsRowFollowsItsView) {
   SyntheticOptions options;
-  options.start_ns = trace::wall_clock_ns();
+  options.start_ns = trace::base::wall_clock_ns();
   SyntheticRun run(runs, options);
   run.add_steps(4);
   RunLibrary library({runs, {}}, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded && rows(library) == 1; }));
-  auto view = std::make_shared<ui::RunView>();
+  auto view = std::make_shared<ui::state::RunView>();
   view->figures.info = run.info();
   view->figures.info.folder = library.state().ledger->rows[0].folder;
   view->figures.summary.steps_executed = 312;
@@ -149,7 +149,7 @@ TEST_F(LibraryTest, ALiveRunsRowFollowsItsView) {
   EXPECT_TRUE(eventually([&] {
     const auto ledger = library.state().ledger;
     const auto& row = ledger->rows[0];
-    return row.status == trace::RunStatus::kDone && row.summary.steps_executed == 4;
+    return row.status == trace::model::RunStatus::kDone && row.summary.steps_executed == 4;
   }));
 }
 
@@ -229,8 +229,8 @@ TEST_F(LibraryTest, ARunThatIsReadForTheScreenIsNotReadForTheLedgerAgain) {
   ASSERT_EQ(rows(library), 2u);
   EXPECT_TRUE(library.state().ledger->rows[1].is_being_read);
   EXPECT_EQ(library.state().work.records_read, 1u);
-  auto view = std::make_shared<ui::RunView>();
-  view->figures.info = trace::read_run_info(shown).value();
+  auto view = std::make_shared<ui::state::RunView>();
+  view->figures.info = trace::store::read_run_info(shown).value();
   view->figures.summary.steps_executed = 4;
   library.set_figures(view);
   ASSERT_TRUE(eventually([&] { return !library.state().ledger->rows[1].is_being_read; }));
@@ -328,7 +328,7 @@ TEST_F(LibraryTest, WordsAboutARunAreStoredWithItAndNothingIsReadAgain) {
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   const auto before = library.state().work.records_read;
   library.change_words({{a.string()}, "renamed", "a note", std::vector<std::string>{"x", "y"}});
-  const auto row_now = [&]() -> ui::LedgerRow {
+  const auto row_now = [&]() -> ui::state::LedgerRow {
     for (const auto& row : library.state().ledger->rows) {
       if (row.folder == a.string()) return row;
     }
@@ -340,7 +340,7 @@ TEST_F(LibraryTest, WordsAboutARunAreStoredWithItAndNothingIsReadAgain) {
   EXPECT_EQ(row_now().ordinal, "run 1");
   EXPECT_EQ(row_now().summary.steps_executed, 4);
   EXPECT_EQ(library.state().work.records_read, before);
-  const auto info = trace::read_run_info(a);
+  const auto info = trace::store::read_run_info(a);
   ASSERT_TRUE(info);
   EXPECT_EQ(info->name, "renamed");
   EXPECT_EQ(info->tags, (std::vector<std::string>{"x", "y"}));
@@ -350,4 +350,4 @@ TEST_F(LibraryTest, WordsAboutARunAreStoredWithItAndNothingIsReadAgain) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

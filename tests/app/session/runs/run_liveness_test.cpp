@@ -7,11 +7,11 @@
 #include "tests/trace/units.h"
 #include "trace/base/wall_clock.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 using trace::kSecond;
-const std::int64_t kStart = trace::wall_clock_ns();
+const std::int64_t kStart = trace::base::wall_clock_ns();
 
 std::string this_host() {
   char host[256] = {};
@@ -68,9 +68,9 @@ TEST(RunLiveness, BeforeTheFirstReportARunHasTwoMinutes) {
 
 TEST(RunLiveness, ARunThatSaysHowItEndedIsNeverAbandoned) {
   RunLiveness done = pulse(600, {});
-  done.status = trace::RunStatus::kDone;
+  done.status = trace::model::RunStatus::kDone;
   EXPECT_FALSE(is_abandoned(done, kStart));
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -6,7 +6,7 @@
 
 #include "tests/trace/units.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 using trace::kSecond;
@@ -76,4 +76,4 @@ TEST(ReplayClock, StopsAtTheEndAndBeginsAgainWhenPlayed) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

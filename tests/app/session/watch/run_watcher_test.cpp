@@ -12,11 +12,11 @@
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/run_folder.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 using namespace std::chrono_literals;
-using trace::RunStatus;
+using trace::model::RunStatus;
 
 // Until `done` holds of the published state, or ten seconds have passed.
 template <typename Condition>
@@ -37,9 +37,9 @@ auto has_steps(std::size_t count) {
   };
 }
 
-trace::RunFigures read_whole(const std::filesystem::path& run) {
-  auto reader = trace::RunReader::open(run);
-  trace::RunAnalysis analysis(*(*reader)->info());
+trace::analysis::RunFigures read_whole(const std::filesystem::path& run) {
+  auto reader = trace::store::RunReader::open(run);
+  trace::analysis::RunAnalysis analysis(*(*reader)->info());
   const auto batches = (*reader)->poll();
   for (const auto& batch : *batches) analysis.add(batch);
   return analysis.figures();
@@ -47,14 +47,16 @@ trace::RunFigures read_whole(const std::filesystem::path& run) {
 
 SyntheticOptions live_options() {
   SyntheticOptions options;
-  options.start_ns = trace::wall_clock_ns();
+  options.start_ns = trace::base::wall_clock_ns();
   return options;
 }
 
-const trace::RowPicture& row_of(const trace::StepPicture& step, int rank, std::string_view label) {
-  const auto found = std::ranges::find_if(step.rows->rows, [&](const trace::TimelineRow& row) {
-    return row.rank == rank && row.label == label;
-  });
+const trace::timeline::RowPicture& row_of(const trace::timeline::StepPicture& step, int rank,
+                                          std::string_view label) {
+  const auto found =
+      std::ranges::find_if(step.rows->rows, [&](const trace::timeline::TimelineRow& row) {
+        return row.rank == rank && row.label == label;
+      });
   EXPECT_NE(found, step.rows->rows.end()) << label;
   return step.picture->rows.at(static_cast<std::size_t>(found->id));
 }
@@ -65,7 +67,7 @@ TEST(RunWatcher, ShowsStepsOfALiveRunAsTheyAreWritten) {
   RunWatcher watcher([] {});
   watcher.show(run.folder());
   run.add_steps(3);
-  run.beat(trace::wall_clock_ns());
+  run.beat(trace::base::wall_clock_ns());
   auto state = wait_for(watcher, has_steps(3));
   EXPECT_TRUE(state->view->is_live);
   EXPECT_TRUE(state->view->follows_live);
@@ -98,7 +100,7 @@ TEST(RunWatcher, BuildsTheTimelineOfTheSelectedStep) {
   ASSERT_TRUE(state->view->timeline);
   EXPECT_EQ(state->view->timeline->step, 2);
   EXPECT_FALSE(state->view->follows_live);
-  const trace::StepPicture& step = *state->view->timeline;
+  const trace::timeline::StepPicture& step = *state->view->timeline;
   ASSERT_EQ(step.rows->ranks.size(), 2u);
   EXPECT_EQ(row_of(step, 0, "Phases").pieces.size(), 4u);
   EXPECT_EQ(row_of(step, 0, "Communication").collectives.size(), 2u);
@@ -164,7 +166,7 @@ TEST(RunWatcher, AFailedRunShowsWhatItsRanksSaidLast) {
   SyntheticRun run(folder.path());
   run.add_steps(2);
   run.log(0, "step 1 went well");
-  std::ofstream(trace::rank_log(run.folder(), 1)) << "loading\nerror: out of memory\n";
+  std::ofstream(trace::store::rank_log(run.folder(), 1)) << "loading\nerror: out of memory\n";
   run.finish(RunStatus::kFailed, "rank 1 exited with code 1: out of memory");
   RunWatcher watcher([] {});
   watcher.show(run.folder());
@@ -174,7 +176,7 @@ TEST(RunWatcher, AFailedRunShowsWhatItsRanksSaidLast) {
   EXPECT_EQ(log.front().text, "step 1 went well");
   EXPECT_EQ(log.back().text, "error: out of memory");
   EXPECT_EQ(log.back().rank, 1);
-  EXPECT_EQ(log.back().level, trace::LogLine::Level::kError);
+  EXPECT_EQ(log.back().level, trace::model::LogLine::Level::kError);
 }
 
 TEST(RunWatcher, ARunWhoseProgramWasKilledIsNotLive) {
@@ -214,4 +216,4 @@ TEST(RunWatcher, ACpuRunCarriesItsBanner) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
-using trace::StepFigures;
+using trace::analysis::StepFigures;
 
 StepFigures step(std::int64_t index, std::int64_t length_ns, bool detail = true) {
   StepFigures figures;
@@ -75,4 +75,4 @@ TEST(FindStep, FindsByIndexAcrossGaps) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

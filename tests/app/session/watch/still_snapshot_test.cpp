@@ -5,7 +5,7 @@
 #include "app/session/runs/library_run_cache.h"
 #include "tests/app/session/synthetic_run.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 struct StillTest : testing::Test {
@@ -82,9 +82,9 @@ TEST_F(StillTest, ShowsTheAskedStep) {
 TEST_F(StillTest, AStepThatIsNotThereIsRefusedWithTheLastOne) {
   const auto still = still_snapshot({.run = run, .runs_dir = {}, .step = 99, .plan = false});
   ASSERT_FALSE(still);
-  EXPECT_EQ(still.error().kind, trace::ErrorKind::kUsage);
+  EXPECT_EQ(still.error().kind, trace::base::ErrorKind::kUsage);
   EXPECT_NE(still.error().message.find("step 7"), std::string::npos);
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

@@ -8,7 +8,7 @@
 
 #include "tests/app/session/eventually.h"
 
-namespace shardlens::app {
+namespace shardlens::app::session {
 namespace {
 
 TEST(LatestWorker, AnswersWhatIsAsked) {
@@ -85,4 +85,4 @@ TEST(LatestWorker, EndsWithItsOwnerWhileAnswering) {
 }
 
 }  // namespace
-}  // namespace shardlens::app
+}  // namespace shardlens::app::session

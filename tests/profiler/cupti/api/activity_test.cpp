@@ -12,7 +12,7 @@
 #include "profiler/cupti/recorder_sink.h"
 #include "tests/profiler/cupti/activity_records.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 // As CUPTI does it: the record somewhere in a buffer of bytes, at no particular alignment.
@@ -195,4 +195,4 @@ TEST(CuptiActivity, LeavesOutKindsThatAreNotRecorded) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

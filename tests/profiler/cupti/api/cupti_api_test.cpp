@@ -5,7 +5,7 @@
 #include "profiler/cupti/cupti_source.h"
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 // First of these: a CUPTI that the process has loaded comes before the one that is named.
@@ -19,7 +19,7 @@ TEST(CuptiLibrary, RefusesALibraryThatLacksItsFunctions) {
 TEST(CuptiLibrary, SaysWhatWasTriedIfThereIsNone) {
   const auto api = load_cupti("/nowhere/libcupti.so.13");
   if (api) GTEST_SKIP() << "the loader finds " << api->library;
-  EXPECT_EQ(api.error().kind, trace::ErrorKind::kMissing);
+  EXPECT_EQ(api.error().kind, trace::base::ErrorKind::kMissing);
   EXPECT_NE(api.error().message.find("/nowhere/libcupti.so.13"), std::string::npos);
   EXPECT_NE(api.error().message.find("nvidia-cuda-cupti"), std::string::npos);
 }
@@ -48,4 +48,4 @@ TEST(CuptiLibrary, OfTheBuildIsUnderstood) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

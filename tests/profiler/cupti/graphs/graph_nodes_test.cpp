@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 TEST(GraphNodes, AClonedGraphHasTheLaunchesOfItsOriginal) {
@@ -56,4 +56,4 @@ TEST(GraphNodes, OfVeryManyTheOldestAreForgotten) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -7,7 +7,7 @@
 
 #include "tests/profiler/cupti/fake_sink.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 using Numbers = std::vector<std::pair<std::uint64_t, std::int64_t>>;
@@ -141,4 +141,4 @@ TEST(GraphReplays, OfOneCallTwoOfTheSameLaunchAreTwo) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

@@ -6,7 +6,7 @@
 
 #include "tests/profiler/cupti/fake_cupti.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::cupti {
 namespace {
 
 class GraphWatchTest : public testing::Test {
@@ -98,4 +98,4 @@ TEST_F(GraphWatchTest, DoesWithoutWhereCuptiHasNoCallbacks) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::cupti

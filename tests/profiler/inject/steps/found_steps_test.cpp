@@ -4,7 +4,7 @@
 
 #include "tests/profiler/recorded_run.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 // A program that only counts the GPUs of its machine, and computes without them.
@@ -26,7 +26,7 @@ TEST(FoundSteps, HaveDetailOnceTheProgramUsesTheGpu) {
   EXPECT_EQ(asked, 3) << "not again once it does";
   const auto content = run.finish();
   ASSERT_EQ(content.rows.steps.size(), 4u);
-  for (const trace::Step& step : content.rows.steps)
+  for (const trace::model::Step& step : content.rows.steps)
     EXPECT_EQ(step.full_detail, step.index >= 2) << step.index;
 }
 
@@ -54,7 +54,7 @@ TEST(FoundSteps, GoOnInAnotherStreamOnceTheFirstIsSilent) {
     finder.end_phase(end_ns);
     finder.end_step(end_ns);
     finder.begin_step(end_ns);
-    finder.begin_phase(trace::Phase::kForward, end_ns);
+    finder.begin_phase(trace::base::Phase::kForward, end_ns);
   };
   for (const std::int64_t end_ns : {100, 200, 300}) step(first, end_ns);
   for (const std::int64_t end_ns : {400, 500, 600, 700}) step(second, end_ns);
@@ -84,4 +84,4 @@ TEST(FoundSteps, AreNotThoseOfAnotherStreamWhileTheFirstGoesOn) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -6,7 +6,7 @@
 
 #include "tests/profiler/inject/told_steps.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 constexpr std::pair<const char*, KernelPart> kParts[] = {
@@ -102,4 +102,4 @@ TEST_F(KernelStepsTest, WithoutAnOptimizerNothingIsTold) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

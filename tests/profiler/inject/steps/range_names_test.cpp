@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
-using trace::Phase;
+using trace::base::Phase;
 
 TEST(RangeNames, KnowAStepHoweverItIsWritten) {
   for (const char* name : {"step 17", "Step", "ProfilerStep#3", "train_step", "trainStep",
@@ -56,4 +56,4 @@ TEST(RangeNames, LoseWhatDiffersFromCallToCall) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -4,7 +4,7 @@
 
 #include "tests/profiler/inject/told_steps.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 // Opens and closes ranges, one unit of time after the other.
@@ -90,4 +90,4 @@ TEST_F(RangeStepsTest, AStepThatNeverEndedIsNotTold) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

@@ -6,7 +6,7 @@
 
 #include "tests/profiler/inject/told_steps.h"
 
-namespace shardlens::profiler {
+namespace shardlens::profiler::inject {
 namespace {
 
 using Names = std::vector<std::uint32_t>;
@@ -132,4 +132,4 @@ TEST_F(RepeatedKernelsTest, WhatRepeatsWithinAMillisecondIsNoStep) {
 }
 
 }  // namespace
-}  // namespace shardlens::profiler
+}  // namespace shardlens::profiler::inject

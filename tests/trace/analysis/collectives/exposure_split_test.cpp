@@ -8,11 +8,11 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/run_analysis.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
-Step step_of(int rank, std::int64_t index, std::int64_t start_ns, std::int64_t end_ns) {
-  Step step;
+model::Step step_of(int rank, std::int64_t index, std::int64_t start_ns, std::int64_t end_ns) {
+  model::Step step;
   step.rank = rank;
   step.index = index;
   step.start_ns = start_ns;
@@ -24,18 +24,19 @@ Step step_of(int rank, std::int64_t index, std::int64_t start_ns, std::int64_t e
 // Each step takes 200 ms. Rank 0 computes for 40 ms and enters the all-reduce then, rank 1 `late`
 // later; both leave it 30 ms after that. Rank 0 has computed for 10 ms while it waits.
 RunFigures straggling_run(std::int64_t late_ns, bool has_rank_1 = true) {
-  RunInfo info;
+  model::RunInfo info;
   info.world_size = 2;
   info.settings.skip_steps = 0;
   RunAnalysis analysis(info);
   for (std::int64_t index = 0; index < 4; ++index) {
     const std::int64_t begin = 1000 * kMs + index * 200 * kMs;
     for (int rank = 0; rank < (has_rank_1 ? 2 : 1); ++rank) {
-      Batch batch;
+      model::Batch batch;
       const auto enters = begin + 40 * kMs + (rank == 1 ? late_ns : 0);
       const auto leaves = begin + 70 * kMs + late_ns;
       batch.collectives.push_back(all_reduce(rank, index, enters, leaves, 1000, 0, index));
-      EventRun compute{rank, 1, EventKind::kOperator, {operator_event(begin, enters)}};
+      model::EventRun compute{
+          rank, 1, model::EventKind::kOperator, {operator_event(begin, enters)}};
       if (rank == 0) {
         compute.events.push_back(operator_event(enters + 10 * kMs, enters + 20 * kMs));
       }
@@ -73,14 +74,14 @@ TEST(ExposureSplit, NobodyLateIsAllTransfer) {
 // hosts are known to be no more than 1 ms apart.
 RunFigures run_on_hosts(std::int64_t late_ns, const std::string& first, const std::string& second) {
   constexpr std::int64_t kShortCalls = 8;
-  RunInfo info;
+  model::RunInfo info;
   info.world_size = 2;
   info.settings.skip_steps = 0;
   RunAnalysis analysis(info);
   for (std::int64_t index = 0; index < 4; ++index) {
     const std::int64_t begin = 1000 * kMs + index * 200 * kMs;
     for (int rank = 0; rank < 2; ++rank) {
-      Batch batch;
+      model::Batch batch;
       batch.rank_info.emplace().rank = rank;
       batch.rank_info->host = rank == 0 ? first : second;
       std::int64_t sequence = index * (kShortCalls + 1);
@@ -118,24 +119,25 @@ TEST(ExposureSplit, WaitingThatClocksOfHostsCouldMakeUpIsNotKnown) {
 // ends by itself. Its clock is wrong by `ahead_ns`. Nobody waits for anybody.
 RunFigures run_with_broadcasts(std::int64_t ahead_ns, const std::string& third_host,
                                bool meets_rank_1 = false) {
-  RunInfo info;
+  model::RunInfo info;
   info.world_size = 3;
   info.settings.skip_steps = 0;
   RunAnalysis analysis(info);
   for (int rank = 0; rank < 3; ++rank) {
-    Batch batch;
+    model::Batch batch;
     batch.rank_info.emplace().rank = rank;
     batch.rank_info->host = rank < 2 ? "a" : third_host;
     batch.process_groups = {{rank, 0, 0, 0, {0, 1, 2}}};
     if (rank > 0) batch.process_groups.push_back({rank, 1, 0, 0, {1, 2}});
     for (std::int64_t index = 0; index < 4; ++index) {
       const std::int64_t begin = 1000 * kMs + index * 200 * kMs + (rank == 2 ? ahead_ns : 0);
-      Collective call = all_reduce(rank, index, begin + 40 * kMs, begin + 90 * kMs, 1000, 0, index);
-      call.function = call.executed = CollectiveFunction::kBroadcast;
+      model::Collective call =
+          all_reduce(rank, index, begin + 40 * kMs, begin + 90 * kMs, 1000, 0, index);
+      call.function = call.executed = model::CollectiveFunction::kBroadcast;
       batch.collectives.push_back(call);
       for (std::int64_t i = 0; i < 8 && meets_rank_1 && rank > 0; ++i) {
-        Collective meeting = all_reduce(rank, index * 8 + i, begin + 2 * i * kMs,
-                                        begin + (2 * i + 1) * kMs, 8, 0, index);
+        model::Collective meeting = all_reduce(rank, index * 8 + i, begin + 2 * i * kMs,
+                                               begin + (2 * i + 1) * kMs, 8, 0, index);
         meeting.process_group = 1;
         batch.collectives.push_back(meeting);
       }
@@ -187,7 +189,7 @@ TEST(ExposureSplit, WithoutTheOtherRanksRecordsNothingIsSaid) {
 }
 
 // Nanosecond by nanosecond: in communication, under no compute, and no call moves data.
-std::int64_t count_waiting(const SyntheticRun& run, std::size_t rank, const Step& step) {
+std::int64_t count_waiting(const SyntheticRun& run, std::size_t rank, const model::Step& step) {
   std::map<std::int64_t, std::int64_t> latest;
   for (const auto& other : run.ranks) {
     for (const auto& call : other.collectives) {
@@ -195,13 +197,13 @@ std::int64_t count_waiting(const SyntheticRun& run, std::size_t rank, const Step
       start = std::max(start, call.start_ns);
     }
   }
-  const Batch& own = run.ranks[rank];
+  const model::Batch& own = run.ranks[rank];
   std::int64_t waiting = 0;
   for (auto t = step.start_ns; t < step.end_ns; ++t) {
     bool computes = false, communicates = false, moves = false;
     for (const auto& events : own.events) {
       for (const auto& event : events.events) {
-        computes = computes || ((event.flags & kEventCompute) != 0 && event.start_ns <= t &&
+        computes = computes || ((event.flags & model::kEventCompute) != 0 && event.start_ns <= t &&
                                 t < event.end_ns());
       }
     }
@@ -223,7 +225,7 @@ TEST(ExposureSplit, AgreesWithCountingInWhateverOrderRowsCome) {
     options.seed = seed;
     options.skip_steps = 0;
     const auto run = make_run(options);
-    std::vector<Batch> rows;
+    std::vector<model::Batch> rows;
     for (const auto& rank : run.ranks) {
       for (auto& row : one_by_one(rank)) rows.push_back(std::move(row));
     }
@@ -248,4 +250,4 @@ TEST(ExposureSplit, AgreesWithCountingInWhateverOrderRowsCome) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

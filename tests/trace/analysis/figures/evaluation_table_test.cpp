@@ -6,11 +6,11 @@
 
 #include "trace/analysis/run/run_analysis.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
-Evaluation row(int rank, std::int64_t step, double loss) {
-  Evaluation evaluation;
+model::Evaluation row(int rank, std::int64_t step, double loss) {
+  model::Evaluation evaluation;
   evaluation.rank = rank;
   evaluation.step = step;
   evaluation.loss = loss;
@@ -36,7 +36,7 @@ TEST(EvaluationTable, CountsImpossibleRowsInsteadOfShowingThem) {
   EvaluationTable table;
   EXPECT_EQ(table.add(row(-1, 1, 1)), 1);
   EXPECT_EQ(table.add(row(0, -1, 1)), 1);
-  Evaluation negative = row(0, 1, 1);
+  model::Evaluation negative = row(0, 1, 1);
   negative.targets = -1;
   EXPECT_EQ(table.add(negative), 1);
   EXPECT_TRUE(table.figures().empty());
@@ -45,15 +45,16 @@ TEST(EvaluationTable, CountsImpossibleRowsInsteadOfShowingThem) {
 TEST(EvaluationTable, TheBestHasTheLowestFiniteLossAndIsTheFirstOfEquals) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(best_evaluation({row(0, 1, nan)}), nullptr);
-  const std::vector<Evaluation> rows{row(0, 1, nan), row(0, 2, 3), row(0, 3, 2), row(0, 4, 2)};
+  const std::vector<model::Evaluation> rows{row(0, 1, nan), row(0, 2, 3), row(0, 3, 2),
+                                            row(0, 4, 2)};
   EXPECT_EQ(best_evaluation(rows)->step, 3);
 }
 
 TEST(EvaluationTable, ReachesTheFiguresOfARun) {
-  RunInfo info;
+  model::RunInfo info;
   info.world_size = 1;
   RunAnalysis analysis(info);
-  Batch batch;
+  model::Batch batch;
   batch.evaluations = {row(0, 3, 2.5), row(0, -3, 2.5)};
   analysis.add(batch);
   const RunFigures figures = analysis.figures();
@@ -63,4 +64,4 @@ TEST(EvaluationTable, ReachesTheFiguresOfARun) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -14,7 +14,7 @@
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/shape_text.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 class Figures : public testing::Test {
@@ -48,7 +48,7 @@ class Figures : public testing::Test {
     return sum / count;
   }
   double mean_part(std::int64_t StepBreakdown::*part) const {
-    return mean([part](const Batch& rank, const Step& step) {
+    return mean([part](const model::Batch& rank, const model::Step& step) {
       return static_cast<double>(count_breakdown(rank, step).*part);
     });
   }
@@ -71,7 +71,7 @@ TEST_F(Figures, SummaryIsTheMeanOfCountedParts) {
   EXPECT_NEAR(s.idle_ns, mean_part(&StepBreakdown::idle_ns), 1e-6);
   EXPECT_NEAR(*s.overlap_fraction, s.overlap_ns / s.comm_ns, 1e-12);
   for (std::size_t i = 0; i < s.phase_ns.size(); ++i) {
-    EXPECT_NEAR(s.phase_ns[i].value(), mean([i](const Batch& rank, const Step& step) {
+    EXPECT_NEAR(s.phase_ns[i].value(), mean([i](const model::Batch& rank, const model::Step& step) {
                   return static_cast<double>(count_breakdown(rank, step).phase_ns[i]);
                 }),
                 1e-6);
@@ -88,7 +88,7 @@ TEST_F(Figures, ThroughputAndUtilizationFollowFromTokensAndTime) {
 }
 
 TEST_F(Figures, BytesSentAreTheCollectivesAndTheTheory) {
-  const double measured = mean([](const Batch& rank, const Step& step) {
+  const double measured = mean([](const model::Batch& rank, const model::Step& step) {
     double bytes = 0;
     for (const auto& row : rank.collectives) {
       if (row.step == step.index) bytes += 2.0 * 2 / 3 * static_cast<double>(row.bytes);
@@ -135,8 +135,8 @@ TEST_F(Figures, CollectiveRowsMatchAPlainSearch) {
   EXPECT_NEAR(row.transfer_ns, transfer / count, 1e-9);
   EXPECT_NEAR(row.algbw_bytes_per_s, 2500 / (median(transfers) / 1e9), 1);
   EXPECT_NEAR(row.busbw_bytes_per_s / row.algbw_bytes_per_s, 4.0 / 3, 1e-12);
-  exposed = mean([](const Batch& rank, const Step& step) {
-    Batch one = rank;
+  exposed = mean([](const model::Batch& rank, const model::Step& step) {
+    model::Batch one = rank;
     double sum = 0;
     for (const auto& c : rank.collectives) {
       if (c.tag_index != 1) continue;
@@ -154,7 +154,7 @@ TEST_F(Figures, TotalsCoverTheWholeRecording) {
     std::int64_t first = INT64_MAX, last = 0, compute = 0, copies = 0;
     for (const auto& events : batch.events) {
       for (const auto& event : events.events) {
-        (events.kind == EventKind::kCopy ? copies : compute) += 1;
+        (events.kind == model::EventKind::kCopy ? copies : compute) += 1;
         first = std::min(first, event.start_ns);
         last = std::max(last, event.end_ns());
       }
@@ -163,7 +163,7 @@ TEST_F(Figures, TotalsCoverTheWholeRecording) {
       first = std::min(first, row.start_ns);
       last = std::max(last, row.end_ns);
     }
-    Step all;
+    model::Step all;
     all.start_ns = first;
     all.end_ns = last;
     all.full_detail = true;
@@ -205,7 +205,7 @@ TEST_F(Figures, MemoryPeaksAreTheLargestSamples) {
     const auto& samples = run.ranks[i].memory;
     const auto& rank = figures.ranks[i];
     // The sum of all categories but the last, outside.
-    const auto allocated = [](const MemorySample& sample) {
+    const auto allocated = [](const model::MemorySample& sample) {
       return std::accumulate(sample.bytes.begin(), sample.bytes.end() - 1, std::int64_t{0});
     };
     const auto peak =
@@ -220,34 +220,34 @@ TEST_F(Figures, MemoryPeaksAreTheLargestSamples) {
       EXPECT_EQ(rank.category_peaks[c], most);
     }
     // Nobody told of which shape the model is.
-    EXPECT_EQ(rank.estimate, (std::array<std::int64_t, kMemoryCategoryCount>{}));
+    EXPECT_EQ(rank.estimate, (std::array<std::int64_t, model::kMemoryCategoryCount>{}));
   }
 }
 
 TEST(FiguresOfMemory, AreEstimatedFromTheShapeWhereItIsKnown) {
-  RunInfo info;
+  model::RunInfo info;
   info.world_size = 2;
   info.settings.model = "tiny";
   RankFigures rank;
-  rank.info.model = shape_text(*find_model_preset("tiny"));
+  rank.info.model = job::shape_text(*job::find_model_preset("tiny"));
   rank.info.parameters = 2'384'448;
   rank.peak.bytes.back() = 77;
-  const auto at = [](const auto& bytes, MemoryCategory category) {
+  const auto at = [](const auto& bytes, model::MemoryCategory category) {
     return bytes[static_cast<std::size_t>(category)];
   };
   const auto ddp = estimate_memory(rank, info);
-  EXPECT_EQ(at(ddp.category_peaks, MemoryCategory::kOptimizer), 8 * 2'384'448 + 64 * 4);
-  EXPECT_EQ(at(ddp.at_peak, MemoryCategory::kOutside), 77);
-  info.settings.sharding_strategy = Strategy::kFullShard;
+  EXPECT_EQ(at(ddp.category_peaks, model::MemoryCategory::kOptimizer), 8 * 2'384'448 + 64 * 4);
+  EXPECT_EQ(at(ddp.at_peak, model::MemoryCategory::kOutside), 77);
+  info.settings.sharding_strategy = job::Strategy::kFullShard;
   const auto full = estimate_memory(rank, info);
-  EXPECT_EQ(at(full.category_peaks, MemoryCategory::kParameters), 2 * 2'384'448);
-  EXPECT_GT(at(full.category_peaks, MemoryCategory::kGatheredParameters), 0);
+  EXPECT_EQ(at(full.category_peaks, model::MemoryCategory::kParameters), 2 * 2'384'448);
+  EXPECT_GT(at(full.category_peaks, model::MemoryCategory::kGatheredParameters), 0);
 }
 
 TEST(FiguresOfMemory, LeaveTheStartOutOnceThereAreSteps) {
   const auto sample = [](std::int64_t step, std::int64_t time_ns, std::int64_t parameters,
                          std::int64_t outside) {
-    MemorySample result;
+    model::MemorySample result;
     result.step = step;
     result.time_ns = time_ns;
     result.bytes.front() = parameters;
@@ -255,13 +255,13 @@ TEST(FiguresOfMemory, LeaveTheStartOutOnceThereAreSteps) {
     return result;
   };
   // Building the model takes most; later memory outside is largest where little is allocated.
-  const std::vector<MemorySample> samples{sample(-1, 1, 900, 0), sample(0, 2, 300, 5),
-                                          sample(1, 3, 200, 999)};
+  const std::vector<model::MemorySample> samples{sample(-1, 1, 900, 0), sample(0, 2, 300, 5),
+                                                 sample(1, 3, 200, 999)};
   for (const bool reversed : {false, true}) {
-    RunInfo info;
+    model::RunInfo info;
     info.world_size = 1;
     RunAnalysis analysis(info);
-    Batch batch;
+    model::Batch batch;
     batch.memory = samples;
     if (reversed) std::reverse(batch.memory.begin(), batch.memory.end());
     analysis.add(batch);
@@ -274,7 +274,7 @@ TEST(FiguresOfMemory, LeaveTheStartOutOnceThereAreSteps) {
 
 TEST(FiguresOfMemory, KnowWhatEachCategoryReachedBetweenSamples) {
   RankFigures rank;
-  MemorySample peak;
+  model::MemorySample peak;
   peak.step = 0;
   peak.time_ns = 1;
   peak.is_peak = true;
@@ -327,7 +327,7 @@ TEST(Utilization, IsUnknownWhenAnyPeakIs) {
 
 TEST(TheoreticalTraffic, HalvesWithACompressingHookAndCountsSynchronisedMicroBatches) {
   auto run = make_run({});
-  run.info.settings.communication_hook = CommunicationHook::kBf16Compress;
+  run.info.settings.communication_hook = job::CommunicationHook::kBf16Compress;
   run.info.settings.gradient_accumulation_steps = 4;
   RunAnalysis lazy(run.info);
   run.info.settings.sync_each_batch = true;
@@ -347,4 +347,4 @@ TEST(Labels, UseUnitsBySize) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 // A step in ten has detail and takes `longer` as much; all jitter by `noise`, and one is far off.
@@ -53,4 +53,4 @@ TEST(RecordingCost, IsToldAgainstTheTimeWithoutIt) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

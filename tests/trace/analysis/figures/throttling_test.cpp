@@ -11,43 +11,44 @@
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/model/gpu_counters.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 TEST(ThrottledTimes, ASampleStandsForTheTimeSinceTheOneBefore) {
   ThrottledTimes times;
-  times.add(100 * kMs, kLimitPowerCap);  // since when, nobody knows
+  times.add(100 * kMs, model::kLimitPowerCap);  // since when, nobody knows
   times.add(300 * kMs, 0);
-  times.add(500 * kMs, kLimitSoftwareThermal);
-  times.add(700 * kMs, kLimitSoftwareThermal);
-  times.add(900 * kMs, kLimitSoftwareThermal | kLimitPowerCap);
+  times.add(500 * kMs, model::kLimitSoftwareThermal);
+  times.add(700 * kMs, model::kLimitSoftwareThermal);
+  times.add(900 * kMs, model::kLimitSoftwareThermal | model::kLimitPowerCap);
   ASSERT_EQ(times.times().size(), 2u);
   EXPECT_EQ(times.times()[0].start_ns, 300 * kMs);
   EXPECT_EQ(times.times()[0].end_ns, 700 * kMs);
-  EXPECT_EQ(times.times()[0].limits, kLimitSoftwareThermal);
+  EXPECT_EQ(times.times()[0].limits, model::kLimitSoftwareThermal);
   EXPECT_EQ(times.times()[1].end_ns, 900 * kMs);
   EXPECT_EQ(times.in(0, 300 * kMs).ns, 0) << "up to, and not with, where it begins";
   EXPECT_EQ(times.in(250 * kMs, 350 * kMs).ns, 50 * kMs);
   EXPECT_EQ(times.in(600 * kMs, 2'000 * kMs).ns, 300 * kMs);
   EXPECT_EQ(times.in(600 * kMs, 2'000 * kMs).limits,
-            std::uint32_t{kLimitSoftwareThermal | kLimitPowerCap});
+            std::uint32_t{model::kLimitSoftwareThermal | model::kLimitPowerCap});
   EXPECT_EQ(times.in(900 * kMs, 2'000 * kMs).limits, 0u);
 }
 
 TEST(ThrottledTimes, IdleAndClocksThatTheUserSetAreNoThrottling) {
   ThrottledTimes times;
   times.add(100 * kMs, 0);
-  times.add(300 * kMs, kLimitIdle | kLimitApplicationClocks | kLimitDisplayClocks);
+  times.add(300 * kMs,
+            model::kLimitIdle | model::kLimitApplicationClocks | model::kLimitDisplayClocks);
   EXPECT_TRUE(times.times().empty());
-  times.add(500 * kMs, kLimitIdle | kLimitHardwareThermal);
+  times.add(500 * kMs, model::kLimitIdle | model::kLimitHardwareThermal);
   ASSERT_EQ(times.times().size(), 1u);
-  EXPECT_EQ(times.times()[0].limits, kLimitHardwareThermal);
+  EXPECT_EQ(times.times()[0].limits, model::kLimitHardwareThermal);
 }
 
 TEST(ThrottledTimes, ASampleAfterALongPauseStandsForASecond) {
   ThrottledTimes times;
   times.add(0, 0);
-  times.add(60'000 * kMs, kLimitPowerCap);
+  times.add(60'000 * kMs, model::kLimitPowerCap);
   ASSERT_EQ(times.times().size(), 1u);
   EXPECT_EQ(times.times()[0].start_ns, 59'000 * kMs);
 }
@@ -55,7 +56,7 @@ TEST(ThrottledTimes, ASampleAfterALongPauseStandsForASecond) {
 TEST(ThrottledTimes, NonsenseIsLeftOut) {
   ThrottledTimes times;
   EXPECT_TRUE(times.add(100 * kMs, 0));
-  EXPECT_FALSE(times.add(50 * kMs, kLimitPowerCap)) << "earlier than the last";
+  EXPECT_FALSE(times.add(50 * kMs, model::kLimitPowerCap)) << "earlier than the last";
   for (const double value : {-4.0, 1e300, std::numeric_limits<double>::quiet_NaN(),
                              std::numeric_limits<double>::infinity()}) {
     times.add(200 * kMs, value);
@@ -73,7 +74,7 @@ TEST(ThrottledTimes, AgreeWithCountingEveryMillisecond) {
       const auto bits = std::uniform_int_distribution(0u, 255u)(random);
       times.add(time * kMs, bits);
       for (int ms = last < 0 ? time : last; ms < time; ++ms) {
-        limits[static_cast<std::size_t>(ms)] = bits & kThrottling;
+        limits[static_cast<std::size_t>(ms)] = bits & model::kThrottling;
       }
       last = time;
     }
@@ -96,15 +97,15 @@ TEST(ThrottledTimes, AgreeWithCountingEveryMillisecond) {
 class ThrottledRun : public testing::Test {
  protected:
   ThrottledRun() {
-    RunInfo info;
+    model::RunInfo info;
     info.world_size = 2;
     info.settings.skip_steps = 0;
     analysis_ = std::make_unique<RunAnalysis>(info);
     for (int rank = 0; rank < 2; ++rank) {
-      Batch batch;
-      batch.strings = {{rank, 1, std::string(kClockLimits)}, {rank, 2, "GPU power"}};
+      model::Batch batch;
+      batch.strings = {{rank, 1, std::string(model::kClockLimits)}, {rank, 2, "GPU power"}};
       for (int step = 0; step < 10; ++step) {
-        Step row;
+        model::Step row;
         row.rank = rank;
         row.index = step;
         row.start_ns = kStart + step * 100 * kMs;
@@ -114,8 +115,8 @@ class ThrottledRun : public testing::Test {
       analysis_->add(batch);
     }
   }
-  void sample(int rank, int ms, double value, StringId name = 1) {
-    Batch batch;
+  void sample(int rank, int ms, double value, model::StringId name = 1) {
+    model::Batch batch;
     batch.counters = {{rank, name, 0, kStart + ms * kMs, value}};
     analysis_->add(batch);
   }
@@ -127,20 +128,20 @@ class ThrottledRun : public testing::Test {
 TEST_F(ThrottledRun, MarksTheStepsThatWereTouchedWithTheRankAndTheTime) {
   for (int rank = 0; rank < 2; ++rank) sample(rank, -50, 0);
   sample(0, 150, 0);
-  sample(0, 350, kLimitSoftwareThermal);  // from 150 to 350
+  sample(0, 350, model::kLimitSoftwareThermal);  // from 150 to 350
   sample(0, 550, 0);
   sample(1, 150, 0);
   sample(1, 350, 0);
-  sample(1, 550, kLimitPowerCap);     // from 350 to 550
-  sample(1, 750, kLimitPowerCap, 2);  // another counter
+  sample(1, 550, model::kLimitPowerCap);     // from 350 to 550
+  sample(1, 750, model::kLimitPowerCap, 2);  // another counter
   const RunFigures figures = analysis_->figures();
   ASSERT_EQ(figures.steps.size(), 10u);
   EXPECT_TRUE(figures.steps[0].throttling.empty());
-  const StepThrottling hot{0, kLimitSoftwareThermal, 50 * kMs};
+  const StepThrottling hot{0, model::kLimitSoftwareThermal, 50 * kMs};
   EXPECT_EQ(figures.steps[1].throttling, std::vector{hot});
   EXPECT_EQ(figures.steps[2].throttling[0].ns, 100 * kMs);
   ASSERT_EQ(figures.steps[3].throttling.size(), 2u);
-  EXPECT_EQ(figures.steps[3].throttling[1], (StepThrottling{1, kLimitPowerCap, 50 * kMs}));
+  EXPECT_EQ(figures.steps[3].throttling[1], (StepThrottling{1, model::kLimitPowerCap, 50 * kMs}));
   EXPECT_EQ(figures.steps[5].throttling.size(), 1u);
   for (std::size_t step = 6; step < 10; ++step) {
     EXPECT_TRUE(figures.steps[step].throttling.empty()) << step;
@@ -157,11 +158,13 @@ TEST_F(ThrottledRun, SaysNothingWhereNothingWasSampled) {
 }
 
 TEST(ThrottlingText, NamesEachReasonOnce) {
-  EXPECT_EQ(throttling_text(kLimitSoftwareThermal | kLimitHardwareThermal), "thermal slowdown");
-  EXPECT_EQ(throttling_text(kLimitPowerBrake | kLimitHardwareSlowdown | kLimitSyncBoost),
+  EXPECT_EQ(model::throttling_text(model::kLimitSoftwareThermal | model::kLimitHardwareThermal),
+            "thermal slowdown");
+  EXPECT_EQ(model::throttling_text(model::kLimitPowerBrake | model::kLimitHardwareSlowdown |
+                                   model::kLimitSyncBoost),
             "sync boost, power brake, hardware slowdown");
-  EXPECT_EQ(throttling_text(kLimitIdle), "");
+  EXPECT_EQ(model::throttling_text(model::kLimitIdle), "");
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -7,7 +7,7 @@
 #include "tests/trace/units.h"
 #include "trace/analysis/run/run_analysis.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 using testing::HasSubstr;
@@ -18,13 +18,13 @@ constexpr std::int64_t kNow = 1000 * kSecond;
 class HangDiagnosisTest : public testing::Test {
  protected:
   void start(int ranks) {
-    RunInfo info;
+    model::RunInfo info;
     info.world_size = ranks;
     analysis = RunAnalysis(info);
     for (int rank = 0; rank < ranks; ++rank) {
-      Batch batch;
+      model::Batch batch;
       batch.strings = {{rank, 1, "world"}, {rank, 2, "loss"}};
-      ProcessGroup group{rank, 0, 1, 0, {}};
+      model::ProcessGroup group{rank, 0, 1, 0, {}};
       for (int i = 0; i < ranks; ++i) group.ranks.push_back(i);
       batch.process_groups = {group};
       for (std::int64_t sequence = 0; sequence < 10; ++sequence) {
@@ -33,39 +33,39 @@ class HangDiagnosisTest : public testing::Test {
                                                (bucket + 1) * kMiB, bucket, sequence / 3));
       }
       analysis.add(batch);
-      beat(rank, kNow, kNow, Phase::kBackward);
+      beat(rank, kNow, kNow, base::Phase::kBackward);
     }
   }
 
-  void beat(int rank, std::int64_t alive_ns, std::int64_t progress_ns, Phase phase) {
-    Batch batch;
-    batch.heartbeat = Heartbeat{rank, alive_ns, progress_ns, 5, phase};
+  void beat(int rank, std::int64_t alive_ns, std::int64_t progress_ns, base::Phase phase) {
+    model::Batch batch;
+    batch.heartbeat = model::Heartbeat{rank, alive_ns, progress_ns, 5, phase};
     analysis.add(batch);
   }
 
-  static PendingCollective pending(int rank, std::int64_t sequence, std::int64_t bytes,
-                                   int bucket) {
-    PendingCollective call;
+  static model::PendingCollective pending(int rank, std::int64_t sequence, std::int64_t bytes,
+                                          int bucket) {
+    model::PendingCollective call;
     call.rank = rank;
     call.sequence = sequence;
-    call.function = CollectiveFunction::kAllReduce;
-    call.tag_kind = TagKind::kBucket;
+    call.function = model::CollectiveFunction::kAllReduce;
+    call.tag_kind = model::TagKind::kBucket;
     call.tag_index = bucket;
-    call.phase = Phase::kBackward;
+    call.phase = base::Phase::kBackward;
     call.step = 5;
     call.bytes = bytes;
     return call;
   }
 
-  static PendingCollective pending_loss(int rank, std::int64_t sequence) {
+  static model::PendingCollective pending_loss(int rank, std::int64_t sequence) {
     auto call = pending(rank, sequence, 16, -1);
-    call.tag_kind = TagKind::kNamed;
+    call.tag_kind = model::TagKind::kNamed;
     call.tag_name = 2;
     return call;
   }
 
-  void wait_in(std::vector<PendingCollective> calls) {
-    Batch batch;
+  void wait_in(std::vector<model::PendingCollective> calls) {
+    model::Batch batch;
     batch.pending = std::move(calls);
     analysis.add(batch);
   }
@@ -74,7 +74,7 @@ class HangDiagnosisTest : public testing::Test {
     return diagnose_hang(analysis.figures(), analysis.strings(), now_ns);
   }
 
-  RunAnalysis analysis{RunInfo{}};
+  RunAnalysis analysis{model::RunInfo{}};
 };
 
 TEST_F(HangDiagnosisTest, SaysNothingWhenNobodyWaits) {
@@ -90,7 +90,7 @@ TEST_F(HangDiagnosisTest, NamesAStoppedRank) {
   start(3);
   wait_in({pending(0, 10, 2 * kMiB, 1)});
   wait_in({pending(2, 10, 2 * kMiB, 1)});
-  beat(1, kNow - 12 * kSecond, kNow - 12 * kSecond, Phase::kForward);
+  beat(1, kNow - 12 * kSecond, kNow - 12 * kSecond, base::Phase::kForward);
   const auto diagnosis = diagnose();
   EXPECT_EQ(diagnosis.cause, HangCause::kStopped);
   EXPECT_EQ(diagnosis.rank, 1);
@@ -104,7 +104,7 @@ TEST_F(HangDiagnosisTest, NamesAStoppedRank) {
 
 TEST_F(HangDiagnosisTest, ACallThatOnlyAStoppedRankStillHoldsIsNotWhatTheOthersWaitIn) {
   start(2);
-  Batch batch;  // rank 0 went on after rank 1's last commit
+  model::Batch batch;  // rank 0 went on after rank 1's last commit
   batch.collectives = {all_reduce(0, 10, 110, 111, 2 * kMiB, 1, 4)};
   analysis.add(batch);
   wait_in({pending(0, 11, 3 * kMiB, 2)});
@@ -120,7 +120,7 @@ TEST_F(HangDiagnosisTest, NamesAStoppedRankInsideTheCollectiveItself) {
   start(2);
   wait_in({pending(0, 10, 2 * kMiB, 1)});
   wait_in({pending(1, 10, 2 * kMiB, 1)});
-  beat(1, kNow - 6 * kSecond, kNow - 6 * kSecond, Phase::kBackward);
+  beat(1, kNow - 6 * kSecond, kNow - 6 * kSecond, base::Phase::kBackward);
   const auto diagnosis = diagnose();
   EXPECT_EQ(diagnosis.cause, HangCause::kStopped);
   EXPECT_EQ(diagnosis.rank, 1);
@@ -129,7 +129,7 @@ TEST_F(HangDiagnosisTest, NamesAStoppedRankInsideTheCollectiveItself) {
 TEST_F(HangDiagnosisTest, NamesARankThatIsAliveButDoesNotArrive) {
   start(2);
   wait_in({pending(0, 10, 2 * kMiB, 1), pending(0, 11, 3 * kMiB, 2)});
-  beat(1, kNow, kNow - 31 * kSecond, Phase::kForward);
+  beat(1, kNow, kNow - 31 * kSecond, base::Phase::kForward);
   const auto diagnosis = diagnose();
   EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
   EXPECT_EQ(diagnosis.rank, 1);
@@ -182,7 +182,7 @@ TEST_F(HangDiagnosisTest, NamesTheRankWithAnotherSizeAgainstTheMajority) {
 TEST_F(HangDiagnosisTest, NamesTheFirstMismatchOfFunctions) {
   start(2);
   auto other = pending(1, 10, 2 * kMiB, 1);
-  other.function = CollectiveFunction::kBroadcast;
+  other.function = model::CollectiveFunction::kBroadcast;
   wait_in({pending(0, 10, 2 * kMiB, 1)});
   wait_in({other});
   const auto diagnosis = diagnose();
@@ -203,12 +203,12 @@ TEST_F(HangDiagnosisTest, BlamesTheLinkWhenAllHaveEntered) {
 
 TEST_F(HangDiagnosisTest, StillNamesTheRankAfterTheFailureEndedAllCalls) {
   start(2);
-  Batch batch;
+  model::Batch batch;
   batch.collectives = {all_reduce(0, 10, 500, 900, 2 * kMiB, 1, 5)};
   analysis.add(batch);
-  RunInfo info;
+  model::RunInfo info;
   info.world_size = 2;
-  info.status = RunStatus::kFailed;
+  info.status = model::RunStatus::kFailed;
   analysis.set_info(info);
   const auto diagnosis = diagnose();
   EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
@@ -229,10 +229,10 @@ TEST_F(HangDiagnosisTest, ListsTheLastEnteredAndCompletedCallOfEveryRank) {
 // Where steps have no detail, what ended last is all that is known: no collective to count.
 TEST_F(HangDiagnosisTest, WhatEndedWithoutDetailIsKnownAndNotCounted) {
   start(2);
-  auto ended = pending(0, 10, kNotKnown, 1);
+  auto ended = pending(0, 10, model::kNotKnown, 1);
   ended.end_ns = kNow;
   const auto counted = analysis.figures().collectives;
-  wait_in({pending(0, 11, kNotKnown, 2), ended});
+  wait_in({pending(0, 11, model::kNotKnown, 2), ended});
   const RunFigures figures = analysis.figures();
   EXPECT_EQ(figures.collectives.size(), counted.size());
   EXPECT_EQ(figures.collectives[0].count, counted[0].count);
@@ -247,7 +247,7 @@ TEST_F(HangDiagnosisTest, WhatEndedWithoutDetailIsKnownAndNotCounted) {
 TEST_F(HangDiagnosisTest, AnUnknownSizeIsNoOtherSize) {
   start(2);
   wait_in({pending(0, 10, 2 * kMiB, 1)});
-  wait_in({pending(1, 10, kNotKnown, 1)});
+  wait_in({pending(1, 10, model::kNotKnown, 1)});
   EXPECT_NE(diagnose().cause, HangCause::kMismatch);
 }
 
@@ -259,8 +259,8 @@ TEST_F(HangDiagnosisTest, NoBytesAreAnotherSize) {
 }
 
 TEST_F(HangDiagnosisTest, AnEmptyRunIsNotDiagnosed) {
-  EXPECT_EQ(diagnose_hang(RunFigures{}, StringTable{}).cause, HangCause::kNone);
+  EXPECT_EQ(diagnose_hang(RunFigures{}, model::StringTable{}).cause, HangCause::kNone);
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

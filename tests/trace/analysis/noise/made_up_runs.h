@@ -10,7 +10,7 @@
 
 #include "trace/analysis/noise/noise_model.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 
 struct MadeUpNoise {
   double step = 0.05;  // standard deviation of a step, relative
@@ -35,7 +35,7 @@ inline std::vector<double> made_up_steps(double mean_ns, const MadeUpNoise& nois
 // Runs that a NoiseModel may ask; what it refers to lives here.
 class MadeUpLibrary {
  public:
-  RunInfo& add(const std::vector<double>& steps) {
+  model::RunInfo& add(const std::vector<double>& steps) {
     infos_.emplace_back().world_size = 2;
     infos_.back().device = "cpu";
     noises_.emplace_back().estimates[kStepTime] = estimate_mean(steps);
@@ -56,8 +56,8 @@ class MadeUpLibrary {
   }
 
  private:
-  std::deque<RunInfo> infos_;
+  std::deque<model::RunInfo> infos_;
   std::deque<RunNoise> noises_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -7,7 +7,7 @@
 #include "made_up_runs.h"
 #include "trace/analysis/noise/student_t.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 struct Coverage {
@@ -91,4 +91,4 @@ TEST(MeanEstimate, LongRunsAreEstimatedAsShortOnes) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

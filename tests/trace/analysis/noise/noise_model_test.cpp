@@ -8,7 +8,7 @@
 
 #include "made_up_runs.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 using testing::HasSubstr;
@@ -199,11 +199,11 @@ TEST(NoiseModel, WhatAutoChoseIsTheSameSetting) {
   library.add(made_up_steps(100e6, {}, 100, random));
   auto& written = library.add(made_up_steps(100e6, {}, 100, random));
   written.settings.first_bucket_mb = 1;
-  written.settings.device = DeviceChoice::kCpu;
-  written.settings.comm_stream_priority = StreamPriority::kNormal;
-  written.settings.packing = AutoBool::kTrue;
+  written.settings.device = job::DeviceChoice::kCpu;
+  written.settings.comm_stream_priority = job::StreamPriority::kNormal;
+  written.settings.packing = job::AutoBool::kTrue;
   written.settings.seed = 4;
-  written.settings.backward_prefetch = BackwardPrefetch::kPost;  // DDP has nothing to prefetch
+  written.settings.backward_prefetch = job::BackwardPrefetch::kPost;  // DDP has nothing to prefetch
   EXPECT_EQ(NoiseModel(library.run(0), library.runs()).basis().runs, 2);
   written.settings.first_bucket_mb = 2;
   EXPECT_EQ(NoiseModel(library.run(0), library.runs()).basis().runs, 0);
@@ -219,4 +219,4 @@ TEST(BeyondChance, HoldsTheHeadlineToHalfAndTheOthersToTheRest) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

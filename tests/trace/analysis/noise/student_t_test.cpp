@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 TEST(StudentT, QuantilesAreThoseOfTheTables) {
@@ -39,4 +39,4 @@ TEST(StudentT, FreedomIsRoundedDownAndAtLeastOne) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

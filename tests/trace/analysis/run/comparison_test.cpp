@@ -7,7 +7,7 @@
 
 #include "trace/analysis/figures/run_summary.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 // Steps around `mean_ns` whose deviations carry over to the next step by `memory`.
@@ -147,7 +147,7 @@ TEST(Comparison, PeakMemoryIsThatOfTensorsAndExact) {
     auto run = run_of(100e6, 1e6, 50, 1);
     run.ranks.resize(2);
     run.ranks[1].peak.bytes[0] = tensors;
-    run.ranks[1].peak.bytes[static_cast<std::size_t>(MemoryCategory::kOutside)] = outside;
+    run.ranks[1].peak.bytes[static_cast<std::size_t>(model::MemoryCategory::kOutside)] = outside;
     return run;
   };
   const auto first = with_memory(1000, 700);
@@ -198,7 +198,7 @@ TEST(Comparison, OfTracesOfAnotherProgramOnlyWhatTheyTell) {
     run->info.imported_from = "PyTorch profiler";
     for (auto& step : run->steps) {
       for (auto& rank : step.ranks) {
-        rank.phase_ns[static_cast<std::size_t>(Phase::kOther)] = rank.step_ns;
+        rank.phase_ns[static_cast<std::size_t>(base::Phase::kOther)] = rank.step_ns;
       }
     }
     run->summary = summarize(run->info, run->steps, run->ranks);
@@ -282,7 +282,7 @@ TEST(Scaling, NeedsRunsThatDifferInNothingElse) {
   other.info.settings.bucket_cap_mb = 1;
   EXPECT_FALSE(compare_runs(few, other).scaling);
   other = scaled_run(4, 8, 90);
-  other.info.settings.sharding_strategy = Strategy::kFullShard;
+  other.info.settings.sharding_strategy = job::Strategy::kFullShard;
   EXPECT_FALSE(compare_runs(few, other).scaling);
   other = scaled_run(4, 8, 90);
   other.info.device = "cuda";
@@ -300,4 +300,4 @@ TEST(Scaling, IgnoresHowLongRunsWentOnAndTheirSeed) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -11,20 +11,20 @@
 #include "trace/analysis/collectives/row_exposure.h"
 #include "trace/analysis/steps/rank_activity.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
-RunFigures analyse(const RunInfo& info, const std::vector<Batch>& batches) {
+RunFigures analyse(const model::RunInfo& info, const std::vector<model::Batch>& batches) {
   RunAnalysis analysis(info);
   for (const auto& batch : batches) analysis.add(batch);
   return analysis.figures();
 }
 
 // As a live viewer sees it: the ranks' rows come in turn.
-std::vector<Batch> interleaved(const SyntheticRun& run) {
-  std::vector<std::vector<Batch>> ranks;
+std::vector<model::Batch> interleaved(const SyntheticRun& run) {
+  std::vector<std::vector<model::Batch>> ranks;
   for (const auto& rank : run.ranks) ranks.push_back(one_by_one(rank));
-  std::vector<Batch> result;
+  std::vector<model::Batch> result;
   for (std::size_t i = 0;; ++i) {
     bool any = false;
     for (auto& rank : ranks) {
@@ -37,9 +37,9 @@ std::vector<Batch> interleaved(const SyntheticRun& run) {
 }
 
 // Ranks in random turns, and each row up to `most_late` rows after its place.
-std::vector<Batch> shuffled(const SyntheticRun& run, int most_late, std::mt19937& random) {
-  std::vector<Batch> result;
-  std::vector<std::pair<double, Batch>> placed;
+std::vector<model::Batch> shuffled(const SyntheticRun& run, int most_late, std::mt19937& random) {
+  std::vector<model::Batch> result;
+  std::vector<std::pair<double, model::Batch>> placed;
   for (const auto& rank : run.ranks) {
     const auto rows = one_by_one(rank);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -96,9 +96,9 @@ TEST(RunAnalysis, PartsSumToTheStep) {
 }
 
 TEST(RunAnalysis, ACollectiveAcrossABorderIsClippedToEachStep) {
-  Batch batch;
+  model::Batch batch;
   for (std::int64_t index : {0, 1}) {
-    Step step;
+    model::Step step;
     step.index = index;
     step.start_ns = 100 + index * 100;
     step.end_ns = step.start_ns + 100;
@@ -106,7 +106,7 @@ TEST(RunAnalysis, ACollectiveAcrossABorderIsClippedToEachStep) {
     batch.steps.push_back(step);
   }
   batch.collectives = {all_reduce(0, 0, 170, 240, 64)};
-  RunInfo info;
+  model::RunInfo info;
   info.world_size = 1;
   const auto steps = analyse(info, {batch}).steps;
   EXPECT_EQ(steps[0].ranks[0].comm_ns, 30);
@@ -123,7 +123,7 @@ TEST(RunAnalysis, FiguresDoNotDependOnHowTheRowsArrive) {
       auto reversed = run.ranks;
       std::reverse(reversed.begin(), reversed.end());
       EXPECT_EQ(dump(analyse(run.info, reversed)), whole);
-      std::vector<Batch> rank_after_rank;
+      std::vector<model::Batch> rank_after_rank;
       for (const auto& rank : run.ranks) {
         for (auto& batch : one_by_one(rank)) rank_after_rank.push_back(std::move(batch));
       }
@@ -152,10 +152,10 @@ TEST(RunAnalysis, RetiringStepsChangesNoFigure) {
   const auto figures = analyse(run.info, interleaved(run));
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     StepActivity all;
-    std::vector<Interval> compute, communication, copies;
+    std::vector<base::Interval> compute, communication, copies;
     for (const auto& events : run.ranks[i].events) {
       for (const auto& event : events.events) {
-        auto& target = events.kind == EventKind::kCopy ? copies : compute;
+        auto& target = events.kind == model::EventKind::kCopy ? copies : compute;
         target.push_back({event.start_ns, event.end_ns()});
       }
     }
@@ -165,14 +165,15 @@ TEST(RunAnalysis, RetiringStepsChangesNoFigure) {
     for (const auto& span : run.ranks[i].spans) {
       all.phases.push_back({span.start_ns, span.end_ns, span.phase});
     }
-    all.compute = normalize(std::move(compute));
-    all.communication = normalize(std::move(communication));
-    all.copies = normalize(std::move(copies));
+    all.compute = base::normalize(std::move(compute));
+    all.communication = base::normalize(std::move(communication));
+    all.copies = base::normalize(std::move(copies));
     const auto& totals = figures.ranks[i].totals;
-    EXPECT_EQ(totals.compute_ns, length(all.compute));
-    EXPECT_EQ(totals.comm_ns, length(all.communication));
-    EXPECT_EQ(totals.overlap_ns, length(intersect(all.compute, all.communication)));
-    EXPECT_EQ(totals.busy_ns, length(unite(unite(all.compute, all.communication), all.copies)));
+    EXPECT_EQ(totals.compute_ns, base::length(all.compute));
+    EXPECT_EQ(totals.comm_ns, base::length(all.communication));
+    EXPECT_EQ(totals.overlap_ns, base::length(base::intersect(all.compute, all.communication)));
+    EXPECT_EQ(totals.busy_ns,
+              base::length(base::unite(base::unite(all.compute, all.communication), all.copies)));
     for (const auto& step : run.ranks[i].steps) {
       all.step = {step.start_ns, step.end_ns};
       all.full_detail = true;
@@ -189,7 +190,7 @@ TEST(RowExposure, FoldingStepsKeepsTheMeansAndFreesTheParts) {
   table.set_world_size(1);
   RowExposure exposure;
   for (std::int64_t index = 0; index < 5; ++index) {
-    Step step;
+    model::Step step;
     step.index = index;
     step.end_ns = 100;
     step.full_detail = true;
@@ -223,7 +224,7 @@ TEST(RunAnalysis, KeepsOnlyTheRecentPast) {
   options.ranks = 1;
   options.steps = 400;
   const auto run = make_run(options);
-  StringTable strings;
+  model::StringTable strings;
   RankActivity activity;
   std::size_t most = 0;
   std::size_t rows = 0;
@@ -250,7 +251,7 @@ TEST(RunAnalysis, StepsWithoutDetailHaveOnlyTimesAndPhases) {
   EXPECT_EQ(figures.summary.steps_measured, 6);
   EXPECT_FALSE(figures.steps[1].ranks[0].has_detail);
   EXPECT_EQ(figures.steps[1].ranks[0].compute_ns, 0);
-  EXPECT_GT(figures.steps[1].ranks[0].phase_ns[static_cast<std::size_t>(Phase::kForward)], 0);
+  EXPECT_GT(figures.steps[1].ranks[0].phase_ns[static_cast<std::size_t>(base::Phase::kForward)], 0);
   double compute = 0;
   for (std::size_t index : {0u, 2u, 4u}) {
     for (const auto& rank : figures.steps[index].ranks) {
@@ -279,9 +280,9 @@ TEST(RunAnalysis, NothingIsMeasuredBeforeTheSkippedStepsAreOver) {
 
 TEST(RunAnalysis, WhatOneRankDoesNotTellIsNotKnownOfAll) {
   auto run = make_run({});
-  for (Step& step : run.ranks[1].steps) {
-    step.tokens = kNotKnown;
-    step.model_flops = kNotKnown;
+  for (model::Step& step : run.ranks[1].steps) {
+    step.tokens = model::kNotKnown;
+    step.model_flops = model::kNotKnown;
     step.learning_rate = std::numeric_limits<double>::quiet_NaN();
   }
   const auto figures = analyse(run.info, run.ranks);
@@ -307,9 +308,9 @@ TEST(RunAnalysis, InAnothersProgramARankWithoutStepsDoesNotHideThoseOfTheOthers)
   run.ranks[1].steps.clear();
   EXPECT_EQ(analyse(run.info, run.ranks).summary.steps_measured, 0);
   run.info.imported_from = "another program";
-  run.info.status = RunStatus::kRunning;
+  run.info.status = model::RunStatus::kRunning;
   EXPECT_EQ(analyse(run.info, run.ranks).summary.steps_measured, 0) << "they may come";
-  run.info.status = RunStatus::kDone;
+  run.info.status = model::RunStatus::kDone;
   EXPECT_EQ(analyse(run.info, run.ranks).summary.steps_measured, 4);
   std::swap(run.ranks.front(), run.ranks.back());
   EXPECT_EQ(analyse(run.info, run.ranks).summary.steps_measured, 4) << "in any order";
@@ -349,22 +350,23 @@ TEST(RunAnalysis, TheLastLossIsTheLastThatWasRead) {
 TEST(RunAnalysis, NonsenseIsCountedAndLeftOut) {
   const auto run = make_run({});
   const auto clean = analyse(run.info, run.ranks);
-  Batch nonsense;
+  model::Batch nonsense;
   auto reversed = all_reduce(0, 900, 500, 400, 64);
   auto foreign = all_reduce(1 << 30, 901, 100, 200, 64);
   auto negative = all_reduce(0, 902, 100, 200, -64);
   nonsense.collectives = {reversed, foreign, negative};
-  nonsense.events = {{0, 1, EventKind::kOperator, {operator_event(100, 50)}},
-                     {0, 1, EventKind::kOperator, {operator_event(INT64_MAX - 5, INT64_MAX)}},
-                     {-3, 1, EventKind::kOperator, {operator_event(1, 2)}}};
-  nonsense.spans = {{0, 0, 0, Phase::kForward, 0, 0, 70, 60}};
-  Step step;
+  nonsense.events = {
+      {0, 1, model::EventKind::kOperator, {operator_event(100, 50)}},
+      {0, 1, model::EventKind::kOperator, {operator_event(INT64_MAX - 5, INT64_MAX)}},
+      {-3, 1, model::EventKind::kOperator, {operator_event(1, 2)}}};
+  nonsense.spans = {{0, 0, 0, base::Phase::kForward, 0, 0, 70, 60}};
+  model::Step step;
   step.index = -4;
   nonsense.steps = {step};
   step.index = INT64_MAX;
   step.rank = 77;
   nonsense.steps.push_back(step);
-  MemorySample sample;
+  model::MemorySample sample;
   sample.time_ns = 5;
   sample.bytes[0] = -1;
   nonsense.memory = {sample};
@@ -389,4 +391,4 @@ TEST(RunAnalysis, RanksOfAnUnknownWorldAreCountedAsTheyAppear) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

@@ -4,11 +4,11 @@
 
 #include "tests/trace/analysis/clocks_apart.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 CollectivePart part(int group, int first, std::int64_t sequence, int rank, std::int64_t start_ns) {
-  return {group, first, sequence, CollectiveFunction::kAllReduce,
+  return {group, first, sequence, model::CollectiveFunction::kAllReduce,
           rank,  0,     start_ns, start_ns + 10'000};
 }
 
@@ -96,4 +96,4 @@ TEST(CollectiveCalls, ARankTakesPartOnce) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

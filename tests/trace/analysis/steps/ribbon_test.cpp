@@ -9,7 +9,7 @@
 
 #include "tests/trace/analysis/synthetic_run.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::analysis {
 namespace {
 
 TEST(Ribbon, ExactPartitionSumsToTheBreakdown) {
@@ -18,22 +18,22 @@ TEST(Ribbon, ExactPartitionSumsToTheBreakdown) {
   const auto run = make_run(options);
   const auto& batch = run.ranks[0];
   for (const auto& step : batch.steps) {
-    std::vector<Interval> compute, communication, copies, optimizer;
+    std::vector<base::Interval> compute, communication, copies, optimizer;
     for (const auto& events : batch.events) {
       for (const auto& event : events.events) {
-        auto& target = events.kind == EventKind::kCopy ? copies : compute;
+        auto& target = events.kind == model::EventKind::kCopy ? copies : compute;
         target.push_back({event.start_ns, event.end_ns()});
       }
     }
     for (const auto& row : batch.collectives) communication.push_back({row.start_ns, row.end_ns});
     for (const auto& span : batch.spans) {
-      if (span.phase == Phase::kOptimizer) optimizer.push_back({span.start_ns, span.end_ns});
+      if (span.phase == base::Phase::kOptimizer) optimizer.push_back({span.start_ns, span.end_ns});
     }
-    compute = normalize(compute);
-    communication = normalize(communication);
-    copies = normalize(copies);
-    optimizer = normalize(optimizer);
-    std::map<TimeClass, std::int64_t> sums;
+    compute = base::normalize(compute);
+    communication = base::normalize(communication);
+    copies = base::normalize(copies);
+    optimizer = base::normalize(optimizer);
+    std::map<base::TimeClass, std::int64_t> sums;
     auto cursor = step.start_ns;
     for (const auto& piece : exact_partition({compute, communication, copies, optimizer},
                                              {step.start_ns, step.end_ns})) {
@@ -43,11 +43,11 @@ TEST(Ribbon, ExactPartitionSumsToTheBreakdown) {
     }
     EXPECT_EQ(cursor, step.end_ns);
     const auto counted = count_breakdown(batch, step);
-    EXPECT_EQ(sums[TimeClass::kOverlapped], counted.overlap_ns);
-    EXPECT_EQ(sums[TimeClass::kExposed], counted.exposed_ns);
-    EXPECT_EQ(sums[TimeClass::kCopy], counted.exposed_copy_ns);
-    EXPECT_EQ(sums[TimeClass::kIdle], counted.idle_ns);
-    EXPECT_EQ(sums[TimeClass::kCompute] + sums[TimeClass::kOptimizer],
+    EXPECT_EQ(sums[base::TimeClass::kOverlapped], counted.overlap_ns);
+    EXPECT_EQ(sums[base::TimeClass::kExposed], counted.exposed_ns);
+    EXPECT_EQ(sums[base::TimeClass::kCopy], counted.exposed_copy_ns);
+    EXPECT_EQ(sums[base::TimeClass::kIdle], counted.idle_ns);
+    EXPECT_EQ(sums[base::TimeClass::kCompute] + sums[base::TimeClass::kOptimizer],
               counted.compute_ns - counted.overlap_ns);
   }
 }
@@ -61,7 +61,7 @@ TEST(Ribbon, SliversDisappearAndTheRestStaysCovered) {
       const bool is_long = random() % 4 == 0;
       const auto length =
           static_cast<std::int64_t>(is_long ? 10 + random() % 300 : 1 + random() % 9);
-      const auto bar_class = static_cast<TimeClass>(random() % 6);
+      const auto bar_class = static_cast<base::TimeClass>(random() % 6);
       pieces.push_back({{now, now + length}, bar_class});
       now += length;
     }
@@ -89,13 +89,13 @@ TEST(Ribbon, SliversDisappearAndTheRestStaysCovered) {
 TEST(Ribbon, DenseSliversTakeTheClassThatFillsMost) {
   std::vector<ClassPiece> pieces;
   for (std::int64_t t = 0; t < 1000; t += 10) {
-    pieces.push_back({{t, t + 7}, TimeClass::kCompute});
-    pieces.push_back({{t + 7, t + 10}, TimeClass::kIdle});
+    pieces.push_back({{t, t + 7}, base::TimeClass::kCompute});
+    pieces.push_back({{t + 7, t + 10}, base::TimeClass::kIdle});
   }
   const auto coarse = without_slivers(pieces, 100);
   ASSERT_EQ(coarse.size(), 1u);
-  EXPECT_EQ(coarse[0].bar_class, TimeClass::kCompute);
+  EXPECT_EQ(coarse[0].bar_class, base::TimeClass::kCompute);
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::analysis

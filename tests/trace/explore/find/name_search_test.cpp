@@ -14,26 +14,27 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/write/row_writer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 namespace {
 
 using test::RandomEvent;
 using test::RandomRun;
 using test::RandomRunOptions;
 using testing::HasSubstr;
-using Key = std::pair<std::string, EventTableKind>;
+using Key = std::pair<std::string, timeline::EventTableKind>;
 
-EventTableKind table_of(EventKind kind) {
-  constexpr EventTableKind kTables[] = {EventTableKind::kOperator, EventTableKind::kKernel,
-                                        EventTableKind::kLaunch, EventTableKind::kCopy,
-                                        EventTableKind::kAllocation};
+timeline::EventTableKind table_of(model::EventKind kind) {
+  constexpr timeline::EventTableKind kTables[] = {
+      timeline::EventTableKind::kOperator, timeline::EventTableKind::kKernel,
+      timeline::EventTableKind::kLaunch, timeline::EventTableKind::kCopy,
+      timeline::EventTableKind::kAllocation};
   return kTables[static_cast<std::size_t>(kind)];
 }
 
 // Everything that can be found: its name, table, begin and length.
 struct Known {
   std::string name;
-  EventTableKind table = EventTableKind::kNone;
+  timeline::EventTableKind table = timeline::EventTableKind::kNone;
   int rank = 0;
   std::int64_t start_ns = 0, duration_ns = 0;
 };
@@ -41,10 +42,10 @@ struct Known {
 class NameSearches : public testing::Test {
  protected:
   NameSearches() : run_({.events_of_chunk = 150}), texts_{"", "bucket 1", "gemm of spans", "loss"} {
-    store_ = *EventStore::open(run_.path(), {16 << 20, 2});
+    store_ = *store::EventStore::open(run_.path(), {16 << 20, 2});
     search_ = std::make_unique<NameSearch>(*store_);
     for (const RandomEvent& one : run_.events()) {
-      if (one.kind == EventKind::kAllocation) continue;
+      if (one.kind == model::EventKind::kAllocation) continue;
       known_.push_back({one.name, table_of(one.kind), one.rank, one.event.start_ns,
                         std::max<std::int64_t>(0, one.event.duration_ns)});
     }
@@ -58,16 +59,16 @@ class NameSearches : public testing::Test {
     auto& ids = ids_.emplace_back();
     for (const auto& [row, id] : run_.calls()[static_cast<std::size_t>(rank)]) {
       calls.push_back(row);
-      Span span;
+      model::Span span;
       span.start_ns = row.start_ns + 17;
       span.end_ns = row.end_ns + 4'000;
       spans.push_back(span);
       ids.push_back(id);
       labels.push_back(static_cast<std::uint32_t>(id % 4));
       const std::string& text = texts_[labels.back()];
-      known_.push_back({text, EventTableKind::kCollective, rank, row.start_ns,
+      known_.push_back({text, timeline::EventTableKind::kCollective, rank, row.start_ns,
                         std::max<std::int64_t>(0, row.end_ns - row.start_ns)});
-      known_.push_back({text, EventTableKind::kSpan, rank, span.start_ns,
+      known_.push_back({text, timeline::EventTableKind::kSpan, rank, span.start_ns,
                         std::max<std::int64_t>(0, span.end_ns - span.start_ns)});
     }
   }
@@ -104,11 +105,11 @@ class NameSearches : public testing::Test {
   }
 
   RandomRun run_;
-  std::unique_ptr<EventStore> store_;
+  std::unique_ptr<store::EventStore> store_;
   std::unique_ptr<NameSearch> search_;
   std::vector<std::string> texts_;
-  std::vector<std::vector<Span>> spans_;
-  std::vector<std::vector<Collective>> calls_;
+  std::vector<std::vector<model::Span>> spans_;
+  std::vector<std::vector<model::Collective>> calls_;
   std::vector<std::vector<std::int64_t>> ids_;
   std::vector<std::vector<std::uint32_t>> labels_;
   std::vector<Known> known_;
@@ -136,7 +137,7 @@ TEST_F(NameSearches, CountEveryNameThatAnExpressionMeans) {
     EXPECT_EQ(hits->count, count);
     ASSERT_EQ(hits->names.size(), expected.size());
     for (std::size_t i = 0; i < hits->names.size(); ++i) {
-      const NameHit& hit = hits->names[i];
+      const timeline::NameHit& hit = hits->names[i];
       const auto sum = expected.at({hit.name, hit.table});
       EXPECT_EQ(hit.count, sum.first) << hit.name;
       EXPECT_EQ(hit.total_ns, sum.second) << hit.name;
@@ -163,9 +164,9 @@ TEST_F(NameSearches, CountOnlyWhatBeginsBeforeATime) {
       const auto hits = search_->find({text, is_plain, false}, all, {}, until);
       ASSERT_TRUE(hits);
       EXPECT_EQ(hits->count, count);
-      for (const NameHit& hit : hits->names) found_ns += hit.total_ns;
+      for (const timeline::NameHit& hit : hits->names) found_ns += hit.total_ns;
       EXPECT_EQ(found_ns, total_ns);
-      for (const HitInstance& one : hits->instances) EXPECT_LT(one.place.start_ns, until);
+      for (const timeline::HitInstance& one : hits->instances) EXPECT_LT(one.place.start_ns, until);
       counts.insert(count);
     }
   }
@@ -201,7 +202,7 @@ TEST_F(NameSearches, ExplainWhatIsWrongWithAnExpression) {
 // Backtracking engines need longer than the universe exists for it.
 TEST_F(NameSearches, TakeNoLongerForExpressionsThatAreMadeToHang) {
   std::vector<std::string> texts{std::string(5'000, 'a') + "b"};
-  const std::vector<Span> spans(1);
+  const std::vector<model::Span> spans(1);
   const std::vector<std::int64_t> ids{1};
   const std::vector<std::uint32_t> labels{0};
   const NamedRows row{0, spans, {}, ids, labels, texts};
@@ -262,13 +263,13 @@ TEST_F(NameSearches, LeadToTheEventItself) {
   const auto hit = search_->neighbour_hit({"aten::add_", true, false}, 1, INT64_MIN, {});
   ASSERT_TRUE(hit);
   const auto& chunks = *store_->chunks();
-  const auto chunk = std::ranges::find_if(chunks, [&](const ChunkEntry& one) {
+  const auto chunk = std::ranges::find_if(chunks, [&](const store::ChunkEntry& one) {
     return one.rank == hit->ref.rank && one.row_id == hit->ref.row;
   });
   ASSERT_NE(chunk, chunks.end());
   const auto events = store_->load_whole(*chunk);
   ASSERT_TRUE(events);
-  const Event& event = (*events)[hit->ref.index];
+  const model::Event& event = (*events)[hit->ref.index];
   EXPECT_EQ(table_of(chunk->kind), hit->ref.table);
   EXPECT_EQ(store_->text(chunk->rank, event.name), "aten::add_");
   EXPECT_EQ(event.start_ns, hit->start_ns);
@@ -278,7 +279,7 @@ TEST_F(NameSearches, LeadToTheEventItself) {
 TEST_F(NameSearches, DecodeNothingForNamesThatNobodyHasAndNothingTwice) {
   EXPECT_EQ(search_->find({"nobody is called this", false, true}, rows())->count, 0);
   EXPECT_EQ(store_->decoded_chunks(), 0);
-  const auto tiny = EventStore::open(run_.path(), {1, 2});  // a cache that keeps nothing
+  const auto tiny = store::EventStore::open(run_.path(), {1, 2});  // a cache that keeps nothing
   NameSearch search(**tiny);
   EXPECT_GT(search.find({"gemm", false, true}, {})->count, 0);
   const auto decoded = (*tiny)->decoded_chunks();
@@ -293,24 +294,24 @@ TEST_F(NameSearches, GiveUpWhenNoLongerWanted) {
   std::atomic<int> asked = 0;
   const auto stopped = search_->find({"gemm", false, true}, {}, [&] { return ++asked < 3; });
   ASSERT_FALSE(stopped);
-  EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed);
+  EXPECT_EQ(stopped.error().kind, base::ErrorKind::kFailed);
   EXPECT_GT(search_->find({"gemm", false, true}, {})->count, 0);
 }
 
 TEST(NameSearch, FindsWhatARunningJobHasAdded) {
   test::Folder folder;
-  RunInfo info = test::run_info("searched", 1);
-  const auto run = *create_run(folder.path(), info, false);
-  auto writer = RowWriter::create_file(rank_file(run, 0), 0);
+  model::RunInfo info = test::run_info("searched", 1);
+  const auto run = *store::create_run(folder.path(), info, false);
+  auto writer = store::RowWriter::create_file(store::rank_file(run, 0), 0);
   ASSERT_TRUE(writer);
-  const auto store = std::move(*EventStore::open(run));
+  const auto store = std::move(*store::EventStore::open(run));
   NameSearch search(*store);
   for (int commit = 1; commit <= 4; ++commit) {
-    Batch batch;
-    const auto id = static_cast<StringId>(commit);
+    model::Batch batch;
+    const auto id = static_cast<model::StringId>(commit);
     const std::int64_t start_ns = RandomRun::kBegin + commit;
     batch.strings = {{0, id, "live " + std::to_string(commit)}};
-    batch.events = {{0, 0, EventKind::kKernel, {{start_ns, 5, id, 0, 0, 0}}}};
+    batch.events = {{0, 0, model::EventKind::kKernel, {{start_ns, 5, id, 0, 0, 0}}}};
     ASSERT_TRUE(writer->begin());
     ASSERT_TRUE(writer->write(batch));
     ASSERT_TRUE(writer->commit(start_ns));
@@ -323,4 +324,4 @@ TEST(NameSearch, FindsWhatARunningJobHasAdded) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

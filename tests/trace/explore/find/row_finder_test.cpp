@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 namespace {
 
 TEST(RowFinder, FindsACollectiveThatLateOnesMoved) {
   RankRows rows;
   rows.collectives.ids = {7, 9, 8};
-  CollectivePart part;
+  analysis::CollectivePart part;
   part.index = 1;
   part.row = 9;
   EXPECT_EQ(index_of(rows, part), 1u);
@@ -22,4 +22,4 @@ TEST(RowFinder, FindsACollectiveThatLateOnesMoved) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

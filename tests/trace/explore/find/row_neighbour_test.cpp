@@ -13,19 +13,21 @@ namespace {
 class RowNeighbour : public testing::Test {
  protected:
   // Of a row of rank 0, by start, over the whole run.
-  std::vector<Piece> events(const std::string& label, int level = 0) const {
-    const RowPicture picture = picture_of(*explorer_, row_named(*explorer_->rows(), 0, label),
-                                          KnownRun::at(0, 0), KnownRun::at(3, 0), 1'000'000);
-    std::vector<Piece> pieces;
-    std::ranges::copy_if(picture.pieces, std::back_inserter(pieces), [level](const Piece& piece) {
-      return piece.level == level && piece.ref.exists();
-    });
+  std::vector<timeline::Piece> events(const std::string& label, int level = 0) const {
+    const timeline::RowPicture picture =
+        picture_of(*explorer_, row_named(*explorer_->rows(), 0, label), KnownRun::at(0, 0),
+                   KnownRun::at(3, 0), 1'000'000);
+    std::vector<timeline::Piece> pieces;
+    std::ranges::copy_if(picture.pieces, std::back_inserter(pieces),
+                         [level](const timeline::Piece& piece) {
+                           return piece.level == level && piece.ref.exists();
+                         });
     // A collective has several, overlapped and exposed.
-    const auto again = std::ranges::unique(pieces, {}, &Piece::ref);
+    const auto again = std::ranges::unique(pieces, {}, &timeline::Piece::ref);
     pieces.erase(again.begin(), again.end());
     return pieces;
   }
-  void expect_a_walk_over(const std::vector<Piece>& pieces) const {
+  void expect_a_walk_over(const std::vector<timeline::Piece>& pieces) const {
     ASSERT_GE(pieces.size(), 3u);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const auto before = explorer_->neighbour_event(pieces[i].ref, -1);
@@ -44,7 +46,7 @@ class RowNeighbour : public testing::Test {
   }
 
   const KnownRun run_;
-  const std::unique_ptr<RunExplorer> explorer_ = open_whole(run_.path());
+  const std::unique_ptr<explore::RunExplorer> explorer_ = open_whole(run_.path());
 };
 
 // Steps lie in different chunks, a tenth of a second apart.
@@ -63,8 +65,8 @@ TEST_F(RowNeighbour, StaysOnItsLevel) {
 
 TEST_F(RowNeighbour, OfNothingIsNone) {
   EXPECT_FALSE(explorer_->neighbour_event({}, 1));
-  EXPECT_FALSE(explorer_->neighbour_event({EventTableKind::kKernel, 0, 999'999, 0}, 1));
-  EXPECT_FALSE(explorer_->neighbour_event({EventTableKind::kSpan, 77, 1, 0}, -1));
+  EXPECT_FALSE(explorer_->neighbour_event({timeline::EventTableKind::kKernel, 0, 999'999, 0}, 1));
+  EXPECT_FALSE(explorer_->neighbour_event({timeline::EventTableKind::kSpan, 77, 1, 0}, -1));
 }
 
 // Every kind of event: its name leads to all its likes on all ranks, with their steps.
@@ -83,14 +85,15 @@ TEST_F(RowNeighbour, TheNameOfAnEventFindsAllItsLikes) {
     EXPECT_EQ(hits->count, 2 * KnownRun::kSteps * each_step);
     ASSERT_EQ(static_cast<std::int64_t>(hits->instances.size()), hits->count);
     std::set<std::pair<int, std::int64_t>> seen;
-    for (const HitInstance& instance : hits->instances) {
+    for (const timeline::HitInstance& instance : hits->instances) {
       EXPECT_EQ(instance.step, (instance.place.start_ns - KnownRun::kBegin) / KnownRun::kStepNs);
       EXPECT_EQ(explorer_->details(instance.place.ref)->name, details->name);
       seen.emplace(instance.place.ref.rank, instance.step);
     }
     EXPECT_EQ(seen.size(), 6u);
     EXPECT_TRUE(std::ranges::is_sorted(
-        hits->instances, {}, [](const HitInstance& instance) { return instance.place.start_ns; }));
+        hits->instances, {},
+        [](const timeline::HitInstance& instance) { return instance.place.start_ns; }));
   }
   EXPECT_TRUE(explorer_->find({.text = "sm90", .is_plain = false})->instances.empty());
 }

@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 namespace {
 
 OverviewRows some_rows() {
   OverviewRows rows;
   rows.cell_bits = kFinestCellBits + 1;
-  rows.lanes[{3, EventKind::kKernel, 0}].put(1'000, std::vector<OverviewCell>{{5, 6, 7, 8}});
-  rows.classes.put(999, std::vector<TimeByClass>(2));
+  rows.lanes[{3, model::EventKind::kKernel, 0}].put(1'000, std::vector<OverviewCell>{{5, 6, 7, 8}});
+  rows.classes.put(999, std::vector<base::TimeByClass>(2));
   return rows;
 }
 
@@ -17,8 +17,8 @@ TEST(KeptOverview, ComesBackAsItWas) {
   const auto rows = unpacked_overview(packed_overview(some_rows()));
   ASSERT_TRUE(rows);
   EXPECT_EQ(rows->cell_bits, kFinestCellBits + 1);
-  EXPECT_EQ(rows->lanes.at({3, EventKind::kKernel, 0}).first, 1'000);
-  EXPECT_EQ(rows->lanes.at({3, EventKind::kKernel, 0}).cells,
+  EXPECT_EQ(rows->lanes.at({3, model::EventKind::kKernel, 0}).first, 1'000);
+  EXPECT_EQ(rows->lanes.at({3, model::EventKind::kKernel, 0}).cells,
             (std::vector<OverviewCell>{{5, 6, 7, 8}}));
   EXPECT_EQ(rows->classes.first, 999);
   EXPECT_EQ(rows->classes.cells.size(), 2u);
@@ -43,4 +43,4 @@ TEST(KeptOverview, CellsThatNoRunHasAreRefused) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -15,23 +15,23 @@
 #include "trace/store/upkeep/pack.h"
 #include "trace/store/write/row_writer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 namespace {
 
 using test::OverviewOracle;
 using test::RecordedCommit;
 using test::RecordingOptions;
 
-const Interval kEver{-(std::int64_t{1} << 62), std::int64_t{1} << 62};
+const base::Interval kEver{-(std::int64_t{1} << 62), std::int64_t{1} << 62};
 
 void expect_lanes(const RankOverview& overview, const OverviewOracle& oracle, int bits,
-                  Interval window) {
+                  base::Interval window) {
   const auto expected = oracle.lanes(bits, window);
   for (const auto& [lane, cells] : expected) {
-    SCOPED_TRACE("lane " + std::to_string(lane.lane) + " " + std::string(to_string(lane.kind)) +
-                 " depth " + std::to_string(lane.depth));
+    SCOPED_TRACE("lane " + std::to_string(lane.lane) + " " +
+                 std::string(model::to_string(lane.kind)) + " depth " + std::to_string(lane.depth));
     OverviewOracle::Cells found;
-    for (const SummaryCell& cell : overview.cells(lane, bits, kEver)) {
+    for (const timeline::SummaryCell& cell : overview.cells(lane, bits, kEver)) {
       found[cell.start_ns] = {cell.busy_ns, cell.count, cell.longest_ns};
       ASSERT_GE(cell.busiest, 0);
       ASSERT_LE(cell.busiest, 1);
@@ -50,10 +50,10 @@ void expect_lanes(const RankOverview& overview, const OverviewOracle& oracle, in
 }
 
 void expect_classes(const RankOverview& overview, const OverviewOracle& oracle, int bits,
-                    Interval window, Interval extent) {
-  std::map<std::int64_t, TimeByClass> found;
-  for (const ClassCell& cell : overview.classes(bits, kEver)) {
-    if (cell.ns != TimeByClass{}) found[cell.start_ns] = cell.ns;
+                    base::Interval window, base::Interval extent) {
+  std::map<std::int64_t, base::TimeByClass> found;
+  for (const timeline::ClassCell& cell : overview.classes(bits, kEver)) {
+    if (cell.ns != base::TimeByClass{}) found[cell.start_ns] = cell.ns;
   }
   const auto expected = oracle.classes(bits, window, extent);
   ASSERT_EQ(found.size(), expected.size());
@@ -70,9 +70,10 @@ void expect_right(const ExploredRun& run, int rank, const OverviewOracle& oracle
   const RankSnapshot* const shown = snapshot->rank(rank);
   ASSERT_NE(shown, nullptr);
   const RankOverview& overview = *shown->overview;
-  const Interval extent = with_end(shown->extent);
-  const Interval cells = cells_around(extent, snapshot->cell_bits);
-  const Interval window{cells.start_ns << snapshot->cell_bits, cells.end_ns << snapshot->cell_bits};
+  const base::Interval extent = with_end(shown->extent);
+  const base::Interval cells = cells_around(extent, snapshot->cell_bits);
+  const base::Interval window{cells.start_ns << snapshot->cell_bits,
+                              cells.end_ns << snapshot->cell_bits};
   for (const int more : {0, 1, 3, 8}) {
     const int bits = snapshot->cell_bits + more;
     SCOPED_TRACE("cells of 2^" + std::to_string(bits) + " ns");
@@ -89,17 +90,17 @@ void expect_right(const ExploredRun& run, int rank, const OverviewOracle& oracle
 class RankOverviews : public testing::Test {
  protected:
   std::filesystem::path new_run(const std::string& name, int ranks = 1) {
-    RunInfo info = test::run_info(name, ranks);
-    return *create_run(folder_.path(), info, false);
+    model::RunInfo info = test::run_info(name, ranks);
+    return *store::create_run(folder_.path(), info, false);
   }
-  static void write(RowWriter& writer, const RecordedCommit& commit) {
+  static void write(store::RowWriter& writer, const RecordedCommit& commit) {
     ASSERT_TRUE(writer.begin());
     ASSERT_TRUE(writer.write(commit.batch));
     ASSERT_TRUE(writer.commit(commit.now_ns));
   }
   static OverviewOracle record(const std::filesystem::path& run, const RecordingOptions& options) {
     OverviewOracle oracle;
-    auto writer = RowWriter::create_file(rank_file(run, options.rank), options.rank);
+    auto writer = store::RowWriter::create_file(store::rank_file(run, options.rank), options.rank);
     EXPECT_TRUE(writer);
     for (const RecordedCommit& commit : test::random_recording(options)) {
       write(*writer, commit);
@@ -147,7 +148,7 @@ TEST_F(RankOverviews, FollowALiveRun) {
     options.seed = seed;
     options.late = options.long_ = seed % 2 == 0;
     const auto path = new_run("live " + std::to_string(seed));
-    auto writer = RowWriter::create_file(rank_file(path, 0), 0);
+    auto writer = store::RowWriter::create_file(store::rank_file(path, 0), 0);
     ASSERT_TRUE(writer);
     OverviewOracle oracle;
     std::unique_ptr<ExploredRun> run;
@@ -179,7 +180,7 @@ TEST_F(RankOverviews, AreTheSameAfterPacking) {
   options.late = true;
   const OverviewOracle second = record(path, options);
   const auto packed = folder_ / "packed.shardlens";
-  ASSERT_TRUE(pack_run(path, packed));
+  ASSERT_TRUE(store::pack_run(path, packed));
   const auto run = open(packed);
   work_all(*run);
   expect_right(*run, 0, first);
@@ -190,7 +191,7 @@ TEST_F(RankOverviews, KnowNothingOfALostTransaction) {
   const auto path = new_run("lost");
   RecordingOptions options;
   options.seed = 71;
-  auto writer = RowWriter::create_file(rank_file(path, 0), 0);
+  auto writer = store::RowWriter::create_file(store::rank_file(path, 0), 0);
   ASSERT_TRUE(writer);
   OverviewOracle oracle;
   int index = 0;
@@ -210,4 +211,4 @@ TEST_F(RankOverviews, KnowNothingOfALostTransaction) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -9,19 +9,19 @@
 
 #include "trace/model/gpu_counters.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 namespace {
 
-MemorySample sample_at(std::int64_t time_ns, std::int64_t bytes, bool is_peak) {
-  MemorySample sample;
+model::MemorySample sample_at(std::int64_t time_ns, std::int64_t bytes, bool is_peak) {
+  model::MemorySample sample;
   sample.time_ns = time_ns;
   sample.is_peak = is_peak;
-  sample.bytes[static_cast<std::size_t>(MemoryCategory::kActivations)] = bytes;
+  sample.bytes[static_cast<std::size_t>(model::MemoryCategory::kActivations)] = bytes;
   return sample;
 }
 
-Step step_of(std::int64_t index, std::int64_t start_ns, std::int64_t end_ns) {
-  Step step;
+model::Step step_of(std::int64_t index, std::int64_t start_ns, std::int64_t end_ns) {
+  model::Step step;
   step.index = index;
   step.start_ns = start_ns;
   step.end_ns = end_ns;
@@ -30,13 +30,13 @@ Step step_of(std::int64_t index, std::int64_t start_ns, std::int64_t end_ns) {
 
 std::vector<double> values(const RankRows& rows) {
   std::vector<double> values;
-  for (const AreaSample& sample : rows.memory) values.push_back(sample.value);
+  for (const timeline::AreaSample& sample : rows.memory) values.push_back(sample.value);
   return values;
 }
 
 TEST(RankRows, APeakIsDrawnWhereItWas) {
   RankRowsBuilder builder(0);
-  RowPart part;
+  store::RowPart part;
   part.rows.steps = {step_of(0, 1'000, 2'000)};
   part.rows.memory = {sample_at(1'100, 10, false), sample_at(1'900, 20, false),
                       sample_at(1'400, 70, true)};
@@ -48,7 +48,7 @@ TEST(RankRows, APeakIsDrawnWhereItWas) {
 
 TEST(RankRows, APeakOfWhichNobodyKnowsWhenItWasIsNotDrawn) {
   RankRowsBuilder builder(0);
-  RowPart part;
+  store::RowPart part;
   part.rows.steps = {step_of(0, 1'000, 2'000)};
   part.rows.memory = {sample_at(1'100, 10, false), sample_at(1'999, 70, true),  // as the step ended
                       sample_at(500, 80, true)};                                // in none
@@ -60,17 +60,17 @@ TEST(RankRows, APeakOfWhichNobodyKnowsWhenItWasIsNotDrawn) {
 
 TEST(RankRows, APeakWaitsForItsStep) {
   RankRowsBuilder builder(0);
-  RowPart part;
+  store::RowPart part;
   part.rows.memory = {sample_at(1'100, 10, false), sample_at(1'400, 70, true)};
   builder.add(std::move(part));
   EXPECT_EQ(values(*builder.build()), (std::vector<double>{10}));
-  RowPart later;
+  store::RowPart later;
   later.rows.steps = {step_of(0, 1'000, 2'000)};
   builder.add(std::move(later));
   EXPECT_EQ(values(*builder.build()), (std::vector<double>{10, 70}));
 }
 
-CounterSample counter(StringId name, std::int64_t time_ns, double value) {
+model::CounterSample counter(model::StringId name, std::int64_t time_ns, double value) {
   return {0, name, 0, time_ns, value};
 }
 
@@ -82,15 +82,15 @@ const CounterSeries* series(const RankRows& rows, std::string_view name) {
 // NVML's figures are of the time before they were read; those of others are left where they are.
 TEST(RankRows, AGpusSampleStandsForTheTimeSinceTheOneBefore) {
   RankRowsBuilder builder(0);
-  RowPart part;
-  part.rows.strings = {{0, 1, std::string(kSmClock)}, {0, 2, "queue depth"}};
+  store::RowPart part;
+  part.rows.strings = {{0, 1, std::string(model::kSmClock)}, {0, 2, "queue depth"}};
   part.rows.counters = {counter(1, 100, 1900), counter(2, 100, 7), counter(1, 300, 1500)};
   builder.add(std::move(part));
-  RowPart later;
+  store::RowPart later;
   later.rows.counters = {counter(1, 500, 1800)};
   builder.add(std::move(later));
   const auto rows = builder.build();
-  const CounterSeries* clock = series(*rows, kSmClock);
+  const CounterSeries* clock = series(*rows, model::kSmClock);
   ASSERT_NE(clock, nullptr);
   ASSERT_EQ(clock->samples.size(), 2u) << "what the first stands for began nobody knows when";
   EXPECT_EQ(clock->samples[0].time_ns, 100);
@@ -103,35 +103,35 @@ TEST(RankRows, AGpusSampleStandsForTheTimeSinceTheOneBefore) {
 
 TEST(RankRows, LimitsOfTheClocksBecomeWhetherItWasThrottled) {
   RankRowsBuilder builder(0);
-  RowPart part;
-  part.rows.strings = {{0, 1, std::string(kClockLimits)}};
-  part.rows.counters = {counter(1, 100, 0), counter(1, 300, kLimitIdle),
-                        counter(1, 500, kLimitPowerCap | kLimitIdle), counter(1, 700, -3),
-                        counter(1, 900, 1e300)};
+  store::RowPart part;
+  part.rows.strings = {{0, 1, std::string(model::kClockLimits)}};
+  part.rows.counters = {counter(1, 100, 0), counter(1, 300, model::kLimitIdle),
+                        counter(1, 500, model::kLimitPowerCap | model::kLimitIdle),
+                        counter(1, 700, -3), counter(1, 900, 1e300)};
   builder.add(std::move(part));
   const auto rows = builder.build();
-  EXPECT_EQ(series(*rows, kClockLimits), nullptr) << "a set of bits is no height";
-  const CounterSeries* throttled = series(*rows, kThrottled);
+  EXPECT_EQ(series(*rows, model::kClockLimits), nullptr) << "a set of bits is no height";
+  const CounterSeries* throttled = series(*rows, model::kThrottled);
   ASSERT_NE(throttled, nullptr);
   std::vector<double> values;
-  for (const AreaSample& sample : throttled->samples) values.push_back(sample.value);
+  for (const timeline::AreaSample& sample : throttled->samples) values.push_back(sample.value);
   EXPECT_EQ(values, (std::vector<double>{0, 1, 0, 0}));
 }
 
 TEST(RankRows, PowerIsDrawnAgainstItsLimit) {
   RankRowsBuilder builder(0);
-  RowPart part;
+  store::RowPart part;
   part.rows.strings = {
-      {0, 1, std::string(kGpuPower)}, {0, 2, std::string(kPowerLimit)}, {0, 3, "W"}};
+      {0, 1, std::string(model::kGpuPower)}, {0, 2, std::string(model::kPowerLimit)}, {0, 3, "W"}};
   for (const std::int64_t time : {100, 300}) {
     part.rows.counters.push_back({0, 1, 3, time, 350});
     part.rows.counters.push_back({0, 2, 3, time, 700});
   }
   builder.add(std::move(part));
   const auto rows = builder.build();
-  EXPECT_EQ(series(*rows, kGpuPower)->scale.top, 700);
-  EXPECT_EQ(series(*rows, kGpuPower)->highest, 350);
+  EXPECT_EQ(series(*rows, model::kGpuPower)->scale.top, 700);
+  EXPECT_EQ(series(*rows, model::kGpuPower)->highest, 350);
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -5,12 +5,12 @@
 #include "trace/explore/explored_run.h"
 #include "trace/explore/statistics/collectives_in_range.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 
 namespace {
 
 using test::KnownRun;
-using enum TimeClass;
+using enum base::TimeClass;
 
 // Of rank 0's all-reduces 10 of 18 ms lie under compute, of rank 1's 6 of 14 ms.
 TEST(CollectiveClasses, AreThoseOfTheGreaterPartInStretchesOfAnyLength) {
@@ -20,7 +20,7 @@ TEST(CollectiveClasses, AreThoseOfTheGreaterPartInStretchesOfAnyLength) {
   while (*(*explored)->work()) {
   }
   const auto snapshot = (*explored)->snapshot();
-  const TimeRange whole{KnownRun::at(0, 0), KnownRun::at(3, 0), {}};
+  const timeline::TimeRange whole{KnownRun::at(0, 0), KnownRun::at(3, 0), {}};
   for (const std::int64_t stretch_ns : {kClassStretchNs, std::int64_t{0}}) {
     for (const auto& [rank, expected] : {std::pair{0, kOverlapped}, std::pair{1, kExposed}}) {
       const auto classes = collective_classes(*snapshot, *snapshot->rank(rank), whole, stretch_ns);
@@ -38,7 +38,7 @@ TEST(CollectiveClasses, AreTheSameBeforeAnyEventWasScanned) {
   ASSERT_TRUE(snapshot->rank(0)->has_all_rows);
   ASSERT_FALSE(snapshot->rank(0)->overview->is_complete(kFinestCellBits,
                                                         {KnownRun::at(0, 0), KnownRun::at(3, 0)}));
-  const TimeRange whole{KnownRun::at(0, 0), KnownRun::at(3, 0), {}};
+  const timeline::TimeRange whole{KnownRun::at(0, 0), KnownRun::at(3, 0), {}};
   EXPECT_THAT(collective_classes(*snapshot, *snapshot->rank(0), whole), testing::Each(kOverlapped));
   EXPECT_THAT(collective_classes(*snapshot, *snapshot->rank(1), whole), testing::Each(kExposed));
 }
@@ -50,7 +50,7 @@ TEST(CollectiveClasses, AreLookedUpOnlyInTheRange) {
   while (*(*explored)->work()) {
   }
   const auto snapshot = (*explored)->snapshot();
-  const TimeRange second{KnownRun::at(1, 0), KnownRun::at(2, 0), {}};
+  const timeline::TimeRange second{KnownRun::at(1, 0), KnownRun::at(2, 0), {}};
   EXPECT_THAT(collective_classes(*snapshot, *snapshot->rank(0), second),
               testing::ElementsAre(kExposed, kOverlapped, kExposed));
   EXPECT_THAT(collective_classes(*snapshot, *snapshot->rank(0), {5, 5, {}}),
@@ -63,8 +63,8 @@ TEST(CollectiveClasses, ColourTheStatisticsOfARange) {
   const auto class_of = [&](std::vector<int> ranks) {
     const auto figures =
         explorer->statistics({KnownRun::at(0, 0), KnownRun::at(3, 0), std::move(ranks)});
-    for (const RangeTable& table : figures->tables) {
-      if (table.table != StatisticsTable::kCollectives) continue;
+    for (const timeline::RangeTable& table : figures->tables) {
+      if (table.table != timeline::StatisticsTable::kCollectives) continue;
       return std::pair(table.rows.at(0).piece_class, table.rows.at(0).matched);
     }
     return std::pair(kIdle, std::int64_t{0});
@@ -75,4 +75,4 @@ TEST(CollectiveClasses, ColourTheStatisticsOfARange) {
 
 }  // namespace
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

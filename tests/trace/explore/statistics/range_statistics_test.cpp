@@ -12,7 +12,7 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::explore {
 namespace {
 
 using test::call_text;
@@ -42,43 +42,48 @@ struct Calls {
   std::vector<CollectiveRows> all;
 
  private:
-  std::vector<std::vector<Collective>> rows_;
+  std::vector<std::vector<model::Collective>> rows_;
   std::vector<std::vector<std::int64_t>> ids_;
 };
 
-const RangeTable& table_of(const RangeFigures& figures, StatisticsTable table,
-                           GroupBy group_by = GroupBy::kName) {
-  const auto found = std::ranges::find_if(figures.tables, [&](const RangeTable& one) {
+const timeline::RangeTable& table_of(const timeline::RangeFigures& figures,
+                                     timeline::StatisticsTable table,
+                                     timeline::GroupBy group_by = timeline::GroupBy::kName) {
+  const auto found = std::ranges::find_if(figures.tables, [&](const timeline::RangeTable& one) {
     return one.table == table && one.group_by == group_by;
   });
   EXPECT_NE(found, figures.tables.end());
   return *found;
 }
 
-void expect_everything(const RandomRun& run, EventStore& store, const TimeRange& range) {
+void expect_everything(const RandomRun& run, store::EventStore& store,
+                       const timeline::TimeRange& range) {
   const Calls calls(run);
   const auto figures = range_statistics(store, calls.all, range);
   ASSERT_TRUE(figures) << figures.error().message;
   EXPECT_EQ(figures->incomplete, "");
   EXPECT_EQ(figures->range, range);
-  expect_table(table_of(*figures, StatisticsTable::kKernels),
-               samples_of(run, range, EventKind::kKernel), false);
-  expect_table(table_of(*figures, StatisticsTable::kOperators),
-               samples_of(run, range, EventKind::kOperator), false);
-  expect_table(table_of(*figures, StatisticsTable::kCopies),
-               samples_of(run, range, EventKind::kCopy), true);
-  expect_table(table_of(*figures, StatisticsTable::kLaunches),
-               samples_of(run, range, EventKind::kLaunch), false);
-  for (const auto group_by : {GroupBy::kName, GroupBy::kClass, GroupBy::kShape, GroupBy::kUnit}) {
-    expect_table(table_of(*figures, StatisticsTable::kCollectives, group_by),
+  expect_table(table_of(*figures, timeline::StatisticsTable::kKernels),
+               samples_of(run, range, model::EventKind::kKernel), false);
+  expect_table(table_of(*figures, timeline::StatisticsTable::kOperators),
+               samples_of(run, range, model::EventKind::kOperator), false);
+  expect_table(table_of(*figures, timeline::StatisticsTable::kCopies),
+               samples_of(run, range, model::EventKind::kCopy), true);
+  expect_table(table_of(*figures, timeline::StatisticsTable::kLaunches),
+               samples_of(run, range, model::EventKind::kLaunch), false);
+  for (const auto group_by : {timeline::GroupBy::kName, timeline::GroupBy::kClass,
+                              timeline::GroupBy::kShape, timeline::GroupBy::kUnit}) {
+    expect_table(table_of(*figures, timeline::StatisticsTable::kCollectives, group_by),
                  samples_of(run, range, group_by), true);
   }
 }
 
-TimeRange whole(const RandomRun& run) { return {RandomRun::kBegin, run.end_ns() + 1, {}}; }
+timeline::TimeRange whole(const RandomRun& run) {
+  return {RandomRun::kBegin, run.end_ns() + 1, {}};
+}
 
-std::unique_ptr<EventStore> store_of(const RandomRun& run, int threads = 2) {
-  return *EventStore::open(run.path(), {16 << 20, threads});
+std::unique_ptr<store::EventStore> store_of(const RandomRun& run, int threads = 2) {
+  return *store::EventStore::open(run.path(), {16 << 20, threads});
 }
 
 TEST(DurationBuckets, CoverEveryDurationOnce) {
@@ -109,7 +114,7 @@ TEST(RangeStatistics, AreExactForAnyRangeAndChoiceOfRanks) {
   const std::int64_t length = run.end_ns() - RandomRun::kBegin;
   for (int i = 0; i < 12; ++i) {
     SCOPED_TRACE(i);
-    TimeRange range{
+    timeline::TimeRange range{
         RandomRun::kBegin + length * i / 13, RandomRun::kBegin + length * (i + 1 + i % 4) / 13, {}};
     if (i % 3 == 1) range.ranks = {i % 2, 2};
     expect_everything(run, *store, range);
@@ -140,9 +145,10 @@ TEST(RangeStatistics, LeadToTheLongestEvent) {
   ASSERT_TRUE(figures);
   const auto& chunks = *store->chunks();
   int followed = 0;
-  for (const NameFigures& row : table_of(*figures, StatisticsTable::kKernels).rows) {
-    ASSERT_EQ(row.longest.table, EventTableKind::kKernel);
-    const auto chunk = std::ranges::find_if(chunks, [&](const ChunkEntry& one) {
+  for (const timeline::NameFigures& row :
+       table_of(*figures, timeline::StatisticsTable::kKernels).rows) {
+    ASSERT_EQ(row.longest.table, timeline::EventTableKind::kKernel);
+    const auto chunk = std::ranges::find_if(chunks, [&](const store::ChunkEntry& one) {
       return one.rank == row.longest.rank && one.row_id == row.longest.row;
     });
     ASSERT_NE(chunk, chunks.end());
@@ -154,8 +160,9 @@ TEST(RangeStatistics, LeadToTheLongestEvent) {
     ++followed;
   }
   EXPECT_GT(followed, 8);
-  for (const NameFigures& row : table_of(*figures, StatisticsTable::kCollectives).rows) {
-    EXPECT_EQ(row.longest.table, EventTableKind::kCollective);
+  for (const timeline::NameFigures& row :
+       table_of(*figures, timeline::StatisticsTable::kCollectives).rows) {
+    EXPECT_EQ(row.longest.table, timeline::EventTableKind::kCollective);
     const auto& of_rank = run.calls()[static_cast<std::size_t>(row.longest.rank)];
     EXPECT_EQ(of_rank[static_cast<std::size_t>(row.longest.row - 1'000)].row.start_ns,
               row.longest_start_ns);
@@ -167,7 +174,7 @@ TEST(RangeStatistics, KnowWhetherTheyCoverTheWholeRun) {
   options.absurd_times = false;
   const RandomRun run(options);
   const auto store = store_of(run);
-  const TimeRange everything{INT64_MIN, INT64_MAX, {}};
+  const timeline::TimeRange everything{INT64_MIN, INT64_MAX, {}};
   EXPECT_TRUE(range_statistics(*store, {}, everything)->is_whole_run);
   EXPECT_FALSE(range_statistics(*store, {}, {INT64_MIN, INT64_MAX, {0}})->is_whole_run);
   EXPECT_FALSE(range_statistics(*store, {}, {run.events()[0].event.start_ns + 1, INT64_MAX, {}})
@@ -178,12 +185,12 @@ TEST(RangeStatistics, DecodeOnlyChunksOfTheRange) {
   RandomRunOptions options;
   const RandomRun run(options);
   const auto store = store_of(run);
-  const TimeRange nothing{run.end_ns() + 3'000'000'000, run.end_ns() + 4'000'000'000, {}};
+  const timeline::TimeRange nothing{run.end_ns() + 3'000'000'000, run.end_ns() + 4'000'000'000, {}};
   ASSERT_TRUE(range_statistics(*store, {}, nothing));
   EXPECT_EQ(store->decoded_chunks(), 0);
   ASSERT_TRUE(range_statistics(*store, {}, {INT64_MIN, INT64_MAX, {1}}));
   EXPECT_EQ(store->decoded_chunks(),
-            options.lanes * options.commits * (kEventKindCount - 1));  // no allocations
+            options.lanes * options.commits * (model::kEventKindCount - 1));  // no allocations
 }
 
 TEST(RangeStatistics, GiveUpWhenNoLongerWanted) {
@@ -192,14 +199,15 @@ TEST(RangeStatistics, GiveUpWhenNoLongerWanted) {
   int asked = 0;
   const auto stopped = range_statistics(*store, {}, whole(run), [&] { return ++asked < 3; });
   ASSERT_FALSE(stopped);
-  EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed);
+  EXPECT_EQ(stopped.error().kind, base::ErrorKind::kFailed);
   EXPECT_EQ(asked, 3);
 }
 
 TEST(RangeStatistics, LeaveOutWhatIsDamagedAndSaySo) {
   const RandomRun run({});
   {
-    auto database = Database::open(rank_file(run.path(), 1).string(), SQLITE_OPEN_READWRITE, "it");
+    auto database = store::Database::open(store::rank_file(run.path(), 1).string(),
+                                          SQLITE_OPEN_READWRITE, "it");
     ASSERT_TRUE(database && database->execute("update chunk set data = zeroblob(9) where "
                                               "kind = 'kernel' and lane = 0"));
   }
@@ -210,11 +218,11 @@ TEST(RangeStatistics, LeaveOutWhatIsDamagedAndSaySo) {
   EXPECT_THAT(figures->incomplete, HasSubstr("and 5 more"));
   Samples expected;
   for (const RandomEvent& one : run.events()) {
-    if (one.kind != EventKind::kKernel || (one.rank == 1 && one.lane == 0)) continue;
+    if (one.kind != model::EventKind::kKernel || (one.rank == 1 && one.lane == 0)) continue;
     expected[one.name].push_back(
         {std::max<std::int64_t>(0, one.event.duration_ns), one.event.start_ns, 0, one.rank});
   }
-  expect_table(table_of(*figures, StatisticsTable::kKernels), expected, false);
+  expect_table(table_of(*figures, timeline::StatisticsTable::kKernels), expected, false);
 }
 
 TEST(RangeStatistics, SayWhatKernelsDo) {
@@ -222,32 +230,37 @@ TEST(RangeStatistics, SayWhatKernelsDo) {
   const auto store = store_of(run);
   const auto figures = range_statistics(*store, {}, whole(run));
   ASSERT_TRUE(figures);
-  std::map<std::string, NameFigures> rows;
-  for (const auto& row : table_of(*figures, StatisticsTable::kKernels).rows) rows[row.name] = row;
+  std::map<std::string, timeline::NameFigures> rows;
+  for (const auto& row : table_of(*figures, timeline::StatisticsTable::kKernels).rows)
+    rows[row.name] = row;
   EXPECT_EQ(rows.at("sm90_xmma_gemm_bf16").kernel_class, "matrix product");
-  EXPECT_EQ(rows.at("sm90_xmma_gemm_bf16").piece_class, TimeClass::kCompute);
+  EXPECT_EQ(rows.at("sm90_xmma_gemm_bf16").piece_class, base::TimeClass::kCompute);
   EXPECT_EQ(rows.at("flash_fwd_kernel").kernel_class, "attention");
   EXPECT_EQ(rows.at("ncclDevKernel_AllReduce").kernel_class, "communication");
-  EXPECT_EQ(table_of(*figures, StatisticsTable::kOperators).rows[0].kernel_class, "");
-  EXPECT_EQ(table_of(*figures, StatisticsTable::kOperators).rows[0].piece_class, TimeClass::kHost);
-  EXPECT_EQ(table_of(*figures, StatisticsTable::kCopies).rows[0].piece_class, TimeClass::kCopy);
+  EXPECT_EQ(table_of(*figures, timeline::StatisticsTable::kOperators).rows[0].kernel_class, "");
+  EXPECT_EQ(table_of(*figures, timeline::StatisticsTable::kOperators).rows[0].piece_class,
+            base::TimeClass::kHost);
+  EXPECT_EQ(table_of(*figures, timeline::StatisticsTable::kCopies).rows[0].piece_class,
+            base::TimeClass::kCopy);
 }
 
 TEST(RangeStatistics, ColourACollectiveByTheGreaterPartOfItsTime) {
   const RandomRun run({});
   const auto store = store_of(run);
-  const std::vector<Collective> rows = [] {
-    std::vector<Collective> calls(3);
-    for (Collective& call : calls) call.start_ns = RandomRun::kBegin;
+  const std::vector<model::Collective> rows = [] {
+    std::vector<model::Collective> calls(3);
+    for (model::Collective& call : calls) call.start_ns = RandomRun::kBegin;
     calls[0].end_ns = calls[1].end_ns = RandomRun::kBegin + 100;
     calls[2].end_ns = RandomRun::kBegin + 300;
     return calls;
   }();
-  using enum TimeClass;
-  const auto class_of = [&](std::vector<TimeClass> classes) {
+  using enum base::TimeClass;
+  const auto class_of = [&](std::vector<base::TimeClass> classes) {
     const CollectiveRows one{0, rows, {}, call_text, classes};
     const auto figures = range_statistics(*store, std::span(&one, 1), whole(run));
-    return table_of(*figures, StatisticsTable::kCollectives, GroupBy::kClass).rows[0].piece_class;
+    return table_of(*figures, timeline::StatisticsTable::kCollectives, timeline::GroupBy::kClass)
+        .rows[0]
+        .piece_class;
   };
   EXPECT_EQ(class_of({kExposed, kExposed, kOverlapped}), kOverlapped);
   EXPECT_EQ(class_of({kOverlapped, kOverlapped, kExposed}), kExposed);
@@ -255,4 +268,4 @@ TEST(RangeStatistics, ColourACollectiveByTheGreaterPartOfItsTime) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::explore

@@ -91,7 +91,7 @@ Damage RandomDamage::apply(const fs::path& run) {
   fs::path file = run;
   Damage damage;
   if (fs::is_directory(run)) {
-    file = below(8) == 0 ? run / std::string(kRunFile) : rank_file(run, 1);
+    file = below(8) == 0 ? run / std::string(store::kRunFile) : store::rank_file(run, 1);
   }
   damage = below(2) == 0 ? damage_bytes(file) : damage_rows(file);
   damage.spares_rank_0 = file != run;
@@ -173,7 +173,7 @@ Damage RandomDamage::damage_rows(const fs::path& file) {
     default:
       damage.what = change_tables();
   }
-  auto database = Database::open(file.string(), SQLITE_OPEN_READWRITE, "it");
+  auto database = store::Database::open(file.string(), SQLITE_OPEN_READWRITE, "it");
   EXPECT_TRUE(database && database->execute("pragma synchronous=off"));
   // Some are refused, by a unique key or a length: then nothing is damaged.
   if (database && !database->execute(damage.what)) damage.changed_chunks = 0;
@@ -182,9 +182,9 @@ Damage RandomDamage::damage_rows(const fs::path& file) {
 }
 
 std::string RandomDamage::change_value() {
-  const auto& tables = trace_tables();
-  const TableSchema& table = tables[below(tables.size())];
-  const Column& column = table.columns[below(table.columns.size())];
+  const auto& tables = store::trace_tables();
+  const store::TableSchema& table = tables[below(tables.size())];
+  const store::Column& column = table.columns[below(table.columns.size())];
   std::string value = std::to_string(absurd_number());
   if (column.type.starts_with("TEXT")) value = in_sql(absurd_text());
   if (column.type.starts_with("BLOB")) value = "randomblob(" + std::to_string(below(5'000)) + ")";
@@ -201,8 +201,8 @@ std::string RandomDamage::change_header() {
 }
 
 std::string RandomDamage::drop_rows() {
-  const auto& tables = trace_tables();
-  const TableSchema& table = tables[below(tables.size())];
+  const auto& tables = store::trace_tables();
+  const store::TableSchema& table = tables[below(tables.size())];
   return "delete from " + table.name + " where rowid % " + std::to_string(1 + below(4)) + " = 0";
 }
 
@@ -221,8 +221,8 @@ std::string RandomDamage::change_strings() {
 }
 
 std::string RandomDamage::change_tables() {
-  const auto& tables = trace_tables();
-  const TableSchema& table = tables[below(tables.size())];
+  const auto& tables = store::trace_tables();
+  const store::TableSchema& table = tables[below(tables.size())];
   if (below(2) == 0) return "drop table " + table.name;
   return "alter table " + table.name + " rename column " +
          table.columns[below(table.columns.size())].name + " to renamed";
@@ -230,16 +230,16 @@ std::string RandomDamage::change_tables() {
 
 // Behind a checksum that is right, so that what lies behind it must hold by itself.
 Damage RandomDamage::change_chunk(const fs::path& file) {
-  std::vector<Event> events(below(2) == 0 ? 1 + below(40) : 0);
-  for (Event& event : events) {
+  std::vector<model::Event> events(below(2) == 0 ? 1 + below(40) : 0);
+  for (model::Event& event : events) {
     event = {absurd_number(),
              absurd_number(),
-             static_cast<StringId>(absurd_number()),
+             static_cast<model::StringId>(absurd_number()),
              static_cast<std::uint32_t>(random()),
              random(),
              absurd_number()};
   }
-  Chunk chunk = encode_chunk(events);
+  store::Chunk chunk = store::encode_chunk(events);
   Damage damage{"a chunk of " + std::to_string(events.size()) + " absurd events", false, 1};
   if (below(2) == 0) {
     for (std::uint64_t i = 1 + below(6); i > 0 && !chunk.data.empty(); --i) {
@@ -248,9 +248,9 @@ Damage RandomDamage::change_chunk(const fs::path& file) {
     if (below(3) == 0) chunk.count = absurd_number();
     damage.what += ", changed";
   }
-  chunk.checksum =
-      chunk_checksum({chunk.first_ns, chunk.last_ns, chunk.count, chunk.codec, 0}, chunk.data);
-  auto database = Database::open(file.string(), SQLITE_OPEN_READWRITE, "it");
+  chunk.checksum = store::chunk_checksum(
+      {chunk.first_ns, chunk.last_ns, chunk.count, chunk.codec, 0}, chunk.data);
+  auto database = store::Database::open(file.string(), SQLITE_OPEN_READWRITE, "it");
   EXPECT_TRUE(database && database->execute("pragma synchronous=off"));
   const auto set = [](const char* name, std::int64_t value) {
     return std::string(name) + " = " + std::to_string(value) + ", ";

@@ -31,18 +31,19 @@ constexpr int kSteps = 3;
 constexpr std::size_t kMostBytesAtOnce = 128u << 20;
 constexpr std::chrono::seconds kLongestCase{20};
 
-void expect_explained(const Error& error) {
-  EXPECT_NE(error.kind, ErrorKind::kUsage) << error.message;
+void expect_explained(const base::Error& error) {
+  EXPECT_NE(error.kind, base::ErrorKind::kUsage) << error.message;
   EXPECT_GT(error.message.size(), 10U);
 }
 
-Batch base_batch(int rank, std::int64_t step) {
-  Batch batch = step_batch(rank, step);
+model::Batch base_batch(int rank, std::int64_t step) {
+  model::Batch batch = step_batch(rank, step);
   const std::int64_t start_ns = batch.steps[0].start_ns;
-  for (int kind = 0; kind < kEventKindCount; ++kind) {
-    EventRun run{rank, kind % 2, static_cast<EventKind>(kind), {}};
+  for (int kind = 0; kind < model::kEventKindCount; ++kind) {
+    model::EventRun run{rank, kind % 2, static_cast<model::EventKind>(kind), {}};
     run.events = operator_events(start_ns, 40, static_cast<unsigned>(kind + rank * 10));
-    for (Event& event : run.events) event.correlation = static_cast<std::uint64_t>(event.start_ns);
+    for (model::Event& event : run.events)
+      event.correlation = static_cast<std::uint64_t>(event.start_ns);
     batch.events.push_back(std::move(run));
   }
   return batch;
@@ -51,27 +52,27 @@ Batch base_batch(int rank, std::int64_t step) {
 }  // namespace
 
 DamagedRuns::DamagedRuns() {
-  RunInfo info = run_info("damaged", 2);
-  run_ = *create_run(folder_.path(), info, false);
+  model::RunInfo info = run_info("damaged", 2);
+  run_ = *store::create_run(folder_.path(), info, false);
   for (int rank = 0; rank < 2; ++rank) {
-    auto writer = RowWriter::create_file(rank_file(run_, rank), rank);
+    auto writer = store::RowWriter::create_file(store::rank_file(run_, rank), rank);
     EXPECT_TRUE(writer);
     for (std::int64_t step = 0; step < kSteps; ++step) {
-      const Batch batch = base_batch(rank, step);
-      for (const EventRun& run : batch.events) {
+      const model::Batch batch = base_batch(rank, step);
+      for (const model::EventRun& run : batch.events) {
         events_of_rank_[rank] += static_cast<std::int64_t>(run.events.size());
       }
       EXPECT_TRUE(writer->begin() && writer->write(batch) && writer->commit(batch.steps[0].end_ns));
     }
   }
-  info.status = RunStatus::kDone;
+  info.status = model::RunStatus::kDone;
   info.end_ns = info.start_ns + 1'000'000'000;
-  EXPECT_TRUE(update_run(run_, info) && checkpoint_run(run_));
+  EXPECT_TRUE(store::update_run(run_, info) && store::checkpoint_run(run_));
   packed_ = folder_ / "damaged.shardlens";
-  EXPECT_TRUE(pack_run(run_, packed_));
-  const auto store = EventStore::open(run_);
+  EXPECT_TRUE(store::pack_run(run_, packed_));
+  const auto store = store::EventStore::open(run_);
   EXPECT_TRUE(store);
-  for (const ChunkEntry& chunk : *(*store)->chunks()) ++chunks_of_rank_[chunk.rank];
+  for (const store::ChunkEntry& chunk : *(*store)->chunks()) ++chunks_of_rank_[chunk.rank];
   chunks_ = chunks_of_rank_[0] + chunks_of_rank_[1];
 }
 
@@ -100,19 +101,20 @@ void DamagedRuns::check(std::uint64_t number, Readers readers) {
 }
 
 void DamagedRuns::check_events(const Damage& damage) {
-  const auto opened = EventStore::open(copy_, {1 << 20, 2});
+  const auto opened = store::EventStore::open(copy_, {1 << 20, 2});
   if (!opened) {
     EXPECT_FALSE(damage.spares_rank_0) << opened.error().message;
     return expect_explained(opened.error());
   }
-  EventStore& store = **opened;
+  store::EventStore& store = **opened;
   const auto chunks = store.chunks();
   std::map<int, std::int64_t> events;
   std::mutex mutex;
-  const auto visit = store.visit(*chunks, [&](int, const ChunkEntry& chunk, const auto& columns) {
-    const std::lock_guard lock(mutex);
-    events[chunk.rank] += static_cast<std::int64_t>(columns.size());
-  });
+  const auto visit =
+      store.visit(*chunks, [&](int, const store::ChunkEntry& chunk, const auto& columns) {
+        const std::lock_guard lock(mutex);
+        events[chunk.rank] += static_cast<std::int64_t>(columns.size());
+      });
   EXPECT_EQ(visit.unreadable > 0, !visit.problem.empty());
   if (damage.spares_rank_0) {
     EXPECT_EQ(events[0], events_of_rank_[0]);
@@ -121,26 +123,26 @@ void DamagedRuns::check_events(const Damage& damage) {
     EXPECT_GE(visit.visited, chunks_ - damage.changed_chunks);
   }
 
-  for (const TimeRange& range :
-       {TimeRange{INT64_MIN, INT64_MAX, {}},
-        TimeRange{1'790'000'000'050'000'000, 1'790'000'000'150'000'000, {1}}}) {
-    const auto figures = range_statistics(store, {}, range);
+  for (const timeline::TimeRange& range :
+       {timeline::TimeRange{INT64_MIN, INT64_MAX, {}},
+        timeline::TimeRange{1'790'000'000'050'000'000, 1'790'000'000'150'000'000, {1}}}) {
+    const auto figures = explore::range_statistics(store, {}, range);
     ASSERT_TRUE(figures) << figures.error().message;
-    std::vector<ChunkEntry> counted;
-    std::ranges::copy_if(*chunks, std::back_inserter(counted), [&](const ChunkEntry& chunk) {
-      return chunk.kind != EventKind::kAllocation && range.ranks.empty() &&
+    std::vector<store::ChunkEntry> counted;
+    std::ranges::copy_if(*chunks, std::back_inserter(counted), [&](const store::ChunkEntry& chunk) {
+      return chunk.kind != model::EventKind::kAllocation && range.ranks.empty() &&
              chunk.header.first_ns < range.end_ns;
     });
-    const auto again = store.visit(counted, [](int, const ChunkEntry&, const auto&) {});
+    const auto again = store.visit(counted, [](int, const store::ChunkEntry&, const auto&) {});
     EXPECT_TRUE(again.unreadable == 0 || !figures->incomplete.empty());
   }
-  NameSearch search(store);
+  explore::NameSearch search(store);
   EXPECT_TRUE(search.find({"a", false, true}, {}));
   for (const int direction : {1, -1}) {
     const auto hit =
         search.neighbour_hit({"operator", false, true}, direction, 1'790'000'000'100'000'000, {});
     if (!hit) continue;
-    const auto place = std::ranges::find_if(*chunks, [&](const ChunkEntry& chunk) {
+    const auto place = std::ranges::find_if(*chunks, [&](const store::ChunkEntry& chunk) {
       return chunk.rank == hit->ref.rank && chunk.row_id == hit->ref.row;
     });
     ASSERT_NE(place, chunks->end());
@@ -150,9 +152,9 @@ void DamagedRuns::check_events(const Damage& damage) {
 }
 
 void DamagedRuns::check_explorer() {
-  const auto opened = RunExplorer::open(copy_, {1 << 20, 2});
+  const auto opened = explore::RunExplorer::open(copy_, {1 << 20, 2});
   if (!opened) return expect_explained(opened.error());
-  RunExplorer& run = **opened;
+  explore::RunExplorer& run = **opened;
   int calls = 0;
   for (bool more = true; more && calls < 2'000; ++calls) {
     const auto worked = run.work();
@@ -163,11 +165,11 @@ void DamagedRuns::check_explorer() {
   const auto rows = run.rows();
   for (const double parts : {1.0, 40.0}) {
     const double length = static_cast<double>(rows->end_ns) - static_cast<double>(rows->start_ns);
-    PictureRequest request;
+    timeline::PictureRequest request;
     request.ns_per_pixel = std::max(1.0, length / 800 / parts);
     const auto end_ns = static_cast<std::int64_t>(
         std::min(9e18, static_cast<double>(rows->start_ns) + length / parts));
-    for (const TimelineRow& row : rows->rows) {
+    for (const timeline::TimelineRow& row : rows->rows) {
       request.windows.push_back({row.id, rows->start_ns, end_ns});
     }
     const auto picture = run.picture(request);
@@ -175,7 +177,7 @@ void DamagedRuns::check_explorer() {
       expect_explained(picture.error());
       continue;
     }
-    for (const RowPicture& row : picture->rows) {
+    for (const timeline::RowPicture& row : picture->rows) {
       // No more than a few per pixel and level.
       EXPECT_LT(row.pieces.size(), 800U * 3 * 256);
     }
@@ -190,7 +192,7 @@ void DamagedRuns::check_explorer() {
 }
 
 void DamagedRuns::check_reader() {
-  const auto reader = RunReader::open(copy_);
+  const auto reader = store::RunReader::open(copy_);
   if (!reader) return expect_explained(reader.error());
   const auto info = (*reader)->info();
   if (!info) expect_explained(info.error());
@@ -216,13 +218,13 @@ void DamagedRuns::check_query(std::uint64_t number) {
       "select name, count(*), sum(duration_ns) from kernel group by name",
       "select step, sum(bytes) from collective group by step",
       "select count(*) from kernel k join launch l using (rank, correlation)"};
-  const auto answer = query_run(copy_, kQueries[number / 2 % kQueries.size()]);
+  const auto answer = store::query_run(copy_, kQueries[number / 2 % kQueries.size()]);
   // A column of a damaged file may be gone, which SQLite takes for a wrong question.
   EXPECT_TRUE(answer || answer.error().message.size() > 10U);
 }
 
 void DamagedRuns::check_verify(const Damage& damage) {
-  const auto report = verify_run(copy_);
+  const auto report = store::verify_run(copy_);
   if (!report) return expect_explained(report.error());
   if (!damage.spares_rank_0) return;
   const auto rank = report->ranks.find(0);

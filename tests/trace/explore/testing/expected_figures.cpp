@@ -10,25 +10,25 @@ namespace shardlens::trace::test {
 
 namespace {
 
-bool is_in(const TimeRange& range, int rank, std::int64_t start_ns) {
+bool is_in(const timeline::TimeRange& range, int rank, std::int64_t start_ns) {
   const bool has_rank = range.ranks.empty() || std::ranges::count(range.ranks, rank) > 0;
   return has_rank && start_ns >= range.start_ns && start_ns < range.end_ns;
 }
 
-std::string call_name(const Collective& row, GroupBy group_by) {
-  const std::string function(to_string(row.function));
+std::string call_name(const model::Collective& row, timeline::GroupBy group_by) {
+  const std::string function(model::to_string(row.function));
   std::string tag;
-  if (row.tag_kind == TagKind::kBucket) tag = "bucket " + std::to_string(row.tag_index);
-  if (row.tag_kind >= TagKind::kUnit) tag = call_text(row.tag_name);
+  if (row.tag_kind == model::TagKind::kBucket) tag = "bucket " + std::to_string(row.tag_index);
+  if (row.tag_kind >= model::TagKind::kUnit) tag = call_text(row.tag_name);
   switch (group_by) {
-    case GroupBy::kName:
+    case timeline::GroupBy::kName:
       return tag.empty() ? function : function + " · " + tag;
-    case GroupBy::kClass:
+    case timeline::GroupBy::kClass:
       return function;
-    case GroupBy::kShape:
+    case timeline::GroupBy::kShape:
       return function + " · " + std::to_string(row.bytes / 1024) + ".0 KiB bfloat16";
-    case GroupBy::kUnit:
-      if (row.tag_kind == TagKind::kUnit) return row.tag_name == 20 ? "root" : "blocks.1";
+    case timeline::GroupBy::kUnit:
+      if (row.tag_kind == model::TagKind::kUnit) return row.tag_name == 20 ? "root" : "blocks.1";
       return tag.empty() ? "no tag" : tag;
   }
   return "";
@@ -41,23 +41,23 @@ std::int64_t quantile(const std::vector<Sample>& sorted, double q) {
 }
 
 // Durations that lie on the border of two bins may be in either.
-void expect_bins(const DurationHistogram& histogram, const std::vector<Sample>& samples) {
-  std::array<std::int64_t, kHistogramBins> least{}, most{};
+void expect_bins(const timeline::DurationHistogram& histogram, const std::vector<Sample>& samples) {
+  std::array<std::int64_t, timeline::kHistogramBins> least{}, most{};
   const double ratio = std::log(histogram.last_ns / histogram.first_ns);
   for (const Sample& sample : samples) {
     const auto duration = static_cast<double>(sample.duration_ns);
     double at = duration <= histogram.first_ns || ratio == 0
                     ? 0
-                    : std::log(duration / histogram.first_ns) / ratio * kHistogramBins;
+                    : std::log(duration / histogram.first_ns) / ratio * timeline::kHistogramBins;
     const auto bin = [&](double shift) {
-      return static_cast<std::size_t>(std::clamp(at + shift, 0.0, kHistogramBins - 1.0));
+      return static_cast<std::size_t>(std::clamp(at + shift, 0.0, timeline::kHistogramBins - 1.0));
     };
     if (bin(-1e-6) == bin(1e-6)) ++least[bin(0)];
     ++most[bin(-1e-6)];
     if (bin(-1e-6) != bin(1e-6)) ++most[bin(1e-6)];
   }
   std::int64_t sum = 0;
-  for (std::size_t bin = 0; bin < kHistogramBins; ++bin) {
+  for (std::size_t bin = 0; bin < timeline::kHistogramBins; ++bin) {
     EXPECT_GE(histogram.counts[bin], least[bin]) << "bin " << bin;
     EXPECT_LE(histogram.counts[bin], most[bin]) << "bin " << bin;
     sum += histogram.counts[bin];
@@ -65,7 +65,8 @@ void expect_bins(const DurationHistogram& histogram, const std::vector<Sample>& 
   EXPECT_EQ(sum, static_cast<std::int64_t>(samples.size()));
 }
 
-void expect_figures(const NameFigures& figures, std::vector<Sample> samples, bool has_bytes) {
+void expect_figures(const timeline::NameFigures& figures, std::vector<Sample> samples,
+                    bool has_bytes) {
   SCOPED_TRACE(figures.name);
   std::ranges::stable_sort(samples, {}, &Sample::duration_ns);
   std::int64_t total = 0, bytes = 0;
@@ -98,7 +99,7 @@ void expect_figures(const NameFigures& figures, std::vector<Sample> samples, boo
 
 }  // namespace
 
-Samples samples_of(const RandomRun& run, const TimeRange& range, EventKind kind) {
+Samples samples_of(const RandomRun& run, const timeline::TimeRange& range, model::EventKind kind) {
   Samples samples;
   for (const RandomEvent& one : run.events()) {
     if (one.kind != kind || !is_in(range, one.rank, one.event.start_ns)) continue;
@@ -108,13 +109,14 @@ Samples samples_of(const RandomRun& run, const TimeRange& range, EventKind kind)
   return samples;
 }
 
-std::string_view call_text(StringId id) {
+std::string_view call_text(model::StringId id) {
   constexpr std::string_view kTexts[] = {"root forward gather", "blocks.1 backward gather",
                                          "blocks.1 reduction", "bfloat16"};
   return id >= 20 && id < 24 ? kTexts[id - 20] : std::string_view();
 }
 
-Samples samples_of(const RandomRun& run, const TimeRange& range, GroupBy group_by) {
+Samples samples_of(const RandomRun& run, const timeline::TimeRange& range,
+                   timeline::GroupBy group_by) {
   Samples samples;
   for (const auto& calls : run.calls()) {
     for (const auto& [row, id] : calls) {
@@ -127,13 +129,13 @@ Samples samples_of(const RandomRun& run, const TimeRange& range, GroupBy group_b
   return samples;
 }
 
-void expect_table(const RangeTable& table, const Samples& samples, bool has_bytes) {
+void expect_table(const timeline::RangeTable& table, const Samples& samples, bool has_bytes) {
   SCOPED_TRACE("table " + std::to_string(static_cast<int>(table.table)));
   ASSERT_EQ(table.rows.size(), samples.size());
   std::int64_t count = 0, total = 0;
   double share = 0;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const NameFigures& row = table.rows[i];
+    const timeline::NameFigures& row = table.rows[i];
     EXPECT_LE(row.total_ns, table.rows[i > 0 ? i - 1 : 0].total_ns);
     ASSERT_TRUE(samples.contains(row.name)) << row.name;
     expect_figures(row, samples.at(row.name), has_bytes);

@@ -20,11 +20,12 @@ struct Sample {
 };
 using Samples = std::map<std::string, std::vector<Sample>>;
 
-Samples samples_of(const RandomRun& run, const TimeRange& range, EventKind kind);
-Samples samples_of(const RandomRun& run, const TimeRange& range, GroupBy group_by);
+Samples samples_of(const RandomRun& run, const timeline::TimeRange& range, model::EventKind kind);
+Samples samples_of(const RandomRun& run, const timeline::TimeRange& range,
+                   timeline::GroupBy group_by);
 // Texts of collectives have ids of their own, beyond those of the file.
-std::string_view call_text(StringId id);
+std::string_view call_text(model::StringId id);
 // `has_bytes`: their sum is told, too.
-void expect_table(const RangeTable& table, const Samples& samples, bool has_bytes);
+void expect_table(const timeline::RangeTable& table, const Samples& samples, bool has_bytes);
 
 }  // namespace shardlens::trace::test

@@ -12,7 +12,7 @@ namespace shardlens::trace::test {
 
 namespace {
 
-enum Name : StringId {
+enum Name : model::StringId {
   kForward = 1,
   kBackward,
   kOptimizer,
@@ -57,25 +57,26 @@ constexpr std::array kTexts{"forward",
                             "stream 20",
                             "stream 21"};
 
-Event event_of(std::int64_t start_ns, std::int64_t end_ns, StringId name,
-               std::uint64_t correlation = 0, std::uint32_t depth = 0) {
-  return {start_ns, end_ns - start_ns, name, depth << kEventDepthShift, correlation, 0};
+model::Event event_of(std::int64_t start_ns, std::int64_t end_ns, model::StringId name,
+                      std::uint64_t correlation = 0, std::uint32_t depth = 0) {
+  return {start_ns, end_ns - start_ns, name, depth << model::kEventDepthShift, correlation, 0};
 }
 
-Batch definitions(int rank) {
-  Batch batch;
+model::Batch definitions(int rank) {
+  model::Batch batch;
   for (std::size_t i = 0; i < kTexts.size(); ++i) {
-    batch.strings.push_back({rank, static_cast<StringId>(i + 1), kTexts[i]});
+    batch.strings.push_back({rank, static_cast<model::StringId>(i + 1), kTexts[i]});
   }
-  constexpr std::array kKinds{LaneKind::kPhases, LaneKind::kOperators, LaneKind::kCompute,
-                              LaneKind::kCommunication, LaneKind::kCopies};
+  constexpr std::array kKinds{model::LaneKind::kPhases, model::LaneKind::kOperators,
+                              model::LaneKind::kCompute, model::LaneKind::kCommunication,
+                              model::LaneKind::kCopies};
   for (int lane = 0; lane < 5; ++lane) {
     batch.lanes.push_back({rank, lane, kKinds[static_cast<std::size_t>(lane)],
-                           static_cast<StringId>(kLaneNames + lane)});
+                           static_cast<model::StringId>(kLaneNames + lane)});
   }
   batch.process_groups.push_back({rank, 0, kWorld, kBackend, {0, 1}});
   batch.buckets.push_back({rank, 0, 0, 4'000'000, {kWeight, kBias}, {3'000'000, 1'000'000}});
-  batch.rank_info = RankInfo{};
+  batch.rank_info = model::RankInfo{};
   batch.rank_info->rank = rank;
   batch.rank_info->device = "cuda:" + std::to_string(rank);
   batch.rank_info->link = "NVLink 4, 18 links";
@@ -83,48 +84,48 @@ Batch definitions(int rank) {
   return batch;
 }
 
-void add_events(Batch& batch, int rank, std::int64_t step) {
+void add_events(model::Batch& batch, int rank, std::int64_t step) {
   const auto at = [&](std::int64_t us) { return KnownRun::at(step, us); };
   const auto base = static_cast<std::uint64_t>(step * 10 + 1);
   batch.events = {
       {rank,
        KnownRun::kCompute,
-       EventKind::kKernel,
+       model::EventKind::kKernel,
        {event_of(at(5'000), at(25'000), kGemm, base),
         event_of(at(50'000), at(70'000), kGemm, base + 1),
         event_of(at(85'000), at(95'000), kAdam, base + 2)}},
       {rank,
        KnownRun::kComm,
-       EventKind::kKernel,
+       model::EventKind::kKernel,
        {event_of(at(rank == 0 ? 60'000 : 64'000), at(78'000), kNccl, base + 3)}},
       {rank,
        KnownRun::kThread,
-       EventKind::kLaunch,
+       model::EventKind::kLaunch,
        {event_of(at(2'000), at(2'010), kLaunch, base),
         event_of(at(42'000), at(42'010), kLaunch, base + 1),
         event_of(at(81'000), at(81'010), kLaunch, base + 2)}},
       {rank,
        KnownRun::kThread,
-       EventKind::kOperator,
+       model::EventKind::kOperator,
        {event_of(at(1'000), at(4'000), kLinear), event_of(at(1'500), at(3'000), kMm, base, 1)}},
-      {rank, KnownRun::kCopies, EventKind::kCopy, {event_of(at(500), at(600), kGemm)}}};
+      {rank, KnownRun::kCopies, model::EventKind::kCopy, {event_of(at(500), at(600), kGemm)}}};
   batch.events.back().events[0].value = 1 << 20;
 }
 
-void add_rows(Batch& batch, int rank, std::int64_t step) {
+void add_rows(model::Batch& batch, int rank, std::int64_t step) {
   const auto at = [&](std::int64_t us) { return KnownRun::at(step, us); };
-  batch.spans = {{rank, 0, step, Phase::kForward, 0, kForward, at(0), at(40'000)},
-                 {rank, 0, step, Phase::kBackward, 0, kBackward, at(40'000), at(80'000)},
-                 {rank, 0, step, Phase::kOptimizer, 0, kOptimizer, at(80'000), at(100'000)}};
-  Collective row;
+  batch.spans = {{rank, 0, step, base::Phase::kForward, 0, kForward, at(0), at(40'000)},
+                 {rank, 0, step, base::Phase::kBackward, 0, kBackward, at(40'000), at(80'000)},
+                 {rank, 0, step, base::Phase::kOptimizer, 0, kOptimizer, at(80'000), at(100'000)}};
+  model::Collective row;
   row.rank = rank;
   row.lane = KnownRun::kComm;
   row.step = step;
   row.sequence = step;
-  row.function = row.executed = CollectiveFunction::kAllReduce;
-  row.tag_kind = TagKind::kBucket;
+  row.function = row.executed = model::CollectiveFunction::kAllReduce;
+  row.tag_kind = model::TagKind::kBucket;
   row.tag_index = 0;
-  row.phase = Phase::kBackward;
+  row.phase = base::Phase::kBackward;
   row.data_type = kFloat;
   row.algorithm = kRing;
   row.protocol = kSimple;
@@ -135,16 +136,16 @@ void add_rows(Batch& batch, int rank, std::int64_t step) {
   row.end_ns = at(78'000);
   batch.collectives = {row};
   batch.bucket_ready = {{rank, step, 0, at(54'000)}};
-  MemorySample memory;
+  model::MemorySample memory;
   memory.rank = rank;
   memory.step = step;
   memory.time_ns = at(10'000);
   memory.bytes[0] = (step + 1) << 20;
   // Not drawn: it would hide the rest.
-  memory.bytes[static_cast<std::size_t>(MemoryCategory::kOutside)] = (9 - step) << 30;
+  memory.bytes[static_cast<std::size_t>(model::MemoryCategory::kOutside)] = (9 - step) << 30;
   batch.memory = {memory};
   batch.counters = {{rank, kClock, kMegahertz, at(0), 1'700.0 + static_cast<double>(step)}};
-  Step done;
+  model::Step done;
   done.rank = rank;
   done.index = step;
   done.start_ns = at(0);
@@ -156,10 +157,10 @@ void add_rows(Batch& batch, int rank, std::int64_t step) {
 }  // namespace
 
 KnownRun::KnownRun(std::int64_t steps) {
-  RunInfo info = run_info("known", 2);
-  path_ = *create_run(folder_.path(), info, false);
+  model::RunInfo info = run_info("known", 2);
+  path_ = *store::create_run(folder_.path(), info, false);
   for (const int rank : {0, 1}) {
-    auto writer = RowWriter::create_file(rank_file(path_, rank), rank);
+    auto writer = store::RowWriter::create_file(store::rank_file(path_, rank), rank);
     EXPECT_TRUE(writer) << writer.error().message;
     writers_.push_back(std::move(*writer));
   }
@@ -170,10 +171,10 @@ KnownRun::~KnownRun() = default;
 
 void KnownRun::add_step() {
   for (const int rank : {0, 1}) {
-    Batch batch = steps_ == 0 ? definitions(rank) : Batch{};
+    model::Batch batch = steps_ == 0 ? definitions(rank) : model::Batch{};
     add_events(batch, rank, steps_);
     add_rows(batch, rank, steps_);
-    RowWriter& writer = writers_[static_cast<std::size_t>(rank)];
+    store::RowWriter& writer = writers_[static_cast<std::size_t>(rank)];
     EXPECT_TRUE(writer.begin());
     EXPECT_TRUE(writer.write(batch));
     EXPECT_TRUE(writer.commit(at(steps_ + 1, 100)));
@@ -184,7 +185,7 @@ void KnownRun::add_step() {
 void KnownRun::put_on_hosts(const std::array<const char*, 2>& names) {
   writers_.clear();
   for (const int rank : {0, 1}) {
-    auto file = open_for_writing(rank_file(path_, rank));
+    auto file = store::open_for_writing(store::rank_file(path_, rank));
     ASSERT_TRUE(file);
     const std::string name = names[static_cast<std::size_t>(rank)];
     ASSERT_TRUE(file->execute("update rank set host='" + name + "'"));
@@ -194,14 +195,14 @@ void KnownRun::put_on_hosts(const std::array<const char*, 2>& names) {
 void KnownRun::turn_into_broadcasts() {
   writers_.clear();
   for (const int rank : {0, 1}) {
-    auto file = open_for_writing(rank_file(path_, rank));
+    auto file = store::open_for_writing(store::rank_file(path_, rank));
     ASSERT_TRUE(file);
     ASSERT_TRUE(file->execute("update collective set function='broadcast', executed='broadcast'"));
   }
 }
 
-std::unique_ptr<RunExplorer> open_whole(const std::filesystem::path& run) {
-  auto explorer = RunExplorer::open(run);
+std::unique_ptr<explore::RunExplorer> open_whole(const std::filesystem::path& run) {
+  auto explorer = explore::RunExplorer::open(run);
   EXPECT_TRUE(explorer) << explorer.error().message;
   if (!explorer) return nullptr;
   for (bool more = true; more;) {
@@ -212,15 +213,17 @@ std::unique_ptr<RunExplorer> open_whole(const std::filesystem::path& run) {
   return std::move(*explorer);
 }
 
-int row_named(const TimelineRows& rows, int rank, const std::string& label) {
-  const auto found = std::ranges::find_if(
-      rows.rows, [&](const TimelineRow& row) { return row.rank == rank && row.label == label; });
+int row_named(const timeline::TimelineRows& rows, int rank, const std::string& label) {
+  const auto found = std::ranges::find_if(rows.rows, [&](const timeline::TimelineRow& row) {
+    return row.rank == rank && row.label == label;
+  });
   return found == rows.rows.end() ? -1 : found->id;
 }
 
-RowPicture picture_of(RunExplorer& run, int row, std::int64_t start_ns, std::int64_t end_ns,
-                      double pixels, std::vector<std::string>* names) {
-  PictureRequest request;
+timeline::RowPicture picture_of(explore::RunExplorer& run, int row, std::int64_t start_ns,
+                                std::int64_t end_ns, double pixels,
+                                std::vector<std::string>* names) {
+  timeline::PictureRequest request;
   request.windows = {{row, start_ns, end_ns}};
   request.ns_per_pixel = static_cast<double>(end_ns - start_ns) / pixels;
   auto picture = run.picture(request);

@@ -45,16 +45,17 @@ class KnownRun {
  private:
   Folder folder_;
   std::filesystem::path path_;
-  std::vector<RowWriter> writers_;
+  std::vector<store::RowWriter> writers_;
   std::int64_t steps_ = 0;
 };
 
 // Opened, and all read.
-std::unique_ptr<RunExplorer> open_whole(const std::filesystem::path& run);
+std::unique_ptr<explore::RunExplorer> open_whole(const std::filesystem::path& run);
 // The id of a row by its rank and label; −1: there is none.
-int row_named(const TimelineRows& rows, int rank, const std::string& label);
+int row_named(const timeline::TimelineRows& rows, int rank, const std::string& label);
 // One row over a window, `pixels` wide.
-RowPicture picture_of(RunExplorer& run, int row, std::int64_t start_ns, std::int64_t end_ns,
-                      double pixels, std::vector<std::string>* names = nullptr);
+timeline::RowPicture picture_of(explore::RunExplorer& run, int row, std::int64_t start_ns,
+                                std::int64_t end_ns, double pixels,
+                                std::vector<std::string>* names = nullptr);
 
 }  // namespace shardlens::trace::test

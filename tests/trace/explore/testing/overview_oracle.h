@@ -15,7 +15,7 @@ namespace shardlens::trace::test {
 
 class OverviewOracle {
  public:
-  void add(const Batch& batch);
+  void add(const model::Batch& batch);
 
   struct Cell {
     std::int64_t busy_ns = 0, count = 0, longest_ns = 0;
@@ -23,18 +23,18 @@ class OverviewOracle {
   };
   // The cells that hold something of the window, by their first nanosecond.
   using Cells = std::map<std::int64_t, Cell>;
-  std::map<OverviewLane, Cells> lanes(int cell_bits, Interval window) const;
+  std::map<explore::OverviewLane, Cells> lanes(int cell_bits, base::Interval window) const;
   // Of the ribbon; `extent`: what the rank has recorded.
-  std::map<std::int64_t, TimeByClass> classes(int cell_bits, Interval window,
-                                              Interval extent) const;
+  std::map<std::int64_t, base::TimeByClass> classes(int cell_bits, base::Interval window,
+                                                    base::Interval extent) const;
 
  private:
-  static Interval ordered(std::int64_t start, std::int64_t end);
-  void add_run(const EventRun& run);
+  static base::Interval ordered(std::int64_t start, std::int64_t end);
+  void add_run(const model::EventRun& run);
 
-  std::map<StringId, std::string> names_;
-  std::map<OverviewLane, std::vector<Interval>> events_;
-  std::vector<Interval> compute_, communication_, copies_, undetailed_, optimizer_;
+  std::map<model::StringId, std::string> names_;
+  std::map<explore::OverviewLane, std::vector<base::Interval>> events_;
+  std::vector<base::Interval> compute_, communication_, copies_, undetailed_, optimizer_;
 };
 
 }  // namespace shardlens::trace::test

@@ -11,7 +11,7 @@ namespace shardlens::trace::test {
 namespace {
 
 constexpr std::int64_t kRecordingBegin = 1'790'000'000'000'000'000;
-constexpr StringId kNameCount = 12;
+constexpr model::StringId kNameCount = 12;
 
 class RandomRecording {
  public:
@@ -20,7 +20,7 @@ class RandomRecording {
 
   RecordedCommit commit(int index) {
     RecordedCommit result;
-    Batch& batch = result.batch;
+    model::Batch& batch = result.batch;
     if (index == 0) define_names(batch);
     if (options_.late && chance(25)) now_ -= below(20'000'000'000);
     for (int i = 0; i < options_.events_per_commit; ++i) add_any(batch);
@@ -41,11 +41,13 @@ class RandomRecording {
   }
   bool chance(int of) { return below(of) == 0; }
   // Few streams; what is nested deeper than the deepest is put to it.
-  int depth() { return std::array{0, 1, kOverviewDepths - 1, kOverviewDepths + 3}[below(4)]; }
-  StringId name() { return static_cast<StringId>(below(kNameCount)); }
+  int depth() {
+    return std::array{0, 1, explore::kOverviewDepths - 1, explore::kOverviewDepths + 3}[below(4)];
+  }
+  model::StringId name() { return static_cast<model::StringId>(below(kNameCount)); }
 
-  void define_names(Batch& batch) {
-    for (StringId id = 1; id < kNameCount; ++id) {
+  void define_names(model::Batch& batch) {
+    for (model::StringId id = 1; id < kNameCount; ++id) {
       const std::string text = id % 4 == 1 ? "ncclDevKernel_" : "kernel_";
       batch.strings.push_back({options_.rank, id, text + std::to_string(id)});
     }
@@ -61,9 +63,9 @@ class RandomRecording {
     if (chance(6)) start -= below(1'500'000'000);
     if (options_.late && chance(80)) start -= below(60'000'000'000);
     // Borders of cells and tiles are where mistakes are made.
-    if (chance(10)) start &= ~(cell_length_ns(kFinestCellBits) - 1);
-    if (chance(20)) duration &= ~(cell_length_ns(kFinestCellBits) - 1);
-    if (chance(20)) start &= ~(cell_length_ns(kFinestCellBits) * 256 - 1);
+    if (chance(10)) start &= ~(explore::cell_length_ns(explore::kFinestCellBits) - 1);
+    if (chance(20)) duration &= ~(explore::cell_length_ns(explore::kFinestCellBits) - 1);
+    if (chance(20)) start &= ~(explore::cell_length_ns(explore::kFinestCellBits) * 256 - 1);
     if (options_.absurd && chance(60)) {
       const std::int64_t starts[] = {0,
                                      -5'000'000'000,
@@ -79,45 +81,45 @@ class RandomRecording {
     }
   }
 
-  void add_any(Batch& batch) {
+  void add_any(model::Batch& batch) {
     std::int64_t start = 0, duration = 0;
     pick_time(start, duration);
     const int kind = static_cast<int>(below(8));
     if (kind == 0) return add_span(batch, start, duration);
     if (kind == 1) return add_collective(batch, start, duration);
-    Event event;
+    model::Event event;
     event.start_ns = start;
     event.duration_ns = duration;
     event.name = name();
     event.flags = static_cast<std::uint32_t>(below(4)) | static_cast<std::uint32_t>(depth())
-                                                             << kEventDepthShift;
-    const auto event_kind = static_cast<EventKind>(kind % kEventKindCount);
+                                                             << model::kEventDepthShift;
+    const auto event_kind = static_cast<model::EventKind>(kind % model::kEventKindCount);
     batch.events.push_back({options_.rank, static_cast<int>(below(2)), event_kind, {event}});
   }
 
-  void add_span(Batch& batch, std::int64_t start, std::int64_t duration) {
+  void add_span(model::Batch& batch, std::int64_t start, std::int64_t duration) {
     const int nesting = chance(2) ? 0 : depth();
-    const auto phase = static_cast<Phase>(below(kPhaseCount - 1));
+    const auto phase = static_cast<base::Phase>(below(base::kPhaseCount - 1));
     batch.spans.push_back({options_.rank, 0, 1, phase, nesting, name(), start, start + duration});
   }
 
-  void add_collective(Batch& batch, std::int64_t start, std::int64_t duration) {
-    Collective row;
+  void add_collective(model::Batch& batch, std::int64_t start, std::int64_t duration) {
+    model::Collective row;
     row.rank = options_.rank;
     row.lane = 1 + static_cast<int>(below(2));
-    row.function = static_cast<CollectiveFunction>(below(4));
-    row.tag_kind = static_cast<TagKind>(below(4));
+    row.function = static_cast<model::CollectiveFunction>(below(4));
+    row.tag_kind = static_cast<model::TagKind>(below(4));
     row.tag_index = static_cast<int>(below(5));
-    const bool is_named =
-        row.tag_kind == TagKind::kNamed || (row.tag_kind == TagKind::kUnit && chance(2));
-    if (is_named) row.tag_name = 1 + static_cast<StringId>(below(kNameCount - 1));
+    const bool is_named = row.tag_kind == model::TagKind::kNamed ||
+                          (row.tag_kind == model::TagKind::kUnit && chance(2));
+    if (is_named) row.tag_name = 1 + static_cast<model::StringId>(below(kNameCount - 1));
     row.start_ns = start;
     row.end_ns = start + duration;
     batch.collectives.push_back(row);
   }
 
-  void add_step(Batch& batch) {
-    Step step;
+  void add_step(model::Batch& batch) {
+    model::Step step;
     step.rank = options_.rank;
     step.end_ns = now_;
     step.start_ns = now_ - below(options_.long_ && chance(10) ? 8'000'000'000 : 600'000'000);

@@ -22,7 +22,7 @@ struct RecordingOptions {
 
 struct RecordedCommit {
   std::int64_t now_ns = 0;
-  Batch batch;
+  model::Batch batch;
 };
 
 std::vector<RecordedCommit> random_recording(const RecordingOptions& options);

@@ -15,13 +15,13 @@ namespace shardlens::trace::test {
 // An event and what its chunk says of it.
 struct RandomEvent {
   int rank = 0, lane = 0;
-  EventKind kind = EventKind::kKernel;
-  Event event;
+  model::EventKind kind = model::EventKind::kKernel;
+  model::Event event;
   std::string name;
 };
 
 struct RandomCall {
-  Collective row;
+  model::Collective row;
   std::int64_t row_id = 0;
 };
 
@@ -45,12 +45,12 @@ class RandomRun {
   const std::vector<RandomEvent>& events() const { return events_; }
   // By rank.
   const std::vector<std::vector<RandomCall>>& calls() const { return calls_; }
-  std::string text(int rank, StringId id) const;
+  std::string text(int rank, model::StringId id) const;
 
  private:
   void write_rank(int rank);
-  Event random_event(EventKind kind, std::int64_t now);
-  std::vector<Event> random_events(EventKind kind, std::int64_t start_ns);
+  model::Event random_event(model::EventKind kind, std::int64_t now);
+  std::vector<model::Event> random_events(model::EventKind kind, std::int64_t start_ns);
   void add_calls(int rank, std::int64_t start_ns);
   std::uint64_t random();
 

@@ -6,7 +6,7 @@
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/base/checksum.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ CheckpointInfo sample() {
   info.notes = {{"loss_scale", "65536"}, {"a: b", "\\ \t{"}};
   info.parameters = {{"transformer.wte.weight", {50257, 768}}, {"bias", {3}}, {"scalar", {}}};
   info.files = {{"model.safetensors", static_cast<std::int64_t>(kContent.size()), kHeaderBytes,
-                 checksum_of("HEADER")}};
+                 base::checksum_of("HEADER")}};
   return info;
 }
 
@@ -46,15 +46,15 @@ fs::path written(const fs::path& folder, const CheckpointInfo& info = sample()) 
   return folder;
 }
 
-Error error_of(const fs::path& folder) {
+base::Error error_of(const fs::path& folder) {
   const auto info = read_checkpoint_info(folder);
   EXPECT_FALSE(info);
-  return info ? Error{} : info.error();
+  return info ? base::Error{} : info.error();
 }
 
 // A text whose own checksum is right although its content is not ours.
 std::string sealed(const std::string& text) {
-  return text + "checksum: " + checksum_text(checksum_of(text)) + "\n";
+  return text + "checksum: " + base::checksum_text(base::checksum_of(text)) + "\n";
 }
 
 TEST(CheckpointInfo, ReadsBackWhatWasWritten) {
@@ -127,8 +127,8 @@ TEST(CheckpointInfo, NamesTheFileThatIsMissingCutOrChanged) {
               AllOf(HasSubstr(model.string()), HasSubstr("10 bytes instead of 19")));
   fs::remove(model);
   EXPECT_THAT(error_of(checkpoint).message, HasSubstr(model.string() + "' is missing"));
-  EXPECT_EQ(error_of(checkpoint).kind, ErrorKind::kDamaged);
-  EXPECT_EQ(error_of(folder.path()).kind, ErrorKind::kMissing);
+  EXPECT_EQ(error_of(checkpoint).kind, base::ErrorKind::kDamaged);
+  EXPECT_EQ(error_of(folder.path()).kind, base::ErrorKind::kMissing);
 }
 
 TEST(CheckpointInfo, IsFoundFromACheckpointItsParentAndTheRun) {
@@ -153,7 +153,7 @@ TEST(CheckpointInfo, SaysWhyNothingWasFound) {
   EXPECT_THAT(find_checkpoint(folder / "absent").error().message, HasSubstr("absent"));
   EXPECT_THAT(find_checkpoint(folder.path()).error().message, HasSubstr("save_every"));
   test::write_text(folder / "packed.shardlens", "x");
-  EXPECT_EQ(find_checkpoint(folder / "packed.shardlens").error().kind, ErrorKind::kForeign);
+  EXPECT_EQ(find_checkpoint(folder / "packed.shardlens").error().kind, base::ErrorKind::kForeign);
 }
 
 TEST(CheckpointInfo, SortsStepsByNumberNotByName) {
@@ -178,7 +178,7 @@ TEST(CheckpointInfo, OfAnotherShapeNamesTheTensorsAndBothShapes) {
   EXPECT_NE(shape_fingerprint(expected), shape_fingerprint(info.parameters));
   const auto checked = check_parameters(info, expected);
   ASSERT_FALSE(checked);
-  EXPECT_EQ(checked.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(checked.error().kind, base::ErrorKind::kUsage);
   EXPECT_THAT(
       checked.error().message,
       AllOf(HasSubstr("step_000020"),
@@ -188,4 +188,4 @@ TEST(CheckpointInfo, OfAnotherShapeNamesTheTensorsAndBothShapes) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

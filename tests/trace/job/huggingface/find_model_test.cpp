@@ -7,7 +7,7 @@
 
 #include "trace/base/file_system.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 namespace fs = std::filesystem;
@@ -25,13 +25,13 @@ class FindModel : public testing::Test {
     std::ofstream(folder / kConfigFile) << config;
     return folder;
   }
-  Error error_of(const std::string& model) {
+  base::Error error_of(const std::string& model) {
     const auto found = find_model(model);
     EXPECT_FALSE(found);
-    return found ? Error{} : found.error();
+    return found ? base::Error{} : found.error();
   }
 
-  TemporaryFolder temporary_ = std::move(*TemporaryFolder::create());
+  base::TemporaryFolder temporary_ = std::move(*base::TemporaryFolder::create());
 };
 
 TEST_F(FindModel, TakesPresetsAndFolders) {
@@ -46,17 +46,17 @@ TEST_F(FindModel, TakesPresetsAndFolders) {
 }
 
 TEST_F(FindModel, SaysWhatIsWrong) {
-  EXPECT_EQ(error_of("llama-70b").kind, ErrorKind::kUsage);
+  EXPECT_EQ(error_of("llama-70b").kind, base::ErrorKind::kUsage);
   EXPECT_THAT(error_of("gpt-9").message, HasSubstr("tiny"));
-  EXPECT_EQ(error_of(temporary_.path() / "nowhere").kind, ErrorKind::kUsage);
-  EXPECT_EQ(error_of(temporary_.path()).kind, ErrorKind::kMissing);
-  EXPECT_EQ(error_of(folder_with("no JSON")).kind, ErrorKind::kDamaged);
+  EXPECT_EQ(error_of(temporary_.path() / "nowhere").kind, base::ErrorKind::kUsage);
+  EXPECT_EQ(error_of(temporary_.path()).kind, base::ErrorKind::kMissing);
+  EXPECT_EQ(error_of(folder_with("no JSON")).kind, base::ErrorKind::kDamaged);
 }
 
 TEST_F(FindModel, SaysThatAdaptersAreNoModel) {
   std::ofstream(temporary_.path() / "adapter_config.json") << "{}";
-  const Error error = error_of(temporary_.path());
-  EXPECT_EQ(error.kind, ErrorKind::kUsage);
+  const base::Error error = error_of(temporary_.path());
+  EXPECT_EQ(error.kind, base::ErrorKind::kUsage);
   EXPECT_THAT(error.message, HasSubstr("adapters alone"));
 }
 
@@ -66,4 +66,4 @@ TEST_F(FindModel, StoresWhereAFolderWas) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 using ::testing::AllOf;
@@ -49,10 +49,10 @@ ModelShape shape_of(const std::string& json) {
   return shape.value_or(ModelShape{});
 }
 
-Error error_of(const std::string& json) {
+base::Error error_of(const std::string& json) {
   const auto shape = shape_from_config(json, "\"config.json\"");
   EXPECT_FALSE(shape);
-  return shape ? Error{} : shape.error();
+  return shape ? base::Error{} : shape.error();
 }
 
 TEST(ModelConfig, ReadsPresetsAsTheyAreOnTheHub) {
@@ -112,8 +112,8 @@ TEST(ModelConfig, NamesEveryKeyThatIsWrongInOneMessage) {
   json = with(json, "\"num_hidden_layers\": 16", "\"num_hidden_layers\": 1000000000000");
   json = with(json, "\"vocab_size\": 128256", "\"vocab_size\": \"many\"");
   json = with(json, "\"hidden_size\": 2048, ", "");
-  const Error error = error_of(json);
-  EXPECT_EQ(error.kind, ErrorKind::kDamaged);
+  const base::Error error = error_of(json);
+  EXPECT_EQ(error.kind, base::ErrorKind::kDamaged);
   EXPECT_THAT(
       error.message,
       AllOf(HasSubstr("num_attention_heads is 0"), HasSubstr("num_hidden_layers is 1000000000000"),
@@ -145,17 +145,18 @@ TEST(ModelConfig, RefusesWhatIsNotSupportedWithTheValueAndWhatIs) {
       {kBert, R"("pad_token_id")", R"("position_embedding_type": "relative_key", "pad_token_id")",
        R"(position_embedding_type "relative_key" is not supported (absolute is))"}};
   for (const auto& [of, from, to, message] : cases) {
-    const Error error = error_of(with(of, from, to));
-    EXPECT_EQ(error.kind, ErrorKind::kUsage) << to;
+    const base::Error error = error_of(with(of, from, to));
+    EXPECT_EQ(error.kind, base::ErrorKind::kUsage) << to;
     EXPECT_EQ(error.message, "\"config.json\" cannot be used: " + std::string(message) +
                                  ". Choose another model.");
   }
 }
 
 TEST(ModelConfig, NamesWhatIsNotSupportedBesideWhatIsDamaged) {
-  const Error error = error_of(with(with(kLlama, R"("vocab_size": 128256)", R"("vocab_size": 0)"),
-                                    R"("hidden_act": "silu")", R"("hidden_act": "gelu")"));
-  EXPECT_EQ(error.kind, ErrorKind::kDamaged);
+  const base::Error error =
+      error_of(with(with(kLlama, R"("vocab_size": 128256)", R"("vocab_size": 0)"),
+                    R"("hidden_act": "silu")", R"("hidden_act": "gelu")"));
+  EXPECT_EQ(error.kind, base::ErrorKind::kDamaged);
   EXPECT_THAT(error.message, AllOf(HasSubstr("vocab_size is 0"),
                                    HasSubstr("hidden_act \"gelu\" is not supported")));
 }
@@ -163,23 +164,24 @@ TEST(ModelConfig, NamesWhatIsNotSupportedBesideWhatIsDamaged) {
 TEST(ModelConfig, CutsLongValuesBetweenCharacters) {
   std::string name = "x";
   for (int i = 0; i < 100; ++i) name += "é";
-  const Error error = error_of(with(kLlama, "\"silu\"", "\"" + name + "\""));
+  const base::Error error = error_of(with(kLlama, "\"silu\"", "\"" + name + "\""));
   EXPECT_THAT(error.message, AllOf(HasSubstr("…"), Not(HasSubstr("é"))));
 }
 
 TEST(ModelConfig, ListsWhatIsSupported) {
-  const Error type = error_of(with(kLlama, "\"llama\"", "\"mamba\""));
-  EXPECT_EQ(type.kind, ErrorKind::kUsage);
+  const base::Error type = error_of(with(kLlama, "\"llama\"", "\"mamba\""));
+  EXPECT_EQ(type.kind, base::ErrorKind::kUsage);
   for (const char* name :
        {"mamba", "gpt2", "llama", "qwen2", "qwen3", "mistral", "bert", "roberta"}) {
     EXPECT_THAT(type.message, HasSubstr(name));
   }
-  const Error task = error_of(with(kLlama, "LlamaForCausalLM", "LlamaForTokenClassification"));
+  const base::Error task =
+      error_of(with(kLlama, "LlamaForCausalLM", "LlamaForTokenClassification"));
   EXPECT_THAT(task.message,
               AllOf(HasSubstr("LlamaForTokenClassification"), HasSubstr("LlamaForCausalLM")));
-  EXPECT_EQ(error_of("{}").kind, ErrorKind::kDamaged);
-  EXPECT_EQ(error_of("[1, 2").kind, ErrorKind::kDamaged);
-  EXPECT_EQ(error_of(std::string(1 << 20, '[')).kind, ErrorKind::kDamaged);
+  EXPECT_EQ(error_of("{}").kind, base::ErrorKind::kDamaged);
+  EXPECT_EQ(error_of("[1, 2").kind, base::ErrorKind::kDamaged);
+  EXPECT_EQ(error_of(std::string(1 << 20, '[')).kind, base::ErrorKind::kDamaged);
 }
 
 TEST(ModelConfig, RefusesShapesThatDoNotDivide) {
@@ -225,4 +227,4 @@ TEST(ModelConfig, SurvivesAnyBytes) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -9,7 +9,7 @@
 
 #include "trace/job/settings/settings.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 // The table knows the names, choices.h the order: here both are written down once more.
@@ -136,4 +136,4 @@ TEST(Choices, AreAllNamedAndReadBack) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -7,7 +7,7 @@
 
 #include "trace/job/shape/strategy.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 using testing::HasSubstr;
@@ -225,4 +225,4 @@ TEST(RunName, SaysWhatDiffers) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

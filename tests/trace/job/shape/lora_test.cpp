@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 using testing::ElementsAre;
@@ -161,4 +161,4 @@ TEST(LoraSettings, ThatContradictEachOtherAreRefused) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 std::int64_t chunk_of(const char* model, std::int64_t tokens, std::int64_t knob = kAuto) {
@@ -31,4 +31,4 @@ TEST(LossChunks, FollowTheKnob) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

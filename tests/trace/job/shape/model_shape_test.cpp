@@ -6,7 +6,7 @@
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/parameter_shapes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 using ::testing::HasSubstr;
@@ -43,7 +43,7 @@ TEST(ModelShape, OnlyModelsThatCanBeTrainedAreChoicesOfTheKnob) {
   }
   const auto unknown = find_planning_model("gpt-9");
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(unknown.error().kind, base::ErrorKind::kUsage);
   EXPECT_THAT(unknown.error().message, HasSubstr("tiny"));
   EXPECT_THAT(unknown.error().message, HasSubstr("llama-70b"));
 }
@@ -70,4 +70,4 @@ TEST(ParameterShapes, BelongToTheirBlockOrToTheRoot) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 TEST(ShapeText, BringsEveryShapeBack) {
@@ -30,4 +30,4 @@ TEST(ShapeText, RefusesOtherTexts) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

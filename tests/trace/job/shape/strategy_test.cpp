@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trace {
+namespace shardlens::trace::job {
 namespace {
 
 bool has_high_priority(std::string_view strategy, std::string_view setting) {
@@ -22,4 +22,4 @@ TEST(Strategy, StreamsHaveThePriorityThatPytorchGivesThemUnlessAskedOtherwise) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::job

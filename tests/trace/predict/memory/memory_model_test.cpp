@@ -9,23 +9,23 @@
 #include "trace/predict/layers/head_memory.h"
 #include "trace/predict/layers/layer_memory.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 namespace {
 
 using ::testing::HasSubstr;
 
-std::int64_t at_peak(const MemoryPrediction& prediction, MemoryCategory category) {
+std::int64_t at_peak(const MemoryPrediction& prediction, model::MemoryCategory category) {
   return prediction.at_peak[static_cast<std::size_t>(category)];
 }
 
-std::int64_t highest(const MemoryPrediction& prediction, MemoryCategory category) {
+std::int64_t highest(const MemoryPrediction& prediction, model::MemoryCategory category) {
   return prediction.category_peaks[static_cast<std::size_t>(category)];
 }
 
 std::vector<PlannedJob> all_kinds_of_jobs() {
   std::vector<PlannedJob> jobs;
   for (const char* model : {"model=tiny", "model=llama-1b", "model=qwen2-7b"}) {
-    for (const StrategyTraits& strategy : strategies()) {
+    for (const job::StrategyTraits& strategy : job::strategies()) {
       for (const char* how :
            {"precision=fp32", "precision=bf16", "dropout=0.1", "activation_checkpointing=2",
             "frozen_blocks=3", "gradient_accumulation_steps=4", "lora_rank=4"}) {
@@ -44,42 +44,45 @@ std::vector<PlannedJob> all_kinds_of_jobs() {
 TEST(MemoryModel, ReplicatesParametersGradientsMomentsAndBucketsUnderDdp) {
   const PlannedJob job = job_of({"model=gpt2", "batch_per_rank=1", "sequence_length=16"});
   std::int64_t parameters = 0;
-  for (const ParameterShape& each : parameter_shapes(job.shape)) parameters += each.numel();
+  for (const job::ParameterShape& each : job::parameter_shapes(job.shape))
+    parameters += each.numel();
   const MemoryPrediction prediction = predict_memory(job);
-  EXPECT_EQ(at_peak(prediction, MemoryCategory::kParameters), 4 * parameters);
-  EXPECT_EQ(highest(prediction, MemoryCategory::kGradients), 4 * parameters);
-  EXPECT_EQ(at_peak(prediction, MemoryCategory::kCommunication), 4 * parameters);
-  const auto tensors = static_cast<std::int64_t>(parameter_shapes(job.shape).size());
-  EXPECT_EQ(at_peak(prediction, MemoryCategory::kOptimizer), 8 * parameters + 4 * tensors);
+  EXPECT_EQ(at_peak(prediction, model::MemoryCategory::kParameters), 4 * parameters);
+  EXPECT_EQ(highest(prediction, model::MemoryCategory::kGradients), 4 * parameters);
+  EXPECT_EQ(at_peak(prediction, model::MemoryCategory::kCommunication), 4 * parameters);
+  const auto tensors = static_cast<std::int64_t>(job::parameter_shapes(job.shape).size());
+  EXPECT_EQ(at_peak(prediction, model::MemoryCategory::kOptimizer), 8 * parameters + 4 * tensors);
 }
 
 TEST(MemoryModel, FullShardHoldsTheShardTheRootAndTwoBlocks) {
   const PlannedJob job = job_of({"model=gpt2", "sharding_strategy=full_shard"}, 4);
   std::int64_t root = 0, block = 0, all = 0;
-  for (const ParameterShape& each : parameter_shapes(job.shape)) {
+  for (const job::ParameterShape& each : job::parameter_shapes(job.shape)) {
     all += each.numel();
-    if (each.block == ParameterShape::kRoot) root += each.numel();
+    if (each.block == job::ParameterShape::kRoot) root += each.numel();
     if (each.block == 0) block += each.numel();
   }
   const MemoryPrediction prediction = predict_memory(job);
-  EXPECT_EQ(at_peak(prediction, MemoryCategory::kParameters), all);  // 4 B / 4 ranks
-  EXPECT_EQ(highest(prediction, MemoryCategory::kGatheredParameters), 4 * (root + 2 * block));
+  EXPECT_EQ(at_peak(prediction, model::MemoryCategory::kParameters), all);  // 4 B / 4 ranks
+  EXPECT_EQ(highest(prediction, model::MemoryCategory::kGatheredParameters),
+            4 * (root + 2 * block));
 }
 
 TEST(MemoryModel, Zero1DividesOnlyMomentsAndByWholeParameters) {
   const MemoryPrediction ddp = predict_memory(job_of({"model=gpt2"}, 4));
   const MemoryPrediction zero =
       predict_memory(job_of({"model=gpt2", "sharding_strategy=zero1"}, 4));
-  EXPECT_EQ(at_peak(zero, MemoryCategory::kParameters), at_peak(ddp, MemoryCategory::kParameters));
+  EXPECT_EQ(at_peak(zero, model::MemoryCategory::kParameters),
+            at_peak(ddp, model::MemoryCategory::kParameters));
   // wte alone is more than a quarter of GPT-2: 50257 x 768 of 124,439,808 values.
-  EXPECT_EQ(at_peak(zero, MemoryCategory::kOptimizer), 8 * 50257 * 768 + 4);
+  EXPECT_EQ(at_peak(zero, model::MemoryCategory::kOptimizer), 8 * 50257 * 768 + 4);
 }
 
 TEST(MemoryModel, BucketViewsAndSgdLeaveOutWhatTheySay) {
   const MemoryPrediction views = predict_memory(job_of({"gradient_as_bucket_view=true"}));
-  EXPECT_EQ(at_peak(views, MemoryCategory::kCommunication), 0);
+  EXPECT_EQ(at_peak(views, model::MemoryCategory::kCommunication), 0);
   const MemoryPrediction sgd = predict_memory(job_of({"optimizer=sgd"}));
-  EXPECT_EQ(at_peak(sgd, MemoryCategory::kOptimizer), 0);
+  EXPECT_EQ(at_peak(sgd, model::MemoryCategory::kOptimizer), 0);
 }
 
 TEST(MemoryModel, OffloadMovesShardsToTheHostOfAGpu) {
@@ -89,15 +92,15 @@ TEST(MemoryModel, OffloadMovesShardsToTheHostOfAGpu) {
   const MemoryPrediction on_device = predict_memory(gpu_job_of(settings, 8, 8));
   const MemoryPrediction offloaded = predict_memory(gpu_job_of(offloading, 8, 8));
   EXPECT_EQ(on_device.host_bytes, 0);
-  EXPECT_EQ(at_peak(offloaded, MemoryCategory::kParameters), 0);
-  EXPECT_EQ(at_peak(offloaded, MemoryCategory::kOptimizer), 0);
+  EXPECT_EQ(at_peak(offloaded, model::MemoryCategory::kParameters), 0);
+  EXPECT_EQ(at_peak(offloaded, model::MemoryCategory::kOptimizer), 0);
   EXPECT_NEAR(static_cast<double>(offloaded.host_bytes), 16.0 * 8030261248 / 8, 1e6);
   EXPECT_LT(offloaded.total(), on_device.total());
 }
 
 TEST(MemoryModel, FrozenBlocksAreKeptAndGatheredInTheirOwnType) {
   std::int64_t frozen = 0, trained = 0;
-  for (const ParameterShape& each : parameter_shapes(*find_model_preset("tiny"))) {
+  for (const job::ParameterShape& each : job::parameter_shapes(*job::find_model_preset("tiny"))) {
     const bool is_frozen = each.block == 0 || each.block == 1;
     const std::int64_t bytes_each = is_frozen && each.sizes.size() == 2 ? 2 : 4;
     (is_frozen ? frozen : trained) += bytes_each * each.numel();
@@ -106,7 +109,7 @@ TEST(MemoryModel, FrozenBlocksAreKeptAndGatheredInTheirOwnType) {
   const auto kept = [&](const char* strategy) {
     auto with = settings;
     with.push_back("sharding_strategy=" + std::string(strategy));
-    return at_peak(predict_memory(job_of(with, 4)), MemoryCategory::kParameters);
+    return at_peak(predict_memory(job_of(with, 4)), model::MemoryCategory::kParameters);
   };
   EXPECT_EQ(kept("ddp"), frozen + trained);
   EXPECT_EQ(kept("no_shard"), frozen + trained);
@@ -114,8 +117,9 @@ TEST(MemoryModel, FrozenBlocksAreKeptAndGatheredInTheirOwnType) {
   auto whole = settings;
   whole.insert(whole.end(), {"sharding_strategy=full_shard", "wrap_policy=whole_model"});
   const MemoryPrediction prediction = predict_memory(job_of(whole, 4));
-  EXPECT_EQ(highest(prediction, MemoryCategory::kGatheredParameters), frozen + trained);
-  EXPECT_THAT(prediction.formula(MemoryCategory::kParameters), HasSubstr("B of frozen ones"));
+  EXPECT_EQ(highest(prediction, model::MemoryCategory::kGatheredParameters), frozen + trained);
+  EXPECT_THAT(prediction.formula(model::MemoryCategory::kParameters),
+              HasSubstr("B of frozen ones"));
 }
 
 TEST(MemoryModel, RecomputationKeepsInputsInsteadOfActivations) {
@@ -124,8 +128,8 @@ TEST(MemoryModel, RecomputationKeepsInputsInsteadOfActivations) {
   recomputing.push_back("activation_checkpointing=1");
   const MemoryPrediction all = predict_memory(job_of(settings));
   const MemoryPrediction few = predict_memory(job_of(recomputing));
-  EXPECT_LT(4 * highest(few, MemoryCategory::kActivations),
-            highest(all, MemoryCategory::kActivations));
+  EXPECT_LT(4 * highest(few, model::MemoryCategory::kActivations),
+            highest(all, model::MemoryCategory::kActivations));
 }
 
 TEST(MemoryModel, AccumulationWithoutReductionKeepsWholeGradients) {
@@ -133,9 +137,9 @@ TEST(MemoryModel, AccumulationWithoutReductionKeepsWholeGradients) {
                                           "gradient_accumulation_steps=4"};
   auto reducing = settings;
   reducing.push_back("sync_each_batch=true");
-  const std::int64_t whole = 4 * parameter_count(*find_model_preset("tiny"));
-  EXPECT_GE(highest(predict_memory(job_of(settings)), MemoryCategory::kGradients), whole);
-  EXPECT_LT(highest(predict_memory(job_of(reducing)), MemoryCategory::kGradients), whole);
+  const std::int64_t whole = 4 * job::parameter_count(*job::find_model_preset("tiny"));
+  EXPECT_GE(highest(predict_memory(job_of(settings)), model::MemoryCategory::kGradients), whole);
+  EXPECT_LT(highest(predict_memory(job_of(reducing)), model::MemoryCategory::kGradients), whole);
 }
 
 TEST(MemoryModel, BackwardFreesAllThatForwardSaved) {
@@ -148,8 +152,9 @@ TEST(MemoryModel, BackwardFreesAllThatForwardSaved) {
         flowing += each.made - each.consumed;
       }
       EXPECT_EQ(released, block.saved_bytes())
-          << job.shape.name << chosen<&Settings::precision>(job.settings);
-      EXPECT_EQ(flowing, 0) << job.shape.name << chosen<&Settings::precision>(job.settings);
+          << job.shape.name << job::chosen<&job::Settings::precision>(job.settings);
+      EXPECT_EQ(flowing, 0) << job.shape.name
+                            << job::chosen<&job::Settings::precision>(job.settings);
     }
     const LayerMemory head = head_memory(job).layer;
     std::int64_t released = 0, flowing = 0;
@@ -181,12 +186,12 @@ TEST(MemoryModel, TermsSumToThePeakAndHaveFormulas) {
 
 TEST(MemoryModel, FormulasHaveTheNumbersPutIn) {
   const MemoryPrediction prediction = predict_memory(job_of({"sharding_strategy=full_shard"}));
-  EXPECT_EQ(prediction.formula(MemoryCategory::kParameters),
+  EXPECT_EQ(prediction.formula(model::MemoryCategory::kParameters),
             "4 B x 2,384,448 parameters / 2 ranks (shard)");
-  EXPECT_THAT(prediction.formula(MemoryCategory::kGatheredParameters),
+  EXPECT_THAT(prediction.formula(model::MemoryCategory::kGatheredParameters),
               HasSubstr("4 B x 160,128 parameters of the root unit"));
-  EXPECT_THAT(prediction.formula(MemoryCategory::kActivations), HasSubstr("1,024 tokens"));
-  EXPECT_EQ(prediction.formula(MemoryCategory::kOutside), "");
+  EXPECT_THAT(prediction.formula(model::MemoryCategory::kActivations), HasSubstr("1,024 tokens"));
+  EXPECT_EQ(prediction.formula(model::MemoryCategory::kOutside), "");
 }
 
 // Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", 2020,
@@ -195,18 +200,18 @@ TEST(MemoryModel, FormulasHaveTheNumbersPutIn) {
 // There parameters and gradients have 2 B each and the optimizer keeps an fp32 copy; here
 // parameters and gradients have 4 B each and there is no copy: 16 B too, divided as 8 + 4 + 4.
 TEST(MemoryModel, DividesModelStatesAsTheZeroPaper) {
-  ModelShape shape = *find_planning_model("llama-7b");
+  job::ModelShape shape = *job::find_planning_model("llama-7b");
   shape.name = "7.5B";
   shape.vocabulary = 32000 + 92968;
-  const double gigabytes = static_cast<double>(parameter_count(shape)) / 1e9;
+  const double gigabytes = static_cast<double>(job::parameter_count(shape)) / 1e9;
   ASSERT_NEAR(gigabytes, 7.5, 0.001);
   const auto states = [&](const char* strategy) {
     PlannedJob job = gpu_job_of(
         {"sharding_strategy=" + std::string(strategy), "gradient_as_bucket_view=true"}, 64, 8);
     job.shape = shape;
     const MemoryPrediction prediction = predict_memory(job);
-    return static_cast<double>(at_peak(prediction, MemoryCategory::kParameters) +
-                               at_peak(prediction, MemoryCategory::kOptimizer)) /
+    return static_cast<double>(at_peak(prediction, model::MemoryCategory::kParameters) +
+                               at_peak(prediction, model::MemoryCategory::kOptimizer)) /
            1e9;
   };
   EXPECT_NEAR(states("ddp"), 120 - 4 * 7.5, 0.1);             // gradients are not at rest
@@ -217,4 +222,4 @@ TEST(MemoryModel, DividesModelStatesAsTheZeroPaper) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -8,7 +8,7 @@
 #include "trace/predict/plan/gpu_table.h"
 #include "trace/predict/plan/remedies.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 namespace {
 
 using ::testing::Contains;
@@ -22,7 +22,7 @@ constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 PlanRequest request_of(const char* model, const char* gpu, std::int64_t gpus_per_node,
                        std::int64_t nodes = 1) {
   PlanRequest request;
-  request.shape = *find_planning_model(model);
+  request.shape = *job::find_planning_model(model);
   request.memory_bytes = find_gpu(gpu)->memory_bytes();
   request.reserved_bytes = kReservedBytes;
   request.gpus_per_node = gpus_per_node;
@@ -39,9 +39,9 @@ const StrategyPlan& of(const Plan& plan, std::string_view strategy) {
 
 TEST(Plan, HasEveryStrategyInOrder) {
   const Plan plan = *plan_job(request_of("gpt2", "h100-80", 8, 2));
-  ASSERT_EQ(plan.strategies.size(), strategies().size());
-  for (std::size_t i = 0; i < strategies().size(); ++i) {
-    EXPECT_EQ(plan.strategies[i].strategy, strategies()[i].strategy);
+  ASSERT_EQ(plan.strategies.size(), job::strategies().size());
+  for (std::size_t i = 0; i < job::strategies().size(); ++i) {
+    EXPECT_EQ(plan.strategies[i].strategy, job::strategies()[i].strategy);
     EXPECT_TRUE(plan.strategies[i].fits()) << plan.strategies[i].name();
     EXPECT_GT(plan.strategies[i].traffic.bytes(), 0);
   }
@@ -92,10 +92,10 @@ TEST(Plan, SaysWhyAStrategyDoesNotGoWithTheSettings) {
 TEST(Plan, RefusesWhatCannotBe) {
   EXPECT_THAT(find_gpu("h100").error().message, HasSubstr("h100-80"));
   PlanRequest none = request_of("gpt2", "h100-80", 0);
-  EXPECT_EQ(plan_job(none).error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(plan_job(none).error().kind, base::ErrorKind::kUsage);
   PlanRequest small = request_of("gpt2", "h100-80", 8);
   small.memory_bytes = kGiB;
-  EXPECT_EQ(plan_job(small).error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(plan_job(small).error().kind, base::ErrorKind::kUsage);
   PlanRequest long_text = request_of("gpt2", "h100-80", 8);
   long_text.settings.sequence_length = 1025;
   EXPECT_THAT(plan_job(long_text).error().message, HasSubstr("1024"));
@@ -126,7 +126,7 @@ TEST(Remedies, FitAndAreEstimatedAsTheJobTheyMake) {
   for (const Remedy& remedy : remedies) {
     PlannedJob other = job;
     for (const auto& change : remedy.changes) {
-      ASSERT_TRUE(set_value(other.settings, change.knob, change.value)) << remedy.text();
+      ASSERT_TRUE(job::set_value(other.settings, change.knob, change.value)) << remedy.text();
     }
     EXPECT_EQ(predict_peak_bytes(other), remedy.peak_bytes) << remedy.text();
     EXPECT_LE(remedy.peak_bytes, usable) << remedy.text();
@@ -171,4 +171,4 @@ TEST(Remedies, ReplaceAutocastOfUnitsByGatheringIn16Bits) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -6,7 +6,7 @@
 #include "tests/trace/predict/predicted_jobs.h"
 #include "trace/job/shape/parameter_shapes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 namespace {
 
 constexpr std::int64_t kTiny = 2384448;     // values
@@ -15,8 +15,8 @@ constexpr std::int64_t kTinyBlocks = 5 * 444864;
 
 TEST(TrafficModel, TinyIsWhatTheseTestsReckonWith) {
   std::int64_t root = 0, blocks = 0;
-  for (const ParameterShape& each : parameter_shapes(*find_model_preset("tiny"))) {
-    (each.block == ParameterShape::kRoot ? root : blocks) += each.numel();
+  for (const job::ParameterShape& each : job::parameter_shapes(*job::find_model_preset("tiny"))) {
+    (each.block == job::ParameterShape::kRoot ? root : blocks) += each.numel();
   }
   EXPECT_EQ(root, kTinyRoot);
   EXPECT_EQ(blocks, kTinyBlocks);
@@ -165,4 +165,4 @@ TEST(TrafficModel, FormulasHaveTheNumbersPutIn) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

@@ -6,12 +6,12 @@
 
 #include "trace/job/shape/parameter_shapes.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::predict {
 namespace {
 
 // Of the 3,502 values of a block the MLP has 1,742 and attention 1,680 (as in trainer's UnitPlan).
-ModelShape small_shape() {
-  ModelShape shape = *find_model_preset("tiny");
+job::ModelShape small_shape() {
+  job::ModelShape shape = *job::find_model_preset("tiny");
   shape.layers = 2;
   shape.width = 20;
   shape.heads = shape.kv_heads = 2;
@@ -19,14 +19,15 @@ ModelShape small_shape() {
   return shape;
 }
 
-std::vector<ModelUnit> units_of(const ModelShape& shape, Settings settings, std::int64_t minimum) {
-  settings.wrap_policy = WrapPolicy::kSize;
+std::vector<ModelUnit> units_of(const job::ModelShape& shape, job::Settings settings,
+                                std::int64_t minimum) {
+  settings.wrap_policy = job::WrapPolicy::kSize;
   settings.min_num_params = minimum;
   return model_units(shape, settings, model_sizes(shape, settings));
 }
 
 // The longest common name of some of a model's parameters, without that of their block.
-std::string name_of(const std::vector<ParameterShape>& all, const ModelUnit& unit) {
+std::string name_of(const std::vector<job::ParameterShape>& all, const ModelUnit& unit) {
   const auto name = [&](int i) {
     const std::string& whole = all.at(static_cast<std::size_t>(i)).name;
     const std::string block = "." + std::to_string(unit.block) + ".";
@@ -42,19 +43,19 @@ std::string name_of(const std::vector<ParameterShape>& all, const ModelUnit& uni
 
 // "attn: 1680, mlp: 1742": names, and what the weights that they have take: values that are
 // trained, or bytes that are frozen.
-std::string text_of(const ModelShape& shape, const std::vector<ModelUnit>& units,
+std::string text_of(const job::ModelShape& shape, const std::vector<ModelUnit>& units,
                     std::int64_t block) {
   std::string text;
   for (const ModelUnit& unit : units) {
     if (unit.block != block || &unit == units.data()) continue;
-    text += (text.empty() ? "" : ", ") + name_of(parameter_shapes(shape), unit) + ": " +
+    text += (text.empty() ? "" : ", ") + name_of(job::parameter_shapes(shape), unit) + ": " +
             std::to_string(unit.frozen.kept > 0 ? unit.frozen.kept : unit.trained);
   }
   return text;
 }
 
-std::string units(std::int64_t minimum, const Settings& settings = {}) {
-  const ModelShape shape = small_shape();
+std::string units(std::int64_t minimum, const job::Settings& settings = {}) {
+  const job::ModelShape shape = small_shape();
   const auto all = units_of(shape, settings, minimum);
   EXPECT_EQ(text_of(shape, all, 0), text_of(shape, all, 1));
   return text_of(shape, all, 0);
@@ -70,18 +71,18 @@ TEST(ModelUnits, AreChosenFromTheInside) {
 
 TEST(ModelUnits, HoldEveryValueOnce) {
   for (const char* model : {"tiny", "llama-1b"}) {
-    ModelShape shape = *find_model_preset(model);
+    job::ModelShape shape = *job::find_model_preset(model);
     for (const std::int64_t minimum : {1, 1000, 100'000, 1'000'000'000}) {
       std::int64_t values = 0;
       for (const ModelUnit& unit : units_of(shape, {}, minimum)) values += unit.trained;
-      EXPECT_EQ(values, parameter_count(shape)) << model << minimum;
+      EXPECT_EQ(values, job::parameter_count(shape)) << model << minimum;
     }
   }
 }
 
 // 100 x 20 values of tokens, 320 of positions.
-ModelShape wide_shape(ModelLayout layout, bool tied) {
-  ModelShape shape = small_shape();
+job::ModelShape wide_shape(job::ModelLayout layout, bool tied) {
+  job::ModelShape shape = small_shape();
   shape.layout = layout;
   shape.vocabulary = 100;
   shape.context = 16;
@@ -89,12 +90,13 @@ ModelShape wide_shape(ModelLayout layout, bool tied) {
   return shape;
 }
 
-std::string outside(const ModelShape& shape, std::int64_t minimum, const Settings& settings = {}) {
+std::string outside(const job::ModelShape& shape, std::int64_t minimum,
+                    const job::Settings& settings = {}) {
   return text_of(shape, units_of(shape, settings, minimum), -1);
 }
 
 TEST(ModelUnits, LieBeforeAndBehindTheBlocksToo) {
-  const ModelShape gpt2 = wide_shape(ModelLayout::kGpt2, false);
+  const job::ModelShape gpt2 = wide_shape(job::ModelLayout::kGpt2, false);
   EXPECT_EQ(outside(gpt2, 9365), "");
   EXPECT_EQ(outside(gpt2, 4000), "transformer: 9364") << "the head's matrix is the root's";
   EXPECT_EQ(outside(gpt2, 2000), "transformer.wte: 2000, lm_head: 2000");
@@ -103,19 +105,19 @@ TEST(ModelUnits, LieBeforeAndBehindTheBlocksToo) {
   EXPECT_EQ(outside(gpt2, 1),
             "transformer.wte: 2000, transformer.wpe: 320, transformer.ln_f: 40, "
             "lm_head: 2000");
-  const ModelShape llama = wide_shape(ModelLayout::kLlama, false);
+  const job::ModelShape llama = wide_shape(job::ModelLayout::kLlama, false);
   EXPECT_EQ(outside(llama, 2000), "model: 3300, model.embed_tokens: 2000, lm_head: 2000")
       << "two blocks' attention and norms, and the last norm";
 }
 
 TEST(ModelUnits, LeaveWhatIsSharedToTheRoot) {
-  const ModelShape shape = wide_shape(ModelLayout::kGpt2, true);
+  const job::ModelShape shape = wide_shape(job::ModelLayout::kGpt2, true);
   EXPECT_EQ(outside(shape, 1), "transformer.wpe: 320, transformer.ln_f: 40");
   EXPECT_EQ(units_of(shape, {}, 1).front().trained, 2000);
 }
 
 TEST(ModelUnits, OfAnEncoderAreThoseThatTakeOneTensor) {
-  ModelShape bert = wide_shape(ModelLayout::kBert, false);
+  job::ModelShape bert = wide_shape(job::ModelLayout::kBert, false);
   bert.token_types = 2;
   bert.labels = 3;
   EXPECT_EQ(outside(bert, 460), "bert: 900, bert.embeddings.word_embeddings: 2000")
@@ -126,12 +128,12 @@ TEST(ModelUnits, OfAnEncoderAreThoseThatTakeOneTensor) {
 }
 
 TEST(ModelUnits, KnowWhereBackwardComesAndEnds) {
-  const ModelShape shape = wide_shape(ModelLayout::kLlama, false);
+  const job::ModelShape shape = wide_shape(job::ModelLayout::kLlama, false);
   for (const ModelUnit& unit : units_of(shape, {}, 1000)) {
     EXPECT_TRUE(unit.has_backward);
     EXPECT_EQ(unit.passes_gradient, unit.parameters.first > 0) << "tokens have no gradient";
   }
-  Settings adapted;
+  job::Settings adapted;
   adapted.lora_rank = 4;
   adapted.lora_target_modules = "down_proj";
   for (const ModelUnit& unit : units_of(shape, adapted, 800)) {
@@ -141,10 +143,10 @@ TEST(ModelUnits, KnowWhereBackwardComesAndEnds) {
 }
 
 TEST(ModelUnits, CountPackedWeightsByTheirBytesAndAdaptersBesideThem) {
-  Settings adapted;
+  job::Settings adapted;
   adapted.lora_rank = 4;
   adapted.lora_target_modules = "all-linear";
-  adapted.base_dtype = BaseType::kNf4;
+  adapted.base_dtype = job::BaseType::kNf4;
   // c_attn: 1,200 weights in 684 bytes, 60 biases, adapters of 4 x (20 + 60); attention has 1,496
   // like that, the MLP 1,566. Frozen: biases of 4 bytes.
   EXPECT_EQ(units(1064, adapted), "attn.c_attn: 924, mlp: 1256");
@@ -152,17 +154,17 @@ TEST(ModelUnits, CountPackedWeightsByTheirBytesAndAdaptersBesideThem) {
 }
 
 TEST(ModelUnits, AreTheBlockOrNoneUnderTheOtherPolicies) {
-  Settings settings;
-  const ModelShape shape = small_shape();
-  settings.wrap_policy = WrapPolicy::kTransformerBlock;
+  job::Settings settings;
+  const job::ModelShape shape = small_shape();
+  settings.wrap_policy = job::WrapPolicy::kTransformerBlock;
   auto all = model_units(shape, settings, model_sizes(shape, settings));
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[1].trained, 3502);
-  settings.wrap_policy = WrapPolicy::kWholeModel;
+  settings.wrap_policy = job::WrapPolicy::kWholeModel;
   all = model_units(shape, settings, model_sizes(shape, settings));
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].trained, parameter_count(shape));
+  EXPECT_EQ(all[0].trained, job::parameter_count(shape));
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::predict

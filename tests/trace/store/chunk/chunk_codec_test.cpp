@@ -7,19 +7,19 @@
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/chunk/chunk_packer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 ChunkHeader header_of(const Chunk& chunk) {
   return {chunk.first_ns, chunk.last_ns, chunk.count, chunk.codec, chunk.checksum};
 }
 
-bool same(const Event& a, const Event& b) {
+bool same(const model::Event& a, const model::Event& b) {
   return a.start_ns == b.start_ns && a.duration_ns == b.duration_ns && a.name == b.name &&
          a.flags == b.flags && a.correlation == b.correlation && a.value == b.value;
 }
 
-void expect_round_trip(const std::vector<Event>& events) {
+void expect_round_trip(const std::vector<model::Event>& events) {
   const Chunk chunk = encode_chunk(events);
   const auto decoded = decode_chunk(header_of(chunk), chunk.data);
   ASSERT_TRUE(decoded) << decoded.error().message;
@@ -30,15 +30,15 @@ void expect_round_trip(const std::vector<Event>& events) {
 }
 
 // GPU kernels as CUPTI reports them: correlation ids rise, few names.
-std::vector<Event> kernel_events(std::size_t count) {
+std::vector<model::Event> kernel_events(std::size_t count) {
   std::mt19937 random(7);
   std::lognormal_distribution<double> duration(9.5, 1.5);
-  std::vector<Event> events;
+  std::vector<model::Event> events;
   std::int64_t now = 1'790'000'000'000'000'000;
   for (std::size_t i = 0; i < count; ++i) {
     const auto length = static_cast<std::int64_t>(duration(random));
-    events.push_back({now, length, static_cast<StringId>(random() % 60), kEventCompute,
-                      1'000'000 + i * 3 + random() % 3, 0});
+    events.push_back({now, length, static_cast<model::StringId>(random() % 60),
+                      model::kEventCompute, 1'000'000 + i * 3 + random() % 3, 0});
     now += length + static_cast<std::int64_t>(random() % 2000);
   }
   return events;
@@ -68,7 +68,7 @@ TEST(ChunkCodec, KeepsExtremeValuesInAnyOrder) {
 
 TEST(ChunkCodec, KnowsTheTimeThatItsEventsTouch) {
   // The longest event is not the last one.
-  const std::vector<Event> events{{100, 5000, 1, 0, 0, 0}, {200, 10, 1, 0, 0, 0}};
+  const std::vector<model::Event> events{{100, 5000, 1, 0, 0, 0}, {200, 10, 1, 0, 0, 0}};
   const Chunk chunk = encode_chunk(events);
   EXPECT_EQ(chunk.first_ns, 100);
   EXPECT_EQ(chunk.last_ns, 5100);
@@ -76,7 +76,7 @@ TEST(ChunkCodec, KnowsTheTimeThatItsEventsTouch) {
 }
 
 TEST(ChunkCodec, TakesAtMostTwelveBytesPerEvent) {
-  const auto bytes_per_event = [](const std::vector<Event>& events) {
+  const auto bytes_per_event = [](const std::vector<model::Event>& events) {
     return static_cast<double>(encode_chunk(events).data.size()) /
            static_cast<double>(events.size());
   };
@@ -101,7 +101,7 @@ TEST(ChunkCodec, DetectsEveryChangedByte) {
     data[i] ^= std::byte{0x10};
     const auto decoded = decode_chunk(header_of(chunk), data);
     ASSERT_FALSE(decoded) << "byte " << i;
-    EXPECT_EQ(decoded.error().kind, ErrorKind::kDamaged);
+    EXPECT_EQ(decoded.error().kind, base::ErrorKind::kDamaged);
   }
 }
 
@@ -148,14 +148,14 @@ TEST(ChunkCodec, RefusesAbsurdCountsAndUnknownCodecs) {
   ChunkHeader header = header_of(chunk);
   header.count = INT64_MAX;
   header.checksum = chunk_checksum(header, chunk.data);
-  EXPECT_EQ(decode_chunk(header, chunk.data).error().kind, ErrorKind::kDamaged);
+  EXPECT_EQ(decode_chunk(header, chunk.data).error().kind, base::ErrorKind::kDamaged);
   header.count = -1;
   header.checksum = chunk_checksum(header, chunk.data);
-  EXPECT_EQ(decode_chunk(header, chunk.data).error().kind, ErrorKind::kDamaged);
+  EXPECT_EQ(decode_chunk(header, chunk.data).error().kind, base::ErrorKind::kDamaged);
   header = header_of(chunk);
   header.codec = 99;
-  EXPECT_EQ(decode_chunk(header, chunk.data).error().kind, ErrorKind::kDamaged);
+  EXPECT_EQ(decode_chunk(header, chunk.data).error().kind, base::ErrorKind::kDamaged);
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

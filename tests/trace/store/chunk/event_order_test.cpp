@@ -4,15 +4,15 @@
 
 #include <random>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
-bool parents_first(const Event& a, const Event& b) {
+bool parents_first(const model::Event& a, const model::Event& b) {
   return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.duration_ns > b.duration_ns;
 }
 
 // An operator with those that it calls, told at its end.
-void tell(std::mt19937& random, int depth, std::int64_t& now, std::vector<Event>& events) {
+void tell(std::mt19937& random, int depth, std::int64_t& now, std::vector<model::Event>& events) {
   const std::int64_t start = now;
   if (depth > 0) {
     for (unsigned i = random() % 4; i > 0; --i) tell(random, depth - 1, now, events);
@@ -24,12 +24,12 @@ void tell(std::mt19937& random, int depth, std::int64_t& now, std::vector<Event>
 TEST(EventOrder, IsThatOfAStableSortWhateverTheNesting) {
   std::mt19937 random(7);
   for (const int depth : {0, 1, 3, 6, 9}) {
-    std::vector<Event> events;
+    std::vector<model::Event> events;
     std::int64_t now = 0;
     for (int i = 0; i < 20; ++i) tell(random, depth, now, events);
     // And one that is very late.
     events.push_back({-5, 1, 1, 0, 1'000'000, 0});
-    std::vector<Event> sorted = events;
+    std::vector<model::Event> sorted = events;
     std::ranges::stable_sort(sorted, parents_first);
     order_events(events, parents_first);
     ASSERT_EQ(events.size(), sorted.size());
@@ -41,11 +41,11 @@ TEST(EventOrder, IsThatOfAStableSortWhateverTheNesting) {
 
 TEST(EventOrder, ComparesLittleWhereChildrenComeBeforeTheirParents) {
   std::mt19937 random(7);
-  std::vector<Event> events;
+  std::vector<model::Event> events;
   std::int64_t now = 0;
   while (events.size() < 20'000) tell(random, 4, now, events);
   std::size_t compared = 0;
-  order_events(events, [&](const Event& a, const Event& b) {
+  order_events(events, [&](const model::Event& a, const model::Event& b) {
     ++compared;
     return parents_first(a, b);
   });
@@ -53,4 +53,4 @@ TEST(EventOrder, ComparesLittleWhereChildrenComeBeforeTheirParents) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

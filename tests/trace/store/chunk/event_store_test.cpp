@@ -13,7 +13,7 @@
 #include "trace/store/chunk/chunk_entry.h"
 #include "trace/store/chunk/chunk_file.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 // In a constant a sum that overflows does not compile: the rank stands above 40 bits in packed
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 // Everything of an event that columns have, under its name. Values: of copies.
-using EventText = std::tuple<int, int, EventKind, std::int64_t, std::int64_t, std::string,
+using EventText = std::tuple<int, int, model::EventKind, std::int64_t, std::int64_t, std::string,
                              std::uint32_t, std::int64_t>;
 
 class EventStores : public EventTables {
@@ -54,7 +54,7 @@ class EventStores : public EventTables {
     for (const KnownEvent& one : *events_) {
       all.emplace_back(one.rank, one.lane, one.kind, one.event.start_ns, one.event.duration_ns,
                        one.name, one.event.flags,
-                       one.kind == EventKind::kCopy ? one.event.value : 0);
+                       one.kind == model::EventKind::kCopy ? one.event.value : 0);
     }
     std::ranges::sort(all);
     return all;
@@ -93,7 +93,8 @@ TEST_F(EventStores, GiveEveryEventOfAFolderAndOfAPackedFileOnce) {
 
 TEST_F(EventStores, ReadNoDataToOpen) {
   const auto opened = store(run_);
-  EXPECT_EQ(opened->chunks()->size(), std::size_t{kRanks * kLanes * kCommits * kEventKindCount});
+  EXPECT_EQ(opened->chunks()->size(),
+            std::size_t{kRanks * kLanes * kCommits * model::kEventKindCount});
   EXPECT_EQ(opened->decoded_chunks(), 0);
   EXPECT_EQ(opened->cached_bytes(), 0U);
 }
@@ -101,14 +102,14 @@ TEST_F(EventStores, ReadNoDataToOpen) {
 TEST_F(EventStores, FindTheChunksOfALaneThatTouchARange) {
   const auto opened = store(packed_);
   const auto count = [&](std::int64_t from, std::int64_t to) {
-    return opened->chunks_in(1, 1, EventKind::kCopy, kBegin + from, kBegin + to).size();
+    return opened->chunks_in(1, 1, model::EventKind::kCopy, kBegin + from, kBegin + to).size();
   };
   EXPECT_EQ(count(0, kCommits * kCommitNs), std::size_t{kCommits});
   EXPECT_EQ(count(kCommitNs + kCommitNs / 2, kCommitNs + kCommitNs / 2 + 1), 1U);
   EXPECT_EQ(count(kCommitNs / 2, kCommitNs + 1), 2U);
   EXPECT_EQ(count(-5 * kCommitNs, -kCommitNs), 0U);
   EXPECT_EQ(count(9 * kCommitNs, 10 * kCommitNs), 0U);
-  EXPECT_TRUE(opened->chunks_in(7, 1, EventKind::kCopy, kBegin, kBegin + kCommitNs).empty());
+  EXPECT_TRUE(opened->chunks_in(7, 1, model::EventKind::kCopy, kBegin, kBegin + kCommitNs).empty());
 }
 
 TEST_F(EventStores, HaveWholeEventsToo) {
@@ -116,7 +117,7 @@ TEST_F(EventStores, HaveWholeEventsToo) {
   const ChunkEntry chunk = opened->chunks()->front();
   const auto events = opened->load_whole(chunk);
   ASSERT_TRUE(events) << events.error().message;
-  std::vector<Event> expected;
+  std::vector<model::Event> expected;
   for (const KnownEvent& one : *events_) {
     if (one.rank == chunk.rank && one.lane == chunk.lane && one.kind == chunk.kind) {
       expected.push_back(one.event);
@@ -135,7 +136,7 @@ TEST_F(EventStores, NumberTheSameNameOfAllRanksAlike) {
   const auto opened = store(packed_);
   EXPECT_EQ(opened->global_name_count(), 6U);
   for (int rank = 0; rank < kRanks; ++rank) {
-    for (StringId id = 0; id <= 5; ++id) {
+    for (model::StringId id = 0; id <= 5; ++id) {
       const std::uint32_t global = opened->global_name(rank, id);
       EXPECT_EQ(opened->global_text(global), name_of(rank, id));
       EXPECT_EQ(opened->text(rank, id), name_of(rank, id));
@@ -223,13 +224,14 @@ TEST_F(EventStores, NameADamagedChunkReadItOnceAndGoOnWithTheOthers) {
   EXPECT_EQ(visit.unreadable, 1);
   EXPECT_EQ(visit.visited, static_cast<std::int64_t>(all->size()) - 1);
   EXPECT_THAT(visit.problem, HasSubstr("rank 1, lane 1, copy"));
-  const auto broken = opened->chunks_in(1, 1, EventKind::kCopy, kBegin, kBegin + kCommitNs / 2);
+  const auto broken =
+      opened->chunks_in(1, 1, model::EventKind::kCopy, kBegin, kBegin + kCommitNs / 2);
   ASSERT_EQ(broken.size(), 1U);
   const auto decoded = opened->decoded_chunks();
   for (int attempt = 0; attempt < 3; ++attempt) {
     const auto failed = opened->load(broken[0]);
     ASSERT_FALSE(failed);
-    EXPECT_EQ(failed.error().kind, ErrorKind::kDamaged);
+    EXPECT_EQ(failed.error().kind, base::ErrorKind::kDamaged);
     EXPECT_THAT(failed.error().message, HasSubstr("checksum"));
   }
   EXPECT_EQ(opened->decoded_chunks(), decoded);
@@ -241,7 +243,7 @@ TEST_F(EventStores, LeaveOutRowsThatMakeNoSenseAndSaySo) {
     const auto opened = store(
         damaged("update chunk set " + damage + " where rank = 1 and kind = 'kernel' and lane = 1"));
     EXPECT_EQ(opened->chunks()->size(),
-              std::size_t{kRanks * kLanes * kCommits * kEventKindCount - kCommits});
+              std::size_t{kRanks * kLanes * kCommits * model::kEventKindCount - kCommits});
     EXPECT_THAT(opened->problem(), HasSubstr("5 rows of table chunk make no sense"));
   }
 }
@@ -260,18 +262,18 @@ TEST_F(EventStores, OpenWhatRanksAreLeftAndExplainWhatIsNotThere) {
   const auto opened = store(copy);
   EXPECT_THAT(opened->problem(), HasSubstr("not a Shardlens trace"));
   EXPECT_EQ(opened->chunks()->size(),
-            std::size_t{(kRanks - 1) * kLanes * kCommits * kEventKindCount});
+            std::size_t{(kRanks - 1) * kLanes * kCommits * model::kEventKindCount});
   for (int rank = 0; rank < kRanks; ++rank) test::write_text(rank_file(copy, rank), "nothing");
   const auto none = EventStore::open(copy);
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().kind, ErrorKind::kForeign);
+  EXPECT_EQ(none.error().kind, base::ErrorKind::kForeign);
   const auto missing = EventStore::open(*folder_ / "no such run");
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().kind, ErrorKind::kMissing);
+  EXPECT_EQ(missing.error().kind, base::ErrorKind::kMissing);
 }
 
 TEST_F(EventStores, FollowARunThatIsBeingRecordedAndItsLateRanks) {
-  RunInfo info = test::run_info("followed", 2);
+  model::RunInfo info = test::run_info("followed", 2);
   const auto run = *create_run(folder_->path(), info, false);
   const auto opened = store(run);
   ASSERT_TRUE(opened);
@@ -284,13 +286,14 @@ TEST_F(EventStores, FollowARunThatIsBeingRecordedAndItsLateRanks) {
       ASSERT_TRUE(writer);
       writers.push_back(std::move(*writer));
     }
-    Batch batch;
+    model::Batch batch;
     const int rank = static_cast<int>(writers.size()) - 1;
-    batch.strings = {{rank, static_cast<StringId>(commit), "live " + std::to_string(commit)}};
+    batch.strings = {
+        {rank, static_cast<model::StringId>(commit), "live " + std::to_string(commit)}};
     batch.events = {{rank,
                      0,
-                     EventKind::kKernel,
-                     {{kBegin + commit, 5, static_cast<StringId>(commit), 0, 0, 0}}}};
+                     model::EventKind::kKernel,
+                     {{kBegin + commit, 5, static_cast<model::StringId>(commit), 0, 0, 0}}}};
     ASSERT_TRUE(writers.back().begin());
     ASSERT_TRUE(writers.back().write(batch));
     ASSERT_TRUE(writers.back().commit(kBegin + commit));
@@ -308,4 +311,4 @@ TEST_F(EventStores, FollowARunThatIsBeingRecordedAndItsLateRanks) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -15,14 +15,14 @@ namespace shardlens::trace::test {
 namespace {
 
 struct AllRows {
-  Batch rows;
+  model::Batch rows;
   std::vector<std::int64_t> span_ids, collective_ids;
-  std::vector<BucketParameter> bucket_parameters;
+  std::vector<store::BucketParameter> bucket_parameters;
   int parts = 0;
 };
 
-AllRows read_all(Database& database, int rank, std::int64_t most) {
-  RowReader reader(rank);
+AllRows read_all(store::Database& database, int rank, std::int64_t most) {
+  store::RowReader reader(rank);
   AllRows all;
   for (bool more = true; more;) {
     auto part = reader.read_some(database, most);
@@ -35,24 +35,24 @@ AllRows read_all(Database& database, int rank, std::int64_t most) {
                               part->collective_ids.end());
     all.bucket_parameters.insert(all.bucket_parameters.end(), part->bucket_parameters.begin(),
                                  part->bucket_parameters.end());
-    append(all.rows, std::move(part->rows));
+    store::append(all.rows, std::move(part->rows));
     ++all.parts;
   }
   return all;
 }
 
 // What the other reader says of the same rank, without what this one leaves out.
-Batch expected_rows(const std::filesystem::path& run, int rank) {
-  std::vector<Batch> batches;
-  const auto reader = RunReader::open(run);
+model::Batch expected_rows(const std::filesystem::path& run, int rank) {
+  std::vector<model::Batch> batches;
+  const auto reader = store::RunReader::open(run);
   EXPECT_TRUE(reader);
   while (true) {
     auto some = (*reader)->poll();
     EXPECT_TRUE(some);
     if (!some || some->empty()) break;
-    for (Batch& batch : *some) batches.push_back(std::move(batch));
+    for (model::Batch& batch : *some) batches.push_back(std::move(batch));
   }
-  Batch all = joined(batches, rank);
+  model::Batch all = joined(batches, rank);
   all.events.clear();
   all.log.clear();
   all.lost.clear();
@@ -60,7 +60,7 @@ Batch expected_rows(const std::filesystem::path& run, int rank) {
   all.heartbeat.reset();
   all.cost.reset();
   all.rank_info.reset();
-  for (Bucket& bucket : all.buckets) {
+  for (model::Bucket& bucket : all.buckets) {
     bucket.parameters.clear();
     bucket.parameter_bytes.clear();
   }
@@ -71,7 +71,7 @@ TEST(RowReader, GivesTheSameRowsInPartsOfAnySize) {
   const Folder folder;
   const auto run = record_run(folder.path(), "parts", 2, 6, true);
   for (const int rank : {0, 1}) {
-    auto file = TraceFile::open(rank_file(run, rank));
+    auto file = store::TraceFile::open(store::rank_file(run, rank));
     ASSERT_TRUE(file);
     const std::string expected = text_of(expected_rows(run, rank));
     for (const std::int64_t most : {1, 7, 100'000}) {
@@ -91,7 +91,7 @@ TEST(RowReader, GivesTheSameRowsInPartsOfAnySize) {
 TEST(RowReader, IdsFindTheRowsAgain) {
   const Folder folder;
   const auto run = record_run(folder.path(), "ids", 1, 3);
-  auto file = TraceFile::open(rank_file(run, 0));
+  auto file = store::TraceFile::open(store::rank_file(run, 0));
   ASSERT_TRUE(file);
   const AllRows all = read_all(file->database(), 0, 50);
   ASSERT_FALSE(all.span_ids.empty());
@@ -107,15 +107,15 @@ TEST(RowReader, PassesOverARowThatMakesNoSenseAndTellsIt) {
   const Folder folder;
   const auto run = record_run(folder.path(), "nonsense", 1, 3);
   {
-    auto database = open_for_writing(rank_file(run, 0));
+    auto database = store::open_for_writing(store::rank_file(run, 0));
     ASSERT_TRUE(database);
     ASSERT_TRUE(
         database->execute("update span set phase='lunch' where row_id="
                           "(select min(row_id) from span)"));
   }
-  auto file = TraceFile::open(rank_file(run, 0));
+  auto file = store::TraceFile::open(store::rank_file(run, 0));
   ASSERT_TRUE(file);
-  RowReader reader(0);
+  store::RowReader reader(0);
   const auto part = reader.read_some(file->database(), 100'000);
   ASSERT_TRUE(part);
   EXPECT_EQ(reader.unreadable(), 1);

@@ -18,7 +18,7 @@
 #include "trace/store/write/row_writer.h"
 #include "trace/store/write/trace_writer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -30,30 +30,30 @@ std::unique_ptr<RunReader> open(const std::filesystem::path& run) {
   return reader ? std::move(*reader) : nullptr;
 }
 
-std::vector<Batch> poll(RunReader& reader, std::int64_t until_ns = INT64_MAX) {
+std::vector<model::Batch> poll(RunReader& reader, std::int64_t until_ns = INT64_MAX) {
   auto batches = reader.poll(until_ns);
   EXPECT_TRUE(batches) << batches.error().message;
-  return batches ? std::move(*batches) : std::vector<Batch>();
+  return batches ? std::move(*batches) : std::vector<model::Batch>();
 }
 
-std::string all_text(const std::vector<Batch>& batches, int ranks) {
+std::string all_text(const std::vector<model::Batch>& batches, int ranks) {
   std::string text;
   for (int rank = 0; rank < ranks; ++rank) text += test::text_of(test::joined(batches, rank));
   return text;
 }
 
-void move_into(std::vector<Batch>& all, std::vector<Batch>&& some) {
-  for (Batch& batch : some) all.push_back(std::move(batch));
+void move_into(std::vector<model::Batch>& all, std::vector<model::Batch>&& some) {
+  for (model::Batch& batch : some) all.push_back(std::move(batch));
 }
 
 TEST(RunReader, ALiveTailEqualsTheFinishedFile) {
   const Folder folder;
   constexpr std::int64_t kSteps = 25;
-  RunInfo info = test::run_info("tail", 2);
+  model::RunInfo info = test::run_info("tail", 2);
   const auto run = create_run(folder.path(), info, false);
   ASSERT_TRUE(run);
   const auto reader = open(*run);
-  std::vector<Batch> tail;
+  std::vector<model::Batch> tail;
   // The second rank's file appears while the first is being followed.
   for (int rank = 0; rank < 2; ++rank) {
     auto writer = TraceWriter::create(rank_file(*run, rank), rank, {5ms, INT64_MAX, 256});
@@ -79,12 +79,12 @@ TEST(RunReader, ReplaysCommitByCommitWhatALiveViewerSaw) {
   ASSERT_TRUE(range);
   EXPECT_LT(range->first_ns, range->last_ns);
   EXPECT_TRUE(poll(*reader, range->first_ns - 1).empty());
-  std::vector<Batch> replayed;
+  std::vector<model::Batch> replayed;
   std::size_t polls_with_news = 0;
   const std::int64_t stride = (range->last_ns - range->first_ns) / 50;
   for (std::int64_t now = range->first_ns; now < range->last_ns; now += stride) {
     auto some = poll(*reader, now);
-    for (const Batch& batch : some) {
+    for (const model::Batch& batch : some) {
       EXPECT_FALSE(batch.steps.empty() && batch.spans.empty() && batch.lost.empty() &&
                    !batch.heartbeat);
     }
@@ -125,17 +125,17 @@ TEST(RunReader, ReadsARangeWithoutMovingTheTail) {
   const auto run = test::record_run(folder.path(), "range", 2, 10);
   const auto reader = open(run);
   const auto all = poll(*reader);
-  const Step step = all[0].steps[4];
+  const model::Step step = all[0].steps[4];
   const auto range = test::batches_in_range(*reader, step.start_ns, step.end_ns);
   ASSERT_TRUE(range) << range.error().message;
   ASSERT_EQ(range->size(), 2u);
-  for (const Batch& batch : *range) {
+  for (const model::Batch& batch : *range) {
     EXPECT_EQ(batch.spans.size(), 2u);
     EXPECT_EQ(batch.collectives.size(), 3u);
     EXPECT_EQ(batch.bucket_ready.size(), 1u);
     EXPECT_EQ(batch.memory.size(), 1u);
     std::size_t events = 0;
-    for (const EventRun& run_of_events : batch.events) events += run_of_events.events.size();
+    for (const model::EventRun& run_of_events : batch.events) events += run_of_events.events.size();
     EXPECT_EQ(events, 40u);
     EXPECT_TRUE(batch.strings.empty());
     // Ids are those that poll() told.
@@ -156,23 +156,23 @@ TEST(RunReader, ALongRunComesInPartsAndItsRangesAreWhatAWholeScanFinds) {
         "step.row_id = last_step), (select min(start_ns) from step))"));
   }
   const auto reader = open(run);
-  std::vector<Batch> all = poll(*reader);
+  std::vector<model::Batch> all = poll(*reader);
   ASSERT_EQ(all.size(), 1u);
   EXPECT_LT(all[0].steps.size(), 280u);
   for (auto more = poll(*reader); !more.empty(); more = poll(*reader)) {
     move_into(all, std::move(more));
   }
-  const Batch whole = test::joined(all, 0);
+  const model::Batch whole = test::joined(all, 0);
   ASSERT_EQ(whole.steps.size(), 280u);
   for (const std::size_t index : {0u, 60u, 140u, 279u}) {
-    const Step step = whole.steps[index];
+    const model::Step step = whole.steps[index];
     const auto touches = [&](const auto& row) {
       return row.end_ns > step.start_ns && row.start_ns < step.end_ns;
     };
     const auto inside = [&](const auto& row) {
       return row.time_ns >= step.start_ns && row.time_ns < step.end_ns;
     };
-    Batch expected;
+    model::Batch expected;
     std::ranges::copy_if(whole.spans, std::back_inserter(expected.spans), touches);
     std::ranges::copy_if(whole.collectives, std::back_inserter(expected.collectives), touches);
     std::ranges::copy_if(whole.bucket_ready, std::back_inserter(expected.bucket_ready), inside);
@@ -180,9 +180,9 @@ TEST(RunReader, ALongRunComesInPartsAndItsRangesAreWhatAWholeScanFinds) {
     std::ranges::copy_if(whole.memory, std::back_inserter(expected.memory), inside);
     const auto range = test::batches_in_range(*reader, step.start_ns, step.end_ns);
     ASSERT_TRUE(range) << range.error().message;
-    Batch found = test::joined(*range, 0);
+    model::Batch found = test::joined(*range, 0);
     std::size_t events = 0;
-    for (const EventRun& lane : found.events) events += lane.events.size();
+    for (const model::EventRun& lane : found.events) events += lane.events.size();
     EXPECT_EQ(events, 40u) << index;
     found.events.clear();
     EXPECT_EQ(test::text_of(found), test::text_of(expected)) << index;
@@ -195,14 +195,14 @@ TEST(RunReader, OfManyRanksSomeComeAtATime) {
   const auto run = test::record_run(folder.path(), "many", kRanks, 4, true);
   const std::string whole = all_text(poll(*open(run)), kRanks);
   const auto reader = open(run);
-  std::vector<Batch> all;
+  std::vector<model::Batch> all;
   std::vector<int> order;
   for (;;) {
     auto some = reader->poll(INT64_MAX, 200);
     ASSERT_TRUE(some) << some.error().message;
     if (some->empty()) break;
     EXPECT_LE(some->size(), 2u) << "160 events of each";
-    for (const Batch& batch : *some) order.push_back(batch.steps.front().rank);
+    for (const model::Batch& batch : *some) order.push_back(batch.steps.front().rank);
     move_into(all, std::move(*some));
   }
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4}));
@@ -242,7 +242,7 @@ TEST(RunReader, ARankThatCannotBeReadDoesNotTakeTheOthersRowsAlong) {
   EXPECT_EQ(batches[1].steps.size(), 4u);
   const auto told = reader->poll();
   ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().kind, ErrorKind::kDamaged);
+  EXPECT_EQ(told.error().kind, base::ErrorKind::kDamaged);
   EXPECT_FALSE(reader->poll()) << "it does not go away by itself";
 }
 
@@ -257,8 +257,8 @@ TEST(RunReader, ReadsEverythingThatIsLeft) {
   std::filesystem::resize_file(rank_file(run, 2), 700);  // cannot even be opened
   const auto reader = open(run);
   std::map<int, std::size_t> steps;
-  const auto problems = read_everything(*reader, [&](const Batch& batch) {
-    for (const Step& step : batch.steps) ++steps[step.rank];
+  const auto problems = read_everything(*reader, [&](const model::Batch& batch) {
+    for (const model::Step& step : batch.steps) ++steps[step.rank];
   });
   ASSERT_TRUE(problems) << problems.error().message;
   EXPECT_EQ(steps, (std::map<int, std::size_t>{{0, 4}, {3, 4}}));
@@ -280,7 +280,7 @@ TEST(RunReader, WithNothingLeftToReadThereIsAnError) {
   for (const int rank : {0, 1}) std::filesystem::resize_file(rank_file(run, rank), 700);
   const auto reader = RunReader::open(run);
   ASSERT_FALSE(reader);
-  EXPECT_EQ(reader.error().kind, ErrorKind::kDamaged);
+  EXPECT_EQ(reader.error().kind, base::ErrorKind::kDamaged);
   EXPECT_FALSE(query_run(run, "select 1", {}));
 }
 
@@ -313,7 +313,7 @@ TEST(RunReader, ReadsAPackedFileLikeItsFolder) {
 
 TEST(RunReader, OpensARunThatHasNoRanksYet) {
   const Folder folder;
-  RunInfo info = test::run_info("young", 2);
+  model::RunInfo info = test::run_info("young", 2);
   const auto run = create_run(folder.path(), info, false);
   const auto reader = open(*run);
   EXPECT_TRUE(poll(*reader).empty());
@@ -323,22 +323,22 @@ TEST(RunReader, OpensARunThatHasNoRanksYet) {
 
 TEST(RunReader, SeesTheStatusThatTheLauncherWrites) {
   const Folder folder;
-  RunInfo info = test::run_info("status", 2);
+  model::RunInfo info = test::run_info("status", 2);
   const auto run = create_run(folder.path(), info, false);
   const auto reader = open(*run);
-  EXPECT_EQ(reader->info()->status, RunStatus::kRunning);
-  info.status = RunStatus::kFailed;
+  EXPECT_EQ(reader->info()->status, model::RunStatus::kRunning);
+  info.status = model::RunStatus::kFailed;
   info.reason = "rank 1 ran out of memory: \"bad_alloc\" — it's gone";
   info.end_ns = 77;
   ASSERT_TRUE(update_run(*run, info));
-  EXPECT_EQ(reader->info()->status, RunStatus::kFailed);
+  EXPECT_EQ(reader->info()->status, model::RunStatus::kFailed);
   EXPECT_EQ(reader->info()->reason, info.reason);
   EXPECT_EQ(reader->info()->end_ns, 77);
 }
 
 TEST(RunReader, FollowsAWriterThatComesBackAfterACheckpoint) {
   const Folder folder;
-  RunInfo info = test::run_info("checkpoint", 1);
+  model::RunInfo info = test::run_info("checkpoint", 1);
   const auto run = create_run(folder.path(), info, false);
   auto writer = TraceWriter::create(rank_file(*run, 0), 0, {1ms, INT64_MAX, 64});
   ASSERT_TRUE(writer);
@@ -363,7 +363,7 @@ TEST(RunReader, ReportsADamagedChunkWithTheFile) {
   }
   const auto batches = open(run)->poll();
   ASSERT_FALSE(batches);
-  EXPECT_EQ(batches.error().kind, ErrorKind::kDamaged);
+  EXPECT_EQ(batches.error().kind, base::ErrorKind::kDamaged);
   EXPECT_NE(batches.error().message.find("rank_0.sqlite"), std::string::npos);
 }
 
@@ -382,13 +382,13 @@ TEST(RunReader, ReportsAValueThatNoVersionWrites) {
 // What SQLite did for the first poll of a file of so many full chunks.
 std::int64_t steps_of_first_poll(const std::filesystem::path& run, int chunks) {
   constexpr std::size_t kFull = 8192;
-  RunInfo info = test::run_info("long", 1);
+  model::RunInfo info = test::run_info("long", 1);
   EXPECT_TRUE(create_run_at(run, info));
   {
     auto writer = RowWriter::create_file(rank_file(run, 0), 0);
     EXPECT_TRUE(writer);
-    Batch batch;
-    batch.events = {{0, 0, EventKind::kKernel, std::vector<Event>(kFull)}};
+    model::Batch batch;
+    batch.events = {{0, 0, model::EventKind::kKernel, std::vector<model::Event>(kFull)}};
     for (int chunk = 0; chunk < chunks; ++chunk) {
       EXPECT_TRUE(writer->begin());
       EXPECT_TRUE(writer->write(batch));
@@ -405,7 +405,7 @@ std::int64_t steps_of_first_poll(const std::filesystem::path& run, int chunks) {
   EXPECT_TRUE(first && first->events.size() == 4) << "32,768 events";
   std::int64_t events = 0;
   for (auto next = first; next && !next->empty(); next = tail.poll(file->database(), INT64_MAX)) {
-    for (const EventRun& part : next->events)
+    for (const model::EventRun& part : next->events)
       events += static_cast<std::int64_t>(part.events.size());
     if (events == static_cast<std::int64_t>(kFull) * 4)
       sqlite3_progress_handler(file->database().get(), 0, nullptr, nullptr);
@@ -423,4 +423,4 @@ TEST(RunReader, APollCostsWhatItReadsHoweverMuchComesBehindIt) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

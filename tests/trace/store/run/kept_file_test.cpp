@@ -11,7 +11,7 @@
 #include "trace/base/file_system.h"
 #include "trace/store/run/kept_values.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,12 +38,12 @@ TEST(KeptFile, HoldsOnWithoutBeingWrittenAgain) {
   const Folder folder;
   const std::string content(100'000, 'x');
   keep(folder.path(), kName, stamp_with(1), content);
-  const FileStamp before = stamp_of(folder / kName);
+  const base::FileStamp before = base::stamp_of(folder / kName);
   const std::string bytes = bytes_of(folder / kName);
   keep_on(folder.path(), kName, stamp_with(1), stamp_with(2));
   EXPECT_EQ(read_kept(folder.path(), kName, stamp_with(2)), content);
   EXPECT_FALSE(read_kept(folder.path(), kName, stamp_with(1)));
-  EXPECT_EQ(stamp_of(folder / kName).inode, before.inode);
+  EXPECT_EQ(base::stamp_of(folder / kName).inode, before.inode);
   EXPECT_EQ(bytes_of(folder / kName).substr(100), bytes.substr(100));
   // Of another state than the one that is there: nothing.
   keep_on(folder.path(), kName, stamp_with(1), stamp_with(3));
@@ -104,4 +104,4 @@ TEST(KeptReader, ACountAsksForNoMoreMemoryThanTheItemsThatAreThere) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -9,7 +9,7 @@
 
 #include "tests/trace/store/testing/store_fixture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 using test::Folder;
@@ -63,7 +63,7 @@ TEST(LibraryFile, WithViewsOrTriggersIsRefusedByName) {
     const std::vector<RunPlace> places{{"b", 20}};
     const auto given = number_runs(folder.path(), places);
     ASSERT_FALSE(given) << sql;
-    EXPECT_EQ(given.error().kind, ErrorKind::kDamaged);
+    EXPECT_EQ(given.error().kind, base::ErrorKind::kDamaged);
     EXPECT_NE(given.error().message.find(kLibraryFile), std::string::npos);
     EXPECT_FALSE(pinned_baseline(folder.path()));
   }
@@ -125,4 +125,4 @@ TEST(LibraryFile, ADamagedFileIsAnErrorAndNoCrash) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

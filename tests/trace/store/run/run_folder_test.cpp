@@ -11,7 +11,7 @@
 #include "trace/store/upkeep/pack.h"
 #include "trace/store/write/trace_writer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 fs::path create(const fs::path& library, const std::string& name, std::int64_t start_ns = 0,
                 bool overwrite = false) {
-  RunInfo info = test::run_info(name, 2);
+  model::RunInfo info = test::run_info(name, 2);
   if (start_ns != 0) info.start_ns = start_ns;
   const auto folder = create_run(library, info, overwrite);
   EXPECT_TRUE(folder) << folder.error().message;
@@ -29,7 +29,7 @@ fs::path create(const fs::path& library, const std::string& name, std::int64_t s
 
 TEST(RunFolder, KeepsEverythingThatIsKnownOfARun) {
   const Folder folder;
-  RunInfo info = test::run_info("everything", 2);
+  model::RunInfo info = test::run_info("everything", 2);
   info.settings.data = "/texts/it's \"mine\" 🚀";
   info.settings.learning_rate = 1.25e-7;
   info.shared_gpu = true;
@@ -40,7 +40,7 @@ TEST(RunFolder, KeepsEverythingThatIsKnownOfARun) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->name, "everything");
   EXPECT_EQ(read->folder, run->string());
-  EXPECT_EQ(read->status, RunStatus::kRunning);
+  EXPECT_EQ(read->status, model::RunStatus::kRunning);
   EXPECT_EQ(read->start_ns, info.start_ns);
   EXPECT_EQ(read->end_ns, 0);
   EXPECT_EQ(read->device, "cpu");
@@ -72,10 +72,10 @@ TEST(RunFolder, TakesAnyNameOfOneLineAndMakesAPlainFolderOfIt) {
 TEST(RunFolder, RefusesNamesThatCannotBePrintedOnALine) {
   const Folder folder;
   for (const std::string name : {"line\nbreak", "red\x1b[31m", "gnp\u202egpj"}) {
-    RunInfo info = test::run_info(name, 1);
+    model::RunInfo info = test::run_info(name, 1);
     const auto run = create_run(folder / "runs", info, false);
     ASSERT_FALSE(run) << name;
-    EXPECT_EQ(run.error().kind, ErrorKind::kUsage);
+    EXPECT_EQ(run.error().kind, base::ErrorKind::kUsage);
   }
   EXPECT_FALSE(fs::exists(folder / "runs")) << "nothing was made";
 }
@@ -89,10 +89,10 @@ TEST(RunFolder, TwoNamesWithTheSameLettersGetTwoFolders) {
 TEST(RunFolder, RefusesATakenNameUnlessItMayOverwrite) {
   const Folder folder;
   const auto first = create(folder.path(), "taken", 1'000'000'000);
-  RunInfo info = test::run_info("taken", 2);
+  model::RunInfo info = test::run_info("taken", 2);
   const auto second = create_run(folder.path(), info, false);
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(second.error().kind, base::ErrorKind::kUsage);
   EXPECT_THAT(second.error().message, HasSubstr("--overwrite"));
   EXPECT_TRUE(fs::exists(first));
   const auto third = create(folder.path(), "taken", 2'000'000'000, true);
@@ -107,20 +107,20 @@ TEST(RunFolder, IsNotOverwrittenWhileItIsBeingRecorded) {
   ASSERT_TRUE(writer);
   char host[256] = {};
   gethostname(host, sizeof host - 1);
-  Batch batch;
-  batch.rank_info = RankInfo{};
+  model::Batch batch;
+  batch.rank_info = model::RankInfo{};
   batch.rank_info->host = host;
   batch.rank_info->process_id = getpid();
-  batch.heartbeat = Heartbeat{};
+  batch.heartbeat = model::Heartbeat{};
   batch.heartbeat->alive_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
                                   std::chrono::system_clock::now().time_since_epoch())
                                   .count();
-  (*writer)->submit(Batch(batch));
+  (*writer)->submit(model::Batch(batch));
   ASSERT_TRUE((*writer)->close());
-  RunInfo info = test::run_info("live", 2);
+  model::RunInfo info = test::run_info("live", 2);
   const auto second = create_run(folder.path(), info, true);
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(second.error().kind, base::ErrorKind::kUsage);
   EXPECT_THAT(second.error().message, HasSubstr("being recorded"));
   EXPECT_EQ(list_runs(folder.path()).runs.size(), 1u);
 }
@@ -140,7 +140,7 @@ TEST(RunFolder, NeverDeletesThroughASymbolicLink) {
   const auto elsewhere = create(folder / "elsewhere", "linked");
   fs::create_directory(folder / "runs");
   fs::create_directory_symlink(elsewhere, folder / "runs" / "link");
-  RunInfo info = test::run_info("linked", 2);
+  model::RunInfo info = test::run_info("linked", 2);
   const auto run = create_run(folder / "runs", info, true);
   ASSERT_FALSE(run);
   EXPECT_TRUE(fs::exists(elsewhere / kRunFile));
@@ -148,19 +148,19 @@ TEST(RunFolder, NeverDeletesThroughASymbolicLink) {
 
 TEST(RunFolder, CreatesTheFolderThatAnotherLauncherNames) {
   const Folder folder;
-  RunInfo info = test::run_info("torchrun", 2);
+  model::RunInfo info = test::run_info("torchrun", 2);
   ASSERT_TRUE(create_run_at(folder / "deep" / "run", info));
   EXPECT_EQ(read_run_info(folder / "deep" / "run")->name, "torchrun");
   const auto again = create_run_at(folder / "deep" / "run", info);
   ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(again.error().kind, base::ErrorKind::kUsage);
 }
 
 TEST(RunFolder, ThatCannotBeWrittenIsNamed) {
   const Folder folder;
   // Also true for root: a file where a folder is expected.
   test::write_text(folder / "file", "x");
-  RunInfo info = test::run_info("nowhere", 2);
+  model::RunInfo info = test::run_info("nowhere", 2);
   const auto in_file = create_run(folder / "file", info, false);
   ASSERT_FALSE(in_file);
   EXPECT_THAT(in_file.error().message, HasSubstr("file"));
@@ -168,7 +168,7 @@ TEST(RunFolder, ThatCannotBeWrittenIsNamed) {
   fs::permissions(folder.path(),
                   fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
   const std::string answer = test::as_nobody([&]() -> std::string {
-    RunInfo mine = test::run_info("nowhere", 2);
+    model::RunInfo mine = test::run_info("nowhere", 2);
     const auto run = create_run(folder / "runs", mine, false);
     return run ? "created" : run.error().message;
   });
@@ -212,7 +212,7 @@ TEST(RunLibrary, NamesTheNearestRuns) {
   }
   const auto missing = find_run("cap 61", folder.path());
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().kind, ErrorKind::kMissing);
+  EXPECT_EQ(missing.error().kind, base::ErrorKind::kMissing);
   EXPECT_THAT(missing.error().message, HasSubstr("'cap 60', 'cap 25'"));
   EXPECT_THAT(find_run("x", folder / "empty").error().message, HasSubstr("no runs"));
 }
@@ -224,7 +224,7 @@ TEST(Library, AFolderWithoutTheRunsOwnFileIsTold) {
   const Library library = list_runs(folder.path());
   EXPECT_TRUE(library.runs.empty());
   ASSERT_EQ(library.problems.size(), 1u);
-  EXPECT_EQ(library.problems[0].kind, ErrorKind::kDamaged);
+  EXPECT_EQ(library.problems[0].kind, base::ErrorKind::kDamaged);
   EXPECT_NE(library.problems[0].message.find("has no run.sqlite"), std::string::npos);
   EXPECT_NE(library.problems[0].message.find("delete the folder"), std::string::npos);
   const auto found = find_run(run.filename().string(), folder.path());
@@ -233,4 +233,4 @@ TEST(Library, AFolderWithoutTheRunsOwnFileIsTold) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

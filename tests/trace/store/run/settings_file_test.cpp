@@ -5,7 +5,7 @@
 
 #include "tests/trace/store/testing/store_fixture.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 using test::Folder;
@@ -16,19 +16,19 @@ std::string error_of(const std::string& yaml) {
   const auto settings = parse_settings(yaml, "job.yaml");
   EXPECT_FALSE(settings) << yaml;
   if (settings) return {};
-  EXPECT_EQ(settings.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(settings.error().kind, base::ErrorKind::kUsage);
   return settings.error().message;
 }
 
-Settings parsed(const std::string& yaml) {
+job::Settings parsed(const std::string& yaml) {
   const auto settings = parse_settings(yaml, "job.yaml");
   EXPECT_TRUE(settings) << settings.error().message;
-  return settings ? *settings : Settings();
+  return settings ? *settings : job::Settings();
 }
 
 TEST(SettingsFile, ReadsFlatKeysAndKeepsDefaults) {
-  const Settings settings = parsed("bucket_cap_mb: 60\nmodel: small\nstatic_graph: true\n");
-  Settings expected;
+  const job::Settings settings = parsed("bucket_cap_mb: 60\nmodel: small\nstatic_graph: true\n");
+  job::Settings expected;
   expected.bucket_cap_mb = 60;
   expected.model = "small";
   expected.static_graph = true;
@@ -36,9 +36,9 @@ TEST(SettingsFile, ReadsFlatKeysAndKeepsDefaults) {
 }
 
 TEST(SettingsFile, ThatIsEmptyIsAllDefaults) {
-  EXPECT_EQ(parsed(""), Settings());
-  EXPECT_EQ(parsed("# only a comment\n"), Settings());
-  EXPECT_EQ(parsed("{}"), Settings());
+  EXPECT_EQ(parsed(""), job::Settings());
+  EXPECT_EQ(parsed("# only a comment\n"), job::Settings());
+  EXPECT_EQ(parsed("{}"), job::Settings());
 }
 
 TEST(SettingsFile, FlattensNestedMaps) {
@@ -94,7 +94,7 @@ TEST(SettingsFile, NamesAMissingFileAFolderAndATooLargeOne) {
 }
 
 TEST(SettingsFile, WritesOnlyWhatDiffersAndReadsItBack) {
-  Settings settings;
+  job::Settings settings;
   settings.bucket_cap_mb = 0.75;
   settings.learning_rate = 1e-5;
   settings.overlap_comm = false;
@@ -105,14 +105,14 @@ TEST(SettingsFile, WritesOnlyWhatDiffersAndReadsItBack) {
   EXPECT_EQ(parsed(yaml), settings) << yaml;
   EXPECT_THAT(yaml, HasSubstr("# A bucket of gradients is reduced"));
   EXPECT_EQ(yaml.find("weight_decay"), std::string::npos);
-  EXPECT_EQ(parsed(settings_to_yaml(Settings())), Settings());
+  EXPECT_EQ(parsed(settings_to_yaml(job::Settings())), job::Settings());
   settings.data = "null";
   EXPECT_EQ(parsed(settings_to_yaml(settings)), settings);
 }
 
 TEST(SettingsFile, ReadsWhatItWroteToDisk) {
   const Folder folder;
-  Settings settings;
+  job::Settings settings;
   settings.steps = 7;
   test::write_text(folder / "job.yaml", settings_to_yaml(settings));
   const auto read = read_settings(folder / "job.yaml");
@@ -121,4 +121,4 @@ TEST(SettingsFile, ReadsWhatItWroteToDisk) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -12,13 +12,13 @@
 #include "trace/store/sql/query.h"
 #include "trace/store/table/schema.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
 using test::Folder;
 
-void expect_error(const fs::path& run, ErrorKind kind, const std::string& file,
+void expect_error(const fs::path& run, base::ErrorKind kind, const std::string& file,
                   const std::string& advice) {
   const auto reader = RunReader::open(run);
   ASSERT_FALSE(reader);
@@ -41,9 +41,9 @@ TEST(TraceFile, OfANewerVersionAsksForAnUpdate) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "newer", 1, 1);
   execute(rank_file(run, 0), "pragma user_version=98");
-  expect_error(run, ErrorKind::kOtherVersion, "rank_0.sqlite", "update Shardlens");
+  expect_error(run, base::ErrorKind::kOtherVersion, "rank_0.sqlite", "update Shardlens");
   execute(run / kRunFile, "pragma user_version=97");
-  expect_error(run, ErrorKind::kOtherVersion, "run.sqlite", "update Shardlens");
+  expect_error(run, base::ErrorKind::kOtherVersion, "run.sqlite", "update Shardlens");
 }
 
 TEST(TraceFile, OfAnOlderVersionIsRefusedAndSaysSo) {
@@ -51,48 +51,53 @@ TEST(TraceFile, OfAnOlderVersionIsRefusedAndSaysSo) {
   const auto run = test::record_run(folder.path(), "older", 1, 1);
   for (const int format : {kFormat - 1, 1, 0}) {
     execute(rank_file(run, 0), "pragma user_version=" + std::to_string(format));
-    expect_error(run, ErrorKind::kOtherVersion, "rank_0.sqlite",
+    expect_error(run, base::ErrorKind::kOtherVersion, "rank_0.sqlite",
                  "an older version of Shardlens (format " + std::to_string(format));
-    expect_error(run, ErrorKind::kOtherVersion, "rank_0.sqlite", "record the run again");
-    EXPECT_EQ(open_for_writing(rank_file(run, 0)).error().kind, ErrorKind::kOtherVersion);
+    expect_error(run, base::ErrorKind::kOtherVersion, "rank_0.sqlite", "record the run again");
+    EXPECT_EQ(open_for_writing(rank_file(run, 0)).error().kind, base::ErrorKind::kOtherVersion);
   }
   execute(run / kRunFile, "pragma user_version=3");
-  expect_error(run, ErrorKind::kOtherVersion, "run.sqlite", "an older version");
+  expect_error(run, base::ErrorKind::kOtherVersion, "run.sqlite", "an older version");
 }
 
 TEST(TraceFile, OfAnotherProgramIsForeign) {
   const Folder folder;
   execute(folder / "places.sqlite", "create table bookmark(url)");
-  expect_error(folder / "places.sqlite", ErrorKind::kForeign, "places.sqlite", "another program");
+  expect_error(folder / "places.sqlite", base::ErrorKind::kForeign, "places.sqlite",
+               "another program");
   test::write_text(folder / "notes.txt", std::string(5000, 'x'));
-  expect_error(folder / "notes.txt", ErrorKind::kForeign, "notes.txt", "not a Shardlens trace");
+  expect_error(folder / "notes.txt", base::ErrorKind::kForeign, "notes.txt",
+               "not a Shardlens trace");
   test::write_text(folder / "short.txt", "hello");
-  expect_error(folder / "short.txt", ErrorKind::kForeign, "short.txt", "not a Shardlens trace");
+  expect_error(folder / "short.txt", base::ErrorKind::kForeign, "short.txt",
+               "not a Shardlens trace");
 }
 
 TEST(TraceFile, ThatIsEmptyIsDamaged) {
   const Folder folder;
   test::write_text(folder / "empty.shardlens", "");
-  expect_error(folder / "empty.shardlens", ErrorKind::kDamaged, "empty.shardlens", "is empty");
+  expect_error(folder / "empty.shardlens", base::ErrorKind::kDamaged, "empty.shardlens",
+               "is empty");
 }
 
 TEST(TraceFile, ThatIsMissingIsNamed) {
   const Folder folder;
   const auto reader = RunReader::open(folder / "absent");
   ASSERT_FALSE(reader);
-  EXPECT_EQ(reader.error().kind, ErrorKind::kMissing);
+  EXPECT_EQ(reader.error().kind, base::ErrorKind::kMissing);
   EXPECT_NE(reader.error().message.find("absent"), std::string::npos);
 }
 
 TEST(TraceFile, AFolderThatIsNoRunIsForeign) {
   const Folder folder;
-  expect_error(folder.path(), ErrorKind::kForeign, folder.path(), "not a run's folder");
+  expect_error(folder.path(), base::ErrorKind::kForeign, folder.path(), "not a run's folder");
 }
 
 TEST(TraceFile, OfOneRankIsNotARun) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "rank", 1, 1);
-  expect_error(rank_file(run, 0), ErrorKind::kForeign, "rank_0.sqlite", "name the run's folder");
+  expect_error(rank_file(run, 0), base::ErrorKind::kForeign, "rank_0.sqlite",
+               "name the run's folder");
 }
 
 TEST(TraceFile, ThatIsTruncatedIsDamagedAtAnyLength) {
@@ -104,7 +109,7 @@ TEST(TraceFile, ThatIsTruncatedIsDamagedAtAnyLength) {
     fs::resize_file(file, size);
     const auto reader = RunReader::open(run);
     ASSERT_FALSE(reader) << size;
-    EXPECT_EQ(reader.error().kind, ErrorKind::kDamaged) << reader.error().message;
+    EXPECT_EQ(reader.error().kind, base::ErrorKind::kDamaged) << reader.error().message;
     EXPECT_NE(reader.error().message.find("rank_0.sqlite' is truncated"), std::string::npos)
         << reader.error().message;
   }
@@ -135,18 +140,20 @@ TEST(TraceFile, SurvivesRandomDamage) {
 
 TEST(TraceFile, IsNeverHalfVisible) {
   const Folder folder;
-  const auto failing = [](Database&) -> Result<void> { return fail(ErrorKind::kIo, "half way"); };
+  const auto failing = [](Database&) -> base::Result<void> {
+    return base::fail(base::ErrorKind::kIo, "half way");
+  };
   EXPECT_FALSE(create_trace_file(folder / "new.sqlite", failing));
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 TEST(TraceFile, WarnsOfNetworkFileSystems) {
-  EXPECT_EQ(network_file_system_name(0x6969), "NFS");
-  EXPECT_EQ(network_file_system_name(0xff534d42), "CIFS");
-  EXPECT_EQ(network_file_system_name(-11317950), "CIFS");  // as a signed 32-bit f_type
-  EXPECT_EQ(network_file_system_name(0xef53), "");         // ext4
-  EXPECT_EQ(network_file_system_warning("/proc/does/not/exist"), "");
+  EXPECT_EQ(base::network_file_system_name(0x6969), "NFS");
+  EXPECT_EQ(base::network_file_system_name(0xff534d42), "CIFS");
+  EXPECT_EQ(base::network_file_system_name(-11317950), "CIFS");  // as a signed 32-bit f_type
+  EXPECT_EQ(base::network_file_system_name(0xef53), "");         // ext4
+  EXPECT_EQ(base::network_file_system_warning("/proc/does/not/exist"), "");
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -7,7 +7,7 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/upkeep/pack.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 using test::Folder;
@@ -37,10 +37,10 @@ class QueryRun : public testing::Test {
     const QueryResult all = result(sql);
     return all.rows.empty() ? "nothing" : to_text(all.rows[0][0]);
   }
-  static Error error(const std::string& sql) {
+  static base::Error error(const std::string& sql) {
     const auto failed = query_run(run_, sql);
     EXPECT_FALSE(failed) << sql;
-    return failed ? Error{} : failed.error();
+    return failed ? base::Error{} : failed.error();
   }
 
   static inline Folder* folder_ = nullptr;
@@ -105,13 +105,13 @@ TEST_F(QueryRun, ListsItsTables) {
 TEST_F(QueryRun, ExplainsWrongSqlWithTheTables) {
   for (const char* sql : {"select * from kernels", "selec 1", "", "  ;", "select nothing from step",
                           "select abs(1,2,3)", "select 1; select 2", "select 'open"}) {
-    const Error wrong = error(sql);
-    EXPECT_EQ(wrong.kind, ErrorKind::kUsage) << sql;
+    const base::Error wrong = error(sql);
+    EXPECT_EQ(wrong.kind, base::ErrorKind::kUsage) << sql;
     EXPECT_THAT(wrong.message, HasSubstr("collective, ")) << sql;
   }
   EXPECT_THAT(error("select * from kernels").message, HasSubstr("no such table: kernels"));
   // A mistake that only shows while running.
-  EXPECT_EQ(error("select abs(-9223372036854775807 - 1)").kind, ErrorKind::kUsage);
+  EXPECT_EQ(error("select abs(-9223372036854775807 - 1)").kind, base::ErrorKind::kUsage);
 }
 
 TEST_F(QueryRun, TakesATrailingSemicolonAndComments) {
@@ -125,7 +125,7 @@ TEST_F(QueryRun, OnlyReads) {
         "create table x(a)", "attach '/tmp/x.sqlite' as x", "pragma journal_mode=wal", "vacuum",
         "begin", "create temp table x as select 1", "select load_extension('x')",
         "update main.sqlite_schema set sql=''", "detach main", "reindex"}) {
-    EXPECT_EQ(error(sql).kind, ErrorKind::kUsage) << sql;
+    EXPECT_EQ(error(sql).kind, base::ErrorKind::kUsage) << sql;
   }
   EXPECT_EQ(value("select count(*) from step"), "48");
 }
@@ -149,7 +149,7 @@ TEST_F(QueryRun, CanBeInterrupted) {
       "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n",
       options);
   ASSERT_FALSE(stopped);
-  EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed);
+  EXPECT_EQ(stopped.error().kind, base::ErrorKind::kFailed);
   EXPECT_THAT(stopped.error().message, HasSubstr("interrupted"));
 }
 
@@ -179,4 +179,4 @@ TEST(QueryMemory, IsBoundedAndRowsMayBeTakenAsTheyCome) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

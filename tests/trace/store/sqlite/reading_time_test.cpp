@@ -17,7 +17,7 @@
 #include "trace/store/sql/query.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,8 +39,8 @@ void stop_process(sqlite3_context* context, int, sqlite3_value**) {
   sqlite3_result_int(context, 1);
 }
 
-Result<Database> open_with(const fs::path& file, const char* name,
-                           void (*function)(sqlite3_context*, int, sqlite3_value**)) {
+base::Result<Database> open_with(const fs::path& file, const char* name,
+                                 void (*function)(sqlite3_context*, int, sqlite3_value**)) {
   TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READONLY, "'slow'"));
   TRY(database.distrust(std::chrono::milliseconds(20)));
   sqlite3_create_function(database.get(), name, 0, SQLITE_UTF8, nullptr, function, nullptr,
@@ -58,7 +58,7 @@ TEST(ReadingTime, EndsWhereAFileOfThatSizeCannotTakeLonger) {
   ASSERT_TRUE(database);
   auto rows = database->prepare(std::string(kThousandRows) + "compute() from n");
   ASSERT_TRUE(rows);
-  Result<bool> row = true;
+  base::Result<bool> row = true;
   while (row && *row) row = rows->step();
   ASSERT_FALSE(row);
   EXPECT_THAT(row.error().message, HasSubstr("takes longer"));
@@ -77,7 +77,7 @@ TEST(ReadingTime, EndsWhereAllStatementsOfAReadingTakeTooLong) {
   auto database = open_with(rank_file(run, 0), "compute", compute_5_ms);
   ASSERT_TRUE(database);
   const auto read = [&](int statements) {
-    Result<std::int64_t> value = 0;
+    base::Result<std::int64_t> value = 0;
     while (value && statements-- > 0) value = database->integer("select compute()");
     return value;
   };
@@ -129,7 +129,7 @@ TEST(ReadingTime, OfAnswersMayTakeAsLongAsTheyNeed) {
     ++rounds;
   }
   EXPECT_GT(rounds, 100);
-  Result<std::int64_t> value = 0;
+  base::Result<std::int64_t> value = 0;
   for (int i = 0; i < 1000 && value; ++i) value = database->integer("select compute()");
   ASSERT_FALSE(value);
   EXPECT_THAT(value.error().message, HasSubstr("takes longer"));
@@ -155,13 +155,13 @@ TEST(ReadingTime, IsThatOfAWholeQuery) {
 TEST(ReadingTime, IsThatOfAllChunks) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "chunks", 1, 3);
-  const auto read = [&](std::chrono::nanoseconds patience) -> Result<void> {
+  const auto read = [&](std::chrono::nanoseconds patience) -> base::Result<void> {
     TRY_ASSIGN(const auto file, ChunkFile::open(rank_file(run, 0), patience));
     TRY_ASSIGN(const auto news, file->tail());
     EXPECT_FALSE(news.chunks.empty());
     for (int round = 0; round < 100; ++round) {
       for (const ChunkRow& chunk : news.chunks) {
-        TRY(file->read(chunk.row_id, [](auto) -> Result<void> { return {}; }));
+        TRY(file->read(chunk.row_id, [](auto) -> base::Result<void> { return {}; }));
       }
     }
     return {};
@@ -190,4 +190,4 @@ TEST(ReadingTime, DoesNotCountWhileTheProcessIsStopped) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 std::uint64_t sum_of(const std::string& text, int integers, std::int64_t last) {
@@ -74,4 +74,4 @@ TEST(RowDigest, TellsTablesAndKindsOfValuesApart) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

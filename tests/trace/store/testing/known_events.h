@@ -16,7 +16,7 @@
 #include "trace/store/upkeep/pack.h"
 #include "trace/store/write/row_writer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 
 inline constexpr std::int64_t kBegin = 1'790'000'000'000'000'000;
 inline constexpr std::int64_t kCommitNs = 1'000'000'000;
@@ -26,15 +26,15 @@ inline constexpr std::size_t kEventsOfChunk = 300;
 // An event with everything that its chunk does not say.
 struct KnownEvent {
   int rank = 0, lane = 0;
-  EventKind kind = EventKind::kKernel;
-  Event event;
+  model::EventKind kind = model::EventKind::kKernel;
+  model::Event event;
   std::string name;
 };
 
 // Every rank numbers the same names in an order of its own.
-inline std::string name_of(int rank, StringId id) {
+inline std::string name_of(int rank, model::StringId id) {
   const char* const names[] = {"gemm", "relu", "softmax", "it's \"quoted\" 🚀", "Gemm"};
-  return id == 0 ? "" : names[(id + static_cast<StringId>(rank)) % std::size(names)];
+  return id == 0 ? "" : names[(id + static_cast<model::StringId>(rank)) % std::size(names)];
 }
 
 class EventTables : public testing::Test {
@@ -42,7 +42,7 @@ class EventTables : public testing::Test {
   static void SetUpTestSuite() {
     folder_ = new test::Folder();
     events_ = new std::vector<KnownEvent>();
-    RunInfo info = test::run_info("known", kRanks);
+    model::RunInfo info = test::run_info("known", kRanks);
     run_ = *create_run(folder_->path(), info, false);
     for (int rank = 0; rank < kRanks; ++rank) write_rank(rank);
     packed_ = *folder_ / "known.shardlens";
@@ -59,22 +59,24 @@ class EventTables : public testing::Test {
     ASSERT_TRUE(writer);
     std::mt19937 random(static_cast<unsigned>(rank));
     for (int commit = 0; commit < kCommits; ++commit) {
-      Batch batch;
+      model::Batch batch;
       const std::int64_t start = kBegin + commit * kCommitNs;
       if (commit == 0) {
-        for (StringId id = 1; id <= 5; ++id) batch.strings.push_back({rank, id, name_of(rank, id)});
-        batch.lanes = {{rank, 0, LaneKind::kOperators, 1}, {rank, 1, LaneKind::kCompute, 2}};
+        for (model::StringId id = 1; id <= 5; ++id)
+          batch.strings.push_back({rank, id, name_of(rank, id)});
+        batch.lanes = {{rank, 0, model::LaneKind::kOperators, 1},
+                       {rank, 1, model::LaneKind::kCompute, 2}};
       }
-      Step step;
+      model::Step step;
       step.rank = rank;
       step.index = commit + 10;
       step.start_ns = start;
       step.end_ns = start + kCommitNs / 2;
       batch.steps = {step};
-      for (int kind = 0; kind < kEventKindCount; ++kind) {
+      for (int kind = 0; kind < model::kEventKindCount; ++kind) {
         for (int lane = 0; lane < kLanes; ++lane) {
           batch.events.push_back(
-              random_run(rank, lane, static_cast<EventKind>(kind), start, random));
+              random_run(rank, lane, static_cast<model::EventKind>(kind), start, random));
         }
       }
       ASSERT_TRUE(writer->begin());
@@ -83,18 +85,18 @@ class EventTables : public testing::Test {
     }
   }
 
-  static EventRun random_run(int rank, int lane, EventKind kind, std::int64_t start,
-                             std::mt19937& random) {
-    EventRun run{rank, lane, kind, {}};
+  static model::EventRun random_run(int rank, int lane, model::EventKind kind, std::int64_t start,
+                                    std::mt19937& random) {
+    model::EventRun run{rank, lane, kind, {}};
     std::int64_t now = start;
     for (std::size_t i = 0; i < kEventsOfChunk; ++i) {
-      Event event;
+      model::Event event;
       event.start_ns = now;
       event.duration_ns = static_cast<std::int64_t>(random() % 4'000'000) - 1'000;
       event.name = random() % 6;
-      event.flags = random() % 4 | random() % 3 << kEventDepthShift;
-      if (kind == EventKind::kAllocation) {
-        event.flags |= random() % 4 << 2 | random() % 10 << kEventCategoryShift;
+      event.flags = random() % 4 | random() % 3 << model::kEventDepthShift;
+      if (kind == model::EventKind::kAllocation) {
+        event.flags |= random() % 4 << 2 | random() % 10 << model::kEventCategoryShift;
       }
       event.correlation = random() % 1'000;
       event.value = static_cast<std::int64_t>(random() % 1'000'000) - 500'000;
@@ -123,7 +125,7 @@ class EventTables : public testing::Test {
   static std::int64_t decoded(const std::string& sql) { return result(sql).decoded_chunks; }
 
   template <typename Holds>
-  static std::int64_t count(EventKind kind, Holds&& holds) {
+  static std::int64_t count(model::EventKind kind, Holds&& holds) {
     return std::ranges::count_if(
         *events_, [&](const KnownEvent& known) { return known.kind == kind && holds(known); });
   }
@@ -133,4 +135,4 @@ class EventTables : public testing::Test {
   static inline std::filesystem::path run_, packed_;
 };
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -19,17 +19,17 @@ class Folder {
   std::filesystem::path operator/(const std::string& name) const { return path() / name; }
 
  private:
-  TemporaryFolder folder_;
+  base::TemporaryFolder folder_;
 };
 
 std::string bytes_of(const std::filesystem::path& file);
 
-RunInfo run_info(const std::string& name, int ranks);
+model::RunInfo run_info(const std::string& name, int ranks);
 
 // Rows of every table for one step of one rank; strings only with step 0.
-Batch step_batch(int rank, std::int64_t step);
+model::Batch step_batch(int rank, std::int64_t step);
 // Operators as a CPU run records them: nested, names repeating.
-std::vector<Event> operator_events(std::int64_t start_ns, std::size_t count, unsigned seed);
+std::vector<model::Event> operator_events(std::int64_t start_ns, std::size_t count, unsigned seed);
 
 // A recorded run of `ranks` ranks and `steps` steps, closed. `commits`: one transaction per step.
 std::filesystem::path record_run(const std::filesystem::path& runs_dir, const std::string& name,
@@ -39,9 +39,9 @@ std::filesystem::path record_run(const std::filesystem::path& runs_dir, const st
 void wait_until_committed(const std::filesystem::path& file, std::int64_t steps);
 
 // All of a batch as text, rows in order, one line each, events counted one by one.
-std::string text_of(const Batch& batch);
+std::string text_of(const model::Batch& batch);
 // One rank's batches joined.
-Batch joined(const std::vector<Batch>& batches, int rank);
+model::Batch joined(const std::vector<model::Batch>& batches, int rank);
 
 void write_text(const std::filesystem::path& file, const std::string& text);
 

@@ -17,7 +17,7 @@
 #include "trace/store/upkeep/pack.h"
 #include "trace/store/write/batch_queue.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,10 +34,10 @@ std::pair<std::int64_t, std::int64_t> operators_by_reader(const fs::path& run) {
   while (true) {
     const auto batches = (*reader)->poll();
     if (!batches || batches->empty()) return {count, ns};
-    for (const Batch& batch : *batches) {
+    for (const model::Batch& batch : *batches) {
       count += count_events(batch);
-      for (const EventRun& one : batch.events) {
-        for (const Event& event : one.events) ns += event.duration_ns;
+      for (const model::EventRun& one : batch.events) {
+        for (const model::Event& event : one.events) ns += event.duration_ns;
       }
     }
   }
@@ -87,11 +87,11 @@ TEST(ExportRows, RefusesToOverwriteUnlessTold) {
   test::write_text(output, "precious");
   const auto refused = export_rows(run, output);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(refused.error().kind, base::ErrorKind::kUsage);
   EXPECT_THAT(refused.error().message, HasSubstr("--overwrite"));
   EXPECT_EQ(fs::file_size(output), 8u);
-  EXPECT_EQ(export_rows(run, folder.path()).error().kind, ErrorKind::kUsage);
-  EXPECT_EQ(export_rows(folder / "absent", output).error().kind, ErrorKind::kMissing);
+  EXPECT_EQ(export_rows(run, folder.path()).error().kind, base::ErrorKind::kUsage);
+  EXPECT_EQ(export_rows(folder / "absent", output).error().kind, base::ErrorKind::kMissing);
   ExportOptions options;
   options.overwrite = true;
   ASSERT_TRUE(export_rows(run, output, options));
@@ -117,7 +117,7 @@ TEST(ExportRows, LeavesNothingBehindWhenItIsStopped) {
     options.progress = [&](double) { return ++asked < last; };
     const auto stopped = export_rows(run, folder / "out" / "x.sqlite", options);
     ASSERT_FALSE(stopped) << last;
-    EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed) << stopped.error().message;
+    EXPECT_EQ(stopped.error().kind, base::ErrorKind::kFailed) << stopped.error().message;
     EXPECT_THAT(stopped.error().message, HasSubstr("stopped"));
     EXPECT_TRUE(fs::is_empty(folder / "out"));
   }
@@ -138,10 +138,10 @@ TEST(ExportRows, AFullDiskIsToldAndLeavesNothingBehind) {
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, signal);
   ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().kind, ErrorKind::kDiskFull) << failed.error().message;
+  EXPECT_EQ(failed.error().kind, base::ErrorKind::kDiskFull) << failed.error().message;
   EXPECT_THAT(failed.error().message, HasSubstr("x.sqlite"));
   ASSERT_FALSE(packed);
-  EXPECT_EQ(packed.error().kind, ErrorKind::kDiskFull) << packed.error().message;
+  EXPECT_EQ(packed.error().kind, base::ErrorKind::kDiskFull) << packed.error().message;
   EXPECT_TRUE(fs::is_empty(folder / "out"));
 }
 
@@ -156,11 +156,11 @@ TEST(ExportRows, ADamagedChunkIsNamedAndNothingIsWritten) {
   fs::create_directory(folder / "out");
   const auto failed = export_rows(run, folder / "out" / "x.sqlite");
   ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().kind, ErrorKind::kDamaged);
+  EXPECT_EQ(failed.error().kind, base::ErrorKind::kDamaged);
   EXPECT_THAT(failed.error().message, HasSubstr("rank_1.sqlite"));
   EXPECT_THAT(failed.error().message, HasSubstr("checksum"));
   EXPECT_TRUE(fs::is_empty(folder / "out"));
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -9,7 +9,7 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,7 +33,7 @@ TEST(PackRun, HoldsAllRanksInOnePlainFile) {
   EXPECT_EQ(*database->integer("select count(*) from step"), 12);
   EXPECT_EQ(*database->integer("select count(distinct rank) from heartbeat"), 4);
   EXPECT_EQ(*database->integer("select count(*) from setting"),
-            static_cast<std::int64_t>(knobs().size()));
+            static_cast<std::int64_t>(job::knobs().size()));
   auto mode = database->prepare("pragma journal_mode");
   ASSERT_TRUE(*mode->step());
   EXPECT_EQ(mode->text(0), "delete");
@@ -49,7 +49,7 @@ TEST(PackRun, RefusesToOverwriteUnlessTold) {
   test::write_text(packed, "precious");
   const auto refused = pack_run(run, packed);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(refused.error().kind, base::ErrorKind::kUsage);
   EXPECT_NE(refused.error().message.find("--overwrite"), std::string::npos);
   EXPECT_EQ(fs::file_size(packed), 8u);
   PackOptions options;
@@ -61,15 +61,15 @@ TEST(PackRun, RefusesToOverwriteUnlessTold) {
 TEST(PackRun, NamesWhatIsWrong) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "wrong", 1, 1);
-  EXPECT_EQ(pack_run(folder / "absent", folder / "x").error().kind, ErrorKind::kMissing);
-  EXPECT_EQ(pack_run(run, folder.path()).error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(pack_run(folder / "absent", folder / "x").error().kind, base::ErrorKind::kMissing);
+  EXPECT_EQ(pack_run(run, folder.path()).error().kind, base::ErrorKind::kUsage);
   const auto nowhere = pack_run(run, folder / "no" / "such" / "x.shardlens");
   ASSERT_FALSE(nowhere);
   EXPECT_NE(nowhere.error().message.find("such"), std::string::npos);
   ASSERT_TRUE(pack_run(run, folder / "x.shardlens"));
   const auto twice = pack_run(folder / "x.shardlens", folder / "y.shardlens");
   ASSERT_FALSE(twice);
-  EXPECT_EQ(twice.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(twice.error().kind, base::ErrorKind::kUsage);
 }
 
 // As large a rank as makes several questions, each of which may end the work.
@@ -77,9 +77,9 @@ TEST(PackRun, LeavesNothingBehindWhenItIsStopped) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "stopped", 3, 200);
   const auto written = [&] {
-    std::map<std::string, FileStamp> stamps;
+    std::map<std::string, base::FileStamp> stamps;
     for (const auto& entry : fs::directory_iterator(run)) {
-      stamps[entry.path().filename().string()] = stamp_of(entry.path());
+      stamps[entry.path().filename().string()] = base::stamp_of(entry.path());
     }
     return stamps;
   };
@@ -95,7 +95,7 @@ TEST(PackRun, LeavesNothingBehindWhenItIsStopped) {
     options.progress = [&](double) { return ++asked < last; };
     const auto stopped = pack_run(run, folder / "out" / "x.shardlens", options);
     ASSERT_FALSE(stopped) << last;
-    EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed);
+    EXPECT_EQ(stopped.error().kind, base::ErrorKind::kFailed);
     EXPECT_EQ(asked, last);
     EXPECT_TRUE(fs::is_empty(folder / "out"));
   }
@@ -116,11 +116,11 @@ TEST(PackRun, LeavesNothingBehindWhenASourceIsDamaged) {
   fs::create_directory(folder / "out");
   const auto packed = pack_run(run, folder / "out" / "x.shardlens");
   ASSERT_FALSE(packed);
-  EXPECT_EQ(packed.error().kind, ErrorKind::kDamaged);
+  EXPECT_EQ(packed.error().kind, base::ErrorKind::kDamaged);
   EXPECT_NE(packed.error().message.find("rank_1.sqlite"), std::string::npos)
       << packed.error().message;
   EXPECT_TRUE(fs::is_empty(folder / "out"));
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

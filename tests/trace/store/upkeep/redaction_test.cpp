@@ -14,7 +14,7 @@
 #include "trace/store/upkeep/verify.h"
 #include "trace/store/write/row_writer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,8 +30,8 @@ constexpr const char* kCommand =
 // Whatever of them is left somewhere contains one of these.
 constexpr const char* kCanaries[] = {"canary", "918273", "/home/", "corp.example"};
 
-Batch telling_batch(std::int64_t step) {
-  Batch batch = test::step_batch(0, step);
+model::Batch telling_batch(std::int64_t step) {
+  model::Batch batch = test::step_batch(0, step);
   if (step > 0) return batch;
   batch.rank_info->host = kHost;
   batch.rank_info->process_id = kProcess;
@@ -40,19 +40,19 @@ Batch telling_batch(std::int64_t step) {
        {"canaryhost7:918273:918280 [0] NCCL WARN cannot open /home/canaryuser/x/lib.so",
         "started with --token=canarysecret", "reading '/home/canaryuser/My canary folder/data.txt'",
         "process 918273 on canaryhost7.corp.example ended", "home is /home/canaryuser"}) {
-    batch.log.push_back({0, 5, LogLine::Level::kInfo, text});
+    batch.log.push_back({0, 5, model::LogLine::Level::kInfo, text});
   }
   // A name of events, which chunks refer to.
   batch.strings.push_back({0, 900, "/home/canaryuser/work/train.py(12): forward"});
-  EventRun run;
+  model::EventRun run;
   run.events = test::operator_events(1000, 50, 1);
-  for (Event& event : run.events) event.name = 900;
+  for (model::Event& event : run.events) event.name = 900;
   batch.events.push_back(std::move(run));
   return batch;
 }
 
 fs::path telling_run(const Folder& folder) {
-  RunInfo info = test::run_info("told", 1);
+  model::RunInfo info = test::run_info("told", 1);
   info.command = kCommand;
   info.imported_from = "/home/canaryuser/traces/rank0.json";
   info.reason = "rank 0 on canaryhost7 (process 918273) could not read /home/canaryuser/a/b.txt";
@@ -157,4 +157,4 @@ TEST(Redaction, LeavesOrdinaryTextsAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

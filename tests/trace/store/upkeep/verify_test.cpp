@@ -14,7 +14,7 @@
 #include "trace/store/upkeep/pack.h"
 #include "trace/store/write/row_writer.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,7 +65,7 @@ TEST_F(VerifyRun, BookmarksTravelWithThePackAndBreakNoSeal) {
   EXPECT_EQ(all_text(verified(run)), "");
   const auto packed = folder_ / "sent.shardlens";
   ASSERT_TRUE(pack_run(run, packed));
-  const Bookmarks expected{{100, ""}, {300, "the late rank"}};
+  const model::Bookmarks expected{{100, ""}, {300, "the late rank"}};
   EXPECT_EQ(read_run_info(packed)->bookmarks, expected);
   const auto after = write_bookmarks(packed, {{100, "named by the receiver"}});
   ASSERT_TRUE(after) << after.error().message;
@@ -165,7 +165,7 @@ class ChangedRows : public VerifyRun {
  protected:
   // One rank, three steps, a commit each.
   fs::path record_commits() {
-    RunInfo info = test::run_info("changed", 1);
+    model::RunInfo info = test::run_info("changed", 1);
     const auto run = *create_run(folder_.path(), info, false);
     auto writer = RowWriter::create_file(rank_file(run, 0), 0);
     EXPECT_TRUE(writer);
@@ -202,7 +202,7 @@ TEST_F(VerifyRun, TakesARunThatWasUpdatedAsIntact) {
   const auto run = record("updated", 1);
   auto info = read_run_info(run);
   ASSERT_TRUE(info);
-  info->status = RunStatus::kDone;
+  info->status = model::RunStatus::kDone;
   info->reason = "because";
   ASSERT_TRUE(update_run(run, *info));
   EXPECT_TRUE(verified(run).damage.empty()) << all_text(verified(run));
@@ -286,12 +286,13 @@ TEST_F(VerifyRun, NamesThatAreNotThereAreMissed) {
 }
 
 TEST_F(VerifyRun, ReversedEventsAreToldAndNoDamage) {
-  RunInfo info = test::run_info("reversed", 1);
+  model::RunInfo info = test::run_info("reversed", 1);
   const auto run = *create_run(folder_.path(), info, false);
   auto writer = RowWriter::create_file(rank_file(run, 0), 0);
   ASSERT_TRUE(writer);
-  Batch batch;
-  batch.events = {{0, 0, EventKind::kKernel, {{1'000, -400, 0, 0, 0, 0}, {2'000, 5, 0, 0, 0, 0}}}};
+  model::Batch batch;
+  batch.events = {
+      {0, 0, model::EventKind::kKernel, {{1'000, -400, 0, 0, 0, 0}, {2'000, 5, 0, 0, 0, 0}}}};
   ASSERT_TRUE(writer->begin());
   ASSERT_TRUE(writer->write(batch));
   ASSERT_TRUE(writer->commit(3'000));
@@ -302,7 +303,7 @@ TEST_F(VerifyRun, ReversedEventsAreToldAndNoDamage) {
 }
 
 TEST_F(VerifyRun, ARunThatIsBeingRecordedIsWholeAfterEveryCommit) {
-  RunInfo info = test::run_info("live", 2);
+  model::RunInfo info = test::run_info("live", 2);
   const auto run = *create_run(folder_.path(), info, false);
   auto writer = RowWriter::create_file(rank_file(run, 0), 0);
   ASSERT_TRUE(writer);
@@ -333,8 +334,8 @@ TEST_F(VerifyRun, EndsWhenStopped) {
   options.progress = [](double) { return false; };
   const auto stopped = verify_run(run, options);
   ASSERT_FALSE(stopped);
-  EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed);
-  EXPECT_EQ(verify_run(folder_ / "absent").error().kind, ErrorKind::kMissing);
+  EXPECT_EQ(stopped.error().kind, base::ErrorKind::kFailed);
+  EXPECT_EQ(verify_run(folder_ / "absent").error().kind, base::ErrorKind::kMissing);
 }
 
 TEST(RunsThatComeWithTheProgram, AreWholeAndTellNobodysMachine) {
@@ -359,4 +360,4 @@ TEST(RunsThatComeWithTheProgram, AreWholeAndTellNobodysMachine) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

@@ -13,16 +13,16 @@
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/run/trace_file.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 // What the only chunk of a file holds after these were written.
-Result<std::vector<Event>> written_and_read(const std::vector<Event>& events) {
+base::Result<std::vector<model::Event>> written_and_read(const std::vector<model::Event>& events) {
   const test::Folder folder;
   const auto file = folder / "rank_0.sqlite";
   TRY_ASSIGN(RowWriter writer, RowWriter::create_file(file, 0));
-  Batch batch;
-  batch.events.push_back({0, 1, EventKind::kLaunch, events});
+  model::Batch batch;
+  batch.events.push_back({0, 1, model::EventKind::kLaunch, events});
   TRY(writer.begin());
   TRY(writer.write(batch));
   TRY(writer.commit(1'000'000));
@@ -35,19 +35,19 @@ Result<std::vector<Event>> written_and_read(const std::vector<Event>& events) {
 }
 
 // In their order of writing.
-void expect_ordered(std::vector<Event> events) {
+void expect_ordered(std::vector<model::Event> events) {
   for (std::size_t i = 0; i < events.size(); ++i) events[i].correlation = i;
   const auto read = written_and_read(events);
   ASSERT_TRUE(read) << read.error().message;
-  std::ranges::stable_sort(events, {}, &Event::start_ns);
+  std::ranges::stable_sort(events, {}, &model::Event::start_ns);
   ASSERT_EQ(read->size(), events.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
     EXPECT_EQ((*read)[i].correlation, events[i].correlation) << "event " << i;
   }
 }
 
-std::vector<Event> at(const std::vector<std::int64_t>& starts) {
-  std::vector<Event> events;
+std::vector<model::Event> at(const std::vector<std::int64_t>& starts) {
+  std::vector<model::Event> events;
   for (const std::int64_t start : starts) events.push_back({start, 3, 1, 0, 0, 0});
   return events;
 }
@@ -90,4 +90,4 @@ TEST(RowWriter, WritesTheSameBytesForTheSameRows) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

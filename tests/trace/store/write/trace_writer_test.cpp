@@ -9,7 +9,7 @@
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sqlite/sqlite.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -24,7 +24,7 @@ TEST(TraceWriter, ReadsBackEveryRowOfEveryTable) {
   ASSERT_TRUE(batches) << batches.error().message;
   ASSERT_EQ(batches->size(), 2u);
   for (int rank = 0; rank < 2; ++rank) {
-    std::vector<Batch> written;
+    std::vector<model::Batch> written;
     for (std::int64_t step = 0; step < 5; ++step) written.push_back(test::step_batch(rank, step));
     EXPECT_EQ(test::text_of((*batches)[static_cast<std::size_t>(rank)]),
               test::text_of(test::joined(written, rank)));
@@ -47,7 +47,7 @@ TEST(TraceWriter, RefusesAFileThatExists) {
   test::write_text(folder / "rank_0.sqlite", "something");
   const auto writer = TraceWriter::create(folder / "rank_0.sqlite", 0);
   ASSERT_FALSE(writer);
-  EXPECT_EQ(writer.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(writer.error().kind, base::ErrorKind::kUsage);
 }
 
 TEST(TraceWriter, SaysSoWhenTheFolderIsMissing) {
@@ -81,7 +81,7 @@ TEST(TraceWriter, DropsOnlyBulkBeyondTheSizeLimit) {
   auto writer = TraceWriter::create(folder / "rank_0.sqlite", 0, {1ms, 200'000, 1});
   ASSERT_TRUE(writer);
   for (std::int64_t step = 0; step < 120; ++step) {
-    Batch batch = test::step_batch(0, step);
+    model::Batch batch = test::step_batch(0, step);
     batch.events.front().events = test::operator_events(step * 1'000'000'000, 2000, 1);
     (*writer)->submit(std::move(batch));
     std::this_thread::sleep_for(4ms);  // a rank at work
@@ -103,8 +103,8 @@ TEST(TraceWriter, NeedsAtMostTwelveBytesPerEventOnDisk) {
   ASSERT_TRUE(writer);
   constexpr std::size_t kCommits = 100, kEvents = 600;
   for (std::size_t i = 0; i < kCommits; ++i) {
-    Batch batch;
-    batch.events = {{0, 0, EventKind::kOperator,
+    model::Batch batch;
+    batch.events = {{0, 0, model::EventKind::kOperator,
                      test::operator_events(static_cast<std::int64_t>(i) * 100'000'000, kEvents,
                                            static_cast<unsigned>(i))}};
     (*writer)->submit(std::move(batch));
@@ -138,7 +138,7 @@ TEST(TraceWriter, StoresNamesThatPeopleCanRead) {
 
 TEST(TraceWriter, MakesEventsVisibleWithinTheCommitInterval) {
   const Folder folder;
-  RunInfo info = test::run_info("live", 1);
+  model::RunInfo info = test::run_info("live", 1);
   const auto run = create_run(folder.path(), info, false);
   ASSERT_TRUE(run);
   auto writer = TraceWriter::create(rank_file(*run, 0), 0);
@@ -152,7 +152,7 @@ TEST(TraceWriter, MakesEventsVisibleWithinTheCommitInterval) {
     for (int i = 0; i < 500 && events == 0; ++i) {
       const auto batches = (*reader)->poll();
       ASSERT_TRUE(batches) << batches.error().message;
-      for (const Batch& batch : *batches) events += batch.events.front().events.size();
+      for (const model::Batch& batch : *batches) events += batch.events.front().events.size();
       std::this_thread::sleep_for(10ms);
     }
     EXPECT_EQ(events, 40u);
@@ -160,4 +160,4 @@ TEST(TraceWriter, MakesEventsVisibleWithinTheCommitInterval) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::store

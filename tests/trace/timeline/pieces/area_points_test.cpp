@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 namespace {
 
 const std::vector<AreaSample> kSamples{{5, 1}, {100, 2}, {101, 4}, {109, 9}, {115, 3}, {500, 7}};
@@ -52,4 +52,4 @@ TEST(ReadyPoints, ShowTheLargestOfAPixel) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -6,7 +6,7 @@
 
 #include "tests/trace/timeline/random_events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 namespace {
 
 // Sums of all events by cell, done the slow way.
@@ -57,7 +57,7 @@ TEST(CellPieces, CoverAsMuchOfEachColumnAsTheEvents) {
     const auto cells = cells_of(events, kCell);
     const PixelGrid grid = grid_of_cells(
         kCell, static_cast<double>(kCell) * (1 + static_cast<double>(random() % 30) / 10));
-    const auto pieces = pieces_from_cells(cells, grid, 0, TimeClass::kCompute);
+    const auto pieces = pieces_from_cells(cells, grid, 0, base::TimeClass::kCompute);
     const std::int64_t start = grid.start_of(grid.column_at(events.front().time.start_ns));
     const Painting naive = paint_events(events, start, grid.column_ns(), 300);
     const Painting drawn = paint_pieces(pieces, start, grid.column_ns(), 300);
@@ -82,7 +82,7 @@ TEST(CellPieces, NameTheLongestEventAndKeepTheBusiestPart) {
     cells[i].longest_ns = i == 0 ? 50 : 7;
     cells[i].name = static_cast<std::uint32_t>(i + 1);
   }
-  const auto pieces = pieces_from_cells(cells, PixelGrid(30), 2, TimeClass::kHost);
+  const auto pieces = pieces_from_cells(cells, PixelGrid(30), 2, base::TimeClass::kHost);
   ASSERT_EQ(pieces.size(), 1u);
   EXPECT_EQ(pieces[0].name, 1u);
   EXPECT_EQ(pieces[0].longest_ns, 50);
@@ -93,4 +93,4 @@ TEST(CellPieces, NameTheLongestEventAndKeepTheBusiestPart) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

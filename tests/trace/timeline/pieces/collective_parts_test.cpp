@@ -6,7 +6,7 @@
 
 #include "tests/trace/timeline/random_events.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 namespace {
 
 Piece collective(std::int64_t start_ns, std::int64_t end_ns) {
@@ -22,8 +22,8 @@ Piece collective(std::int64_t start_ns, std::int64_t end_ns) {
 TEST(CollectiveParts, AreExactWhereTheyCanBeSeen) {
   const auto parts = split_by_exposure({collective(0, 100)}, {{20, 60}}, PixelGrid(10));
   ASSERT_EQ(parts.size(), 3u);
-  EXPECT_EQ(parts[0].piece_class, TimeClass::kExposed);
-  EXPECT_EQ(parts[1].piece_class, TimeClass::kOverlapped);
+  EXPECT_EQ(parts[0].piece_class, base::TimeClass::kExposed);
+  EXPECT_EQ(parts[1].piece_class, base::TimeClass::kOverlapped);
   EXPECT_EQ(parts[1].start_ns, 20);
   EXPECT_EQ(parts[1].end_ns, 60);
   for (const Piece& part : parts) {
@@ -36,11 +36,11 @@ TEST(CollectiveParts, AreExactWhereTheyCanBeSeen) {
 TEST(CollectiveParts, CoverTheWholeAndAreNotShorterThanAPixel) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {
-    std::vector<Interval> compute;
+    std::vector<base::Interval> compute;
     for (const auto& event : random_events(random, 200, 80, false)) compute.push_back(event.time);
     const std::int64_t start = compute.front().start_ns + 100, end = compute.back().end_ns - 50;
     const auto parts =
-        split_by_exposure({collective(start, end)}, normalize(compute), PixelGrid(50));
+        split_by_exposure({collective(start, end)}, base::normalize(compute), PixelGrid(50));
     std::int64_t until = start;
     for (const Piece& part : parts) {
       EXPECT_EQ(part.start_ns, until);
@@ -52,11 +52,11 @@ TEST(CollectiveParts, CoverTheWholeAndAreNotShorterThanAPixel) {
 }
 
 TEST(CollectiveParts, ShortOnesAreWhatMostOfThemIs) {
-  EXPECT_EQ(communication_class({0, 10}, {{0, 6}}), TimeClass::kOverlapped);
-  EXPECT_EQ(communication_class({0, 10}, {{0, 4}}), TimeClass::kExposed);
-  EXPECT_EQ(communication_class({5, 5}, {{0, 9}}), TimeClass::kOverlapped);
-  EXPECT_EQ(communication_class({5, 5}, {}), TimeClass::kExposed);
+  EXPECT_EQ(communication_class({0, 10}, {{0, 6}}), base::TimeClass::kOverlapped);
+  EXPECT_EQ(communication_class({0, 10}, {{0, 4}}), base::TimeClass::kExposed);
+  EXPECT_EQ(communication_class({5, 5}, {{0, 9}}), base::TimeClass::kOverlapped);
+  EXPECT_EQ(communication_class({5, 5}, {}), base::TimeClass::kExposed);
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

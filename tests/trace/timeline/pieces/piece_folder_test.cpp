@@ -7,7 +7,7 @@
 #include "tests/trace/timeline/random_events.h"
 #include "trace/timeline/pieces/join_pieces.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 namespace {
 
 constexpr int kPixels = 200;
@@ -47,7 +47,7 @@ TEST(PieceFolder, PaintsTheSamePixelsAsAllEventsAtAnyZoomAndOffset) {
         events.front().time.start_ns - 50 +
         static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(all));
     const PixelGrid grid(static_cast<double>(pixel_ns));
-    const Interval window{start_ns, start_ns + kPixels * pixel_ns};
+    const base::Interval window{start_ns, start_ns + kPixels * pixel_ns};
     auto pieces = fold_all(events, grid, window);
     expect_same_painting(events, pieces, start_ns, pixel_ns, 2, !overlap);
     join_pieces(pieces, grid);
@@ -62,8 +62,8 @@ TEST(PieceFolder, CountsEveryEventOnceAndMakesAtMostThreePiecesPerPixel) {
     const auto events = random_events(random, 3'000, 4'000, true);
     const std::int64_t pixel_ns = 1 + static_cast<std::int64_t>(random() % 5'000);
     const PixelGrid grid(static_cast<double>(pixel_ns));
-    const Interval window{events[500].time.start_ns, events[2'500].time.start_ns};
-    const Interval columns = PieceFolder(grid, window, 1).window();
+    const base::Interval window{events[500].time.start_ns, events[2'500].time.start_ns};
+    const base::Interval columns = PieceFolder(grid, window, 1).window();
     std::int64_t inside = 0, counted = 0;
     for (const auto& event : events) inside += is_drawn_in(event.time, columns);
     auto pieces = fold_all(events, grid, window);
@@ -121,9 +121,9 @@ TEST(PieceFolder, GivesEventsWithoutLengthASliver) {
 }
 
 TEST(PieceFolder, DrawsReversedEventsFromTheEarlierTimeAndAbsurdOnesSomewhere) {
-  EXPECT_EQ(drawn_event_time(100, -40), (Interval{60, 100}));
-  EXPECT_EQ(drawn_time(9, 2), (Interval{2, 9}));
-  const Interval absurd = drawn_event_time(INT64_MAX, INT64_MIN);
+  EXPECT_EQ(drawn_event_time(100, -40), (base::Interval{60, 100}));
+  EXPECT_EQ(drawn_time(9, 2), (base::Interval{2, 9}));
+  const base::Interval absurd = drawn_event_time(INT64_MAX, INT64_MIN);
   EXPECT_GE(absurd.length(), 0);
   DrawnEvent event;
   event.time = drawn_event_time(INT64_MIN, INT64_MAX);
@@ -167,4 +167,4 @@ TEST(JoinPieces, LeavesApartWhatLooksDifferent) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

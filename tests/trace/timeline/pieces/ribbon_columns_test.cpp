@@ -10,43 +10,43 @@
 
 #include "trace/analysis/steps/ribbon.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 namespace {
 
-std::vector<Interval> random_intervals(std::mt19937_64& random, int count) {
-  std::vector<Interval> result;
+std::vector<base::Interval> random_intervals(std::mt19937_64& random, int count) {
+  std::vector<base::Interval> result;
   for (int i = 0; i < count; ++i) {
     const auto start = static_cast<std::int64_t>(random() % 10'000);
     result.push_back({start, start + static_cast<std::int64_t>(random() % 300)});
   }
-  return normalize(std::move(result));
+  return base::normalize(std::move(result));
 }
 
 struct RibbonInput {
-  Interval step;
-  Intervals compute, communication, copies, optimizer;
+  base::Interval step;
+  base::Intervals compute, communication, copies, optimizer;
 };
 
-ActivitySets sets_of(const RibbonInput& input) {
+base::ActivitySets sets_of(const RibbonInput& input) {
   return {input.compute, input.communication, input.copies, input.optimizer};
 }
 
-bool holds(const Intervals& set, std::int64_t time) {
-  for (const Interval& one : set) {
+bool holds(const base::Intervals& set, std::int64_t time) {
+  for (const base::Interval& one : set) {
     if (one.start_ns <= time && time < one.end_ns) return true;
   }
   return false;
 }
 
 // The class of one nanosecond, from the definitions.
-TimeClass class_at(const RibbonInput& input, std::int64_t time) {
+base::TimeClass class_at(const RibbonInput& input, std::int64_t time) {
   if (holds(input.communication, time)) {
-    return holds(input.compute, time) ? TimeClass::kOverlapped : TimeClass::kExposed;
+    return holds(input.compute, time) ? base::TimeClass::kOverlapped : base::TimeClass::kExposed;
   }
   if (holds(input.compute, time)) {
-    return holds(input.optimizer, time) ? TimeClass::kOptimizer : TimeClass::kCompute;
+    return holds(input.optimizer, time) ? base::TimeClass::kOptimizer : base::TimeClass::kCompute;
   }
-  return holds(input.copies, time) ? TimeClass::kCopy : TimeClass::kIdle;
+  return holds(input.copies, time) ? base::TimeClass::kCopy : base::TimeClass::kIdle;
 }
 
 TEST(RibbonColumns, ShareOfEveryColumnIsThatOfItsNanoseconds) {
@@ -60,7 +60,7 @@ TEST(RibbonColumns, ShareOfEveryColumnIsThatOfItsNanoseconds) {
     const PixelGrid grid(static_cast<double>(1 + random() % 500));
     const auto columns = exact_ribbon(sets_of(input), input.step, grid).columns;
     for (const RibbonColumn& column : columns) {
-      std::array<double, kPartitionClasses> share{};
+      std::array<double, base::kPartitionClasses> share{};
       for (std::int64_t time = std::max<std::int64_t>(column.start_ns, 700);
            time < std::min<std::int64_t>(column.end_ns, 9'300); ++time) {
         share[static_cast<std::size_t>(class_at(input, time))] +=
@@ -81,7 +81,7 @@ TEST(RibbonColumns, PiecesAreTheExactPartitionWhereTheyCanBeToldApart) {
                           random_intervals(random, 20),
                           random_intervals(random, 20),
                           {{2'000, 2'500}, {5'000, 6'000}}};
-  const auto exact = exact_partition(sets_of(input), input.step);
+  const auto exact = analysis::exact_partition(sets_of(input), input.step);
   const auto pieces = exact_ribbon(sets_of(input), input.step, PixelGrid(1)).pieces;
   ASSERT_EQ(pieces.size(), exact.size());
   for (std::size_t i = 0; i < exact.size(); ++i) {
@@ -112,7 +112,7 @@ TEST(RibbonColumns, OfCellsAreTheSameAsOfThePiecesTheyWereSummedFrom) {
   const auto from_pieces = exact_ribbon(sets_of(input), input.step, grid).columns;
   ASSERT_EQ(from_cells.size(), from_pieces.size());
   for (std::size_t i = 0; i < from_cells.size(); ++i) {
-    for (std::size_t c = 0; c < kPartitionClasses; ++c) {
+    for (std::size_t c = 0; c < base::kPartitionClasses; ++c) {
       EXPECT_NEAR(from_cells[i].share[c], from_pieces[i].share[c], 1e-4);
     }
   }
@@ -164,4 +164,4 @@ TEST(RibbonColumns, NeighboursThatLookTheSameBecomeOne) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -11,7 +11,7 @@
 #include <set>
 #include <tuple>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 namespace {
 
 constexpr std::int64_t kStart = 1'000'000, kEnd = 2'000'000;
@@ -40,7 +40,7 @@ StepAllocations random_step(std::mt19937_64& random, int count) {
     const std::int64_t length = random() % 6 == 0 ? 1'000'000 : random() % 300'000 / grain * grain;
     StepAllocation one = allocation(start, std::min<std::int64_t>(start + length, 1'000'000),
                                     static_cast<std::int64_t>(random() >> (34 + random() % 30)));
-    one.category = static_cast<MemoryCategory>(random() % kMemoryCategoryCount);
+    one.category = static_cast<model::MemoryCategory>(random() % model::kMemoryCategoryCount);
     all.push_back(one);
   }
   return step_of(std::move(all));
@@ -132,8 +132,8 @@ TEST(MemoryFlame, MovesABandDownWhenOneBelowItIsFreed) {
 
 TEST(MemoryFlame, PutsWhatWasThereAtTheBottomByCategory) {
   auto optimizer = allocation(0, 1'000'000, 40), parameters = allocation(0, 1'000'000, 20);
-  optimizer.category = MemoryCategory::kOptimizer;
-  parameters.category = MemoryCategory::kParameters;
+  optimizer.category = model::MemoryCategory::kOptimizer;
+  parameters.category = model::MemoryCategory::kParameters;
   const StepAllocations step = step_of({optimizer, parameters, allocation(10, 20, 5)});
   const MemoryFlame flame = layout_flame(step);
   EXPECT_EQ(flame.points_of(flame.bands[1])[0].offset, 0) << "parameters";
@@ -244,4 +244,4 @@ TEST(MemoryFlame, LaysOutAHundredThousandAllocationsQuickly) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -11,7 +11,7 @@
 
 #include "trace/base/saturated.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 namespace {
 
 // Collectives of ranks whose clocks are known to be wrong, by how much at which time.
@@ -31,19 +31,19 @@ class WrongClocks {
       }
       for (const int rank : ranks) {
         const std::int64_t end = latest + random(20'000, 400'000);
-        parts_.push_back({group, ranks.front(), i, CollectiveFunction::kAllReduce, rank, 0,
+        parts_.push_back({group, ranks.front(), i, model::CollectiveFunction::kAllReduce, rank, 0,
                           starts[rank] + ahead_(rank, starts[rank]), end + ahead_(rank, end)});
       }
     }
   }
-  void add(const CollectivePart& part) { parts_.push_back(part); }
+  void add(const analysis::CollectivePart& part) { parts_.push_back(part); }
 
-  HostClocks hosts(const std::vector<std::string>& hosts) const {
-    std::vector<RankHost> ranks;
+  analysis::HostClocks hosts(const std::vector<std::string>& hosts) const {
+    std::vector<analysis::RankHost> ranks;
     for (const auto& name : hosts) ranks.push_back({static_cast<int>(ranks.size()), name});
-    return rank_clocks(ranks, CollectiveCalls(parts_));
+    return rank_clocks(ranks, analysis::CollectiveCalls(parts_));
   }
-  std::vector<RankClock> clocks(const std::vector<std::string>& names) const {
+  std::vector<analysis::RankClock> clocks(const std::vector<std::string>& names) const {
     return hosts(names).ranks();
   }
   std::int64_t now() const { return now_; }
@@ -56,7 +56,7 @@ class WrongClocks {
   Clock ahead_;
   std::mt19937_64 engine_{7};
   std::int64_t now_ = 1'000'000'000;
-  std::vector<CollectivePart> parts_;
+  std::vector<analysis::CollectivePart> parts_;
 };
 
 constexpr std::int64_t kLongest = 620'000;  // of a call
@@ -68,7 +68,7 @@ TEST(RankClocks, HoldWhatIsTrueOfEachClock) {
   ASSERT_EQ(clocks.size(), 3u);
   EXPECT_EQ(clocks[0].error_ns(), 0);
   for (const int rank : {1, 2}) {
-    const RankClock& clock = clocks[static_cast<std::size_t>(rank)];
+    const analysis::RankClock& clock = clocks[static_cast<std::size_t>(rank)];
     EXPECT_LE(clock.least_ns, rank * 3'000'000);
     EXPECT_GE(clock.most_ns, rank * 3'000'000);
     EXPECT_LT(clock.most_ns - clock.least_ns, kLongest) << "narrower than most calls alone";
@@ -81,15 +81,17 @@ TEST(RankClocks, TheShortestCallsNarrowThemDown) {
   run.meet({0, 1}, 64);
   const auto wide = run.clocks({"", ""})[1];
   // Both begin and end together.
-  run.add({0, 0, 1'000, CollectiveFunction::kBarrier, 0, 0, run.now(), run.now() + 5'000});
-  run.add({0, 0, 1'000, CollectiveFunction::kBarrier, 1, 0, run.now(), run.now() + 5'000});
+  run.add({0, 0, 1'000, model::CollectiveFunction::kBarrier, 0, 0, run.now(), run.now() + 5'000});
+  run.add({0, 0, 1'000, model::CollectiveFunction::kBarrier, 1, 0, run.now(), run.now() + 5'000});
   EXPECT_GT(wide.error_ns(), 5'000);
   // Of the stretch that it belongs to; the one before it stays as wide as it was.
   EXPECT_EQ(run.clocks({"", ""})[1].error_ns(), wide.error_ns());
   WrongClocks alone([](int, std::int64_t) { return std::int64_t{0}; });
   alone.meet({0, 1}, 20);
-  alone.add({0, 0, 1'000, CollectiveFunction::kBarrier, 0, 0, alone.now(), alone.now() + 5'000});
-  alone.add({0, 0, 1'000, CollectiveFunction::kBarrier, 1, 0, alone.now(), alone.now() + 5'000});
+  alone.add(
+      {0, 0, 1'000, model::CollectiveFunction::kBarrier, 0, 0, alone.now(), alone.now() + 5'000});
+  alone.add(
+      {0, 0, 1'000, model::CollectiveFunction::kBarrier, 1, 0, alone.now(), alone.now() + 5'000});
   EXPECT_EQ(alone.clocks({"", ""})[1].error_ns(), 5'000);
 }
 
@@ -100,7 +102,7 @@ TEST(RankClocks, AClockThatDriftsOrIsSetStaysWithinItsError) {
   };
   WrongClocks run(ahead);
   run.meet({0, 1}, 2'000);
-  const RankClock clock = run.clocks({"", ""})[1];
+  const analysis::RankClock clock = run.clocks({"", ""})[1];
   for (std::int64_t time = 1'000'000'000; time < run.now(); time += 1'000'000) {
     EXPECT_LE(clock.least_ns, ahead(1, time));
     EXPECT_GE(clock.most_ns, ahead(1, time));
@@ -111,7 +113,7 @@ TEST(RankClocks, AClockThatDriftsOrIsSetStaysWithinItsError) {
 TEST(RankClocks, RanksOfOneHostHaveOneClock) {
   WrongClocks run([](int rank, std::int64_t) { return std::int64_t{rank < 2 ? 0 : 700'000}; });
   run.meet({0, 2}, 200);
-  const HostClocks hosts = run.hosts({"node-1", "node-1", "node-2", "node-2"});
+  const analysis::HostClocks hosts = run.hosts({"node-1", "node-1", "node-2", "node-2"});
   const auto& clocks = hosts.ranks();
   EXPECT_EQ(clocks[1].error_ns(), 0);
   EXPECT_GE(clocks[2].most_ns, 700'000);
@@ -129,7 +131,7 @@ TEST(RankClocks, AreReachedOverOtherRanks) {
   EXPECT_LE(clocks[2].least_ns, 2'000'000);
   EXPECT_GE(clocks[2].most_ns, 2'000'000);
   EXPECT_GT(clocks[2].most_ns - clocks[2].least_ns, clocks[1].most_ns - clocks[1].least_ns);
-  EXPECT_EQ(clocks[3].error_ns(), kUnknownClockError) << "met nobody";
+  EXPECT_EQ(clocks[3].error_ns(), analysis::kUnknownClockError) << "met nobody";
 }
 
 // Hosts that meet in pairs, of which some may be connected to no other; their clocks are wrong by
@@ -140,7 +142,7 @@ struct HostsInPairs {
 
   explicit HostsInPairs(unsigned seed) : engine(seed) {
     for (auto& ahead : ahead_ns) ahead = random(-50'000'000, 50'000'000);
-    for (auto& row : widths) row.fill(kUnknownClockError);
+    for (auto& row : widths) row.fill(analysis::kUnknownClockError);
     for (int host = 0; host < kHosts; ++host) {
       ranks.push_back({host, "host " + std::to_string(host)});
       widths[index(host)][index(host)] = 0;
@@ -150,7 +152,7 @@ struct HostsInPairs {
     for (std::size_t over = 0; over < kHosts; ++over) {
       for (auto& from : widths) {
         for (std::size_t to = 0; to < kHosts; ++to) {
-          from[to] = std::min(from[to], saturated_add(from[over], widths[over][to]));
+          from[to] = std::min(from[to], base::saturated_add(from[over], widths[over][to]));
         }
       }
     }
@@ -165,21 +167,21 @@ struct HostsInPairs {
   void meet() {
     const int one = static_cast<int>(random(0, kHosts - 2));
     const int other = static_cast<int>(random(one + 1, kHosts - 1));
-    if (widths[index(one)][index(other)] != kUnknownClockError) return;
+    if (widths[index(one)][index(other)] != analysis::kUnknownClockError) return;
     const std::int64_t start = random(0, 1'000'000'000), ns = random(1'000, 900'000);
     const auto part = [&](int host) {
       const std::int64_t ahead = ahead_ns[index(host)];
-      return ClockMeetings::Part{host, start + ahead, start + ahead + ns};
+      return analysis::ClockMeetings::Part{host, start + ahead, start + ahead + ns};
     };
-    meetings.add(CollectiveFunction::kAllReduce, part(one), part(other));
+    meetings.add(model::CollectiveFunction::kAllReduce, part(one), part(other));
     widths[index(one)][index(other)] = widths[index(other)][index(one)] = 2 * ns;
   }
 
   std::mt19937_64 engine;
   std::array<std::int64_t, kHosts> ahead_ns{};
   Widths widths{};  // of what is known of a difference
-  std::vector<RankHost> ranks;
-  ClockMeetings meetings;
+  std::vector<analysis::RankHost> ranks;
+  analysis::ClockMeetings meetings;
 };
 
 TEST(RankClocks, OfHostsThatMeetInPairsAreWhatTheBestWayTells) {
@@ -187,7 +189,7 @@ TEST(RankClocks, OfHostsThatMeetInPairsAreWhatTheBestWayTells) {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
     const HostsInPairs hosts(seed);
-    const HostClocks clocks = hosts.meetings.clocks(hosts.ranks);
+    const analysis::HostClocks clocks = hosts.meetings.clocks(hosts.ranks);
     bool all_known = true;
     std::int64_t largest = 0;
     for (std::size_t a = 0; a < HostsInPairs::kHosts; ++a) {
@@ -195,20 +197,21 @@ TEST(RankClocks, OfHostsThatMeetInPairsAreWhatTheBestWayTells) {
         const std::vector<int> pair{static_cast<int>(a), static_cast<int>(b)};
         const std::int64_t error = clocks.error_between_hosts(pair);
         const std::int64_t width = hosts.widths[a][b];
-        EXPECT_EQ(error == kUnknownClockError, width == kUnknownClockError) << a << " and " << b;
-        all_known = all_known && error != kUnknownClockError;
-        (error == kUnknownClockError ? unknown : reached) += 1;
-        if (error == kUnknownClockError) continue;
+        EXPECT_EQ(error == analysis::kUnknownClockError, width == analysis::kUnknownClockError)
+            << a << " and " << b;
+        all_known = all_known && error != analysis::kUnknownClockError;
+        (error == analysis::kUnknownClockError ? unknown : reached) += 1;
+        if (error == analysis::kUnknownClockError) continue;
         largest = std::max(largest, error);
         const std::int64_t apart = std::abs(hosts.ahead_ns[b] - hosts.ahead_ns[a]);
         EXPECT_GE(error, apart) << a << " and " << b;
         if (a > 0) continue;
-        const RankClock& clock = clocks.ranks()[b];
+        const analysis::RankClock& clock = clocks.ranks()[b];
         EXPECT_EQ(clock.most_ns - clock.least_ns, width) << "of host " << b;
         EXPECT_EQ(error, clock.error_ns());
       }
     }
-    EXPECT_EQ(clocks.error_between_hosts(), all_known ? largest : kUnknownClockError);
+    EXPECT_EQ(clocks.error_between_hosts(), all_known ? largest : analysis::kUnknownClockError);
   }
   EXPECT_GT(reached, 500);
   EXPECT_GT(unknown, 500);
@@ -216,25 +219,27 @@ TEST(RankClocks, OfHostsThatMeetInPairsAreWhatTheBestWayTells) {
 
 TEST(RankClocks, WhatWaitsForNobodyTellsNothing) {
   WrongClocks run([](int, std::int64_t) { return std::int64_t{0}; });
-  for (const auto function : {CollectiveFunction::kBroadcast, CollectiveFunction::kReduce}) {
+  for (const auto function :
+       {model::CollectiveFunction::kBroadcast, model::CollectiveFunction::kReduce}) {
     run.add({0, 0, 1, function, 0, 0, 1'000, 2'000});
     run.add({0, 0, 1, function, 1, 0, 9'000, 9'500});
   }
-  run.add({0, 0, 2, CollectiveFunction::kAllReduce, 0, 0, 5'000, 4'000});  // ended before it began
-  run.add({0, 0, 2, CollectiveFunction::kAllReduce, 1, 0, 5'000, 6'000});
-  EXPECT_EQ(run.clocks({"", ""})[1].error_ns(), kUnknownClockError);
-  EXPECT_EQ(run.hosts({"a", "b"}).error_between_hosts(), kUnknownClockError);
+  run.add({0, 0, 2, model::CollectiveFunction::kAllReduce, 0, 0, 5'000,
+           4'000});  // ended before it began
+  run.add({0, 0, 2, model::CollectiveFunction::kAllReduce, 1, 0, 5'000, 6'000});
+  EXPECT_EQ(run.clocks({"", ""})[1].error_ns(), analysis::kUnknownClockError);
+  EXPECT_EQ(run.hosts({"a", "b"}).error_between_hosts(), analysis::kUnknownClockError);
   EXPECT_EQ(run.hosts({"a", "a"}).error_between_hosts(), -1);
-  EXPECT_TRUE(rank_clocks({}, CollectiveCalls()).ranks().empty());
+  EXPECT_TRUE(rank_clocks({}, analysis::CollectiveCalls()).ranks().empty());
 }
 
 TEST(RankClocks, AbsurdTimesDoNotRunOver) {
   WrongClocks run([](int, std::int64_t) { return std::int64_t{0}; });
-  run.add({0, 0, 1, CollectiveFunction::kAllReduce, 0, 0, INT64_MIN, INT64_MAX});
-  run.add({0, 0, 1, CollectiveFunction::kAllReduce, 1, 0, INT64_MIN, INT64_MAX});
-  EXPECT_EQ(run.clocks({"a", "b"})[1].error_ns(), kUnknownClockError);
-  EXPECT_EQ(run.hosts({"a", "b"}).error_between_hosts(), kUnknownClockError);
+  run.add({0, 0, 1, model::CollectiveFunction::kAllReduce, 0, 0, INT64_MIN, INT64_MAX});
+  run.add({0, 0, 1, model::CollectiveFunction::kAllReduce, 1, 0, INT64_MIN, INT64_MAX});
+  EXPECT_EQ(run.clocks({"a", "b"})[1].error_ns(), analysis::kUnknownClockError);
+  EXPECT_EQ(run.hosts({"a", "b"}).error_between_hosts(), analysis::kUnknownClockError);
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

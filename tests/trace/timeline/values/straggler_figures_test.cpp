@@ -14,24 +14,24 @@
 
 #include "tests/trace/analysis/clocks_apart.h"
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 
 namespace {
 
-Collective call(int rank, std::int64_t sequence, std::int64_t start, std::int64_t end) {
-  Collective c;
+model::Collective call(int rank, std::int64_t sequence, std::int64_t start, std::int64_t end) {
+  model::Collective c;
   c.rank = rank;
   c.sequence = sequence;
-  c.function = CollectiveFunction::kAllReduce;
+  c.function = model::CollectiveFunction::kAllReduce;
   c.start_ns = start;
   c.end_ns = end;
   return c;
 }
 
-StragglerFigures figures_of(const std::vector<Collective>& calls,
-                            const std::vector<ProcessGroupFigures>& groups = {},
+StragglerFigures figures_of(const std::vector<model::Collective>& calls,
+                            const std::vector<analysis::ProcessGroupFigures>& groups = {},
                             const StragglerOptions& options = {}) {
-  return straggler_figures(calls, {}, groups, StringTable(), options);
+  return straggler_figures(calls, {}, groups, model::StringTable(), options);
 }
 
 TEST(StragglerFigures, NameTheLastRankAndWhatItCost) {
@@ -54,7 +54,7 @@ TEST(StragglerFigures, NameTheLastRankAndWhatItCost) {
 }
 
 TEST(StragglerFigures, BelieveNoWaitBelowTheErrorOfTheClocks) {
-  const HostClocks clocks = clocks_apart(50);
+  const analysis::HostClocks clocks = analysis::clocks_apart(50);
   const auto figures = figures_of({call(0, 7, 100, 1000), call(1, 7, 140, 1000)}, {},
                                   {.clocks = &clocks, .most_calls = 10});
   EXPECT_EQ(figures.clock_error_ns, 50);
@@ -67,8 +67,8 @@ TEST(StragglerFigures, BelieveNoWaitBelowTheErrorOfTheClocks) {
 
 // Ranks 0 and 1 are on one host, rank 2 on another of whose clock nothing tells.
 TEST(StragglerFigures, BelieveAnyWaitOnOneHostAndNoneWhereNothingTellsOfTheClocks) {
-  const HostClocks clocks =
-      ClockMeetings().clocks(std::vector<RankHost>{{0, "a"}, {1, "a"}, {2, "b"}});
+  const analysis::HostClocks clocks = analysis::ClockMeetings().clocks(
+      std::vector<analysis::RankHost>{{0, "a"}, {1, "a"}, {2, "b"}});
   const StragglerOptions options{.clocks = &clocks, .most_calls = 10};
   const auto on_one = figures_of({call(0, 7, 100, 1000), call(1, 7, 140, 1000)}, {}, options);
   EXPECT_EQ(on_one.calls.front().wait_ns, 40);
@@ -76,7 +76,7 @@ TEST(StragglerFigures, BelieveAnyWaitOnOneHostAndNoneWhereNothingTellsOfTheClock
   const auto on_two = figures_of({call(0, 7, 100, 1000), call(2, 7, 900, 1000)}, {}, options);
   EXPECT_EQ(on_two.calls.front().wait_ns, 0);
   EXPECT_EQ(on_two.calls.front().last_rank, -1);
-  EXPECT_EQ(on_two.clock_error_ns, kUnknownClockError);
+  EXPECT_EQ(on_two.clock_error_ns, analysis::kUnknownClockError);
 }
 
 TEST(StragglerFigures, BlameNobodyWhereTwoCameTogether) {
@@ -88,10 +88,10 @@ TEST(StragglerFigures, BlameNobodyWhereTwoCameTogether) {
 }
 
 TEST(StragglerFigures, LeaveOutWhatIsNotWholeAndCountIt) {
-  const std::vector<ProcessGroupFigures> groups{{0, "world", "nccl", {0, 1, 2}}};
+  const std::vector<analysis::ProcessGroupFigures> groups{{0, "world", "nccl", {0, 1, 2}}};
   auto send = call(0, 3, 100, 200), receive = call(1, 3, 100, 200), third = call(2, 3, 100, 200);
-  send.function = CollectiveFunction::kSend;
-  receive.function = third.function = CollectiveFunction::kReceive;
+  send.function = model::CollectiveFunction::kSend;
+  receive.function = third.function = model::CollectiveFunction::kReceive;
   const auto figures = figures_of(
       {call(0, 1, 100, 200), call(1, 1, 150, 200),  // rank 2 is missing
        call(0, -1, 300, 400), call(1, -1, 310, 400), send, receive, third, call(0, 2, 500, 600)},
@@ -103,10 +103,10 @@ TEST(StragglerFigures, LeaveOutWhatIsNotWholeAndCountIt) {
 }
 
 TEST(StragglerFigures, KeepGroupsOfOneNumberApart) {
-  const std::vector<ProcessGroupFigures> groups{{1, "shard", "nccl", {0, 1}},
-                                                {1, "shard", "nccl", {2, 3}}};
-  std::vector<Collective> calls{call(0, 5, 100, 900), call(1, 5, 200, 900), call(2, 5, 700, 1500),
-                                call(3, 5, 600, 1500)};
+  const std::vector<analysis::ProcessGroupFigures> groups{{1, "shard", "nccl", {0, 1}},
+                                                          {1, "shard", "nccl", {2, 3}}};
+  std::vector<model::Collective> calls{call(0, 5, 100, 900), call(1, 5, 200, 900),
+                                       call(2, 5, 700, 1500), call(3, 5, 600, 1500)};
   for (auto& c : calls) c.process_group = 1;
   const auto figures = figures_of(calls, groups);
   ASSERT_EQ(figures.calls.size(), 2u);
@@ -139,7 +139,7 @@ TEST(StragglerFigures, SurviveClocksThatDisagreeAndReversedTimes) {
 TEST(StragglerFigures, StopAtTheEndsOfTimeWhereAFileIsDamaged) {
   constexpr auto kLowest = std::numeric_limits<std::int64_t>::min();
   constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
-  std::vector<Collective> calls;
+  std::vector<model::Collective> calls;
   for (int i = 0; i < 3; ++i) {
     calls.push_back(call(0, i, kLowest, kHighest));
     calls.push_back(call(1, i, kHighest, kLowest));
@@ -152,7 +152,7 @@ TEST(StragglerFigures, StopAtTheEndsOfTimeWhereAFileIsDamaged) {
 }
 
 TEST(StragglerFigures, KeepTheLongestWaitsAndSumOverAll) {
-  std::vector<Collective> calls;
+  std::vector<model::Collective> calls;
   for (int i = 0; i < 5000; ++i) {
     const std::int64_t start = i * 1000;
     calls.push_back(call(0, i, start, start + 900));
@@ -169,7 +169,7 @@ TEST(StragglerFigures, KeepTheLongestWaitsAndSumOverAll) {
 }
 
 TEST(StragglerFigures, KeepFewerCallsOfManyRanksAndStillSumOverAll) {
-  std::vector<Collective> calls;
+  std::vector<model::Collective> calls;
   for (int i = 0; i < 400; ++i) {
     for (int rank = 0; rank < 64; ++rank) {
       calls.push_back(call(rank, i, i * 1000 + (rank == 5 ? i : 0), i * 1000 + 900));
@@ -187,8 +187,8 @@ TEST(StragglerFigures, KeepFewerCallsOfManyRanksAndStillSumOverAll) {
 constexpr int kRandomCalls = 60;
 
 // Of some calls ranks are missing.
-std::vector<Collective> random_calls(std::mt19937& random, int ranks) {
-  std::vector<Collective> calls;
+std::vector<model::Collective> random_calls(std::mt19937& random, int ranks) {
+  std::vector<model::Collective> calls;
   for (int i = 0; i < kRandomCalls; ++i) {
     const bool whole = random() % 4 != 0;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -201,10 +201,10 @@ std::vector<Collective> random_calls(std::mt19937& random, int ranks) {
   return calls;
 }
 
-std::vector<Collective> parts_of(const std::vector<Collective>& calls, int sequence) {
-  std::vector<Collective> parts;
+std::vector<model::Collective> parts_of(const std::vector<model::Collective>& calls, int sequence) {
+  std::vector<model::Collective> parts;
   std::ranges::copy_if(calls, std::back_inserter(parts),
-                       [sequence](const Collective& c) { return c.sequence == sequence; });
+                       [sequence](const model::Collective& c) { return c.sequence == sequence; });
   return parts;
 }
 
@@ -214,7 +214,7 @@ struct Arrivals {
   std::int64_t second_ns = 0;  // the latest but one; equal to it where two came together
 };
 
-Arrivals arrivals_of(const std::vector<Collective>& parts) {
+Arrivals arrivals_of(const std::vector<model::Collective>& parts) {
   Arrivals found;
   for (const auto& c : parts) {
     found.first_ns = std::min(found.first_ns, c.start_ns);
@@ -230,7 +230,7 @@ Arrivals arrivals_of(const std::vector<Collective>& parts) {
 
 // Every figure of a call from its definition, with nothing sorted or shared; `ranks` takes in what
 // is each rank's.
-void expect_as_defined(const StragglerCall& found, const std::vector<Collective>& parts,
+void expect_as_defined(const StragglerCall& found, const std::vector<model::Collective>& parts,
                        std::map<int, StragglerRank>& ranks) {
   const Arrivals arrivals = arrivals_of(parts);
   std::int64_t waits = 0;
@@ -248,7 +248,7 @@ void expect_as_defined(const StragglerCall& found, const std::vector<Collective>
   }
   EXPECT_EQ(found.wait_ns, waits);
   if (arrivals.latest_ns == arrivals.second_ns) return;
-  const auto last = std::ranges::find(parts, arrivals.latest_ns, &Collective::start_ns);
+  const auto last = std::ranges::find(parts, arrivals.latest_ns, &model::Collective::start_ns);
   EXPECT_EQ(found.last_rank, last->rank);
   auto& blamed = ranks[last->rank];
   ++blamed.times_last;
@@ -268,7 +268,7 @@ TEST(StragglerFigures, AgreeWithTheDefinitionsOnRandomCalls) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     const std::size_t ranks = 2 + random() % 7;
-    std::vector<ProcessGroupFigures> groups{{0, "world", "", std::vector<int>(ranks)}};
+    std::vector<analysis::ProcessGroupFigures> groups{{0, "world", "", std::vector<int>(ranks)}};
     std::iota(groups[0].ranks.begin(), groups[0].ranks.end(), 0);
     const auto calls = random_calls(random, static_cast<int>(ranks));
     const StragglerFigures figures = figures_of(calls, groups);
@@ -295,4 +295,4 @@ TEST(StragglerFigures, AgreeWithTheDefinitionsOnRandomCalls) {
 
 }  // namespace
 
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 namespace {
 
 // Names as they stand in traces of PyTorch, vLLM and cuDNN on V100, A100, H100 and B200.
@@ -82,4 +82,4 @@ TEST(KernelClass, TakesNamesOfAnyLength) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

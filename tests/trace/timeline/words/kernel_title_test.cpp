@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 namespace {
 
 constexpr std::pair<const char*, const char*> kTitles[] = {
@@ -82,4 +82,4 @@ TEST(KernelTitle, TakesAnything) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

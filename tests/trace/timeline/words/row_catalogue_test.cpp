@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-namespace shardlens::trace {
+namespace shardlens::trace::timeline {
 namespace {
 
-LaneContent lane(int number, LaneKind kind, const std::string& name) {
+LaneContent lane(int number, model::LaneKind kind, const std::string& name) {
   LaneContent content;
   content.lane = number;
   content.kind = kind;
@@ -15,7 +15,7 @@ LaneContent lane(int number, LaneKind kind, const std::string& name) {
   return content;
 }
 
-void set_events(LaneContent& lane, EventKind kind, std::int64_t count) {
+void set_events(LaneContent& lane, model::EventKind kind, std::int64_t count) {
   lane.events[static_cast<std::size_t>(kind)] = count;
 }
 
@@ -23,22 +23,22 @@ void set_events(LaneContent& lane, EventKind kind, std::int64_t count) {
 RankContent gpu_rank(int number) {
   RankContent rank;
   rank.rank = number;
-  rank.lanes = {lane(0, LaneKind::kPhases, "training thread"),
-                lane(1, LaneKind::kOperators, "main thread"),
-                lane(2, LaneKind::kOperators, "autograd thread"),
-                lane(3, LaneKind::kCompute, "GPU 0 stream 7"),
-                lane(4, LaneKind::kCommunication, "stream 20, world"),
-                lane(5, LaneKind::kCopies, "stream 7, copies")};
+  rank.lanes = {lane(0, model::LaneKind::kPhases, "training thread"),
+                lane(1, model::LaneKind::kOperators, "main thread"),
+                lane(2, model::LaneKind::kOperators, "autograd thread"),
+                lane(3, model::LaneKind::kCompute, "GPU 0 stream 7"),
+                lane(4, model::LaneKind::kCommunication, "stream 20, world"),
+                lane(5, model::LaneKind::kCopies, "stream 7, copies")};
   rank.lanes[0].spans = -1;
   rank.lanes[1].operator_levels = 3;
   for (const std::size_t thread : {1u, 2u}) {
-    set_events(rank.lanes[thread], EventKind::kOperator, 10);
-    set_events(rank.lanes[thread], EventKind::kLaunch, 5);
+    set_events(rank.lanes[thread], model::EventKind::kOperator, 10);
+    set_events(rank.lanes[thread], model::EventKind::kLaunch, 5);
   }
-  set_events(rank.lanes[3], EventKind::kKernel, 50);
-  set_events(rank.lanes[4], EventKind::kKernel, 7);
+  set_events(rank.lanes[3], model::EventKind::kKernel, 50);
+  set_events(rank.lanes[4], model::EventKind::kKernel, 7);
   rank.lanes[4].collectives = -1;
-  set_events(rank.lanes[5], EventKind::kCopy, 3);
+  set_events(rank.lanes[5], model::EventKind::kCopy, 3);
   return rank;
 }
 
@@ -170,4 +170,4 @@ TEST(RowCatalogue, FindsTheRowOfAnEvent) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace
+}  // namespace shardlens::trace::timeline

@@ -11,7 +11,7 @@
 #include "tests/trainer/comm/rank_threads.h"
 #include "trainer/strategy/ddp/data_parallel.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 namespace {
 
 // Some below a cap, some just above, one above them all; used in another order than registered.
@@ -67,7 +67,7 @@ std::string text_of(const std::vector<std::vector<std::size_t>>& plan) {
 using Plans = std::map<std::string, std::string>;
 
 Plans plans_of_pytorch() {
-  const StoreFile store;
+  const comm::StoreFile store;
   std::vector<std::string> shapes;
   for (const auto& shape : kShapes) shapes.push_back(joined(shape, "x"));
   std::string command = std::string(SHARDLENS_TORCH_PYTHON) + " " + SHARDLENS_SOURCE_DIR +
@@ -89,9 +89,9 @@ Plans plans_of_pytorch() {
   return plans;
 }
 
-void add_plans(Communicator& communicator, profiler::Recorder& recorder, const Case& each,
-               Plans& plans) {
-  std::vector<NamedTensor> parameters;
+void add_plans(comm::Communicator& communicator, profiler::recorder::Recorder& recorder,
+               const Case& each, Plans& plans) {
+  std::vector<tensor::NamedTensor> parameters;
   for (const auto& shape : kShapes) {
     parameters.push_back({"values." + std::to_string(parameters.size()),
                           torch::full(shape, 0.01).set_requires_grad(true)});
@@ -119,7 +119,7 @@ TEST(BucketPlan, EqualsWhatPyTorchBuildsBeforeAndAfterTheRebuild) {
   EXPECT_NE(expected.at("cap1 rebuilt"), expected.at("cap4 rebuilt"));
 
   std::vector<Plans> plans(2);
-  on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
     for (const Case& each : cases()) {
       add_plans(communicator, recorder, each, plans[static_cast<std::size_t>(communicator.rank())]);
     }
@@ -129,4 +129,4 @@ TEST(BucketPlan, EqualsWhatPyTorchBuildsBeforeAndAfterTheRebuild) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

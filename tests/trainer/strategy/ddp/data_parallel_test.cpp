@@ -9,7 +9,7 @@
 #include "tests/trainer/comm/rank_threads.h"
 #include "tests/trainer/strategy/ddp/small_model.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 namespace {
 
 using testing::HasSubstr;
@@ -27,7 +27,7 @@ struct Variant {
 void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
 
 void train(const Variant& variant, SmallModel& model, DataParallel& replica, int rank,
-           profiler::Recorder& recorder) {
+           profiler::recorder::Recorder& recorder) {
   for (int step = 0; step < kSteps; ++step) {
     recorder.begin_step(step);
     replica.zero_gradients();
@@ -45,24 +45,25 @@ void train(const Variant& variant, SmallModel& model, DataParallel& replica, int
   }
 }
 
-std::vector<Recording> train_and_compare(const Variant& variant) {
+std::vector<comm::Recording> train_and_compare(const Variant& variant) {
   const auto expected =
       trained_by_one_process(variant.ranks, variant.micro_batches, variant.use_last);
-  return on_ranks(variant.ranks, [&](Communicator& communicator, profiler::Recorder& recorder) {
-    auto values = initial_values();
-    // The other ranks start elsewhere: rank 0's values must reach them.
-    if (communicator.rank() > 0) {
-      for (auto& value : values) value.fill_(0.25);
-    }
-    SmallModel model(values);
-    DataParallel replica(model.parameters, {}, communicator, recorder, variant.options);
-    train(variant, model, replica, communicator.rank(), recorder);
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      EXPECT_TRUE(
-          torch::allclose(model.weight(i), expected[i], variant.tolerance, variant.tolerance))
-          << model.parameters[i].name << " on rank " << communicator.rank();
-    }
-  });
+  return comm::on_ranks(
+      variant.ranks, [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
+        auto values = initial_values();
+        // The other ranks start elsewhere: rank 0's values must reach them.
+        if (communicator.rank() > 0) {
+          for (auto& value : values) value.fill_(0.25);
+        }
+        SmallModel model(values);
+        DataParallel replica(model.parameters, {}, communicator, recorder, variant.options);
+        train(variant, model, replica, communicator.rank(), recorder);
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          EXPECT_TRUE(
+              torch::allclose(model.weight(i), expected[i], variant.tolerance, variant.tolerance))
+              << model.parameters[i].name << " on rank " << communicator.rank();
+        }
+      });
 }
 
 class EveryVariant : public testing::TestWithParam<Variant> {};
@@ -92,8 +93,8 @@ Variant compression(const char* name, const DataParallelOptions& options, double
 }
 
 std::vector<Variant> variants() {
-  constexpr auto kFp16 = trace::CommunicationHook::kFp16Compress,
-                 kBf16 = trace::CommunicationHook::kBf16Compress;
+  constexpr auto kFp16 = trace::job::CommunicationHook::kFp16Compress,
+                 kBf16 = trace::job::CommunicationHook::kBf16Compress;
   return {
       several_buckets("small_buckets"),
       {.name = "default_cap"},
@@ -126,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(DataParallel, EveryVariant, testing::ValuesIn(variants(
 // Whole gradients beside the buckets would be twice the memory. Nor is there a moment with both.
 TEST(DataParallel, GradientsAreViewsOfTheBucketsBeforeTheyAreReduced) {
   Variant variant = accumulation("views", {.gradient_as_bucket_view = true});
-  on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
     SmallModel model(initial_values());
     DataParallel replica(model.parameters, {}, communicator, recorder, variant.options);
     for (int step = 0; step < 2; ++step) {  // before and after the buckets are rebuilt
@@ -151,8 +152,8 @@ TEST(DataParallel, GradientsAreViewsOfTheBucketsBeforeTheyAreReduced) {
 
 TEST(DataParallel, CompressionRoundsAsItsTypeDoes) {
   Variant variant;
-  variant.options.hook = trace::CommunicationHook::kBf16Compress;
-  on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
+  variant.options.hook = trace::job::CommunicationHook::kBf16Compress;
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
     SmallModel model(initial_values());
     DataParallel replica(model.parameters, {}, communicator, recorder, variant.options);
     std::vector<torch::Tensor> expected;
@@ -175,8 +176,8 @@ TEST(DataParallel, CompressionRoundsAsItsTypeDoes) {
 }
 
 TEST(DataParallel, KeepsEachRanksGradientsWithCommunicationOff) {
-  const auto recordings =
-      on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
+  const auto recordings = comm::on_ranks(
+      2, [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
         SmallModel alone(initial_values());
         alone.loss(input_of(0, 0, communicator.rank())).backward();
         SmallModel model(initial_values());
@@ -191,12 +192,12 @@ TEST(DataParallel, KeepsEachRanksGradientsWithCommunicationOff) {
         EXPECT_TRUE(torch::equal(model.weight(0).grad(), alone.weight(0).grad()));
       });
   for (const auto& row : recordings[0].rows.collectives) {
-    EXPECT_NE(row.tag_kind, trace::TagKind::kBucket);
+    EXPECT_NE(row.tag_kind, trace::model::TagKind::kBucket);
   }
 }
 
 TEST(DataParallel, ReducesASharedParameterOnceUnderItsFirstName) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
+  comm::on_ranks(2, [](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
     SmallModel model(initial_values());
     auto parameters = model.parameters;
     parameters.push_back({"head.weight", model.weight(0)});
@@ -207,11 +208,11 @@ TEST(DataParallel, ReducesASharedParameterOnceUnderItsFirstName) {
 }
 
 TEST(DataParallel, SendsFrozenParametersAndBuffersButReducesNeither) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
+  comm::on_ranks(2, [](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
     SmallModel model(initial_values());
     const auto mine = static_cast<float>(communicator.rank() + 1);
-    const NamedTensor frozen{"frozen", torch::full({3}, mine)};
-    const NamedTensor buffer{"buffer", torch::full({2}, mine)};
+    const tensor::NamedTensor frozen{"frozen", torch::full({3}, mine)};
+    const tensor::NamedTensor buffer{"buffer", torch::full({2}, mine)};
     model.parameters.push_back(frozen);
     DataParallel replica(model.parameters, {buffer}, communicator, recorder, {});
     EXPECT_EQ(replica.parameters().size(), 5u);
@@ -222,10 +223,10 @@ TEST(DataParallel, SendsFrozenParametersAndBuffersButReducesNeither) {
 
 TEST(DataParallel, RefusesModelsThatDifferBetweenRanks) {
   std::barrier both_done(2);
-  on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
-    std::vector<NamedTensor> parameters{
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
+    std::vector<tensor::NamedTensor> parameters{
         {"weight", torch::ones({4, 2 + communicator.rank()}).set_requires_grad(true)}};
-    const auto message = message_thrown_by(
+    const auto message = comm::message_thrown_by(
         [&] { DataParallel replica(parameters, {}, communicator, recorder, {}); });
     if (communicator.rank() == 1) {
       EXPECT_THAT(message, HasSubstr("not to match"));
@@ -235,25 +236,25 @@ TEST(DataParallel, RefusesModelsThatDifferBetweenRanks) {
 }
 
 TEST(DataParallel, SaysThatAParameterTookNoPartInTheLoss) {
-  on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
+  comm::on_ranks(2, [](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
     SmallModel model(initial_values());
     DataParallel replica(model.parameters, {}, communicator, recorder, {});
     replica.before_forward();
     const auto loss = model.loss(input_of(0, 0, communicator.rank()), /*use_last=*/false);
     replica.before_backward(loss);
     loss.backward();
-    EXPECT_THAT(message_thrown_by([&] { replica.after_backward(); }),
+    EXPECT_THAT(comm::message_thrown_by([&] { replica.after_backward(); }),
                 HasSubstr("find_unused_parameters"));
   });
 }
 
 TEST(DataParallel, AFailedReductionNamesItsBucket) {
-  CommunicatorOptions options;
+  comm::CommunicatorOptions options;
   options.timeout = std::chrono::seconds(1);
   std::barrier both_done(2);
-  on_ranks(
+  comm::on_ranks(
       2,
-      [&](Communicator& communicator, profiler::Recorder& recorder) {
+      [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
         SmallModel model(initial_values());
         DataParallelOptions small_buckets;
         small_buckets.bucket_cap_mb = 0.002;
@@ -263,9 +264,9 @@ TEST(DataParallel, AFailedReductionNamesItsBucket) {
           const auto loss = model.loss(input_of(0, 0, communicator.rank()));
           replica.before_backward(loss);
           if (communicator.rank() == 1) {
-            communicator.inject_next(trace::InjectedFault::kUnequalSize);
+            communicator.inject_next(trace::job::InjectedFault::kUnequalSize);
           }
-          EXPECT_THAT(message_thrown_by([&] { loss.backward(); }),
+          EXPECT_THAT(comm::message_thrown_by([&] { loss.backward(); }),
                       HasSubstr("for bucket 0) failed"));
         }
         both_done.arrive_and_wait();
@@ -273,10 +274,11 @@ TEST(DataParallel, AFailedReductionNamesItsBucket) {
       options);
 }
 
-std::vector<trace::Collective> bucket_reductions(const Recording& recording, std::int64_t step) {
-  std::vector<trace::Collective> found;
+std::vector<trace::model::Collective> bucket_reductions(const comm::Recording& recording,
+                                                        std::int64_t step) {
+  std::vector<trace::model::Collective> found;
   for (const auto& row : recording.rows.collectives) {
-    if (row.step == step && row.tag_kind == trace::TagKind::kBucket) found.push_back(row);
+    if (row.step == step && row.tag_kind == trace::model::TagKind::kBucket) found.push_back(row);
   }
   return found;
 }
@@ -284,12 +286,12 @@ std::vector<trace::Collective> bucket_reductions(const Recording& recording, std
 TEST(DataParallel, RecordsBothPlansAndTheReductionOfEveryBucket) {
   Variant variant;
   variant.options.bucket_cap_mb = 0.002;
-  variant.options.hook = trace::CommunicationHook::kBf16Compress;
+  variant.options.hook = trace::job::CommunicationHook::kBf16Compress;
   variant.tolerance = 1e-3;
-  for (const Recording& recording : train_and_compare(variant)) {
+  for (const comm::Recording& recording : train_and_compare(variant)) {
     std::int64_t bytes[2] = {0, 0};
     int buckets[2] = {0, 0};
-    for (const trace::Bucket& bucket : recording.rows.buckets) {
+    for (const trace::model::Bucket& bucket : recording.rows.buckets) {
       ASSERT_LT(bucket.plan, 2);
       EXPECT_EQ(bucket.index, buckets[bucket.plan]++);
       bytes[bucket.plan] += bucket.bytes;
@@ -328,4 +330,4 @@ TEST(DataParallel, WithoutOverlapReducesOnlyOnceTheLastBucketIsReady) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -9,7 +9,7 @@
 
 #include "trainer/strategy/ddp/data_parallel.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::strategy {
 
 inline constexpr int kSteps = 4;
 inline constexpr int kRanks = 2;
@@ -18,7 +18,7 @@ inline constexpr double kLearningRate = 0.05;
 
 // Three layers with named weights; forward may leave the last one out.
 struct SmallModel {
-  std::vector<NamedTensor> parameters;
+  std::vector<tensor::NamedTensor> parameters;
 
   explicit SmallModel(const std::vector<torch::Tensor>& values) {
     const char* names[] = {"first.weight", "first.bias", "second.weight", "second.bias",
@@ -37,7 +37,7 @@ struct SmallModel {
   }
   void descend() {
     const torch::NoGradGuard no_gradients;
-    for (const NamedTensor& each : parameters) {
+    for (const tensor::NamedTensor& each : parameters) {
       if (each.tensor.grad().defined()) each.tensor.sub_(each.tensor.grad() * kLearningRate);
     }
   }
@@ -65,7 +65,7 @@ inline std::vector<torch::Tensor> trained_by_one_process(int ranks, int micro_ba
   torch::set_num_threads(1);
   SmallModel model(initial_values());
   for (int step = 0; step < kSteps; ++step) {
-    for (const NamedTensor& each : model.parameters) each.tensor.mutable_grad().reset();
+    for (const tensor::NamedTensor& each : model.parameters) each.tensor.mutable_grad().reset();
     for (int rank = 0; rank < ranks; ++rank) {
       for (int micro = 0; micro < micro_batches; ++micro) {
         const double share = 1.0 / (ranks * micro_batches);
@@ -75,8 +75,8 @@ inline std::vector<torch::Tensor> trained_by_one_process(int ranks, int micro_ba
     model.descend();
   }
   std::vector<torch::Tensor> values;
-  for (const NamedTensor& each : model.parameters) values.push_back(each.tensor.detach());
+  for (const tensor::NamedTensor& each : model.parameters) values.push_back(each.tensor.detach());
   return values;
 }
 
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::strategy

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 namespace {
 
 std::uint64_t hash_of(std::string_view text) {
@@ -40,4 +40,4 @@ TEST(ContentHash, FieldsKnowWhereTheyEnd) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

@@ -13,7 +13,7 @@
 #include "tests/trainer/text/text_files.h"
 #include "trainer/text/load_text.h"
 
-namespace shardlens::trainer {
+namespace shardlens::trainer::text {
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,8 +22,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // The image of one text.
-trace::Result<MappedImage> document(TokenFile& file, std::uint64_t key,
-                                    const std::vector<TokenId>& tokens) {
+trace::base::Result<MappedImage> document(TokenFile& file, std::uint64_t key,
+                                          const std::vector<TokenId>& tokens) {
   TokenHeader header;
   header.key = key;
   header.tokens = tokens.size();
@@ -175,7 +175,7 @@ TEST_F(TokenCacheTest, TrainsFromMemoryOnAFullDisk) {
   // Memory counts as a file for this limit, so it is lifted when that is tried.
   const TokenCache cache(cache_folder_, [this](const std::string& m) { warnings_.push_back(m); });
   int calls = 0;
-  const auto text = cache.get(5, [&](TokenFile& file) -> trace::Result<MappedImage> {
+  const auto text = cache.get(5, [&](TokenFile& file) -> trace::base::Result<MappedImage> {
     if (++calls == 2) setrlimit(RLIMIT_FSIZE, &old);
     return document(file, 5, {7});
   });
@@ -206,7 +206,7 @@ TEST_F(TokenCacheTest, OfSeveralProcessesOneEncodes) {
   const auto count_file = files_.folder() / "encoded";
   const auto child = [&] {
     const TokenCache cache(cache_folder_, [](const std::string&) {});
-    const auto text = cache.get(9, [&](TokenFile& file) -> trace::Result<MappedImage> {
+    const auto text = cache.get(9, [&](TokenFile& file) -> trace::base::Result<MappedImage> {
       std::ofstream(count_file, std::ios::app) << "x" << std::flush;
       usleep(200'000);
       return document(file, 9, std::vector<TokenId>(5000, 17));
@@ -233,7 +233,7 @@ TEST_F(TokenCacheTest, AProcessThatDiesHoldsNobodyUp) {
   const pid_t child = fork();
   if (child == 0) {
     const TokenCache cache(cache_folder_, [](const std::string&) {});
-    const auto never = cache.get(3, [&](TokenFile& file) -> trace::Result<MappedImage> {
+    const auto never = cache.get(3, [&](TokenFile& file) -> trace::base::Result<MappedImage> {
       if (write(started[1], "x", 1) != 1) _exit(1);
       pause();
       return document(file, 3, {1});
@@ -248,7 +248,7 @@ TEST_F(TokenCacheTest, AProcessThatDiesHoldsNobodyUp) {
   close(started[0]);
   close(started[1]);
   const TokenCache cache(cache_folder_, [](const std::string&) {});
-  const auto text = cache.get(3, [&](TokenFile& file) -> trace::Result<MappedImage> {
+  const auto text = cache.get(3, [&](TokenFile& file) -> trace::base::Result<MappedImage> {
     return document(file, 3, {1, 2});
   });
   ASSERT_TRUE(text);
@@ -259,7 +259,7 @@ TEST_F(TokenCacheTest, DeletesTheLongestUnusedBeyondItsLimit) {
   const auto put = [&](std::uint64_t key) {
     const TokenCache cache(
         cache_folder_, [](const std::string&) {}, 3 * 4200);
-    const auto text = cache.get(key, [&](TokenFile& file) -> trace::Result<MappedImage> {
+    const auto text = cache.get(key, [&](TokenFile& file) -> trace::base::Result<MappedImage> {
       return document(file, key, {1});
     });
     EXPECT_TRUE(text);
@@ -284,4 +284,4 @@ TEST(DefaultTokenCache, FollowsTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace shardlens::trainer
+}  // namespace shardlens::trainer::text

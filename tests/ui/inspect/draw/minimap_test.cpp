@@ -4,7 +4,7 @@
 
 #include "tests/ui/inspect/testing/timeline_test.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -12,7 +12,7 @@ class MinimapTest : public TimelineTest {
  protected:
   MinimapTest() { show_steps(20, 29); }
 
-  Rect strip() const { return inspect_.probe().find("inspect/minimap")->rect.inset(3, 4); }
+  state::Rect strip() const { return inspect_.probe().find("inspect/minimap")->rect.inset(3, 4); }
   float strip_x_of(std::int64_t time) const {
     TimeWindow whole;
     whole.set_extent(run().rows().start_ns, run().rows().end_ns);
@@ -44,10 +44,10 @@ TEST_F(MinimapTest, ShowsNothingOfWhatAReplayHasNotReached) {
     const auto x = static_cast<std::size_t>(strip_x_of(run().step_start(0, step)) + 3);
     const auto y = static_cast<std::size_t>(strip().center_y());
     const auto* pixel = &pixels[4 * (y * static_cast<std::size_t>(window().width()) + x)];
-    return Rgb{pixel[0], pixel[1], pixel[2]};
+    return state::Rgb{pixel[0], pixel[1], pixel[2]};
   };
-  EXPECT_NE(at(10), palette(ThemeKind::kDark).panel);
-  EXPECT_EQ(at(50), palette(ThemeKind::kDark).panel);
+  EXPECT_NE(at(10), state::palette(state::ThemeKind::kDark).panel);
+  EXPECT_EQ(at(50), state::palette(state::ThemeKind::kDark).panel);
 }
 
 TEST_F(MinimapTest, AClickJumpsThereAndKeepsTheSpan) {
@@ -87,12 +87,12 @@ TEST_F(MinimapTest, TellsTheStepAndItsExposedShare) {
 TEST_F(MinimapTest, TellsWhatIsMissingOfARunAndWhatContradictsItself) {
   EXPECT_FALSE(inspect_.probe().shows("incomplete"));
   EXPECT_FALSE(inspect_.probe().shows("odd times"));
-  auto rows = std::make_shared<trace::TimelineRows>(run().rows());
+  auto rows = std::make_shared<trace::timeline::TimelineRows>(run().rows());
   rows->overlapping_events = 3;
   inspect_.change().rows = rows;
   inspect_.settle();
   EXPECT_TRUE(inspect_.probe().shows("odd times"));
-  rows = std::make_shared<trace::TimelineRows>(*rows);
+  rows = std::make_shared<trace::timeline::TimelineRows>(*rows);
   rows->incomplete = "rank 3 cannot be opened";
   inspect_.change().rows = rows;
   inspect_.settle();
@@ -112,4 +112,4 @@ TEST_F(MinimapTest, TellsThatARunIsStillRead) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

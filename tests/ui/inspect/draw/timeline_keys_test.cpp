@@ -5,7 +5,7 @@
 
 #include "tests/ui/inspect/testing/timeline_test.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -16,15 +16,15 @@ class TimelineKeysTest : public TimelineTest {
 
 TEST_F(TimelineKeysTest, ZoomPanAndFit) {
   const TimeWindow before = state().window;
-  press(Key::kW);
+  press(kit::Key::kW);
   EXPECT_LT(state().window.span_ns(), before.span_ns());
-  press(Key::kS);
+  press(kit::Key::kS);
   EXPECT_NEAR(state().window.span_ns(), before.span_ns(), 1);
-  press(Key::kD);
+  press(kit::Key::kD);
   EXPECT_GT(state().window.start_ns(), before.start_ns());
-  press(Key::kA);
+  press(kit::Key::kA);
   EXPECT_NEAR(static_cast<double>(state().window.start_ns() - before.start_ns()), 0, 2);
-  press(Key::kF);
+  press(kit::Key::kF);
   EXPECT_TRUE(state().window.is_fitted());
 }
 
@@ -34,10 +34,10 @@ TEST_F(TimelineKeysTest, ArrowsGoFromStepToStepAtTheSamePlace) {
     return static_cast<double>(state().window.time_at(0.5) - run().step_start(0, step));
   };
   const double in_step = behind(21);
-  press(Key::kRight);
+  press(kit::Key::kRight);
   EXPECT_NEAR(behind(22), in_step, 2);
-  press(Key::kLeft);
-  press(Key::kLeft);
+  press(kit::Key::kLeft);
+  press(kit::Key::kLeft);
   EXPECT_NEAR(behind(20), in_step, 2);
 }
 
@@ -45,13 +45,13 @@ TEST_F(TimelineKeysTest, ArrowsGoFromEventToEventOfTheRow) {
   const int row = row_of(0, "Reduce");
   publish(place_of(row, 21, 4), false);
   inspect_.take_commands();
-  press(Key::kRight);
-  auto picked = inspect_.take<PickEvent>();
+  press(kit::Key::kRight);
+  auto picked = inspect_.take<state::PickEvent>();
   ASSERT_EQ(picked.size(), 1u);
   EXPECT_EQ(picked[0].event, place_of(row, 21, 5).ref);
-  press(Key::kLeft);
-  press(Key::kLeft);
-  picked = inspect_.take<PickEvent>();
+  press(kit::Key::kLeft);
+  press(kit::Key::kLeft);
+  picked = inspect_.take<state::PickEvent>();
   ASSERT_EQ(picked.size(), 2u);
   EXPECT_EQ(picked[1].event, place_of(row, 21, 3).ref);
 }
@@ -60,19 +60,21 @@ TEST_F(TimelineKeysTest, ArrowsGoFromEventToEventOfTheRow) {
 TEST_F(TimelineKeysTest, ArrowsPassThePartsOfOneEvent) {
   const int row = row_of(0, "Reduce");
   publish(place_of(row, 21, 4), false);
-  auto picture = std::make_shared<trace::TimelinePicture>(*inspect_.snapshot().inspect->picture);
+  auto picture =
+      std::make_shared<trace::timeline::TimelinePicture>(*inspect_.snapshot().inspect->picture);
   for (auto& part : picture->rows) {
-    const auto own = std::ranges::find(part.pieces, place_of(row, 21, 4).ref, &trace::Piece::ref);
+    const auto own =
+        std::ranges::find(part.pieces, place_of(row, 21, 4).ref, &trace::timeline::Piece::ref);
     if (part.window.row != row || own == part.pieces.end()) continue;
-    trace::Piece rest = *own;
+    trace::timeline::Piece rest = *own;
     own->end_ns = rest.start_ns = (own->start_ns + own->end_ns) / 2;
     part.pieces.insert(own + 1, rest);
   }
   inspect_.change().picture = picture;
   window().frames(snapshot(), 2);
   inspect_.take_commands();
-  press(Key::kRight);
-  const auto picked = inspect_.take<PickEvent>();
+  press(kit::Key::kRight);
+  const auto picked = inspect_.take<state::PickEvent>();
   ASSERT_EQ(picked.size(), 1u);
   EXPECT_EQ(picked[0].event, place_of(row, 21, 5).ref);
 }
@@ -80,19 +82,21 @@ TEST_F(TimelineKeysTest, ArrowsPassThePartsOfOneEvent) {
 // Where the picture ends, whoever has the whole run is asked for the neighbour.
 TEST_F(TimelineKeysTest, ArrowsGoOnBeyondThePicture) {
   const int row = row_of(0, "Reduce");
-  const trace::EventPlace last = place_of(row, 21, 15);
+  const trace::timeline::EventPlace last = place_of(row, 21, 15);
   show(run().step_start(0, 21), run().step_start(0, 21) + 1'000'000);
   publish(last, false);
-  auto picture = std::make_shared<trace::TimelinePicture>(*inspect_.snapshot().inspect->picture);
+  auto picture =
+      std::make_shared<trace::timeline::TimelinePicture>(*inspect_.snapshot().inspect->picture);
   for (auto& part : picture->rows) {
-    std::erase_if(part.pieces,
-                  [&](const trace::Piece& piece) { return piece.start_ns > last.start_ns; });
+    std::erase_if(part.pieces, [&](const trace::timeline::Piece& piece) {
+      return piece.start_ns > last.start_ns;
+    });
   }
   inspect_.change().picture = picture;
   window().frames(snapshot(), 2);
   inspect_.take_commands();
-  press(Key::kRight);
-  const auto asked = inspect_.take<GoToNeighbour>();
+  press(kit::Key::kRight);
+  const auto asked = inspect_.take<state::GoToNeighbour>();
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0].event, last.ref);
   EXPECT_EQ(asked[0].direction, 1);
@@ -101,12 +105,12 @@ TEST_F(TimelineKeysTest, ArrowsGoOnBeyondThePicture) {
 
 TEST_F(TimelineKeysTest, ArrowsKeepThePickedEventInSight) {
   const int row = row_of(0, "Reduce");
-  const trace::EventPlace first = place_of(row, 21, 4);
+  const trace::timeline::EventPlace first = place_of(row, 21, 4);
   publish(first, false);
   state().window.show(first.start_ns - 1'000'000, first.end_ns + 1'000'000);
   inspect_.settle();
   for (std::size_t i = 5; i < 9; ++i) {
-    press(Key::kRight);
+    press(kit::Key::kRight);
     ASSERT_EQ(state().picked->place.ref, place_of(row, 21, i).ref);
     EXPECT_GE(state().window.position(state().picked->place.start_ns), -0.01);
     EXPECT_LE(state().window.position(state().picked->place.start_ns), 1);
@@ -116,25 +120,25 @@ TEST_F(TimelineKeysTest, ArrowsKeepThePickedEventInSight) {
 TEST_F(TimelineKeysTest, ArrowsGoFromRowToRow) {
   publish(place_of(row_of(0, "All-gather"), 21, 20), false);
   inspect_.take_commands();
-  press(Key::kDown);
+  press(kit::Key::kDown);
   EXPECT_EQ(state().selected_row, row_of(0, "Reduce"));
   ASSERT_TRUE(state().picked.has_value());
   EXPECT_EQ(state().picked->place.row, row_of(0, "Reduce"));
-  press(Key::kUp);
+  press(kit::Key::kUp);
   EXPECT_EQ(state().selected_row, row_of(0, "All-gather"));
-  EXPECT_EQ(inspect_.take<PickEvent>().size(), 2u);
+  EXPECT_EQ(inspect_.take<state::PickEvent>().size(), 2u);
 }
 
 TEST_F(TimelineKeysTest, EnterZoomsToTheSelection) {
-  const trace::EventPlace place = place_of(row_of(0, "Reduce"), 21, 4);
+  const trace::timeline::EventPlace place = place_of(row_of(0, "Reduce"), 21, 4);
   publish(place, false);
-  press(Key::kEnter);
+  press(kit::Key::kEnter);
   EXPECT_LT(state().window.position(place.start_ns), 0.15);
   EXPECT_GT(state().window.position(place.end_ns), 0.85);
-  press(Key::kEscape);
+  press(kit::Key::kEscape);
   EXPECT_FALSE(state().picked.has_value());
   state().selection = TimeInterval{run().step_start(0, 5), run().step_start(0, 7)};
-  press(Key::kEnter);
+  press(kit::Key::kEnter);
   EXPECT_GT(state().window.position(run().step_start(0, 5)), 0.02);
   EXPECT_LT(state().window.position(run().step_start(0, 7)), 0.98);
 }
@@ -143,27 +147,27 @@ TEST_F(TimelineKeysTest, EscapeClearsOneThingAtATime) {
   publish(place_of(row_of(0, "Reduce"), 21, 4), false);
   state().selection = TimeInterval{run().step_start(0, 20), run().step_start(0, 21)};
   state().measured = TimeInterval{run().step_start(0, 20), run().step_start(0, 21)};
-  press(Key::kEscape);
+  press(kit::Key::kEscape);
   EXPECT_FALSE(state().measured.has_value());
   EXPECT_TRUE(state().picked.has_value());
-  press(Key::kEscape);
+  press(kit::Key::kEscape);
   EXPECT_FALSE(state().picked.has_value());
   EXPECT_TRUE(state().selection.has_value());
-  press(Key::kEscape);
+  press(kit::Key::kEscape);
   EXPECT_FALSE(state().selection.has_value());
 }
 
 TEST_F(TimelineKeysTest, RevealsAnEventInTheMiddleAndInSight) {
   state().folds.ranks[6] = false;
-  state().filter.set(trace::RowKind::kCommunication, false);
+  state().filter.set(trace::timeline::RowKind::kCommunication, false);
   const int row = row_of(6, "Reduce");
-  const trace::EventPlace place = place_of(row, 48, 9);
+  const trace::timeline::EventPlace place = place_of(row, 48, 9);
   publish(place, true);
   const std::int64_t middle = place.start_ns + (place.end_ns - place.start_ns) / 2;
   EXPECT_NEAR(state().window.position(middle), 0.5, 0.02);
   const ShownRow* shown = inspect_.window().view().inspect().timeline().layout().find(row);
   ASSERT_NE(shown, nullptr);
-  const Rect plot = inspect_.probe().find("inspect/plot")->rect;
+  const state::Rect plot = inspect_.probe().find("inspect/plot")->rect;
   EXPECT_GE(shown->y, state().scroll);
   EXPECT_LE(shown->y + shown->height, state().scroll + plot.h);
   // It is obeyed once: the user may move on.
@@ -175,7 +179,7 @@ TEST_F(TimelineKeysTest, RevealsAnEventInTheMiddleAndInSight) {
 TEST_F(TimelineKeysTest, RevealsWhatIsFarTooShortForTheView) {
   state().window.fit();
   inspect_.settle();
-  const trace::EventPlace place = place_of(row_of(0, "Compute"), 30, 77);
+  const trace::timeline::EventPlace place = place_of(row_of(0, "Compute"), 30, 77);
   publish(place, true);
   const double width =
       static_cast<double>(place.end_ns - place.start_ns) / state().window.span_ns();
@@ -197,31 +201,31 @@ TEST_F(TimelineKeysTest, SetsVisitsAndRemovesBookmarks) {
     return inspect_.snapshot().inspect->bookmarks;
   };
   publish(place_of(row_of(0, "Reduce"), 21, 4), false);
-  press(Key::kB);
+  press(kit::Key::kB);
   ASSERT_EQ(all().size(), 1u);
   EXPECT_EQ(all()[0].time_ns, state().picked->place.start_ns);
   EXPECT_EQ(all()[0].name, "reduce-scatter blocks.11");
-  press(Key::kEscape);
+  press(kit::Key::kEscape);
   show_steps(40, 42);
-  press(Key::kB);  // in the middle: the mouse is elsewhere
+  press(kit::Key::kB);  // in the middle: the mouse is elsewhere
   ASSERT_EQ(all().size(), 2u);
   const std::int64_t first = all()[0].time_ns, second = all()[1].time_ns;
-  press(Key::kLeftBracket);
+  press(kit::Key::kLeftBracket);
   EXPECT_NEAR(state().window.position(first), 0.5, 0.01);
-  press(Key::kRightBracket);
+  press(kit::Key::kRightBracket);
   EXPECT_NEAR(state().window.position(second), 0.5, 0.01);
-  press(Key::kB);
+  press(kit::Key::kB);
   EXPECT_EQ(all().size(), 1u);
-  press(Key::kLeftBracket);
-  press(Key::kB);
+  press(kit::Key::kLeftBracket);
+  press(kit::Key::kB);
   EXPECT_TRUE(all().empty());
 }
 
 TEST_F(TimelineKeysTest, StayWithTheSearchFieldWhileItIsEdited) {
-  inspect_.window().press(inspect_.snapshot(), Key::kF, true);
+  inspect_.window().press(inspect_.snapshot(), kit::Key::kF, true);
   const TimeWindow before = state().window;
   inspect_.window().type(inspect_.snapshot(), "w");
-  press(Key::kW);
+  press(kit::Key::kW);
   EXPECT_EQ(state().window, before);
 }
 
@@ -237,10 +241,10 @@ TEST_F(TimelineKeysTest, AlignsRanksByTheirStep) {
 TEST(TimelineReveal, UnfoldsTheLanesOfItsKind) {
   InspectWindow many(1600, 1000, {}, {.ranks = 1, .steps = 10, .extra_streams = 9});
   const int row = 10;
-  ASSERT_EQ(many.run().rows().rows[row].kind, trace::RowKind::kKernels);
+  ASSERT_EQ(many.run().rows().rows[row].kind, trace::timeline::RowKind::kKernels);
   EXPECT_EQ(many.window().view().inspect().timeline().layout().find(row), nullptr);
   const SampleEvent event = many.run().events(row, 4)[2];
-  InspectView& view = many.change();
+  state::InspectView& view = many.change();
   view.reveal = {event.ref, event.start_ns, event.end_ns, row};
   view.reveal_number = 7;
   many.settle();
@@ -249,4 +253,4 @@ TEST(TimelineReveal, UnfoldsTheLanesOfItsKind) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -4,7 +4,7 @@
 
 #include "tests/ui/inspect/testing/timeline_test.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -20,7 +20,7 @@ TEST_F(TimelineMouseTest, AReplayShowsNothingThatIsStillToCome) {
     replay_until(now);
     window().click_at(snapshot(), x_of(start + (end - start) / 3), y_of(phases));
     inspect_.settle();
-    return inspect_.take<PickEvent>().size();
+    return inspect_.take<state::PickEvent>().size();
   };
   EXPECT_EQ(picked_at(start), 0u);
   EXPECT_EQ(picked_at(end), 1u);
@@ -68,21 +68,21 @@ TEST_F(TimelineMouseTest, ScrollsOverRowsWithShiftAndByDragging) {
 }
 
 TEST_F(TimelineMouseTest, SelectsARangeOnTheAxis) {
-  const Rect axis = inspect_.probe().find("inspect/axis")->rect;
+  const state::Rect axis = inspect_.probe().find("inspect/axis")->rect;
   const float x0 = axis.x + 300, x1 = axis.x + 520;
   const std::int64_t start = time_at(x0), end = time_at(x1);
   drag(x0, axis.bottom() - 6, x1, axis.bottom() - 6);
   ASSERT_TRUE(state().selection.has_value());
   EXPECT_NEAR(static_cast<double>(state().selection->start_ns - start), 0, 2e6);
   EXPECT_NEAR(static_cast<double>(state().selection->end_ns - end), 0, 2e6);
-  const auto sent = inspect_.take<SelectRange>();
+  const auto sent = inspect_.take<state::SelectRange>();
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(sent[0].range.start_ns, state().selection->start_ns);
   EXPECT_EQ(sent[0].range.end_ns, state().selection->end_ns);
   EXPECT_TRUE(inspect_.probe().shows("on 8 ranks selected"));
-  window().press(snapshot(), Key::kEscape);
+  window().press(snapshot(), kit::Key::kEscape);
   EXPECT_FALSE(state().selection.has_value());
-  EXPECT_EQ(inspect_.take<ClearRange>().size(), 1u);
+  EXPECT_EQ(inspect_.take<state::ClearRange>().size(), 1u);
 }
 
 TEST_F(TimelineMouseTest, SelectsARangeWithShiftFromRightToLeft) {
@@ -99,14 +99,14 @@ TEST_F(TimelineMouseTest, SelectsARangeWithShiftFromRightToLeft) {
 TEST_F(TimelineMouseTest, MeasuresFromBorderToBorder) {
   const int row = row_of(0, "Reduce");
   const auto events = run().events(row, 21);
-  window().press(snapshot(), Key::kM);
+  window().press(snapshot(), kit::Key::kM);
   ASSERT_TRUE(state().measuring);
   drag(x_of(events[2].start_ns) + 3, y_of(row), x_of(events[5].end_ns) - 4, y_of(row));
   ASSERT_TRUE(state().measured.has_value());
   EXPECT_EQ(state().measured->start_ns, events[2].start_ns);
   EXPECT_EQ(state().measured->end_ns, events[5].end_ns);
-  EXPECT_TRUE(inspect_.take<SelectRange>().empty());
-  window().press(snapshot(), Key::kEscape);
+  EXPECT_TRUE(inspect_.take<state::SelectRange>().empty());
+  window().press(snapshot(), kit::Key::kEscape);
   EXPECT_FALSE(state().measured.has_value());
   EXPECT_FALSE(state().measuring);
 }
@@ -116,7 +116,7 @@ TEST_F(TimelineMouseTest, PicksTheEventUnderThePointer) {
   const SampleEvent event = run().events(row, 21)[4];
   const float x = (x_of(event.latest_start_ns) + x_of(event.end_ns)) / 2;
   window().click_at(snapshot(), x, y_of(row));
-  const auto picked = inspect_.take<PickEvent>();
+  const auto picked = inspect_.take<state::PickEvent>();
   ASSERT_EQ(picked.size(), 1u);
   EXPECT_EQ(picked[0].event, event.ref);
   ASSERT_TRUE(state().picked.has_value());
@@ -125,7 +125,7 @@ TEST_F(TimelineMouseTest, PicksTheEventUnderThePointer) {
   EXPECT_EQ(state().selected_row, row);
   // Beside every event: dropped.
   window().click_at(snapshot(), x_of(run().step_start(0, 21) + 3'000'000), y_of(row));
-  EXPECT_EQ(inspect_.take<DropEvent>().size(), 1u);
+  EXPECT_EQ(inspect_.take<state::DropEvent>().size(), 1u);
   EXPECT_FALSE(state().picked.has_value());
 }
 
@@ -133,7 +133,7 @@ TEST_F(TimelineMouseTest, ADragPicksNothing) {
   const int row = row_of(0, "Compute");
   const float x = x_of(run().step_start(0, 21) + 200'000'000);
   drag(x, y_of(row), x + 60, y_of(row));
-  EXPECT_TRUE(inspect_.take<PickEvent>().empty());
+  EXPECT_TRUE(inspect_.take<state::PickEvent>().empty());
 }
 
 TEST_F(TimelineMouseTest, TellsWhatItIsOver) {
@@ -159,7 +159,7 @@ TEST_F(TimelineMouseTest, CountsWhatIsFolded) {
 }
 
 TEST_F(TimelineMouseTest, ADoubleClickShowsAStep) {
-  const Rect axis = inspect_.probe().find("inspect/axis")->rect;
+  const state::Rect axis = inspect_.probe().find("inspect/axis")->rect;
   const float x = x_of((run().step_start(0, 21) + run().step_end(0, 21)) / 2);
   window().click_at(snapshot(), x, axis.y + 6);
   window().click_at(snapshot(), x, axis.y + 6);
@@ -185,4 +185,4 @@ TEST_F(TimelineMouseTest, FoldsRanksTheRunAndLevels) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

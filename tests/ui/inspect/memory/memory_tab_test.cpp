@@ -12,13 +12,14 @@
 #include "ui/inspect/memory/memory_text.h"
 #include "ui/present/format.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 namespace {
 
 using testing::HasSubstr;
 
-Snapshot snapshot_with(std::shared_ptr<const trace::StepMemory> memory) {
-  return with_view(tables_snapshot(), [&](InspectView& view) { view.memory = std::move(memory); });
+state::Snapshot snapshot_with(std::shared_ptr<const trace::timeline::StepMemory> memory) {
+  return with_view(tables_snapshot(),
+                   [&](state::InspectView& view) { view.memory = std::move(memory); });
 }
 
 bool has_text(const HeadlessPanel& panel, std::string_view text) {
@@ -29,19 +30,20 @@ bool has_text(const HeadlessPanel& panel, std::string_view text) {
 
 TEST(MemoryTab, AsksOnceForTheFirstRecordedStep) {
   TabsWindow window(tables_snapshot(), InspectTab::kMemory);
-  const Commands commands = window.panel.take_commands();
-  const auto* show = HeadlessPanel::find<ShowMemory>(commands);
+  const state::Commands commands = window.panel.take_commands();
+  const auto* show = HeadlessPanel::find<state::ShowMemory>(commands);
   ASSERT_NE(show, nullptr);
-  EXPECT_EQ(show->request, trace::StepMemoryRequest{});
+  EXPECT_EQ(show->request, trace::timeline::StepMemoryRequest{});
   window.panel.frames(3);
-  EXPECT_EQ(HeadlessPanel::find<ShowMemory>(window.panel.take_commands()), nullptr);
+  EXPECT_EQ(HeadlessPanel::find<state::ShowMemory>(window.panel.take_commands()), nullptr);
 }
 
 TEST(MemoryTab, ShowsThePeakItsCompositionAndTheLargest) {
   const auto memory = sample_memory();
   TabsWindow window(snapshot_with(memory), InspectTab::kMemory, 1600, 420);
-  EXPECT_TRUE(has_text(window.panel,
-                       "Peak " + format_bytes(static_cast<double>(memory->peak.bytes)).text()));
+  EXPECT_TRUE(
+      has_text(window.panel,
+               "Peak " + present::format_bytes(static_cast<double>(memory->peak.bytes)).text()));
   EXPECT_TRUE(has_text(window.panel, "Optimizer state"));
   EXPECT_TRUE(has_text(window.panel, "backward")) << "the strip of phases";
   EXPECT_NE(window.panel.probe().find("memory/row/0"), nullptr);
@@ -49,10 +51,10 @@ TEST(MemoryTab, ShowsThePeakItsCompositionAndTheLargest) {
 }
 
 TEST(MemoryTab, OffersNoRankWhereNoneHasARecord) {
-  trace::StepMemory memory;
+  trace::timeline::StepMemory memory;
   memory.rank = memory.step = -1;
   for (int rank = 0; rank < 8; ++rank) memory.recorded.push_back({rank, {}});
-  TabsWindow window(snapshot_with(std::make_shared<trace::StepMemory>(memory)),
+  TabsWindow window(snapshot_with(std::make_shared<trace::timeline::StepMemory>(memory)),
                     InspectTab::kMemory);
   EXPECT_TRUE(has_text(window.panel, "No step's single allocations were recorded"));
   EXPECT_EQ(window.panel.probe().find("memory/rank"), nullptr);
@@ -64,14 +66,14 @@ TEST(MemoryTab, AsksForWhatIsChosen) {
   window.panel.take_commands();
   ASSERT_TRUE(window.panel.click("memory/changes"));
   auto commands = window.panel.take_commands();
-  ASSERT_NE(HeadlessPanel::find<ShowMemory>(commands), nullptr);
-  EXPECT_TRUE(HeadlessPanel::find<ShowMemory>(commands)->request.hides_constant);
+  ASSERT_NE(HeadlessPanel::find<state::ShowMemory>(commands), nullptr);
+  EXPECT_TRUE(HeadlessPanel::find<state::ShowMemory>(commands)->request.hides_constant);
   ASSERT_TRUE(window.panel.click("memory/step"));
   window.panel.frames(2);
   ASSERT_TRUE(window.panel.click("memory/step/step 8"));
   commands = window.panel.take_commands();
-  ASSERT_NE(HeadlessPanel::find<ShowMemory>(commands), nullptr);
-  EXPECT_EQ(HeadlessPanel::find<ShowMemory>(commands)->request.step, 8);
+  ASSERT_NE(HeadlessPanel::find<state::ShowMemory>(commands), nullptr);
+  EXPECT_EQ(HeadlessPanel::find<state::ShowMemory>(commands)->request.step, 8);
 }
 
 TEST(MemoryTab, GoesToTheStepInTheTimelineAndSavesWhatItShows) {
@@ -82,10 +84,10 @@ TEST(MemoryTab, GoesToTheStepInTheTimelineAndSavesWhatItShows) {
   EXPECT_EQ(window.view->start_ns, memory->allocations->start_ns);
   window.panel.take_commands();
   ASSERT_TRUE(window.panel.click("memory/png"));
-  EXPECT_NE(HeadlessPanel::find<SavePicture>(window.panel.take_commands()), nullptr);
+  EXPECT_NE(HeadlessPanel::find<state::SavePicture>(window.panel.take_commands()), nullptr);
   ASSERT_TRUE(window.panel.click("memory/save"));
   const auto commands = window.panel.take_commands();
-  const auto* csv = HeadlessPanel::find<SaveText>(commands);
+  const auto* csv = HeadlessPanel::find<state::SaveText>(commands);
   ASSERT_NE(csv, nullptr);
   EXPECT_THAT(csv->text, HasSubstr("operator,bytes,category,lived_ns"));
   EXPECT_THAT(csv->text, HasSubstr("aten::linear"));
@@ -96,7 +98,7 @@ TEST(MemoryTab, ExplainsTheBandUnderTheMouse) {
   TabsWindow window(snapshot_with(memory), InspectTab::kMemory, 1600, 420);
   const auto* target = window.panel.probe().find("memory/plot");
   ASSERT_NE(target, nullptr);
-  const Rect plot = target->rect;
+  const state::Rect plot = target->rect;
   // The parameters lie at the bottom of the whole step; above the axis and the phases.
   window.panel.move_to(plot.x + plot.w / 2, plot.bottom() - 44);
   window.panel.frames(2);
@@ -106,7 +108,7 @@ TEST(MemoryTab, ExplainsTheBandUnderTheMouse) {
 }
 
 TEST(MemoryTab, SaysWhichStepsHaveARecordAndGoesThere) {
-  auto none = std::make_shared<trace::StepMemory>(*sample_memory());
+  auto none = std::make_shared<trace::timeline::StepMemory>(*sample_memory());
   none->step = 6;
   none->allocations = nullptr;
   none->flame = nullptr;
@@ -115,8 +117,8 @@ TEST(MemoryTab, SaysWhichStepsHaveARecordAndGoesThere) {
   window.panel.take_commands();
   ASSERT_TRUE(window.panel.click("memory/nearest"));
   const auto commands = window.panel.take_commands();
-  ASSERT_NE(HeadlessPanel::find<ShowMemory>(commands), nullptr);
-  EXPECT_EQ(HeadlessPanel::find<ShowMemory>(commands)->request.step, 4);
+  ASSERT_NE(HeadlessPanel::find<state::ShowMemory>(commands), nullptr);
+  EXPECT_EQ(HeadlessPanel::find<state::ShowMemory>(commands)->request.step, 4);
 }
 
 TEST(MemoryText, SaysWhereAndHowLongAnAllocationLived) {
@@ -135,7 +137,7 @@ TEST(MemoryText, SaysWhereAndHowLongAnAllocationLived) {
 }
 
 TEST(MemoryText, ComparesThePeakWithTheCountedOne) {
-  auto memory = std::make_shared<trace::StepMemory>(*sample_memory());
+  auto memory = std::make_shared<trace::timeline::StepMemory>(*sample_memory());
   EXPECT_THAT(peak_sources(*memory), HasSubstr("have the same peak"));
   EXPECT_THAT(peak_sources(*memory), HasSubstr("of it unused"));
   memory->counted_peak_bytes += 1 << 20;
@@ -145,7 +147,7 @@ TEST(MemoryText, ComparesThePeakWithTheCountedOne) {
 }
 
 TEST(MemoryText, SaysHowToGetARecord) {
-  trace::StepMemory memory;
+  trace::timeline::StepMemory memory;
   EXPECT_THAT(no_memory_record(memory, "off").body, HasSubstr("was \"off\""));
   EXPECT_THAT(no_memory_record(memory, "").body, HasSubstr("own trainer"));
   memory.recorded = {{0, {4, 8, 40}}};
@@ -168,4 +170,4 @@ TEST(MemoryTable, HasWhatWasAliveAtThePeakTheLargestFirst) {
 }
 
 }  // namespace
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

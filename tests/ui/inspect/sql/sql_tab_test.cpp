@@ -4,26 +4,26 @@
 
 #include "tests/ui/inspect/testing/tabs_window.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 TEST(SqlTab, AsksWhatIsWrittenByKeyAndByButton) {
-  Snapshot snapshot = tables_snapshot();
-  snapshot = with_view(snapshot, [](InspectView& view) { view.sql.answer = nullptr; });
+  state::Snapshot snapshot = tables_snapshot();
+  snapshot = with_view(snapshot, [](state::InspectView& view) { view.sql.answer = nullptr; });
   TabsWindow window(snapshot, InspectTab::kSql);
   ASSERT_TRUE(window.panel.click("sql/editor"));
   EXPECT_TRUE(window.tabs.edits_sql());
   window.panel.type("select 1");
-  window.panel.press(Key::kEnter, true);
-  Commands commands = window.panel.take_commands();
-  ASSERT_NE(HeadlessPanel::find<RunSql>(commands), nullptr);
-  EXPECT_EQ(HeadlessPanel::find<RunSql>(commands)->query, "select 1");
+  window.panel.press(kit::Key::kEnter, true);
+  state::Commands commands = window.panel.take_commands();
+  ASSERT_NE(HeadlessPanel::find<state::RunSql>(commands), nullptr);
+  EXPECT_EQ(HeadlessPanel::find<state::RunSql>(commands)->query, "select 1");
   EXPECT_TRUE(window.tabs.edits_sql()) << "the keyboard stays";
   window.panel.type("2");
   ASSERT_TRUE(window.panel.click("sql/run"));
   commands = window.panel.take_commands();
-  EXPECT_EQ(HeadlessPanel::find<RunSql>(commands)->query, "select 12")
+  EXPECT_EQ(HeadlessPanel::find<state::RunSql>(commands)->query, "select 12")
       << "the cursor stays where it was";
   window.tabs.show(InspectTab::kLog);
   window.panel.frames(2);
@@ -31,8 +31,9 @@ TEST(SqlTab, AsksWhatIsWrittenByKeyAndByButton) {
 }
 
 TEST(SqlTab, PutsTablesAndColumnsAtTheCursor) {
-  TabsWindow window(with_view(tables_snapshot(), [](InspectView& v) { v.sql.answer = nullptr; }),
-                    InspectTab::kSql);
+  TabsWindow window(
+      with_view(tables_snapshot(), [](state::InspectView& v) { v.sql.answer = nullptr; }),
+      InspectTab::kSql);
   window.panel.click("sql/editor");
   window.panel.type("select  from");
   ASSERT_TRUE(window.panel.click("sql/side/Tables"));
@@ -41,27 +42,28 @@ TEST(SqlTab, PutsTablesAndColumnsAtTheCursor) {
   ASSERT_TRUE(window.panel.click("sql/table kernel"));
   window.panel.take_commands();
   window.panel.click("sql/run");
-  const Commands commands = window.panel.take_commands();
-  EXPECT_EQ(HeadlessPanel::find<RunSql>(commands)->query, "select  from name kernel");
+  const state::Commands commands = window.panel.take_commands();
+  EXPECT_EQ(HeadlessPanel::find<state::RunSql>(commands)->query, "select  from name kernel");
 }
 
 TEST(SqlTab, StopsWhatRunsAndOffersExamplesAndHistory) {
-  TabsWindow window(with_view(tables_snapshot(), [](InspectView& v) { v.sql.running = true; }),
-                    InspectTab::kSql);
+  TabsWindow window(
+      with_view(tables_snapshot(), [](state::InspectView& v) { v.sql.running = true; }),
+      InspectTab::kSql);
   EXPECT_TRUE(window.panel.probe().shows("running…"));
   ASSERT_TRUE(window.panel.click("sql/stop"));
-  EXPECT_NE(HeadlessPanel::find<StopSql>(window.panel.take_commands()), nullptr);
+  EXPECT_NE(HeadlessPanel::find<state::StopSql>(window.panel.take_commands()), nullptr);
   window.snapshot = tables_snapshot();
   ASSERT_TRUE(window.panel.click("sql/side/History"));
   ASSERT_TRUE(window.panel.click("sql/query 1"));
   ASSERT_TRUE(window.panel.click("sql/run"));
-  const Commands commands = window.panel.take_commands();
-  EXPECT_EQ(HeadlessPanel::find<RunSql>(commands)->query, "select count(*)\nfrom kernel");
+  const state::Commands commands = window.panel.take_commands();
+  EXPECT_EQ(HeadlessPanel::find<state::RunSql>(commands)->query, "select count(*)\nfrom kernel");
 }
 
 TEST(SqlTab, TellsWhereAQueryIsWrong) {
   TabsWindow window(
-      with_view(tables_snapshot(), [](InspectView& v) { v.sql.answer = failed_answer(); }),
+      with_view(tables_snapshot(), [](state::InspectView& v) { v.sql.answer = failed_answer(); }),
       InspectTab::kSql);
   EXPECT_TRUE(window.panel.probe().shows("Line 1, column 14"));
   EXPECT_TRUE(window.panel.probe().shows("no such column: durations_ns"));
@@ -97,4 +99,4 @@ TEST(LogTab, FiltersByLevel) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -11,7 +11,7 @@
 #include "ui/inspect/details/details_calls.h"
 #include "ui/inspect/details/details_panel.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -24,7 +24,7 @@ const std::vector<InspectTab>& all_tabs() {
   return tabs;
 }
 
-using TabCase = std::tuple<std::pair<int, int>, float, ThemeKind>;
+using TabCase = std::tuple<std::pair<int, int>, float, state::ThemeKind>;
 class InspectTabsSizes : public ::testing::TestWithParam<TabCase> {};
 
 TEST_P(InspectTabsSizes, DrawEveryTabWithoutOverlappingText) {
@@ -74,13 +74,15 @@ TEST_P(InspectTabsSizes, CutNoHeadNoFigureAndNoButton) {
 
 TEST_P(InspectTabsSizes, DrawTheDetailsWithoutOverlappingText) {
   const auto& [size, scale, kind] = GetParam();
-  const Snapshot full = tables_snapshot();
-  const Snapshot none = with_view(full, [](InspectView& view) { view.details = nullptr; });
-  for (const Snapshot& snapshot : {full, none}) {
-    HeadlessPanel panel(static_cast<int>(380 * scale), static_cast<int>(size.second * 1.5f), scale,
-                        kind, [&](const Theme& theme, const Rect& rect, Commands& commands) {
-                          draw_details_panel(theme, rect, snapshot, commands);
-                        });
+  const state::Snapshot full = tables_snapshot();
+  const state::Snapshot none =
+      with_view(full, [](state::InspectView& view) { view.details = nullptr; });
+  for (const state::Snapshot& snapshot : {full, none}) {
+    HeadlessPanel panel(
+        static_cast<int>(380 * scale), static_cast<int>(size.second * 1.5f), scale, kind,
+        [&](const kit::Theme& theme, const state::Rect& rect, state::Commands& commands) {
+          draw_details_panel(theme, rect, snapshot, commands);
+        });
     panel.frames(3);
     EXPECT_EQ(overlapping_texts_of(panel.probe()), std::vector<std::string>{});
     EXPECT_GT(panel.probe().texts.size(), 5u);
@@ -92,13 +94,13 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Combine(::testing::Values(std::pair{1264, 240}, std::pair{1264, 420},
                                          std::pair{1904, 360}),
                        ::testing::Values(1.0f, 1.5f, 2.0f),
-                       ::testing::Values(ThemeKind::kDark, ThemeKind::kLight)));
+                       ::testing::Values(state::ThemeKind::kDark, state::ThemeKind::kLight)));
 
 TEST(InspectTabs, SurviveTinyWindowsAndMissingParts) {
   for (const auto& [width, height] : {std::pair{1, 1}, {60, 30}, {200, 120}, {400, 1500}}) {
     for (const InspectTab tab : all_tabs()) {
       TabsWindow window(tables_snapshot(), tab, width, height, 1.5f);
-      window.snapshot = with_view(window.snapshot, [](InspectView& view) {
+      window.snapshot = with_view(window.snapshot, [](state::InspectView& view) {
         view.range = nullptr;
         view.rows = nullptr;
         view.sql = {};
@@ -114,10 +116,11 @@ TEST(InspectTabs, SurviveTinyWindowsAndMissingParts) {
 TEST(InspectTabs, ShowOnlyKindsThatTheRunHas) {
   TabsWindow window(tables_snapshot());
   EXPECT_NE(window.panel.probe().find("inspect/Launches"), nullptr);
-  window.snapshot = with_view(window.snapshot, [](InspectView& view) {
-    auto rows = std::make_shared<trace::TimelineRows>(*view.rows);
-    std::erase_if(rows->rows, [](const trace::TimelineRow& row) {
-      return row.kind == trace::RowKind::kKernels || row.kind == trace::RowKind::kLaunches;
+  window.snapshot = with_view(window.snapshot, [](state::InspectView& view) {
+    auto rows = std::make_shared<trace::timeline::TimelineRows>(*view.rows);
+    std::erase_if(rows->rows, [](const trace::timeline::TimelineRow& row) {
+      return row.kind == trace::timeline::RowKind::kKernels ||
+             row.kind == trace::timeline::RowKind::kLaunches;
     });
     view.rows = rows;
   });
@@ -129,14 +132,14 @@ TEST(InspectTabs, ShowOnlyKindsThatTheRunHas) {
 
 TEST(InspectTabs, CycleByKeyUnlessTextIsEdited) {
   TabsWindow window(tables_snapshot());
-  window.panel.press(Key::kTab, true);
+  window.panel.press(kit::Key::kTab, true);
   EXPECT_EQ(window.tabs.tab(), InspectTab::kOperators);
-  window.panel.press(Key::kTab, true, true);
-  window.panel.press(Key::kTab, true, true);
+  window.panel.press(kit::Key::kTab, true, true);
+  window.panel.press(kit::Key::kTab, true, true);
   EXPECT_EQ(window.tabs.tab(), InspectTab::kLog);
   window.tabs.show(InspectTab::kKernels);
   ASSERT_TRUE(window.panel.click("statistics/filter"));
-  window.panel.press(Key::kTab, true);
+  window.panel.press(kit::Key::kTab, true);
   EXPECT_EQ(window.tabs.tab(), InspectTab::kKernels);
 }
 
@@ -154,27 +157,29 @@ TEST(InspectTabs, RememberTheTab) {
   EXPECT_EQ(others.tab(), InspectTab::kKernels);
 }
 
-Snapshot with_details(const Snapshot& snapshot, std::shared_ptr<trace::EventDetails> details) {
-  return with_view(snapshot, [&](InspectView& view) { view.details = std::move(details); });
+state::Snapshot with_details(const state::Snapshot& snapshot,
+                             std::shared_ptr<trace::timeline::EventDetails> details) {
+  return with_view(snapshot, [&](state::InspectView& view) { view.details = std::move(details); });
 }
 
 bool shows_just(const HeadlessPanel& panel, std::string_view text) {
-  return std::ranges::find(panel.probe().texts, text, &DrawProbe::Text::text) !=
+  return std::ranges::find(panel.probe().texts, text, &kit::DrawProbe::Text::text) !=
          panel.probe().texts.end();
 }
 
-HeadlessPanel details_panel(const Snapshot& snapshot) {
-  return HeadlessPanel(420, 1200, 1, ThemeKind::kDark,
-                       [&](const Theme& theme, const Rect& rect, Commands& commands) {
-                         draw_details_panel(theme, rect, snapshot, commands);
-                       });
+HeadlessPanel details_panel(const state::Snapshot& snapshot) {
+  return HeadlessPanel(
+      420, 1200, 1, state::ThemeKind::kDark,
+      [&](const kit::Theme& theme, const state::Rect& rect, state::Commands& commands) {
+        draw_details_panel(theme, rect, snapshot, commands);
+      });
 }
 
 // Of those that are drawn, and of the rest, which are too many.
 TEST(DetailsPanel, TellsTheWaitsOfACallWhereClocksAreKnown) {
   TablesOptions options;
   options.ranks = 64;
-  const Snapshot snapshot = tables_snapshot(options);
+  const state::Snapshot snapshot = tables_snapshot(options);
   HeadlessPanel panel = details_panel(snapshot);
   panel.frames(3);
   EXPECT_TRUE(panel.probe().shows("and 48 more: waits of"));
@@ -186,12 +191,12 @@ TEST(DetailsPanel, TellsTheWaitsOfACallWhereClocksAreKnown) {
 TEST(DetailsPanel, TellsNoWaitOfACallWhereClocksAreNotKnown) {
   TablesOptions options;
   options.ranks = 64;
-  const Snapshot known = tables_snapshot(options);
-  auto details = std::make_shared<trace::EventDetails>(*known.inspect->details);
-  details->clock_error_ns = trace::kUnknownClockError;
+  const state::Snapshot known = tables_snapshot(options);
+  auto details = std::make_shared<trace::timeline::EventDetails>(*known.inspect->details);
+  details->clock_error_ns = trace::analysis::kUnknownClockError;
   std::erase_if(details->fields, [](const auto& field) { return field.label == "Transfer"; });
-  for (trace::RankCall& call : details->calls) call.latest_start_ns = 0;
-  const Snapshot snapshot = with_details(known, details);
+  for (trace::timeline::RankCall& call : details->calls) call.latest_start_ns = 0;
+  const state::Snapshot snapshot = with_details(known, details);
   HeadlessPanel panel = details_panel(snapshot);
   panel.frames(3);
   EXPECT_TRUE(panel.probe().shows("clock error not known"));
@@ -205,8 +210,8 @@ TEST(DetailsPanel, TellsNoWaitOfACallWhereClocksAreNotKnown) {
 }
 
 TEST(DetailsPanel, AWaitThatClocksCouldMakeUpIsNotNone) {
-  trace::EventDetails details;
-  const trace::RankCall call{0, 100, 140, 200, {}};
+  trace::timeline::EventDetails details;
+  const trace::timeline::RankCall call{0, 100, 140, 200, {}};
   EXPECT_EQ(known_wait_ns(details, call), 40);
   details.clock_error_ns = 39;
   EXPECT_EQ(known_wait_ns(details, call), 40);
@@ -215,24 +220,25 @@ TEST(DetailsPanel, AWaitThatClocksCouldMakeUpIsNotNone) {
 }
 
 TEST(DetailsPanel, LinksToOtherEventsAndRanks) {
-  const Snapshot snapshot = tables_snapshot();
-  HeadlessPanel panel(420, 760, 1, ThemeKind::kDark,
-                      [&](const Theme& theme, const Rect& rect, Commands& commands) {
-                        draw_details_panel(theme, rect, snapshot, commands);
-                      });
+  const state::Snapshot snapshot = tables_snapshot();
+  HeadlessPanel panel(
+      420, 760, 1, state::ThemeKind::kDark,
+      [&](const kit::Theme& theme, const state::Rect& rect, state::Commands& commands) {
+        draw_details_panel(theme, rect, snapshot, commands);
+      });
   panel.frames(3);
   for (const auto& field : snapshot.inspect->details->fields) {
     EXPECT_TRUE(panel.probe().shows(field.label)) << field.label;
   }
   ASSERT_TRUE(panel.click("details/Next step"));
-  EXPECT_NE(HeadlessPanel::find<GoToEvent>(panel.take_commands()), nullptr);
+  EXPECT_NE(HeadlessPanel::find<state::GoToEvent>(panel.take_commands()), nullptr);
   ASSERT_TRUE(panel.click("details/rank 5"));
-  const Commands commands = panel.take_commands();
-  EXPECT_EQ(HeadlessPanel::find<GoToEvent>(commands)->place.ref.rank, 5);
+  const state::Commands commands = panel.take_commands();
+  EXPECT_EQ(HeadlessPanel::find<state::GoToEvent>(commands)->place.ref.rank, 5);
   ASSERT_TRUE(panel.click("details/close"));
-  EXPECT_NE(HeadlessPanel::find<DropEvent>(panel.take_commands()), nullptr);
+  EXPECT_NE(HeadlessPanel::find<state::DropEvent>(panel.take_commands()), nullptr);
 }
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

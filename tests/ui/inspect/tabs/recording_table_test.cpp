@@ -11,17 +11,17 @@
 #include "tests/ui/inspect/testing/sample_tables.h"
 #include "tests/ui/inspect/testing/shown_cells.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 TEST(RecordingTable, HasARowPerRankWithWhatRecordedItAndWhatThatCost) {
-  const Snapshot snapshot = tables_snapshot();
-  auto run = std::make_shared<RunView>(*snapshot.run);
+  const state::Snapshot snapshot = tables_snapshot();
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
   auto& ranks = run->figures.ranks;
-  ranks.assign(2, trace::RankFigures{});
+  ranks.assign(2, trace::analysis::RankFigures{});
   for (int rank = 0; rank < 2; ++rank) {
-    trace::RankFigures& of = ranks[static_cast<std::size_t>(rank)];
+    trace::analysis::RankFigures& of = ranks[static_cast<std::size_t>(rank)];
     of.info.rank = rank;
     of.info.device = "cuda:" + std::to_string(rank);
     of.info.device_name = "NVIDIA H100";
@@ -29,7 +29,7 @@ TEST(RecordingTable, HasARowPerRankWithWhatRecordedItAndWhatThatCost) {
     of.info.link = "NVLink 4, 18 links";
     of.info.link_bytes_per_second = 450e9;
     of.info.sources = "kernels: CUPTI; memory: the allocator";
-    of.cost = trace::RecorderCost{rank, 5'000'000, 9'000'000, 1'234'567};
+    of.cost = trace::model::RecorderCost{rank, 5'000'000, 9'000'000, 1'234'567};
   }
   ranks[1].info.sources = "kernels: CUPTI; memory: nothing";
   run->figures.recorder.losses = {{1, "queue full", 3}, {1, "disk full", 4}};
@@ -52,17 +52,18 @@ TEST(RecordingTable, HasARowPerRankWithWhatRecordedItAndWhatThatCost) {
 }
 
 TEST(RecordingTable, KeepsItsOrderWhileARunOfManyRanksGoesOn) {
-  const Snapshot snapshot = tables_snapshot();
-  auto run = std::make_shared<RunView>(*snapshot.run);
-  run->figures.info.status = trace::RunStatus::kRunning;
-  run->figures.ranks.assign(64, trace::RankFigures{});
+  const state::Snapshot snapshot = tables_snapshot();
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
+  run->figures.info.status = trace::model::RunStatus::kRunning;
+  run->figures.ranks.assign(64, trace::analysis::RankFigures{});
   const auto after = [&](int looks) {
     run->figures.recorder.losses = {{40, "queue full", 100 / looks},
                                     {50, "queue full", 10 * looks}};
     for (int rank = 0; rank < 64; ++rank) {
-      trace::RankFigures& of = run->figures.ranks[static_cast<std::size_t>(rank)];
+      trace::analysis::RankFigures& of = run->figures.ranks[static_cast<std::size_t>(rank)];
       of.info.rank = rank;
-      of.cost = trace::RecorderCost{rank, (rank * 37 * looks) % 61, 9'000'000, 5'000 * looks};
+      of.cost =
+          trace::model::RecorderCost{rank, (rank * 37 * looks) % 61, 9'000'000, 5'000 * looks};
     }
     const auto table = recording_table(run);
     std::vector<std::string> order;
@@ -79,31 +80,31 @@ TEST(RecordingTable, KeepsItsOrderWhileARunOfManyRanksGoesOn) {
 }
 
 TEST(RecordingTable, OfAThousandRanksShowsThoseThatStandOutAndFoldsTheRest) {
-  const Snapshot snapshot = tables_snapshot();
-  auto run = std::make_shared<RunView>(*snapshot.run);
+  const state::Snapshot snapshot = tables_snapshot();
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
   auto& ranks = run->figures.ranks;
-  run->figures.info.status = trace::RunStatus::kDone;
-  ranks.assign(1024, trace::RankFigures{});
+  run->figures.info.status = trace::model::RunStatus::kDone;
+  ranks.assign(1024, trace::analysis::RankFigures{});
   run->figures.recorder.losses.clear();
   for (int rank = 0; rank < 1024; ++rank) {
-    trace::RankFigures& of = ranks[static_cast<std::size_t>(rank)];
+    trace::analysis::RankFigures& of = ranks[static_cast<std::size_t>(rank)];
     of.info.rank = rank;
     of.info.device_name = "NVIDIA H100";
     of.info.host = "node" + std::to_string(rank / 8);
     of.info.sources = rank == 700 || rank == 3 ? "kernels: nothing" : "kernels: CUPTI";
-    if (rank != 77) of.cost = trace::RecorderCost{rank, 1'000'000 + rank, 9'000'000, 5'000};
+    if (rank != 77) of.cost = trace::model::RecorderCost{rank, 1'000'000 + rank, 9'000'000, 5'000};
     if (rank % 10 == 4) run->figures.recorder.losses.push_back({rank, "queue full", rank});
   }
   const auto table = recording_table(run);
   ASSERT_EQ(table->rows, kMostRecordingRows / 2);
-  const TableColumn& rank = *column_named(*table, "Rank");
+  const present::TableColumn& rank = *column_named(*table, "Rank");
   EXPECT_EQ(shown(rank, 0), "77") << "nobody knows what it lost";
   EXPECT_EQ(shown(rank, 1), "1014");
   EXPECT_EQ(shown(*column_named(*table, "Lost"), 1), "1,014");
   EXPECT_EQ(shown(rank, 2), "1004");
   ASSERT_EQ(table->pinned.size(), 1u);
   const auto rest = [&](std::string_view title) {
-    const auto at = std::ranges::find(table->columns, title, &TableColumn::title);
+    const auto at = std::ranges::find(table->columns, title, &present::TableColumn::title);
     return table->pinned[0].at(static_cast<std::size_t>(at - table->columns.begin())).text;
   };
   EXPECT_EQ(rest("Rank"), "+ 1,008");
@@ -126,4 +127,4 @@ TEST(RecordingTable, OfAThousandRanksShowsThoseThatStandOutAndFoldsTheRest) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -14,21 +14,21 @@
 #include "ui/inspect/tabs/range_text.h"
 #include "ui/inspect/tabs/statistics_text.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 TEST(StatisticsTable, ShowsTheFiguresOfEveryRow) {
   const auto figures = sample_range({});
-  const auto* kernels =
-      find_range_table(*figures, trace::StatisticsTable::kKernels, trace::GroupBy::kName);
+  const auto* kernels = find_range_table(*figures, trace::timeline::StatisticsTable::kKernels,
+                                         trace::timeline::GroupBy::kName);
   ASSERT_NE(kernels, nullptr);
   const auto table = statistics_table(figures, *kernels);
   ASSERT_EQ(table->rows, kernels->rows.size());
   double shares = 0;
   for (std::size_t i = 0; i < table->rows; ++i) {
-    const trace::NameFigures& row = kernels->rows[i];
-    EXPECT_EQ(shown(*column_named(*table, "Name"), i), trace::kernel_title(row.name));
+    const trace::timeline::NameFigures& row = kernels->rows[i];
+    EXPECT_EQ(shown(*column_named(*table, "Name"), i), trace::timeline::kernel_title(row.name));
     EXPECT_EQ(column_named(*table, "Name")->csv(i), row.name);
     EXPECT_EQ(shown(*column_named(*table, "Class"), i), row.kernel_class);
     EXPECT_EQ(shown(*column_named(*table, "Total"), i),
@@ -45,13 +45,15 @@ TEST(StatisticsTable, ShowsTheFiguresOfEveryRow) {
   }
   EXPECT_NEAR(shares, 1, 1e-9);
   EXPECT_EQ(column_named(*table, "Bytes"), nullptr) << "no kernel has a size";
-  for (const TableColumn& column : table->columns) EXPECT_NE(column.definition, "") << column.title;
+  for (const present::TableColumn& column : table->columns)
+    EXPECT_NE(column.definition, "") << column.title;
 }
 
 TEST(StatisticsTable, DerivesBandwidthsFromTransfersAlone) {
-  auto figures = std::make_shared<trace::RangeFigures>();
-  trace::RangeTable rows{trace::StatisticsTable::kCollectives, trace::GroupBy::kName, {}, 2, 0};
-  auto known = sample_name("all-reduce", trace::TimeClass::kOverlapped, 4, 1e6, 3);
+  auto figures = std::make_shared<trace::timeline::RangeFigures>();
+  trace::timeline::RangeTable rows{
+      trace::timeline::StatisticsTable::kCollectives, trace::timeline::GroupBy::kName, {}, 2, 0};
+  auto known = sample_name("all-reduce", trace::base::TimeClass::kOverlapped, 4, 1e6, 3);
   known.bytes = known.matched_bytes = 4'000'000;
   known.matched = 4;
   known.wait_ns = 8'000'000;
@@ -81,16 +83,16 @@ TEST(StatisticsText, CallsACollectiveAsReadersAndSearchesDo) {
   EXPECT_EQ(collective_title("reduce_scatter · blocks.6_x"), "Reduce-scatter · blocks.6_x");
   EXPECT_EQ(collective_title("all_reduce"), "All-reduce");
   EXPECT_EQ(collective_title(""), "");
-  using trace::StatisticsTable;
+  using trace::timeline::StatisticsTable;
   EXPECT_EQ(searched_name(StatisticsTable::kCollectives, "all_reduce · bucket 3"), "bucket 3");
   EXPECT_EQ(searched_name(StatisticsTable::kCollectives, "barrier"), "barrier");
   EXPECT_EQ(searched_name(StatisticsTable::kKernels, "gemm · x"), "gemm · x");
 }
 
 TEST(StatisticsTable, LeavesOutWhatIsNotKnownBeforeAllWasCounted) {
-  auto figures = std::make_shared<trace::RangeFigures>(*tables_snapshot().inspect->range);
-  for (trace::NameFigures& row : figures->tables[0].rows) {
-    row.median_ns = row.p99_ns = trace::kUnknownNs;
+  auto figures = std::make_shared<trace::timeline::RangeFigures>(*tables_snapshot().inspect->range);
+  for (trace::timeline::NameFigures& row : figures->tables[0].rows) {
+    row.median_ns = row.p99_ns = trace::timeline::kUnknownNs;
   }
   const auto table = statistics_table(figures, figures->tables[0]);
   EXPECT_EQ(shown(*column_named(*table, "Median"), 0), "");
@@ -99,24 +101,24 @@ TEST(StatisticsTable, LeavesOutWhatIsNotKnownBeforeAllWasCounted) {
 }
 
 TEST(RangeNotes, SayWhatTheFiguresAreOfInFewerAndFewerWords) {
-  const Snapshot snapshot = tables_snapshot();
-  const auto notes = range_notes(*snapshot.inspect, trace::StatisticsTable::kKernels);
+  const state::Snapshot snapshot = tables_snapshot();
+  const auto notes = range_notes(*snapshot.inspect, trace::timeline::StatisticsTable::kKernels);
   EXPECT_EQ(notes.front(),
             "in the selection: 126.4 ms on 8 ranks · 3,816 kernels · computed in 4 ms");
   EXPECT_EQ(notes.back(), "126.4 ms");
   for (std::size_t i = 1; i < notes.size(); ++i) EXPECT_LE(notes[i].size(), notes[i - 1].size());
-  const auto counting = with_view(snapshot, [](InspectView& v) { v.counting_range = true; });
+  const auto counting = with_view(snapshot, [](state::InspectView& v) { v.counting_range = true; });
   EXPECT_THAT(range_notes(*counting.inspect, {}), testing::ElementsAre("counting…"));
-  const auto some = with_view(snapshot, [](InspectView& view) {
-    auto range = std::make_shared<trace::RangeFigures>(*view.range);
+  const auto some = with_view(snapshot, [](state::InspectView& view) {
+    auto range = std::make_shared<trace::timeline::RangeFigures>(*view.range);
     range->fraction = 0.437;
     view.range = range;
     view.counting_range = true;
   });
   EXPECT_EQ(range_notes(*some.inspect, {}).front(), "counting… 43 % of the run so far");
   EXPECT_THAT(range_definition(*some.inspect), testing::HasSubstr("once all events were seen"));
-  const auto part = with_view(snapshot, [](InspectView& view) {
-    auto range = std::make_shared<trace::RangeFigures>(*view.range);
+  const auto part = with_view(snapshot, [](state::InspectView& view) {
+    auto range = std::make_shared<trace::timeline::RangeFigures>(*view.range);
     range->range.ranks = {1, 2};
     range->incomplete = "a chunk of rank 2 is damaged";
     view.range = range;
@@ -129,4 +131,4 @@ TEST(RangeNotes, SayWhatTheFiguresAreOfInFewerAndFewerWords) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

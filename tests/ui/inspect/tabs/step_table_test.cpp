@@ -13,26 +13,27 @@
 #include "trace/analysis/steps/step_breakdown.h"
 #include "trace/model/gpu_counters.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 TEST(StepTable, ShowsTheSlowestRanksPartsAndMarksWhatStandsOut) {
-  const Snapshot snapshot = tables_snapshot();
+  const state::Snapshot snapshot = tables_snapshot();
   const auto table = step_table(snapshot.run);
   const auto& steps = snapshot.run->figures.steps;
   ASSERT_EQ(table->rows, steps.size());
   const auto slow = slow_steps(steps);
   std::vector<std::int64_t> marked;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const trace::StepBreakdown& b = steps[i].ranks[static_cast<std::size_t>(steps[i].slowest_rank)];
+    const trace::analysis::StepBreakdown& b =
+        steps[i].ranks[static_cast<std::size_t>(steps[i].slowest_rank)];
     EXPECT_EQ(shown(*column_named(*table, "Time"), i),
               time_by_hand(static_cast<double>(b.step_ns)));
     EXPECT_EQ(shown(*column_named(*table, "Exposed"), i),
               b.has_detail ? time_by_hand(static_cast<double>(b.exposed_ns)) : "");
     EXPECT_EQ(column_named(*table, "Step")->cell(i).is_marked, steps[i].nonfinite);
     EXPECT_EQ(column_named(*table, "Step")->cell(i).tone,
-              steps[i].warmup ? Tone::kMuted : Tone::kText);
+              steps[i].warmup ? state::Tone::kMuted : state::Tone::kText);
     EXPECT_EQ(column_named(*table, "Time")->cell(i).is_marked, slow[i]);
     if (slow[i]) marked.push_back(steps[i].index);
   }
@@ -40,13 +41,13 @@ TEST(StepTable, ShowsTheSlowestRanksPartsAndMarksWhatStandsOut) {
 }
 
 TEST(StepTable, SaysWhatHeldTheClocksDownWhereAnythingDid) {
-  const Snapshot snapshot = tables_snapshot();
+  const state::Snapshot snapshot = tables_snapshot();
   EXPECT_EQ(column_named(*step_table(snapshot.run), "Throttled"), nullptr);
-  auto run = std::make_shared<RunView>(*snapshot.run);
-  run->figures.steps[5].throttling = {{0, trace::kLimitPowerCap, 30'000'000},
-                                      {3, trace::kLimitSoftwareThermal, 90'000'000}};
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
+  run->figures.steps[5].throttling = {{0, trace::model::kLimitPowerCap, 30'000'000},
+                                      {3, trace::model::kLimitSoftwareThermal, 90'000'000}};
   const auto table = step_table(run);
-  const TableColumn* throttled = column_named(*table, "Throttled");
+  const present::TableColumn* throttled = column_named(*table, "Throttled");
   EXPECT_EQ(throttled->cell(5).text, "power cap, thermal slowdown");
   EXPECT_EQ(throttled->csv(5), "rank 3: thermal slowdown for 90 ms; rank 0: power cap for 30 ms");
   EXPECT_EQ(throttled->number(5), 90e6) << "sorted by the longest";
@@ -54,10 +55,10 @@ TEST(StepTable, SaysWhatHeldTheClocksDownWhereAnythingDid) {
 }
 
 TEST(StepTable, StacksThePartsOfAStepToItsTime) {
-  const Snapshot snapshot = tables_snapshot();
+  const state::Snapshot snapshot = tables_snapshot();
   const auto& steps = snapshot.run->figures.steps;
   const auto table = step_table(snapshot.run);
-  const TableColumn* stack = column_named(*table, "Where it went");
+  const present::TableColumn* stack = column_named(*table, "Where it went");
   ASSERT_NE(stack, nullptr);
   double longest = 0;
   for (const auto& step : steps) {
@@ -67,7 +68,7 @@ TEST(StepTable, StacksThePartsOfAStepToItsTime) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     double sum = 0;
     for (const auto& [piece_class, share] : stack->cell(i).parts) sum += share;
-    const trace::StepBreakdown& b = steps[i].shown();
+    const trace::analysis::StepBreakdown& b = steps[i].shown();
     if (!b.has_detail) {
       EXPECT_EQ(sum, 0);
     } else {
@@ -81,7 +82,7 @@ TEST(StepTable, StacksThePartsOfAStepToItsTime) {
 // Nanosecond by nanosecond: the optimizer computes from 40 to 80, communication lasts from 30
 // to 60.
 TEST(StepTable, CountsTheOptimizerUnderCommunicationOnce) {
-  using trace::TimeClass;
+  using trace::base::TimeClass;
   std::map<TimeClass, int> expected;
   for (int at = 0; at < 100; ++at) {
     const bool compute = at < 35 || (at >= 40 && at < 80), communication = at >= 30 && at < 60;
@@ -91,18 +92,18 @@ TEST(StepTable, CountsTheOptimizerUnderCommunicationOnce) {
                : at >= 40               ? TimeClass::kOptimizer
                                         : TimeClass::kCompute];
   }
-  trace::StepActivity activity;
+  trace::analysis::StepActivity activity;
   activity.step = {0, 100};
   activity.full_detail = true;
   activity.compute = {{0, 35}, {40, 80}};
   activity.communication = {{30, 60}};
-  activity.phases = {{40, 80, trace::Phase::kOptimizer}};
-  auto run = std::make_shared<RunView>();
+  activity.phases = {{40, 80, trace::base::Phase::kOptimizer}};
+  auto run = std::make_shared<state::RunView>();
   run->figures.steps.resize(1);
-  run->figures.steps[0].ranks = {trace::break_down(activity)};
+  run->figures.steps[0].ranks = {trace::analysis::break_down(activity)};
   run->figures.steps[0].slowest_rank = 0;
   const auto table = step_table(run);
-  const TableColumn* stack = column_named(*table, "Where it went");
+  const present::TableColumn* stack = column_named(*table, "Where it went");
   ASSERT_NE(stack, nullptr);
   std::map<TimeClass, int> found;
   for (const auto& [piece_class, share] : stack->cell(0).parts) {
@@ -112,17 +113,17 @@ TEST(StepTable, CountsTheOptimizerUnderCommunicationOnce) {
 }
 
 TEST(StepTable, SurvivesStepsThatNobodyReported) {
-  auto run = std::make_shared<RunView>();
+  auto run = std::make_shared<state::RunView>();
   run->figures.steps.resize(3);
   run->figures.steps[1].ranks.resize(2);
   run->figures.steps[2].slowest_rank = 7;
   const auto table = step_table(run);
-  for (const TableColumn& column : table->columns) {
+  for (const present::TableColumn& column : table->columns) {
     for (std::size_t row = 0; row < 3; ++row) column.cell(row);
   }
-  EXPECT_EQ(csv_of(*table, table_order(*table, {}, "")).substr(0, 4), "step");
+  EXPECT_EQ(present::csv_of(*table, present::table_order(*table, {}, "")).substr(0, 4), "step");
 }
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

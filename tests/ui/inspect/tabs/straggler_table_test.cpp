@@ -11,7 +11,7 @@
 #include "tests/ui/inspect/testing/sample_tables.h"
 #include "tests/ui/inspect/testing/shown_cells.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -29,9 +29,9 @@ TEST(StragglerTable, OfManyRanksShowsTheWorstFirstAndFoldsTheRest) {
   for (const int rank : columns.rest) EXPECT_LE(cost(rank), cost(columns.ranks.back()));
   const auto table = straggler_table(figures, columns);
   float width = 0;
-  for (const TableColumn& column : table->columns) width += column.width;
+  for (const present::TableColumn& column : table->columns) width += column.width;
   EXPECT_LE(width, 1'250) << "nothing runs off the screen";
-  const TableColumn& rest = table->columns.back();
+  const present::TableColumn& rest = table->columns.back();
   EXPECT_EQ(rest.title, "and " + std::to_string(columns.rest.size()) + " more");
   EXPECT_EQ(rank_of_column(columns, table->columns.size() - 1), -1);
   for (std::size_t row = 0; row < table->rows; ++row) {
@@ -50,10 +50,10 @@ TEST(StragglerTable, HasAColumnPerRankAndTheCostOfEachOnTop) {
   ASSERT_EQ(table->columns.size(), 6u + 8u);
   ASSERT_EQ(table->pinned.size(), 4u);
   for (std::size_t row = 0; row < table->rows; ++row) {
-    const trace::StragglerCall& call = figures->calls[row];
+    const trace::timeline::StragglerCall& call = figures->calls[row];
     int last = 0;
     for (std::size_t i = 0; i < 8; ++i) {
-      const TableColumn& column = table->columns[6 + i];
+      const present::TableColumn& column = table->columns[6 + i];
       EXPECT_EQ(rank_of_column(columns, 6 + i), static_cast<int>(i));
       EXPECT_EQ(column.number(row), static_cast<double>(call.parts[i].wait_ns));
       last += column.cell(row).is_marked ? 1 : 0;
@@ -74,4 +74,4 @@ TEST(StragglerTable, HasAColumnPerRankAndTheCostOfEachOnTop) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

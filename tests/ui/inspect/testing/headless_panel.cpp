@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
-HeadlessPanel::HeadlessPanel(int width, int height, float scale, ThemeKind kind, Draw draw)
+HeadlessPanel::HeadlessPanel(int width, int height, float scale, state::ThemeKind kind, Draw draw)
     : context_(width, height), draw_(std::move(draw)) {
   theme_.kind = kind;
-  theme_.palette = &palette(kind);
+  theme_.palette = &state::palette(kind);
   theme_.scale = scale;
-  theme_.fonts = rebuild_fonts(*ImGui::GetIO().Fonts, scale);
+  theme_.fonts = kit::rebuild_fonts(*ImGui::GetIO().Fonts, scale);
   theme_.probe = &probe_;
   unsigned char* data = nullptr;
   int atlas_width = 0, atlas_height = 0;
@@ -23,7 +23,7 @@ void HeadlessPanel::frame() {
   const auto w = static_cast<float>(context_.width()), h = static_cast<float>(context_.height());
   context_.play([&] {
     probe_.begin_frame();
-    apply_style(theme_);
+    kit::apply_style(theme_);
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize({w, h});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0f);
@@ -32,7 +32,7 @@ void HeadlessPanel::frame() {
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
                      ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
-    ImGui::PushFont(theme_.font(Face::kBody));
+    ImGui::PushFont(theme_.font(kit::Face::kBody));
     draw_(theme_, {0, 0, w, h}, commands_);
     ImGui::PopFont();
     ImGui::End();
@@ -53,24 +53,24 @@ void HeadlessPanel::click_at(float x, float y, int button) {
 
 bool HeadlessPanel::click(std::string_view target, int button) {
   frames(1);
-  const DrawProbe::Target* found = probe_.find(target);
+  const kit::DrawProbe::Target* found = probe_.find(target);
   if (found == nullptr) return false;
-  const Rect rect = found->rect;
+  const state::Rect rect = found->rect;
   click_at(rect.x + std::min(rect.w / 2, 60.0f), rect.center_y(), button);
   return true;
 }
 
 bool HeadlessPanel::hover(std::string_view target) {
   frames(1);
-  const DrawProbe::Target* found = probe_.find(target);
+  const kit::DrawProbe::Target* found = probe_.find(target);
   if (found == nullptr) return false;
-  const Rect rect = found->rect;
+  const state::Rect rect = found->rect;
   move_to(rect.center_x(), rect.center_y());
   frames(2);
   return true;
 }
 
-void HeadlessPanel::press(Key key, bool control, bool shift) {
+void HeadlessPanel::press(kit::Key key, bool control, bool shift) {
   HeadlessContext::press(key, control, shift, [this] { frame(); });
 }
 
@@ -83,20 +83,20 @@ void HeadlessPanel::wheel(float amount) {
   frames(3);
 }
 
-Commands HeadlessPanel::take_commands() { return std::exchange(commands_, {}); }
+state::Commands HeadlessPanel::take_commands() { return std::exchange(commands_, {}); }
 
-std::vector<std::string> overlapping_texts_of(const DrawProbe& probe) {
-  const auto seen = [](const DrawProbe::Text& text) {
+std::vector<std::string> overlapping_texts_of(const kit::DrawProbe& probe) {
+  const auto seen = [](const kit::DrawProbe::Text& text) {
     const float x = std::max(text.rect.x, text.clip.x), y = std::max(text.rect.y, text.clip.y);
-    return Rect{x, y, std::min(text.rect.right(), text.clip.right()) - x,
-                std::min(text.rect.bottom(), text.clip.bottom()) - y};
+    return state::Rect{x, y, std::min(text.rect.right(), text.clip.right()) - x,
+                       std::min(text.rect.bottom(), text.clip.bottom()) - y};
   };
   std::vector<std::string> out;
   for (std::size_t i = 0; i < probe.texts.size(); ++i) {
-    const Rect a = seen(probe.texts[i]);
+    const state::Rect a = seen(probe.texts[i]);
     if (a.empty()) continue;
     for (std::size_t j = i + 1; j < probe.texts.size(); ++j) {
-      const Rect b = seen(probe.texts[j]);
+      const state::Rect b = seen(probe.texts[j]);
       if (probe.texts[i].layer != probe.texts[j].layer || b.empty() || !a.overlaps(b)) continue;
       const float w = std::min(a.right(), b.right()) - std::max(a.x, b.x);
       const float h = std::min(a.bottom(), b.bottom()) - std::max(a.y, b.y);
@@ -106,4 +106,4 @@ std::vector<std::string> overlapping_texts_of(const DrawProbe& probe) {
   return out;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

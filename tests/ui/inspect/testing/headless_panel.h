@@ -12,13 +12,13 @@
 #include "ui/kit/keys.h"
 #include "ui/kit/theme.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class HeadlessPanel {
  public:
-  using Draw = std::function<void(const Theme&, const Rect&, Commands&)>;
+  using Draw = std::function<void(const kit::Theme&, const state::Rect&, state::Commands&)>;
 
-  HeadlessPanel(int width, int height, float scale, ThemeKind kind, Draw draw);
+  HeadlessPanel(int width, int height, float scale, state::ThemeKind kind, Draw draw);
 
   void frames(int count = 2);
   void move_to(float x, float y);
@@ -26,14 +26,14 @@ class HeadlessPanel {
   // By a probe's name; false: there is no such target.
   bool click(std::string_view target, int button = 0);
   bool hover(std::string_view target);
-  void press(Key key, bool control = false, bool shift = false);
+  void press(kit::Key key, bool control = false, bool shift = false);
   void type(std::string_view text);
   void wheel(float amount);
 
-  const DrawProbe& probe() const { return probe_; }
-  Commands take_commands();
+  const kit::DrawProbe& probe() const { return probe_; }
+  state::Commands take_commands();
   template <typename T>
-  static const T* find(const Commands& commands) {
+  static const T* find(const state::Commands& commands) {
     return find_command<T>(commands);
   }
   // RGBA of the last frame, rows from the top.
@@ -43,13 +43,13 @@ class HeadlessPanel {
   void frame();
 
   HeadlessContext context_;
-  Theme theme_;
+  kit::Theme theme_;
   Draw draw_;
-  DrawProbe probe_;
-  Commands commands_;
+  kit::DrawProbe probe_;
+  state::Commands commands_;
 };
 
 // Texts that lie over each other by more than the rounding of their boxes, as "one | other".
-std::vector<std::string> overlapping_texts_of(const DrawProbe& probe);
+std::vector<std::string> overlapping_texts_of(const kit::DrawProbe& probe);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

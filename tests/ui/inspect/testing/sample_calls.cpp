@@ -4,20 +4,20 @@
 
 #include "tests/ui/inspect/testing/sample_tables.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::TimeClass;
+using trace::base::TimeClass;
 
 constexpr std::int64_t kStart = 1'795'183'331'000'000'000;
 
 // Half of the ranks are on another host, whose clock may be 8 µs off.
-trace::HostClocks sample_clocks(int ranks) {
+trace::analysis::HostClocks sample_clocks(int ranks) {
   constexpr std::int64_t kError = 8'000;
-  trace::ClockMeetings meetings;
-  meetings.add(trace::CollectiveFunction::kBarrier, {0, 0, kError}, {ranks - 1, 0, kError});
-  std::vector<trace::RankHost> hosts;
+  trace::analysis::ClockMeetings meetings;
+  meetings.add(trace::model::CollectiveFunction::kBarrier, {0, 0, kError}, {ranks - 1, 0, kError});
+  std::vector<trace::analysis::RankHost> hosts;
   for (int rank = 0; rank < ranks; ++rank) {
     hosts.push_back({rank, rank < (ranks + 1) / 2 ? "node-1" : "node-2"});
   }
@@ -26,14 +26,14 @@ trace::HostClocks sample_clocks(int ranks) {
 
 }  // namespace
 
-std::shared_ptr<const trace::StragglerFigures> sample_stragglers(int ranks, int calls) {
+std::shared_ptr<const trace::timeline::StragglerFigures> sample_stragglers(int ranks, int calls) {
   std::mt19937 random(7);
-  std::vector<trace::Collective> collectives;
-  std::vector<trace::EventRef> refs;
-  trace::StringTable strings;
+  std::vector<trace::model::Collective> collectives;
+  std::vector<trace::timeline::EventRef> refs;
+  trace::model::StringTable strings;
   for (int rank = 0; rank < ranks; ++rank) {
     for (int unit = 0; unit < 8; ++unit) {
-      strings.add({rank, static_cast<trace::StringId>(unit + 1),
+      strings.add({rank, static_cast<trace::model::StringId>(unit + 1),
                    "blocks." + std::to_string(unit) + " reduce"});
     }
   }
@@ -41,29 +41,29 @@ std::shared_ptr<const trace::StragglerFigures> sample_stragglers(int ranks, int 
     const std::int64_t begin = kStart + i * 20'000'000ll;
     const std::int64_t end = begin + 14'000'000 + static_cast<std::int64_t>(random() % 900'000);
     for (int rank = 0; rank < ranks; ++rank) {
-      trace::Collective c;
+      trace::model::Collective c;
       c.rank = rank;
       c.step = i / 8;
       c.sequence = i;
-      c.function = trace::CollectiveFunction::kReduceScatter;
-      c.tag_kind = trace::TagKind::kUnit;
-      c.tag_name = static_cast<trace::StringId>(i % 8 + 1);
+      c.function = trace::model::CollectiveFunction::kReduceScatter;
+      c.tag_kind = trace::model::TagKind::kUnit;
+      c.tag_name = static_cast<trace::model::StringId>(i % 8 + 1);
       c.bytes = 266'600'000;
       const bool slow = rank == 3 % ranks && i % 3 != 0;
       c.start_ns = begin + static_cast<std::int64_t>(random() % 400'000) + (slow ? 3'000'000 : 0);
       c.end_ns = end;
       collectives.push_back(c);
-      refs.push_back({trace::EventTableKind::kCollective, rank, i, 0});
+      refs.push_back({trace::timeline::EventTableKind::kCollective, rank, i, 0});
     }
   }
-  const trace::HostClocks clocks = sample_clocks(ranks);
-  return std::make_shared<const trace::StragglerFigures>(
-      trace::straggler_figures(collectives, refs, {}, strings, {.clocks = &clocks}));
+  const trace::analysis::HostClocks clocks = sample_clocks(ranks);
+  return std::make_shared<const trace::timeline::StragglerFigures>(
+      trace::timeline::straggler_figures(collectives, refs, {}, strings, {.clocks = &clocks}));
 }
 
-std::shared_ptr<const trace::EventDetails> sample_details(int ranks) {
-  auto details = std::make_shared<trace::EventDetails>();
-  details->place.ref = {trace::EventTableKind::kCollective, 0, 4812, 0};
+std::shared_ptr<const trace::timeline::EventDetails> sample_details(int ranks) {
+  auto details = std::make_shared<trace::timeline::EventDetails>();
+  details->place.ref = {trace::timeline::EventTableKind::kCollective, 0, 4812, 0};
   details->place.start_ns = kStart + 1'000'000'000;
   details->title = "Reduce-scatter · blocks.6";
   details->subtitle = "rank 0 · step 301";
@@ -80,9 +80,9 @@ std::shared_ptr<const trace::EventDetails> sample_details(int ranks) {
                      {"Gradients", "blocks.6: 9 tensors, 66.6 M values", ""}};
   for (int rank = 0; rank < ranks; ++rank) {
     const std::int64_t begin = kStart + 1'000'000'000 + (rank * 37 % 11) * 330'000;
-    trace::RankCall call{rank, begin, kStart + 1'003'600'000, kStart + 1'014'900'000, {}};
+    trace::timeline::RankCall call{rank, begin, kStart + 1'003'600'000, kStart + 1'014'900'000, {}};
     if (rank == 3) call.start_ns = call.latest_start_ns;
-    call.place.ref = {trace::EventTableKind::kCollective, rank, 4812, 0};
+    call.place.ref = {trace::timeline::EventTableKind::kCollective, rank, 4812, 0};
     call.place.start_ns = call.start_ns;
     call.place.end_ns = call.end_ns;
     details->calls.push_back(call);
@@ -96,8 +96,8 @@ std::shared_ptr<const trace::EventDetails> sample_details(int ranks) {
   return details;
 }
 
-std::shared_ptr<const SqlAnswer> sample_answer(std::size_t rows) {
-  auto answer = std::make_shared<SqlAnswer>();
+std::shared_ptr<const state::SqlAnswer> sample_answer(std::size_t rows) {
+  auto answer = std::make_shared<state::SqlAnswer>();
   answer->query =
       "-- what a step waits for\nselect rank, step, name, duration_ns / 1e3 as us, start_ns\n"
       "from kernel\nwhere name like '%nccl%' and duration_ns > 5000\norder by us desc";
@@ -115,11 +115,11 @@ std::shared_ptr<const SqlAnswer> sample_answer(std::size_t rows) {
   return answer;
 }
 
-std::shared_ptr<const SqlAnswer> failed_answer() {
-  auto answer = std::make_shared<SqlAnswer>();
+std::shared_ptr<const state::SqlAnswer> failed_answer() {
+  auto answer = std::make_shared<state::SqlAnswer>();
   answer->query = "select name, durations_ns\nfrom kernel";
   answer->error = "no such column: durations_ns. kernel has: rank, lane, name, duration_ns";
   return answer;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

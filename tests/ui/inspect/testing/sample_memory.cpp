@@ -5,12 +5,12 @@
 
 #include "trace/model/activity.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::MemoryCategory;
-using trace::Phase;
+using trace::base::Phase;
+using trace::model::MemoryCategory;
 
 constexpr std::int64_t kStart = 1'795'183'331'000'000'000, kMillisecond = 1'000'000;
 constexpr std::int64_t kMiB = 1 << 20;
@@ -18,15 +18,16 @@ constexpr int kLayers = 12;
 constexpr std::int64_t kForwardEnd = 30, kBackwardEnd = 90, kStepEnd = 110;
 
 struct Builder {
-  trace::StepAllocations step{kStart,
-                              kStart + kStepEnd* kMillisecond,
-                              {},
-                              {"", "aten::linear", "aten::_scaled_dot_product_flash_attention",
-                               "aten::gelu", "aten::mm", "aten::lerp_"}};
+  trace::timeline::StepAllocations step{
+      kStart,
+      kStart + kStepEnd* kMillisecond,
+      {},
+      {"", "aten::linear", "aten::_scaled_dot_product_flash_attention", "aten::gelu", "aten::mm",
+       "aten::lerp_"}};
 
   void add(double from_ms, double to_ms, std::int64_t bytes, MemoryCategory category,
            std::uint32_t name = 0) {
-    trace::StepAllocation one;
+    trace::timeline::StepAllocation one;
     one.start_ns = kStart + static_cast<std::int64_t>(from_ms * kMillisecond);
     one.end_ns = kStart + static_cast<std::int64_t>(to_ms * kMillisecond);
     one.bytes = bytes;
@@ -39,7 +40,7 @@ struct Builder {
   }
 };
 
-trace::StepAllocations sample_step() {
+trace::timeline::StepAllocations sample_step() {
   Builder b;
   for (int layer = 0; layer < kLayers; ++layer) {
     b.add(0, kStepEnd, 27 * kMiB, MemoryCategory::kParameters);
@@ -61,34 +62,34 @@ trace::StepAllocations sample_step() {
     b.add(kBackwardEnd + 1.2 * layer, kBackwardEnd + 1.2 * layer + 0.8, 27 * kMiB,
           MemoryCategory::kOther, 5);
   }
-  std::ranges::stable_sort(b.step.all, {}, &trace::StepAllocation::start_ns);
+  std::ranges::stable_sort(b.step.all, {}, &trace::timeline::StepAllocation::start_ns);
   return std::move(b.step);
 }
 
 }  // namespace
 
-std::shared_ptr<const trace::StepMemory> sample_memory(bool hides_constant) {
-  auto memory = std::make_shared<trace::StepMemory>();
+std::shared_ptr<const trace::timeline::StepMemory> sample_memory(bool hides_constant) {
+  auto memory = std::make_shared<trace::timeline::StepMemory>();
   memory->request.hides_constant = hides_constant;
   memory->recorded = {{0, {4, 8}}, {1, {4, 8}}};
   memory->rank = 0;
   memory->step = 4;
   auto step = sample_step();
-  memory->peak = trace::find_peak(step.all);
+  memory->peak = trace::timeline::find_peak(step.all);
   memory->counted_peak_bytes = memory->peak.bytes;
   memory->reserved_bytes = memory->peak.bytes + 140 * kMiB;
-  memory->flame = std::make_shared<const trace::MemoryFlame>(
-      trace::layout_flame(step, {.hides_constant = hides_constant}));
-  memory->allocations = std::make_shared<const trace::StepAllocations>(std::move(step));
+  memory->flame = std::make_shared<const trace::timeline::MemoryFlame>(
+      trace::timeline::layout_flame(step, {.hides_constant = hides_constant}));
+  memory->allocations = std::make_shared<const trace::timeline::StepAllocations>(std::move(step));
   std::int64_t from = 0;
   for (const auto& [phase, to] : {std::pair{Phase::kForward, kForwardEnd},
                                   {Phase::kBackward, kBackwardEnd},
                                   {Phase::kOptimizer, kStepEnd}}) {
-    memory->phases.push_back({phase, trace::phase_class(phase), kStart + from * kMillisecond,
+    memory->phases.push_back({phase, trace::model::phase_class(phase), kStart + from * kMillisecond,
                               kStart + to * kMillisecond});
     from = to;
   }
   return memory;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

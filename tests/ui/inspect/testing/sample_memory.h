@@ -5,9 +5,9 @@
 
 #include "trace/timeline/values/step_memory.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 // Step 4 of rank 0; steps 4 and 8 have a record.
-std::shared_ptr<const trace::StepMemory> sample_memory(bool hides_constant = false);
+std::shared_ptr<const trace::timeline::StepMemory> sample_memory(bool hides_constant = false);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

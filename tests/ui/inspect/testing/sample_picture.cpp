@@ -6,34 +6,35 @@
 
 #include "tests/ui/inspect/testing/sample_run.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::Piece;
-using trace::RowKind;
-using trace::RowPicture;
-using trace::RowWindow;
+using trace::timeline::Piece;
+using trace::timeline::RowKind;
+using trace::timeline::RowPicture;
+using trace::timeline::RowWindow;
 
 constexpr std::int64_t kMostExactSteps = 40;  // of a window: more would only slow down tests
 
-trace::DrawnCollective sample_collective(const SampleEvent& event) {
-  trace::DrawnCollective collective;
+trace::timeline::DrawnCollective sample_collective(const SampleEvent& event) {
+  trace::timeline::DrawnCollective collective;
   const bool gathers = event.name.starts_with("all-gather");
   collective.function = collective.executed =
-      gathers ? trace::CollectiveFunction::kAllGather : trace::CollectiveFunction::kReduceScatter;
-  collective.tag_kind = trace::TagKind::kUnit;
-  collective.gather =
-      gathers ? trace::DrawnCollective::Gather::kForward : trace::DrawnCollective::Gather::kNone;
+      gathers ? trace::model::CollectiveFunction::kAllGather
+              : trace::model::CollectiveFunction::kReduceScatter;
+  collective.tag_kind = trace::model::TagKind::kUnit;
+  collective.gather = gathers ? trace::timeline::DrawnCollective::Gather::kForward
+                              : trace::timeline::DrawnCollective::Gather::kNone;
   collective.start_ns = event.start_ns;
   collective.bytes = 254 << 20;
-  collective.wait_doubt =
-      event.latest_start_ns == 0 ? trace::WaitDoubt::kRecordsMissing : trace::WaitDoubt::kNone;
-  const bool is_exposed = event.piece_class == trace::TimeClass::kExposed;
+  collective.wait_doubt = event.latest_start_ns == 0 ? trace::analysis::WaitDoubt::kRecordsMissing
+                                                     : trace::analysis::WaitDoubt::kNone;
+  const bool is_exposed = event.piece_class == trace::base::TimeClass::kExposed;
   const std::int64_t length_ns = event.end_ns - event.start_ns;
   collective.exposed_ns = is_exposed ? length_ns : 0;
   collective.overlapped_ns = is_exposed ? 0 : length_ns;
-  auto unit = std::make_shared<trace::UnitFigures>();
+  auto unit = std::make_shared<trace::analysis::UnitFigures>();
   unit->name = event.name.substr(event.name.find(' ') + 1);
   unit->bytes = 254 << 20;
   unit->shard_bytes = 127 << 20;
@@ -44,13 +45,13 @@ trace::DrawnCollective sample_collective(const SampleEvent& event) {
 
 class PictureMaker {
  public:
-  PictureMaker(const SampleRun& run, const trace::PictureRequest& request)
+  PictureMaker(const SampleRun& run, const trace::timeline::PictureRequest& request)
       : run_(run), ns_per_pixel_(static_cast<std::int64_t>(std::ceil(request.ns_per_pixel))) {
     out_.request = request;
     out_.names.emplace_back();
     for (const RowWindow& window : request.windows) add(window);
   }
-  trace::TimelinePicture take() { return std::move(out_); }
+  trace::timeline::TimelinePicture take() { return std::move(out_); }
 
  private:
   std::uint32_t name(const std::string& text) {
@@ -66,7 +67,7 @@ class PictureMaker {
 
   const SampleRun& run_;
   std::int64_t ns_per_pixel_;
-  trace::TimelinePicture out_;
+  trace::timeline::TimelinePicture out_;
   std::map<std::string, std::size_t> names_{{"", 0}};
 };
 
@@ -94,7 +95,7 @@ void PictureMaker::add_event(RowPicture& row, const SampleEvent& event) {
   piece.latest_start_ns = event.latest_start_ns;
   piece.longest_ns = length;
   if (length >= ns_per_pixel_) piece.ref = event.ref;
-  if (piece.ref.table == trace::EventTableKind::kCollective) {
+  if (piece.ref.table == trace::timeline::EventTableKind::kCollective) {
     piece.collective = static_cast<std::int32_t>(row.collectives.size());
     row.collectives.push_back(sample_collective(event));
   }
@@ -103,7 +104,8 @@ void PictureMaker::add_event(RowPicture& row, const SampleEvent& event) {
 
 // Of many steps: a fold per pixel, busy as the steps are in the mean.
 void PictureMaker::add_folds(RowPicture& row) {
-  const trace::TimelineRow& of = run_.rows().rows[static_cast<std::size_t>(row.window.row)];
+  const trace::timeline::TimelineRow& of =
+      run_.rows().rows[static_cast<std::size_t>(row.window.row)];
   const auto events = run_.events(row.window.row, 0);
   const std::int64_t step =
       run_.step_end(std::max(of.rank, 0), 0) - run_.step_start(std::max(of.rank, 0), 0);
@@ -134,7 +136,7 @@ void PictureMaker::add_folds(RowPicture& row) {
 }
 
 void PictureMaker::add_ribbon(RowPicture& row, std::int64_t first, std::int64_t last) {
-  std::map<std::int64_t, trace::RibbonColumn> columns;
+  std::map<std::int64_t, trace::timeline::RibbonColumn> columns;
   const std::int64_t width = std::max<std::int64_t>(ns_per_pixel_, 1'000'000);
   const std::int64_t stride = std::max<std::int64_t>(1, (last - first) / 2'000);
   for (std::int64_t step = first; step < last; step += stride) {
@@ -161,7 +163,7 @@ void PictureMaker::add_area(RowPicture& row) {
       std::max({ns_per_pixel_, (to - from) / 2'000, std::int64_t{1'000'000}});
   constexpr int kSamples = 5;
   for (std::int64_t at = from; at < to; at += width) {
-    trace::AreaPoint point{at, 0, 0};
+    trace::timeline::AreaPoint point{at, 0, 0};
     for (int i = 0; i < kSamples; ++i) {
       const double value = run_.area_value(row.window.row, at + width * i / kSamples);
       point.value += value / kSamples;
@@ -174,7 +176,7 @@ void PictureMaker::add_area(RowPicture& row) {
 void PictureMaker::add(const RowWindow& window) {
   RowPicture row;
   row.window = window;
-  const trace::TimelineRow& of = run_.rows().rows[static_cast<std::size_t>(window.row)];
+  const trace::timeline::TimelineRow& of = run_.rows().rows[static_cast<std::size_t>(window.row)];
   const int rank = std::max(of.rank, 0);
   std::int64_t first = 0, last = run_.options().steps;
   while (first < last && run_.step_end(rank, first) <= window.start_ns) ++first;
@@ -195,7 +197,7 @@ void PictureMaker::add(const RowWindow& window) {
         if (event.end_ns <= window.start_ns || event.start_ns >= window.end_ns) continue;
         if (of.kind == RowKind::kReady) {
           row.ready.push_back({event.start_ns - 200'000, name(event.name.substr(15)), 254 << 20, -1,
-                               trace::TagKind::kUnit});
+                               trace::model::TagKind::kUnit});
           add_event(row, event);
           if (!row.pieces.back().ref.exists()) row.pieces.pop_back();
         } else {
@@ -212,8 +214,9 @@ void PictureMaker::add(const RowWindow& window) {
 
 }  // namespace
 
-trace::TimelinePicture sample_picture(const SampleRun& run, const trace::PictureRequest& request) {
+trace::timeline::TimelinePicture sample_picture(const SampleRun& run,
+                                                const trace::timeline::PictureRequest& request) {
   return PictureMaker(run, request).take();
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -4,13 +4,13 @@
 #include <array>
 #include <cmath>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::EventTableKind;
-using trace::RowKind;
-using trace::TimeClass;
+using trace::base::TimeClass;
+using trace::timeline::EventTableKind;
+using trace::timeline::RowKind;
 
 constexpr std::int64_t kSampleStart = 1'795'183'331'000'000'000;
 constexpr int kUnits = 16, kForwardKernels = 160, kBackwardKernels = 320;
@@ -192,7 +192,7 @@ SampleRun::SampleRun(const SampleRunOptions& options) : options_(options) {
 }
 
 int SampleRun::add_row(int rank, RowKind kind, int levels, std::string label, std::string unit) {
-  trace::TimelineRow row;
+  trace::timeline::TimelineRow row;
   row.id = static_cast<int>(rows_.rows.size());
   row.rank = rank;
   row.kind = kind;
@@ -206,7 +206,7 @@ int SampleRun::add_row(int rank, RowKind kind, int levels, std::string label, st
 }
 
 void SampleRun::add_rank(int rank) {
-  trace::TimelineRank out;
+  trace::timeline::TimelineRank out;
   out.rank = rank;
   out.device = "cuda:" + std::to_string(rank);
   out.device_name = "NVIDIA H100 80GB HBM3";
@@ -242,7 +242,7 @@ std::int64_t SampleRun::step_end(int rank, std::int64_t step) const {
 }
 
 std::vector<SampleEvent> SampleRun::events(int row, std::int64_t step) const {
-  const trace::TimelineRow& of = rows_.rows[static_cast<std::size_t>(row)];
+  const trace::timeline::TimelineRow& of = rows_.rows[static_cast<std::size_t>(row)];
   const int rank = std::max(of.rank, 0);
   const std::int64_t start = step_start(rank, step);
   EventMaker maker(start, step_end(rank, step) - start, rank, step);
@@ -286,4 +286,4 @@ double SampleRun::area_highest(int row) const {
   return bytes ? 31.2 * 1024 * 1024 * 1024 : 98.0;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

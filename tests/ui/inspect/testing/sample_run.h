@@ -9,7 +9,7 @@
 #include "trace/timeline/values/picture.h"
 #include "trace/timeline/values/timeline_rows.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 struct SampleRunOptions {
   int ranks = 8;
@@ -22,16 +22,16 @@ struct SampleEvent {
   std::int64_t start_ns = 0, end_ns = 0;
   std::string name;
   int level = 0;
-  trace::TimeClass piece_class = trace::TimeClass::kCompute;
+  trace::base::TimeClass piece_class = trace::base::TimeClass::kCompute;
   std::int64_t latest_start_ns = 0;
-  trace::EventRef ref = {};
+  trace::timeline::EventRef ref = {};
 };
 
 class SampleRun {
  public:
   explicit SampleRun(const SampleRunOptions& options = {});
 
-  const trace::TimelineRows& rows() const { return rows_; }
+  const trace::timeline::TimelineRows& rows() const { return rows_; }
   const SampleRunOptions& options() const { return options_; }
   // In order of level and start. Empty for rows without events.
   std::vector<SampleEvent> events(int row, std::int64_t step) const;
@@ -42,15 +42,17 @@ class SampleRun {
   double area_highest(int row) const;
 
  private:
-  int add_row(int rank, trace::RowKind kind, int levels, std::string label, std::string unit = "");
+  int add_row(int rank, trace::timeline::RowKind kind, int levels, std::string label,
+              std::string unit = "");
   void add_rank(int rank);
 
   SampleRunOptions options_;
-  trace::TimelineRows rows_;
+  trace::timeline::TimelineRows rows_;
   std::vector<std::int64_t> starts_;  // of steps, and the end of the last one
 };
 
 // As a worker would answer: never more pieces than pixels.
-trace::TimelinePicture sample_picture(const SampleRun& run, const trace::PictureRequest& request);
+trace::timeline::TimelinePicture sample_picture(const SampleRun& run,
+                                                const trace::timeline::PictureRequest& request);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -10,11 +10,11 @@
 #include "tests/ui/inspect/testing/sample_memory.h"
 #include "tests/ui/testing/sample_snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::TimeClass;
+using trace::base::TimeClass;
 
 constexpr std::int64_t kStart = 1'795'183'331'000'000'000;
 
@@ -47,7 +47,7 @@ constexpr std::array<SampleKernel, 12> kKernels{{
     {"Memset (Device)", "", TimeClass::kCopy, 1368, 1.31},
 }};
 
-void fill_histogram(trace::NameFigures& row, const std::vector<std::int64_t>& sorted) {
+void fill_histogram(trace::timeline::NameFigures& row, const std::vector<std::int64_t>& sorted) {
   row.histogram.first_ns = static_cast<double>(sorted.front());
   row.histogram.last_ns = static_cast<double>(sorted.back());
   const double low = std::log(std::max(1.0, row.histogram.first_ns));
@@ -56,23 +56,25 @@ void fill_histogram(trace::NameFigures& row, const std::vector<std::int64_t>& so
     const double at =
         span > 0 ? (std::log(std::max(1.0, static_cast<double>(ns))) - low) / span : 0;
     ++row.histogram.counts[std::min<std::size_t>(
-        trace::kHistogramBins - 1, static_cast<std::size_t>(at * trace::kHistogramBins))];
+        trace::timeline::kHistogramBins - 1,
+        static_cast<std::size_t>(at * trace::timeline::kHistogramBins))];
   }
 }
 
-void finish(trace::RangeTable& table) {
-  for (const trace::NameFigures& row : table.rows) {
+void finish(trace::timeline::RangeTable& table) {
+  for (const trace::timeline::NameFigures& row : table.rows) {
     table.count += row.count;
     table.total_ns += row.total_ns;
   }
-  for (trace::NameFigures& row : table.rows) {
+  for (trace::timeline::NameFigures& row : table.rows) {
     row.share = static_cast<double>(row.total_ns) / static_cast<double>(table.total_ns);
   }
-  std::ranges::sort(table.rows, std::greater(), &trace::NameFigures::total_ns);
+  std::ranges::sort(table.rows, std::greater(), &trace::timeline::NameFigures::total_ns);
 }
 
-trace::RangeTable kernels(const TablesOptions& options) {
-  trace::RangeTable table{trace::StatisticsTable::kKernels, trace::GroupBy::kName, {}, 0, 0};
+trace::timeline::RangeTable kernels(const TablesOptions& options) {
+  trace::timeline::RangeTable table{
+      trace::timeline::StatisticsTable::kKernels, trace::timeline::GroupBy::kName, {}, 0, 0};
   unsigned seed = 1;
   for (const SampleKernel& kernel : kKernels) {
     auto row =
@@ -90,16 +92,17 @@ trace::RangeTable kernels(const TablesOptions& options) {
   return table;
 }
 
-trace::RangeTable named_rows(trace::StatisticsTable kind, trace::GroupBy group,
-                             const std::vector<std::pair<const char*, double>>& names,
-                             TimeClass piece_class, std::int64_t bytes) {
-  trace::RangeTable table{kind, group, {}, 0, 0};
+trace::timeline::RangeTable named_rows(trace::timeline::StatisticsTable kind,
+                                       trace::timeline::GroupBy group,
+                                       const std::vector<std::pair<const char*, double>>& names,
+                                       TimeClass piece_class, std::int64_t bytes) {
+  trace::timeline::RangeTable table{kind, group, {}, 0, 0};
   unsigned seed = 40;
   for (const auto& [name, median_us] : names) {
     ++seed;
     auto row = sample_name(name, piece_class, 16 + seed % 7 * 8, median_us * 1e3, seed);
     row.bytes = bytes * row.count;
-    if (kind == trace::StatisticsTable::kCollectives) {
+    if (kind == trace::timeline::StatisticsTable::kCollectives) {
       row.piece_class = seed % 3 == 0 ? TimeClass::kExposed : TimeClass::kOverlapped;
       row.matched = row.count;
       row.wait_ns = row.total_ns / 5;
@@ -113,10 +116,10 @@ trace::RangeTable named_rows(trace::StatisticsTable kind, trace::GroupBy group,
   return table;
 }
 
-std::vector<trace::RangeTable> sample_range_tables(const TablesOptions& options) {
-  using trace::GroupBy;
-  using trace::StatisticsTable;
-  std::vector<trace::RangeTable> tables{kernels(options)};
+std::vector<trace::timeline::RangeTable> sample_range_tables(const TablesOptions& options) {
+  using trace::timeline::GroupBy;
+  using trace::timeline::StatisticsTable;
+  std::vector<trace::timeline::RangeTable> tables{kernels(options)};
   tables.push_back(named_rows(StatisticsTable::kOperators, GroupBy::kName,
                               {{"aten::linear", 220},
                                {"aten::addmm", 180},
@@ -148,32 +151,33 @@ std::vector<trace::RangeTable> sample_range_tables(const TablesOptions& options)
   return tables;
 }
 
-std::shared_ptr<const trace::TimelineRows> sample_rows(int ranks) {
-  auto rows = std::make_shared<trace::TimelineRows>();
+std::shared_ptr<const trace::timeline::TimelineRows> sample_rows(int ranks) {
+  auto rows = std::make_shared<trace::timeline::TimelineRows>();
   rows->start_ns = kStart;
   rows->end_ns = kStart + 306'000'000'000;
   int id = 0;
-  const auto add = [&](int rank, trace::RowKind kind) {
-    trace::TimelineRow row;
+  const auto add = [&](int rank, trace::timeline::RowKind kind) {
+    trace::timeline::TimelineRow row;
     row.id = id++;
     row.rank = rank;
     row.kind = kind;
     rows->rows.push_back(row);
   };
-  add(-1, trace::RowKind::kRibbon);
+  add(-1, trace::timeline::RowKind::kRibbon);
   for (int rank = 0; rank < ranks; ++rank) {
     rows->ranks.push_back({rank, "cuda:" + std::to_string(rank), "NVIDIA H100", {}, "node-0", 0});
     for (const auto kind :
-         {trace::RowKind::kPhases, trace::RowKind::kOperators, trace::RowKind::kLaunches,
-          trace::RowKind::kKernels, trace::RowKind::kCommunication, trace::RowKind::kCopies}) {
+         {trace::timeline::RowKind::kPhases, trace::timeline::RowKind::kOperators,
+          trace::timeline::RowKind::kLaunches, trace::timeline::RowKind::kKernels,
+          trace::timeline::RowKind::kCommunication, trace::timeline::RowKind::kCopies}) {
       add(rank, kind);
     }
   }
   return rows;
 }
 
-SqlConsole sample_console(std::size_t rows) {
-  SqlConsole console;
+state::SqlConsole sample_console(std::size_t rows) {
+  state::SqlConsole console;
   console.answer = sample_answer(rows);
   console.tables = {{"step", {"rank", "step", "start_ns", "end_ns", "loss"}},
                     {"kernel", {"rank", "lane", "lane_name", "step", "name", "start_ns", "end_ns"}},
@@ -183,8 +187,8 @@ SqlConsole sample_console(std::size_t rows) {
   return console;
 }
 
-void add_log_lines(RunView& run, int ranks) {
-  using Level = trace::LogLine::Level;
+void add_log_lines(state::RunView& run, int ranks) {
+  using Level = trace::model::LogLine::Level;
   for (int rank = 0; rank < ranks; ++rank) {
     run.log.push_back({rank, kStart + 1'000'000'000, Level::kWarning,
                        "the NCCL watchdog has seen no progress for 12 s"});
@@ -194,8 +198,8 @@ void add_log_lines(RunView& run, int ranks) {
 
 }  // namespace
 
-trace::NameFigures sample_name(const std::string& name, TimeClass piece_class, std::int64_t count,
-                               double median_ns, unsigned seed) {
+trace::timeline::NameFigures sample_name(const std::string& name, TimeClass piece_class,
+                                         std::int64_t count, double median_ns, unsigned seed) {
   std::mt19937 random(seed);
   std::lognormal_distribution<double> spread(0, 0.05);
   std::vector<std::int64_t> durations;
@@ -205,7 +209,7 @@ trace::NameFigures sample_name(const std::string& name, TimeClass piece_class, s
     durations.push_back(std::max<std::int64_t>(1, std::llround(median_ns * hump * spread(random))));
   }
   std::ranges::sort(durations);
-  trace::NameFigures row;
+  trace::timeline::NameFigures row;
   row.name = name;
   row.piece_class = piece_class;
   row.count = count;
@@ -217,14 +221,14 @@ trace::NameFigures sample_name(const std::string& name, TimeClass piece_class, s
                 1];
   row.least_ns = durations.front();
   row.most_ns = durations.back();
-  row.longest = {trace::EventTableKind::kKernel, 0, static_cast<std::int64_t>(seed), 7};
+  row.longest = {trace::timeline::EventTableKind::kKernel, 0, static_cast<std::int64_t>(seed), 7};
   row.longest_start_ns = kStart + 5'000'000 * static_cast<std::int64_t>(seed);
   fill_histogram(row, durations);
   return row;
 }
 
-std::shared_ptr<const trace::RangeFigures> sample_range(const TablesOptions& options) {
-  auto figures = std::make_shared<trace::RangeFigures>();
+std::shared_ptr<const trace::timeline::RangeFigures> sample_range(const TablesOptions& options) {
+  auto figures = std::make_shared<trace::timeline::RangeFigures>();
   figures->range = {kStart + 1'000'000'000, kStart + 1'126'400'000, {}};
   if (!options.selection) figures->range = {kStart, kStart + 306'000'000'000, {}};
   figures->is_whole_run = !options.selection;
@@ -234,18 +238,18 @@ std::shared_ptr<const trace::RangeFigures> sample_range(const TablesOptions& opt
   return figures;
 }
 
-Snapshot tables_snapshot(const TablesOptions& options) {
+state::Snapshot tables_snapshot(const TablesOptions& options) {
   SampleOptions sample;
   sample.gpu = true;
   sample.ranks = std::min(options.ranks, 4);
   sample.steps = options.steps;
   sample.live = false;
   sample.odd = true;
-  Snapshot snapshot = sample_snapshot(sample);
-  auto run = std::make_shared<RunView>(*snapshot.run);
+  state::Snapshot snapshot = sample_snapshot(sample);
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
   add_log_lines(*run, options.ranks);
   snapshot.run = run;
-  auto view = std::make_shared<InspectView>();
+  auto view = std::make_shared<state::InspectView>();
   view->run_folder = "runs/2026-11-18T10-11-12_llama-1b";
   view->rows = sample_rows(options.ranks);
   view->range = sample_range(options);
@@ -256,12 +260,13 @@ Snapshot tables_snapshot(const TablesOptions& options) {
   return snapshot;
 }
 
-Snapshot with_view(const Snapshot& snapshot, const std::function<void(InspectView&)>& change) {
-  Snapshot out = snapshot;
-  auto view = std::make_shared<InspectView>(*snapshot.inspect);
+state::Snapshot with_view(const state::Snapshot& snapshot,
+                          const std::function<void(state::InspectView&)>& change) {
+  state::Snapshot out = snapshot;
+  auto view = std::make_shared<state::InspectView>(*snapshot.inspect);
   change(*view);
   out.inspect = view;
   return out;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -8,7 +8,7 @@
 #include "trace/timeline/values/straggler_figures.h"
 #include "ui/state/snapshot.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 struct TablesOptions {
   int ranks = 8;
@@ -19,17 +19,19 @@ struct TablesOptions {
 };
 
 // Durations drawn around `median_ns`, with figures and histogram as the definitions say.
-trace::NameFigures sample_name(const std::string& name, trace::TimeClass piece_class,
-                               std::int64_t count, double median_ns, unsigned seed);
+trace::timeline::NameFigures sample_name(const std::string& name,
+                                         trace::base::TimeClass piece_class, std::int64_t count,
+                                         double median_ns, unsigned seed);
 
-std::shared_ptr<const trace::RangeFigures> sample_range(const TablesOptions& options);
-std::shared_ptr<const trace::StragglerFigures> sample_stragglers(int ranks, int calls);
-std::shared_ptr<const trace::EventDetails> sample_details(int ranks);
-std::shared_ptr<const SqlAnswer> sample_answer(std::size_t rows);
-std::shared_ptr<const SqlAnswer> failed_answer();
+std::shared_ptr<const trace::timeline::RangeFigures> sample_range(const TablesOptions& options);
+std::shared_ptr<const trace::timeline::StragglerFigures> sample_stragglers(int ranks, int calls);
+std::shared_ptr<const trace::timeline::EventDetails> sample_details(int ranks);
+std::shared_ptr<const state::SqlAnswer> sample_answer(std::size_t rows);
+std::shared_ptr<const state::SqlAnswer> failed_answer();
 
-Snapshot tables_snapshot(const TablesOptions& options = {});
+state::Snapshot tables_snapshot(const TablesOptions& options = {});
 // The same with another view: `change` gets a copy.
-Snapshot with_view(const Snapshot& snapshot, const std::function<void(InspectView&)>& change);
+state::Snapshot with_view(const state::Snapshot& snapshot,
+                          const std::function<void(state::InspectView&)>& change);
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -8,10 +8,11 @@
 
 #include "ui/present/table_model.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
-inline const TableColumn* column_named(const Table& table, std::string_view title) {
-  const auto found = std::ranges::find(table.columns, title, &TableColumn::title);
+inline const present::TableColumn* column_named(const present::Table& table,
+                                                std::string_view title) {
+  const auto found = std::ranges::find(table.columns, title, &present::TableColumn::title);
   return found == table.columns.end() ? nullptr : &*found;
 }
 
@@ -31,9 +32,9 @@ inline std::string time_by_hand(double ns) {
   return text;
 }
 
-inline std::string shown(const TableColumn& column, std::size_t row) {
-  const TableCell cell = column.cell(row);
+inline std::string shown(const present::TableColumn& column, std::size_t row) {
+  const present::TableCell cell = column.cell(row);
   return cell.unit.empty() ? cell.text : cell.text + " " + cell.unit;
 }
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -15,7 +15,7 @@
 #include "ui/inspect/tabs/inspect_tabs.h"
 #include "ui/kit/paint.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -24,7 +24,7 @@ struct GalleryOptions {
   std::vector<std::pair<std::string, int>> clicks;  // target, button
   int width = 1900, height = 340;
   float scale = 1, hover_x = -1, hover_y = -1;
-  ThemeKind theme = ThemeKind::kDark;
+  state::ThemeKind theme = state::ThemeKind::kDark;
   TablesOptions tables;
 };
 
@@ -34,7 +34,7 @@ GalleryOptions parse(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     const std::string key = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : "";
-    if (key == "--light") out.theme = ThemeKind::kLight;
+    if (key == "--light") out.theme = state::ThemeKind::kLight;
     if (key == "--size") std::sscanf(value, "%dx%d", &out.width, &out.height);
     if (key == "--scale") out.scale = std::strtof(value, nullptr);
     if (key == "--ranks") out.tables.ranks = std::atoi(value);
@@ -49,12 +49,13 @@ GalleryOptions parse(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   const GalleryOptions options = parse(argc, argv);
-  Snapshot snapshot = tables_snapshot(options.tables);
+  state::Snapshot snapshot = tables_snapshot(options.tables);
   if (options.state == "error") {
-    snapshot = with_view(snapshot, [](InspectView& view) { view.sql.answer = failed_answer(); });
+    snapshot =
+        with_view(snapshot, [](state::InspectView& view) { view.sql.answer = failed_answer(); });
   }
   if (options.state == "empty") {
-    snapshot = with_view(snapshot, [](InspectView& view) {
+    snapshot = with_view(snapshot, [](state::InspectView& view) {
       view.details = nullptr;
       view.sql.answer = nullptr;
     });
@@ -64,14 +65,14 @@ int run(int argc, char** argv) {
     const auto tab = static_cast<InspectTab>(i);
     if (tab_title(tab) == options.tab) tabs.show(tab);
   }
-  HeadlessPanel panel(options.width, options.height, options.scale, options.theme,
-                      [&](const Theme& theme, const Rect& rect, Commands& commands) {
-                        fill(rect, color(theme.colors().window));
-                        const Rect area = rect.inset(theme.px(8), theme.px(8));
-                        if (options.tab == "details")
-                          return draw_details_panel(theme, area, snapshot, commands);
-                        tabs.draw(theme, area, snapshot, commands);
-                      });
+  HeadlessPanel panel(
+      options.width, options.height, options.scale, options.theme,
+      [&](const kit::Theme& theme, const state::Rect& rect, state::Commands& commands) {
+        kit::fill(rect, kit::color(theme.colors().window));
+        const state::Rect area = rect.inset(theme.px(8), theme.px(8));
+        if (options.tab == "details") return draw_details_panel(theme, area, snapshot, commands);
+        tabs.draw(theme, area, snapshot, commands);
+      });
   panel.frames(3);
   for (const auto& [target, button] : options.clicks) {
     if (!panel.click(target, button)) std::fprintf(stderr, "no target %s\n", target.c_str());
@@ -87,6 +88,6 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect
 
 int main(int argc, char** argv) { return shardlens::ui::run(argc, argv); }

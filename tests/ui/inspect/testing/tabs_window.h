@@ -8,24 +8,25 @@
 #include "tests/ui/inspect/testing/sample_tables.h"
 #include "ui/inspect/tabs/inspect_tabs.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 struct TabsWindow {
-  explicit TabsWindow(Snapshot given, InspectTab tab = InspectTab::kKernels, int width = 1600,
-                      int height = 360, float scale = 1, ThemeKind kind = ThemeKind::kDark)
+  explicit TabsWindow(state::Snapshot given, InspectTab tab = InspectTab::kKernels,
+                      int width = 1600, int height = 360, float scale = 1,
+                      state::ThemeKind kind = state::ThemeKind::kDark)
       : snapshot(std::move(given)),
         panel(width, height, scale, kind,
-              [this](const Theme& theme, const Rect& rect, Commands& c) {
+              [this](const kit::Theme& theme, const state::Rect& rect, state::Commands& c) {
                 tabs.draw(theme, rect, snapshot, c);
                 if (const auto wanted = tabs.take_wanted_view()) view = wanted;
               }) {
     tabs.show(tab);
     panel.frames(3);
   }
-  Snapshot snapshot;
+  state::Snapshot snapshot;
   InspectTabs tabs;
-  std::optional<trace::TimeRange> view;
+  std::optional<trace::timeline::TimeRange> view;
   HeadlessPanel panel;
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

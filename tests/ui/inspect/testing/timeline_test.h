@@ -8,7 +8,7 @@
 
 #include "tests/ui/inspect/testing/inspect_window.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 class TimelineTest : public ::testing::Test {
  protected:
@@ -18,26 +18,26 @@ class TimelineTest : public ::testing::Test {
   // A replay has come so far.
   void replay_until(std::int64_t now_ns);
   // As when a table asked for it.
-  void publish(const trace::EventDetails& details, bool reveal);
-  void publish(const trace::EventPlace& place, bool reveal);
+  void publish(const trace::timeline::EventDetails& details, bool reveal);
+  void publish(const trace::timeline::EventPlace& place, bool reveal);
 
-  void press(Key key);
+  void press(kit::Key key);
   void drag(float x0, float y0, float x1, float y1);
 
   TimelineState& state() { return inspect_.state(); }
   const SampleRun& run() const { return inspect_.run(); }
-  const Snapshot& snapshot() { return inspect_.snapshot(); }
+  const state::Snapshot& snapshot() { return inspect_.snapshot(); }
   HeadlessWindow& window() { return inspect_.window(); }
   const RowLayout& layout() { return window().view().inspect().timeline().layout(); }
-  Rect plot() const { return inspect_.probe().find("inspect/plot")->rect; }
+  state::Rect plot() const { return inspect_.probe().find("inspect/plot")->rect; }
   float x_of(std::int64_t time_ns);
   std::int64_t time_at(float x);
   // The screen's middle of the first level of a row.
   float y_of(int row);
   int row_of(int rank, std::string_view label) const;
-  trace::EventPlace place_of(int row, int step, std::size_t index) const;
+  trace::timeline::EventPlace place_of(int row, int step, std::size_t index) const;
 
   InspectWindow inspect_{1600, 1000, {}, {.steps = 60}};
 };
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

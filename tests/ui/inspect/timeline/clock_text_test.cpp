@@ -6,14 +6,15 @@
 
 #include "trace/timeline/values/rank_clocks.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-std::vector<trace::TimelineRank> ranks(std::vector<std::int64_t> errors, const char* host) {
-  std::vector<trace::TimelineRank> all;
+std::vector<trace::timeline::TimelineRank> ranks(std::vector<std::int64_t> errors,
+                                                 const char* host) {
+  std::vector<trace::timeline::TimelineRank> all;
   for (const std::int64_t error : errors) {
-    trace::TimelineRank rank;
+    trace::timeline::TimelineRank rank;
     rank.rank = static_cast<int>(all.size());
     rank.host = host;
     rank.clock_error_ns = error;
@@ -27,7 +28,7 @@ TEST(ClockText, SaysWhatIsKnown) {
   EXPECT_EQ(clocks_text(ranks({0, 12'500, 4'000}, "a")),
             "Rank 1 is the least certain. Its clock and that of rank 0 differ by 12.5 µs at most: "
             "the collectives of both say so.");
-  EXPECT_EQ(clock_text(ranks({0, trace::kUnknownClockError}, "")[1], ranks({0}, "")[0]),
+  EXPECT_EQ(clock_text(ranks({0, trace::analysis::kUnknownClockError}, "")[1], ranks({0}, "")[0]),
             "Nothing tells how far its clock is from that of rank 0: no collective connects them. "
             "Its host was not recorded; if it is the same one, so is the clock.");
   EXPECT_EQ(clock_text(ranks({0, 0}, "a")[1], ranks({0}, "a")[0]), "The same clock as rank 0.");
@@ -41,4 +42,4 @@ TEST(ClockText, IsSilentWhileNothingIsKnown) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

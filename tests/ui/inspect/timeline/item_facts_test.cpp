@@ -4,18 +4,18 @@
 
 #include <algorithm>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 constexpr std::int64_t kStart = 1'000'000'000;
 
-trace::TimelineRows one_row(trace::RowKind kind) {
-  trace::TimelineRows rows;
+trace::timeline::TimelineRows one_row(trace::timeline::RowKind kind) {
+  trace::timeline::TimelineRows rows;
   rows.start_ns = kStart;
   rows.end_ns = kStart + 100'000'000;
   rows.rows.resize(2);
-  trace::TimelineRow& row = rows.rows.back();
+  trace::timeline::TimelineRow& row = rows.rows.back();
   row.id = 1;
   row.rank = 0;
   row.kind = kind;
@@ -29,23 +29,25 @@ RowItem collective(std::int64_t latest_start_ns) {
   item.row = 1;
   item.name = "bucket 1";
   item.collective.emplace();
-  item.collective->function = item.collective->executed = trace::CollectiveFunction::kAllReduce;
-  item.collective->tag_kind = trace::TagKind::kBucket;
+  item.collective->function = item.collective->executed =
+      trace::model::CollectiveFunction::kAllReduce;
+  item.collective->tag_kind = trace::model::TagKind::kBucket;
   item.collective->tag_index = 1;
   item.collective->bytes = 2 << 20;
   item.collective->start_ns = kStart + 10'000'000;
-  trace::Piece& piece = item.piece.emplace();
+  trace::timeline::Piece& piece = item.piece.emplace();
   // The second of two parts.
   piece.start_ns = kStart + 20'000'000;
   piece.end_ns = kStart + 24'900'000;
   piece.longest_ns = 14'900'000;
   piece.latest_start_ns = latest_start_ns;
-  piece.ref = {trace::EventTableKind::kCollective, 0, 3, 0};
+  piece.ref = {trace::timeline::EventTableKind::kCollective, 0, 3, 0};
   return item;
 }
 
-ItemFacts facts_of(const RowItem& item, trace::RowKind kind = trace::RowKind::kCommunication) {
-  const trace::TimelineRows rows = one_row(kind);
+ItemFacts facts_of(const RowItem& item,
+                   trace::timeline::RowKind kind = trace::timeline::RowKind::kCommunication) {
+  const trace::timeline::TimelineRows rows = one_row(kind);
   return item_facts(rows, StepIndex(rows), item);
 }
 
@@ -73,7 +75,7 @@ TEST(ItemFacts, TellWaitingFromTransferringOfTheWholeCollective) {
 
 TEST(ItemFacts, SayWhyAWaitIsNotKnown) {
   RowItem item = collective(0);
-  item.collective->wait_doubt = trace::WaitDoubt::kClocksUnknown;
+  item.collective->wait_doubt = trace::analysis::WaitDoubt::kClocksUnknown;
   const ItemFacts facts = facts_of(item);
   EXPECT_EQ(value_of(facts, "Waiting for the last rank"), "not known");
   EXPECT_EQ(value_of(facts, "Transferring"), "");
@@ -92,14 +94,14 @@ TEST(ItemFacts, TellExposureOnlyWhereItWasLookedAt) {
 
 TEST(ItemFacts, TellWholeAndShardOfAUnitAndWhetherItWasPrefetched) {
   RowItem item = collective(kStart + 13'600'000);
-  trace::UnitFigures unit;
+  trace::analysis::UnitFigures unit;
   unit.name = "blocks.1";
   unit.bytes = 7 << 20;
   unit.shard_bytes = 7 << 19;
   unit.parameters = {"a", "b", "c"};
-  item.collective->unit = std::make_shared<const trace::UnitFigures>(unit);
+  item.collective->unit = std::make_shared<const trace::analysis::UnitFigures>(unit);
   EXPECT_EQ(value_of(facts_of(item), "Prefetched"), "") << "only gathers are";
-  item.collective->gather = trace::DrawnCollective::Gather::kBackward;
+  item.collective->gather = trace::timeline::DrawnCollective::Gather::kBackward;
   EXPECT_EQ(value_of(facts_of(item), "Prefetched"), "no");
   item.collective->is_prefetched = true;
   const ItemFacts facts = facts_of(item);
@@ -113,19 +115,19 @@ TEST(ItemFacts, SayWhyABucketIsLargerThanItsCap) {
   RowItem item;
   item.row = 1;
   item.name = "bucket 12";
-  item.ready = trace::ReadyPoint{kStart + 5'000'000, 0, 168 << 20, 12};
+  item.ready = trace::timeline::ReadyPoint{kStart + 5'000'000, 0, 168 << 20, 12};
   item.collective.emplace();
-  trace::BucketFigures bucket;
+  trace::analysis::BucketFigures bucket;
   bucket.oversize_reason = "wte.weight 147 MiB: a tensor is never split";
-  item.collective->bucket = std::make_shared<const trace::BucketFigures>(bucket);
-  const ItemFacts facts = facts_of(item, trace::RowKind::kReady);
+  item.collective->bucket = std::make_shared<const trace::analysis::BucketFigures>(bucket);
+  const ItemFacts facts = facts_of(item, trace::timeline::RowKind::kReady);
   EXPECT_EQ(facts.title, "Gradients of bucket 12 are ready");
   EXPECT_EQ(value_of(facts, "Size"), "168 MiB");
   EXPECT_TRUE(notes(facts, "wte.weight 147 MiB"));
 }
 
 TEST(ItemFacts, OfOneStepWhatIsFoldedIsSeenInInspect) {
-  trace::TimelineRows rows = one_row(trace::RowKind::kKernels);
+  trace::timeline::TimelineRows rows = one_row(trace::timeline::RowKind::kKernels);
   RowItem item;
   item.row = 1;
   item.piece.emplace().count = 3;
@@ -137,15 +139,15 @@ TEST(ItemFacts, OfOneStepWhatIsFoldedIsSeenInInspect) {
 }
 
 TEST(CollectiveLabel, IsWholeOrTheNumberAlone) {
-  trace::DrawnCollective bar;
-  bar.tag_kind = trace::TagKind::kBucket;
+  trace::timeline::DrawnCollective bar;
+  bar.tag_kind = trace::model::TagKind::kBucket;
   bar.tag_index = 3;
   bar.bytes = 4 << 20;
   EXPECT_EQ(collective_label(bar, "bucket 3").full, "bucket 3 · 4.00 MiB");
   EXPECT_EQ(collective_label(bar, "bucket 3").brief, "3");
   bar.bytes = -1;
   EXPECT_EQ(collective_label(bar, "bucket 3").full, "bucket 3");
-  bar.tag_kind = trace::TagKind::kUnit;
+  bar.tag_kind = trace::model::TagKind::kUnit;
   const std::string gather = "blocks.11 forward gather, prefetched";
   EXPECT_EQ(collective_label(bar, gather).full, gather);
   EXPECT_EQ(collective_label(bar, gather).brief, "11");
@@ -154,4 +156,4 @@ TEST(CollectiveLabel, IsWholeOrTheNumberAlone) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

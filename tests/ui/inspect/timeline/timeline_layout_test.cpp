@@ -6,11 +6,11 @@
 
 #include "tests/ui/inspect/testing/sample_run.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
-using trace::RowKind;
+using trace::timeline::RowKind;
 
 class RowLayoutTest : public ::testing::Test {
  protected:
@@ -31,7 +31,7 @@ class RowLayoutTest : public ::testing::Test {
     return found->id;
   }
 
-  trace::TimelineRows rows_ = SampleRun({.steps = 3}).rows();
+  trace::timeline::TimelineRows rows_ = SampleRun({.steps = 3}).rows();
   RowFolds folds_;
   RowFilter filter_;
 };
@@ -99,7 +99,7 @@ TEST_F(RowLayoutTest, HidesKindsThatAreNotWanted) {
 TEST_F(RowLayoutTest, ShowsHowTheGpuIsDoingUnlessTheOtherRanksWouldGo) {
   const int rank = 0;
   for (const char* label : {"GPU utilization", "GPU power", "SM clock"}) {
-    trace::TimelineRow row;
+    trace::timeline::TimelineRow row;
     row.id = static_cast<int>(rows_.rows.size());
     row.rank = rank;
     row.kind = RowKind::kGpu;
@@ -142,7 +142,7 @@ TEST_F(RowLayoutTest, ShowsAllLevelsByItselfWhereThereIsRoom) {
 TEST_F(RowLayoutTest, FoldsManyStreamsToTheFirst) {
   rows_ = SampleRun({.ranks = 1, .steps = 2, .extra_streams = 9}).rows();
   const RowLayout folded = lay_out();
-  const auto count = [](const RowLayout& layout, const trace::TimelineRows& rows) {
+  const auto count = [](const RowLayout& layout, const trace::timeline::TimelineRows& rows) {
     return std::count_if(layout.rows.begin(), layout.rows.end(), [&](const ShownRow& row) {
       return row.row >= 0 && rows.rows[static_cast<std::size_t>(row.row)].kind == RowKind::kKernels;
     });
@@ -196,4 +196,4 @@ TEST_F(RowLayoutTest, OfManyRanksShowsTheExtremesFirstAndFoldsTheRest) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

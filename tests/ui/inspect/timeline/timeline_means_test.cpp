@@ -8,13 +8,13 @@
 #include <random>
 #include <vector>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 // Nanosecond by nanosecond.
-double share_by_hand(const std::vector<trace::RibbonColumn>& columns, std::size_t of, int kind,
-                     std::int64_t smooth) {
+double share_by_hand(const std::vector<trace::timeline::RibbonColumn>& columns, std::size_t of,
+                     int kind, std::int64_t smooth) {
   const std::int64_t middle2 = columns[of].start_ns + columns[of].end_ns;  // twice
   double sum = 0, length = 0;
   for (const auto& column : columns) {
@@ -30,9 +30,9 @@ double share_by_hand(const std::vector<trace::RibbonColumn>& columns, std::size_
 TEST(MeanColumns, AreMeansOverAStepAroundEachColumn) {
   std::mt19937 random(5);
   std::uniform_real_distribution<float> share(0, 0.5f);
-  std::vector<trace::RibbonColumn> columns;
+  std::vector<trace::timeline::RibbonColumn> columns;
   for (int i = 0; i < 60; ++i) {
-    trace::RibbonColumn column;
+    trace::timeline::RibbonColumn column;
     column.start_ns = 1'000 + 10 * i;
     column.end_ns = column.start_ns + 10;
     column.share[0] = share(random);
@@ -56,9 +56,9 @@ TEST(MeanColumns, AreMeansOverAStepAroundEachColumn) {
 
 TEST(MeanColumns, DoNotFlickerOverEqualSteps) {
   // Steps of 25 ns in columns of 10 ns: each column sees another part of its step.
-  std::vector<trace::RibbonColumn> columns;
+  std::vector<trace::timeline::RibbonColumn> columns;
   for (int i = 0; i < 100; ++i) {
-    trace::RibbonColumn column;
+    trace::timeline::RibbonColumn column;
     column.start_ns = 10 * i;
     column.end_ns = column.start_ns + 10;
     int busy = 0;
@@ -72,7 +72,7 @@ TEST(MeanColumns, DoNotFlickerOverEqualSteps) {
 }
 
 TEST(MeanArea, HasTheHighestAndTheMeanOfAStep) {
-  std::vector<trace::AreaPoint> points;
+  std::vector<trace::timeline::AreaPoint> points;
   for (int i = 0; i < 50; ++i) {
     points.push_back({100 * i, static_cast<double>(i % 5), static_cast<double>(i % 5) + 0.5});
   }
@@ -86,8 +86,8 @@ TEST(MeanArea, HasTheHighestAndTheMeanOfAStep) {
 }
 
 TEST(RowMeans, AreWorkedOutOnceForEachPicture) {
-  auto picture = std::make_shared<trace::TimelinePicture>();
-  trace::RowPicture& row = picture->rows.emplace_back();
+  auto picture = std::make_shared<trace::timeline::TimelinePicture>();
+  trace::timeline::RowPicture& row = picture->rows.emplace_back();
   row.columns.resize(4);
   for (int i = 0; i < 4; ++i) {
     row.columns[static_cast<std::size_t>(i)].start_ns = i;
@@ -105,4 +105,4 @@ TEST(RowMeans, AreWorkedOutOnceForEachPicture) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 constexpr std::int64_t kRunStart = 1'795'183'331'000'000'000,
                        kRunEnd = kRunStart + 36'000'000'000'000;
 
-trace::PictureRequest request_for(std::int64_t start, double span, float width = 1'000,
-                                  std::vector<int> rows = {3}) {
+trace::timeline::PictureRequest request_for(std::int64_t start, double span, float width = 1'000,
+                                            std::vector<int> rows = {3}) {
   std::vector<SeenPart> parts;
   for (const int row : rows) {
     parts.push_back({row, start, start + static_cast<std::int64_t>(span), kRunStart, kRunEnd});
@@ -72,9 +72,9 @@ TEST(PictureRequest, AsksForNothingBesideTheRun) {
 }
 
 TEST(PictureIndex, TakesThePartThatCoversMost) {
-  const auto picture = std::make_shared<trace::TimelinePicture>();
+  const auto picture = std::make_shared<trace::timeline::TimelinePicture>();
   for (const auto& [start, end] : {std::pair{0, 100}, {80, 200}, {190, 300}}) {
-    trace::RowPicture row;
+    trace::timeline::RowPicture row;
     row.window = {4, start, end};
     picture->rows.push_back(row);
   }
@@ -87,10 +87,10 @@ TEST(PictureIndex, TakesThePartThatCoversMost) {
 }
 
 TEST(PictureIndex, KeepsThePictureItPointsInto) {
-  auto picture = std::make_shared<trace::TimelinePicture>();
+  auto picture = std::make_shared<trace::timeline::TimelinePicture>();
   picture->rows.emplace_back().window = {4, 0, 100};
   picture->names = {"a name"};
-  const std::weak_ptr<const trace::TimelinePicture> seen = picture;
+  const std::weak_ptr<const trace::timeline::TimelinePicture> seen = picture;
   PictureIndex index(std::move(picture));
   EXPECT_FALSE(seen.expired());
   EXPECT_EQ(index.names().front(), "a name");
@@ -102,4 +102,4 @@ TEST(PictureIndex, KeepsThePictureItPointsInto) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

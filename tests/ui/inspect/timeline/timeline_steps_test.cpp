@@ -4,15 +4,15 @@
 
 #include <cstdint>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 // Steps of 100 ns with a gap of 10 ns between them; rank 1 begins each one 3 ns later.
-trace::TimelineRows two_ranks(int steps) {
-  trace::TimelineRows rows;
+trace::timeline::TimelineRows two_ranks(int steps) {
+  trace::timeline::TimelineRows rows;
   for (int rank = 0; rank < 2; ++rank) {
-    trace::TimelineRank one;
+    trace::timeline::TimelineRank one;
     one.rank = rank;
     rows.ranks.push_back(one);
     for (int i = 0; i < steps; ++i) {
@@ -46,7 +46,7 @@ TEST(StepIndex, TakesTheClosestStepInGapsAndOutside) {
 }
 
 TEST(StepIndex, GivesWhatTouchesAWindow) {
-  const trace::TimelineRows rows = two_ranks(20);
+  const trace::timeline::TimelineRows rows = two_ranks(20);
   const StepIndex steps(rows);
   for (std::int64_t from = 900; from < 3'400; from += 17) {
     for (const std::int64_t width : {1, 60, 500}) {
@@ -60,7 +60,7 @@ TEST(StepIndex, GivesWhatTouchesAWindow) {
 }
 
 TEST(StepIndex, MeasuresLengths) {
-  trace::TimelineRows rows;
+  trace::timeline::TimelineRows rows;
   rows.ranks.push_back({});
   std::int64_t at = 0;
   for (int i = 0; i < 40; ++i) {
@@ -79,7 +79,7 @@ TEST(StepIndex, MeasuresLengths) {
 }
 
 TEST(StepShifts, PutTheStepInTheMiddleToTheSamePlace) {
-  const trace::TimelineRows rows = two_ranks(10);
+  const trace::timeline::TimelineRows rows = two_ranks(10);
   const StepIndex steps(rows);
   const auto shifts = step_shifts(rows, steps, steps.find(0, 6)->start_ns + 50);
   ASSERT_EQ(shifts.size(), 2u);
@@ -88,7 +88,7 @@ TEST(StepShifts, PutTheStepInTheMiddleToTheSamePlace) {
 }
 
 TEST(StepShifts, AreZeroWithoutSteps) {
-  trace::TimelineRows rows;
+  trace::timeline::TimelineRows rows;
   rows.ranks.resize(3);
   const StepIndex steps(rows);
   EXPECT_EQ(step_shifts(rows, steps, 5), (std::vector<std::int64_t>{0, 0, 0}));
@@ -97,4 +97,4 @@ TEST(StepShifts, AreZeroWithoutSteps) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
@@ -121,4 +121,4 @@ TEST(TimeWindow, ShowsWhatIsAskedFor) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect

@@ -8,30 +8,31 @@
 
 #include "tests/ui/inspect/testing/inspect_window.h"
 
-namespace shardlens::ui {
+namespace shardlens::ui::inspect {
 
 namespace {
 
 class ToolbarTest : public ::testing::Test {
  protected:
-  const Snapshot& snapshot() { return inspect_.snapshot(); }
+  const state::Snapshot& snapshot() { return inspect_.snapshot(); }
   HeadlessWindow& window() { return inspect_.window(); }
   void answer(std::string text, std::int64_t count, std::string problem = "") {
-    auto hits = std::make_shared<trace::NameHits>();
+    auto hits = std::make_shared<trace::timeline::NameHits>();
     hits->pattern.text = std::move(text);
     hits->count = count;
     hits->is_complete = true;
     hits->problem = std::move(problem);
     if (count > 0) {
       hits->names = {
-          {"ncclDevKernel_ReduceScatter", trace::EventTableKind::kKernel, 300, 9'000'000},
-          {"ncclDevKernel_AllGather", trace::EventTableKind::kKernel, count - 300, 5'000}};
+          {"ncclDevKernel_ReduceScatter", trace::timeline::EventTableKind::kKernel, 300, 9'000'000},
+          {"ncclDevKernel_AllGather", trace::timeline::EventTableKind::kKernel, count - 300,
+           5'000}};
     }
     inspect_.change().hits = hits;
     window().frames(snapshot(), 3);
   }
   void search(std::string_view text) {
-    window().press(snapshot(), Key::kF, true);
+    window().press(snapshot(), kit::Key::kF, true);
     window().type(snapshot(), text);
     window().frames(snapshot(), 2);
   }
@@ -41,7 +42,7 @@ class ToolbarTest : public ::testing::Test {
 
 TEST_F(ToolbarTest, SearchesWhileTyping) {
   search("nccl");
-  const auto sent = inspect_.take<FindNames>();
+  const auto sent = inspect_.take<state::FindNames>();
   ASSERT_FALSE(sent.empty());
   EXPECT_EQ(sent.back().pattern.text, "nccl");
   EXPECT_FALSE(sent.back().pattern.is_plain);
@@ -56,8 +57,8 @@ TEST_F(ToolbarTest, EscClearsTheSearchFromAnywhere) {
   answer("gemm", 312);
   EXPECT_TRUE(inspect_.probe().shows("312 hits"));
   inspect_.take_commands();
-  window().press(snapshot(), Key::kEscape);
-  EXPECT_EQ(inspect_.take<ClearFind>().size(), 1u);
+  window().press(snapshot(), kit::Key::kEscape);
+  EXPECT_EQ(inspect_.take<state::ClearFind>().size(), 1u);
   inspect_.change().hits.reset();
   inspect_.settle();
   EXPECT_FALSE(inspect_.probe().shows("hits"));
@@ -69,28 +70,28 @@ TEST_F(ToolbarTest, ACrossClearsTheSearch) {
   answer("gemm", 312);
   inspect_.take_commands();
   ASSERT_TRUE(window().click(snapshot(), "inspect/search/clear"));
-  EXPECT_EQ(inspect_.take<ClearFind>().size(), 1u);
+  EXPECT_EQ(inspect_.take<state::ClearFind>().size(), 1u);
 }
 
 TEST_F(ToolbarTest, ListsEveryEventOfANameThatTheDetailsAskFor) {
-  auto details = std::make_shared<trace::EventDetails>();
+  auto details = std::make_shared<trace::timeline::EventDetails>();
   details->title = details->name = "gemm (tn)";
-  details->place.ref = {trace::EventTableKind::kKernel, 0, 1, 1};
+  details->place.ref = {trace::timeline::EventTableKind::kKernel, 0, 1, 1};
   inspect_.change().details = details;
   inspect_.settle();
   ASSERT_TRUE(window().click(snapshot(), "details/All instances"));
-  const auto sent = inspect_.take<FindNames>();
+  const auto sent = inspect_.take<state::FindNames>();
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(sent[0].pattern.text, "gemm (tn)");
   EXPECT_TRUE(sent[0].pattern.is_plain);
-  auto hits = std::make_shared<trace::NameHits>();
+  auto hits = std::make_shared<trace::timeline::NameHits>();
   hits->pattern = sent[0].pattern;
-  hits->names = {{"gemm (tn)", trace::EventTableKind::kKernel, 700, 9'000'000}};
+  hits->names = {{"gemm (tn)", trace::timeline::EventTableKind::kKernel, 700, 9'000'000}};
   hits->count = 700;
   hits->is_complete = true;
   const std::int64_t start = inspect_.run().rows().start_ns;
   for (int i = 0; i < 500; ++i) {
-    const trace::EventRef ref{trace::EventTableKind::kKernel, i % 4, i, 0};
+    const trace::timeline::EventRef ref{trace::timeline::EventTableKind::kKernel, i % 4, i, 0};
     hits->instances.push_back(
         {{ref, start + i * 1'000'000, start + i * 1'000'000 + 42'000}, i / 4});
   }
@@ -101,7 +102,7 @@ TEST_F(ToolbarTest, ListsEveryEventOfANameThatTheDetailsAskFor) {
   }
   inspect_.take_commands();
   ASSERT_TRUE(window().click(snapshot(), "inspect/instance 6"));
-  const auto gone = inspect_.take<GoToEvent>();
+  const auto gone = inspect_.take<state::GoToEvent>();
   ASSERT_EQ(gone.size(), 1u);
   EXPECT_EQ(gone[0].place.ref, hits->instances[6].place.ref);
   // The list stays, for the next one.
@@ -112,19 +113,19 @@ TEST_F(ToolbarTest, GoesFromHitToHit) {
   search("nccl");
   answer("nccl", 312);
   inspect_.take_commands();
-  window().press(snapshot(), Key::kEnter);
-  auto hits = inspect_.take<GoToHit>();
+  window().press(snapshot(), kit::Key::kEnter);
+  auto hits = inspect_.take<state::GoToHit>();
   ASSERT_EQ(hits.size(), 1u);
   EXPECT_EQ(hits[0].direction, 1);
   EXPECT_EQ(hits[0].from_ns, inspect_.state().window.time_at(0.5));
   ImGui::GetIO().KeyShift = true;
-  window().press(snapshot(), Key::kEnter);
+  window().press(snapshot(), kit::Key::kEnter);
   ImGui::GetIO().KeyShift = false;
-  hits = inspect_.take<GoToHit>();
+  hits = inspect_.take<state::GoToHit>();
   ASSERT_EQ(hits.size(), 1u);
   EXPECT_EQ(hits[0].direction, -1);
   ASSERT_TRUE(window().click(snapshot(), "inspect/hit behind"));
-  EXPECT_EQ(inspect_.take<GoToHit>().size(), 1u);
+  EXPECT_EQ(inspect_.take<state::GoToHit>().size(), 1u);
 }
 
 TEST_F(ToolbarTest, ANameOfTheListIsSearchedAsItIs) {
@@ -133,11 +134,11 @@ TEST_F(ToolbarTest, ANameOfTheListIsSearchedAsItIs) {
   inspect_.take_commands();
   ASSERT_TRUE(window().click(snapshot(), "inspect/found 1"));
   const auto commands = inspect_.take_commands();
-  const auto* find = HeadlessWindow::find<FindNames>(commands);
+  const auto* find = HeadlessWindow::find<state::FindNames>(commands);
   ASSERT_NE(find, nullptr);
   EXPECT_EQ(find->pattern.text, "ncclDevKernel_AllGather");
   EXPECT_TRUE(find->pattern.is_plain);
-  EXPECT_NE(HeadlessWindow::find<GoToHit>(commands), nullptr);
+  EXPECT_NE(HeadlessWindow::find<state::GoToHit>(commands), nullptr);
 }
 
 TEST_F(ToolbarTest, ShowsWhatIsWrongWithAnExpression) {
@@ -151,8 +152,8 @@ TEST_F(ToolbarTest, EscapeEndsTheSearch) {
   search("nccl");
   answer("nccl", 312);
   inspect_.take_commands();
-  window().press(snapshot(), Key::kEscape);
-  EXPECT_EQ(inspect_.take<ClearFind>().size(), 1u);
+  window().press(snapshot(), kit::Key::kEscape);
+  EXPECT_EQ(inspect_.take<state::ClearFind>().size(), 1u);
 }
 
 TEST_F(ToolbarTest, SaysWhatATableSearchedFor) {
@@ -183,7 +184,7 @@ TEST_F(ToolbarTest, ChangesModeAndAlignment) {
 
 TEST_F(ToolbarTest, HidesAndShowsKindsOfRows) {
   ASSERT_TRUE(window().click(snapshot(), "inspect/kind Kernels"));
-  EXPECT_FALSE(inspect_.state().filter.shows(trace::RowKind::kKernels));
+  EXPECT_FALSE(inspect_.state().filter.shows(trace::timeline::RowKind::kKernels));
   window().frames(snapshot(), 2);
   EXPECT_FALSE(inspect_.probe().shows("Compute stream 7"));
   ASSERT_TRUE(window().click(snapshot(), "inspect/kind Kernels"));
@@ -196,7 +197,7 @@ TEST_F(ToolbarTest, PutsKindsIntoAMenuWhereTheyDoNotFit) {
   inspect_.settle();
   ASSERT_TRUE(window().click(snapshot(), "inspect/rows"));
   ASSERT_TRUE(window().click(snapshot(), "inspect/kind Counters"));
-  EXPECT_TRUE(inspect_.state().filter.shows(trace::RowKind::kCounter));
+  EXPECT_TRUE(inspect_.state().filter.shows(trace::timeline::RowKind::kCounter));
 }
 
 // Dear ImGui would undo the typing in the text that is there now, and write behind its end.
@@ -205,10 +206,10 @@ TEST_F(ToolbarTest, WhatWasTypedIsNotUndoneInAnotherText) {
   ASSERT_TRUE(window().click(snapshot(), "inspect/search/clear"));
   window().frames(snapshot(), 2);
   search("");
-  for (int i = 0; i < 12; ++i) window().press(snapshot(), Key::kZ, true);
+  for (int i = 0; i < 12; ++i) window().press(snapshot(), kit::Key::kZ, true);
   window().type(snapshot(), "sum");
   window().frames(snapshot(), 2);
-  const auto patterns = inspect_.take<FindNames>();
+  const auto patterns = inspect_.take<state::FindNames>();
   ASSERT_FALSE(patterns.empty());
   EXPECT_EQ(patterns.back().pattern.text, "sum");
 }
@@ -220,7 +221,7 @@ class BookmarkMenuTest : public ToolbarTest {
     inspect_.state().window.show(at_ - 8'000'000'000, at_ - 7'000'000'000);
     inspect_.settle();
   }
-  const trace::Bookmarks& bookmarks() { return inspect_.snapshot().inspect->bookmarks; }
+  const trace::model::Bookmarks& bookmarks() { return inspect_.snapshot().inspect->bookmarks; }
   void open() {
     ASSERT_TRUE(window().click(snapshot(), "inspect/bookmarks"));
     inspect_.settle();
@@ -229,7 +230,7 @@ class BookmarkMenuTest : public ToolbarTest {
     open();
     ASSERT_TRUE(window().click(snapshot(), "inspect/bookmark rename 0"));
     inspect_.settle();
-    window().press(snapshot(), Key::kA, true);
+    window().press(snapshot(), kit::Key::kA, true);
     window().type(snapshot(), text);
   }
 
@@ -245,12 +246,12 @@ TEST_F(BookmarkMenuTest, GoesToThemAndTakesThemAway) {
   open();
   ASSERT_TRUE(window().click(snapshot(), "inspect/bookmark x 1"));
   inspect_.settle();
-  EXPECT_EQ(bookmarks(), (trace::Bookmarks{{at_, "slow gather"}}));
+  EXPECT_EQ(bookmarks(), (trace::model::Bookmarks{{at_, "slow gather"}}));
 }
 
 TEST_F(BookmarkMenuTest, RenamesOneOnEnter) {
   rename_first("the late rank");
-  window().press(snapshot(), Key::kEnter);
+  window().press(snapshot(), kit::Key::kEnter);
   inspect_.settle();
   ASSERT_EQ(bookmarks().size(), 2u);
   EXPECT_EQ(bookmarks()[0].name, "the late rank");
@@ -263,18 +264,18 @@ TEST_F(BookmarkMenuTest, KeepsTheNewNameWhenTheListIsLeftAndTheOldOneOnEscape) {
   inspect_.settle();
   EXPECT_EQ(bookmarks()[0].name, "the late rank");
   rename_first("never mind");
-  window().press(snapshot(), Key::kEscape);
+  window().press(snapshot(), kit::Key::kEscape);
   inspect_.settle();
   EXPECT_EQ(bookmarks()[0].name, "the late rank");
 }
 
 TEST(Bookmarks, AreSetAndTakenAwayByTheSameKey) {
-  trace::Bookmarks bookmarks;
+  trace::model::Bookmarks bookmarks;
   const auto toggle = [&](std::int64_t time_ns, const std::string& name) {
-    Commands commands;
+    state::Commands commands;
     toggle_bookmark(bookmarks, {time_ns, name}, 10, commands);
     for (const auto& command : commands) {
-      trace::change_bookmarks(bookmarks, std::get<ChangeBookmark>(command).change);
+      trace::model::change_bookmarks(bookmarks, std::get<state::ChangeBookmark>(command).change);
     }
   };
   toggle(500, "b");
@@ -284,7 +285,7 @@ TEST(Bookmarks, AreSetAndTakenAwayByTheSameKey) {
   EXPECT_EQ(neighbour_bookmark(bookmarks, 500, -1)->time_ns, 100);
   EXPECT_EQ(neighbour_bookmark(bookmarks, 100, -1), nullptr);
   toggle(105, "");
-  EXPECT_EQ(bookmarks, (trace::Bookmarks{{500, "b"}}));
+  EXPECT_EQ(bookmarks, (trace::model::Bookmarks{{500, "b"}}));
 }
 
 TEST(SelectionText, SaysLengthAndRanks) {
@@ -297,4 +298,4 @@ TEST(SelectionText, SaysLengthAndRanks) {
 
 }  // namespace
 
-}  // namespace shardlens::ui
+}  // namespace shardlens::ui::inspect
