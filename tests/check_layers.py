@@ -1,5 +1,5 @@
 """Proves from the #include lines that dependencies point only the way ARCHITECTURE.md says, that no folders depend on each
-other, and that a folder can be taken in at a glance.
+other, that a folder is a namespace, and that it can be taken in at a glance.
 
     python3 tests/check_layers.py CHECKOUT
 """
@@ -78,6 +78,17 @@ def check_include(path, header):
     return None if is_free else f'{path} includes <{header}>, which its folder may not use'
 
 
+def check_namespaces(path, text):
+    """What trace/store declares lies in shardlens::trace::store; of others' it may only say that they exist."""
+    own = 'shardlens::' + '::'.join(path.split('/')[:2])
+    wrong = []
+    for name, body in re.findall(r'^namespace (shardlens[a-z_:]*) \{\n(.*?)^\}', text, re.MULTILINE | re.DOTALL):
+        is_declared_only = all(re.fullmatch(r'(class|struct) \w+;', line) for line in body.split('\n') if line)
+        if name != own and not name.startswith(own + '::') and not is_declared_only:
+            wrong.append(f'{path} defines in namespace {name}, but lies in {own}')
+    return wrong
+
+
 def find_cycle(edges):
     """Folders that include one another, in a ring; [] if there are none. `edges`: folder to {folder: include}."""
     done, path = set(), []
@@ -108,6 +119,7 @@ def check(root):
     wrong, edges, entries = [], {}, {}
     for file in files:
         path = file.relative_to(root).as_posix()
+        wrong += check_namespaces(path, file.read_text())
         for header in includes(file):
             if problem := check_include(path, header):
                 wrong.append(problem)
