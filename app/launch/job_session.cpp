@@ -212,7 +212,8 @@ void JobSession::act() {
       tell_ranks_to_leave(options_.stop_grace);
     }
   }
-  if (told_to_leave_ && now >= deadline_) {
+  // Not `now`: the deadline of those that are to be killed is later than that, each time anew.
+  if (told_to_leave_ && steady_clock::now() >= deadline_) {
     for (auto& rank : ranks_) rank.send(SIGKILL);
   }
 }

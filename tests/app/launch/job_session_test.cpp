@@ -89,6 +89,13 @@ bool within(std::chrono::milliseconds limit, Condition condition) {
   return false;
 }
 
+bool says_that_it_is_deaf(const JobSession& job, int rank) {
+  return within(30s, [&] {
+    std::ifstream log(trace::store::rank_log(job.folder(), rank));
+    return std::string(std::istreambuf_iterator<char>(log), {}).find("deaf") != std::string::npos;
+  });
+}
+
 TEST_F(JobSessionTest, AJobWhoseRanksAllLeaveIsDoneAndItsFileSaysSo) {
   const JobStatus status = run_to_end(2, "0:leave,1:leave");
   EXPECT_EQ(status.phase, JobStatus::Phase::kEnded);
@@ -176,16 +183,23 @@ TEST_F(JobSessionTest, ARankThatIgnoresTheStopIsKilledAfterTheGracePeriod) {
   options.stop_grace = 400ms;
   auto job = JobSession::start(request(2), options);
   ASSERT_TRUE(job);
-  ASSERT_TRUE(within(30s, [&] {
-    std::ifstream log(trace::store::rank_log((*job)->folder(), 1));
-    return std::string(std::istreambuf_iterator<char>(log), {}).find("deaf") != std::string::npos;
-  }));
+  ASSERT_TRUE(says_that_it_is_deaf(**job, 1));
   const auto start = steady_clock::now();
   (*job)->request_stop();
   const JobStatus status = (*job)->wait();
   EXPECT_GE(steady_clock::now() - start, 350ms);
   EXPECT_EQ(status.run.status, RunStatus::kStopped);
   EXPECT_NE(status.run.reason.find("rank 1 did not leave in time"), std::string::npos);
+}
+
+TEST_F(JobSessionTest, WhoIsKilledNowHasNoGracePeriod) {
+  auto job = JobSession::start(request(2), behaving("0:stay,1:stay_deaf"));
+  ASSERT_TRUE(job);
+  ASSERT_TRUE(says_that_it_is_deaf(**job, 1));
+  const auto start = steady_clock::now();
+  (*job)->kill_now();
+  EXPECT_EQ((*job)->wait().run.status, RunStatus::kStopped);
+  EXPECT_LT(steady_clock::now() - start, 10s);  // a user's stop would take 20
 }
 
 TEST_F(JobSessionTest, ARankThatSomebodyElseStoppedIsNamed) {
