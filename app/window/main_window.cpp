@@ -41,6 +41,7 @@ MainWindow::MainWindow(Graphics& graphics, session::Controller& controller,
   glfwSetWindowIcon(graphics_.window(), 1, &icon);
   watch_input();  // first: the backend calls what was there before it
   ImGui_ImplGlfw_InitForOpenGL(graphics_.window(), true);
+  queue_input();
   ImGui_ImplOpenGL3_Init("#version 330");
 }
 
@@ -63,14 +64,7 @@ void MainWindow::watch_input() {
   glfwSetWindowUserPointer(handle, this);
   glfwSetCursorPosCallback(handle,
                            [](GLFWwindow* w, double, double) { window_of(w)->note_input(); });
-  glfwSetMouseButtonCallback(handle,
-                             [](GLFWwindow* w, int, int, int) { window_of(w)->note_input(); });
   glfwSetScrollCallback(handle, [](GLFWwindow* w, double, double) { window_of(w)->note_input(); });
-  glfwSetKeyCallback(handle, [](GLFWwindow* w, int key, int, int action, int modifiers) {
-    window_of(w)->note_input();
-    if (action == GLFW_PRESS) window_of(w)->taps_.pressed(key, modifiers);
-  });
-  glfwSetCharCallback(handle, [](GLFWwindow* w, unsigned) { window_of(w)->note_input(); });
   glfwSetWindowFocusCallback(handle, [](GLFWwindow* w, int) { window_of(w)->note_input(); });
   glfwSetCursorEnterCallback(handle, [](GLFWwindow* w, int) { window_of(w)->note_input(); });
   glfwSetFramebufferSizeCallback(handle,
@@ -80,6 +74,25 @@ void MainWindow::watch_input() {
     window_of(w)->controller_.execute(ui::state::OpenFiles{{paths, paths + count}});
   });
   glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { window_of(w)->note_input(); });
+}
+
+// In place of the backend's.
+void MainWindow::queue_input() {
+  auto* handle = graphics_.window();
+  glfwSetKeyCallback(handle, [](GLFWwindow* w, int key, int, int action, int modifiers) {
+    window_of(w)->note_input();
+    if (action != GLFW_REPEAT) window_of(w)->input_.add_key(key, action == GLFW_PRESS, modifiers);
+  });
+  glfwSetCharCallback(handle, [](GLFWwindow* w, unsigned character) {
+    window_of(w)->note_input();
+    window_of(w)->input_.add_character(character);
+  });
+  glfwSetMouseButtonCallback(handle, [](GLFWwindow* w, int button, int action, int) {
+    double x = 0, y = 0;
+    glfwGetCursorPos(w, &x, &y);
+    window_of(w)->note_input();
+    window_of(w)->input_.add_button(button, action == GLFW_PRESS, x, y);
+  });
 }
 
 void MainWindow::wait_for_news() {
@@ -124,12 +137,12 @@ void MainWindow::draw(const ui::state::Snapshot& snapshot) {
   has_renderer_ = true;  // the first frame makes the texture itself
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
-  taps_.begin_frame();
+  if (!input_.is_empty()) note_input();  // there may be more than one frame's
+  input_.feed();
   ImGui::NewFrame();
   ui::state::Commands commands;
   view_.draw(snapshot, commands);
   ImGui::Render();
-  taps_.end_frame();
   int width = 0, height = 0;
   glfwGetFramebufferSize(graphics_.window(), &width, &height);
   glViewport(0, 0, width, height);

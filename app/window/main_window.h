@@ -7,7 +7,7 @@
 
 #include "app/session/controller.h"
 #include "app/window/graphics.h"
-#include "app/window/key_taps.h"
+#include "app/window/input_queue.h"
 #include "ui/window/main_view.h"
 
 namespace shardlens::app::window {
@@ -36,6 +36,7 @@ class MainWindow {
   using Clock = std::chrono::steady_clock;
 
   void watch_input();
+  void queue_input();
   void wait_for_news();
   bool minimized() const;
   void draw(const ui::state::Snapshot& snapshot);
@@ -47,7 +48,7 @@ class MainWindow {
   Graphics& graphics_;
   session::Controller& controller_;
   ui::window::MainView view_;
-  KeyTaps taps_;
+  InputQueue input_;
   std::shared_ptr<const ui::state::Snapshot> shown_;
   std::string title_;
   int frames_wanted_ = 3;

@@ -1,4 +1,5 @@
 """A virtual screen with a real mouse and keyboard, for windows under test."""
+import pathlib
 import re
 import subprocess
 import time
@@ -27,21 +28,28 @@ class Display(virtual_screen.VirtualScreen):
         self.xdotool('windowfocus', '--sync', name)
 
     def keys(self, *keys):
-        self.xdotool('key', '--delay', '60', *keys)
-        time.sleep(0.4)
+        """The window takes them in their order, however late it is."""
+        self.xdotool('key', *keys)
 
     def command(self, text):
         """Types into the command palette."""
         self.keys('ctrl+k')
-        self.xdotool('type', '--delay', '40', text)
-        time.sleep(0.6)
+        self.xdotool('type', text)
         self.keys('Return')
 
     def click(self, x, y, *more):
+        """Where it was meant: once the window has nothing more to draw. It must not show a live run."""
         self.xdotool('mousemove', str(self.x + x), str(self.y + y))
-        time.sleep(0.3)
+        harness.wait_until(self.rests, 30, 'the window to rest')
         self.xdotool('click', *more, '1')
-        time.sleep(0.4)
+
+    def rests(self):
+        """Whether the thread that draws has slept for a third of a second."""
+        process = self.xdotool('getwindowpid', self.window).strip()
+        stat = pathlib.Path('/proc', process, 'task', process, 'stat')
+        before = stat.read_text().rsplit(')', 1)[1].split()[11:13]
+        time.sleep(0.33)
+        return stat.read_text().rsplit(')', 1)[1].split()[11:13] == before
 
 
 class WindowTest(harness.ShardlensTest):

@@ -68,8 +68,7 @@ class Window(WindowTest):
 
         display.keys('b')  # a bookmark in the middle of the run
         display.keys('ctrl+f')
-        time.sleep(1)
-        display.xdotool('type', '--delay', '40', 'gemm')
+        display.xdotool('type', 'gemm')
         for key in ('Return', 'Return', 'shift+Return', 'Escape', 'w', 'w', 'd', 'f', 'm', 'Escape'):
             display.keys(key)
         display.command('Show: SQL')

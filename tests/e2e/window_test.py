@@ -23,7 +23,8 @@ class Window(WindowTest):
         return sorted(p for p in self.runs.iterdir() if p.is_dir()) if self.runs.exists() else []
 
     def recorded(self, sql):
-        done = subprocess.run([harness.SHARDLENS, 'query', str(self.run_folders()[-1]), sql,
+        """Of the last run; '' while there is none."""
+        done = subprocess.run([harness.SHARDLENS, 'query', *map(str, self.run_folders()[-1:]), sql,
                                '--format', 'csv'], capture_output=True, text=True)
         return done.stdout.split()[-1] if done.returncode == 0 and done.stdout else ''
 

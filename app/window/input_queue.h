@@ -1,0 +1,44 @@
+// What is typed and clicked, in its order: a frame is given as much of it as it can tell apart.
+// Dear ImGui 1.86 only knows what is down when a frame begins; of what comes between two frames, as
+// while the machine is busy, it would lose keys, take one key's Ctrl for another's, and drop the
+// letters for a field that a shortcut has yet to open. Main thread only.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <variant>
+
+namespace shardlens::app::window {
+
+class InputQueue {
+ public:
+  // From GLFW's callbacks; `modifiers` (GLFW_MOD_…) were down with the key, the pointer at x, y.
+  void add_key(int key, bool is_down, int modifiers);
+  void add_character(unsigned character);
+  void add_button(int button, bool is_down, double x, double y);
+  // Between what the backend does for a frame and ImGui::NewFrame(): what this frame is to see.
+  void feed();
+  bool is_empty() const { return waiting_.empty(); }
+
+ private:
+  struct Key {
+    int key;
+    bool is_down;
+    int modifiers;
+  };
+  struct Character {
+    unsigned character;
+  };
+  struct Button {
+    int button;
+    bool is_down;
+    float x, y;
+  };
+  class Frame;
+
+  std::deque<std::variant<Key, Character, Button>> waiting_;
+  std::array<bool, 5> buttons_{};
+  int frames_to_wait_ = 0;
+};
+
+}  // namespace shardlens::app::window
