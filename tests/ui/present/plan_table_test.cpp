@@ -65,6 +65,21 @@ TEST(PlanTable, HasAFormulaInEveryCell) {
   }
 }
 
+TEST(PlanTable, SaysWhatTheLinesOfACategorySumTo) {
+  const PlanTable table = plan_table(*trace::predict::plan_job(request_for("llama-8b")));
+  int of_several_lines = 0;
+  for (const PlanRow& row : table.rows) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].kind != Kind::kCategory || row.cells.empty()) continue;
+      const PlanCell& each = row.cells[i];
+      const bool says_sum = each.note.starts_with("They sum to " + each.text + ". ");
+      EXPECT_EQ(says_sum, each.lines.size() > 1) << row.strategy << ": " << each.note;
+      of_several_lines += says_sum ? 1 : 0;
+    }
+  }
+  EXPECT_GT(of_several_lines, 0);
+}
+
 TEST(PlanTable, SaysBySparingOrMissingBytesWhetherItFits) {
   const trace::predict::PlanRequest request = request_for("llama-8b");
   const auto plan = trace::predict::plan_job(request);

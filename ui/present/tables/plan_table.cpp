@@ -121,17 +121,22 @@ PlanCell batch_cell_of(const StrategyPlan& plan, const trace::predict::PlanReque
   return cell;
 }
 
+PlanCell category_cell(const PlanColumn& column, const StrategyPlan& plan) {
+  const auto bytes = plan.memory.at_peak[static_cast<std::size_t>(column.category)];
+  PlanCell cell{bytes_or_zero(bytes),
+                {},
+                bytes == 0 ? state::Tone::kMuted : state::Tone::kSecondary,
+                memory_lines(plan.memory, column.category),
+                column.definition};
+  if (cell.lines.size() > 1) cell.note = "They sum to " + cell.text + ". " + cell.note;
+  return cell;
+}
+
 PlanCell cell_of(const PlanColumn& column, const StrategyPlan& plan,
                  const trace::predict::PlanRequest& request) {
   switch (column.kind) {
-    case PlanKind::kCategory: {
-      const auto bytes = plan.memory.at_peak[static_cast<std::size_t>(column.category)];
-      return {bytes_or_zero(bytes),
-              {},
-              bytes == 0 ? state::Tone::kMuted : state::Tone::kSecondary,
-              memory_lines(plan.memory, column.category),
-              column.definition};
-    }
+    case PlanKind::kCategory:
+      return category_cell(column, plan);
     case PlanKind::kPeak:
       return peak_cell(plan);
     case PlanKind::kHost:
