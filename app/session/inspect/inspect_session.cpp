@@ -23,6 +23,7 @@ constexpr auto kProgressPause = 150ms;
 constexpr int kProgressShare = 5;  // times what showing it takes
 constexpr auto kLivePoll = 100ms;
 constexpr auto kLiveCount = 1s;
+constexpr std::size_t kMostHistory = 50;
 
 }  // namespace
 
@@ -136,8 +137,7 @@ void InspectSession::wait_until_idle() {
   }
 }
 
-// ---- opening, reading on, following
-// ---------------------------------------------------------------
+// ---- opening, reading on, following -------------------------------------------------------------
 
 void InspectSession::publish_problem(std::uint64_t generation, const std::string& problem) {
   publish(generation, [&](ui::state::InspectView& view) { view.problem = problem; });
@@ -267,8 +267,7 @@ void InspectSession::follow(const Opened& opened, const Wanted& wanted) {
   }
 }
 
-// ---- answers
-// --------------------------------------------------------------------------------------
+// ---- answers ------------------------------------------------------------------------------------
 
 void InspectSession::draw_picture(const trace::timeline::PictureRequest& request,
                                   const Wanted& wanted) {
@@ -415,6 +414,125 @@ void InspectSession::run_sql(const std::string& query, const Wanted& wanted) {
     view.sql.running = false;
     view.sql.answer = answer;
   });
+}
+
+// ---- what panels ask for ------------------------------------------------------------------------
+
+void InspectSession::carry_out(const ui::state::ShowTimeline& command) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (request_ == command.request) return;
+    request_ = command.request;
+  }
+  pictures_.ask(command.request);
+}
+
+void InspectSession::select_range(const trace::timeline::TimeRange& range) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (range_ == range) return;
+    range_ = range;
+  }
+  ranges_.ask(range);
+}
+
+void InspectSession::carry_out(const ui::state::SelectRange& command) {
+  select_range(command.range);
+}
+
+void InspectSession::carry_out(const ui::state::ClearRange&) { select_range({}); }
+
+void InspectSession::carry_out(const ui::state::PickEvent& command) {
+  Pick pick;
+  pick.place.ref = command.event;
+  picks_.ask(std::move(pick));
+}
+
+void InspectSession::carry_out(const ui::state::GoToEvent& command) {
+  Pick pick;
+  pick.place = command.place;
+  pick.reveals = true;
+  picks_.ask(std::move(pick));
+}
+
+void InspectSession::carry_out(const ui::state::GoToNeighbour& command) {
+  Pick pick;
+  pick.place.ref = command.event;
+  pick.direction = command.direction;
+  pick.reveals = true;
+  picks_.ask(std::move(pick));
+}
+
+void InspectSession::carry_out(const ui::state::DropEvent&) {
+  picks_.cancel();
+  publish(opened().generation, [](ui::state::InspectView& view) { view.details.reset(); });
+}
+
+void InspectSession::carry_out(const ui::state::FindNames& command) {
+  {
+    const std::lock_guard lock(mutex_);
+    pattern_ = command.pattern;
+  }
+  finds_.ask(command.pattern);
+}
+
+void InspectSession::carry_out(const ui::state::ClearFind&) {
+  finds_.cancel();
+  publish(opened().generation, [this](ui::state::InspectView& view) {
+    pattern_ = {};
+    view.hits.reset();
+  });
+}
+
+void InspectSession::carry_out(const ui::state::GoToHit& command) {
+  Pick pick;
+  pick.reveals = true;
+  pick.direction = command.direction;
+  pick.from_ns = command.from_ns;
+  {
+    const std::lock_guard lock(mutex_);
+    pick.pattern = pattern_;
+  }
+  if (!pick.pattern.text.empty()) picks_.ask(std::move(pick));
+}
+
+void InspectSession::carry_out(const ui::state::ChangeBookmark& command) {
+  std::filesystem::path run;
+  std::uint64_t generation = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    run = run_;
+    generation = generation_;
+  }
+  if (run.empty()) return;
+  publish(generation, [&](ui::state::InspectView& view) {
+    trace::model::change_bookmarks(view.bookmarks, command.change);
+  });
+  bookmarks_.change(run, command.change);
+}
+
+void InspectSession::carry_out(const ui::state::ShowMemory& command) {
+  {
+    const std::lock_guard lock(mutex_);
+    memory_request_ = command.request;
+  }
+  memories_.ask(command.request);
+}
+
+void InspectSession::carry_out(const ui::state::RunSql& command) {
+  publish(opened().generation, [&](ui::state::InspectView& view) {
+    view.sql.running = true;
+    auto& history = view.sql.history;
+    std::erase(history, command.query);
+    history.insert(history.begin(), command.query);
+    if (history.size() > kMostHistory) history.pop_back();
+  });
+  queries_.ask(command.query);
+}
+
+void InspectSession::carry_out(const ui::state::StopSql&) {
+  queries_.cancel();
+  publish(opened().generation, [](ui::state::InspectView& view) { view.sql.running = false; });
 }
 
 }  // namespace shardlens::app::session
