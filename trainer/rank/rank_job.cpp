@@ -28,6 +28,7 @@
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 #include "trainer/rank/build_strategy.h"
+#include "trainer/rank/ends_at_once.h"
 #include "trainer/rank/rank_text.h"
 #include "trainer/saving/trained_part.h"
 
@@ -257,7 +258,10 @@ trace::base::Result<void> RankJob::connect() {
   options.single_machine = is_single_machine();
   options.records_kernels = sources_->records_nccl_kernels();
   options.on_timeout = [this](const comm::CollectiveTimeout& timeout) { report_hang(timeout); };
-  TRY_ASSIGN(communicator_, comm::Communicator::connect(options, *recorder_));
+  {
+    const EndsAtOnce waiting(stop_signal_);
+    TRY_ASSIGN(communicator_, comm::Communicator::connect(options, *recorder_));
+  }
   TRY(loop::check_equal_on_all_ranks(*communicator_, device_.device, {fingerprint_of(settings_)},
                                      "settings"));
   sources_->check_nccl_plugin();

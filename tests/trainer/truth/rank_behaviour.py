@@ -70,6 +70,18 @@ def stop(program, folder):
     expect("stopped" in ranks.status(job.run).values(), job, f"status {ranks.status(job.run)}")
 
 
+def stop_before_all_have_come(program, folder):
+    job = start(program, folder)
+    job.processes[1].kill()
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (job.run / "rank_0.sqlite").exists():
+        time.sleep(0.1)
+    time.sleep(1)  # it waits for rank 1, or is about to
+    job.processes[0].send_signal(signal.SIGTERM)
+    codes = job.wait(30)  # of the 120 s that it waits for others
+    expect(codes == [-signal.SIGTERM, -signal.SIGKILL], job, f"exit codes {codes}")
+
+
 def nonfinite(program, folder):
     job = start(program, folder, inject='"rank=1,step=1,nan"')
     codes = job.wait()
