@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/base/text.h"
 #include "trace/model/run_origin.h"
 #include "ui/present/format.h"
 
@@ -57,6 +58,32 @@ ProgressText live_progress(const state::JobState& job) {
 }
 
 }  // namespace
+
+std::vector<std::string> queued_names(const state::JobState& job) {
+  using Parts = std::vector<std::string>;
+  const auto parts_of = [](const std::string& name) {
+    Parts parts;
+    for (const std::string_view part : trace::base::split(name, ',')) {
+      parts.emplace_back(trace::base::trimmed(part));
+    }
+    return parts;
+  };
+  std::vector<Parts> all{parts_of(job.run_name)};
+  for (const auto& waiting : job.queued) all.push_back(parts_of(waiting.name));
+  const auto is_shared = [&](const std::string& part) {
+    return std::ranges::all_of(
+        all, [&](const Parts& parts) { return std::ranges::find(parts, part) != parts.end(); });
+  };
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < job.queued.size(); ++i) {
+    std::string name;
+    for (const std::string& part : all[i + 1]) {
+      if (!is_shared(part)) name += (name.empty() ? "" : ", ") + part;
+    }
+    names.push_back(name.empty() ? job.queued[i].name : name);
+  }
+  return names;
+}
 
 std::string steps_text(std::int64_t steps) {
   return format_integer(steps) + (steps == 1 ? " step" : " steps");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ui/state/snapshot.h"
 
@@ -18,6 +19,10 @@ StartControls start_controls(const state::Snapshot& snapshot);
 
 // "run 5": the ordinal that the next run will have, behind those that wait.
 std::string next_ordinal(const state::Ledger* ledger, std::size_t queued = 0);
+
+// What tells each run that waits from the others and from the one that runs: its name without the
+// parts, between commas, that all of them have. Whole where that leaves nothing.
+std::vector<std::string> queued_names(const state::JobState& job);
 
 struct ProgressText {
   float fraction = -1;  // -1: no bar

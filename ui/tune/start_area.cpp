@@ -77,6 +77,7 @@ void draw_queue(const kit::Theme& theme, const state::Rect& box, const state::Sn
   const kit::Panel panel(theme, "queue", box,
                          {.title = {}, .note = {}, .scrolls = true, .plain = true});
   const auto& queued = snapshot.job.queued;
+  const std::vector<std::string> names = present::queued_names(snapshot.job);
   for (std::size_t i = 0; i < queued.size(); ++i) {
     state::Rect row{box.x, panel.body.y + theme.px(kQueueRow) * static_cast<float>(i),
                     box.w - theme.px(6), theme.px(kQueueRow)};
@@ -89,9 +90,9 @@ void draw_queue(const kit::Theme& theme, const state::Rect& box, const state::Sn
     if (i > 0 && kit::icon_button(theme, name + "/earlier", earlier, kit::Shape::kUp)) {
       commands.push_back(state::MoveQueued{queued[i].id, -1});
     }
-    const std::string text = (i == 0 ? "Next: " : "Then: ") + queued[i].name;
-    kit::text_in(theme, row, kit::Face::kSmall, p.text_secondary, text);
-    kit::explain(theme, row, text, "Starts when the runs before it have ended");
+    kit::text_in(theme, row, kit::Face::kSmall, p.text_secondary,
+                 (i == 0 ? "Next: " : "Then: ") + names[i]);
+    kit::explain(theme, row, queued[i].name, "Starts when the runs before it have ended");
   }
   panel.content_height(theme.px(kQueueRow) * static_cast<float>(queued.size()));
 }

@@ -1,0 +1,34 @@
+#include "ui/present/job_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace shardlens::ui::present {
+namespace {
+
+using ::testing::ElementsAre;
+
+state::JobState job_of(std::string running, const std::vector<std::string>& waiting) {
+  state::JobState job;
+  job.run_name = std::move(running);
+  for (const std::string& name : waiting) job.queued.push_back({job.queued.size(), name});
+  return job;
+}
+
+TEST(QueuedNames, SayOnlyWhatTellsTheRunsApart) {
+  EXPECT_THAT(queued_names(job_of(
+                  "batch 2, device cpu, steps 400",
+                  {"batch 2, device cpu, cap 1, steps 400", "batch 2, device cpu, cap 2, steps 400",
+                   "batch 2, device cpu, cap 2, steps 40"})),
+              ElementsAre("cap 1, steps 400", "cap 2, steps 400", "cap 2, steps 40"));
+  EXPECT_THAT(queued_names(job_of("cap 1", {"cap 1, zero1"})), ElementsAre("zero1"));
+}
+
+TEST(QueuedNames, StayWholeWhereNothingIsLeft) {
+  EXPECT_THAT(queued_names(job_of("device cpu, cap 1", {"device cpu"})), ElementsAre("device cpu"));
+  EXPECT_THAT(queued_names(job_of("mine", {"yours", "mine again"})),
+              ElementsAre("yours", "mine again"));
+}
+
+}  // namespace
+}  // namespace shardlens::ui::present
