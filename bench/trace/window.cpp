@@ -98,14 +98,17 @@ class Viewer {
   std::shared_ptr<const ui::state::Snapshot> snapshot_;
 };
 
+// `pause`: between two frames. A window draws as often as its screen shows; more would take the
+// time from those who read the run.
 template <typename Condition>
-void draw_until(Viewer& viewer, Condition condition, const char* what) {
+void draw_until(Viewer& viewer, Condition condition, const char* what,
+                std::chrono::microseconds pause = kFrameTime) {
   const auto begin = Clock::now();
   while (true) {
     viewer.frame();
     if (condition()) return;
     if (Clock::now() - begin > kLongestWait) throw std::runtime_error(what);
-    std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(pause);
   }
 }
 
@@ -130,7 +133,7 @@ Figures measure_window(const std::filesystem::path& run) {
   const auto begin = Clock::now();
   Viewer viewer(run);
   draw_until(
-      viewer, [&] { return viewer.shows_a_picture(); }, "no picture of the run came");
+      viewer, [&] { return viewer.shows_a_picture(); }, "no picture of the run came", 1ms);
   viewer.frame();
   figures["first_frame_s"] = std::chrono::duration<double>(Clock::now() - begin).count();
   figures["first_mib"] = resident_mib();
