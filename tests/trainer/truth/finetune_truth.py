@@ -1,10 +1,8 @@
-"""20 steps of fine-tuning a model folder, under several strategies, equal transformers and DistributedDataParallel.
+"""Ten steps of fine-tuning a model folder, under several strategies, equal transformers and DistributedDataParallel.
 
 finetune_truth.py RANK_PROGRAM: two ranks, fp32 AdamW, losses within 1e-4.
 """
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -13,20 +11,12 @@ import ranks
 import truth_jobs
 
 TOLERANCE = 1e-4
-COMMON = dict(device="cpu", tokenizer="bytes", sequence_length=32, evaluation_fraction=0.1, steps=20,
+COMMON = dict(device="cpu", tokenizer="bytes", sequence_length=32, evaluation_fraction=0.1, steps=10,
               learning_rate=0.001, weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3, threads_per_rank=1,
               batch_per_rank=4, record="steps 0..1")
 # Of each family one configuration, by its place in families.CASES.
 TRIED = {"gpt2": 0, "llama": 3, "qwen2": 2, "qwen3": 1, "mistral": 0}
 STRATEGIES = {"ddp": {}, "full_shard": {}, "zero1": {}}
-
-
-def reference(text, cases):
-    job = {**COMMON, "text": str(text), "ranks": 2, "cases": cases}
-    script = pathlib.Path(__file__).parent / "finetune_reference.py"
-    output = subprocess.run([sys.executable, script], input=json.dumps(job), text=True, check=True,
-                            stdout=subprocess.PIPE).stdout
-    return json.loads(output.strip().splitlines()[-1])
 
 
 def compare(name, ours, theirs):
@@ -46,7 +36,8 @@ def main():
             _, config, save = families.CASES[family][place]
             families.make(family, config, save, folder / family)
             cases[family] = dict(family=family, folder=str(folder / family), batch_per_rank=COMMON["batch_per_rank"])
-        expected = reference(folder / "text.txt", cases)
+        expected = truth_jobs.ask("finetune_reference.py", {
+            **COMMON, "text": str(folder / "text.txt"), "ranks": 2, "cases": cases})
         for family, case in cases.items():
             for strategy, settings in STRATEGIES.items():
                 run = truth_jobs.train(program, folder, f"{family} {strategy}", 2,

@@ -62,7 +62,8 @@ def make(job, case, ranks):
     return replica, optimizer, [replica], Place(ranks)
 
 
-def run_case(job, case, rank, ranks):
+def run_case(common, case, rank, ranks):
+    job = {**common, **case}
     replica, optimizer, joinables, place = make(job, case, ranks)
     blocks = reference_training.training_blocks(job)
     losses = []

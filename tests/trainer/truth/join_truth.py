@@ -72,11 +72,8 @@ def references(program, folder, count):
     """Losses by case; settings of a case win over the common ones."""
     cases = {name: {**case, "file": f"{i}.pt"} for i, (name, case) in enumerate(CASES.items())}
     cases[OTHER_DEFINITION] = {**cases["ddp, SGD"], "divide_by_initial_world_size": False, "file": "other.pt"}
-    losses = {}
-    for name, case in cases.items():
-        settings = {**COMMON, **{k: v for k, v in case.items() if k in ("learning_rate", "weight_decay")}}
-        losses |= truth_jobs.reference("join_reference.py", program, folder, settings, ranks=count,
-                                       cases={name: case}, results=str(folder))
+    losses = truth_jobs.reference("join_reference.py", program, folder, COMMON, ranks=count, cases=cases,
+                                  results=str(folder))
     return losses, {name: torch.load(folder / case["file"]) for name, case in cases.items()}
 
 

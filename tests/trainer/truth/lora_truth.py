@@ -1,6 +1,6 @@
 """Adapters trained under several strategies = those that peft trains on transformers' model under DDP.
 
-lora_truth.py RANK_PROGRAM [CASE…]: 20 steps of fp32 AdamW from the same weights, adapters and text: loss curves within 1e-5,
+lora_truth.py RANK_PROGRAM [CASE…]: ten steps of fp32 AdamW from the same weights, adapters and text: loss curves within 1e-5,
 also beside frozen weights in bf16 and in 4 bits, of presets and of model folders. The adapters that we save are loaded
 by peft, the models that we merge by transformers; a checkpoint goes on under another strategy.
 """
@@ -17,7 +17,7 @@ import lora_reference
 import ranks
 import truth_jobs
 
-COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=20, batch_per_rank=4,
+COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=10, batch_per_rank=4,
               learning_rate=0.003, weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3, threads_per_rank=1,
               record="none")
 LINEAR = ["c_attn", "c_proj", "c_fc"]
@@ -54,30 +54,24 @@ def dump(program, case, file):
     subprocess.run([program, "--dump-initial-weights", file, *chosen], check=True)
 
 
-def logits_of(weights, case, adapter):
-    base = lora_reference.base_model(weights, case)
-    model = peft.PeftModel.from_pretrained(base, adapter)
+def logits_of(weights, case, adapter=None):
+    model = lora_reference.base_model(weights, case)
+    if adapter is not None:
+        model = peft.PeftModel.from_pretrained(model, adapter)
     model.eval()
     with torch.no_grad():
         return model(input_ids=torch.arange(48).view(2, 24) * 5 % 257).logits
 
 
-def same_adapters(name, weights, case, ours):
+def same_adapters(name, weights, case, ours, logits_of_peft, logits_of_none):
     theirs = peft.load_peft_weights(case["folder"], device="cpu")
     found = peft.load_peft_weights(str(ours), device="cpu")
     assert sorted(theirs) == sorted(found), f"{name}: {set(theirs) ^ set(found)}"
     off = max((found[k] - theirs[k]).norm().item() / theirs[k].norm().item() for k in theirs)
-    a, b = logits_of(weights, case, ours), logits_of(weights, case, case["folder"])
-    logits = (a - b).abs().max().item() / b.abs().max().item()
-    changed = (b - logits_of_base(weights, case)).abs().max().item()
+    logits = (logits_of(weights, case, ours) - logits_of_peft).abs().max().item() / logits_of_peft.abs().max().item()
+    changed = (logits_of_peft - logits_of_none).abs().max().item()
     print(f"{name:50s} adapters differ by {off:.1e}, logits by {logits:.1e} (trained by {changed:.2f})", flush=True)
     return off < 1e-3 and logits < 1e-4 and changed > 0.1
-
-
-def logits_of_base(weights, case):
-    model = lora_reference.base_model(weights, case)
-    with torch.no_grad():
-        return model(input_ids=torch.arange(48).view(2, 24) * 5 % 257).logits
 
 
 def add_folders(folder):
@@ -106,14 +100,15 @@ def same_merged(program, folder, name, strategy, adapter):
 
 
 def goes_on(program, folder, name, expected):
-    """Ten steps under DDP, ten more under full_shard from its checkpoint; not with other frozen weights."""
+    """Half the steps under DDP, the others under full_shard from its checkpoint; not with other frozen weights."""
     settings = {**COMMON, **settings_of(CASES[name])}
-    first = truth_jobs.train(program, folder, "first half", 2, {**settings, "save_every": 10, "keep_checkpoints": 0})
-    checkpoint = first / "checkpoints" / "step_000010"
+    half = COMMON["steps"] // 2
+    first = truth_jobs.train(program, folder, "first half", 2, {**settings, "save_every": half, "keep_checkpoints": 0})
+    checkpoint = first / "checkpoints" / f"step_{half:06}"
     held = sum(file.stat().st_size for file in checkpoint.iterdir())
     more = {**settings, "resume": str(checkpoint), "sharding_strategy": "full_shard"}
     run = truth_jobs.train(program, folder, "second half", 2, more)
-    good = truth_jobs.same_losses(f"goes on from {held:,} B", ranks.losses(run), expected[10:], 10)
+    good = truth_jobs.same_losses(f"goes on from {held:,} B", ranks.losses(run), expected[half:], half)
     other = "bf16" if settings.get("base_dtype") == "nf4" else "nf4"
     file = ranks.write_settings(folder / "other.yaml", **{**more, "base_dtype": other}, data=folder / "text.txt")
     job = ranks.Job(program, folder / "other", file, 2)
@@ -138,12 +133,13 @@ def main():
         good = []
         for case_name, case in CASES.items():
             weights = dict(torch.load(case["weights"], weights_only=False).items())
+            logits_of_peft, logits_of_none = logits_of(weights, case, case["folder"]), logits_of(weights, case)
             for strategy in STRATEGIES:
                 title = f"{strategy}, {case_name}"
                 run = truth_jobs.train(program, folder, title.replace("'", ""), 2,
                                        {**COMMON, **settings_of(case), "sharding_strategy": strategy})
                 good.append(truth_jobs.same_losses(title, ranks.losses(run), expected[case_name], COMMON["steps"]))
-                good.append(same_adapters(title, weights, case, run / "adapter"))
+                good.append(same_adapters(title, weights, case, run / "adapter", logits_of_peft, logits_of_none))
                 if case_name in FOLDERS and strategy == "full_shard":
                     good.append(same_merged(program, folder, case_name, strategy, run / "adapter"))
         last = list(CASES)[-1]

@@ -123,4 +123,5 @@ def run_cases(run_case):
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     job = json.load(sys.stdin)
     with tempfile.TemporaryDirectory() as folder:
-        mp.spawn(run_rank, args=(job, folder + "/store", run_case), nprocs=job["ranks"])
+        # Forked, so that what PyTorch and transformers take to import is paid once. They have started no thread here.
+        mp.start_processes(run_rank, args=(job, folder + "/store", run_case), nprocs=job["ranks"], start_method="fork")

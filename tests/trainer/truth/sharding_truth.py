@@ -1,6 +1,6 @@
 """Every strategy = one rank = PyTorch's own fully_shard and ZeroRedundancyOptimizer: losses and collectives.
 
-sharding_truth.py RANK_PROGRAM RANKS: 20 steps of fp32 AdamW from the same weights and text, within 1e-5; and the
+sharding_truth.py RANK_PROGRAM RANKS: ten steps of fp32 AdamW from the same weights and text, within 1e-5; and the
 collectives of one step, in order, with their sizes.
 """
 import pathlib
@@ -11,7 +11,7 @@ import ranks as rank_jobs
 import truth_jobs
 
 OBSERVED_STEP = 5
-COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=20,
+COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=10,
               learning_rate=0.001, weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3,
               threads_per_rank=1, record="steps 0..6")
 SAMPLES = 8  # of all ranks together
