@@ -13,8 +13,8 @@ from unittest import mock
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "trainer" / "text"))
-from prepare import (answers, chat_template, documents, files, image, limits, lines, long_texts, packages,  # noqa: E402
-                     preparation, refusal, tokenizer)
+from prepare import (answers, chat_template, documents, files, image, limits, lines, packages, preparation,  # noqa: E402
+                     refusal, tokenizer, words)
 
 
 def folder_of_test(test):
@@ -23,8 +23,8 @@ def folder_of_test(test):
     return pathlib.Path(folder.name)
 
 
-def word_level(words, **more):
-    made = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, **more))
+def word_level(vocabulary, **more):
+    made = Tokenizer(models.WordLevel({word: i for i, word in enumerate(vocabulary)}, **more))
     made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     return made
 
@@ -153,7 +153,7 @@ class LongTexts(WithTokenizers):
     def setUp(self):
         super().setUp()
         for part, name, value in ((documents, "READ_BYTES", 2000), (documents, "PIECE", 1000), (documents, "BATCH", 3000),
-                                  (long_texts.Words, "TRIED", 1)):
+                                  (words.Words, "TRIED", 1)):
             patch = mock.patch.object(part, name, value)
             patch.start()
             self.addCleanup(patch.stop)
@@ -173,14 +173,14 @@ class LongTexts(WithTokenizers):
         made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
         is_same, used = self.long(made, "c c\n" * 5000 + "ca b c\n" * 300)
         self.assertTrue(is_same)
-        self.assertIsNone(used.words and used.words.place)
-        self.assertIsNone(self.read(made).added_tokens())
+        self.assertIsNone(used.words and used.words.split)
+        self.assertTrue(self.read(made).joins_words())
 
     def test_tokens_of_blanks_alone_are_of_no_word(self):
         # As those have that have learnt from files with Windows' ends of lines.
         for token, is_blank in (("čĊčĊĠĠ", True), ("ĠĉĉĠĉ", True), ("čĊč", True), ("aĉĊb", False), ("aĠb", False)):
             made = Tokenizer(models.BPE({token: 0, "a": 1}, []))
-            self.assertEqual(self.read(made).added_tokens() is not None, is_blank, token)
+            self.assertEqual(self.read(made).joins_words(), not is_blank, token)
 
     def test_a_tokenizer_that_counts_characters_gets_the_whole_text(self):
         made = Tokenizer(models.WordLevel({"<unk>": 0, "ab cd": 1, " ab c": 2, "d ab ": 3}, unk_token="<unk>"))
@@ -196,33 +196,29 @@ class LongTexts(WithTokenizers):
         made.add_tokens([AddedToken("<take>", lstrip=True)])
         made.add_tokens([AddedToken(f"<{i}>") for i in range(50, 80)])
         added = self.read(made).added_tokens()
-        tried = []
-        words = long_texts.Words.__new__(long_texts.Words)
-        words.tokenizer = mock.Mock(encode=lambda texts, _: tried.extend(texts) or [[0]] * len(texts))
-        words.fits(long_texts.PLACES[0], added)
-        self.assertTrue(any("a\n<take>" in text for text in tried))
+        self.assertTrue(any("a\n<take>" in text for text in words.Words.texts_for(added)))
 
     def test_more_words_than_are_remembered(self):
         made = Tokenizer(models.BPE({"Ġ": 0, "a": 1, "b": 2, "c": 3, "Ċ": 4, "Ġa": 5, "Ġab": 6}, [("Ġ", "a"), ("Ġa", "b")]))
         made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        words = ["".join("abc"[int(digit)] for digit in f"{number % 3}{number // 3 % 3}{number % 2}") for number in range(18)]
-        with mock.patch.object(long_texts.Words, "MOST", 4):
-            is_same, used = self.long(made, " ".join(words * 300))
+        some = ["".join("abc"[int(digit)] for digit in f"{number % 3}{number // 3 % 3}{number % 2}") for number in range(18)]
+        with mock.patch.object(words.Words, "MOST_BYTES", 2000):
+            is_same, used = self.long(made, " ".join(some * 300))
         self.assertTrue(is_same)
-        self.assertIsNotNone(used.words.place)
+        self.assertIsNotNone(used.words.split)
 
     def test_short_documents_of_several_pieces(self):
         made = word_level(["c"], unk_token="c")
         for pieces in range(2, 6):
-            with mock.patch.object(long_texts.Words, "TRIED", 5):
+            with mock.patch.object(words.Words, "TRIED", 5):
                 is_same, _ = self.long(made, "c c\n" * 250 * pieces)
             self.assertTrue(is_same)
 
 
 class Workers(WithTokenizers):
     def work(self, look_up):
-        words = mock.Mock(patience=0.2, most=1, look_up=look_up)
-        return list(long_texts.WordProcesses(words).encode(["a"]))
+        working = mock.Mock(patience=0.2, most=1, look_up=look_up)
+        return list(words.WordProcesses(working).encode(["a"]))
 
     def test_they_share_the_memory_that_is_left(self):
         limits.limit_memory(8 << 30)

@@ -18,6 +18,14 @@ TEKKEN_WORDS = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm
                 r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}|"
                 r" ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 
+# GPT-4o: as Mistral's, and contractions belong to the word before them.
+GPT4O_WORDS = (TEKKEN_WORDS.replace(r"\p{N}|", r"\p{N}{1,3}|").replace(r"\p{M}]+|", r"\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|")
+               .replace(r"\p{M}]*|", r"\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"))
+# One after the other.
+DEEPSEEK_WORDS = (r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+",
+                  r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|"
+                  r" ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+
 # Every combination of what an added token may be, in the texts and in capitals.
 ADDED = [AddedToken("added_tok", single_word=True), AddedToken("lword", lstrip=True, normalized=False),
          AddedToken("rword", rstrip=True, normalized=True), AddedToken("both", lstrip=True, rstrip=True),
@@ -59,9 +67,9 @@ def roberta(lines):
     return tokenizer
 
 
-def split_words(words):
+def split_words(*words):
     return pre_tokenizers.Sequence([
-        pre_tokenizers.Split(Regex(words), behavior="isolated"),
+        *(pre_tokenizers.Split(Regex(each), behavior="isolated") for each in words),
         pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
 
 
@@ -93,6 +101,10 @@ def mistral_tekken(lines):
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 1), ("</s>", 2)])
     return tokenizer
+
+
+def chat_model(pre_tokenizer, normalizer=None):
+    return lambda lines: byte_level(lines, pre_tokenizer, ["<|endoftext|>", "<|im_start|>", "</think>"], normalizer=normalizer)
 
 
 def sentence_piece(lines, legacy, bytes_too=True, fuse=True):
@@ -244,6 +256,9 @@ def word_level(lines):
 FAMILIES = {
     "gpt2": gpt2, "gpt2 with added tokens": gpt2_with_added_tokens, "roberta": roberta, "llama3": llama3,
     "qwen2": qwen2, "mistral, tekken": mistral_tekken,
+    "qwen3": chat_model(split_words(QWEN_WORDS), normalizers.NFC()), "gpt4o": chat_model(split_words(GPT4O_WORDS)),
+    "deepseek": chat_model(split_words(*DEEPSEEK_WORDS)),
+    "smollm": chat_model(pre_tokenizers.Sequence([pre_tokenizers.Digits(True), pre_tokenizers.ByteLevel(add_prefix_space=False)])),
     "llama2, normalizer": lambda lines: sentence_piece(lines, legacy=True),
     "llama2, metaspace": lambda lines: sentence_piece(lines, legacy=False),
     "llama2 with added tokens": llama2_with_added_tokens,

@@ -21,7 +21,7 @@ import tokenizer_texts
 from tokenizers import Tokenizer
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "trainer" / "text"))
-from prepare import documents, image, lines, long_texts, main as program, preparation  # noqa: E402
+from prepare import documents, image, lines, main as program, preparation, words  # noqa: E402
 
 ROOT = pathlib.Path(__file__).parents[3]
 
@@ -141,45 +141,57 @@ def prepared(path, folder, **more):
     return list(tokens), prepared
 
 
-def hard_texts(project):
-    """What is hard on tokenizers one after another, and ends as texts end; the last ones have more of what may go
-    wrong at a cut: spaces of all kinds, special tokens, marks."""
-    hard = ["  ", "    ", "<s>", "</s>", " <s>", "<|endoftext|>", "<mask>", "[SEP]", "\t", "\u00a0", "\u3000", "\u0301", "'s", "'ll",
-            ".", ",", "x", "Word", "12", "中", "é", "▁", "-", "\n", "\n\n", "\r\n", " "]
-    for seed in (0, 3):
-        chooser = random.Random(seed)
-        texts = tokenizer_texts.SCRIPTS * 3 + project[:300] + tokenizer_texts.random_texts(3 + seed, 200)
-        texts += ["".join(chooser.choices(hard, k=30)) for _ in range(400 * seed)]
-        chooser.shuffle(texts)
-        text = "".join(text + chooser.choice(("\n", "\n\n", " ", "\r\n", "", "   ")) for text in texts if "\0" not in text)
-        yield text[:60_000]
+HARD = ["  ", "    ", "<s>", "</s>", " <s>", "<|endoftext|>", "<mask>", "[SEP]", "\t", "\u00a0", "\u3000", "\u0301", "'s", "'ll",
+        ".", ",", "x", "Word", "12", "中", "é", "▁", "-", "\n", "\n\n", "\r\n", " "]
+
+
+def long_text(project):
+    """What is hard on tokenizers one after another, and ends as texts end: spaces of all kinds, special tokens, marks."""
+    chooser = random.Random(3)
+    texts = tokenizer_texts.SCRIPTS * 2 + project[:200] + tokenizer_texts.random_texts(3, 200)
+    texts += ["".join(chooser.choices(HARD, k=30)) for _ in range(800)]
+    chooser.shuffle(texts)
+    text = "".join(text + chooser.choice(("\n", "\n\n", " ", "\r\n", "", "   ")) for text in texts if "\0" not in text)
+    return text[:80_000]
+
+
+def crowded_texts(count):
+    """Without blanks, too: every character of ASCII and some others beside each other."""
+    chooser = random.Random(8)
+    parts = [*map(chr, range(9, 14)), *map(chr, range(28, 127)), *"é²Ⅷ٣’\u00a0\u0338", *HARD]
+    few = [*"aZs1.'\n\r \té²</|"]
+    return ["".join(chooser.choices(chosen, k=chooser.randrange(40))) for _ in range(count) for chosen in (parts, few)]
 
 
 def check_long(_):
     """Everything is smaller than in earnest, so that there are many pieces."""
     project, lines = corpus(200_000)
-    texts = list(hard_texts(project))
-    texts += [texts[0][:size] for size in (5_000, 8_000)]  # as many pieces as are tried, or a few more
-    documents.READ_BYTES, documents.PIECE, documents.BATCH, long_texts.Words.TRIED = 10_000, 3_000, 30_000, 2
-    wrong = by_words = 0
+    text, crowded = long_text(project), tokenizer_texts.SCRIPTS + crowded_texts(1500)
+    documents.READ_BYTES, documents.PIECE, documents.BATCH, words.Words.TRIED = 10_000, 3_000, 30_000, 2
+    wrong, by_words = 0, []
     for name, make in tokenizer_families.FAMILIES.items():
         with tempfile.TemporaryDirectory() as folder:
             make(lines).save(os.path.join(folder, "tokenizer.json"))
             path = pathlib.Path(folder, "long.txt")
+            path.write_bytes(text.encode())
             tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
-            used = differs = 0
-            for text in texts:
-                path.write_bytes(text.encode())
-                ours, made = prepared(path, folder)
-                theirs = tokenizer.encode(text).ids
-                end = made.tokenizer.end
-                theirs += [end] * (end is not None and theirs[-1] != end)
-                used += made.documents.words is not None and made.documents.words.place is not None
-                differs += difference(name, [text], [ours], [theirs])
-        print(f"{name}: {used} of {len(texts)} by words{', DIFFERENT' if differs else ''}", flush=True)
-        wrong, by_words = wrong + differs, by_words + used
-    print(f"{len(texts)} texts, {by_words} by words, {wrong} differences")
-    return wrong + (by_words < 10)
+            ours, made = prepared(path, folder)
+        end = made.tokenizer.end
+        theirs = tokenizer.encode(text).ids
+        theirs += [end] * (end is not None and theirs[-1] != end)
+        differs = difference(name, [text], [ours], [theirs])
+        remembered = made.documents.words
+        if remembered and remembered.split:
+            by_words.append(name)
+            ours = [list(remembered.look_up(each)) for each in crowded]
+            theirs = [encoding.ids for encoding in tokenizer.encode_batch_fast(crowded, add_special_tokens=False)]
+            differs += difference(name, crowded, ours, theirs)
+        print(f"{name}: {'by words' if name in by_words else 'whole'}{', DIFFERENT' if differs else ''}", flush=True)
+        wrong += differs
+    missing = {"gpt2", "roberta", "llama3", "mistral, tekken", "qwen3", "gpt4o", "deepseek", "smollm", "llama2, metaspace",
+               "word level"} - set(by_words)
+    print(f"{wrong} differences; word by word: {', '.join(by_words)}; slower than they were: {missing}")
+    return wrong + len(missing)
 
 
 def refuses(probe, name, words, within, **request):

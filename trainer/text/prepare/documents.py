@@ -4,8 +4,9 @@ import codecs
 
 from .examples import BATCH, WITH_SPECIAL
 from .files import READ_BYTES, open_text, unreadable
-from .long_texts import Cutter, Words
+from .long_texts import Cutter
 from .refusal import NotEncoded, Refused, quoted
+from .words import Words
 
 PIECE = 100_000  # characters that are encoded as one
 # A text that cannot be cut needs some hundred times its size while it is encoded.

@@ -13,7 +13,7 @@ from .tokenizer_files import TokenizerFiles
 PROBES = ("a", "A", "1", "中", ".", " ")
 # Ġ is a space, Ċ a line's end, where tokens are made of bytes; the others are blank, too, and no part of a word.
 BETWEEN_WORDS = re.compile("[^ĠĊĉċČč][ĠĊĉċČč]*[ĠĊ][ĠĊĉċČč]*[^ĠĊĉċČč]")
-MOST_LSTRIP = 50  # of those, each is tried beside all others
+MOST_TRIED = 50  # added tokens that look at what is beside them
 
 
 class Bytes:
@@ -92,19 +92,24 @@ class Tokenizer:
                 for encoding in self.tokenizer.encode_batch(texts, add_special_tokens=False)]
 
     def added_tokens(self):
-        """Those that are looked for before all else; None where they or others may hold the end of a word and the
-        beginning of the next one."""
-        # Others change a word by what stands beside it.
+        """Those that are looked for before all else; None where they or a normalizer may change a word by what stands
+        beside it."""
         if type(self.tokenizer.normalizer).__name__ not in ("NoneType", "NFC"):
             return None
         added = self.tokenizer.get_added_tokens_decoder().values()
         if any(token.rstrip or re.search(r"^\w|\s", token.content) for token in added):
             return None
-        if sum(token.lstrip for token in added) > MOST_LSTRIP:
-            return None
-        if any("▁" in token.lstrip("▁") or BETWEEN_WORDS.search(token) for token in self.tokenizer.get_vocab()):
-            return None
-        return list(added)
+        return list(added) if sum(token.lstrip or token.single_word for token in added) <= MOST_TRIED else None
+
+    def joins_words(self):
+        """Whether tokens may hold the end of a word and the beginning of the next one."""
+        return any("▁" in token.lstrip("▁") or BETWEEN_WORDS.search(token) for token in self.tokenizer.get_vocab())
+
+    def words(self, texts):
+        """Of each, what the model gets one by one, as it is written there; all of it where it gets all."""
+        normalize = self.tokenizer.normalizer.normalize_str if self.tokenizer.normalizer else str
+        split = self.tokenizer.pre_tokenizer.pre_tokenize_str if self.tokenizer.pre_tokenizer else lambda text: [(text, 0)]
+        return [[word for word, _ in split(normalize(text))] for text in texts]
 
     def decode(self, tokens):
         return self.tokenizer.decode(tokens, skip_special_tokens=True)
