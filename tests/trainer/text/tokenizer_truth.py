@@ -168,7 +168,7 @@ def check_long(_):
     project, lines = corpus(200_000)
     text, crowded = long_text(project), tokenizer_texts.SCRIPTS + crowded_texts(1500)
     documents.READ_BYTES, documents.PIECE, documents.BATCH, words.Words.TRIED = 10_000, 3_000, 30_000, 2
-    wrong, by_words = 0, []
+    wrong, used = 0, {"letters": set(), "blanks": set()}
     for name, make in tokenizer_families.FAMILIES.items():
         with tempfile.TemporaryDirectory() as folder:
             make(lines).save(os.path.join(folder, "tokenizer.json"))
@@ -180,18 +180,22 @@ def check_long(_):
         theirs = tokenizer.encode(text).ids
         theirs += [end] * (end is not None and theirs[-1] != end)
         differs = difference(name, [text], [ours], [theirs])
-        remembered = made.documents.words
+        remembered, how = made.documents.words, "whole"
         if remembered and remembered.split:
-            by_words.append(name)
             ours = [list(remembered.look_up(each)) for each in crowded]
             theirs = [encoding.ids for encoding in tokenizer.encode_batch_fast(crowded, add_special_tokens=False)]
             differs += difference(name, crowded, ours, theirs)
-        print(f"{name}: {'by words' if name in by_words else 'whole'}{', DIFFERENT' if differs else ''}", flush=True)
+            how = "letters" if remembered.split.__name__ == "findall" else "blanks"
+            used[how].add(name)
+        if how == "letters":  # not only with the merges that this one has learnt
+            differs += not remembered.fits(remembered.split, crowded, made.tokenizer.words)
+        print(f"{name}: {how}{', DIFFERENT' if differs else ''}", flush=True)
         wrong += differs
-    missing = {"gpt2", "roberta", "llama3", "mistral, tekken", "qwen3", "gpt4o", "deepseek", "smollm", "llama2, metaspace",
-               "word level"} - set(by_words)
-    print(f"{wrong} differences; word by word: {', '.join(by_words)}; slower than they were: {missing}")
-    return wrong + len(missing)
+    lacking = {"letters": {"gpt2", "roberta", "llama3", "mistral, tekken", "qwen3", "gpt4o", "deepseek", "smollm"},
+               "blanks": {"llama2, metaspace", "word level"}}
+    lacking = {how: names - used[how] for how, names in lacking.items()}
+    print(f"{wrong} differences; split more coarsely than they were: {lacking}")
+    return wrong + sum(map(len, lacking.values()))
 
 
 def refuses(probe, name, words, within, **request):
