@@ -152,9 +152,8 @@ class Labels(WithTokenizers):
 class LongTexts(WithTokenizers):
     def setUp(self):
         super().setUp()
-        for part, name, value in ((documents, "READ_BYTES", 2000), (documents, "PIECE", 1000), (documents, "BATCH", 3000),
-                                  (words.Words, "TRIED", 1)):
-            patch = mock.patch.object(part, name, value)
+        for name, value in (("READ_BYTES", 2000), ("PIECE", 1000), ("BATCH", 3000)):
+            patch = mock.patch.object(documents, name, value)
             patch.start()
             self.addCleanup(patch.stop)
 
@@ -206,13 +205,6 @@ class LongTexts(WithTokenizers):
             is_same, used = self.long(made, " ".join(some * 300))
         self.assertTrue(is_same)
         self.assertIsNotNone(used.words.split)
-
-    def test_short_documents_of_several_pieces(self):
-        made = word_level(["c"], unk_token="c")
-        for pieces in range(2, 6):
-            with mock.patch.object(words.Words, "TRIED", 5):
-                is_same, _ = self.long(made, "c c\n" * 250 * pieces)
-            self.assertTrue(is_same)
 
 
 class Workers(WithTokenizers):
@@ -269,6 +261,14 @@ class Conversations(WithTokenizers):
         made.normalizer = normalizers.Lowercase()
         ids, ends = self.read(made).encode_with_ends(["Q YES q"])[0]
         self.assertEqual((ids, ends), ([1, 0, 1], [1, 5, 7]))
+
+    def test_a_template_without_end_is_ended(self):
+        loop = "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}"
+        (self.folder / "chat_template.jinja").write_text(loop)
+        made = chat_template.ChatTemplate(str(self.folder))
+        with mock.patch.object(chat_template, "RENDER_SECONDS", 0.2):
+            with self.assertRaisesRegex(refusal.BadExample, "chat_template.jinja took more than 0.2 s of the processor"):
+                made.with_answers([{"role": "user", "content": "q"}])
 
     def test_templates_that_change_messages_change_no_others(self):
         (self.folder / "chat_template.jinja").write_text("{{ messages[0].content }}")

@@ -4,7 +4,7 @@
 
 Tokenizers as all families have them are trained here on the project's own text and on texts that are hard on
 tokenizers. long: documents that are encoded in pieces, some of them word by word, against the whole.
-hostile: damaged files, patterns that take for ever, templates that loop or raise: all end in words, soon."""
+hostile: damaged files, patterns that take for ever, templates that raise or try too much: all end in words, soon."""
 
 import json
 import os
@@ -21,7 +21,7 @@ import tokenizer_texts
 from tokenizers import Tokenizer
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "trainer" / "text"))
-from prepare import documents, image, lines, main as program, preparation, words  # noqa: E402
+from prepare import documents, image, lines, main as program, preparation  # noqa: E402
 
 ROOT = pathlib.Path(__file__).parents[3]
 
@@ -167,7 +167,7 @@ def check_long(_):
     """Everything is smaller than in earnest, so that there are many pieces."""
     project, lines = corpus(200_000)
     text, crowded = long_text(project), tokenizer_texts.SCRIPTS + crowded_texts(1500)
-    documents.READ_BYTES, documents.PIECE, documents.BATCH, words.Words.TRIED = 10_000, 3_000, 30_000, 2
+    documents.READ_BYTES, documents.PIECE, documents.BATCH = 10_000, 3_000, 30_000
     wrong, used = 0, {"letters": set(), "blanks": set()}
     for name, make in tokenizer_families.FAMILIES.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -220,10 +220,8 @@ def check_hostile(probe):
         turns.write_text(turn + "\n" + turn + "\n")
         template = folder / "chat_template.jinja"
         place = f"{turns}:1: "
-        ask = dict(data=str(turns), tokenizer=str(folder), chat=str(folder), seconds=3, memory=3 << 30)
-        loop = "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}"
+        ask = dict(data=str(turns), tokenizer=str(folder), chat=str(folder), seconds=2, memory=3 << 30)
         for title, source, words in (
-                ("a loop without end", "x\n" + loop, ("chat_template.jinja", "took more than 10 s")),
                 ("memory", "{{ 'x' * 10000000000 }}", ("chat_template.jinja", "memory")),
                 ("a number while it is read", "{{ 7 ** (7 ** 11) }}", ("turns.jsonl:1", "without getting on")),
                 ("a number", "{{ 7 ** (2000000000 + messages | length) }}", ("turns.jsonl:1", "without getting on")),
@@ -237,8 +235,7 @@ def check_hostile(probe):
                 ("a change", "{{ messages.append(1) }}", ("chat_template.jinja:1", "unsafe")),
                 ("a name", "{{ messages[0].content.nothing.more }}", ("chat_template.jinja:1", "nothing"))):
             template.write_text(source)
-            patience = 20 if "loop" in title else ask["seconds"]  # conversations have 10 s of their own
-            wrong += refuses(probe, title, (place, *words), 120, **dict(ask, seconds=patience))
+            wrong += refuses(probe, title, (place, *words), 120, **ask)
         template.write_text("{% for m in messages %}{{ m.content }}{% endfor %}")
         unusable = dict(ask, chat="")
         for title, change in (("no such part", {"model": {"type": "Nothing"}}), ("a pattern that cannot be read", {

@@ -87,5 +87,5 @@ class Documents:
 
     def encode_words(self, texts):
         if self.words is None:
-            self.words = self.encoder.guarded(Words, self.encoder.tokenizer, self.image.type, self.patience)
+            self.words = self.encoder.guarded(Words, self.encoder.tokenizer, self.image.type, self.patience, texts)
         return self.encoder.guarded(self.words.encode, texts)

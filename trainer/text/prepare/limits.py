@@ -59,24 +59,14 @@ def limit_share(count):
     limit_memory(taken + max(0, limit - taken) // count)
 
 
-@contextlib.contextmanager
-def processor_time(seconds):
-    """Raises Overrun in what takes longer and runs in Python."""
-    def stop(*_):
-        raise Overrun
-
-    signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+def overrun(*_):
+    raise Overrun
 
 
 @contextlib.contextmanager
-def killed_after(seconds):
-    """Ends this process where that takes longer, which what does not run in Python cannot put off."""
-    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+def processor_time(seconds, then=overrun):
+    """What takes longer and runs in Python ends with Overrun, or the process with SIG_DFL."""
+    signal.signal(signal.SIGVTALRM, then)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield

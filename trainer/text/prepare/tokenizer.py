@@ -51,7 +51,7 @@ class Tokenizer:
             self.around = self.find_around()
             # Its words depend on how far away the text's beginning is.
             self.counts_characters = "FixedLength(" in repr(self.tokenizer.pre_tokenizer)
-        except (Refused, KeyboardInterrupt):
+        except Refused:
             raise
         except BaseException as error:  # a panic of Rust is no Exception
             if lacks_memory(error):
@@ -131,7 +131,7 @@ class Encoder:
     def guarded(self, work, *arguments):
         try:
             return work(*arguments)
-        except (KeyboardInterrupt, Refused):
+        except Refused:
             raise
         except (concurrent.futures.BrokenExecutor, OSError) as error:
             raise NotEncoded("failed", f"a process that encodes the text has ended: {reason_of(error)}. Is there too little "

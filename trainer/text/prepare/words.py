@@ -1,15 +1,15 @@
 """Long texts word by word: each word is encoded once, and remembered."""
 
 import concurrent.futures
-import itertools
 import multiprocessing
 import os
 import random
 import re
+import signal
 import string
 from array import array
 
-from .limits import die_with, killed_after, limit_share, seconds_for
+from .limits import die_with, limit_share, processor_time, seconds_for
 from .refusal import reason_of
 
 # What is tried beside each other, and what may lie between.
@@ -58,19 +58,19 @@ class Words:
 
     MOST_BYTES = 600_000_000  # of all processes together
     BYTES_OF_WORD = 200  # besides its characters
-    TRIED = 5
+    TRIED = 5  # pieces of the first long text
 
-    def __init__(self, tokenizer, type_code, patience):
+    def __init__(self, tokenizer, type_code, patience, texts):
         self.tokenizer, self.type, self.patience = tokenizer, type_code, patience
         self.known, self.most, self.size = {}, self.MOST_BYTES, 0
-        self.is_tried, self.pool = False, None
         added = tokenizer.added_tokens()
-        self.split = None if added is None else self.find_split(added)
+        self.split = None if added is None else self.find_split(added, texts[: self.TRIED])
+        self.pool = WordProcesses(self) if self.split else None
 
-    def find_split(self, added):
+    def find_split(self, added, texts):
         contents = [token.content for token in added]
         heads = "|".join(sorted({re.escape(content[:2]) for content in contents})) or "(?!)"
-        texts = self.texts_for(added)
+        texts = self.texts_for(added) + texts
         fine = fine_split(contents, heads)
         # Words, not tokens, which with other merges would be others; both, as added tokens are no words.
         if self.fits(fine, texts, self.tokenizer.words) and self.fits(fine, texts, self.tokens):
@@ -106,19 +106,7 @@ class Words:
 
     def encode(self, texts):
         """The tokens of each, perhaps still being found when they are asked for."""
-        if self.split is None:
-            return self.tokenizer.encode(texts, False)
-        if not self.is_tried:
-            self.is_tried = True
-            some = texts[: self.TRIED]
-            whole = [array(self.type, tokens) for tokens in self.tokenizer.encode(some, False)]
-            if whole != list(map(self.look_up, some)):
-                self.split = None
-            rest = texts[self.TRIED :]
-            return itertools.chain(whole, self.encode(rest) if rest else [])
-        if self.pool is None:
-            self.pool = WordProcesses(self)
-        return self.pool.encode(texts)
+        return self.pool.encode(texts) if self.pool else self.tokenizer.encode(texts, False)
 
     def look_up(self, text):
         words = self.split(text)
@@ -144,12 +132,9 @@ class WordProcesses:
         try:
             executor = concurrent.futures.ProcessPoolExecutor(
                 count, multiprocessing.get_context("fork"), self.begin, (os.getpid(), count))
-            self.map = lambda texts: executor.map(self.look_up, texts, chunksize=-(-len(texts) // (4 * count)))
+            self.encode = lambda texts: executor.map(self.look_up, texts, chunksize=-(-len(texts) // (4 * count)))
         except OSError:  # a system without shared memory
-            self.map = lambda texts: map(words.look_up, texts)
-
-    def encode(self, texts):
-        return self.map(texts)
+            self.encode = lambda texts: map(words.look_up, texts)
 
     @staticmethod
     def begin(parent, count):
@@ -160,7 +145,7 @@ class WordProcesses:
     @staticmethod
     def look_up(text):
         words = WordProcesses.words
-        with killed_after(seconds_for(len(text), words.patience)):
+        with processor_time(seconds_for(len(text), words.patience), signal.SIG_DFL):  # which what is not Python cannot put off
             try:
                 return words.look_up(text)
             except Exception:
