@@ -1,6 +1,7 @@
 """One rank of PyTorch's own training, timed and with its memory counted.
 
-Reads a JSON job from the file given; the environment says which rank it is. Writes {"starts_ns": when each step began,
+Reads a JSON job from the file given; the environment says which rank it is, or, with no RANK, all of WORLD_SIZE start here,
+which takes one import of PyTorch. Without "weights" those of PyTorch's own initialization are trained. Writes {"starts_ns": when each step began,
 and when the last one ended; "ends_ns"; "losses"; "peaks": bytes, step by step, if asked to count} to the job's "result" + rank.
 """
 import ctypes
@@ -80,7 +81,8 @@ def parameter_groups(job, model):
 
 def build(job, ranks, device):
     model = peer_model.Gpt2(job["shape"], job.get("widens_logits", False))
-    model.load_state_dict(torch.load(job["weights"], weights_only=False), strict=False)
+    if "weights" in job:
+        model.load_state_dict(torch.load(job["weights"], weights_only=False), strict=False)
     model.to(device)
     if not job.get("replicates", True):
         return model, torch.optim.AdamW(parameter_groups(job, model), fused=True)
@@ -144,7 +146,21 @@ def train(job, rank, ranks, device, count):
     return {"starts_ns": starts, "ends_ns": ends, "losses": losses, "peaks": peaks}
 
 
+def start_ranks(ranks):
+    """In each of the processes that it forks it returns; this one ends with them."""
+    processes = []
+    for rank in range(ranks):
+        process = os.fork()
+        if process == 0:
+            os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank))
+            return
+        processes.append(process)
+    sys.exit(max(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) != 0 for process in processes))
+
+
 def main():
+    if "RANK" not in os.environ:
+        start_ranks(int(os.environ["WORLD_SIZE"]))
     job = json.loads(pathlib.Path(sys.argv[1]).read_text())
     rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     torch.set_num_threads(job["threads_per_rank"])
