@@ -1,5 +1,6 @@
 """Programs that know nothing of us are recorded: PyTorch's own DistributedDataParallel under torchrun, marked with NVTX, and
 what goes wrong; programs without any mark on a GPU, or on one that computes nothing."""
+import functools
 import json
 import os
 import pathlib
@@ -255,11 +256,16 @@ print("took", begin.elapsed_time(end), flush=True)
 '''
 
 
-def with_gpus():
-    """An environment with this machine's GPUs or, where it has none, with some that compute nothing."""
+@functools.cache
+def has_gpus():
     asked = subprocess.run([PYTHON, '-c', 'import torch; print(torch.cuda.is_available())'],
                            capture_output=True, text=True, timeout=120)
-    return dict(os.environ) if asked.stdout.strip() == 'True' else harness.fake_gpu()
+    return asked.stdout.strip() == 'True'
+
+
+def with_gpus():
+    """An environment with this machine's GPUs or, where it has none, with some that compute nothing."""
+    return dict(os.environ) if has_gpus() else harness.fake_gpu()
 
 
 def torchrun(ranks):
