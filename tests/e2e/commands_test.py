@@ -8,7 +8,7 @@ import harness
 
 class Commands(harness.ShardlensTest):
     def test_train_report_query_pack_and_compare(self):
-        settings = ['--set', 'model=tiny', '--ranks', '2', '--steps', '30', '--device', 'cpu']
+        settings = [*harness.QUICK, '--set', 'model=tiny', '--ranks', '2', '--steps', '30']
         first = self.json('run', *settings, '--set', 'bucket_cap_mb=1', '--name', 'a', '--overwrite')
         self.check_report(first)
         self.assertEqual(first['run']['settings']['bucket_cap_mb'], 1)
