@@ -51,7 +51,7 @@ Training within(Training training, double relative) {
   return training;
 }
 
-// Each strategy over 20 steps, with plain SGD and with AdamW, on 2 and on 4 ranks.
+// Each strategy over ten steps, with plain SGD and with AdamW, on 2 and on 4 ranks.
 std::vector<Training> long_trainings() {
   std::vector<Training> all;
   for (const int ranks : {2, 4}) {
@@ -61,7 +61,7 @@ std::vector<Training> long_trainings() {
         Training training;
         training.name = strategy + "_" + optimizer + "_" + std::to_string(ranks);
         training.ranks = ranks;
-        training.steps = 20;
+        training.steps = 10;
         training.settings = settings_of({"strategy=" + strategy, "optimizer=" + optimizer,
                                          "shard_group_size=2", "bucket_cap_mb=0.01"});
         if (optimizer == "adamw") training.of_each_value = 2e-3;
@@ -246,7 +246,7 @@ INSTANTIATE_TEST_SUITE_P(Accumulating, EveryTraining, testing::ValuesIn(accumula
 
 INSTANTIATE_TEST_SUITE_P(Narrow, EveryTraining, testing::ValuesIn(narrow_trainings()), name_of);
 
-INSTANTIATE_TEST_SUITE_P(TwentySteps, EveryTraining, testing::ValuesIn(long_trainings()), name_of);
+INSTANTIATE_TEST_SUITE_P(TenSteps, EveryTraining, testing::ValuesIn(long_trainings()), name_of);
 
 INSTANTIATE_TEST_SUITE_P(Adapters, EveryTraining, testing::ValuesIn(adapter_trainings()), name_of);
 
