@@ -1,8 +1,9 @@
 """One rank of PyTorch's own training, timed and with its memory counted.
 
-Reads a JSON job from the file given; the environment says which rank it is, or, with no RANK, all of WORLD_SIZE start here,
-which takes one import of PyTorch. Without "weights" those of PyTorch's own initialization are trained. Writes {"starts_ns": when each step began,
-and when the last one ended; "ends_ns"; "losses"; "peaks": bytes, step by step, if asked to count} to the job's "result" + rank.
+Reads a JSON job from the file given; the environment says which rank it is, or, with no RANK, all of WORLD_SIZE start
+here, which takes one import of PyTorch. Without "weights" those of PyTorch's own initialization are trained. Writes
+{"starts_ns": when each step began, and when the last one ended; "ends_ns"; "losses"; "peaks": bytes, step by step, if
+asked to count} to the job's "result" + rank.
 """
 import ctypes
 import json
