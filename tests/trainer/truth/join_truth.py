@@ -1,6 +1,6 @@
 """uneven_inputs: join = PyTorch's own Join: losses and parameters.
 
-join_truth.py RANK_PROGRAM RANKS: a text of which rank 0 has one batch more than the others in every epoch.
+join_truth.py RANK_PROGRAM: four ranks and a text of which rank 0 has one batch more than the others in every epoch.
 
 Definitions. Gradients are divided by the number of all ranks, as Join does unless divide_by_initial_world_size is
 False; a case with that shows that the difference would be seen. The recorded loss is the mean over ranks with data.
@@ -20,7 +20,7 @@ import torch
 import ranks as rank_jobs
 import truth_jobs
 
-BATCH, LENGTH, EVEN_STEPS, EPOCHS = 2, 32, 5, 3
+RANKS, BATCH, LENGTH, EVEN_STEPS, EPOCHS = 4, 2, 32, 5, 3
 STEPS = EVEN_STEPS + 1  # of an epoch
 COMMON = dict(model="tiny", device="cpu", sequence_length=LENGTH, batch_per_rank=BATCH, evaluation_fraction=0,
               lr_schedule="constant", max_grad_norm=0, seed=3, threads_per_rank=1)
@@ -68,11 +68,11 @@ def largest_difference(case, ours, theirs):
     return max(without_key_bias(n, ours[n] - theirs[n]).square().mean().sqrt().item() / limit for n in ours)
 
 
-def references(program, folder, count):
+def references(program, folder):
     """Losses by case; settings of a case win over the common ones."""
     cases = {name: {**case, "file": f"{i}.pt"} for i, (name, case) in enumerate(CASES.items())}
     cases[OTHER_DEFINITION] = {**cases["ddp, SGD"], "divide_by_initial_world_size": False, "file": "other.pt"}
-    losses = truth_jobs.reference("join_reference.py", program, folder, COMMON, ranks=count, cases=cases,
+    losses = truth_jobs.reference("join_reference.py", program, folder, COMMON, ranks=RANKS, cases=cases,
                                   results=str(folder))
     return losses, {name: torch.load(folder / case["file"]) for name, case in cases.items()}
 
@@ -86,19 +86,19 @@ def compare(name, case, run, losses, weights):
 
 
 def main():
-    program, count = sys.argv[1], int(sys.argv[2])
+    program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         rank_jobs.write_text(folder / "text.txt")
-        blocks = EVEN_STEPS * BATCH * count + 1
+        blocks = EVEN_STEPS * BATCH * RANKS + 1
         text = (folder / "text.txt").read_text()[: blocks * LENGTH]
         (folder / "text.txt").write_text(text)
-        losses, weights = references(program, folder, count)
+        losses, weights = references(program, folder)
         good = []
         for case_name, case in CASES.items():
             steps = case["epochs"] * STEPS
             settings = {**COMMON, **OURS, **case, "epochs": 0, "steps": steps, "save_every": steps}
-            run = truth_jobs.train(program, folder, case_name, count, settings)
+            run = truth_jobs.train(program, folder, case_name, RANKS, settings)
             good.append(compare(case_name, case, run, losses[case_name], weights[case_name]))
         other = largest_difference(CASES["ddp, SGD"], weights["ddp, SGD"], weights[OTHER_DEFINITION])
         print(f"{OTHER_DEFINITION:50s} parameters differ by {other:.2g} of the tolerance")

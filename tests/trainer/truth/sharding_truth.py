@@ -1,7 +1,7 @@
 """Every strategy = one rank = PyTorch's own fully_shard and ZeroRedundancyOptimizer: losses and collectives.
 
-sharding_truth.py RANK_PROGRAM RANKS: ten steps of fp32 AdamW from the same weights and text, within 1e-5; and the
-collectives of one step, in order, with their sizes.
+sharding_truth.py RANK_PROGRAM: ten steps of fp32 AdamW from the same weights and text, within 1e-5; and the collectives
+of one step, in order, with their sizes.
 """
 import pathlib
 import sys
@@ -20,36 +20,28 @@ ACCUMULATION = dict(gradient_accumulation_steps=2)
 KEEPS_BETWEEN_MICRO_BATCHES = ("shard_grad_op, accumulation",)
 
 
-def cases(count):
-    single = {
-        "zero1": dict(sharding_strategy="zero1"),
-        "shard_grad_op": dict(sharding_strategy="shard_grad_op"),
-        "full_shard": dict(sharding_strategy="full_shard"),
-        "full_shard, accumulation": dict(sharding_strategy="full_shard", **ACCUMULATION),
-        "full_shard, reduced each time": dict(sharding_strategy="full_shard", sync_each_batch=True, **ACCUMULATION),
-        "shard_grad_op, accumulation": dict(sharding_strategy="shard_grad_op", **ACCUMULATION),
-    }
-    hybrid = {
-        "hybrid_shard": dict(sharding_strategy="hybrid_shard", shard_group_size=2),
-        "hybrid_shard_zero2": dict(sharding_strategy="hybrid_shard_zero2", shard_group_size=2),
-    }
-    chosen = {**single, **(hybrid if count == 4 else {})}
+# Four have groups and neighbours that differ; what only we have is compared with one rank alone, and on two.
+RANKS, OWN_RANKS = 4, 2
+CASES = {
+    "zero1": dict(sharding_strategy="zero1"),
+    "shard_grad_op": dict(sharding_strategy="shard_grad_op"),
+    "full_shard": dict(sharding_strategy="full_shard"),
+    "full_shard, accumulation": dict(sharding_strategy="full_shard", **ACCUMULATION),
+    "full_shard, reduced each time": dict(sharding_strategy="full_shard", sync_each_batch=True, **ACCUMULATION),
+    "shard_grad_op, accumulation": dict(sharding_strategy="shard_grad_op", **ACCUMULATION),
+    "hybrid_shard": dict(sharding_strategy="hybrid_shard", shard_group_size=2),
+    "hybrid_shard_zero2": dict(sharding_strategy="hybrid_shard_zero2", shard_group_size=2),
+}
+OWN_CASES = {
+    "no_shard": dict(sharding_strategy="no_shard"),
+    "full_shard, recomputed": dict(sharding_strategy="full_shard", activation_checkpointing=1),
+    "full_shard, offloaded": dict(sharding_strategy="full_shard", cpu_offload=True),
+    "full_shard, loss by chunks": dict(sharding_strategy="full_shard", loss_chunk_tokens=48),
+    "full_shard, units by size": dict(sharding_strategy="full_shard", wrap_policy="size", min_num_params=100000),
+}
+for count, chosen in ((RANKS, CASES), (OWN_RANKS, OWN_CASES)):
     for case in chosen.values():
         case["batch_per_rank"] = SAMPLES // count // case.get("gradient_accumulation_steps", 1)
-    return chosen
-
-
-# What has no counterpart beside one rank.
-def own_cases(count):
-    batch = dict(batch_per_rank=SAMPLES // count)
-    return {
-        "no_shard": dict(sharding_strategy="no_shard", **batch),
-        "full_shard, recomputed": dict(sharding_strategy="full_shard", activation_checkpointing=1, **batch),
-        "full_shard, offloaded": dict(sharding_strategy="full_shard", cpu_offload=True, **batch),
-        "full_shard, loss by chunks": dict(sharding_strategy="full_shard", loss_chunk_tokens=48, **batch),
-        "full_shard, units by size": dict(sharding_strategy="full_shard", wrap_policy="size", min_num_params=100000,
-                                          **batch),
-    }
 
 
 def train(program, folder, name, count, settings):
@@ -90,26 +82,26 @@ def same_collectives(name, ours, theirs):
 
 
 def main():
-    program, count = sys.argv[1], int(sys.argv[2])
+    program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         rank_jobs.write_text(folder / "text.txt")
-        expected = truth_jobs.reference("sharding_reference.py", program, folder, COMMON, ranks=count,
-                                        cases=cases(count), observed_step=OBSERVED_STEP)
+        expected = truth_jobs.reference("sharding_reference.py", program, folder, COMMON, ranks=RANKS,
+                                        cases=CASES, observed_step=OBSERVED_STEP)
         single = rank_jobs.losses(train(program, folder, "single", 1, dict(batch_per_rank=SAMPLES)))
         assert single[-1] < single[0] - 0.5, f"nothing was learnt: {single}"
         good = []
-        for case, settings in cases(count).items():
-            run = train(program, folder, case, count, settings)
+        for case, settings in CASES.items():
+            run = train(program, folder, case, RANKS, settings)
             losses = rank_jobs.losses(run)
             good.append(same_losses(case + ", PyTorch", losses, expected[case]["losses"]))
             good.append(same_losses(case + ", 1 rank", losses, single))
             good.append(same_collectives(case, collectives_of(run), expected[case]["collectives"]))
-        for case, settings in own_cases(count).items():
-            run = train(program, folder, case, count, settings)
+        for case, settings in OWN_CASES.items():
+            run = train(program, folder, case, OWN_RANKS, settings)
             good.append(same_losses(case + ", 1 rank", rank_jobs.losses(run), single))
-        again = rank_jobs.losses(train(program, folder, "again", count, own_cases(count)["no_shard"]))
-        first = rank_jobs.losses(folder / f"no_shard_{count}")
+        again = rank_jobs.losses(train(program, folder, "again", OWN_RANKS, OWN_CASES["no_shard"]))
+        first = rank_jobs.losses(folder / f"no_shard_{OWN_RANKS}")
         print("twice the same losses:", again == first)
         good.append(again == first)
     sys.exit(0 if all(good) else 1)
