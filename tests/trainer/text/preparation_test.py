@@ -14,7 +14,7 @@ from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizer
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "trainer" / "text"))
 from prepare import (answers, chat_template, documents, files, image, limits, lines, packages, preparation,  # noqa: E402
-                     refusal, tokenizer, words)
+                     refusal, tokenizer, tokenizer_files, words)
 
 
 def folder_of_test(test):
@@ -103,7 +103,35 @@ class Files(WithTokenizers):
         os.mkfifo(self.folder / "chat_template.jinja")
         self.assertIn("not a regular file", chat_template.ChatTemplate(str(self.folder)).wrong)
         with self.assertRaisesRegex(refusal.Refused, "not a regular file"):
-            files.open_text(self.folder / "chat_template.jinja")
+            files.open_text(self.folder / "chat_template.jinja").__enter__()
+
+
+    def test_a_tokenizer_is_found_by_its_folder_or_any_of_its_files(self):
+        def found(name=""):
+            path = str(self.folder / name) if name else str(self.folder)
+            return [os.path.basename(each) for each in tokenizer_files.find_tokenizer(path)[1]]
+
+        def refused(words, name=""):
+            with self.assertRaisesRegex(refusal.Refused, words):
+                found(name)
+
+        refused("is not there", "none")
+        refused("has no tokenizer: .* It holds nothing")
+        (self.folder / "tokenizer.model").touch()
+        refused("as tokenizer.model only")
+        refused("is no tokenizer", "tokenizer.model")
+        (self.folder / "vocab.json").touch()
+        refused('needs ".*merges.txt" beside it', "vocab.json")
+        (self.folder / "vocab.txt").touch()
+        self.assertEqual(found(), ["vocab.txt"])
+        (self.folder / "merges.txt").touch()
+        for name in ("", "vocab.json", "merges.txt"):
+            self.assertEqual(found(name), ["vocab.json", "merges.txt"])
+        self.assertEqual(found("vocab.txt"), ["vocab.txt"])
+        (self.folder / "tokenizer.json").touch()
+        self.assertEqual(found(), ["tokenizer.json"])
+        (self.folder / "other.json").touch()
+        self.assertEqual(found("other.json"), ["other.json"])
 
 
 class FullDisk(unittest.TestCase):

@@ -3,7 +3,7 @@
 import codecs
 
 from .examples import BATCH, WITH_SPECIAL
-from .files import READ_BYTES, open_text, unreadable
+from .files import READ_BYTES, open_text
 from .long_texts import Cutter
 from .refusal import NotEncoded, Refused, quoted
 from .words import Words
@@ -23,16 +23,14 @@ class Documents:
 
     def add(self, path):
         with open_text(path) as file:
-            try:
-                data = file.read(READ_BYTES)
-                if b"\0" in data[:8192]:  # as grep and git decide what is binary
-                    self.binary_files += 1
-                elif data:
+            data = file.read(READ_BYTES)
+            if b"\0" in data[:8192]:  # as grep and git decide what is binary
+                self.binary_files += 1
+            elif data:
+                try:
                     self.add_pieces(path, self.pieces(file, data, path))
-            except NotEncoded as failed:
-                raise Refused(failed.kind, f"{path}: {failed.message}") from None
-            except OSError as error:
-                raise unreadable(path, error) from None
+                except NotEncoded as failed:
+                    raise Refused(failed.kind, f"{path}: {failed.message}") from None
 
     def pieces(self, file, data, path):
         """Of a text that begins with `data`: (piece, whether it is the last)."""
@@ -68,22 +66,19 @@ class Documents:
                 self.tell(0, 0, size)
                 # The one before is written while this one is encoded.
                 before, under_way = under_way, self.encode_words(batch)
-                tokens = self.append(before) or tokens
+                tokens = self.encoder.guarded(self.append, before) or tokens
                 batch, size = [], 0
-        tokens = self.append(under_way) or tokens
+        tokens = self.encoder.guarded(self.append, under_way) or tokens
         self.image.append(self.encoder.behind)
         self.image.append(self.encoder.end_of_text(self.encoder.behind or tokens))
         self.image.end_example()
 
     def append(self, encoded):
         """Returns the last of them."""
-        def write():
-            tokens = []
-            for tokens in encoded:
-                self.image.append(tokens)
-            return tokens
-
-        return self.encoder.guarded(write)
+        tokens = []
+        for tokens in encoded:
+            self.image.append(tokens)
+        return tokens
 
     def encode_words(self, texts):
         if self.words is None:

@@ -1,5 +1,6 @@
 """Reading the files of models and of texts; never one that would make us wait, as a pipe does."""
 
+import contextlib
 import json
 import os
 import stat
@@ -18,15 +19,14 @@ def open_file(path):
     return open(descriptor, "rb", buffering=READ_BYTES)
 
 
+@contextlib.contextmanager
 def open_text(path):
+    """Whatever is wrong with it is told of the text."""
     try:
-        return open_file(path)
+        with open_file(path) as file:
+            yield file
     except OSError as error:
-        raise unreadable(path, error) from None
-
-
-def unreadable(path, error):
-    return Refused("failed", f"The text {quoted(path)} cannot be read: {error.strerror}. Check its permissions.")
+        raise Refused("failed", f"The text {quoted(path)} cannot be read: {error.strerror}. Check its permissions.") from None
 
 
 def content_of(path):

@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from .chat_template import ChatTemplate, Chatml
 from .examples import ALONE, WITH_ENDS, WITH_SPECIAL
-from .files import open_text, unreadable
+from .files import open_text
 from .image import COMPLETION, LABELED, PLAIN
 from .json_lines import Labels, kind_of, messages_of, parse_line, text_of
 from .refusal import BadExample
@@ -24,14 +24,11 @@ class Lines:
 
     def add(self, path):
         with open_text(path) as file:
-            try:
-                for number, line in enumerate(file, 1):
-                    if number == 1:
-                        line = line.removeprefix(codecs.BOM_UTF8)
-                    if line.strip(b" \t\r\n"):
-                        self.add_line(path, number, line)
-            except OSError as error:
-                raise unreadable(path, error) from None
+            for number, line in enumerate(file, 1):
+                if number == 1:
+                    line = line.removeprefix(codecs.BOM_UTF8)
+                if line.strip(b" \t\r\n"):
+                    self.add_line(path, number, line)
 
     def add_line(self, path, number, line):
         self.tell(number, number, len(line))

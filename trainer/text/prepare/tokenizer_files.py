@@ -6,6 +6,9 @@ from .files import json_object
 from .refusal import Refused, quoted
 
 
+TOKENIZERS = ["tokenizer.json"], ["vocab.json", "merges.txt"], ["vocab.txt"]  # the first that is there
+
+
 def token_text(value):
     """Of a token that is told as a string or as an object."""
     return value.get("content") if isinstance(value, dict) else value if isinstance(value, str) else None
@@ -13,41 +16,39 @@ def token_text(value):
 
 def find_tokenizer(path):
     """The files of a folder's tokenizer, or of one of its files."""
-    folder, name = (path, "") if os.path.isdir(path) else os.path.split(path)
-    there = [file for file in ("tokenizer.json", "vocab.json", "merges.txt", "vocab.txt")
-             if os.path.isfile(os.path.join(folder, file))]
     if not os.path.exists(path):
         raise Refused("missing", f"The tokenizer {quoted(path)} is not there. Name a model's folder or its "
                                  "tokenizer.json.")
-    if name and not os.path.isfile(path):
+    if os.path.isdir(path):
+        return path, files_of_folder(path)
+    if not os.path.isfile(path):
         raise Refused("usage", f"The tokenizer {quoted(path)} is not a regular file. Name a model's folder or its "
                                "tokenizer.json.")
-    if name in ("vocab.json", "merges.txt"):
-        names = ["vocab.json", "merges.txt"]
-    elif name == "vocab.txt" or name.endswith(".json"):
-        names = [name]
-    elif name:
+    folder, name = os.path.split(path)
+    names = next((names for names in TOKENIZERS if name in names), [name])
+    if names == [name] and name != "vocab.txt" and not name.endswith(".json"):
         raise Refused("usage", f"The file {quoted(path)} is no tokenizer. Name a model's folder, a tokenizer.json, "
                                "vocab.json or vocab.txt.")
-    elif "tokenizer.json" in there:
-        names = ["tokenizer.json"]
-    elif "vocab.json" in there and "merges.txt" in there:
-        names = ["vocab.json", "merges.txt"]
-    elif "vocab.txt" in there:
-        names = ["vocab.txt"]
-    elif os.path.isfile(os.path.join(folder, "tokenizer.model")):
-        raise Refused("usage", f"The folder {quoted(path)} has its tokenizer as tokenizer.model only. Let transformers "
+    paths = [os.path.join(folder, each) for each in names]
+    for each in paths:
+        if not os.path.isfile(each):
+            raise Refused("missing", f"The tokenizer {quoted(path)} needs {quoted(each)} beside it.")
+    return folder, paths
+
+
+def files_of_folder(folder):
+    for names in TOKENIZERS:
+        paths = [os.path.join(folder, name) for name in names]
+        if all(map(os.path.isfile, paths)):
+            return paths
+    if os.path.isfile(os.path.join(folder, "tokenizer.model")):
+        raise Refused("usage", f"The folder {quoted(folder)} has its tokenizer as tokenizer.model only. Let transformers "
                                "write tokenizer.json into it: "
                                "AutoTokenizer.from_pretrained(folder).save_pretrained(folder).")
-    else:
-        held = sorted(os.listdir(path))
-        listed = ", ".join(held[:12]) + (", …" if len(held) > 12 else "") if held else "nothing"
-        raise Refused("missing", f"The folder {quoted(path)} has no tokenizer: neither tokenizer.json, nor vocab.json "
-                                 f"with merges.txt, nor vocab.txt. It holds {listed}.")
-    missing = next((each for each in names if each not in there and each != name), None)
-    if missing:
-        raise Refused("missing", f"The tokenizer {quoted(path)} needs {quoted(os.path.join(folder, missing))} beside it.")
-    return folder, [os.path.join(folder, name) for name in names]
+    held = sorted(os.listdir(folder))
+    listed = ", ".join(held[:12]) + (", …" if len(held) > 12 else "") if held else "nothing"
+    raise Refused("missing", f"The folder {quoted(folder)} has no tokenizer: neither tokenizer.json, nor vocab.json "
+                             f"with merges.txt, nor vocab.txt. It holds {listed}.")
 
 
 class TokenizerFiles:
