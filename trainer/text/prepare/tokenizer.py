@@ -97,7 +97,7 @@ class Tokenizer:
         if type(self.tokenizer.normalizer).__name__ not in ("NoneType", "NFC"):
             return None
         added = self.tokenizer.get_added_tokens_decoder().values()
-        if any(token.rstrip or re.search(r"^\w|\s", token.content) for token in added):
+        if any(token.rstrip or re.search(r"^[\w']|\s", token.content) for token in added):
             return None
         return list(added) if sum(token.lstrip or token.single_word for token in added) <= MOST_TRIED else None
 
