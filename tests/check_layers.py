@@ -18,12 +18,13 @@ STORE = f'{MODEL} trace/store'
 FIGURES = f'{MODEL} trace/predict trace/analysis trace/timeline'
 RECORDER = f'{STORE} profiler/queue profiler/recorder profiler/collective profiler/memory profiler/process'
 BLOCKS = f'{MODEL} trainer/tensor trainer/comm trainer/checkpoint trainer/strategy trainer/model'
-APP = f'{STORE} {FIGURES} trace/interop trace/synthetic trace/explore ui app'
+APP = f'{STORE} {FIGURES} trace/interop trace/frameworks trace/synthetic trace/explore ui app'
 RULES = {
     'trace/base': ('', 'tl/ xxhash'),
     'trace/job': ('trace/base', 'yaml-cpp/'),
     'trace/job/huggingface': (JOB, 'nlohmann/'),
     'trace/model': (JOB, ''),
+    'trace/frameworks': (MODEL, ''),
     'trace/store': (MODEL, 'sqlite3 zstd yaml-cpp/'),
     'trace/interop': (STORE, 'tl/ simdjson zlib'),
     'trace/synthetic': (STORE, ''),

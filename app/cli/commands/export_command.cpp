@@ -1,6 +1,11 @@
-// `shardlens export`: a run as plain tables for other programs.
+// `shardlens export`: a run as plain tables for other programs, its settings as PyTorch code.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <system_error>
+#include <variant>
 
 #include "app/cli/commands.h"
 #include "app/cli/terminal/exit_code.h"
@@ -11,12 +16,18 @@
 #include "app/report/report_json.h"
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
+#include "trace/frameworks/pytorch_code.h"
+#include "trace/model/run_origin.h"
+#include "trace/store/run/output_file.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
+#include "trace/store/sql/query.h"
 #include "trace/store/upkeep/export_rows.h"
 
 namespace shardlens::app::cli {
 namespace {
+
+using trace::base::Result;
 
 struct ExportArguments {
   std::string run;
@@ -49,10 +60,7 @@ report::Json exported_json(const std::filesystem::path& file,
           {"tables", std::move(tables)}};
 }
 
-int export_run(const ExportArguments& arguments) {
-  const auto run =
-      trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
-  if (!run) return report_error(run.error());
+int export_rows(const ExportArguments& arguments, const std::filesystem::path& run) {
   StopRequest stop;
   PercentLine line("exporting");
   trace::store::ExportOptions options;
@@ -60,7 +68,7 @@ int export_run(const ExportArguments& arguments) {
   options.with_paths = arguments.with_paths;
   options.progress = stop.progress(line);
   stop.remove_if_ended(trace::store::detail::temporary_name(arguments.output));
-  const auto rows = trace::store::export_rows(*run, arguments.output, options);
+  const auto rows = trace::store::export_rows(run, arguments.output, options);
   line.end();
   if (!rows) return report_error(rows.error());
   print_result(arguments.json ? report::dump_json(exported_json(arguments.output, *rows)) + "\n"
@@ -68,28 +76,114 @@ int export_run(const ExportArguments& arguments) {
   return kDone;
 }
 
+// On how many machines it ran, as far as its ranks tell.
+std::int64_t node_count(const std::filesystem::path& run) {
+  const auto answer = trace::store::query_run(run, "select count(distinct host) from rank");
+  if (!answer || answer->rows.empty()) return 1;
+  const auto* count = std::get_if<std::int64_t>(&answer->rows.front().front());
+  return count != nullptr ? std::max<std::int64_t>(1, *count) : 1;
+}
+
+Result<trace::frameworks::PytorchCode> pytorch_code_of(const std::filesystem::path& run) {
+  TRY_ASSIGN(const auto info, trace::store::read_run_info(run));
+  if (!trace::model::has_settings(info)) {
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "The run \"" + info.name + "\" was recorded from another program (" + info.imported_from +
+            "), whose settings are not known. Name a run that Shardlens trained.");
+  }
+  trace::frameworks::TunedJob job{info.settings, info.name, node_count(run), info.device == "cuda"};
+  if (info.world_size > 0) job.settings.ranks = info.world_size;
+  return trace::frameworks::pytorch_code(job);
+}
+
+Result<void> write_text(const ExportArguments& arguments, const std::string& text) {
+  const std::filesystem::path& file = arguments.output;
+  TRY(trace::store::check_output(file, arguments.overwrite, "parallel.py"));
+  const std::filesystem::path unfinished = trace::store::detail::temporary_name(file);
+  std::ofstream(unfinished, std::ios::binary) << text << std::flush;
+  std::error_code error;
+  if (std::filesystem::file_size(unfinished, error) == text.size() && !error) {
+    if (!arguments.overwrite) return trace::base::publish_file(unfinished, file);
+    std::filesystem::rename(unfinished, file, error);
+    if (!error) return {};
+  }
+  std::filesystem::remove(unfinished, error);
+  return trace::base::fail(
+      trace::base::ErrorKind::kIo,
+      file.string() + " cannot be written. Is there space, and may you write to that folder?");
+}
+
+report::Json code_json(const ExportArguments& arguments,
+                       const trace::frameworks::PytorchCode& code) {
+  report::Json left_out = report::Json::array();
+  for (const auto& each : code.left_out) {
+    left_out.push_back({{"setting", each.knob}, {"value", each.value}, {"reason", each.reason}});
+  }
+  report::Json json{{"text", code.text}, {"left_out", std::move(left_out)}};
+  json["file"] =
+      arguments.output.empty() ? report::Json() : report::Json(arguments.output.string());
+  return json;
+}
+
+int export_pytorch(const ExportArguments& arguments, const std::filesystem::path& run) {
+  const auto code = pytorch_code_of(run);
+  if (!code) return report_error(code.error());
+  if (!arguments.output.empty()) {
+    if (const auto written = write_text(arguments, code->text); !written) {
+      return report_error(written.error());
+    }
+  }
+  if (arguments.json) {
+    print_result(report::dump_json(code_json(arguments, *code)) + "\n");
+  } else {
+    print_result(arguments.output.empty() ? code->text : arguments.output.string() + "\n");
+  }
+  return kDone;
+}
+
+int export_run(const ExportArguments& arguments) {
+  const auto run =
+      trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
+  if (!run) return report_error(run.error());
+  if (arguments.format == "pytorch") return export_pytorch(arguments, *run);
+  if (arguments.output.empty()) {
+    return report_error({trace::base::ErrorKind::kUsage,
+                         "--format rows writes a file of SQLite; name it, as -o run.sqlite."});
+  }
+  return export_rows(arguments, *run);
+}
+
 }  // namespace
 
 void add_export_command(CLI::App& app, Action& chosen) {
   auto arguments = std::make_shared<ExportArguments>();
-  auto* command = app.add_subcommand("export", "Writes a run for other programs");
+  auto* command = app.add_subcommand("export", "Writes a run or its settings for other programs");
   command->add_option("RUN", arguments->run, "A run's name, its folder or a packed file")
       ->required();
-  command->add_option("--format", arguments->format, "rows: an SQLite file of plain tables")
-      ->check(CLI::IsMember(std::vector<std::string>{"rows"}))
+  command
+      ->add_option("--format", arguments->format,
+                   "rows: an SQLite file of plain tables; pytorch: the settings as Python code")
+      ->check(CLI::IsMember(std::vector<std::string>{"rows", "pytorch"}))
       ->capture_default_str();
-  command->add_option("-o,--output", arguments->output, "The file to write")
-      ->required()
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "The file to write; code goes to standard output without one")
       ->type_name("FILE");
   command->add_flag("--overwrite", arguments->overwrite, "Replaces a file that is there");
   command->add_flag("--with-paths", arguments->with_paths,
                     "Keeps host names, process ids, absolute paths and the recorded command line");
-  command->add_flag("--json", arguments->json, "Tells the tables and their rows as JSON");
+  command->add_flag("--json", arguments->json,
+                    "Tells the tables and their rows, or the code and what it leaves out, as JSON");
   add_runs_dir(*command, arguments->runs_dir);
   command->footer(
       "Every table of `shardlens query` with its columns, names as texts, one row per event. An\n"
       "event takes about 100 bytes there, 4 to 9 in the run. Ctrl-C leaves nothing behind.\n\n"
+      "Code for PyTorch has the same buckets or units, precision, optimizer and schedule, with "
+      "the\n"
+      "torchrun line; what PyTorch has no setting for is listed in it, with the reason.\n\n"
       "Examples:\n"
+      "  shardlens export baseline --format pytorch -o parallel.py\n"
       "  shardlens export baseline --format rows -o baseline.sqlite\n"
       "  sqlite3 baseline.sqlite \"select name, count(*) from kernel group by name\"\n"
       "  python3 -c \"import pandas, sqlite3; print(pandas.read_sql('select * from step', \\\n"

@@ -8,6 +8,7 @@
 #include "app/cli/command_line.h"
 #include "app/report/report_json.h"
 #include "trace/base/file_system.h"
+#include "trace/store/run/run_folder.h"
 #include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::app::cli {
@@ -94,6 +95,36 @@ TEST_F(DataCommands, VerifyEndsWithOneAndTellsWhatIsDamaged) {
   const std::string text = call({"verify", file("made.shardlens")}).out;
   EXPECT_THAT(text, HasSubstr("kernel events from 0.0"));
   EXPECT_THAT(text, HasSubstr("all of rank 0"));
+}
+
+TEST_F(DataCommands, ExportSettingsAsPytorchCode) {
+  trace::model::RunInfo trained;
+  trained.name = "made";
+  trained.world_size = 2;
+  ASSERT_TRUE(trace::store::create_run(file("runs"), trained, false));
+  const std::string code = call({"export", "made", "--format", "pytorch"}).out;
+  EXPECT_THAT(code, HasSubstr("DistributedDataParallel("));
+  EXPECT_THAT(code, HasSubstr("--nproc-per-node 2 train.py"));
+  const report::Json answer = json({"export", "made", "--format", "pytorch", "-o", file("p.py")});
+  EXPECT_EQ(answer["text"], code);
+  EXPECT_EQ(fs::file_size(file("p.py")), code.size());
+  EXPECT_EQ(call({"export", "made", "--format", "pytorch", "-o", file("p.py")}).code, 2);
+  EXPECT_EQ(call({"export", "made", "--format", "pytorch", "-o", file("p.py"), "--overwrite"}).code,
+            0);
+  EXPECT_EQ(call({"export", "made", "--format", "pytorch", "-o", file("no/p.py")}).code, 1);
+  EXPECT_EQ(call({"export", "made"}).code, 2) << "tables need a file";
+}
+
+TEST_F(DataCommands, ExportNoCodeOfAProgramWhoseSettingsAreNotKnown) {
+  std::ofstream(file("t.json"))
+      << R"({"schemaVersion":1,"distributedInfo":{"rank":0},"traceEvents":[
+    {"ph":"X","cat":"kernel","name":"gemm","ts":100,"dur":50,"pid":0,"tid":7}]})";
+  const Answer imported = call({"import", file("t.json"), "-o", "foreign"});
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  const Answer refused = call({"export", "foreign", "--format", "pytorch"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("settings are not known"));
+  EXPECT_THAT(refused.out, IsEmpty());
 }
 
 TEST_F(DataCommands, RefuseWhatIsThereAndWhatIsNot) {

@@ -1,0 +1,26 @@
+// Settings that another framework has no place for. Any thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/job/settings/settings.h"
+
+namespace shardlens::trace::frameworks {
+
+struct LeftOut {
+  std::string_view knob;
+  std::string value;   // as in YAML
+  std::string reason;  // no full stop
+};
+
+// Of what parallelises, fits into memory and optimises: what is not at its default, is obeyed by
+// the strategy, and is none of `written`. Adapters, frozen blocks, data, checkpoints and recording
+// belong to the model and the program around it; they are never among them.
+std::vector<LeftOut> left_out(const job::Settings& settings,
+                              const std::vector<std::string_view>& written,
+                              const std::function<std::string(std::string_view)>& reason);
+
+}  // namespace shardlens::trace::frameworks
