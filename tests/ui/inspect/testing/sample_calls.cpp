@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/ui/inspect/testing/sample_run.h"
 #include "tests/ui/inspect/testing/sample_tables.h"
 
 namespace shardlens::ui::inspect {
@@ -9,8 +10,6 @@ namespace shardlens::ui::inspect {
 namespace {
 
 using trace::base::TimeClass;
-
-constexpr std::int64_t kStart = 1'795'183'331'000'000'000;
 
 // Half of the ranks are on another host, whose clock may be 8 µs off.
 trace::analysis::HostClocks sample_clocks(int ranks) {
@@ -38,7 +37,7 @@ std::shared_ptr<const trace::timeline::StragglerFigures> sample_stragglers(int r
     }
   }
   for (int i = 0; i < calls; ++i) {
-    const std::int64_t begin = kStart + i * 20'000'000ll;
+    const std::int64_t begin = kSampleStart + i * 20'000'000ll;
     const std::int64_t end = begin + 14'000'000 + static_cast<std::int64_t>(random() % 900'000);
     for (int rank = 0; rank < ranks; ++rank) {
       trace::model::Collective c;
@@ -64,7 +63,7 @@ std::shared_ptr<const trace::timeline::StragglerFigures> sample_stragglers(int r
 std::shared_ptr<const trace::timeline::EventDetails> sample_details(int ranks) {
   auto details = std::make_shared<trace::timeline::EventDetails>();
   details->place.ref = {trace::timeline::EventTableKind::kCollective, 0, 4812, 0};
-  details->place.start_ns = kStart + 1'000'000'000;
+  details->place.start_ns = kSampleStart + 1'000'000'000;
   details->title = "Reduce-scatter · blocks.6";
   details->subtitle = "rank 0 · step 301";
   details->piece_class = TimeClass::kOverlapped;
@@ -79,8 +78,9 @@ std::shared_ptr<const trace::timeline::EventDetails> sample_details(int ranks) {
                      {"Group, sequence", "fsdp.reduce · 4,812", ""},
                      {"Gradients", "blocks.6: 9 tensors, 66.6 M values", ""}};
   for (int rank = 0; rank < ranks; ++rank) {
-    const std::int64_t begin = kStart + 1'000'000'000 + (rank * 37 % 11) * 330'000;
-    trace::timeline::RankCall call{rank, begin, kStart + 1'003'600'000, kStart + 1'014'900'000, {}};
+    const std::int64_t begin = kSampleStart + 1'000'000'000 + (rank * 37 % 11) * 330'000;
+    trace::timeline::RankCall call{
+        rank, begin, kSampleStart + 1'003'600'000, kSampleStart + 1'014'900'000, {}};
     if (rank == 3) call.start_ns = call.latest_start_ns;
     call.place.ref = {trace::timeline::EventTableKind::kCollective, rank, 4812, 0};
     call.place.start_ns = call.start_ns;
@@ -108,7 +108,7 @@ std::shared_ptr<const state::SqlAnswer> sample_answer(std::size_t rows) {
                             i % 2 == 0 ? "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL"
                                        : "ncclDevKernel_AllGather, \"ring\"",
                             std::to_string(14790.5 - static_cast<double>(i)),
-                            std::to_string(kStart + static_cast<std::int64_t>(i) * 1000)});
+                            std::to_string(kSampleStart + static_cast<std::int64_t>(i) * 1000)});
   }
   answer->truncated = rows >= 1000;
   answer->seconds = 0.0123;

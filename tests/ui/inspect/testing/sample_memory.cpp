@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/ui/inspect/testing/sample_run.h"
 #include "trace/model/activity.h"
 
 namespace shardlens::ui::inspect {
@@ -12,15 +13,15 @@ namespace {
 using trace::base::Phase;
 using trace::model::MemoryCategory;
 
-constexpr std::int64_t kStart = 1'795'183'331'000'000'000, kMillisecond = 1'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr int kLayers = 12;
 constexpr std::int64_t kForwardEnd = 30, kBackwardEnd = 90, kStepEnd = 110;
 
 struct Builder {
   trace::timeline::StepAllocations step{
-      kStart,
-      kStart + kStepEnd* kMillisecond,
+      kSampleStart,
+      kSampleStart + kStepEnd* kMillisecond,
       {},
       {"", "aten::linear", "aten::_scaled_dot_product_flash_attention", "aten::gelu", "aten::mm",
        "aten::lerp_"}};
@@ -28,8 +29,8 @@ struct Builder {
   void add(double from_ms, double to_ms, std::int64_t bytes, MemoryCategory category,
            std::uint32_t name = 0) {
     trace::timeline::StepAllocation one;
-    one.start_ns = kStart + static_cast<std::int64_t>(from_ms * kMillisecond);
-    one.end_ns = kStart + static_cast<std::int64_t>(to_ms * kMillisecond);
+    one.start_ns = kSampleStart + static_cast<std::int64_t>(from_ms * kMillisecond);
+    one.end_ns = kSampleStart + static_cast<std::int64_t>(to_ms * kMillisecond);
     one.bytes = bytes;
     one.category = category;
     one.name = name;
@@ -85,8 +86,9 @@ std::shared_ptr<const trace::timeline::StepMemory> sample_memory(bool hides_cons
   for (const auto& [phase, to] : {std::pair{Phase::kForward, kForwardEnd},
                                   {Phase::kBackward, kBackwardEnd},
                                   {Phase::kOptimizer, kStepEnd}}) {
-    memory->phases.push_back({phase, trace::model::phase_class(phase), kStart + from * kMillisecond,
-                              kStart + to * kMillisecond});
+    memory->phases.push_back({phase, trace::model::phase_class(phase),
+                              kSampleStart + from * kMillisecond,
+                              kSampleStart + to * kMillisecond});
     from = to;
   }
   return memory;

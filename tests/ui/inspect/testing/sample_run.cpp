@@ -12,7 +12,6 @@ using trace::base::TimeClass;
 using trace::timeline::EventTableKind;
 using trace::timeline::RowKind;
 
-constexpr std::int64_t kSampleStart = 1'795'183'331'000'000'000;
 constexpr int kUnits = 16, kForwardKernels = 160, kBackwardKernels = 320;
 constexpr std::array<const char*, 6> kKernelNames{
     "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64",

@@ -11,6 +11,9 @@
 
 namespace shardlens::ui::inspect {
 
+// When everything made up for tests and pictures begins.
+inline constexpr std::int64_t kSampleStart = 1'795'183'331'000'000'000;
+
 struct SampleRunOptions {
   int ranks = 8;
   int steps = 500;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tests/ui/inspect/testing/sample_memory.h"
+#include "tests/ui/inspect/testing/sample_run.h"
 #include "tests/ui/testing/sample_snapshot.h"
 
 namespace shardlens::ui::inspect {
@@ -15,8 +16,6 @@ namespace shardlens::ui::inspect {
 namespace {
 
 using trace::base::TimeClass;
-
-constexpr std::int64_t kStart = 1'795'183'331'000'000'000;
 
 struct SampleKernel {
   const char* name;
@@ -153,8 +152,8 @@ std::vector<trace::timeline::RangeTable> sample_range_tables(const TablesOptions
 
 std::shared_ptr<const trace::timeline::TimelineRows> sample_rows(int ranks) {
   auto rows = std::make_shared<trace::timeline::TimelineRows>();
-  rows->start_ns = kStart;
-  rows->end_ns = kStart + 306'000'000'000;
+  rows->start_ns = kSampleStart;
+  rows->end_ns = kSampleStart + 306'000'000'000;
   int id = 0;
   const auto add = [&](int rank, trace::timeline::RowKind kind) {
     trace::timeline::TimelineRow row;
@@ -190,10 +189,11 @@ state::SqlConsole sample_console(std::size_t rows) {
 void add_log_lines(state::RunView& run, int ranks) {
   using Level = trace::model::LogLine::Level;
   for (int rank = 0; rank < ranks; ++rank) {
-    run.log.push_back({rank, kStart + 1'000'000'000, Level::kWarning,
+    run.log.push_back({rank, kSampleStart + 1'000'000'000, Level::kWarning,
                        "the NCCL watchdog has seen no progress for 12 s"});
   }
-  run.log.push_back({1, kStart + 2'000'000'000, Level::kError, "out of memory, \"blocks.6\""});
+  run.log.push_back(
+      {1, kSampleStart + 2'000'000'000, Level::kError, "out of memory, \"blocks.6\""});
 }
 
 }  // namespace
@@ -222,15 +222,15 @@ trace::timeline::NameFigures sample_name(const std::string& name, TimeClass piec
   row.least_ns = durations.front();
   row.most_ns = durations.back();
   row.longest = {trace::timeline::EventTableKind::kKernel, 0, static_cast<std::int64_t>(seed), 7};
-  row.longest_start_ns = kStart + 5'000'000 * static_cast<std::int64_t>(seed);
+  row.longest_start_ns = kSampleStart + 5'000'000 * static_cast<std::int64_t>(seed);
   fill_histogram(row, durations);
   return row;
 }
 
 std::shared_ptr<const trace::timeline::RangeFigures> sample_range(const TablesOptions& options) {
   auto figures = std::make_shared<trace::timeline::RangeFigures>();
-  figures->range = {kStart + 1'000'000'000, kStart + 1'126'400'000, {}};
-  if (!options.selection) figures->range = {kStart, kStart + 306'000'000'000, {}};
+  figures->range = {kSampleStart + 1'000'000'000, kSampleStart + 1'126'400'000, {}};
+  if (!options.selection) figures->range = {kSampleStart, kSampleStart + 306'000'000'000, {}};
   figures->is_whole_run = !options.selection;
   figures->seconds = 0.0041;
   figures->tables = sample_range_tables(options);
