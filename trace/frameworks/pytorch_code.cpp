@@ -52,6 +52,16 @@ std::string harmless(std::string_view text) {
   return kept;
 }
 
+// As a shell takes it for one word.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:=-";
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string word = text;
+  std::ranges::replace(word, '\'', ' ');
+  return "'" + word + "'";
+}
+
 class Module {
  public:
   explicit Module(const TunedJob& tuned)
@@ -103,7 +113,7 @@ class Module {
     if (on_gpu()) {
       for (const auto& [name, value] :
            job::environment_changes(s_, [](std::string_view) { return false; })) {
-        if (value) text += std::string(name) + "=" + *value + " ";
+        if (value) text += std::string(name) + "=" + shell_word(*value) + " ";
       }
       if (s_.comm_stream_priority == job::StreamPriority::kHigh)
         text += "TORCH_NCCL_HIGH_PRIORITY=1 ";
@@ -179,8 +189,7 @@ class Module {
     wrote({"collective_timeout_s", "sharding_strategy"});
   }
 
-  // ---- what is done with the model
-  // ---------------------------------------------------------------
+  // ---- what is done with the model --------------------------------------------------------------
 
   void add_blocks() {
     begin_function(
@@ -365,8 +374,7 @@ class Module {
     return text;
   }
 
-  // ---- the step
-  // ------------------------------------------------------------------------------------
+  // ---- the step ---------------------------------------------------------------------------------
 
   void add_optimizer() {
     begin_function("make_optimizer(model)", "Biases and norms do not decay.");

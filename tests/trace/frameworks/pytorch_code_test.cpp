@@ -104,6 +104,11 @@ TEST(PytorchCode, StartsAsManyProcessesOnEachMachine) {
   EXPECT_TRUE(has(text, "OMP_NUM_THREADS=4 "));
 }
 
+TEST(PytorchCode, QuotesWhatAShellWouldTakeForTwoCommands) {
+  const std::string text = code_of("device=cuda nccl_algo=Ring;allreduce:Tree");
+  EXPECT_TRUE(has(text, "NCCL_ALGO='Ring;allreduce:Tree' ")) << text;
+}
+
 // The name is the user's own, and code is what others run.
 TEST(PytorchCode, CannotBeEndedByARunsName) {
   TunedJob job = job_with("");
