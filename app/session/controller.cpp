@@ -9,6 +9,7 @@
 #include "app/session/files/text_file.h"
 #include "app/session/jobs/job_progress.h"
 #include "app/session/runs/run_words.h"
+#include "trace/frameworks/pytorch_code.h"
 #include "trace/interop/kineto_import.h"
 
 namespace shardlens::app::session {
@@ -410,6 +411,15 @@ void Controller::perform_on_run(const ui::state::CopySettings& command) {
   notice_.clear();
   baseline_.begin_change(rows());
   knobs_.replace(row->settings);
+}
+
+void Controller::perform_on_run(const ui::state::CopyPytorchCode& command) {
+  const auto* row = row_of(rows(), command.folder);
+  if (row == nullptr) return notice_.say_why_not(kRunIsGone);
+  notice_.clear();
+  trace::frameworks::TunedJob job{row->settings, row->name, row->nodes, row->on_gpu};
+  if (row->ranks > 0) job.settings.ranks = row->ranks;
+  copied_text_ = trace::frameworks::pytorch_code(job).text;
 }
 
 void Controller::perform_on_run(const ui::state::UnpinBaseline&) {

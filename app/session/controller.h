@@ -79,6 +79,7 @@ class Controller {
   void perform_on_run(const ui::state::StartReplay& command);
   void perform_on_run(const ui::state::SetBaseline& command);
   void perform_on_run(const ui::state::CopySettings& command);
+  void perform_on_run(const ui::state::CopyPytorchCode& command);
   void perform_on_run(const ui::state::UnpinBaseline& command);
   void perform_on_run(const ui::state::EditRuns& command);
   void perform_on_run(const ui::state::DeleteRuns& command);

@@ -217,6 +217,14 @@ TEST_F(ClickTest, OffersMoreByRightClickOnARun) {
   EXPECT_EQ(copied->folder, "runs/baseline");
 }
 
+TEST_F(ClickTest, OffersARunsSettingsAsPytorchCode) {
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
+  ASSERT_TRUE(window_.click(snapshot_, "menu/pytorch"));
+  const auto* copied = command<state::CopyPytorchCode>();
+  ASSERT_NE(copied, nullptr);
+  EXPECT_EQ(copied->folder, "runs/baseline");
+}
+
 TEST_F(ClickTest, SelectsSeveralRunsDeletesThemAndTakesThatBack) {
   ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline"));
   window_.take_commands();

@@ -100,6 +100,9 @@ void RunMenu::draw_entries(const kit::Theme& theme, state::Commands& commands) {
   }
   if (run_menu_entry(theme, "menu/settings", "Copy its settings"))
     commands.push_back(state::CopySettings{run.folder});
+  if (!run.is_imported &&
+      run_menu_entry(theme, "menu/pytorch", "Copy its settings as PyTorch code"))
+    commands.push_back(state::CopyPytorchCode{run.folder});
   if (run_menu_entry(theme, "menu/folder", "Copy the folder's path"))
     commands.push_back(state::CopyText{run.folder});
   if (may_be_deleted(run) && run_menu_entry(theme, "menu/delete", "Delete"))

@@ -55,6 +55,9 @@ struct UndoDelete {};
 struct CopySettings {
   std::string folder;
 };  // that run's settings become the next run's
+struct CopyPytorchCode {
+  std::string folder;
+};  // that run's settings as a Python module
 struct SelectStep {
   std::int64_t step = -1;
 };  // -1: follow the latest
@@ -135,11 +138,12 @@ struct Quit {};
 using Command =
     std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued,
                  ShowRun, UnpinBaseline, EditRuns, DeleteRuns, UndoDelete, SetBaseline,
-                 CopySettings, SelectStep, StartReplay, StopReplay, SetReplayPlaying,
-                 SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget,
-                 CopyText, SaveText, SavePicture, ShowTimeline, SelectRange, ClearRange, PickEvent,
-                 DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, ChangeBookmark,
-                 ShowMemory, RunSql, StopSql, OpenFiles, PackRun, Quit>;
+                 CopySettings, CopyPytorchCode, SelectStep, StartReplay, StopReplay,
+                 SetReplayPlaying, SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan,
+                 ClosePlan, SetPlanTarget, CopyText, SaveText, SavePicture, ShowTimeline,
+                 SelectRange, ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit,
+                 GoToEvent, GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql, OpenFiles,
+                 PackRun, Quit>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui::state

@@ -43,6 +43,8 @@ struct LedgerRow {
   std::string reason;
   trace::job::Settings settings;
   int ranks = 0;
+  std::int64_t nodes = 1;  // that it ran on, as far as that is known
+  bool on_gpu = false;
   std::string note;  // the user's own words
   std::vector<std::string> tags;
   bool is_imported = false;  // another program's: `settings` say nothing

@@ -115,6 +115,8 @@ ui::state::LedgerRow row_from(const LibraryRun& record, const std::string& ordin
   row.note = record.info.note;
   row.tags = record.info.tags;
   row.ranks = record.info.world_size;
+  row.nodes = 1 + std::ranges::count(record.hosts, ',');
+  row.on_gpu = record.info.device == "cuda";
   row.is_imported = is_imported(record);
   row.summary = record.summary;
   row.peak_memory_bytes = record.peak_memory_bytes;

@@ -349,6 +349,20 @@ TEST_F(ControllerTest, SelectsSteps) {
   EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run->timeline->step == 1; }));
 }
 
+TEST_F(ControllerTest, ARunsSettingsAreCopiedAsPytorchCode) {
+  const auto run = write_run("tuned", 4);
+  open();
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.ledger->rows.size() == 1; }));
+  controller->execute(ui::state::CopyPytorchCode{run.string()});
+  const auto code = controller->take_copied_text();
+  ASSERT_TRUE(code);
+  EXPECT_NE(code->find("as in the run 'tuned'"), std::string::npos);
+  EXPECT_NE(code->find("bucket_cap_mb=4,"), std::string::npos);
+  controller->execute(ui::state::CopyPytorchCode{"/gone"});
+  EXPECT_FALSE(controller->take_copied_text());
+  EXPECT_TRUE(controller->snapshot()->notice_is_error);
+}
+
 TEST_F(ControllerTest, CopiedTextIsHandedOutOnceAndQuitIsRemembered) {
   open();
   controller->execute(ui::state::CopyText{"bucket 3"});
