@@ -1,0 +1,77 @@
+#include "trace/predict/schedule/transfer_costs.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace shardlens::trace::predict {
+
+namespace {
+
+constexpr double kSameSize = 1.1;
+constexpr double kApart = 2;                    // sizes that tell a slope
+constexpr double kLeast = 1 / 16.0, kMost = 4;  // of the outermost sizes
+
+double quantile(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+void TransferCosts::add(double bytes, double transfer_ns) {
+  if (bytes > 0 && transfer_ns >= 0) measured_[bytes].push_back(transfer_ns);
+}
+
+auto TransferCosts::points() const -> std::vector<Point> {
+  std::vector<Point> points;
+  for (auto size = measured_.begin(); size != measured_.end();) {
+    const double smallest = size->first;
+    double sum = 0;
+    std::vector<double> times;
+    for (; size != measured_.end() && size->first <= smallest * kSameSize; ++size) {
+      sum += size->first * static_cast<double>(size->second.size());
+      times.insert(times.end(), size->second.begin(), size->second.end());
+    }
+    std::ranges::sort(times);
+    points.push_back({sum / static_cast<double>(times.size()), quantile(times, 0.5),
+                      (quantile(times, 0.75) - quantile(times, 0.25)) / 2});
+  }
+  return points;
+}
+
+auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
+  const std::vector<Point> all = points();
+  if (all.empty() || bytes < all.front().bytes * kLeast || bytes > all.back().bytes * kMost) {
+    return std::nullopt;
+  }
+  const auto next = std::ranges::find_if(all, [&](const Point& p) { return p.bytes >= bytes; });
+  const auto line = [&](const Point& a, const Point& b) {
+    return a.median_ns + (bytes - a.bytes) * (b.median_ns - a.median_ns) / (b.bytes - a.bytes);
+  };
+  if (next != all.begin() && next != all.end()) {
+    const Point& before = *(next - 1);
+    return Cost{line(before, *next), std::max(before.spread_ns, next->spread_ns), false};
+  }
+  const bool is_below = next == all.begin();
+  const Point& edge = is_below ? all.front() : all.back();
+  if (bytes <= edge.bytes * kSameSize && bytes * kSameSize >= edge.bytes) {
+    return Cost{edge.median_ns, edge.spread_ns, false};
+  }
+  const auto is_apart = [&](const Point& p) {
+    return is_below ? p.bytes >= edge.bytes * kApart : p.bytes <= edge.bytes / kApart;
+  };
+  const Point* other = nullptr;
+  if (is_below) {
+    const auto found = std::ranges::find_if(all, is_apart);
+    other = found == all.end() ? nullptr : &*found;
+  } else {
+    const auto found = std::find_if(all.rbegin(), all.rend(), is_apart);
+    other = found == all.rend() ? nullptr : &*found;
+  }
+  if (other == nullptr) return std::nullopt;
+  return Cost{std::max(0.0, line(edge, *other)), edge.spread_ns, true};
+}
+
+}  // namespace shardlens::trace::predict
