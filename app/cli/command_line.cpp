@@ -141,6 +141,7 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   add_export_command(app, chosen);
   add_generate_command(app, chosen);
   add_plan_command(app, chosen);
+  add_predict_command(app, chosen);
   add_settings_command(app, chosen);
   add_bench_command(app, chosen);
   add_doctor_command(app, chosen, surroundings.has_display);

@@ -28,6 +28,7 @@ void add_generate_command(CLI::App& app, Action& chosen);
 void add_import_command(CLI::App& app, Action& chosen);
 void add_pack_command(CLI::App& app, Action& chosen);
 void add_plan_command(CLI::App& app, Action& chosen);
+void add_predict_command(CLI::App& app, Action& chosen);
 void add_settings_command(CLI::App& app, Action& chosen);
 void add_bench_command(CLI::App& app, Action& chosen);
 void add_doctor_command(CLI::App& app, Action& chosen, bool has_display);

@@ -22,7 +22,6 @@ constexpr int kSchema = 1;
 constexpr double kNsPerMs = 1e6;
 constexpr double kNsPerUs = 1e3;
 
-Json ms(double ns) { return number_or_null(ns / kNsPerMs); }
 Json us(double ns) { return number_or_null(ns / kNsPerUs); }
 
 template <typename Value>
@@ -380,6 +379,7 @@ Json settings_json(const trace::job::Settings& settings) {
 }
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json ms(double ns) { return number_or_null(ns / kNsPerMs); }
 
 std::string dump_json(const Json& json) {
   return trace::base::printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace));

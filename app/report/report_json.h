@@ -17,6 +17,7 @@ Json knob_json(const trace::job::Settings& settings, const trace::job::Knob& kno
 Json settings_json(const trace::job::Settings& settings);
 // null unless finite.
 Json number_or_null(double value);
+Json ms(double ns);  // likewise, in milliseconds
 // Text for standard output, which must be UTF-8 whatever a damaged file holds.
 std::string dump_json(const Json& json);
 
