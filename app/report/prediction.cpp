@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -30,7 +31,10 @@ using trace::predict::RecordedStep;
 constexpr std::array<std::string_view, 4> kPredicted{"bucket_cap_mb", "first_bucket_mb",
                                                      "overlap_comm", "simulate_link"};
 constexpr double kBytesPerMib = 1024.0 * 1024.0;
-constexpr double kMiss = 0.05;         // of a 95 % interval
+constexpr double kMiss = 0.05;  // of a 95 % interval
+// Of each overlapped nanosecond of communication, how much longer computation takes: nothing where
+// cores are idle, all of it where ranks need them. One run does not tell which.
+constexpr double kContention = 0.5, kContentionRange = 0.5;
 constexpr double kExtrapolated = 0.1;  // of the change, where transfers of such sizes were not seen
 constexpr std::size_t kLeastSteps = 4;
 
@@ -144,6 +148,10 @@ class Reductions {
   bool is_extrapolated_ = false;
 };
 
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 double mean_step_ns(const RecordedStep& step) {
   double sum = 0;
   for (const auto& rank : step.ranks) sum += static_cast<double>(rank.end_ns - rank.start_ns);
@@ -255,7 +263,7 @@ Result<Prediction> predict_run(const std::filesystem::path& run,
                                    [&](double bytes) { return reductions.of(s, bytes); }};
   };
   Prediction prediction;
-  std::vector<double> series, shifts;
+  std::vector<double> series, shifts, overlaps;
   std::vector<DdpSchedule> schedules;
   for (const RecordedStep& step : steps) {
     // What the model leaves out is left out of both.
@@ -263,7 +271,8 @@ Result<Prediction> predict_run(const std::filesystem::path& run,
     schedules.push_back(schedule_ddp(step, gradients, plan_of(change.next)));
     shifts.push_back(
         static_cast<double>(schedules.back().backward_end_ns - before.backward_end_ns));
-    series.push_back(mean_step_ns(step) + shifts.back());
+    overlaps.push_back(static_cast<double>(schedules.back().overlapped_ns - before.overlapped_ns));
+    series.push_back(mean_step_ns(step) + shifts.back() + kContention * overlaps.back());
     prediction.recorded_step_ns += mean_step_ns(step) / static_cast<double>(steps.size());
   }
   if (reductions.unknown_bytes() > 0) {
@@ -273,13 +282,13 @@ Result<Prediction> predict_run(const std::filesystem::path& run,
                                ", so what that takes is not known. Name a run with other buckets.");
   }
   const auto estimate = *trace::analysis::estimate_mean(series);
-  double shift = 0;
-  for (const double each : shifts) shift += each / static_cast<double>(shifts.size());
+  const double shift = mean_of(shifts), overlap = mean_of(overlaps);
   prediction.step_ns = estimate.mean;
   if (estimate.has_error()) {
     const double t = trace::analysis::student_t_quantile(kMiss, estimate.degrees_of_freedom);
     const double unsure = reductions.is_extrapolated() ? kExtrapolated * std::abs(shift) : 0;
-    const double half = std::hypot(t * estimate.standard_error, reductions.spread_ns(), unsure);
+    const double half = std::hypot(t * estimate.standard_error, reductions.spread_ns(), unsure) +
+                        kContentionRange * std::abs(overlap);
     prediction.interval = {estimate.mean - half, estimate.mean + half};
   }
   if (figures.summary.has_detail) {
@@ -298,9 +307,11 @@ Result<Prediction> predict_run(const std::filesystem::path& run,
   prediction.steps = static_cast<std::int64_t>(steps.size());
   prediction.info = info;
   prediction.changes = std::move(change.texts);
-  prediction.notes.push_back(
-      "Computation is taken to last as long as in the recorded run, however much communication "
-      "overlaps it.");
+  if (overlap != 0) {
+    prediction.notes.push_back(
+        "How much overlapping communication slows computation is not known from one run: the "
+        "interval spans from nothing to all of its time.");
+  }
   if (reductions.is_extrapolated()) {
     prediction.notes.push_back(
         "Some buckets are smaller or larger than any that the run reduced: what they take is "

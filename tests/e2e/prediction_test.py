@@ -29,7 +29,7 @@ class Prediction(harness.ShardlensTest):
         more = self.json('predict', small, '--set', 'bucket_cap_mb=4')
         fewer = self.json('predict', large, '--set', 'bucket_cap_mb=0.5')
         self.assertGreater(more['exposed_ms']['predicted'], more['exposed_ms']['recorded'])
-        self.assertLess(fewer['step_ms']['predicted'], fewer['step_ms']['recorded'])
+        self.assertLess(fewer['exposed_ms']['predicted'], fewer['exposed_ms']['recorded'])
 
     def test_without_a_change_nothing_is_predicted_to_change(self):
         run = self.run_cap('1')

@@ -15,21 +15,21 @@ DdpSchedule schedule_ddp(const RecordedStep& step, std::span<const std::int64_t>
     }
     return latest;
   };
+  const std::int64_t last_ns = gradient_bytes.empty() ? 0 : ready(gradient_bytes.size() - 1);
   std::int64_t free_ns = INT64_MIN;
   for (const auto& bucket : plan_buckets(gradient_bytes, plan.caps)) {
     BucketTime time;
     for (const std::size_t gradient : bucket) time.bytes += gradient_bytes[gradient];
     time.tensors = bucket.size();
-    time.ready_ns = ready(plan.overlaps ? bucket.back() : gradient_bytes.size() - 1);
+    time.ready_ns = plan.overlaps ? ready(bucket.back()) : last_ns;
     time.start_ns = std::max(time.ready_ns, free_ns);
     time.end_ns = time.start_ns + std::llround(plan.transfer_ns(static_cast<double>(time.bytes)));
     free_ns = time.end_ns;
+    schedule.overlapped_ns +=
+        std::max<std::int64_t>(0, std::min(time.end_ns, last_ns) - time.start_ns);
     schedule.buckets.push_back(time);
   }
-  for (const RankStep& rank : step.ranks) {
-    schedule.backward_end_ns =
-        std::max({schedule.backward_end_ns, rank.gradient_ready_ns.back(), free_ns});
-  }
+  schedule.backward_end_ns = std::max(last_ns, free_ns);
   return schedule;
 }
 

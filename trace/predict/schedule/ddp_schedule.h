@@ -29,6 +29,7 @@ struct DdpPlan {
 struct DdpSchedule {
   std::vector<BucketTime> buckets;
   std::int64_t backward_end_ns = 0;  // on the last rank; absolute
+  std::int64_t overlapped_ns = 0;    // of all reductions, before the last rank's last gradient
 };
 
 // Gradients come as they did; buckets are reduced in order, one after another, each once all of its

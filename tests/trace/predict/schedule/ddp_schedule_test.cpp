@@ -25,6 +25,7 @@ TEST(DdpSchedule, ReducesABucketOnceAllRanksHaveItsLastGradient) {
   EXPECT_EQ(schedule.buckets[0].end_ns, 270);
   EXPECT_EQ(schedule.buckets[1].ready_ns, 400);
   EXPECT_EQ(schedule.backward_end_ns, 420);
+  EXPECT_EQ(schedule.overlapped_ns, 20);
 }
 
 TEST(DdpSchedule, ReducesOneBucketAfterTheOther) {
@@ -32,12 +33,14 @@ TEST(DdpSchedule, ReducesOneBucketAfterTheOther) {
   EXPECT_EQ(schedule.buckets[1].ready_ns, 250);
   EXPECT_EQ(schedule.buckets[1].start_ns, 300);
   EXPECT_EQ(schedule.backward_end_ns, 900) << "four transfers of 200 from 100 on";
+  EXPECT_EQ(schedule.overlapped_ns, 300);
 }
 
 TEST(DdpSchedule, WithoutOverlapWaitsForTheLastGradient) {
   const auto schedule = with({10, 10}, 10, false);
   EXPECT_EQ(schedule.buckets[0].start_ns, 400);
   EXPECT_EQ(schedule.backward_end_ns, 440);
+  EXPECT_EQ(schedule.overlapped_ns, 0);
 }
 
 TEST(DdpSchedule, EndsWithComputationWhereNothingIsMoved) {
