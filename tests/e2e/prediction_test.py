@@ -22,10 +22,10 @@ class Prediction(harness.ShardlensTest):
             self.assertEqual([bucket['bytes'] for bucket in buckets], self.buckets(other))
             self.assertTrue(all(a['end_ms'] <= b['start_ms'] + 1e-6 for a, b in zip(buckets, buckets[1:])))
             self.assertTrue(all(b['ready_ms'] <= b['start_ms'] for b in buckets))
-            # The link's own formula is no more than what is predicted, and most of it: 8 S 2 (n - 1) / n / 1 Gbit/s + 200 us.
+            # Between measured sizes, of which none moves faster than the link: 8 S 2 (n - 1) / n / 1 Gbit/s + 200 us.
             for bucket in buckets:
-                least = 0.2 + 8 * bucket['bytes'] / 1e6
-                self.assertGreater(bucket['end_ms'] - bucket['start_ms'], 0.9 * least)
+                if bucket['bytes'] > 600_000:
+                    self.assertGreater(bucket['end_ms'] - bucket['start_ms'], 0.2 + 8 * bucket['bytes'] / 1e6 - 1e-3)
 
     def test_without_a_change_nothing_is_predicted_to_change(self):
         run = self.run_cap('1')

@@ -257,9 +257,8 @@ class Module {
   void add_units() {
     if (s_.wrap_policy == WrapPolicy::kTransformerBlock || s_.activation_checkpointing > 0)
       add_blocks();
-    begin_function(
-        "units_of(model)",
-        "What is gathered and reduced as one, in the order of forward; the rest is the root.");
+    begin_function("units_of(model)",
+                   "What is gathered and reduced as one, inner ones first; the rest is the root.");
     wrote({"wrap_policy"});
     switch (s_.wrap_policy) {
       case WrapPolicy::kTransformerBlock:
@@ -297,9 +296,9 @@ class Module {
   void add_fully_shard() {
     needs("import contextlib");
     needs("from torch.distributed.device_mesh import init_device_mesh");
+    // A model that needs it has no room on one device.
     begin_function("parallelize(model)",
-                   "The model on this rank's device, divided by fully_shard.");
-    line(1, "model = model.to(DEVICE)");
+                   "Divided by fully_shard, which moves it to this rank's device unit by unit.");
     add_recomputation();
     add_mesh();
     std::string options = "mesh=mesh" + policies();
