@@ -16,9 +16,10 @@ JOB = 'trace/base trace/job'
 MODEL = f'{JOB} trace/model'
 STORE = f'{MODEL} trace/store'
 FIGURES = f'{MODEL} trace/predict trace/analysis trace/timeline'
+TUNING = f'{FIGURES} trace/tuning'
 RECORDER = f'{STORE} profiler/queue profiler/recorder profiler/collective profiler/memory profiler/process'
 BLOCKS = f'{MODEL} trainer/tensor trainer/comm trainer/checkpoint trainer/strategy trainer/model'
-APP = f'{STORE} {FIGURES} trace/interop trace/frameworks trace/synthetic trace/explore ui app'
+APP = f'{STORE} {TUNING} trace/interop trace/frameworks trace/synthetic trace/explore ui app'
 RULES = {
     'trace/base': ('', 'tl/ xxhash'),
     'trace/job': ('trace/base', 'yaml-cpp/'),
@@ -31,6 +32,7 @@ RULES = {
     'trace/predict': (MODEL, ''),
     'trace/analysis': (f'{MODEL} trace/predict', ''),
     'trace/timeline': (FIGURES, ''),
+    'trace/tuning': (TUNING, ''),
     'trace/explore': (f'{STORE} {FIGURES}', 're2/ zstd'),
     'profiler': (RECORDER, ''),
     'profiler/nvml': (RECORDER, ''),
@@ -43,9 +45,9 @@ RULES = {
     'trainer/huggingface': (f'{STORE} {BLOCKS}', 'torch/ nlohmann/'),
     'trainer/lora': (BLOCKS, 'torch/ ATen/ c10/ nlohmann/'),
     'trainer/text': (MODEL, 'simdjson xxhash nlohmann/'),
-    'ui': (FIGURES, 'imgui'),
-    'ui/present': (f'{FIGURES} ui/state', ''),
-    'ui/state': (FIGURES, ''),
+    'ui': (TUNING, 'imgui'),
+    'ui/present': (f'{TUNING} ui/state', ''),
+    'ui/state': (TUNING, ''),
     'app': (APP, 'CLI/ nlohmann/'),
     'app/cli': (f'{APP} profiler/nvml', 'CLI/ nlohmann/'),
     'app/window': (APP, 'imgui GLFW/ GL/ stb yaml-cpp/'),

@@ -5,9 +5,12 @@
 
 #include "app/report/text_table.h"
 #include "ui/present/format.h"
+#include "ui/present/tune/prediction_text.h"
 
 namespace shardlens::app::report {
 namespace {
+
+using trace::tuning::Interval;
 
 Json ms_or_null(const std::optional<double>& ns) { return ns ? ms(*ns) : Json(nullptr); }
 
@@ -15,79 +18,107 @@ Json bytes_or_null(const std::optional<std::int64_t>& bytes) {
   return bytes ? Json(*bytes) : Json(nullptr);
 }
 
+Json estimate_json(double mean_ns, const std::optional<Interval>& interval) {
+  return {{"mean", ms(mean_ns)},
+          {"low", interval ? ms(interval->low_ns) : Json(nullptr)},
+          {"high", interval ? ms(interval->high_ns) : Json(nullptr)}};
+}
+
 std::string shown_time(double ns) { return ui::present::format_duration(ns).text(); }
 std::string shown_size(double bytes) { return ui::present::format_bytes(bytes).text(); }
 
-double since(const Prediction& prediction, std::int64_t time_ns) {
-  return static_cast<double>(time_ns - prediction.step_start_ns);
+double since_begin(const PredictedRun& run, std::int64_t time_ns) {
+  return static_cast<double>(time_ns - run.step.start_ns);
 }
 
-std::string changes_text(const Prediction& prediction) {
+std::string changes_text(const PredictedRun& run) {
   std::string text;
-  for (const std::string& change : prediction.changes) {
-    text += (text.empty() ? "" : ", ") + change;
+  for (const auto& change : run.prediction.changes) {
+    text += (text.empty() ? "" : ", ") + ui::present::change_text(change);
   }
   return text.empty() ? "nothing changed" : text;
 }
 
-std::string buckets_text(const Prediction& prediction) {
+std::string buckets_text(const PredictedRun& run) {
   TextTable table({{"bucket", Align::kRight},
                    {"size", Align::kRight},
                    {"tensors", Align::kRight},
                    {"ready", Align::kRight},
                    {"starts", Align::kRight},
                    {"ends", Align::kRight}});
-  const auto& buckets = prediction.schedule.buckets;
+  const auto& buckets = run.step.schedule.buckets;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     const auto& bucket = buckets[i];
     table.add_row({std::to_string(i), shown_size(static_cast<double>(bucket.bytes)),
-                   std::to_string(bucket.tensors), shown_time(since(prediction, bucket.ready_ns)),
-                   shown_time(since(prediction, bucket.start_ns)),
-                   shown_time(since(prediction, bucket.end_ns))});
+                   std::to_string(bucket.tensors), shown_time(since_begin(run, bucket.ready_ns)),
+                   shown_time(since_begin(run, bucket.start_ns)),
+                   shown_time(since_begin(run, bucket.end_ns))});
   }
   return table.text();
 }
 
-}  // namespace
-
-Json prediction_json(const Prediction& prediction) {
-  Json buckets = Json::array();
-  for (const auto& bucket : prediction.schedule.buckets) {
-    buckets.push_back({{"bytes", bucket.bytes},
-                       {"tensors", bucket.tensors},
-                       {"ready_ms", ms(since(prediction, bucket.ready_ns))},
-                       {"start_ms", ms(since(prediction, bucket.start_ns))},
-                       {"end_ms", ms(since(prediction, bucket.end_ns))}});
+Json schedule_json(const PredictedRun& run) {
+  Json events = Json::array();
+  const auto& schedule = run.step.schedule;
+  for (std::size_t i = 0; i < schedule.buckets.size(); ++i) {
+    const auto& bucket = schedule.buckets[i];
+    events.push_back({{"rank", nullptr},  // the same on all
+                      {"lane", "communication"},
+                      {"what", "bucket " + std::to_string(i)},
+                      {"bytes", bucket.bytes},
+                      {"tensors", bucket.tensors},
+                      {"ready_ms", ms(since_begin(run, bucket.ready_ns))},
+                      {"start_ms", ms(since_begin(run, bucket.start_ns))},
+                      {"end_ms", ms(since_begin(run, bucket.end_ns))},
+                      {"exposed", bucket.end_ns > schedule.last_ready_ns}});
   }
-  const auto low = prediction.interval ? ms(prediction.interval->low_ns) : Json(nullptr);
-  const auto high = prediction.interval ? ms(prediction.interval->high_ns) : Json(nullptr);
-  return {{"schema", 1},
-          {"run", prediction.info.name},
-          {"changes", prediction.changes},
-          {"steps_used", prediction.steps},
-          {"step_ms",
-           {{"recorded", ms(prediction.recorded_step_ns)},
-            {"predicted", ms(prediction.step_ns)},
-            {"low", low},
-            {"high", high}}},
-          {"exposed_ms",
-           {{"recorded", ms_or_null(prediction.recorded_exposed_ns)},
-            {"predicted", ms_or_null(prediction.exposed_ns)}}},
-          {"peak_memory_bytes",
-           {{"recorded", bytes_or_null(prediction.recorded_peak_bytes)},
-            {"predicted", bytes_or_null(prediction.peak_bytes)}}},
-          {"schedule", {{"step", prediction.step}, {"buckets", std::move(buckets)}}},
-          {"bound", prediction.bound},
-          {"notes", prediction.notes}};
+  return events;
 }
 
-std::string prediction_text(const Prediction& prediction) {
-  std::string text = prediction.info.name + ": " + changes_text(prediction) + "\n\n";
+}  // namespace
+
+Json prediction_json(const PredictedRun& run) {
+  const auto& prediction = run.prediction;
+  Json changed = Json::object();
+  for (const auto& change : prediction.changes) {
+    changed[std::string(change.knob->name)] = change.after;
+  }
+  return {{"schema", 1},
+          {"run", run.info.name},
+          {"refused", nullptr},
+          {"changed", std::move(changed)},
+          {"step_ms", estimate_json(prediction.step_ns, prediction.interval)},
+          {"difference_ms", estimate_json(prediction.difference_ns(), prediction.difference)},
+          {"exposed_ms", ms_or_null(prediction.exposed_ns)},
+          {"peak_memory_bytes", bytes_or_null(prediction.peak_bytes)},
+          {"recorded",
+           {{"step_ms", ms(prediction.recorded_step_ns)},
+            {"exposed_ms", ms_or_null(prediction.recorded_exposed_ns)},
+            {"peak_memory_bytes", bytes_or_null(prediction.recorded_peak_bytes)},
+            {"steps", prediction.steps}}},
+          {"bound_by", ui::present::bound_text(run.step.schedule, run.step.start_ns)},
+          {"step", run.step.index},
+          {"schedule", schedule_json(run)},
+          {"assumptions", ui::present::assumptions(prediction)}};
+}
+
+Json refused_json(const std::string& run, const std::string& reason) {
+  return {{"schema", 1}, {"run", run}, {"refused", reason}};
+}
+
+std::string prediction_text(const PredictedRun& run) {
+  const auto& prediction = run.prediction;
+  std::string text = run.info.name + ": " + changes_text(run) + "\n\n";
   TextTable table({{""}, {"recorded", Align::kRight}, {"predicted", Align::kRight}, {""}});
-  table.add_row({"Step", shown_time(prediction.recorded_step_ns), shown_time(prediction.step_ns),
-                 prediction.interval ? "95 %: " + shown_time(prediction.interval->low_ns) + " to " +
-                                           shown_time(prediction.interval->high_ns)
-                                     : "too few steps for an interval"});
+  const std::string interval = prediction.interval
+                                   ? "95 %: " + shown_time(prediction.interval->low_ns) + " to " +
+                                         shown_time(prediction.interval->high_ns)
+                                   : "too few steps for an interval";
+  table.add_row(
+      {"Step", shown_time(prediction.recorded_step_ns), shown_time(prediction.step_ns), interval});
+  if (!prediction.changes.empty()) {
+    table.add_row({"Difference", "", ui::present::difference_text(prediction), ""});
+  }
   if (prediction.exposed_ns) {
     table.add_row({"Exposed", shown_time(*prediction.recorded_exposed_ns),
                    shown_time(*prediction.exposed_ns), ""});
@@ -97,10 +128,11 @@ std::string prediction_text(const Prediction& prediction) {
                    shown_size(static_cast<double>(*prediction.recorded_peak_bytes)),
                    shown_size(static_cast<double>(*prediction.peak_bytes)), ""});
   }
-  text += table.text() + "\n" + prediction.bound + "\n\nBuckets of a typical step (" +
-          std::to_string(prediction.step) + "), from its begin\n" + buckets_text(prediction) +
-          "\n" + "From " + std::to_string(prediction.steps) + " recorded steps.";
-  for (const std::string& note : prediction.notes) text += " " + note;
+  text += table.text() + "\n" + ui::present::bound_text(run.step.schedule, run.step.start_ns) +
+          "\n\nBuckets of a typical step (" + std::to_string(run.step.index) +
+          "), from its begin\n" + buckets_text(run) + "\nFrom " + std::to_string(prediction.steps) +
+          " recorded steps.";
+  for (const std::string& note : ui::present::assumptions(prediction)) text += " " + note;
   return text + "\n";
 }
 

@@ -8,7 +8,9 @@
 
 namespace shardlens::app::report {
 
-Json prediction_json(const Prediction& prediction);
-std::string prediction_text(const Prediction& prediction);
+Json prediction_json(const PredictedRun& run);
+// The same document where nothing can be predicted.
+Json refused_json(const std::string& run, const std::string& reason);
+std::string prediction_text(const PredictedRun& run);
 
 }  // namespace shardlens::app::report

@@ -1,4 +1,6 @@
 """What is predicted from a run of one bucket cap, held against a run of another."""
+import json
+
 import harness
 
 LINK = ['--link', 'latency_us=200,gbit_per_s=1']
@@ -17,8 +19,9 @@ class Prediction(harness.ShardlensTest):
         small, large = self.run_cap('0.5'), self.run_cap('4')
         for run, other, cap in ((small, large, 4), (large, small, 0.5)):
             predicted = self.json('predict', run, '--set', f'bucket_cap_mb={cap}')
-            self.assertEqual(predicted['changes'], [f'bucket_cap_mb={cap}', f'first_bucket_mb={cap}'])
-            buckets = predicted['schedule']['buckets']
+            self.assertEqual(predicted['changed'], {'bucket_cap_mb': f'{cap}', 'first_bucket_mb': f'{cap}'})
+            self.assertIsNone(predicted['refused'])
+            buckets = predicted['schedule']
             self.assertEqual([bucket['bytes'] for bucket in buckets], self.buckets(other))
             self.assertTrue(all(a['end_ms'] <= b['start_ms'] + 1e-6 for a, b in zip(buckets, buckets[1:])))
             self.assertTrue(all(b['ready_ms'] <= b['start_ms'] for b in buckets))
@@ -30,13 +33,15 @@ class Prediction(harness.ShardlensTest):
     def test_without_a_change_nothing_is_predicted_to_change(self):
         run = self.run_cap('1')
         predicted = self.json('predict', run)
-        self.assertEqual(predicted['changes'], [])
-        self.assertAlmostEqual(predicted['step_ms']['predicted'], predicted['step_ms']['recorded'], places=6)
-        self.assertEqual(predicted['peak_memory_bytes']['predicted'], predicted['peak_memory_bytes']['recorded'])
+        self.assertEqual(predicted['changed'], {})
+        self.assertAlmostEqual(predicted['step_ms']['mean'], predicted['recorded']['step_ms'], places=6)
+        self.assertEqual(predicted['difference_ms'], {'mean': 0, 'low': None, 'high': None})
+        self.assertEqual(predicted['peak_memory_bytes'], predicted['recorded']['peak_memory_bytes'])
         slower = self.json('predict', run, '--set', 'simulate_link=latency_us=200,gbit_per_s=0.25')
-        self.assertGreater(slower['step_ms']['predicted'], predicted['step_ms']['recorded'])
-        refused = self.shardlens('predict', run, '--set', 'sharding_strategy=full_shard', code=2).stderr
-        self.assertIn('sharding_strategy', refused)
+        self.assertGreater(slower['step_ms']['mean'], predicted['recorded']['step_ms'])
+        refused = self.shardlens('predict', run, '--set', 'sharding_strategy=full_shard', '--json', code=2)
+        self.assertIn('sharding_strategy', refused.stderr)
+        self.assertIn('sharding_strategy', json.loads(refused.stdout)['refused'])
 
     def test_what_tells_nothing_is_refused_by_name(self):
         self.shardlens('generate', 'made', '--ranks', '2', '--events', '2000')

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/kit/theme.h"
-#include "ui/present/knob_rows.h"
+#include "ui/present/tune/knob_rows.h"
 #include "ui/state/commands.h"
 
 namespace shardlens::ui::tune {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "ui/kit/theme.h"
-#include "ui/present/knob_rows.h"
+#include "ui/present/tune/knob_rows.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 

@@ -24,10 +24,17 @@ int predict(const PredictArguments& arguments) {
       trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
   if (!run) return report_error(run.error());
   const auto prediction = report::predict_run(*run, arguments.assignments);
-  if (!prediction) return report_error(prediction.error());
-  print_result(arguments.format == "json"
-                   ? report::dump_json(report::prediction_json(*prediction)) + "\n"
-                   : report::prediction_text(*prediction));
+  const bool as_json = arguments.format == "json";
+  if (!prediction) {
+    if (as_json) {
+      print_result(
+          report::dump_json(report::refused_json(arguments.run, prediction.error().message)) +
+          "\n");
+    }
+    return report_error(prediction.error());
+  }
+  print_result(as_json ? report::dump_json(report::prediction_json(*prediction)) + "\n"
+                       : report::prediction_text(*prediction));
   return kDone;
 }
 

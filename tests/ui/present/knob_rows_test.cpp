@@ -1,4 +1,4 @@
-#include "ui/present/knob_rows.h"
+#include "ui/present/tune/knob_rows.h"
 
 #include <gtest/gtest.h>
 

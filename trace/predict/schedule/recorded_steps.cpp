@@ -12,6 +12,7 @@ namespace {
 // The node of autograd that ends with a parameter's gradient; what listens to it runs within.
 constexpr std::string_view kNode = "autograd::engine::evaluate_function";
 constexpr std::string_view kGradient = "AccumulateGrad";
+constexpr std::size_t kMostGivenUp = 1024;  // steps, of which too few told enough
 
 std::span<const std::int64_t> within(const std::vector<std::int64_t>& sorted, std::int64_t begin,
                                      std::int64_t end) {
@@ -45,6 +46,7 @@ bool RecordedSteps::is_gradient(int rank, model::StringId name) {
 }
 
 void RecordedSteps::learn(const model::Batch& batch) {
+  if (is_enough_) return;
   for (const auto& string : batch.strings) strings_.add(string);
   for (const model::Bucket& bucket : batch.buckets) {
     if (bucket.rank != 0 || bucket.plan < plan_) continue;
@@ -72,6 +74,15 @@ void RecordedSteps::learn(const model::Batch& batch) {
       if (is_gradient(run.rank, event.name)) gradients_[run.rank].push_back(event.end_ns());
     }
   }
+  see_if_enough();
+}
+
+// A step's rows may come before its events, so that some more may be needed.
+void RecordedSteps::see_if_enough() {
+  const std::size_t told = steps_.size() / static_cast<std::size_t>(std::max(ranks_, 1));
+  if (told < look_again_) return;
+  look_again_ = told + kMostSteps / 4;
+  is_enough_ = told > kMostGivenUp || steps().size() >= kMostSteps;
 }
 
 std::vector<std::int64_t> RecordedSteps::gradient_bytes() const {
@@ -89,18 +100,22 @@ std::vector<std::int64_t> RecordedSteps::bucket_bytes() const {
 }
 
 TransferCosts RecordedSteps::costs() const {
-  std::int64_t ranks = 0;
-  for (const auto& [key, call] : calls_) ranks = std::max(ranks, call.ranks);
-  TransferCosts costs;
-  for (const auto& [key, call] : calls_) {
-    if (call.ranks != ranks) continue;  // another rank's part is missing
-    costs.add(static_cast<double>(call.bytes),
-              static_cast<double>(call.end_ns - call.latest_start_ns));
+  const auto chosen = steps();
+  std::int64_t until_ns = chosen.empty() ? INT64_MAX : 0;
+  for (const RecordedStep& step : chosen) {
+    for (const RankStep& rank : step.ranks) until_ns = std::max(until_ns, rank.end_ns);
   }
-  return costs;
+  MeasuredTransfers measured;
+  for (const auto& [key, call] : calls_) {
+    if (call.ranks != ranks_ || call.end_ns < call.latest_start_ns) continue;  // one is missing
+    if (call.end_ns > until_ns) continue;  // however much more was read
+    measured[static_cast<double>(call.bytes)].push_back(
+        static_cast<double>(call.end_ns - call.latest_start_ns));
+  }
+  return TransferCosts(measured);
 }
 
-std::vector<RecordedStep> RecordedSteps::steps(int ranks, std::int64_t first_step) const {
+std::vector<RecordedStep> RecordedSteps::steps() const {
   std::map<int, std::vector<std::int64_t>> gradients = gradients_, backwards = backwards_;
   for (auto* all : {&gradients, &backwards}) {
     for (auto& [rank, times] : *all) std::ranges::sort(times);
@@ -109,7 +124,7 @@ std::vector<RecordedStep> RecordedSteps::steps(int ranks, std::int64_t first_ste
   std::map<std::int64_t, RecordedStep> found;
   for (const auto& [key, step] : steps_) {
     const auto& [rank, index] = key;
-    if (index < first_step || rank >= ranks) continue;
+    if (index < first_step_ || rank >= ranks_) continue;
     auto told = rank_step(step, gradients[rank], backwards[rank], count);
     if (!told) continue;
     RecordedStep& of_all = found[index];
@@ -118,7 +133,8 @@ std::vector<RecordedStep> RecordedSteps::steps(int ranks, std::int64_t first_ste
   }
   std::vector<RecordedStep> complete;
   for (auto& [index, step] : found) {
-    if (step.ranks.size() == static_cast<std::size_t>(ranks)) complete.push_back(std::move(step));
+    if (complete.size() == kMostSteps) break;
+    if (step.ranks.size() == static_cast<std::size_t>(ranks_)) complete.push_back(std::move(step));
   }
   return complete;
 }

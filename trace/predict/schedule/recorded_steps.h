@@ -4,6 +4,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -29,7 +30,15 @@ struct RecordedStep {
 
 class RecordedSteps {
  public:
+  static constexpr std::size_t kMostSteps = 64;
+
+  // Of a run of `ranks` ranks, from `first_step` on.
+  RecordedSteps(int ranks, std::int64_t first_step) : ranks_(ranks), first_step_(first_step) {}
+
+  // Nothing any more once that is enough.
   void learn(const model::Batch& batch);
+  // It has as many steps as it takes, or will never have them.
+  bool is_enough() const { return is_enough_; }
 
   // Bytes of the gradients that are reduced, in the order in which they come: the order of the plan
   // that PyTorch makes after the first step.
@@ -37,8 +46,8 @@ class RecordedSteps {
   std::vector<std::int64_t> bucket_bytes() const;  // of that plan, in the order of reduction
   // Of the buckets' all-reduces, by the bytes that were moved.
   TransferCosts costs() const;
-  // The steps of which each of `ranks` ranks told everything, from `first_step` on.
-  std::vector<RecordedStep> steps(int ranks, std::int64_t first_step) const;
+  // The first kMostSteps of which each rank told everything.
+  std::vector<RecordedStep> steps() const;
 
  private:
   struct Call {
@@ -51,7 +60,12 @@ class RecordedSteps {
   };
 
   bool is_gradient(int rank, model::StringId name);
+  void see_if_enough();
 
+  int ranks_ = 1;
+  std::int64_t first_step_ = 0;
+  bool is_enough_ = false;
+  std::size_t look_again_ = kMostSteps;  // once that many steps were told of
   model::StringTable strings_;
   std::map<std::pair<int, model::StringId>, bool> is_gradient_;
   std::map<int, model::Bucket> buckets_;  // of rank 0's last plan, by place

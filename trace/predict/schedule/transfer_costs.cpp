@@ -20,29 +20,24 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
-void TransferCosts::add(double bytes, double transfer_ns) {
-  if (bytes > 0 && transfer_ns >= 0) measured_[bytes].push_back(transfer_ns);
-}
-
-auto TransferCosts::points() const -> std::vector<Point> {
-  std::vector<Point> points;
-  for (auto size = measured_.begin(); size != measured_.end();) {
+TransferCosts::TransferCosts(const MeasuredTransfers& measured) {
+  for (auto size = measured.begin(); size != measured.end();) {
     const double smallest = size->first;
     double sum = 0;
     std::vector<double> times;
-    for (; size != measured_.end() && size->first <= smallest * kSameSize; ++size) {
+    for (; size != measured.end() && size->first <= smallest * kSameSize; ++size) {
       sum += size->first * static_cast<double>(size->second.size());
       times.insert(times.end(), size->second.begin(), size->second.end());
     }
+    if (times.empty()) continue;
     std::ranges::sort(times);
-    points.push_back({sum / static_cast<double>(times.size()), quantile(times, 0.5),
-                      (quantile(times, 0.75) - quantile(times, 0.25)) / 2});
+    points_.push_back({sum / static_cast<double>(times.size()), quantile(times, 0.5),
+                       (quantile(times, 0.75) - quantile(times, 0.25)) / 2});
   }
-  return points;
 }
 
 auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
-  const std::vector<Point> all = points();
+  const std::vector<Point>& all = points_;
   if (all.empty() || bytes < all.front().bytes * kLeast || bytes > all.back().bytes * kMost) {
     return std::nullopt;
   }

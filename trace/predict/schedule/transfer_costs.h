@@ -1,5 +1,5 @@
 // What it takes to move data, from the sizes that were measured. Waiting for other ranks is no part
-// of it. One owner, or const.
+// of it. Any thread.
 #pragma once
 
 #include <map>
@@ -8,11 +8,13 @@
 
 namespace shardlens::trace::predict {
 
+// Times in nanoseconds, from the last rank's start to the end, by size in bytes.
+using MeasuredTransfers = std::map<double, std::vector<double>>;
+
 // Of one collective function in one process group.
 class TransferCosts {
  public:
-  // `transfer_ns`: from the last rank's start to the end.
-  void add(double bytes, double transfer_ns);
+  explicit TransferCosts(const MeasuredTransfers& measured);
 
   struct Cost {
     double ns = 0;
@@ -28,9 +30,8 @@ class TransferCosts {
   struct Point {
     double bytes = 0, median_ns = 0, spread_ns = 0;
   };
-  std::vector<Point> points() const;  // by size; sizes within a tenth of each other are one
 
-  std::map<double, std::vector<double>> measured_;  // by size
+  std::vector<Point> points_;  // by size; sizes within a tenth of each other are one
 };
 
 }  // namespace shardlens::trace::predict

@@ -66,7 +66,7 @@ class RecordedStepsTest : public testing::Test {
     recorded_.learn(batch);
   }
 
-  RecordedSteps recorded_;
+  RecordedSteps recorded_{2, 0};
 };
 
 TEST_F(RecordedStepsTest, TellWhenGradientsWereReady) {
@@ -75,7 +75,7 @@ TEST_F(RecordedStepsTest, TellWhenGradientsWereReady) {
   for (int rank : {0, 1}) learn(rank, 3);
   EXPECT_EQ(recorded_.gradient_bytes(), (std::vector<std::int64_t>{8, 16})) << "the last plan's";
   EXPECT_EQ(recorded_.bucket_bytes(), (std::vector<std::int64_t>{8, 16}));
-  const auto steps = recorded_.steps(2, 0);
+  const auto steps = recorded_.steps();
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].index, 3);
   ASSERT_EQ(steps[0].ranks.size(), 2u);
@@ -86,7 +86,7 @@ TEST_F(RecordedStepsTest, TellWhenGradientsWereReady) {
 TEST_F(RecordedStepsTest, OfSeveralMicroBatchesTheLastIsReduced) {
   learn_plan(1, {{8, 16}});
   for (int rank : {0, 1}) learn(rank, 0, 2);
-  const auto steps = recorded_.steps(2, 0);
+  const auto steps = recorded_.steps();
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].ranks[0].gradient_ready_ns, (std::vector<std::int64_t>{1510, 1610}));
   EXPECT_EQ(steps[0].ranks[0].backward_end_ns, 1700);
@@ -95,12 +95,46 @@ TEST_F(RecordedStepsTest, OfSeveralMicroBatchesTheLastIsReduced) {
 TEST_F(RecordedStepsTest, WithoutARankOrAGradientAreLeftOut) {
   learn_plan(1, {{8, 16, 4}});
   for (int rank : {0, 1}) learn(rank, 0);
-  EXPECT_TRUE(recorded_.steps(2, 0).empty()) << "one of three gradients is missing";
+  EXPECT_TRUE(recorded_.steps().empty()) << "one of three gradients is missing";
   learn_plan(2, {{8, 16}});
-  EXPECT_EQ(recorded_.steps(2, 0).size(), 1u);
-  EXPECT_TRUE(recorded_.steps(2, 1).empty()) << "it is before the first that counts";
+  EXPECT_EQ(recorded_.steps().size(), 1u);
   learn(0, 5);
-  EXPECT_EQ(recorded_.steps(2, 0).size(), 1u) << "rank 1 has not told step 5";
+  EXPECT_EQ(recorded_.steps().size(), 1u) << "rank 1 has not told step 5";
+}
+
+TEST_F(RecordedStepsTest, BeforeTheFirstThatCountsAreLeftOut) {
+  recorded_ = RecordedSteps(2, 1);
+  learn_plan(1, {{8, 16}});
+  for (std::int64_t step : {0, 1}) {
+    for (int rank : {0, 1}) learn(rank, step);
+  }
+  const auto steps = recorded_.steps();
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].index, 1);
+}
+
+TEST_F(RecordedStepsTest, TakeAsManyAsTheyNeed) {
+  learn_plan(1, {{8, 16}});
+  std::int64_t step = 0;
+  for (; !recorded_.is_enough(); ++step) {
+    ASSERT_LT(step, 200);
+    for (int rank : {0, 1}) learn(rank, step);
+  }
+  const auto steps = recorded_.steps();
+  ASSERT_EQ(steps.size(), RecordedSteps::kMostSteps);
+  EXPECT_EQ(steps.back().index, static_cast<std::int64_t>(RecordedSteps::kMostSteps) - 1);
+  for (int rank : {0, 1}) learn(rank, 1000);
+  EXPECT_EQ(recorded_.steps().back().index, steps.back().index);
+}
+
+TEST_F(RecordedStepsTest, EndsWhereNoStepTellsEnough) {
+  learn_plan(1, {{8, 16, 4}});
+  std::int64_t step = 0;
+  for (; !recorded_.is_enough() && step < 5000; ++step) {
+    for (int rank : {0, 1}) learn(rank, step);
+  }
+  EXPECT_LT(step, 5000);
+  EXPECT_TRUE(recorded_.steps().empty());
 }
 
 TEST_F(RecordedStepsTest, CountTransfersFromTheLastRanksStart) {

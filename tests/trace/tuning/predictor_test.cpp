@@ -1,0 +1,139 @@
+#include "trace/tuning/predictor.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/trace/tuning/recorded_job.h"
+
+namespace shardlens::trace::tuning {
+namespace {
+
+constexpr double kMean = 150.05 * kMs;  // of the made-up steps
+
+Predictor predictor_of(RecordedJob& job) {
+  const auto recorded = job.record();
+  auto predictor = Predictor::create(job.figures, recorded);
+  if (!predictor) throw std::runtime_error(predictor.error().message);
+  return *predictor;
+}
+
+job::Settings with_cap(const RecordedJob& job, double cap_mb) {
+  job::Settings next = job.figures.info.settings;
+  next.bucket_cap_mb = cap_mb;
+  return next;
+}
+
+TEST(Predictor, WithoutAChangePredictsWhatWasMeasured) {
+  RecordedJob job;
+  const auto prediction = predictor_of(job).predict(job.figures.info.settings);
+  ASSERT_TRUE(prediction);
+  EXPECT_TRUE(prediction->changes.empty());
+  EXPECT_EQ(prediction->buckets, 4u);
+  EXPECT_EQ(prediction->steps, 20);
+  EXPECT_DOUBLE_EQ(prediction->recorded_step_ns, kMean);
+  EXPECT_DOUBLE_EQ(prediction->step_ns, kMean);
+  EXPECT_FALSE(prediction->difference);
+  EXPECT_EQ(prediction->exposed_ns, 12.0 * kMs);
+}
+
+// Ready at 102 ms, then four transfers of 10 ms against two of what lies between 10 ms for 1 MiB
+// and 25 ms for 4 MiB: 15 ms each.
+TEST(Predictor, AddsWhatFewerTransfersSave) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  const auto prediction = predictor_of(job).predict(with_cap(job, 2));
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  ASSERT_EQ(prediction->changes.size(), 2u) << "first_bucket_mb follows";
+  EXPECT_EQ(prediction->buckets, 2u);
+  EXPECT_DOUBLE_EQ(prediction->difference_ns(), -10.0 * kMs);
+  EXPECT_DOUBLE_EQ(*prediction->exposed_ns, 2.0 * kMs);
+  EXPECT_FALSE(prediction->is_extrapolated);
+  EXPECT_FALSE(prediction->assumes_contention) << "nothing overlaps";
+  ASSERT_TRUE(prediction->difference);
+  EXPECT_NEAR(prediction->difference->low_ns, -10.0 * kMs, 1) << "all steps agree";
+}
+
+// After a first bucket of 1 MiB one of 3 MiB: 20 ms after the last gradient instead of 10 ms, and
+// 20 ms less of work under computation, half of which makes that faster.
+TEST(Predictor, SpansWhatContentionMayBe) {
+  RecordedJob job;
+  const auto prediction = predictor_of(job).predict(with_cap(job, 25));
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  EXPECT_EQ(prediction->buckets, 2u);
+  EXPECT_TRUE(prediction->assumes_contention);
+  EXPECT_NEAR(prediction->difference_ns(), (10.0 - 20.0 / 2) * kMs, 1);
+  ASSERT_TRUE(prediction->difference);
+  EXPECT_NEAR(prediction->difference->low_ns, (10.0 - 20.0) * kMs, 10);
+  EXPECT_NEAR(prediction->difference->high_ns, 10.0 * kMs, 10);
+  EXPECT_DOUBLE_EQ(*prediction->exposed_ns, (12.0 + 10.0) * kMs);
+}
+
+TEST(Predictor, ShowsTheStepThatIsAskedFor) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  const Predictor predictor = predictor_of(job);
+  const auto step = predictor.predict_step(with_cap(job, 2), 7);
+  ASSERT_TRUE(step) << step.error().message;
+  EXPECT_EQ(step->index, 7);
+  EXPECT_EQ(step->start_ns, 1600 * kMs);
+  EXPECT_EQ(step->recorded_end_ns, 1600 * kMs + 150 * kMs + kMs / 10);
+  EXPECT_EQ(step->end_ns, step->recorded_end_ns - 10 * kMs);
+  ASSERT_EQ(step->schedule.buckets.size(), 2u);
+  EXPECT_EQ(step->schedule.buckets[1].end_ns, 1600 * kMs + (102 + 30) * kMs);
+  EXPECT_EQ(step->recorded.buckets.size(), 4u);
+  const auto other = predictor.predict_step(with_cap(job, 2), 1000);
+  ASSERT_TRUE(other);
+  EXPECT_LT(other->index, 20) << "the typical one stands for a step that tells nothing";
+}
+
+TEST(Predictor, NeedsSomeSteps) {
+  RecordedJob few;
+  few.steps = 3;
+  const auto recorded = few.record();
+  const auto predictor = Predictor::create(few.figures, recorded);
+  ASSERT_FALSE(predictor);
+  EXPECT_NE(predictor.error().message.find("this run has 3"), std::string::npos);
+}
+
+// Whatever the settings: they lead back to where they came from, a slower link is never faster, and
+// intervals hold what they are of.
+TEST(Predictor, ContradictsItselfInNoCombination) {
+  std::mt19937 random(20261124);
+  const auto draw = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  for (int round = 0; round < 200; ++round) {
+    RecordedJob job;
+    job::Settings& settings = job.figures.info.settings;
+    settings.overlap_comm = draw(0, 1) < 0.8;
+    if (draw(0, 1) < 0.5) settings.simulate_link = "latency_us=200,gbit_per_s=1";
+    job.transfer_ns = {{kMib, std::llround(draw(10, 20) * kMs)},
+                       {4 * kMib, std::llround(draw(35, 60) * kMs)}};
+    const Predictor predictor = predictor_of(job);
+    EXPECT_DOUBLE_EQ(predictor.predict(settings)->difference_ns(), 0);
+    job::Settings next = with_cap(job, draw(0.5, 16));
+    next.overlap_comm = draw(0, 1) < 0.8;
+    double before = 0;
+    for (const char* link : {"latency_us=200,gbit_per_s=1", "latency_us=400,gbit_per_s=0.5",
+                             "latency_us=400,gbit_per_s=0.1"}) {
+      next.simulate_link = link;
+      const auto prediction = predictor.predict(next);
+      ASSERT_TRUE(prediction) << prediction.error().message;
+      ASSERT_TRUE(prediction->interval) << round;
+      EXPECT_LE(prediction->interval->low_ns, prediction->step_ns);
+      EXPECT_GE(prediction->interval->high_ns, prediction->step_ns);
+      const auto step = predictor.predict_step(next, kTypicalStep);
+      std::int64_t free_ns = 0;
+      for (const auto& bucket : step->schedule.buckets) {
+        EXPECT_GE(bucket.start_ns, std::max(bucket.ready_ns, free_ns));
+        free_ns = bucket.end_ns;
+      }
+      EXPECT_GE(prediction->step_ns, before) << round << " " << link;
+      before = prediction->step_ns;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::trace::tuning

@@ -1,0 +1,91 @@
+#include "trace/tuning/predictable.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "trace/model/acting_settings.h"
+#include "trace/model/run_origin.h"
+
+namespace shardlens::trace::tuning {
+
+using base::ErrorKind;
+using base::Result;
+using job::Settings;
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kPredicted{"bucket_cap_mb", "first_bucket_mb",
+                                                     "overlap_comm", "simulate_link"};
+
+tl::unexpected<base::Error> refuse(std::string why) {
+  return base::fail(ErrorKind::kUsage, std::move(why));
+}
+
+Settings acting(model::RunInfo info, const Settings& settings) {
+  info.settings = settings;
+  return model::acting_settings(info, {});
+}
+
+}  // namespace
+
+Result<void> check_run(const analysis::RunFigures& figures) {
+  const model::RunInfo& info = figures.info;
+  if (!model::has_settings(info)) {
+    return refuse(
+        "The run was recorded from another program, whose settings are not known. Name a run that "
+        "Shardlens trained.");
+  }
+  const Settings& s = info.settings;
+  if (s.sharding_strategy != job::Strategy::kDdp) {
+    return refuse(
+        "Only runs with sharding_strategy: ddp can be predicted from so far; this one has " +
+        job::chosen<&Settings::sharding_strategy>(s) + ".");
+  }
+  if (info.device == "cuda") {
+    return refuse("When gradients are ready on a GPU is not recorded yet. Name a run on the CPU.");
+  }
+  if (info.world_size < 2) return refuse("One rank reduces nothing. Name a run with several.");
+  if (s.communication == job::Communication::kNone) {
+    return refuse("The run reduced nothing (communication: none), so it tells no cost.");
+  }
+  if (s.find_unused_parameters) {
+    return refuse(
+        "With find_unused_parameters buckets are not in the order in which gradients come, which a "
+        "prediction needs. Record one without.");
+  }
+  if (s.sync_each_batch) {
+    return refuse("Runs with sync_each_batch cannot be predicted from so far.");
+  }
+  std::set<std::string> hosts;
+  for (const auto& rank : figures.ranks) hosts.insert(rank.info.host);
+  if (hosts.size() > 1) {
+    return refuse(
+        "The run's ranks have the clocks of several machines, which are not near enough to each "
+        "other to tell transfers. Name a run on one.");
+  }
+  return {};
+}
+
+bool is_predictable(const job::Knob& knob) {
+  return std::ranges::find(kPredicted, knob.name) != kPredicted.end();
+}
+
+Result<std::vector<Change>> changes_to(const model::RunInfo& info, const Settings& next) {
+  TRY(job::validate(next));
+  const Settings before = acting(info, info.settings), after = acting(info, next);
+  std::vector<Change> changes;
+  for (const job::Knob* knob : job::differing_knobs(before, after)) {
+    if (!is_predictable(*knob)) {
+      return refuse("What " + std::string(knob->name) +
+                    " does cannot be predicted from a recorded run so far; bucket_cap_mb, "
+                    "first_bucket_mb, overlap_comm and simulate_link can.");
+    }
+    changes.push_back({knob, value_text(before, *knob), value_text(after, *knob)});
+  }
+  return changes;
+}
+
+}  // namespace shardlens::trace::tuning

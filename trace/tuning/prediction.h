@@ -1,0 +1,55 @@
+// What a change of settings would do to a recorded run. Plain values; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/job/settings/settings.h"
+#include "trace/predict/schedule/ddp_schedule.h"
+
+namespace shardlens::trace::tuning {
+
+struct Interval {  // 95 %
+  double low_ns = 0, high_ns = 0;
+};
+
+struct Change {
+  const job::Knob* knob = nullptr;
+  std::string before, after;  // as they act
+};
+
+struct Prediction {
+  std::vector<Change> changes;  // of what acts on a step
+  std::size_t buckets = 0;      // that a step would reduce
+  // Means over the measured steps, of the mean over ranks.
+  double recorded_step_ns = 0, step_ns = 0;
+  // Of `step_ns` and of the difference to the recorded mean; none: too few steps to tell how much
+  // they vary.
+  std::optional<Interval> interval, difference;
+  std::optional<double> recorded_exposed_ns, exposed_ns;
+  // Of tensors, at the peak of the rank that needs most; none: the model's shape is not known.
+  std::optional<std::int64_t> recorded_peak_bytes, peak_bytes;
+  std::int64_t steps = 0;           // that the change was predicted of
+  bool is_extrapolated = false;     // buckets of sizes that the run did not reduce
+  bool assumes_contention = false;  // the change depends on it, and the run does not tell it
+
+  double difference_ns() const { return step_ns - recorded_step_ns; }
+};
+
+// One step as it would be.
+struct PredictedStep {
+  std::int64_t index = 0;
+  std::int64_t start_ns = 0;         // the first rank's, as recorded; absolute
+  std::int64_t recorded_end_ns = 0;  // the last rank's
+  std::int64_t end_ns = 0;
+  predict::DdpSchedule recorded, schedule;  // by the same model
+};
+
+// The chain that ends backward: the first of the reductions that follow one another without a gap
+// up to the last one. Nothing: the step has no buckets.
+std::optional<std::size_t> chain_begin(const predict::DdpSchedule& schedule);
+
+}  // namespace shardlens::trace::tuning

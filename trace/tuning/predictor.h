@@ -1,0 +1,68 @@
+// Predicts what other settings would do to one recorded run: each of its steps is scheduled twice,
+// with the recorded settings and with others, and the difference is added to what was measured.
+// Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "trace/analysis/figures/figures.h"
+#include "trace/analysis/noise/mean_estimate.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
+#include "trace/predict/schedule/ddp_schedule.h"
+#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/tuning/prediction.h"
+#include "trace/tuning/reduction_costs.h"
+
+namespace shardlens::trace::tuning {
+
+inline constexpr std::int64_t kTypicalStep = -1;  // the one with the median time
+
+class Predictor {
+ public:
+  // `recorded`: of the same run as `figures`. Error kUsage: nothing can be predicted from it, and
+  // why.
+  static base::Result<Predictor> create(const analysis::RunFigures& figures,
+                                        const predict::RecordedSteps& recorded);
+
+  // Error kUsage: settings that contradict each other, a change that cannot be predicted, or sizes
+  // that the run tells nothing of, by name. Milliseconds for a model of thousands of tensors.
+  base::Result<Prediction> predict(const job::Settings& next) const;
+
+  // Of the step `index`, or, where that tells too little, of the typical one. Errors as predict().
+  base::Result<PredictedStep> predict_step(const job::Settings& next, std::int64_t index) const;
+
+  const model::RunInfo& info() const { return info_; }
+
+ private:
+  struct Plan {  // of all steps, with some settings
+    predict::DdpPlan ddp;
+    double spread_ns = 0;  // of its transfers, as they were measured
+    bool is_extrapolated = false;
+  };
+  struct Step {
+    predict::RecordedStep recorded;
+    predict::DdpSchedule schedule;  // with the recorded settings
+  };
+  struct Comparison;
+
+  Predictor(const analysis::RunFigures& figures, const predict::RecordedSteps& recorded,
+            analysis::MeanEstimate step_ns);
+
+  base::Result<Plan> plan(const job::Settings& settings) const;
+  static Comparison compare(const Step& step, Plan after);
+  const Step& step_like(std::int64_t index) const;
+  void add_memory(const job::Settings& next, Prediction& prediction) const;
+
+  model::RunInfo info_;
+  analysis::MeanEstimate step_ns_;    // of the steps that are measured
+  std::optional<double> exposed_ns_;  // as recorded
+  std::vector<analysis::RankFigures> ranks_;
+  std::vector<std::int64_t> gradient_bytes_;  // in the order in which they come
+  ReductionCosts costs_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace shardlens::trace::tuning
