@@ -1,9 +1,11 @@
-// Caches, which must never change what is made with them: of tokens, of a run's figures in the
-// ledger and in Inspect, of the library's numbers.
+// Caches, which must never change what is made with them: of tokens, of a run's figures, in the
+// ledger and in Inspect, too, of the library's numbers.
 #include <algorithm>
 #include <set>
 
+#include "app/session/runs/figures_cache.h"
 #include "app/session/runs/library_run_cache.h"
+#include "app/session/watch/run_follower.h"
 #include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/sqlite_damage.h"
 #include "bench/fuzz/subjects.h"
@@ -52,15 +54,18 @@ class CacheSubject final : public Subject {
   }
 
   void damage(Mutation& mutation, const fs::path& input) override {
-    kind_ = mutation.pick(std::array{Kind::kTokens, Kind::kRecord, Kind::kInspect, Kind::kLibrary});
+    kind_ = mutation.pick(
+        std::array{Kind::kTokens, Kind::kRecord, Kind::kFigures, Kind::kInspect, Kind::kLibrary});
     if (kind_ == Kind::kTokens) {
       write_text_file(input / tokens_file_, mutation.bytes(tokens_));
       if (mutation.one_in(50)) mutation.replace_file(input / tokens_file_);
     } else if (kind_ == Kind::kRecord) {
       write_text_file(input / app::session::kRecordCacheFile, mutation.bytes(record_));
       if (mutation.one_in(50)) mutation.replace_file(input / app::session::kRecordCacheFile);
+    } else if (kind_ == Kind::kFigures) {
+      damage_sealed(mutation, input, app::session::kFiguresCacheFile, figures_);
     } else if (kind_ == Kind::kInspect) {
-      damage_inspect(mutation, input);
+      damage_sealed(mutation, input, trace::explore::kFiguresFile, inspect_);
     } else {
       const fs::path file = input / trace::store::kLibraryFile;
       write_text_file(file, library_);
@@ -75,12 +80,13 @@ class CacheSubject final : public Subject {
   void read(const fs::path& input, const fs::path& scratch, Findings& findings) override {
     if (kind_ == Kind::kTokens) return read_tokens(input, findings);
     if (kind_ == Kind::kRecord) return read_record(input, scratch, findings);
+    if (kind_ == Kind::kFigures) return read_figures(input, scratch, findings);
     if (kind_ == Kind::kInspect) return read_inspect(input, scratch, findings);
     read_library(input, findings);
   }
 
  private:
-  enum class Kind { kTokens, kRecord, kInspect, kLibrary };
+  enum class Kind { kTokens, kRecord, kFigures, kInspect, kLibrary };
 
   Result<trainer::text::EncodedText> load(const fs::path& cache, Findings* findings) const {
     trainer::text::TextOptions options;
@@ -108,7 +114,7 @@ class CacheSubject final : public Subject {
 
   Result<void> prepare_record() {
     trace::synthetic::SyntheticRunOptions options;
-    options.ranks = 1;
+    options.ranks = 2;
     options.events = 1;
     options.threads = 1;
     TRY_ASSIGN(const auto run, trace::synthetic::generate_run(folder_, options));
@@ -116,7 +122,13 @@ class CacheSubject final : public Subject {
     stamp_ = trace::store::run_stamp(run.folder);
     app::session::keep_record(record, stamp_);
     record_ = text_of_file(run.folder / app::session::kRecordCacheFile);
-    if (!record_.empty()) return {};
+    TRY_ASSIGN(const auto follower, app::session::RunFollower::open(run.folder));
+    TRY(follower->advance().map([](bool) {}));
+    TRY_ASSIGN(const auto view, follower->view(0, false, {}));
+    app::session::keep_figures(run.folder, stamp_, view->figures);
+    figures_ = text_of_file(run.folder / app::session::kFiguresCacheFile);
+    run_ = run.folder;
+    if (!record_.empty() && !figures_.empty()) return {};
     return trace::base::fail(trace::base::ErrorKind::kFailed, "a run's figures were not kept");
   }
 
@@ -149,17 +161,26 @@ class CacheSubject final : public Subject {
   }
 
   // Half of them with a checksum that is right, as of somebody who means it.
-  void damage_inspect(Mutation& mutation, const fs::path& input) {
+  void damage_sealed(Mutation& mutation, const fs::path& input, std::string_view name,
+                     const std::string& whole) {
     is_sealed_ = mutation.one_in(2);
     if (!is_sealed_) {
-      write_text_file(input / trace::explore::kFiguresFile, mutation.bytes(inspect_));
-      if (mutation.one_in(50)) mutation.replace_file(input / trace::explore::kFiguresFile);
+      write_text_file(input / name, mutation.bytes(whole));
+      if (mutation.one_in(50)) mutation.replace_file(input / name);
       return;
     }
-    const auto content =
-        trace::store::read_kept(folder_ / "inspected", trace::explore::kFiguresFile, stamp_);
-    trace::store::keep(input, trace::explore::kFiguresFile, stamp_,
-                       mutation.bytes(content.value_or("")));
+    const fs::path run = kind_ == Kind::kFigures ? run_ : folder_ / "inspected";
+    const auto content = trace::store::read_kept(run, name, stamp_);
+    trace::store::keep(input, name, stamp_, mutation.bytes(content.value_or("")));
+  }
+
+  void read_figures(const fs::path& input, const fs::path& scratch, Findings& findings) {
+    auto kept = app::session::kept_figures(input, stamp_);
+    if (!kept) return;
+    kept->info.status = trace::model::RunStatus::kDone;
+    app::session::keep_figures(scratch, stamp_, *kept);
+    const std::string again = text_of_file(scratch / app::session::kFiguresCacheFile);
+    if (!is_sealed_ && again != figures_) findings.add("a damaged cache changed a run's figures");
   }
 
   void read_inspect(const fs::path& input, const fs::path& scratch, Findings& findings) {
@@ -197,8 +218,8 @@ class CacheSubject final : public Subject {
     findings.check(trace::store::pin_baseline(input, "third"));
   }
 
-  fs::path folder_;
-  std::string tokens_, tokens_file_, record_, inspect_, library_;
+  fs::path folder_, run_;
+  std::string tokens_, tokens_file_, record_, figures_, inspect_, library_;
   std::vector<std::int64_t> expected_;
   trace::store::RunStamp stamp_;
   Kind kind_ = Kind::kTokens;

@@ -112,8 +112,7 @@ bool ExploredRun::is_worth_keeping(const RunSnapshot& run,
   };
   return run.rows->events >= kEventsWorthKeeping && run.rows->incomplete.empty() &&
          figures.incomplete.empty() && figures.stragglers && was_scanned_ && !is_kept_ &&
-         std::ranges::all_of(run.ranks, is_known) && !store::was_just_written(stamp_) &&
-         store::run_stamp(path_) == stamp_;
+         std::ranges::all_of(run.ranks, is_known) && store::is_settled(path_, stamp_);
 }
 
 void ExploredRun::take_whole(const RunSnapshot& of, const timeline::RangeFigures& figures) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/session/runs/figures_cache.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/store/read/run_reader.h"
@@ -38,16 +39,23 @@ LibraryRun record_from_figures(const trace::analysis::RunFigures& figures) {
 }
 
 trace::base::Result<LibraryRun> read_library_run(const fs::path& run) {
+  const auto stamp = trace::store::run_stamp(run);
   TRY_ASSIGN(const auto reader, trace::store::RunReader::open(run));
   TRY_ASSIGN(auto info, reader->info());
   info.folder = run.string();
+  if (auto kept = kept_figures(run, stamp)) {
+    kept->info = std::move(info);
+    return record_from_figures(*kept);
+  }
   trace::analysis::RunAnalysis analysis(info);
   TRY_ASSIGN(auto problems,
              trace::store::read_everything(
                  *reader, [&](const trace::model::Batch& batch) { analysis.add(batch); }));
   analysis.set_info(trace::store::without_unreadable(std::move(info), std::move(problems),
                                                      reader->readable_ranks()));
-  return record_from_figures(analysis.figures());
+  const auto figures = analysis.figures();
+  if (trace::store::is_settled(run, stamp)) keep_figures(run, stamp, figures);
+  return record_from_figures(figures);
 }
 
 }  // namespace shardlens::app::session

@@ -14,41 +14,28 @@ namespace {
 // and below, so that none is forgotten.
 template <typename Cache, typename Info>
 void each_value_of_info(Cache& cache, Info& info) {
-  const auto value = [&](auto& one) { cache.value(one); };
-  const auto text = [&](auto& one) { cache.list(one, value); };
   auto& [name, folder, status, reason, start_ns, end_ns, device, world_size, recorded_ranks,
          program, imported_from, command, settings, simulated_link, shared_gpu, communication_off,
          note, tags, bookmarks, unreadable] = info;
-  for (auto* one : {&name, &reason, &device, &program, &imported_from, &command, &note}) text(*one);
-  value(status);
-  value(start_ns);
-  value(end_ns);
-  value(world_size);
-  value(recorded_ranks);
-  value(simulated_link);
-  value(shared_gpu);
-  value(communication_off);
-  cache.list(tags, text);
+  each_value(cache, name, status, reason, start_ns, end_ns, device, world_size, recorded_ranks,
+             program, imported_from, command, simulated_link, shared_gpu, communication_off, note,
+             tags, unreadable);
   cache.list(bookmarks, [&](auto& bookmark) {
     auto& [time_ns, place] = bookmark;
-    value(time_ns);
-    text(place);
+    each_value(cache, time_ns, place);
   });
-  cache.list(unreadable, text);
   for (const trace::job::Knob& knob : trace::job::knobs()) {
     std::visit(
         [&](auto member) {
           if constexpr (std::is_same_v<decltype(member), trace::job::ChoiceMember>) {
             int place = member.get(settings);
-            value(place);
+            cache.value(place);
             if constexpr (!std::is_const_v<std::remove_reference_t<decltype(settings)>>) {
               const int last = static_cast<int>(knob.choices.size()) - 1;
               member.set(settings, std::clamp(place, 0, last));
             }
-          } else if constexpr (requires { (settings.*member).size(); }) {
-            text(settings.*member);
           } else {
-            value(settings.*member);
+            each_value(cache, settings.*member);
           }
         },
         knob.member);
@@ -58,24 +45,14 @@ void each_value_of_info(Cache& cache, Info& info) {
 // All but what only the library knows: where the run lies, and its number.
 template <typename Cache, typename Record>
 void each_cached_value(Cache& cache, Record& record) {
-  const auto value = [&](auto& one) { cache.value(one); };
   auto& [info, summary, peak, noise, hosts, devices, losses, pulse, is_bundled, number] = record;
   each_value_of_info(cache, info);
-  value(summary);
-  value(peak);
-  value(noise);
-  cache.list(hosts, value);
-  cache.list(devices, value);
-  cache.list(losses, value);
+  each_value(cache, summary, peak, noise, hosts, devices, losses);
   auto& [status, start_ns, alive_ns, world_size, processes] = pulse;
-  value(status);
-  value(start_ns);
-  value(alive_ns);
-  value(world_size);
+  each_value(cache, status, start_ns, alive_ns, world_size);
   cache.list(processes, [&](auto& process) {
     auto& [host, id] = process;
-    cache.list(host, value);
-    value(id);
+    each_value(cache, host, id);
   });
 }
 

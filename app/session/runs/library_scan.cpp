@@ -166,9 +166,8 @@ trace::base::Result<LibraryRun> LibraryScan::record_of(const Unread& run) {
   // Those of the figures are of when the run was opened.
   if (record) take_words(record->info, run.info);
   // Of a run that is being written, what was read may be newer than the stamp.
-  const bool is_quiet = !trace::store::was_just_written(run.stamp) &&
-                        trace::store::run_stamp(run.info.folder) == run.stamp;
-  if (record && is_quiet) keep_record(*record, run.stamp);
+  if (record && trace::store::is_settled(run.info.folder, run.stamp))
+    keep_record(*record, run.stamp);
   return record;
 }
 

@@ -55,8 +55,7 @@ trace::base::Result<LibraryRun> with_figures(ListedRun run) {
   const fs::path folder = run.record.info.folder;
   const auto stamp = trace::store::run_stamp(folder);
   TRY_ASSIGN(auto record, read_library_run(folder));
-  if (!trace::store::was_just_written(stamp) && trace::store::run_stamp(folder) == stamp)
-    keep_record(record, stamp);
+  if (trace::store::is_settled(folder, stamp)) keep_record(record, stamp);
   record.number = run.record.number;
   return record;
 }

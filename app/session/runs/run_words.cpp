@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/session/runs/figures_cache.h"
 #include "app/session/runs/library_run_cache.h"
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
@@ -26,7 +27,9 @@ class KeptFacts {
       : run_(run), before_(trace::store::run_stamp(run)), record_(kept_record(run, before_)) {}
   void keep() const {
     const auto stamp = trace::store::run_stamp(run_);
-    trace::store::keep_on(run_, trace::explore::kFiguresFile, before_, stamp);
+    for (const auto name : {trace::explore::kFiguresFile, kFiguresCacheFile}) {
+      trace::store::keep_on(run_, name, before_, stamp);
+    }
     if (!record_) return;
     // From the file: somebody else may have changed other words meanwhile.
     const auto now = trace::store::read_run_info(run_);

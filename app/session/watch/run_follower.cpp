@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "app/session/runs/figures_cache.h"
 #include "app/session/runs/run_banners.h"
 #include "app/session/runs/run_liveness.h"
 #include "app/session/watch/step_choice.h"
@@ -30,22 +31,27 @@ bool earlier(const LogLine& a, const LogLine& b) { return a.time_ns < b.time_ns;
 }  // namespace
 
 Result<std::unique_ptr<RunFollower>> RunFollower::open(const std::filesystem::path& run) {
+  const auto stamp = trace::store::run_stamp(run);
   TRY_ASSIGN(auto reader, trace::store::RunReader::open(run));
   TRY_ASSIGN(auto info, reader->info());
   info.folder = run.string();  // as asked for, so that it can be recognised
-  return std::unique_ptr<RunFollower>(new RunFollower(std::move(reader), std::move(info)));
+  return std::unique_ptr<RunFollower>(new RunFollower(std::move(reader), std::move(info), stamp));
 }
 
 RunFollower::RunFollower(std::unique_ptr<trace::store::RunReader> reader,
-                         trace::model::RunInfo info)
+                         trace::model::RunInfo info, trace::store::RunStamp stamp)
     : reader_(std::move(reader)),
       info_(std::move(info)),
+      stamp_(stamp),
       file_system_warning_(trace::base::network_file_system_warning(info_.folder)),
       analysis_(info_),
       wanted_step_(-1) {}
 
+bool RunFollower::has_ended() const { return info_.status != RunStatus::kRunning; }
+
 void RunFollower::start_over() {
   reader_->rewind();
+  kept_.reset();
   analysis_ = trace::analysis::RunAnalysis(info_);
   painter_ = {};
   read_until_ns_ = INT64_MIN;
@@ -55,8 +61,40 @@ void RunFollower::start_over() {
   timeline_is_stale_ = true;
 }
 
+bool RunFollower::restore() {
+  auto kept = has_ended() ? kept_figures(info_.folder, stamp_) : std::nullopt;
+  if (!kept) return false;
+  start_over();
+  const auto took = reader_->read_facts([this](const Batch& batch) {
+    analysis_.add(batch);
+    painter_.learn(batch);
+    add_log(batch.log);
+  });
+  if (!took) {  // who reads all of it is told why
+    start_over();
+    return false;
+  }
+  kept_ = std::move(kept);
+  known_stamp_ = stamp_;
+  read_until_ns_ = INT64_MAX;
+  note_arrivals();
+  return true;
+}
+
+bool RunFollower::keep() {
+  if (!has_ended() || read_until_ns_ != INT64_MAX || stamp_ == known_stamp_) return true;
+  if (!trace::store::is_settled(info_.folder, stamp_)) return false;
+  known_stamp_ = stamp_;  // whether or not it can be written there
+  keep_figures(info_.folder, stamp_, analysis_.figures());
+  return true;
+}
+
 Result<bool> RunFollower::advance(std::int64_t until_ns) {
-  const bool goes_back = until_ns < read_until_ns_;
+  if (until_ns == INT64_MAX) {
+    if (kept_ && stamp_ == known_stamp_) return false;
+    if ((kept_ || read_until_ns_ != INT64_MAX) && restore()) return true;
+  }
+  const bool goes_back = kept_.has_value() || until_ns < read_until_ns_;
   if (goes_back) start_over();
   bool anything_new = goes_back;
   for (bool more = true; more;) {
@@ -79,16 +117,17 @@ Result<bool> RunFollower::advance(std::int64_t until_ns) {
 // A rank of a run that has ended stays as it is; one that is still written may only not be there
 // yet. The others go on without it.
 bool RunFollower::note_unreadable() {
-  const bool has_ended = info_.status != trace::model::RunStatus::kRunning;
   auto problems = reader_->problems();
   const bool is_known = problems == info_.unreadable;
-  if (!has_ended || is_known || reader_->readable_ranks() == 0) return false;
+  if (!has_ended() || is_known || reader_->readable_ranks() == 0) return false;
   info_ = trace::store::without_unreadable(info_, std::move(problems), reader_->readable_ranks());
   analysis_.set_info(info_);
   return true;
 }
 
 Result<bool> RunFollower::refresh_info() {
+  // Of one that runs nothing is kept, and it is asked many times a second.
+  const auto stamp = has_ended() ? trace::store::run_stamp(info_.folder) : stamp_;
   TRY_ASSIGN(auto info, reader_->info());
   const bool changed =
       info.status != info_.status || info.reason != info_.reason || info.end_ns != info_.end_ns;
@@ -98,6 +137,7 @@ Result<bool> RunFollower::refresh_info() {
     info_ = std::move(info);
     analysis_.set_info(info_);
   }
+  stamp_ = stamp;
   return changed;
 }
 
@@ -132,30 +172,39 @@ void RunFollower::add_log(const std::vector<LogLine>& lines) {
   }
 }
 
+const std::vector<trace::analysis::StepFigures>& RunFollower::steps() const {
+  return kept_ ? kept_->steps : analysis_.steps();
+}
+
+RunFigures RunFollower::figures() const {
+  if (!kept_) return analysis_.figures();
+  RunFigures figures = *kept_;
+  figures.info = info_;
+  return figures;
+}
+
 void RunFollower::select_step(std::optional<std::int64_t> step) { wanted_step_ = step; }
 
 void RunFollower::note_arrivals() {
-  const auto& steps = analysis_.steps();
-  const auto latest =
-      std::find_if(steps.rbegin(), steps.rend(), [](const auto& step) { return step.complete; });
-  if (latest == steps.rend()) return;
+  const auto latest = std::find_if(steps().rbegin(), steps().rend(),
+                                   [](const auto& step) { return step.complete; });
+  if (latest == steps().rend()) return;
   if (!arrivals_.empty() && arrivals_.back().step >= latest->index) return;
   arrivals_.push_back({latest->index, trace::base::wall_clock_ns()});
   if (arrivals_.size() > 16) arrivals_.pop_front();
 }
 
 std::int64_t RunFollower::step_to_show(std::int64_t now_ns) const {
-  const auto& steps = analysis_.steps();
-  if (!wanted_step_) return typical_step(steps);
+  if (!wanted_step_) return typical_step(steps());
   // A step that replay has not reached yet: what is there instead.
-  if (*wanted_step_ >= 0 && find_step(steps, *wanted_step_) != nullptr) return *wanted_step_;
+  if (*wanted_step_ >= 0 && find_step(steps(), *wanted_step_) != nullptr) return *wanted_step_;
   std::int64_t settled = -1;
   for (const auto& arrival : arrivals_) {
     if (arrival.wall_ns <= now_ns - kSettleNs) settled = arrival.step;
   }
   // Nothing more comes of a run that has ended.
-  if (info_.status != RunStatus::kRunning && read_until_ns_ == INT64_MAX) settled = INT64_MAX;
-  return followed_step(steps, detail_until_ns_, settled);
+  if (has_ended() && read_until_ns_ == INT64_MAX) settled = INT64_MAX;
+  return followed_step(steps(), detail_until_ns_, settled);
 }
 
 Result<void> RunFollower::update_timeline(const RunFigures& figures, std::int64_t index) {
@@ -183,7 +232,7 @@ Result<std::shared_ptr<const ui::state::RunView>> RunFollower::view(std::int64_t
                                                                     bool is_own_job) {
   auto view = std::make_shared<ui::state::RunView>();
   view->ordinal = label.ordinal;
-  view->figures = analysis_.figures();
+  view->figures = figures();
   view->figures.recorder.bytes_on_disk = reader_->bytes_on_disk();
   auto& info = view->figures.info;
   if (!label.name.empty()) info.name = label.name;

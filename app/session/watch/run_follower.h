@@ -14,6 +14,7 @@
 #include "trace/base/result.h"
 #include "trace/explore/step_painter.h"
 #include "trace/store/read/run_reader.h"
+#include "trace/store/run/kept_file.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app::session {
@@ -29,10 +30,15 @@ class RunFollower {
   static trace::base::Result<std::unique_ptr<RunFollower>> open(const std::filesystem::path& run);
 
   // Reads what was committed up to `until_ns`; true if anything was new. An `until_ns` before what
-  // was read already starts from the beginning again.
+  // was read already starts from the beginning again. The end of a run whose figures were kept is
+  // there at once, without its events.
   trace::base::Result<bool> advance(std::int64_t until_ns = INT64_MAX);
   // Reads the run's status again; true if it changed.
   trace::base::Result<bool> refresh_info();
+
+  // Once a run has ended and was read to its end, its figures are kept with it. False: its files
+  // may still be written, so that this is to be called again.
+  bool keep();
 
   // -1: follow the latest. No value: the typical step (see typical_step).
   void select_step(std::optional<std::int64_t> step);
@@ -54,14 +60,19 @@ class RunFollower {
   }
 
  private:
-  RunFollower(std::unique_ptr<trace::store::RunReader> reader, trace::model::RunInfo info);
+  RunFollower(std::unique_ptr<trace::store::RunReader> reader, trace::model::RunInfo info,
+              trace::store::RunStamp stamp);
 
+  bool has_ended() const;
+  bool restore();          // false: nothing was kept
   bool note_unreadable();  // false: nothing new
   void start_over();
   void absorb(const trace::model::Batch& batch);
   void note_detail(int rank, std::int64_t start_ns, std::int64_t end_ns);
   void note_arrivals();
   void add_log(const std::vector<trace::model::LogLine>& lines);
+  const std::vector<trace::analysis::StepFigures>& steps() const;
+  trace::analysis::RunFigures figures() const;
   trace::base::Result<void> update_timeline(const trace::analysis::RunFigures& figures,
                                             std::int64_t step);
   void add_diagnosis(ui::state::RunView& view, std::int64_t now_ns) const;
@@ -69,8 +80,12 @@ class RunFollower {
 
   std::unique_ptr<trace::store::RunReader> reader_;
   trace::model::RunInfo info_;
+  trace::store::RunStamp stamp_;  // from before its info was read
   std::string file_system_warning_;
   trace::analysis::RunAnalysis analysis_;
+  std::optional<trace::analysis::RunFigures>
+      kept_;                            // in place of the analysis', which has no steps
+  trace::store::RunStamp known_stamp_;  // of a run whose figures are kept
   trace::explore::StepPainter painter_;
   std::int64_t read_until_ns_ = INT64_MIN;
   std::vector<trace::model::LogLine> log_;     // in order of time

@@ -119,6 +119,7 @@ void RunWatcher::work(const std::stop_token& stop) {
       const auto now_ns = trace::base::wall_clock_ns();
       const bool read = follow_file(now_ns);
       if (asked || read || replaying_) publish(asked || read, now_ns);
+      is_kept_ = !feed_ || feed_->keep();  // shown first
     } catch (const std::exception& error) {
       give_up(error.what());
     }
@@ -261,7 +262,8 @@ std::chrono::nanoseconds RunWatcher::pause_length() const {
     return was_playing_ ? std::max<std::chrono::nanoseconds>(kReplayPause, last_cost_)
                         : std::chrono::nanoseconds(kNothingToDo);
   const auto now = trace::base::wall_clock_ns();
-  if (ended_at_ns_ != 0 && now - ended_at_ns_ > kReadOnAfterEndNs) return kNothingToDo;
+  if (ended_at_ns_ != 0 && now - ended_at_ns_ > kReadOnAfterEndNs)
+    return is_kept_ ? kNothingToDo : std::chrono::nanoseconds(kAbandonedPause);
   if (ended_at_ns_ == 0 && view_ && !view_->is_live) return kAbandonedPause;
   return std::max<std::chrono::nanoseconds>(kLivePause, last_cost_);
 }

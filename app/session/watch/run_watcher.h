@@ -92,6 +92,7 @@ class RunWatcher {
   bool was_playing_ = false;
   std::int64_t ended_at_ns_ = 0;  // when the run was first seen to have ended
   std::int64_t next_read_ns_ = 0;
+  bool is_kept_ = true;  // what was read of it, or nothing is to be
   std::chrono::nanoseconds last_cost_{0};
   std::shared_ptr<const ui::state::RunView> view_;
   std::uint64_t version_ = 0;

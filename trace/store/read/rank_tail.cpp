@@ -349,6 +349,21 @@ base::Result<model::Batch> RankTail::read_range(Database& database, std::int64_t
   return batch;
 }
 
+base::Result<model::Batch> RankTail::read_facts(Database& database) {
+  ReadTransaction transaction(database);
+  TRY(transaction.begin());
+  TRY(index_strings(database));
+  Target target{marks_, last_batch_};
+  for (const char* const table :
+       {"string", "process_group", "bucket", "bucket_parameter", "unit", "unit_parameter", "log"}) {
+    target.marks[mark_of(table)] = first_row_id(rank_ + 1) - 1;
+  }
+  model::Batch batch;
+  TRY(read_rows(database, target, batch));
+  TRY_ASSIGN(batch.rank_info, select_one<model::RankInfo>(database));
+  return batch;
+}
+
 base::Result<std::optional<RankTail::Commits>> RankTail::commits(Database& database) const {
   const std::string of_rank = " from batch where row_id > " + std::to_string(first_row_id(rank_)) +
                               " and row_id < " + std::to_string(first_row_id(rank_ + 1)) +

@@ -27,6 +27,9 @@ class RankTail {
   // Spans, collectives, ready marks, memory and events that touch [start_ns, end_ns).
   base::Result<model::Batch> read_range(Database& database, std::int64_t start_ns,
                                         std::int64_t end_ns);
+  // Rows that hold for the whole run (strings, groups, buckets, units, the rank) and the log; only
+  // before the first poll().
+  base::Result<model::Batch> read_facts(Database& database);
   // Times of the first and the last commit; nothing before the first.
   struct Commits {
     std::int64_t first_ns = 0, last_ns = 0;

@@ -188,6 +188,16 @@ base::Result<void> RunReader::read_range(std::int64_t start_ns, std::int64_t end
   return {};
 }
 
+base::Result<void> RunReader::read_facts(const std::function<void(const model::Batch&)>& take) {
+  TRY(state_->find_new_files());
+  for (auto& [rank, source] : state_->sources) {
+    TRY_ASSIGN(Database* const database, state_->database(source));
+    TRY_ASSIGN(const model::Batch batch, source.tail.read_facts(*database));
+    take(batch);
+  }
+  return {};
+}
+
 int RunReader::readable_ranks() const {
   return static_cast<int>(std::ranges::count_if(state_->sources, [this](const auto& source) {
     return !state_->problems.contains(source.first);

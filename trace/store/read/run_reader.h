@@ -47,6 +47,10 @@ class RunReader {
   base::Result<void> read_range(std::int64_t start_ns, std::int64_t end_ns,
                                 const std::function<void(const model::Batch&)>& take);
 
+  // Rows that hold for the whole run (strings, groups, buckets, units, ranks) and the log, a rank
+  // at a time: what poll() would give of them, only before the first poll() or after rewind().
+  base::Result<void> read_facts(const std::function<void(const model::Batch&)>& take);
+
   std::int64_t bytes_on_disk() const;
   // Ranks whose rows came without an error so far, and what is wrong with each of the others.
   int readable_ranks() const;

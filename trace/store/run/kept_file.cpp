@@ -140,6 +140,10 @@ bool was_just_written(const RunStamp& stamp) {
   return stamp.newest > fs::file_time_type::clock::now() - kQuietFolder;
 }
 
+bool is_settled(const fs::path& run, const RunStamp& stamp) {
+  return !was_just_written(stamp) && run_stamp(run) == stamp;
+}
+
 fs::path kept_path(const fs::path& run, std::string_view name) {
   std::error_code error;
   if (fs::is_directory(run, error)) return run / name;

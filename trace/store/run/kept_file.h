@@ -21,6 +21,8 @@ struct RunStamp {
 RunStamp run_stamp(const std::filesystem::path& run);
 // Its recorder may be at work.
 bool was_just_written(const RunStamp& stamp);
+// It is still as `stamp` says and nobody writes: what was found out since then may be kept.
+bool is_settled(const std::filesystem::path& run, const RunStamp& stamp);
 
 // Beside packed runs. Nobody else's name: what is in it of gone runs is deleted.
 inline constexpr const char* kKeptFolder = ".shardlens-kept";

@@ -83,4 +83,20 @@ class KeptReader {
   bool is_whole_ = true;
 };
 
+// Of each member what it is: a plain value, a text, a list of such.
+template <typename Cache, typename... Members>
+void each_value(Cache& cache, Members&... members) {
+  const auto one = [&](auto& member) {
+    using Member = std::remove_cvref_t<decltype(member)>;
+    if constexpr (std::is_trivially_copyable_v<Member>) {
+      cache.value(member);
+    } else if constexpr (std::is_trivially_copyable_v<typename Member::value_type>) {
+      cache.plain(member);
+    } else {
+      cache.list(member, [&](auto& item) { each_value(cache, item); });
+    }
+  };
+  (one(members), ...);
+}
+
 }  // namespace shardlens::trace::store

@@ -144,6 +144,33 @@ TEST(RunReader, ReadsARangeWithoutMovingTheTail) {
   EXPECT_TRUE(poll(*reader).empty());
 }
 
+TEST(RunReader, ReadsWhatHoldsForTheWholeRunAndItsLogWithoutTheRest) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "facts", 2, 10, true);
+  const auto reader = open(run);
+  std::vector<model::Batch> facts, expected;
+  ASSERT_TRUE(reader->read_facts([&](const model::Batch& batch) { facts.push_back(batch); }));
+  for (int rank = 0; rank < 2; ++rank) {
+    const model::Batch all = test::joined(poll(*open(run)), rank);
+    model::Batch& of_rank = expected.emplace_back();
+    of_rank.strings = all.strings;
+    of_rank.process_groups = all.process_groups;
+    of_rank.buckets = all.buckets;
+    of_rank.units = all.units;
+    of_rank.unit_parameters = all.unit_parameters;
+    of_rank.log = all.log;
+    of_rank.rank_info = all.rank_info;
+    EXPECT_FALSE(all.buckets.empty() || all.units.empty() || all.unit_parameters.empty());
+    EXPECT_EQ(of_rank.log.size(), 10u);
+    EXPECT_TRUE(of_rank.rank_info);
+  }
+  ASSERT_EQ(facts.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(test::text_of(facts[i]), test::text_of(expected[i]));
+  reader->rewind();
+  EXPECT_EQ(all_text(poll(*reader), 2), all_text(poll(*open(run)), 2));
+}
+
 TEST(RunReader, ALongRunComesInPartsAndItsRangesAreWhatAWholeScanFinds) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "long", 1, 280, true);

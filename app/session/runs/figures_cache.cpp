@@ -1,0 +1,142 @@
+#include "app/session/runs/figures_cache.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "trace/analysis/steps/host_clocks.h"
+#include "trace/store/run/kept_values.h"
+
+namespace shardlens::app::session {
+
+using trace::analysis::HostClocks;
+using trace::analysis::RunFigures;
+using trace::store::KeptReader;
+using trace::store::KeptWriter;
+
+namespace {
+
+// Takes the structs apart, here and below, so that a new member does not compile until it is kept.
+template <typename Cache, typename Step>
+void each_value_of_step(Cache& cache, Step& figures) {
+  auto& [index, warmup, complete, start_ns, end_ns, slowest_rank, ranks, loss, gradient_norm,
+         nonfinite, nonfinite_rank, learning_rate, tokens, samples, model_flops, throttling,
+         exposed_wait_ns, wait_error_ns] = figures;
+  each_value(cache, index, warmup, complete, start_ns, end_ns, slowest_rank, ranks, loss,
+             gradient_norm, nonfinite, nonfinite_rank, learning_rate, tokens, samples, model_flops,
+             throttling, exposed_wait_ns, wait_error_ns);
+}
+
+template <typename Cache, typename Info>
+void each_value_of_rank_info(Cache& cache, Info& info) {
+  auto& [rank, local_rank, host, process_id, device, device_name, sources, versions, peak_flops,
+         parameters, link, link_bytes_per_second, peak_flops_origin, environment,
+         trained_parameters, model] = info;
+  each_value(cache, rank, local_rank, host, process_id, device, device_name, sources, versions,
+             peak_flops, parameters, link, link_bytes_per_second, peak_flops_origin, environment,
+             trained_parameters, model);
+}
+
+template <typename Cache, typename Rank>
+void each_value_of_rank(Cache& cache, Rank& figures) {
+  auto& [info, step_ns, exposed_ns, exposed_wait_ns, wait_doubt, now, peak, category_peaks,
+         has_step_memory, estimate, estimate_peaks, totals, heartbeat, cost, pending,
+         last_completed, recent_completed] = figures;
+  each_value_of_rank_info(cache, info);
+  each_value(cache, step_ns, exposed_ns, exposed_wait_ns, wait_doubt, now, peak, category_peaks,
+             has_step_memory, estimate, estimate_peaks, totals, heartbeat, cost, pending,
+             last_completed, recent_completed);
+}
+
+template <typename Cache, typename Group>
+void each_value_of_collectives(Cache& cache, Group& figures) {
+  auto& [function, executed, tag, bytes, count, matched, median_ns, wait_ns, transfer_ns, algbw,
+         busbw, algorithm, protocol, exposed_ns] = figures;
+  each_value(cache, function, executed, tag, bytes, count, matched, median_ns, wait_ns, transfer_ns,
+             algbw, busbw, algorithm, protocol, exposed_ns);
+}
+
+template <typename Cache, typename Recorder>
+void each_value_of_recorder(Cache& cache, Recorder& figures) {
+  // How large the files are is asked anew.
+  auto& [overhead, overhead_is_measured, events, lost, losses, bytes_on_disk] = figures;
+  each_value(cache, overhead, overhead_is_measured, events, lost);
+  cache.list(losses, [&](auto& loss) {
+    auto& [rank, reason, count] = loss;
+    each_value(cache, rank, reason, count);
+  });
+}
+
+// All but the clocks.
+template <typename Cache, typename Figures>
+void each_value_of_run(Cache& cache, Figures& figures) {
+  auto& [info, summary, ranks, steps, collectives, buckets, units, evaluations, recorder,
+         process_groups, clocks, ignored_rows] = figures;
+  each_value(cache, summary, evaluations, ignored_rows);
+  cache.list(ranks, [&](auto& rank) { each_value_of_rank(cache, rank); });
+  cache.list(steps, [&](auto& step) { each_value_of_step(cache, step); });
+  cache.list(collectives, [&](auto& group) { each_value_of_collectives(cache, group); });
+  cache.list(buckets, [&](auto& bucket) {
+    auto& [index, bytes, parameters, parameter_bytes, oversize_reason] = bucket;
+    each_value(cache, index, bytes, parameters, parameter_bytes, oversize_reason);
+  });
+  cache.list(units, [&](auto& unit) {
+    auto& [index, name, bytes, shard_bytes, reduced_bytes, shard_count, data_type, parameters,
+           parameter_bytes] = unit;
+    each_value(cache, index, name, bytes, shard_bytes, reduced_bytes, shard_count, data_type,
+               parameters, parameter_bytes);
+  });
+  each_value_of_recorder(cache, recorder);
+  cache.list(process_groups, [&](auto& group) {
+    auto& [id, name, backend, ranks_of_group] = group;
+    each_value(cache, id, name, backend, ranks_of_group);
+  });
+}
+
+// Such as the program does not check when it looks at them.
+bool is_sensible(const RunFigures& figures) {
+  const auto has_its_slowest = [](const trace::analysis::StepFigures& step) {
+    return step.ranks.empty() ||
+           (step.slowest_rank >= 0 && step.slowest_rank < std::ssize(step.ranks));
+  };
+  return std::ranges::all_of(figures.steps, has_its_slowest) &&
+         std::ranges::is_sorted(figures.steps, {}, &trace::analysis::StepFigures::index) &&
+         (!figures.clocks || figures.clocks->is_sound());
+}
+
+}  // namespace
+
+std::optional<RunFigures> kept_figures(const std::filesystem::path& run,
+                                       const trace::store::RunStamp& stamp) {
+  const auto bytes = trace::store::read_kept(run, kFiguresCacheFile, stamp);
+  if (!bytes) return std::nullopt;
+  RunFigures figures;
+  KeptReader reader(*bytes);
+  each_value_of_run(reader, figures);
+  bool has_clocks = false;
+  reader.value(has_clocks);
+  if (has_clocks) {
+    auto clocks = std::make_shared<HostClocks>();
+    HostClocks::each_value_of_clocks(reader, *clocks);
+    figures.clocks = std::move(clocks);
+  }
+  if (!reader.has_all() || !is_sensible(figures)) return std::nullopt;
+  return figures;
+}
+
+void keep_figures(const std::filesystem::path& run, const trace::store::RunStamp& stamp,
+                  const RunFigures& figures) {
+  const bool has_ended = figures.info.status != trace::model::RunStatus::kRunning;
+  if (!has_ended || !figures.info.unreadable.empty()) return;
+  KeptWriter writer;
+  each_value_of_run(writer, figures);
+  const bool has_clocks = figures.clocks != nullptr;
+  writer.value(has_clocks);
+  if (has_clocks) HostClocks::each_value_of_clocks(writer, *figures.clocks);
+  trace::store::keep(run, kFiguresCacheFile, stamp, writer.bytes());
+}
+
+}  // namespace shardlens::app::session
