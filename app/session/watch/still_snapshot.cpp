@@ -80,6 +80,7 @@ Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
   TRY(feed->advance().map([](bool) {}));
   feed->select_step(options.step);
   TRY_ASSIGN(auto view, feed->view(trace::base::wall_clock_ns(), false, {}));
+  feed->keep();
   TRY(check_step(view->figures, options));
 
   auto shown = record_from_figures(view->figures);

@@ -133,6 +133,8 @@ struct StepFigures {
 struct Distribution {  // of a sample; all zero when count is 0
   std::int64_t count = 0;
   double mean = 0, median = 0, p10 = 0, p90 = 0, p99 = 0, max = 0, standard_deviation = 0;
+
+  bool operator==(const Distribution&) const = default;
 };
 
 // Means over measured steps of the mean over ranks, in nanoseconds.
@@ -157,6 +159,8 @@ struct RunSummary {
   std::optional<double> bytes_sent_per_step;    // per rank, measured from the collectives
   std::optional<double> bytes_sent_per_step_theory;  // per rank: docs/NUMBERS.md
   std::optional<double> loss_first, loss_last;
+
+  bool operator==(const RunSummary&) const = default;
 };
 
 struct CollectiveGroupFigures {  // a row per (function, executed, tag, bytes per call)
@@ -173,6 +177,8 @@ struct CollectiveGroupFigures {  // a row per (function, executed, tag, bytes pe
   double busbw_bytes_per_s = 0;
   std::string algorithm, protocol;  // as NCCL chose them: "RING", "RING, TREE"; "": not known
   double exposed_ns = 0;            // per step, mean over ranks
+
+  bool operator==(const CollectiveGroupFigures&) const = default;
 };
 
 struct BucketFigures {
@@ -181,6 +187,8 @@ struct BucketFigures {
   std::vector<std::string> parameters;
   std::vector<std::int64_t> parameter_bytes;
   std::string oversize_reason;  // "wte.weight 147 MiB: a tensor is never split"; "" within 2 × cap
+
+  bool operator==(const BucketFigures&) const = default;
 };
 
 struct UnitFigures {
@@ -193,6 +201,8 @@ struct UnitFigures {
   std::string data_type;           // as it is gathered
   std::vector<std::string> parameters;
   std::vector<std::int64_t> parameter_bytes;
+
+  bool operator==(const UnitFigures&) const = default;
 };
 
 struct RankTotals {  // over the whole recording
@@ -202,6 +212,8 @@ struct RankTotals {  // over the whole recording
 
   // Without any event nothing is known: a rank does not work without one.
   bool is_known() const { return comm_events + compute_events + memory_events > 0; }
+
+  bool operator==(const RankTotals&) const = default;
 };
 
 struct RankFigures {
@@ -234,6 +246,8 @@ struct ProcessGroupFigures {
   std::string name;        // "world", …
   std::string backend;     // "gloo", "nccl", …
   std::vector<int> ranks;  // ascending
+
+  bool operator==(const ProcessGroupFigures&) const = default;
 };
 
 struct RecorderFigures {

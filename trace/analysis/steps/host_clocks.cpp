@@ -238,4 +238,12 @@ std::int64_t HostClocks::error_between_hosts() const {
   return error_between_hosts(all);
 }
 
+bool HostClocks::is_sound() const {
+  const auto is_behind_its_parent = [&](const Clock& clock) {
+    return clock.parent < &clock - clocks_.data();
+  };
+  return std::ranges::all_of(clocks_, is_behind_its_parent) &&
+         std::ranges::all_of(clock_of_, [&](const auto& of) { return of.second < clocks_.size(); });
+}
+
 }  // namespace shardlens::trace::analysis

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,11 @@ class HostClocks {
   // them.
   std::int64_t error_between_hosts(std::span<const int> ranks) const;
   std::int64_t error_between_hosts() const;  // of all ranks
+  // All of `clocks`, a HostClocks that may be const, for a cache (trace/store/run/kept_values.h).
+  template <typename Cache, typename Clocks>
+  static void each_value_of_clocks(Cache& cache, Clocks& clocks);
+  // What comes back from one can be asked.
+  bool is_sound() const;
 
  private:
   friend class ClockMeetings;
@@ -66,6 +72,18 @@ class HostClocks {
   std::map<int, std::size_t> clock_of_;  // by rank
   std::vector<Clock> clocks_;            // parents before children
 };
+
+template <typename Cache, typename Clocks>
+void HostClocks::each_value_of_clocks(Cache& cache, Clocks& clocks) {
+  cache.list(clocks.ranks_, [&](auto& clock) {
+    each_value(cache, clock.least_ns, clock.most_ns, clock.host.rank, clock.host.name);
+  });
+  std::vector<std::pair<int, std::size_t>> clock_of(clocks.clock_of_.begin(),
+                                                    clocks.clock_of_.end());
+  cache.list(clock_of, [&](auto& of) { each_value(cache, of.first, of.second); });
+  if constexpr (!std::is_const_v<Clocks>) clocks.clock_of_ = {clock_of.begin(), clock_of.end()};
+  cache.plain(clocks.clocks_);
+}
 
 // The same for calls one after the other, most of which are of a few groups. One owner.
 class CallClockErrors {
