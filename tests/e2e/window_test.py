@@ -4,11 +4,11 @@ import json
 import pathlib
 import subprocess
 import sys
-import time
 
 import harness
 import virtual_screen
 from display import WindowTest
+from file_drop import FileDrag
 
 # In the knobs panel, under the message of the recorded run that a new window shows.
 PLAN_BUTTON = (270, 801)
@@ -46,8 +46,9 @@ class Window(WindowTest):
         report = harness.wait_until(self.stopped_report, 20, 'the status')
         self.assertGreater(len(report['steps']), 10)
 
+        harness.wait_until(self.display.rests, 20, 'the stopped run to be shown')
         self.display.command('Replay this run')
-        time.sleep(2)  # ranks would be there
+        harness.wait_until(self.moves_for_a_second, 20, 'the replay to play')
         self.assertEqual(self.rank_processes(), [], 'a replay trains nothing')
         self.assertEqual(len(self.run_folders()), 1)
         self.assertIsNone(self.program.poll())
@@ -59,6 +60,9 @@ class Window(WindowTest):
         self.display.command('Quit')
         self.assertEqual(self.program.wait(timeout=40), 0)
         harness.wait_until(lambda: not self.rank_processes(), 10, 'the ranks to end with the window')
+
+    def moves_for_a_second(self):
+        return not any(self.display.rests() for _ in range(3))
 
     def stopped_report(self):
         report = self.json('report', str(self.run_folders()[-1]))
@@ -75,7 +79,6 @@ class Window(WindowTest):
     def test_a_strategy_is_chosen_on_the_plan_card_by_mouse_and_by_key(self):
         harness.wait_until(lambda: '·' in self.display.xdotool('getwindowname', self.display.window),
                            30, 'the recorded run, whose message moves the settings down')
-        time.sleep(1)
         # The button under the list of strategies, before any changed setting moves it.
         self.display.click(*PLAN_BUTTON)
         self.choose_on_plan_card(4)
@@ -109,18 +112,50 @@ class Window(WindowTest):
 
 
 class Traces(WindowTest):
-    def test_a_trace_named_on_the_command_line_is_imported_and_shown(self):
+    def write_trace(self, path):
         events = [{'ph': 'X', 'cat': 'kernel', 'name': 'gemm', 'pid': 0, 'tid': 7, 'ts': 1000 + i, 'dur': 1,
                    'args': {'device': 0, 'stream': 7}} for i in range(10)]
-        with gzip.open(self.folder / 'little.json.gz', 'wt') as out:
+        path.parent.mkdir(exist_ok=True)
+        with gzip.open(path, 'wt') as out:
             json.dump({'traceEvents': events}, out)
-        self.open_window(what=['little.json.gz'])
-        harness.wait_until(lambda: 'little' in self.display.xdotool('getwindowname', self.display.window), 30,
+        return path
+
+    def wait_for_run(self, name):
+        harness.wait_until(lambda: name in self.display.xdotool('getwindowname', self.display.window), 30,
                            'the run to be shown')
-        # Beside it lies what the library keeps for itself.
-        self.assertEqual(len([p for p in self.runs.iterdir() if not p.name.startswith('.')]), 1)
+
+    def imported_runs(self):
+        # Beside them lies what the library keeps for itself.
+        return [p.name.split('_', 1)[1] for p in self.runs.iterdir() if not p.name.startswith('.')]
+
+    def quit(self):
         self.display.command('Quit')
         self.assertEqual(self.program.wait(timeout=20), 0)
+
+    def drop(self, *files):
+        drag = FileDrag(self.display.environment['DISPLAY'], files)
+        self.assertTrue(drag.drop(int(self.display.window), self.display.x + 800, self.display.y + 500))
+        drag.close()
+
+    def test_a_trace_named_on_the_command_line_is_imported_and_shown(self):
+        self.write_trace(self.folder / 'little.json.gz')
+        self.open_window(what=['little.json.gz'])
+        self.wait_for_run('little')
+        self.assertEqual(self.imported_runs(), ['little'])
+        self.quit()
+
+    def test_what_a_file_manager_drops_is_shown_traces_as_runs_and_runs_where_they_lie(self):
+        elsewhere = self.folder / 'elsewhere'
+        subprocess.run([harness.SHARDLENS, 'generate', 'made up', '--ranks', '1', '--events', '1', '--runs-dir', elsewhere],
+                       check=True, capture_output=True, timeout=60)
+        [run] = [p for p in elsewhere.iterdir() if not p.name.startswith('.')]
+        self.open_window()
+        self.drop(self.write_trace(self.folder / 'a folder' / 'größer.json.gz'))
+        self.wait_for_run('größer')
+        self.drop(run)
+        self.wait_for_run('made up')
+        self.assertEqual(self.imported_runs(), ['gr_er'])
+        self.quit()
 
 
 class SmallScreen(WindowTest):
