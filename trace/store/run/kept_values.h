@@ -44,6 +44,7 @@ class KeptReader {
   template <typename Value>
   void value(Value& value) {
     static_assert(std::is_trivially_copyable_v<Value>);
+    if constexpr (std::is_same_v<Value, bool>) return truth(value);
     is_whole_ = is_whole_ && rest_.size() >= sizeof(value);
     if (!is_whole_) return;
     std::memcpy(&value, rest_.data(), sizeof(value));
@@ -79,6 +80,14 @@ class KeptReader {
   bool has_all() const { return is_whole_ && rest_.empty(); }
 
  private:
+  // A program may not even look at a bool that is another byte.
+  void truth(bool& is_true) {
+    unsigned char byte = is_true;
+    value(byte);
+    is_whole_ = is_whole_ && byte <= 1;
+    if (is_whole_) is_true = byte == 1;
+  }
+
   std::string_view rest_;
   bool is_whole_ = true;
 };

@@ -92,6 +92,16 @@ struct LargeItem {
   char space[4096] = {};
 };
 
+TEST(KeptReader, ATruthIsOneOfTwo) {
+  for (const char byte : {'\0', '\1', '\2'}) {
+    KeptReader reader(std::string_view(&byte, 1));
+    bool is_true = false;
+    reader.value(is_true);
+    EXPECT_EQ(reader.has_all(), byte != '\2');
+    EXPECT_EQ(is_true, byte == '\1');
+  }
+}
+
 TEST(KeptReader, ACountAsksForNoMoreMemoryThanTheItemsThatAreThere) {
   KeptWriter writer;
   writer.value(std::size_t{900'000});
