@@ -74,9 +74,9 @@ def stop_before_all_have_come(program, folder):
     job = start(program, folder)
     job.processes[1].kill()
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (job.run / "rank_0.sqlite").exists():
+    store = folder / "run.store"  # where it tells its address, and then waits for that of rank 1
+    while time.monotonic() < deadline and not (store.exists() and store.stat().st_size):
         time.sleep(0.1)
-    time.sleep(1)  # it waits for rank 1, or is about to
     job.processes[0].send_signal(signal.SIGTERM)
     codes = job.wait(30)  # of the 120 s that it waits for others
     expect(codes == [-signal.SIGTERM, -signal.SIGKILL], job, f"exit codes {codes}")
