@@ -1,5 +1,4 @@
 """Every sharding strategy through the real programs: same losses, what is recorded, what is refused, how ranks die."""
-import itertools
 import json
 import os
 import pathlib
@@ -9,6 +8,10 @@ import subprocess
 import harness
 
 STRATEGIES = ['ddp', 'zero1', 'no_shard', 'shard_grad_op', 'full_shard']
+# Where those who stay wait in other collectives than after another phase or with another strategy.
+LEAVES_IN = {'ddp': ['data', 'forward', 'backward', 'optimizer'], 'zero1': ['backward', 'optimizer'], 'no_shard': ['backward'],
+             'shard_grad_op': ['forward', 'backward'], 'full_shard': ['data', 'forward', 'backward', 'optimizer'],
+             'hybrid_shard': ['forward', 'backward']}
 HYBRID = ['--set', 'sharding_strategy=hybrid_shard', '--set', 'shard_group_size=2']
 
 
@@ -30,14 +33,8 @@ class Strategies(harness.ShardlensTest):
     def query(self, name, sql):
         return self.json('query', name, sql)['rows']
 
-    def test_all_have_the_same_losses(self):
-        last = {s: self.run_ranks(s, *strategy(s))['summary']['loss_last'] for s in STRATEGIES}
-        last['zero stage 3'] = self.run_ranks('stage', '--set', 'zero_stage=3')['summary']['loss_last']
-        for name, loss in last.items():
-            self.assertAlmostEqual(loss / last['ddp'], 1, delta=1e-5, msg=name)
-
-    def test_full_shard_halves_what_is_kept_and_tags_collectives_with_their_unit(self):
-        ddp, full = self.run_ranks('ddp'), self.run_ranks('full', *strategy('full_shard'))
+    def test_full_shard_halves_what_is_kept_tags_collectives_with_their_unit_and_prefetches(self):
+        ddp, full = self.run_ranks('ddp'), self.run_ranks('full', '--set', 'zero_stage=3')
         for category in ('parameters', 'optimizer'):
             ratio = (full['ranks'][1]['memory_by_category'][category] / ddp['ranks'][1]['memory_by_category'][category])
             self.assertAlmostEqual(ratio, 0.5, delta=0.01, msg=category)
@@ -55,8 +52,14 @@ class Strategies(harness.ShardlensTest):
         self.assertEqual(full['buckets'], [])
         self.assertIn('blocks.4', self.shardlens('report', 'full').stdout)
 
-    def test_measured_peaks_are_those_of_the_estimate(self):
-        mib = 1 << 20
+        prefetched = "select count(*) from collective where rank = 0 and step = 4 and tag like '%backward gather, prefetched'"
+        self.assertEqual(self.query('full', prefetched), [[5]])
+        for mode, expected in (('post', 4), ('none', 0)):
+            self.run_ranks(mode, *strategy('full_shard'), '--set', f'backward_prefetch={mode}')
+            self.assertEqual(self.query(mode, prefetched), [[expected]], mode)
+
+    def test_measured_peaks_are_those_of_the_estimate_and_losses_the_same(self):
+        mib, losses = 1 << 20, {}
         cases = {s: strategy(s) for s in STRATEGIES + ['hybrid_shard_zero2']}
         cases['16 bits'] = [*strategy('full_shard'), '--set', 'param_dtype=bf16']
         cases['16 bits, sums in 32'] = [*cases['16 bits'], '--set', 'reduce_dtype=fp32']
@@ -69,6 +72,7 @@ class Strategies(harness.ShardlensTest):
             # The estimate has every collective under way until somebody waits for it, as on a slow link.
             report = self.run_ranks(f'memory {name}', *settings, '--set', 'shard_group_size=2', '--set',
                                     'batch_per_rank=8', '--set', 'simulate_link=latency_us=100,gbit_per_s=1', steps='4')
+            losses[name] = report['summary']['loss_last']
             # Of the rank that needs most: whole parameters cannot be divided evenly by ZeRO-1.
             for category, estimate in report['ranks'][0]['memory_estimate_by_category'].items():
                 if category in ('other', 'outside'):
@@ -76,13 +80,8 @@ class Strategies(harness.ShardlensTest):
                 measured = max(r['memory_peak_by_category'][category] for r in report['ranks'])
                 self.assertAlmostEqual(measured / mib, estimate / mib, delta=max(0.05 * estimate / mib, 1),
                                        msg=f'{name}, {category}: MiB measured, estimated')
-
-    def test_prefetch_decides_who_launches_a_gather(self):
-        for mode, expected in (('pre', 5), ('post', 4), ('none', 0)):
-            self.run_ranks(mode, *strategy('full_shard'), '--set', f'backward_prefetch={mode}')
-            [[count]] = self.query(mode, "select count(*) from collective where rank = 0 and step = 4 "
-                                   "and tag like '%backward gather, prefetched'")
-            self.assertEqual(count, expected, mode)
+        for name in (*STRATEGIES, 'hybrid_shard_zero2', 'recompute', 'one unit'):
+            self.assertAlmostEqual(losses[name] / losses['ddp'], 1, delta=1e-5, msg=name)
 
     def test_hybrid_shards_in_groups_and_sums_over_replicas(self):
         report = self.run_ranks('hybrid', *HYBRID, ranks='4')
@@ -99,13 +98,13 @@ class Strategies(harness.ShardlensTest):
         text = self.folder / 'text.txt'
         text.write_text('to be or not to be, that is the question\n' * 58)
         settings = ['--set', f'data={text}', '--set', 'epochs=1', '--set', 'drop_last=false']
+        self.run_ranks('even', *settings, ranks='3')
+        [[even]] = self.query('even', 'select sum(samples) from step')
+        self.assertEqual(even % 3, 0)
         for s in ('ddp', 'full_shard'):
-            self.run_ranks(f'join {s}', *strategy(s), *settings, '--set', 'uneven_inputs=join', ranks='3')
-            joined = self.query(f'join {s}', 'select sum(samples) from step')[0][0]
-            self.run_ranks(f'even {s}', *strategy(s), *settings, ranks='3')
-            even = self.query(f'even {s}', 'select sum(samples) from step')[0][0]
+            self.run_ranks(s, *strategy(s), *settings, '--set', 'uneven_inputs=join', ranks='3')
+            [[joined]] = self.query(s, 'select sum(samples) from step')
             self.assertLess(joined, even, 'padding repeats sequences')
-            self.assertEqual(even % 3, 0)
 
     def test_contradictions_are_refused_before_ranks_start(self):
         for settings, words in ((['cpu_offload=true'], 'ddp has none'),
@@ -119,16 +118,19 @@ class Strategies(harness.ShardlensTest):
         self.assertFalse(self.runs.exists() and any('bad' in p.name for p in self.runs.iterdir()))
 
     def test_a_rank_that_leaves_in_any_phase_ends_the_run(self):
-        jobs = [(name, strategy(name), 2) for name in STRATEGIES] + [('hybrid_shard', HYBRID, 4)]
-        for (name, settings, ranks), phase in itertools.product(jobs, ('data', 'forward', 'backward', 'optimizer')):
-            job = f'{name} {phase}'
-            victim = ranks - 1 if phase in ('data', 'backward') else 0
-            self.shardlens('run', *harness.QUICK, '--ranks', str(ranks), '--steps', '40', '--name', job, *settings,
-                           '--set', f'inject=rank={victim},step=3,phase={phase},exit', code=1, timeout=60)
-            report = self.json('report', job)
-            self.assertEqual(report['run']['status'], 'failed', job)
-            self.assertIn(f'rank {victim}', report['run']['reason'], job)
-            self.assertGreaterEqual(len(report['steps']), 3, job)
+        for name, phases in LEAVES_IN.items():
+            for phase in phases:
+                self.check_that_leaving_ends_the_run(name, phase)
+
+    def check_that_leaving_ends_the_run(self, name, phase):
+        ranks, settings = (4, HYBRID) if name == 'hybrid_shard' else (2, strategy(name))
+        job = f'{name} {phase}'
+        victim = ranks - 1 if phase in ('data', 'backward') else 0
+        report = self.run_ranks(job, *settings, '--set', f'inject=rank={victim},step=3,phase={phase},exit', ranks=str(ranks),
+                                steps='40', code=1)
+        self.assertEqual(report['run']['status'], 'failed', job)
+        self.assertIn(f'rank {victim}', report['run']['reason'], job)
+        self.assertGreaterEqual(len(report['steps']), 3, job)
 
     def test_a_killed_rank_of_a_hybrid_job_ends_all(self):
         job = self.start('run', *harness.QUICK, '--ranks', '4', '--steps', '100000', '--name', 'killed', *HYBRID)
