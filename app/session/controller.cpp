@@ -60,6 +60,7 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       import_(runs_dir_, wake),
       packing_(options_.save_dir, wake),
       inspect_(wake),
+      predictor_(wake),
       watcher_(wake),
       job_watcher_(wake),
       queue_(options_.start_job, wake) {
@@ -103,7 +104,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
     seen_.job_watch = job_watch;
     touch();
   }
-  if (planner_.has_news()) touch();
+  if (planner_.has_news() || predictor_.has_news()) touch();
   if (notice_.take_change()) touch();
   if (!std::exchange(changed_, false) && snapshot_) return snapshot_;
 
@@ -114,6 +115,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   next->ledger = library_state_.ledger;
   next->knobs = knobs_.draft(taken_names());
   planner_.complete(next->knobs);
+  next->prediction = predictor_.view(next->knobs);
   next->plan = planner_.card(knobs_.next());
   next->job = job_state();
   next->trainer = trainer_state_;
@@ -190,6 +192,8 @@ void Controller::follow_watch() {
     if (watch_state_->run != before->run) asked_label_ = {};
     library_.set_shown(watch_state_->run.string());
     give_figures_to_library(*before);
+    // A replay shows only what there was until then.
+    predictor_.follow(watch_state_->replay.active ? nullptr : watch_state_->view);
     touch();
   }
   if (const auto* row = row_of(rows(), watch_state_->run.string());

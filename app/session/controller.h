@@ -20,6 +20,7 @@
 #include "app/session/jobs/trainer_status.h"
 #include "app/session/notice.h"
 #include "app/session/runs/run_library.h"
+#include "app/session/tuning/run_predictor.h"
 #include "app/session/watch/run_watcher.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
@@ -133,6 +134,7 @@ class Controller {
   TraceImport import_;
   RunPacking packing_;
   InspectSession inspect_;  // of the run on screen
+  RunPredictor predictor_;  // from the run on screen
   RunWatcher watcher_;      // the run on screen
   RunWatcher job_watcher_;  // the job while another run is on screen
   JobQueue queue_;

@@ -179,6 +179,7 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
                               .step = std::nullopt,
                               .plan = options.show == "plan"};
   if (options.step >= 0) still.step = options.step;
+  still.changes = options.changes;
   still.other_runs = rows_on_screen(options);
   TRY_ASSIGN(auto snapshot, session::still_snapshot(still));
   TRY_ASSIGN(const auto picture, draw_picture(options, std::move(snapshot)));

@@ -39,6 +39,7 @@ struct ScreenshotOptions {
   long step = -1;  // -1: a typical one, with a step time near the median
   bool present = false;
   std::string show;  // what lies over the window: "plan"; "": nothing
+  std::vector<std::string> changes{};  // of the settings for the next run: "key=value"
 };
 
 // Until the window is closed. An error: there is no window to be had, or what is to be remembered

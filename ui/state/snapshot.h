@@ -12,6 +12,7 @@
 #include "trace/job/settings/settings.h"
 #include "trace/timeline/values/step_picture.h"
 #include "ui/state/inspect_view.h"
+#include "ui/state/prediction_view.h"
 #include "ui/state/strategy_estimates.h"
 
 namespace shardlens::ui::state {
@@ -127,6 +128,7 @@ struct Snapshot {
   std::shared_ptr<const InspectView> inspect;  // null: the workspace was not opened
   std::shared_ptr<const Ledger> ledger;
   KnobDraft knobs;
+  std::shared_ptr<const PredictionView> prediction;  // null: no run to predict from, or being read
   std::shared_ptr<const PlanCard> plan;  // null: the card is closed
   JobState job;
   TrainerSetup trainer;

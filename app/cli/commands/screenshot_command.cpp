@@ -75,6 +75,11 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
                    "The step to select; by default a typical one. Inspect shows it between its\n"
                    "neighbours and picks its longest collective")
       ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--set", picture.changes,
+                   "A setting of the next run that differs from this one's: shows what is\n"
+                   "predicted of it")
+      ->type_name("KEY=VALUE");
   command->add_option("--show", picture.show, "The card that lies over the window")
       ->check(CLI::IsMember({"plan"}));
   command->add_flag("--present", picture.present, "Present mode: light, larger, knobs folded");

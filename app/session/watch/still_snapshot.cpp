@@ -10,6 +10,7 @@
 #include "app/session/runs/ledger.h"
 #include "app/session/runs/library_run.h"
 #include "app/session/runs/listed_runs.h"
+#include "app/session/tuning/run_predictor.h"
 #include "app/session/watch/run_follower.h"
 #include "app/session/watch/step_choice.h"
 #include "trace/base/wall_clock.h"
@@ -73,6 +74,15 @@ Result<void> check_step(const trace::analysis::RunFigures& figures, const StillO
           (last < 0 ? "; none was recorded." : "; its last is step " + std::to_string(last) + "."));
 }
 
+std::shared_ptr<const ui::state::PredictionView> prediction_of(const ui::state::RunView& run,
+                                                               const trace::job::Settings& next) {
+  PredictionSource source;
+  const LearntRun learnt = source.learn(run.figures);
+  auto view = std::make_shared<ui::state::PredictionView>(predict_next(learnt, run, next));
+  if (learnt.predictor) view->curves = slider_curves(*learnt.predictor, next, 0);
+  return view;
+}
+
 }  // namespace
 
 Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
@@ -105,6 +115,9 @@ Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
   const trace::job::Settings before = own_base ? base.settings : trace::job::Settings{};
   knobs.replace(own_run ? view->figures.info.settings : before);
   knobs.set_baseline(before, own_base ? base_ordinal : "", own_base ? base.name : "");
+  trace::job::Settings next = knobs.next();
+  for (const std::string& change : options.changes) TRY(trace::job::set_assignment(next, change));
+  knobs.replace(next);
   std::vector<std::string> taken;
   for (const auto& row : ledger.rows) taken.push_back(row.name);
   snapshot.knobs = knobs.draft(taken);
@@ -115,6 +128,7 @@ Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
   planner.complete(snapshot.knobs);
   if (options.plan) planner.open_card();
   snapshot.plan = planner.card(knobs.next());
+  snapshot.prediction = prediction_of(*named, next);
   snapshot.run = std::move(named);
   snapshot.ledger = std::make_shared<const ui::state::Ledger>(std::move(ledger));
   snapshot.version = 1;

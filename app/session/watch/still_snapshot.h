@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "trace/base/result.h"
 #include "ui/state/snapshot.h"
@@ -17,9 +19,10 @@ struct StillOptions {
   std::size_t other_runs = 40;       // of them, the newest: more than these are not read
   std::optional<std::int64_t> step;  // none: a typical one; -1: the latest
   bool plan = false;                 // the plan card lies over the window
+  std::vector<std::string> changes{};  // of the settings for the next run: "key=value"
 };
 
-// Error kUsage when the run has no such step.
+// Error kUsage: the run has no such step, or a change is none.
 trace::base::Result<ui::state::Snapshot> still_snapshot(const StillOptions& options);
 
 }  // namespace shardlens::app::session

@@ -122,6 +122,15 @@ std::string slider_text(const Knob& knob, float position) {
   return format_plain(value);
 }
 
+std::vector<std::string> slider_values(const Knob& knob, int count) {
+  std::vector<std::string> values;
+  for (int i = 0; i < count; ++i) {
+    auto value = slider_text(knob, static_cast<float>(i) / static_cast<float>(count - 1));
+    if (values.empty() || values.back() != value) values.push_back(std::move(value));
+  }
+  return values;
+}
+
 std::string change_summary(const state::KnobDraft& draft) {
   const auto changes = trace::job::differing_knobs(draft.baseline, draft.next);
   if (changes.empty()) return "";

@@ -39,6 +39,8 @@ KnobControl control_of(const trace::job::Knob& knob);
 float slider_position(const trace::job::Knob& knob, double value);
 // The number at a position: two significant digits, integers where the knob holds integers.
 std::string slider_text(const trace::job::Knob& knob, float position);
+// All numbers that a slider gives at `count` positions, ascending, each once.
+std::vector<std::string> slider_values(const trace::job::Knob& knob, int count);
 // The range that a slider covers: a useful part of the allowed one.
 struct SliderRange {
   double low = 0, high = 1;

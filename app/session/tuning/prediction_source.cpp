@@ -1,0 +1,45 @@
+#include "app/session/tuning/prediction_source.h"
+
+#include <utility>
+
+#include "trace/tuning/predictable.h"
+
+namespace shardlens::app::session {
+
+using trace::base::Result;
+
+Result<void> PredictionSource::read(const trace::model::RunInfo& info) {
+  if (!reader_ || folder_ != info.folder || start_ns_ != info.start_ns) {
+    recorded_.emplace(info.world_size, info.settings.skip_steps);
+    folder_ = info.folder;
+    start_ns_ = info.start_ns;
+    reader_.reset();
+    TRY_ASSIGN(reader_, trace::store::RunReader::open(info.folder));
+  }
+  while (!recorded_->is_enough()) {
+    TRY_ASSIGN(const auto batches, reader_->poll());
+    if (batches.empty()) break;
+    for (const auto& batch : batches) recorded_->learn(batch);
+  }
+  return {};
+}
+
+Result<trace::tuning::Predictor> PredictionSource::predictor_of(
+    const trace::analysis::RunFigures& figures) {
+  TRY(trace::tuning::check_run(figures));
+  TRY(read(figures.info));
+  return trace::tuning::Predictor::create(figures, *recorded_);
+}
+
+LearntRun PredictionSource::learn(const trace::analysis::RunFigures& figures) {
+  LearntRun learnt{.folder = figures.info.folder};
+  auto predictor = predictor_of(figures);
+  if (predictor) {
+    learnt.predictor = std::make_shared<const trace::tuning::Predictor>(std::move(*predictor));
+  } else {
+    learnt.refused = predictor.error().message;
+  }
+  return learnt;
+}
+
+}  // namespace shardlens::app::session

@@ -1,0 +1,83 @@
+// Predicts, from the run on screen, what the settings for the next run would do: learns that run on
+// a thread of its own, then answers at once. Interface thread only; `on_change` comes from others.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/tuning/prediction_source.h"
+#include "app/session/worker/latest_worker.h"
+#include "trace/job/settings/settings.h"
+#include "trace/tuning/knob_curve.h"
+#include "ui/state/prediction_view.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::app::session {
+
+// Of every knob that has a slider and can be predicted.
+std::vector<trace::tuning::KnobCurve> slider_curves(const trace::tuning::Predictor& predictor,
+                                                    const trace::job::Settings& next,
+                                                    std::int64_t usable_bytes);
+// All but the curves.
+ui::state::PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& run,
+                                       const trace::job::Settings& next);
+
+class RunPredictor {
+ public:
+  explicit RunPredictor(std::function<void()> on_change);
+
+  // The run on screen; null: nothing is predicted.
+  void follow(const std::shared_ptr<const ui::state::RunView>& run);
+  bool has_news() const;
+  // Null until the run was read; the same pointer for the same question.
+  std::shared_ptr<const ui::state::PredictionView> view(const ui::state::KnobDraft& draft);
+
+ private:
+  using Run = std::shared_ptr<const ui::state::RunView>;
+  struct CurveQuestion {
+    std::shared_ptr<const trace::tuning::Predictor> predictor;
+    trace::job::Settings next;
+    std::int64_t usable_bytes = 0;
+    bool operator==(const CurveQuestion&) const = default;
+  };
+  struct Question {
+    std::string folder{}, ordinal{};  // "": there is no run
+    trace::job::Settings next{};
+    std::int64_t step = -1, usable_bytes = 0;
+    std::uint64_t version = 0;
+    bool operator==(const Question&) const = default;
+  };
+  struct Curves {
+    CurveQuestion of;
+    std::vector<trace::tuning::KnobCurve> curves;
+  };
+
+  bool is_worth_reading(const ui::state::RunView& run) const;
+  void publish(const std::function<void()>& change);
+
+  const std::function<void()> on_change_;
+  Run run_;
+  std::string asked_folder_;
+  std::int64_t asked_start_ns_ = 0;
+  std::size_t asked_steps_ = 0;
+  bool asked_live_ = false;
+  std::optional<CurveQuestion> asked_curves_;
+  std::optional<Question> answered_;
+  std::shared_ptr<const ui::state::PredictionView> view_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  LearntRun learnt_;
+  Curves curves_;
+  std::uint64_t version_ = 0;
+
+  PredictionSource source_;  // the reading worker's own
+  LatestWorker<Run> reading_;
+  LatestWorker<CurveQuestion> drawing_;  // last: stops first
+};
+
+}  // namespace shardlens::app::session

@@ -1,0 +1,108 @@
+#include "app/session/tuning/run_predictor.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+
+#include "app/session/watch/run_follower.h"
+#include "tests/app/session/eventually.h"
+#include "trace/base/wall_clock.h"
+
+namespace shardlens::app::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::shared_ptr<const ui::state::RunView> example(const char* name) {
+  const fs::path run = fs::path(SHARDLENS_SOURCE_DIR) / "assets/runs" / name;
+  auto follower = RunFollower::open(run);
+  if (!follower) throw std::runtime_error(follower.error().message);
+  (void)(*follower)->advance();
+  return *(*follower)->view(trace::base::wall_clock_ns(), false, {"run 4", ""});
+}
+
+class RunPredictorTest : public testing::Test {
+ protected:
+  // Once the run was read, and with `curves`, once those are there.
+  std::shared_ptr<const ui::state::PredictionView> answer(bool curves = true) {
+    std::shared_ptr<const ui::state::PredictionView> view;
+    eventually([&] {
+      view = predictor_.view(draft_);
+      return view && (!curves || !view->curves.empty());
+    });
+    return view;
+  }
+
+  std::atomic<int> changes_ = 0;
+  RunPredictor predictor_{[this] { ++changes_; }};
+  std::shared_ptr<const ui::state::RunView> run_ = example("slow_link_cap_1.shardlens");
+  ui::state::KnobDraft draft_;
+
+  void SetUp() override { draft_.next = run_->figures.info.settings; }
+};
+
+TEST_F(RunPredictorTest, LearnsTheRunOnScreenAndAnswersEveryChange) {
+  EXPECT_EQ(predictor_.view(draft_), nullptr);
+  predictor_.follow(run_);
+  const auto same = answer();
+  ASSERT_TRUE(same && same->prediction) << same->refused;
+  EXPECT_EQ(same->ordinal, "run 4");
+  EXPECT_TRUE(same->prediction->changes.empty());
+  EXPECT_DOUBLE_EQ(same->prediction->step_ns, run_->figures.summary.step_ns.mean);
+  EXPECT_FALSE(predictor_.has_news());
+  EXPECT_EQ(predictor_.view(draft_), same) << "the same question";
+
+  draft_.next.bucket_cap_mb = 25;
+  const auto changed = predictor_.view(draft_);
+  ASSERT_TRUE(changed && changed->prediction);
+  EXPECT_LT(changed->prediction->buckets, same->prediction->buckets);
+  EXPECT_EQ(changed->curves.size(), 1u)
+      << "that of bucket_cap_mb does not depend on where it stands";
+  EXPECT_EQ(changed->step->index, run_->selected_step);
+}
+
+TEST_F(RunPredictorTest, CurvesSayWhatTheirValuesAreAskedFor) {
+  predictor_.follow(run_);
+  const auto view = answer();
+  ASSERT_EQ(view->curves.size(), 1u);
+  const auto& curve = view->curves.front();
+  EXPECT_EQ(curve.knob->name, "bucket_cap_mb");
+  ASSERT_TRUE(curve.best);
+  for (const auto& point : curve.points) {
+    draft_.next.bucket_cap_mb = point.value;
+    EXPECT_DOUBLE_EQ(predictor_.view(draft_)->prediction->step_ns, point.step_ns) << point.text;
+    EXPECT_GE(point.step_ns, curve.points[*curve.best].step_ns);
+  }
+}
+
+TEST_F(RunPredictorTest, OfAnotherLinkCurvesAreOthers) {
+  predictor_.follow(run_);
+  const auto before = answer();
+  draft_.next.simulate_link = "latency_us=1000,gbit_per_s=0.2";
+  EXPECT_TRUE(predictor_.view(draft_)->curves.empty()) << "those before are of another link";
+  EXPECT_GT(answer()->curves.front().points.front().step_ns,
+            before->curves.front().points.front().step_ns);
+}
+
+TEST_F(RunPredictorTest, RefusesByName) {
+  predictor_.follow(run_);
+  answer();
+  draft_.next.gradient_accumulation_steps = 3;
+  const auto refused = predictor_.view(draft_);
+  EXPECT_FALSE(refused->prediction);
+  EXPECT_NE(refused->refused.find("gradient_accumulation_steps"), std::string::npos);
+}
+
+TEST_F(RunPredictorTest, ForgetsARunThatLeftTheScreen) {
+  predictor_.follow(run_);
+  ASSERT_TRUE(answer());
+  predictor_.follow(nullptr);
+  EXPECT_EQ(predictor_.view(draft_), nullptr);
+  predictor_.follow(run_);
+  EXPECT_TRUE(answer()->prediction);
+}
+
+}  // namespace
+}  // namespace shardlens::app::session

@@ -1,0 +1,35 @@
+// The step time over the values of one knob, all others as they are. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/job/settings/settings.h"
+#include "trace/tuning/prediction.h"
+#include "trace/tuning/predictor.h"
+
+namespace shardlens::trace::tuning {
+
+struct CurvePoint {
+  std::string text;  // the value as in YAML
+  double value = 0;
+  double step_ns = 0;
+  std::optional<Interval> interval;
+  bool fits = true;  // in the memory that there is, as far as both are known
+};
+
+struct KnobCurve {
+  const job::Knob* knob = nullptr;
+  std::vector<CurvePoint>
+      points{};  // ascending; values that nothing can be said about are left out
+  std::optional<std::size_t> best{};  // the fastest that fits
+};
+
+// `values`: ascending. `usable_bytes`: of one rank; 0: not known.
+KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, const job::Knob& knob,
+                     const std::vector<std::string>& values, std::int64_t usable_bytes);
+
+}  // namespace shardlens::trace::tuning

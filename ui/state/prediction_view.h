@@ -1,0 +1,25 @@
+// What is predicted of the settings for the next run, from the run on screen. Plain values,
+// published by `app`.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/tuning/knob_curve.h"
+#include "trace/tuning/prediction.h"
+
+namespace shardlens::ui::state {
+
+struct PredictionView {
+  std::string folder, ordinal;  // of the run that it is made from: "run 4"
+  // None: `refused` says why.
+  std::optional<trace::tuning::Prediction> prediction{};
+  std::optional<trace::tuning::PredictedStep> step{};  // the selected one, or a typical one
+  std::string refused{};
+  // Of knobs with a slider; empty while they are worked out.
+  std::vector<trace::tuning::KnobCurve> curves{};
+};
+
+}  // namespace shardlens::ui::state
