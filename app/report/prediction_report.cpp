@@ -90,11 +90,11 @@ Json prediction_json(const PredictedRun& run) {
           {"step_ms", estimate_json(prediction.step_ns, prediction.interval)},
           {"difference_ms", estimate_json(prediction.difference_ns(), prediction.difference)},
           {"exposed_ms", ms_or_null(prediction.exposed_ns)},
-          {"peak_memory_bytes", bytes_or_null(prediction.peak_bytes)},
+          {"peak_memory_bytes", bytes_or_null(prediction.peak_bytes())},
           {"recorded",
            {{"step_ms", ms(prediction.recorded_step_ns)},
             {"exposed_ms", ms_or_null(prediction.recorded_exposed_ns)},
-            {"peak_memory_bytes", bytes_or_null(prediction.recorded_peak_bytes)},
+            {"peak_memory_bytes", bytes_or_null(prediction.recorded_peak_bytes())},
             {"steps", prediction.steps}}},
           {"bound_by", ui::present::bound_text(run.step.schedule, run.step.start_ns)},
           {"step", run.step.index},
@@ -123,10 +123,10 @@ std::string prediction_text(const PredictedRun& run) {
     table.add_row({"Exposed", shown_time(*prediction.recorded_exposed_ns),
                    shown_time(*prediction.exposed_ns), ""});
   }
-  if (prediction.peak_bytes) {
+  if (prediction.peak_bytes()) {
     table.add_row({"Peak of tensors",
-                   shown_size(static_cast<double>(*prediction.recorded_peak_bytes)),
-                   shown_size(static_cast<double>(*prediction.peak_bytes)), ""});
+                   shown_size(static_cast<double>(*prediction.recorded_peak_bytes())),
+                   shown_size(static_cast<double>(*prediction.peak_bytes())), ""});
   }
   text += table.text() + "\n" + ui::present::bound_text(run.step.schedule, run.step.start_ns) +
           "\n\nBuckets of a typical step (" + std::to_string(run.step.index) +

@@ -13,9 +13,10 @@ KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, cons
     if (!job::set_value(settings, knob.name, text)) continue;
     const auto predicted = predictor.predict(settings);
     if (!predicted) continue;
-    const bool fits = usable_bytes <= 0 || predicted->peak_bytes.value_or(0) <= usable_bytes;
-    curve.points.push_back(
-        {text, std::strtod(text.c_str(), nullptr), predicted->step_ns, predicted->interval, fits});
+    curve.recorded_step_ns = predicted->recorded_step_ns;
+    const bool fits = usable_bytes <= 0 || predicted->peak_bytes().value_or(0) <= usable_bytes;
+    curve.points.push_back({text, std::strtod(text.c_str(), nullptr), predicted->step_ns,
+                            predicted->difference, fits});
   }
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const CurvePoint& point = curve.points[i];

@@ -17,12 +17,13 @@ struct CurvePoint {
   std::string text;  // the value as in YAML
   double value = 0;
   double step_ns = 0;
-  std::optional<Interval> interval;
-  bool fits = true;  // in the memory that there is, as far as both are known
+  std::optional<Interval> difference;  // to the recorded mean; none: none, or not known how sure
+  bool fits = true;                    // in the memory that there is, as far as both are known
 };
 
 struct KnobCurve {
   const job::Knob* knob = nullptr;
+  double recorded_step_ns = 0;
   std::vector<CurvePoint>
       points{};  // ascending; values that nothing can be said about are left out
   std::optional<std::size_t> best{};  // the fastest that fits

@@ -83,7 +83,8 @@ Result<std::vector<Change>> changes_to(const model::RunInfo& info, const Setting
                     " does cannot be predicted from a recorded run so far; bucket_cap_mb, "
                     "first_bucket_mb, overlap_comm and simulate_link can.");
     }
-    changes.push_back({knob, value_text(before, *knob), value_text(after, *knob)});
+    const bool is_implied = value_text(info.settings, *knob) == value_text(next, *knob);
+    changes.push_back({knob, value_text(before, *knob), value_text(after, *knob), is_implied});
   }
   return changes;
 }

@@ -19,6 +19,7 @@ struct Interval {  // 95 %
 struct Change {
   const job::Knob* knob = nullptr;
   std::string before, after;  // as they act
+  bool is_implied = false;    // by another change: the setting itself stays, as `auto`
 };
 
 struct Prediction {
@@ -30,13 +31,19 @@ struct Prediction {
   // they vary.
   std::optional<Interval> interval, difference;
   std::optional<double> recorded_exposed_ns, exposed_ns;
-  // Of tensors, at the peak of the rank that needs most; none: the model's shape is not known.
-  std::optional<std::int64_t> recorded_peak_bytes, peak_bytes;
+  struct Peak {  // of tensors, of one rank
+    int rank = 0;
+    std::int64_t recorded_bytes = 0, bytes = 0;
+  };
+  std::vector<Peak> peaks;          // by rank; empty: the model's shape is not known
   std::int64_t steps = 0;           // that the change was predicted of
   bool is_extrapolated = false;     // buckets of sizes that the run did not reduce
   bool assumes_contention = false;  // the change depends on it, and the run does not tell it
 
   double difference_ns() const { return step_ns - recorded_step_ns; }
+  // Of the rank that needs most.
+  std::optional<std::int64_t> recorded_peak_bytes() const;
+  std::optional<std::int64_t> peak_bytes() const;
 };
 
 // One step as it would be.

@@ -221,9 +221,8 @@ void Predictor::add_memory(const Settings& next, Prediction& prediction) const {
     const auto before = estimated_bytes(rank, info_), after = estimated_bytes(rank, changed);
     const std::int64_t measured = rank.peak.allocated_bytes();
     if (!before || !after || measured <= 0) continue;
-    prediction.recorded_peak_bytes = std::max(prediction.recorded_peak_bytes.value_or(0), measured);
-    prediction.peak_bytes =
-        std::max(prediction.peak_bytes.value_or(0), measured + *after - *before);
+    const auto index = static_cast<int>(&rank - ranks_.data());
+    prediction.peaks.push_back({index, measured, measured + *after - *before});
   }
 }
 

@@ -139,6 +139,24 @@ std::string_view memory_definition(MemoryCategory category) {
   return "";
 }
 
+void add_predicted(MemoryStacks& stacks, const trace::tuning::Prediction& prediction) {
+  if (prediction.changes.empty()) return;
+  for (const auto& peak : prediction.peaks) {
+    const auto bar = std::ranges::find(stacks.bars, peak.rank, &MemoryBar::rank);
+    if (bar == stacks.bars.end()) continue;
+    bar->predicted = bar->peak + static_cast<double>(peak.bytes - peak.recorded_bytes);
+    stacks.top = std::max(stacks.top, bar->predicted);
+  }
+}
+
+std::string predicted_note(const MemoryBar& bar) {
+  if (bar.predicted <= 0) return "";
+  const double more = bar.predicted - bar.peak;
+  const std::string size = "Predicted next: " + format_bytes(bar.predicted).text();
+  if (more == 0) return size + ", as now";
+  return size + (more < 0 ? ", −" : ", +") + format_bytes(std::abs(more)).text();
+}
+
 std::string estimate_note(const MemoryBar& bar) {
   if (bar.estimate <= 0 || bar.peak <= 0) return "";
   const double relative = bar.estimate / bar.peak - 1;

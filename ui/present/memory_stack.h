@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
+#include "trace/tuning/prediction.h"
 
 namespace shardlens::ui::present {
 
@@ -21,6 +22,7 @@ struct MemoryBar {
   // Where nobody told what they hold although they told of others.
   std::vector<trace::model::MemoryCategory> untold = {};
   double peak = 0, estimate = 0;  // totals; 0: not known
+  double predicted = 0;           // with the settings for the next run; 0: as they are
   // By PyTorch alone, which lies below what is outside: what that is between peaks is no measure of
   // anything, and was above the peak on a CPU, where the heap keeps what tensors freed. 0: no
   // present.
@@ -56,6 +58,11 @@ std::string part_text(const MemoryBar& bar,
                       trace::model::MemoryCategory category);  // "12 MiB", "not known"
 std::string_view memory_definition(trace::model::MemoryCategory category);
 
+// Adds what is predicted of settings that differ from the run's.
+void add_predicted(MemoryStacks& stacks, const trace::tuning::Prediction& prediction);
+
+// "Predicted with the next settings: 320 MiB, +4 MiB"; "" where nothing is predicted.
+std::string predicted_note(const MemoryBar& bar);
 // "The estimate is 3 % above what was measured"; "" where there is none.
 std::string estimate_note(const MemoryBar& bar);
 

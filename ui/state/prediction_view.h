@@ -18,7 +18,7 @@ struct PredictionView {
   std::optional<trace::tuning::Prediction> prediction{};
   std::optional<trace::tuning::PredictedStep> step{};  // the selected one, or a typical one
   std::string refused{};
-  // Of knobs with a slider; empty while they are worked out.
+  // Of knobs with a slider; without points while they are worked out.
   std::vector<trace::tuning::KnobCurve> curves{};
 };
 

@@ -129,7 +129,7 @@ struct Snapshot {
   std::shared_ptr<const Ledger> ledger;
   KnobDraft knobs;
   std::shared_ptr<const PredictionView> prediction;  // null: no run to predict from, or being read
-  std::shared_ptr<const PlanCard> plan;  // null: the card is closed
+  std::shared_ptr<const PlanCard> plan;              // null: the card is closed
   JobState job;
   TrainerSetup trainer;
   ReplayState replay;

@@ -75,6 +75,11 @@ void label_part(const kit::Theme& theme, const state::Rect& r, const present::Me
   kit::label_in(theme, inner, kit::Face::kMonoSmall, ink, value, kit::Align::kCenter);
 }
 
+// What the next run would take says more than what this one was estimated to.
+double dashed_bytes(const present::MemoryBar& bar) {
+  return bar.predicted > 0 ? bar.predicted : bar.estimate;
+}
+
 void draw_bar_tooltip(const kit::Theme& theme, const present::MemoryBar& bar,
                       const std::string& source) {
   const state::Palette& p = theme.colors();
@@ -91,7 +96,11 @@ void draw_bar_tooltip(const kit::Theme& theme, const present::MemoryBar& bar,
   scope.row(nullptr, "Peak", present::format_bytes(bar.peak).text());
   if (bar.now > 0) scope.row(nullptr, "PyTorch now (tick)", present::format_bytes(bar.now).text());
   if (bar.estimate > 0)
-    scope.row(nullptr, "Estimate (dashed)", present::format_bytes(bar.estimate).text());
+    scope.row(nullptr, bar.predicted > 0 ? "Estimate" : "Estimate (dashed)",
+              present::format_bytes(bar.estimate).text());
+  if (bar.predicted > 0) {
+    scope.row(nullptr, "Predicted next (dashed)", present::format_bytes(bar.predicted).text());
+  }
   scope.note("All categories at the moment of this rank's peak, so that they sum to it");
   scope.note(source);
 }
@@ -121,8 +130,8 @@ void draw_bar(const kit::Theme& theme, const state::Rect& column, const present:
     kit::line(column.right(), y, column.right() + tick, y, kit::color(p.text), thickness);
   }
   float label_y = y_of(bar.peak);
-  if (bar.estimate > 0) {
-    const float y = y_of(bar.estimate);
+  if (const double dashed = dashed_bytes(bar); dashed > 0) {
+    const float y = y_of(dashed);
     const float apart = std::min(theme.px(3), std::floor(column.w * 0.15f));
     kit::dashed_outline(theme, {column.x - apart, y, column.w + 2 * apart, column.bottom() - y},
                         kit::color(p.changed));
@@ -242,13 +251,20 @@ void draw_table(const kit::Theme& theme, state::Rect area, const present::Memory
 }
 
 void draw_estimate(const kit::Theme& theme, const state::Rect& row, const present::MemoryBar& bar) {
-  const std::string note = present::estimate_note(bar);
+  const std::string predicted = present::predicted_note(bar);
+  const std::string note = predicted.empty() ? present::estimate_note(bar) : predicted;
   if (note.empty()) return;
   state::Rect box = row;
   const state::Rect mark = box.take_left(theme.px(14), theme.px(6));
   const float y = std::round(mark.center_y());
   kit::dashed_line(theme, mark.x, y, mark.right(), y, kit::color(theme.colors().changed));
   kit::text_in(theme, box, kit::Face::kSmall, theme.colors().text_muted, note);
+  if (!predicted.empty()) {
+    return kit::explain(theme, row, "Predicted memory",
+                        "As measured, and by how much the estimates for these settings and the "
+                        "next ones differ",
+                        "Dashed outline around each bar");
+  }
   kit::explain(
       theme, row, "Estimate",
       "From the settings and the model's shape alone, as if every sequence were full; what lies "
@@ -272,6 +288,9 @@ present::MemoryStacks stacks_of(const state::Snapshot& snapshot) {
   const bool goes_on = snapshot.run->is_live || snapshot.replay.active;
   present::MemoryStacks stacks = present::memory_stacks(snapshot.run->figures.ranks, goes_on);
   stacks.source = present::memory_source(snapshot.run->figures);
+  if (snapshot.prediction && snapshot.prediction->prediction) {
+    present::add_predicted(stacks, *snapshot.prediction->prediction);
+  }
   return stacks;
 }
 

@@ -8,6 +8,7 @@
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
+#include "ui/tune/predicted_step.h"
 
 namespace shardlens::ui::tune {
 
@@ -114,7 +115,10 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
   const trace::timeline::StepPicture* const step =
       snapshot.run && snapshot.run->selected_step >= 0 ? snapshot.run->timeline.get() : nullptr;
   const bool current = step != nullptr && !step->rows->ranks.empty();
-  if (current) board_.follow(snapshot.run->figures.info.folder, *step);
+  const auto* prediction = snapshot.prediction.get();
+  if (current) {
+    board_.follow(snapshot.run->figures.info.folder, *step, predicted_end_ns(prediction, *step));
+  }
   const std::string title = title_of(snapshot, current ? step : nullptr);
   const std::string_view note = board_.state().measuring
                                     ? "drag to measure · Esc ends"
@@ -126,7 +130,15 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
     state::Rect body = panel.body;
     if (current && step->has_detail) {
       draw_help_line(theme, body.take_bottom(theme.px(kHelpHeight)), has_units(*step));
+      const state::Rect predicted =
+          body.take_bottom(predicted_step_height(theme, body.h, prediction));
       board_.draw_content(theme, body, {}, keys, commands);
+      if (predicted.h > 0) {
+        draw_predicted_step(theme,
+                            {predicted, board_.label_width(theme, body.w),
+                             board_.state().shown_window(), step->rows->start_ns, step->step},
+                            *prediction);
+      }
     } else {
       kit::text_in(theme, body, kit::Face::kBody, theme.colors().text_muted,
                    empty_text(snapshot, current), kit::Align::kCenter);

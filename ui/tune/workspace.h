@@ -8,8 +8,8 @@
 #include "ui/state/snapshot.h"
 #include "ui/state/view_preferences.h"
 #include "ui/tune/dock_panel.h"
-#include "ui/tune/knobs_panel.h"
 #include "ui/tune/layout.h"
+#include "ui/tune/settings/knobs_panel.h"
 #include "ui/tune/timeline_panel.h"
 
 namespace shardlens::ui::tune {

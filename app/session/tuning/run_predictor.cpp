@@ -17,14 +17,27 @@ namespace {
 constexpr int kCurvePoints = 48;
 constexpr std::size_t kMoreSteps = 4;  // a quarter more than were learnt before
 
-// Where a curve's own knob stands does not change it.
-Settings without_sliders(Settings next) {
+std::vector<const trace::job::Knob*> sliders() {
+  std::vector<const trace::job::Knob*> found;
   for (const trace::job::Knob& knob : trace::job::knobs()) {
     const bool slides = ui::present::control_of(knob) == ui::present::KnobControl::kSliderInput;
-    if (!slides || !trace::tuning::is_predictable(knob)) continue;
-    (void)trace::job::set_value(next, knob.name, trace::job::default_text(knob));
+    if (slides && trace::tuning::is_predictable(knob)) found.push_back(&knob);
   }
+  return found;
+}
+
+// Where the only slider stands does not change its curve.
+Settings without_slider(Settings next) {
+  const auto all = sliders();
+  if (all.size() != 1) return next;
+  (void)trace::job::set_value(next, all.front()->name, trace::job::default_text(*all.front()));
   return next;
+}
+
+std::vector<KnobCurve> awaited_curves() {
+  std::vector<KnobCurve> curves;
+  for (const trace::job::Knob* knob : sliders()) curves.push_back({.knob = knob});
+  return curves;
 }
 
 }  // namespace
@@ -32,11 +45,9 @@ Settings without_sliders(Settings next) {
 std::vector<KnobCurve> slider_curves(const Predictor& predictor, const Settings& next,
                                      std::int64_t usable_bytes) {
   std::vector<KnobCurve> curves;
-  for (const trace::job::Knob& knob : trace::job::knobs()) {
-    const bool slides = ui::present::control_of(knob) == ui::present::KnobControl::kSliderInput;
-    if (!slides || !trace::tuning::is_predictable(knob)) continue;
-    const auto values = ui::present::slider_values(knob, kCurvePoints);
-    auto curve = trace::tuning::knob_curve(predictor, next, knob, values, usable_bytes);
+  for (const trace::job::Knob* knob : sliders()) {
+    const auto values = ui::present::slider_values(*knob, kCurvePoints);
+    auto curve = trace::tuning::knob_curve(predictor, next, *knob, values, usable_bytes);
     if (curve.points.size() > 1) curves.push_back(std::move(curve));
   }
   return curves;
@@ -127,8 +138,8 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
   answered_ = question;
   auto view = std::make_shared<PredictionView>(predict_next(learnt, *run_, draft.next));
   if (learnt.predictor) {
-    const CurveQuestion wanted{learnt.predictor, without_sliders(draft.next), usable};
-    if (curves.of == wanted) view->curves = curves.curves;
+    const CurveQuestion wanted{learnt.predictor, without_slider(draft.next), usable};
+    view->curves = curves.of == wanted ? curves.curves : awaited_curves();
     if (asked_curves_ != wanted) {
       asked_curves_ = wanted;
       drawing_.ask(wanted);

@@ -37,6 +37,18 @@ TEST(FormatDuration, DoesNotShowAThousandOfAUnitThatHasALargerOne) {
   EXPECT_EQ(format_duration(999'970'000).text(), "1.00 s");
 }
 
+TEST(FormatDuration, GivesADifferenceAsManyDigitsAsItIsKnownTo) {
+  using trace::timeline::format_signed_duration;
+  EXPECT_EQ(format_signed_duration(23.41e6, 7.19e6), "+23.4 ms ± 7.2");
+  EXPECT_EQ(format_signed_duration(-4.2e6, 1.58e6), "−4.2 ms ± 1.6");
+  EXPECT_EQ(format_signed_duration(123.4e6, 45.6e6), "+123 ms ± 46");
+  EXPECT_EQ(format_signed_duration(1.234e6, 0.0712e6), "+1.23 ms ± 0.07");
+  EXPECT_EQ(format_signed_duration(0.4e6, 9.6e6), "+0.4 ms ± 9.6")
+      << "in the unit of the larger one";
+  EXPECT_EQ(format_signed_duration(5e6, 0.0), "+5.00 ms ± 0.00");
+  EXPECT_EQ(format_signed_duration(5e6), "+5.00 ms");
+}
+
 TEST(FormatDuration, KeepsOneUnitForAnAxis) {
   EXPECT_EQ(format_duration_in(1'200'000, "ms").text(), "1.20 ms");
   EXPECT_EQ(format_duration_in(0, "s").text(), "0 s");

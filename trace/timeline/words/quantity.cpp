@@ -1,5 +1,6 @@
 #include "trace/timeline/words/quantity.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -71,6 +72,17 @@ Quantity format_duration_in(double ns, std::string_view unit) {
 }
 
 Quantity format_duration(double ns) { return format_duration_in(ns, duration_unit(ns)); }
+
+std::string format_signed_duration(double ns, std::optional<double> uncertainty_ns) {
+  const std::string sign = ns < 0 ? "−" : "+";
+  if (!uncertainty_ns) return sign + format_duration(std::abs(ns)).text();
+  const std::string_view unit = duration_unit(std::max(std::abs(ns), *uncertainty_ns));
+  const double uncertainty = *uncertainty_ns / ns_per(unit);
+  const double wanted = uncertainty > 0 ? 1 - std::floor(std::log10(uncertainty)) : 2;
+  const int places = static_cast<int>(std::clamp(wanted, 0.0, 2.0));
+  return sign + fixed_text(std::abs(ns) / ns_per(unit), places) + " " + std::string(unit) + " ± " +
+         fixed_text(uncertainty, places);
+}
 
 Quantity format_bytes(double bytes) {
   if (!std::isfinite(bytes)) return {std::string(kUnknown), ""};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,10 @@ std::string format_integer(std::int64_t value);
 // As needed: "25", "0.5", "1.25"
 std::string format_plain(double value);
 
-Quantity format_duration(double ns);                            // µs, ms or s
+Quantity format_duration(double ns);  // µs, ms or s
+// "+4.2 ms ± 1.6": an uncertainty with two digits, and what it is of to the same place; "+4.20 ms"
+// where it is not known.
+std::string format_signed_duration(double ns, std::optional<double> uncertainty_ns = std::nullopt);
 Quantity format_duration_in(double ns, std::string_view unit);  // one unit for a whole axis
 std::string_view duration_unit(double ns);  // the unit that format_duration would take
 Quantity format_bytes(double bytes);        // B, KiB, MiB, GiB or TiB

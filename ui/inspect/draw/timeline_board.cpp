@@ -91,10 +91,14 @@ bool is_same_row(const trace::timeline::TimelineRows& before,
 
 }  // namespace
 
+float TimelineBoard::label_width(const kit::Theme& theme, float width) const {
+  const float wanted = run_.rows->is_one_step ? kLabelColumnOfStep : kLabelColumn;
+  return std::min(theme.px(wanted), std::round(width * 0.26f));
+}
+
 TimelineScene TimelineBoard::make_scene(const kit::Theme& theme, const state::Rect& body) {
   state::Rect rest = body;
-  const float wanted = run_.rows->is_one_step ? kLabelColumnOfStep : kLabelColumn;
-  const float labels_width = std::min(theme.px(wanted), std::round(body.w * 0.26f));
+  const float labels_width = label_width(theme, body.w);
   const bool steps = state_.mode == Mode::kTime && run_.steps.reference_rank() >= 0;
   state::Rect heads =
       steps ? rest.take_top(theme.px(kStepHeads)) : state::Rect{rest.x, rest.y, rest.w, 0};
@@ -316,9 +320,7 @@ void TimelineBoard::follow_rows(const std::shared_ptr<const trace::timeline::Tim
   run_.rows = rows;
   run_.steps = StepIndex(*rows);
   state_.window.set_extent(rows->start_ns, rows->end_ns);
-  if (rows->is_one_step) {
-    state_.step_window.set_extent(0, rows->end_ns - rows->start_ns);
-  } else {
+  if (!rows->is_one_step) {
     const StepIndex::Lengths lengths = run_.steps.lengths();
     state_.step_window.set_extent(0, lengths.longest_ns, 0, lengths.typical_ns);
   }
@@ -447,10 +449,15 @@ void TimelineBoard::order_by_compute(const trace::timeline::StepPicture& step) {
                " to " + present::length_text(step.by_compute[kRanksOfMany].compute_ns);
 }
 
-void TimelineBoard::follow(const std::string& run_folder,
-                           const trace::timeline::StepPicture& step) {
+void TimelineBoard::follow(const std::string& run_folder, const trace::timeline::StepPicture& step,
+                           std::int64_t until_ns) {
   follow_run(run_folder);
   state_.mode = TimelineState::Mode::kOneStep;
+  const std::int64_t end_ns = std::max(step.rows->end_ns, until_ns);
+  if (step.rows != run_.rows || end_ns != run_.until_ns) {
+    state_.step_window.set_extent(0, end_ns - step.rows->start_ns);
+    run_.until_ns = end_ns;
+  }
   if (step.rows == run_.rows) return;
   if (state_.pinned && !is_same_row(*run_.rows, *step.rows, state_.pinned->row)) {
     state_.pinned.reset();

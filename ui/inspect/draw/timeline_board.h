@@ -20,7 +20,9 @@ class TimelineBoard {
   // part of the run to be shown.
   void follow(const state::InspectView& view);
   // The same for a board of one step, which comes with its picture: nothing is asked for.
-  void follow(const std::string& run_folder, const trace::timeline::StepPicture& step);
+  // `until_ns`: a fitted window reaches that far, although the step may end before.
+  void follow(const std::string& run_folder, const trace::timeline::StepPicture& step,
+              std::int64_t until_ns = INT64_MIN);
   // `keys`: the keyboard is the timeline's in this frame.
   void draw(const kit::Theme& theme, const state::Rect& rect,
             const trace::model::Bookmarks& bookmarks, bool keys, state::Commands& commands);
@@ -33,6 +35,8 @@ class TimelineBoard {
   // Under the mouse in the last frame, or in the middle where it is elsewhere.
   std::int64_t cursor_ns() const { return run_.cursor_ns; }
   const StepIndex& steps() const { return run_.steps; }
+  // Of the column left of the rows, in a body of that width.
+  float label_width(const kit::Theme& theme, float width) const;
   // Where the rows of the last frame lay.
   const RowLayout& layout() const { return run_.layout; }
 
@@ -82,7 +86,8 @@ class TimelineBoard {
     std::shared_ptr<const trace::timeline::NameHits> hits;
     std::uint64_t revealed = 0;
     std::int64_t cursor_ns = 0;
-    int scroll_to = -1;  // a row that is to come into sight
+    int scroll_to = -1;         // a row that is to come into sight
+    std::int64_t until_ns = 0;  // of one step, how far there is something to see
     trace::timeline::PictureRequest asked;
   };
 

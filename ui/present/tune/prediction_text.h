@@ -1,19 +1,49 @@
 // What is predicted of a change, in words. Free of ImGui; any thread.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "trace/base/time_partition.h"
 #include "trace/tuning/prediction.h"
+#include "ui/state/prediction_view.h"
 
 namespace shardlens::ui::present {
 
 std::string change_text(const trace::tuning::Change& change);  // "bucket_cap_mb=4"
-// "+4.2 ms ± 1.6" of the step; "no change".
+// "+4.2 ms ± 1.6"; without an interval "+4.2 ms".
+std::string difference_text(double ns, const std::optional<trace::tuning::Interval>& interval);
+// The same of the step; "no change", or "unchanged" where the changes do nothing to it.
 std::string difference_text(const trace::tuning::Prediction& prediction);
 // The chain of events that ends backward, as a sentence; "" where there are no buckets.
 std::string bound_text(const trace::predict::DdpSchedule& schedule, std::int64_t step_start_ns);
 // What it assumes, a sentence each.
 std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction);
+
+// Above the start button. Nothing: the next run would be as the one on screen.
+struct PredictionNote {
+  std::string title;   // "404 ms predicted, +4.2 ms ± 1.6"; "No prediction"
+  std::string detail;  // "7 buckets · against run 4"; or why nothing is predicted
+  bool is_refused = false;
+  // For the tooltip: what changes, recorded and predicted figures, what it assumes.
+  struct Row {
+    std::string name, value;
+  };
+  std::vector<Row> rows;
+  std::vector<std::string> notes;
+};
+std::optional<PredictionNote> prediction_note(const state::PredictionView* view);
+
+// A predicted step as the model has it: computation until the last gradient, reductions under it
+// and after it, and then what is as it was. In order, without gaps; absolute times.
+struct PredictedPiece {
+  std::int64_t start_ns = 0, end_ns = 0;
+  trace::base::TimeClass time_class = trace::base::TimeClass::kCompute;
+  bool is_as_recorded = false;
+  bool operator==(const PredictedPiece&) const = default;
+};
+std::vector<PredictedPiece> predicted_ribbon(const trace::tuning::PredictedStep& step);
 
 }  // namespace shardlens::ui::present

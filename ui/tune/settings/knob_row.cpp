@@ -1,4 +1,4 @@
-#include "ui/tune/knob_row.h"
+#include "ui/tune/settings/knob_row.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,7 @@
 
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
+#include "ui/tune/settings/knob_chart.h"
 
 namespace shardlens::ui::tune {
 
@@ -101,7 +102,8 @@ void draw_slider(const kit::Theme& theme, const state::Rect& box, const present:
 
 }  // namespace
 
-float knob_row_height(const kit::Theme& theme, float width, const present::KnobRow& row) {
+float knob_row_height(const kit::Theme& theme, float width, const present::KnobRow& row,
+                      const present::KnobChart* chart) {
   switch (row.kind) {
     case present::KnobRow::Kind::kHeading:
       return theme.px(32);
@@ -113,6 +115,7 @@ float knob_row_height(const kit::Theme& theme, float width, const present::KnobR
   }
   float height = theme.px(kRow);
   if (row.control == present::KnobControl::kSliderInput) height += theme.px(kSlider);
+  if (chart != nullptr) height += knob_chart_height(theme);
   if (row.changed) height += theme.px(kNote);
   for (const std::string& below : {row.note, row.problem}) {
     if (below.empty()) continue;
@@ -122,7 +125,7 @@ float knob_row_height(const kit::Theme& theme, float width, const present::KnobR
 }
 
 void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const present::KnobRow& row,
-                   state::Commands& commands) {
+                   const present::KnobChart* chart, state::Commands& commands) {
   const state::Palette& p = theme.colors();
   state::Rect rest = rect;
   state::Rect line = rest.take_top(theme.px(kRow));
@@ -131,6 +134,9 @@ void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const prese
   draw_labels(theme, line, row);
   explain_knob(theme, line, row);
   draw_control(theme, control.inset(0, (control.h - control_height) / 2), row, commands);
+  if (chart != nullptr) {
+    draw_knob_chart(theme, rest.take_top(knob_chart_height(theme)), row, *chart, commands);
+  }
   if (row.control == present::KnobControl::kSliderInput) {
     draw_slider(theme, rest.take_top(theme.px(kSlider)), row, commands);
   }

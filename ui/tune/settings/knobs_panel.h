@@ -1,9 +1,13 @@
 // The knobs for the next run and what Start will do. Interface thread, inside a frame.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "ui/kit/theme.h"
+#include "ui/present/tune/knob_chart.h"
 #include "ui/present/tune/knob_rows.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
@@ -21,8 +25,13 @@ class KnobsPanel {
   void draw_rows(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
                  state::Commands& commands);
 
+  const present::KnobChart* chart_of(const state::Snapshot& snapshot, const present::KnobRow& row);
+
   present::UnfoldedGroups unfolded_{};
   std::string reveal_;
+  // Of one snapshot: the ledger is gone through for them.
+  std::uint64_t charted_ = 0;
+  std::map<const trace::job::Knob*, std::optional<present::KnobChart>> charts_;
 };
 
 // The area at the panel's foot: the start button, or the trainer's set-up in its place.

@@ -6,7 +6,7 @@
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/job_text.h"
-#include "ui/tune/knobs_panel.h"
+#include "ui/tune/settings/knobs_panel.h"
 
 namespace shardlens::ui::tune {
 

@@ -1,12 +1,13 @@
-#include "ui/tune/knobs_panel.h"
+#include "ui/tune/settings/knobs_panel.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
-#include "ui/tune/knob_row.h"
-#include "ui/tune/strategy_bars.h"
+#include "ui/tune/settings/knob_row.h"
+#include "ui/tune/settings/prediction_card.h"
+#include "ui/tune/settings/strategy_bars.h"
 
 namespace shardlens::ui::tune {
 
@@ -79,6 +80,16 @@ void KnobsPanel::reveal(std::string_view knob_name) {
   reveal_ = std::string(knob->name);
 }
 
+const present::KnobChart* KnobsPanel::chart_of(const state::Snapshot& snapshot,
+                                               const present::KnobRow& row) {
+  if (row.control != present::KnobControl::kSliderInput || row.knob == nullptr) return nullptr;
+  if (charted_ != snapshot.version) charts_.clear();
+  charted_ = snapshot.version;
+  const auto [known, is_new] = charts_.try_emplace(row.knob);
+  if (is_new) known->second = present::knob_chart(snapshot, *row.knob);
+  return known->second ? &*known->second : nullptr;
+}
+
 void KnobsPanel::draw_rows(const kit::Theme& theme, const state::Rect& rect,
                            const state::Snapshot& snapshot, state::Commands& commands) {
   const kit::Panel panel(theme, "knob rows", rect,
@@ -88,8 +99,9 @@ void KnobsPanel::draw_rows(const kit::Theme& theme, const state::Rect& rect,
   float y = panel.body.y;
   for (const present::KnobRow& row : present::knob_rows(snapshot.knobs, unfolded_)) {
     const bool bars = row.kind == present::KnobRow::Kind::kStrategies;
-    const float height =
-        bars ? strategy_bars_height(theme, snapshot.knobs) : knob_row_height(theme, content, row);
+    const present::KnobChart* const chart = chart_of(snapshot, row);
+    const float height = bars ? strategy_bars_height(theme, snapshot.knobs)
+                              : knob_row_height(theme, content, row, chart);
     const state::Rect box{rect.x + padding, y, content, height};
     y += box.h;
     if (row.knob != nullptr && row.knob->name == reveal_) {
@@ -103,7 +115,7 @@ void KnobsPanel::draw_rows(const kit::Theme& theme, const state::Rect& rect,
         draw_group_heading(theme, box, row.group);
         break;
       case present::KnobRow::Kind::kKnob:
-        draw_knob_row(theme, box, row, commands);
+        draw_knob_row(theme, box, row, chart, commands);
         break;
       case present::KnobRow::Kind::kStrategies:
         draw_strategy_bars(theme, box, snapshot.knobs, commands);
@@ -134,6 +146,13 @@ void KnobsPanel::draw(const kit::Theme& theme, const state::Rect& rect,
   draw_baseline_row(theme, summary, snapshot, commands);
   const state::Rect foot = rest.take_bottom(start_area_height(theme, rect.w, snapshot));
   kit::line(foot.x + 1, foot.y, foot.right() - 1, foot.y, kit::color(p.panel_edge));
+  if (const auto note = present::prediction_note(snapshot.prediction.get())) {
+    const float width = rest.w - 2 * padding;
+    state::Rect card = rest.take_bottom(prediction_card_height(theme, width, *note) + padding);
+    kit::line(card.x + 1, card.y, card.right() - 1, card.y, kit::color(p.panel_edge));
+    card.take_top(padding / 2);
+    draw_prediction_card(theme, card.inset(padding, 0), *note);
+  }
   draw_rows(theme, rest.inset(1, 0), snapshot, commands);
   draw_start_area(theme, foot.inset(padding, padding), snapshot, commands);
 }

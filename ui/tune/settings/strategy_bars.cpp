@@ -1,4 +1,4 @@
-#include "ui/tune/strategy_bars.h"
+#include "ui/tune/settings/strategy_bars.h"
 
 #include <algorithm>
 #include <cmath>

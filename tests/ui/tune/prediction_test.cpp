@@ -1,0 +1,189 @@
+// What is predicted of the next settings: its words, the curve behind the slider, the step under
+// the measured one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/probe_texts.h"
+#include "tests/ui/testing/sample_snapshot.h"
+#include "ui/present/memory_stack.h"
+#include "ui/present/tune/knob_chart.h"
+#include "ui/present/tune/prediction_text.h"
+
+namespace shardlens::ui::tune {
+
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using trace::base::TimeClass;
+using trace::tuning::Interval;
+
+constexpr double kMs = 1e6;
+constexpr std::int64_t kMib = 1 << 20;
+
+const trace::job::Knob& cap_knob() { return *trace::job::find_knob("bucket_cap_mb"); }
+
+// Two buckets of 10 and 30 ms: under computation from 40 ms on, and after it, which ends at 80 ms.
+// Then 20 ms as recorded, where the first was 5 ms shorter.
+trace::tuning::PredictedStep two_buckets(std::int64_t index, std::int64_t start_ns) {
+  const auto at = [&](double ms) { return start_ns + static_cast<std::int64_t>(ms * kMs); };
+  trace::tuning::PredictedStep step;
+  step.index = index;
+  step.start_ns = start_ns;
+  step.recorded_end_ns = at(125);
+  step.end_ns = at(130);
+  step.schedule.last_ready_ns = at(80);
+  step.schedule.backward_end_ns = at(110);
+  step.schedule.buckets = {{kMib, 3, at(40), at(40), at(50)},
+                           {4 * kMib, 5, at(80), at(80), at(110)}};
+  return step;
+}
+
+class PredictionTest : public ::testing::Test {
+ protected:
+  PredictionTest() {
+    snapshot_.knobs.next = snapshot_.run->figures.info.settings;
+    snapshot_.knobs.next.bucket_cap_mb = 4;
+    auto& prediction = view_.prediction.emplace();
+    prediction.changes = {{&cap_knob(), "1", "4", false}};
+    prediction.buckets = 2;
+    prediction.recorded_step_ns = 125 * kMs;
+    prediction.step_ns = 130 * kMs;
+    prediction.difference = Interval{3 * kMs, 7 * kMs};
+    for (int rank : {0, 1}) prediction.peaks.push_back({rank, 100 * kMib, 104 * kMib});
+    const auto& run = *snapshot_.run;
+    const auto shown = std::ranges::find(run.figures.steps, run.selected_step,
+                                         &trace::analysis::StepFigures::index);
+    view_.step = two_buckets(run.selected_step, shown->start_ns);
+    view_.ordinal = "run 4";
+    trace::tuning::KnobCurve curve{&cap_knob(), 125 * kMs};
+    curve.points = {{"1", 1, 125 * kMs, std::nullopt, true},
+                    {"2", 2, 120 * kMs, Interval{-8 * kMs, -2 * kMs}, true},
+                    {"4", 4, 130 * kMs, Interval{3 * kMs, 7 * kMs}, true}};
+    curve.best = 1;
+    view_.curves = {curve};
+  }
+  void publish() {
+    snapshot_.prediction = std::make_shared<const state::PredictionView>(view_);
+    ++snapshot_.version;
+  }
+  std::vector<std::string> texts() {
+    publish();
+    window_.frames(snapshot_, 3);
+    return texts_in(window_.probe(), {0, 0, 1920, 1200});
+  }
+
+  HeadlessWindow window_{1920, 1200};
+  state::Snapshot snapshot_ = sample_snapshot({.live = false});
+  state::PredictionView view_;
+};
+
+TEST_F(PredictionTest, SaysWhatTheNextRunWouldTake) {
+  const auto shown = texts();
+  EXPECT_THAT(shown, Contains("130.0 ms predicted, +5.0 ms ± 2.0"));
+  EXPECT_THAT(shown, Contains("2 buckets · against run 4"));
+  EXPECT_THAT(shown, Contains("+5.00 ms in this step"));
+  EXPECT_THAT(shown, Contains("bucket_cap_mb=4"));
+  EXPECT_THAT(shown, Contains(HasSubstr("Backward ends with bucket 1 (4.00 MiB)")));
+  EXPECT_THAT(shown, Contains(HasSubstr("Predicted next")));
+}
+
+TEST_F(PredictionTest, SaysNothingOfSettingsAsTheyAre) {
+  view_.prediction->changes.clear();
+  for (const std::string& text : texts()) EXPECT_THAT(text, Not(HasSubstr("redicted")));
+}
+
+TEST_F(PredictionTest, SaysWhyThereIsNone) {
+  view_.prediction.reset();
+  view_.step.reset();
+  view_.curves.clear();
+  view_.refused = "One rank reduces nothing.";
+  const auto shown = texts();
+  EXPECT_THAT(shown, Contains("No prediction"));
+  EXPECT_THAT(shown, Contains("One rank reduces nothing."));
+}
+
+TEST_F(PredictionTest, OneClickGoesToTheBestValue) {
+  texts();
+  ASSERT_TRUE(window_.click(snapshot_, "best/bucket_cap_mb"));
+  const auto commands = window_.take_commands();
+  const auto* set = HeadlessWindow::find<state::SetKnob>(commands);
+  ASSERT_NE(set, nullptr);
+  EXPECT_EQ(set->name, "bucket_cap_mb");
+  EXPECT_EQ(set->text, "2");
+}
+
+TEST_F(PredictionTest, MeasuredRunsLieOnTheCurveTheyAreOf) {
+  state::Ledger ledger;
+  state::LedgerRow row;
+  row.settings = snapshot_.knobs.next;
+  row.ranks = static_cast<int>(row.settings.ranks);
+  row.ordinal = "run 7";
+  row.summary.step_ns.count = 20;
+  row.summary.step_ns.mean = 121 * kMs;
+  row.settings.bucket_cap_mb = 2;
+  ledger.rows.push_back(row);
+  row.settings.batch_per_rank += 1;  // another job
+  ledger.rows.push_back(row);
+  row.settings = ledger.rows.front().settings;
+  row.settings.steps += 7;  // which makes no step longer
+  row.not_compared = "other machine";
+  ledger.rows.push_back(row);
+  snapshot_.ledger = std::make_shared<const state::Ledger>(ledger);
+  publish();
+  const auto chart = present::knob_chart(snapshot_, cap_knob());
+  ASSERT_TRUE(chart);
+  ASSERT_EQ(chart->measured.size(), 1u);
+  EXPECT_EQ(chart->measured[0].run, "run 7");
+  EXPECT_FLOAT_EQ(chart->measured[0].x, chart->points[1].x);
+  // From 117 ms, the lowest of an interval, to 132 ms, with a margin of 8 % of that on either side.
+  EXPECT_NEAR(chart->measured[0].y, (4 + 0.08 * 15) / (15 * 1.16), 1e-4);
+  EXPECT_NEAR(chart->points[1].low, 0.08 / 1.16, 1e-4);
+  EXPECT_NEAR(chart->points[2].high, 1.08 / 1.16, 1e-4);
+  EXPECT_EQ(chart->points[0].low, chart->points[0].y) << "as it is";
+  EXPECT_EQ(chart->points[1].difference, "−5.0 ms ± 3.0");
+}
+
+TEST_F(PredictionTest, ACurveWithoutAPredictionIsNone) {
+  EXPECT_FALSE(present::knob_chart(snapshot_, cap_knob()));
+  view_.curves.front().points.clear();
+  publish();
+  const auto chart = present::knob_chart(snapshot_, cap_knob());
+  ASSERT_TRUE(chart) << "it is being worked out";
+  EXPECT_TRUE(chart->points.empty());
+  window_.frames(snapshot_, 3);
+  EXPECT_FALSE(window_.click(snapshot_, "best/bucket_cap_mb"));
+}
+
+TEST(PredictedRibbon, PartitionsTheStep) {
+  const auto pieces = present::predicted_ribbon(two_buckets(3, 0));
+  const auto ms = [](double value) { return static_cast<std::int64_t>(value * kMs); };
+  const std::vector<present::PredictedPiece> expected{
+      {0, ms(40), TimeClass::kCompute, false},
+      {ms(40), ms(50), TimeClass::kOverlapped, false},
+      {ms(50), ms(80), TimeClass::kCompute, false},
+      {ms(80), ms(110), TimeClass::kExposed, false},
+      {ms(110), ms(130), TimeClass::kIdle, true}};
+  EXPECT_EQ(pieces, expected);
+}
+
+TEST(PredictedMemory, IsAsMeasuredAndWhatTheEstimatesDiffer) {
+  present::MemoryStacks stacks;
+  stacks.bars = {{.rank = 0, .parts = {}, .peak = 316.0 * kMib}};
+  stacks.top = 316.0 * kMib;
+  trace::tuning::Prediction prediction;
+  prediction.peaks = {{0, 100 * kMib, 104 * kMib}};
+  add_predicted(stacks, prediction);
+  EXPECT_EQ(predicted_note(stacks.bars[0]), "") << "nothing changes";
+  prediction.changes = {{&cap_knob(), "1", "4", false}};
+  add_predicted(stacks, prediction);
+  EXPECT_EQ(predicted_note(stacks.bars[0]), "Predicted next: 320 MiB, +4.00 MiB");
+  EXPECT_DOUBLE_EQ(stacks.top, 320.0 * kMib);
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui::tune

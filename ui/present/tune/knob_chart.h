@@ -1,0 +1,36 @@
+// The predicted curve behind a knob's slider, and the runs that were measured along it. Free of
+// ImGui; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/state/snapshot.h"
+
+namespace shardlens::ui::present {
+
+// Positions: x as of the slider, y from 0, at the bottom, to 1; both within 0..1.
+struct KnobChart {
+  struct Point {
+    std::string value;  // of the knob
+    float x = 0, y = 0;
+    float low = 0, high = 0;       // of the change's interval; y where it is not known
+    bool fits = true;              // in memory
+    std::string step, difference;  // "404 ms", "+4.2 ms ± 1.6"
+  };
+  struct Measured {
+    float x = 0, y = 0;
+    std::string run, value, step;  // "run 3", "25", "404 ms"
+  };
+  std::vector<Point> points;        // from left to right
+  std::vector<Measured> measured;   // of runs that differ in nothing but this knob
+  std::optional<std::size_t> best;  // the fastest point that fits
+  std::string lowest, highest;      // step times at the bottom and at the top
+  std::string against;              // the run that differences are to: "run 4"
+};
+
+// None: nothing is predicted along this knob. Without points: that is being worked out.
+std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const trace::job::Knob& knob);
+
+}  // namespace shardlens::ui::present

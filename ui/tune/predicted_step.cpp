@@ -1,0 +1,216 @@
+#include "ui/tune/predicted_step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+#include "ui/present/tune/prediction_text.h"
+
+namespace shardlens::ui::tune {
+
+namespace {
+
+using trace::predict::BucketTime;
+using trace::tuning::PredictedStep;
+
+constexpr float kGapAbove = 6, kBuckets = 20, kRibbon = 14, kWords = 18, kBetween = 4;
+constexpr float kLeastRoom = 150;  // below it the measured rows need all
+constexpr double kQuiet = 0.5;     // of a predicted box's own colour
+
+class Strip {
+ public:
+  Strip(const kit::Theme& theme, const PredictedStepPlace& place, const PredictedStep& step)
+      : theme_(theme), place_(place), step_(step), plot_(place.rect) {
+    labels_ = plot_.take_left(place.label_width);
+    // Another step stands for the one on screen: from its own begin.
+    offset_ns_ = step.index == place.shown_step ? place.origin_ns : step.start_ns;
+  }
+
+  const kit::Theme& theme() const { return theme_; }
+  const state::Rect& plot() const { return plot_; }
+  state::Rect labels() const { return labels_; }
+  float x(std::int64_t time_ns) const {
+    const double at = place_.window.position(time_ns - offset_ns_);
+    return plot_.x + static_cast<float>(std::clamp(at, -1.0, 2.0)) * plot_.w;
+  }
+  state::Rect box(std::int64_t start_ns, std::int64_t end_ns, float y, float height) const {
+    const float left = x(start_ns);
+    return {left, y, std::max(1.0f, x(end_ns) - left), height};
+  }
+
+ private:
+  const kit::Theme& theme_;
+  const PredictedStepPlace& place_;
+  const PredictedStep& step_;
+  state::Rect plot_, labels_;
+  std::int64_t offset_ns_ = 0;
+};
+
+state::Rgb quiet(const state::Palette& p, trace::base::TimeClass time_class) {
+  return state::mix(p.panel, state::time_color(p, time_class), kQuiet);
+}
+
+std::string bucket_title(std::size_t index, const BucketTime& bucket) {
+  return "bucket " + std::to_string(index) + " · " +
+         present::format_bytes(static_cast<double>(bucket.bytes)).text();
+}
+
+void explain_bucket(const kit::Theme& theme, std::size_t index, const BucketTime& bucket,
+                    const PredictedStep& step) {
+  const auto since = [&](std::int64_t time_ns) {
+    return present::format_duration(static_cast<double>(time_ns - step.start_ns)).text();
+  };
+  const kit::TooltipScope scope(theme);
+  scope.title("Predicted " + bucket_title(index, bucket));
+  scope.row(nullptr, "Tensors", present::format_integer(static_cast<std::int64_t>(bucket.tensors)));
+  scope.row(nullptr, "Ready on all ranks", since(bucket.ready_ns));
+  scope.row(nullptr, "Reduction begins", since(bucket.start_ns));
+  scope.row(nullptr, "… and ends", since(bucket.end_ns));
+  scope.note("After the step's begin");
+}
+
+// Green under computation, orange after the last gradient; what bounds backward has a bright edge.
+void draw_buckets(const Strip& strip, const PredictedStep& step, float y) {
+  const kit::Theme& theme = strip.theme();
+  const state::Palette& p = theme.colors();
+  const std::int64_t last_ns = step.schedule.last_ready_ns;
+  const std::size_t bound = trace::tuning::chain_begin(step.schedule).value_or(0);
+  for (std::size_t i = 0; i < step.schedule.buckets.size(); ++i) {
+    const BucketTime& bucket = step.schedule.buckets[i];
+    const state::Rect box = strip.box(bucket.start_ns, bucket.end_ns, y, theme.px(kBuckets));
+    const std::int64_t hidden_until = std::clamp(last_ns, bucket.start_ns, bucket.end_ns);
+    using trace::base::TimeClass;
+    kit::fill(strip.box(bucket.start_ns, hidden_until, y, box.h),
+              kit::color(quiet(p, TimeClass::kOverlapped)));
+    if (hidden_until < bucket.end_ns) {
+      kit::fill(strip.box(hidden_until, bucket.end_ns, y, box.h),
+                kit::color(quiet(p, TimeClass::kExposed)));
+    }
+    if (box.w >= theme.px(4)) {
+      kit::dashed_outline(theme, box, kit::color(i >= bound ? p.text : p.changed));
+    }
+    const state::Rect inner = box.inset(theme.px(3), 0);
+    if (kit::label_in(theme, inner, kit::Face::kSmall, p.text, bucket_title(i, bucket),
+                      kit::Align::kCenter) == 0) {
+      kit::label_in(theme, inner, kit::Face::kSmall, p.text, std::to_string(i),
+                    kit::Align::kCenter);
+    }
+    if (kit::hovers(box)) explain_bucket(theme, i, bucket, step);
+  }
+}
+
+void draw_ribbon(const Strip& strip, const PredictedStep& step, float y) {
+  const kit::Theme& theme = strip.theme();
+  const state::Palette& p = theme.colors();
+  for (const present::PredictedPiece& piece : present::predicted_ribbon(step)) {
+    const state::Rect box = strip.box(piece.start_ns, piece.end_ns, y, theme.px(kRibbon));
+    if (piece.is_as_recorded) {
+      kit::fill(box, kit::color(p.field));
+      kit::label_in(theme, box.inset(theme.px(4), 0), kit::Face::kSmall, p.text_muted,
+                    "the rest as recorded", kit::Align::kCenter);
+    } else {
+      kit::fill(box, kit::color(quiet(p, piece.time_class)));
+    }
+    if (!piece.is_as_recorded && piece.time_class == trace::base::TimeClass::kExposed) {
+      const auto ns = static_cast<double>(piece.end_ns - piece.start_ns);
+      kit::label_in(theme, box.inset(theme.px(4), 0), kit::Face::kSmall, p.text,
+                    "exposed " + present::format_duration(ns).text(), kit::Align::kCenter);
+    }
+  }
+}
+
+// Where the step would end, and by how much that moves.
+void draw_end(const Strip& strip, const PredictedStep& step, float bottom) {
+  const kit::Theme& theme = strip.theme();
+  const state::Palette& p = theme.colors();
+  const float x = strip.x(step.end_ns);
+  const state::Rect& plot = strip.plot();
+  if (x >= plot.x && x <= plot.right()) {
+    kit::dashed_line(theme, x, plot.y, x, bottom, kit::color(p.changed));
+  }
+}
+
+std::string moved_text(const PredictedStep& step) {
+  const auto ns = static_cast<double>(step.end_ns - step.recorded_end_ns);
+  if (ns == 0) return "as long as it was";
+  const std::string sign = ns < 0 ? "−" : "+";
+  return sign + present::format_duration(std::abs(ns)).text() + " in this step";
+}
+
+std::string changes_text(const trace::tuning::Prediction& prediction) {
+  std::string first;
+  int more = -1;
+  for (const auto& change : prediction.changes) {
+    if (change.is_implied) continue;
+    if (first.empty()) first = present::change_text(change);
+    ++more;
+  }
+  return more <= 0 ? first : first + " +" + std::to_string(more);
+}
+
+void draw_labels(const Strip& strip, const state::PredictionView& prediction) {
+  const kit::Theme& theme = strip.theme();
+  const state::Palette& p = theme.colors();
+  state::Rect labels = strip.labels();
+  labels.take_right(theme.px(8));
+  state::Rect first = labels.take_top(theme.px(kBuckets), theme.px(kBetween));
+  const state::Rect second = labels.take_top(theme.px(kRibbon), theme.px(kBetween));
+  const float name = kit::text_in(theme, first, kit::Face::kStrong, p.changed, "Predicted");
+  first.take_left(name, theme.px(6));
+  kit::label_in(theme, first, kit::Face::kSmall, p.text_muted, "Buckets", kit::Align::kRight);
+  kit::text_in(theme, second, kit::Face::kSmall, p.text_muted, "Ribbon", kit::Align::kRight);
+  kit::text_in(theme, labels, kit::Face::kSmall, p.text_secondary,
+               changes_text(*prediction.prediction));
+}
+
+bool is_shown(const state::PredictionView* prediction) {
+  return prediction != nullptr && prediction->prediction && prediction->step &&
+         !prediction->prediction->changes.empty();
+}
+
+}  // namespace
+
+float predicted_step_height(const kit::Theme& theme, float room,
+                            const state::PredictionView* prediction) {
+  const float height = theme.px(kGapAbove + kBuckets + kBetween + kRibbon + kBetween + kWords);
+  return is_shown(prediction) && room - height >= theme.px(kLeastRoom) ? height : 0;
+}
+
+std::int64_t predicted_end_ns(const state::PredictionView* prediction,
+                              const trace::timeline::StepPicture& shown) {
+  if (!is_shown(prediction)) return INT64_MIN;
+  const PredictedStep& step = *prediction->step;
+  if (step.index == shown.step) return step.end_ns;
+  return shown.rows->start_ns + step.end_ns - step.start_ns;
+}
+
+void draw_predicted_step(const kit::Theme& theme, const PredictedStepPlace& place,
+                         const state::PredictionView& prediction) {
+  if (!is_shown(&prediction)) return;
+  const state::Palette& p = theme.colors();
+  PredictedStepPlace inner = place;
+  kit::line(inner.rect.x, inner.rect.y, inner.rect.right(), inner.rect.y, kit::color(p.grid));
+  inner.rect.take_top(theme.px(kGapAbove));
+  const PredictedStep& step = *prediction.step;
+  const Strip strip(theme, inner, step);
+  draw_labels(strip, prediction);
+  state::Rect rest = strip.plot();
+  const state::Rect buckets = rest.take_top(theme.px(kBuckets), theme.px(kBetween));
+  const state::Rect ribbon = rest.take_top(theme.px(kRibbon), theme.px(kBetween));
+  {
+    const kit::Clip clip(strip.plot());
+    draw_buckets(strip, step, buckets.y);
+    draw_ribbon(strip, step, ribbon.y);
+    draw_end(strip, step, ribbon.bottom());
+  }
+  const std::string moved = moved_text(step);
+  const float width = kit::text_width(theme, kit::Face::kMedium, moved);
+  kit::text_in(theme, rest.take_right(width, theme.px(12)), kit::Face::kMedium, p.changed, moved);
+  const std::string bound = present::bound_text(step.schedule, step.start_ns);
+  kit::text_in(theme, rest, kit::Face::kSmall, p.text_muted, bound);
+  kit::explain(theme, rest, "What bounds backward", bound);
+}
+
+}  // namespace shardlens::ui::tune

@@ -1,0 +1,142 @@
+#include "ui/tune/settings/knob_chart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "ui/kit/widgets.h"
+
+namespace shardlens::ui::tune {
+
+namespace {
+
+using present::KnobChart;
+
+constexpr float kHeight = 66, kBestLine = 16, kSliderKnob = 12, kDot = 7;
+constexpr float kBand = 0.16f, kTooLarge = 0.14f;
+
+// Where things lie: positions of the slider's knob, which does not reach its borders.
+struct Plot {
+  state::Rect area;
+  float x(float position) const { return area.x + position * area.w; }
+  float y(float position) const { return area.bottom() - position * area.h; }
+};
+
+std::string setting_text(const present::KnobRow& row, const std::string& value) {
+  const std::string unit(row.knob->unit);
+  return value + (unit.empty() ? "" : " " + unit);
+}
+
+void draw_band(const kit::Theme& theme, const Plot& plot, const KnobChart& chart) {
+  const state::Palette& p = theme.colors();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (std::size_t i = 0; i + 1 < chart.points.size(); ++i) {
+    const KnobChart::Point &a = chart.points[i], &b = chart.points[i + 1];
+    const float x0 = plot.x(a.x), x1 = plot.x(b.x);
+    list->AddQuadFilled({x0, plot.y(a.high)}, {x1, plot.y(b.high)}, {x1, plot.y(b.low)},
+                        {x0, plot.y(a.low)}, kit::color(p.changed, kBand));
+    if (!b.fits) {
+      kit::fill({x0, plot.area.y, x1 - x0, plot.area.h}, kit::color(p.danger, kTooLarge));
+    }
+    kit::line(x0, plot.y(a.y), x1, plot.y(b.y), kit::color(p.changed), theme.px(1.5f));
+  }
+}
+
+void draw_measured(const kit::Theme& theme, const Plot& plot, const present::KnobRow& row,
+                   const KnobChart& chart, state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  int index = 0;
+  for (const KnobChart::Measured& run : chart.measured) {
+    const float x = plot.x(run.x), y = plot.y(run.y), size = theme.px(kDot);
+    const state::Rect box{x - size, y - size, 2 * size, 2 * size};
+    const std::string name =
+        "measured/" + std::string(row.knob->name) + "/" + std::to_string(index++);
+    const kit::Hit hit = kit::hit_area(theme, name, box);
+    kit::shape(kit::Shape::kDot, x, y, size + theme.px(2), kit::color(p.panel));
+    kit::shape(kit::Shape::kDot, x, y, size, kit::color(hit.hovered ? p.text : p.accent));
+    if (hit.hovered) {
+      kit::tooltip(theme, run.run + " measured " + run.step,
+                   std::string(row.knob->label) + " " + setting_text(row, run.value),
+                   "Click sets it");
+    }
+    if (hit.clicked) commands.push_back(state::SetKnob{std::string(row.knob->name), run.value});
+  }
+}
+
+// "best 8" where the curve is lowest: one click goes there.
+void draw_best(const kit::Theme& theme, const state::Rect& line, const Plot& plot,
+               const present::KnobRow& row, const KnobChart& chart, state::Commands& commands) {
+  if (!chart.best) return;
+  const state::Palette& p = theme.colors();
+  const KnobChart::Point& best = chart.points[*chart.best];
+  const std::string label = "best " + best.value;
+  const float width = kit::text_width(theme, kit::Face::kSmall, label) + theme.px(4);
+  const float x = plot.x(best.x);
+  const float left = std::clamp(x - width / 2, line.x, std::max(line.x, line.right() - width));
+  const state::Rect box{left, line.y, width, line.h};
+  const kit::Hit hit = kit::hit_area(theme, "best/" + std::string(row.knob->name), box);
+  kit::shape(kit::Shape::kDown, x, plot.y(best.y) - theme.px(4), theme.px(6),
+             kit::color(hit.hovered ? p.text : p.changed));
+  kit::text_in(theme, box, kit::Face::kSmall, hit.hovered ? p.text : p.changed, label,
+               kit::Align::kCenter);
+  if (hit.hovered) {
+    kit::tooltip(theme, "Fastest of the curve: " + best.step,
+                 best.difference + " against " + chart.against, "Click sets it");
+  }
+  if (hit.clicked) commands.push_back(state::SetKnob{std::string(row.knob->name), best.value});
+}
+
+// Step times at the top and the bottom, each at the side where the curve leaves room.
+void draw_scale(const kit::Theme& theme, state::Rect area, const KnobChart& chart) {
+  const bool falls = chart.points.front().y > chart.points.back().y;
+  const auto write = [&](const state::Rect& line, const std::string& text, bool at_right) {
+    kit::text_in(theme, line, kit::Face::kSmall, theme.colors().text_muted, text,
+                 at_right ? kit::Align::kRight : kit::Align::kLeft);
+  };
+  write(area.take_top(theme.px(12)), chart.highest, falls);
+  write(area.take_bottom(theme.px(12)), chart.lowest, !falls);
+}
+
+void explain_curve(const kit::Theme& theme, const Plot& plot, const present::KnobRow& row,
+                   const KnobChart& chart) {
+  if (!kit::hovers(plot.area)) return;
+  const float mouse = ImGui::GetIO().MousePos.x;
+  const auto nearest = std::ranges::min_element(
+      chart.points, {}, [&](const auto& point) { return std::abs(plot.x(point.x) - mouse); });
+  kit::line(plot.x(nearest->x), plot.area.y, plot.x(nearest->x), plot.area.bottom(),
+            kit::color(theme.colors().idle_edge));
+  const kit::TooltipScope scope(theme);
+  scope.title(std::string(row.knob->label) + " " + setting_text(row, nearest->value));
+  scope.row(nullptr, "Predicted step", nearest->step);
+  scope.row(nullptr, "Against " + chart.against, nearest->difference);
+  if (!nearest->fits) scope.note("Does not fit in memory");
+  scope.note("From the run on screen, all other settings as they are; dots are measured runs");
+}
+
+}  // namespace
+
+float knob_chart_height(const kit::Theme& theme) { return theme.px(kHeight); }
+
+void draw_knob_chart(const kit::Theme& theme, const state::Rect& rect, const present::KnobRow& row,
+                     const present::KnobChart& chart, state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  state::Rect area = rect;
+  const state::Rect best = area.take_top(theme.px(kBestLine));
+  kit::fill(area, kit::color(p.field), theme.px(3));
+  if (chart.points.empty()) {
+    return void(kit::text_in(theme, area, kit::Face::kSmall, p.text_muted, "Predicting…",
+                             kit::Align::kCenter));
+  }
+  const Plot plot{area.inset(theme.px(kSliderKnob / 2), theme.px(2))};
+  const float now =
+      plot.x(present::slider_position(*row.knob, std::strtod(row.value.c_str(), nullptr)));
+  kit::line(now, area.y, now, area.bottom(), kit::color(row.changed ? p.changed : p.accent));
+  draw_band(theme, plot, chart);
+  draw_scale(theme, area.inset(theme.px(4), theme.px(2)), chart);
+  explain_curve(theme, plot, row, chart);
+  draw_measured(theme, plot, row, chart, commands);
+  draw_best(theme, best, plot, row, chart, commands);
+}
+
+}  // namespace shardlens::ui::tune
