@@ -3,8 +3,10 @@
 Reads a JSON job from the file given; the environment says which rank it is, or, with no RANK, all of WORLD_SIZE start
 here, which takes one import of PyTorch. Without "weights" those of PyTorch's own initialization are trained. Writes
 {"starts_ns": when each step began, and when the last one ended; "ends_ns"; "losses"; "peaks": bytes, step by step, if
-asked to count} to the job's "result" + rank.
+asked to count; "counted": what the file "counters" + rank held after each step, if one is named} to the job's
+"result" + rank.
 """
+import array
 import ctypes
 import json
 import os
@@ -81,10 +83,10 @@ def parameter_groups(job, model):
 
 
 def build(job, ranks, device):
-    model = peer_model.Gpt2(job["shape"], job.get("widens_logits", False))
+    with torch.device(device):
+        model = peer_model.Gpt2(job["shape"], job.get("widens_logits", False))
     if "weights" in job:
         model.load_state_dict(torch.load(job["weights"], weights_only=False), strict=False)
-    model.to(device)
     if not job.get("replicates", True):
         return model, torch.optim.AdamW(parameter_groups(job, model), fused=True)
     if job["sharding_strategy"] in ("ddp", "no_shard", "zero1"):
@@ -125,7 +127,7 @@ def train(job, rank, ranks, device, count):
     data = batches(job, rank, ranks, device)
     recording = Recording(job, device)
     compute_type = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(job.get("precision"))
-    starts, ends, losses, peaks = [], [], [], []
+    starts, ends, losses, peaks, counted = [], [], [], [], []
     for step in range(job["steps"]):
         recording.before_step(step)
         starts.append(time.time_ns())
@@ -142,9 +144,11 @@ def train(job, rank, ranks, device, count):
         losses.append(total.item() / ranks)
         peaks.append(count.end())
         ends.append(time.time_ns())
+        if "counters" in job:
+            counted.append(array.array("q", pathlib.Path(f"{job['counters']}{rank}").read_bytes()).tolist())
     recording.end()
     starts.append(ends[-1])
-    return {"starts_ns": starts, "ends_ns": ends, "losses": losses, "peaks": peaks}
+    return {"starts_ns": starts, "ends_ns": ends, "losses": losses, "peaks": peaks, "counted": counted}
 
 
 def start_ranks(ranks):
