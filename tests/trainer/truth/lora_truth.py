@@ -39,7 +39,12 @@ FOLDERS = {
     "qwen2": ("qwen2", 0, dict(targets=["q_proj", "v_proj"], lora_rank=8, lora_alpha=16)),
     "qwen3 bf16": ("qwen3", 0, dict(targets=["q_proj", "v_proj"], lora_rank=8, lora_alpha=16, base_dtype="bf16")),
 }
-STRATEGIES = ["ddp", "zero1", "full_shard"]
+# ZeRO-1 divides what the optimizer keeps of the adapters, whatever the frozen weights are.
+ZERO1 = ("all layers", "llama nf4")
+
+
+def strategies_of(name):
+    return ["ddp", "zero1", "full_shard"] if name in ZERO1 else ["ddp", "full_shard"]
 
 
 def settings_of(case):
@@ -134,7 +139,7 @@ def main():
         for case_name, case in CASES.items():
             weights = dict(torch.load(case["weights"], weights_only=False).items())
             logits_of_peft, logits_of_none = logits_of(weights, case, case["folder"]), logits_of(weights, case)
-            for strategy in STRATEGIES:
+            for strategy in strategies_of(case_name):
                 title = f"{strategy}, {case_name}"
                 run = truth_jobs.train(program, folder, title.replace("'", ""), 2,
                                        {**COMMON, **settings_of(case), "sharding_strategy": strategy})

@@ -1,5 +1,6 @@
 """PyTorch's own counterparts of our strategies."""
 import torch
+import torch._dynamo  # noqa: F401 - optimizers would: in every rank, where all ranks are forked from one import
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
