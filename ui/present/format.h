@@ -24,6 +24,7 @@ using trace::timeline::format_plain;
 using trace::timeline::format_rate;
 using trace::timeline::format_signed_percent;
 using trace::timeline::kUnknown;
+using trace::timeline::one_digit_fewer;
 using trace::timeline::Quantity;
 
 std::string format_seconds_left(double seconds);  // "38 s left", "4 min left"

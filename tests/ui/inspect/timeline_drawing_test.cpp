@@ -185,6 +185,25 @@ TEST_F(TimelineDrawingTest, AsksAnewForAnotherRun) {
   EXPECT_TRUE(state().window.is_fitted());
 }
 
+// Step 10's name is longer than step 9's: one form for all that are seen whole.
+TEST_F(TimelineDrawingTest, NamesTheStepsInOneForm) {
+  const auto heads = [&](std::string_view how) {
+    return std::ranges::count_if(inspect_.probe().texts, [&](const kit::DrawProbe::Text& text) {
+      const bool is_above = text.rect.y < plot().y && plot().x < text.rect.x;
+      const bool is_number = text.text.find_first_not_of("0123456789") == std::string::npos;
+      return is_above && (how.empty() ? is_number : text.text.starts_with(how));
+    });
+  };
+  bool were_named = false, were_numbers = false;
+  for (int last = 3; last < 40; ++last) {
+    show(run().step_start(0, 1), run().step_end(0, last));
+    EXPECT_TRUE(heads("step ") == 0 || heads("") == 0) << last << " steps";
+    were_named |= heads("step ") > 0;
+    were_numbers |= heads("") > 0;
+  }
+  EXPECT_TRUE(were_named && were_numbers);
+}
+
 // What it pointed into is kept by the test, so that drawing it is seen, not only punished.
 TEST_F(TimelineDrawingTest, DrawsNothingOfTheRunBefore) {
   const auto labels_of_events = [&] {

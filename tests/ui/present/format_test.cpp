@@ -78,6 +78,13 @@ TEST(FormatBytes, UsesBinaryUnits) {
   EXPECT_EQ(format_bytes(1'052'672).text(), "1.00 MiB");
 }
 
+TEST(OneDigitFewer, RoundsWhatHasDecimals) {
+  EXPECT_EQ(one_digit_fewer("1.13"), "1.1");
+  EXPECT_EQ(one_digit_fewer("1.18"), "1.2");
+  EXPECT_EQ(one_digit_fewer("42.1"), "42");
+  EXPECT_EQ(one_digit_fewer("147"), "147");
+}
+
 TEST(FormatRate, PutsTheMagnitudeIntoTheUnit) {
   EXPECT_EQ(format_rate(138'700, "/s").text(), "138.7 k/s");
   EXPECT_EQ(format_rate(512.3, "/s").text(), "512.3 /s");

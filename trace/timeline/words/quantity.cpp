@@ -84,6 +84,12 @@ std::string format_signed_duration(double ns, std::optional<double> uncertainty_
          fixed_text(uncertainty, places);
 }
 
+std::string one_digit_fewer(const std::string& number) {
+  const auto point = number.find('.');
+  if (point == std::string::npos) return number;
+  return fixed_text(std::stod(number), static_cast<int>(number.size() - point) - 2);
+}
+
 Quantity format_bytes(double bytes) {
   if (!std::isfinite(bytes)) return {std::string(kUnknown), ""};
   Quantity result = scaled(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});

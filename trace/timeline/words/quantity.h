@@ -19,6 +19,8 @@ inline constexpr std::string_view kUnknown = "–";
 
 // "7.25", "42.1", "236.4", "1,204": two decimals below 10, one below 1000.
 std::string format_number(double value);
+// "1.1" for "1.13", "42" for "42.1"; what has no decimals stays.
+std::string one_digit_fewer(const std::string& number);
 // "4,812"
 std::string format_integer(std::int64_t value);
 // As needed: "25", "0.5", "1.25"

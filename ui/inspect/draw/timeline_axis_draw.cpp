@@ -31,18 +31,38 @@ float average_width(const TimelineScene& scene, std::size_t count) {
   return scene.plot().w / static_cast<float>(std::max<std::size_t>(count, 1));
 }
 
-void draw_step_head(const TimelineScene& scene, const StepBorder& step, const state::Rect& box,
-                    bool hovered) {
+std::string head_name(const StepBorder& step) {
+  return "step " + present::format_integer(step.step);
+}
+
+state::Rect head_box(const TimelineScene& scene, const StepBorder& step) {
+  const std::int64_t end_ns = std::min(step.end_ns, scene.known_until_ns);
+  const float x0 = std::max(std::floor(scene.canvas.x(step.start_ns)), scene.steps.x);
+  const float x1 = std::min(std::floor(scene.canvas.x(end_ns)), scene.steps.right());
+  return {x0, scene.steps.y, x1 - x0 - 1, scene.steps.h};
+}
+
+// Those at the sides may be cut: they tell nothing of the others.
+bool have_room_for_names(const TimelineScene& scene, std::span<const StepBorder> steps) {
+  return std::ranges::all_of(steps, [&](const StepBorder& step) {
+    const state::Rect box = head_box(scene, step);
+    const bool is_cut = box.x <= scene.steps.x || box.right() + 1 >= scene.steps.right();
+    return is_cut || kit::text_width(scene.theme(), kit::Face::kSmall, head_name(step)) <=
+                         box.inset(scene.theme().px(6), 0).w;
+  });
+}
+
+void draw_step_head(const TimelineScene& scene, const StepBorder& step, bool named, bool hovered) {
+  const state::Rect box = head_box(scene, step);
   const kit::Theme& theme = scene.theme();
   const state::Palette& p = theme.colors();
   kit::fill(box, kit::color(hovered ? p.hover : p.field), theme.px(2));
   state::Rect inner = box.inset(theme.px(6), 0);
-  const std::string number = present::format_integer(step.step);
-  const std::string name = "step " + number;
+  const std::string name = head_name(step);
   const float width = kit::text_width(theme, kit::Face::kSmall, name);
-  if (width > inner.w) {
-    kit::label_in(theme, box.inset(theme.px(2), 0), kit::Face::kSmall, p.text_secondary, number,
-                  kit::Align::kCenter);
+  if (!named || width > inner.w) {
+    kit::label_in(theme, box.inset(theme.px(2), 0), kit::Face::kSmall, p.text_secondary,
+                  present::format_integer(step.step), kit::Align::kCenter);
     return;
   }
   kit::text_in(theme, inner.take_left(width + 1, theme.px(8)), kit::Face::kSmall, p.text_secondary,
@@ -50,6 +70,14 @@ void draw_step_head(const TimelineScene& scene, const StepBorder& step, const st
   if (step.end_ns > scene.known_until_ns) return;
   kit::label_in(theme, inner, kit::Face::kMonoSmall, p.text_muted,
                 present::length_text(step.end_ns - step.start_ns));
+}
+
+// Left of heads that are bare numbers.
+void name_numbers(const TimelineScene& scene) {
+  const state::Rect box{scene.labels.x, scene.steps.y, scene.labels.w - scene.theme().px(10),
+                        scene.steps.h};
+  kit::label_in(scene.theme(), box, kit::Face::kSmall, scene.theme().colors().text_muted, "step",
+                kit::Align::kRight);
 }
 
 // Where steps are narrower than their numbers: every so many of them.
@@ -105,12 +133,10 @@ const StepBorder* draw_step_heads(const TimelineScene& scene) {
     hovered = scene.borders.at(scene.borders.reference_rank(), scene.view_time_at(c.mouse_x));
   }
   if (!wide || steps.size() > kMostHeads) return hovered;
-  for (const StepBorder& step : begun_before(steps, scene.known_until_ns)) {
-    const std::int64_t end_ns = std::min(step.end_ns, scene.known_until_ns);
-    const float x0 = std::max(std::floor(c.x(step.start_ns)), scene.steps.x);
-    const float x1 = std::min(std::floor(c.x(end_ns)), scene.steps.right());
-    draw_step_head(scene, step, {x0, scene.steps.y, x1 - x0 - 1, scene.steps.h}, &step == hovered);
-  }
+  const auto begun = begun_before(steps, scene.known_until_ns);
+  const bool named = have_room_for_names(scene, begun);
+  if (!named) name_numbers(scene);
+  for (const StepBorder& step : begun) draw_step_head(scene, step, named, &step == hovered);
   return hovered;
 }
 

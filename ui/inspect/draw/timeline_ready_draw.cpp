@@ -132,10 +132,8 @@ void ReadyRow::draw_reduction(const Piece& piece, const state::Rect& box, float 
     }
   }
   if (c_.sizes.kind == SizeForm::Kind::kNone) return;
-  const present::Quantity bytes = size_of(reduction);
   kit::label_in(theme_, box.inset(theme_.px(2), 0), kit::Face::kSmall, p.text_secondary,
-                c_.sizes.kind == SizeForm::Kind::kWithUnit ? bytes.text() : bytes.value,
-                kit::Align::kCenter);
+                c_.sizes.text(size_of(reduction)), kit::Align::kCenter);
 }
 
 void ReadyRow::draw_boxes() {
@@ -208,15 +206,33 @@ std::optional<RowItem> draw_ready(const RowCanvas& canvas, const RowPlace& place
   return ReadyRow(canvas, place, picture, names).draw();
 }
 
+std::string SizeForm::text(const present::Quantity& size) const {
+  switch (kind) {
+    case Kind::kWithUnit:
+      return size.text();
+    case Kind::kNumber:
+      return size.value;
+    case Kind::kShortNumber:
+      return present::one_digit_fewer(size.value);
+    case Kind::kNone:
+      break;
+  }
+  return {};
+}
+
 void SizeRoom::add(const RowCanvas& canvas, const RowPlace& place, const RowPicture& picture) {
   static const std::vector<std::string> kNoNames;
   const kit::Theme& theme = canvas.theme;
   ReadyRow(canvas, place, picture, kNoNames)
       .visit_sizes([&](const present::Quantity& size, const state::Rect& box) {
         const float room = box.w - theme.px(4);
+        const auto fits = [&](const std::string& text) {
+          return kit::text_width(theme, kit::Face::kSmall, text) <= room ? 1 : 0;
+        };
         ++all_;
-        with_unit_ += kit::text_width(theme, kit::Face::kSmall, size.text()) <= room ? 1 : 0;
-        as_number_ += kit::text_width(theme, kit::Face::kSmall, size.value) <= room ? 1 : 0;
+        with_unit_ += fits(size.text());
+        as_number_ += fits(size.value);
+        short_ += fits(present::one_digit_fewer(size.value));
         units_.insert(size.unit);
       });
 }
@@ -228,7 +244,9 @@ SizeForm SizeRoom::form() const {
   if (with_unit && (!as_number || 10 * with_unit_ >= 9 * as_number_)) {
     return {SizeForm::Kind::kWithUnit, ""};
   }
-  return as_number ? SizeForm{SizeForm::Kind::kNumber, *units_.begin()} : SizeForm{};
+  if (as_number) return {SizeForm::Kind::kNumber, *units_.begin()};
+  const bool is_short = units_.size() == 1 && 2 * short_ >= all_ && short_ > 0;
+  return is_short ? SizeForm{SizeForm::Kind::kShortNumber, *units_.begin()} : SizeForm{};
 }
 
 }  // namespace shardlens::ui::inspect

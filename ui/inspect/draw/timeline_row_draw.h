@@ -14,15 +14,18 @@
 #include "ui/inspect/timeline/timeline_means.h"
 #include "ui/inspect/timeline/timeline_window.h"
 #include "ui/kit/theme.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui::inspect {
 
 // How sizes stand on the boxes of ready rows: a bare number would read like the bucket's, so then
 // the rows' names say its unit.
 struct SizeForm {
-  enum class Kind : std::uint8_t { kWithUnit, kNumber, kNone };
+  enum class Kind : std::uint8_t { kWithUnit, kNumber, kShortNumber, kNone };
   Kind kind = Kind::kNone;
   std::string unit;  // of bare numbers
+
+  std::string text(const present::Quantity& size) const;
 };
 
 // What all rows of a frame share.
@@ -88,7 +91,7 @@ class SizeRoom {
   SizeForm form() const;
 
  private:
-  int all_ = 0, with_unit_ = 0, as_number_ = 0;  // of the boxes in sight, those with room
+  int all_ = 0, with_unit_ = 0, as_number_ = 0, short_ = 0;  // of the boxes in sight, with room
   std::set<std::string> units_;
 };
 
