@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import textwrap
 import unittest
 
@@ -273,6 +274,11 @@ def torchrun(ranks):
             '--master-port', '0', '--rdzv-backend', 'c10d', '--rdzv-endpoint', 'localhost:0']
 
 
+def start_ranks(count):
+    """As torchrun's, whose own import of PyTorch takes as long as a rank's."""
+    return [sys.executable, str(harness.ROOT / 'tests/e2e/start_ranks.py'), str(count), str(PYTHON)]
+
+
 class Record(harness.ShardlensTest):
     def script(self, text):
         file = self.folder / 'train.py'
@@ -395,8 +401,8 @@ class Record(harness.ShardlensTest):
 
     def test_an_unmarked_program_on_a_gpu(self):
         script = self.script(UNMARKED)
-        for strategy in ('ddp', 'fully_shard'):
-            report = json.loads(self.record(strategy, *torchrun(2), script, strategy,
+        for strategy, launcher in (('ddp', torchrun(2)), ('fully_shard', start_ranks(2))):
+            report = json.loads(self.record(strategy, *launcher, script, strategy,
                                             options=['--json'], env=with_gpus()).stdout)
             self.assertEqual(report['run']['device'], 'cuda')
             # The first step is only known to have been one when it has ended.
@@ -409,7 +415,7 @@ class Record(harness.ShardlensTest):
             self.assertEqual(self.query(strategy, 'select sum(count) as n from lost')[0]['n'], None)
 
     def test_what_a_cuda_graph_replays_after_it_was_changed_is_shown_as_kernels(self):
-        self.record('changed', *torchrun(2), self.script(CHANGED), env=harness.fake_gpu())
+        self.record('changed', *start_ranks(2), self.script(CHANGED), env=harness.fake_gpu())
         rows = self.query('changed', 'select c.bytes, count(*) as n from collective c join process_group g on g.rank = c.rank '
                                      'and g.process_group = c.process_group where g.name like "%CUDA graphs" group by c.bytes')
         self.assertEqual({row['bytes']: row['n'] for row in rows}, {4096: 2 * 3, 16384: 2 * 3})
@@ -426,7 +432,7 @@ class Record(harness.ShardlensTest):
         self.check_replays(harness.fake_gpu(FAKE_GPU_NETWORK='1'))
 
     def check_replays(self, environment):
-        report = json.loads(self.record('graphed', *torchrun(2), self.script(GRAPHED), options=['--json'],
+        report = json.loads(self.record('graphed', *start_ranks(2), self.script(GRAPHED), options=['--json'],
                                         env=environment).stdout)
         # Of the steps of the warm-up and the replays, those in between, which lead from stream to stream, are one.
         self.assertIn(len(report['steps']), range(25, 32))
