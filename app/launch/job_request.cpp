@@ -111,6 +111,7 @@ Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaPro
   info.settings.model = trace::job::absolute_model(request.settings.model);
   info.world_size = static_cast<int>(request.settings.ranks);
   info.program = "shardlens " SHARDLENS_VERSION;
+  info.predicted = request.predicted;
   info.simulated_link = request.settings.simulate_link != "off";
   info.communication_off = request.settings.communication == trace::job::Communication::kNone;
   info.shared_gpu = info.device == "cuda" &&

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "app/launch/device_probe.h"
@@ -16,7 +17,8 @@ struct JobRequest {
   std::filesystem::path runs_dir = "runs";
   std::string name;  // "": by what differs from `name_base`, made unique with " 2", " 3", …
   trace::job::Settings name_base;
-  bool overwrite = false;  // of a run that has the name
+  bool overwrite = false;                                   // of a run that has the name
+  std::optional<trace::model::StepPrediction> predicted{};  // to be kept with the run
 };
 
 // "cpu" or "cuda". Errors (kUsage): no GPU, or more ranks than GPUs without `oversubscribe`.

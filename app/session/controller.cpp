@@ -364,6 +364,20 @@ void Controller::perform(const Command& command) {
   }
 }
 
+std::optional<trace::model::StepPrediction> Controller::predicted_step(
+    const ui::state::KnobDraft& draft) {
+  const auto view = predictor_.view(draft);
+  if (!view || !view->prediction || view->prediction->changes.empty()) return std::nullopt;
+  trace::model::StepPrediction predicted;
+  predicted.step_ns = view->prediction->step_ns;
+  predicted.from = watch_state_->view->figures.info.name;
+  if (const auto& interval = view->prediction->interval) {
+    predicted.low_ns = interval->low_ns;
+    predicted.high_ns = interval->high_ns;
+  }
+  return predicted;
+}
+
 void Controller::perform_on_run(const ui::state::StartRun& command) {
   if (const auto reason = why_not_ready(trainer_.state()); !reason.empty())
     return notice_.say_why_not(reason);
@@ -374,7 +388,8 @@ void Controller::perform_on_run(const ui::state::StartRun& command) {
   queue_.start({.settings = draft.next,
                 .runs_dir = runs_dir_,
                 .name = draft.next_name,
-                .name_base = draft.baseline},
+                .name_base = draft.baseline,
+                .predicted = predicted_step(draft)},
                command.stop_current);
 }
 

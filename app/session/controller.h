@@ -102,6 +102,8 @@ class Controller {
   void open_first_run();
   std::shared_ptr<const ui::state::RunView> job_view();
   ui::state::JobState job_state();
+  // Of the job that would start now.
+  std::optional<trace::model::StepPrediction> predicted_step(const ui::state::KnobDraft& draft);
 
   const std::filesystem::path runs_dir_;
   const ControllerOptions options_;

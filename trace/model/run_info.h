@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "trace/job/settings/settings.h"
 #include "trace/model/bookmarks.h"
+#include "trace/model/step_prediction.h"
 
 namespace shardlens::trace::model {
 
@@ -37,6 +39,7 @@ struct RunInfo {
   std::string note;
   std::vector<std::string> tags;
   Bookmarks bookmarks;
+  std::optional<StepPrediction> predicted;  // none: nothing was, before it ran
   // Ranks, or the rest of them, that could not be read, and why; found while reading, never stored.
   std::vector<std::string> unreadable;
 };

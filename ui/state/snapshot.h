@@ -65,8 +65,9 @@ struct LedgerRow {
   bool is_being_read = false;  // its figures are not known yet
   bool is_pinned = false;      // the baseline because the user said so
   bool is_shown = false;
-  bool is_bundled = false;  // came with the program
-  bool simulated = false;   // on a simulated link, with an injected fault, …: see its settings
+  bool is_bundled = false;                                // came with the program
+  std::optional<trace::model::StepPrediction> predicted;  // before it ran
+  bool simulated = false;  // on a simulated link, with an injected fault, …: see its settings
 };
 
 struct Ledger {

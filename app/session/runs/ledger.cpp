@@ -113,6 +113,7 @@ ui::state::LedgerRow row_from(const LibraryRun& record, const std::string& ordin
   row.reason = record.info.reason;
   row.settings = record.info.settings;
   row.note = record.info.note;
+  row.predicted = record.info.predicted;
   row.tags = record.info.tags;
   row.ranks = record.info.world_size;
   row.nodes = 1 + std::ranges::count(record.hosts, ',');

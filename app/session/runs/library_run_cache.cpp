@@ -16,7 +16,7 @@ template <typename Cache, typename Info>
 void each_value_of_info(Cache& cache, Info& info) {
   auto& [name, folder, status, reason, start_ns, end_ns, device, world_size, recorded_ranks,
          program, imported_from, command, settings, simulated_link, shared_gpu, communication_off,
-         note, tags, bookmarks, unreadable] = info;
+         note, tags, bookmarks, predicted, unreadable] = info;
   each_value(cache, name, status, reason, start_ns, end_ns, device, world_size, recorded_ranks,
              program, imported_from, command, simulated_link, shared_gpu, communication_off, note,
              tags, unreadable);
@@ -24,6 +24,13 @@ void each_value_of_info(Cache& cache, Info& info) {
     auto& [time_ns, place] = bookmark;
     each_value(cache, time_ns, place);
   });
+  bool was_predicted = predicted.has_value();
+  cache.value(was_predicted);
+  if (was_predicted) {
+    if constexpr (!std::is_const_v<Info>) predicted.emplace();
+    auto& [step_ns, low_ns, high_ns, from] = *predicted;
+    each_value(cache, step_ns, low_ns, high_ns, from);
+  }
   for (const trace::job::Knob& knob : trace::job::knobs()) {
     std::visit(
         [&](auto member) {

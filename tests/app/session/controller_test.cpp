@@ -86,6 +86,30 @@ TEST_F(ControllerTest, EstimatesFollowTheKnobsAtOnce) {
   EXPECT_EQ(after->strategies[0].traffic.bytes(), before->strategies[0].traffic.bytes());
 }
 
+TEST_F(ControllerTest, ARunIsStartedWithWhatIsPredictedOfIt) {
+  open([](ControllerOptions& options) {
+    options.run =
+        std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs/slow_link_cap_1.shardlens";
+  });
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.prediction != nullptr; }));
+  const auto run = controller->snapshot()->run;
+  trace::job::Settings next = run->figures.info.settings;
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
+    controller->execute(
+        ui::state::SetKnob{std::string(knob.name), trace::job::value_text(next, knob)});
+  }
+  controller->execute(ui::state::SetKnob{"bucket_cap_mb", "4"});
+  const auto view = controller->snapshot()->prediction;
+  ASSERT_TRUE(view && view->prediction) << view->refused;
+  controller->execute(ui::state::StartRun{});
+  ASSERT_TRUE(eventually([this] { return jobs.started().size() == 1; }));
+  const auto predicted = jobs.started()[0]->request.predicted;
+  ASSERT_TRUE(predicted);
+  EXPECT_EQ(predicted->step_ns, view->prediction->step_ns);
+  EXPECT_EQ(predicted->low_ns.has_value(), view->prediction->interval.has_value());
+  EXPECT_EQ(predicted->from, run->figures.info.name);
+}
+
 TEST_F(ControllerTest, OpensThePlanChangesItsTargetAndClosesIt) {
   open();
   EXPECT_EQ(controller->snapshot()->plan, nullptr);

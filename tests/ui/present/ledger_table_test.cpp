@@ -53,6 +53,25 @@ TEST(LedgerTable, HidesColumnsWithoutAValue) {
   EXPECT_NE(find_column(table, "Step time"), nullptr);
 }
 
+TEST(LedgerTable, HoldsWhatWasMeasuredAgainstWhatWasPredicted) {
+  state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
+  EXPECT_EQ(find_column(ledger_table(ledger), "Predicted → measured"), nullptr);
+  state::LedgerRow& row = ledger.rows[1];
+  row.status = trace::model::RunStatus::kDone;
+  row.summary.step_ns.mean = 325.2e6;
+  row.predicted = trace::model::StepPrediction{331e6, 320e6, 340e6, "run"};
+  EXPECT_NE(find_column(ledger_table(ledger), "Predicted → measured"), nullptr);
+  TableCell cell = predicted_cell(row);
+  EXPECT_EQ(cell.text, "331.0 → 325.2 ms");
+  EXPECT_EQ(cell.unit, format_signed_percent(325.2 / 331 - 1));
+  EXPECT_FALSE(cell.is_marked);
+  row.predicted->low_ns = 326e6;
+  EXPECT_TRUE(predicted_cell(row).is_marked) << "outside of the interval";
+  row.status = trace::model::RunStatus::kRunning;
+  EXPECT_EQ(predicted_cell(row).text, "331.0 ms");
+  EXPECT_FALSE(prediction_error(row)) << "it is not over";
+}
+
 TEST(LedgerTable, MarksSlowerAndFasterWithASignAndGreysNoise) {
   const state::Snapshot snapshot = sample_snapshot();
   const LedgerTable table = ledger_table(*snapshot.ledger);

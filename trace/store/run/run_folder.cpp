@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <map>
@@ -37,25 +40,40 @@ std::vector<std::string> tags_from(const std::string& text) {
 }
 
 // What create_run writes and update_run may change.
+std::string number_text(double value) {
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end};
+}
+
+void add_prediction(const model::StepPrediction& predicted, MetaValues& meta) {
+  meta["predicted_step_ns"] = number_text(predicted.step_ns);
+  if (predicted.low_ns) meta["predicted_low_ns"] = number_text(*predicted.low_ns);
+  if (predicted.high_ns) meta["predicted_high_ns"] = number_text(*predicted.high_ns);
+  meta["predicted_from"] = predicted.from;
+}
+
 MetaValues meta_of(const model::RunInfo& info) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
-  return {{"name", info.name},
-          {"status", std::string(model::to_string(info.status))},
-          {"reason", info.reason},
-          {"start_ns", std::to_string(info.start_ns)},
-          {"end_ns", std::to_string(info.end_ns)},
-          {"device", info.device},
-          {"world_size", std::to_string(info.world_size)},
-          {"program", info.program},
-          {"imported_from", info.imported_from},
-          {"command", info.command},
-          {"note", info.note},
-          {"tags", joined_tags(info.tags)},
-          {"bookmarks", model::bookmarks_text(info.bookmarks)},
-          {"recorded_ranks", std::to_string(info.recorded_ranks)},
-          {"simulated_link", flag(info.simulated_link)},
-          {"shared_gpu", flag(info.shared_gpu)},
-          {"communication_off", flag(info.communication_off)}};
+  MetaValues meta{{"name", info.name},
+                  {"status", std::string(model::to_string(info.status))},
+                  {"reason", info.reason},
+                  {"start_ns", std::to_string(info.start_ns)},
+                  {"end_ns", std::to_string(info.end_ns)},
+                  {"device", info.device},
+                  {"world_size", std::to_string(info.world_size)},
+                  {"program", info.program},
+                  {"imported_from", info.imported_from},
+                  {"command", info.command},
+                  {"note", info.note},
+                  {"tags", joined_tags(info.tags)},
+                  {"bookmarks", model::bookmarks_text(info.bookmarks)},
+                  {"recorded_ranks", std::to_string(info.recorded_ranks)},
+                  {"simulated_link", flag(info.simulated_link)},
+                  {"shared_gpu", flag(info.shared_gpu)},
+                  {"communication_off", flag(info.communication_off)}};
+  if (info.predicted) add_prediction(*info.predicted, meta);
+  return meta;
 }
 
 base::Result<void> write_meta(Database& database, const MetaValues& values) {
@@ -106,6 +124,21 @@ model::RunStatus status_from(std::string_view text) {
   return model::RunStatus::kFailed;
 }
 
+std::optional<double> time_from(const MetaValues& meta, const char* key) {
+  const auto found = meta.find(key);
+  if (found == meta.end()) return std::nullopt;
+  const double value = std::strtod(found->second.c_str(), nullptr);
+  return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
+}
+
+std::optional<model::StepPrediction> prediction_from(MetaValues& meta) {
+  const auto step_ns = time_from(meta, "predicted_step_ns");
+  if (!step_ns) return std::nullopt;
+  return model::StepPrediction{*step_ns, time_from(meta, "predicted_low_ns"),
+                               time_from(meta, "predicted_high_ns"),
+                               base::printable_line(meta["predicted_from"])};
+}
+
 model::RunInfo info_from(MetaValues& meta) {
   const auto number = [&](const char* key) {
     return static_cast<std::int64_t>(std::strtoll(meta[key].c_str(), nullptr, 10));
@@ -128,6 +161,7 @@ model::RunInfo info_from(MetaValues& meta) {
   info.simulated_link = number("simulated_link") != 0;
   info.shared_gpu = number("shared_gpu") != 0;
   info.communication_off = number("communication_off") != 0;
+  info.predicted = prediction_from(meta);
   return info;
 }
 

@@ -1,5 +1,6 @@
 #include "ui/present/tables/ledger_cells.h"
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 
@@ -61,6 +62,29 @@ TableCell relative_cell(const state::LedgerRow& row) {
   if (cell.text == format_signed_percent(0)) cell.trend = Trend::kNone;
   if (row.by_throughput) cell.text += " tokens/s";
   if (!row.beyond_noise) cell.unit = "?";
+  return cell;
+}
+
+std::optional<double> prediction_error(const state::LedgerRow& row) {
+  const bool is_over = row.status == trace::model::RunStatus::kDone;
+  if (!row.predicted || !is_over || !(row.summary.step_ns.mean > 0)) return std::nullopt;
+  return row.summary.step_ns.mean / row.predicted->step_ns - 1;
+}
+
+TableCell predicted_cell(const state::LedgerRow& row) {
+  if (!row.predicted) return {};
+  const auto error = prediction_error(row);
+  if (!error) {
+    return TableCell::words(format_duration(row.predicted->step_ns).text(), state::Tone::kMuted);
+  }
+  const double measured_ns = row.summary.step_ns.mean;
+  const auto unit = duration_unit(std::max(measured_ns, row.predicted->step_ns));
+  const bool is_within = row.predicted->low_ns.value_or(0) <= measured_ns &&
+                         measured_ns <= row.predicted->high_ns.value_or(INFINITY);
+  TableCell cell{.text = format_duration_in(row.predicted->step_ns, unit).value + " → " +
+                         format_duration_in(measured_ns, unit).text(),
+                 .unit = format_signed_percent(*error)};
+  cell.is_marked = !is_within;
   return cell;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -131,6 +132,21 @@ void add_relative(Builder& builder) {
        .number =
            [](const state::LedgerRow& row) { return value_or_nan(row.relative_to_baseline); }},
       relative_cell);
+}
+
+void add_predicted(Builder& builder) {
+  builder.add({.title = "Predicted → measured",
+               .definition = "Step time that was predicted when the run was started, and what it "
+                             "took; marked where that lies outside the predicted 95 %",
+               .figure = true,
+               .width = 188,
+               .priority = kTellsRunsApart - 10,
+               .number =
+                   [](const state::LedgerRow& row) {
+                     const auto error = prediction_error(row);
+                     return error ? std::abs(*error) : kNotKnown;
+                   }},
+              predicted_cell);
 }
 
 void add_communication(Builder& builder) {
@@ -348,6 +364,7 @@ LedgerTable ledger_table(const state::Ledger& ledger) {
   add_extent(builder);
   add_step_time(builder);
   add_relative(builder);
+  add_predicted(builder);
   add_communication(builder);
   add_memory(builder);
   add_scale(builder);

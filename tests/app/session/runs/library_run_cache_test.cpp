@@ -78,11 +78,13 @@ TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
   record.losses = {{3, 2.5}, {4, 2.25}};
   record.info.bookmarks = {{5, ""}, {6, "the late rank"}};
   record.pulse.processes = {{"a host", 17}, {"", 18}};
+  record.info.predicted = trace::model::StepPrediction{4e8, 3.9e8, std::nullopt, "base"};
   keep_record(record, trace::store::run_stamp(run));
   const auto again = kept();
   ASSERT_TRUE(again);
   EXPECT_EQ(again->info.name, record.info.name);
   EXPECT_EQ(again->info.bookmarks, record.info.bookmarks);
+  EXPECT_EQ(again->info.predicted, record.info.predicted);
   EXPECT_EQ(again->summary.steps_executed, 9);
   EXPECT_EQ(again->summary.step_ns.mean, record.summary.step_ns.mean);
   EXPECT_EQ(again->summary.exposed_ns, record.summary.exposed_ns);

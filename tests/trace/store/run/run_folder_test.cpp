@@ -33,6 +33,7 @@ TEST(RunFolder, KeepsEverythingThatIsKnownOfARun) {
   info.settings.data = "/texts/it's \"mine\" 🚀";
   info.settings.learning_rate = 1.25e-7;
   info.shared_gpu = true;
+  info.predicted = model::StepPrediction{404.25e6, 398.5e6, 410e6, "small buckets"};
   const auto run = create_run(folder / "runs", info, false);
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ(info.folder, run->string());
@@ -50,6 +51,19 @@ TEST(RunFolder, KeepsEverythingThatIsKnownOfARun) {
   EXPECT_TRUE(read->simulated_link);
   EXPECT_TRUE(read->shared_gpu);
   EXPECT_FALSE(read->communication_off);
+  EXPECT_EQ(read->predicted, info.predicted);
+}
+
+TEST(RunFolder, KnowsNoPredictionWhereNoneWasMadeOrItIsNoTime) {
+  const Folder folder;
+  const fs::path plain = create(folder / "runs", "plain");
+  EXPECT_EQ(read_run_info(plain)->predicted, std::nullopt);
+  model::RunInfo info = test::run_info("without an interval", 2);
+  info.predicted = model::StepPrediction{1e6, std::nullopt, std::nullopt, ""};
+  EXPECT_EQ(read_run_info(*create_run(folder / "runs", info, false))->predicted, info.predicted);
+  info.name = "not a time";
+  info.predicted->step_ns = -1;
+  EXPECT_EQ(read_run_info(*create_run(folder / "runs", info, false))->predicted, std::nullopt);
 }
 
 TEST(RunFolder, TakesAnyNameOfOneLineAndMakesAPlainFolderOfIt) {
