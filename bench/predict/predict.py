@@ -1,0 +1,126 @@
+"""What was predicted of other settings from one recorded run, held against runs with those settings.
+
+Runs of all points alternate in random order, so that drift cancels. A prediction is made from each run of the base and is
+the mean of these; the difference to the base is what it is about, so it is held against the measured difference, in parts of
+the measured step. A point is met within 5 %, or within twice the noise between runs of the same settings where that is more.
+"""
+import argparse
+import itertools
+import json
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+
+LINK = "latency_us=200,gbit_per_s=1"
+LEAST_TOLERANCE = 0.05
+SURE = 2  # times the noise
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(prog="shardlens bench predict --", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--model", default="tiny", help="default tiny")
+    parser.add_argument("--ranks", type=int, default=2, help="default 2")
+    parser.add_argument("--steps", type=int, default=40, help="of each run; default 40")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each point; default 3")
+    parser.add_argument("--base", default="1", help="bucket_cap_mb of the run that is predicted from; default 1")
+    parser.add_argument("--caps", default="0.25,0.5,2,4,25,100", help="bucket_cap_mb of the others")
+    parser.add_argument("--links", default="latency_us=200,gbit_per_s=2;latency_us=200,gbit_per_s=0.5;latency_us=2000,gbit_per_s=1",
+                        help="other simulated links, with the base's buckets, separated by ;")
+    parser.add_argument("--seed", type=int, default=1, help="of the order; default 1")
+    return parser.parse_args()
+
+
+def points_of(options):
+    """Names of points with what they change."""
+    points = {"base": {}}
+    points |= {f"cap {cap}": {"bucket_cap_mb": cap} for cap in options.caps.split(",") if cap}
+    points |= {f"link {link}": {"simulate_link": link} for link in options.links.split(";") if link}
+    points["without overlap"] = {"overlap_comm": "false"}
+    return points
+
+
+class Desk:
+    """Runs and predictions, in a library of its own."""
+
+    def __init__(self, options, library):
+        self.options, self.library = options, library
+
+    def ask(self, *arguments):
+        command = [str(self.options.programs / "shardlens"), *arguments, "--runs-dir", str(self.library), "--json"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(arguments)}: {done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+    def run(self, name, changes):
+        settings = {"model": self.options.model, "bucket_cap_mb": self.options.base, "simulate_link": LINK,
+                    "steps": self.options.steps, "ranks": self.options.ranks, "device": "cpu", **changes}
+        assignments = itertools.chain.from_iterable(("--set", f"{key}={value}") for key, value in settings.items())
+        return self.ask("run", *assignments, "--name", name)["step_ms"]["mean"]
+
+    def predict(self, name, changes):
+        assignments = itertools.chain.from_iterable(("--set", f"{key}={value}") for key, value in changes.items())
+        predicted = self.ask("predict", name, *assignments)
+        return predicted["step_ms"]["mean"] - predicted["recorded"]["step_ms"]
+
+
+def measure(options, points):
+    """By point: measured step times, and predicted differences to the base, in milliseconds."""
+    measured, predicted = {point: [] for point in points}, {point: [] for point in points}
+    order = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as library:
+        desk = Desk(options, library)
+        for repeat in range(options.repeats):
+            for point in order.sample(list(points), len(points)):
+                measured[point].append(desk.run(f"{point} {repeat}".replace("/", " "), points[point]))
+                print(f"{point}: {measured[point][-1]:.1f} ms", file=sys.stderr)
+            for point, changes in points.items():
+                predicted[point].append(desk.predict(f"base {repeat}", changes))
+    return measured, predicted
+
+
+def pooled_noise(measured):
+    """Standard deviation between runs of the same settings, in parts of their mean."""
+    parts = [statistics.variance(times) / statistics.mean(times) ** 2 for times in measured.values() if len(times) > 1]
+    return statistics.mean(parts) ** 0.5 if parts else 0.0
+
+
+def rows_of(measured, predicted):
+    noise = pooled_noise(measured)
+    count = min(len(times) for times in measured.values())
+    between = SURE * noise * (2 / count) ** 0.5  # of two means
+    tolerance = max(LEAST_TOLERANCE, SURE * noise)
+    base = statistics.mean(measured["base"])
+    means = {point: statistics.mean(times) for point, times in measured.items()}
+    expected = {point: base + statistics.mean(differences) for point, differences in predicted.items()}
+    rows = [{"what": "noise between runs of the same settings", "value": 100 * noise, "unit": "%"}]
+    for point in means:
+        if point == "base":
+            continue
+        ratio = expected[point] / means[point]
+        rows.append({"what": point, "value": expected[point], "unit": "ms predicted", "peer": f"measured {means[point]:.1f} ms",
+                     "ratio": ratio, "budget": f"within {100 * tolerance:.0f} %", "met": abs(ratio - 1) <= tolerance})
+    pairs = [(a, b) for a, b in itertools.combinations(means, 2) if abs(means[a] / means[b] - 1) > between]
+    right = sum((expected[a] < expected[b]) == (means[a] < means[b]) for a, b in pairs)
+    rows.append({"what": f"pairs that differ by more than {100 * between:.0f} %", "value": len(pairs), "unit": "pairs",
+                 "peer": f"{right} in the predicted order", "ratio": right / len(pairs) if pairs else None, "budget": "all",
+                 "met": right == len(pairs)})
+    return rows
+
+
+def main():
+    options = parse_options()
+    options.programs = options.programs.resolve()
+    try:
+        print(json.dumps(rows_of(*measure(options, points_of(options))), indent=1))
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()
