@@ -90,6 +90,7 @@ Json prediction_json(const PredictedRun& run) {
           {"step_ms", estimate_json(prediction.step_ns, prediction.interval)},
           {"difference_ms", estimate_json(prediction.difference_ns(), prediction.difference)},
           {"exposed_ms", ms_or_null(prediction.exposed_ns)},
+          {"wait_ms", nullptr},  // how late a rank will be is not predicted
           {"peak_memory_bytes", bytes_or_null(prediction.peak_bytes())},
           {"recorded",
            {{"step_ms", ms(prediction.recorded_step_ns)},

@@ -61,7 +61,7 @@ class Desk:
         settings = {"model": self.options.model, "bucket_cap_mb": self.options.base, "simulate_link": LINK,
                     "steps": self.options.steps, "ranks": self.options.ranks, "device": "cpu", **changes}
         assignments = itertools.chain.from_iterable(("--set", f"{key}={value}") for key, value in settings.items())
-        return self.ask("run", *assignments, "--name", name)["step_ms"]["mean"]
+        return self.ask("run", *assignments, "--name", name)["summary"]["step_ms"]["mean"]
 
     def predict(self, name, changes):
         assignments = itertools.chain.from_iterable(("--set", f"{key}={value}") for key, value in changes.items())
