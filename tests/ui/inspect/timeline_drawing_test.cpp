@@ -189,7 +189,8 @@ TEST_F(TimelineDrawingTest, AsksAnewForAnotherRun) {
 TEST_F(TimelineDrawingTest, NamesTheStepsInOneForm) {
   const auto heads = [&](std::string_view how) {
     return std::ranges::count_if(inspect_.probe().texts, [&](const kit::DrawProbe::Text& text) {
-      const bool is_above = text.rect.y < plot().y && plot().x < text.rect.x;
+      const float above = plot().y - text.rect.y;
+      const bool is_above = above > 0 && above < 50 && plot().contains(text.rect.x, plot().y);
       const bool is_number = text.text.find_first_not_of("0123456789") == std::string::npos;
       return is_above && (how.empty() ? is_number : text.text.starts_with(how));
     });

@@ -44,11 +44,11 @@ state::Rect head_box(const TimelineScene& scene, const StepBorder& step) {
 
 // Those at the sides may be cut: they tell nothing of the others.
 bool have_room_for_names(const TimelineScene& scene, std::span<const StepBorder> steps) {
+  const auto& window = scene.canvas.window;
   return std::ranges::all_of(steps, [&](const StepBorder& step) {
-    const state::Rect box = head_box(scene, step);
-    const bool is_cut = box.x <= scene.steps.x || box.right() + 1 >= scene.steps.right();
+    const bool is_cut = step.start_ns < window.start_ns() || step.end_ns > window.end_ns();
     return is_cut || kit::text_width(scene.theme(), kit::Face::kSmall, head_name(step)) <=
-                         box.inset(scene.theme().px(6), 0).w;
+                         head_box(scene, step).inset(scene.theme().px(6), 0).w;
   });
 }
 
