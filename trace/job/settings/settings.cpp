@@ -269,21 +269,27 @@ std::string name_part(const Settings& settings, const Knob& knob) {
 
 }  // namespace
 
-std::string name_from_difference(const Settings& base, const Settings& next) {
+std::string name_from_values(const Settings& settings, std::span<const Knob* const> knobs) {
   std::string name;
-  for (const Knob* knob : differing_knobs(base, next)) {
-    if (!applies(*knob, next.sharding_strategy)) continue;
-    const std::string part = name_part(next, *knob);
+  for (const Knob* knob : knobs) {
+    const std::string part = name_part(settings, *knob);
     if (name.size() + part.size() + 2 > 60) break;
     name += (name.empty() ? "" : ", ") + part;
   }
-  if (name.empty()) return "baseline";
   for (char& c : name) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
                        std::string_view(" .,_-").find(c) != std::string_view::npos;
     if (!plain) c = '-';
   }
   return name;
+}
+
+std::string name_from_difference(const Settings& base, const Settings& next) {
+  auto differing = differing_knobs(base, next);
+  std::erase_if(differing,
+                [&](const Knob* knob) { return !applies(*knob, next.sharding_strategy); });
+  const std::string name = name_from_values(next, differing);
+  return name.empty() ? "baseline" : name;
 }
 
 }  // namespace shardlens::trace::job

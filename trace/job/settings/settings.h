@@ -233,5 +233,7 @@ std::vector<const Knob*> differing_knobs(const Settings& a, const Settings& b);
 // nothing does that the strategy obeys. Only letters, digits, spaces and ".,_-"; at most 60
 // characters.
 std::string name_from_difference(const Settings& base, const Settings& next);
+// The same of the values of these knobs; "" of none.
+std::string name_from_values(const Settings& settings, std::span<const Knob* const> knobs);
 
 }  // namespace shardlens::trace::job

@@ -224,5 +224,13 @@ TEST(RunName, SaysWhatDiffers) {
   EXPECT_EQ(name_from_difference(Settings{}, settings), "model Llama-3.2-1B");
 }
 
+TEST(RunName, SaysTheValuesOfChosenKnobsEvenWhereTheyAreTheDefaults) {
+  Settings settings;
+  settings.ranks = 4;
+  const std::vector<const Knob*> knobs{find_knob("ranks"), find_knob("bucket_cap_mb")};
+  EXPECT_EQ(name_from_values(settings, knobs), "ranks 4, cap 25");
+  EXPECT_EQ(name_from_values(settings, {}), "");
+}
+
 }  // namespace
 }  // namespace shardlens::trace::job
