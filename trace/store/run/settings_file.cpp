@@ -54,9 +54,10 @@ base::Result<std::string> flattened(const YAML::Node& node, const std::string& k
   return text;
 }
 
-base::Result<void> take_entry(const YAML::Node& key_node, const YAML::Node& value_node,
-                              const std::string& source, std::set<std::string>& seen,
-                              job::Settings& settings) {
+// Returns the value as text.
+base::Result<std::string> take_entry(const YAML::Node& key_node, const YAML::Node& value_node,
+                                     const std::string& source, std::set<std::string>& seen,
+                                     job::Settings& settings) {
   if (!key_node.IsScalar()) return wrong(source, key_node.Mark(), "a key must be a plain word");
   const std::string& key = key_node.Scalar();
   const job::Knob* knob = job::find_knob(key);
@@ -68,10 +69,10 @@ base::Result<void> take_entry(const YAML::Node& key_node, const YAML::Node& valu
   if (!seen.insert(std::string(knob->name)).second) {
     return wrong(source, key_node.Mark(), "'" + key + "' is given twice: remove one of them");
   }
-  TRY_ASSIGN(const std::string text, flattened(value_node, key, source));
+  TRY_ASSIGN(std::string text, flattened(value_node, key, source));
   const auto set = job::set_value(settings, key, text);
   if (!set) return wrong(source, key_node.Mark(), set.error().message);
-  return {};
+  return text;
 }
 
 base::Result<YAML::Node> load(const std::string& yaml, const std::string& source) {
@@ -100,26 +101,7 @@ std::string yaml_scalar(const std::string& text) {
   return emitter.c_str();
 }
 
-}  // namespace
-
-base::Result<job::Settings> parse_settings(const std::string& yaml,
-                                           const std::string& source_name) {
-  TRY_ASSIGN(const YAML::Node root, load(yaml, source_name));
-  job::Settings settings;
-  if (!root || root.IsNull()) return settings;
-  if (!root.IsMap()) {
-    return wrong(source_name, root.Mark(),
-                 "settings must be lines of `key: value`, this is a " +
-                     std::string(root.IsSequence() ? "list" : "single text"));
-  }
-  std::set<std::string> seen;
-  for (const auto& entry : root) {
-    TRY(take_entry(entry.first, entry.second, source_name, seen, settings));
-  }
-  return settings;
-}
-
-base::Result<job::Settings> read_settings(const fs::path& file) {
+base::Result<std::string> read_yaml(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) {
     return base::fail(base::ErrorKind::kUsage, "there is no settings file " + base::quoted(file));
@@ -139,7 +121,61 @@ base::Result<job::Settings> read_settings(const fs::path& file) {
     return base::fail(base::ErrorKind::kIo,
                       "cannot read " + base::quoted(file) + ": check its permissions");
   }
-  return parse_settings(text.str(), file.string());
+  return text.str();
+}
+
+}  // namespace
+
+base::Result<job::Settings> parse_settings(const std::string& yaml,
+                                           const std::string& source_name) {
+  TRY_ASSIGN(const YAML::Node root, load(yaml, source_name));
+  job::Settings settings;
+  if (!root || root.IsNull()) return settings;
+  if (!root.IsMap()) {
+    return wrong(source_name, root.Mark(),
+                 "settings must be lines of `key: value`, this is a " +
+                     std::string(root.IsSequence() ? "list" : "single text"));
+  }
+  std::set<std::string> seen;
+  for (const auto& entry : root) {
+    TRY(take_entry(entry.first, entry.second, source_name, seen, settings)
+            .map([](const std::string&) {}));
+  }
+  return settings;
+}
+
+base::Result<std::vector<SettingTexts>> parse_setting_lists(const std::string& yaml,
+                                                            const std::string& source_name) {
+  TRY_ASSIGN(const YAML::Node root, load(yaml, source_name));
+  std::vector<SettingTexts> lists;
+  if (!root || !root.IsSequence()) {
+    return wrong(source_name, root ? root.Mark() : YAML::Mark::null_mark(),
+                 "a list is expected, one line `- {bucket_cap_mb: 4, ranks: 2}` for each point");
+  }
+  for (const auto& point : root) {
+    if (!point.IsMap()) {
+      return wrong(source_name, point.Mark(), "a point must be a map: `- {bucket_cap_mb: 4}`");
+    }
+    job::Settings checked;
+    std::set<std::string> seen;
+    SettingTexts& texts = lists.emplace_back();
+    for (const auto& entry : point) {
+      TRY_ASSIGN(std::string text,
+                 take_entry(entry.first, entry.second, source_name, seen, checked));
+      texts.emplace_back(entry.first.Scalar(), std::move(text));
+    }
+  }
+  return lists;
+}
+
+base::Result<job::Settings> read_settings(const fs::path& file) {
+  TRY_ASSIGN(const std::string yaml, read_yaml(file));
+  return parse_settings(yaml, file.string());
+}
+
+base::Result<std::vector<SettingTexts>> read_setting_lists(const fs::path& file) {
+  TRY_ASSIGN(const std::string yaml, read_yaml(file));
+  return parse_setting_lists(yaml, file.string());
 }
 
 std::string settings_to_yaml(const job::Settings& settings) {

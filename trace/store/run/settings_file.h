@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
@@ -13,6 +15,12 @@ namespace shardlens::trace::store {
 // as its "key=value,…" text. Errors (kUsage) name file, line and the nearest key.
 base::Result<job::Settings> read_settings(const std::filesystem::path& file);
 base::Result<job::Settings> parse_settings(const std::string& yaml, const std::string& source_name);
+// A list of flat maps, `- {bucket_cap_mb: 1, ranks: 2}`: of each the keys and values, in order, as
+// set_value() takes them. Errors as above; values are checked.
+using SettingTexts = std::vector<std::pair<std::string, std::string>>;
+base::Result<std::vector<SettingTexts>> read_setting_lists(const std::filesystem::path& file);
+base::Result<std::vector<SettingTexts>> parse_setting_lists(const std::string& yaml,
+                                                            const std::string& source_name);
 // Only what differs from the defaults, with each knob's explanation as a comment.
 std::string settings_to_yaml(const job::Settings& settings);
 

@@ -110,6 +110,31 @@ TEST(SettingsFile, WritesOnlyWhatDiffersAndReadsItBack) {
   EXPECT_EQ(parsed(settings_to_yaml(settings)), settings);
 }
 
+std::string list_error_of(const std::string& yaml) {
+  const auto lists = parse_setting_lists(yaml, "points.yaml");
+  return lists ? "" : lists.error().message;
+}
+
+TEST(SettingLists, AreMapsInTheirOrder) {
+  const auto lists = parse_setting_lists(
+      "- {bucket_cap_mb: 4, ranks: 2}\n- simulate_link: {latency_us: 50, gbps: 1}\n- {}\n",
+      "points.yaml");
+  ASSERT_TRUE(lists) << lists.error().message;
+  EXPECT_THAT(*lists, testing::ElementsAre(SettingTexts{{"bucket_cap_mb", "4"}, {"ranks", "2"}},
+                                           SettingTexts{{"simulate_link", "latency_us=50,gbps=1"}},
+                                           SettingTexts{}));
+}
+
+TEST(SettingLists, NameTheLineThatIsWrong) {
+  EXPECT_THAT(list_error_of("- {ranks: 2}\n- {rank: 2}\n"),
+              AllOf(HasSubstr("points.yaml"), HasSubstr("line 2"), HasSubstr("ranks")));
+  EXPECT_THAT(list_error_of("- {ranks: 2}\n- {ranks: many}\n"), HasSubstr("line 2"));
+  EXPECT_THAT(list_error_of("- {ranks: 2, ranks: 4}\n"), HasSubstr("twice"));
+  EXPECT_THAT(list_error_of("- ranks\n"), HasSubstr("must be a map"));
+  EXPECT_THAT(list_error_of("ranks: 2\n"), HasSubstr("a list is expected"));
+  EXPECT_THAT(list_error_of(""), HasSubstr("a list is expected"));
+}
+
 TEST(SettingsFile, ReadsWhatItWroteToDisk) {
   const Folder folder;
   job::Settings settings;
