@@ -1,0 +1,81 @@
+#include "trace/analysis/noise/round_noise.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace shardlens::trace::analysis {
+namespace {
+
+TEST(RoundNoise, TakesTheDriftFromRoundToRoundOut) {
+  const double points[] = {100, 104, 120}, drift[] = {1, 1.3, 0.8, 1.1};
+  std::vector<RoundValue> values;
+  for (std::size_t round = 0; round < 4; ++round) {
+    for (std::size_t point = 0; point < 3; ++point) {
+      values.push_back({point, round, points[point] * drift[round]});
+    }
+  }
+  const RoundNoise noise(values);
+  EXPECT_NEAR(*noise.level(1) / *noise.level(0), 1.04, 1e-9);
+  EXPECT_NEAR(*noise.level(2) / *noise.level(0), 1.2, 1e-9);
+  EXPECT_NEAR(*noise.mean_difference(1, 0), 0.04, 1e-9);
+  EXPECT_NEAR(noise.within_rounds().deviation, 0, 1e-9);
+  EXPECT_EQ(noise.within_rounds().degrees_of_freedom, 12 - 3 - 4 + 1);
+  EXPECT_GT(noise.between_runs().deviation, 0.1);  // which the drift is part of
+  EXPECT_EQ(noise.between_runs().degrees_of_freedom, 12 - 3);
+}
+
+// Round 1 is slow, and point 1 was not in it: by their plain means the two would change places.
+TEST(RoundNoise, HoldsAPointThatIsNotInEveryRoundAgainstThoseBesideIt) {
+  const RoundNoise noise({{0, 0, 100}, {0, 1, 200}, {1, 0, 110}});
+  EXPECT_NEAR(*noise.level(1) / *noise.level(0), 1.1, 1e-9);
+}
+
+TEST(RoundNoise, BetweenRunsIsTheSpreadAroundEachPointsMean) {
+  const RoundNoise noise(
+      {{0, 0, std::exp(1.0)}, {0, 1, std::exp(1.2)}, {1, 0, std::exp(3.0)}, {1, 1, std::exp(3.4)}});
+  const double squares = 2 * 0.1 * 0.1 + 2 * 0.2 * 0.2;
+  EXPECT_NEAR(noise.between_runs().deviation, std::sqrt(squares / 2), 1e-9);
+  EXPECT_EQ(noise.between_runs().degrees_of_freedom, 2);
+  // 12.7 would be t with one degree of freedom, 4.303 is that with two.
+  EXPECT_NEAR(*noise.half_width(0), 4.303 * std::sqrt(squares / 2) / std::sqrt(2), 1e-3);
+}
+
+TEST(RoundNoise, KnowsNoBoundsFromOneRound) {
+  const RoundNoise noise({{0, 0, 100}, {1, 0, 300}});
+  EXPECT_NEAR(*noise.mean_difference(1, 0), 2, 1e-9);
+  EXPECT_FALSE(noise.difference(1, 0, 0.05));
+  EXPECT_FALSE(noise.half_width(0));
+  EXPECT_FALSE(noise.level(2));
+  EXPECT_FALSE(noise.mean_difference(2, 0));
+  EXPECT_FALSE(RoundNoise({}).level(0));
+}
+
+TEST(RoundNoise, TheTruthLiesBeyondABoundAsOftenAsItSaysWhateverTheDrift) {
+  constexpr int kSweeps = 4000;
+  constexpr double kClaims = 0.025, kTruth = 0.03;
+  std::mt19937_64 random(20);
+  std::normal_distribution<double> normal;
+  int below = 0, above = 0;
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    std::vector<RoundValue> values;
+    for (std::size_t round = 0; round < 3; ++round) {
+      const double drift = std::exp(0.2 * normal(random));
+      for (std::size_t point = 0; point < 4; ++point) {
+        const double truth = point == 1 ? 100 * (1 + kTruth) : 100;
+        values.push_back({point, round, truth * drift * std::exp(0.02 * normal(random))});
+      }
+    }
+    const auto difference = RoundNoise(values).difference(1, 0, kClaims);
+    ASSERT_TRUE(difference);
+    below += kTruth < difference->low;
+    above += kTruth > difference->high;
+  }
+  // Expected are 100 of each; the standard deviation is 10.
+  EXPECT_NEAR(below, kSweeps * kClaims, 40);
+  EXPECT_NEAR(above, kSweeps * kClaims, 40);
+}
+
+}  // namespace
+}  // namespace shardlens::trace::analysis

@@ -1,0 +1,142 @@
+#include "trace/analysis/noise/round_noise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "trace/analysis/noise/noise_model.h"
+#include "trace/analysis/noise/student_t.h"
+
+namespace shardlens::trace::analysis {
+
+namespace {
+
+constexpr int kMostPasses = 1000;
+constexpr double kSettled = 1e-13;  // of logarithms
+
+// The mean of what is left of the values in each group once `other` is taken out of them.
+std::vector<double> group_means(const std::vector<RoundValue>& values,
+                                std::size_t RoundValue::*group, std::size_t groups,
+                                std::size_t RoundValue::*other,
+                                const std::vector<double>& of_other) {
+  std::vector<double> sums(groups), counts(groups);
+  for (const RoundValue& one : values) {
+    sums[one.*group] += one.value - of_other[one.*other];
+    ++counts[one.*group];
+  }
+  for (std::size_t i = 0; i < groups; ++i) {
+    if (counts[i] > 0) sums[i] /= counts[i];
+  }
+  return sums;
+}
+
+double largest_change(const std::vector<double>& before, const std::vector<double>& after) {
+  double largest = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    largest = std::max(largest, std::abs(after[i] - before[i]));
+  }
+  return largest;
+}
+
+RelativeSpread spread_of(double squares, double freedom) {
+  if (freedom < 1) return {};
+  return {.deviation = std::sqrt(squares / freedom), .degrees_of_freedom = freedom};
+}
+
+}  // namespace
+
+RoundNoise::RoundNoise(std::vector<RoundValue> values) : values_(std::move(values)) {
+  for (RoundValue& one : values_) {
+    one.value = std::log(one.value);
+    points_ = std::max(points_, one.point + 1);
+    rounds_ = std::max(rounds_, one.round + 1);
+  }
+  counts_.resize(points_);
+  for (const RoundValue& one : values_) ++counts_[one.point];
+  find_between_runs();
+  fit();
+}
+
+void RoundNoise::find_between_runs() {
+  const std::vector<double> none(rounds_);
+  const auto means = group_means(values_, &RoundValue::point, points_, &RoundValue::round, none);
+  double squares = 0, freedom = 0;
+  for (const RoundValue& one : values_) {
+    squares += (one.value - means[one.point]) * (one.value - means[one.point]);
+  }
+  for (const int count : counts_) freedom += std::max(0, count - 1);
+  between_runs_ = spread_of(squares, freedom);
+}
+
+// Points and rounds by turns, each fitted to what the other leaves: this comes to least squares.
+void RoundNoise::fit() {
+  levels_.assign(points_, 0);
+  std::vector<double> of_rounds(rounds_);
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    auto levels = group_means(values_, &RoundValue::point, points_, &RoundValue::round, of_rounds);
+    of_rounds = group_means(values_, &RoundValue::round, rounds_, &RoundValue::point, levels);
+    const double change = largest_change(levels_, levels);
+    levels_ = std::move(levels);
+    if (change < kSettled) break;
+  }
+  double squares = 0;
+  std::vector<bool> has_round(rounds_);
+  for (const RoundValue& one : values_) {
+    const double rest = one.value - levels_[one.point] - of_rounds[one.round];
+    squares += rest * rest;
+    has_round[one.round] = true;
+  }
+  const auto measured = std::ranges::count_if(counts_, [](int count) { return count > 0; });
+  const auto rounds = std::ranges::count(has_round, true);
+  const auto count = static_cast<double>(values_.size());
+  within_rounds_ =
+      spread_of(squares, count - static_cast<double>(measured) - static_cast<double>(rounds) + 1);
+}
+
+std::optional<double> RoundNoise::level(std::size_t point) const {
+  if (point >= points_ || counts_[point] == 0) return std::nullopt;
+  return std::exp(levels_[point]);
+}
+
+std::optional<double> RoundNoise::half_width(std::size_t point) const {
+  if (point >= points_ || counts_[point] == 0 || between_runs_.degrees_of_freedom < 1) {
+    return std::nullopt;
+  }
+  return student_t_quantile(kFalseClaims, between_runs_.degrees_of_freedom) *
+         between_runs_.deviation / std::sqrt(counts_[point]);
+}
+
+std::vector<double> RoundNoise::logarithm_ratios(std::size_t point, std::size_t other) const {
+  std::vector<std::optional<double>> others(rounds_);
+  for (const RoundValue& one : values_) {
+    if (one.point == other) others[one.round] = one.value;
+  }
+  std::vector<double> ratios;
+  for (const RoundValue& one : values_) {
+    if (one.point == point && others[one.round]) ratios.push_back(one.value - *others[one.round]);
+  }
+  return ratios;
+}
+
+std::optional<double> RoundNoise::mean_difference(std::size_t point, std::size_t other) const {
+  const auto ratios = logarithm_ratios(point, other);
+  if (ratios.empty()) return std::nullopt;
+  const double sum = std::accumulate(ratios.begin(), ratios.end(), 0.0);
+  return std::expm1(sum / static_cast<double>(ratios.size()));
+}
+
+std::optional<RoundDifference> RoundNoise::difference(std::size_t point, std::size_t other,
+                                                      double claims) const {
+  const auto mean = mean_difference(point, other);
+  if (!mean || within_rounds_.degrees_of_freedom < 1) return std::nullopt;
+  const auto rounds = static_cast<double>(logarithm_ratios(point, other).size());
+  const double error = within_rounds_.deviation * std::sqrt(2 / rounds);
+  // Two-sided at twice the probability of either side.
+  const double width = student_t_quantile(2 * claims, within_rounds_.degrees_of_freedom) * error;
+  const double middle = std::log1p(*mean);
+  return RoundDifference{
+      .mean = *mean, .low = std::expm1(middle - width), .high = std::expm1(middle + width)};
+}
+
+}  // namespace shardlens::trace::analysis
