@@ -112,6 +112,7 @@ Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaPro
   info.world_size = static_cast<int>(request.settings.ranks);
   info.program = "shardlens " SHARDLENS_VERSION;
   info.predicted = request.predicted;
+  info.tags = request.tags;
   info.simulated_link = request.settings.simulate_link != "off";
   info.communication_off = request.settings.communication == trace::job::Communication::kNone;
   info.shared_gpu = info.device == "cuda" &&

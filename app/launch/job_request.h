@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/launch/device_probe.h"
 #include "trace/base/result.h"
@@ -16,9 +17,10 @@ struct JobRequest {
   trace::job::Settings settings;
   std::filesystem::path runs_dir = "runs";
   std::string name;  // "": by what differs from `name_base`, made unique with " 2", " 3", …
-  trace::job::Settings name_base;
+  trace::job::Settings name_base{};
   bool overwrite = false;                                   // of a run that has the name
   std::optional<trace::model::StepPrediction> predicted{};  // to be kept with the run
+  std::vector<std::string> tags{};
 };
 
 // "cpu" or "cuda". Errors (kUsage): no GPU, or more ranks than GPUs without `oversubscribe`.

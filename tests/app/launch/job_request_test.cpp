@@ -177,6 +177,16 @@ TEST(RankEnvironment, FollowsTheKnobsOfLibrariesOnGpusAlone) {
   EXPECT_EQ(entries_of("cpu"), inherited);
 }
 
+TEST(CheckJob, GivesTheRunTheTagsThatWereAskedFor) {
+  JobRequest request;
+  request.settings = settings(trace::job::DeviceChoice::kCpu, 1);
+  request.name = "tagged";
+  request.tags = {"caps"};
+  const auto job = check_job(request, gpus(0));
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->tags, request.tags);
+}
+
 TEST(DefaultJob, HasNoMoreRanksThanGpus) {
   CudaProbe one;
   one.devices.resize(1);
