@@ -29,6 +29,8 @@ LibraryRun record_from_figures(const trace::analysis::RunFigures& figures) {
   for (const auto& rank : figures.ranks) {
     record.peak_memory_bytes =
         std::max(record.peak_memory_bytes, static_cast<double>(rank.peak.allocated_bytes()));
+    record.peak_total_bytes =
+        std::max(record.peak_total_bytes, static_cast<double>(rank.peak.total_bytes()));
   }
   for (const auto& step : figures.steps) {
     // With `loss_every` most steps' losses are not known.

@@ -18,6 +18,7 @@ struct LibraryRun {
   trace::model::RunInfo info;
   trace::analysis::RunSummary summary;
   double peak_memory_bytes = 0;     // of tensors, of the rank that needs most
+  double peak_total_bytes = 0;      // the same with what is outside PyTorch; 0: not known
   trace::analysis::RunNoise noise;  // what tells noise from a difference
   std::string hosts, devices;       // that recorded it; "": not known
   // Of complete steps, in order; NaN where it is not known.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "app/launch/hang_watch.h"
@@ -44,6 +45,29 @@ bool is_simulated(const trace::model::RunInfo& info) {
          !info.settings.overlap_comm;
 }
 
+std::vector<std::string> banners_of(const trace::model::RunInfo& info) {
+  std::vector<std::string> banners;
+  if (info.device == "cpu") {
+    banners.emplace_back("CPU run: shows how it works, not how fast a GPU is");
+  }
+  if (info.simulated_link) {
+    banners.push_back("Simulated link of " + trace::job::link_text(info.settings.simulate_link) +
+                      ": communication takes as long as it would there");
+  }
+  if (info.shared_gpu) banners.emplace_back("Shared GPU: timings not representative");
+  if (info.communication_off) {
+    banners.emplace_back(
+        "Simulated without communication: a ceiling for speed, the loss is invalid");
+  }
+  if (info.settings.inject != "off") {
+    banners.push_back("Simulated fault: " + info.settings.inject);
+  }
+  if (!info.settings.overlap_comm) {
+    banners.emplace_back("Simulated without overlap: communication waits for the backward pass");
+  }
+  return banners;
+}
+
 std::vector<std::string> banners_of(const trace::analysis::RunFigures& figures) {
   const auto& info = figures.info;
   std::vector<std::string> banners;
@@ -64,24 +88,7 @@ std::vector<std::string> banners_of(const trace::analysis::RunFigures& figures) 
                       (info.world_size == 1 ? " rank" : " ranks") + ", settings not known");
     return banners;
   }
-  if (info.device == "cpu") {
-    banners.emplace_back("CPU run: shows how it works, not how fast a GPU is");
-  }
-  if (info.simulated_link) {
-    banners.push_back("Simulated link of " + trace::job::link_text(info.settings.simulate_link) +
-                      ": communication takes as long as it would there");
-  }
-  if (info.shared_gpu) banners.emplace_back("Shared GPU: timings not representative");
-  if (info.communication_off) {
-    banners.emplace_back(
-        "Simulated without communication: a ceiling for speed, the loss is invalid");
-  }
-  if (info.settings.inject != "off") {
-    banners.push_back("Simulated fault: " + info.settings.inject);
-  }
-  if (!info.settings.overlap_comm) {
-    banners.emplace_back("Simulated without overlap: communication waits for the backward pass");
-  }
+  std::ranges::move(banners_of(info), std::back_inserter(banners));
   return banners;
 }
 

@@ -18,6 +18,8 @@ namespace shardlens::app::session {
 bool is_simulated(const trace::model::RunInfo& info);
 
 // "CPU run: shows how it works, not how fast a GPU is", simulated link, shared GPU, …
+std::vector<std::string> banners_of(const trace::model::RunInfo& job);
+// The same of what was recorded, and of what is missing of it.
 std::vector<std::string> banners_of(const trace::analysis::RunFigures& figures);
 
 // The last `lines` lines of rank_N.log, stamped with `time_ns`; empty when there is none.

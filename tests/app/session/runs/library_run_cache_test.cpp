@@ -77,6 +77,7 @@ TEST_F(RecordCache, StaysValidWhenTheUsersWordsChange) {
 TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
   record.losses = {{3, 2.5}, {4, 2.25}};
   record.info.bookmarks = {{5, ""}, {6, "the late rank"}};
+  record.peak_total_bytes = 5e9;
   record.pulse.processes = {{"a host", 17}, {"", 18}};
   record.info.predicted = trace::model::StepPrediction{4e8, 3.9e8, std::nullopt, "base"};
   keep_record(record, trace::store::run_stamp(run));
@@ -91,6 +92,7 @@ TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
   EXPECT_EQ(again->summary.overlap_fraction, record.summary.overlap_fraction);
   EXPECT_EQ(again->summary.loss_last, record.summary.loss_last);
   EXPECT_EQ(again->peak_memory_bytes, record.peak_memory_bytes);
+  EXPECT_EQ(again->peak_total_bytes, 5e9);
   ASSERT_EQ(again->noise.step().has_value(), record.noise.step().has_value());
   EXPECT_EQ(again->noise.step()->standard_error, record.noise.step()->standard_error);
   EXPECT_EQ(again->devices, record.devices);

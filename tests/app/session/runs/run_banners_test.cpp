@@ -35,5 +35,18 @@ TEST(RunNotes, LeaveCollectivesOfRunsThatDidNotComeToTheirEndToTheDiagnosis) {
   EXPECT_THAT(banners_of(run_with(trace::model::RunStatus::kFailed, {2, 2})), IsEmpty());
 }
 
+TEST(JobNotes, TellWhatMakesItsTimesUnlikeARealJobs) {
+  trace::model::RunInfo job;
+  job.device = "cuda";
+  EXPECT_THAT(banners_of(job), IsEmpty());
+  job.device = "cpu";
+  job.settings.simulate_link = "latency_us=200,gbit_per_s=1";
+  job.simulated_link = true;
+  EXPECT_THAT(banners_of(job),
+              ElementsAre("CPU run: shows how it works, not how fast a GPU is",
+                          "Simulated link of 1 Gbit/s, 200 µs: communication takes as long as it "
+                          "would there"));
+}
+
 }  // namespace
 }  // namespace shardlens::app::session
