@@ -50,17 +50,20 @@ std::string progress_text(const std::string& name, const RunProgress& progress, 
     std::snprintf(loss, sizeof loss, "  loss %.4f", progress.loss);
     text += loss;
   }
-  if (bounded && progress.step_ns > 0 && progress.steps_done < progress.steps_total) {
+  if (progress.seconds_left) {
+    text += "  " + ui::present::format_seconds_left(*progress.seconds_left);
+  } else if (bounded && progress.step_ns > 0 && progress.steps_done < progress.steps_total) {
     text += "  " + ui::present::format_seconds_left((total - done) * progress.step_ns / 1e9);
   }
   return text;
 }
 
-ProgressLine::ProgressLine(std::string run_name)
-    : name_(std::move(run_name)), is_terminal_(isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(std::string run_name, Elsewhere elsewhere)
+    : name_(std::move(run_name)), elsewhere_(elsewhere), is_terminal_(isatty(STDERR_FILENO) == 1) {}
 
-ProgressLine::~ProgressLine() {
+void ProgressLine::end() {
   if (drawn_) std::fputc('\n', stderr);
+  drawn_ = false;
 }
 
 void ProgressLine::erase() {
@@ -77,7 +80,7 @@ void ProgressLine::show(const RunProgress& progress) {
     drawn_ = true;
     return;
   }
-  if (progress.steps_total == 0) return;
+  if (progress.steps_total == 0 || elsewhere_ == Elsewhere::kIsSilent) return;
   const std::int64_t percent = 100 * progress.steps_done / progress.steps_total;
   if (percent < said_percent_ + kSayEveryPercent) return;
   said_percent_ = percent - percent % kSayEveryPercent;

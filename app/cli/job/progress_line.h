@@ -10,17 +10,22 @@ namespace shardlens::app::cli {
 
 class ProgressLine {
  public:
-  explicit ProgressLine(std::string run_name);
-  ~ProgressLine();  // ends the bar's line
+  enum class Elsewhere { kTellsPercent, kIsSilent };  // where there is no terminal
+  explicit ProgressLine(std::string run_name, Elsewhere elsewhere = Elsewhere::kTellsPercent);
+  ~ProgressLine() { end(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
 
   void show(const RunProgress& progress);
   // A message of its own, above the bar.
   void say(const std::string& message);
+  void end();  // of the bar's line, which stays
 
  private:
   void erase();
 
   const std::string name_;
+  const Elsewhere elsewhere_;
   const bool is_terminal_;
   bool drawn_ = false;
   std::int64_t said_percent_ = 0;

@@ -1,13 +1,9 @@
 #include "app/cli/job/run_job.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <chrono>
-#include <csignal>
 
 #include "app/cli/job/progress_line.h"
-#include "app/cli/job/run_monitor.h"
+#include "app/cli/job/watched_job.h"
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/job_session.h"
@@ -19,38 +15,7 @@
 namespace shardlens::app::cli {
 namespace {
 
-using namespace std::chrono_literals;
 using trace::model::RunStatus;
-
-constexpr auto kLookEvery = 200ms;
-
-// Waits for the job's end, showing its progress. The first signal stops it, the second kills it.
-launch::JobStatus watch(launch::JobSession& job, launch::StopSignals& signals) {
-  launch::JobStatus status = job.poll();
-  RunMonitor monitor(job.folder(), status.run);
-  ProgressLine line(status.run.name);
-  bool asked = false;
-  bool hangs = false;
-  while (status.phase != launch::JobStatus::Phase::kEnded) {
-    if (signals.wait(kLookEvery)) {
-      if (asked) {
-        job.kill_now();
-      } else {
-        job.request_stop();
-        line.say("Stopping after this step; again to kill the ranks at once");
-      }
-      asked = true;
-    }
-    status = job.poll();
-    monitor.look(status);
-    line.show(monitor.progress());
-    if (const auto hang = monitor.hang(); hang && !hangs && !asked) {
-      hangs = true;
-      job.request_abort(*hang);
-    }
-  }
-  return status;
-}
 
 int print_outcome(const launch::JobStatus& status, const launch::JobSession& job, bool as_json) {
   // What the user asked for came about: all of it, or up to where the user stopped it.
@@ -91,7 +56,12 @@ int run_job(const launch::JobRequest& request, bool as_json) {
       !warning.empty()) {
     print_message("warning: " + warning);
   }
-  const launch::JobStatus ended = watch(**job, signals);
+  ProgressLine line(begun.run.name);
+  const launch::JobStatus ended =
+      watch_job(**job, signals, OnSignal::kStopAfterStep,
+                {.show = [&](const RunProgress& progress) { line.show(progress); },
+                 .say = [&](const std::string& message) { line.say(message); }});
+  line.end();
   return print_outcome(ended, **job, as_json);
 }
 

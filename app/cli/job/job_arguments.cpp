@@ -1,0 +1,67 @@
+#include "app/cli/job/job_arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "trace/store/run/settings_file.h"
+
+namespace shardlens::app::cli {
+namespace {
+
+using ShortForm = std::pair<const char*, const std::optional<std::string>&>;
+
+std::array<ShortForm, 4> short_forms(const JobArguments& arguments) {
+  return {{{"ranks", arguments.ranks},
+           {"steps", arguments.steps},
+           {"device", arguments.device},
+           {"simulate_link", arguments.link}}};
+}
+
+}  // namespace
+
+trace::base::Result<trace::job::Settings> settings_of(const JobArguments& arguments) {
+  trace::job::Settings settings;
+  if (!arguments.settings_file.empty()) {
+    TRY_ASSIGN(settings, trace::store::read_settings(arguments.settings_file));
+  }
+  for (const auto& assignment : arguments.assignments) {
+    TRY(trace::job::set_assignment(settings, assignment));
+  }
+  for (const auto& [key, text] : short_forms(arguments)) {
+    if (text) TRY(trace::job::set_value(settings, key, *text));
+  }
+  if (arguments.oversubscribe) settings.oversubscribe = true;
+  return settings;
+}
+
+std::vector<const trace::job::Knob*> knobs_given(const JobArguments& arguments) {
+  std::vector<const trace::job::Knob*> knobs;
+  for (const auto& assignment : arguments.assignments) {
+    const std::string_view key = std::string_view(assignment).substr(0, assignment.find('='));
+    knobs.push_back(trace::job::find_knob(key));
+  }
+  for (const auto& [key, text] : short_forms(arguments)) {
+    if (text) knobs.push_back(trace::job::find_knob(key));
+  }
+  if (arguments.oversubscribe) knobs.push_back(trace::job::find_knob("oversubscribe"));
+  return knobs;
+}
+
+void add_job_arguments(CLI::App& command, JobArguments& arguments) {
+  command.add_option("SETTINGS", arguments.settings_file, "A flat YAML file of settings");
+  command.add_option("--set", arguments.assignments, "One setting; may be given several times")
+      ->type_name("KEY=VALUE")
+      // One value each time: what follows may be the settings file.
+      ->allow_extra_args(false);
+  command.add_option("--ranks", arguments.ranks, "How many processes train together")
+      ->type_name("N");
+  command.add_option("--steps", arguments.steps, "How many optimizer steps")->type_name("N");
+  command.add_option("--device", arguments.device, "auto, cpu or cuda")->type_name("DEVICE");
+  command.add_option("--link", arguments.link, "Simulates a slower link between CPU ranks")
+      ->type_name("latency_us=A,gbit_per_s=B");
+  command.add_flag("--oversubscribe", arguments.oversubscribe, "Lets ranks share a GPU");
+}
+
+}  // namespace shardlens::app::cli

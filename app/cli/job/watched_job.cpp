@@ -1,0 +1,39 @@
+#include "app/cli/job/watched_job.h"
+
+#include <chrono>
+
+namespace shardlens::app::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kLookEvery{200};
+
+}  // namespace
+
+launch::JobStatus watch_job(launch::JobSession& job, launch::StopSignals& signals,
+                            OnSignal on_signal, const JobDisplay& display) {
+  launch::JobStatus status = job.poll();
+  RunMonitor monitor(job.folder(), status.run);
+  bool asked = false;
+  bool hangs = false;
+  while (status.phase != launch::JobStatus::Phase::kEnded) {
+    if (signals.wait(kLookEvery)) {
+      if (asked || on_signal == OnSignal::kKill) {
+        job.kill_now();
+      } else {
+        job.request_stop();
+        display.say("Stopping after this step; again to kill the ranks at once");
+      }
+      asked = true;
+    }
+    status = job.poll();
+    monitor.look(status);
+    display.show(monitor.progress());
+    if (const auto hang = monitor.hang(); hang && !hangs && !asked) {
+      hangs = true;
+      job.request_abort(*hang);
+    }
+  }
+  return status;
+}
+
+}  // namespace shardlens::app::cli
