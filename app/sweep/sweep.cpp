@@ -1,0 +1,224 @@
+#include "app/sweep/sweep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "trace/base/wall_clock.h"
+#include "trace/base/write_error.h"
+#include "trace/store/run/run_folder.h"
+
+namespace shardlens::app::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using trace::base::ErrorKind;
+using trace::base::Result;
+using trace::model::RunInfo;
+using trace::model::RunStatus;
+
+constexpr auto kLongestFarewell = 10s;  // of ranks whose launcher was killed
+// Below it a run that failed has most likely failed for want of room.
+constexpr std::uintmax_t kScarceRoom = 16u << 20;
+
+std::string file_name_of(const RunInfo& run) { return fs::path(run.folder).filename().string(); }
+
+bool is_tagged(const RunInfo& run, const std::string& tag) {
+  return std::ranges::find(run.tags, tag) != run.tags.end();
+}
+
+Result<trace::base::FolderLock> claim(const fs::path& runs_dir, const std::string& name) {
+  const fs::path folder = sweep_folder(runs_dir, name);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    return trace::base::fail(trace::base::write_error_kind(error.value()),
+                             "cannot create the folder " + trace::base::quoted(folder) + ": " +
+                                 error.message() + "; choose another library with --runs-dir");
+  }
+  auto lock = trace::base::FolderLock::acquire(folder, 0ms);
+  if (lock || lock.error().kind != ErrorKind::kFailed) return lock;
+  return trace::base::fail(ErrorKind::kFailed, "another program runs the sweep '" + name +
+                                                   "' at the moment: wait for it, or end it");
+}
+
+void remove_empty(const fs::path& runs_dir, const std::string& name) {
+  std::error_code ignored;
+  const fs::path folder = sweep_folder(runs_dir, name);
+  if (!has_sweep(runs_dir, name)) fs::remove(folder, ignored);
+  fs::remove(folder.parent_path(), ignored);
+}
+
+bool is_scarce(const fs::path& folder) {
+  std::error_code error;
+  const auto room = fs::space(folder, error);
+  return !error && room.available < kScarceRoom;
+}
+
+SweepPlan plan_from(const SweepRequest& request, SweepPlan plan) {
+  plan.name = request.name;
+  if (request.repeats) plan.repeats = *request.repeats;
+  if (request.seed) plan.seed = *request.seed;
+  if (request.stops_early) plan.stops_early = *request.stops_early;
+  return plan;
+}
+
+Result<void> check_same(const SweepPoints& there, const SweepRequest& request) {
+  if (!request.points) return {};
+  const std::string difference = difference_text(there, *request.points);
+  if (difference.empty()) return {};
+  return trace::base::fail(
+      ErrorKind::kUsage, "a sweep named '" + request.name + "' runs something else (" + difference +
+                             "): choose another --name, or give --overwrite to replace it");
+}
+
+}  // namespace
+
+Result<Sweep> Sweep::open(const SweepRequest& request, ReadRun read_run) {
+  TRY(check_sweep_name(request.name));
+  TRY_ASSIGN(auto lock, claim(request.runs_dir, request.name));
+  Sweep sweep(request.runs_dir, std::move(read_run), std::move(lock));
+  auto begun = sweep.begin_or_go_on(request);
+  if (begun) begun = sweep.find_results(request.retries_failed);
+  if (begun) begun = sweep.save();
+  if (begun) return sweep;
+  remove_empty(request.runs_dir, request.name);
+  return tl::make_unexpected(begun.error());
+}
+
+Result<void> Sweep::begin_or_go_on(const SweepRequest& request) {
+  const bool is_new = request.points && (request.overwrite || !has_sweep(runs_dir_, request.name));
+  if (is_new) {
+    record_.plan = plan_from(request, {.name = request.name, .points = *request.points});
+    if (!request.seed) record_.plan.seed = std::random_device{}();
+    record_.created_ns = trace::base::wall_clock_ns();
+    return {};
+  }
+  TRY_ASSIGN(record_, read_sweep(runs_dir_, request.name));
+  TRY(check_same(record_.plan.points, request));
+  record_.plan = plan_from(request, std::move(record_.plan));
+  return {};
+}
+
+// The runs themselves say which of them are done: of one that ended when the program was killed the
+// sweep's file knows nothing, and one that was deleted since is recorded anew.
+Result<void> Sweep::find_results(bool retries_failed) {
+  const auto library = trace::store::list_runs(runs_dir_).runs;
+  for (const SweepRun& run : std::exchange(record_.runs, {})) {
+    const auto found = std::ranges::find(library, run.file_name, file_name_of);
+    if (!run.failure.empty() && !retries_failed) {
+      results_[run.slot] = {found == library.end() ? "" : found->name, std::nullopt, run.failure};
+      record_.runs.push_back(run);
+    } else if (run.failure.empty() && found != library.end()) {
+      adopt(run.slot, *found);
+    }
+  }
+  TRY(find_by_name(library));
+  found_ = results_.size();
+  return {};
+}
+
+Result<void> Sweep::find_by_name(const std::vector<RunInfo>& library) {
+  std::map<std::string, const RunInfo*> by_name;
+  for (const RunInfo& run : library) by_name.emplace(run.name, &run);
+  const std::string tag = tag_of(plan());
+  std::string taken;
+  point_names_ = point_names(plan());
+  for (std::size_t point = 0; point < point_names_.size(); ++point) {
+    for (int round = 0; round < plan().repeats; ++round) {
+      const Slot slot{point, round};
+      const auto found = by_name.find(run_name(point_names_[point], round));
+      if (results_.contains(slot) || found == by_name.end()) continue;
+      const RunInfo& run = *found->second;
+      if (!is_tagged(run, tag)) {
+        taken += (taken.empty() ? "'" : ", '") + run.name + "'";
+        continue;
+      }
+      if (run.start_ns >= record_.created_ns) adopt(slot, run);
+      if (!results_.contains(slot)) unfinished_[run.name] = run.folder;
+    }
+  }
+  if (taken.empty()) return {};
+  return trace::base::fail(ErrorKind::kUsage,
+                           "runs that are not of this sweep have the names of its runs in " +
+                               trace::base::quoted(runs_dir_) + ": " + taken +
+                               ". Choose another --name, or rename them (shardlens runs RUN "
+                               "--rename)");
+}
+
+// One that is not done, or not whole after a power cut, leaves its place empty.
+void Sweep::adopt(Slot slot, const RunInfo& run) {
+  if (run.status != RunStatus::kDone || run.settings != plan().points.settings[slot.point]) return;
+  SlotResult result = result_of(slot, run);
+  if (!result.measure) return;
+  results_[slot] = std::move(result);
+  record_.runs.push_back({slot, file_name_of(run), ""});
+}
+
+SlotResult Sweep::result_of(Slot slot, const RunInfo& run) const {
+  SlotResult result{.run = run.name, .measure = {}, .failure = {}};
+  const auto read = read_run_(run.folder);
+  const auto& settings = plan().points.settings[slot.point];
+  if (!read) {
+    result.failure = read.error().message;
+  } else if (settings.epochs == 0 && read->steps_executed < settings.steps) {
+    result.failure = "only " + std::to_string(read->steps_executed) + " of " +
+                     std::to_string(settings.steps) + " steps are in its files";
+  } else if (read->steps_measured < 1 || !(read->measure.step_ns > 0)) {
+    result.failure = "no step was measured: skip_steps leaves out all of them";
+  } else {
+    result.measure = read->measure;
+  }
+  return result;
+}
+
+Result<launch::JobRequest> Sweep::request_for(Slot slot) const {
+  launch::JobRequest request{.settings = plan().points.settings[slot.point],
+                             .runs_dir = runs_dir_,
+                             .name = run_name(point_names_[slot.point], slot.round),
+                             .tags = {tag_of(plan())}};
+  const auto old = unfinished_.find(request.name);
+  if (old == unfinished_.end()) return request;
+  request.overwrite = true;
+  const auto deadline = std::chrono::steady_clock::now() + kLongestFarewell;
+  while (trace::store::is_being_recorded(old->second)) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return trace::base::fail(ErrorKind::kFailed,
+                               "ranks of the interrupted run '" + request.name +
+                                   "' are still at work: end them, and give the command again");
+    }
+    std::this_thread::sleep_for(50ms);
+  }
+  return request;
+}
+
+Result<bool> Sweep::take(Slot slot, const launch::JobStatus& ended) {
+  const RunInfo& run = ended.run;
+  if (!ended.save_errors.empty()) {
+    return trace::base::fail(ErrorKind::kDiskFull,
+                             "how the run '" + run.name + "' ended could not be saved: " +
+                                 ended.save_errors.front() + ". Is the disk full?");
+  }
+  if (run.status == RunStatus::kStopped && ended.stopped_by_user) return false;
+  SlotResult result{.run = run.name, .measure = {}, .failure = run.reason};
+  if (run.status == RunStatus::kDone) {
+    result = result_of(slot, run);
+  } else if (is_scarce(runs_dir_)) {
+    return trace::base::fail(
+        ErrorKind::kDiskFull,
+        "the disk of " + trace::base::quoted(runs_dir_) + " is full, and the run '" + run.name +
+            "' is " + std::string(trace::model::to_string(run.status)) + ": " + run.reason);
+  } else if (result.failure.empty()) {
+    result.failure = "the run is " + std::string(trace::model::to_string(run.status));
+  }
+  record_.runs.push_back({slot, file_name_of(run), result.failure});
+  results_[slot] = std::move(result);
+  TRY(save());
+  return true;
+}
+
+}  // namespace shardlens::app::sweep

@@ -1,0 +1,82 @@
+// A sweep as it goes on: what is run next, as a request to start; what came of it, on disk before
+// the next one starts. Killed at any moment it goes on where it was: of the runs themselves it is
+// read which of them were done. Starts nothing itself. One thread at a time; waits for the disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/launch/job_request.h"
+#include "app/launch/job_session.h"
+#include "app/sweep/sweep_file.h"
+#include "app/sweep/sweep_results.h"
+#include "trace/base/file_system.h"
+
+namespace shardlens::app::sweep {
+
+struct SweepRequest {
+  std::filesystem::path runs_dir = "runs";
+  std::string name;
+  std::optional<SweepPoints> points;  // none: those of the sweep of that name, which goes on
+  // None: as they were before; of a new sweep as SweepPlan has them.
+  std::optional<int> repeats;
+  std::optional<std::uint64_t> seed;  // of a new sweep: one by chance
+  std::optional<bool> stops_early;
+  bool overwrite = false;  // of a sweep of that name, and of its runs as they are recorded anew
+  bool retries_failed = false;  // runs that failed before are recorded anew
+};
+
+// Reads a run that was done. Error: it cannot be read.
+struct WholeRun {
+  RunMeasure measure;
+  std::int64_t steps_executed = 0, steps_measured = 0;
+};
+using ReadRun = std::function<trace::base::Result<WholeRun>(const std::filesystem::path& run)>;
+
+class Sweep {
+ public:
+  // Begins a sweep, or goes on with the one of that name. Held until this object goes. Errors:
+  // kUsage: another one has the name, with what differs; other runs have the names of its runs,
+  // all named. kFailed: another program runs it. Those of read_sweep() and write_sweep().
+  static trace::base::Result<Sweep> open(const SweepRequest& request, ReadRun read_run);
+
+  const SweepPlan& plan() const { return record_.plan; }
+  const SweepResults& results() const { return results_; }
+  // How many results there were when it was opened.
+  std::size_t found() const { return found_; }
+
+  std::optional<Slot> next() const { return next_slot(plan(), results_); }
+  // The job to start now. Waits for ranks of an interrupted run that are about to end; error
+  // kFailed: they go on.
+  trace::base::Result<launch::JobRequest> request_for(Slot slot) const;
+  // What came of it. False: its user stopped it, so that it will be run anew. Error: the sweep
+  // cannot go on now, since the disk is full, say; with room again it can.
+  trace::base::Result<bool> take(Slot slot, const launch::JobStatus& ended);
+
+ private:
+  Sweep(std::filesystem::path runs_dir, ReadRun read_run, trace::base::FolderLock lock)
+      : runs_dir_(std::move(runs_dir)), read_run_(std::move(read_run)), lock_(std::move(lock)) {}
+  trace::base::Result<void> begin_or_go_on(const SweepRequest& request);
+  trace::base::Result<void> find_results(bool retries_failed);
+  trace::base::Result<void> find_by_name(const std::vector<trace::model::RunInfo>& library);
+  void adopt(Slot slot, const trace::model::RunInfo& run);
+  SlotResult result_of(Slot slot, const trace::model::RunInfo& run) const;
+  trace::base::Result<void> save() const { return write_sweep(runs_dir_, record_); }
+
+  std::filesystem::path runs_dir_;
+  ReadRun read_run_;
+  trace::base::FolderLock lock_;
+  SweepRecord record_;
+  std::vector<std::string> point_names_;
+  SweepResults results_;
+  std::size_t found_ = 0;
+  // Runs of this sweep that were not done, by name: they make way.
+  std::map<std::string, std::filesystem::path> unfinished_;
+};
+
+}  // namespace shardlens::app::sweep

@@ -1,0 +1,223 @@
+#include "app/sweep/sweep_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "trace/base/file_system.h"
+#include "trace/base/write_error.h"
+
+namespace shardlens::app::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using trace::base::ErrorKind;
+using trace::base::Result;
+
+constexpr const char* kSweepsFolder = ".sweeps";
+constexpr const char* kSweepFile = "sweep.json";
+constexpr int kSchema = 1;
+constexpr std::uintmax_t kLargestSweep = 64u << 20;
+constexpr std::size_t kMostRuns = kMostPoints * kMostRepeats;
+
+Json texts_of(const trace::job::Settings& settings, const trace::job::Settings& base) {
+  Json texts = Json::object();
+  for (const trace::job::Knob* knob : trace::job::differing_knobs(base, settings)) {
+    texts[std::string(knob->name)] = trace::job::value_text(settings, *knob);
+  }
+  return texts;
+}
+
+Json json_of(const SweepRecord& record) {
+  const SweepPlan& plan = record.plan;
+  // All knobs: the defaults of another version may be others.
+  Json base = Json::object(), varied = Json::array(), points = Json::array(), runs = Json::array();
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
+    base[std::string(knob.name)] = trace::job::value_text(plan.points.settings.front(), knob);
+  }
+  for (const auto* knob : plan.points.varied) varied.push_back(std::string(knob->name));
+  for (const auto& settings : plan.points.settings) {
+    points.push_back(texts_of(settings, plan.points.settings.front()));
+  }
+  for (const SweepRun& run : record.runs) {
+    runs.push_back({{"point", run.slot.point},
+                    {"round", run.slot.round},
+                    {"run", run.file_name},
+                    {"failure", run.failure}});
+  }
+  return {{"schema", kSchema},
+          {"name", plan.name},
+          {"created_ns", record.created_ns},
+          {"repeat", plan.repeats},
+          {"seed", plan.seed},
+          {"early_stop", plan.stops_early},
+          {"settings", std::move(base)},
+          {"varied", std::move(varied)},
+          {"points", std::move(points)},
+          {"runs", std::move(runs)}};
+}
+
+tl::unexpected<trace::base::Error> damaged(const std::string& source, const std::string& why) {
+  return trace::base::fail(ErrorKind::kDamaged,
+                           "the sweep " + source + " is damaged (" + why +
+                               "): give the whole command again with --overwrite to begin it anew; "
+                               "runs that it recorded stay until they are replaced");
+}
+
+Result<void> apply(const Json& texts, const std::string& source, trace::job::Settings& settings) {
+  for (const auto& [key, value] : texts.items()) {
+    const auto set = trace::job::set_value(settings, key, value.get<std::string>());
+    if (!set) return damaged(source, set.error().message);
+  }
+  return {};
+}
+
+Result<SweepPoints> points_in(const Json& json, const std::string& source) {
+  SweepPoints points;
+  trace::job::Settings base;
+  TRY(apply(json.at("settings"), source, base));
+  for (const auto& name : json.at("varied")) {
+    const auto* knob = trace::job::find_knob(name.get<std::string>());
+    if (knob == nullptr) return damaged(source, "it varies an unknown setting");
+    points.varied.push_back(knob);
+  }
+  for (const auto& texts : json.at("points")) {
+    TRY(apply(texts, source, points.settings.emplace_back(base)));
+  }
+  if (points.settings.empty() || points.settings.size() > kMostPoints) {
+    return damaged(source, "it has no points, or too many");
+  }
+  return points;
+}
+
+Result<SweepRecord> record_in(const Json& json, const std::string& source) {
+  if (json.at("schema").get<int>() != kSchema) {
+    return trace::base::fail(ErrorKind::kOtherVersion,
+                             "the sweep " + source +
+                                 " was written by another version of this program: go on with "
+                                 "that one, or choose another --name");
+  }
+  SweepRecord record;
+  SweepPlan& plan = record.plan;
+  plan.name = json.at("name").get<std::string>();
+  plan.repeats = json.at("repeat").get<int>();
+  plan.seed = json.at("seed").get<std::uint64_t>();
+  plan.stops_early = json.at("early_stop").get<bool>();
+  record.created_ns = json.at("created_ns").get<std::int64_t>();
+  TRY_ASSIGN(plan.points, points_in(json, source));
+  if (!check_sweep_name(plan.name)) return damaged(source, "its name cannot be a sweep's");
+  if (plan.repeats < 1 || plan.repeats > kMostRepeats) return damaged(source, "its repeats");
+  for (const auto& entry : json.at("runs")) {
+    SweepRun run;
+    run.slot = {entry.at("point").get<std::size_t>(), entry.at("round").get<int>()};
+    run.file_name = entry.at("run").get<std::string>();
+    run.failure = entry.at("failure").get<std::string>();
+    const bool is_there = run.slot.point < plan.points.settings.size() && run.slot.round >= 0 &&
+                          run.slot.round < kMostRepeats;
+    // A name within the library, never a way out of it.
+    if (!is_there || run.file_name.find('/') != std::string::npos || run.file_name == ".." ||
+        record.runs.size() > kMostRuns) {
+      return damaged(source, "one of its runs");
+    }
+    record.runs.push_back(std::move(run));
+  }
+  return record;
+}
+
+fs::path file_of(const fs::path& runs_dir, const std::string& name) {
+  return sweep_folder(runs_dir, name) / kSweepFile;
+}
+
+tl::unexpected<trace::base::Error> cannot_write(const fs::path& file, int code) {
+  return trace::base::fail(
+      trace::base::write_error_kind(code),
+      "cannot write " + trace::base::quoted(file) + ": " + std::strerror(code));
+}
+
+}  // namespace
+
+fs::path sweep_folder(const fs::path& runs_dir, const std::string& name) {
+  return runs_dir / kSweepsFolder / name;
+}
+
+bool has_sweep(const fs::path& runs_dir, const std::string& name) {
+  std::error_code error;
+  return fs::exists(file_of(runs_dir, name), error);
+}
+
+std::vector<std::string> sweep_names(const fs::path& runs_dir) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(runs_dir / kSweepsFolder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    auto name = entry->path().filename().string();
+    if (has_sweep(runs_dir, name)) names.push_back(std::move(name));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<SweepRecord> parse_sweep(const std::string& text, const std::string& source) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return damaged(source, "it is not JSON");
+  try {
+    return record_in(json, source);
+  } catch (const Json::exception& error) {
+    return damaged(source, error.what());
+  }
+}
+
+Result<SweepRecord> read_sweep(const fs::path& runs_dir, const std::string& name) {
+  const fs::path file = file_of(runs_dir, name);
+  if (!has_sweep(runs_dir, name)) {
+    std::string message = "there is no sweep '" + name + "' in " + trace::base::quoted(runs_dir);
+    std::string others;
+    for (const auto& other : sweep_names(runs_dir)) {
+      others += (others.empty() ? "'" : ", '") + other + "'";
+    }
+    message += others.empty() ? "" : ", but " + others;
+    return trace::base::fail(ErrorKind::kMissing, message + ": say with --over what is to vary");
+  }
+  std::error_code error;
+  if (fs::file_size(file, error) > kLargestSweep) {
+    return damaged(trace::base::quoted(file), "it is too large");
+  }
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) {
+    return trace::base::fail(
+        ErrorKind::kIo, "cannot read " + trace::base::quoted(file) + ": check its permissions");
+  }
+  return parse_sweep(text.str(), trace::base::quoted(file));
+}
+
+Result<void> write_sweep(const fs::path& runs_dir, const SweepRecord& record) {
+  const fs::path file = file_of(runs_dir, record.plan.name);
+  const fs::path unfinished = trace::base::beside(file, ".new");
+  std::error_code error;
+  errno = 0;
+  std::ofstream output(unfinished, std::ios::binary | std::ios::trunc);
+  output << json_of(record).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+  output.close();
+  const int code = errno != 0 ? errno : EIO;
+  auto done =
+      output ? trace::base::synchronize(unfinished) : Result<void>(cannot_write(unfinished, code));
+  if (done) {
+    fs::rename(unfinished, file, error);
+    if (error) done = cannot_write(file, error.value());
+  }
+  if (!done) {
+    fs::remove(unfinished, error);
+    return done;
+  }
+  return trace::base::synchronize(file.parent_path());
+}
+
+}  // namespace shardlens::app::sweep

@@ -1,0 +1,183 @@
+#include "app/sweep/sweep_points.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "app/launch/job_request.h"
+#include "trace/base/text.h"
+#include "trace/job/huggingface/find_model.h"
+#include "trace/model/acting_settings.h"
+
+namespace shardlens::app::sweep {
+namespace {
+
+using trace::base::ErrorKind;
+using trace::base::Result;
+using trace::job::Settings;
+
+constexpr std::size_t kLongestValue = 60;  // of a text, as shown
+
+struct SweepAxis {
+  std::string key;  // as written: an alias may have values of its own
+  const trace::job::Knob* knob = nullptr;
+  std::vector<std::string> values;
+};
+
+std::vector<std::string> values_in(std::string_view text) {
+  std::vector<std::string> values;
+  const bool has_parts = text.find('=') != std::string_view::npos;  // "latency_us=50,gbps=1"
+  const bool is_one = has_parts && text.find(';') == std::string_view::npos;
+  const char separator = has_parts || text.find(';') != std::string_view::npos ? ';' : ',';
+  if (is_one) return {std::string(text)};
+  for (const auto part : trace::base::split(text, separator)) {
+    const auto value = trace::base::trimmed(part);
+    // "a,b;" is one value with a comma.
+    if (value.empty() && separator == ';') continue;
+    values.emplace_back(value);
+  }
+  return values;
+}
+
+Result<void> add_axis(std::vector<SweepAxis>& axes, const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return trace::base::fail(ErrorKind::kUsage, "'" + trace::base::shortened(text) +
+                                                    "' is not of the form key=value,value, as in "
+                                                    "bucket_cap_mb=1,4,25.");
+  }
+  const std::string key(trace::base::trimmed(std::string_view(text).substr(0, equals)));
+  auto values = values_in(std::string_view(text).substr(equals + 1));
+  Settings checked;
+  for (const auto& value : values) TRY(trace::job::set_value(checked, key, value));
+  const trace::job::Knob* knob = trace::job::find_knob(key);
+  if (knob == nullptr || values.empty()) {
+    return trace::base::fail(ErrorKind::kUsage, key + ": no values are given.");
+  }
+  auto axis = std::ranges::find(axes, knob, &SweepAxis::knob);
+  if (axis == axes.end()) axis = axes.insert(axes.end(), {key, knob, {}});
+  std::ranges::move(values, std::back_inserter(axis->values));
+  return {};
+}
+
+Result<void> check_count(std::size_t count) {
+  if (count <= kMostPoints) return {};
+  return trace::base::fail(ErrorKind::kUsage,
+                           "These are more than " + trace::base::grouped(kMostPoints) +
+                               " points: leave out values, or sweep one knob after the other.");
+}
+
+Result<void> check_twins(const SweepPoints& points) {
+  for (std::size_t i = 0; i < points.settings.size(); ++i) {
+    const auto first = std::ranges::find(points.settings, points.settings[i]);
+    if (static_cast<std::size_t>(first - points.settings.begin()) == i) continue;
+    return trace::base::fail(ErrorKind::kUsage, "The point " + point_text(points, i) +
+                                                    " is given twice: leave one of them out, "
+                                                    "--repeat runs each several times.");
+  }
+  return {};
+}
+
+// A model's folder is found again from wherever the sweep goes on.
+Result<SweepPoints> complete(SweepPoints points) {
+  for (Settings& settings : points.settings) {
+    settings.model = trace::job::absolute_model(settings.model);
+  }
+  TRY(check_twins(points));
+  return points;
+}
+
+Result<trace::model::RunInfo> job_of(const Settings& settings, const launch::CudaProbe& cuda) {
+  // Any name will do; without one the library would be searched.
+  TRY_ASSIGN(auto job, launch::check_job({.settings = settings, .name = "a point"}, cuda));
+  if (settings.epochs > 0 || settings.steps > settings.skip_steps) return job;
+  return trace::base::fail(ErrorKind::kUsage, "steps: of " + std::to_string(settings.steps) +
+                                                  " steps skip_steps leaves out " +
+                                                  std::to_string(settings.skip_steps) +
+                                                  ", so that none is measured.");
+}
+
+// Unlike those of a run, which are held against others: who varies a seed wants to see it.
+Settings doing(const trace::model::RunInfo& job) {
+  Settings acting = trace::model::acting_settings(job, {});
+  acting.steps = job.settings.steps;
+  acting.epochs = job.settings.epochs;
+  acting.seed = job.settings.seed;
+  return acting;
+}
+
+}  // namespace
+
+Result<SweepPoints> grid_of(const Settings& base, const std::vector<std::string>& texts) {
+  std::vector<SweepAxis> axes;
+  for (const auto& text : texts) TRY(add_axis(axes, text));
+  SweepPoints points;
+  points.settings.push_back(base);
+  for (const SweepAxis& axis : axes) {
+    points.varied.push_back(axis.knob);
+    TRY(check_count(points.settings.size() * axis.values.size()));
+    std::vector<Settings> more;
+    for (const Settings& settings : points.settings) {
+      for (const auto& value : axis.values) {
+        TRY(trace::job::set_value(more.emplace_back(settings), axis.key, value));
+      }
+    }
+    points.settings = std::move(more);
+  }
+  return complete(std::move(points));
+}
+
+Result<SweepPoints> points_of(const Settings& base,
+                              const std::vector<trace::store::SettingTexts>& lists) {
+  SweepPoints points;
+  TRY(check_count(lists.size()));
+  if (lists.empty()) return trace::base::fail(ErrorKind::kUsage, "The list has no points.");
+  for (const auto& texts : lists) {
+    Settings& settings = points.settings.emplace_back(base);
+    for (const auto& [key, value] : texts) {
+      TRY(trace::job::set_value(settings, key, value));
+      const trace::job::Knob* knob = trace::job::find_knob(key);
+      if (std::ranges::find(points.varied, knob) == points.varied.end()) {
+        points.varied.push_back(knob);
+      }
+    }
+  }
+  return complete(std::move(points));
+}
+
+std::string point_text(const SweepPoints& points, std::size_t point) {
+  std::string text;
+  for (const trace::job::Knob* knob : points.varied) {
+    text += (text.empty() ? "" : ", ") + std::string(knob->name) + "=" +
+            trace::base::shortened(trace::job::value_text(points.settings[point], *knob),
+                                   kLongestValue);
+  }
+  return text;
+}
+
+PointJobs jobs_of(const SweepPoints& points, const launch::CudaProbe& cuda) {
+  PointJobs jobs;
+  for (const Settings& settings : points.settings) jobs.push_back(job_of(settings, cuda));
+  return jobs;
+}
+
+std::vector<std::size_t> doubles_of(const PointJobs& jobs) {
+  std::vector<Settings> done;
+  std::vector<std::size_t> first;
+  for (const auto& job : jobs) {
+    done.push_back(doing(*job));
+    const auto found = std::ranges::find(done, done.back());
+    first.push_back(static_cast<std::size_t>(found - done.begin()));
+  }
+  return first;
+}
+
+SweepPoints chosen_points(const SweepPoints& points, const std::vector<bool>& keep) {
+  SweepPoints chosen{.varied = points.varied, .settings = {}};
+  for (std::size_t i = 0; i < points.settings.size(); ++i) {
+    if (keep[i]) chosen.settings.push_back(points.settings[i]);
+  }
+  return chosen;
+}
+
+}  // namespace shardlens::app::sweep

@@ -1,0 +1,171 @@
+#include "app/sweep/sweep_results.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/analysis/noise/noise_model.h"
+#include "trace/analysis/noise/same_job.h"
+#include "trace/timeline/words/quantity.h"
+
+namespace shardlens::app::sweep {
+namespace {
+
+bool has_failed(const SweepResults& results, std::size_t point) {
+  return std::ranges::any_of(results, [&](const auto& entry) {
+    return entry.first.point == point && !entry.second.failure.empty();
+  });
+}
+
+double others_of(const SweepPlan& plan) {
+  return static_cast<double>(std::max<std::size_t>(plan.points.settings.size(), 2)) - 1;
+}
+
+std::string percent_of(double relative) { return trace::timeline::format_percent(relative).text(); }
+
+// The bounds need what scatters within rounds, which one round does not tell.
+void stop_what_cannot_win(const SweepPlan& plan, const SweepResults& results, int rounds,
+                          std::vector<PointState>& states) {
+  const auto noise = noise_of(plan, results, rounds);
+  const auto best = best_of(noise, states, results);
+  if (!best) return;
+  for (std::size_t point = 0; point < states.size(); ++point) {
+    if (states[point].is_out() || point == *best) continue;
+    const auto slower = noise.difference(point, *best, claims_of_a_stop(plan));
+    if (!slower || slower->low <= 0) continue;
+    states[point].stopped_early =
+        "after " + std::to_string(rounds) + " runs: " + percent_of(slower->mean) + " slower than " +
+        point_text(plan.points, *best) + ", at least " + percent_of(slower->low) + " (" +
+        percent_of(1 - kFalseStops) + " confidence)";
+  }
+}
+
+void decide_after(const SweepPlan& plan, const SweepResults& results, int round,
+                  std::vector<PointState>& states) {
+  for (std::size_t point = 0; point < states.size(); ++point) {
+    const auto found = results.find({point, round});
+    if (found != results.end() && states[point].failure.empty()) {
+      states[point].failure = found->second.failure;
+    }
+  }
+  // After the last round there is nothing left to stop.
+  if (plan.stops_early && round + 1 < plan.repeats) {
+    stop_what_cannot_win(plan, results, round + 1, states);
+  }
+}
+
+// Of the point's own runs, else of all.
+std::optional<double> seconds_of(const SweepResults& results, std::size_t point) {
+  double own = 0, all = 0;
+  int own_count = 0, count = 0;
+  for (const auto& [slot, result] : results) {
+    if (!result.measure) continue;
+    all += result.measure->seconds;
+    ++count;
+    if (slot.point != point) continue;
+    own += result.measure->seconds;
+    ++own_count;
+  }
+  if (count == 0) return std::nullopt;
+  return own_count > 0 ? own / own_count : all / count;
+}
+
+}  // namespace
+
+std::vector<PointState> states_at(const SweepPlan& plan, const SweepResults& results, int round) {
+  std::vector<PointState> states(plan.points.settings.size());
+  for (int before = 0; before < round; ++before) decide_after(plan, results, before, states);
+  return states;
+}
+
+std::optional<Slot> next_slot(const SweepPlan& plan, const SweepResults& results) {
+  std::vector<PointState> states(plan.points.settings.size());
+  for (int round = 0; round < plan.repeats; ++round) {
+    for (const std::size_t point : order_of(plan, round)) {
+      const Slot slot{point, round};
+      if (!states[point].is_out() && !results.contains(slot)) return slot;
+    }
+    decide_after(plan, results, round, states);
+  }
+  return std::nullopt;
+}
+
+WorkLeft work_left(const SweepPlan& plan, const SweepResults& results) {
+  WorkLeft left;
+  const auto next = next_slot(plan, results);
+  if (!next) return {.runs = 0, .seconds = 0};
+  const auto states = states_at(plan, results, next->round);
+  left.seconds = 0;
+  for (std::size_t point = 0; point < states.size(); ++point) {
+    if (states[point].is_out() || has_failed(results, point)) continue;
+    int runs = 0;
+    for (int round = next->round; round < plan.repeats; ++round) {
+      runs += results.contains({point, round}) ? 0 : 1;
+    }
+    left.runs += runs;
+    const auto each = seconds_of(results, point);
+    if (left.seconds && each) {
+      *left.seconds += runs * *each;
+    } else {
+      left.seconds.reset();
+    }
+  }
+  return left;
+}
+
+SweepGoal goal_of(const SweepPlan& plan, const SweepResults& results) {
+  const auto work_of = [](const trace::job::Settings& settings) {
+    trace::model::RunInfo info;
+    info.settings = settings;
+    info.world_size = static_cast<int>(settings.ranks);
+    return info;
+  };
+  const auto first = work_of(plan.points.settings.front());
+  const bool is_same = std::ranges::all_of(plan.points.settings, [&](const auto& settings) {
+    return trace::analysis::has_same_work(first, work_of(settings));
+  });
+  const bool has_tokens = std::ranges::all_of(results, [](const auto& entry) {
+    return !entry.second.measure || entry.second.measure->tokens_per_s.value_or(0) > 0;
+  });
+  return is_same || !has_tokens ? SweepGoal::kStepTime : SweepGoal::kTokenRate;
+}
+
+double cost_of(const RunMeasure& run, SweepGoal goal) {
+  return goal == SweepGoal::kStepTime ? run.step_ns : 1e9 / *run.tokens_per_s;
+}
+
+trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& results,
+                                     int rounds) {
+  const SweepGoal goal = goal_of(plan, results);
+  std::vector<trace::analysis::RoundValue> values;
+  for (const auto& [slot, result] : results) {
+    if (slot.round >= rounds || !result.measure) continue;
+    values.push_back({.point = slot.point,
+                      .round = static_cast<std::size_t>(slot.round),
+                      .value = cost_of(*result.measure, goal)});
+  }
+  return trace::analysis::RoundNoise(std::move(values));
+}
+
+std::optional<std::size_t> best_of(const trace::analysis::RoundNoise& noise,
+                                   const std::vector<PointState>& states,
+                                   const SweepResults& results) {
+  std::optional<std::size_t> best;
+  for (std::size_t point = 0; point < states.size(); ++point) {
+    const auto level = noise.level(point);
+    // Also of one that fails later: nothing is stopped for its sake.
+    if (states[point].is_out() || !level || has_failed(results, point)) continue;
+    if (!best || *level < *noise.level(*best)) best = point;
+  }
+  return best;
+}
+
+double claims_of_a_stop(const SweepPlan& plan) {
+  const int looks = std::max(plan.repeats - 2, 1);  // after each round but the first and the last
+  return kFalseStops / others_of(plan) / looks;
+}
+
+double claims_of_the_end(const SweepPlan& plan) {
+  return trace::analysis::kFalseClaims / others_of(plan);
+}
+
+}  // namespace shardlens::app::sweep

@@ -1,0 +1,71 @@
+// What came of a sweep's runs, and what follows from it: who is run next, who cannot win any more.
+// Pure: the same results, the same answers, so that a sweep goes on where it was. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/sweep/sweep_plan.h"
+#include "trace/analysis/noise/round_noise.h"
+
+namespace shardlens::app::sweep {
+
+struct RunMeasure {
+  double step_ns = 0;  // mean over measured steps
+  std::optional<double> exposed_ns;
+  std::optional<double> tokens_per_s;       // of all ranks together
+  std::optional<double> peak_memory_bytes;  // of the rank that needs most
+  double seconds = 0;                       // from its start to its end
+};
+
+struct SlotResult {
+  std::string run;  // its name
+  std::optional<RunMeasure> measure;
+  std::string failure;  // why there is no measure
+};
+using SweepResults = std::map<Slot, SlotResult>;  // of what has ended
+
+struct PointState {
+  std::string failure;        // of one of its runs; it is not run again
+  std::string stopped_early;  // why; "": it is not
+  bool is_out() const { return !failure.empty() || !stopped_early.empty(); }
+};
+// By point, as the rounds before this one decide it.
+std::vector<PointState> states_at(const SweepPlan& plan, const SweepResults& results, int round);
+
+// What is to be run next; none: all is done.
+std::optional<Slot> next_slot(const SweepPlan& plan, const SweepResults& results);
+
+// How many runs are left unless more points are stopped, and how long they take by those that have
+// ended. Seconds: not known before one has.
+struct WorkLeft {
+  int runs = 0;
+  std::optional<double> seconds;
+};
+WorkLeft work_left(const SweepPlan& plan, const SweepResults& results);
+
+// Times of steps are comparable only where each does the same work; else those per token are.
+enum class SweepGoal : std::uint8_t { kStepTime, kTokenRate };
+SweepGoal goal_of(const SweepPlan& plan, const SweepResults& results);
+// What is to be small: nanoseconds per step, or per token.
+double cost_of(const RunMeasure& run, SweepGoal goal);
+
+// The costs of the first so many rounds.
+trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& results,
+                                     int rounds);
+// The lowest level of those that are not out and never failed; none: no such point was measured.
+std::optional<std::size_t> best_of(const trace::analysis::RoundNoise& noise,
+                                   const std::vector<PointState>& states,
+                                   const SweepResults& results);
+// In at most so many sweeps the truly best point is stopped early.
+inline constexpr double kFalseStops = 0.01;
+// With which probability a point may be called slower than the best by chance: when it is to be
+// stopped early, after any round; in the end. Bonferroni, over the other points and, before the
+// end, over the rounds: in at most kFalseStops or kFalseClaims of sweeps any of them is false.
+double claims_of_a_stop(const SweepPlan& plan);
+double claims_of_the_end(const SweepPlan& plan);
+
+}  // namespace shardlens::app::sweep

@@ -1,0 +1,117 @@
+#include "app/sweep/sweep_points.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace shardlens::app::sweep {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using trace::job::Settings;
+
+std::vector<std::string> texts_of(const SweepPoints& points) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < points.settings.size(); ++i) texts.push_back(point_text(points, i));
+  return texts;
+}
+
+std::vector<std::string> grid(const std::vector<std::string>& axes) {
+  const auto points = grid_of({}, axes);
+  return points ? texts_of(*points) : std::vector{"error: " + points.error().message};
+}
+
+Settings on_cpu() {
+  Settings settings;
+  settings.device = trace::job::DeviceChoice::kCpu;
+  return settings;
+}
+
+TEST(SweepGrid, IsTheProductWithTheLastKeyChangingFastest) {
+  EXPECT_THAT(grid({"bucket_cap_mb=1,25", "ranks=2,4"}),
+              ElementsAre("bucket_cap_mb=1, ranks=2", "bucket_cap_mb=1, ranks=4",
+                          "bucket_cap_mb=25, ranks=2", "bucket_cap_mb=25, ranks=4"));
+}
+
+TEST(SweepGrid, ValuesWithCommasAreSeparatedBySemicolons) {
+  EXPECT_THAT(grid({"simulate_link=off;latency_us=50,gbps=1"}),
+              ElementsAre("simulate_link=off", "simulate_link=latency_us=50,gbit_per_s=1"));
+  EXPECT_THAT(grid({"simulate_link=latency_us=50,gbps=1"}),
+              ElementsAre("simulate_link=latency_us=50,gbit_per_s=1"));
+}
+
+TEST(SweepGrid, AKeyThatComesAgainAddsValues) {
+  EXPECT_THAT(grid({"ranks=2", "ranks=4"}), ElementsAre("ranks=2", "ranks=4"));
+}
+
+TEST(SweepGrid, RefusesWhatCannotBeMeant) {
+  EXPECT_THAT(grid({"bucket_cap=1"}), ElementsAre(HasSubstr("bucket_cap_mb")));
+  EXPECT_THAT(grid({"ranks=2,many"}), ElementsAre(HasSubstr("many")));
+  EXPECT_THAT(grid({"ranks"}), ElementsAre(HasSubstr("key=value")));
+  EXPECT_THAT(grid({"=2"}), ElementsAre(HasSubstr("key=value")));
+  EXPECT_THAT(grid({"ranks="}), ElementsAre(HasSubstr("error")));
+  EXPECT_THAT(grid({"ranks=2,,4"}), ElementsAre(HasSubstr("error")));
+  EXPECT_THAT(grid({"ranks=2,4,2"}), ElementsAre(AllOf(HasSubstr("twice"), HasSubstr("ranks=2"))));
+}
+
+TEST(SweepGrid, RefusesMorePointsThanAnybodyCouldRun) {
+  std::string values = "seed=1";
+  for (int i = 2; i <= 40; ++i) values += "," + std::to_string(i);
+  std::string steps = "steps=11";
+  for (int i = 12; i <= 40; ++i) steps += "," + std::to_string(i);
+  EXPECT_THAT(grid({values, steps}), ElementsAre(HasSubstr("more than 1,000 points")));
+}
+
+TEST(SweepList, EachPointChangesTheJobByItself) {
+  Settings base;
+  base.steps = 7;
+  const auto points = points_of(base, {{{"ranks", "4"}}, {{"bucket_cap_mb", "1"}}});
+  ASSERT_TRUE(points) << points.error().message;
+  EXPECT_EQ(points->settings[1].ranks, Settings{}.ranks);
+  EXPECT_EQ(points->settings[1].steps, 7);
+  EXPECT_THAT(texts_of(*points),
+              ElementsAre("ranks=4, bucket_cap_mb=25", "ranks=2, bucket_cap_mb=1"));
+  EXPECT_FALSE(points_of(base, {}));
+  EXPECT_FALSE(points_of(base, {{{"ranks", "4"}}, {{"ranks", "4"}}}));
+}
+
+TEST(SweepJobs, AContradictionIsThatOfItsPoint) {
+  const auto points = grid_of(on_cpu(), {"sharding_strategy=ddp,full_shard", "static_graph=true"});
+  ASSERT_TRUE(points);
+  auto settings = points->settings;
+  SweepPoints mixed = *points;
+  mixed.settings[0].sharding_strategy = trace::job::Strategy::kFullShard;
+  mixed.settings[0].reshard_after_forward = trace::job::AutoBool::kFalse;
+  const auto jobs = jobs_of(mixed, {});
+  ASSERT_FALSE(jobs[0]);
+  EXPECT_EQ(jobs[0].error().kind, trace::base::ErrorKind::kUsage);
+  EXPECT_THAT(jobs[0].error().message, HasSubstr("reshard_after_forward"));
+  EXPECT_TRUE(jobs[1]) << jobs[1].error().message;
+}
+
+TEST(SweepJobs, APointWithoutAMeasuredStepIsRefused) {
+  const auto points = grid_of(on_cpu(), {"steps=3,4"});
+  const auto jobs = jobs_of(*points, {});
+  ASSERT_FALSE(jobs[0]);
+  EXPECT_THAT(jobs[0].error().message, HasSubstr("skip_steps"));
+  EXPECT_TRUE(jobs[1]);
+}
+
+TEST(SweepJobs, WhatNoStrategyObeysMakesADouble) {
+  Settings sharded = on_cpu();
+  sharded.sharding_strategy = trace::job::Strategy::kFullShard;
+  EXPECT_THAT(doubles_of(jobs_of(*grid_of(sharded, {"bucket_cap_mb=1,4"}), {})), ElementsAre(0, 0));
+  EXPECT_THAT(doubles_of(jobs_of(*grid_of(on_cpu(), {"bucket_cap_mb=1,4"}), {})),
+              ElementsAre(0, 1));
+  EXPECT_THAT(doubles_of(jobs_of(*grid_of(on_cpu(), {"seed=1,2"}), {})), ElementsAre(0, 1));
+}
+
+TEST(SweepJobs, ChosenPointsKeepTheirOrder) {
+  const auto points = grid_of({}, {"ranks=1,2,4"});
+  EXPECT_THAT(texts_of(chosen_points(*points, {true, false, true})),
+              ElementsAre("ranks=1", "ranks=4"));
+}
+
+}  // namespace
+}  // namespace shardlens::app::sweep
