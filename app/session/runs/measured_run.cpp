@@ -1,0 +1,27 @@
+#include "app/session/runs/measured_run.h"
+
+#include <utility>
+
+#include "app/session/runs/library_run_cache.h"
+#include "app/session/runs/listed_runs.h"
+
+namespace shardlens::app::session {
+
+trace::base::Result<sweep::WholeRun> measured_run(const std::filesystem::path& run) {
+  ListedRun listed;
+  listed.record.info.folder = run.string();
+  if (auto kept = kept_record(run, trace::store::run_stamp(run))) listed = {std::move(*kept), true};
+  TRY_ASSIGN(const LibraryRun record, with_figures(std::move(listed)));
+  const auto& summary = record.summary;
+  sweep::WholeRun whole;
+  whole.steps_executed = summary.steps_executed;
+  whole.steps_measured = summary.steps_measured;
+  whole.measure.step_ns = summary.step_ns.mean;
+  if (summary.has_detail) whole.measure.exposed_ns = summary.exposed_ns;
+  whole.measure.tokens_per_s = summary.tokens_per_s;
+  if (record.peak_total_bytes > 0) whole.measure.peak_memory_bytes = record.peak_total_bytes;
+  whole.measure.seconds = static_cast<double>(record.info.end_ns - record.info.start_ns) / 1e9;
+  return whole;
+}
+
+}  // namespace shardlens::app::session

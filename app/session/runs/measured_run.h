@@ -1,0 +1,13 @@
+// A run of a sweep, as the sweep counts it. Any thread; waits for the disk.
+#pragma once
+
+#include <filesystem>
+
+#include "app/sweep/sweep.h"
+
+namespace shardlens::app::session {
+
+// By what the library has kept of it, else by reading all of it, which is kept.
+trace::base::Result<sweep::WholeRun> measured_run(const std::filesystem::path& run);
+
+}  // namespace shardlens::app::session
