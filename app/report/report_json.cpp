@@ -34,12 +34,6 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json optional_number(const std::optional<double>& value, double factor = 1) {
-  return value ? number_or_null(*value * factor) : Json(nullptr);
-}
-
-Json text_or_null(const std::string& text) { return known(!text.empty(), text); }
-
 // Waiting for other ranks, and transfer: the two sum to exposed_ms. Or why they are not known.
 void add_exposed_parts(Json& json, bool has_detail, double exposed_ns,
                        const std::optional<double>& wait_ns, trace::analysis::WaitDoubt doubt) {
@@ -376,6 +370,12 @@ Json settings_json(const trace::job::Settings& settings) {
   for (const auto& knob : trace::job::knobs())
     json[std::string(knob.name)] = knob_json(settings, knob);
   return json;
+}
+
+Json text_or_null(const std::string& text) { return known(!text.empty(), text); }
+
+Json optional_number(const std::optional<double>& value, double factor) {
+  return value ? number_or_null(*value * factor) : Json(nullptr);
 }
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }

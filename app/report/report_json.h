@@ -3,6 +3,8 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include "app/report/run_report.h"
 
@@ -18,6 +20,8 @@ Json settings_json(const trace::job::Settings& settings);
 // null unless finite.
 Json number_or_null(double value);
 Json ms(double ns);  // likewise, in milliseconds
+Json optional_number(const std::optional<double>& value, double factor = 1);
+Json text_or_null(const std::string& text);  // null: ""
 // Text for standard output, which must be UTF-8 whatever a damaged file holds.
 std::string dump_json(const Json& json);
 

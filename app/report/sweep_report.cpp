@@ -1,0 +1,223 @@
+#include "app/report/sweep_report.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "app/report/text_table.h"
+#include "trace/base/text.h"
+#include "ui/present/format.h"
+
+namespace shardlens::app::report {
+namespace {
+
+using sweep::PointVerdict;
+using sweep::Standing;
+using sweep::SweepGoal;
+
+constexpr std::size_t kLongestValue = 40;  // of a knob, in the table
+
+Json varied_json(const sweep::SweepPlan& plan, std::size_t point) {
+  Json settings = Json::object();
+  for (const auto* knob : plan.points.varied) {
+    settings[std::string(knob->name)] = knob_json(plan.points.settings[point], *knob);
+  }
+  return settings;
+}
+
+constexpr double kMsPerNs = 1e-6;
+
+Json point_step_json(const PointVerdict& point) {
+  std::optional<double> low, high;
+  if (point.step_ns && point.half_width_ns) {
+    low = *point.step_ns - *point.half_width_ns;
+    high = *point.step_ns + *point.half_width_ns;
+  }
+  return {{"mean", optional_number(point.step_ns, kMsPerNs)},
+          {"low", optional_number(low, kMsPerNs)},
+          {"high", optional_number(high, kMsPerNs)}};
+}
+
+Json slower_json(const PointVerdict& point) {
+  std::optional<double> low, high;
+  if (point.bounds) low = point.bounds->low, high = point.bounds->high;
+  return {{"mean", optional_number(point.slower_by, 100)},
+          {"low", optional_number(low, 100)},
+          {"high", optional_number(high, 100)}};
+}
+
+Json point_json(const SweepReport& report, std::size_t i) {
+  const PointVerdict& point = report.verdict.points[i];
+  Json json;
+  json["settings"] = varied_json(report.plan, i);
+  json["runs"] = point.runs;
+  json["step_ms"] = point_step_json(point);
+  json["exposed_ms"] = optional_number(point.exposed_ns, kMsPerNs);
+  json["tokens_per_s"] = optional_number(point.tokens_per_s);
+  json["peak_memory_bytes"] = point.peak_memory_bytes
+                                  ? Json(static_cast<std::int64_t>(*point.peak_memory_bytes))
+                                  : Json(nullptr);
+  json["predicted_ms"] = nullptr;
+  json["stopped_early"] = point.standing == Standing::kStoppedEarly;
+  json["verdict"] = std::string(to_string(point.standing));
+  json["reason"] = text_or_null(point.reason);
+  json["slower_percent"] = slower_json(point);
+  return json;
+}
+
+// What all points have in common.
+Json common_json(const sweep::SweepPoints& points) {
+  Json settings = settings_json(points.settings.front());
+  for (const auto* knob : points.varied) settings.erase(std::string(knob->name));
+  return settings;
+}
+
+std::string time_cell(const std::optional<double>& ns, std::string_view unit) {
+  return ns ? ui::present::format_duration_in(*ns, unit).text() : "";
+}
+
+std::string runs_text_of(const SweepReport& report, const PointVerdict& point) {
+  const auto count = std::to_string(point.runs.size());
+  const auto wanted = std::to_string(report.plan.repeats);
+  return count == wanted ? count : count + " of " + wanted;
+}
+
+// Beside the best, in words of noise.
+std::string standing_text(const PointVerdict& point) {
+  const std::string by =
+      point.slower_by ? ui::present::format_signed_percent(*point.slower_by) : "";
+  const auto with = [&](const char* words) { return by.empty() ? words : by + " " + words; };
+  switch (point.standing) {
+    case Standing::kBest:
+      return "best";
+    case Standing::kWithinNoise:
+      return with("within noise");
+    case Standing::kNotKnown:
+      return with("(noise not known)");
+    case Standing::kSlower:
+      return with("slower");
+    case Standing::kStoppedEarly:
+      return with("slower, stopped early");
+    case Standing::kFailed:
+      return "failed";
+    case Standing::kNotRun:
+      return "not run";
+  }
+  return "";
+}
+
+std::vector<TextTable::Column> point_columns(const SweepReport& report, bool by_tokens) {
+  std::vector<TextTable::Column> columns;
+  for (const auto* knob : report.plan.points.varied) {
+    const auto type = trace::job::type_name(*knob);
+    const bool is_number = type == "number" || type == "integer";
+    columns.push_back(
+        {std::string(knob->name), is_number ? Align::kRight : Align::kLeft, kLongestValue});
+  }
+  columns.push_back({"step", Align::kRight});
+  columns.push_back({"±", Align::kRight});
+  columns.push_back({"exposed", Align::kRight});
+  if (by_tokens) columns.push_back({"tokens/s", Align::kRight});
+  columns.push_back({"peak memory", Align::kRight});
+  columns.push_back({"runs", Align::kRight});
+  columns.push_back({by_tokens ? "time per token" : "beside the best"});
+  return columns;
+}
+
+std::vector<std::string> point_cells(const SweepReport& report, std::size_t i,
+                                     std::string_view unit, bool by_tokens) {
+  const PointVerdict& point = report.verdict.points[i];
+  std::vector<std::string> cells;
+  for (const auto* knob : report.plan.points.varied) {
+    cells.push_back(trace::job::value_text(report.plan.points.settings[i], *knob));
+  }
+  cells.push_back(time_cell(point.step_ns, unit));
+  cells.push_back(time_cell(point.half_width_ns, unit));
+  cells.push_back(time_cell(point.exposed_ns, unit));
+  if (by_tokens) {
+    cells.push_back(point.tokens_per_s ? ui::present::format_rate(*point.tokens_per_s, "/s").text()
+                                       : "");
+  }
+  cells.push_back(
+      point.peak_memory_bytes ? ui::present::format_bytes(*point.peak_memory_bytes).text() : "");
+  cells.push_back(runs_text_of(report, point));
+  cells.push_back(standing_text(point));
+  return cells;
+}
+
+TextTable points_table(const SweepReport& report) {
+  const bool by_tokens = report.verdict.goal == SweepGoal::kTokenRate;
+  TextTable table(point_columns(report, by_tokens));
+  double longest = 0;
+  for (const auto& point : report.verdict.points) {
+    longest = std::max(longest, point.step_ns.value_or(0));
+  }
+  const auto unit = ui::present::duration_unit(longest);
+  for (std::size_t i = 0; i < report.verdict.points.size(); ++i) {
+    table.add_row(point_cells(report, i, unit, by_tokens));
+  }
+  return table;
+}
+
+// One line for each point that has something to say beside its figures.
+std::string remarks(const SweepReport& report) {
+  std::string text;
+  for (std::size_t i = 0; i < report.verdict.points.size(); ++i) {
+    const PointVerdict& point = report.verdict.points[i];
+    const std::string name = sweep::point_text(report.plan.points, i);
+    if (point.standing == Standing::kFailed) {
+      text += name + " failed: " + point.reason + "\n";
+    } else if (point.standing == Standing::kStoppedEarly) {
+      text += name + " was stopped " + point.reason + "\n";
+    }
+  }
+  return text;
+}
+
+std::string count_text(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Json sweep_json(const SweepReport& report) {
+  const auto& plan = report.plan;
+  const auto& verdict = report.verdict;
+  Json points = Json::array(), varied = Json::array();
+  for (std::size_t i = 0; i < verdict.points.size(); ++i) points.push_back(point_json(report, i));
+  for (const auto* knob : plan.points.varied) varied.push_back(std::string(knob->name));
+  Json best = nullptr;
+  if (verdict.best) {
+    best = {{"settings", varied_json(plan, *verdict.best)}, {"why", verdict.why}};
+  }
+  const auto& spread = verdict.between_runs;
+  const bool is_known = spread.degrees_of_freedom >= 1;
+  return {{"schema", 1},
+          {"name", plan.name},
+          {"status", report.status},
+          {"reason", text_or_null(report.reason)},
+          {"varied", std::move(varied)},
+          {"repeat", plan.repeats},
+          {"seed", plan.seed},
+          {"judged_by", verdict.goal == SweepGoal::kStepTime ? "step_ms" : "tokens_per_s"},
+          {"settings", common_json(plan.points)},
+          {"points", std::move(points)},
+          {"best", std::move(best)},
+          {"noise",
+           {{"between_runs", is_known ? number_or_null(spread.deviation) : Json(nullptr)},
+            {"degrees_of_freedom", spread.degrees_of_freedom}}},
+          {"notes", report.banners}};
+}
+
+std::string sweep_text(const SweepReport& report) {
+  const auto& plan = report.plan;
+  const auto& settings = plan.points.settings;
+  std::string text =
+      plan.name + " · " + report.status + " · " + count_text(settings.size(), "point") + ", " +
+      (plan.repeats == 1 ? "once" : std::to_string(plan.repeats) + " times") + " each\n";
+  for (const auto& banner : report.banners) text += banner + "\n";
+  text += "\n" + points_table(report).text() + "\n" + remarks(report);
+  text += report.verdict.best ? report.verdict.why + "\n" : "No point has a result\n";
+  return text;
+}
+
+}  // namespace shardlens::app::report
