@@ -1,0 +1,278 @@
+// `shardlens sweep`: one job with many settings, repeated in random order, and which of them is
+// best.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "app/cli/commands.h"
+#include "app/cli/job/job_arguments.h"
+#include "app/cli/job/sweep_job.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/session/runs/measured_run.h"
+#include "app/session/runs/run_banners.h"
+#include "trace/store/run/settings_file.h"
+
+namespace shardlens::app::cli {
+namespace {
+
+using sweep::SweepPoints;
+using trace::base::ErrorKind;
+using trace::base::Result;
+
+struct SweepArguments {
+  JobArguments job;
+  std::vector<std::string> over;
+  std::string points_file;
+  std::optional<int> repeats;
+  std::optional<std::uint64_t> seed;
+  bool keeps_on = false;  // also with what cannot win
+  bool skips_refused = false;
+  bool retries_failed = false;
+  std::string name, resumed;
+  std::filesystem::path runs_dir = "runs";
+  bool overwrite = false;
+  bool as_json = false;
+};
+
+tl::unexpected<trace::base::Error> wrong_use(std::string message) {
+  return trace::base::fail(ErrorKind::kUsage, std::move(message));
+}
+
+Result<void> check_use(const SweepArguments& arguments) {
+  const bool is_grid = !arguments.over.empty(), is_list = !arguments.points_file.empty();
+  if (is_grid && is_list) {
+    return wrong_use("--over is a grid and --points a list: give one of them.");
+  }
+  const bool says_what = is_grid || is_list || !arguments.job.settings_file.empty() ||
+                         !knobs_given(arguments.job).empty();
+  if (arguments.resumed.empty()) {
+    if (is_grid || is_list) return {};
+    return wrong_use(
+        "Say what is to vary, as in --over bucket_cap_mb=1,4,25 or --points FILE, or go on with a "
+        "sweep: --resume NAME.");
+  }
+  if (!says_what && arguments.name.empty() && !arguments.overwrite) return {};
+  return wrong_use(
+      "--resume goes on with what the sweep began: give no settings, --over, --points, --name or "
+      "--overwrite with it.");
+}
+
+Result<SweepPoints> points_asked_for(const SweepArguments& arguments) {
+  TRY_ASSIGN(const auto base, settings_of(arguments.job));
+  SweepPoints points;
+  if (!arguments.over.empty()) {
+    TRY_ASSIGN(points, sweep::grid_of(base, arguments.over));
+  } else {
+    TRY_ASSIGN(const auto lists, trace::store::read_setting_lists(arguments.points_file));
+    TRY_ASSIGN(points, sweep::points_of(base, lists));
+  }
+  for (const auto* knob : knobs_given(arguments.job)) {
+    if (std::ranges::find(points.varied, knob) == points.varied.end()) continue;
+    return wrong_use(std::string(knob->name) +
+                     " is set and varied at once: leave out one of them.");
+  }
+  return points;
+}
+
+// Each refused point with its reason; once for all points where they have the same.
+std::string refusals_text(const SweepPoints& points, const sweep::PointJobs& jobs) {
+  std::string text;
+  std::set<std::string> reasons;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::string reason = jobs[i] ? "" : jobs[i].error().message;
+    reasons.insert(reason);
+    if (!jobs[i]) text += "\n  " + sweep::point_text(points, i) + ": " + reason;
+  }
+  return jobs.size() > 1 && reasons.size() == 1 ? "\n  every point: " + *reasons.begin() : text;
+}
+
+void keep_only(const std::vector<bool>& keep, SweepPoints& points, sweep::PointJobs& jobs) {
+  points = sweep::chosen_points(points, keep);
+  sweep::PointJobs kept;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (keep[i]) kept.push_back(std::move(jobs[i]));
+  }
+  jobs = std::move(kept);
+}
+
+// False: refused, which was said.
+bool leave_out_refused(SweepPoints& points, sweep::PointJobs& jobs, bool skips) {
+  std::vector<bool> keep;
+  for (const auto& job : jobs) keep.push_back(job.has_value());
+  const auto refused = static_cast<std::size_t>(std::ranges::count(keep, false));
+  if (refused == 0) return true;
+  const bool leaves_some = refused < jobs.size();
+  const std::string reasons = refusals_text(points, jobs);
+  if (skips && leaves_some) {
+    print_message("Left out, as it cannot be run:" + reasons);
+    keep_only(keep, points, jobs);
+    return true;
+  }
+  print_message("error: nothing was started, as " + std::to_string(refused) + " of " +
+                std::to_string(jobs.size()) + " points cannot be run:" + reasons);
+  if (leaves_some) print_message("Change them, or leave them out with --skip-refused");
+  return false;
+}
+
+void leave_out_doubles(SweepPoints& points, sweep::PointJobs& jobs) {
+  const auto firsts = sweep::doubles_of(jobs);
+  std::vector<bool> keep;
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    keep.push_back(firsts[i] == i);
+    if (keep.back()) continue;
+    print_message("Left out: " + sweep::point_text(points, i) + " does the same as " +
+                  sweep::point_text(points, firsts[i]));
+  }
+  keep_only(keep, points, jobs);
+}
+
+// One that is free, or that of the same sweep, which goes on.
+std::string chosen_name(const SweepPoints& points, const std::filesystem::path& runs_dir) {
+  const std::string wanted = sweep::default_name(points);
+  std::string name = wanted;
+  for (int number = 2; sweep::has_sweep(runs_dir, name); ++number) {
+    const auto there = sweep::read_sweep(runs_dir, name);
+    if (there && sweep::difference_text(there->plan.points, points).empty()) break;
+    name = wanted + " " + std::to_string(number);
+  }
+  return name;
+}
+
+std::vector<std::string> common_banners(const sweep::PointJobs& jobs) {
+  auto common = session::banners_of(*jobs.front());
+  for (const auto& job : jobs) {
+    const auto banners = session::banners_of(*job);
+    std::erase_if(common, [&](const std::string& banner) {
+      return std::ranges::find(banners, banner) == banners.end();
+    });
+  }
+  return common;
+}
+
+bool may_need_gpu(const SweepPoints& points) {
+  return std::ranges::any_of(points.settings, [](const auto& settings) {
+    return settings.device != trace::job::DeviceChoice::kCpu;
+  });
+}
+
+std::string in_shell(const std::string& text) {
+  const bool is_plain = text.find_first_not_of(
+                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/") ==
+                        std::string::npos;
+  if (is_plain) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string command_to_go_on(const std::string& name, const std::filesystem::path& runs_dir) {
+  return "shardlens sweep --resume " + in_shell(name) +
+         (runs_dir == "runs" ? "" : " --runs-dir " + in_shell(runs_dir.string()));
+}
+
+// What is to be run, by this command or by the one that began the sweep.
+Result<SweepPoints> wanted_points(const SweepArguments& arguments) {
+  TRY(check_use(arguments));
+  if (arguments.resumed.empty()) return points_asked_for(arguments);
+  TRY_ASSIGN(auto there, sweep::read_sweep(arguments.runs_dir, arguments.resumed));
+  return std::move(there.plan.points);
+}
+
+sweep::SweepRequest request_of(const SweepArguments& arguments, SweepPoints points) {
+  sweep::SweepRequest request;
+  request.runs_dir = arguments.runs_dir;
+  request.repeats = arguments.repeats;
+  request.seed = arguments.seed;
+  if (arguments.keeps_on) request.stops_early = false;
+  request.overwrite = arguments.overwrite;
+  request.retries_failed = arguments.retries_failed;
+  if (!arguments.resumed.empty()) {
+    request.name = arguments.resumed;
+    return request;
+  }
+  request.name = arguments.name.empty() ? chosen_name(points, arguments.runs_dir) : arguments.name;
+  request.points = std::move(points);
+  return request;
+}
+
+int sweep_over(const SweepArguments& arguments) {
+  launch::StopSignals signals;
+  auto points = wanted_points(arguments);
+  if (!points) return report_error(points.error());
+  const auto cuda = may_need_gpu(*points) ? launch::probe_cuda() : launch::CudaProbe{};
+  auto jobs = sweep::jobs_of(*points, cuda);
+  const bool is_new = arguments.resumed.empty();
+  if (!leave_out_refused(*points, jobs, arguments.skips_refused && is_new)) return kWrongUse;
+  if (is_new) leave_out_doubles(*points, jobs);
+  const auto request = request_of(arguments, std::move(*points));
+  auto sweep = sweep::Sweep::open(request, session::measured_run);
+  if (!sweep) return report_error(sweep.error());
+  return run_sweep(*sweep, signals,
+                   {.banners = common_banners(jobs),
+                    .command_to_go_on = command_to_go_on(request.name, arguments.runs_dir),
+                    .as_json = arguments.as_json});
+}
+
+void add_sweep_options(CLI::App& command, SweepArguments& arguments) {
+  add_job_arguments(command, arguments.job);
+  command
+      .add_option("--over", arguments.over,
+                  "Values of one setting; of several, all combinations are run. Values that "
+                  "contain commas are separated by ; or given one by one")
+      ->type_name("KEY=V1,V2,…")
+      ->allow_extra_args(false);
+  command
+      .add_option("--points", arguments.points_file,
+                  "A YAML list of what each point changes, instead of a grid")
+      ->type_name("FILE");
+  command
+      .add_option("--repeat", arguments.repeats, "How often each point is run; by default twice")
+      ->type_name("N")
+      ->check(CLI::Range(1, sweep::kMostRepeats));
+  command
+      .add_option("--name", arguments.name,
+                  "Of the sweep, and with what its runs are tagged; by default what varies")
+      ->type_name("NAME");
+  command.add_option("--resume", arguments.resumed, "Goes on with the sweep of this name")
+      ->type_name("NAME");
+  command.add_option("--seed", arguments.seed, "Of the random order (a job's own: --set seed=N)")
+      ->type_name("N");
+  command.add_flag("--no-early-stop", arguments.keeps_on,
+                   "Repeats also points that cannot win any more");
+  command.add_flag("--skip-refused", arguments.skips_refused,
+                   "Leaves out points whose settings contradict each other, instead of refusing");
+  command.add_flag("--retry-failed", arguments.retries_failed,
+                   "Runs points again that failed before");
+  command.add_flag(
+      "--overwrite", arguments.overwrite,
+      "Replaces the sweep of this name, and each of its runs when it is recorded anew");
+  command.add_flag("--json", arguments.as_json, "Prints the result as JSON, and nothing else");
+  add_runs_dir(command, arguments.runs_dir);
+}
+
+}  // namespace
+
+void add_sweep_command(CLI::App& app, Action& chosen) {
+  auto arguments = std::make_shared<SweepArguments>();
+  auto* command = app.add_subcommand("sweep", "Tries many settings and tells which is best");
+  add_sweep_options(*command, *arguments);
+  command->footer(
+      "Every round runs each point once, in a random order of its own, so that what drifts meets\n"
+      "all of them alike. Stopped with Ctrl-C or killed, the same command goes on where it was, "
+      "and\n"
+      "so does --resume: what is finished counts, nothing runs twice.\n\n"
+      "Examples:\n"
+      "  shardlens sweep --over bucket_cap_mb=1,4,25 --ranks 2 --steps 40 --name caps\n"
+      "  shardlens sweep --over sharding_strategy=ddp,full_shard --over batch_per_rank=4,8\n"
+      "  shardlens sweep --over 'simulate_link=off;latency_us=50,gbit_per_s=1' --repeat 3\n"
+      "  shardlens sweep job.yaml --points points.yaml --json   # - {bucket_cap_mb: 4, ranks: 2}\n"
+      "  shardlens sweep --resume caps --repeat 4");
+  command->callback(
+      [&chosen, arguments] { chosen = [arguments] { return sweep_over(*arguments); }; });
+}
+
+}  // namespace shardlens::app::cli
