@@ -27,6 +27,13 @@ rm -f "$0/filler"
 cp -r "$0" "$0.copy"; umount "$0" && cp -r "$0.copy/." "$0"
 exit $code
 '''
+# The same without anybody who fills it.
+SMALL = '''
+mount -t tmpfs -o size=700k none "$0"
+"$@"; code=$?
+cp -r "$0" "$0.copy"; umount "$0" && cp -r "$0.copy/." "$0"
+exit $code
+'''
 
 MARKED = '''
 import time, torch
@@ -74,6 +81,19 @@ class FullDisk(harness.ShardlensTest):
         report = self.assert_what_was_recorded_is_whole('full')
         missing = int(re.search(r'([\d,]+) steps?', reason)[1].replace(',', ''))
         self.assertEqual(len(report['steps']) + missing, 150)
+
+    def test_a_sweep_keeps_what_is_finished_and_goes_on_once_there_is_room(self):
+        sweep = ['sweep', *harness.QUICK, '--ranks', '1', '--steps', '5', '--over', 'bucket_cap_mb=1,25', '--repeat', '1',
+                 '--name', 'full', '--runs-dir', str(self.runs), '--json']
+        done = subprocess.run([*ALONE, 'bash', '-c', SMALL, str(self.runs), harness.SHARDLENS, *sweep],
+                              capture_output=True, text=True, timeout=300, cwd=self.folder, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn('disk', done.stderr)
+        self.assertIn('sweep --resume full', done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual((result['status'], [point['verdict'] for point in result['points']]), ('failed', ['not_run'] * 2))
+        result = self.json('sweep', '--resume', 'full')
+        self.assertEqual([len(point['runs']) for point in result['points']], [1, 1])
 
     @unittest.skipUnless(PYTHON.exists(), 'there is no PyTorch')
     def test_a_program_that_is_recorded_goes_on_and_what_is_missing_is_counted(self):

@@ -1,4 +1,5 @@
 """Every command ends within a second of SIGINT or SIGTERM, and what it has half made goes."""
+import json
 import os
 import signal
 import subprocess
@@ -76,6 +77,20 @@ class Signals(harness.ShardlensTest):
         self.assert_ends('compare', 'large', 'large')
         self.assert_ends('screenshot', 'large', '-o', str(self.folder / 'large.png'), '--workspace', 'inspect')
         self.assert_ends('plan', '--set', 'model=llama-8b', after=(0.01, 0.02))
+
+    def test_a_sweep_ends_at_once_and_can_go_on(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            sweep = self.start('sweep', *harness.QUICK, '--ranks', '2', '--steps', '100000', '--over', 'bucket_cap_mb=1,25',
+                               '--name', 'caps', '--json')
+            harness.wait_until(lambda: len(self.rank_processes()) == 2, 30, 'the ranks')
+            sent = time.monotonic()
+            sweep.send_signal(number)
+            out, err = sweep.communicate(timeout=30)
+            self.assertLess(time.monotonic() - sent, PATIENCE, err)
+            self.assertEqual((sweep.returncode, json.loads(out)['status']), (0, 'stopped'), err)
+            self.assertIn('sweep --resume caps', err)
+            self.assertEqual(self.rank_processes(), [])
+        self.assertEqual(len(self.run_folders()), 1, 'the half-made run did not make way')
 
     @unittest.skipUnless((harness.BIN / 'bench_recorder').exists(), 'benchmarks are not built')
     def test_a_benchmark_leaves_no_process_and_no_file(self):
