@@ -12,7 +12,7 @@
 #include "app/cli/job/sweep_job.h"
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
-#include "app/session/runs/measured_run.h"
+#include "app/session/jobs/measured_run.h"
 #include "app/session/runs/run_banners.h"
 #include "trace/store/run/settings_file.h"
 

@@ -1,17 +1,13 @@
-#include "app/session/runs/measured_run.h"
+#include "app/session/jobs/measured_run.h"
 
 #include <utility>
 
-#include "app/session/runs/library_run_cache.h"
-#include "app/session/runs/listed_runs.h"
+#include "app/session/runs/library_run.h"
 
 namespace shardlens::app::session {
 
 trace::base::Result<sweep::WholeRun> measured_run(const std::filesystem::path& run) {
-  ListedRun listed;
-  listed.record.info.folder = run.string();
-  if (auto kept = kept_record(run, trace::store::run_stamp(run))) listed = {std::move(*kept), true};
-  TRY_ASSIGN(const LibraryRun record, with_figures(std::move(listed)));
+  TRY_ASSIGN(const LibraryRun record, read_library_run(run));
   const auto& summary = record.summary;
   sweep::WholeRun whole;
   whole.steps_executed = summary.steps_executed;

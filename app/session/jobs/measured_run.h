@@ -7,7 +7,7 @@
 
 namespace shardlens::app::session {
 
-// By what the library has kept of it, else by reading all of it, which is kept.
+// By the figures that are kept with it, else by reading all of it.
 trace::base::Result<sweep::WholeRun> measured_run(const std::filesystem::path& run);
 
 }  // namespace shardlens::app::session
