@@ -70,7 +70,7 @@ Json schedule_json(const PredictedRun& run) {
                       {"ready_ms", ms(since_begin(run, bucket.ready_ns))},
                       {"start_ms", ms(since_begin(run, bucket.start_ns))},
                       {"end_ms", ms(since_begin(run, bucket.end_ns))},
-                      {"exposed", bucket.end_ns > schedule.last_ready_ns}});
+                      {"exposed", bucket.end_ns > bucket.computed_ns}});
   }
   return events;
 }
@@ -89,6 +89,7 @@ Json prediction_json(const PredictedRun& run) {
           {"changed", std::move(changed)},
           {"step_ms", estimate_json(prediction.step_ns, prediction.interval)},
           {"difference_ms", estimate_json(prediction.difference_ns(), prediction.difference)},
+          {"samples_ratio", prediction.samples},
           {"exposed_ms", ms_or_null(prediction.exposed_ns)},
           {"wait_ms", nullptr},  // how late a rank will be is not predicted
           {"peak_memory_bytes", bytes_or_null(prediction.peak_bytes())},
@@ -119,6 +120,9 @@ std::string prediction_text(const PredictedRun& run) {
       {"Step", shown_time(prediction.recorded_step_ns), shown_time(prediction.step_ns), interval});
   if (!prediction.changes.empty()) {
     table.add_row({"Difference", "", ui::present::difference_text(prediction), ""});
+  }
+  if (prediction.samples != 1) {
+    table.add_row({"Per sample", "", ui::present::per_sample_text(prediction), ""});
   }
   if (prediction.exposed_ns) {
     table.add_row({"Exposed", shown_time(*prediction.recorded_exposed_ns),

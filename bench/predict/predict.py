@@ -31,6 +31,8 @@ def parse_options():
     parser.add_argument("--caps", default="0.25,0.5,2,4,25,100", help="bucket_cap_mb of the others")
     parser.add_argument("--links", default="latency_us=200,gbit_per_s=2;latency_us=200,gbit_per_s=0.5;latency_us=2000,gbit_per_s=1",
                         help="other simulated links, with the base's buckets, separated by ;")
+    parser.add_argument("--hooks", default="bf16_compress", help="communication hooks, separated by commas")
+    parser.add_argument("--batches", default="4,16", help="batch_per_rank of others; the base's is 8")
     parser.add_argument("--seed", type=int, default=1, help="of the order; default 1")
     return parser.parse_args()
 
@@ -41,6 +43,13 @@ def points_of(options):
     points |= {f"cap {cap}": {"bucket_cap_mb": cap} for cap in options.caps.split(",") if cap}
     points |= {f"link {link}": {"simulate_link": link} for link in options.links.split(";") if link}
     points["without overlap"] = {"overlap_comm": "false"}
+    points |= {hook: {"communication_hook": hook} for hook in options.hooks.split(",") if hook}
+    points |= {f"batch {batch}": {"batch_per_rank": batch} for batch in options.batches.split(",") if batch}
+    points["2 micro-batches"] = {"gradient_accumulation_steps": "2"}
+    points["2 micro-batches, each reduced"] = {"gradient_accumulation_steps": "2", "sync_each_batch": "true"}
+    points["recomputed"] = {"activation_checkpointing": "1"}
+    points["cap 25, 3 micro-batches, half recomputed"] = {
+        "bucket_cap_mb": "25", "gradient_accumulation_steps": "3", "activation_checkpointing": "2"}
     return points
 
 
@@ -58,7 +67,7 @@ class Desk:
         return json.loads(done.stdout)
 
     def run(self, name, changes):
-        settings = {"model": self.options.model, "bucket_cap_mb": self.options.base, "simulate_link": LINK,
+        settings = {"model": self.options.model, "batch_per_rank": "8", "bucket_cap_mb": self.options.base, "simulate_link": LINK,
                     "steps": self.options.steps, "ranks": self.options.ranks, "device": "cpu", **changes}
         assignments = itertools.chain.from_iterable(("--set", f"{key}={value}") for key, value in settings.items())
         return self.ask("run", *assignments, "--name", name)["summary"]["step_ms"]["mean"]

@@ -3,20 +3,33 @@
 #include <cstdlib>
 #include <utility>
 
+#include "trace/tuning/predictable.h"
+
 namespace shardlens::trace::tuning {
+
+double curve_divisor(const job::Knob& knob, const job::Settings& settings) {
+  return changes_samples(knob) ? samples_of_a_rank(settings) : 1;
+}
 
 KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, const job::Knob& knob,
                      const std::vector<std::string>& values, std::int64_t usable_bytes) {
-  KnobCurve curve{.knob = &knob};
+  KnobCurve curve{.knob = &knob, .is_per_sample = changes_samples(knob)};
+  const double before = curve_divisor(knob, predictor.info().settings);
   for (const std::string& text : values) {
     job::Settings settings = next;
     if (!job::set_value(settings, knob.name, text)) continue;
     const auto predicted = predictor.predict(settings);
     if (!predicted) continue;
-    curve.recorded_step_ns = predicted->recorded_step_ns;
+    const double divisor = curve_divisor(knob, settings);
+    curve.recorded_step_ns = predicted->recorded_step_ns / before;
+    const auto per = [&](double difference_ns) {
+      return (predicted->recorded_step_ns + difference_ns) / divisor - curve.recorded_step_ns;
+    };
+    auto difference = predicted->difference;
+    if (difference) difference = {per(difference->low_ns), per(difference->high_ns)};
     const bool fits = usable_bytes <= 0 || predicted->peak_bytes().value_or(0) <= usable_bytes;
-    curve.points.push_back({text, std::strtod(text.c_str(), nullptr), predicted->step_ns,
-                            predicted->difference, fits});
+    curve.points.push_back(
+        {text, std::strtod(text.c_str(), nullptr), predicted->step_ns / divisor, difference, fits});
   }
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const CurvePoint& point = curve.points[i];

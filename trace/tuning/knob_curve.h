@@ -1,4 +1,5 @@
-// The step time over the values of one knob, all others as they are. Any thread.
+// The step time, or that of a sample, over the values of one knob, all others as they are. Any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +22,14 @@ struct CurvePoint {
   bool fits = true;                    // in the memory that there is, as far as both are known
 };
 
+// What times of a curve are divided by: 1, or, along a knob that changes how many samples a step
+// has, the samples of one of its ranks, so that values can be compared.
+double curve_divisor(const job::Knob& knob, const job::Settings& settings);
+
 struct KnobCurve {
   const job::Knob* knob = nullptr;
-  double recorded_step_ns = 0;
+  double recorded_step_ns = 0;  // as all times divided by curve_divisor()
+  bool is_per_sample = false;
   std::vector<CurvePoint>
       points{};  // ascending; values that nothing can be said about are left out
   std::optional<std::size_t> best{};  // the fastest that fits

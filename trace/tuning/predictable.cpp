@@ -17,8 +17,21 @@ using job::Settings;
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kPredicted{"bucket_cap_mb", "first_bucket_mb",
-                                                     "overlap_comm", "simulate_link"};
+constexpr std::array<std::string_view, 9> kPredicted{
+    "batch_per_rank",  "gradient_accumulation_steps",
+    "sync_each_batch", "activation_checkpointing",
+    "bucket_cap_mb",   "first_bucket_mb",
+    "overlap_comm",    "communication_hook",
+    "simulate_link"};
+
+std::string predicted_names() {
+  std::string names;
+  for (const std::string_view name : kPredicted) {
+    const bool is_last = name == kPredicted.back();
+    names += (names.empty() ? "" : is_last ? " and " : ", ") + std::string(name);
+  }
+  return names;
+}
 
 tl::unexpected<base::Error> refuse(std::string why) {
   return base::fail(ErrorKind::kUsage, std::move(why));
@@ -56,9 +69,6 @@ Result<void> check_run(const analysis::RunFigures& figures) {
         "With find_unused_parameters buckets are not in the order in which gradients come, which a "
         "prediction needs. Record one without.");
   }
-  if (s.sync_each_batch) {
-    return refuse("Runs with sync_each_batch cannot be predicted from so far.");
-  }
   std::set<std::string> hosts;
   for (const auto& rank : figures.ranks) hosts.insert(rank.info.host);
   if (hosts.size() > 1) {
@@ -67,6 +77,14 @@ Result<void> check_run(const analysis::RunFigures& figures) {
         "other to tell transfers. Name a run on one.");
   }
   return {};
+}
+
+double samples_of_a_rank(const Settings& settings) {
+  return static_cast<double>(settings.batch_per_rank * settings.gradient_accumulation_steps);
+}
+
+bool changes_samples(const job::Knob& knob) {
+  return knob.name == "batch_per_rank" || knob.name == "gradient_accumulation_steps";
 }
 
 bool is_predictable(const job::Knob& knob) {
@@ -80,8 +98,8 @@ Result<std::vector<Change>> changes_to(const model::RunInfo& info, const Setting
   for (const job::Knob* knob : job::differing_knobs(before, after)) {
     if (!is_predictable(*knob)) {
       return refuse("What " + std::string(knob->name) +
-                    " does cannot be predicted from a recorded run so far; bucket_cap_mb, "
-                    "first_bucket_mb, overlap_comm and simulate_link can.");
+                    " does cannot be predicted from a recorded run so far; " + predicted_names() +
+                    " can.");
     }
     const bool is_implied = value_text(info.settings, *knob) == value_text(next, *knob);
     changes.push_back({knob, value_text(before, *knob), value_text(after, *knob), is_implied});

@@ -17,6 +17,10 @@ base::Result<void> check_run(const analysis::RunFigures& figures);
 // each other, or one of them does what cannot be predicted.
 base::Result<std::vector<Change>> changes_to(const model::RunInfo& info, const job::Settings& next);
 
+// Samples of a step that one rank computes.
+double samples_of_a_rank(const job::Settings& settings);
+bool changes_samples(const job::Knob& knob);
+
 // Whether a run's prediction may be asked for other values of the knob.
 bool is_predictable(const job::Knob& knob);
 

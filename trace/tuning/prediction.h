@@ -24,7 +24,8 @@ struct Change {
 
 struct Prediction {
   std::vector<Change> changes;  // of what acts on a step
-  std::size_t buckets = 0;      // that a step would reduce
+  std::size_t buckets = 0;      // that a reduction of all gradients takes
+  double samples = 1;           // of a step, in those of a recorded one
   // Means over the measured steps, of the mean over ranks.
   double recorded_step_ns = 0, step_ns = 0;
   // Of `step_ns` and of the difference to the recorded mean; none: too few steps to tell how much
@@ -37,10 +38,13 @@ struct Prediction {
   };
   std::vector<Peak> peaks;          // by rank; empty: the model's shape is not known
   std::int64_t steps = 0;           // that the change was predicted of
-  bool is_extrapolated = false;     // buckets of sizes that the run did not reduce
+  bool is_extrapolated = false;     // buckets of sizes or types that the run did not reduce
+  bool scales_computation = false;  // other batches, or another part of forward computed twice
   bool assumes_contention = false;  // the change depends on it, and the run does not tell it
 
   double difference_ns() const { return step_ns - recorded_step_ns; }
+  // Of the time per sample: −0.1 is a tenth less.
+  double change_per_sample() const { return step_ns / samples / recorded_step_ns - 1; }
   // Of the rank that needs most.
   std::optional<std::int64_t> recorded_peak_bytes() const;
   std::optional<std::int64_t> peak_bytes() const;

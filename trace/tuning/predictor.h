@@ -14,7 +14,7 @@
 #include "trace/predict/schedule/ddp_schedule.h"
 #include "trace/predict/schedule/recorded_steps.h"
 #include "trace/tuning/prediction.h"
-#include "trace/tuning/reduction_costs.h"
+#include "trace/tuning/step_planner.h"
 
 namespace shardlens::trace::tuning {
 
@@ -37,31 +37,28 @@ class Predictor {
   const model::RunInfo& info() const { return info_; }
 
  private:
-  struct Plan {  // of all steps, with some settings
-    predict::DdpPlan ddp;
-    double spread_ns = 0;  // of its transfers, as they were measured
-    bool is_extrapolated = false;
-  };
   struct Step {
     predict::RecordedStep recorded;
     predict::DdpSchedule schedule;  // with the recorded settings
   };
   struct Comparison;
+  struct Differences;
 
   Predictor(const analysis::RunFigures& figures, const predict::RecordedSteps& recorded,
             analysis::MeanEstimate step_ns);
 
-  base::Result<Plan> plan(const job::Settings& settings) const;
-  static Comparison compare(const Step& step, Plan after);
+  static Comparison compare(const Step& step, const predict::DdpPlan& after);
+  std::size_t stride(const predict::DdpPlan& plan) const;
   const Step& step_like(std::int64_t index) const;
+  void add_intervals(const StepPlan& plan, const Differences& differences,
+                     Prediction& prediction) const;
   void add_memory(const job::Settings& next, Prediction& prediction) const;
 
   model::RunInfo info_;
   analysis::MeanEstimate step_ns_;    // of the steps that are measured
   std::optional<double> exposed_ns_;  // as recorded
   std::vector<analysis::RankFigures> ranks_;
-  std::vector<std::int64_t> gradient_bytes_;  // in the order in which they come
-  ReductionCosts costs_;
+  StepPlanner planner_;
   std::vector<Step> steps_;
 };
 

@@ -75,12 +75,12 @@ void explain_bucket(const kit::Theme& theme, std::size_t index, const BucketTime
 void draw_buckets(const Strip& strip, const PredictedStep& step, float y) {
   const kit::Theme& theme = strip.theme();
   const state::Palette& p = theme.colors();
-  const std::int64_t last_ns = step.schedule.last_ready_ns;
   const std::size_t bound = trace::tuning::chain_begin(step.schedule).value_or(0);
   for (std::size_t i = 0; i < step.schedule.buckets.size(); ++i) {
     const BucketTime& bucket = step.schedule.buckets[i];
     const state::Rect box = strip.box(bucket.start_ns, bucket.end_ns, y, theme.px(kBuckets));
-    const std::int64_t hidden_until = std::clamp(last_ns, bucket.start_ns, bucket.end_ns);
+    const std::int64_t hidden_until =
+        std::clamp(bucket.computed_ns, bucket.start_ns, bucket.end_ns);
     using trace::base::TimeClass;
     kit::fill(strip.box(bucket.start_ns, hidden_until, y, box.h),
               kit::color(quiet(p, TimeClass::kOverlapped)));

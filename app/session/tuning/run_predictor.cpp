@@ -26,18 +26,19 @@ std::vector<const trace::job::Knob*> sliders() {
   return found;
 }
 
-// Where the only slider stands does not change its curve.
-Settings without_slider(Settings next) {
-  const auto all = sliders();
-  if (all.size() != 1) return next;
-  (void)trace::job::set_value(next, all.front()->name, trace::job::default_text(*all.front()));
-  return next;
+// Over all that the slider offers.
+KnobCurve slider_curve(const Predictor& predictor, const trace::job::Knob& slider,
+                       const Settings& next, std::int64_t usable_bytes) {
+  const auto values = ui::present::slider_values(slider, kCurvePoints);
+  return trace::tuning::knob_curve(predictor, next, slider, values, usable_bytes);
 }
 
-std::vector<KnobCurve> awaited_curves() {
-  std::vector<KnobCurve> curves;
-  for (const trace::job::Knob* knob : sliders()) curves.push_back({.knob = knob});
-  return curves;
+bool is_worth_drawing(const KnobCurve& curve) { return curve.points.size() > 1; }
+
+// Where a slider stands does not change its own curve.
+Settings without(const trace::job::Knob& slider, Settings next) {
+  trace::job::copy_value(slider, Settings{}, next);
+  return next;
 }
 
 }  // namespace
@@ -45,10 +46,9 @@ std::vector<KnobCurve> awaited_curves() {
 std::vector<KnobCurve> slider_curves(const Predictor& predictor, const Settings& next,
                                      std::int64_t usable_bytes) {
   std::vector<KnobCurve> curves;
-  for (const trace::job::Knob* knob : sliders()) {
-    const auto values = ui::present::slider_values(*knob, kCurvePoints);
-    auto curve = trace::tuning::knob_curve(predictor, next, *knob, values, usable_bytes);
-    if (curve.points.size() > 1) curves.push_back(std::move(curve));
+  for (const trace::job::Knob* slider : sliders()) {
+    auto curve = slider_curve(predictor, *slider, next, usable_bytes);
+    if (is_worth_drawing(curve)) curves.push_back(std::move(curve));
   }
   return curves;
 }
@@ -75,9 +75,16 @@ RunPredictor::RunPredictor(std::function<void()> on_change)
         LearntRun learnt = source_.learn(run->figures);
         if (is_wanted()) publish([&] { learnt_ = std::move(learnt); });
       }),
-      drawing_([this](const CurveQuestion& asked, const auto&) {
-        auto curves = slider_curves(*asked.predictor, asked.next, asked.usable_bytes);
-        publish([&] { curves_ = {asked, std::move(curves)}; });
+      drawing_([this](const std::vector<CurveQuestion>& asked, const auto& is_wanted) {
+        DrawnCurves drawn;
+        for (const CurveQuestion& of : asked) {
+          if (!is_wanted()) return;
+          drawn[of.slider] = {of,
+                              slider_curve(*of.predictor, *of.slider, of.next, of.usable_bytes)};
+        }
+        publish([&] {
+          for (auto& [slider, curve] : drawn) curves_[slider] = std::move(curve);
+        });
       }) {}
 
 void RunPredictor::publish(const std::function<void()>& change) {
@@ -133,19 +140,32 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
                           .version = version_};
   if (answered_ == question) return view_;
   const LearntRun learnt = learnt_;
-  const Curves curves = curves_;
+  const auto curves = curves_;
   lock.unlock();
   answered_ = question;
   auto view = std::make_shared<PredictionView>(predict_next(learnt, *run_, draft.next));
-  if (learnt.predictor) {
-    const CurveQuestion wanted{learnt.predictor, without_slider(draft.next), usable};
-    view->curves = curves.of == wanted ? curves.curves : awaited_curves();
-    if (asked_curves_ != wanted) {
-      asked_curves_ = wanted;
-      drawing_.ask(wanted);
+  if (learnt.predictor) view->curves = curves_of(learnt, draft.next, usable, curves);
+  return view_ = std::move(view);
+}
+
+std::vector<KnobCurve> RunPredictor::curves_of(const LearntRun& learnt, const Settings& next,
+                                               std::int64_t usable_bytes,
+                                               const DrawnCurves& drawn) {
+  std::vector<KnobCurve> curves;
+  std::vector<CurveQuestion> missing;
+  for (const trace::job::Knob* slider : sliders()) {
+    CurveQuestion wanted{learnt.predictor, slider, without(*slider, next), usable_bytes};
+    const auto found = drawn.find(slider);
+    if (found == drawn.end() || found->second.of != wanted) {
+      curves.push_back({.knob = slider});
+      missing.push_back(std::move(wanted));
+    } else if (is_worth_drawing(found->second.curve)) {
+      curves.push_back(found->second.curve);
     }
   }
-  return view_ = std::move(view);
+  if (!missing.empty() && missing != asked_curves_) drawing_.ask(missing);
+  asked_curves_ = std::move(missing);
+  return curves;
 }
 
 }  // namespace shardlens::app::session

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -41,6 +42,7 @@ class RunPredictor {
   using Run = std::shared_ptr<const ui::state::RunView>;
   struct CurveQuestion {
     std::shared_ptr<const trace::tuning::Predictor> predictor;
+    const trace::job::Knob* slider = nullptr;
     trace::job::Settings next;
     std::int64_t usable_bytes = 0;
     bool operator==(const CurveQuestion&) const = default;
@@ -52,13 +54,19 @@ class RunPredictor {
     std::uint64_t version = 0;
     bool operator==(const Question&) const = default;
   };
-  struct Curves {
+  struct Curve {
     CurveQuestion of;
-    std::vector<trace::tuning::KnobCurve> curves;
+    trace::tuning::KnobCurve curve;
   };
+  using DrawnCurves = std::map<const trace::job::Knob*, Curve>;
 
   bool is_worth_reading(const ui::state::RunView& run) const;
   void publish(const std::function<void()>& change);
+  // Of every knob that has a slider and can be predicted; asks for those that are missing.
+  std::vector<trace::tuning::KnobCurve> curves_of(const LearntRun& learnt,
+                                                  const trace::job::Settings& next,
+                                                  std::int64_t usable_bytes,
+                                                  const DrawnCurves& drawn);
 
   const std::function<void()> on_change_;
   Run run_;
@@ -66,18 +74,18 @@ class RunPredictor {
   std::int64_t asked_start_ns_ = 0;
   std::size_t asked_steps_ = 0;
   bool asked_live_ = false;
-  std::optional<CurveQuestion> asked_curves_;
+  std::vector<CurveQuestion> asked_curves_;
   std::optional<Question> answered_;
   std::shared_ptr<const ui::state::PredictionView> view_;
 
   mutable std::mutex mutex_;  // guards what follows
   LearntRun learnt_;
-  Curves curves_;
+  DrawnCurves curves_;
   std::uint64_t version_ = 0;
 
   PredictionSource source_;  // the reading worker's own
   LatestWorker<Run> reading_;
-  LatestWorker<CurveQuestion> drawing_;  // last: stops first
+  LatestWorker<std::vector<CurveQuestion>> drawing_;  // last: stops first
 };
 
 }  // namespace shardlens::app::session

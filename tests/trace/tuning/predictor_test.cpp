@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "tests/trace/tuning/recorded_job.h"
+#include "trace/job/shape/model_shape.h"
+#include "trace/job/shape/shape_text.h"
 
 namespace shardlens::trace::tuning {
 namespace {
@@ -69,6 +72,100 @@ TEST(Predictor, SpansWhatContentionMayBe) {
   EXPECT_DOUBLE_EQ(*prediction->exposed_ns, (12.0 + 10.0) * kMs);
 }
 
+// A micro-batch more: 100 ms until the last gradient (102 on rank 1), without a reduction.
+TEST(Predictor, AddsMicroBatchesThatOnlyCompute) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  job::Settings next = job.figures.info.settings;
+  next.gradient_accumulation_steps = 3;
+  const auto prediction = predictor_of(job).predict(next);
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  EXPECT_NEAR(prediction->difference_ns(), 2 * 102.0 * kMs, 1);
+  EXPECT_EQ(prediction->samples, 3);
+  EXPECT_NEAR(prediction->change_per_sample(), (kMean + 204.0 * kMs) / 3 / kMean - 1, 1e-12);
+  EXPECT_TRUE(prediction->scales_computation);
+  EXPECT_EQ(prediction->exposed_ns, 12.0 * kMs);
+  ASSERT_TRUE(prediction->difference);
+  EXPECT_NEAR(prediction->difference->high_ns, 1.1 * 204.0 * kMs, 1000) << "a tenth of the change";
+}
+
+// … and with a reduction of 40 ms after each of them.
+TEST(Predictor, ReducesEachMicroBatchWhereThatIsSet) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  job::Settings next = job.figures.info.settings;
+  next.gradient_accumulation_steps = 3;
+  next.sync_each_batch = true;
+  const auto prediction = predictor_of(job).predict(next);
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  EXPECT_NEAR(prediction->difference_ns(), 2 * (102.0 + 40.0) * kMs, 1);
+  EXPECT_EQ(prediction->exposed_ns, (12.0 + 80.0) * kMs);
+}
+
+// Twice the samples: another 102 ms until the last gradient, the same reductions.
+TEST(Predictor, ComputesInProportionToTheBatch) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  job::Settings next = job.figures.info.settings;
+  next.batch_per_rank *= 2;
+  const auto prediction = predictor_of(job).predict(next);
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  EXPECT_NEAR(prediction->difference_ns(), 102.0 * kMs, 1);
+  EXPECT_EQ(prediction->samples, 2);
+  EXPECT_EQ(prediction->exposed_ns, 12.0 * kMs);
+}
+
+// A prediction of what is not known is none.
+TEST(Predictor, RecomputesOnlyWhereTheModelIsKnown) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  job::Settings next = job.figures.info.settings;
+  next.activation_checkpointing = 1;
+  EXPECT_FALSE(predictor_of(job).predict(next)) << "nothing tells the model";
+  job.figures.ranks.resize(2);
+  const auto shape = *job::find_model_preset("tiny");
+  for (auto& rank : job.figures.ranks) {
+    rank.info.model = job::shape_text(shape);
+    rank.info.parameters = job::parameter_count(shape);
+  }
+  job.figures.steps.clear();
+  const auto all = predictor_of(job).predict(next);
+  ASSERT_TRUE(all) << all.error().message;
+  next.activation_checkpointing = 2;
+  const auto half = predictor_of(job).predict(next);
+  ASSERT_TRUE(half);
+  EXPECT_GT(all->difference_ns(), 0.5 * 25 * kMs) << "most of forward's 25 ms";
+  EXPECT_LT(all->difference_ns(), 25.0 * kMs) << "but not what follows the blocks";
+  const auto blocks = static_cast<double>(shape.layers);
+  EXPECT_NEAR(half->difference_ns(), all->difference_ns() * std::ceil(blocks / 2) / blocks, 2);
+}
+
+// Half the bytes: 10 ms for a MiB and 25 for four make 7.5 ms for half of one; a MiB is cast in
+// 0.2 ms.
+TEST(Predictor, MovesHalfTheBytesInSixteenBits) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  job::Settings next = job.figures.info.settings;
+  next.communication_hook = job::CommunicationHook::kBf16Compress;
+  const auto prediction = predictor_of(job).predict(next);
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  EXPECT_NEAR(prediction->difference_ns(), 4 * (7.5 - 10 + 0.2 * 1.048576) * kMs, 4);
+  EXPECT_TRUE(prediction->is_extrapolated);
+}
+
+// However many reductions a prediction is of, it takes a frame's time: fewer steps stand for all.
+TEST(Predictor, LeavesStepsOutRatherThanFrames) {
+  RecordedJob job;
+  job.steps = 64;
+  job::Settings next = job.figures.info.settings;
+  next.gradient_accumulation_steps = 4096;
+  next.sync_each_batch = true;
+  const auto prediction = predictor_of(job).predict(next);
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  EXPECT_EQ(prediction->steps, 16);
+  EXPECT_TRUE(prediction->interval);
+}
+
 TEST(Predictor, ShowsTheStepThatIsAskedFor) {
   RecordedJob job;
   job.figures.info.settings.overlap_comm = false;
@@ -114,6 +211,10 @@ TEST(Predictor, ContradictsItselfInNoCombination) {
     EXPECT_DOUBLE_EQ(predictor.predict(settings)->difference_ns(), 0);
     job::Settings next = with_cap(job, draw(0.5, 16));
     next.overlap_comm = draw(0, 1) < 0.8;
+    next.gradient_accumulation_steps = std::llround(draw(1, 4));
+    next.sync_each_batch = next.gradient_accumulation_steps > 1 && draw(0, 1) < 0.3;
+    next.batch_per_rank = std::llround(draw(1, 16));
+    if (draw(0, 1) < 0.3) next.communication_hook = job::CommunicationHook::kFp16Compress;
     double before = 0;
     for (const char* link : {"latency_us=200,gbit_per_s=1", "latency_us=400,gbit_per_s=0.5",
                              "latency_us=400,gbit_per_s=0.1"}) {

@@ -29,6 +29,11 @@ model::Batch rows_of(int rank, std::int64_t step) {
   backward.start_ns = row.start_ns + 30 * kMs;
   backward.end_ns = row.start_ns + 120 * kMs;
   batch.spans.push_back(backward);
+  model::Span forward = backward;
+  forward.phase = base::Phase::kForward;
+  forward.start_ns = row.start_ns + 5 * kMs;
+  forward.end_ns = row.start_ns + 30 * kMs;
+  batch.spans.push_back(forward);
   model::EventRun run;
   run.rank = rank;
   for (const std::int64_t ms : kReadyMs) {

@@ -35,10 +35,9 @@ trace::tuning::PredictedStep two_buckets(std::int64_t index, std::int64_t start_
   step.start_ns = start_ns;
   step.recorded_end_ns = at(125);
   step.end_ns = at(130);
-  step.schedule.last_ready_ns = at(80);
   step.schedule.backward_end_ns = at(110);
-  step.schedule.buckets = {{kMib, 3, at(40), at(40), at(50)},
-                           {4 * kMib, 5, at(80), at(80), at(110)}};
+  step.schedule.buckets = {{kMib, 3, at(40), at(40), at(50), at(80)},
+                           {4 * kMib, 5, at(80), at(80), at(110), at(80)}};
   return step;
 }
 
@@ -89,6 +88,14 @@ TEST_F(PredictionTest, SaysWhatTheNextRunWouldTake) {
   EXPECT_THAT(shown, Contains("bucket_cap_mb=4"));
   EXPECT_THAT(shown, Contains(HasSubstr("Backward ends with bucket 1 (4.00 MiB)")));
   EXPECT_THAT(shown, Contains(HasSubstr("Predicted next")));
+}
+
+// 250 ms for twice the samples are 125 ms for as many as before.
+TEST_F(PredictionTest, SaysWhatASampleTakesWhereAStepHasMoreOfThem) {
+  view_.prediction->step_ns = 240 * kMs;
+  view_.prediction->difference.reset();
+  view_.prediction->samples = 2;
+  EXPECT_THAT(texts(), Contains("2 buckets · −4.0 % per sample · against run 4"));
 }
 
 TEST_F(PredictionTest, SaysNothingOfSettingsAsTheyAre) {

@@ -44,18 +44,25 @@ bool take_in(RankFigures& rank, const model::MemorySample& sample) {
   return true;
 }
 
-MemoryEstimate estimate_memory(const RankFigures& rank, const model::RunInfo& info) {
-  MemoryEstimate estimate;
+std::optional<predict::PlannedJob> planned_job(const RankFigures& rank,
+                                               const model::RunInfo& info) {
   const auto shape = job::parse_shape_text(rank.info.model);
   // Another count: a model of that name as it was in another version.
   if (!shape || job::trained_share(*shape, info.settings).all != rank.info.parameters ||
       info.world_size < 1) {
-    return estimate;
+    return std::nullopt;
   }
   predict::PlannedJob job = predict::job_on_this_machine(info.settings, *shape);
   job.ranks = job.ranks_per_node = info.world_size;
   job.on_gpu = info.device == "cuda";
-  const predict::MemoryPrediction prediction = predict::predict_memory(job);
+  return job;
+}
+
+MemoryEstimate estimate_memory(const RankFigures& rank, const model::RunInfo& info) {
+  MemoryEstimate estimate;
+  const auto job = planned_job(rank, info);
+  if (!job) return estimate;
+  const predict::MemoryPrediction prediction = predict::predict_memory(*job);
   estimate.at_peak = prediction.at_peak;
   estimate.category_peaks = prediction.category_peaks;
   for (const auto category : {model::MemoryCategory::kOther, model::MemoryCategory::kOutside}) {

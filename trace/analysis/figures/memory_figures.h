@@ -3,14 +3,19 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "trace/analysis/figures/figures.h"
 #include "trace/model/run_info.h"
+#include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::analysis {
 
 // Takes in one sample; they come in any order. False: a contradictory sample, left out.
 bool take_in(RankFigures& rank, const model::MemorySample& sample);
+
+// What the rank's run is to trace/predict; none: its shape is not known.
+std::optional<predict::PlannedJob> planned_job(const RankFigures& rank, const model::RunInfo& info);
 
 // What trace/predict expects of the run, from its settings and its model's shape alone; `other` and
 // `outside`, which no shape tells, as measured at the peak. All zero when the shape is not known.

@@ -20,18 +20,37 @@ std::span<const std::int64_t> within(const std::vector<std::int64_t>& sorted, st
   return {from, std::upper_bound(from, sorted.end(), end)};
 }
 
+std::span<const base::Interval> within(const std::vector<base::Interval>& sorted,
+                                       const model::Step& step) {
+  const auto from = std::ranges::lower_bound(sorted, step.start_ns, {}, &base::Interval::start_ns);
+  const auto to =
+      std::ranges::upper_bound(from, sorted.end(), step.end_ns, {}, &base::Interval::start_ns);
+  return {from, to};
+}
+
+// `count`: gradients of a micro-batch.
 std::optional<RankStep> rank_step(const model::Step& step,
                                   const std::vector<std::int64_t>& gradients,
-                                  const std::vector<std::int64_t>& backwards, std::size_t count) {
+                                  std::span<const base::Interval> forwards,
+                                  std::span<const base::Interval> backwards, std::size_t count) {
   if (!step.full_detail) return std::nullopt;
   const auto ready = within(gradients, step.start_ns, step.end_ns);
-  const auto ended = within(backwards, step.start_ns, step.end_ns);
-  // Of several micro-batches the last one's are reduced.
-  if (count == 0 || ready.size() < count || ready.size() % count != 0 || ended.empty()) {
+  if (count == 0 || backwards.empty() || forwards.size() != backwards.size() ||
+      ready.size() != backwards.size() * count) {
     return std::nullopt;
   }
-  const auto last = ready.last(count);
-  return RankStep{step.start_ns, step.end_ns, ended.back(), {last.begin(), last.end()}};
+  RankStep told{step.start_ns, step.end_ns, {}};
+  std::int64_t start_ns = step.start_ns;
+  for (std::size_t i = 0; i < backwards.size(); ++i) {
+    const auto gradients_of = ready.subspan(i * count, count);
+    told.micro_batches.push_back({start_ns,
+                                  forwards[i].length(),
+                                  backwards[i].start_ns,
+                                  backwards[i].end_ns,
+                                  {gradients_of.begin(), gradients_of.end()}});
+    start_ns = backwards[i].end_ns;
+  }
+  return told;
 }
 
 }  // namespace
@@ -56,9 +75,10 @@ void RecordedSteps::learn(const model::Batch& batch) {
   }
   for (const model::Step& step : batch.steps) steps_[{step.rank, step.index}] = step;
   for (const model::Span& span : batch.spans) {
-    if (span.depth == 0 && span.phase == base::Phase::kBackward) {
-      backwards_[span.rank].push_back(span.end_ns);
-    }
+    if (span.depth != 0) continue;
+    const base::Interval time{span.start_ns, span.end_ns};
+    if (span.phase == base::Phase::kForward) phases_[span.rank].forward.push_back(time);
+    if (span.phase == base::Phase::kBackward) phases_[span.rank].backward.push_back(time);
   }
   for (const model::Collective& call : batch.collectives) {
     if (call.tag_kind != model::TagKind::kBucket || call.bytes <= 0) continue;
@@ -116,16 +136,21 @@ TransferCosts RecordedSteps::costs() const {
 }
 
 std::vector<RecordedStep> RecordedSteps::steps() const {
-  std::map<int, std::vector<std::int64_t>> gradients = gradients_, backwards = backwards_;
-  for (auto* all : {&gradients, &backwards}) {
-    for (auto& [rank, times] : *all) std::ranges::sort(times);
+  std::map<int, std::vector<std::int64_t>> gradients = gradients_;
+  for (auto& [rank, times] : gradients) std::ranges::sort(times);
+  std::map<int, Phases> phases = phases_;
+  for (auto& [rank, of_rank] : phases) {
+    std::ranges::sort(of_rank.forward);
+    std::ranges::sort(of_rank.backward);
   }
   const std::size_t count = gradient_bytes().size();
   std::map<std::int64_t, RecordedStep> found;
   for (const auto& [key, step] : steps_) {
     const auto& [rank, index] = key;
     if (index < first_step_ || rank >= ranks_) continue;
-    auto told = rank_step(step, gradients[rank], backwards[rank], count);
+    const Phases& all = phases[rank];
+    auto told = rank_step(step, gradients[rank], within(all.forward, step),
+                          within(all.backward, step), count);
     if (!told) continue;
     RecordedStep& of_all = found[index];
     of_all.index = index;
@@ -134,7 +159,13 @@ std::vector<RecordedStep> RecordedSteps::steps() const {
   std::vector<RecordedStep> complete;
   for (auto& [index, step] : found) {
     if (complete.size() == kMostSteps) break;
-    if (step.ranks.size() == static_cast<std::size_t>(ranks_)) complete.push_back(std::move(step));
+    const auto differs = [](const RankStep& a, const RankStep& b) {
+      return a.micro_batches.size() != b.micro_batches.size();
+    };
+    if (step.ranks.size() == static_cast<std::size_t>(ranks_) &&
+        std::ranges::adjacent_find(step.ranks, differs) == step.ranks.end()) {
+      complete.push_back(std::move(step));
+    }
   }
   return complete;
 }

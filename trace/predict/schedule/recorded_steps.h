@@ -11,16 +11,23 @@
 #include <utility>
 #include <vector>
 
+#include "trace/base/intervals.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
 #include "trace/predict/schedule/transfer_costs.h"
 
 namespace shardlens::trace::predict {
 
+struct MicroBatch {             // absolute times
+  std::int64_t start_ns = 0;    // of the step, or where the micro-batch before it ended
+  std::int64_t forward_ns = 0;  // how long its forward took
+  std::int64_t backward_start_ns = 0, backward_end_ns = 0;
+  std::vector<std::int64_t> gradient_ready_ns;  // in the order in which they came
+};
+
 struct RankStep {  // absolute times
   std::int64_t start_ns = 0, end_ns = 0;
-  std::int64_t backward_end_ns = 0;             // of the host's phase, the last micro-batch's
-  std::vector<std::int64_t> gradient_ready_ns;  // in the order in which they came
+  std::vector<MicroBatch> micro_batches;  // as many on all ranks
 };
 
 struct RecordedStep {
@@ -53,6 +60,9 @@ class RecordedSteps {
   struct Call {
     std::int64_t ranks = 0, latest_start_ns = 0, end_ns = 0, bytes = 0;
   };
+  struct Phases {
+    std::vector<base::Interval> forward, backward;
+  };
   struct Key {
     int group = 0;
     std::int64_t sequence = 0;
@@ -70,8 +80,9 @@ class RecordedSteps {
   std::map<std::pair<int, model::StringId>, bool> is_gradient_;
   std::map<int, model::Bucket> buckets_;  // of rank 0's last plan, by place
   int plan_ = -1;
-  std::map<std::pair<int, std::int64_t>, model::Step> steps_;       // by rank and step
-  std::map<int, std::vector<std::int64_t>> gradients_, backwards_;  // ends, by rank
+  std::map<std::pair<int, std::int64_t>, model::Step> steps_;  // by rank and step
+  std::map<int, std::vector<std::int64_t>> gradients_;         // ends, by rank
+  std::map<int, Phases> phases_;                               // by rank
   std::map<Key, Call> calls_;
 };
 

@@ -46,7 +46,9 @@ class StepScale {
   double low_ = INFINITY, high_ = -INFINITY;
 };
 
-std::string step_text(double ns) { return format_duration(ns).text(); }
+std::string step_text(const KnobCurve& curve, double ns) {
+  return format_duration(ns).text() + (curve.is_per_sample ? " per sample" : "");
+}
 
 Settings what_acts(Settings settings, int ranks) {
   trace::model::RunInfo info;
@@ -73,7 +75,9 @@ std::vector<MeasuredRun> runs_along(const state::Snapshot& snapshot, const Knob&
     Settings same = row.settings;
     if (!trace::job::set_value(same, knob.name, value)) continue;
     if (what_acts(same, row.ranks) != what_acts(next, row.ranks)) continue;
-    found.push_back({value_of(row.settings, knob), row.summary.step_ns.mean, row.ordinal});
+    const double divisor = trace::tuning::curve_divisor(knob, row.settings);
+    found.push_back(
+        {value_of(row.settings, knob), row.summary.step_ns.mean / divisor, row.ordinal});
   }
   return found;
 }
@@ -84,11 +88,10 @@ trace::tuning::Interval range_of(const CurvePoint& point, double recorded_ns) {
   return {recorded_ns + point.difference->low_ns, recorded_ns + point.difference->high_ns};
 }
 
-StepScale scale_of(const KnobCurve& curve, const std::vector<MeasuredRun>& runs,
-                   double recorded_ns) {
+StepScale scale_of(const KnobCurve& curve, const std::vector<MeasuredRun>& runs) {
   StepScale scale;
   for (const CurvePoint& point : curve.points) {
-    const auto [low_ns, high_ns] = range_of(point, recorded_ns);
+    const auto [low_ns, high_ns] = range_of(point, curve.recorded_step_ns);
     scale.add(low_ns);
     scale.add(high_ns);
   }
@@ -103,14 +106,15 @@ std::string difference_text(const CurvePoint& point, double recorded_ns) {
   return present::difference_text(ns, point.difference);
 }
 
-KnobChart::Point chart_point(const Knob& knob, const CurvePoint& from, const StepScale& scale,
-                             double recorded_ns) {
+KnobChart::Point chart_point(const KnobCurve& curve, const CurvePoint& from,
+                             const StepScale& scale) {
+  const double recorded_ns = curve.recorded_step_ns;
   KnobChart::Point point;
   point.value = from.text;
-  point.x = slider_position(knob, from.value);
+  point.x = slider_position(*curve.knob, from.value);
   point.y = scale.of(from.step_ns);
   point.fits = from.fits;
-  point.step = step_text(from.step_ns);
+  point.step = step_text(curve, from.step_ns);
   const auto [low_ns, high_ns] = range_of(from, recorded_ns);
   point.low = scale.of(low_ns);
   point.high = scale.of(high_ns);
@@ -128,18 +132,17 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
   KnobChart chart;
   if (curve->points.empty()) return chart;
   const auto runs = runs_along(snapshot, knob);
-  const double recorded_ns = curve->recorded_step_ns;
-  const StepScale scale = scale_of(*curve, runs, recorded_ns);
+  const StepScale scale = scale_of(*curve, runs);
   chart.best = curve->best;
   chart.against = snapshot.prediction->ordinal;
-  chart.lowest = step_text(scale.low_ns());
-  chart.highest = step_text(scale.high_ns());
+  chart.lowest = step_text(*curve, scale.low_ns());
+  chart.highest = step_text(*curve, scale.high_ns());
   for (const CurvePoint& point : curve->points) {
-    chart.points.push_back(chart_point(knob, point, scale, recorded_ns));
+    chart.points.push_back(chart_point(*curve, point, scale));
   }
   for (const MeasuredRun& run : runs) {
     chart.measured.push_back({slider_position(knob, run.value), scale.of(run.step_ns), run.run,
-                              format_plain(run.value), step_text(run.step_ns)});
+                              format_plain(run.value), step_text(*curve, run.step_ns)});
   }
   return chart;
 }

@@ -26,8 +26,9 @@ struct KnobChart {
   std::vector<Point> points;        // from left to right
   std::vector<Measured> measured;   // of runs that differ in nothing but this knob
   std::optional<std::size_t> best;  // the fastest point that fits
-  std::string lowest, highest;      // step times at the bottom and at the top
-  std::string against;              // the run that differences are to: "run 4"
+  // Step times at the bottom and at the top; "28 ms per sample" where steps differ in samples.
+  std::string lowest, highest;
+  std::string against;  // the run that differences are to: "run 4"
 };
 
 // None: nothing is predicted along this knob. Without points: that is being worked out.

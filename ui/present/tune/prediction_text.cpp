@@ -40,6 +40,10 @@ std::string difference_text(const trace::tuning::Prediction& prediction) {
   return difference_text(prediction.difference_ns(), prediction.difference);
 }
 
+std::string per_sample_text(const trace::tuning::Prediction& prediction) {
+  return trace::timeline::format_signed_percent(prediction.change_per_sample());
+}
+
 std::string bound_text(const trace::predict::DdpSchedule& schedule, std::int64_t step_start_ns) {
   const auto first = trace::tuning::chain_begin(schedule);
   if (!first) return "";
@@ -65,8 +69,13 @@ std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction
   }
   if (prediction.is_extrapolated) {
     all.push_back(
-        "Some buckets are smaller or larger than any that the run reduced: what they take is "
+        "Some reductions are of sizes or types that the run did not move: what they take is "
         "extrapolated.");
+  }
+  if (prediction.scales_computation) {
+    all.push_back(
+        "A micro-batch is taken to compute in proportion to its samples and to what it computes "
+        "again; the interval holds a tenth of the change for that.");
   }
   return all;
 }
@@ -89,6 +98,10 @@ std::vector<PredictionNote::Row> note_rows(const Prediction& prediction) {
     rows.push_back(
         {"95 % interval", format_duration_in(prediction.interval->low_ns, unit).value + " to " +
                               format_duration_in(prediction.interval->high_ns, unit).text()});
+  }
+  if (prediction.samples != 1) {
+    rows.push_back({"Samples of a step", "× " + format_number(prediction.samples)});
+    rows.push_back({"Time per sample", per_sample_text(prediction)});
   }
   if (prediction.recorded_exposed_ns && prediction.exposed_ns) {
     rows.push_back({"Exposed", before_and_after(span_text(*prediction.recorded_exposed_ns),
@@ -119,8 +132,9 @@ std::optional<PredictionNote> prediction_note(const state::PredictionView* view)
   if (prediction.changes.empty()) return std::nullopt;
   note.title = span_text(prediction.step_ns) + " predicted, " + difference_text(prediction);
   const std::string plural = prediction.buckets == 1 ? " bucket" : " buckets";
-  note.detail = std::to_string(prediction.buckets) + plural + " · against " +
-                (view->ordinal.empty() ? "the run on screen" : view->ordinal);
+  note.detail = std::to_string(prediction.buckets) + plural;
+  if (prediction.samples != 1) note.detail += " · " + per_sample_text(prediction) + " per sample";
+  note.detail += " · against " + (view->ordinal.empty() ? "the run on screen" : view->ordinal);
   note.rows = note_rows(prediction);
   if (view->step) {
     note.notes.push_back(bound_text(view->step->schedule, view->step->start_ns));
@@ -143,13 +157,12 @@ std::vector<PredictedPiece> predicted_ribbon(const trace::tuning::PredictedStep&
     }
     at = end_ns;
   };
-  const std::int64_t last_ns = step.schedule.last_ready_ns;
   for (const auto& bucket : step.schedule.buckets) {
-    until(std::min(bucket.start_ns, last_ns), TimeClass::kCompute);
-    until(std::min(bucket.end_ns, last_ns), TimeClass::kOverlapped);
+    until(std::min(bucket.start_ns, bucket.computed_ns), TimeClass::kCompute);
+    until(std::min(bucket.end_ns, bucket.computed_ns), TimeClass::kOverlapped);
     until(bucket.end_ns, TimeClass::kExposed);
   }
-  until(last_ns, TimeClass::kCompute);
+  until(step.schedule.backward_end_ns, TimeClass::kCompute);
   if (at < step.end_ns) pieces.push_back({at, step.end_ns, TimeClass::kIdle, true});
   return pieces;
 }

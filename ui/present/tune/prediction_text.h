@@ -17,6 +17,8 @@ std::string change_text(const trace::tuning::Change& change);  // "bucket_cap_mb
 std::string difference_text(double ns, const std::optional<trace::tuning::Interval>& interval);
 // The same of the step; "no change", or "unchanged" where the changes do nothing to it.
 std::string difference_text(const trace::tuning::Prediction& prediction);
+// Of the time per sample, where a step has more or fewer of them: "−4.1 %".
+std::string per_sample_text(const trace::tuning::Prediction& prediction);
 // The chain of events that ends backward, as a sentence; "" where there are no buckets.
 std::string bound_text(const trace::predict::DdpSchedule& schedule, std::int64_t step_start_ns);
 // What it assumes, a sentence each.

@@ -90,9 +90,12 @@ void draw_best(const kit::Theme& theme, const state::Rect& line, const Plot& plo
 // Step times at the top and the bottom, each at the side where the curve leaves room.
 void draw_scale(const kit::Theme& theme, state::Rect area, const KnobChart& chart) {
   const bool falls = chart.points.front().y > chart.points.back().y;
+  const state::Palette& p = theme.colors();
   const auto write = [&](const state::Rect& line, const std::string& text, bool at_right) {
-    kit::text_in(theme, line, kit::Face::kSmall, theme.colors().text_muted, text,
-                 at_right ? kit::Align::kRight : kit::Align::kLeft);
+    const float width = kit::text_width(theme, kit::Face::kSmall, text);
+    const state::Rect box{at_right ? line.right() - width : line.x, line.y, width, line.h};
+    kit::fill(box.inset(-theme.px(2), 0), kit::color(p.field));  // over the curve's band
+    kit::text_in(theme, box, kit::Face::kSmall, p.text_muted, text, kit::Align::kLeft);
   };
   write(area.take_top(theme.px(12)), chart.highest, falls);
   write(area.take_bottom(theme.px(12)), chart.lowest, !falls);
@@ -108,7 +111,7 @@ void explain_curve(const kit::Theme& theme, const Plot& plot, const present::Kno
             kit::color(theme.colors().idle_edge));
   const kit::TooltipScope scope(theme);
   scope.title(std::string(row.knob->label) + " " + setting_text(row, nearest->value));
-  scope.row(nullptr, "Predicted step", nearest->step);
+  scope.row(nullptr, "Predicted", nearest->step);
   scope.row(nullptr, "Against " + chart.against, nearest->difference);
   if (!nearest->fits) scope.note("Does not fit in memory");
   scope.note("From the run on screen, all other settings as they are; dots are measured runs");

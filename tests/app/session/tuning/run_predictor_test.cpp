@@ -59,23 +59,28 @@ TEST_F(RunPredictorTest, LearnsTheRunOnScreenAndAnswersEveryChange) {
   const auto changed = predictor_.view(draft_);
   ASSERT_TRUE(changed && changed->prediction);
   EXPECT_LT(changed->prediction->buckets, same->prediction->buckets);
-  EXPECT_EQ(changed->curves.size(), 1u)
-      << "that of bucket_cap_mb does not depend on where it stands";
+  ASSERT_EQ(changed->curves.size(), 2u) << "of batch_per_rank and bucket_cap_mb";
+  EXPECT_TRUE(changed->curves[0].points.empty()) << "the batch's is of another cap now";
+  EXPECT_FALSE(changed->curves[1].points.empty()) << "where its own slider stands changes nothing";
   EXPECT_EQ(changed->step->index, run_->selected_step);
 }
 
 TEST_F(RunPredictorTest, CurvesSayWhatTheirValuesAreAskedFor) {
   predictor_.follow(run_);
   const auto view = answer();
-  ASSERT_EQ(view->curves.size(), 1u);
-  const auto& curve = view->curves.front();
-  EXPECT_EQ(curve.knob->name, "bucket_cap_mb");
-  ASSERT_TRUE(curve.best);
-  for (const auto& point : curve.points) {
-    draft_.next.bucket_cap_mb = point.value;
-    EXPECT_DOUBLE_EQ(predictor_.view(draft_)->prediction->step_ns, point.step_ns) << point.text;
-    EXPECT_GE(point.step_ns, curve.points[*curve.best].step_ns);
+  ASSERT_EQ(view->curves.size(), 2u);
+  for (const auto& curve : view->curves) {
+    ASSERT_TRUE(curve.best);
+    for (const auto& point : curve.points) {
+      trace::job::Settings& next = draft_.next = run_->figures.info.settings;
+      ASSERT_TRUE(trace::job::set_value(next, curve.knob->name, point.text));
+      const double samples = curve.is_per_sample ? static_cast<double>(next.batch_per_rank) : 1;
+      EXPECT_DOUBLE_EQ(predictor_.view(draft_)->prediction->step_ns / samples, point.step_ns);
+      EXPECT_GE(point.step_ns, curve.points[*curve.best].step_ns);
+    }
   }
+  EXPECT_TRUE(view->curves[0].is_per_sample) << "of batch_per_rank";
+  EXPECT_FALSE(view->curves[1].is_per_sample) << "of bucket_cap_mb";
 }
 
 TEST_F(RunPredictorTest, OfAnotherLinkCurvesAreOthers) {
@@ -91,10 +96,10 @@ TEST_F(RunPredictorTest, OfAnotherLinkCurvesAreOthers) {
 TEST_F(RunPredictorTest, RefusesByName) {
   predictor_.follow(run_);
   answer();
-  draft_.next.gradient_accumulation_steps = 3;
+  draft_.next.sequence_length /= 2;
   const auto refused = predictor_.view(draft_);
   EXPECT_FALSE(refused->prediction);
-  EXPECT_NE(refused->refused.find("gradient_accumulation_steps"), std::string::npos);
+  EXPECT_NE(refused->refused.find("sequence_length"), std::string::npos);
 }
 
 TEST_F(RunPredictorTest, ForgetsARunThatLeftTheScreen) {

@@ -41,6 +41,10 @@ class RecordedStepsTest : public testing::Test {
       span.start_ns = at;
       span.end_ns = at + 200;
       batch.spans.push_back(span);
+      span.phase = base::Phase::kForward;
+      span.start_ns = at - 40;
+      span.end_ns = at;
+      batch.spans.push_back(span);
     }
     batch.events.push_back(run);
     model::Collective call;
@@ -79,17 +83,33 @@ TEST_F(RecordedStepsTest, TellWhenGradientsWereReady) {
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].index, 3);
   ASSERT_EQ(steps[0].ranks.size(), 2u);
-  EXPECT_EQ(steps[0].ranks[1].gradient_ready_ns, (std::vector<std::int64_t>{4111, 4211}));
-  EXPECT_EQ(steps[0].ranks[1].backward_end_ns, 4300);
+  ASSERT_EQ(steps[0].ranks[1].micro_batches.size(), 1u);
+  const MicroBatch& only = steps[0].ranks[1].micro_batches[0];
+  EXPECT_EQ(only.start_ns, 4000);
+  EXPECT_EQ(only.forward_ns, 40);
+  EXPECT_EQ(only.backward_start_ns, 4100);
+  EXPECT_EQ(only.backward_end_ns, 4300);
+  EXPECT_EQ(only.gradient_ready_ns, (std::vector<std::int64_t>{4111, 4211}));
 }
 
-TEST_F(RecordedStepsTest, OfSeveralMicroBatchesTheLastIsReduced) {
+TEST_F(RecordedStepsTest, TellSeveralMicroBatchesOneAfterTheOther) {
   learn_plan(1, {{8, 16}});
   for (int rank : {0, 1}) learn(rank, 0, 2);
   const auto steps = recorded_.steps();
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_EQ(steps[0].ranks[0].gradient_ready_ns, (std::vector<std::int64_t>{1510, 1610}));
-  EXPECT_EQ(steps[0].ranks[0].backward_end_ns, 1700);
+  const auto& micro_batches = steps[0].ranks[0].micro_batches;
+  ASSERT_EQ(micro_batches.size(), 2u);
+  EXPECT_EQ(micro_batches[0].gradient_ready_ns, (std::vector<std::int64_t>{1110, 1210}));
+  EXPECT_EQ(micro_batches[0].backward_end_ns, 1300);
+  EXPECT_EQ(micro_batches[1].start_ns, 1300) << "where the first ended";
+  EXPECT_EQ(micro_batches[1].gradient_ready_ns, (std::vector<std::int64_t>{1510, 1610}));
+}
+
+TEST_F(RecordedStepsTest, WithDifferingMicroBatchesAreLeftOut) {
+  learn_plan(1, {{8, 16}});
+  learn(0, 0, 2);
+  learn(1, 0, 1);
+  EXPECT_TRUE(recorded_.steps().empty());
 }
 
 TEST_F(RecordedStepsTest, WithoutARankOrAGradientAreLeftOut) {
