@@ -90,7 +90,8 @@ class FileDrag:
         if not self.wait_for('XdndStatus')[1] & 1:
             return False
         self.say(target, 'XdndDrop', 0, CURRENT_TIME, 0)
-        return bool(self.wait_for('XdndFinished')[1] & 1)
+        # Bit 0 says so by the protocol; GLFW puts there how many bytes it took.
+        return self.wait_for('XdndFinished')[1] != 0
 
     def close(self):
         LIBRARY.XCloseDisplay(self.display)
