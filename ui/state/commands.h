@@ -14,6 +14,7 @@
 #include "trace/timeline/values/range_figures.h"
 #include "trace/timeline/values/step_memory.h"
 #include "ui/state/geometry.h"
+#include "ui/state/sweep_view.h"
 
 namespace shardlens::ui::state {
 
@@ -133,17 +134,32 @@ struct OpenFiles {
 struct PackRun {
   std::string folder;
 };  // into one file beside the pictures and tables that are saved
+// Of sweeps.
+struct OpenSweepCard {
+  std::string knob;
+};  // to vary first; "": one that is worth it
+struct CloseSweepCard {};
+struct EditSweep {
+  SweepDraft draft;
+};
+struct StartSweep {};  // that of the card
+struct StopSweep {};   // that of this window, and its run
+struct ResumeSweep {
+  std::string name;
+};
+struct ShowSweep {
+  std::string name;
+};  // "": the one that runs, or the newest
 struct Quit {};
 
-using Command =
-    std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued,
-                 ShowRun, UnpinBaseline, EditRuns, DeleteRuns, UndoDelete, SetBaseline,
-                 CopySettings, CopyPytorchCode, SelectStep, StartReplay, StopReplay,
-                 SetReplayPlaying, SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan,
-                 ClosePlan, SetPlanTarget, CopyText, SaveText, SavePicture, ShowTimeline,
-                 SelectRange, ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit,
-                 GoToEvent, GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql, OpenFiles,
-                 PackRun, Quit>;
+using Command = std::variant<
+    SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued, ShowRun,
+    UnpinBaseline, EditRuns, DeleteRuns, UndoDelete, SetBaseline, CopySettings, CopyPytorchCode,
+    SelectStep, StartReplay, StopReplay, SetReplayPlaying, SetReplaySpeed, SeekReplay,
+    RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget, CopyText, SaveText, SavePicture,
+    ShowTimeline, SelectRange, ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit,
+    GoToEvent, GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql, OpenFiles, PackRun,
+    OpenSweepCard, CloseSweepCard, EditSweep, StartSweep, StopSweep, ResumeSweep, ShowSweep, Quit>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui::state

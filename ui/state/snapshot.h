@@ -14,6 +14,7 @@
 #include "ui/state/inspect_view.h"
 #include "ui/state/prediction_view.h"
 #include "ui/state/strategy_estimates.h"
+#include "ui/state/sweep_view.h"
 
 namespace shardlens::ui::state {
 
@@ -131,6 +132,7 @@ struct Snapshot {
   KnobDraft knobs;
   std::shared_ptr<const PredictionView> prediction;  // null: no run to predict from, or being read
   std::shared_ptr<const PlanCard> plan;              // null: the card is closed
+  std::shared_ptr<const SweepView> sweep;            // null: nobody asked for one
   JobState job;
   TrainerSetup trainer;
   ReplayState replay;

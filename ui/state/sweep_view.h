@@ -1,0 +1,122 @@
+// Sweeps as panels need them: the card on which one is made, the one that is looked at, how far it
+// is. Plain values, published by `app`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/job/settings/settings.h"
+#include "trace/tuning/prediction.h"
+
+namespace shardlens::ui::state {
+
+// ---- the card ---------------------------------------------------------------------------------
+
+struct SweepAxis {
+  std::string knob{};    // its name
+  std::string values{};  // "1, 4, 25"
+  bool operator==(const SweepAxis&) const = default;
+};
+
+struct SweepDraft {
+  std::vector<SweepAxis> axes{};
+  std::string name{};  // "": by what varies
+  int repeats = 2;
+  bool stops_early = true;
+  bool operator==(const SweepDraft&) const = default;
+};
+
+// What is asked for, and what it would come to with the settings for the next run.
+struct SweepCard {
+  SweepDraft draft{};
+  bool is_checked = false;  // else it is being checked, and the rest is not known yet
+  std::string name{};       // that it would have
+  std::string problem{};    // of the whole; "": none
+  struct Refusal {
+    std::string point, reason;
+  };
+  std::vector<Refusal> refused{};      // points that cannot be run
+  std::vector<std::string> doubles{};  // left out, as they do what another point does
+  std::size_t points = 0, runs = 0;
+  std::optional<double> seconds{};  // expected of all runs; none: no run tells
+  std::string expected_from{};      // the run that tells: "run 4"
+  bool can_start() const { return is_checked && problem.empty() && refused.empty(); }
+};
+
+// ---- one that is looked at ----------------------------------------------------------------------
+
+// Of a point, beside the best.
+enum class SweepStanding : std::uint8_t {
+  kBest,         // nothing is lower; that it truly is best is another matter
+  kWithinNoise,  // nothing tells it from the best
+  kNotKnown,     // nor does anything tell how far runs of the same settings lie apart
+  kSlower,       // beyond noise
+  kStoppedEarly,
+  kFailed,
+  kNotRun,
+};
+
+// What is predicted of a point from a run of another one.
+struct PointPrediction {
+  std::optional<double> step_ns{};
+  std::optional<trace::tuning::Interval> interval{};  // of it; none: not known how sure
+  std::string reason{};                               // why nothing is predicted; "": it is
+};
+
+struct SweepPoint {
+  trace::job::Settings settings{};
+  std::vector<std::string> values{};  // of the knobs that vary, as in YAML
+  SweepStanding standing = SweepStanding::kNotRun;
+  std::string reason{};  // why it failed or was stopped; "": neither
+  struct Run {
+    std::string name;
+    double step_ns = 0;
+  };
+  std::vector<Run> runs{};                    // that were measured
+  std::optional<double> step_ns{};            // mean over them
+  std::optional<double> half_width_ns{};      // of it, 95 %
+  std::optional<double> exposed_ns{};         // mean
+  std::optional<double> tokens_per_s{};       // mean
+  std::optional<double> peak_memory_bytes{};  // the greatest
+  std::optional<double> slower_by{};          // than the best: 0.1 is 10 %
+  PointPrediction prediction{};
+};
+
+enum class SweepPhase : std::uint8_t {
+  kUnfinished,  // runs are left, and nobody runs them
+  kRunning,     // by this window
+  kStopping,
+  kElsewhere,  // by another program
+  kDone,
+};
+
+struct ShownSweep {
+  std::string name{};
+  SweepPhase phase = SweepPhase::kUnfinished;
+  std::string problem{};  // why it cannot be shown, or why it does not go on; "": none
+  std::vector<const trace::job::Knob*> varied{};
+  std::vector<SweepPoint> points{};
+  int repeats = 0;
+  bool by_tokens = false;             // points do different work per step: judged by tokens/s
+  std::optional<std::size_t> best{};  // none: no point has a result
+  std::string why{};                  // the verdict in words; "": there is none yet
+  std::size_t runs_done = 0, runs_left = 0;
+  std::optional<double> seconds_left{};
+  std::optional<std::size_t> running_point{};
+  std::string predicted_from{};  // the run; "": none
+  std::vector<std::string> banners{};
+};
+
+struct SweepView {
+  std::vector<std::string> names{};           // of the library, the newest first
+  std::shared_ptr<const ShownSweep> shown{};  // null: being read, or there is none
+  bool is_loading = false;
+  std::string running{};                    // the one that this window runs; "": none
+  std::shared_ptr<const SweepCard> card{};  // null: closed
+};
+
+}  // namespace shardlens::ui::state
