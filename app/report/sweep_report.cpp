@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "app/report/text_table.h"
 #include "trace/base/text.h"
 #include "ui/present/format.h"
+#include "ui/present/sweep/sweep_words.h"
 
 namespace shardlens::app::report {
 namespace {
@@ -45,6 +48,15 @@ Json slower_json(const PointVerdict& point) {
           {"high", optional_number(high, 100)}};
 }
 
+Json predicted_json(const ui::state::PointPrediction& point) {
+  if (!point.step_ns) return nullptr;
+  std::optional<double> low, high;
+  if (point.interval) low = point.interval->low_ns, high = point.interval->high_ns;
+  return {{"mean", optional_number(point.step_ns, kMsPerNs)},
+          {"low", optional_number(low, kMsPerNs)},
+          {"high", optional_number(high, kMsPerNs)}};
+}
+
 Json point_json(const SweepReport& report, std::size_t i) {
   const PointVerdict& point = report.verdict.points[i];
   Json json;
@@ -56,9 +68,11 @@ Json point_json(const SweepReport& report, std::size_t i) {
   json["peak_memory_bytes"] = point.peak_memory_bytes
                                   ? Json(static_cast<std::int64_t>(*point.peak_memory_bytes))
                                   : Json(nullptr);
-  json["predicted_ms"] = nullptr;
+  const auto& predicted = report.predictions.points.at(i);
+  json["predicted_ms"] = predicted_json(predicted);
+  json["not_predicted"] = text_or_null(predicted.reason);
   json["stopped_early"] = point.standing == Standing::kStoppedEarly;
-  json["verdict"] = std::string(to_string(point.standing));
+  json["verdict"] = std::string(sweep::to_string(point.standing));
   json["reason"] = text_or_null(point.reason);
   json["slower_percent"] = slower_json(point);
   return json;
@@ -81,29 +95,7 @@ std::string runs_text_of(const SweepReport& report, const PointVerdict& point) {
   return count == wanted ? count : count + " of " + wanted;
 }
 
-// Beside the best, in words of noise.
-std::string standing_text(const PointVerdict& point) {
-  const std::string by =
-      point.slower_by ? ui::present::format_signed_percent(*point.slower_by) : "";
-  const auto with = [&](const char* words) { return by.empty() ? words : by + " " + words; };
-  switch (point.standing) {
-    case Standing::kBest:
-      return "best";
-    case Standing::kWithinNoise:
-      return with("within noise");
-    case Standing::kNotKnown:
-      return with("(noise not known)");
-    case Standing::kSlower:
-      return with("slower");
-    case Standing::kStoppedEarly:
-      return with("slower, stopped early");
-    case Standing::kFailed:
-      return "failed";
-    case Standing::kNotRun:
-      return "not run";
-  }
-  return "";
-}
+bool is_predicted(const SweepReport& report) { return !report.predictions.from.empty(); }
 
 std::vector<TextTable::Column> point_columns(const SweepReport& report, bool by_tokens) {
   std::vector<TextTable::Column> columns;
@@ -115,6 +107,7 @@ std::vector<TextTable::Column> point_columns(const SweepReport& report, bool by_
   }
   columns.push_back({"step", Align::kRight});
   columns.push_back({"±", Align::kRight});
+  if (is_predicted(report)) columns.push_back({"predicted", Align::kRight});
   columns.push_back({"exposed", Align::kRight});
   if (by_tokens) columns.push_back({"tokens/s", Align::kRight});
   columns.push_back({"peak memory", Align::kRight});
@@ -132,6 +125,9 @@ std::vector<std::string> point_cells(const SweepReport& report, std::size_t i,
   }
   cells.push_back(time_cell(point.step_ns, unit));
   cells.push_back(time_cell(point.half_width_ns, unit));
+  if (is_predicted(report)) {
+    cells.push_back(time_cell(report.predictions.points.at(i).step_ns, unit));
+  }
   cells.push_back(time_cell(point.exposed_ns, unit));
   if (by_tokens) {
     cells.push_back(point.tokens_per_s ? ui::present::format_rate(*point.tokens_per_s, "/s").text()
@@ -140,7 +136,7 @@ std::vector<std::string> point_cells(const SweepReport& report, std::size_t i,
   cells.push_back(
       point.peak_memory_bytes ? ui::present::format_bytes(*point.peak_memory_bytes).text() : "");
   cells.push_back(runs_text_of(report, point));
-  cells.push_back(standing_text(point));
+  cells.push_back(ui::present::standing_text(point.standing, point.slower_by));
   return cells;
 }
 
@@ -173,6 +169,21 @@ std::string remarks(const SweepReport& report) {
   return text;
 }
 
+// Which run predictions are from, and each reason why there are none, once.
+std::string prediction_remarks(const SweepReport& report) {
+  std::string text;
+  if (is_predicted(report)) {
+    text = "Predicted from the run \"" + report.predictions.from + "\" alone\n";
+  }
+  std::set<std::string> reasons;
+  for (std::size_t i = 0; i < report.predictions.points.size(); ++i) {
+    const std::string& reason = report.predictions.points[i].reason;
+    if (reason.empty() || !reasons.insert(reason).second) continue;
+    text += "Not predicted: " + sweep::point_text(report.plan.points, i) + ", as " + reason + "\n";
+  }
+  return text;
+}
+
 std::string count_text(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
@@ -201,6 +212,7 @@ Json sweep_json(const SweepReport& report) {
           {"judged_by", verdict.goal == SweepGoal::kStepTime ? "step_ms" : "tokens_per_s"},
           {"settings", common_json(plan.points)},
           {"points", std::move(points)},
+          {"predicted_from", text_or_null(report.predictions.from)},
           {"best", std::move(best)},
           {"noise",
            {{"between_runs", is_known ? number_or_null(spread.deviation) : Json(nullptr)},
@@ -215,7 +227,7 @@ std::string sweep_text(const SweepReport& report) {
       plan.name + " · " + report.status + " · " + count_text(settings.size(), "point") + ", " +
       (plan.repeats == 1 ? "once" : std::to_string(plan.repeats) + " times") + " each\n";
   for (const auto& banner : report.banners) text += banner + "\n";
-  text += "\n" + points_table(report).text() + "\n" + remarks(report);
+  text += "\n" + points_table(report).text() + "\n" + prediction_remarks(report) + remarks(report);
   text += report.verdict.best ? report.verdict.why + "\n" : "No point has a result\n";
   return text;
 }

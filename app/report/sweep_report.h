@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/report/report_json.h"
+#include "app/sweep/sweep_prediction.h"
 #include "app/sweep/sweep_verdict.h"
 
 namespace shardlens::app::report {
@@ -12,6 +13,7 @@ namespace shardlens::app::report {
 struct SweepReport {
   sweep::SweepPlan plan;
   sweep::SweepVerdict verdict;
+  sweep::SweepPredictions predictions;
   std::string status;                // "done", "stopped" or "failed"
   std::string reason;                // why it is not done; "": it is
   std::vector<std::string> banners;  // what makes all of its timings unlike a real job's

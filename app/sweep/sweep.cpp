@@ -21,6 +21,7 @@ using trace::base::Result;
 using trace::model::RunInfo;
 using trace::model::RunStatus;
 
+constexpr auto kLongestGlance = 200ms;  // of another program at who holds the sweep
 constexpr auto kLongestFarewell = 10s;  // of ranks whose launcher was killed
 // Below it a run that failed has most likely failed for want of room.
 constexpr std::uintmax_t kScarceRoom = 16u << 20;
@@ -40,7 +41,7 @@ Result<trace::base::FolderLock> claim(const fs::path& runs_dir, const std::strin
                              "cannot create the folder " + trace::base::quoted(folder) + ": " +
                                  error.message() + "; choose another library with --runs-dir");
   }
-  auto lock = trace::base::FolderLock::acquire(folder, 0ms);
+  auto lock = trace::base::FolderLock::acquire(folder, kLongestGlance);
   if (lock || lock.error().kind != ErrorKind::kFailed) return lock;
   return trace::base::fail(ErrorKind::kFailed, "another program runs the sweep '" + name +
                                                    "' at the moment: wait for it, or end it");
@@ -88,6 +89,20 @@ Result<Sweep> Sweep::open(const SweepRequest& request, ReadRun read_run) {
   if (begun) return sweep;
   remove_empty(request.runs_dir, request.name);
   return tl::make_unexpected(begun.error());
+}
+
+Result<Sweep> Sweep::look_at(const fs::path& runs_dir, const std::string& name, ReadRun read_run) {
+  Sweep sweep(runs_dir, std::move(read_run), std::nullopt);
+  TRY_ASSIGN(sweep.record_, read_sweep(runs_dir, name));
+  // Names that other runs have by now matter to who wants to run it.
+  (void)sweep.find_results(false);
+  return sweep;
+}
+
+bool Sweep::is_held(const fs::path& runs_dir, const std::string& name) {
+  if (!has_sweep(runs_dir, name)) return false;
+  const auto lock = trace::base::FolderLock::acquire(sweep_folder(runs_dir, name), 0ms);
+  return !lock && lock.error().kind == ErrorKind::kFailed;
 }
 
 Result<void> Sweep::begin_or_go_on(const SweepRequest& request) {
@@ -160,7 +175,7 @@ void Sweep::adopt(Slot slot, const RunInfo& run) {
 }
 
 SlotResult Sweep::result_of(Slot slot, const RunInfo& run) const {
-  SlotResult result{.run = run.name, .measure = {}, .failure = {}};
+  SlotResult result{.run = run.name, .measure = {}, .failure = {}, .folder = run.folder};
   const auto read = read_run_(run.folder);
   const auto& settings = plan().points.settings[slot.point];
   if (!read) {

@@ -44,9 +44,15 @@ class Sweep {
   // kUsage: another one has the name, with what differs; other runs have the names of its runs,
   // all named. kFailed: another program runs it. Those of read_sweep() and write_sweep().
   static trace::base::Result<Sweep> open(const SweepRequest& request, ReadRun read_run);
+  // One as it stands, only to be looked at, whoever runs it. Errors: those of read_sweep().
+  static trace::base::Result<Sweep> look_at(const std::filesystem::path& runs_dir,
+                                            const std::string& name, ReadRun read_run);
+  // Whether a program runs the sweep of that name now.
+  static bool is_held(const std::filesystem::path& runs_dir, const std::string& name);
 
   const SweepPlan& plan() const { return record_.plan; }
   const SweepResults& results() const { return results_; }
+  std::int64_t created_ns() const { return record_.created_ns; }
   // How many results there were when it was opened.
   std::size_t found() const { return found_; }
 
@@ -59,7 +65,8 @@ class Sweep {
   trace::base::Result<bool> take(Slot slot, const launch::JobStatus& ended);
 
  private:
-  Sweep(std::filesystem::path runs_dir, ReadRun read_run, trace::base::FolderLock lock)
+  using Lock = std::optional<trace::base::FolderLock>;
+  Sweep(std::filesystem::path runs_dir, ReadRun read_run, Lock lock)
       : runs_dir_(std::move(runs_dir)), read_run_(std::move(read_run)), lock_(std::move(lock)) {}
   trace::base::Result<void> begin_or_go_on(const SweepRequest& request);
   trace::base::Result<void> find_results(bool retries_failed);
@@ -70,7 +77,7 @@ class Sweep {
 
   std::filesystem::path runs_dir_;
   ReadRun read_run_;
-  trace::base::FolderLock lock_;
+  Lock lock_;  // none: it is only looked at
   SweepRecord record_;
   std::vector<std::string> point_names_;
   SweepResults results_;

@@ -163,6 +163,17 @@ std::vector<std::string> sweep_names(const fs::path& runs_dir) {
   return names;
 }
 
+std::string free_name(const SweepPoints& points, const fs::path& runs_dir) {
+  const std::string wanted = default_name(points);
+  std::string name = wanted;
+  for (int number = 2; has_sweep(runs_dir, name); ++number) {
+    const auto there = read_sweep(runs_dir, name);
+    if (there && difference_text(there->plan.points, points).empty()) break;
+    name = wanted + " " + std::to_string(number);
+  }
+  return name;
+}
+
 Result<SweepRecord> parse_sweep(const std::string& text, const std::string& source) {
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return damaged(source, "it is not JSON");

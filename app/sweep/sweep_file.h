@@ -29,6 +29,10 @@ std::filesystem::path sweep_folder(const std::filesystem::path& runs_dir, const 
 bool has_sweep(const std::filesystem::path& runs_dir, const std::string& name);
 std::vector<std::string> sweep_names(const std::filesystem::path& runs_dir);  // sorted
 
+// What such a sweep is called if nobody says: a name that is free, or that of the same sweep, which
+// goes on.
+std::string free_name(const SweepPoints& points, const std::filesystem::path& runs_dir);
+
 // Errors: kMissing names those that are there; kDamaged, kOtherVersion.
 trace::base::Result<SweepRecord> read_sweep(const std::filesystem::path& runs_dir,
                                             const std::string& name);

@@ -161,6 +161,13 @@ PointJobs jobs_of(const SweepPoints& points, const launch::CudaProbe& cuda) {
   return jobs;
 }
 
+PointJobs jobs_of(const SweepPoints& points) {
+  const bool may_need_gpu = std::ranges::any_of(points.settings, [](const Settings& settings) {
+    return settings.device != trace::job::DeviceChoice::kCpu;
+  });
+  return jobs_of(points, may_need_gpu ? launch::probe_cuda() : launch::CudaProbe{});
+}
+
 std::vector<std::size_t> doubles_of(const PointJobs& jobs) {
   std::vector<Settings> done;
   std::vector<std::size_t> first;

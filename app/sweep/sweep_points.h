@@ -35,6 +35,8 @@ std::string point_text(const SweepPoints& points, std::size_t point);
 // What each point comes to. Errors: why it cannot be run, or not be measured.
 using PointJobs = std::vector<trace::base::Result<trace::model::RunInfo>>;
 PointJobs jobs_of(const SweepPoints& points, const launch::CudaProbe& cuda);
+// The same on this machine, whose GPUs are asked for if a point may need one.
+PointJobs jobs_of(const SweepPoints& points);
 // The points that do the same as one before them, whatever was written (`bucket_cap_mb` says
 // nothing to a sharded run): for each that one, else its own place. For jobs without errors.
 std::vector<std::size_t> doubles_of(const PointJobs& jobs);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,7 +25,8 @@ struct RunMeasure {
 struct SlotResult {
   std::string run;  // its name
   std::optional<RunMeasure> measure;
-  std::string failure;  // why there is no measure
+  std::string failure;             // why there is no measure
+  std::filesystem::path folder{};  // of the run
 };
 using SweepResults = std::map<Slot, SlotResult>;  // of what has ended
 

@@ -2,25 +2,17 @@
 // is. Definitions: docs/NUMBERS.md, "A sweep". Any thread.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/sweep/sweep_results.h"
+#include "ui/state/sweep_view.h"
 
 namespace shardlens::app::sweep {
 
-enum class Standing : std::uint8_t {
-  kBest,         // nothing is lower; that it truly is best is another matter
-  kWithinNoise,  // nothing tells it from the best
-  kNotKnown,     // nor does anything tell how far runs of the same settings lie apart
-  kSlower,       // beyond noise
-  kStoppedEarly,
-  kFailed,
-  kNotRun,
-};
+using Standing = ui::state::SweepStanding;
 std::string_view to_string(Standing standing);  // "within_noise"
 
 struct PointVerdict {

@@ -16,6 +16,28 @@ class Sweeps(harness.ShardlensTest):
     def names(self):
         return sorted(run['name'] for run in self.json('runs'))
 
+    def check_predictions(self, sweep):
+        for point in sweep['points']:  # one rank reduces nothing
+            self.assertIsNone(point['predicted_ms'])
+            self.assertTrue(point['not_predicted'])
+        self.assertIsNone(sweep['predicted_from'])
+
+    def test_every_other_point_is_predicted_from_the_first_run_that_can(self):
+        sweep = self.json('sweep', *harness.QUICK, '--ranks', '2', '--steps', '12', '--over', 'bucket_cap_mb=0.5,1,2',
+                          '--repeat', '1', '--name', 'caps', '--link', 'latency_us=200,gbps=1')
+        source = sweep['predicted_from']
+        others = [point for point in sweep['points'] if source not in point['runs']]
+        self.assertEqual(len(others), 2)
+        for point in others:
+            cap = point['settings']['bucket_cap_mb']
+            alone = self.json('predict', source, '--set', f'bucket_cap_mb={cap}')
+            self.assertAlmostEqual(point['predicted_ms']['mean'], alone['step_ms']['mean'], places=3)
+            self.assertAlmostEqual(point['predicted_ms']['low'], alone['step_ms']['low'], places=3)
+            self.assertIsNone(point['not_predicted'])
+        own, = (point for point in sweep['points'] if source in point['runs'])
+        self.assertIsNone(own['predicted_ms'])
+        self.assertIn('this one', own['not_predicted'])
+
     def test_a_sweep_is_repeated_told_and_not_run_again(self):
         arguments = [*SWEEP, '--over', 'bucket_cap_mb=1,25', '--repeat', '2', '--name', 'caps', '--seed', '5']
         done = self.shardlens(*arguments, '--json')
@@ -29,9 +51,9 @@ class Sweeps(harness.ShardlensTest):
             self.assertGreater(point['step_ms']['high'], point['step_ms']['mean'])
             self.assertGreater(point['peak_memory_bytes'], 1 << 20)
             self.assertIs(point['stopped_early'], False)
-            self.assertIsNone(point['predicted_ms'])
             steps = [self.json('report', run)['summary']['step_ms']['mean'] for run in point['runs']]
             self.assertAlmostEqual(sum(steps) / 2, point['step_ms']['mean'], places=3)
+        self.check_predictions(sweep)
         self.assertIn(sweep['best']['settings'], [point['settings'] for point in sweep['points']])
         self.assertIn('bucket_cap_mb=', sweep['best']['why'])
         self.assertNotIn('bucket_cap_mb', sweep['settings'])

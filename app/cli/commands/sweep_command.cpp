@@ -130,18 +130,6 @@ void leave_out_doubles(SweepPoints& points, sweep::PointJobs& jobs) {
   keep_only(keep, points, jobs);
 }
 
-// One that is free, or that of the same sweep, which goes on.
-std::string chosen_name(const SweepPoints& points, const std::filesystem::path& runs_dir) {
-  const std::string wanted = sweep::default_name(points);
-  std::string name = wanted;
-  for (int number = 2; sweep::has_sweep(runs_dir, name); ++number) {
-    const auto there = sweep::read_sweep(runs_dir, name);
-    if (there && sweep::difference_text(there->plan.points, points).empty()) break;
-    name = wanted + " " + std::to_string(number);
-  }
-  return name;
-}
-
 std::vector<std::string> common_banners(const sweep::PointJobs& jobs) {
   auto common = session::banners_of(*jobs.front());
   for (const auto& job : jobs) {
@@ -151,12 +139,6 @@ std::vector<std::string> common_banners(const sweep::PointJobs& jobs) {
     });
   }
   return common;
-}
-
-bool may_need_gpu(const SweepPoints& points) {
-  return std::ranges::any_of(points.settings, [](const auto& settings) {
-    return settings.device != trace::job::DeviceChoice::kCpu;
-  });
 }
 
 std::string in_shell(const std::string& text) {
@@ -194,7 +176,8 @@ sweep::SweepRequest request_of(const SweepArguments& arguments, SweepPoints poin
     request.name = arguments.resumed;
     return request;
   }
-  request.name = arguments.name.empty() ? chosen_name(points, arguments.runs_dir) : arguments.name;
+  request.name =
+      arguments.name.empty() ? sweep::free_name(points, arguments.runs_dir) : arguments.name;
   request.points = std::move(points);
   return request;
 }
@@ -203,8 +186,7 @@ int sweep_over(const SweepArguments& arguments) {
   launch::StopSignals signals;
   auto points = wanted_points(arguments);
   if (!points) return report_error(points.error());
-  const auto cuda = may_need_gpu(*points) ? launch::probe_cuda() : launch::CudaProbe{};
-  auto jobs = sweep::jobs_of(*points, cuda);
+  auto jobs = sweep::jobs_of(*points);
   const bool is_new = arguments.resumed.empty();
   if (!leave_out_refused(*points, jobs, arguments.skips_refused && is_new)) return kWrongUse;
   if (is_new) leave_out_doubles(*points, jobs);

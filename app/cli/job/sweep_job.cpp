@@ -11,6 +11,8 @@
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/sweep_report.h"
+#include "app/session/tuning/prediction_source.h"
+#include "app/sweep/sweep_loop.h"
 #include "trace/base/file_system.h"
 #include "ui/present/format.h"
 
@@ -33,11 +35,13 @@ class SweepLoop {
   void announce_stopped();
 
  private:
-  Result<bool> run(sweep::Slot slot);
-  void tell(ProgressLine& line, sweep::Slot slot, const std::string& which) const;
+  Result<launch::JobStatus> run(sweep::Slot slot, const launch::JobRequest& request);
+  void tell(sweep::Slot slot);
 
   sweep::Sweep& sweep_;
   launch::StopSignals& signals_;
+  std::string which_;  // "Run 2 of 6, bucket_cap_mb=4"
+  std::optional<ProgressLine> line_;
   std::set<std::size_t> announced_;  // points that are not run again
 };
 
@@ -63,11 +67,11 @@ void SweepLoop::announce_stopped() {
   }
 }
 
-void SweepLoop::tell(ProgressLine& line, sweep::Slot slot, const std::string& which) const {
+void SweepLoop::tell(sweep::Slot slot) {
   const auto& plan = sweep_.plan();
   const auto& results = sweep_.results();
   const auto& result = results.at(slot);
-  std::string text = which + (result.measure ? ": " : " failed: " + result.failure);
+  std::string text = which_ + (result.measure ? ": " : " failed: " + result.failure);
   if (result.measure) {
     text += ui::present::format_duration(result.measure->step_ns).text() + " per step";
   }
@@ -77,39 +81,38 @@ void SweepLoop::tell(ProgressLine& line, sweep::Slot slot, const std::string& wh
   if (left.runs > 0 && left.seconds) {
     text += ", " + ui::present::format_seconds_left(*left.seconds);
   }
-  line.say(text);
+  line_->say(text);
+  line_.reset();
 }
 
-Result<bool> SweepLoop::run(sweep::Slot slot) {
+Result<launch::JobStatus> SweepLoop::run(sweep::Slot slot, const launch::JobRequest& request) {
   const auto left = sweep::work_left(sweep_.plan(), sweep_.results());
   const std::size_t done = sweep_.results().size();
-  const std::string which = "Run " + std::to_string(done + 1) + " of " +
-                            std::to_string(done + static_cast<std::size_t>(left.runs)) + ", " +
-                            sweep::point_text(sweep_.plan().points, slot.point);
-  TRY_ASSIGN(const auto request, sweep_.request_for(slot));
+  which_ = "Run " + std::to_string(done + 1) + " of " +
+           std::to_string(done + static_cast<std::size_t>(left.runs)) + ", " +
+           sweep::point_text(sweep_.plan().points, slot.point);
   TRY_ASSIGN(const auto job, launch::JobSession::start(request));
-  ProgressLine line(which, ProgressLine::Elsewhere::kIsSilent);
+  line_.emplace(which_, ProgressLine::Elsewhere::kIsSilent);
   const auto begun = steady_clock::now();
   const auto show = [&](RunProgress progress) {
     progress.seconds_left = seconds_left(left, progress, begun);
-    line.show(progress);
+    line_->show(progress);
   };
-  const launch::JobStatus ended =
-      watch_job(*job, signals_, OnSignal::kKill,
-                {.show = show, .say = [&](const std::string& message) { line.say(message); }});
-  TRY_ASSIGN(const bool counts, sweep_.take(slot, ended));
-  if (counts) tell(line, slot, which);
-  return counts;
+  return watch_job(*job, signals_, OnSignal::kKill,
+                   {.show = show, .say = [&](const std::string& message) { line_->say(message); }});
 }
 
 Result<bool> SweepLoop::run_all() {
-  while (const auto slot = sweep_.next()) {
-    if (signals_.wait(std::chrono::milliseconds(0))) return false;
-    TRY_ASSIGN(const bool counts, run(*slot));
-    if (!counts) return false;
-    announce_stopped();
-  }
-  return true;
+  const auto whole = sweep::run_to_end(
+      sweep_, {.wants_to_stop = [&] { return signals_.wait(std::chrono::milliseconds(0)); },
+               .run = [&](sweep::Slot slot, const auto& request) { return run(slot, request); },
+               .counted =
+                   [&](sweep::Slot slot) {
+                     tell(slot);
+                     announce_stopped();
+                   }});
+  line_.reset();
+  return whole;
 }
 
 void announce(const sweep::Sweep& sweep, const SweepDisplay& display) {
@@ -139,13 +142,16 @@ int run_sweep(sweep::Sweep& sweep, launch::StopSignals& signals, const SweepDisp
   SweepLoop loop(sweep, signals);
   loop.announce_stopped();
   const auto whole = loop.run_all();
-  report::SweepReport report{.plan = sweep.plan(),
-                             .verdict = sweep::verdict_of(sweep.plan(), sweep.results()),
-                             .status = !whole   ? "failed"
-                                       : *whole ? "done"
-                                                : "stopped",
-                             .reason = whole ? "" : whole.error().message,
-                             .banners = display.banners};
+  report::SweepReport report{
+      .plan = sweep.plan(),
+      .verdict = sweep::verdict_of(sweep.plan(), sweep.results()),
+      .predictions =
+          sweep::SweepPredictor(session::learn_run).predict(sweep.plan(), sweep.results()),
+      .status = !whole   ? "failed"
+                : *whole ? "done"
+                         : "stopped",
+      .reason = whole ? "" : whole.error().message,
+      .banners = display.banners};
   if (whole && !*whole) report.reason = "stopped by the user";
   print_result(display.as_json ? report::dump_json(report::sweep_json(report)) + "\n"
                                : report::sweep_text(report));

@@ -40,14 +40,14 @@ LibraryRun record_from_figures(const trace::analysis::RunFigures& figures) {
   return record;
 }
 
-trace::base::Result<LibraryRun> read_library_run(const fs::path& run) {
+trace::base::Result<trace::analysis::RunFigures> read_run_figures(const fs::path& run) {
   const auto stamp = trace::store::run_stamp(run);
   TRY_ASSIGN(const auto reader, trace::store::RunReader::open(run));
   TRY_ASSIGN(auto info, reader->info());
   info.folder = run.string();
   if (auto kept = kept_figures(run, stamp)) {
     kept->info = std::move(info);
-    return record_from_figures(*kept);
+    return std::move(*kept);
   }
   trace::analysis::RunAnalysis analysis(info);
   TRY_ASSIGN(auto problems,
@@ -55,8 +55,13 @@ trace::base::Result<LibraryRun> read_library_run(const fs::path& run) {
                  *reader, [&](const trace::model::Batch& batch) { analysis.add(batch); }));
   analysis.set_info(trace::store::without_unreadable(std::move(info), std::move(problems),
                                                      reader->readable_ranks()));
-  const auto figures = analysis.figures();
+  auto figures = analysis.figures();
   if (trace::store::is_settled(run, stamp)) keep_figures(run, stamp, figures);
+  return figures;
+}
+
+trace::base::Result<LibraryRun> read_library_run(const fs::path& run) {
+  TRY_ASSIGN(const auto figures, read_run_figures(run));
   return record_from_figures(figures);
 }
 

@@ -37,6 +37,8 @@ trace::analysis::NoiseRun noise_run(const LibraryRun& record);
 
 LibraryRun record_from_figures(const trace::analysis::RunFigures& figures);
 // Reads the whole run, unless its figures were kept: slow.
+trace::base::Result<trace::analysis::RunFigures> read_run_figures(const std::filesystem::path& run);
+// The same.
 trace::base::Result<LibraryRun> read_library_run(const std::filesystem::path& run);
 
 }  // namespace shardlens::app::session

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/session/runs/library_run.h"
 #include "trace/tuning/predictable.h"
 
 namespace shardlens::app::session {
@@ -29,6 +30,14 @@ Result<trace::tuning::Predictor> PredictionSource::predictor_of(
   TRY(trace::tuning::check_run(figures));
   TRY(read(figures.info));
   return trace::tuning::Predictor::create(figures, *recorded_);
+}
+
+Result<std::shared_ptr<const trace::tuning::Predictor>> learn_run(
+    const std::filesystem::path& run) {
+  TRY_ASSIGN(const auto figures, read_run_figures(run));
+  auto learnt = PredictionSource().learn(figures);
+  if (learnt.predictor) return learnt.predictor;
+  return trace::base::fail(trace::base::ErrorKind::kUsage, learnt.refused);
 }
 
 LearntRun PredictionSource::learn(const trace::analysis::RunFigures& figures) {

@@ -1,6 +1,7 @@
 // Learns from a run's file what a prediction needs. Slow calls: a worker owns it.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,10 @@ struct LearntRun {
   std::shared_ptr<const trace::tuning::Predictor> predictor{};  // null: `refused` says why
   std::string refused{};
 };
+
+// Of a run that has ended. Errors: it cannot be read, or nothing can be predicted from it.
+trace::base::Result<std::shared_ptr<const trace::tuning::Predictor>> learn_run(
+    const std::filesystem::path& run);
 
 class PredictionSource {
  public:

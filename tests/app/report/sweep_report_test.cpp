@@ -17,6 +17,8 @@ SweepReport report_of(sweep::SweepPlan plan, const sweep::SweepResults& results)
   report.plan = std::move(plan);
   report.status = "done";
   report.verdict = sweep::verdict_of(report.plan, results);
+  report.predictions.points.resize(report.plan.points.settings.size(),
+                                   {.reason = "no run has ended yet"});
   report.banners = {"CPU run: shows how it works, not how fast a GPU is"};
   return report;
 }
@@ -70,6 +72,32 @@ TEST(SweepReport, OfNothingEverythingIsNull) {
     EXPECT_EQ(point["step_ms"]["mean"], nullptr);
     EXPECT_EQ(point["runs"], Json::array());
   }
+}
+
+TEST(SweepReport, PredictionsStandBesideWhatWasMeasured) {
+  auto report = three_points();
+  EXPECT_EQ(sweep_json(report)["predicted_from"], nullptr);
+  EXPECT_EQ(sweep_json(report)["points"][2]["not_predicted"], "no run has ended yet");
+  EXPECT_THAT(sweep_text(report), HasSubstr("Not predicted: bucket_cap_mb=1, as no run has"));
+  report.predictions.from = "caps-cap 4, run 1";
+  report.predictions.points = {{.step_ns = 198e6, .interval = {{190e6, 206e6}}},
+                               {.reason = "the other points are predicted from a run of this one"},
+                               {.step_ns = 301e6}};
+  const Json json = sweep_json(report);
+  EXPECT_EQ(json["predicted_from"], "caps-cap 4, run 1");
+  const Json& first = json["points"][0]["predicted_ms"];
+  EXPECT_DOUBLE_EQ(first["mean"], 198);
+  EXPECT_DOUBLE_EQ(first["low"], 190);
+  EXPECT_DOUBLE_EQ(first["high"], 206);
+  EXPECT_EQ(json["points"][0]["not_predicted"], nullptr);
+  EXPECT_EQ(json["points"][1]["predicted_ms"], nullptr);
+  EXPECT_THAT(json["points"][1]["not_predicted"].get<std::string>(), HasSubstr("this one"));
+  EXPECT_DOUBLE_EQ(json["points"][2]["predicted_ms"]["mean"], 301) << "of a point that failed, too";
+  EXPECT_EQ(json["points"][2]["predicted_ms"]["low"], nullptr);
+  const std::string text = sweep_text(report);
+  EXPECT_THAT(text, HasSubstr("predicted"));
+  EXPECT_THAT(text, HasSubstr("198.0 ms"));
+  EXPECT_THAT(text, HasSubstr("Predicted from the run \"caps-cap 4, run 1\" alone\n"));
 }
 
 TEST(SweepReport, TextHasALineForEachPointAndWhatIsBest) {

@@ -1,0 +1,89 @@
+#include "ui/present/sweep/heat_map.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ui/present/format.h"
+
+namespace shardlens::ui::present {
+
+namespace {
+
+// Of one of the knobs, each once, as they come.
+std::vector<std::string> values_along(const state::ShownSweep& sweep, std::size_t knob) {
+  std::vector<std::string> values;
+  for (const state::SweepPoint& point : sweep.points) {
+    if (std::ranges::find(values, point.values[knob]) == values.end()) {
+      values.push_back(point.values[knob]);
+    }
+  }
+  return values;
+}
+
+// What is to be small: the step's time, or where points do different work the time per token.
+std::optional<double> cost_of(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  if (!sweep.by_tokens) return point.step_ns;
+  if (!point.tokens_per_s || *point.tokens_per_s <= 0) return std::nullopt;
+  return 1e9 / *point.tokens_per_s;
+}
+
+std::string cell_text(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  if (sweep.by_tokens && point.tokens_per_s) {
+    return format_rate(*point.tokens_per_s, "tok/s").text();
+  }
+  if (point.step_ns) return format_duration(*point.step_ns).text();
+  if (point.standing == state::SweepStanding::kFailed) return "failed";
+  if (point.prediction.step_ns) return format_duration(*point.prediction.step_ns).text();
+  return "";
+}
+
+struct CostRange {
+  double low = std::numeric_limits<double>::infinity(), high = 0;
+};
+
+CostRange range_of_costs(const state::ShownSweep& sweep) {
+  CostRange range;
+  for (const state::SweepPoint& point : sweep.points) {
+    if (const auto cost = cost_of(sweep, point)) {
+      range.low = std::min(range.low, *cost);
+      range.high = std::max(range.high, *cost);
+    }
+  }
+  return range;
+}
+
+HeatMap::Cell heat_cell(const state::ShownSweep& sweep, std::size_t index, const CostRange& range) {
+  const state::SweepPoint& point = sweep.points[index];
+  HeatMap::Cell cell{.point = index, .text = cell_text(sweep, point), .shade = {}};
+  cell.is_best = sweep.best == index;
+  if (const auto cost = cost_of(sweep, point)) {
+    const double share =
+        range.high > range.low ? (*cost - range.low) / (range.high - range.low) : 0;
+    cell.shade = static_cast<float>(share);
+  } else {
+    cell.is_prediction =
+        point.prediction.step_ns.has_value() && point.standing != state::SweepStanding::kFailed;
+  }
+  return cell;
+}
+
+}  // namespace
+
+std::optional<HeatMap> heat_map(const state::ShownSweep& sweep) {
+  if (sweep.varied.size() != 2 || sweep.points.empty()) return std::nullopt;
+  HeatMap map;
+  map.columns = values_along(sweep, 0);
+  map.rows = values_along(sweep, 1);
+  map.cells.resize(map.rows.size() * map.columns.size());
+  const CostRange range = range_of_costs(sweep);
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    const auto& values = sweep.points[i].values;
+    const auto column = std::ranges::find(map.columns, values[0]) - map.columns.begin();
+    const auto row = std::ranges::find(map.rows, values[1]) - map.rows.begin();
+    map.cells[static_cast<std::size_t>(row) * map.columns.size() +
+              static_cast<std::size_t>(column)] = heat_cell(sweep, i, range);
+  }
+  return map;
+}
+
+}  // namespace shardlens::ui::present

@@ -1,0 +1,149 @@
+#include "ui/present/sweep/sweep_curve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "ui/present/axis.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui::present {
+
+namespace {
+
+constexpr double kDecade = 10;
+constexpr double kLeastSpan = 0.02;  // of the step time: less would show noise as a mountain
+constexpr double kAround = 0.08;     // of the span, above and below
+constexpr int kMostSweepTicks = 6;
+
+class TimeScale {
+ public:
+  void add(double ns) {
+    low_ = std::min(low_, ns);
+    high_ = std::max(high_, ns);
+  }
+  bool is_empty() const { return low_ > high_; }
+  void settle() {
+    const double middle = (low_ + high_) / 2;
+    const double half = std::max(high_ - low_, kLeastSpan * middle) * (0.5 + kAround);
+    low_ = std::max(0.0, middle - half);
+    high_ = middle + half;
+  }
+  float of(double ns) const { return static_cast<float>((ns - low_) / (high_ - low_)); }
+  std::vector<SweepCurve::Tick> ticks() const {
+    const auto unit = duration_unit(high_);
+    std::vector<SweepCurve::Tick> ticks;
+    for (const double ns : nice_ticks(low_, high_, kMostSweepTicks)) {
+      ticks.push_back({of(ns), format_duration_in(ns, unit).text()});
+    }
+    return ticks;
+  }
+
+ private:
+  double low_ = std::numeric_limits<double>::infinity();
+  double high_ = -std::numeric_limits<double>::infinity();
+};
+
+std::optional<double> number_in(const std::string& value) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  const bool is_whole = end != value.c_str() && *end == '\0' && std::isfinite(number);
+  return is_whole ? std::optional(number) : std::nullopt;
+}
+
+struct PlacedValue {
+  std::size_t point = 0;
+  std::optional<double> number;
+  float x = 0;
+};
+
+// Numbers in their order; words as they come, behind them.
+std::vector<PlacedValue> placed_values(const state::ShownSweep& sweep) {
+  std::vector<PlacedValue> placed;
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    placed.push_back({i, number_in(sweep.points[i].values.front())});
+  }
+  const bool are_numbers = std::ranges::all_of(
+      placed, [](const PlacedValue& value) { return value.number.has_value(); });
+  std::ranges::stable_sort(placed, {}, [](const PlacedValue& value) {
+    return value.number.value_or(std::numeric_limits<double>::infinity());
+  });
+  const double low = placed.front().number.value_or(0), high = placed.back().number.value_or(0);
+  const bool is_logarithmic = are_numbers && low > 0 && high / low > kDecade;
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    double share =
+        placed.size() == 1 ? 0.5 : static_cast<double>(i) / static_cast<double>(placed.size() - 1);
+    if (are_numbers && high > low) {
+      const double value = *placed[i].number;
+      share = is_logarithmic ? std::log(value / low) / std::log(high / low)
+                             : (value - low) / (high - low);
+    }
+    placed[i].x = static_cast<float>(share);
+  }
+  return placed;
+}
+
+TimeScale scale_over(const state::ShownSweep& sweep) {
+  TimeScale scale;
+  for (const state::SweepPoint& point : sweep.points) {
+    for (const auto& run : point.runs) scale.add(run.step_ns);
+    if (point.step_ns) {
+      // An interval of two runs may be many times as wide as all that was measured.
+      const double half = std::min(point.half_width_ns.value_or(0), *point.step_ns / 2);
+      scale.add(*point.step_ns - half);
+      scale.add(*point.step_ns + half);
+    }
+    if (const auto& predicted = point.prediction; predicted.step_ns) {
+      scale.add(*predicted.step_ns);
+      if (predicted.interval) {
+        scale.add(std::max(predicted.interval->low_ns, 0.0));
+        scale.add(predicted.interval->high_ns);
+      }
+    }
+  }
+  if (!scale.is_empty()) scale.settle();
+  return scale;
+}
+
+SweepCurve::Point curve_point(const state::SweepPoint& from, const PlacedValue& at,
+                              const TimeScale& scale) {
+  SweepCurve::Point point{.point = at.point,
+                          .label = from.values.front(),
+                          .x = at.x,
+                          .measured = {},
+                          .predicted = {},
+                          .runs = {}};
+  if (from.step_ns) {
+    point.measured = {.y = scale.of(*from.step_ns), .low = {}, .high = {}};
+    if (from.half_width_ns) {
+      point.measured->low = scale.of(*from.step_ns - *from.half_width_ns);
+      point.measured->high = scale.of(*from.step_ns + *from.half_width_ns);
+    }
+  }
+  if (const auto& predicted = from.prediction; predicted.step_ns) {
+    point.predicted = {.y = scale.of(*predicted.step_ns), .low = {}, .high = {}};
+    if (predicted.interval) {
+      point.predicted->low = scale.of(predicted.interval->low_ns);
+      point.predicted->high = scale.of(predicted.interval->high_ns);
+    }
+  }
+  for (const auto& run : from.runs) point.runs.push_back(scale.of(run.step_ns));
+  return point;
+}
+
+}  // namespace
+
+std::optional<SweepCurve> sweep_curve(const state::ShownSweep& sweep) {
+  if (sweep.varied.size() != 1 || sweep.points.empty()) return std::nullopt;
+  const TimeScale scale = scale_over(sweep);
+  if (scale.is_empty()) return std::nullopt;
+  SweepCurve curve;
+  curve.ticks = scale.ticks();
+  for (const PlacedValue& at : placed_values(sweep)) {
+    curve.points.push_back(curve_point(sweep.points[at.point], at, scale));
+  }
+  return curve;
+}
+
+}  // namespace shardlens::ui::present

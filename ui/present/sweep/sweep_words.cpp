@@ -1,0 +1,155 @@
+#include "ui/present/sweep/sweep_words.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "trace/base/text.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui::present {
+
+namespace {
+
+constexpr std::size_t kLongestSweepValue = 40;
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string about_text(double seconds) {
+  if (seconds < 90) return std::to_string(std::max(1L, std::lround(seconds))) + " s";
+  const double minutes = seconds / 60;
+  if (minutes < 90) return std::to_string(std::lround(minutes)) + " min";
+  return format_number(minutes / 60) + " h";
+}
+
+// "5 of 12 runs"
+std::string runs_of_text(const state::ShownSweep& sweep) {
+  return std::to_string(sweep.runs_done) + " of " +
+         counted(sweep.runs_done + sweep.runs_left, "run");
+}
+
+std::string time_left_text(const state::ShownSweep& sweep) {
+  return sweep.seconds_left && sweep.runs_left > 0 ? ", " + format_seconds_left(*sweep.seconds_left)
+                                                   : "";
+}
+
+}  // namespace
+
+std::string standing_text(state::SweepStanding standing, const std::optional<double>& slower_by) {
+  const std::string by = slower_by ? format_signed_percent(*slower_by) : "";
+  const auto with = [&](const char* words) { return by.empty() ? words : by + " " + words; };
+  switch (standing) {
+    case state::SweepStanding::kBest:
+      return "best";
+    case state::SweepStanding::kWithinNoise:
+      return with("within noise");
+    case state::SweepStanding::kNotKnown:
+      return with("(noise not known)");
+    case state::SweepStanding::kSlower:
+      return with("slower");
+    case state::SweepStanding::kStoppedEarly:
+      return with("slower, stopped early");
+    case state::SweepStanding::kFailed:
+      return "failed";
+    case state::SweepStanding::kNotRun:
+      return "not run";
+  }
+  return "";
+}
+
+std::string sweep_point_text(const state::ShownSweep& sweep, std::size_t point) {
+  std::string text;
+  for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
+    text += (text.empty() ? "" : ", ") + std::string(sweep.varied[i]->name) + "=" +
+            trace::base::shortened(sweep.points[point].values[i], kLongestSweepValue);
+  }
+  return text;
+}
+
+std::string sweep_point_label(const state::ShownSweep& sweep, std::size_t point) {
+  std::string text;
+  for (const std::string& value : sweep.points[point].values) {
+    text += (text.empty() ? "" : " · ") + trace::base::shortened(value, kLongestSweepValue);
+  }
+  return text;
+}
+
+std::string sweep_step_text(const state::SweepPoint& point) {
+  if (!point.step_ns) return "";
+  const auto unit = duration_unit(*point.step_ns);
+  std::string text = format_duration_in(*point.step_ns, unit).value;
+  if (point.half_width_ns) text += " ± " + format_duration_in(*point.half_width_ns, unit).value;
+  return text + " " + std::string(unit);
+}
+
+std::string sweep_progress_text(const state::ShownSweep& sweep) {
+  switch (sweep.phase) {
+    case state::SweepPhase::kUnfinished:
+      return "Unfinished: " + runs_of_text(sweep);
+    case state::SweepPhase::kRunning:
+      if (!sweep.running_point || *sweep.running_point >= sweep.points.size()) {
+        return "Checking every point before the first one starts";
+      }
+      return "Run " + std::to_string(sweep.runs_done + 1) + " of " +
+             std::to_string(sweep.runs_done + sweep.runs_left) + ": " +
+             sweep_point_text(sweep, *sweep.running_point) + time_left_text(sweep);
+    case state::SweepPhase::kStopping:
+      return "Stopping: the run at hand does not count";
+    case state::SweepPhase::kElsewhere:
+      return "Another program runs it: " + runs_of_text(sweep) + time_left_text(sweep);
+    case state::SweepPhase::kDone:
+      return "Done: " + counted(sweep.runs_done, "run");
+  }
+  return "";
+}
+
+float sweep_progress(const state::ShownSweep& sweep) {
+  const std::size_t all = sweep.runs_done + sweep.runs_left;
+  return all == 0 ? 0 : static_cast<float>(sweep.runs_done) / static_cast<float>(all);
+}
+
+std::vector<std::string> sweep_remarks(const state::ShownSweep& sweep) {
+  std::vector<std::string> remarks;
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    const state::SweepPoint& point = sweep.points[i];
+    if (point.standing == state::SweepStanding::kFailed) {
+      remarks.push_back(sweep_point_text(sweep, i) + " failed: " + point.reason);
+    } else if (point.standing == state::SweepStanding::kStoppedEarly) {
+      remarks.push_back(sweep_point_text(sweep, i) + " was stopped " + point.reason);
+    }
+  }
+  return remarks;
+}
+
+std::string other_settings(const state::ShownSweep& sweep, const trace::job::Settings& next) {
+  if (sweep.points.empty()) return "";
+  std::string text;
+  for (const auto* knob : trace::job::differing_knobs(sweep.points.front().settings, next)) {
+    const bool varies = std::ranges::find(sweep.varied, knob) != sweep.varied.end();
+    if (!varies) text += (text.empty() ? "" : ", ") + std::string(knob->name);
+  }
+  return text;
+}
+
+bool has_values_of(const state::ShownSweep& sweep, std::size_t point,
+                   const trace::job::Settings& next) {
+  for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
+    if (trace::job::value_text(next, *sweep.varied[i]) != sweep.points[point].values[i])
+      return false;
+  }
+  return true;
+}
+
+std::string sweep_cost_text(const state::SweepCard& card) {
+  if (!card.is_checked) return "Checking…";
+  std::string text = counted(card.points, "point");
+  text += card.draft.repeats == 1 ? ", once each: "
+                                  : ", " + std::to_string(card.draft.repeats) + " times each: ";
+  text += counted(card.runs, "run");
+  if (!card.seconds) return text + "; how long they take is known once one has ended";
+  return text + ", about " + about_text(*card.seconds) + ", by what " + card.expected_from +
+         " took" + (card.draft.stops_early && card.draft.repeats > 2 ? ", at most" : "");
+}
+
+}  // namespace shardlens::ui::present
