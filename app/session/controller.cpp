@@ -63,7 +63,8 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       predictor_(wake),
       watcher_(wake),
       job_watcher_(wake),
-      queue_(options_.start_job, wake) {
+      queue_(options_.start_job, wake),
+      sweeps_(runs_dir_, queue_, wake) {
   knobs_.replace(options_.first_settings);
   knobs_.set_baseline(options_.first_settings, "", "");
   if (options_.run.empty()) return;
@@ -105,6 +106,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
     touch();
   }
   if (planner_.has_news() || predictor_.has_news()) touch();
+  if (sweeps_.follow(notice_)) touch();
   if (notice_.take_change()) touch();
   if (!std::exchange(changed_, false) && snapshot_) return snapshot_;
 
@@ -117,6 +119,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   planner_.complete(next->knobs);
   next->prediction = predictor_.view(next->knobs);
   next->plan = planner_.card(knobs_.next());
+  next->sweep = sweeps_.view(knobs_.next(), rows());
   next->job = job_state();
   next->trainer = trainer_state_;
   next->replay = watch_state_->replay;
@@ -172,6 +175,7 @@ void Controller::follow_library() {
       baseline_.choose_first(rows(), library_state_.pinned_baseline);
     }
     baseline_.follow_words(rows());
+    sweeps_.follow_library();
     if (std::exchange(answers_, library_state_.answers) != library_state_.answers &&
         !library_state_.answer.empty()) {
       notice_.say_why_not(library_state_.answer);
@@ -357,6 +361,8 @@ void Controller::perform(const Command& command) {
     perform_on_run(command);
   } else if constexpr (requires { inspect_.carry_out(command); }) {
     inspect_.carry_out(command);
+  } else if constexpr (requires { sweeps_.carry_out(command); }) {
+    sweeps_.carry_out(command);
   } else if constexpr (std::is_same_v<Command, ui::state::Quit>) {
     quit_requested_ = true;
   } else {
@@ -391,6 +397,17 @@ void Controller::perform_on_run(const ui::state::StartRun& command) {
                 .name_base = draft.baseline,
                 .predicted = predicted_step(draft)},
                command.stop_current);
+}
+
+void Controller::perform_on_run(const ui::state::OpenSweepCard& command) {
+  notice_.clear();
+  sweeps_.open_card(knobs_.draft(taken_names()), command.knob);
+}
+
+void Controller::perform_on_run(const ui::state::StartSweep&) {
+  if (const auto reason = why_not_ready(trainer_.state()); !reason.empty())
+    return notice_.say_why_not(reason);
+  notice_.take(sweeps_.start(knobs_.next(), rows()));
 }
 
 void Controller::perform_on_files(const ui::state::SaveText& command) {

@@ -20,6 +20,7 @@
 #include "app/session/jobs/trainer_status.h"
 #include "app/session/notice.h"
 #include "app/session/runs/run_library.h"
+#include "app/session/sweep/sweep_session.h"
 #include "app/session/tuning/run_predictor.h"
 #include "app/session/watch/run_watcher.h"
 #include "ui/state/commands.h"
@@ -76,6 +77,8 @@ class Controller {
   void perform_on_files(const ui::state::OpenFiles& command);
   void perform_on_files(const ui::state::PackRun& command);
   void perform_on_run(const ui::state::StartRun& command);
+  void perform_on_run(const ui::state::OpenSweepCard& command);
+  void perform_on_run(const ui::state::StartSweep& command);
   void perform_on_run(const ui::state::ShowRun& command);
   void perform_on_run(const ui::state::StartReplay& command);
   void perform_on_run(const ui::state::SetBaseline& command);
@@ -140,6 +143,7 @@ class Controller {
   RunWatcher watcher_;      // the run on screen
   RunWatcher job_watcher_;  // the job while another run is on screen
   JobQueue queue_;
+  SweepSession sweeps_;  // ends before the queue that runs its jobs
 };
 
 }  // namespace shardlens::app::session

@@ -27,6 +27,14 @@ Result<std::unique_ptr<launch::RunningJob>> start_safely(const StartJob& start,
   }
 }
 
+tl::unexpected<trace::base::Error> not_started(const char* why) {
+  return trace::base::fail(trace::base::ErrorKind::kFailed, why);
+}
+
+void tell_end(const JobEnd& on_end, const Result<launch::JobStatus>& end) {
+  if (on_end) on_end(end);
+}
+
 // What the user must know of a job that has ended; "" if it went well.
 std::string notice_of(const launch::JobStatus& ended) {
   const std::string run = "Run “" + ended.run.name + "”";
@@ -69,26 +77,27 @@ void JobQueue::change_state(Change change) {
     const std::lock_guard lock(mutex_);
     change(state_);
     state_.queued.clear();
-    for (const Waiting& job : waiting_) state_.queued.push_back({job.id, job.request.name});
+    for (const Waiting& job : waiting_) state_.queued.push_back({job.id, job.asked.request.name});
     ++state_.version;
   }
   on_change_();
 }
 
-void JobQueue::start(launch::JobRequest request, bool stop_current) {
+void JobQueue::start(launch::JobRequest request, bool stop_current, JobEnd on_end) {
+  Asked asked{std::move(request), std::move(on_end)};
   change_state([&](QueueState& state) {
     const bool busy = state.phase != JobPhase::kNone;
     state.notice.clear();
     if (!busy) {
       state.phase = JobPhase::kStarting;
-      state.run_name = request.name;
-      starting_ = std::move(request);
+      state.run_name = asked.request.name;
+      starting_ = std::move(asked);
       return;
     }
     stop_wanted_ = stop_wanted_ || stop_current;
     if (stop_current) state.phase = JobPhase::kStopping;
     waiting_.insert(stop_current ? waiting_.begin() : waiting_.end(),
-                    {++last_id_, std::move(request)});
+                    {++last_id_, std::move(asked)});
   });
   wake_.notify_one();
 }
@@ -104,9 +113,15 @@ void JobQueue::stop() {
 
 void JobQueue::cancel_queued(std::uint64_t id) {
   // What is starting cannot be taken back.
+  std::vector<JobEnd> told;
   change_state([&](QueueState&) {
-    std::erase_if(waiting_, [id](const Waiting& job) { return id == 0 || job.id == id; });
+    const auto is_meant = [id](const Waiting& job) { return id == 0 || job.id == id; };
+    for (const Waiting& job : waiting_) {
+      if (is_meant(job)) told.push_back(job.asked.on_end);
+    }
+    std::erase_if(waiting_, is_meant);
   });
+  for (const JobEnd& on_end : told) tell_end(on_end, not_started("it was cancelled"));
 }
 
 void JobQueue::move_queued(std::uint64_t id, int places) {
@@ -125,9 +140,9 @@ void JobQueue::move_queued(std::uint64_t id, int places) {
 void JobQueue::take_next(QueueState& state) {
   state.phase = waiting_.empty() ? JobPhase::kNone : JobPhase::kStarting;
   if (waiting_.empty()) return;
-  starting_ = std::move(waiting_.front().request);
+  starting_ = std::move(waiting_.front().asked);
   waiting_.pop_front();
-  state.run_name = starting_->name;
+  state.run_name = starting_->request.name;
 }
 
 void JobQueue::observe(std::shared_ptr<const ui::state::RunView> view) {
@@ -170,15 +185,15 @@ void JobQueue::hear_news() {
 }
 
 void JobQueue::start_next() {
-  std::optional<launch::JobRequest> request;
+  std::optional<Asked> asked;
   change_state([&](QueueState& state) {
-    request = std::exchange(starting_, std::nullopt);
-    if (!request) return;
+    asked = std::exchange(starting_, std::nullopt);
+    if (!asked) return;
     state.phase = JobPhase::kStarting;
-    state.run_name = request->name;
+    state.run_name = asked->request.name;
   });
-  if (!request) return;
-  auto job = start_safely(start_, *request, [this] { hear_news(); });
+  if (!asked) return;
+  auto job = start_safely(start_, asked->request, [this] { hear_news(); });
   change_state([&](QueueState& state) {
     if (!job) {
       stop_wanted_ = false;
@@ -196,6 +211,8 @@ void JobQueue::start_next() {
     state.folder = job_->folder();
     ++state.started;
   });
+  if (!job) return tell_end(asked->on_end, tl::make_unexpected(job.error()));
+  on_end_ = std::move(asked->on_end);
 }
 
 // The job goes on whatever happens while looking at it.
@@ -242,6 +259,7 @@ void JobQueue::watch_for_hangs(const launch::JobStatus& status) {
 
 void JobQueue::finish(const launch::JobStatus& status) {
   job_.reset();
+  tell_end(std::exchange(on_end_, {}), status);
   change_state([&](QueueState& state) {
     stop_wanted_ = false;
     stop_sent_ = false;
@@ -253,14 +271,19 @@ void JobQueue::finish(const launch::JobStatus& status) {
 }
 
 void JobQueue::leave_in_order() {
-  if (job_ == nullptr) return;
-  job_->request_stop();
-  {
+  if (job_ != nullptr) {
+    job_->request_stop();
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, kFarewell,
                    [this] { return job_->poll().phase == launch::JobStatus::Phase::kEnded; });
+    lock.unlock();
+    job_.reset();
+    tell_end(on_end_, not_started("the window was closed while it ran"));
   }
-  job_.reset();
+  if (starting_) tell_end(starting_->on_end, not_started("the window was closed"));
+  for (const Waiting& job : waiting_) {
+    tell_end(job.asked.on_end, not_started("the window was closed"));
+  }
 }
 
 }  // namespace shardlens::app::session

@@ -25,6 +25,9 @@ namespace shardlens::app::session {
 using StartJob = std::function<trace::base::Result<std::unique_ptr<launch::RunningJob>>(
     const launch::JobRequest&, std::function<void()> on_news)>;
 
+// What came of a job. Error: it did not start, as it was refused, cancelled, or the queue went.
+using JobEnd = std::function<void(const trace::base::Result<launch::JobStatus>&)>;
+
 // Starts real ranks.
 trace::base::Result<std::unique_ptr<launch::RunningJob>> start_job_session(
     const launch::JobRequest& request, std::function<void()> on_news);
@@ -50,7 +53,8 @@ class JobQueue {
 
   // Starts at once, or after the job that runs and those that wait already; with `stop_current`
   // before those, and the job that runs is asked to stop.
-  void start(launch::JobRequest request, bool stop_current);
+  // `on_end`: called once, on any thread.
+  void start(launch::JobRequest request, bool stop_current, JobEnd on_end = {});
   void stop();
   void cancel_queued(std::uint64_t id);  // 0: all that wait
   void move_queued(std::uint64_t id, int places);
@@ -77,11 +81,15 @@ class JobQueue {
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;
+  struct Asked {
+    launch::JobRequest request;
+    JobEnd on_end;
+  };
   struct Waiting {
     std::uint64_t id = 0;
-    launch::JobRequest request;
+    Asked asked;
   };
-  std::optional<launch::JobRequest> starting_;
+  std::optional<Asked> starting_;
   std::deque<Waiting> waiting_;
   std::uint64_t last_id_ = 0;
   bool stop_wanted_ = false;
@@ -90,6 +98,7 @@ class JobQueue {
   QueueState state_;
 
   std::unique_ptr<launch::RunningJob> job_;  // the worker's own
+  JobEnd on_end_;
   std::optional<HangGuard> guard_;
   bool stop_sent_ = false;
 

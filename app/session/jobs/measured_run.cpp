@@ -2,12 +2,9 @@
 
 #include <utility>
 
-#include "app/session/runs/library_run.h"
-
 namespace shardlens::app::session {
 
-trace::base::Result<sweep::WholeRun> measured_run(const std::filesystem::path& run) {
-  TRY_ASSIGN(const LibraryRun record, read_library_run(run));
+sweep::WholeRun measured(const LibraryRun& record) {
   const auto& summary = record.summary;
   sweep::WholeRun whole;
   whole.steps_executed = summary.steps_executed;
@@ -18,6 +15,10 @@ trace::base::Result<sweep::WholeRun> measured_run(const std::filesystem::path& r
   if (record.peak_total_bytes > 0) whole.measure.peak_memory_bytes = record.peak_total_bytes;
   whole.measure.seconds = static_cast<double>(record.info.end_ns - record.info.start_ns) / 1e9;
   return whole;
+}
+
+trace::base::Result<sweep::WholeRun> measured_run(const std::filesystem::path& run) {
+  return read_library_run(run).map(measured);
 }
 
 }  // namespace shardlens::app::session

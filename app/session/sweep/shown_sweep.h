@@ -1,0 +1,14 @@
+// A sweep as the window shows it. Any thread.
+#pragma once
+
+#include "app/sweep/sweep.h"
+#include "app/sweep/sweep_prediction.h"
+#include "ui/state/sweep_view.h"
+
+namespace shardlens::app::session {
+
+// All but whether it runs, and its banners.
+ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
+                                  const sweep::SweepPredictions& predictions);
+
+}  // namespace shardlens::app::session

@@ -1,0 +1,103 @@
+#include "app/session/sweep/sweep_reader.h"
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "app/session/jobs/measured_run.h"
+#include "app/session/runs/library_run.h"
+#include "app/session/runs/run_banners.h"
+#include "app/session/sweep/shown_sweep.h"
+#include "app/session/tuning/prediction_source.h"
+#include "app/sweep/sweep_file.h"
+
+namespace shardlens::app::session {
+
+namespace fs = std::filesystem;
+using trace::base::Result;
+using ui::state::ShownSweep;
+
+std::vector<std::string> newest_sweeps(const fs::path& runs_dir) {
+  std::vector<std::pair<fs::file_time_type, std::string>> dated;
+  for (auto& name : sweep::sweep_names(runs_dir)) {
+    std::error_code error;
+    const auto time = fs::last_write_time(sweep::sweep_folder(runs_dir, name), error);
+    dated.emplace_back(error ? fs::file_time_type::min() : time, std::move(name));
+  }
+  std::ranges::stable_sort(dated, std::ranges::greater{},
+                           [](const auto& entry) { return entry.first; });
+  std::vector<std::string> names;
+  for (auto& [time, name] : dated) names.push_back(std::move(name));
+  return names;
+}
+
+Result<sweep::WholeRun> SweepSource::read_run(const fs::path& run) {
+  const auto known = runs_.find(run);
+  if (known != runs_.end()) return known->second.run;
+  TRY_ASSIGN(const LibraryRun record, read_library_run(run));
+  KnownRun read{measured(record), banners_of(record.info)};
+  return runs_.emplace(run, std::move(read)).first->second.run;
+}
+
+// Of the runs that count.
+std::vector<std::string> SweepSource::common_banners(const sweep::SweepResults& results) const {
+  std::vector<std::string> common;
+  bool is_first = true;
+  for (const auto& [slot, result] : results) {
+    const auto known = runs_.find(result.folder);
+    if (known == runs_.end()) continue;
+    const auto& banners = known->second.banners;
+    if (std::exchange(is_first, false)) common = banners;
+    std::erase_if(common, [&](const std::string& banner) {
+      return std::ranges::find(banners, banner) == banners.end();
+    });
+  }
+  return common;
+}
+
+ShownSweep SweepSource::read(const std::string& name) {
+  if (std::exchange(name_, name) != name || !predictor_) {
+    runs_.clear();
+    predictor_ = std::make_shared<sweep::SweepPredictor>(learn_run);
+  }
+  const auto there =
+      sweep::Sweep::look_at(runs_dir_, name, [this](const fs::path& run) { return read_run(run); });
+  if (!there) return {.name = name, .problem = there.error().message};
+  auto shown = shown_sweep(there->plan(), there->results(),
+                           predictor_->predict(there->plan(), there->results()));
+  shown.banners = common_banners(there->results());
+  if (sweep::Sweep::is_held(runs_dir_, name)) shown.phase = ui::state::SweepPhase::kElsewhere;
+  return shown;
+}
+
+SweepReader::SweepReader(fs::path runs_dir, std::function<void()> on_change)
+    : runs_dir_(std::move(runs_dir)),
+      on_change_(std::move(on_change)),
+      source_(runs_dir_),
+      reading_([this](const std::string& asked, const auto&) {
+        ReadSweeps now{.names = newest_sweeps(runs_dir_), .shown = nullptr, .is_read = true};
+        std::string name = asked;
+        if (name.empty() && !now.names.empty()) name = now.names.front();
+        try {
+          if (!name.empty()) now.shown = std::make_shared<const ShownSweep>(source_.read(name));
+        } catch (const std::exception& error) {
+          now.shown =
+              std::make_shared<const ShownSweep>(ShownSweep{.name = name, .problem = error.what()});
+        }
+        {
+          const std::lock_guard lock(mutex_);
+          now.version = read_.version + 1;
+          read_ = std::move(now);
+        }
+        on_change_();
+      }) {}
+
+void SweepReader::show(const std::string& name) { reading_.ask(name); }
+
+ReadSweeps SweepReader::state() const {
+  const std::lock_guard lock(mutex_);
+  return read_;
+}
+
+}  // namespace shardlens::app::session

@@ -1,0 +1,71 @@
+// Reads the library's sweeps for the window, whoever runs them, on a thread of its own. Interface
+// thread only; `on_change` comes from others.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "app/session/worker/latest_worker.h"
+#include "app/sweep/sweep.h"
+#include "app/sweep/sweep_prediction.h"
+#include "ui/state/sweep_view.h"
+
+namespace shardlens::app::session {
+
+struct ReadSweeps {
+  std::vector<std::string> names{};                      // the newest first
+  std::shared_ptr<const ui::state::ShownSweep> shown{};  // null: there is none
+  bool is_read = false;
+  std::uint64_t version = 0;
+};
+
+// Names of the library's sweeps, the one that went on last first.
+std::vector<std::string> newest_sweeps(const std::filesystem::path& runs_dir);
+
+// One sweep after another; what was read of a run is kept.
+class SweepSource {
+ public:
+  explicit SweepSource(std::filesystem::path runs_dir) : runs_dir_(std::move(runs_dir)) {}
+
+  // A sweep that cannot be read has that for a `problem`, and no points.
+  ui::state::ShownSweep read(const std::string& name);
+
+ private:
+  struct KnownRun {
+    sweep::WholeRun run;
+    std::vector<std::string> banners;
+  };
+  trace::base::Result<sweep::WholeRun> read_run(const std::filesystem::path& run);
+  std::vector<std::string> common_banners(const sweep::SweepResults& results) const;
+
+  const std::filesystem::path runs_dir_;
+  std::string name_;
+  std::map<std::filesystem::path, KnownRun> runs_;  // of this sweep
+  std::shared_ptr<sweep::SweepPredictor> predictor_;
+};
+
+class SweepReader {
+ public:
+  SweepReader(std::filesystem::path runs_dir, std::function<void()> on_change);
+
+  // "": the newest.
+  void show(const std::string& name);
+  ReadSweeps state() const;
+  void wait_until_idle() { reading_.wait_until_idle(); }
+
+ private:
+  const std::filesystem::path runs_dir_;
+  const std::function<void()> on_change_;
+  mutable std::mutex mutex_;  // guards what follows
+  ReadSweeps read_;
+  SweepSource source_;                 // the worker's own
+  LatestWorker<std::string> reading_;  // last: stops first
+};
+
+}  // namespace shardlens::app::session

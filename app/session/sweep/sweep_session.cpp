@@ -1,0 +1,111 @@
+#include "app/session/sweep/sweep_session.h"
+
+#include <utility>
+
+namespace shardlens::app::session {
+
+using ui::state::ShownSweep;
+using ui::state::SweepPhase;
+using ui::state::SweepView;
+
+SweepSession::SweepSession(const std::filesystem::path& runs_dir, JobQueue& queue,
+                           const std::function<void()>& on_change)
+    : drafting_(runs_dir, on_change),
+      reader_(runs_dir, on_change),
+      runner_(runs_dir, queue, on_change) {}
+
+void SweepSession::show(const std::string& name) {
+  is_wanted_ = true;
+  asked_ = name;
+  reader_.show(name);
+}
+
+void SweepSession::carry_out(const ui::state::ShowSweep& command) {
+  show(command.name.empty() ? run_state_.name : command.name);
+}
+
+void SweepSession::carry_out(const ui::state::ResumeSweep& command) {
+  sweep::SweepRequest request;
+  request.name = command.name;
+  runner_.start(std::move(request));
+  show(command.name);
+}
+
+void SweepSession::open_card(const ui::state::KnobDraft& knobs, const std::string& knob) {
+  is_wanted_ = true;
+  drafting_.open(proposed_sweep(knobs, knob));
+}
+
+trace::base::Result<void> SweepSession::start(const trace::job::Settings& settings,
+                                              LedgerRows rows) {
+  TRY_ASSIGN(auto request, drafting_.request(settings, rows));
+  const std::string name = request.name;
+  runner_.start(std::move(request));
+  drafting_.close();
+  show(name);
+  return {};
+}
+
+void SweepSession::follow_library() {
+  if (is_wanted_) reader_.show(asked_);
+}
+
+bool SweepSession::follow(Notice& notice) {
+  bool is_new = false;
+  if (auto now = runner_.state(); now.version != run_state_.version) {
+    const auto before = std::exchange(run_state_, std::move(now));
+    if (run_state_.notice != before.notice && !run_state_.notice.empty()) {
+      notice.say(run_state_.notice, run_state_.notice_is_error);
+    }
+    if (is_wanted_) reader_.show(asked_);
+    is_new = true;
+  }
+  if (auto now = reader_.state(); now.version != read_.version) {
+    read_ = std::move(now);
+    is_new = true;
+  }
+  return is_new;
+}
+
+// As it was read, and whether it runs by now.
+std::shared_ptr<const ShownSweep> SweepSession::shown() const {
+  const auto& read = read_.shown;
+  const std::string& running = run_state_.name;
+  if (!read || (!asked_.empty() && read->name != asked_)) {
+    if (asked_.empty() || asked_ != running) return nullptr;
+    // Nothing of it is on disk yet.
+    return std::make_shared<const ShownSweep>(
+        ShownSweep{.name = running, .phase = SweepPhase::kRunning});
+  }
+  const bool runs = read->name == running;
+  auto phase = read->phase;
+  if (phase == SweepPhase::kElsewhere) {
+    phase = read->runs_left == 0 ? SweepPhase::kDone : SweepPhase::kUnfinished;
+    if (!runs && run_state_.ended != read->name) phase = SweepPhase::kElsewhere;
+  }
+  if (runs) phase = run_state_.is_stopping ? SweepPhase::kStopping : SweepPhase::kRunning;
+  auto shown = std::make_shared<ShownSweep>(*read);
+  shown->phase = phase;
+  if (runs) {
+    shown->running_point = run_state_.point;
+    // What it began with may not be written yet.
+    if (shown->points.empty()) shown->problem.clear();
+  } else if (run_state_.ended == read->name && shown->problem.empty()) {
+    shown->problem = run_state_.problem;
+  }
+  return shown;
+}
+
+std::shared_ptr<const SweepView> SweepSession::view(const trace::job::Settings& settings,
+                                                    LedgerRows rows) {
+  if (!is_wanted_) return nullptr;
+  auto view = std::make_shared<SweepView>();
+  view->names = read_.names;
+  view->shown = shown();
+  view->is_loading = !read_.is_read || (!view->shown && !read_.names.empty());
+  view->running = run_state_.name;
+  view->card = drafting_.card(settings, rows);
+  return view;
+}
+
+}  // namespace shardlens::app::session
