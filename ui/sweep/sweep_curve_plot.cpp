@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+#include "ui/present/sweep/sweep_words.h"
+#include "ui/sweep/sweep_plots.h"
+
+namespace shardlens::ui::sweep {
+
+namespace {
+
+using present::SweepCurve;
+
+constexpr float kTimeLabels = 68, kValueLabels = 34, kLegend = 22, kEdge = 18;
+constexpr float kMeanDot = 8, kRunDot = 5, kCap = 5, kReach = 14;
+
+struct CurvePlot {
+  state::Rect area;
+  float x(float position) const { return area.x + position * area.w; }
+  float y(float position) const { return area.bottom() - position * area.h; }
+};
+
+void draw_time_axis(const kit::Theme& theme, const CurvePlot& plot, const SweepCurve& curve) {
+  const state::Palette& p = theme.colors();
+  for (const SweepCurve::Tick& tick : curve.ticks) {
+    const float y = std::round(plot.y(tick.y));
+    kit::line(plot.area.x - theme.px(kEdge), y, plot.area.right() + theme.px(kEdge), y,
+              kit::color(p.grid));
+    const float left = plot.area.x - theme.px(kEdge + kTimeLabels);
+    kit::text_in(theme, {left, y - theme.px(8), theme.px(kTimeLabels - 8), theme.px(16)},
+                 kit::Face::kMonoSmall, p.text_muted, tick.label, kit::Align::kRight);
+  }
+}
+
+// Labels that would lie on another one are left out; the best's never is.
+void draw_value_axis(const kit::Theme& theme, const CurvePlot& plot, const PlotInput& input,
+                     const SweepCurve& curve) {
+  const state::Palette& p = theme.colors();
+  const float top = plot.area.bottom() + theme.px(4);
+  std::vector<state::Rect> taken;
+  const auto write = [&](const SweepCurve::Point& point, bool is_best) {
+    const float width =
+        std::min(kit::text_width(theme, kit::Face::kMonoSmall, point.label), theme.px(140));
+    const state::Rect box{plot.x(point.x) - width / 2 - theme.px(4), top, width + theme.px(8),
+                          theme.px(16)};
+    const bool is_free =
+        std::ranges::none_of(taken, [&](const state::Rect& other) { return other.overlaps(box); });
+    if (!is_free) return;
+    taken.push_back(box);
+    kit::text_in(theme, box.inset(theme.px(4), 0), kit::Face::kMonoSmall,
+                 is_best ? p.text : p.text_secondary, point.label, kit::Align::kCenter);
+  };
+  for (const auto& point : curve.points) {
+    if (input.sweep.best == point.point) write(point, true);
+  }
+  for (const auto& point : curve.points) {
+    if (input.sweep.best != point.point) write(point, false);
+  }
+  const trace::job::Knob& knob = *input.sweep.varied.front();
+  std::string title(knob.name);
+  if (!knob.unit.empty()) title += " (" + std::string(knob.unit) + ")";
+  kit::text_in(theme, {plot.area.x, top + theme.px(16), plot.area.w, theme.px(14)},
+               kit::Face::kSmall, p.text_muted, title, kit::Align::kCenter);
+}
+
+void draw_interval(const kit::Theme& theme, const CurvePlot& plot, float x,
+                   const SweepCurve::Estimate& estimate, state::Rgb ink, bool is_dashed) {
+  if (!estimate.low || !estimate.high) return;
+  const float low = plot.y(*estimate.low), high = plot.y(*estimate.high);
+  if (is_dashed) return kit::dashed_line(theme, x, high, x, low, kit::color(ink));
+  kit::line(x, high, x, low, kit::color(ink), theme.px(1.4f));
+  for (const float y : {low, high}) {
+    kit::line(x - theme.px(kCap), y, x + theme.px(kCap), y, kit::color(ink), theme.px(1.4f));
+  }
+}
+
+void draw_predicted(const kit::Theme& theme, const CurvePlot& plot, const SweepCurve& curve) {
+  const state::Palette& p = theme.colors();
+  const SweepCurve::Point* before = nullptr;
+  for (const SweepCurve::Point& point : curve.points) {
+    if (!point.predicted) continue;
+    const float x = plot.x(point.x), y = plot.y(point.predicted->y);
+    if (before != nullptr) {
+      kit::dashed_line(theme, plot.x(before->x), plot.y(before->predicted->y), x, y,
+                       kit::color(p.changed));
+    }
+    before = &point;
+    // Beside the measured one, which it would hide.
+    const float beside = x + theme.px(7);
+    draw_interval(theme, plot, beside, *point.predicted, p.changed, true);
+    kit::dashed_outline(theme, {x - theme.px(4), y - theme.px(4), theme.px(8), theme.px(8)},
+                        kit::color(p.changed));
+  }
+}
+
+void draw_measured(const kit::Theme& theme, const CurvePlot& plot, const PlotInput& input,
+                   const SweepCurve& curve) {
+  const state::Palette& p = theme.colors();
+  const SweepCurve::Point* before = nullptr;
+  for (const SweepCurve::Point& point : curve.points) {
+    if (!point.measured) continue;
+    if (before != nullptr) {
+      kit::line(plot.x(before->x), plot.y(before->measured->y), plot.x(point.x),
+                plot.y(point.measured->y), kit::color(p.accent, 0.8f), theme.px(1.6f));
+    }
+    before = &point;
+  }
+  for (const SweepCurve::Point& point : curve.points) {
+    const float x = plot.x(point.x);
+    if (point.measured) draw_interval(theme, plot, x, *point.measured, p.text_muted, false);
+    for (const float run : point.runs) {
+      kit::shape(kit::Shape::kDot, x, plot.y(run), theme.px(kRunDot),
+                 kit::color(p.text_secondary, 0.85f));
+    }
+    if (!point.measured) continue;
+    const float y = plot.y(point.measured->y);
+    const bool is_selected = input.selected == point.point;
+    kit::shape(kit::Shape::kDot, x, y, theme.px(kMeanDot + 3),
+               kit::color(is_selected ? p.text : p.panel));
+    kit::shape(kit::Shape::kDot, x, y, theme.px(kMeanDot), kit::color(p.accent));
+    if (input.sweep.best != point.point) continue;
+    const float above = std::max(plot.area.y - theme.px(14), y - theme.px(24));
+    kit::text_in(theme, {x - theme.px(30), above, theme.px(60), theme.px(14)}, kit::Face::kSmall,
+                 p.text, "best", kit::Align::kCenter);
+  }
+}
+
+void draw_curve_legend(const kit::Theme& theme, state::Rect row, const SweepCurve& curve) {
+  const state::Palette& p = theme.colors();
+  const auto entry = [&](const char* words, const auto& draw_mark) {
+    const state::Rect mark = row.take_left(theme.px(20), theme.px(6));
+    draw_mark(mark);
+    const float width = kit::label_in(theme, row, kit::Face::kSmall, p.text_secondary, words);
+    row.take_left(width, theme.px(16));
+  };
+  entry("mean, 95 %", [&](const state::Rect& mark) {
+    kit::line(mark.center_x(), mark.y + theme.px(3), mark.center_x(), mark.bottom() - theme.px(3),
+              kit::color(p.text_muted), theme.px(1.4f));
+    kit::shape(kit::Shape::kDot, mark.center_x(), mark.center_y(), theme.px(kMeanDot),
+               kit::color(p.accent));
+  });
+  entry("one run", [&](const state::Rect& mark) {
+    kit::shape(kit::Shape::kDot, mark.center_x(), mark.center_y(), theme.px(kRunDot),
+               kit::color(p.text_secondary));
+  });
+  const bool is_predicted = std::ranges::any_of(
+      curve.points, [](const auto& point) { return point.predicted.has_value(); });
+  if (!is_predicted) return;
+  entry("predicted from one run", [&](const state::Rect& mark) {
+    kit::dashed_line(theme, mark.x, mark.center_y(), mark.right(), mark.center_y(),
+                     kit::color(p.changed));
+  });
+}
+
+}  // namespace
+
+void explain_point(const kit::Theme& theme, const state::ShownSweep& sweep, std::size_t point) {
+  const state::SweepPoint& of = sweep.points[point];
+  const kit::TooltipScope scope(theme);
+  scope.title(present::sweep_point_text(sweep, point));
+  if (of.step_ns) scope.row(nullptr, "Step", present::sweep_step_text(of));
+  if (of.prediction.step_ns) {
+    scope.row(nullptr, "Predicted", present::format_duration(*of.prediction.step_ns).text());
+  }
+  if (of.exposed_ns) scope.row(nullptr, "Exposed", present::format_duration(*of.exposed_ns).text());
+  if (of.tokens_per_s && sweep.by_tokens) {
+    scope.row(nullptr, "Tokens/s", present::format_rate(*of.tokens_per_s, "/s").text());
+  }
+  if (of.peak_memory_bytes) {
+    scope.row(nullptr, "Peak memory", present::format_bytes(*of.peak_memory_bytes).text());
+  }
+  scope.row(nullptr, "Runs", std::to_string(of.runs.size()));
+  scope.row(nullptr, "Beside the best", present::standing_text(of.standing, of.slower_by));
+  if (!of.reason.empty()) scope.note(of.reason);
+  if (!of.prediction.step_ns && !of.prediction.reason.empty()) {
+    scope.note("Not predicted: " + of.prediction.reason);
+  }
+}
+
+std::optional<std::size_t> draw_sweep_curve(const kit::Theme& theme, const state::Rect& rect,
+                                            const PlotInput& input,
+                                            const present::SweepCurve& curve) {
+  state::Rect rest = rect;
+  draw_curve_legend(theme, rest.take_top(theme.px(kLegend)), curve);
+  rest.take_left(theme.px(kTimeLabels));
+  rest.take_bottom(theme.px(kValueLabels));
+  const CurvePlot plot{rest.inset(theme.px(kEdge), theme.px(kEdge))};
+  if (plot.area.empty()) return std::nullopt;
+  draw_time_axis(theme, plot, curve);
+  draw_value_axis(theme, {{plot.area.x, rest.y, plot.area.w, rest.h}}, input, curve);
+  {
+    const kit::Clip clip(rest);
+    draw_predicted(theme, plot, curve);
+    draw_measured(theme, plot, input, curve);
+  }
+  const kit::Hit hit = kit::mouse_area(theme, "sweep/curve", rest);
+  if (!hit.hovered) return std::nullopt;
+  const float mouse = ImGui::GetIO().MousePos.x;
+  const auto nearest = std::ranges::min_element(
+      curve.points, {}, [&](const auto& point) { return std::abs(plot.x(point.x) - mouse); });
+  if (std::abs(plot.x(nearest->x) - mouse) > theme.px(2 * kReach)) return std::nullopt;
+  explain_point(theme, input.sweep, nearest->point);
+  return hit.clicked ? std::optional(nearest->point) : std::nullopt;
+}
+
+}  // namespace shardlens::ui::sweep

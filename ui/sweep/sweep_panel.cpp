@@ -1,0 +1,255 @@
+#include "ui/sweep/sweep_panel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/sweep/sweep_table.h"
+#include "ui/present/sweep/sweep_words.h"
+#include "ui/sweep/sweep_plots.h"
+#include "ui/table/table_tools.h"
+
+namespace shardlens::ui::sweep {
+
+namespace {
+
+constexpr float kHead = 36, kSmallLine = 18, kGap = 8, kButtonHeight = 30;
+constexpr float kTableRow = 26, kTableHead = 70, kLeastPictures = 220;
+constexpr float kMostTableShare = 0.42f, kPictureShare = 0.56f;
+constexpr std::size_t kMostRemarks = 3;
+
+using Shown = state::ShownSweep;
+
+bool can_resume(const Shown& sweep, const state::SweepView& view) {
+  return sweep.phase == state::SweepPhase::kUnfinished && sweep.runs_left > 0 &&
+         view.running.empty();
+}
+
+void draw_progress(const kit::Theme& theme, state::Rect box, const Shown& sweep) {
+  const state::Palette& p = theme.colors();
+  const bool goes_on = sweep.phase != state::SweepPhase::kDone;
+  if (goes_on) {
+    const state::Rect bar =
+        box.take_left(theme.px(140), theme.px(12)).inset(0, (box.h - theme.px(6)) / 2);
+    kit::fill(bar, kit::color(p.field_edge), theme.px(3));
+    kit::fill({bar.x, bar.y, bar.w * present::sweep_progress(sweep), bar.h}, kit::color(p.accent),
+              theme.px(3));
+  }
+  const std::string text = present::sweep_progress_text(sweep);
+  kit::text_in(theme, box, kit::Face::kBody, p.text_secondary, text);
+  kit::explain(theme, box, "How far it is", text);
+}
+
+// Which sweep, how far it is, and what can be done with it.
+void draw_head(const kit::Theme& theme, state::Rect row, const state::SweepView& view,
+               state::Commands& commands) {
+  row = row.inset(0, (row.h - theme.px(kButtonHeight)) / 2);
+  const float make = kit::button_width(theme, "New sweep…");
+  if (kit::button(theme, "sweep/new", row.take_right(make, theme.px(8)), kit::ButtonKind::kQuiet,
+                  "New sweep…")) {
+    commands.push_back(state::OpenSweepCard{});
+  }
+  if (!view.names.empty()) {
+    const std::vector<std::string_view> names(view.names.begin(), view.names.end());
+    std::string name = view.shown ? view.shown->name : "";
+    const float width = std::min(theme.px(260), row.w / 3);
+    if (kit::choice_field(theme, "sweep/choose", row.take_left(width, theme.px(16)), name, names,
+                          false)) {
+      commands.push_back(state::ShowSweep{name});
+    }
+  }
+  if (!view.shown) return;
+  const Shown& sweep = *view.shown;
+  if (sweep.phase == state::SweepPhase::kRunning) {
+    const float stop = kit::button_width(theme, "Stop the sweep");
+    if (kit::button(theme, "sweep/stop", row.take_right(stop, theme.px(8)),
+                    kit::ButtonKind::kDanger, "Stop the sweep")) {
+      commands.push_back(state::StopSweep{});
+    }
+  } else if (can_resume(sweep, view)) {
+    const float resume = kit::button_width(theme, "Resume");
+    if (kit::button(theme, "sweep/resume", row.take_right(resume, theme.px(8)),
+                    kit::ButtonKind::kPrimary, "Resume")) {
+      commands.push_back(state::ResumeSweep{sweep.name});
+    }
+  }
+  draw_progress(theme, row, sweep);
+}
+
+void apply_point(const Shown& sweep, std::size_t point, state::Commands& commands) {
+  for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
+    commands.push_back(
+        state::SetKnob{std::string(sweep.varied[i]->name), sweep.points[point].values[i]});
+  }
+}
+
+// The button that sets the winner's knobs in Tune; takes its room from the right of `row`.
+void draw_apply(const kit::Theme& theme, state::Rect& row, const Shown& sweep,
+                const state::Snapshot& snapshot, state::Commands& commands) {
+  if (!sweep.best) return;
+  const bool is_set = present::has_values_of(sweep, *sweep.best, snapshot.knobs.next);
+  const std::string label =
+      is_set ? "Set in Tune" : "Apply " + present::sweep_point_text(sweep, *sweep.best);
+  const float width = std::min(kit::button_width(theme, label), row.w / 2);
+  const state::Rect box = row.take_right(width, theme.px(16));
+  const state::Rect button{box.x, box.y, box.w, theme.px(kButtonHeight)};
+  if (kit::button(theme, "sweep/apply", button, kit::ButtonKind::kPrimary, label, !is_set)) {
+    apply_point(sweep, *sweep.best, commands);
+  }
+  kit::explain(theme, button, label, "Sets the winner's values for the next run, in Tune");
+}
+
+// Lines under the verdict, small and grey.
+std::vector<std::string> notes_of(const Shown& sweep, const state::Snapshot& snapshot) {
+  std::vector<std::string> notes;
+  if (const auto others = present::other_settings(sweep, snapshot.knobs.next); !others.empty()) {
+    notes.push_back("In Tune stand other settings than in this sweep: " + others);
+  }
+  if (!sweep.predicted_from.empty()) {
+    notes.push_back("Dashed: predicted from the run “" + sweep.predicted_from +
+                    "” alone, before a point's own runs");
+  }
+  for (const std::string& banner : sweep.banners) notes.push_back(banner);
+  const auto remarks = present::sweep_remarks(sweep);
+  for (std::size_t i = 0; i < std::min(remarks.size(), kMostRemarks); ++i) {
+    notes.push_back(remarks[i]);
+  }
+  if (remarks.size() > kMostRemarks) {
+    notes.push_back("and " + std::to_string(remarks.size() - kMostRemarks) +
+                    " more, told by the table's rows");
+  }
+  return notes;
+}
+
+std::string verdict_text(const Shown& sweep) {
+  if (!sweep.why.empty()) return sweep.why;
+  return sweep.problem.empty() ? "No run has ended yet" : "";
+}
+
+// Takes its room from the top of `rest`.
+void draw_verdict(const kit::Theme& theme, state::Rect& rest, const Shown& sweep,
+                  const state::Snapshot& snapshot, state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  state::Rect row = rest;
+  draw_apply(theme, row, sweep, snapshot, commands);
+  const std::string verdict = verdict_text(sweep);
+  float height = kit::wrapped_height(theme, kit::Face::kStrong, row.w, verdict);
+  if (sweep.best) height = std::max(height, theme.px(kButtonHeight));
+  kit::text_wrapped(theme, {row.x, row.y, row.w, height}, kit::Face::kStrong, p.text, verdict);
+  rest.take_top(height, theme.px(4));
+  if (!sweep.problem.empty()) {
+    const float lines = kit::wrapped_height(theme, kit::Face::kBody, rest.w, sweep.problem);
+    kit::text_wrapped(theme, rest.take_top(lines, theme.px(4)), kit::Face::kBody, p.danger,
+                      sweep.problem);
+  }
+  for (const std::string& note : notes_of(sweep, snapshot)) {
+    const state::Rect line = rest.take_top(theme.px(kSmallLine));
+    kit::text_in(theme, line, kit::Face::kSmall, p.text_muted, note);
+    kit::explain(theme, line, "About this sweep", note);
+  }
+  rest.take_top(theme.px(kGap));
+}
+
+void draw_empty(const kit::Theme& theme, const state::Rect& rect, const state::SweepView* view) {
+  const state::Palette& p = theme.colors();
+  const bool is_loading = view == nullptr || view->is_loading;
+  state::Rect box = rect.inset(theme.px(24), theme.px(24));
+  kit::text_in(theme, box.take_top(theme.px(24)), kit::Face::kStrong, p.text,
+               is_loading ? "Reading the library's sweeps…" : "No sweep yet");
+  if (is_loading) return;
+  kit::text_wrapped(theme, box, kit::Face::kBody, p.text_secondary,
+                    "A sweep tries many values of one or more settings, each several times in "
+                    "random order, and says which is best beyond noise. Make one here, in Tune "
+                    "beside Start, or with shardlens sweep");
+}
+
+}  // namespace
+
+void SweepPanel::prepare(const std::shared_ptr<const Shown>& sweep) {
+  if (prepared_.of == sweep) return;
+  if (!prepared_.of || prepared_.of->name != sweep->name) selected_.reset();
+  prepared_.of = sweep;
+  prepared_.curve = present::sweep_curve(*sweep);
+  prepared_.map = present::heat_map(*sweep);
+  prepared_.pareto = present::pareto_chart(*sweep);
+  prepared_.table = std::make_shared<const present::Table>(present::sweep_table(sweep));
+  if (selected_ && *selected_ >= sweep->points.size()) selected_.reset();
+}
+
+void SweepPanel::draw_pictures(const kit::Theme& theme, state::Rect rect) {
+  const PlotInput input{*prepared_.of, selected_};
+  std::optional<std::size_t> clicked;
+  const bool has_first = prepared_.curve || prepared_.map;
+  if (has_first) {
+    const float width = prepared_.pareto ? std::floor(rect.w * kPictureShare) : rect.w;
+    const state::Rect box = rect.take_left(width, theme.px(24));
+    clicked = prepared_.curve ? draw_sweep_curve(theme, box, input, *prepared_.curve)
+                              : draw_heat_map(theme, box, input, *prepared_.map);
+  }
+  if (prepared_.pareto) {
+    const auto other = draw_pareto(theme, rect, input, *prepared_.pareto);
+    if (other) clicked = other;
+  }
+  if (clicked) selected_ = selected_ == clicked ? std::nullopt : clicked;
+}
+
+void SweepPanel::draw_points(const kit::Theme& theme, const state::Rect& rect,
+                             state::Commands& commands) {
+  const Shown& sweep = *prepared_.of;
+  state::Rect rest = rect;
+  state::Rect tools = rest.take_top(theme.px(table::kToolsHeight));
+  const std::string file = table::export_file_name(sweep.name, "sweep", "csv");
+  table::table_buttons(
+      theme, "sweep", tools, file, [this] { return table_.csv(); }, commands);
+  kit::text_in(theme, tools, kit::Face::kHeading, theme.colors().heading, "Points");
+  const auto events = table_.draw(theme, rest, prepared_.table,
+                                  {.filter = {},
+                                   .selected = selected_,
+                                   .empty = "No points",
+                                   .hint = "Right click for what can be done with it"});
+  if (events.clicked) selected_ = selected_ == events.clicked ? std::nullopt : events.clicked;
+  if (events.right_clicked) {
+    menu_of_ = *events.right_clicked;
+    ImGui::OpenPopup("sweep point menu");
+  }
+  if (menu_of_ >= sweep.points.size()) return;
+  constexpr std::string_view kEntries[] = {"Set these values in Tune"};
+  if (table::row_menu(theme, "sweep point menu", "sweep/menu",
+                      present::sweep_point_text(sweep, menu_of_), kEntries)) {
+    apply_point(sweep, menu_of_, commands);
+  }
+}
+
+void SweepPanel::draw(const kit::Theme& theme, const state::Rect& rect,
+                      const state::Snapshot& snapshot, state::Commands& commands) {
+  if (!snapshot.sweep && !std::exchange(asked_, true)) commands.push_back(state::ShowSweep{});
+  const kit::Panel panel(theme, "sweep panel", rect,
+                         {.title = {}, .note = {}, .scrolls = false, .plain = true});
+  kit::fill(rect, kit::color(theme.colors().panel), theme.px(6));
+  kit::outline(rect, kit::color(theme.colors().panel_edge), theme.px(6));
+  state::Rect rest = rect.inset(theme.px(16), theme.px(8));
+  if (!snapshot.sweep) return draw_empty(theme, rest, nullptr);
+  draw_head(theme, rest.take_top(theme.px(kHead), theme.px(kGap)), *snapshot.sweep, commands);
+  const auto& sweep = snapshot.sweep->shown;
+  if (!sweep) return draw_empty(theme, rest, snapshot.sweep.get());
+  prepare(sweep);
+  draw_verdict(theme, rest, *sweep, snapshot, commands);
+  if (sweep->points.empty()) return;
+  const float wanted =
+      theme.px(kTableHead) + theme.px(kTableRow) * static_cast<float>(sweep->points.size());
+  const bool has_pictures = prepared_.curve || prepared_.map || prepared_.pareto;
+  const float most = !has_pictures ? rest.h
+                     : rest.h < theme.px(2 * kLeastPictures)
+                         ? std::max(0.0f, rest.h - theme.px(kLeastPictures))
+                         : rest.h * kMostTableShare;
+  const state::Rect points = rest.take_bottom(std::min(wanted, most), theme.px(kGap));
+  draw_pictures(theme, rest);
+  draw_points(theme, points, commands);
+}
+
+}  // namespace shardlens::ui::sweep
