@@ -17,9 +17,10 @@ MODEL = f'{JOB} trace/model'
 STORE = f'{MODEL} trace/store'
 FIGURES = f'{MODEL} trace/predict trace/analysis trace/timeline'
 TUNING = f'{FIGURES} trace/tuning'
+ADVICE = f'{TUNING} trace/advice'
 RECORDER = f'{STORE} profiler/queue profiler/recorder profiler/collective profiler/memory profiler/process'
 BLOCKS = f'{MODEL} trainer/tensor trainer/comm trainer/checkpoint trainer/strategy trainer/model'
-APP = f'{STORE} {TUNING} trace/interop trace/frameworks trace/synthetic trace/explore ui app'
+APP = f'{STORE} {ADVICE} trace/interop trace/frameworks trace/synthetic trace/explore ui app'
 RULES = {
     'trace/base': ('', 'tl/ xxhash'),
     'trace/job': ('trace/base', 'yaml-cpp/'),
@@ -33,6 +34,7 @@ RULES = {
     'trace/analysis': (f'{MODEL} trace/predict', ''),
     'trace/timeline': (FIGURES, ''),
     'trace/tuning': (TUNING, ''),
+    'trace/advice': (ADVICE, ''),
     'trace/explore': (f'{STORE} {FIGURES}', 're2/ zstd'),
     'profiler': (RECORDER, ''),
     'profiler/nvml': (RECORDER, ''),
@@ -45,9 +47,9 @@ RULES = {
     'trainer/huggingface': (f'{STORE} {BLOCKS}', 'torch/ nlohmann/'),
     'trainer/lora': (BLOCKS, 'torch/ ATen/ c10/ nlohmann/'),
     'trainer/text': (MODEL, 'simdjson xxhash nlohmann/'),
-    'ui': (TUNING, 'imgui'),
-    'ui/present': (f'{TUNING} ui/state', ''),
-    'ui/state': (TUNING, ''),
+    'ui': (ADVICE, 'imgui'),
+    'ui/present': (f'{ADVICE} ui/state', ''),
+    'ui/state': (ADVICE, ''),
     'app': (APP, 'CLI/ nlohmann/'),
     'app/cli': (f'{APP} profiler/nvml', 'CLI/ nlohmann/'),
     'app/window': (APP, 'imgui GLFW/ GL/ stb yaml-cpp/'),

@@ -1,0 +1,75 @@
+#include "trace/advice/buckets/bucket_rules.h"
+#include "trace/advice/buckets/bucket_sizes.h"
+#include "trace/advice/facts/words.h"
+#include "trace/analysis/collectives/bucket_figures.h"
+
+namespace shardlens::trace::advice {
+
+namespace {
+
+constexpr double kMiBytes = 1024.0 * 1024.0;
+
+// No cap shortens a bucket that one tensor fills.
+bool is_one_tensor(const RunFacts& run, const LastBucket& last) {
+  const double cap = analysis::bucket_cap_bytes(run.settings(), last.bucket->index);
+  const auto largest = static_cast<double>(last.largest_bytes());
+  return largest > cap && 2 * largest >= static_cast<double>(last.bucket->bytes);
+}
+
+std::string name_of_largest(const LastBucket& last) {
+  return last.largest < last.bucket->parameters.size() ? last.bucket->parameters[last.largest]
+                                                       : "its largest tensor";
+}
+
+Advice tail(const RunFacts& run, const LastBucket& last) {
+  Advice advice;
+  advice.measured = time_words(last.exposed_ns) + " of " +
+                    time_words(run.figures.summary.exposed_ns) + " exposed: bucket " +
+                    std::to_string(last.bucket->index);
+  advice.evidence = {last_bucket_evidence(run, last)};
+  advice.at_stake_ns = last.exposed_ns;
+  return advice;
+}
+
+// The largest that halves it.
+std::string halving_cap(const RunFacts& run, const LastBucket& last) {
+  std::string halving;
+  for (const std::string& cap : possible_caps(run)) {
+    const double bytes = std::strtod(cap.c_str(), nullptr) * kMiBytes;
+    if (2 * bytes > static_cast<double>(last.bucket->bytes)) break;
+    halving = cap;
+  }
+  return halving;
+}
+
+}  // namespace
+
+std::optional<Advice> last_bucket(const RunFacts& run) {
+  const LastBucket last = last_bucket_of(run);
+  if (!is_tail(run, last) || is_one_tensor(run, last)) return {};
+  const std::string cap = halving_cap(run, last);
+  if (cap.empty() || last.bucket->parameter_bytes.size() < 2) return {};
+  Advice advice = tail(run, last);
+  advice.title = "Make the last bucket smaller: bucket cap " + cap + " MiB";
+  advice.changes = {{"bucket_cap_mb", cap}};
+  advice.why =
+      "The last bucket, " + size_words(last.bucket->bytes) + " of " +
+      count_words(static_cast<std::int64_t>(last.bucket->parameter_bytes.size()), "tensor") +
+      ", is reduced when nothing is left to compute: what is smaller ends sooner.";
+  advice.costs = "More buckets, each with its own latency.";
+  return advice;
+}
+
+std::optional<Advice> big_tensor(const RunFacts& run) {
+  const LastBucket last = last_bucket_of(run);
+  if (!is_tail(run, last) || !is_one_tensor(run, last)) return {};
+  Advice advice = tail(run, last);
+  const std::string name = name_of_largest(last);
+  advice.title = "Untie, freeze or shard " + name;
+  advice.why = name + " (" + size_words(last.largest_bytes()) +
+               ") is ready last and never split: no cap can hide it.";
+  advice.gain_unknown = "No knob does this.";
+  return advice;
+}
+
+}  // namespace shardlens::trace::advice

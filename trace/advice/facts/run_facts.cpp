@@ -1,0 +1,129 @@
+#include "trace/advice/facts/run_facts.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "trace/analysis/figures/memory_figures.h"
+#include "trace/analysis/figures/run_summary.h"
+#include "trace/analysis/noise/mean_estimate.h"
+#include "trace/analysis/noise/student_t.h"
+#include "trace/job/shape/shape_text.h"
+
+namespace shardlens::trace::advice {
+
+namespace {
+
+constexpr double kNoticeable = 0.01;  // of a step
+constexpr double kMissed = 0.05;      // of a 95 % interval
+constexpr double kFilled = 0.9;       // of usable memory
+
+const analysis::StepFigures* median_step(const std::vector<analysis::StepFigures>& steps) {
+  std::vector<const analysis::StepFigures*> measured;
+  for (const auto& step : steps) {
+    if (analysis::is_measured(step) && analysis::has_detail(step)) measured.push_back(&step);
+  }
+  if (measured.empty()) return nullptr;
+  const auto middle = measured.begin() + static_cast<std::ptrdiff_t>(measured.size() / 2);
+  std::ranges::nth_element(measured, middle, {}, [](const auto* step) {
+    return std::pair(step->shown().step_ns, step->index);
+  });
+  return *middle;
+}
+
+double smallest_worth(const analysis::RunFigures& figures) {
+  const double share = kNoticeable * figures.summary.step_ns.mean;
+  const auto mean = analysis::estimate_mean(analysis::measured_step_times(figures.steps));
+  if (!mean || !mean->has_error()) return share;
+  const double half =
+      analysis::student_t_quantile(kMissed, mean->degrees_of_freedom) * mean->standard_error;
+  return std::max(share, half);
+}
+
+std::int64_t estimated_total(const analysis::RankFigures& rank, const model::RunInfo& info) {
+  const auto at_peak = analysis::estimate_memory(rank, info).at_peak;
+  return std::accumulate(at_peak.begin(), at_peak.end(), std::int64_t{0});
+}
+
+}  // namespace
+
+RunFacts::RunFacts(const analysis::RunFigures& run_figures, const StepSample& step_sample,
+                   const tuning::Predictor* run_predictor, std::string why_refused)
+    : figures(run_figures),
+      sample(step_sample),
+      predictor(run_predictor),
+      refused(std::move(why_refused)),
+      typical_(median_step(run_figures.steps)),
+      noticeable_ns_(smallest_worth(run_figures)) {
+  std::set<std::string> hosts;
+  for (const auto& rank : figures.ranks) {
+    if (!rank.info.host.empty()) hosts.insert(rank.info.host);
+  }
+  hosts_ = std::max(1, static_cast<int>(hosts.size()));
+  measure_memory();
+}
+
+Evidence RunFacts::in_typical_step(std::string what, int rank) const {
+  return {
+      .what = std::move(what), .step = typical_ == nullptr ? -1 : typical_->index, .rank = rank};
+}
+
+std::optional<job::Settings> RunFacts::with(const std::vector<KnobValue>& changes) const {
+  job::Settings next = settings();
+  for (const KnobValue& change : changes) {
+    if (!job::set_value(next, change.knob, change.value)) return std::nullopt;
+  }
+  next.ranks = ranks();
+  if (!job::problems_of(next).empty()) return std::nullopt;
+  return next;
+}
+
+void RunFacts::measure_memory() {
+  for (const auto& rank : figures.ranks) {
+    const model::MemorySample& peak = rank.peak;
+    if (!rank.has_step_memory || peak.allocated_bytes() <= 0) continue;
+    peak_bytes_ = std::max(peak_bytes_, peak.allocated_bytes());
+    if (peak.device_total_bytes <= 0 || !peak.knows(model::MemoryCategory::kOutside)) continue;
+    const std::int64_t sharing = is_gpu() ? 1 : std::max(1, ranks() / hosts_);
+    const std::int64_t beyond = std::max<std::int64_t>(
+        peak.reserved_bytes > 0 ? peak.reserved_bytes - peak.allocated_bytes() : 0, 0);
+    const std::int64_t usable =
+        peak.device_total_bytes / sharing -
+        peak.bytes[static_cast<std::size_t>(model::MemoryCategory::kOutside)] - beyond;
+    if (usable > 0) usable_bytes_ = usable_bytes_ == 0 ? usable : std::min(usable_bytes_, usable);
+  }
+}
+
+std::optional<predict::PlannedJob> RunFacts::job(const job::Settings& settings) const {
+  if (figures.ranks.empty()) return std::nullopt;
+  const auto shape = job::parse_shape_text(figures.ranks.front().info.model);
+  if (!shape || ranks() < 1 || ranks() % hosts_ != 0) return std::nullopt;
+  return predict::PlannedJob{settings, *shape, ranks(), ranks() / hosts_, is_gpu()};
+}
+
+std::optional<std::int64_t> RunFacts::peak_bytes(const job::Settings& settings) const {
+  model::RunInfo changed = figures.info;
+  changed.settings = settings;
+  std::optional<std::int64_t> highest;
+  for (const auto& rank : figures.ranks) {
+    const std::int64_t before = estimated_total(rank, figures.info);
+    const std::int64_t after = estimated_total(rank, changed);
+    if (before <= 0 || after <= 0 || !rank.has_step_memory) return std::nullopt;
+    const std::int64_t peak = rank.peak.allocated_bytes() + after - before;
+    highest = std::max(highest.value_or(peak), peak);
+  }
+  return highest;
+}
+
+std::optional<bool> RunFacts::fits(const job::Settings& settings) const {
+  const auto peak = peak_bytes(settings);
+  if (!peak || usable_bytes_ <= 0) return std::nullopt;
+  return static_cast<double>(*peak) <= kFilled * static_cast<double>(usable_bytes_);
+}
+
+bool RunFacts::may_fit(const job::Settings& settings) const {
+  return fits(settings) != false || peak_bytes(settings).value_or(0) <= peak_bytes_;
+}
+
+}  // namespace shardlens::trace::advice

@@ -1,0 +1,73 @@
+// All that rules look at: a run's figures, a sample of its steps, and the predictor of other
+// settings. Refers to what its owner keeps. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/advice/facts/step_sample.h"
+#include "trace/advice/values/advice.h"
+#include "trace/analysis/figures/figures.h"
+#include "trace/predict/sizes/planned_job.h"
+#include "trace/tuning/predictor.h"
+
+namespace shardlens::trace::advice {
+
+class RunFacts {
+ public:
+  // `predictor`: of the same run; null: `refused` says why there is none. All outlive it.
+  RunFacts(const analysis::RunFigures& figures, const StepSample& sample,
+           const tuning::Predictor* predictor, std::string refused);
+
+  const analysis::RunFigures& figures;
+  const StepSample& sample;
+  const tuning::Predictor* const predictor;
+  const std::string refused;
+
+  const job::Settings& settings() const { return figures.info.settings; }
+  bool is_gpu() const { return figures.info.device == "cuda"; }
+  int ranks() const { return figures.info.world_size; }
+  int hosts() const { return hosts_; }  // that the ranks name; at least 1
+  double step_ns() const { return figures.summary.step_ns.mean; }
+
+  // What is less is not worth a word: a hundredth of the mean step, or what its own uncertainty
+  // (the half 95 % interval of the mean, analysis/noise/mean_estimate.h) may be where that is more.
+  double noticeable_ns() const { return noticeable_ns_; }
+
+  // The measured step with detail whose time is the median; null: there is none.
+  const analysis::StepFigures* typical_step() const { return typical_; }
+  // That step, as far as it is known.
+  Evidence in_typical_step(std::string what, int rank = -1) const;
+
+  // The settings with changes; none: they contradict each other.
+  std::optional<job::Settings> with(const std::vector<KnobValue>& changes) const;
+
+  // ---- memory, per rank --------------------------------------------------------------------
+
+  // The run's job with these settings; none: its model's shape is not known.
+  std::optional<predict::PlannedJob> job(const job::Settings& settings) const;
+  // Of the rank that needs most: as measured, plus what the estimates of both settings differ.
+  std::optional<std::int64_t> peak_bytes(const job::Settings& settings) const;
+  std::int64_t recorded_peak_bytes() const { return peak_bytes_; }  // of tensors; 0: not known
+  // What its tensors may fill: the device's memory, on a CPU a rank's share of the host's, without
+  // what was measured outside of PyTorch and what the allocator held beyond its tensors. 0: not
+  // known.
+  std::int64_t usable_bytes() const { return usable_bytes_; }
+  // Whether settings fit with a tenth to spare: estimates are to be within 5 % of what is measured,
+  // and an allocator that is nearly full frees its blocks again and again. None: not known.
+  std::optional<bool> fits(const job::Settings& settings) const;
+  // Not known not to, or they need no more than the run did.
+  bool may_fit(const job::Settings& settings) const;
+
+ private:
+  void measure_memory();
+
+  const analysis::StepFigures* typical_ = nullptr;
+  double noticeable_ns_ = 0;
+  int hosts_ = 1;
+  std::int64_t peak_bytes_ = 0, usable_bytes_ = 0;
+};
+
+}  // namespace shardlens::trace::advice

@@ -1,0 +1,50 @@
+#include "trace/advice/facts/what_if.h"
+
+#include "trace/timeline/words/quantity.h"
+
+namespace shardlens::trace::advice {
+
+bool WhatIf::is_faster() const {
+  return prediction && prediction->difference && prediction->difference->high_ns < 0;
+}
+
+bool WhatIf::is_slower() const {
+  return prediction && prediction->difference && prediction->difference->low_ns > 0;
+}
+
+WhatIf what_if(const RunFacts& run, const std::vector<KnobValue>& changes) {
+  const auto next = run.with(changes);
+  if (!next) return {std::nullopt, "These settings contradict each other."};
+  if (run.predictor == nullptr) return {std::nullopt, run.refused};
+  auto prediction = run.predictor->predict(*next);
+  if (!prediction) return {std::nullopt, prediction.error().message};
+  return {std::move(*prediction), ""};
+}
+
+bool add_gain(const RunFacts& run, Advice& advice) {
+  const WhatIf answer = what_if(run, advice.changes);
+  if (!answer.prediction) {
+    advice.gain_unknown = answer.unknown;
+    return true;
+  }
+  const tuning::Prediction& prediction = *answer.prediction;
+  if (answer.is_faster()) {
+    const tuning::Interval& difference = *prediction.difference;
+    advice.gain = Gain{-prediction.difference_ns(), {-difference.high_ns, -difference.low_ns}};
+    return true;
+  }
+  if (advice.aim == Aim::kTime) return false;
+  if (!prediction.difference) {
+    advice.gain_unknown = "The run has too few steps to say how sure a prediction is.";
+    return true;
+  }
+  const std::string difference = timeline::format_signed_duration(
+      prediction.difference_ns(),
+      (prediction.difference->high_ns - prediction.difference->low_ns) / 2);
+  advice.gain_unknown = answer.is_slower()
+                            ? "A step would take " + difference + "."
+                            : "That a step changes at all is not sure: " + difference + ".";
+  return true;
+}
+
+}  // namespace shardlens::trace::advice

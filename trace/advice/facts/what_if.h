@@ -1,0 +1,30 @@
+// What the prediction says of a change. Any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/advice/facts/run_facts.h"
+#include "trace/advice/values/advice.h"
+
+namespace shardlens::trace::advice {
+
+struct WhatIf {
+  // None: `unknown` says why. In it a step may get shorter or longer.
+  std::optional<tuning::Prediction> prediction;
+  std::string unknown;
+
+  // The step gets shorter, and that is more than chance.
+  bool is_faster() const;
+  // It gets longer, and that is more than chance.
+  bool is_slower() const;
+};
+
+WhatIf what_if(const RunFacts& run, const std::vector<KnobValue>& changes);
+
+// Into an advice with changes: the gain, or why there is none. False: the prediction speaks against
+// it.
+bool add_gain(const RunFacts& run, Advice& advice);
+
+}  // namespace shardlens::trace::advice

@@ -1,0 +1,28 @@
+#include "trace/advice/facts/words.h"
+
+#include <cstdlib>
+
+#include "trace/timeline/words/quantity.h"
+
+namespace shardlens::trace::advice {
+
+std::string time_words(double ns) { return timeline::format_duration(ns).text(); }
+
+std::string size_words(std::int64_t bytes) {
+  return timeline::format_bytes(static_cast<double>(bytes)).text();
+}
+
+std::string percent_words(double fraction) { return timeline::format_percent(fraction).text(); }
+
+std::string count_words(std::int64_t count, std::string_view one) {
+  return timeline::format_integer(count) + " " + std::string(one) + (count == 1 ? "" : "s");
+}
+
+std::string mib_value(double mib) { return timeline::format_plain(mib); }
+
+std::string memory_words(std::int64_t more_bytes) {
+  if (more_bytes == 0) return "";
+  return size_words(std::abs(more_bytes)) + (more_bytes > 0 ? " more" : " less") + " per rank";
+}
+
+}  // namespace shardlens::trace::advice
