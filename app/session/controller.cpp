@@ -118,6 +118,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   next->knobs = knobs_.draft(taken_names());
   planner_.complete(next->knobs);
   next->prediction = predictor_.view(next->knobs);
+  next->advice = predictor_.advice();
   next->plan = planner_.card(knobs_.next());
   next->sweep = sweeps_.view(knobs_.next(), rows());
   next->job = job_state();

@@ -11,6 +11,7 @@
 #include "trace/analysis/run/comparison.h"
 #include "trace/job/settings/settings.h"
 #include "trace/timeline/values/step_picture.h"
+#include "ui/state/advice_view.h"
 #include "ui/state/inspect_view.h"
 #include "ui/state/prediction_view.h"
 #include "ui/state/strategy_estimates.h"
@@ -131,6 +132,7 @@ struct Snapshot {
   std::shared_ptr<const Ledger> ledger;
   KnobDraft knobs;
   std::shared_ptr<const PredictionView> prediction;  // null: no run to predict from, or being read
+  std::shared_ptr<const AdviceView> advice;          // null: no run, or it is being read
   std::shared_ptr<const PlanCard> plan;              // null: the card is closed
   std::shared_ptr<const SweepView> sweep;            // null: nobody asked for one
   JobState job;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/session/tuning/run_advice.h"
 #include "trace/tuning/predictable.h"
 #include "ui/present/tune/knob_rows.h"
 
@@ -72,8 +73,12 @@ PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& r
 RunPredictor::RunPredictor(std::function<void()> on_change)
     : on_change_(std::move(on_change)),
       reading_([this](const Run& run, const auto& is_wanted) {
-        LearntRun learnt = source_.learn(run->figures);
-        if (is_wanted()) publish([&] { learnt_ = std::move(learnt); });
+        const LearntRun learnt = source_.learn(run->figures);
+        if (!is_wanted()) return;
+        publish([&] { learnt_ = learnt; });
+        auto advice =
+            std::make_shared<const ui::state::AdviceView>(advise_run(run->figures, learnt));
+        if (is_wanted()) publish([&] { advice_ = std::move(advice); });
       }),
       drawing_([this](const std::vector<CurveQuestion>& asked, const auto& is_wanted) {
         DrawnCurves drawn;
@@ -123,6 +128,12 @@ void RunPredictor::follow(const Run& run) {
 bool RunPredictor::has_news() const {
   const std::lock_guard lock(mutex_);
   return !answered_ || answered_->version != version_;
+}
+
+std::shared_ptr<const ui::state::AdviceView> RunPredictor::advice() const {
+  const std::lock_guard lock(mutex_);
+  const bool is_of_run = run_ && advice_ && advice_->folder == run_->figures.info.folder;
+  return is_of_run ? advice_ : nullptr;
 }
 
 std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDraft& draft) {

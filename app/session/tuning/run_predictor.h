@@ -15,6 +15,7 @@
 #include "app/session/worker/latest_worker.h"
 #include "trace/job/settings/settings.h"
 #include "trace/tuning/knob_curve.h"
+#include "ui/state/advice_view.h"
 #include "ui/state/prediction_view.h"
 #include "ui/state/snapshot.h"
 
@@ -37,6 +38,8 @@ class RunPredictor {
   bool has_news() const;
   // Null until the run was read; the same pointer for the same question.
   std::shared_ptr<const ui::state::PredictionView> view(const ui::state::KnobDraft& draft);
+  // What would help that run. Null until it was read.
+  std::shared_ptr<const ui::state::AdviceView> advice() const;
 
  private:
   using Run = std::shared_ptr<const ui::state::RunView>;
@@ -80,6 +83,7 @@ class RunPredictor {
 
   mutable std::mutex mutex_;  // guards what follows
   LearntRun learnt_;
+  std::shared_ptr<const ui::state::AdviceView> advice_;
   DrawnCurves curves_;
   std::uint64_t version_ = 0;
 

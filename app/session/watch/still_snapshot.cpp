@@ -10,6 +10,7 @@
 #include "app/session/runs/ledger.h"
 #include "app/session/runs/library_run.h"
 #include "app/session/runs/listed_runs.h"
+#include "app/session/tuning/run_advice.h"
 #include "app/session/tuning/run_predictor.h"
 #include "app/session/watch/run_follower.h"
 #include "app/session/watch/step_choice.h"
@@ -74,10 +75,9 @@ Result<void> check_step(const trace::analysis::RunFigures& figures, const StillO
           (last < 0 ? "; none was recorded." : "; its last is step " + std::to_string(last) + "."));
 }
 
-std::shared_ptr<const ui::state::PredictionView> prediction_of(const ui::state::RunView& run,
+std::shared_ptr<const ui::state::PredictionView> prediction_of(const LearntRun& learnt,
+                                                               const ui::state::RunView& run,
                                                                const trace::job::Settings& next) {
-  PredictionSource source;
-  const LearntRun learnt = source.learn(run.figures);
   auto view = std::make_shared<ui::state::PredictionView>(predict_next(learnt, run, next));
   if (learnt.predictor) view->curves = slider_curves(*learnt.predictor, next, 0);
   return view;
@@ -128,7 +128,11 @@ Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
   planner.complete(snapshot.knobs);
   if (options.plan) planner.open_card();
   snapshot.plan = planner.card(knobs.next());
-  snapshot.prediction = prediction_of(*named, next);
+  PredictionSource source;
+  const LearntRun learnt = source.learn(named->figures);
+  snapshot.prediction = prediction_of(learnt, *named, next);
+  snapshot.advice =
+      std::make_shared<const ui::state::AdviceView>(advise_run(named->figures, learnt));
   snapshot.run = std::move(named);
   snapshot.ledger = std::make_shared<const ui::state::Ledger>(std::move(ledger));
   snapshot.version = 1;
