@@ -6,6 +6,7 @@
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
+#include "app/report/advice_report.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
 #include "trace/store/run/run_folder.h"
@@ -17,6 +18,7 @@ struct ReportArguments {
   std::string run;
   std::string steps;
   std::string format;
+  bool advice = false;
   std::filesystem::path runs_dir = "runs";
 };
 
@@ -30,11 +32,24 @@ trace::base::Result<report::RunReport> load(const ReportArguments& options) {
   return report::load_report(run, range);
 }
 
+std::string json_of(const report::RunReport& report, bool with_advice) {
+  report::Json json = report::report_json(report);
+  if (with_advice) json["advice"] = report::advice_json(report::advice_of(report.figures));
+  return report::dump_json(json) + "\n";
+}
+
+std::string text_of(const report::RunReport& report, bool with_advice) {
+  std::string text = report::report_text(report);
+  if (!with_advice) return text;
+  const double step_ns = report.figures.summary.step_ns.mean;
+  return text + report::advice_text(report::advice_of(report.figures), step_ns);
+}
+
 int show_report(const ReportArguments& options) {
   const auto report = load(options);
   if (!report) return report_error(report.error());
-  print_result(options.format == "json" ? report::dump_json(report::report_json(*report)) + "\n"
-                                        : report::report_text(*report));
+  print_result(options.format == "json" ? json_of(*report, options.advice)
+                                        : text_of(*report, options.advice));
   const auto& problems = report->figures.info.unreadable;
   for (const std::string& problem : problems) print_message("error: " + problem);
   return problems.empty() ? kDone : kFailed;
@@ -49,14 +64,19 @@ void add_report_command(CLI::App& app, Action& chosen) {
   command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
   command->add_option("--steps", options->steps, "Measure only these steps, both included")
       ->type_name("A..B");
+  command->add_flag("--advice", options->advice,
+                    "And what would help, by how much, and what it costs");
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);
   command->footer(
       "Figures are means over the measured steps of the mean over ranks; the first skip_steps\n"
       "steps are not measured. exposed is communication that no compute hides.\n"
+      "--advice predicts what other settings would do, as `predict` does; docs/ADVICE.md has the "
+      "rules.\n"
       "JSON is in milliseconds and bytes; what is unknown is null.\n\n"
       "Examples:\n"
       "  shardlens report \"cap 1\"\n"
+      "  shardlens report \"cap 1\" --advice\n"
       "  shardlens report \"cap 1\" --steps 10..20\n"
       "  shardlens report runs/2026-11-20T1402_baseline --json");
   command->callback([&chosen, options] { chosen = [options] { return show_report(*options); }; });
