@@ -4,7 +4,11 @@
 
 #include "trace/advice/advisor.h"
 #include "trace/advice/buckets/bucket_rules.h"
+#include "trace/advice/hardware/hardware_rules.h"
+#include "trace/advice/host/host_rules.h"
+#include "trace/advice/memory/memory_rules.h"
 #include "trace/advice/ranks/rank_rules.h"
+#include "trace/advice/sharding/sharding_rules.h"
 
 namespace shardlens::trace::advice {
 
@@ -21,8 +25,26 @@ constexpr std::array kRules{
          unused_parameters},
     Rule{"static_graph", Topic::kUnusedParameters, "unused parameters", true, static_graph},
     Rule{"accumulation", Topic::kAccumulation, "accumulation", true, accumulation},
+    Rule{"backward_prefetch", Topic::kPrefetch, "gathers", true, backward_prefetch},
+    Rule{"late_prefetch", Topic::kPrefetch, "gathers", true, late_prefetch},
+    Rule{"forward_prefetch", Topic::kForwardPrefetch, "gathers", true, forward_prefetch},
+    Rule{"small_units", Topic::kUnitSizes, "units", true, small_units},
+    Rule{"large_units", Topic::kUnitSizes, "units", true, large_units},
+    Rule{"keep_units", Topic::kStrategy, "memory", true, keep_units},
+    Rule{"free_units", Topic::kStrategy, "memory", true, free_units},
+    Rule{"less_communication", Topic::kStrategy, "communication", true, less_communication},
+    Rule{"hybrid_sharding", Topic::kStrategy, "hosts", true, hybrid_sharding},
+    Rule{"larger_batch", Topic::kBatch, "memory", true, larger_batch},
+    Rule{"recomputation", Topic::kRecomputation, "memory", true, recomputation},
     Rule{"straggler", Topic::kStraggler, "who waits for whom", false, straggler},
     Rule{"late_data", Topic::kData, "data", false, late_data},
+    Rule{"tiny_kernels", Topic::kHost, "kernels and launches", false, tiny_kernels},
+    Rule{"host_bound", Topic::kHost, "kernels and launches", false, host_bound},
+    Rule{"loss_reading", Topic::kLoss, "the loss", true, loss_reading},
+    Rule{"nccl_choice", Topic::kLink, "the link", true, nccl_choice},
+    Rule{"slow_link", Topic::kLink, "the link", false, slow_link},
+    Rule{"heat", Topic::kHeat, "clocks", false, heat},
+    Rule{"power", Topic::kPower, "clocks", false, power},
 };
 
 }  // namespace

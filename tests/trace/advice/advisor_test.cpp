@@ -38,10 +38,12 @@ TEST(Advisor, OfAnotherProgramsRunNoKnobIsSet) {
 TEST(Advisor, PutsWhatIsKnownToHelpMostFirst) {
   AdvisedRun run;
   run.settings().overlap_comm = false;
+  run.add_collective("loss", 40, 2.0 * kMs, 40.0 * kMs);  // more is at stake, but nobody can tell
   const auto all = run.advise();
   ASSERT_GE(all.size(), 2u);
   EXPECT_EQ(all[0].rule, "bucket_cap");
   EXPECT_TRUE(all[0].gain);
+  EXPECT_EQ(all.back().rule, "loss_reading");
   EXPECT_FALSE(all.back().gain);
 }
 

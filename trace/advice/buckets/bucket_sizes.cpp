@@ -43,9 +43,9 @@ Evidence tail_evidence(const RunFacts& run) {
   Evidence evidence = run.in_typical_step("exposed communication at the end of backward");
   if (run.predictor == nullptr) return evidence;
   const auto step = run.predictor->predict_step(run.settings(), evidence.step);
-  if (!step) return evidence;
+  if (!step || step->recorded.buckets.empty()) return evidence;
   evidence.step = step->index;
-  evidence.start_ns = step->recorded.last_ready_ns;
+  evidence.start_ns = step->recorded.buckets.back().computed_ns;
   evidence.end_ns = step->recorded.backward_end_ns;
   return evidence;
 }

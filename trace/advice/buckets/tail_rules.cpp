@@ -52,6 +52,11 @@ std::optional<Advice> last_bucket(const RunFacts& run) {
   Advice advice = tail(run, last);
   advice.title = "Make the last bucket smaller: bucket cap " + cap + " MiB";
   advice.changes = {{"bucket_cap_mb", cap}};
+  // The only bucket is the first one, which may have been given a cap of its own.
+  if (last.bucket->index == 0 &&
+      run.settings().first_bucket_mb != static_cast<double>(job::kAuto)) {
+    advice.changes.push_back({"first_bucket_mb", "auto"});
+  }
   advice.why =
       "The last bucket, " + size_words(last.bucket->bytes) + " of " +
       count_words(static_cast<std::int64_t>(last.bucket->parameter_bytes.size()), "tensor") +

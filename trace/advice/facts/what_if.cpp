@@ -21,6 +21,20 @@ WhatIf what_if(const RunFacts& run, const std::vector<KnobValue>& changes) {
   return {std::move(*prediction), ""};
 }
 
+namespace {
+
+// Where a step has n times the samples it takes the place of n recorded ones.
+Gain gain_of(const tuning::Prediction& prediction) {
+  const auto saved = [&](double difference_ns) {
+    return prediction.recorded_step_ns -
+           (prediction.recorded_step_ns + difference_ns) / prediction.samples;
+  };
+  return {saved(prediction.difference_ns()),
+          {saved(prediction.difference->high_ns), saved(prediction.difference->low_ns)}};
+}
+
+}  // namespace
+
 bool add_gain(const RunFacts& run, Advice& advice) {
   const WhatIf answer = what_if(run, advice.changes);
   if (!answer.prediction) {
@@ -28,12 +42,14 @@ bool add_gain(const RunFacts& run, Advice& advice) {
     return true;
   }
   const tuning::Prediction& prediction = *answer.prediction;
-  if (answer.is_faster()) {
-    const tuning::Interval& difference = *prediction.difference;
-    advice.gain = Gain{-prediction.difference_ns(), {-difference.high_ns, -difference.low_ns}};
-    return true;
+  if (prediction.difference) {
+    const Gain gain = gain_of(prediction);
+    if (gain.interval.low_ns > 0) {
+      advice.gain = gain;
+      return true;
+    }
   }
-  if (advice.aim == Aim::kTime) return false;
+  if (advice.aim != Aim::kMemory) return false;
   if (!prediction.difference) {
     advice.gain_unknown = "The run has too few steps to say how sure a prediction is.";
     return true;

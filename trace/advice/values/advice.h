@@ -29,7 +29,8 @@ struct KnobValue {
   bool operator==(const KnobValue&) const = default;
 };
 
-// Of step time, as tuning::Predictor says of the run's settings with the changes: > 0.
+// Of step time, as tuning::Predictor says of the run's settings with the changes: > 0. Where they
+// change the batch, of the time for as many samples as a recorded step has.
 struct Gain {
   double ns = 0;
   tuning::Interval interval;  // above 0
@@ -43,6 +44,7 @@ enum class Topic : std::uint8_t {
   kUnusedParameters,
   kAccumulation,
   kPrefetch,
+  kForwardPrefetch,
   kUnitSizes,
   kStrategy,
   kBatch,
@@ -50,15 +52,14 @@ enum class Topic : std::uint8_t {
   kStraggler,
   kData,
   kHost,
-  kKernels,
   kLoss,
   kLink,
   kHeat,
   kPower,
 };
 
-// What it would be good for: a change for time alone is not proposed where the prediction does not
-// say that it is faster.
+// What it would be good for. A change for time, or for time per sample, is not proposed where the
+// prediction does not say that it is faster.
 enum class Aim : std::uint8_t { kTime, kMemory, kThroughput };
 
 struct Advice {

@@ -1,0 +1,72 @@
+// Where the rules about memory that is left over must speak, and where they must not.
+#include <gtest/gtest.h>
+
+#include "tests/trace/advice/advised_run.h"
+#include "trace/advice/facts/what_if.h"
+
+namespace shardlens::trace::advice {
+namespace {
+
+TEST(LargerBatchRule, SpeaksWhereMoreFitsAndAPartOfTheStepWouldNotGrow) {
+  AdvisedRun run;
+  run.predicts = false;
+  run.set_memory(16 * 1024 * kMib);
+  const auto advice = asked(run, "larger_batch");
+  ASSERT_TRUE(advice) << "20 of 150 ms are exposed or idle";
+  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"batch_per_rank", "64"}}));
+  EXPECT_TRUE(run.facts().fits(*run.facts().with(advice->changes)).value_or(false));
+  EXPECT_NE(advice->costs, "");
+}
+
+TEST(LargerBatchRule, GainsForAsManySamplesWhatThePredictorSays) {
+  AdvisedRun run;
+  run.settings().overlap_comm = false;
+  run.set_memory(16 * 1024 * kMib);
+  const auto advice = asked(run, "larger_batch");
+  ASSERT_TRUE(advice);
+  Advice gaining = *advice;
+  const bool is_faster = add_gain(run.facts(), gaining);
+  const auto predicted = run.facts().predictor->predict(*run.facts().with(advice->changes));
+  ASSERT_TRUE(predicted) << predicted.error().message;
+  const double step = predicted->recorded_step_ns;
+  EXPECT_EQ(is_faster, step - (step + predicted->difference->high_ns) / 8 > 0);
+  ASSERT_TRUE(gaining.gain);
+  EXPECT_DOUBLE_EQ(gaining.gain->ns, step - predicted->step_ns / 8) << "eight batches in one";
+}
+
+TEST(LargerBatchRule, IsSilentWhereNothingIsLeftOrNothingWouldBeGained) {
+  AdvisedRun full;
+  full.set_memory(520 * kMib);
+  EXPECT_FALSE(asked(full, "larger_batch"));
+  AdvisedRun computing;
+  computing.set_memory(16 * 1024 * kMib);
+  computing.breakdown = [](std::int64_t, int, analysis::StepBreakdown& own) {
+    own.compute_ns = own.step_ns;
+  };
+  EXPECT_FALSE(asked(computing, "larger_batch"));
+  AdvisedRun unknown;
+  EXPECT_FALSE(asked(unknown, "larger_batch"));
+}
+
+TEST(RecomputationRule, SpeaksWhereAllActivationsFit) {
+  const auto recomputing = [](std::int64_t device_bytes) {
+    AdvisedRun run;
+    run.predicts = false;
+    run.settings().activation_checkpointing = 1;
+    run.set_memory(device_bytes);
+    return run;
+  };
+  AdvisedRun run = recomputing(16 * 1024 * kMib);
+  const auto advice = asked(run, "recomputation");
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"activation_checkpointing", "0"}}));
+  EXPECT_LT(advice->saved_bytes, 0);
+  AdvisedRun full = recomputing(560 * kMib);
+  EXPECT_FALSE(asked(full, "recomputation"));
+  AdvisedRun off;
+  off.set_memory(16 * 1024 * kMib);
+  EXPECT_FALSE(asked(off, "recomputation"));
+}
+
+}  // namespace
+}  // namespace shardlens::trace::advice

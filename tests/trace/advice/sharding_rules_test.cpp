@@ -1,0 +1,203 @@
+// Where each rule about units must speak, and where it must not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/trace/advice/advised_run.h"
+
+namespace shardlens::trace::advice {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kGib = 1024 * kMib;
+
+// full_shard, whose gathers are exposed for 8 ms in backward and 6 ms in forward.
+AdvisedRun sharded(job::Strategy strategy = job::Strategy::kFullShard) {
+  AdvisedRun run;
+  run.predicts = false;
+  run.settings().sharding_strategy = strategy;
+  run.figures().buckets.clear();
+  for (int i = 0; i < 4; ++i) {
+    analysis::UnitFigures unit;
+    unit.index = i;
+    unit.name = i == 0 ? "root" : "blocks." + std::to_string(i - 1);
+    unit.bytes = 8 * kMib;
+    run.figures().units.push_back(unit);
+  }
+  run.add_collective("blocks.0 backward gather", 8 * kMib, 9.0 * kMs, 8.0 * kMs);
+  run.add_collective("blocks.0 forward gather", 8 * kMib, 9.0 * kMs, 6.0 * kMs);
+  return run;
+}
+
+void hide(AdvisedRun& run, std::string_view ending) {
+  for (auto& row : run.figures().collectives) {
+    if (row.tag.ends_with(ending)) row.exposed_ns = 0;
+  }
+}
+
+TEST(BackwardPrefetchRule, SpeaksWhereGathersAreExposedAndNotPrefetched) {
+  AdvisedRun run = sharded();
+  run.settings().backward_prefetch = job::BackwardPrefetch::kNone;
+  const auto advice = of_rule(run.advise(), "backward_prefetch");
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"backward_prefetch", "pre"}}));
+  AdvisedRun hidden = sharded();
+  hidden.settings().backward_prefetch = job::BackwardPrefetch::kNone;
+  hide(hidden, "backward gather");
+  EXPECT_FALSE(asked(hidden, "backward_prefetch"));
+  AdvisedRun on = sharded();
+  EXPECT_FALSE(asked(on, "backward_prefetch"));
+}
+
+TEST(ForwardPrefetchRule, SpeaksWhereGathersAreExposedAndNotPrefetched) {
+  AdvisedRun run = sharded();
+  ASSERT_TRUE(of_rule(run.advise(), "forward_prefetch"));
+  AdvisedRun hidden = sharded();
+  hide(hidden, "forward gather");
+  EXPECT_FALSE(asked(hidden, "forward_prefetch"));
+  AdvisedRun on = sharded();
+  on.settings().forward_prefetch = true;
+  EXPECT_FALSE(asked(on, "forward_prefetch"));
+}
+
+// Two gathers and two kernels in each step: the second of each is asked for `late` behind the
+// first.
+AdvisedRun on_a_gpu(std::int64_t late_ns) {
+  AdvisedRun run = sharded();
+  run.figures().info.device = "cuda";
+  run.events = [=](const analysis::StepFigures& step, int rank) {
+    model::Batch batch;
+    batch.strings = {{rank, 1, "blocks.0 backward gather"}};
+    model::EventRun kernels, launches;
+    kernels.rank = launches.rank = rank;
+    kernels.kind = model::EventKind::kKernel;
+    launches.kind = model::EventKind::kLaunch;
+    for (int i = 0; i < 2; ++i) {
+      model::Event event;
+      event.correlation = static_cast<std::uint64_t>(step.index * 2 + i + 1);
+      event.start_ns = step.start_ns + 10 * kMs + i * (10 * kMs + late_ns);
+      event.duration_ns = 10 * kMs;
+      kernels.events.push_back(event);
+      event.start_ns -= kMs / 100;
+      event.duration_ns = kMs / 200;
+      launches.events.push_back(event);
+      model::Collective gather;
+      gather.rank = rank;
+      gather.tag_kind = model::TagKind::kUnit;
+      gather.tag_name = 1;
+      gather.enqueued_ns = step.start_ns + 50 * kMs + i * (10 * kMs + late_ns) - kMs / 100;
+      gather.start_ns = gather.enqueued_ns + kMs / 100;
+      gather.end_ns = gather.start_ns + 10 * kMs;
+      batch.collectives.push_back(gather);
+    }
+    batch.events = {kernels, launches};
+    return batch;
+  };
+  return run;
+}
+
+TEST(LatePrefetchRule, SpeaksWhereTheHostAsksLate) {
+  AdvisedRun run = on_a_gpu(5 * kMs);
+  const auto advice = of_rule(run.advise(), "late_prefetch");
+  ASSERT_TRUE(advice);
+  EXPECT_THAT(advice->why, HasSubstr("5.00 ms of a step for its host"));
+  EXPECT_TRUE(advice->evidence.front().has_range());
+  AdvisedRun ahead = on_a_gpu(0);
+  EXPECT_FALSE(asked(ahead, "late_prefetch"));
+  AdvisedRun on_cpu = on_a_gpu(5 * kMs);
+  on_cpu.figures().info.device = "cpu";
+  EXPECT_FALSE(asked(on_cpu, "late_prefetch"));
+}
+
+TEST(SmallUnitsRule, SpeaksWhereLatencyIsMostOfAGather) {
+  AdvisedRun run = sharded();
+  run.settings().wrap_policy = job::WrapPolicy::kSize;
+  run.add_collective("root forward gather", 32 * kMib, 12.0 * kMs, 0);
+  const auto advice = of_rule(run.advise(), "small_units");
+  ASSERT_TRUE(advice) << "8 ms of 9 whatever the size";
+  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"wrap_policy", "transformer_block"}}));
+  AdvisedRun large = sharded();
+  large.add_collective("root forward gather", 32 * kMib, 33.0 * kMs, 0);
+  EXPECT_FALSE(asked(large, "small_units")) << "1 ms of 9 whatever the size";
+  AdvisedRun one_size = sharded();
+  EXPECT_FALSE(asked(one_size, "small_units")) << "one size tells no latency";
+}
+
+TEST(LargeUnitsRule, SpeaksWhereOneUnitIsMostOfTheModel) {
+  AdvisedRun run = sharded();
+  run.settings().wrap_policy = job::WrapPolicy::kWholeModel;
+  run.set_memory(16 * kGib);
+  run.figures().units.resize(1);
+  const auto advice = of_rule(run.advise(), "large_units");
+  ASSERT_TRUE(advice);
+  EXPECT_GT(advice->saved_bytes, 0);
+  AdvisedRun blocks = sharded();
+  blocks.set_memory(16 * kGib);
+  blocks.figures().units.resize(1);
+  EXPECT_FALSE(asked(blocks, "large_units")) << "units are blocks";
+}
+
+TEST(KeepUnitsRule, SpeaksWhereThereIsMemoryToKeepThem) {
+  AdvisedRun run = sharded();
+  run.set_memory(16 * kGib);
+  const auto advice = asked(run, "keep_units");
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"sharding_strategy", "shard_grad_op"}}));
+  EXPECT_THAT(advice->costs, HasSubstr("more per rank"));
+  AdvisedRun full = sharded();
+  full.set_memory(480 * kMib);
+  EXPECT_FALSE(asked(full, "keep_units")) << "400 of 380 MiB are used";
+  AdvisedRun hidden = sharded();
+  hidden.set_memory(16 * kGib);
+  hide(hidden, "backward gather");
+  EXPECT_FALSE(asked(hidden, "keep_units"));
+}
+
+TEST(FreeUnitsRule, SpeaksWhereMemoryIsNearlyFull) {
+  AdvisedRun run = sharded(job::Strategy::kShardGradOp);
+  run.set_memory(520 * kMib);
+  const auto advice = of_rule(run.advise(), "free_units");
+  ASSERT_TRUE(advice) << "400 of 420 MiB are used";
+  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"sharding_strategy", "full_shard"}}));
+  AdvisedRun roomy = sharded(job::Strategy::kShardGradOp);
+  roomy.set_memory(16 * kGib);
+  EXPECT_FALSE(asked(roomy, "free_units"));
+}
+
+TEST(LessCommunicationRule, SpeaksWhereAStrategyThatSendsLessFits) {
+  AdvisedRun run = sharded();
+  run.set_memory(16 * kGib);
+  const auto advice = asked(run, "less_communication");
+  ASSERT_TRUE(advice);
+  EXPECT_GT(advice->at_stake_ns, 0);
+  AdvisedRun full = sharded();
+  full.set_memory(480 * kMib);
+  EXPECT_FALSE(asked(full, "less_communication")) << "nothing fits";
+  AdvisedRun least;
+  least.set_memory(16 * kGib);
+  EXPECT_FALSE(asked(least, "less_communication")) << "DDP sends least";
+}
+
+TEST(HybridShardingRule, SpeaksWhereGathersCrossHosts) {
+  const auto on_hosts = [](const char* second) {
+    AdvisedRun run = sharded();
+    run.set_memory(16 * kGib);
+    run.change = [second](analysis::RunFigures& figures) {
+      figures.info.world_size = 4;
+      figures.ranks.resize(4, figures.ranks.front());
+      for (std::size_t i = 2; i < 4; ++i) figures.ranks[i].info.host = second;
+    };
+    return run;
+  };
+  AdvisedRun run = on_hosts("there");
+  const auto advice = asked(run, "hybrid_sharding");
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"sharding_strategy", "hybrid_shard"},
+                                                     {"shard_group_size", "2"}}));
+  EXPECT_THAT(advice->why, HasSubstr("2 hosts"));
+  AdvisedRun one = on_hosts("here");
+  EXPECT_FALSE(asked(one, "hybrid_sharding"));
+}
+
+}  // namespace
+}  // namespace shardlens::trace::advice

@@ -1,0 +1,42 @@
+#include "trace/advice/sharding/gathers.h"
+
+#include "trace/advice/facts/words.h"
+
+namespace shardlens::trace::advice {
+
+const job::StrategyTraits& traits_of(const RunFacts& run) {
+  return job::strategy_traits(run.settings().sharding_strategy);
+}
+
+bool has_sharded_units(const RunFacts& run) {
+  return run.ranks() > 1 && traits_of(run).shards_parameters && !run.figures.units.empty();
+}
+
+double exposed_of_units(const RunFacts& run, std::string_view ending) {
+  double sum = 0;
+  for (const auto& row : run.figures.collectives) {
+    if (row.tag.ends_with(ending)) sum += row.exposed_ns;
+  }
+  return sum;
+}
+
+Evidence longest_of_units(const RunFacts& run, std::string_view ending) {
+  Evidence evidence = run.in_typical_step(std::string(ending) + "s");
+  for (const SampledCall& call : run.sample.calls()) {
+    const bool counts = call.tag_kind == model::TagKind::kUnit && call.tag.ends_with(ending);
+    if (!counts || call.end_ns - call.start_ns <= evidence.end_ns - evidence.start_ns) continue;
+    evidence = {call.tag, call.step, call.rank, call.start_ns, call.end_ns};
+  }
+  return evidence;
+}
+
+void add_memory_cost(const RunFacts& run, Advice& advice) {
+  const auto next = run.with(advice.changes);
+  const auto after = next ? run.peak_bytes(*next) : std::nullopt;
+  if (!after) return;
+  advice.saved_bytes = run.recorded_peak_bytes() - *after;
+  if (advice.saved_bytes >= 0) return;
+  advice.costs += (advice.costs.empty() ? "" : " ") + memory_words(-advice.saved_bytes) + ".";
+}
+
+}  // namespace shardlens::trace::advice
