@@ -45,6 +45,7 @@ AdviceRow advice_row(const Advice& advice, double step_ns) {
   if (advice.gain) {
     row.gain = "saves " + saved_text(*advice.gain);
     if (step_ns > 0) row.gain += " (" + format_percent(advice.gain->ns / step_ns).text() + ")";
+    if (advice.aim == trace::advice::Aim::kThroughput) row.gain += " for as many samples";
   }
   if (!advice.costs.empty()) row.why += " Costs: " + advice.costs;
   return row;
