@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <memory>
@@ -63,6 +64,21 @@ TEST_F(RunPredictorTest, LearnsTheRunOnScreenAndAnswersEveryChange) {
   EXPECT_TRUE(changed->curves[0].points.empty()) << "the batch's is of another cap now";
   EXPECT_FALSE(changed->curves[1].points.empty()) << "where its own slider stands changes nothing";
   EXPECT_EQ(changed->step->index, run_->selected_step);
+}
+
+TEST_F(RunPredictorTest, SaysWhatWouldHelpTheRunOnScreen) {
+  predictor_.follow(example("rank_1_late.shardlens"));
+  std::shared_ptr<const ui::state::AdviceView> found;
+  eventually([&] { return (found = predictor_.advice()) != nullptr; });
+  const auto straggler =
+      std::ranges::find(found->advice, "straggler", &trace::advice::Advice::rule);
+  ASSERT_NE(straggler, found->advice.end());
+  EXPECT_EQ(straggler->evidence.front().rank, 1);
+  predictor_.follow(run_);
+  eventually([&] {
+    const auto next = predictor_.advice();
+    return next != nullptr && next->folder == run_->figures.info.folder;
+  });
 }
 
 TEST_F(RunPredictorTest, CurvesSayWhatTheirValuesAreAskedFor) {
