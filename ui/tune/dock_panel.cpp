@@ -21,6 +21,8 @@ std::string tab_label(DockPanel::Tab tab, const state::Snapshot& snapshot) {
       return "Memory";
     case DockPanel::Tab::kLearning:
       return "Learning";
+    case DockPanel::Tab::kAdvice:
+      return advice_title(snapshot);
     case DockPanel::Tab::kLog:
       break;
   }
@@ -43,7 +45,7 @@ bool DockPanel::draw_tabs(const kit::Theme& theme, state::Rect header, const Inp
       kit::icon_button(theme, "dock/toggle", toggle.inset(0, (toggle.h - theme.px(24)) / 2),
                        input.folded ? kit::Shape::kUp : kit::Shape::kDown);
   bool opened = false;
-  for (const Tab tab : {Tab::kRuns, Tab::kLearning, Tab::kMemory, Tab::kLog}) {
+  for (const Tab tab : {Tab::kRuns, Tab::kAdvice, Tab::kLearning, Tab::kMemory, Tab::kLog}) {
     if (!input.offers(tab)) continue;
     const std::string label = tab_label(tab, snapshot);
     const state::Rect box =
@@ -66,7 +68,8 @@ bool DockPanel::draw_tabs(const kit::Theme& theme, state::Rect header, const Inp
 }
 
 bool DockPanel::draw(const kit::Theme& theme, const state::Rect& rect, const Input& input,
-                     const state::Snapshot& snapshot, state::Commands& commands) {
+                     const state::Snapshot& snapshot, AdvicePanel& advice,
+                     state::Commands& commands) {
   if (!input.offers(tab_)) tab_ = Tab::kRuns;
   kit::fill(rect, kit::color(theme.colors().panel), theme.px(6));
   kit::outline(rect, kit::color(theme.colors().panel_edge), theme.px(6));
@@ -82,6 +85,9 @@ bool DockPanel::draw(const kit::Theme& theme, const state::Rect& rect, const Inp
       break;
     case Tab::kLog:
       log::draw_log(theme, rest, snapshot);
+      break;
+    case Tab::kAdvice:
+      advice.draw_wide(theme, rest, snapshot, commands);
       break;
     case Tab::kMemory:
       draw_memory_wide(theme, rest, snapshot);

@@ -1,4 +1,5 @@
-// The panel at the window's foot: ledger, log, and what has no room elsewhere: memory, learning.
+// The panel at the window's foot: ledger, log, and what has no room elsewhere: memory, learning,
+// advice.
 // Interface thread, inside a frame.
 #pragma once
 
@@ -6,26 +7,30 @@
 #include "ui/runs/ledger_panel.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
+#include "ui/tune/advice_panel.h"
 
 namespace shardlens::ui::tune {
 
 class DockPanel {
  public:
-  enum class Tab : std::uint8_t { kRuns, kLog, kMemory, kLearning };
+  enum class Tab : std::uint8_t { kRuns, kLog, kMemory, kLearning, kAdvice };
 
   struct Input {
     bool folded = false;
     bool offers_memory = false;
     bool offers_learning = false;
+    bool offers_advice = false;
 
     bool offers(Tab tab) const {
       if (tab == Tab::kMemory) return offers_memory;
+      if (tab == Tab::kAdvice) return offers_advice;
       return tab != Tab::kLearning || offers_learning;
     }
   };
-  // Returns true when the user folded or unfolded it.
+  // `advice`: the workspace's, which is here where it has no room elsewhere. Returns true when the
+  // user folded or unfolded the dock.
   bool draw(const kit::Theme& theme, const state::Rect& rect, const Input& input,
-            const state::Snapshot& snapshot, state::Commands& commands);
+            const state::Snapshot& snapshot, AdvicePanel& advice, state::Commands& commands);
   void show(Tab tab) { tab_ = tab; }
 
  private:

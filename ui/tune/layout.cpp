@@ -9,7 +9,9 @@ namespace {
 
 constexpr float kGap = 8;
 constexpr float kSidebar = 304, kNarrowSidebar = 288;
-constexpr float kMemory = 248;
+constexpr float kMemory = 248, kWideMemory = 320;
+// Of the column right of the timeline: memory with its table, and some rows of advice under it.
+constexpr float kLeastMemory = 330, kLeastAdvice = 170, kAdviceShare = 0.42f, kMostAdvice = 400;
 constexpr float kLearningShare = 0.4f, kMostLearning = 560;
 constexpr float kFoldedDock = 36, kLeastDock = 168;
 // The dock's tabs, the ledger's head and foot; one of its rows.
@@ -17,7 +19,7 @@ constexpr float kDockFrame = 92, kDockRow = 28;
 constexpr float kLeastTimeline = 110, kLeastSteps = 88;
 // Below these, in lengths of scale 1, there is no room for memory beside the timeline, or for the
 // ledger under it.
-constexpr float kWidthForMemory = 1160, kHeightForDock = 640;
+constexpr float kWidthForMemory = 1160, kWidthForWideMemory = 1800, kHeightForDock = 640;
 constexpr float kWidthForLearning = 880;  // of step times and it together
 
 // High enough for every run, as far as that leaves the timeline its part of the window.
@@ -66,7 +68,10 @@ TuneLayout tune_layout(const LayoutInput& input) {
   out.dock_folded = input.fold_dock || (low && !input.open_dock);
   const float dock = out.dock_folded ? kFoldedDock : dock_height(input.dock_rows, height);
   out.dock = rest.take_bottom(px(dock), px(kGap));
-  if (width >= kWidthForMemory) out.memory = rest.take_right(px(kMemory), px(kGap));
+  if (width >= kWidthForMemory) {
+    const float column = width >= kWidthForWideMemory ? kWideMemory : kMemory;
+    out.memory = rest.take_right(px(column), px(kGap));
+  }
   const float steps = std::clamp(height * 0.215f, 116.0f, 264.0f);
   out.steps = rest.take_top(px(steps), px(kGap));
   out.timeline = rest;
@@ -82,6 +87,11 @@ TuneLayout tune_layout(const LayoutInput& input) {
     share_low_center(out, px(kLeastSteps), px(kLeastTimeline), px(kGap));
   }
   if (shows_learning) out.learning = out.steps.take_right(learning, px(kGap));
+  if (out.memory.h >= px(kLeastMemory + kGap + kLeastAdvice)) {
+    const float most = std::min(px(kMostAdvice), out.memory.h - px(kLeastMemory + kGap));
+    const float wanted = std::min(std::max(out.memory.h * kAdviceShare, px(kLeastAdvice)), most);
+    out.advice = out.memory.take_bottom(std::round(wanted), px(kGap));
+  }
   return out;
 }
 

@@ -20,6 +20,7 @@ struct LayoutInput {
 // Empty rectangles are not drawn.
 struct TuneLayout {
   state::Rect top_bar, messages, replay, knobs, steps, timeline, memory, dock;
+  state::Rect advice;    // under memory, where the window is high enough for both
   state::Rect learning;  // beside the step times, where both have room
   bool dock_folded = false;
 };

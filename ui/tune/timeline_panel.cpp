@@ -110,6 +110,19 @@ void draw_follow(const kit::Theme& theme, state::Rect header, const state::Snaps
 
 }  // namespace
 
+void TimelinePanel::go_to_wanted(const trace::timeline::StepPicture& step) {
+  if (!wanted_ || wanted_->step != step.step) return;
+  inspect::TimeWindow& window = board_.state().shown_window();
+  if (wanted_->has_range()) {
+    const std::int64_t margin = (wanted_->end_ns - wanted_->start_ns) / 4;
+    const std::int64_t origin = step.rows->start_ns;
+    window.show(wanted_->start_ns - margin - origin, wanted_->end_ns + margin - origin);
+  } else {
+    window.fit();
+  }
+  wanted_.reset();
+}
+
 void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
                          const state::Snapshot& snapshot, bool keys, state::Commands& commands) {
   const trace::timeline::StepPicture* const step =
@@ -118,6 +131,7 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
   const auto* prediction = snapshot.prediction.get();
   if (current) {
     board_.follow(snapshot.run->figures.info.folder, *step, predicted_end_ns(prediction, *step));
+    go_to_wanted(*step);
   }
   const std::string title = title_of(snapshot, current ? step : nullptr);
   const std::string_view note = board_.state().measuring

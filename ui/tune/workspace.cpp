@@ -43,6 +43,7 @@ void TuneWorkspace::draw_center(const kit::Theme& theme, const TuneLayout& layou
     learn::draw_learning_panel(theme, layout.learning, snapshot, commands);
   if (!timeline.empty()) timeline_.draw(theme, timeline, snapshot, keys, commands);
   if (!layout.memory.empty()) draw_memory_panel(theme, layout.memory, snapshot);
+  if (!layout.advice.empty()) advice_.draw(theme, layout.advice, snapshot, commands);
 }
 
 void TuneWorkspace::draw(const kit::Theme& theme, const TuneLayout& layout,
@@ -54,11 +55,13 @@ void TuneWorkspace::draw(const kit::Theme& theme, const TuneLayout& layout,
   const bool learns = snapshot.run && learn::has_learning(snapshot.run->figures);
   const DockPanel::Input dock{.folded = layout.dock_folded,
                               .offers_memory = layout.memory.empty(),
-                              .offers_learning = learns && layout.learning.empty()};
-  if (dock_.draw(theme, layout.dock, dock, snapshot, commands)) {
+                              .offers_learning = learns && layout.learning.empty(),
+                              .offers_advice = layout.advice.empty()};
+  if (dock_.draw(theme, layout.dock, dock, snapshot, advice_, commands)) {
     folds.fold_dock = !layout.dock_folded;
     open_dock_ = layout.dock_folded;
   }
+  if (const auto shown = advice_.take_shown()) timeline_.show(*shown);
 }
 
 std::int64_t neighbour_step(const state::Snapshot& snapshot, int direction) {

@@ -7,6 +7,7 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 #include "ui/state/view_preferences.h"
+#include "ui/tune/advice_panel.h"
 #include "ui/tune/dock_panel.h"
 #include "ui/tune/layout.h"
 #include "ui/tune/settings/knobs_panel.h"
@@ -33,6 +34,7 @@ class TuneWorkspace {
   TimelinePanel timeline_;
   KnobsPanel knobs_;
   DockPanel dock_;
+  AdvicePanel advice_;
   std::string hidden_failure_;  // the run whose failure the user has read
   bool open_dock_ = false;      // in a window too low for it
 };

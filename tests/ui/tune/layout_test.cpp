@@ -12,8 +12,9 @@ namespace {
 
 std::vector<state::Rect> drawn(const TuneLayout& layout) {
   std::vector<state::Rect> rects;
-  for (const state::Rect& rect : {layout.top_bar, layout.messages, layout.replay, layout.knobs,
-                                  layout.steps, layout.timeline, layout.memory, layout.dock}) {
+  for (const state::Rect& rect :
+       {layout.top_bar, layout.messages, layout.replay, layout.knobs, layout.steps, layout.timeline,
+        layout.memory, layout.advice, layout.dock}) {
     if (!rect.empty()) rects.push_back(rect);
   }
   return rects;

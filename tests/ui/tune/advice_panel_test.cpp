@@ -1,0 +1,153 @@
+// What would help: its words, and what its buttons ask for.
+#include "ui/tune/advice_panel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/probe_texts.h"
+#include "tests/ui/testing/sample_snapshot.h"
+#include "ui/present/tune/advice_text.h"
+
+namespace shardlens::ui::tune {
+
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using trace::advice::Advice;
+
+constexpr double kMillisecond = 1e6;
+
+Advice cap_advice() {
+  Advice advice;
+  advice.rule = "bucket_cap";
+  advice.title = "Lower the bucket cap to 4 MiB";
+  advice.measured = "42.1 ms exposed";
+  advice.why = "A step reduces 2 buckets.";
+  advice.costs = "1.00 MiB more per rank.";
+  advice.gain =
+      trace::advice::Gain{21.4 * kMillisecond, {18.4 * kMillisecond, 24.4 * kMillisecond}};
+  advice.changes = {{"bucket_cap_mb", "4"}, {"first_bucket_mb", "auto"}};
+  return advice;
+}
+
+Advice straggler_advice() {
+  Advice advice;
+  advice.rule = "straggler";
+  advice.title = "Find what makes rank 1 late in data";
+  advice.measured = "costs 2.10 ms on average";
+  advice.why = "Its data takes 12.0 ms, the others' 4.00 ms.";
+  advice.gain_unknown = "No knob does this.";
+  return advice;
+}
+
+class AdvicePanelTest : public ::testing::Test {
+ protected:
+  AdvicePanelTest() {
+    const auto& steps = snapshot_.run->figures.steps;
+    const auto shown = [&](std::size_t place) {
+      const auto& step = steps[place];
+      return trace::advice::Evidence{"late", step.index, 1, step.start_ns,
+                                     step.start_ns + (step.end_ns - step.start_ns) / 10};
+    };
+    Advice cap = cap_advice(), straggler = straggler_advice();
+    cap.evidence = {shown(40)};
+    straggler.evidence = {shown(20), shown(30)};
+    view_.folder = snapshot_.run->figures.info.folder;
+    view_.advice = {cap, straggler};
+    view_.looked_at = {"buckets", "memory"};
+    view_.steps = 100;
+    snapshot_.knobs.next = snapshot_.run->figures.info.settings;
+  }
+  std::vector<std::string> texts() {
+    snapshot_.advice = std::make_shared<const state::AdviceView>(view_);
+    ++snapshot_.version;
+    window_.frames(snapshot_, 3);
+    return texts_in(window_.probe(), {0, 0, 1920, 1200});
+  }
+
+  HeadlessWindow window_{1920, 1200};
+  state::Snapshot snapshot_ = sample_snapshot({.live = false});
+  state::AdviceView view_;
+};
+
+TEST_F(AdvicePanelTest, SaysWhatItGainsAndWhatWasMeasuredWhereThatIsNotKnown) {
+  const auto shown = texts();
+  EXPECT_THAT(shown, Contains("What would help · 2"));
+  EXPECT_THAT(shown, Contains("Lower the bucket cap to 4 MiB"));
+  EXPECT_THAT(shown, Contains(HasSubstr("saves 21.4 ms ± 3.0")));
+  EXPECT_THAT(shown, Contains("costs 2.10 ms on average"));
+}
+
+TEST_F(AdvicePanelTest, TryItSetsAllItsKnobs) {
+  texts();
+  ASSERT_TRUE(window_.click(snapshot_, "advice/bucket_cap/try"));
+  std::vector<std::pair<std::string, std::string>> set;
+  for (const auto& command : window_.take_commands()) {
+    if (const auto* knob = std::get_if<state::SetKnob>(&command)) {
+      set.emplace_back(knob->name, knob->text);
+    }
+  }
+  const std::vector<std::pair<std::string, std::string>> both{{"bucket_cap_mb", "4"},
+                                                              {"first_bucket_mb", "auto"}};
+  EXPECT_EQ(set, both);
+  EXPECT_FALSE(window_.click(snapshot_, "advice/straggler/try")) << "no knob does it";
+}
+
+TEST_F(AdvicePanelTest, WhatIsSetAlreadyIsNotTriedAgain) {
+  snapshot_.knobs.next.bucket_cap_mb = 4;
+  EXPECT_THAT(texts(), Contains("Set"));
+  window_.click(snapshot_, "advice/bucket_cap/try");
+  EXPECT_EQ(HeadlessWindow::find<state::SetKnob>(window_.take_commands()), nullptr);
+}
+
+TEST_F(AdvicePanelTest, ShowGoesFromOnePieceOfEvidenceToTheNext) {
+  texts();
+  for (const std::size_t place : {20u, 30u, 20u}) {
+    ASSERT_TRUE(window_.click(snapshot_, "advice/straggler/show"));
+    const auto commands = window_.take_commands();
+    const auto* step = HeadlessWindow::find<state::SelectStep>(commands);
+    ASSERT_NE(step, nullptr);
+    EXPECT_EQ(step->step, snapshot_.run->figures.steps[place].index);
+  }
+}
+
+TEST_F(AdvicePanelTest, ShowZoomsToTheEvidenceOnceItsStepIsOnScreen) {
+  const auto& run = *snapshot_.run;
+  const std::int64_t start_ns = run.timeline->rows->start_ns;
+  view_.advice[0].evidence = {
+      {"tail", run.timeline->step, -1, start_ns + 20'000'000, start_ns + 60'000'000}};
+  texts();
+  auto& timeline = window_.view().workspace().timeline().state();
+  EXPECT_TRUE(timeline.shown_window().is_fitted());
+  ASSERT_TRUE(window_.click(snapshot_, "advice/bucket_cap/show"));
+  window_.frames(snapshot_, 2);
+  EXPECT_FALSE(timeline.shown_window().is_fitted());
+  EXPECT_NEAR(static_cast<double>(timeline.shown_window().start_ns()), 10e6, 1e3);
+  EXPECT_NEAR(static_cast<double>(timeline.shown_window().end_ns()), 70e6, 1e3);
+}
+
+TEST_F(AdvicePanelTest, SaysWhatWasLookedAtWhereNothingWouldHelp) {
+  view_.advice.clear();
+  std::string all;
+  for (const auto& text : texts()) all += text + " ";
+  EXPECT_THAT(all, HasSubstr("Nothing that this run tells would help"));
+  EXPECT_EQ(present::no_advice_text(view_),
+            "Nothing that this run tells would help. Looked at: buckets, memory");
+  view_.steps = 0;
+  EXPECT_THAT(present::no_advice_text(view_), HasSubstr("No step was measured"));
+}
+
+TEST_F(AdvicePanelTest, InALowWindowItIsATabOfTheDock) {
+  window_.resize(1280, 720);
+  texts();
+  EXPECT_FALSE(window_.click(snapshot_, "advice/bucket_cap/try"));
+  ASSERT_TRUE(window_.click(snapshot_, "dock/What"));
+  window_.frames(snapshot_, 2);
+  EXPECT_TRUE(window_.click(snapshot_, "advice/bucket_cap/try"));
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui::tune
