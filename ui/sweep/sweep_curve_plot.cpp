@@ -90,9 +90,20 @@ void draw_predicted(const kit::Theme& theme, const CurvePlot& plot, const SweepC
     // Beside the measured one, which it would hide.
     const float beside = x + theme.px(7);
     draw_interval(theme, plot, beside, *point.predicted, p.changed, true);
-    kit::dashed_outline(theme, {x - theme.px(4), y - theme.px(4), theme.px(8), theme.px(8)},
-                        kit::color(p.changed));
+    kit::shape(kit::Shape::kDot, x, y, theme.px(kRunDot), kit::color(p.changed));
   }
+}
+
+// Below the point's interval; above it where the plot ends.
+void draw_best_word(const kit::Theme& theme, const CurvePlot& plot, float x,
+                    const SweepCurve::Point& point) {
+  const float low = plot.y(point.measured->low.value_or(point.measured->y));
+  const float below = std::max(low, plot.y(point.measured->y)) + theme.px(6);
+  const bool has_room = below + theme.px(14) < plot.area.bottom() + theme.px(kEdge);
+  const float high = plot.y(point.measured->high.value_or(point.measured->y));
+  const float y = has_room ? below : std::max(plot.area.y - theme.px(kEdge), high - theme.px(20));
+  kit::text_in(theme, {x - theme.px(30), y, theme.px(60), theme.px(14)}, kit::Face::kSmall,
+               theme.colors().text, "best", kit::Align::kCenter);
 }
 
 void draw_measured(const kit::Theme& theme, const CurvePlot& plot, const PlotInput& input,
@@ -121,9 +132,7 @@ void draw_measured(const kit::Theme& theme, const CurvePlot& plot, const PlotInp
                kit::color(is_selected ? p.text : p.panel));
     kit::shape(kit::Shape::kDot, x, y, theme.px(kMeanDot), kit::color(p.accent));
     if (input.sweep.best != point.point) continue;
-    const float above = std::max(plot.area.y - theme.px(14), y - theme.px(24));
-    kit::text_in(theme, {x - theme.px(30), above, theme.px(60), theme.px(14)}, kit::Face::kSmall,
-                 p.text, "best", kit::Align::kCenter);
+    draw_best_word(theme, plot, x, point);
   }
 }
 

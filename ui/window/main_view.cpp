@@ -11,6 +11,7 @@
 #include "ui/learn/learning_chart.h"
 #include "ui/present/job_text.h"
 #include "ui/present/tables/ledger_text.h"
+#include "ui/sweep/sweep_card.h"
 #include "ui/tune/replay_bar.h"
 #include "ui/window/help_overlay.h"
 #include "ui/window/top_bar.h"
@@ -38,6 +39,10 @@ bool any_input(const ImGuiIO& io) {
 }
 
 constexpr float kScaleStep = 0.125f;
+
+bool has_sweep_card(const state::Snapshot& snapshot) {
+  return snapshot.sweep && snapshot.sweep->card;
+}
 
 bool offers_start(const present::StartControls& controls) {
   return controls.kind == present::StartControls::Kind::kStart ||
@@ -189,6 +194,7 @@ void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) 
     wanted_.reset();
   }
   plan_.draw(theme, window, snapshot, commands);
+  sweep::draw_sweep_card(theme, window, snapshot, commands);
   const auto hints = inspects() ? inspect_key_hints() : key_hints();
   if (help_ && draw_help_overlay(theme, window, hints)) help_ = false;
   palette_.draw(
@@ -219,7 +225,7 @@ void MainView::follow_or_pause(const state::Snapshot& snapshot, state::Commands&
 
 bool MainView::keys_are_free(const state::Snapshot& snapshot) const {
   return !ImGui::GetIO().WantTextInput && !palette_.is_open() && !help_ && !snapshot.plan &&
-         !focus_.took_key();
+         !has_sweep_card(snapshot) && !focus_.took_key();
 }
 
 bool MainView::workspace_has_keys(const state::Snapshot& snapshot) const {
@@ -253,7 +259,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
   }
   if (io.WantTextInput || palette_.is_open()) return;
   if (kit::typed('?')) help_ = !help_;
-  if (help_) return;
+  if (help_ || has_sweep_card(snapshot)) return;
   if (kit::key_pressed(kit::Key::kP, false)) {
     commands.push_back(snapshot.plan ? state::Command(state::ClosePlan{})
                                      : state::Command(state::OpenPlan{}));
@@ -275,6 +281,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
 void MainView::start_by_key(const state::Snapshot& snapshot, bool palette_was_open,
                             std::size_t first, state::Commands& commands) const {
   if (!ImGui::GetIO().KeyCtrl || !kit::enter_pressed() || help_) return;
+  if (has_sweep_card(snapshot)) return;  // what lies over the knobs is not a run
   const auto sets = [](const state::Command& command) {
     return std::holds_alternative<state::SetKnob>(command);
   };
@@ -413,6 +420,12 @@ std::vector<Action> MainView::actions(const state::Snapshot& snapshot, state::Co
   }
   add_file_actions(out, snapshot, commands);
   out.push_back({"Plan: what every strategy would need", "P", send(state::OpenPlan{})});
+  out.push_back({"Sweep: try many values of a setting…", "", send(state::OpenSweepCard{}),
+                 "sweep grid search values"});
+  if (snapshot.sweep && !snapshot.sweep->running.empty()) {
+    out.push_back(
+        {"Stop the sweep", "", send(state::StopSweep{}), "Stop the sweep, end the sweep", true});
+  }
   out.push_back({"Reset settings to the baseline", "", send(state::ResetKnobs{})});
   if (snapshot.replay.active) {
     out.push_back({snapshot.replay.playing ? "Pause the replay" : "Play the replay", "Space",

@@ -2,7 +2,7 @@
 //   ui_gallery OUT.png [--size 1600x1000] [--scale 1] [--light] [--present]
 //              [--state
 //              sample|gpu|odd|dense|short|done|empty|failed|installing|replay|plan|plan-large|refused|no-card|
-//              inspect|inspect-run|inspect-steps|inspect-search]
+//              inspect|inspect-run|inspect-steps|inspect-search|sweep|sweep-grid|sweep-card]
 //              [--press K|?] [--hover X,Y] [--click X,Y] [--zoom FACTOR] [--time FRAMES]
 #include <stb/stb_image_write.h>
 
@@ -12,10 +12,13 @@
 #include <ctime>
 #include <string>
 
+#include "tests/ui/inspect/testing/headless_panel.h"
 #include "tests/ui/inspect/testing/inspect_window.h"
 #include "tests/ui/inspect/testing/sample_tables.h"
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/sample_snapshot.h"
+#include "tests/ui/testing/sample_sweep.h"
+#include "ui/sweep/sweep_panel.h"
 
 namespace shardlens::ui {
 
@@ -60,6 +63,15 @@ state::Snapshot snapshot_of(const std::string& state) {
   if (state == "no-card") {
     state::Snapshot snapshot = plan_snapshot("gpt2", trace::job::Strategy::kFullShard, true);
     snapshot.plan = nullptr;
+    return snapshot;
+  }
+  if (state == "sweep-card") {
+    state::Snapshot snapshot = sample_snapshot({.live = false});
+    auto card = sample_card();
+    card.draft.axes.push_back({"sharding_strategy", "ddp, full_shard"});
+    card.refused = {{"bucket_cap_mb=4, sharding_strategy=full_shard",
+                     "reshard_after_forward: full_shard frees what it gathered"}};
+    snapshot.sweep = sweep_card_view(card);
     return snapshot;
   }
   if (state == "plan-large") return plan_snapshot("llama-8b");
@@ -153,8 +165,28 @@ int run_inspect(const Options& options) {
   return write_picture(window, options.output);
 }
 
+int run_sweep(const Options& options) {
+  state::Snapshot snapshot = sample_snapshot({.live = false});
+  snapshot.sweep = sweep_view(options.state == "sweep" ? sample_sweep() : sample_grid_sweep());
+  sweep::SweepPanel panel;
+  inspect::HeadlessPanel window(
+      options.width, options.height, options.preferences.scale, options.preferences.theme,
+      [&](const kit::Theme& theme, const state::Rect& rect, state::Commands& commands) {
+        panel.draw(theme, rect, snapshot, commands);
+      });
+  window.frames(3);
+  if (options.click_x >= 0) window.click_at(options.click_x, options.click_y);
+  if (options.hover_x >= 0) window.move_to(options.hover_x, options.hover_y);
+  window.frames(2);
+  const auto pixels = window.pixels();
+  const int written = stbi_write_png(options.output.c_str(), options.width, options.height, 4,
+                                     pixels.data(), options.width * 4);
+  return written != 0 ? 0 : 1;
+}
+
 int run(int argc, char** argv) {
   const Options options = parse(argc, argv);
+  if (options.state == "sweep" || options.state == "sweep-grid") return run_sweep(options);
   if (options.state.starts_with("inspect")) return run_inspect(options);
   const state::Snapshot snapshot = snapshot_of(options.state);
   HeadlessWindow window(options.width, options.height, options.preferences);

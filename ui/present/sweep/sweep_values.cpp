@@ -69,7 +69,7 @@ std::string proposed_values(const trace::job::Knob& knob, const trace::job::Sett
   std::vector<std::string> values(knob.choices.begin(), knob.choices.end());
   if (values.empty()) return "";
   if (std::ranges::find(values, present) == values.end()) values.push_back(present);
-  return joined_values(values);
+  return values.size() < 2 ? "" : joined_values(values);
 }
 
 }  // namespace shardlens::ui::present

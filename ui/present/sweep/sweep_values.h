@@ -7,7 +7,7 @@
 
 namespace shardlens::ui::present {
 
-// "6.2, 12, 25, 50, 100": around the present value of a number, within its slider's range; all
+// "1.6, 6.3, 25, 100, 400": around the present value of a number, within its slider's range; all
 // choices; "" for texts, of which nothing can be proposed. As a sweep's axis takes it.
 std::string proposed_values(const trace::job::Knob& knob, const trace::job::Settings& settings);
 

@@ -52,6 +52,27 @@ void draw_labels(const kit::Theme& theme, const state::Rect& box, const present:
   kit::text_in(theme, lines, kit::Face::kSmall, p.text_muted, row.knob->name);
 }
 
+// While the mouse is over the labels: what tries several values of this knob.
+void draw_sweep_link(const kit::Theme& theme, const state::Rect& labels,
+                     const present::KnobRow& row, state::Commands& commands) {
+  // Also while it is pressed itself.
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool is_over = labels.contains(mouse.x, mouse.y) &&
+                       ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
+  if (!is_over) return;
+  const state::Palette& p = theme.colors();
+  const float width = kit::text_width(theme, kit::Face::kSmall, "Sweep…");
+  const float name = kit::text_width(theme, kit::Face::kSmall, row.knob->name) + theme.px(10);
+  state::Rect line = labels.inset(0, theme.px(3));
+  line.take_top(line.h * 0.55f);
+  line.take_left(name);
+  if (line.w < width) return;
+  const state::Rect box = line.take_left(width);
+  const kit::Hit hit = kit::hit_area(theme, "sweep/" + std::string(row.knob->name), box);
+  kit::text_in(theme, box, kit::Face::kSmall, hit.hovered ? p.text : p.accent_text, "Sweep…");
+  if (hit.clicked) commands.push_back(state::OpenSweepCard{std::string(row.knob->name)});
+}
+
 void explain_knob(const kit::Theme& theme, const state::Rect& box, const present::KnobRow& row) {
   if (!kit::hovers(box)) return;
   const trace::job::Knob& knob = *row.knob;
@@ -132,6 +153,7 @@ void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const prese
   const float control_height = theme.px(26);
   const state::Rect control = line.take_right(control_width(theme, rect.w, row), theme.px(8));
   draw_labels(theme, line, row);
+  draw_sweep_link(theme, line, row, commands);
   explain_knob(theme, line, row);
   draw_control(theme, control.inset(0, (control.h - control_height) / 2), row, commands);
   if (chart != nullptr) {

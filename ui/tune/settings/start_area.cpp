@@ -102,6 +102,22 @@ std::string main_label(const present::StartControls& controls) {
   return controls.label + " · " + controls.detail;
 }
 
+constexpr std::string_view kSweepLabel = "Sweep…";
+
+// Of the button beside Start, with its gap.
+float sweep_width(const kit::Theme& theme) {
+  return kit::button_width(theme, kSweepLabel) + theme.px(8);
+}
+
+void draw_sweep_button(const kit::Theme& theme, const state::Rect& box, state::Commands& commands) {
+  if (kit::button(theme, "start/sweep", box, kit::ButtonKind::kQuiet, kSweepLabel)) {
+    commands.push_back(state::OpenSweepCard{});
+  }
+  kit::explain(theme, box, "Sweep",
+               "Tries many values of one or more settings, each several times in random order, "
+               "and says which is best beyond noise");
+}
+
 // A long name stands under the button instead of being cut on it.
 bool name_fits(const kit::Theme& theme, const present::StartControls& controls, float width) {
   return kit::text_width(theme, kit::Face::kStrong, main_label(controls)) <= width - theme.px(16);
@@ -131,7 +147,7 @@ float start_area_height(const kit::Theme& theme, float width, const state::Snaps
       break;
   }
   float height = padding + theme.px(36) + queue_height(theme, snapshot);
-  if (!name_fits(theme, controls, width - padding)) {
+  if (!name_fits(theme, controls, width - padding - sweep_width(theme))) {
     height += name_height(theme, controls, width - padding);
   }
   if (!controls.stop_and_start.empty()) height += theme.px(8 + 30);
@@ -162,8 +178,10 @@ void draw_start_area(const kit::Theme& theme, const state::Rect& rect,
     draw_queue(theme, rows, snapshot, commands);
     ImGui::SetCursorScreenPos({rest.x, rest.y});
   }
-  const bool fits = name_fits(theme, controls, rect.w);
-  const state::Rect main = rest.take_top(theme.px(36), fits ? theme.px(8) : 0);
+  const bool fits = name_fits(theme, controls, rect.w - sweep_width(theme));
+  state::Rect main = rest.take_top(theme.px(36), fits ? theme.px(8) : 0);
+  draw_sweep_button(theme, main.take_right(sweep_width(theme) - theme.px(8), theme.px(8)),
+                    commands);
   if (!fits) {
     state::Rect name = rest.take_top(name_height(theme, controls, rect.w), theme.px(8));
     name.take_top(theme.px(5));

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "tests/app/session/eventually.h"
@@ -162,6 +164,47 @@ TEST_F(QueueTest, AFailedJobSaysWhyAndTheNextStillStarts) {
   ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
   EXPECT_NE(queue.state().notice.find("out of memory"), std::string::npos);
   EXPECT_TRUE(queue.state().notice_is_error);
+}
+
+TEST_F(QueueTest, WhoeverAskedForAJobIsToldItsEndOnce) {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  const auto tell = [&](const std::string& name) {
+    return [&, name](const trace::base::Result<launch::JobStatus>& end) {
+      const std::lock_guard lock(mutex);
+      told.push_back(name + (end ? ": ended" : ": " + end.error().message));
+    };
+  };
+  const auto count = [&] {
+    const std::lock_guard lock(mutex);
+    return told.size();
+  };
+  queue.start(named("a"), false, tell("a"));
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  queue.start(named("b"), false, tell("b"));
+  queue.start(named("c"), false, tell("c"));
+  queue.cancel_queued(queue.state().queued[0].id);
+  ASSERT_TRUE(eventually([&] { return count() == 1; }));
+  jobs.refuse("No.");
+  jobs.started()[0]->end();
+  ASSERT_TRUE(eventually([&] { return count() == 3; }));
+  EXPECT_EQ(told, (std::vector<std::string>{"b: it was cancelled", "a: ended", "c: No."}));
+}
+
+TEST(JobQueue, WhoeverWaitsIsToldWhenTheQueueGoes) {
+  FakeJobs jobs;
+  std::atomic<int> told = 0;
+  {
+    JobQueue queue(jobs.starter(), [] {});
+    const auto tell = [&](const trace::base::Result<launch::JobStatus>& end) {
+      EXPECT_FALSE(end);
+      ++told;
+    };
+    queue.start(named("a"), false, tell);
+    ASSERT_TRUE(eventually([&] { return queue.state().phase == JobPhase::kRunning; }));
+    queue.start(named("b"), false, tell);
+  }
+  EXPECT_EQ(told, 2);
 }
 
 TEST(JobQueue, StopsItsJobWhenItEnds) {

@@ -1,0 +1,227 @@
+// The panel and the card as a user meets them: what they say, what clicks ask for.
+#include "ui/sweep/sweep_panel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/ui/inspect/testing/headless_panel.h"
+#include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/sample_snapshot.h"
+#include "tests/ui/testing/sample_sweep.h"
+
+namespace shardlens::ui::sweep {
+namespace {
+
+using inspect::HeadlessPanel;
+
+struct SweepPanelTest : testing::Test {
+  SweepPanel panel;
+  state::Snapshot snapshot = sample_snapshot();
+  state::ThemeKind theme = state::ThemeKind::kDark;
+
+  HeadlessPanel window(int width = 1280, int height = 720, float scale = 1) {
+    return {width, height, scale, theme,
+            [this](const kit::Theme& look, const state::Rect& rect, state::Commands& commands) {
+              panel.draw(look, rect, snapshot, commands);
+            }};
+  }
+  void show(const state::ShownSweep& sweep) { snapshot.sweep = sweep_view(sweep); }
+};
+
+TEST_F(SweepPanelTest, AsksOnceForTheLibrarysSweeps) {
+  auto window = this->window();
+  window.frames(3);
+  const auto commands = window.take_commands();
+  ASSERT_EQ(commands.size(), 1u);
+  ASSERT_NE(HeadlessPanel::find<state::ShowSweep>(commands), nullptr);
+  EXPECT_TRUE(window.probe().shows("Reading the library's sweeps…"));
+  auto view = std::make_shared<state::SweepView>();
+  snapshot.sweep = view;
+  window.frames(2);
+  EXPECT_TRUE(window.probe().shows("No sweep yet"));
+}
+
+TEST_F(SweepPanelTest, AppliesTheWinnerWithOneClick) {
+  show(sample_sweep());
+  snapshot.knobs.next.bucket_cap_mb = 25;
+  auto window = this->window();
+  window.frames(3);
+  EXPECT_TRUE(window.probe().shows("Apply bucket_cap_mb=1"));
+  ASSERT_TRUE(window.click("sweep/apply"));
+  const auto commands = window.take_commands();
+  const auto* set = HeadlessPanel::find<state::SetKnob>(commands);
+  ASSERT_NE(set, nullptr);
+  EXPECT_EQ(set->name, "bucket_cap_mb");
+  EXPECT_EQ(set->text, "1");
+  snapshot.knobs.next.bucket_cap_mb = 1;
+  window.frames(2);
+  EXPECT_TRUE(window.probe().shows("Set in Tune"));
+  ASSERT_TRUE(window.click("sweep/apply"));
+  EXPECT_TRUE(window.take_commands().empty()) << "there is nothing left to set";
+}
+
+TEST_F(SweepPanelTest, AppliesAllKnobsOfAGrid) {
+  show(sample_grid_sweep());
+  auto window = this->window();
+  ASSERT_TRUE(window.click("sweep/apply"));
+  const auto commands = window.take_commands();
+  ASSERT_EQ(commands.size(), 2u);
+  EXPECT_EQ(std::get<state::SetKnob>(commands[1]).name, "overlap_comm");
+  EXPECT_EQ(std::get<state::SetKnob>(commands[1]).text, "false");
+}
+
+TEST_F(SweepPanelTest, SaysTheVerdictFirstAndWhyPointsWereStopped) {
+  show(sample_sweep());
+  auto window = this->window();
+  window.frames(3);
+  EXPECT_TRUE(window.probe().shows("Done: 12 runs"));
+  EXPECT_TRUE(window.probe().shows("CPU run: shows how it works, not how fast a GPU is"));
+  EXPECT_TRUE(window.probe().shows(
+      "bucket_cap_mb=25 was stopped after 2 runs: 37 % slower than bucket_cap_mb=1"));
+  EXPECT_TRUE(window.probe().shows("predicted from one run"));
+}
+
+TEST_F(SweepPanelTest, CellsOfAHeatMapAreLabelledAndCanBeChosen) {
+  show(sample_grid_sweep());
+  auto window = this->window();
+  window.frames(3);
+  for (const char* text : {"240.0 ms", "failed", "257.0 ms", "fastest", "slowest"}) {
+    EXPECT_TRUE(window.probe().shows(text)) << text;
+  }
+  ASSERT_TRUE(window.hover("sweep/cell/2"));
+  EXPECT_TRUE(window.probe().shows("out of memory")) << "why it failed";
+  EXPECT_TRUE(window.click("sweep/cell/1"));
+}
+
+TEST_F(SweepPanelTest, OffersWhatFitsTheMoment) {
+  auto sweep = sample_sweep();
+  sweep.phase = state::SweepPhase::kUnfinished;
+  sweep.runs_left = 3;
+  show(sweep);
+  auto window = this->window();
+  ASSERT_TRUE(window.click("sweep/resume"));
+  auto commands = window.take_commands();
+  ASSERT_NE(HeadlessPanel::find<state::ResumeSweep>(commands), nullptr);
+  EXPECT_EQ(HeadlessPanel::find<state::ResumeSweep>(commands)->name, "caps");
+  EXPECT_EQ(window.probe().find("sweep/stop"), nullptr);
+
+  sweep.phase = state::SweepPhase::kRunning;
+  sweep.running_point = 1;
+  show(sweep);
+  ASSERT_TRUE(window.click("sweep/stop"));
+  commands = window.take_commands();
+  EXPECT_NE(HeadlessPanel::find<state::StopSweep>(commands), nullptr);
+  EXPECT_EQ(window.probe().find("sweep/resume"), nullptr);
+
+  sweep.phase = state::SweepPhase::kElsewhere;
+  show(sweep);
+  window.frames(2);
+  EXPECT_EQ(window.probe().find("sweep/resume"), nullptr) << "another program runs it";
+  ASSERT_TRUE(window.click("sweep/new"));
+  commands = window.take_commands();
+  EXPECT_NE(HeadlessPanel::find<state::OpenSweepCard>(commands), nullptr);
+}
+
+TEST_F(SweepPanelTest, NothingOverlapsAtAnySize) {
+  for (const auto& sweep : {sample_sweep(), sample_grid_sweep()}) {
+    show(sweep);
+    for (const auto& [width, height, scale] :
+         {std::tuple{1264, 640, 1.0f}, {1600, 900, 1.0f}, {1900, 1100, 1.0f}, {1264, 640, 1.5f}}) {
+      auto window = this->window(width, height, scale);
+      window.frames(3);
+      EXPECT_THAT(inspect::overlapping_texts_of(window.probe()), testing::IsEmpty())
+          << sweep.name << " " << width << "x" << height << " at " << scale;
+    }
+  }
+}
+
+// ---- the card -----------------------------------------------------------------------------------
+
+struct SweepCardTest : testing::Test {
+  HeadlessWindow window{1280, 800};
+  state::Snapshot snapshot = sample_snapshot({.live = false});
+  state::Commands commands;
+
+  void open(const state::SweepCard& card) {
+    snapshot.sweep = sweep_card_view(card);
+    ++snapshot.version;
+  }
+  template <typename T>
+  const T* asked() {
+    commands = window.take_commands();
+    return HeadlessWindow::find<T>(commands);
+  }
+};
+
+TEST_F(SweepCardTest, OpensBesideStartAndFromAKnob) {
+  ASSERT_TRUE(window.click(snapshot, "start/sweep"));
+  const auto* opened = asked<state::OpenSweepCard>();
+  ASSERT_NE(opened, nullptr);
+  EXPECT_EQ(opened->knob, "");
+  window.resize(1600, 1400);  // the knob is in view
+  window.frame(snapshot);
+  const auto* knob = window.probe().find("knob/bucket_cap_mb");
+  ASSERT_NE(knob, nullptr);
+  window.move_to(snapshot, knob->rect.x - 60, knob->rect.center_y());
+  ASSERT_TRUE(window.click(snapshot, "sweep/bucket_cap_mb"));
+  ASSERT_NE(opened = asked<state::OpenSweepCard>(), nullptr);
+  EXPECT_EQ(opened->knob, "bucket_cap_mb");
+}
+
+TEST_F(SweepCardTest, SaysWhatItWillCostAndStarts) {
+  open(sample_card());
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(
+      window.probe().shows("3 points, 2 times each: 6 runs, about 84 s, by what run 4 took"));
+  ASSERT_TRUE(window.click(snapshot, "sweep/start"));
+  EXPECT_NE(asked<state::StartSweep>(), nullptr);
+}
+
+TEST_F(SweepCardTest, RefusalsStandAtTheirPointsAndNothingStarts) {
+  auto card = sample_card();
+  card.refused = {{"bucket_cap_mb=4", "reshard_after_forward contradicts it"}};
+  open(card);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("bucket_cap_mb=4: reshard_after_forward contradicts it"));
+  ASSERT_TRUE(window.click(snapshot, "sweep/start"));
+  EXPECT_EQ(asked<state::StartSweep>(), nullptr);
+}
+
+TEST_F(SweepCardTest, EditsTheValuesAddsAndRemovesSettings) {
+  open(sample_card());
+  window.frames(snapshot, 3);
+  ASSERT_TRUE(window.click(snapshot, "sweep/axis/0/values"));
+  window.type(snapshot, "2, 8");
+  window.press(snapshot, kit::Key::kEnter);
+  const auto* edit = asked<state::EditSweep>();
+  ASSERT_NE(edit, nullptr);
+  EXPECT_EQ(edit->draft.axes[0].values, "2, 8");
+  ASSERT_TRUE(window.click(snapshot, "sweep/add"));
+  ASSERT_NE(edit = asked<state::EditSweep>(), nullptr);
+  ASSERT_EQ(edit->draft.axes.size(), 2u);
+  EXPECT_EQ(edit->draft.axes[1].knob, "overlap_comm");
+  auto card = sample_card();
+  card.draft = edit->draft;
+  open(card);
+  ASSERT_TRUE(window.click(snapshot, "sweep/axis/0/remove"));
+  ASSERT_NE(edit = asked<state::EditSweep>(), nullptr);
+  ASSERT_EQ(edit->draft.axes.size(), 1u);
+  EXPECT_EQ(edit->draft.axes[0].knob, "overlap_comm");
+  ASSERT_TRUE(window.click(snapshot, "sweep/early_stop"));
+  ASSERT_NE(edit = asked<state::EditSweep>(), nullptr);
+  EXPECT_FALSE(edit->draft.stops_early);
+  window.press(snapshot, kit::Key::kEscape);
+  EXPECT_NE(asked<state::CloseSweepCard>(), nullptr);
+}
+
+TEST_F(SweepCardTest, TheRunOfTheKnobsDoesNotStartBehindTheCard) {
+  open(sample_card());
+  window.frames(snapshot, 3);
+  window.press(snapshot, kit::Key::kEnter, true);
+  EXPECT_EQ(asked<state::StartRun>(), nullptr);
+}
+
+}  // namespace
+}  // namespace shardlens::ui::sweep

@@ -1,0 +1,237 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "tests/ui/testing/sample_sweep.h"
+#include "ui/present/sweep/heat_map.h"
+#include "ui/present/sweep/pareto.h"
+#include "ui/present/sweep/sweep_curve.h"
+#include "ui/present/sweep/sweep_table.h"
+#include "ui/present/sweep/sweep_values.h"
+#include "ui/present/sweep/sweep_words.h"
+
+namespace shardlens::ui::present {
+namespace {
+
+using testing::HasSubstr;
+
+// ---- the curve ----------------------------------------------------------------------------------
+
+TEST(SweepCurve, PlacesNumbersByTheirLogarithmAndTimesUpwards) {
+  const auto curve = sweep_curve(sample_sweep());
+  ASSERT_TRUE(curve);
+  ASSERT_EQ(curve->points.size(), 6u);
+  EXPECT_FLOAT_EQ(curve->points.front().x, 0);
+  EXPECT_FLOAT_EQ(curve->points.back().x, 1);
+  // 0.25 → 0.5 → 1: equal ratios, equal distances.
+  EXPECT_NEAR(curve->points[1].x, (curve->points[2].x) / 2, 1e-5);
+  EXPECT_NEAR(curve->points[1].x, std::log(2.0) / std::log(100.0), 1e-5);
+  const auto& best = *curve->points[2].measured;
+  for (const auto& point : curve->points) {
+    ASSERT_TRUE(point.measured);
+    EXPECT_GE(point.measured->y, best.y);
+    EXPECT_LT(*point.measured->low, point.measured->y);
+    EXPECT_GT(*point.measured->high, point.measured->y);
+    ASSERT_EQ(point.runs.size(), 2u);
+    EXPECT_NEAR((point.runs[0] + point.runs[1]) / 2, point.measured->y, 1e-5);
+  }
+  EXPECT_FALSE(curve->points[0].predicted) << "the others are predicted from it";
+  EXPECT_GT(curve->points[1].predicted->y, curve->points[1].measured->y);
+  for (std::size_t i = 1; i < curve->ticks.size(); ++i) {
+    EXPECT_GT(curve->ticks[i].y, curve->ticks[i - 1].y);
+  }
+  EXPECT_THAT(curve->ticks.front().label, HasSubstr(" ms"));
+}
+
+TEST(SweepCurve, PlacesWordsSideBySideAndSortsNumbers) {
+  auto sweep = sample_sweep();
+  std::ranges::reverse(sweep.points);
+  EXPECT_EQ(sweep_curve(sweep)->points.front().label, "0.25");
+  EXPECT_EQ(sweep_curve(sweep)->points.front().point, 5u);
+  sweep.points.resize(3);
+  const char* names[] = {"ddp", "zero1", "full_shard"};
+  for (std::size_t i = 0; i < 3; ++i) sweep.points[i].values = {names[i]};
+  const auto curve = sweep_curve(sweep);
+  EXPECT_FLOAT_EQ(curve->points[0].x, 0);
+  EXPECT_FLOAT_EQ(curve->points[1].x, 0.5);
+  EXPECT_FLOAT_EQ(curve->points[2].x, 1);
+}
+
+TEST(SweepCurve, ThereIsNoneOfSeveralKnobsNorOfNothing) {
+  EXPECT_FALSE(sweep_curve(sample_grid_sweep()));
+  auto sweep = sample_sweep();
+  for (auto& point : sweep.points) point = {.values = point.values};
+  EXPECT_FALSE(sweep_curve(sweep));
+  sweep.points[3].prediction.step_ns = 100e6;
+  const auto predicted = sweep_curve(sweep);
+  ASSERT_TRUE(predicted) << "what is predicted is shown before anything was measured";
+  EXPECT_FALSE(predicted->points[3].measured);
+  EXPECT_NEAR(predicted->points[3].predicted->y, 0.5, 1e-6);
+}
+
+// ---- the heat map -------------------------------------------------------------------------------
+
+TEST(HeatMap, HasACellForEachCombination) {
+  const auto map = heat_map(sample_grid_sweep());
+  ASSERT_TRUE(map);
+  EXPECT_EQ(map->columns, (std::vector<std::string>{"1", "4", "25"}));
+  EXPECT_EQ(map->rows, (std::vector<std::string>{"false", "true"}));
+  const auto& best = map->at(0, 0);
+  EXPECT_TRUE(best.is_best);
+  EXPECT_FLOAT_EQ(*best.shade, 0);
+  EXPECT_EQ(best.text, "240.0 ms");
+  EXPECT_FLOAT_EQ(*map->at(0, 2).shade, 1) << "the slowest that was measured";
+  EXPECT_EQ(map->at(0, 1).text, "failed");
+  EXPECT_FALSE(map->at(0, 1).shade);
+  EXPECT_FALSE(map->at(0, 1).is_prediction);
+  const auto& later = map->at(1, 2);
+  EXPECT_TRUE(later.is_prediction);
+  EXPECT_FALSE(later.shade) << "only what was measured is shaded";
+  EXPECT_THAT(later.text, HasSubstr("ms"));
+}
+
+TEST(HeatMap, ACombinationThatIsNotSweptIsEmpty) {
+  auto sweep = sample_grid_sweep();
+  sweep.points.erase(sweep.points.begin() + 3);
+  const auto map = heat_map(sweep);
+  EXPECT_FALSE(map->at(1, 1).point);
+  EXPECT_EQ(map->at(1, 1).text, "");
+  EXPECT_EQ(map->at(1, 2).point, 4u);
+  EXPECT_FALSE(heat_map(sample_sweep()));
+}
+
+// ---- the Pareto front ---------------------------------------------------------------------------
+
+bool beats(const std::pair<double, double>& a, const std::pair<double, double>& b) {
+  return a.first <= b.first && a.second <= b.second && a != b;
+}
+
+TEST(Pareto, TheFrontIsWhatNothingBeats) {
+  constexpr int kSeed = 20;
+  std::mt19937_64 random(kSeed);
+  for (int round = 0; round < 500; ++round) {
+    // Few values, so that equals and ties are many.
+    std::uniform_int_distribution<int> value(1, round % 2 == 0 ? 6 : 1000);
+    std::vector<std::pair<double, double>> points(1 + random() % 12);
+    for (auto& point : points) point = {value(random), value(random)};
+    std::set<std::size_t> unbeaten;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (std::ranges::none_of(points, [&](const auto& other) { return beats(other, points[i]); }))
+        unbeaten.insert(i);
+    }
+    const auto front = pareto_front(points);
+    EXPECT_EQ(std::set<std::size_t>(front.begin(), front.end()), unbeaten) << "seed " << kSeed;
+    EXPECT_EQ(front.size(), unbeaten.size());
+    for (std::size_t i = 1; i < front.size(); ++i) {
+      EXPECT_LE(points[front[i - 1]].first, points[front[i]].first);
+      EXPECT_GE(points[front[i - 1]].second, points[front[i]].second);
+    }
+  }
+}
+
+TEST(Pareto, TheChartHasWhatBothAreKnownOf) {
+  auto sweep = sample_sweep();
+  sweep.points[1].peak_memory_bytes.reset();
+  const auto chart = pareto_chart(sweep);
+  ASSERT_TRUE(chart);
+  EXPECT_EQ(chart->points.size(), 5u);
+  ASSERT_EQ(chart->front.size(), 2u);  // 0.25 needs least, 1 is fastest
+  EXPECT_EQ(chart->points[chart->front[0]].label, "0.25");
+  EXPECT_EQ(chart->points[chart->front[1]].label, "1");
+  for (const auto& point : chart->points) {
+    EXPECT_GE(point.x, 0);
+    EXPECT_LE(point.x, 1);
+    EXPECT_GE(point.y, 0);
+    EXPECT_LE(point.y, 1);
+  }
+  EXPECT_THAT(chart->memory_ticks.front().label, HasSubstr("MiB"));
+  for (auto& point : sweep.points) point.peak_memory_bytes.reset();
+  EXPECT_FALSE(pareto_chart(sweep));
+}
+
+// ---- words, values, table -----------------------------------------------------------------------
+
+TEST(SweepWords, SayHowFarItIs) {
+  auto sweep = sample_sweep();
+  EXPECT_EQ(sweep_progress_text(sweep), "Done: 12 runs");
+  sweep.phase = state::SweepPhase::kRunning;
+  sweep.runs_done = 3;
+  sweep.runs_left = 9;
+  sweep.seconds_left = 38;
+  EXPECT_THAT(sweep_progress_text(sweep), HasSubstr("Checking"));
+  sweep.running_point = 4;
+  EXPECT_EQ(sweep_progress_text(sweep), "Run 4 of 12: bucket_cap_mb=4, 38 s left");
+  EXPECT_FLOAT_EQ(sweep_progress(sweep), 0.25);
+  sweep.phase = state::SweepPhase::kUnfinished;
+  EXPECT_EQ(sweep_progress_text(sweep), "Unfinished: 3 of 12 runs");
+  EXPECT_THAT(sweep_remarks(sweep),
+              testing::ElementsAre(HasSubstr("bucket_cap_mb=25 was stopped after 2 runs")));
+}
+
+TEST(SweepWords, SayWhatElseDiffersAndWhatIsSet) {
+  const auto sweep = sample_sweep();
+  trace::job::Settings next;
+  EXPECT_EQ(other_settings(sweep, next), "");
+  next.ranks = 4;
+  next.bucket_cap_mb = 1;
+  EXPECT_EQ(other_settings(sweep, next), "ranks");
+  EXPECT_TRUE(has_values_of(sweep, 2, next));
+  EXPECT_FALSE(has_values_of(sweep, 3, next));
+}
+
+TEST(SweepWords, SayWhatASweepWillCost) {
+  auto card = sample_card();
+  EXPECT_EQ(sweep_cost_text(card),
+            "3 points, 2 times each: 6 runs, about 84 s, by what run 4 took");
+  card.seconds.reset();
+  EXPECT_THAT(sweep_cost_text(card), HasSubstr("known once one has ended"));
+  card.is_checked = false;
+  EXPECT_EQ(sweep_cost_text(card), "Checking…");
+}
+
+TEST(SweepValues, AreProposedAroundThePresentOne) {
+  trace::job::Settings settings;
+  const auto proposed = [&](const char* knob) {
+    return proposed_values(*trace::job::find_knob(knob), settings);
+  };
+  EXPECT_EQ(proposed("bucket_cap_mb"), "1.6, 6.3, 25, 100, 400");
+  settings.batch_per_rank = 8;
+  EXPECT_EQ(proposed("batch_per_rank"), "2, 4, 8, 16, 32");
+  EXPECT_EQ(proposed("overlap_comm"), "false, true");
+  EXPECT_THAT(proposed("sharding_strategy"), HasSubstr("ddp, zero1"));
+  EXPECT_EQ(proposed("sample_prompt"), "");
+  for (const auto& knob : trace::job::knobs()) {  // whatever is proposed, the knob takes
+    std::string text = proposed_values(knob, settings);
+    std::ranges::replace(text, ';', ',');
+    for (std::size_t begin = 0; begin < text.size() && text.find('=') == std::string::npos;) {
+      const auto end = std::min(text.find(", ", begin), text.size());
+      trace::job::Settings taken;
+      EXPECT_TRUE(trace::job::set_value(taken, knob.name, text.substr(begin, end - begin)))
+          << knob.name << ": " << text;
+      begin = end + 2;
+    }
+  }
+}
+
+TEST(SweepTable, HasARowForEachPointAndOnlyColumnsThatSaySomething) {
+  auto sweep = sample_grid_sweep();
+  const auto table = sweep_table(std::make_shared<const state::ShownSweep>(sweep));
+  EXPECT_EQ(table.rows, 6u);
+  std::vector<std::string> titles;
+  for (const auto& column : table.columns) titles.push_back(column.title);
+  EXPECT_THAT(titles,
+              testing::ElementsAre("bucket_cap_mb", "overlap_comm", "Step", "±", "Predicted",
+                                   "Exposed", "Peak memory", "Runs", "Beside the best"));
+  EXPECT_THAT(row_text(table, 0), HasSubstr("best"));
+  EXPECT_THAT(row_text(table, 2), HasSubstr("failed"));
+  EXPECT_THAT(row_text(table, 5), HasSubstr("0 of 2"));
+  for (auto& point : sweep.points) point.prediction = {};
+  const auto without = sweep_table(std::make_shared<const state::ShownSweep>(sweep));
+  EXPECT_EQ(without.columns.size(), table.columns.size() - 1);
+}
+
+}  // namespace
+}  // namespace shardlens::ui::present
