@@ -131,6 +131,7 @@ trace::model::Step row_of(const StepPlace& place) {
 SyntheticRun::SyntheticRun(const std::filesystem::path& runs_dir, SyntheticOptions options)
     : options_(std::move(options)) {
   info_.name = options_.name;
+  info_.tags = options_.tags;
   info_.device = options_.device;
   info_.world_size = options_.ranks;
   info_.start_ns = options_.start_ns;

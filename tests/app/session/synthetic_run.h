@@ -22,6 +22,7 @@ struct SyntheticOptions {
   std::int64_t start_ns = 1'700'000'000'000'000'000;
   trace::job::Settings settings;
   std::string device = "cpu";
+  std::vector<std::string> tags{};
 };
 
 class SyntheticRun {

@@ -52,14 +52,13 @@ class RecordingJobs {
       options.name = request.name;
       options.start_ns = trace::base::wall_clock_ns();
       options.settings = request.settings;
+      options.tags = request.tags;
       SyntheticRun run(request.runs_dir, options);
       run.add_steps(static_cast<int>(request.settings.steps),
                     request.settings.bucket_cap_mb > 5 ? 1.5 : 1);
       run.finish(is_held ? RunStatus::kRunning : RunStatus::kDone);
       folder_ = run.folder();
       info_ = trace::store::read_run_info(folder_).value();
-      info_.tags = request.tags;
-      (void)trace::store::update_run(folder_, info_);
       has_ended_ = !is_held;
     }
     const std::filesystem::path& folder() const override { return folder_; }
@@ -205,7 +204,7 @@ TEST_F(SweepSessionTest, StoppedItKeepsWhatIsFinishedAndResumeGoesOn) {
   EXPECT_EQ(view()->shown->runs_left, 2u);
   jobs.hold_after(-1);
   session->carry_out(ui::state::ResumeSweep{"caps"});
-  ASSERT_TRUE(phase_becomes(SweepPhase::kDone));
+  ASSERT_TRUE(phase_becomes(SweepPhase::kDone)) << notice.text();
   const std::string stopped = jobs.names()[2];
   for (const auto& [name, count] : counted()) EXPECT_EQ(count, name == stopped ? 2 : 1) << name;
 }
@@ -231,7 +230,7 @@ TEST_F(SweepSessionTest, WhenTheWindowGoesAFollowingOneFindsItAndGoesOn) {
   ASSERT_TRUE(phase_becomes(SweepPhase::kUnfinished));
   EXPECT_EQ(view()->shown->runs_done, 3u);
   session->carry_out(ui::state::ResumeSweep{"caps"});
-  ASSERT_TRUE(phase_becomes(SweepPhase::kDone));
+  ASSERT_TRUE(phase_becomes(SweepPhase::kDone)) << notice.text();
   const std::string last = jobs.names()[3];
   for (const auto& [name, count] : counted()) EXPECT_EQ(count, name == last ? 2 : 1) << name;
 }
