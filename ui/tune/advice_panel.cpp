@@ -24,7 +24,7 @@ float buttons_width(const kit::Theme& theme) {
   return std::max(kit::button_width(theme, "Try it"), kit::button_width(theme, "Show"));
 }
 
-// In a narrow column buttons stand below the words, else at their right.
+// In a narrow column buttons stand between the words, else at their right.
 bool are_buttons_below(const kit::Theme& theme, float width) {
   return width < theme.px(kNarrowRow);
 }
@@ -135,15 +135,16 @@ void AdvicePanel::draw_row(const kit::Theme& theme, const state::Rect& rect, con
   kit::shape(kit::Shape::kDot, mark.x + theme.px(5), mark.y + first_line / 2, theme.px(7),
              kit::color(row.is_predicted ? p.changed : p.idle_edge));
   const bool below = are_buttons_below(theme, rect.w);
-  const state::Rect buttons = below ? text.take_bottom(theme.px(kButtonHeight), theme.px(kLineGap))
-                                    : text.take_right(buttons_width(theme), theme.px(8));
-  draw_buttons(theme, buttons, advice, snapshot, commands);
+  state::Rect buttons;
+  if (!below) buttons = text.take_right(buttons_width(theme), theme.px(8));
   if (kit::hovers(text)) draw_explanation(theme, advice, row);
   const auto paragraph = [&](kit::Face face, state::Rgb ink, const std::string& words) {
     text.take_top(kit::text_wrapped(theme, text, face, ink, words), theme.px(kLineGap));
   };
   paragraph(kit::Face::kMedium, p.text, row.title);
   paragraph(kit::Face::kSmall, row.is_predicted ? p.text : p.text_secondary, row.gain);
+  if (below) buttons = text.take_top(theme.px(kButtonHeight), theme.px(2 * kLineGap));
+  draw_buttons(theme, buttons, advice, snapshot, commands);
   paragraph(kit::Face::kSmall, p.text_muted, row.why);
 }
 

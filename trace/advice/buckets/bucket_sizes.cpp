@@ -40,8 +40,8 @@ std::vector<std::string> possible_caps(const RunFacts& run) {
 }
 
 Evidence tail_evidence(const RunFacts& run) {
+  if (run.predictor == nullptr) return run.in_typical_step("exposed communication");
   Evidence evidence = run.in_typical_step("exposed communication at the end of backward");
-  if (run.predictor == nullptr) return evidence;
   const auto step = run.predictor->predict_step(run.settings(), evidence.step);
   if (!step || step->recorded.buckets.empty()) return evidence;
   evidence.step = step->index;
@@ -86,16 +86,9 @@ bool is_tail(const RunFacts& run, const LastBucket& last) {
 }
 
 Evidence last_bucket_evidence(const RunFacts& run, const LastBucket& last) {
-  const std::string name =
-      "bucket " + std::to_string(last.bucket->index) + " (" + size_words(last.bucket->bytes) + ")";
-  Evidence evidence = run.in_typical_step(name);
-  for (const SampledCall& call : run.sample.calls()) {
-    const bool is_last =
-        call.tag_kind == model::TagKind::kBucket && call.tag_index == last.bucket->index;
-    if (!is_last || call.end_ns - call.start_ns <= evidence.end_ns - evidence.start_ns) continue;
-    evidence = {name, call.step, call.rank, call.start_ns, call.end_ns};
-  }
-  return evidence;
+  const std::string tag = "bucket " + std::to_string(last.bucket->index);
+  return run.longest_call([&](std::string_view other) { return other == tag; },
+                          tag + " (" + size_words(last.bucket->bytes) + ")");
 }
 
 }  // namespace shardlens::trace::advice

@@ -69,6 +69,18 @@ Evidence RunFacts::in_typical_step(std::string what, int rank) const {
       .what = std::move(what), .step = typical_ == nullptr ? -1 : typical_->index, .rank = rank};
 }
 
+Evidence RunFacts::longest_call(const std::function<bool(std::string_view tag)>& counts,
+                                const std::string& what) const {
+  Evidence longest = in_typical_step(what);
+  for (const SampledCall& call : sample.calls()) {
+    if (call.end_ns - call.start_ns <= longest.end_ns - longest.start_ns || !counts(call.tag)) {
+      continue;
+    }
+    longest = {what, call.step, call.rank, call.start_ns, call.end_ns};
+  }
+  return longest;
+}
+
 std::optional<job::Settings> RunFacts::with(const std::vector<KnobValue>& changes) const {
   job::Settings next = settings();
   for (const KnobValue& change : changes) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/advice/facts/step_sample.h"
@@ -40,6 +42,10 @@ class RunFacts {
   const analysis::StepFigures* typical_step() const { return typical_; }
   // That step, as far as it is known.
   Evidence in_typical_step(std::string what, int rank = -1) const;
+
+  // The longest of the sampled collectives with such a tag; else the typical step.
+  Evidence longest_call(const std::function<bool(std::string_view tag)>& counts,
+                        const std::string& what) const;
 
   // The settings with changes; none: they contradict each other.
   std::optional<job::Settings> with(const std::vector<KnobValue>& changes) const;

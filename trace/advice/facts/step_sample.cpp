@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/base/median.h"
 
@@ -145,9 +146,8 @@ void StepSample::add_calls(const StepFigures& step, int rank, const model::Batch
   for (const model::Collective* call : calls) {
     calls_.push_back({.step = step.index,
                       .rank = rank,
-                      .tag_kind = call->tag_kind,
-                      .tag_index = call->tag_index,
-                      .tag = std::string(strings_.get(rank, call->tag_name)),
+                      .tag = analysis::tag_text(call->tag_kind, call->tag_index,
+                                                strings_.get(rank, call->tag_name)),
                       .enqueued_ns = call->enqueued_ns,
                       .start_ns = call->start_ns,
                       .end_ns = call->end_ns,

@@ -30,9 +30,7 @@ struct SampledKernels {  // of one rank, over all sampled steps
 struct SampledCall {  // a collective of one rank
   std::int64_t step = 0;
   int rank = 0;
-  model::TagKind tag_kind = model::TagKind::kNone;
-  int tag_index = -1;
-  std::string tag;  // of units and names: "blocks.3 backward gather"
+  std::string tag;  // as in the table of collectives: "bucket 3", "blocks.3 backward gather"
   std::int64_t enqueued_ns = 0, start_ns = 0, end_ns = 0;
   // When the host asked for it, the rank's link had nothing to do: earlier would have been
   // possible.

@@ -60,7 +60,8 @@ Advice about_link(const RunFacts& run, const SlowRow& slow) {
   advice.why = what + " (" + size_words(slow.row->bytes) + ") moves at " +
                bandwidth_words(slow.row->busbw_bytes_per_s) + " of bus bandwidth" +
                choice_words(*slow.row) + "; the link can " + bandwidth_words(slow.peak) + ".";
-  advice.evidence = {run.in_typical_step(what)};
+  advice.evidence = {run.longest_call(
+      [&](std::string_view tag) { return !tag.empty() && tag == slow.row->tag; }, what)};
   advice.at_stake_ns =
       slow.row->exposed_ns * (1 - slow.row->busbw_bytes_per_s / (kSlow * slow.peak));
   return advice;

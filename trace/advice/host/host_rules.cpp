@@ -89,14 +89,8 @@ std::optional<Advice> loss_reading(const RunFacts& run) {
                                       : std::to_string(run.settings().loss_every) + " steps") +
       ", and wait for it.";
   advice.costs = "Between them loss, gradient norm and requests to stop are not known.";
-  Evidence longest = run.in_typical_step("the loss is shared");
-  for (const SampledCall& call : run.sample.calls()) {
-    if (call.tag != "loss" || call.end_ns - call.start_ns <= longest.end_ns - longest.start_ns) {
-      continue;
-    }
-    longest = {"the loss is shared", call.step, call.rank, call.start_ns, call.end_ns};
-  }
-  advice.evidence = {longest};
+  const auto is_loss = [](std::string_view tag) { return tag == "loss"; };
+  advice.evidence = {run.longest_call(is_loss, "the loss is shared")};
   advice.at_stake_ns = exposed * (1 - static_cast<double>(run.settings().loss_every) /
                                           static_cast<double>(kLessOften));
   return advice;

@@ -21,13 +21,9 @@ double exposed_of_units(const RunFacts& run, std::string_view ending) {
 }
 
 Evidence longest_of_units(const RunFacts& run, std::string_view ending) {
-  Evidence evidence = run.in_typical_step(std::string(ending) + "s");
-  for (const SampledCall& call : run.sample.calls()) {
-    const bool counts = call.tag_kind == model::TagKind::kUnit && call.tag.ends_with(ending);
-    if (!counts || call.end_ns - call.start_ns <= evidence.end_ns - evidence.start_ns) continue;
-    evidence = {call.tag, call.step, call.rank, call.start_ns, call.end_ns};
-  }
-  return evidence;
+  return run.longest_call(
+      [&](std::string_view tag) { return tag.ends_with(ending); },
+      "the longest" + std::string(ending.starts_with(' ') ? "" : " ") + std::string(ending));
 }
 
 void add_memory_cost(const RunFacts& run, Advice& advice) {
