@@ -106,7 +106,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
     touch();
   }
   if (planner_.has_news() || predictor_.has_news()) touch();
-  if (sweeps_.follow(notice_)) touch();
+  follow_sweeps();
   if (notice_.take_change()) touch();
   if (!std::exchange(changed_, false) && snapshot_) return snapshot_;
 
@@ -252,6 +252,12 @@ void Controller::follow_packing() {
   seen_.packing = now.version;
   notice_.say(now.notice, now.is_error);
   touch();
+}
+
+void Controller::follow_sweeps() {
+  const SweepNews news = sweeps_.follow();
+  if (!news.notice.empty()) notice_.say(news.notice, news.notice_is_error);
+  if (news.is_any) touch();
 }
 
 void Controller::follow_inspect() {

@@ -102,6 +102,7 @@ class Controller {
   void follow_import();
   void follow_packing();
   void follow_inspect();
+  void follow_sweeps();
   void open_first_run();
   std::shared_ptr<const ui::state::RunView> job_view();
   ui::state::JobState job_state();

@@ -37,7 +37,7 @@ void SweepSession::open_card(const ui::state::KnobDraft& knobs, const std::strin
 }
 
 trace::base::Result<void> SweepSession::start(const trace::job::Settings& settings,
-                                              LedgerRows rows) {
+                                              LibraryRows rows) {
   TRY_ASSIGN(auto request, drafting_.request(settings, rows));
   const std::string name = request.name;
   runner_.start(std::move(request));
@@ -50,21 +50,22 @@ void SweepSession::follow_library() {
   if (is_wanted_) reader_.show(asked_);
 }
 
-bool SweepSession::follow(Notice& notice) {
-  bool is_new = false;
+SweepNews SweepSession::follow() {
+  SweepNews news;
   if (auto now = runner_.state(); now.version != run_state_.version) {
     const auto before = std::exchange(run_state_, std::move(now));
     if (run_state_.notice != before.notice && !run_state_.notice.empty()) {
-      notice.say(run_state_.notice, run_state_.notice_is_error);
+      news.notice = run_state_.notice;
+      news.notice_is_error = run_state_.notice_is_error;
     }
     if (is_wanted_) reader_.show(asked_);
-    is_new = true;
+    news.is_any = true;
   }
   if (auto now = reader_.state(); now.version != read_.version) {
     read_ = std::move(now);
-    is_new = true;
+    news.is_any = true;
   }
-  return is_new;
+  return news;
 }
 
 // As it was read, and whether it runs by now.
@@ -97,7 +98,7 @@ std::shared_ptr<const ShownSweep> SweepSession::shown() const {
 }
 
 std::shared_ptr<const SweepView> SweepSession::view(const trace::job::Settings& settings,
-                                                    LedgerRows rows) {
+                                                    LibraryRows rows) {
   if (!is_wanted_) return nullptr;
   auto view = std::make_shared<SweepView>();
   view->names = read_.names;

@@ -8,13 +8,18 @@
 #include <memory>
 #include <string>
 
-#include "app/session/notice.h"
 #include "app/session/sweep/sweep_draft.h"
 #include "app/session/sweep/sweep_reader.h"
 #include "app/session/sweep/sweep_runner.h"
 #include "ui/state/commands.h"
 
 namespace shardlens::app::session {
+
+struct SweepNews {
+  bool is_any = false;
+  std::string notice;  // what is to be said of it; "": nothing
+  bool notice_is_error = false;
+};
 
 class SweepSession {
  public:
@@ -29,15 +34,14 @@ class SweepSession {
   void carry_out(const ui::state::ResumeSweep& command);
   void open_card(const ui::state::KnobDraft& knobs, const std::string& knob);
   // Error kUsage: what stands on the card cannot be run.
-  trace::base::Result<void> start(const trace::job::Settings& settings, LedgerRows rows);
+  trace::base::Result<void> start(const trace::job::Settings& settings, LibraryRows rows);
 
   // Runs came, went or ended.
   void follow_library();
-  // Whether there is something new, which is said where it matters.
-  bool follow(Notice& notice);
+  SweepNews follow();
   // Null: nobody asked for sweeps yet. The same pointer until something changes.
   std::shared_ptr<const ui::state::SweepView> view(const trace::job::Settings& settings,
-                                                   LedgerRows rows);
+                                                   LibraryRows rows);
 
  private:
   void show(const std::string& name);
