@@ -164,7 +164,11 @@ std::vector<std::string> sweep_names(const fs::path& runs_dir) {
 }
 
 std::string free_name(const SweepPoints& points, const fs::path& runs_dir) {
-  const std::string wanted = default_name(points);
+  return free_name(default_name(points), points, runs_dir);
+}
+
+std::string free_name(const std::string& wanted, const SweepPoints& points,
+                      const fs::path& runs_dir) {
   std::string name = wanted;
   for (int number = 2; has_sweep(runs_dir, name); ++number) {
     const auto there = read_sweep(runs_dir, name);

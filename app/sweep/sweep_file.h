@@ -32,6 +32,9 @@ std::vector<std::string> sweep_names(const std::filesystem::path& runs_dir);  //
 // What such a sweep is called if nobody says: a name that is free, or that of the same sweep, which
 // goes on.
 std::string free_name(const SweepPoints& points, const std::filesystem::path& runs_dir);
+// The same with `wanted` as the name, or with a number behind it.
+std::string free_name(const std::string& wanted, const SweepPoints& points,
+                      const std::filesystem::path& runs_dir);
 
 // Errors: kMissing names those that are there; kDamaged, kOtherVersion.
 trace::base::Result<SweepRecord> read_sweep(const std::filesystem::path& runs_dir,

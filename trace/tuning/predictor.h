@@ -34,6 +34,12 @@ class Predictor {
   // Of the step `index`, or, where that tells too little, of the typical one. Errors as predict().
   base::Result<PredictedStep> predict_step(const job::Settings& next, std::int64_t index) const;
 
+  // By how much the peak of a rank's tensors would grow, also where no time can be predicted. None:
+  // the model's shape is not known.
+  std::optional<std::int64_t> more_bytes(const job::Settings& next) const {
+    return planner_.more_bytes(next);
+  }
+
   const model::RunInfo& info() const { return info_; }
 
  private:

@@ -1,0 +1,167 @@
+// `shardlens tune`: searches for better settings, and runs what is promising.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "app/cli/commands.h"
+#include "app/cli/job/grid_jobs.h"
+#include "app/cli/job/job_arguments.h"
+#include "app/cli/job/search_job.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/search/search.h"
+#include "app/search/space.h"
+#include "app/session/jobs/measured_run.h"
+#include "app/session/jobs/strategy_planner.h"
+
+namespace shardlens::app::cli {
+namespace {
+
+using sweep::SweepPoints;
+using trace::base::Result;
+using trace::job::Settings;
+
+constexpr std::int64_t kSteps = 30;      // of a run, unless asked for: enough to tell its mean
+constexpr std::size_t kPointsNamed = 4;  // where many are left out
+
+struct TuneArguments {
+  JobArguments job;
+  std::vector<std::string> over;
+  std::string goal = "step_time";
+  double budget_seconds = 600;
+  std::string name;
+  std::filesystem::path runs_dir = "runs";
+  bool overwrite = false;
+  bool as_json = false;
+};
+
+Result<Settings> start_of(const TuneArguments& arguments) {
+  TRY_ASSIGN(Settings base, settings_of(arguments.job));
+  const auto given = knobs_given(arguments.job);
+  const bool has_steps = std::ranges::any_of(
+      given, [](const trace::job::Knob* knob) { return knob->name == "steps"; });
+  if (!has_steps && base.steps == Settings{}.steps && base.epochs == 0) {
+    base.steps = base.skip_steps + kSteps;
+  }
+  return base;
+}
+
+// Those that cannot be run are not searched. Error kUsage: the start, which is the first, is one of
+// them.
+Result<void> leave_out_refused(SweepPoints& points, sweep::PointJobs& jobs) {
+  if (!jobs.front()) return tl::make_unexpected(jobs.front().error());
+  std::vector<bool> keep;
+  std::size_t left_out = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    keep.push_back(jobs[i].has_value());
+    if (jobs[i] || ++left_out > kPointsNamed) continue;
+    print_message("Left out: " + sweep::point_text(points, i) + ": " + jobs[i].error().message);
+  }
+  if (left_out > kPointsNamed) {
+    print_message("… and " + std::to_string(left_out - kPointsNamed) + " more that cannot be run");
+  }
+  keep_only(keep, points, jobs);
+  return {};
+}
+
+sweep::SweepRequest request_of(const TuneArguments& arguments, const SweepPoints& points) {
+  sweep::SweepRequest request;
+  request.runs_dir = arguments.runs_dir;
+  request.name = arguments.name;
+  if (arguments.name.empty()) {
+    std::string wanted = "tune";
+    for (const auto* knob : points.varied) wanted += " " + std::string(knob->name);
+    request.name = sweep::free_name(wanted, points, arguments.runs_dir);
+  }
+  request.points = points;
+  request.repeats = search::kRounds;
+  request.stops_early = false;
+  request.overwrite = arguments.overwrite;
+  return request;
+}
+
+search::Goal goal_of(const TuneArguments& arguments) {
+  return *std::ranges::find(search::kGoals, arguments.goal,
+                            [](search::Goal goal) { return search::to_string(goal); });
+}
+
+int tune(const TuneArguments& arguments) {
+  launch::StopSignals signals;
+  const search::Goal goal = goal_of(arguments);
+  const auto base = start_of(arguments);
+  if (!base) return report_error(base.error());
+  const auto axes = arguments.over.empty() ? search::default_axes(*base, goal) : arguments.over;
+  auto points = search::search_points(*base, axes);
+  if (!points) return report_error(points.error());
+  auto jobs = sweep::jobs_of(*points);
+  if (const auto left = leave_out_refused(*points, jobs); !left) return report_error(left.error());
+  leave_out_doubles(*points, jobs);
+  const auto request = request_of(arguments, *points);
+  auto grid = sweep::Sweep::open(request, session::measured_run);
+  if (!grid) return report_error(grid.error());
+  return run_search(*grid, signals,
+                    {.goal = goal,
+                     .usable_bytes = session::usable_bytes_here(*base, session::this_machine()),
+                     .budget_seconds = arguments.budget_seconds,
+                     .banners = common_banners(jobs),
+                     .command_to_go_on = "the same command with --name " + in_shell(request.name),
+                     .as_json = arguments.as_json});
+}
+
+void add_tune_options(CLI::App& command, TuneArguments& arguments) {
+  add_job_arguments(command, arguments.job);
+  const std::map<std::string, double> units{{"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+  command.add_option("--budget", arguments.budget_seconds, "How long it may take: 90s, 20m or 2h")
+      ->type_name("TIME")
+      ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::CASE_INSENSITIVE, "TIME"))
+      ->check(CLI::PositiveNumber)
+      ->default_str("10m");
+  std::vector<std::string> goals;
+  for (const auto goal : search::kGoals) goals.emplace_back(search::to_string(goal));
+  command
+      .add_option("--goal", arguments.goal,
+                  "What is to become better; tokens_per_s tries other batches, too")
+      ->type_name("GOAL")
+      ->check(CLI::IsMember(goals))
+      ->capture_default_str();
+  command
+      .add_option("--over", arguments.over,
+                  "Values of one setting to search among, instead of what serves the goal; of "
+                  "several, all combinations")
+      ->type_name("KEY=V1,V2,…")
+      ->allow_extra_args(false);
+  command
+      .add_option("--name", arguments.name,
+                  "Of the search, and with what its runs are tagged; by default what varies")
+      ->type_name("NAME");
+  command.add_flag("--overwrite", arguments.overwrite,
+                   "Begins anew; each run is replaced when it is recorded again");
+  command.add_flag("--json", arguments.as_json, "Prints the result as JSON, and nothing else");
+  add_runs_dir(command, arguments.runs_dir);
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, Action& chosen) {
+  auto arguments = std::make_shared<TuneArguments>();
+  auto* command = app.add_subcommand("tune", "Searches for better settings, by predicting first");
+  add_tune_options(*command, *arguments);
+  command->footer(
+      "Runs the settings as they are, predicts all others from that run, and runs what is likely "
+      "to\n"
+      "win beyond noise, the most promising first; what would not fit in memory is never tried. "
+      "In\n"
+      "the end the best and the start run again in turns, to tell how sure the gain is. What "
+      "changes\n"
+      "what is learnt (communication_hook, batches) is tried only if it is asked for.\n\n"
+      "Examples:\n"
+      "  shardlens tune --set model=tiny --ranks 2 --device cpu --budget 5m\n"
+      "  shardlens tune job.yaml --goal tokens_per_s --budget 1h\n"
+      "  shardlens tune --over bucket_cap_mb=1,4,25 --over communication_hook=none,bf16_compress");
+  command->callback([&chosen, arguments] { chosen = [arguments] { return tune(*arguments); }; });
+}
+
+}  // namespace shardlens::app::cli

@@ -1,0 +1,55 @@
+#include "app/cli/job/grid_jobs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/cli/terminal/output.h"
+#include "app/session/runs/run_banners.h"
+
+namespace shardlens::app::cli {
+
+using sweep::SweepPoints;
+
+void keep_only(const std::vector<bool>& keep, SweepPoints& points, sweep::PointJobs& jobs) {
+  points = sweep::chosen_points(points, keep);
+  sweep::PointJobs kept;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (keep[i]) kept.push_back(std::move(jobs[i]));
+  }
+  jobs = std::move(kept);
+}
+
+void leave_out_doubles(SweepPoints& points, sweep::PointJobs& jobs) {
+  const auto firsts = sweep::doubles_of(jobs);
+  std::vector<bool> keep;
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    keep.push_back(firsts[i] == i);
+    if (keep.back()) continue;
+    print_message("Left out: " + sweep::point_text(points, i) + " does the same as " +
+                  sweep::point_text(points, firsts[i]));
+  }
+  keep_only(keep, points, jobs);
+}
+
+std::vector<std::string> common_banners(const sweep::PointJobs& jobs) {
+  auto common = session::banners_of(*jobs.front());
+  for (const auto& job : jobs) {
+    const auto banners = session::banners_of(*job);
+    std::erase_if(common, [&](const std::string& banner) {
+      return std::ranges::find(banners, banner) == banners.end();
+    });
+  }
+  return common;
+}
+
+std::string in_shell(const std::string& text) {
+  const bool is_plain = text.find_first_not_of(
+                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/") ==
+                        std::string::npos;
+  if (is_plain) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace shardlens::app::cli

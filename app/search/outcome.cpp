@@ -1,0 +1,54 @@
+#include "app/search/outcome.h"
+
+#include <cmath>
+#include <vector>
+
+#include "trace/analysis/noise/student_t.h"
+
+namespace shardlens::app::search {
+namespace {
+
+constexpr double kMiss = 0.05;  // of a 95 % interval
+
+struct Mean {
+  double cost = 0;
+  int runs = 0;
+};
+
+Mean mean_cost(const SearchJob& job, const sweep::SweepResults& results, std::size_t point,
+               int first_round) {
+  Mean mean;
+  for (const auto& [slot, result] : results) {
+    if (slot.point != point || slot.round < first_round || !result.measure) continue;
+    const auto cost = cost_of(*result.measure, job.goal);
+    if (!cost) continue;
+    mean.cost = (mean.cost * mean.runs + *cost) / (mean.runs + 1);
+    ++mean.runs;
+  }
+  return mean;
+}
+
+}  // namespace
+
+std::optional<Outcome> outcome_of(const SearchJob& job, const sweep::SweepResults& results,
+                                  const std::vector<Belief>& beliefs) {
+  const auto best = best_of(beliefs);
+  const Mean base = mean_cost(job, results, job.base, 0);
+  if (!best || base.runs == 0) return std::nullopt;
+  Outcome outcome;
+  outcome.best = *best;
+  outcome.base_cost = base.cost;
+  outcome.best_cost = mean_cost(job, results, *best, 0).cost;
+  if (*best == job.base) return outcome;
+  Mean found = mean_cost(job, results, *best, 1);
+  if (found.runs == 0) found = mean_cost(job, results, *best, 0);
+  outcome.change = found.cost / base.cost - 1;
+  const auto spread = spread_between_runs(job, results);
+  if (spread.degrees_of_freedom < 1) return outcome;
+  const double error = spread.deviation * std::sqrt(1.0 / found.runs + 1.0 / base.runs);
+  outcome.half_width = trace::analysis::student_t_quantile(kMiss, spread.degrees_of_freedom) *
+                       error * (1 + *outcome.change);
+  return outcome;
+}
+
+}  // namespace shardlens::app::search

@@ -1,0 +1,28 @@
+// What a search found, and how sure that is. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "app/search/search.h"
+
+namespace shardlens::app::search {
+
+struct Outcome {
+  std::size_t best = 0;                        // may be the start
+  std::optional<double> base_cost, best_cost;  // means over their runs
+  // Best ÷ start − 1, −0.1: a tenth less. The run by which the best was chosen is left out once
+  // there are others: it is low by choice. None: the best is the start.
+  std::optional<double> change;
+  // Of it, 95 %: Student's t with the spread between runs of the same point, pooled over points.
+  // None: no point ran twice.
+  std::optional<double> half_width;
+
+  bool is_sure() const { return change && half_width && *change + *half_width < 0; }
+};
+
+// None: the start could not be measured.
+std::optional<Outcome> outcome_of(const SearchJob& job, const sweep::SweepResults& results,
+                                  const std::vector<Belief>& beliefs);
+
+}  // namespace shardlens::app::search

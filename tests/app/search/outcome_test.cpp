@@ -1,0 +1,43 @@
+#include "app/search/outcome.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/app/search/made_up_search.h"
+
+namespace shardlens::app::search {
+namespace {
+
+// 80 for which it was chosen does not count: 90 and 92 against 99, 100 and 101.
+TEST(SearchOutcome, LeavesOutTheRunThatChoseTheBest) {
+  MadeUpSearch search({100, 90});
+  for (int round : {0, 1, 2}) search.measure({0, round}, 99 + round);
+  search.measure({1, 0}, 80);
+  search.measure({1, 1}, 90);
+  search.measure({1, 2}, 92);
+  const Outcome outcome = search.outcome();
+  EXPECT_EQ(outcome.best, 1u);
+  EXPECT_DOUBLE_EQ(*outcome.base_cost, 100);
+  EXPECT_NEAR(*outcome.change, 91.0 / 100 - 1, 1e-12);
+  ASSERT_TRUE(outcome.half_width);
+  EXPECT_GT(*outcome.half_width, 0.09) << "80, 90 and 92 lie far apart";
+  EXPECT_FALSE(outcome.is_sure());
+}
+
+TEST(SearchOutcome, OfOneRunEachIsNotSure) {
+  MadeUpSearch search({100, 90});
+  search.measure({0, 0}, 100);
+  search.measure({1, 0}, 50);
+  const Outcome outcome = search.outcome();
+  EXPECT_NEAR(*outcome.change, -0.5, 1e-12);
+  EXPECT_FALSE(outcome.half_width);
+  EXPECT_FALSE(outcome.is_sure());
+}
+
+TEST(SearchOutcome, IsNoneWithoutAStart) {
+  MadeUpSearch search({100, 90});
+  EXPECT_FALSE(outcome_of(search.job, search.results,
+                          beliefs_of(search.job, search.results, search.forecasts())));
+}
+
+}  // namespace
+}  // namespace shardlens::app::search

@@ -1,0 +1,70 @@
+"""A search for better settings with the real programs: what it runs, what it says of it, how it is stopped and goes on."""
+import signal
+import statistics
+
+import harness
+
+JOB = [*harness.QUICK, '--ranks', '2', '--steps', '12', '--link', 'latency_us=10000,gbps=10']
+
+
+class Tune(harness.ShardlensTest):
+    def tune(self, *arguments):
+        return self.json('tune', *JOB, *arguments, timeout=400)
+
+    def measured(self, run):
+        return self.json('report', run)['summary']['step_ms']['mean']
+
+    # Buckets of 64 KiB pay 10 ms of latency each: 25 MiB, one bucket, must be found, and is far better than any noise.
+    def test_the_better_cap_is_found_confirmed_and_told(self):
+        arguments = ['--set', 'bucket_cap_mb=0.0625', '--over', 'bucket_cap_mb=0.0625,0.125,25', '--budget', '5m', '--name', 'caps']
+        found = self.tune(*arguments)
+        self.assertEqual((found['schema'], found['status'], found['goal'], found['points']), (1, 'done', 'step_time', 3))
+        self.assertEqual(found['start']['settings'], {'bucket_cap_mb': 0.0625})
+        self.assertEqual(found['best']['settings'], {'bucket_cap_mb': 25.0})
+        self.assertEqual(found['apply'], '--set bucket_cap_mb=25')
+        self.assertEqual(found['runs'][0]['why'], 'the start')
+        self.assertIsNone(found['runs'][0]['predicted'])
+        self.assertEqual([run['why'] for run in found['runs'][-4:]], ['confirms'] * 4)
+        for side in (found['start'], found['best']):
+            self.assertEqual(len(side['runs']), 3)
+            self.assertAlmostEqual(side['value'], statistics.mean(self.measured(run) for run in side['runs']), places=3)
+        self.assertLess(found['change_percent']['mean'], 0)
+        self.assertLess(found['change_percent']['low'], found['change_percent']['mean'])
+        self.assertIn('bucket_cap_mb=25', found['verdict'])
+        # What was found is a sweep's runs: they are not run again.
+        again = self.tune(*arguments)
+        self.assertEqual(len(again['runs']), len(found['runs']))
+        self.assertEqual({run['why'] for run in again['runs']}, {None})
+        self.assertEqual(again['best'], found['best'])
+
+    def test_a_small_budget_measures_the_start_and_says_so(self):
+        found = self.tune('--over', 'bucket_cap_mb=1,25', '--budget', '1s')
+        self.assertEqual([run['why'] for run in found['runs']], ['the start'])
+        self.assertIn('budget', found['reason'])
+        self.assertEqual(found['best']['settings'], found['start']['settings'])
+        self.assertIsNone(found['change_percent']['mean'])
+        self.assertIs(found['is_sure'], False)
+
+    def test_what_cannot_be_searched_is_refused_by_name(self):
+        self.assertIn('bucket_cap', self.shardlens('tune', *JOB, '--over', 'buckt_cap_mb=1', code=2).stderr)
+        self.assertIn('step_time', self.shardlens('tune', *JOB, '--goal', 'speed', code=2).stderr)
+        self.assertIn('budget', self.shardlens('tune', *JOB, '--budget', 'soon', code=2).stderr)
+        self.assertIn('model', self.shardlens('tune', *JOB, '--set', 'model=none', '--over', 'bucket_cap_mb=1,2', code=2).stderr)
+
+    def test_stopped_by_its_user_it_keeps_what_is_finished(self):
+        arguments = ['tune', *JOB, '--over', 'bucket_cap_mb=0.125,1,25', '--set', 'bucket_cap_mb=0.125', '--name', 'stopped', '--json']
+        search = self.start(*arguments)
+        for line in search.stderr:
+            if line.startswith('Run 1'):
+                break
+        search.send_signal(signal.SIGINT)
+        search.communicate(timeout=60)
+        found = self.tune(*arguments[1 + len(JOB):-1])
+        self.assertEqual(found['status'], 'done')
+        self.assertEqual(found['runs'][0]['why'], None, 'the start is not run again')
+        names = [run['name'] for run in self.json('runs')]
+        self.assertEqual(len(names), len(set(names)))
+
+
+if __name__ == '__main__':
+    harness.main()
