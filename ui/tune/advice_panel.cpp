@@ -71,6 +71,7 @@ void draw_explanation(const kit::Theme& theme, const Advice& advice,
 
 // What is said in place of rows; "": there are some.
 std::string placeholder(const state::Snapshot& snapshot) {
+  if (snapshot.replay.active) return "This is said of a whole run, not of one that is replayed";
   if (!snapshot.advice) return snapshot.run ? "Looking at the run…" : "No run to look at";
   return snapshot.advice->advice.empty() ? present::no_advice_text(*snapshot.advice) : "";
 }

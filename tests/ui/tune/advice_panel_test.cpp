@@ -139,6 +139,14 @@ TEST_F(AdvicePanelTest, SaysWhatWasLookedAtWhereNothingWouldHelp) {
   EXPECT_THAT(present::no_advice_text(view_), HasSubstr("No step was measured"));
 }
 
+TEST_F(AdvicePanelTest, OfAReplayNothingIsSaid) {
+  snapshot_.replay.active = true;
+  std::string all;
+  for (const auto& text : texts()) all += text + " ";
+  EXPECT_THAT(all, HasSubstr("not of one that is replayed"));
+  EXPECT_FALSE(window_.click(snapshot_, "advice/bucket_cap/try"));
+}
+
 TEST_F(AdvicePanelTest, InALowWindowItIsATabOfTheDock) {
   window_.resize(1280, 720);
   texts();
