@@ -6,7 +6,7 @@
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
-#include "app/report/prediction_report.h"
+#include "app/report/tuning/prediction_report.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {

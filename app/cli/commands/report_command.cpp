@@ -6,9 +6,9 @@
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
-#include "app/report/advice_report.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
+#include "app/report/tuning/advice_report.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {

@@ -8,7 +8,7 @@
 #include "app/cli/job/watched_job.h"
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
-#include "app/report/search_report.h"
+#include "app/report/tuning/search_report.h"
 #include "app/session/tuning/prediction_source.h"
 #include "ui/present/format.h"
 

@@ -10,7 +10,7 @@
 #include "app/cli/job/watched_job.h"
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
-#include "app/report/sweep_report.h"
+#include "app/report/tuning/sweep_report.h"
 #include "app/session/tuning/prediction_source.h"
 #include "app/sweep/sweep_loop.h"
 #include "trace/base/file_system.h"

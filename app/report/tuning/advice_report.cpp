@@ -1,4 +1,4 @@
-#include "app/report/advice_report.h"
+#include "app/report/tuning/advice_report.h"
 
 #include "app/session/tuning/run_advice.h"
 #include "ui/present/tune/advice_text.h"

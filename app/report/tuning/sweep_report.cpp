@@ -1,4 +1,4 @@
-#include "app/report/sweep_report.h"
+#include "app/report/tuning/sweep_report.h"
 
 #include <algorithm>
 #include <optional>

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "app/report/prediction.h"
 #include "app/report/report_json.h"
+#include "app/report/tuning/prediction.h"
 
 namespace shardlens::app::report {
 

@@ -1,4 +1,4 @@
-#include "app/report/prediction_report.h"
+#include "app/report/tuning/prediction_report.h"
 
 #include <cstdint>
 #include <optional>

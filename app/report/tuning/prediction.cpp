@@ -1,4 +1,4 @@
-#include "app/report/prediction.h"
+#include "app/report/tuning/prediction.h"
 
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/predict/schedule/recorded_steps.h"

@@ -1,4 +1,4 @@
-#include "app/report/search_report.h"
+#include "app/report/tuning/search_report.h"
 
 #include <cmath>
 
