@@ -129,6 +129,34 @@ auto NoiseModel::common_group(const RunNoise& a, const RunNoise& b) const -> con
   return found == groups_.end() ? nullptr : &*found;
 }
 
+// What is judged must not be judged by itself: its own share is taken out of the spread.
+auto NoiseModel::pooled_without(std::size_t figure, const RunNoise& a, const RunNoise& b) const
+    -> Pooled {
+  Pooled pooled = pooled_[figure];
+  const auto &first = a.estimates[figure], &second = b.estimates[figure];
+  const bool is_known = first && second && first->mean + second->mean > 0;
+  if (common_group(a, b) == nullptr || !(pooled.freedom > 0) || !is_known) return pooled;
+  const double relative = (second->mean - first->mean) * 2 / (first->mean + second->mean);
+  pooled.squares = std::max(0.0, pooled.squares - relative * relative / 2);
+  --pooled.freedom;
+  return pooled;
+}
+
+std::optional<Judgement> NoiseModel::judge_part(std::size_t whole, const PartSide& first,
+                                                const PartSide& second) const {
+  const MeanEstimate &a = first.part, &b = second.part;
+  if (!a.has_error() || !b.has_error()) return std::nullopt;
+  const Pooled pooled = pooled_without(whole, *first.run->noise, *second.run->noise);
+  std::vector<Spread> spreads{within(a), within(b)};
+  if (pooled.freedom >= 1) {
+    const double variance = pooled.squares / pooled.freedom;
+    spreads.push_back({variance * (a.mean * a.mean + b.mean * b.mean), pooled.freedom});
+  } else if (basis_.drifts || common_group(*first.run->noise, *second.run->noise) != nullptr) {
+    return std::nullopt;
+  }
+  return judgement_of(b.mean - a.mean, sum_of(spreads));
+}
+
 std::optional<Judgement> NoiseModel::judge(std::size_t figure, const Side& first,
                                            const Side& second) const {
   const auto &own = first.run->noise->estimates[figure],
@@ -136,14 +164,8 @@ std::optional<Judgement> NoiseModel::judge(std::size_t figure, const Side& first
   if (!own || !other) return std::nullopt;
   const MeanEstimate a = scaled(*own, first.factor), b = scaled(*other, second.factor);
   const double difference = b.mean - a.mean;
-  Pooled pooled = pooled_[figure];
+  const Pooled pooled = pooled_without(figure, *first.run->noise, *second.run->noise);
   const Group* same = common_group(*first.run->noise, *second.run->noise);
-  if (same != nullptr && pooled.freedom > 0) {
-    // What is judged must not be judged by itself: its own share is taken out of the spread.
-    const double relative = difference * 2 / (a.mean + b.mean);
-    pooled.squares = std::max(0.0, pooled.squares - relative * relative / 2);
-    --pooled.freedom;
-  }
   if (pooled.freedom < 1) {
     // No settings were run twice, so it is not known how much runs differ from one start to the
     // next. What is left is how much the steps within each run scatter, if they do not drift.

@@ -51,6 +51,16 @@ class NoiseModel {
   };
   std::optional<Judgement> judge(std::size_t figure, const Side& first, const Side& second) const;
 
+  // Of something that is a part of a step's figure `whole` (an operator of compute, a bucket of
+  // communication), and so is taken to scatter as much between runs, relatively. None as above, or
+  // where the steps do not tell how far the part itself scatters.
+  struct PartSide {
+    const NoiseRun* run = nullptr;
+    MeanEstimate part;
+  };
+  std::optional<Judgement> judge_part(std::size_t whole, const PartSide& first,
+                                      const PartSide& second) const;
+
   const NoiseBasis& basis() const { return basis_; }
   // One sentence for the reader, without a full stop; "": no run was measured.
   std::string note() const;
@@ -71,6 +81,8 @@ class NoiseModel {
   Pooled pool(std::size_t figure) const;
   void describe();
   const Group* common_group(const RunNoise& a, const RunNoise& b) const;
+  // Without what the two runs themselves add to it.
+  Pooled pooled_without(std::size_t figure, const RunNoise& a, const RunNoise& b) const;
 
   std::vector<Group> groups_;
   std::array<Pooled, kStepFigures> pooled_;

@@ -13,30 +13,50 @@ namespace shardlens::trace::analysis {
 
 namespace {
 
-struct StepPart {
-  std::string_view name;
-  std::int64_t StepBreakdown::*member;
-};
-constexpr std::array<StepPart, kStepParts> kStepPartTable{{
-    {"step", &StepBreakdown::step_ns},
-    {"compute", &StepBreakdown::compute_ns},
-    {"communication", &StepBreakdown::comm_ns},
-    {"overlap", &StepBreakdown::overlap_ns},
-    {"exposed", &StepBreakdown::exposed_ns},
-    {"copies", &StepBreakdown::copy_ns},
-    {"exposed copies", &StepBreakdown::exposed_copy_ns},
-    {"idle", &StepBreakdown::idle_ns},
-}};
-
-std::int64_t value_of(const StepBreakdown& rank, std::size_t figure) {
-  return figure < kStepParts ? rank.*kStepPartTable[figure].member
-                             : rank.phase_ns[figure - kStepParts];
+double waiting_ns(const StepFigures& step, std::size_t rank) {
+  const auto waiting = step.waiting_of(rank);
+  return waiting ? waiting->ns : 0;
 }
 
-// Another program marks some phases, or none.
+struct StepPart {
+  std::string_view name;
+  double (*value)(const StepFigures& step, std::size_t rank);
+};
+
+template <auto kMember>
+double part_ns(const StepFigures& step, std::size_t rank) {
+  return static_cast<double>(step.ranks[rank].*kMember);
+}
+
+constexpr std::array<StepPart, kStepParts> kStepPartTable{{
+    {"step", part_ns<&StepBreakdown::step_ns>},
+    {"compute", part_ns<&StepBreakdown::compute_ns>},
+    {"communication", part_ns<&StepBreakdown::comm_ns>},
+    {"overlap", part_ns<&StepBreakdown::overlap_ns>},
+    {"exposed", part_ns<&StepBreakdown::exposed_ns>},
+    {kWaitingName, waiting_ns},
+    {kTransferName,
+     [](const StepFigures& step, std::size_t rank) {
+       return part_ns<&StepBreakdown::exposed_ns>(step, rank) - waiting_ns(step, rank);
+     }},
+    {"copies", part_ns<&StepBreakdown::copy_ns>},
+    {"exposed copies", part_ns<&StepBreakdown::exposed_copy_ns>},
+    {"idle", part_ns<&StepBreakdown::idle_ns>},
+}};
+
+double value_of(const StepFigures& step, std::size_t rank, std::size_t figure) {
+  return figure < kStepParts ? kStepPartTable[figure].value(step, rank)
+                             : static_cast<double>(step.ranks[rank].phase_ns[figure - kStepParts]);
+}
+
+// Another program marks some phases, or none. Of waiting a run tells all or nothing.
 bool is_told(const RunFigures& run, std::size_t figure) {
-  return figure < kStepParts || model::has_settings(run.info) ||
-         run.summary.phase_ns[figure - kStepParts].has_value();
+  if (figure >= kStepParts) {
+    return model::has_settings(run.info) || run.summary.phase_ns[figure - kStepParts].has_value();
+  }
+  const std::string_view name = kStepPartTable[figure].name;
+  const bool is_split = name == kWaitingName || name == kTransferName;
+  return !is_split || run.summary.exposed_wait_ns.has_value();
 }
 
 std::int64_t threads_in(const model::RankInfo& rank) {
@@ -75,7 +95,9 @@ std::vector<double> step_figure_series(const std::vector<StepFigures>& steps, st
   for (const auto& step : steps) {
     if (!is_measured(step) || (needs_detail && !has_detail(step))) continue;
     double sum = 0;
-    for (const auto& rank : step.ranks) sum += static_cast<double>(value_of(rank, figure));
+    for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
+      sum += value_of(step, rank, figure);
+    }
     series.push_back(sum / step.rank_count());
   }
   return series;

@@ -17,8 +17,11 @@ namespace shardlens::trace::analysis {
 
 // Step time, the parts of a step, its phases: by place.
 inline constexpr std::size_t kStepTime = 0;
-inline constexpr std::size_t kStepParts = 8;  // step time included
+inline constexpr std::size_t kStepParts = 10;  // step time included
 inline constexpr std::size_t kStepFigures = kStepParts + base::kPhaseCount;
+// The two parts of exposed communication.
+inline constexpr std::string_view kWaitingName = "exposed, waiting";
+inline constexpr std::string_view kTransferName = "exposed, transfer";
 std::string_view step_figure_name(std::size_t figure);
 
 // One value per measured step that has the figure: the mean over ranks, in nanoseconds.

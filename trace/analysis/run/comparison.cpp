@@ -4,33 +4,13 @@
 #include <utility>
 
 #include "trace/analysis/figures/run_summary.h"
+#include "trace/analysis/run/compared_run.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_origin.h"
 
 namespace shardlens::trace::analysis {
 
 namespace {
-
-// A run with what is needed to tell noise from a difference.
-struct ComparedRun {
-  explicit ComparedRun(const RunFigures& run)
-      : figures(run), machine(machine_of(run.ranks)), noise(noise_of(run)) {}
-  ComparedRun(const ComparedRun&) = delete;
-  ComparedRun& operator=(const ComparedRun&) = delete;
-
-  NoiseRun for_model() const { return {{&figures.info, machine.hosts, machine.devices}, &noise}; }
-
-  const RunFigures& figures;
-  const MachineNames machine;
-  const RunNoise noise;
-};
-
-std::vector<NoiseRun> with_compared(std::vector<NoiseRun> runs, const ComparedRun& first,
-                                    const ComparedRun& second) {
-  runs.push_back(first.for_model());
-  runs.push_back(second.for_model());
-  return runs;
-}
 
 std::int64_t effective_batch(const model::RunInfo& info) {
   const auto& s = info.settings;

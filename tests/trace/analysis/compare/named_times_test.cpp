@@ -1,0 +1,149 @@
+#include "trace/analysis/compare/named_times.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "trace/analysis/compare/run_difference.h"
+#include "trace/analysis/figures/run_summary.h"
+
+namespace shardlens::trace::analysis {
+namespace {
+
+constexpr std::int64_t kStepLength = 100'000'000;
+constexpr model::StringId kMmId = 1, kAddId = 2, kWaitId = 3;
+
+RunFigures named_run(int steps, int ranks) {
+  RunFigures run;
+  run.info.world_size = ranks;
+  for (int i = 0; i < steps; ++i) {
+    auto& step = run.steps.emplace_back();
+    step.index = i;
+    step.warmup = i < 2;
+    step.complete = true;
+    step.start_ns = i * kStepLength;
+    step.end_ns = step.start_ns + kStepLength;
+    step.tokens = 100;
+    for (int rank = 0; rank < ranks; ++rank) {
+      auto& own = step.ranks.emplace_back();
+      own.start_ns = step.start_ns;
+      own.step_ns = kStepLength;
+      own.compute_ns = kStepLength / 2;
+      own.idle_ns = kStepLength - own.compute_ns;
+      own.has_detail = true;
+    }
+  }
+  run.summary = summarize(run.info, run.steps, run.ranks);
+  return run;
+}
+
+model::Batch named_strings(int rank) {
+  model::Batch batch;
+  batch.strings = {{rank, kMmId, "aten::mm"}, {rank, kAddId, "aten::add"}, {rank, kWaitId, "wait"}};
+  return batch;
+}
+
+TEST(NamedTimes, SumsWhatBeginsInEachMeasuredStepAndTakesTheMeanOverRanks) {
+  const auto run = named_run(6, 2);
+  NamedTimesReader reader(run);
+  EXPECT_EQ(reader.window(), (base::Interval{2 * kStepLength, 6 * kStepLength}));
+  std::mt19937_64 random(7);
+  std::uniform_int_distribution<std::int64_t> at(0, 6 * kStepLength - 1), length(1, 1'000'000);
+  std::vector<double> mm(4), reduced(4);
+  for (int rank = 0; rank < 2; ++rank) {
+    reader.learn(named_strings(rank));
+    model::Batch batch;
+    model::EventRun events{
+        .rank = rank, .lane = 0, .kind = model::EventKind::kOperator, .events = {}};
+    for (int i = 0; i < 500; ++i) {
+      model::Event event{.start_ns = at(random), .duration_ns = length(random), .name = kMmId};
+      event.flags = model::kEventCompute;
+      events.events.push_back(event);
+      const auto step = event.start_ns / kStepLength;
+      if (step >= 2)
+        mm[static_cast<std::size_t>(step - 2)] += static_cast<double>(event.duration_ns) / 2;
+      event.name = kWaitId;  // no computation
+      event.flags = 0;
+      events.events.push_back(event);
+      model::Collective call;
+      call.rank = rank;
+      call.function = model::CollectiveFunction::kAllReduce;
+      call.bytes = 4 << 20;
+      call.tag_kind = model::TagKind::kBucket;
+      call.tag_index = 3;
+      call.start_ns = at(random);
+      call.end_ns = call.start_ns + length(random);
+      batch.collectives.push_back(call);
+      const auto in = call.start_ns / kStepLength;
+      if (in >= 2) {
+        reduced[static_cast<std::size_t>(in - 2)] +=
+            static_cast<double>(call.end_ns - call.start_ns) / 2;
+      }
+    }
+    batch.events.push_back(std::move(events));
+    reader.add(batch);
+  }
+  const auto times = reader.times();
+  EXPECT_EQ(times.steps, 4u);
+  ASSERT_EQ(times.ns.size(), 3u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(times.ns.at({DetailKind::kWork, "aten::mm"})[i], mm[i], 1e-6);
+    EXPECT_NEAR(times.ns.at({DetailKind::kCollective, "all_reduce 4.0 MiB"})[i], reduced[i], 1e-6);
+    EXPECT_NEAR(times.ns.at({DetailKind::kTag, "bucket 3"})[i], reduced[i], 1e-6);
+  }
+}
+
+// `mean_ns` of one operator in each step, give or take.
+NamedTimes steady_times(double mean_ns, double spread_ns, unsigned seed, std::string name) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> noise(mean_ns, spread_ns);
+  NamedTimes times{.ns = {}, .steps = 40};
+  auto& series = times.ns[{DetailKind::kWork, std::move(name)}];
+  for (int i = 0; i < 40; ++i) series.push_back(noise(random));
+  return times;
+}
+
+TEST(NamedTimes, AreJudgedAndANameThatIsMissingTookNoTime) {
+  auto a = named_run(42, 2), b = a;
+  b.info.settings.bucket_cap_mb = 4;
+  auto first = steady_times(10e6, 1e5, 1, "aten::mm");
+  auto second = steady_times(12e6, 1e5, 2, "aten::mm");
+  first.ns.merge(steady_times(5e6, 4e5, 3, "aten::add").ns);
+  second.ns.merge(steady_times(5e6, 4e5, 4, "aten::add").ns);
+  second.ns.merge(steady_times(3e6, 1e5, 5, "aten::copy_").ns);
+  const auto details = difference_between({a, &first}, {b, &second}).details;
+  ASSERT_EQ(details.size(), 3u);
+  EXPECT_EQ(details[0].name, "aten::copy_");
+  EXPECT_EQ(details[0].first, 0);
+  EXPECT_EQ(details[0].beyond_noise, true);
+  EXPECT_EQ(details[1].name, "aten::mm");
+  EXPECT_NEAR(details[1].difference(), 2e6, 1e5);
+  EXPECT_EQ(details[1].beyond_noise, true);
+  EXPECT_EQ(details[2].name, "aten::add");
+  EXPECT_EQ(details[2].beyond_noise, false);
+  b.info.settings.model = "small";
+  for (const auto& detail : difference_between({a, &first}, {b, &second}).details) {
+    EXPECT_FALSE(detail.beyond_noise) << "another job: " << detail.name;
+  }
+}
+
+TEST(MemoryDifferences, SumToThePeakOfTensors) {
+  RunFigures a, b;
+  a.ranks.resize(2);
+  b.ranks.resize(2);
+  a.ranks[1].peak.bytes = {100, 0, 40, 80, 300, 0, 0, 999};
+  b.ranks[0].peak.bytes = {100, 0, 20, 80, 350, 0, 0, 1};
+  const auto details = memory_differences(a, b, true);
+  double sum = 0;
+  for (const auto& detail : details) sum += detail.difference();
+  EXPECT_EQ(sum, static_cast<double>(b.ranks[0].peak.allocated_bytes() -
+                                     a.ranks[1].peak.allocated_bytes()));
+  ASSERT_EQ(details.size(), 4u);
+  EXPECT_EQ(details[0].difference(), 50);
+  EXPECT_EQ(details[1].difference(), -20);
+  EXPECT_EQ(details[3].beyond_noise, false) << "the same bytes";
+  EXPECT_FALSE(memory_differences(a, b, false)[0].beyond_noise);
+}
+
+}  // namespace
+}  // namespace shardlens::trace::analysis

@@ -1,0 +1,112 @@
+#include "trace/analysis/compare/run_difference.h"
+
+#include <set>
+#include <utility>
+
+#include "trace/analysis/compare/named_times.h"
+#include "trace/analysis/noise/mean_estimate.h"
+#include "trace/analysis/noise/step_estimates.h"
+#include "trace/analysis/run/compared_run.h"
+
+namespace shardlens::trace::analysis {
+
+namespace {
+
+// What a named thing is a part of, and so is taken to scatter like: places among step figures.
+std::size_t whole_of(DetailKind kind) {
+  const std::string_view name = kind == DetailKind::kWork ? "compute" : "communication";
+  for (std::size_t figure = 0; figure < kStepParts; ++figure) {
+    if (step_figure_name(figure) == name) return figure;
+  }
+  return kStepTime;
+}
+
+// A name that does not occur took no time in any step.
+MeanEstimate estimate_of(const NamedTimes& times, const NamedTimes::Key& key) {
+  const auto found = times.ns.find(key);
+  const auto series =
+      found == times.ns.end() ? std::vector<double>(times.steps, 0.0) : found->second;
+  return estimate_mean(series).value_or(MeanEstimate{});
+}
+
+class DetailJudge {
+ public:
+  DetailJudge(const ComparedSide& first, const ComparedSide& second,
+              const std::vector<NoiseRun>& others)
+      : first_(first.figures),
+        second_(second.figures),
+        first_noise_(first_.for_model()),
+        second_noise_(second_.for_model()),
+        model_(first_noise_, with_compared(others, first_, second_)) {}
+
+  // Those of one kind, tested together.
+  std::vector<DetailDifference> compare(DetailKind kind, const NamedTimes& first,
+                                        const NamedTimes& second, bool may_judge) const {
+    std::vector<DetailDifference> details;
+    std::vector<double> chances;
+    std::vector<std::size_t> judged;
+    for (const auto& key : keys_of(kind, first, second)) {
+      const MeanEstimate a = estimate_of(first, key), b = estimate_of(second, key);
+      DetailDifference detail{.kind = kind, .name = key.second, .first = a.mean, .second = b.mean};
+      const auto judgement =
+          may_judge ? model_.judge_part(whole_of(kind), {&first_noise_, a}, {&second_noise_, b})
+                    : std::nullopt;
+      if (judgement) {
+        detail.half_width = judgement->half_width;
+        chances.push_back(judgement->p);
+        judged.push_back(details.size());
+      }
+      details.push_back(std::move(detail));
+    }
+    const auto verdicts = beyond_chance(std::nullopt, chances);
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      details[judged[i]].beyond_noise = verdicts[i + 1];
+    }
+    sort_by_difference(details);
+    return details;
+  }
+
+ private:
+  static std::set<NamedTimes::Key> keys_of(DetailKind kind, const NamedTimes& first,
+                                           const NamedTimes& second) {
+    std::set<NamedTimes::Key> keys;
+    for (const NamedTimes* times : {&first, &second}) {
+      for (const auto& [key, series] : times->ns) {
+        if (key.first == kind) keys.insert(key);
+      }
+    }
+    return keys;
+  }
+
+  const ComparedRun first_, second_;
+  const NoiseRun first_noise_, second_noise_;
+  const NoiseModel model_;
+};
+
+}  // namespace
+
+RunDifference difference_between(const ComparedSide& base, const ComparedSide& run,
+                                 const std::vector<NoiseRun>& others) {
+  RunDifference difference{.comparison = compare_runs(base.figures, run.figures, others),
+                           .explanation = {},
+                           .details = {}};
+  const Comparison& comparison = difference.comparison;
+  difference.explanation = explain_step(base.figures, run.figures, comparison);
+  const bool is_same_job = comparison.other_job.empty();
+  const bool has_names = base.times != nullptr && run.times != nullptr;
+  if (has_names && base.times->steps > 0 && run.times->steps > 0) {
+    const DetailJudge judge(base, run, others);
+    for (const DetailKind kind : {DetailKind::kWork, DetailKind::kCollective, DetailKind::kTag}) {
+      for (auto& detail :
+           judge.compare(kind, *base.times, *run.times, is_same_job && comparison.same_work)) {
+        difference.details.push_back(std::move(detail));
+      }
+    }
+  }
+  for (auto& detail : memory_differences(base.figures, run.figures, is_same_job)) {
+    difference.details.push_back(std::move(detail));
+  }
+  return difference;
+}
+
+}  // namespace shardlens::trace::analysis
