@@ -1,0 +1,76 @@
+#include "ui/present/compare/difference_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+namespace shardlens::ui::present {
+namespace {
+
+using trace::analysis::DetailKind;
+using trace::analysis::FigureUnit;
+using trace::analysis::RunDifference;
+using trace::analysis::StepShare;
+
+std::shared_ptr<const RunDifference> listed_difference() {
+  auto difference = std::make_shared<RunDifference>();
+  difference->explanation.parts = {{.share = StepShare::kTransfer,
+                                    .name = "exposed, transfer",
+                                    .first = 20e6,
+                                    .second = 8e6,
+                                    .half_width = 1e6,
+                                    .beyond_noise = true},
+                                   {.share = StepShare::kCompute,
+                                    .name = "compute",
+                                    .first = 100e6,
+                                    .second = 101e6,
+                                    .half_width = 2e6,
+                                    .beyond_noise = false}};
+  difference->details = {{.kind = DetailKind::kWork,
+                          .name = "aten::mm",
+                          .first = 40e6,
+                          .second = 45e6,
+                          .half_width = {},
+                          .beyond_noise = {}},
+                         {.kind = DetailKind::kMemory,
+                          .name = "gradients",
+                          .unit = FigureUnit::kBytes,
+                          .first = 4.0 * 1024 * 1024,
+                          .second = 2.0 * 1024 * 1024,
+                          .half_width = {},
+                          .beyond_noise = true}};
+  return difference;
+}
+
+TEST(DifferenceTable, ListsTheGreatestFirstAndSizesBehindTimes) {
+  const auto table = difference_table(listed_difference(), "All", "A", "B");
+  ASSERT_EQ(table->rows, 4u);
+  const auto cell = [&](std::size_t row, std::size_t column) {
+    const TableCell made = table->columns[column].cell(row);
+    return made.text + (made.unit.empty() ? "" : " " + made.unit);
+  };
+  EXPECT_EQ(cell(0, 0), "exposed transfer");
+  EXPECT_EQ(cell(0, 3), "−12.0 ms");
+  EXPECT_EQ(cell(0, 5), "beyond noise");
+  EXPECT_EQ(cell(1, 0), "aten::mm");
+  EXPECT_EQ(cell(1, 3), "+5.00 ms");
+  EXPECT_EQ(cell(1, 4), "");
+  EXPECT_EQ(cell(1, 5), "not known");
+  EXPECT_EQ(cell(2, 0), "compute");
+  EXPECT_EQ(cell(2, 5), "within noise");
+  EXPECT_EQ(cell(3, 0), "gradients");
+  EXPECT_EQ(cell(3, 3), "−2.00 MiB");
+  EXPECT_EQ(cell(3, 1), "4.00 MiB");
+}
+
+TEST(DifferenceTable, OffersTheKindsThatThereAre) {
+  const auto difference = listed_difference();
+  EXPECT_EQ(difference_kinds(*difference),
+            (std::vector<std::string_view>{"All", "Parts", "Kernels", "Memory"}));
+  EXPECT_EQ(difference_table(difference, "Memory", "A", "B")->rows, 1u);
+  EXPECT_EQ(difference_table(difference, "Phases", "A", "B")->rows, 0u);
+}
+
+}  // namespace
+}  // namespace shardlens::ui::present

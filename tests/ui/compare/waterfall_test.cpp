@@ -1,0 +1,67 @@
+#include "ui/present/compare/waterfall.h"
+
+#include <gtest/gtest.h>
+
+namespace shardlens::ui::present {
+namespace {
+
+using trace::analysis::ShareDifference;
+using trace::analysis::StepExplanation;
+using trace::analysis::StepShare;
+
+constexpr double kWaterfallMs = 1e6;
+
+StepExplanation waterfall_explanation(const std::vector<double>& differences_ms,
+                                      double first_ms = 200) {
+  StepExplanation explanation{.first_ns = first_ms * kWaterfallMs,
+                              .second_ns = first_ms * kWaterfallMs,
+                              .parts = {},
+                              .phases = {}};
+  for (const double ms : differences_ms) {
+    explanation.parts.push_back({.share = StepShare::kIdle,
+                                 .name = "idle",
+                                 .first = 20 * kWaterfallMs,
+                                 .second = (20 + ms) * kWaterfallMs});
+    explanation.second_ns += ms * kWaterfallMs;
+  }
+  return explanation;
+}
+
+TEST(Waterfall, EachBarBeginsWhereTheOneBeforeEnded) {
+  for (const std::size_t most : {3u, 4u, 6u, 12u}) {
+    const auto waterfall = waterfall_of(waterfall_explanation({-9, 6, -4, 2, -1, 0.5}),
+                                        WaterfallOf::kParts, "A", "B", most);
+    ASSERT_GE(waterfall.bars.size(), 3u);
+    EXPECT_LE(waterfall.bars.size(), most);
+    EXPECT_TRUE(waterfall.bars.front().is_total && waterfall.bars.back().is_total);
+    double at = waterfall.bars.front().to_ns;
+    for (std::size_t i = 1; i + 1 < waterfall.bars.size(); ++i) {
+      EXPECT_DOUBLE_EQ(waterfall.bars[i].from_ns, at);
+      at = waterfall.bars[i].to_ns;
+    }
+    EXPECT_NEAR(at, waterfall.bars.back().to_ns, 1e-3) << "also where the rest is one bar";
+    for (const auto& bar : waterfall.bars) {
+      for (const double ns : {bar.is_total ? bar.to_ns : bar.from_ns, bar.to_ns}) {
+        EXPECT_GE(waterfall.position(ns), 0);
+        EXPECT_LE(waterfall.position(ns), 1);
+      }
+    }
+  }
+}
+
+TEST(Waterfall, ShowsSmallDifferencesLargeAndLargeOnesFromZero) {
+  const auto small = waterfall_of(waterfall_explanation({-2, 1}), WaterfallOf::kParts, "A", "B");
+  EXPECT_GT(small.low_ns, 0);
+  EXPECT_GT(small.position(200 * kWaterfallMs) - small.position(198 * kWaterfallMs), 0.5);
+  const auto large = waterfall_of(waterfall_explanation({-150, 20}), WaterfallOf::kParts, "A", "B");
+  EXPECT_EQ(large.low_ns, 0);
+}
+
+TEST(Waterfall, OfNothingHasNoBars) {
+  EXPECT_TRUE(waterfall_of({}, WaterfallOf::kParts, "A", "B").bars.empty());
+  EXPECT_TRUE(
+      waterfall_of(waterfall_explanation({1}), WaterfallOf::kPhases, "A", "B").bars.empty());
+}
+
+}  // namespace
+}  // namespace shardlens::ui::present

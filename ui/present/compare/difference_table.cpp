@@ -1,0 +1,215 @@
+#include "ui/present/compare/difference_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "ui/present/compare/comparison_text.h"
+#include "ui/present/compare/waterfall.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui::present {
+
+namespace {
+
+using trace::analysis::DetailKind;
+using trace::analysis::FigureUnit;
+using trace::analysis::RunDifference;
+
+constexpr std::string_view kAllKinds = "All", kPartKind = "Parts", kPhaseKind = "Phases";
+
+std::string_view kind_title(DetailKind kind) {
+  switch (kind) {
+    case DetailKind::kWork:
+      return "Kernels";
+    case DetailKind::kCollective:
+      return "Collectives";
+    case DetailKind::kTag:
+      return "Buckets";
+    case DetailKind::kMemory:
+      break;
+  }
+  return "Memory";
+}
+
+struct DifferenceRow {
+  std::string name;
+  std::string_view kind;
+  bool is_size = false;  // bytes, else nanoseconds
+  double first = 0, second = 0;
+  std::optional<double> half_width{};
+  std::optional<bool> beyond_noise{};
+  std::optional<trace::base::TimeClass> mark{};
+
+  double difference() const { return second - first; }
+};
+
+struct DifferenceRows {
+  std::vector<DifferenceRow> rows;
+  std::shared_ptr<const RunDifference> difference;
+};
+
+void add_shares(DifferenceRows& rows, std::string_view kind,
+                const std::vector<trace::analysis::ShareDifference>& shares) {
+  for (const auto& share : shares) {
+    rows.rows.push_back({.name = std::string(share_title(share)),
+                         .kind = kind,
+                         .first = share.first,
+                         .second = share.second,
+                         .half_width = share.half_width,
+                         .beyond_noise = share.beyond_noise,
+                         .mark = share_class(share)});
+  }
+}
+
+std::shared_ptr<const DifferenceRows> rows_of(std::shared_ptr<const RunDifference> difference,
+                                              std::string_view kind) {
+  auto rows = std::make_shared<DifferenceRows>();
+  add_shares(*rows, kPartKind, difference->explanation.parts);
+  add_shares(*rows, kPhaseKind, difference->explanation.phases);
+  for (const auto& detail : difference->details) {
+    rows->rows.push_back({.name = detail.name,
+                          .kind = kind_title(detail.kind),
+                          .is_size = detail.unit == FigureUnit::kBytes,
+                          .first = detail.first,
+                          .second = detail.second,
+                          .half_width = detail.half_width,
+                          .beyond_noise = detail.beyond_noise});
+  }
+  std::erase_if(rows->rows,
+                [&](const DifferenceRow& row) { return kind != kAllKinds && row.kind != kind; });
+  std::ranges::stable_sort(rows->rows, std::ranges::greater{}, [](const DifferenceRow& row) {
+    return std::pair{!row.is_size, std::abs(row.difference())};
+  });
+  rows->difference = std::move(difference);
+  return rows;
+}
+
+Quantity quantity_of(const DifferenceRow& row, double value) {
+  if (value == 0) return {"0", ""};
+  return row.is_size ? format_bytes(value) : format_duration(value);
+}
+
+TableCell difference_cell(const DifferenceRow& row) {
+  const double difference = row.difference();
+  TableCell cell = TableCell::figure(quantity_of(row, std::abs(difference)));
+  if (difference == 0) return cell;
+  cell.text = (difference < 0 ? "−" : "+") + cell.text;
+  if (row.beyond_noise == false) cell.tone = state::Tone::kMuted;
+  return cell;
+}
+
+template <typename Value, typename Cell>
+void add_column(Table& table, const DifferenceRows& rows, TableColumn column, Value value,
+                Cell cell) {
+  column.number = [&rows, value](std::size_t row) { return value(rows.rows[row]); };
+  column.cell = [&rows, cell](std::size_t row) { return cell(rows.rows[row]); };
+  table.columns.push_back(std::move(column));
+}
+
+void add_words(Table& table, const DifferenceRows& rows, TableColumn column,
+               std::string DifferenceRow::*name) {
+  column.kind = TableColumn::Kind::kText;
+  column.cell = [&rows, name](std::size_t row) {
+    TableCell cell = TableCell::words(rows.rows[row].*name);
+    cell.mark = rows.rows[row].mark;
+    return cell;
+  };
+  table.columns.push_back(std::move(column));
+}
+
+void add_figures(Table& table, const DifferenceRows& rows, const std::string& first,
+                 const std::string& second) {
+  add_column(
+      table, rows,
+      {.title = first,
+       .csv_title = "first",
+       .definition = "Per step, the mean over measured steps and ranks; of memory at the peak",
+       .width = 84,
+       .priority = 1},
+      [](const auto& row) { return row.first; },
+      [](const auto& row) { return TableCell::figure(quantity_of(row, row.first)); });
+  add_column(
+      table, rows,
+      {.title = second,
+       .csv_title = "second",
+       .definition = "The same of the other run",
+       .width = 84,
+       .priority = 1},
+      [](const auto& row) { return row.second; },
+      [](const auto& row) { return TableCell::figure(quantity_of(row, row.second)); });
+  add_column(
+      table, rows,
+      {.title = "Difference",
+       .csv_title = "difference",
+       .definition = "The other run − the base. Parts sum to the difference of step time, phases "
+                     "do so, too; the other kinds do not",
+       .width = 100,
+       .priority = 3},
+      [](const auto& row) { return row.difference(); }, difference_cell);
+  add_column(
+      table, rows,
+      {.title = "±",
+       .csv_title = "half_width",
+       .definition = "Half of the difference's 95 % interval",
+       .width = 84,
+       .priority = 0},
+      [](const auto& row) { return row.half_width.value_or(kNotKnown); },
+      [](const auto& row) {
+        return row.half_width ? TableCell::figure(quantity_of(row, *row.half_width)) : TableCell{};
+      });
+}
+
+}  // namespace
+
+std::vector<std::string_view> difference_kinds(const RunDifference& difference) {
+  std::vector<std::string_view> kinds{kAllKinds};
+  if (!difference.explanation.parts.empty()) kinds.push_back(kPartKind);
+  if (!difference.explanation.phases.empty()) kinds.push_back(kPhaseKind);
+  for (int i = 0; i < trace::analysis::kDetailKinds; ++i) {
+    const auto kind = static_cast<DetailKind>(i);
+    if (std::ranges::find(difference.details, kind, &trace::analysis::DetailDifference::kind) !=
+        difference.details.end()) {
+      kinds.push_back(kind_title(kind));
+    }
+  }
+  return kinds;
+}
+
+std::shared_ptr<const Table> difference_table(
+    const std::shared_ptr<const RunDifference>& difference, std::string_view kind,
+    const std::string& first, const std::string& second) {
+  const auto rows = rows_of(difference, kind);
+  auto table = std::make_shared<Table>();
+  table->id = "differences";
+  table->rows = rows->rows.size();
+  table->data = rows;
+  add_words(*table, *rows,
+            {.title = "What",
+             .csv_title = "what",
+             .definition = "What takes time or memory in the two runs",
+             .width = 150,
+             .wish = 300,
+             .priority = 4},
+            &DifferenceRow::name);
+  add_figures(*table, *rows, first, second);
+  TableColumn verdict{.title = "Noise",
+                      .csv_title = "beyond_noise",
+                      .definition =
+                          "Whether chance explains the difference: beyond noise it does "
+                          "not. Not known where nothing tells how far runs scatter",
+                      .width = 104,
+                      .priority = 2};
+  verdict.kind = TableColumn::Kind::kText;
+  verdict.cell = [data = rows.get()](std::size_t row) {
+    const auto& beyond = data->rows[row].beyond_noise;
+    return TableCell::words(std::string(verdict_text(beyond)),
+                            beyond == true ? state::Tone::kText : state::Tone::kMuted);
+  };
+  table->columns.push_back(std::move(verdict));
+  return table;
+}
+
+}  // namespace shardlens::ui::present
