@@ -68,13 +68,14 @@ class Signals(harness.ShardlensTest):
 
     def test_commands_that_read(self):
         self.shardlens('generate', 'large', '--ranks', '2', '--events', str(EVENTS), timeout=300)
+        self.shardlens('pack', 'large', '-o', str(self.folder / 'other.shardlens'), timeout=300)
         self.assert_ends('pack', 'large', '-o', str(self.folder / 'large.shardlens'))
         self.assert_ends('export', 'large', '-o', str(self.folder / 'large.sqlite'))
         self.assert_ends('verify', 'large')
         self.assert_ends('query', 'large', 'select count(*) from kernel a, kernel b where a.end_ns < b.start_ns',
                          is_long=True)
         self.assert_ends('report', 'large', '--json')
-        self.assert_ends('compare', 'large', 'large')
+        self.assert_ends('compare', 'large', str(self.folder / 'other.shardlens'))
         self.assert_ends('screenshot', 'large', '-o', str(self.folder / 'large.png'), '--workspace', 'inspect')
         self.assert_ends('plan', '--set', 'model=llama-8b', after=(0.01, 0.02))
 

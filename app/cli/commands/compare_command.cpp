@@ -1,5 +1,6 @@
-// `shardlens compare`: what differs between two runs, and whether it is more than noise.
+// `shardlens compare`: what differs between runs, whether it is more than noise, what explains it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "app/cli/commands.h"
@@ -8,37 +9,82 @@
 #include "app/launch/program_files.h"
 #include "app/report/comparison_report.h"
 #include "app/report/run_report.h"
+#include "app/session/compare/named_times_source.h"
 #include "app/session/runs/run_siblings.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {
 namespace {
 
+namespace fs = std::filesystem;
+using trace::analysis::kFewestCompared;
+using trace::analysis::kMostCompared;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::Result;
+
 struct CompareArguments {
-  std::string first, second;
+  std::vector<std::string> names;
   std::string format;
-  std::filesystem::path runs_dir = "runs";
+  fs::path runs_dir = "runs";
 };
 
-trace::base::Result<trace::analysis::RunFigures> load(const std::string& name,
-                                                      const CompareArguments& options) {
-  TRY_ASSIGN(const std::filesystem::path run,
-             trace::store::find_run(name, options.runs_dir, launch::bundled_runs()));
-  return report::load_run(run);
+Result<void> check_number(std::size_t runs) {
+  if (runs >= kFewestCompared && runs <= kMostCompared) return {};
+  return fail(ErrorKind::kUsage, "compare takes " + std::to_string(kFewestCompared) + " to " +
+                                     std::to_string(kMostCompared) + " runs, and " +
+                                     std::to_string(runs) + (runs == 1 ? " is" : " are") +
+                                     " named. `shardlens runs` lists what there is.");
+}
+
+bool is_same_place(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  return a == b || fs::equivalent(a, b, error);
+}
+
+Result<std::vector<fs::path>> find_runs(const CompareArguments& options) {
+  TRY(check_number(options.names.size()));
+  std::vector<fs::path> runs;
+  for (const std::string& name : options.names) {
+    TRY_ASSIGN(fs::path run,
+               trace::store::find_run(name, options.runs_dir, launch::bundled_runs()));
+    if (std::ranges::any_of(runs,
+                            [&](const fs::path& other) { return is_same_place(run, other); })) {
+      return fail(ErrorKind::kUsage,
+                  "The run \"" + name + "\" is named twice: a run does not differ from itself.");
+    }
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+Result<report::ComparedRuns> read_runs(const CompareArguments& options) {
+  TRY_ASSIGN(const std::vector<fs::path> places, find_runs(options));
+  report::ComparedRuns compared;
+  std::vector<trace::analysis::NamedTimes> times;
+  for (const fs::path& place : places) {
+    TRY_ASSIGN(auto figures, report::load_run(place));
+    // A run whose events cannot be read is compared by its figures alone.
+    times.push_back(session::read_named_times(figures).value_or(trace::analysis::NamedTimes{}));
+    compared.runs.push_back(std::move(figures));
+  }
+  const auto& base = compared.runs.front();
+  for (std::size_t i = 1; i < compared.runs.size(); ++i) {
+    const auto siblings = session::siblings_of(base, compared.runs[i], options.runs_dir);
+    std::vector<trace::analysis::NoiseRun> others;
+    for (const auto& sibling : siblings) others.push_back(session::noise_run(sibling));
+    compared.differences.push_back(trace::analysis::difference_between(
+        {base, &times[0]}, {compared.runs[i], &times[i]}, others));
+  }
+  return compared;
 }
 
 int compare(const CompareArguments& options) {
-  const auto first = load(options.first, options);
-  if (!first) return report_error(first.error());
-  const auto second = load(options.second, options);
-  if (!second) return report_error(second.error());
-  const auto siblings = session::siblings_of(*first, *second, options.runs_dir);
-  std::vector<trace::analysis::NoiseRun> others;
-  for (const auto& sibling : siblings) others.push_back(session::noise_run(sibling));
-  const auto comparison = trace::analysis::compare_runs(*first, *second, others);
+  const auto compared = read_runs(options);
+  if (!compared) return report_error(compared.error());
   print_result(options.format == "json"
-                   ? report::dump_json(report::comparison_json(*first, *second, comparison)) + "\n"
-                   : report::comparison_text(*first, *second, comparison));
+                   ? report::dump_json(report::comparison_json(*compared)) + "\n"
+                   : report::comparison_text(*compared));
   return kDone;
 }
 
@@ -46,18 +92,21 @@ int compare(const CompareArguments& options) {
 
 void add_compare_command(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<CompareArguments>();
-  auto* command =
-      app.add_subcommand("compare", "Settings and figures in which two runs differ, against noise");
-  command->add_option("FIRST", options->first, "A run's name, its folder or a packed file")
+  auto* command = app.add_subcommand(
+      "compare", "How two to six runs differ, whether that is noise, and what explains it");
+  command
+      ->add_option("RUN", options->names,
+                   "Runs' names, their folders or packed files; the first is what the others are\n"
+                   "compared with")
       ->required();
-  command->add_option("SECOND", options->second, "The run to compare with it")->required();
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);
   command->footer(
-      "Differences are second − first. \"within the spread\" means that chance explains them:\n"
+      "Differences are from the first run. \"within the spread\" means that chance explains them:\n"
       "runs of the same settings in --runs-dir tell how far two runs lie apart by themselves.\n\n"
-      "Example:\n"
-      "  shardlens compare baseline \"cap 1\"");
+      "Examples:\n"
+      "  shardlens compare baseline \"cap 1\"\n"
+      "  shardlens compare baseline \"cap 1\" \"cap 4\" --json");
   command->callback([&chosen, options] { chosen = [options] { return compare(*options); }; });
 }
 

@@ -216,7 +216,46 @@ TEST_F(CommandLine, ComparesTwoRuns) {
   const report::Json json =
       report::Json::parse(call({"compare", "made up", "cap 4", "--json"}).out);
   EXPECT_EQ(json["settings"][0]["name"], "bucket_cap_mb");
+  EXPECT_EQ(json["runs"].size(), 2u);
+  EXPECT_EQ(json["comparisons"].size(), 1u);
+  for (const auto& [key, value] : json["comparisons"][0].items()) EXPECT_EQ(json[key], value);
+  EXPECT_THAT(text.out, HasSubstr("cap 4: " + json["sentence"].get<std::string>()));
   refused(kFailed, {"compare", "made up", "absent"});
+}
+
+TEST_F(CommandLine, ComparesUpToSixRunsWithTheFirst) {
+  std::vector<std::string> names;
+  static int made = 0;
+  for (made = 0; made < 7; ++made) {
+    names.push_back("run " + std::to_string(made));
+    report::write_synthetic_run(runs_, [](trace::model::RunInfo& info) {
+      info.name = "run " + std::to_string(made);
+      info.start_ns += made * 1'000'000'000;
+      info.settings.bucket_cap_mb = 1 + made;
+      if (made == 5) info.settings.model = "small";
+    });
+  }
+  std::vector<std::string> six{"compare"};
+  six.insert(six.end(), names.begin(), names.begin() + 6);
+  const Outcome text = call(six);
+  EXPECT_EQ(text.code, kDone) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("run 5: not comparable: another model"));
+  six.push_back("--json");
+  const report::Json json = report::Json::parse(call(six).out);
+  ASSERT_EQ(json["runs"].size(), 6u);
+  ASSERT_EQ(json["comparisons"].size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(json["comparisons"][i]["first"]["name"], "run 0");
+    EXPECT_EQ(json["comparisons"][i]["second"]["name"], names[i + 1]);
+    const auto& cap = json["comparisons"][i]["settings"][0];
+    EXPECT_EQ(cap["second"], std::to_string(2 + i));
+  }
+  std::vector<std::string> seven{"compare"};
+  seven.insert(seven.end(), names.begin(), names.end());
+  EXPECT_THAT(refused(kWrongUse, seven), HasSubstr("2 to 6 runs, and 7 are named"));
+  EXPECT_THAT(refused(kWrongUse, {"compare", "run 0"}), HasSubstr("2 to 6 runs, and 1 is named"));
+  EXPECT_THAT(refused(kWrongUse, {"compare", "run 0", "run 1", "run 0"}),
+              HasSubstr("\"run 0\" is named twice"));
 }
 
 TEST_F(CommandLine, AResultThatCannotBeWrittenIsAFailure) {

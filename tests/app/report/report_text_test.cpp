@@ -124,11 +124,11 @@ TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
   const auto a = load_run(first.folder);
   const auto b = load_run(second.folder);
   ASSERT_TRUE(a && b);
-  const auto comparison = trace::analysis::compare_runs(*a, *b);
-  const std::string text = comparison_text(*a, *b, comparison);
+  const ComparedRuns compared{{*a, *b}, {trace::analysis::difference_between({*a}, {*b})}};
+  const std::string text = comparison_text(compared);
   EXPECT_TRUE(contains(text, "bucket_cap_mb")) << text;
   EXPECT_FALSE(contains(text, "cannot be told apart")) << text;
-  const Json json = comparison_json(*a, *b, comparison);
+  const Json json = comparison_json(compared);
   EXPECT_EQ(json["settings"].size(), 1u);
   EXPECT_EQ(json["settings"][0]["second"], "4");
   for (const auto& figure : json["figures"]) {
@@ -147,16 +147,16 @@ TEST_F(ReportText, ComparingRunsOfDifferentRanksSaysHowWellTheyScale) {
   many.info.world_size = 2 * few.info.world_size;
   many.info.settings.ranks = many.info.world_size;
   many.summary.samples_per_s = 1.5 * *few.summary.samples_per_s;
-  const auto comparison = trace::analysis::compare_runs(few, many);
-  const std::string text = comparison_text(few, many, comparison);
+  const ComparedRuns compared{{few, many}, {trace::analysis::difference_between({few}, {many})}};
+  const std::string text = comparison_text(compared);
   EXPECT_TRUE(contains(text, "Weak scaling")) << text;
   EXPECT_TRUE(contains(text, "efficiency 75 %")) << text;
-  const Json json = comparison_json(few, many, comparison);
+  const Json json = comparison_json(compared);
   EXPECT_EQ(json["scaling"]["kind"], "weak");
   EXPECT_NEAR(json["scaling"]["speedup"].get<double>(), 1.5, 1e-12);
   EXPECT_NEAR(json["scaling"]["efficiency"].get<double>(), 0.75, 1e-12);
-  EXPECT_TRUE(
-      comparison_json(few, few, trace::analysis::compare_runs(few, few))["scaling"].is_null());
+  const ComparedRuns alike{{few, few}, {trace::analysis::difference_between({few}, {few})}};
+  EXPECT_TRUE(comparison_json(alike)["scaling"].is_null());
 }
 
 TEST_F(ReportText, SaysWhatWasAskedForAndWhatRanAndListsUnits) {

@@ -1,0 +1,247 @@
+#include "ui/present/compare/comparison_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "app/report/comparison_report.h"
+#include "app/report/text_table.h"
+#include "app/session/runs/run_banners.h"
+#include "ui/present/format.h"
+#include "ui/present/tables/ledger_text.h"
+
+namespace shardlens::app::report {
+namespace {
+
+using trace::analysis::Comparison;
+using trace::analysis::FigureUnit;
+using trace::analysis::RunDifference;
+using trace::analysis::RunFigures;
+
+constexpr std::size_t kLongestName = 28;
+
+std::string figure_text(double value, FigureUnit unit) {
+  switch (unit) {
+    case FigureUnit::kNanoseconds:
+      return ui::present::format_duration(value).text();
+    case FigureUnit::kBytes:
+      return ui::present::format_bytes(value).text();
+    case FigureUnit::kPerSecond:
+      return ui::present::format_rate(value, "/s").text();
+    case FigureUnit::kFraction:
+      return ui::present::format_percent(value).text();
+    case FigureUnit::kNone:
+      break;
+  }
+  return ui::present::format_number(value);
+}
+
+std::string loss_text(double loss) {
+  if (!std::isfinite(loss)) return "not finite";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4f", loss);
+  return text;
+}
+
+std::string verdict(const trace::analysis::FigureDifference& figure) {
+  if (!figure.beyond_noise) return "";
+  // Bytes of tensors do not scatter.
+  if (figure.unit == FigureUnit::kBytes) return *figure.beyond_noise ? "different" : "the same";
+  return *figure.beyond_noise ? "beyond the spread" : "within the spread";
+}
+
+// What stands before everything else: why there is no verdict.
+std::string comparability_text(const Comparison& comparison) {
+  if (!comparison.other_job.empty()) {
+    const bool is_sure = comparison.other_job != std::vector{trace::analysis::OtherJob::kUntold};
+    return (is_sure ? "Different jobs (" : "Perhaps different jobs (") +
+           trace::analysis::other_job_text(comparison.other_job) +
+           "): the figures are listed, but nothing can be concluded from their differences\n\n";
+  }
+  if (comparison.same_work) return "";
+  return "Different work per step: tokens per second are compared, times of steps and their parts "
+         "only listed\n\n";
+}
+
+// As short as leaves columns beside it.
+std::string short_name(const RunFigures& run) { return cut_to_width(run.info.name, kLongestName); }
+
+// What the runs did otherwise: a column for each run, a row for each setting.
+std::string settings_text(const ComparedRuns& compared) {
+  std::vector<std::string> names;
+  bool is_known = true;
+  std::size_t most = 0;
+  for (const RunDifference& difference : compared.differences) {
+    is_known = is_known && difference.comparison.knows_settings;
+    if (!difference.comparison.scaling) {
+      most = std::max(most, difference.comparison.settings.size());
+    }
+    for (const auto& setting : difference.comparison.settings) {
+      if (std::ranges::find(names, setting.name) == names.end()) names.push_back(setting.name);
+    }
+  }
+  if (!is_known) return "Settings: not known\n";
+  if (names.empty()) return "Settings: the same\n";
+  std::vector<TextTable::Column> columns{{"setting"}};
+  for (const auto& run : compared.runs) columns.push_back({short_name(run)});
+  TextTable table(std::move(columns));
+  for (const std::string& name : names) {
+    std::vector<std::string> cells{name, ""};
+    for (const RunDifference& difference : compared.differences) {
+      const auto& settings = difference.comparison.settings;
+      const auto found =
+          std::ranges::find(settings, name, &trace::analysis::SettingDifference::name);
+      cells.push_back(found == settings.end() ? "" : found->second);
+      if (found != settings.end()) cells[1] = found->first;
+    }
+    for (std::size_t i = 2; i < cells.size(); ++i) {
+      if (cells[i].empty()) cells[i] = cells[1];
+    }
+    table.add_row(std::move(cells));
+  }
+  std::string text = table.text("");
+  // Strong scaling is ranks and batch changed together, on purpose.
+  if (most > 1) text += "Several settings differ: their effects cannot be told apart\n";
+  return text;
+}
+
+std::string signed_text(double difference, FigureUnit unit) {
+  return (difference > 0   ? "+"
+          : difference < 0 ? "−"
+                           : "") +
+         figure_text(std::abs(difference), unit);
+}
+
+std::vector<TextTable::Column> pair_columns(std::string title, const RunFigures& first,
+                                            const RunFigures& second) {
+  return {{std::move(title)},
+          {short_name(first), Align::kRight},
+          {short_name(second), Align::kRight},
+          {"difference", Align::kRight},
+          {"", Align::kRight},
+          {""}};
+}
+
+std::string figures_text(const RunFigures& first, const RunFigures& second,
+                         const Comparison& comparison) {
+  if (comparison.figures.empty()) return "No figure is known of both runs\n";
+  TextTable table(pair_columns("", first, second));
+  for (const auto& figure : comparison.figures) {
+    table.add_row({std::string(figure.name), figure_text(figure.first, figure.unit),
+                   figure_text(figure.second, figure.unit),
+                   signed_text(figure.difference, figure.unit),
+                   figure.relative ? ui::present::format_signed_percent(*figure.relative) : "",
+                   verdict(figure)});
+  }
+  return table.text("");
+}
+
+std::string shares_text(const std::string& title, const RunFigures& first, const RunFigures& second,
+                        const trace::analysis::StepExplanation& explanation,
+                        const std::vector<trace::analysis::ShareDifference>& shares) {
+  if (shares.empty()) return "";
+  const auto time = [](double ns) { return ui::present::format_duration(ns).text(); };
+  TextTable table(pair_columns(title, first, second));
+  for (const auto& share : shares) {
+    table.add_row({std::string(ui::present::share_title(share)), time(share.first),
+                   time(share.second), ui::present::share_text(share), "",
+                   std::string(ui::present::verdict_text(share.beyond_noise))});
+  }
+  table.add_row({"= step", time(explanation.first_ns), time(explanation.second_ns),
+                 signed_text(explanation.difference_ns(), FigureUnit::kNanoseconds), "", ""});
+  return "\n" + table.text("");
+}
+
+std::string details_text(const RunFigures& first, const RunFigures& second,
+                         const RunDifference& difference, trace::analysis::DetailKind kind,
+                         const std::string& title) {
+  constexpr std::size_t kMostRows = 8;
+  TextTable table(pair_columns(title, first, second));
+  std::size_t rows = 0, more = 0;
+  for (const auto& detail : difference.details) {
+    if (detail.kind != kind || detail.difference() == 0) continue;
+    if (++rows > kMostRows) {
+      ++more;
+      continue;
+    }
+    const bool is_size = detail.unit == FigureUnit::kBytes;
+    const std::string changed =
+        is_size ? signed_text(detail.difference(), detail.unit)
+                : trace::timeline::format_signed_duration(detail.difference(), detail.half_width);
+    table.add_row({detail.name, figure_text(detail.first, detail.unit),
+                   figure_text(detail.second, detail.unit), changed, "",
+                   std::string(ui::present::verdict_text(detail.beyond_noise))});
+  }
+  if (rows == 0) return "";
+  return "\n" + table.text("") +
+         (more > 0 ? "and " + std::to_string(more) + " more: --json has all\n" : "");
+}
+
+std::string all_details_text(const RunFigures& first, const RunFigures& second,
+                             const RunDifference& difference) {
+  using trace::analysis::DetailKind;
+  std::string text;
+  for (const auto& [kind, title] : {std::pair{DetailKind::kWork, "Kernels, operators, copies"},
+                                    std::pair{DetailKind::kCollective, "Collectives"},
+                                    std::pair{DetailKind::kTag, "Buckets, units"},
+                                    std::pair{DetailKind::kMemory, "Memory at the peak"}}) {
+    text += details_text(first, second, difference, kind, title);
+  }
+  return text;
+}
+
+std::string pair_text(const RunFigures& first, const RunFigures& second,
+                      const RunDifference& difference) {
+  const Comparison& comparison = difference.comparison;
+  const auto& explanation = difference.explanation;
+  std::string text = comparability_text(comparison) + figures_text(first, second, comparison);
+  text += shares_text("What explains it", first, second, explanation, explanation.parts);
+  text += shares_text("By phase", first, second, explanation, explanation.phases);
+  text += all_details_text(first, second, difference);
+  if (comparison.scaling) {
+    text += "\n" + ui::present::scaling_title(*comparison.scaling) + ", " +
+            ui::present::scaling_text(*comparison.scaling) + "\n";
+  }
+  if (comparison.first_loss && comparison.second_loss) {
+    text += "\nLoss at step " + std::to_string(comparison.common_step) +
+            ", the last that both executed: " + loss_text(*comparison.first_loss) + " and " +
+            loss_text(*comparison.second_loss) + "\n";
+  }
+  if (comparison.other_job.empty() && !comparison.noise_note.empty()) {
+    text += "\n" + comparison.noise_note + "\n";
+    if (!comparison.beyond_noise) text += "Whether the runs differ is not known\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string comparison_text(const ComparedRuns& compared) {
+  const RunFigures& base = compared.runs[0];
+  std::string text = "Against " + base.info.name + ":\n";
+  for (std::size_t i = 0; i < compared.differences.size(); ++i) {
+    const RunDifference& difference = compared.differences[i];
+    const auto sentence =
+        ui::present::comparison_sentence(difference.comparison, difference.explanation);
+    text += "  " + compared.runs[i + 1].info.name + ": " + sentence.text + "\n";
+    if (!sentence.caveat.empty()) text += "    (" + sentence.caveat + ")\n";
+  }
+  text += "\n";
+  for (const auto& run : compared.runs) {
+    text += run.info.name + ": " + std::string(trace::model::to_string(run.info.status)) + ", " +
+            ui::present::format_integer(run.summary.steps_measured) + " steps measured\n";
+    for (const auto& banner : session::banners_of(run)) text += "! " + banner + "\n";
+  }
+  text += "\n" + settings_text(compared);
+  for (std::size_t i = 0; i < compared.differences.size(); ++i) {
+    const RunFigures& run = compared.runs[i + 1];
+    text += "\n";
+    if (compared.differences.size() > 1) {
+      text += "---- " + run.info.name + " against " + base.info.name + " ----\n\n";
+    }
+    text += pair_text(base, run, compared.differences[i]);
+  }
+  return text;
+}
+
+}  // namespace shardlens::app::report
