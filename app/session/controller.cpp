@@ -61,6 +61,7 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       packing_(options_.save_dir, wake),
       inspect_(wake),
       predictor_(wake),
+      comparison_(wake),
       watcher_(wake),
       job_watcher_(wake),
       queue_(options_.start_job, wake),
@@ -97,6 +98,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   follow_import();
   follow_packing();
   follow_inspect();
+  follow_comparison();
   if (auto trainer = trainer_.state(); !same(trainer, trainer_state_)) {
     trainer_state_ = std::move(trainer);
     touch();
@@ -121,6 +123,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   next->advice = predictor_.advice();
   next->plan = planner_.card(knobs_.next());
   next->sweep = sweeps_.view(knobs_.next(), rows());
+  next->comparison = comparison_.view();
   next->job = job_state();
   next->trainer = trainer_state_;
   next->replay = watch_state_->replay;
@@ -181,6 +184,7 @@ void Controller::follow_library() {
         !library_state_.answer.empty()) {
       notice_.say_why_not(library_state_.answer);
     }
+    comparison_.follow_library(comparison_of(chosen_to_compare()).runs, rows().size());
     touch();
   }
   if (library_state_.loaded && !first_run_opened_) open_first_run();
@@ -270,6 +274,26 @@ void Controller::follow_inspect() {
   const bool replays = is_read && watch_state_->replay.active;
   inspect_.show_until(replays ? watch_state_->replay.now_ns : INT64_MAX);
   if (!snapshot_ || inspect_.view() != snapshot_->inspect) touch();
+}
+
+void Controller::follow_comparison() {
+  if (snapshot_ && comparison_.view() != snapshot_->comparison) touch();
+}
+
+std::vector<std::string> Controller::chosen_to_compare() const {
+  std::vector<std::string> folders;
+  for (const auto& run : comparison_.runs()) folders.push_back(run.folder);
+  return folders;
+}
+
+ComparisonQuestion Controller::comparison_of(const std::vector<std::string>& folders) const {
+  ComparisonQuestion question{.runs = {}, .runs_dir = runs_dir_};
+  for (const std::string& folder : folders) {
+    const auto* row = row_of(rows(), folder);
+    question.runs.push_back(
+        {folder, row != nullptr ? RunLabel{row->ordinal, row->name} : RunLabel{}});
+  }
+  return question;
 }
 
 void Controller::open_first_run() {
@@ -434,6 +458,17 @@ void Controller::perform_on_run(const ui::state::ShowRun& command) {
   watcher_.show(command.folder);
 }
 
+void Controller::perform_on_run(const ui::state::CompareRuns& command) {
+  notice_.clear();
+  auto question = comparison_of(command.folders);
+  question.step = command.step;
+  if (question.runs.size() > trace::analysis::kMostCompared) {
+    return notice_.say_why_not("Up to " + std::to_string(trace::analysis::kMostCompared) +
+                               " runs can be compared. Take one away first.");
+  }
+  comparison_.choose(std::move(question));
+}
+
 void Controller::perform_on_run(const ui::state::StartReplay& command) {
   notice_.clear();
   const auto folder =
@@ -486,6 +521,11 @@ void Controller::perform_on_run(const ui::state::DeleteRuns& command) {
   if (shown != nullptr && !stays(*shown)) {
     watcher_.show(next == rows().end() ? std::string() : next->folder);
   }
+  auto compared = chosen_to_compare();
+  const auto left = std::erase_if(compared, [&](const std::string& folder) {
+    return std::ranges::find(command.folders, folder) != command.folders.end();
+  });
+  if (left > 0) comparison_.choose(comparison_of(compared));
   baseline_.leave(rows(), command.folders);
   library_.remove(command.folders);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/session/baseline.h"
+#include "app/session/compare/comparison_session.h"
 #include "app/session/files/run_packing.h"
 #include "app/session/files/trace_import.h"
 #include "app/session/inspect/inspect_session.h"
@@ -80,6 +81,7 @@ class Controller {
   void perform_on_run(const ui::state::OpenSweepCard& command);
   void perform_on_run(const ui::state::StartSweep& command);
   void perform_on_run(const ui::state::ShowRun& command);
+  void perform_on_run(const ui::state::CompareRuns& command);
   void perform_on_run(const ui::state::StartReplay& command);
   void perform_on_run(const ui::state::SetBaseline& command);
   void perform_on_run(const ui::state::CopySettings& command);
@@ -103,6 +105,9 @@ class Controller {
   void follow_packing();
   void follow_inspect();
   void follow_sweeps();
+  std::vector<std::string> chosen_to_compare() const;
+  ComparisonQuestion comparison_of(const std::vector<std::string>& folders) const;
+  void follow_comparison();
   void open_first_run();
   std::shared_ptr<const ui::state::RunView> job_view();
   ui::state::JobState job_state();
@@ -141,6 +146,7 @@ class Controller {
   RunPacking packing_;
   InspectSession inspect_;  // of the run on screen
   RunPredictor predictor_;  // from the run on screen
+  ComparisonSession comparison_;
   RunWatcher watcher_;      // the run on screen
   RunWatcher job_watcher_;  // the job while another run is on screen
   JobQueue queue_;

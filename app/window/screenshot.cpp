@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/session/compare/comparison_reader.h"
 #include "app/session/inspect/inspect_session.h"
 #include "app/session/watch/still_snapshot.h"
 #include "app/window/canvas.h"
@@ -30,10 +31,19 @@ constexpr int kFewestFrames = 3;
 constexpr int kMostFrames = 60;
 
 Result<void> check(const ScreenshotOptions& options) {
+  const bool compares = options.workspace == ui::state::kCompareWorkspace;
   if (options.workspace != ui::state::kTuneWorkspace &&
-      options.workspace != ui::state::kInspectWorkspace) {
+      options.workspace != ui::state::kInspectWorkspace && !compares) {
+    return fail(ErrorKind::kUsage, "There is no workspace \"" + options.workspace +
+                                       "\". Use tune, inspect or compare.");
+  }
+  if (!compares && !options.others.empty()) {
     return fail(ErrorKind::kUsage,
-                "There is no workspace \"" + options.workspace + "\". Use tune or inspect.");
+                "Several runs are shown by --workspace compare; the others show one.");
+  }
+  if (options.others.size() >= trace::analysis::kMostCompared) {
+    return fail(ErrorKind::kUsage, "The Compare workspace takes up to " +
+                                       std::to_string(trace::analysis::kMostCompared) + " runs.");
   }
   if (!options.show.empty() && options.show != "plan") {
     return fail(ErrorKind::kUsage, "There is no \"" + options.show + "\" to show. Use plan.");
@@ -158,6 +168,26 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::state::Snapsh
   return picture;
 }
 
+std::shared_ptr<const ui::state::ComparisonView> comparison_of(const ScreenshotOptions& options,
+                                                               const ui::state::Ledger& ledger) {
+  session::ComparisonQuestion question{
+      .runs = {}, .step = options.step, .runs_dir = options.runs_dir};
+  std::vector<std::filesystem::path> runs{options.run};
+  runs.insert(runs.end(), options.others.begin(), options.others.end());
+  for (const auto& run : runs) {
+    const auto row = std::ranges::find(ledger.rows, run.string(), &ui::state::LedgerRow::folder);
+    const bool is_listed = row != ledger.rows.end();
+    question.runs.push_back({run.string(), is_listed ? session::RunLabel{row->ordinal, row->name}
+                                                     : session::RunLabel{}});
+  }
+  auto answer = session::unread_comparison(question);
+  session::ComparisonReader reader;
+  reader.answer(
+      question, [] { return true; },
+      [&answer](ui::state::ComparisonView view) { answer = std::move(view); });
+  return std::make_shared<const ui::state::ComparisonView>(std::move(answer));
+}
+
 // Of the ledger, which only the Tune workspace has.
 std::size_t rows_on_screen(const ScreenshotOptions& options) {
   if (options.workspace != ui::state::kTuneWorkspace) return 0;
@@ -182,6 +212,9 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
   still.changes = options.changes;
   still.other_runs = rows_on_screen(options);
   TRY_ASSIGN(auto snapshot, session::still_snapshot(still));
+  if (options.workspace == ui::state::kCompareWorkspace) {
+    snapshot.comparison = comparison_of(options, *snapshot.ledger);
+  }
   TRY_ASSIGN(const auto picture, draw_picture(options, std::move(snapshot)));
   return write_png(options.output, picture);
 }

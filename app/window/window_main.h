@@ -28,7 +28,8 @@ struct WindowOptions {
 
 struct ScreenshotOptions {
   std::filesystem::path run;
-  std::filesystem::path output;  // PNG
+  std::vector<std::filesystem::path> others{};  // of the Compare workspace: with `run` as the base
+  std::filesystem::path output;                 // PNG
   std::filesystem::path runs_dir = "runs";
   std::string workspace = "tune";
   std::string tab = "Kernels";  // of the Inspect workspace

@@ -236,9 +236,12 @@ TEST_F(ClickTest, SelectsSeveralRunsDeletesThemAndTakesThatBack) {
   ImGui::GetIO().KeyCtrl = false;
   EXPECT_EQ(command<state::ShowRun>(), nullptr) << "selecting shows nothing";
   ASSERT_TRUE(window_.click(snapshot_, "ledger/compare"));
-  commands_ = window_.take_commands();
-  ASSERT_NE(HeadlessWindow::find<state::SetBaseline>(commands_), nullptr);
-  EXPECT_NE(HeadlessWindow::find<state::ShowRun>(commands_), nullptr);
+  const auto* compared = command<state::CompareRuns>();
+  ASSERT_NE(compared, nullptr);
+  EXPECT_EQ(compared->folders, (std::vector<std::string>{"runs/baseline", "runs/cap 0.25"}))
+      << "the baseline is what the other is compared with";
+  EXPECT_TRUE(window_.view().compares());
+  window_.press(snapshot_, kit::Key::kOne, true);
   ASSERT_TRUE(window_.click(snapshot_, "ledger/delete"));
   const auto* deleted = command<state::DeleteRuns>();
   ASSERT_NE(deleted, nullptr);

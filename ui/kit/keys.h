@@ -10,6 +10,7 @@ enum class Key : int {
   kZero = 48,
   kOne = 49,
   kTwo = 50,
+  kThree = 51,
   kEqual = 61,
   kA = 65,
   kB = 66,

@@ -1,14 +1,13 @@
 #include "ui/learn/learning_panel.h"
 
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "trace/analysis/figures/evaluation_table.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
+#include "ui/learn/curve_draw.h"
 #include "ui/learn/learning_chart.h"
-#include "ui/present/axis.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::learn {
@@ -18,79 +17,6 @@ namespace {
 constexpr float kLabels = 40, kSmallLabels = 34;  // left of a plot, for its axis
 constexpr float kSmallShare = 0.38f;
 constexpr float kLeastForSmall = 300;  // below it the loss stands alone
-constexpr float kLineWidth = 1.6f;
-
-// "3.412", "0.01", "3e-4"
-std::string value_text(double value, int digits = 4) {
-  char text[40];
-  if (value == 0 || std::abs(value) >= 0.01) {
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    return text;
-  }
-  const int exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
-  std::snprintf(text, sizeof text, "%.*ge%d", digits, value / std::pow(10.0, exponent), exponent);
-  return text;
-}
-
-struct Plot {
-  state::Rect area;
-  ValueAxis axis;
-  float y(double value) const {
-    return area.bottom() - static_cast<float>(axis.share_of(value)) * area.h;
-  }
-  float x(double pixels) const { return area.x + static_cast<float>(pixels); }
-};
-
-void draw_grid(const kit::Theme& theme, const Plot& plot, float labels, int count) {
-  const state::Palette& p = theme.colors();
-  for (const double tick : present::nice_ticks(plot.axis.low, plot.axis.high, count)) {
-    const float y = std::round(plot.y(tick));
-    kit::line(plot.area.x, y, plot.area.right(), y, kit::color(p.grid));
-    if (y < plot.area.y + theme.px(5)) continue;  // its label would be cut
-    kit::text_in(theme, {plot.area.x - labels, y - theme.px(7), labels - theme.px(6), theme.px(14)},
-                 kit::Face::kMonoSmall, p.text_muted, value_text(tick), kit::Align::kRight);
-  }
-}
-
-void draw_curve(const kit::Theme& theme, const Plot& plot, const std::vector<CurvePoint>& points,
-                state::Rgb c) {
-  for (const CurvePoint& point : points) {
-    if (point.high - point.low <= 0) continue;  // a single value
-    kit::line(plot.x(point.x), plot.y(point.low), plot.x(point.x), plot.y(point.high),
-              kit::color(c, 0.35f));
-  }
-  for (std::size_t i = 1; i < points.size(); ++i) {
-    kit::line(plot.x(points[i - 1].x), plot.y(points[i - 1].mean), plot.x(points[i].x),
-              plot.y(points[i].mean), kit::color(c), theme.px(kLineWidth));
-  }
-  if (points.size() == 1) {
-    kit::shape(kit::Shape::kDot, plot.x(points[0].x), plot.y(points[0].mean), theme.px(5),
-               kit::color(c));
-  }
-}
-
-void draw_dots(const kit::Theme& theme, const Plot& plot, const std::vector<CurvePoint>& points,
-               state::Rgb c) {
-  for (const CurvePoint& point : points) {
-    kit::shape(kit::Shape::kDot, plot.x(point.x), plot.y(point.mean), theme.px(6), kit::color(c));
-  }
-}
-
-void draw_step_labels(const kit::Theme& theme, const state::Rect& area, const StepAxis& axis) {
-  const auto span = static_cast<double>(axis.last - axis.first);
-  const int count = std::max(2, static_cast<int>(area.w / theme.px(44)));
-  for (const double tick : present::nice_ticks(static_cast<double>(axis.first),
-                                               static_cast<double>(axis.last), count)) {
-    if (tick != std::floor(tick) || span <= 0) continue;
-    const auto step = static_cast<std::int64_t>(tick);
-    const std::string label = present::format_integer(step);
-    const float width = kit::text_width(theme, kit::Face::kMonoSmall, label);
-    const float center = area.x + static_cast<float>(axis.x_of(step, area.w));
-    const float x = std::min(std::round(center - width / 2), area.right() - width);
-    kit::text(theme, x, area.bottom() + theme.px(14), kit::Face::kMonoSmall,
-              theme.colors().text_muted, label);
-  }
-}
 
 void draw_tooltip(const kit::Theme& theme, const trace::analysis::RunFigures& figures,
                   std::int64_t at) {
@@ -98,18 +24,18 @@ void draw_tooltip(const kit::Theme& theme, const trace::analysis::RunFigures& fi
   if (step == nullptr) return;
   const kit::TooltipScope scope(theme);
   scope.title("Step " + present::format_integer(step->index));
-  scope.row(nullptr, "Loss", value_text(step->loss));
+  scope.row(nullptr, "Loss", learning_value_text(step->loss));
   if (std::isfinite(step->gradient_norm)) {
-    scope.row(nullptr, "Gradient norm", value_text(step->gradient_norm));
+    scope.row(nullptr, "Gradient norm", learning_value_text(step->gradient_norm));
   }
   if (step->learning_rate) {
-    scope.row(nullptr, "Learning rate", value_text(*step->learning_rate));
+    scope.row(nullptr, "Learning rate", learning_value_text(*step->learning_rate));
   }
   if (const auto* evaluation = evaluation_at(figures, step->index)) {
     scope.row(nullptr, "Evaluation, after step " + present::format_integer(evaluation->step),
-              value_text(evaluation->loss));
+              learning_value_text(evaluation->loss));
     if (std::isfinite(evaluation->perplexity)) {
-      scope.row(nullptr, "Perplexity", value_text(evaluation->perplexity));
+      scope.row(nullptr, "Perplexity", learning_value_text(evaluation->perplexity));
     }
     if (std::isfinite(evaluation->accuracy)) {
       scope.row(nullptr, "Accuracy", present::format_percent(evaluation->accuracy).text());
@@ -150,8 +76,8 @@ struct Drawing {
     const auto evaluations = curve_points(figures, LearningCurve::kEvaluation, axis, area.w);
     const auto values = value_axis({&losses, &evaluations}, false);
     if (!values) return;
-    const Plot plot{area, *values};
-    draw_grid(theme, plot, labels, std::max(2, static_cast<int>(area.h / theme.px(30))));
+    const CurvePlot plot{area, *values};
+    draw_value_grid(theme, plot, labels, std::max(2, static_cast<int>(area.h / theme.px(30))));
     draw_step_labels(theme, area, axis);
     mark_selected(area);
     const kit::Clip clip(area.inset(-theme.px(4), -theme.px(4)));
@@ -169,15 +95,16 @@ struct Drawing {
     area.take_bottom(theme.px(5));  // half of the label of zero
     const auto points = curve_points(figures, curve, axis, area.w);
     if (!points.empty()) {
-      const float used = kit::label_in(theme, title, kit::Face::kMonoSmall, p.text_secondary,
-                                       value_text(points.back().mean, 3), kit::Align::kRight);
+      const float used =
+          kit::label_in(theme, title, kit::Face::kMonoSmall, p.text_secondary,
+                        learning_value_text(points.back().mean, 3), kit::Align::kRight);
       title.w -= used + theme.px(8);
     }
     kit::text_in(theme, title, kit::Face::kSmall, p.text_muted, name);
     const auto values = value_axis({&points}, true);
     if (!values || area.h < theme.px(8)) return;
-    const Plot plot{area, *values};
-    draw_grid(theme, plot, labels, std::max(1, static_cast<int>(area.h / theme.px(26))));
+    const CurvePlot plot{area, *values};
+    draw_value_grid(theme, plot, labels, std::max(1, static_cast<int>(area.h / theme.px(26))));
     mark_selected(area);
     draw_curve(theme, plot, points, p.text_secondary);
     react("learning/" + std::string(name), area);
@@ -192,7 +119,7 @@ void draw_legend(const kit::Theme& theme, state::Rect header, bool evaluates) {
     state::Rect box = header.take_left(width, theme.px(12));
     const state::Rect mark = box.take_left(theme.px(14), theme.px(6));
     kit::line(mark.x, mark.center_y(), mark.right(), mark.center_y(), kit::color(c),
-              theme.px(kLineWidth));
+              theme.px(kCurveWidth));
     if (dot)
       kit::shape(kit::Shape::kDot, mark.center_x(), mark.center_y(), theme.px(6), kit::color(c));
     kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, name);
@@ -205,7 +132,8 @@ void draw_legend(const kit::Theme& theme, state::Rect header, bool evaluates) {
 std::string best_text(const trace::analysis::RunFigures& figures) {
   const auto* best = trace::analysis::best_evaluation(figures.evaluations);
   if (best == nullptr) return {};
-  return "lowest " + value_text(best->loss) + " after step " + present::format_integer(best->step);
+  return "lowest " + learning_value_text(best->loss) + " after step " +
+         present::format_integer(best->step);
 }
 
 void draw_learning_charts(const kit::Theme& theme, const state::Rect& body,

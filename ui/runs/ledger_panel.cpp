@@ -225,8 +225,9 @@ void LedgerPanel::draw_tools(const kit::Theme& theme, state::Rect area,
       table::tool_button(theme, "ledger/delete", area, "Delete " + count)) {
     delete_runs(selected, commands);
   }
-  if (selected.size() == 2 && table::tool_button(theme, "ledger/compare", area, "Compare")) {
-    compare_two(selected, commands);
+  if (may_be_compared(selected) &&
+      table::tool_button(theme, "ledger/compare", area, "Compare " + count)) {
+    compare_runs(selected, commands);
   }
   if (const auto deleted = snapshot.ledger->deleted; deleted > 0) {
     const state::Rect before = area;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "trace/analysis/compare/run_difference.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/paint.h"
@@ -51,11 +52,17 @@ bool may_be_deleted(const state::LedgerRow& row) {
   return !row.is_bundled && row.status != trace::model::RunStatus::kRunning;
 }
 
-void compare_two(const std::vector<state::LedgerRow>& runs, state::Commands& commands) {
-  if (runs.size() != 2) return;
-  const bool first_is_older = runs[0].start_ns < runs[1].start_ns;
-  commands.push_back(state::SetBaseline{runs[first_is_older ? 0 : 1].folder});
-  commands.push_back(state::ShowRun{runs[first_is_older ? 1 : 0].folder});
+bool may_be_compared(const std::vector<state::LedgerRow>& runs) {
+  return runs.size() >= trace::analysis::kFewestCompared &&
+         runs.size() <= trace::analysis::kMostCompared;
+}
+
+void compare_runs(const std::vector<state::LedgerRow>& runs, state::Commands& commands) {
+  if (!may_be_compared(runs)) return;
+  std::vector<state::LedgerRow> ordered = runs;
+  std::ranges::stable_sort(ordered, {}, &state::LedgerRow::start_ns);
+  std::ranges::stable_partition(ordered, &state::LedgerRow::is_baseline);
+  commands.push_back(state::CompareRuns{folders_of(ordered)});
 }
 
 void delete_runs(const std::vector<state::LedgerRow>& runs, state::Commands& commands) {
@@ -82,8 +89,10 @@ bool RunMenu::may_change() const {
 void RunMenu::draw_entries(const kit::Theme& theme, state::Commands& commands) {
   const state::LedgerRow& run = runs_.front();
   if (runs_.size() > 1) {
-    if (runs_.size() == 2 && run_menu_entry(theme, "menu/compare", "Compare the two"))
-      compare_two(runs_, commands);
+    if (may_be_compared(runs_) &&
+        run_menu_entry(theme, "menu/compare", "Compare " + count_of(runs_.size()))) {
+      compare_runs(runs_, commands);
+    }
     const auto deletable = static_cast<std::size_t>(std::ranges::count_if(runs_, may_be_deleted));
     if (deletable > 0 && run_menu_entry(theme, "menu/delete", "Delete " + count_of(deletable)))
       delete_runs(runs_, commands);

@@ -28,8 +28,9 @@ class RunMenu {
   bool wants_open_ = false, is_open_ = false;
 };
 
-// Which of two runs is compared with which: the newer one is shown against the older one.
-void compare_two(const std::vector<state::LedgerRow>& runs, state::Commands& commands);
+// Two to six. The baseline is what the others are compared with, else the oldest of them.
+bool may_be_compared(const std::vector<state::LedgerRow>& runs);
+void compare_runs(const std::vector<state::LedgerRow>& runs, state::Commands& commands);
 void delete_runs(const std::vector<state::LedgerRow>& runs, state::Commands& commands);
 bool may_be_deleted(const state::LedgerRow& row);
 

@@ -53,6 +53,10 @@ struct DeleteRuns {
   std::vector<std::string> folders;
 };  // until the window closes they can be had back
 struct UndoDelete {};
+struct CompareRuns {
+  std::vector<std::string> folders;
+  std::int64_t step = -1;  // that is shown of each; -1: a typical one of each
+};  // two to six; the first is the base. One or none: what is still to be chosen from
 struct CopySettings {
   std::string folder;
 };  // that run's settings become the next run's
@@ -152,14 +156,16 @@ struct ShowSweep {
 };  // "": the one that runs, or the newest
 struct Quit {};
 
-using Command = std::variant<
-    SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued, ShowRun,
-    UnpinBaseline, EditRuns, DeleteRuns, UndoDelete, SetBaseline, CopySettings, CopyPytorchCode,
-    SelectStep, StartReplay, StopReplay, SetReplayPlaying, SetReplaySpeed, SeekReplay,
-    RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget, CopyText, SaveText, SavePicture,
-    ShowTimeline, SelectRange, ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit,
-    GoToEvent, GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql, OpenFiles, PackRun,
-    OpenSweepCard, CloseSweepCard, EditSweep, StartSweep, StopSweep, ResumeSweep, ShowSweep, Quit>;
+using Command =
+    std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued,
+                 ShowRun, CompareRuns, UnpinBaseline, EditRuns, DeleteRuns, UndoDelete, SetBaseline,
+                 CopySettings, CopyPytorchCode, SelectStep, StartReplay, StopReplay,
+                 SetReplayPlaying, SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan,
+                 ClosePlan, SetPlanTarget, CopyText, SaveText, SavePicture, ShowTimeline,
+                 SelectRange, ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit,
+                 GoToEvent, GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql, OpenFiles,
+                 PackRun, OpenSweepCard, CloseSweepCard, EditSweep, StartSweep, StopSweep,
+                 ResumeSweep, ShowSweep, Quit>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui::state

@@ -125,6 +125,8 @@ struct KnobDraft {
   std::shared_ptr<const StrategyEstimates> estimates;
 };
 
+struct ComparisonView;  // ui/state/comparison_view.h
+
 struct Snapshot {
   std::shared_ptr<const RunView> run;          // null: nothing to show yet
   bool is_loading = false;                     // … because it, or the library, is being read
@@ -135,6 +137,7 @@ struct Snapshot {
   std::shared_ptr<const AdviceView> advice;          // null: no run, or it is being read
   std::shared_ptr<const PlanCard> plan;              // null: the card is closed
   std::shared_ptr<const SweepView> sweep;            // null: nobody asked for one
+  std::shared_ptr<const ComparisonView> comparison;  // null: no runs were chosen to be compared
   JobState job;
   TrainerSetup trainer;
   ReplayState replay;

@@ -9,6 +9,7 @@ namespace shardlens::ui::state {
 
 inline constexpr const char* kTuneWorkspace = "tune";
 inline constexpr const char* kInspectWorkspace = "inspect";
+inline constexpr const char* kCompareWorkspace = "compare";
 
 struct ViewPreferences {
   ThemeKind theme = ThemeKind::kDark;

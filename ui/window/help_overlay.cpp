@@ -11,11 +11,12 @@ namespace shardlens::ui::window {
 
 namespace {
 
-constexpr std::array<KeyHint, 22> kHints{
+constexpr std::array<KeyHint, 23> kHints{
     KeyHint{"Ctrl+Enter", "Start, or queue while a run goes on"},
     KeyHint{"Ctrl+K", "Every command and setting"},
     KeyHint{"Ctrl+1", "Tune"},
     KeyHint{"Ctrl+2", "Inspect"},
+    KeyHint{"Ctrl+3", "Compare"},
     KeyHint{"Space", "Follow the latest step; play or pause a replay"},
     KeyHint{"← →", "Previous and next step"},
     KeyHint{"Scroll, W S", "Zoom the timeline"},
@@ -39,7 +40,7 @@ constexpr std::array<KeyHint, 22> kHints{
 constexpr std::array<KeyHint, 26> kInspectHints{
     KeyHint{"Ctrl+F", "Find names; Enter and Shift+Enter: next, previous"},
     KeyHint{"Ctrl+K", "Every command and setting"},
-    KeyHint{"Ctrl+1, Ctrl+2", "Tune, Inspect"},
+    KeyHint{"Ctrl+1 2 3", "Tune, Inspect, Compare"},
     KeyHint{"Tab", "From control to control; then arrows and Enter"},
     KeyHint{"Scroll, W S", "Zoom at the mouse"},
     KeyHint{"Drag, A D", "Pan"},

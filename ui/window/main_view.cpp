@@ -124,6 +124,22 @@ void MainView::draw_inspect(const kit::Theme& theme, const state::Rect& area,
   inspect_.draw(theme, rest, snapshot, workspace_has_keys(snapshot), preferences_, commands);
 }
 
+void MainView::draw_workspace(const kit::Theme& theme, const tune::TuneLayout& layout,
+                              const state::Rect& area, const state::Snapshot& snapshot,
+                              state::Commands& commands) {
+  const bool keys = workspace_has_keys(snapshot);
+  if (!inspects() && !compares()) {
+    return workspace_.draw(theme, layout, snapshot, keys, preferences_, commands);
+  }
+  const state::Rect& above = layout.messages.empty() ? layout.top_bar : layout.messages;
+  const float top = above.bottom() + theme.px(8);
+  const state::Rect below{area.x, top, area.w, area.bottom() - top};
+  if (inspects()) return draw_inspect(theme, below, snapshot, commands);
+  state::Rect rest = below.inset(theme.px(8), 0);
+  rest.take_bottom(theme.px(8));
+  compare_.draw(theme, rest, snapshot, keys, commands);
+}
+
 void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
                            const state::Snapshot& snapshot, state::Commands& commands) {
   state::Rect area = window;
@@ -151,12 +167,14 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   }
   if (bar.toggle_help) help_ = !help_;
   if (!layout.messages.empty()) draw_messages(theme, layout.messages, lines);
-  if (inspects()) {
-    const state::Rect& above = layout.messages.empty() ? layout.top_bar : layout.messages;
-    const float top = above.bottom() + theme.px(8);
-    draw_inspect(theme, {area.x, top, area.w, area.bottom() - top}, snapshot, commands);
-  } else {
-    workspace_.draw(theme, layout, snapshot, workspace_has_keys(snapshot), preferences_, commands);
+  const std::size_t asked_before = commands.size();
+  draw_workspace(theme, layout, area, snapshot, commands);
+  const auto compares_runs = [](const state::Command& command) {
+    return std::holds_alternative<state::CompareRuns>(command);
+  };
+  if (std::any_of(commands.begin() + static_cast<std::ptrdiff_t>(asked_before), commands.end(),
+                  compares_runs)) {
+    preferences_.workspace = state::kCompareWorkspace;
   }
   if (!bar.workspace.empty()) preferences_.workspace = bar.workspace;
   if (theme.present) draw_key_line(theme, keys.inset(theme.px(16), 0));
@@ -254,6 +272,8 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
     }
     if (kit::key_pressed(kit::Key::kOne, false)) preferences_.workspace = state::kTuneWorkspace;
     if (kit::key_pressed(kit::Key::kTwo, false)) preferences_.workspace = state::kInspectWorkspace;
+    if (kit::key_pressed(kit::Key::kThree, false))
+      preferences_.workspace = state::kCompareWorkspace;
     if (kit::key_pressed(kit::Key::kF, false) && inspects()) inspect_.find();
     return;
   }
@@ -323,11 +343,18 @@ void MainView::add_inspect_actions(std::vector<Action>& out) {
 }
 
 void MainView::add_view_actions(std::vector<Action>& out) {
-  inspects() ? add_inspect_actions(out) : add_tune_actions(out);
+  if (inspects()) {
+    add_inspect_actions(out);
+  } else if (!compares()) {
+    add_tune_actions(out);
+  }
   out.push_back(
       {"Workspace: Tune", "Ctrl+1", [this] { preferences_.workspace = state::kTuneWorkspace; }});
   out.push_back({"Workspace: Inspect", "Ctrl+2",
                  [this] { preferences_.workspace = state::kInspectWorkspace; }});
+  out.push_back({"Workspace: Compare", "Ctrl+3",
+                 [this] { preferences_.workspace = state::kCompareWorkspace; },
+                 "compare runs difference"});
   out.push_back({"Dark or light theme", "Ctrl+T",
                  [this] {
                    preferences_.theme = preferences_.theme == state::ThemeKind::kDark

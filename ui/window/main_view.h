@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/compare/compare_workspace.h"
 #include "ui/inspect/inspect_workspace.h"
 #include "ui/kit/focus_ring.h"
 #include "ui/kit/theme.h"
@@ -42,7 +43,9 @@ class MainView {
   tune::TuneWorkspace& workspace() { return workspace_; }
   inspect::InspectWorkspace& inspect() { return inspect_; }
   const kit::FocusRing& focus() const { return focus_; }
+  compare::CompareWorkspace& compare() { return compare_; }
   bool inspects() const { return preferences_.workspace == state::kInspectWorkspace; }
+  bool compares() const { return preferences_.workspace == state::kCompareWorkspace; }
 
  private:
   float effective_scale() const;
@@ -65,6 +68,9 @@ class MainView {
                    const state::Snapshot& snapshot, state::Commands& commands);
   void draw_inspect(const kit::Theme& theme, const state::Rect& area,
                     const state::Snapshot& snapshot, state::Commands& commands);
+  void draw_workspace(const kit::Theme& theme, const tune::TuneLayout& layout,
+                      const state::Rect& area, const state::Snapshot& snapshot,
+                      state::Commands& commands);
   // Nothing that lies above the workspace, and no field, has the keyboard.
   bool keys_are_free(const state::Snapshot& snapshot) const;
   bool workspace_has_keys(const state::Snapshot& snapshot) const;
@@ -73,6 +79,7 @@ class MainView {
   state::ViewPreferences preferences_;
   tune::TuneWorkspace workspace_;
   inspect::InspectWorkspace inspect_;
+  compare::CompareWorkspace compare_;
   CommandPalette palette_;
   plan::PlanCardView plan_;
   kit::FocusRing focus_;

@@ -228,10 +228,12 @@ struct WorkspaceTab {
   const char* id;
   std::string_view label, explanation, keys;
 };
-constexpr std::array<WorkspaceTab, 2> kWorkspaces{
+constexpr std::array<WorkspaceTab, 3> kWorkspaces{
     WorkspaceTab{state::kTuneWorkspace, "Tune", "What did this knob do, what would that one do?",
                  "Ctrl+1"},
-    WorkspaceTab{state::kInspectWorkspace, "Inspect", "Where did the time go?", "Ctrl+2"}};
+    WorkspaceTab{state::kInspectWorkspace, "Inspect", "Where did the time go?", "Ctrl+2"},
+    WorkspaceTab{state::kCompareWorkspace, "Compare", "Which is better, and is it real?",
+                 "Ctrl+3"}};
 constexpr float kWidthForTabRow = 1180;  // below it they lie one above the other
 
 void draw_workspace_tab(const kit::Theme& theme, const state::Rect& box, const WorkspaceTab& tab,
@@ -259,18 +261,20 @@ void draw_workspaces(const kit::Theme& theme, state::Rect& rest, bool stacked,
   for (const WorkspaceTab& tab : kWorkspaces) {
     widest = std::max(widest, std::ceil(kit::text_width(theme, face, tab.label)));
   }
-  state::Rect column = stacked ? rest.take_left(widest + 2 * padding, theme.px(16)) : state::Rect{};
-  for (const WorkspaceTab& tab : kWorkspaces) {
+  state::Rect column;
+  for (std::size_t i = 0; i < kWorkspaces.size(); ++i) {
+    const WorkspaceTab& tab = kWorkspaces[i];
     state::Rect box;
-    if (stacked) {
-      box = column.take_top(column.h / static_cast<float>(&tab == &kWorkspaces.front() ? 2 : 1));
+    if (stacked) {  // two in a column
+      if (i % 2 == 0) column = rest.take_left(widest + 2 * padding, theme.px(4));
+      box = column.take_top(i % 2 == 0 ? column.h / 2 : column.h);
     } else {
       const float width = std::ceil(kit::text_width(theme, face, tab.label)) + 2 * padding;
       box = rest.take_left(width, theme.px(4)).inset(0, std::round((rest.h - theme.px(28)) / 2));
     }
     draw_workspace_tab(theme, box, tab, shown == tab.id, stacked, result);
   }
-  if (!stacked) rest.take_left(theme.px(20));
+  rest.take_left(theme.px(stacked ? 12 : 20));
 }
 
 }  // namespace

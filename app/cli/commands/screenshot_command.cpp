@@ -12,7 +12,7 @@ namespace shardlens::app::cli {
 namespace {
 
 struct ScreenshotArguments {
-  std::string run;
+  std::vector<std::string> runs;
   std::string size = "1600x1000";
   window::ScreenshotOptions picture;
 };
@@ -35,10 +35,15 @@ int screenshot(ScreenshotArguments& options) {
   if (auto size = parse_size(options.size, options.picture.width, options.picture.height); !size) {
     return report_error(size.error());
   }
-  const auto run =
-      trace::store::find_run(options.run, options.picture.runs_dir, launch::bundled_runs());
-  if (!run) return report_error(run.error());
-  options.picture.run = *run;
+  for (const std::string& name : options.runs) {
+    const auto run = trace::store::find_run(name, options.picture.runs_dir, launch::bundled_runs());
+    if (!run) return report_error(run.error());
+    if (&name == &options.runs.front()) {
+      options.picture.run = *run;
+    } else {
+      options.picture.others.push_back(*run);
+    }
+  }
   return exit_code_of(window::take_screenshot(options.picture));
 }
 
@@ -49,12 +54,15 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
   auto& picture = options->picture;
   auto* command =
       app.add_subcommand("screenshot", "Writes a PNG of the window over a recorded run");
-  command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
+  command
+      ->add_option("RUN", options->runs,
+                   "A run's name, its folder or a packed file; Compare takes several")
+      ->required();
   command->add_option("-o,--output", picture.output, "The picture to write")
       ->required()
       ->type_name("FILE.png");
   command->add_option("--workspace", picture.workspace, "What the window shows")
-      ->check(CLI::IsMember({"tune", "inspect"}))
+      ->check(CLI::IsMember({"tune", "inspect", "compare"}))
       ->capture_default_str();
   command->add_option("--tab", picture.tab, "Of the Inspect workspace")
       ->transform(CLI::IsMember({"Kernels", "Operators", "Collectives", "Copies", "Launches",

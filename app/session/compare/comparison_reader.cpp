@@ -1,0 +1,108 @@
+#include "app/session/compare/comparison_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "app/session/compare/named_times_source.h"
+#include "app/session/runs/run_siblings.h"
+#include "trace/base/wall_clock.h"
+
+namespace shardlens::app::session {
+
+namespace {
+
+using trace::analysis::RunDifference;
+
+RunDifference difference_with_siblings(const trace::analysis::ComparedSide& base,
+                                       const trace::analysis::ComparedSide& run,
+                                       const std::filesystem::path& runs_dir) {
+  const auto siblings = siblings_of(base.figures, run.figures, runs_dir);
+  std::vector<trace::analysis::NoiseRun> others;
+  for (const auto& sibling : siblings) others.push_back(noise_run(sibling));
+  return trace::analysis::difference_between(base, run, others);
+}
+
+}  // namespace
+
+ui::state::ComparisonView unread_comparison(const ComparisonQuestion& question) {
+  ui::state::ComparisonView view;
+  view.step = question.step;
+  for (const auto& run : question.runs) {
+    std::string name = run.label.name;
+    if (name.empty()) name = std::filesystem::path(run.folder).filename().string();
+    view.runs.push_back(
+        {.folder = run.folder, .name = std::move(name), .ordinal = run.label.ordinal});
+  }
+  view.differences.resize(view.runs.empty() ? 0 : view.runs.size() - 1);
+  return view;
+}
+
+auto ComparisonReader::known_view(const std::string& folder) const -> View {
+  const auto feed = feeds_.find(folder);
+  return feed == feeds_.end() ? nullptr : feed->second.view;
+}
+
+const trace::analysis::NamedTimes* ComparisonReader::times_of(const std::string& folder) const {
+  const auto feed = feeds_.find(folder);
+  return feed == feeds_.end() || !feed->second.times ? nullptr : &*feed->second.times;
+}
+
+// The same view as before where nothing is new.
+auto ComparisonReader::read(const ComparisonQuestion::Run& run, std::int64_t step)
+    -> trace::base::Result<View> {
+  Feed& feed = feeds_[run.folder];
+  if (!feed.follower) {
+    TRY_ASSIGN(feed.follower, RunFollower::open(run.folder));
+  }
+  TRY_ASSIGN(const bool has_new_status, feed.follower->refresh_info());
+  TRY_ASSIGN(const bool has_new_rows, feed.follower->advance());
+  const bool is_same = feed.label == run.label && feed.step == step;
+  if (feed.view && !has_new_status && !has_new_rows && is_same) return feed.view;
+  feed.follower->select_step(step < 0 ? std::nullopt : std::optional(step));
+  TRY_ASSIGN(feed.view, feed.follower->view(trace::base::wall_clock_ns(), false, run.label));
+  // A run whose events cannot be read is compared by its figures alone.
+  if (!feed.times || has_new_rows) {
+    auto times = read_named_times(feed.view->figures);
+    feed.times = times ? std::optional(std::move(*times)) : std::nullopt;
+  }
+  feed.label = run.label;
+  feed.step = step;
+  feed.follower->keep();
+  return feed.view;
+}
+
+void ComparisonReader::answer(const ComparisonQuestion& question,
+                              const std::function<bool()>& wanted,
+                              const std::function<void(ui::state::ComparisonView)>& publish) {
+  std::erase_if(feeds_, [&](const auto& feed) {
+    return std::ranges::find(question.runs, feed.first, &ComparisonQuestion::Run::folder) ==
+           question.runs.end();
+  });
+  ui::state::ComparisonView view = unread_comparison(question);
+  for (auto& run : view.runs) run.run = known_view(run.folder);
+  for (std::size_t i = 0; i < question.runs.size(); ++i) {
+    if (!wanted()) return;
+    auto read_run = read(question.runs[i], question.step);
+    if (read_run) {
+      view.runs[i].run = std::move(*read_run);
+    } else {
+      view.runs[i] = {.folder = question.runs[i].folder,
+                      .name = view.runs[i].name,
+                      .ordinal = view.runs[i].ordinal,
+                      .run = nullptr,
+                      .problem = read_run.error().message};
+      feeds_.erase(question.runs[i].folder);
+    }
+    if (i > 0 && view.runs[0].run && view.runs[i].run) {
+      view.differences[i - 1] = std::make_shared<const RunDifference>(difference_with_siblings(
+          {view.runs[0].run->figures, times_of(question.runs[0].folder)},
+          {view.runs[i].run->figures, times_of(question.runs[i].folder)}, question.runs_dir));
+    }
+    const bool is_last = i + 1 == question.runs.size();
+    // What is looked at again stays on screen until all of it is there.
+    if (wanted() && (is_last || view.is_reading())) publish(view);
+  }
+}
+
+}  // namespace shardlens::app::session

@@ -1,0 +1,56 @@
+// Reads runs that are to be compared, and works out what differs. Slow calls: a worker owns it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/watch/run_follower.h"
+#include "trace/analysis/compare/named_times.h"
+#include "trace/base/result.h"
+#include "ui/state/comparison_view.h"
+
+namespace shardlens::app::session {
+
+struct ComparisonQuestion {
+  struct Run {
+    std::string folder;
+    RunLabel label;
+    bool operator==(const Run&) const = default;
+  };
+  std::vector<Run> runs;           // the base first
+  std::int64_t step = -1;          // to be shown of each; -1: a typical one of each
+  std::filesystem::path runs_dir;  // whose runs tell how far two lie apart by chance
+};
+
+// As long as nothing was read.
+ui::state::ComparisonView unread_comparison(const ComparisonQuestion& question);
+
+class ComparisonReader {
+ public:
+  // `publish` gets more and more of the answer; `wanted`, asked in between: false gives up. What
+  // was read of a run before is not read again.
+  void answer(const ComparisonQuestion& question, const std::function<bool()>& wanted,
+              const std::function<void(ui::state::ComparisonView)>& publish);
+
+ private:
+  using View = std::shared_ptr<const ui::state::RunView>;
+  struct Feed {
+    std::unique_ptr<RunFollower> follower;
+    RunLabel label;
+    std::int64_t step = -1;
+    View view;                                           // null: never read
+    std::optional<trace::analysis::NamedTimes> times{};  // none: not read, or not to be had
+  };
+  trace::base::Result<View> read(const ComparisonQuestion::Run& run, std::int64_t step);
+  View known_view(const std::string& folder) const;
+  const trace::analysis::NamedTimes* times_of(const std::string& folder) const;
+
+  std::map<std::string, Feed> feeds_;  // by folder
+};
+
+}  // namespace shardlens::app::session

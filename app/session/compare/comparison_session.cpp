@@ -1,0 +1,63 @@
+#include "app/session/compare/comparison_session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shardlens::app::session {
+
+ComparisonSession::ComparisonSession(std::function<void()> on_change)
+    : on_change_(std::move(on_change)),
+      worker_([this](const ComparisonQuestion& question, const std::function<bool()>& wanted) {
+        reader_.answer(question, wanted, [this](auto view) { publish(std::move(view)); });
+      }) {}
+
+void ComparisonSession::choose(ComparisonQuestion question) {
+  question_ = std::move(question);
+  if (question_.runs.empty()) {
+    worker_.cancel();
+    const std::lock_guard lock(mutex_);
+    view_.reset();
+    return;
+  }
+  auto view = unread_comparison(question_);
+  {
+    // What is on screen stays there while the others are read.
+    const std::lock_guard lock(mutex_);
+    for (auto& run : view.runs) {
+      if (!view_) break;
+      const auto before =
+          std::ranges::find(view_->runs, run.folder, &ui::state::ComparedRun::folder);
+      if (before != view_->runs.end()) run.run = before->run;
+    }
+    view_ = std::make_shared<const ui::state::ComparisonView>(std::move(view));
+  }
+  worker_.ask(question_);
+}
+
+void ComparisonSession::follow_library(std::vector<ComparisonQuestion::Run> runs,
+                                       std::size_t library_size) {
+  if (question_.runs.empty()) return;
+  const auto shown = view();
+  const bool is_live = shown && std::ranges::any_of(shown->runs, [](const auto& run) {
+                         return run.run && run.run->is_live;
+                       });
+  const bool is_same = runs == question_.runs && library_size == library_size_;
+  library_size_ = library_size;
+  question_.runs = std::move(runs);
+  if (!is_same || is_live) worker_.ask(question_);
+}
+
+std::shared_ptr<const ui::state::ComparisonView> ComparisonSession::view() const {
+  const std::lock_guard lock(mutex_);
+  return view_;
+}
+
+void ComparisonSession::publish(ui::state::ComparisonView view) {
+  {
+    const std::lock_guard lock(mutex_);
+    view_ = std::make_shared<const ui::state::ComparisonView>(std::move(view));
+  }
+  on_change_();
+}
+
+}  // namespace shardlens::app::session

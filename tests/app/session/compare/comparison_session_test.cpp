@@ -1,0 +1,109 @@
+#include "app/session/compare/comparison_session.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/app/session/eventually.h"
+#include "tests/app/session/synthetic_run.h"
+
+namespace shardlens::app::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ComparisonSessionTest : public testing::Test {
+ protected:
+  fs::path write(const std::string& name, double stretch, std::int64_t later_ns) {
+    SyntheticOptions options;
+    options.name = name;
+    options.start_ns += later_ns;
+    options.settings.bucket_cap_mb = 1 + static_cast<double>(later_ns) / 1e9;
+    SyntheticRun run(folder_.path(), options);
+    run.add_steps(30, stretch);
+    run.finish();
+    return run.folder();
+  }
+  void choose(const std::vector<fs::path>& runs, std::int64_t step = -1) {
+    ComparisonQuestion question{.runs = {}, .step = step, .runs_dir = folder_.path()};
+    for (const auto& run : runs) question.runs.push_back({run.string(), {"run 7", ""}});
+    session_.choose(std::move(question));
+  }
+  // Once all of it was read.
+  std::shared_ptr<const ui::state::ComparisonView> answer() {
+    session_.wait_until_idle();
+    return session_.view();
+  }
+
+  TemporaryFolder folder_;
+  std::atomic<int> changes_ = 0;
+  ComparisonSession session_{[this] { ++changes_; }};
+};
+
+TEST_F(ComparisonSessionTest, ReadsTheRunsAndTellsHowTheyDifferFromTheFirst) {
+  EXPECT_EQ(session_.view(), nullptr);
+  const auto a = write("a", 1, 0), b = write("b", 1.1, 1'000'000'000),
+             c = write("c", 0.9, 2'000'000'000);
+  choose({a, b, c});
+  ASSERT_TRUE(session_.view()) << "at once, unread";
+  EXPECT_EQ(session_.view()->runs.size(), 3u);
+  const auto view = answer();
+  ASSERT_EQ(view->differences.size(), 2u);
+  ASSERT_TRUE(view->differences[0] && view->differences[1]);
+  EXPECT_NEAR(view->differences[0]->explanation.difference_ns(), 2e6, 1);
+  EXPECT_NEAR(view->differences[1]->explanation.difference_ns(), -2e6, 1);
+  double parts = 0;
+  for (const auto& part : view->differences[0]->explanation.parts) parts += part.difference();
+  EXPECT_NEAR(parts, 2e6, 1);
+  for (const auto& run : view->runs) {
+    ASSERT_TRUE(run.run) << run.problem;
+    EXPECT_TRUE(run.run->timeline);
+    EXPECT_EQ(run.ordinal, "run 7");
+  }
+  EXPECT_GE(changes_, 3);
+}
+
+TEST_F(ComparisonSessionTest, ShowsTheSameStepOfAllRunsWhenAskedTo) {
+  const auto a = write("a", 1, 0), b = write("b", 1.1, 1'000'000'000);
+  choose({a, b}, 12);
+  const auto view = answer();
+  EXPECT_EQ(view->step, 12);
+  for (const auto& run : view->runs) EXPECT_EQ(run.run->timeline->step, 12);
+}
+
+TEST_F(ComparisonSessionTest, ARunThatCannotBeReadSaysWhyAndTheOthersAreCompared) {
+  const auto a = write("a", 1, 0), b = write("b", 1.1, 1'000'000'000);
+  choose({a, folder_.path() / "gone", b});
+  const auto view = answer();
+  EXPECT_FALSE(view->runs[1].run);
+  EXPECT_FALSE(view->runs[1].problem.empty());
+  EXPECT_FALSE(view->differences[0]);
+  ASSERT_TRUE(view->differences[1]);
+  EXPECT_FALSE(view->is_reading());
+}
+
+TEST_F(ComparisonSessionTest, IsNotReadAgainUnlessSomethingIsNew) {
+  const auto a = write("a", 1, 0), b = write("b", 1.1, 1'000'000'000);
+  choose({a, b});
+  auto view = answer();
+  const auto runs = session_.runs();
+  session_.follow_library(runs, 2);
+  view = answer();
+  session_.follow_library(runs, 2);
+  EXPECT_EQ(answer(), view) << "the library is as it was";
+  auto renamed = runs;
+  renamed[0].label.name = "renamed";
+  session_.follow_library(renamed, 2);
+  const auto after = answer();
+  EXPECT_EQ(after->runs[0].run->figures.info.name, "renamed");
+  EXPECT_EQ(after->runs[1].run, view->runs[1].run) << "nothing is new of it";
+  choose({});
+  EXPECT_EQ(session_.view(), nullptr);
+}
+
+}  // namespace
+}  // namespace shardlens::app::session

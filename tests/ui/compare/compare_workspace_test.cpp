@@ -1,0 +1,209 @@
+// The Compare workspace in a window without a display.
+#include "ui/compare/compare_workspace.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/ui/inspect/testing/headless_panel.h"
+#include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/sample_snapshot.h"
+#include "ui/compare/runs_tab.h"
+#include "ui/present/compare/comparison_text.h"
+#include "ui/state/comparison_view.h"
+
+namespace shardlens::ui::compare {
+namespace {
+
+// The sample's run and others of other seeds and, so that there is a difference, other settings.
+state::Snapshot compared_snapshot(std::size_t runs) {
+  state::Snapshot snapshot = sample_snapshot({.live = false});
+  auto view = std::make_shared<state::ComparisonView>();
+  for (std::size_t i = 0; i < runs; ++i) {
+    const auto sample = sample_snapshot({.ranks = 2, .live = false, .seed = i + 1});
+    auto run = std::make_shared<state::RunView>(*sample.run);
+    run->figures.info.name = "run number " + std::to_string(i);
+    run->figures.info.folder = "runs/compared " + std::to_string(i);
+    run->figures.info.settings.bucket_cap_mb = 1 + static_cast<double>(i);
+    // A third of the step each, but for what is left over.
+    auto& summary = run->figures.summary;
+    for (const auto phase : {trace::base::Phase::kForward, trace::base::Phase::kBackward}) {
+      summary.phase_ns[static_cast<std::size_t>(phase)] = summary.step_ns.mean / 3;
+    }
+    summary.phase_ns[static_cast<std::size_t>(trace::base::Phase::kOther)] =
+        summary.step_ns.mean / 3;
+    view->runs.push_back({.folder = run->figures.info.folder,
+                          .name = run->figures.info.name,
+                          .ordinal = "run " + std::to_string(i),
+                          .run = run});
+    if (i == 0) continue;
+    view->differences.push_back(std::make_shared<const trace::analysis::RunDifference>(
+        trace::analysis::difference_between({view->runs[0].run->figures}, {run->figures})));
+  }
+  snapshot.comparison = std::move(view);
+  return snapshot;
+}
+
+state::ViewPreferences in_compare(state::ThemeKind theme = state::ThemeKind::kDark) {
+  state::ViewPreferences preferences;
+  preferences.workspace = state::kCompareWorkspace;
+  preferences.theme = theme;
+  return preferences;
+}
+
+const RunsTab& runs_tab(HeadlessWindow& window) {
+  return dynamic_cast<const RunsTab&>(*window.view().compare().tabs().front());
+}
+
+TEST(CompareWorkspace, IsReachedByItsKeyAndSaysWhatToDo) {
+  HeadlessWindow window{1600, 1000};
+  const state::Snapshot snapshot = sample_snapshot();
+  window.frames(snapshot, 2);
+  window.press(snapshot, kit::Key::kThree, true);
+  window.frames(snapshot, 2);
+  EXPECT_TRUE(window.view().compares());
+  EXPECT_TRUE(window.probe().shows("Choose two to six runs"));
+  ASSERT_TRUE(window.click(snapshot, "compare/suggested"));
+  const auto commands = window.take_commands();
+  const auto* asked = HeadlessWindow::find<state::CompareRuns>(commands);
+  ASSERT_NE(asked, nullptr);
+  EXPECT_EQ(asked->folders, (std::vector<std::string>{"runs/baseline", "runs/cap-1"}));
+}
+
+TEST(CompareWorkspace, SaysInWordsWhatTheComparisonSays) {
+  HeadlessWindow window{1600, 1000, in_compare()};
+  const state::Snapshot snapshot = compared_snapshot(3);
+  window.frames(snapshot, 3);
+  const state::ComparisonView& view = *snapshot.comparison;
+  for (std::size_t i = 1; i < 3; ++i) {
+    const auto& difference = *view.differences[i - 1];
+    const auto sentence =
+        present::comparison_sentence(difference.comparison, difference.explanation);
+    EXPECT_TRUE(window.probe().shows(view.runs[i].name + ": " + sentence.text)) << sentence.text;
+  }
+  for (const auto& part : view.differences[0]->explanation.parts) {
+    EXPECT_TRUE(window.probe().shows(present::share_title(part))) << part.name;
+    EXPECT_TRUE(window.probe().shows(present::share_text(part))) << part.name;
+  }
+  for (const char* text : {"Loss", "All", "Parts", "A → B"}) {
+    EXPECT_TRUE(window.probe().shows(text)) << text;
+  }
+  ASSERT_TRUE(window.click(snapshot, "compare/choose/runs/compared 2"));
+  window.frames(snapshot, 2);
+  EXPECT_TRUE(window.probe().shows("A → C"));
+}
+
+TEST(CompareWorkspace, AddsRemovesAndChangesTheBase) {
+  HeadlessWindow window{1600, 1000, in_compare()};
+  const state::Snapshot snapshot = compared_snapshot(3);
+  const auto asked_after = [&](const char* target) {
+    window.frames(snapshot, 2);
+    window.take_commands();
+    EXPECT_TRUE(window.click(snapshot, target)) << target;
+    const auto commands = window.take_commands();
+    const auto* asked = HeadlessWindow::find<state::CompareRuns>(commands);
+    return asked == nullptr ? std::vector<std::string>{} : asked->folders;
+  };
+  using Folders = std::vector<std::string>;
+  EXPECT_EQ(asked_after("compare/remove/runs/compared 1"),
+            (Folders{"runs/compared 0", "runs/compared 2"}));
+  EXPECT_EQ(asked_after("compare/base/runs/compared 2"),
+            (Folders{"runs/compared 2", "runs/compared 0", "runs/compared 1"}));
+  EXPECT_EQ(asked_after("compare/base/runs/compared 0"), Folders{}) << "it is the base";
+  ASSERT_TRUE(window.click(snapshot, "compare/add"));
+  EXPECT_EQ(asked_after("compare/add/runs/baseline"),
+            (Folders{"runs/compared 0", "runs/compared 1", "runs/compared 2", "runs/baseline"}));
+}
+
+TEST(CompareWorkspace, TimelinesZoomTogether) {
+  HeadlessWindow window{1600, 1000, in_compare()};
+  const state::Snapshot snapshot = compared_snapshot(3);
+  window.frames(snapshot, 3);
+  const double whole = runs_tab(window).timelines().window().span_ns();
+  double longest = 0;
+  for (const auto& run : snapshot.comparison->runs) {
+    const auto& rows = *run.run->timeline->rows;
+    longest = std::max(longest, static_cast<double>(rows.end_ns - rows.start_ns));
+  }
+  EXPECT_GE(whole, longest) << "the longest step is on screen";
+  EXPECT_LT(whole, 1.2 * longest);
+  std::vector<state::Rect> plots;
+  for (const auto& target : window.probe().targets) {
+    if (target.name == "inspect/plot") plots.push_back(target.rect);
+  }
+  ASSERT_EQ(plots.size(), 3u);
+  for (const auto& plot : plots) {
+    EXPECT_EQ(plot.x, plots[0].x) << "on one scale";
+    EXPECT_EQ(plot.w, plots[0].w);
+  }
+  window.move_to(snapshot, plots[1].center_x(), plots[1].center_y());
+  window.wheel(snapshot, 3);
+  window.frames(snapshot, 2);
+  EXPECT_LT(runs_tab(window).timelines().window().span_ns(), 0.8 * whole);
+  window.press(snapshot, kit::Key::kF);
+  window.frames(snapshot, 2);
+  EXPECT_EQ(runs_tab(window).timelines().window().span_ns(), whole);
+}
+
+TEST(CompareWorkspace, ShowsPhasesAndOneKindOfRowsWhenAskedTo) {
+  HeadlessWindow window{1920, 1200, in_compare()};
+  const state::Snapshot snapshot = compared_snapshot(2);
+  window.frames(snapshot, 3);
+  const auto& explanation = snapshot.comparison->differences[0]->explanation;
+  ASSERT_FALSE(explanation.phases.empty());
+  const std::string phase = present::share_text(explanation.phases.front());
+  EXPECT_FALSE(window.probe().shows(phase));
+  ASSERT_TRUE(window.click(snapshot, "compare/waterfall/Phases"));
+  window.frames(snapshot, 2);
+  EXPECT_TRUE(window.probe().shows(phase)) << phase;
+  ASSERT_TRUE(window.click(snapshot, "compare/kinds/Memory"));
+  window.frames(snapshot, 2);
+  EXPECT_TRUE(window.probe().shows("activations"));
+  EXPECT_FALSE(window.probe().shows("exposed transfer")) << "the waterfall shows phases";
+}
+
+TEST(CompareWorkspace, ArrowsShowTheNextStepOfAllRuns) {
+  HeadlessWindow window{1600, 1000, in_compare()};
+  const state::Snapshot snapshot = compared_snapshot(2);
+  window.frames(snapshot, 2);
+  window.take_commands();
+  window.press(snapshot, kit::Key::kLeft);
+  const auto commands = window.take_commands();
+  const auto* asked = HeadlessWindow::find<state::CompareRuns>(commands);
+  ASSERT_NE(asked, nullptr);
+  EXPECT_EQ(asked->step, snapshot.comparison->runs[0].run->selected_step - 1);
+  EXPECT_EQ(asked->folders.size(), 2u);
+}
+
+TEST(CompareWorkspace, SaysWhyARunCannotBeCompared) {
+  HeadlessWindow window{1600, 1000, in_compare()};
+  state::Snapshot snapshot = compared_snapshot(2);
+  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  view->runs[1].run = nullptr;
+  view->differences[0] = nullptr;
+  snapshot.comparison = view;
+  window.frames(snapshot, 2);
+  EXPECT_TRUE(window.probe().shows("being read…"));
+  view = std::make_shared<state::ComparisonView>(*view);
+  view->runs[1].problem = "rank_0.sqlite is damaged";
+  snapshot.comparison = view;
+  window.frames(snapshot, 2);
+  EXPECT_TRUE(window.probe().shows("rank_0.sqlite is damaged"));
+}
+
+TEST(CompareWorkspace, NoTextLiesOverAnother) {
+  for (const auto& [width, height] : {std::pair{1280, 800}, {1600, 1000}, {1920, 1200}}) {
+    for (const std::size_t runs : {2u, 3u, 6u}) {
+      HeadlessWindow window{width, height, in_compare()};
+      window.frames(compared_snapshot(runs), 3);
+      EXPECT_EQ(inspect::overlapping_texts_of(window.probe()), std::vector<std::string>{})
+          << width << " " << runs;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::ui::compare

@@ -1,0 +1,110 @@
+#include "ui/compare/compared_timelines.h"
+
+#include <algorithm>
+#include <string>
+
+#include "ui/compare/compare_layout.h"
+#include "ui/compare/run_chips.h"
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui::compare {
+
+namespace {
+
+constexpr float kTitleRow = 20;
+
+const trace::timeline::StepPicture* step_of(const state::ComparedRun& run) {
+  const auto* step = run.run ? run.run->timeline.get() : nullptr;
+  return step != nullptr && !step->rows->ranks.empty() ? step : nullptr;
+}
+
+// The longest of the steps on screen, which all of them are drawn on the scale of.
+std::int64_t longest_step_ns(const state::ComparisonView& view) {
+  std::int64_t longest = 0;
+  for (const auto& run : view.runs) {
+    if (const auto* step = step_of(run)) {
+      longest = std::max(longest, step->rows->end_ns - step->rows->start_ns);
+    }
+  }
+  return longest;
+}
+
+std::string why_no_timeline(const state::ComparedRun& run, std::int64_t step) {
+  if (!run.problem.empty()) return run.problem;
+  if (!run.run) return "Reading the run…";
+  if (run.run->selected_step < 0) return "No step was recorded";
+  if (step >= 0) return "The run has no step " + present::format_integer(step);
+  return "This step was recorded without detail";
+}
+
+std::string step_text(const state::ComparedRun& run) {
+  const auto* shown = step_of(run);
+  if (shown == nullptr) return "";
+  const auto length = static_cast<double>(shown->rows->end_ns - shown->rows->start_ns);
+  return "step " + present::format_integer(shown->step) + " · " +
+         present::format_duration(length).text();
+}
+
+}  // namespace
+
+void ComparedTimelines::follow(const state::ComparisonView& view) {
+  while (boards_.size() < view.runs.size()) {
+    boards_.push_back(std::make_unique<inspect::TimelineBoard>());
+  }
+  boards_.resize(view.runs.size());
+  const std::int64_t longest = longest_step_ns(view);
+  for (std::size_t i = 0; i < boards_.size(); ++i) {
+    const auto* step = step_of(view.runs[i]);
+    if (step == nullptr) continue;
+    boards_[i]->follow(view.runs[i].folder, *step, step->rows->start_ns + longest);
+  }
+  window_.set_extent(0, std::max<std::int64_t>(longest, 1));
+}
+
+void ComparedTimelines::draw_run(const kit::Theme& theme, const state::Rect& rect,
+                                 const state::ComparisonView& view, std::size_t index, bool keys,
+                                 state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  const state::ComparedRun& run = view.runs[index];
+  kit::fill(rect, kit::color(p.panel), theme.px(6));
+  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  state::Rect rest = rect.inset(theme.px(8), theme.px(2));
+  state::Rect title = rest.take_top(theme.px(kTitleRow));
+  draw_run_letter(theme, title.take_left(theme.px(18), theme.px(6)), index);
+  const std::string step = step_text(run);
+  const float width = kit::text_width(theme, kit::Face::kSmall, step);
+  kit::label_in(theme, title.take_right(width, theme.px(12)), kit::Face::kSmall, p.text_secondary,
+                step);
+  kit::text_in(theme, title, kit::Face::kMedium, p.text, run.name);
+  const auto* shown = step_of(run);
+  if (shown == nullptr || !shown->has_detail) {
+    kit::text_in(theme, rest, kit::Face::kBody, run.problem.empty() ? p.text_muted : p.danger,
+                 why_no_timeline(run, view.step), kit::Align::kCenter);
+    return;
+  }
+  // What can be clicked has the same names in all of them.
+  const std::string id = "compare/timeline/" + std::to_string(index);
+  const kit::Panel panel(theme, id.c_str(), rest, {.title = {}, .note = {}, .plain = true});
+  inspect::TimelineBoard& board = *boards_[index];
+  board.state().step_window = window_;
+  board.draw_content(theme, panel.body, {}, keys, commands);
+  window_ = board.state().step_window;
+}
+
+void ComparedTimelines::draw(const kit::Theme& theme, const state::Rect& rect, float height,
+                             const state::ComparisonView& view, bool keys,
+                             state::Commands& commands) {
+  follow(view);
+  state::Rect rest = rect;
+  bool takes_keys = keys;
+  for (std::size_t i = 0; i < view.runs.size(); ++i) {
+    const state::Rect row = rest.take_top(height, theme.px(kTimelineGap));
+    draw_run(theme, row, view, i, takes_keys, commands);
+    // One of them obeys the keyboard, all move.
+    if (step_of(view.runs[i]) != nullptr) takes_keys = false;
+  }
+}
+
+}  // namespace shardlens::ui::compare

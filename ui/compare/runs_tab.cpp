@@ -1,0 +1,224 @@
+#include "ui/compare/runs_tab.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "ui/compare/loss_curves.h"
+#include "ui/compare/run_chips.h"
+#include "ui/compare/waterfall_draw.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/panel.h"
+#include "ui/kit/toolbar_controls.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/compare/comparison_text.h"
+#include "ui/table/table_tools.h"
+
+namespace shardlens::ui::compare {
+
+namespace {
+
+present::ComparisonSentence sentence_of(const state::ComparisonView& view, std::size_t run) {
+  if (const auto& difference = view.differences[run - 1]) {
+    return present::comparison_sentence(difference->comparison, difference->explanation);
+  }
+  for (const std::size_t i : {std::size_t{0}, run}) {
+    if (!view.runs[i].problem.empty()) return {view.runs[i].problem, ""};
+  }
+  return {"being read…", ""};
+}
+
+// ▼ faster, ▲ slower; none where nothing can be said.
+present::Trend trend_of(const trace::analysis::RunDifference* difference) {
+  if (difference == nullptr || difference->comparison.beyond_noise != true) {
+    return present::Trend::kNone;
+  }
+  const double relative = difference->comparison.relative.value_or(0);
+  const bool is_slower = difference->comparison.by_throughput ? relative < 0 : relative > 0;
+  return is_slower ? present::Trend::kSlower : present::Trend::kFaster;
+}
+
+// The ledger's baseline and the run on screen, where they are two.
+std::vector<std::string> suggested_runs(const state::Snapshot& snapshot) {
+  std::vector<std::string> folders;
+  if (!snapshot.ledger) return folders;
+  for (const state::LedgerRow& row : snapshot.ledger->rows) {
+    if (row.is_baseline) folders.insert(folders.begin(), row.folder);
+    if (row.is_shown && !row.is_baseline) folders.push_back(row.folder);
+  }
+  return folders;
+}
+
+void draw_empty(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
+                state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  const bool has_one = snapshot.comparison && snapshot.comparison->runs.size() == 1;
+  state::Rect lines{rect.x, rect.center_y() - theme.px(60), rect.w, theme.px(120)};
+  kit::text_in(theme, lines.take_top(theme.px(30)), kit::Face::kTitle, p.text,
+               has_one ? "Add a second run" : "Choose two to six runs", kit::Align::kCenter);
+  kit::text_in(theme, lines.take_top(theme.px(26)), kit::Face::kBody, p.text_muted,
+               has_one ? "What is compared with what the run above does?"
+                       : "Above, or in the ledger of Tune: Ctrl+click selects several, then "
+                         "press Compare",
+               kit::Align::kCenter);
+  const auto suggested = suggested_runs(snapshot);
+  if (has_one || suggested.size() < trace::analysis::kFewestCompared) return;
+  const std::string label = "Compare the run on screen with the baseline";
+  lines.take_top(theme.px(10));
+  const float width = kit::button_width(theme, label);
+  state::Rect button = lines.take_top(theme.px(30));
+  button = {std::round(button.center_x() - width / 2), button.y, width, button.h};
+  if (kit::button(theme, "compare/suggested", button, kit::ButtonKind::kPrimary, label)) {
+    commands.push_back(state::CompareRuns{.folders = suggested});
+  }
+}
+
+}  // namespace
+
+auto RunsTab::chosen_difference(const state::ComparisonView& view) const -> Difference {
+  return view.differences[chosen_ - 1];
+}
+
+void RunsTab::draw_sentences(const kit::Theme& theme, const CompareLayout& layout,
+                             const state::ComparisonView& view) {
+  const state::Palette& p = theme.colors();
+  state::Rect rest = layout.sentences;
+  const bool several = view.differences.size() > 1;
+  for (std::size_t i = 1; i < view.runs.size(); ++i) {
+    state::Rect row = rest.take_top(theme.px(kSentenceRow));
+    if (several) {
+      const kit::Hit hit = kit::hit_area(theme, "compare/choose/" + view.runs[i].folder, row);
+      if (hit.clicked) chosen_ = i;
+      if (hit.hovered || i == chosen_) {
+        kit::fill(row, kit::color(i == chosen_ ? p.row_selected : p.hover), theme.px(5));
+      }
+    }
+    row.take_left(theme.px(6));
+    draw_run_letter(theme, row.take_left(theme.px(20), theme.px(8)), i);
+    const state::Rect mark = row.take_left(theme.px(14), theme.px(6));
+    const present::Trend trend = trend_of(view.differences[i - 1].get());
+    if (trend != present::Trend::kNone) {
+      kit::shape(trend == present::Trend::kSlower ? kit::Shape::kUp : kit::Shape::kDown,
+                 mark.center_x(), mark.center_y(), theme.px(11), kit::color(p.text));
+    }
+    const auto sentence = sentence_of(view, i);
+    const std::string text = view.runs[i].name + ": " + sentence.text;
+    kit::text_in(theme, row, kit::Face::kTitle, p.text, text);
+    kit::explain(theme, row, text, sentence.caveat);
+  }
+  if (layout.caveat.empty()) return;
+  state::Rect caveat = layout.caveat;
+  caveat.take_left(theme.px(54));
+  const std::string text = sentence_of(view, chosen_).caveat;
+  kit::text_in(theme, caveat, kit::Face::kSmall, p.text_muted, text);
+  kit::explain(theme, caveat, "Is it real?", text);
+}
+
+void RunsTab::draw_waterfall_panel(const kit::Theme& theme, const state::Rect& rect,
+                                   const state::ComparisonView& view) {
+  static constexpr std::array<kit::Segment, 2> kSegments{
+      kit::Segment{"Parts", "What the ranks did: parts sum to the difference of step time"},
+      kit::Segment{"Phases", "In which phase they were: phases sum to it, too"}};
+  state::Rect header;
+  const auto difference = chosen_difference(view);
+  {
+    const std::string title = run_letter(0) + " → " + run_letter(chosen_);
+    const kit::Panel panel(theme, "compare waterfall", rect, {.title = title, .note = {}});
+    header = panel.header;
+    if (!difference) return;
+    const bool of_parts = waterfall_of_ == 0;
+    const auto waterfall = present::waterfall_of(
+        difference->explanation,
+        of_parts ? present::WaterfallOf::kParts : present::WaterfallOf::kPhases,
+        run_letter(0) + " · " + view.runs[0].name,
+        run_letter(chosen_) + " · " + view.runs[chosen_].name, waterfall_room(theme, panel.body.h));
+    draw_waterfall(theme, panel.body, waterfall);
+    if (waterfall.bars.empty()) {
+      kit::text_in(
+          theme, panel.body, kit::Face::kBody, theme.colors().text_muted,
+          of_parts ? "No steps with full detail in both runs" : "Phases are not known of both runs",
+          kit::Align::kCenter);
+    }
+  }
+  const float width = kit::segments_width(theme, kSegments);
+  if (width > header.w) return;
+  const state::Rect box = header.take_right(width);
+  kit::draw_segments(theme, "compare/waterfall", box.inset(0, (box.h - theme.px(24)) / 2),
+                     kSegments, waterfall_of_);
+}
+
+void RunsTab::draw_table_panel(const kit::Theme& theme, const state::Rect& rect,
+                               const state::ComparisonView& view, state::Commands& commands) {
+  state::Rect header;
+  const auto difference = chosen_difference(view);
+  std::vector<std::string_view> kinds;
+  {
+    const kit::Panel panel(theme, "compare table", rect, {.title = {}, .note = {}});
+    header = panel.header;
+    if (!difference) return;
+    kinds = present::difference_kinds(*difference);
+    kind_ = std::min(kind_, kinds.size() - 1);
+    const std::string first = run_letter(0), second = run_letter(chosen_);
+    if (made_.of != difference || made_.first != first || made_.second != second ||
+        made_.kind != kinds[kind_]) {
+      made_ = {difference, first, second, kinds[kind_],
+               present::difference_table(difference, kinds[kind_], first, second)};
+    }
+    table_.draw(theme, panel.body, made_.table,
+                {.filter = {}, .selected = {}, .empty = "Nothing differs", .hint = {}});
+  }
+  table::choice_strip(theme, "compare/kinds", header, kinds, kind_);
+  table::table_buttons(
+      theme, "compare/csv", header,
+      table::export_file_name(view.runs[chosen_].folder, "differences", "csv"),
+      [this] { return table_.csv(); }, commands);
+}
+
+// ← →: the same step of all runs.
+void RunsTab::use_step_keys(const state::ComparisonView& view, state::Commands& commands) const {
+  int direction = 0;
+  if (kit::key_pressed(kit::Key::kLeft)) direction = -1;
+  if (kit::key_pressed(kit::Key::kRight)) direction = 1;
+  if (direction == 0 || !view.runs[0].run) return;
+  state::CompareRuns command;
+  for (const auto& run : view.runs) command.folders.push_back(run.folder);
+  const std::int64_t at = view.step >= 0 ? view.step : view.runs[0].run->selected_step;
+  const auto& steps = view.runs[0].run->figures.steps;
+  command.step = at + direction;
+  const bool exists =
+      !steps.empty() && command.step >= steps.front().index && command.step <= steps.back().index;
+  if (exists) commands.push_back(std::move(command));
+}
+
+void RunsTab::draw(const kit::Theme& theme, const state::Rect& rect,
+                   const state::Snapshot& snapshot, bool keys, state::Commands& commands) {
+  const state::ComparisonView* view = snapshot.comparison.get();
+  const bool is_comparing =
+      view != nullptr && view->runs.size() >= trace::analysis::kFewestCompared;
+  CompareLayoutInput input{.area = rect, .scale = theme.scale};
+  if (is_comparing) {
+    chosen_ = std::clamp<std::size_t>(chosen_, 1, view->runs.size() - 1);
+    input.runs = view->runs.size();
+    input.has_loss = has_losses(*view);
+    input.has_caveat = !sentence_of(*view, chosen_).caveat.empty();
+  }
+  const CompareLayout layout = compare_layout(input);
+  draw_run_chips(theme, layout.chips, view, snapshot.ledger.get(), commands);
+  if (!is_comparing) {
+    state::Rect rest = rect;
+    rest.take_top(layout.chips.h);
+    return draw_empty(theme, rest, snapshot, commands);
+  }
+  if (keys) use_step_keys(*view, commands);
+  draw_sentences(theme, layout, *view);
+  timelines_.draw(theme, layout.timelines, layout.timeline_height, *view, keys, commands);
+  draw_waterfall_panel(theme, layout.waterfall, *view);
+  draw_table_panel(theme, layout.table, *view, commands);
+  if (layout.loss.empty()) return;
+  const kit::Panel panel(theme, "compare loss", layout.loss, {.title = "Loss", .note = {}});
+  draw_loss_curves(theme, panel.body, *view, chosen_);
+}
+
+}  // namespace shardlens::ui::compare

@@ -1,0 +1,58 @@
+// Two to six runs beside each other: how much faster, whether that is real, and what makes it so.
+// Interface thread, inside a frame.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "ui/compare/compare_layout.h"
+#include "ui/compare/compare_tab.h"
+#include "ui/compare/compared_timelines.h"
+#include "ui/present/compare/difference_table.h"
+#include "ui/present/compare/waterfall.h"
+#include "ui/state/comparison_view.h"
+#include "ui/table/table_view.h"
+
+namespace shardlens::ui::compare {
+
+class RunsTab : public CompareTab {
+ public:
+  std::string_view title() const override { return "Runs"; }
+  std::string_view explanation() const override {
+    return "Two to six runs: which is faster, by how much, and what makes it so";
+  }
+  void draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
+            bool keys, state::Commands& commands) override;
+
+  const ComparedTimelines& timelines() const { return timelines_; }
+
+ private:
+  using Difference = std::shared_ptr<const trace::analysis::RunDifference>;
+
+  void draw_sentences(const kit::Theme& theme, const CompareLayout& layout,
+                      const state::ComparisonView& view);
+  void draw_waterfall_panel(const kit::Theme& theme, const state::Rect& rect,
+                            const state::ComparisonView& view);
+  void draw_table_panel(const kit::Theme& theme, const state::Rect& rect,
+                        const state::ComparisonView& view, state::Commands& commands);
+  void use_step_keys(const state::ComparisonView& view, state::Commands& commands) const;
+  // Of the chosen run; null while it is read.
+  Difference chosen_difference(const state::ComparisonView& view) const;
+
+  ComparedTimelines timelines_;
+  std::size_t chosen_ = 1;  // the run whose difference from the base is shown below
+  int waterfall_of_ = 0;    // parts, phases
+  std::size_t kind_ = 0;    // of the table's rows
+  table::TableView table_;
+
+  // Made when the difference or the choice of rows changes, not in each frame.
+  struct {
+    Difference of;
+    std::string first, second;
+    std::string_view kind;
+    std::shared_ptr<const present::Table> table;
+  } made_;
+};
+
+}  // namespace shardlens::ui::compare

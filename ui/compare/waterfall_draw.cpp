@@ -1,0 +1,104 @@
+#include "ui/compare/waterfall_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "ui/kit/widgets.h"
+#include "ui/present/compare/comparison_text.h"
+#include "ui/present/timeline_colors.h"
+
+namespace shardlens::ui::compare {
+
+namespace {
+
+constexpr float kWaterfallRow = 24, kHighestRow = 34, kBarInset = 4;
+constexpr float kTitleShare = 0.3f, kFigureShare = 0.27f;
+constexpr float kWithinNoise = 0.45f;  // of the colour's strength
+
+struct WaterfallPlace {
+  state::Rect title, plot, figure;
+};
+
+WaterfallPlace place_of(const kit::Theme& theme, const state::Rect& rect, float y, float height) {
+  state::Rect row{rect.x, y, rect.w, height};
+  WaterfallPlace place;
+  place.title = row.take_left(std::round(rect.w * kTitleShare), theme.px(8));
+  place.figure = row.take_right(std::round(rect.w * kFigureShare), theme.px(8));
+  place.plot = row;
+  return place;
+}
+
+void draw_total(const kit::Theme& theme, const WaterfallPlace& place,
+                const present::Waterfall& waterfall, const present::WaterfallBar& bar) {
+  const state::Palette& p = theme.colors();
+  const float right =
+      place.plot.x +
+      static_cast<float>(std::clamp(waterfall.position(bar.to_ns), 0.0, 1.0)) * place.plot.w;
+  const state::Rect box{place.plot.x, place.plot.y + theme.px(kBarInset), right - place.plot.x,
+                        place.plot.h - theme.px(2 * kBarInset)};
+  kit::fill(box, kit::color(p.field_edge), theme.px(2));
+  // The bar does not begin at 0.
+  if (waterfall.low_ns > 0) {
+    const float at = box.x + theme.px(8), slant = theme.px(3);
+    for (const float x : {at, at + theme.px(4)}) {
+      kit::line(x - slant, box.bottom(), x + slant, box.y, kit::color(p.panel), theme.px(1.5f));
+    }
+  }
+  kit::text_in(theme, place.title, kit::Face::kStrong, p.text, bar.title);
+  kit::text_in(theme, place.figure, kit::Face::kMono, p.text, bar.text, kit::Align::kRight);
+}
+
+void draw_change(const kit::Theme& theme, const WaterfallPlace& place,
+                 const present::Waterfall& waterfall, const present::WaterfallBar& bar) {
+  const state::Palette& p = theme.colors();
+  const auto x_of = [&](double ns) {
+    return place.plot.x + static_cast<float>(waterfall.position(ns)) * place.plot.w;
+  };
+  const float from = x_of(bar.from_ns), to = x_of(bar.to_ns);
+  const state::Rect box{std::min(from, to), place.plot.y + theme.px(kBarInset),
+                        std::max(theme.px(2), std::abs(to - from)),
+                        place.plot.h - theme.px(2 * kBarInset)};
+  const state::Rgb ink = present::piece_edge(p, bar.time_class);
+  const bool is_real = bar.beyond_noise != false;
+  kit::fill(box, kit::color(ink, is_real ? 1 : kWithinNoise), theme.px(2));
+  // On to the next bar.
+  kit::line(to, box.bottom(), to, box.bottom() + theme.px(2 * kBarInset), kit::color(p.text_muted));
+  const state::Rgb words = is_real ? p.text : p.text_muted;
+  state::Rect title = place.title;
+  const state::Rect mark = title.take_left(theme.px(10), theme.px(4));
+  if (bar.to_ns != bar.from_ns) {
+    kit::shape(bar.to_ns > bar.from_ns ? kit::Shape::kUp : kit::Shape::kDown, mark.center_x(),
+               mark.center_y(), theme.px(8), kit::color(words));
+  }
+  kit::text_in(theme, title, kit::Face::kMedium, words, bar.title);
+  kit::text_in(theme, place.figure, kit::Face::kMono, words, bar.text, kit::Align::kRight);
+}
+
+}  // namespace
+
+std::size_t waterfall_room(const kit::Theme& theme, float height) {
+  return static_cast<std::size_t>(std::max(3.0f, std::floor(height / theme.px(kWaterfallRow))));
+}
+
+void draw_waterfall(const kit::Theme& theme, const state::Rect& rect,
+                    const present::Waterfall& waterfall) {
+  const auto count = static_cast<float>(std::max<std::size_t>(waterfall.bars.size(), 1));
+  const float height = std::min(std::floor(rect.h / count), theme.px(kHighestRow));
+  float y = rect.y;
+  for (const present::WaterfallBar& bar : waterfall.bars) {
+    const WaterfallPlace place = place_of(theme, rect, y, height);
+    bar.is_total ? draw_total(theme, place, waterfall, bar)
+                 : draw_change(theme, place, waterfall, bar);
+    const state::Rect row{rect.x, y, rect.w, height};
+    if (!bar.is_total && kit::hovers(row)) {
+      const kit::TooltipScope scope(theme);
+      scope.title(bar.title + "  " + bar.text);
+      scope.note(std::string("Against the noise: ") +
+                 std::string(present::verdict_text(bar.beyond_noise)));
+    }
+    y += height;
+  }
+}
+
+}  // namespace shardlens::ui::compare
