@@ -155,7 +155,7 @@ void RunsTab::draw_table_panel(const kit::Theme& theme, const state::Rect& rect,
   const auto difference = chosen_difference(view);
   std::vector<std::string_view> kinds;
   {
-    const kit::Panel panel(theme, "compare table", rect, {.title = {}, .note = {}});
+    const kit::Panel panel(theme, "compare table", rect, {.title = "", .note = {}});
     header = panel.header;
     if (!difference) return;
     kinds = present::difference_kinds(*difference);

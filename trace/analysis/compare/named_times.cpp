@@ -68,7 +68,8 @@ void NamedTimesReader::add_collective(const model::Collective& collective) {
   const auto ns =
       static_cast<double>(std::max<std::int64_t>(collective.end_ns - collective.start_ns, 0));
   std::string name(model::to_string(collective.function));
-  if (collective.bytes != model::kNotKnown) name += " " + bytes_text(collective.bytes);
+  has_all_sizes_ = has_all_sizes_ && collective.bytes != model::kNotKnown;
+  name += " " + bytes_text(std::max<std::int64_t>(collective.bytes, 0));
   series_of(DetailKind::kCollective, std::move(name))[at] += ns;
   const bool is_tagged = collective.tag_kind == model::TagKind::kBucket ||
                          collective.tag_kind == model::TagKind::kUnit;
@@ -84,7 +85,7 @@ void NamedTimesReader::add(const model::Batch& batch) {
 }
 
 NamedTimes NamedTimesReader::times() const {
-  NamedTimes times{.ns = sums_, .steps = rank_counts_.size()};
+  NamedTimes times{.ns = sums_, .steps = rank_counts_.size(), .has_all_sizes = has_all_sizes_};
   for (auto& [name, series] : times.ns) {
     for (std::size_t i = 0; i < series.size(); ++i) series[i] /= rank_counts_[i];
   }

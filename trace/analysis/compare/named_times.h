@@ -22,6 +22,7 @@ struct NamedTimes {
   using Key = std::pair<DetailKind, std::string>;
   std::map<Key, std::vector<double>> ns;  // one for each step: the mean over ranks
   std::size_t steps = 0;                  // that were read
+  bool has_all_sizes = true;              // of collectives; else they cannot be told apart by them
 };
 
 class NamedTimesReader {
@@ -53,6 +54,7 @@ class NamedTimesReader {
   std::vector<std::vector<Place>> places_;  // by rank, in order
   std::vector<double> rank_counts_;         // by step
   base::Interval window_;
+  bool has_all_sizes_ = true;
   model::StringTable strings_;
   std::map<NamedTimes::Key, std::vector<double>> sums_;  // over ranks
   std::map<std::pair<int, model::StringId>, std::vector<double>*> by_id_;

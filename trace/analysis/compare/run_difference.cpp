@@ -96,7 +96,9 @@ RunDifference difference_between(const ComparedSide& base, const ComparedSide& r
   const bool has_names = base.times != nullptr && run.times != nullptr;
   if (has_names && base.times->steps > 0 && run.times->steps > 0) {
     const DetailJudge judge(base, run, others);
+    const bool has_sizes = base.times->has_all_sizes && run.times->has_all_sizes;
     for (const DetailKind kind : {DetailKind::kWork, DetailKind::kCollective, DetailKind::kTag}) {
+      if (kind == DetailKind::kCollective && !has_sizes) continue;
       for (auto& detail :
            judge.compare(kind, *base.times, *run.times, is_same_job && comparison.same_work)) {
         difference.details.push_back(std::move(detail));

@@ -93,6 +93,26 @@ TEST(NamedTimes, SumsWhatBeginsInEachMeasuredStepAndTakesTheMeanOverRanks) {
   }
 }
 
+TEST(NamedTimes, DoNotTellCollectivesApartWhoseSizeIsNotKnown) {
+  const auto run = named_run(20, 1);
+  const auto times_with = [&](std::int64_t bytes) {
+    NamedTimesReader reader(run);
+    model::Batch batch;
+    for (int i = 0; i < 20; ++i) {
+      model::Collective call;
+      call.bytes = i == 7 ? bytes : 1024;
+      call.start_ns = i * kStepLength;
+      call.end_ns = call.start_ns + 1000;
+      batch.collectives.push_back(call);
+    }
+    reader.add(batch);
+    return reader.times();
+  };
+  const auto known = times_with(1024), unknown = times_with(model::kNotKnown);
+  EXPECT_EQ(difference_between({run, &known}, {run, &known}).details.size(), 1u);
+  EXPECT_TRUE(difference_between({run, &known}, {run, &unknown}).details.empty());
+}
+
 // `mean_ns` of one operator in each step, give or take.
 NamedTimes steady_times(double mean_ns, double spread_ns, unsigned seed, std::string name) {
   std::mt19937 random(seed);
