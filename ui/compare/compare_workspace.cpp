@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ui/compare/runs_tab.h"
+#include "ui/compare/sweep_tab.h"
 #include "ui/kit/widgets.h"
 
 namespace shardlens::ui::compare {
@@ -14,7 +15,10 @@ constexpr float kTabRow = 30;
 
 }  // namespace
 
-CompareWorkspace::CompareWorkspace() { tabs_.push_back(std::make_unique<RunsTab>()); }
+CompareWorkspace::CompareWorkspace() {
+  tabs_.push_back(std::make_unique<RunsTab>());
+  tabs_.push_back(std::make_unique<SweepTab>());
+}
 
 void CompareWorkspace::show(std::string_view title) {
   for (std::size_t i = 0; i < tabs_.size(); ++i) {

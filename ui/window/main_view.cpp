@@ -140,6 +140,16 @@ void MainView::draw_workspace(const kit::Theme& theme, const tune::TuneLayout& l
   compare_.draw(theme, rest, snapshot, keys, commands);
 }
 
+// What was asked for is shown where its answer comes.
+void MainView::show_answers(std::size_t first, const state::Commands& commands) {
+  for (std::size_t i = first; i < commands.size(); ++i) {
+    const bool compares_runs = std::holds_alternative<state::CompareRuns>(commands[i]);
+    if (!compares_runs && !std::holds_alternative<state::StartSweep>(commands[i])) continue;
+    preferences_.workspace = state::kCompareWorkspace;
+    compare_.show(compares_runs ? "Runs" : "Sweep");
+  }
+}
+
 void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
                            const state::Snapshot& snapshot, state::Commands& commands) {
   state::Rect area = window;
@@ -167,15 +177,7 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   }
   if (bar.toggle_help) help_ = !help_;
   if (!layout.messages.empty()) draw_messages(theme, layout.messages, lines);
-  const std::size_t asked_before = commands.size();
   draw_workspace(theme, layout, area, snapshot, commands);
-  const auto compares_runs = [](const state::Command& command) {
-    return std::holds_alternative<state::CompareRuns>(command);
-  };
-  if (std::any_of(commands.begin() + static_cast<std::ptrdiff_t>(asked_before), commands.end(),
-                  compares_runs)) {
-    preferences_.workspace = state::kCompareWorkspace;
-  }
   if (!bar.workspace.empty()) preferences_.workspace = bar.workspace;
   if (theme.present) draw_key_line(theme, keys.inset(theme.px(16), 0));
 }
@@ -224,6 +226,7 @@ void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) 
       },
       commands);
   focus_.end_frame(theme);
+  show_answers(first_command, commands);
   start_by_key(snapshot, palette_open, first_command, commands);
 }
 

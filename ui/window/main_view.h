@@ -71,6 +71,8 @@ class MainView {
   void draw_workspace(const kit::Theme& theme, const tune::TuneLayout& layout,
                       const state::Rect& area, const state::Snapshot& snapshot,
                       state::Commands& commands);
+  // The workspace that answers the commands from `first` on comes to the front.
+  void show_answers(std::size_t first, const state::Commands& commands);
   // Nothing that lies above the workspace, and no field, has the keyboard.
   bool keys_are_free(const state::Snapshot& snapshot) const;
   bool workspace_has_keys(const state::Snapshot& snapshot) const;

@@ -234,7 +234,7 @@ constexpr std::array<WorkspaceTab, 3> kWorkspaces{
     WorkspaceTab{state::kInspectWorkspace, "Inspect", "Where did the time go?", "Ctrl+2"},
     WorkspaceTab{state::kCompareWorkspace, "Compare", "Which is better, and is it real?",
                  "Ctrl+3"}};
-constexpr float kWidthForTabRow = 1180;  // below it they lie one above the other
+constexpr float kWidthForTabRow = 1400;  // below it they lie one above the other
 
 void draw_workspace_tab(const kit::Theme& theme, const state::Rect& box, const WorkspaceTab& tab,
                         bool active, bool small, TopBarResult& result) {
