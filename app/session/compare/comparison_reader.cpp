@@ -86,6 +86,9 @@ void ComparisonReader::answer(const ComparisonQuestion& question,
     auto read_run = read(question.runs[i], question.step);
     if (read_run) {
       view.runs[i].run = std::move(*read_run);
+      if (question.runs[i].label.name.empty()) {
+        view.runs[i].name = view.runs[i].run->figures.info.name;
+      }
     } else {
       view.runs[i] = {.folder = question.runs[i].folder,
                       .name = view.runs[i].name,
