@@ -11,6 +11,7 @@
 
 #include "app/session/compare/comparison_reader.h"
 #include "app/session/inspect/inspect_session.h"
+#include "app/session/sweep/sweep_reader.h"
 #include "app/session/watch/still_snapshot.h"
 #include "app/window/canvas.h"
 #include "app/window/graphics.h"
@@ -141,6 +142,15 @@ trace::timeline::EventRef longest_collective(const ui::state::InspectView& inspe
   return longest == nullptr ? trace::timeline::EventRef{} : longest->ref;
 }
 
+// As the window would read it.
+std::shared_ptr<const ui::state::SweepView> sweep_of(const ScreenshotOptions& options) {
+  auto view = std::make_shared<ui::state::SweepView>();
+  view->names = session::newest_sweeps(options.runs_dir);
+  view->shown = std::make_shared<const ui::state::ShownSweep>(
+      session::SweepSource(options.runs_dir).read(options.sweep));
+  return view;
+}
+
 Result<Picture> draw_picture(const ScreenshotOptions& options, ui::state::Snapshot snapshot) {
   TRY_ASSIGN(const auto graphics, Graphics::create({.width = 64, .height = 64, .visible = false}));
   TRY_ASSIGN(const auto canvas, Canvas::create(options.width, options.height));
@@ -149,6 +159,7 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::state::Snapsh
   io.DeltaTime = 1.0f / 60;
   io.MousePos = {-FLT_MAX, -FLT_MAX};
   ui::window::MainView view(preferences_of(options));
+  if (options.workspace == ui::state::kCompareWorkspace) view.compare().show(options.tab);
   view.prepare_fonts(*io.Fonts);
   ImGui_ImplOpenGL3_Init("#version 330");
   session::InspectSession session([] {});
@@ -212,7 +223,8 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
   still.changes = options.changes;
   still.other_runs = rows_on_screen(options);
   TRY_ASSIGN(auto snapshot, session::still_snapshot(still));
-  if (options.workspace == ui::state::kCompareWorkspace) {
+  if (!options.sweep.empty()) snapshot.sweep = sweep_of(options);
+  if (options.workspace == ui::state::kCompareWorkspace && options.sweep.empty()) {
     snapshot.comparison = comparison_of(options, *snapshot.ledger);
   }
   TRY_ASSIGN(const auto picture, draw_picture(options, std::move(snapshot)));

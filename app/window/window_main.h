@@ -32,7 +32,8 @@ struct ScreenshotOptions {
   std::filesystem::path output;                 // PNG
   std::filesystem::path runs_dir = "runs";
   std::string workspace = "tune";
-  std::string tab = "Kernels";  // of the Inspect workspace
+  std::string tab = "Kernels";  // of the Inspect or Compare workspace
+  std::string sweep{};          // shown by the tab "Sweep", over `run`; "": none
   int width = 1600;
   int height = 1000;
   std::string theme = "dark";  // "dark" or "light"

@@ -46,7 +46,8 @@ void draw_pareto_axes(const kit::Theme& theme, const ParetoPlot& plot, const Par
                kit::Face::kSmall, p.text_muted, "peak memory of a rank", kit::Align::kCenter);
 }
 
-// To the right of its point, else to its left, above or below; left out where all of that is taken.
+// Above its point to the right, where the falling front never is, else where there is room beside
+// it; left out where all of that is taken.
 class LabelPlaces {
  public:
   LabelPlaces(const kit::Theme& theme, const state::Rect& within)
@@ -59,7 +60,8 @@ class LabelPlaces {
   void write(float x, float y, const std::string& label, state::Rgb ink) {
     const float width = kit::text_width(theme_, kit::Face::kMonoSmall, label);
     const float height = theme_.px(14), off = theme_.px(8);
-    const state::Rect places[] = {{x + off, y - height / 2, width, height},
+    const state::Rect places[] = {{x + off / 2, y - off / 2 - height, width, height},
+                                  {x + off, y - height / 2, width, height},
                                   {x - off - width, y - height / 2, width, height},
                                   {x - width / 2, y - off - height, width, height},
                                   {x - width / 2, y + off, width, height}};

@@ -358,6 +358,12 @@ void MainView::add_view_actions(std::vector<Action>& out) {
   out.push_back({"Workspace: Compare", "Ctrl+3",
                  [this] { preferences_.workspace = state::kCompareWorkspace; },
                  "compare runs difference"});
+  out.push_back({"Show: Sweeps", "",
+                 [this] {
+                   preferences_.workspace = state::kCompareWorkspace;
+                   compare_.show("Sweep");
+                 },
+                 "sweeps curve heat map pareto"});
   out.push_back({"Dark or light theme", "Ctrl+T",
                  [this] {
                    preferences_.theme = preferences_.theme == state::ThemeKind::kDark

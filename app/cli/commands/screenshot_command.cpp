@@ -5,6 +5,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
+#include "app/sweep/sweep_file.h"
 #include "app/window/window_main.h"
 #include "trace/store/run/run_folder.h"
 
@@ -31,9 +32,30 @@ trace::base::Result<void> parse_size(const std::string& text, int& width, int& h
   return {};
 }
 
+constexpr const char* kSweepTab = "Sweep";
+
+// The window stands over a run, also where it shows a sweep.
+trace::base::Result<std::filesystem::path> first_run_of(const std::string& sweep,
+                                                        const std::filesystem::path& runs_dir) {
+  TRY_ASSIGN(const auto record, sweep::read_sweep(runs_dir, sweep));
+  for (const auto& run : record.runs) {
+    const auto folder = runs_dir / run.file_name;
+    if (!run.file_name.empty() && std::filesystem::exists(folder)) return folder;
+  }
+  return trace::base::fail(trace::base::ErrorKind::kMissing,
+                           "the sweep '" + sweep + "' has no run in this library yet");
+}
+
 int screenshot(ScreenshotArguments& options) {
   if (auto size = parse_size(options.size, options.picture.width, options.picture.height); !size) {
     return report_error(size.error());
+  }
+  if (options.picture.workspace == "compare" && options.picture.tab == kSweepTab) {
+    options.picture.sweep = options.runs.front();
+    const auto run = first_run_of(options.picture.sweep, options.picture.runs_dir);
+    if (!run) return report_error(run.error());
+    options.picture.run = *run;
+    return exit_code_of(window::take_screenshot(options.picture));
   }
   for (const std::string& name : options.runs) {
     const auto run = trace::store::find_run(name, options.picture.runs_dir, launch::bundled_runs());
@@ -56,7 +78,8 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
       app.add_subcommand("screenshot", "Writes a PNG of the window over a recorded run");
   command
       ->add_option("RUN", options->runs,
-                   "A run's name, its folder or a packed file; Compare takes several")
+                   "A run's name, its folder or a packed file; Compare takes several, its tab\n"
+                   "Sweep a sweep's name")
       ->required();
   command->add_option("-o,--output", picture.output, "The picture to write")
       ->required()
@@ -64,10 +87,11 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
   command->add_option("--workspace", picture.workspace, "What the window shows")
       ->check(CLI::IsMember({"tune", "inspect", "compare"}))
       ->capture_default_str();
-  command->add_option("--tab", picture.tab, "Of the Inspect workspace")
-      ->transform(CLI::IsMember({"Kernels", "Operators", "Collectives", "Copies", "Launches",
-                                 "Memory", "Steps", "Stragglers", "SQL", "Recording", "Log"},
-                                CLI::ignore_case))
+  command->add_option("--tab", picture.tab, "Of the Inspect workspace, or of Compare: Runs, Sweep")
+      ->transform(
+          CLI::IsMember({"Kernels", "Operators", "Collectives", "Copies", "Launches", "Memory",
+                         "Steps", "Stragglers", "SQL", "Recording", "Log", "Runs", kSweepTab},
+                        CLI::ignore_case))
       ->capture_default_str();
   command->add_option("--size", options->size, "In pixels")
       ->type_name("WxH")

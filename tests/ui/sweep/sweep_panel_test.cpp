@@ -177,6 +177,12 @@ TEST_F(SweepCardTest, SaysWhatItWillCostAndStarts) {
       window.probe().shows("3 points, 2 times each: 6 runs, about 84 s, by what run 4 took"));
   ASSERT_TRUE(window.click(snapshot, "sweep/start"));
   EXPECT_NE(asked<state::StartSweep>(), nullptr);
+  snapshot.sweep = sweep_view(sample_sweep());  // it runs, and is looked at where it is shown
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.view().compares());
+  EXPECT_TRUE(window.probe().shows("Apply bucket_cap_mb=1"));
+  ASSERT_TRUE(window.click(snapshot, "sweep/apply"));
+  EXPECT_NE(asked<state::SetKnob>(), nullptr);
 }
 
 TEST_F(SweepCardTest, RefusalsStandAtTheirPointsAndNothingStarts) {
