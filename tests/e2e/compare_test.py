@@ -14,7 +14,7 @@ class Compare(harness.ShardlensTest):
     def mean_ms(self, name, what, table='step', where='1'):
         """The mean over measured steps of the mean over ranks, by SQL."""
         rows = self.json('query', name, f'select sum({what}) * 1.0 / count(*) from {table} '
-                                        f'where "index" >= {SKIPPED} and {where}')['rows']
+                                        f'where step >= {SKIPPED} and {where}')['rows']
         return rows[0][0] / 1e6
 
     def test_three_runs(self):
