@@ -60,7 +60,7 @@ class LabelPlaces {
   void write(float x, float y, const std::string& label, state::Rgb ink) {
     const float width = kit::text_width(theme_, kit::Face::kMonoSmall, label);
     const float height = theme_.px(14), off = theme_.px(8);
-    const state::Rect places[] = {{x + off / 2, y - off / 2 - height, width, height},
+    const state::Rect places[] = {{x + off * 0.75f, y - off * 0.75f - height, width, height},
                                   {x + off, y - height / 2, width, height},
                                   {x - off - width, y - height / 2, width, height},
                                   {x - width / 2, y - off - height, width, height},
