@@ -4,6 +4,7 @@
 #include "app/report/comparison_report.h"
 #include "app/report/report_text.h"
 #include "app/report/run_check.h"
+#include "app/session/compare/named_times_source.h"
 #include "app/session/runs/listed_runs.h"
 #include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/sqlite_damage.h"
@@ -163,10 +164,7 @@ class TraceSubject final : public Subject {
     if (findings.check(report)) {
       static_cast<void>(app::report::report_text(*report));
       static_cast<void>(app::report::dump_json(app::report::report_json(*report)));
-      const auto compared = trace::analysis::compare_runs(report->figures, other_);
-      static_cast<void>(app::report::comparison_text(report->figures, other_, compared));
-      static_cast<void>(
-          app::report::dump_json(app::report::comparison_json(report->figures, other_, compared)));
+      compare(report->figures, findings);
     }
     verify(report.has_value() && report->figures.info.unreadable.empty(), findings);
     ask(findings);
@@ -181,6 +179,16 @@ class TraceSubject final : public Subject {
   }
 
  private:
+  void compare(const trace::analysis::RunFigures& figures, Findings& findings) {
+    const auto times = app::session::read_named_times(figures);
+    findings.check(times);
+    const app::report::ComparedRuns compared{
+        {figures, other_},
+        {trace::analysis::difference_between({figures, times ? &*times : nullptr}, {other_})}};
+    static_cast<void>(app::report::comparison_text(compared));
+    static_cast<void>(app::report::dump_json(app::report::comparison_json(compared)));
+  }
+
   void damage_bytes(Mutation& mutation, const fs::path& file) {
     if (mutation.one_in(40)) return mutation.replace_file(file);
     write_text_file(file, mutation.bytes(text_of_file(file)));
