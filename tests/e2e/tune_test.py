@@ -38,7 +38,7 @@ class Tune(harness.ShardlensTest):
         self.assertEqual(again['best'], found['best'])
 
     def test_a_small_budget_measures_the_start_and_says_so(self):
-        found = self.tune('--over', 'bucket_cap_mb=1,25', '--budget', '1s')
+        found = self.tune('--set', 'bucket_cap_mb=0.0625', '--over', 'bucket_cap_mb=0.0625,25', '--budget', '1s')
         self.assertEqual([run['why'] for run in found['runs']], ['the start'])
         self.assertIn('budget', found['reason'])
         self.assertEqual(found['best']['settings'], found['start']['settings'])
