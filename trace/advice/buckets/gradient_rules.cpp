@@ -64,10 +64,10 @@ std::optional<Advice> bucket_views(const RunFacts& run) {
   advice.aim = Aim::kMemory;
   advice.changes = {{"gradient_as_bucket_view", "true"}};
   const auto next = run.with(advice.changes);
-  const auto after = next ? run.peak_bytes(*next) : std::nullopt;
-  const std::int64_t buckets = all_bucket_bytes(run);
-  if (!after || *after >= run.recorded_peak_bytes()) return {};
-  advice.saved_bytes = run.recorded_peak_bytes() - *after;
+  if (!next) return {};
+  const std::int64_t now = run.recorded_peak_bytes(), buckets = all_bucket_bytes(run);
+  advice.saved_bytes = now - run.peak_bytes(*next).value_or(now);
+  if (advice.saved_bytes <= 0) return {};
   advice.title = "Keep gradients inside the buckets";
   advice.measured = "saves " + size_words(advice.saved_bytes) + " per rank";
   advice.why = "Gradients lie beside the buckets (" + size_words(buckets) +
