@@ -7,7 +7,7 @@
 #include "trainer/strategy/fsdp/fully_sharded.h"
 #include "trainer/strategy/fsdp/sharded_unit.h"
 #include "trainer/strategy/fsdp/unit_plan.h"
-#include "trainer/strategy/zero/partition.h"
+#include "trace/job/units/partition.h"
 
 namespace shardlens::trainer {
 namespace {
@@ -80,13 +80,13 @@ TEST(FlatBuffer, RefusesToBeEmpty) {
 
 TEST(Partition, GivesTheLargestFirstToTheRankWithLeast) {
   const std::vector<std::int64_t> numels{10, 70, 20, 50, 30};
-  EXPECT_THAT(strategy::partition_parameters(numels, 2), ElementsAre(1, 0, 0, 1, 1));
+  EXPECT_THAT(trace::job::partition_parameters(numels, 2), ElementsAre(1, 0, 0, 1, 1));
 }
 
 TEST(Partition, CutsAnOwnersParametersIntoParts) {
   const std::vector<std::int64_t> numels{10, 70, 20, 50, 30};
   const std::vector<int> owners{0, 0, 1, 0, 0};
-  EXPECT_THAT(strategy::parts_of_owner(numels, owners, 0, 60),
+  EXPECT_THAT(trace::job::parts_of_owner(numels, owners, 0, 60),
               ElementsAre(ElementsAre(0u, 1u), ElementsAre(3u, 4u)));
 }
 

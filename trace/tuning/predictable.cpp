@@ -6,23 +6,26 @@
 #include <string>
 #include <string_view>
 
+#include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 #include "trace/model/run_origin.h"
 
 namespace shardlens::trace::tuning {
 
-using base::ErrorKind;
 using base::Result;
 using job::Settings;
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kPredicted{
-    "batch_per_rank",  "gradient_accumulation_steps",
-    "sync_each_batch", "activation_checkpointing",
-    "bucket_cap_mb",   "first_bucket_mb",
-    "overlap_comm",    "communication_hook",
-    "simulate_link"};
+constexpr std::array<std::string_view, 16> kPredicted{
+    "batch_per_rank",    "gradient_accumulation_steps",
+    "sync_each_batch",   "activation_checkpointing",
+    "bucket_cap_mb",     "first_bucket_mb",
+    "overlap_comm",      "communication_hook",
+    "simulate_link",     "sharding_strategy",
+    "shard_group_size",  "reshard_after_forward",
+    "backward_prefetch", "forward_prefetch",
+    "limit_all_gathers", "separate_communicators"};
 
 std::string predicted_names() {
   std::string names;
@@ -31,10 +34,6 @@ std::string predicted_names() {
     names += (names.empty() ? "" : is_last ? " and " : ", ") + std::string(name);
   }
   return names;
-}
-
-tl::unexpected<base::Error> refuse(std::string why) {
-  return base::fail(ErrorKind::kUsage, std::move(why));
 }
 
 Settings acting(model::RunInfo info, const Settings& settings) {
@@ -52,11 +51,6 @@ Result<void> check_run(const analysis::RunFigures& figures) {
         "Shardlens trained.");
   }
   const Settings& s = info.settings;
-  if (s.sharding_strategy != job::Strategy::kDdp) {
-    return refuse(
-        "Only runs with sharding_strategy: ddp can be predicted from so far; this one has " +
-        job::chosen<&Settings::sharding_strategy>(s) + ".");
-  }
   if (info.device == "cuda") {
     return refuse("When gradients are ready on a GPU is not recorded yet. Name a run on the CPU.");
   }
@@ -64,7 +58,8 @@ Result<void> check_run(const analysis::RunFigures& figures) {
   if (s.communication == job::Communication::kNone) {
     return refuse("The run reduced nothing (communication: none), so it tells no cost.");
   }
-  if (s.find_unused_parameters) {
+  const bool has_units = job::strategy_traits(s.sharding_strategy).has_units;
+  if (!has_units && s.find_unused_parameters) {
     return refuse(
         "With find_unused_parameters buckets are not in the order in which gradients come, which a "
         "prediction needs. Record one without.");
@@ -95,13 +90,16 @@ Result<std::vector<Change>> changes_to(const model::RunInfo& info, const Setting
   TRY(job::validate(next));
   const Settings before = acting(info, info.settings), after = acting(info, next);
   std::vector<Change> changes;
+  const bool is_same_strategy = before.sharding_strategy == after.sharding_strategy;
   for (const job::Knob* knob : job::differing_knobs(before, after)) {
+    const bool is_implied = value_text(info.settings, *knob) == value_text(next, *knob);
+    // What only one of two strategies obeys is a part of their difference.
+    if (is_implied && !is_same_strategy) continue;
     if (!is_predictable(*knob)) {
       return refuse("What " + std::string(knob->name) +
                     " does cannot be predicted from a recorded run so far; " + predicted_names() +
                     " can.");
     }
-    const bool is_implied = value_text(info.settings, *knob) == value_text(next, *knob);
     changes.push_back({knob, value_text(before, *knob), value_text(after, *knob), is_implied});
   }
   return changes;

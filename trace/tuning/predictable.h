@@ -1,6 +1,8 @@
 // Which runs a prediction can be made from, and of which changes. Any thread.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
@@ -9,6 +11,11 @@
 #include "trace/tuning/prediction.h"
 
 namespace shardlens::trace::tuning {
+
+// Why something cannot be predicted.
+inline tl::unexpected<base::Error> refuse(std::string why) {
+  return base::fail(base::ErrorKind::kUsage, std::move(why));
+}
 
 // Error kUsage: nothing can be predicted from this run, and why.
 base::Result<void> check_run(const analysis::RunFigures& figures);

@@ -20,12 +20,4 @@ std::optional<std::int64_t> Prediction::recorded_peak_bytes() const {
 
 std::optional<std::int64_t> Prediction::peak_bytes() const { return highest(peaks, &Peak::bytes); }
 
-std::optional<std::size_t> chain_begin(const predict::DdpSchedule& schedule) {
-  const auto& buckets = schedule.buckets;
-  if (buckets.empty()) return std::nullopt;
-  std::size_t first = buckets.size() - 1;
-  while (first > 0 && buckets[first].start_ns > buckets[first].ready_ns) --first;
-  return first;
-}
-
 }  // namespace shardlens::trace::tuning

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trace/job/settings/settings.h"
-#include "trace/predict/schedule/ddp_schedule.h"
+#include "trace/predict/schedule/step_program.h"
 
 namespace shardlens::trace::tuning {
 
@@ -24,8 +24,9 @@ struct Change {
 
 struct Prediction {
   std::vector<Change> changes;  // of what acts on a step
-  std::size_t buckets = 0;      // that a reduction of all gradients takes
-  double samples = 1;           // of a step, in those of a recorded one
+  std::size_t parts = 0;        // buckets that a reduction of all gradients takes, or units
+  bool has_units = false;
+  double samples = 1;  // of a step, in those of a recorded one
   // Means over the measured steps, of the mean over ranks.
   double recorded_step_ns = 0, step_ns = 0;
   // Of `step_ns` and of the difference to the recorded mean; none: too few steps to tell how much
@@ -38,9 +39,13 @@ struct Prediction {
   };
   std::vector<Peak> peaks;          // by rank; empty: the model's shape is not known
   std::int64_t steps = 0;           // that the change was predicted of
-  bool is_extrapolated = false;     // buckets of sizes or types that the run did not reduce
+  bool is_extrapolated = false;     // collectives of sizes or types that the run did not have
   bool scales_computation = false;  // other batches, or another part of forward computed twice
-  bool assumes_contention = false;  // the change depends on it, and the run does not tell it
+  bool is_another_strategy = false;
+  // By how much communication slows computation beside it matters to the change, and how little of
+  // that the run tells: the width of its 95 % interval, of which 0 is all and 1 nothing.
+  bool depends_on_contention = false;
+  double contention_range = 0;
 
   double difference_ns() const { return step_ns - recorded_step_ns; }
   // Of the time per sample: −0.1 is a tenth less.
@@ -56,11 +61,8 @@ struct PredictedStep {
   std::int64_t start_ns = 0;         // the first rank's, as recorded; absolute
   std::int64_t recorded_end_ns = 0;  // the last rank's
   std::int64_t end_ns = 0;
-  predict::DdpSchedule recorded, schedule;  // by the same model
+  predict::StepProgram program;  // what the schedule's calls are
+  predict::StepSchedule schedule;
 };
-
-// The chain that ends backward: the first of the reductions that follow one another without a gap
-// up to the last one. Nothing: the step has no buckets.
-std::optional<std::size_t> chain_begin(const predict::DdpSchedule& schedule);
 
 }  // namespace shardlens::trace::tuning

@@ -8,33 +8,35 @@
 
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/student_t.h"
+#include "trace/job/shape/strategy.h"
+#include "trace/tuning/contention.h"
 #include "trace/tuning/predictable.h"
 
 namespace shardlens::trace::tuning {
 
-using base::ErrorKind;
 using base::Result;
 using job::Settings;
-using predict::RecordedStep;
+using predict::StepSchedule;
+using predict::StepWork;
 
 namespace {
 
 constexpr double kMiss = 0.05;  // of a 95 % interval
-// Of each nanosecond of a reduction's work under computation, how much longer that takes: nothing
-// where cores are idle, all of it where ranks need them. One run does not tell which.
-constexpr double kContention = 0.5, kContentionRange = 0.5;
 // Of the change: where transfers of such sizes were not seen, or computation is scaled.
 constexpr double kExtrapolated = 0.1;
+// Of the step, where another strategy does work of its own beside model and collectives: copies
+// into flat buffers, views.
+constexpr double kOwnWork = 0.03;
 constexpr std::size_t kLeastSteps = 4;
-// Reductions that one prediction, which is made in a frame, schedules: it leaves steps out for
+// Actions that one prediction, which is made in a frame, goes through: it leaves steps out for
 // that.
-constexpr std::size_t kMostReductions = 100'000, kLeastScheduled = 16;
+constexpr std::size_t kMostActions = 200'000, kLeastScheduled = 16;
 
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-std::int64_t total_ns(const RecordedStep& step) {
+std::int64_t total_ns(const StepWork& step) {
   std::int64_t sum = 0;
   for (const auto& rank : step.ranks) sum += rank.end_ns - rank.start_ns;
   return sum;
@@ -44,21 +46,29 @@ double half_interval(const analysis::MeanEstimate& estimate) {
   return analysis::student_t_quantile(kMiss, estimate.degrees_of_freedom) * estimate.standard_error;
 }
 
-Interval around(double mean, double half) { return {mean - half, mean + half}; }
+std::size_t actions_of(const predict::StepProgram& program) {
+  std::size_t count = program.update.size();
+  for (const auto& micro_batch : program.micro_batches) count += micro_batch.actions.size();
+  return count;
+}
 
 }  // namespace
 
-// One step with the recorded settings and with others. What the model leaves out is left out of
+// By step: with other settings − with the recorded ones. What the model leaves out is left out of
 // both.
-struct Predictor::Comparison {
-  predict::DdpSchedule after;
-  double contended_ns = 0;  // by how much more of computation communication works
-  double shift_ns = 0;      // of the step's end
-  double exposed_ns = 0;    // by which reductions outlast computation longer
-};
+struct Predictor::Differences {
+  std::array<std::vector<double>, kSlowdowns> shift_ns;  // of the step's end
+  std::vector<double> exposed_ns;
+  std::vector<double> contended_ns;
 
-struct Predictor::Differences {  // as in a comparison, by step
-  std::vector<double> shift_ns, exposed_ns, contended_ns;
+  void add(const BySlowdown& before, const BySlowdown& after) {
+    for (std::size_t i = 0; i < kSlowdowns; ++i) {
+      shift_ns[i].push_back(static_cast<double>(after[i].end_ns - before[i].end_ns));
+    }
+    exposed_ns.push_back(after.front().exposed_ns - before.front().exposed_ns);
+    contended_ns.push_back(after.front().contended_ns - before.front().contended_ns);
+  }
+  double shift() const { return mean_of(shift_ns.front()); }
 };
 
 Predictor::Predictor(const analysis::RunFigures& figures, const predict::RecordedSteps& recorded,
@@ -70,55 +80,41 @@ Predictor::Predictor(const analysis::RunFigures& figures, const predict::Recorde
 Result<Predictor> Predictor::create(const analysis::RunFigures& figures,
                                     const predict::RecordedSteps& recorded) {
   TRY(check_run(figures));
-  auto steps = recorded.steps();
-  const auto micro_batches =
-      static_cast<std::size_t>(figures.info.settings.gradient_accumulation_steps);
-  std::erase_if(steps, [&](const RecordedStep& step) {
-    return step.ranks.front().micro_batches.size() != micro_batches;
-  });
   const auto step_ns = analysis::estimate_mean(analysis::measured_step_times(figures.steps));
+  Predictor predictor(figures, recorded, step_ns.value_or(analysis::MeanEstimate{}));
+  auto steps = predictor.planner_.steps(recorded);
   if (steps.size() < kLeastSteps || !step_ns) {
-    return base::fail(ErrorKind::kUsage,
-                      "A prediction needs at least " + std::to_string(kLeastSteps) +
-                          " steps after skip_steps with full detail and all of their records; "
-                          "this run has " +
-                          std::to_string(steps.size()) + ". Record one with record: every step.");
+    return refuse("A prediction needs at least " + std::to_string(kLeastSteps) +
+                  " steps after skip_steps with full detail and all of their records; "
+                  "this run has " +
+                  std::to_string(steps.size()) + ". Record one with record: every step.");
   }
-  Predictor predictor(figures, recorded, *step_ns);
-  TRY_ASSIGN(const StepPlan before, predictor.planner_.plan(predictor.info_.settings));
-  for (RecordedStep& step : steps) {
-    auto schedule = schedule_ddp(step, before.ddp);
-    predictor.steps_.push_back({std::move(step), std::move(schedule)});
+  const Slowdown slowdown = predictor.planner_.slowdown(steps);
+  predictor.slowdowns_ = {slowdown.mean, slowdown.low, slowdown.high};
+  TRY_ASSIGN(StepPlan before, predictor.planner_.plan(predictor.info_.settings));
+  predictor.program_ = std::move(before.program);
+  for (StepWork& step : steps) {
+    auto schedules = predictor.schedules(step, predictor.program_);
+    predictor.steps_.push_back({std::move(step), std::move(schedules)});
   }
   return predictor;
 }
 
-auto Predictor::compare(const Step& step, const predict::DdpPlan& after) -> Comparison {
-  const predict::DdpSchedule& before = step.schedule;
-  Comparison compared{.after = schedule_ddp(step.recorded, after)};
-  std::vector<double> slowdowns;
-  for (const predict::MicroBatchTime& time : compared.after.micro_batches) {
-    const auto more =
-        static_cast<double>(time.contended_ns - before.micro_batches[time.like].contended_ns);
-    const double computed =
-        after.work * static_cast<double>(predict::backward_ns(step.recorded, time.like));
-    slowdowns.push_back(computed > 0 ? std::max(0.0, 1 + kContention * more / computed) : 1);
-    compared.contended_ns += more;
+auto Predictor::schedules(const StepWork& work, const predict::StepProgram& program) const
+    -> BySlowdown {
+  BySlowdown all;
+  for (std::size_t i = 0; i < kSlowdowns; ++i) {
+    const bool is_known = i > 0 && slowdowns_[i] == slowdowns_.front();
+    all[i] = is_known ? all.front() : schedule_step(work, program, slowdowns_[i]);
   }
-  if (std::ranges::any_of(slowdowns, [](double slowdown) { return slowdown != 1; })) {
-    compared.after = schedule_ddp(step.recorded, after, slowdowns);
-  }
-  compared.shift_ns = static_cast<double>(compared.after.backward_end_ns - before.backward_end_ns);
-  compared.exposed_ns = static_cast<double>(compared.after.exposed_ns - before.exposed_ns);
-  return compared;
+  return all;
 }
 
-std::size_t Predictor::stride(const predict::DdpPlan& plan) const {
-  const std::size_t reduced = plan.reduces_each ? plan.micro_batches : 1;
-  const std::size_t reductions =
-      (plan.buckets.size() * reduced + plan.micro_batches) * steps_.size();
+std::size_t Predictor::stride(const predict::StepProgram& program) const {
+  const std::size_t actions =
+      actions_of(program) * kSlowdowns * steps_.size() * static_cast<std::size_t>(info_.world_size);
   const std::size_t most = std::max<std::size_t>(1, steps_.size() / kLeastScheduled);
-  return std::clamp<std::size_t>(reductions / kMostReductions, 1, most);
+  return std::clamp<std::size_t>(actions / kMostActions, 1, most);
 }
 
 Result<Prediction> Predictor::predict(const Settings& next) const {
@@ -126,21 +122,21 @@ Result<Prediction> Predictor::predict(const Settings& next) const {
   TRY_ASSIGN(prediction.changes, changes_to(info_, next));
   TRY_ASSIGN(const StepPlan after, planner_.plan(next));
   Differences differences;
-  const std::size_t every = stride(after.ddp);
+  const std::size_t every = stride(after.program);
   for (std::size_t i = 0; i < steps_.size(); i += every) {
-    const Comparison compared = compare(steps_[i], after.ddp);
-    differences.shift_ns.push_back(compared.shift_ns);
-    differences.exposed_ns.push_back(compared.exposed_ns);
-    differences.contended_ns.push_back(compared.contended_ns);
+    differences.add(steps_[i].schedules, schedules(steps_[i].work, after.program));
   }
-  prediction.steps = static_cast<std::int64_t>(differences.shift_ns.size());
-  prediction.buckets = after.ddp.buckets.size();
+  prediction.steps = static_cast<std::int64_t>(differences.exposed_ns.size());
+  prediction.parts = after.parts;
+  prediction.has_units = job::strategy_traits(next.sharding_strategy).has_units;
   prediction.samples = planner_.samples(next);
   prediction.recorded_step_ns = step_ns_.mean;
-  prediction.step_ns = step_ns_.mean + mean_of(differences.shift_ns);
+  prediction.step_ns = step_ns_.mean + differences.shift();
   prediction.is_extrapolated = after.is_extrapolated;
   prediction.scales_computation = after.scales_computation;
-  prediction.assumes_contention = mean_of(differences.contended_ns) != 0;
+  prediction.is_another_strategy = after.is_another_strategy;
+  prediction.depends_on_contention = mean_of(differences.contended_ns) != 0;
+  prediction.contention_range = slowdowns_[2] - slowdowns_[1];
   add_intervals(after, differences, prediction);
   prediction.recorded_exposed_ns = exposed_ns_;
   if (exposed_ns_) {
@@ -152,51 +148,56 @@ Result<Prediction> Predictor::predict(const Settings& next) const {
 
 void Predictor::add_intervals(const StepPlan& plan, const Differences& differences,
                               Prediction& prediction) const {
+  const auto around = [](double mean, double half) { return Interval{mean - half, mean + half}; };
   if (prediction.changes.empty()) {
     if (step_ns_.has_error()) prediction.interval = around(step_ns_.mean, half_interval(step_ns_));
     return;
   }
-  const auto shift = analysis::estimate_mean(differences.shift_ns);
+  const auto shift = analysis::estimate_mean(differences.shift_ns.front());
   if (!shift || !shift->has_error()) return;
-  // The former are as likely as noise, contention may lie anywhere.
   const bool is_unsure = plan.is_extrapolated || plan.scales_computation;
-  const double unsure = std::hypot(half_interval(*shift), plan.spread_ns,
-                                   is_unsure ? kExtrapolated * std::abs(shift->mean) : 0);
-  const double either_way = kContentionRange * std::abs(mean_of(differences.contended_ns));
-  prediction.difference = around(shift->mean, unsure + either_way);
+  const double model = std::hypot(is_unsure ? kExtrapolated * std::abs(shift->mean) : 0,
+                                  plan.is_another_strategy ? kOwnWork * step_ns_.mean : 0);
+  // These are as likely as noise; contention may be anywhere in its range.
+  const double unsure = std::hypot(half_interval(*shift), plan.spread_ns, model);
+  const double least = mean_of(differences.shift_ns[1]), most = mean_of(differences.shift_ns[2]);
+  const double below = std::max(0.0, shift->mean - std::min(least, most));
+  const double above = std::max(0.0, std::max(least, most) - shift->mean);
+  prediction.difference = Interval{shift->mean - unsure - below, shift->mean + unsure + above};
   if (step_ns_.has_error()) {
-    const double half = std::hypot(half_interval(step_ns_), unsure) + either_way;
-    prediction.interval = around(prediction.step_ns, half);
+    const double half = std::hypot(half_interval(step_ns_), unsure);
+    prediction.interval =
+        Interval{prediction.step_ns - half - below, prediction.step_ns + half + above};
   }
 }
 
 auto Predictor::step_like(std::int64_t index) const -> const Step& {
   const auto found =
-      std::ranges::find(steps_, index, [](const Step& step) { return step.recorded.index; });
+      std::ranges::find(steps_, index, [](const Step& step) { return step.work.index; });
   if (found != steps_.end()) return *found;
   std::vector<const Step*> by_time;
   for (const Step& step : steps_) by_time.push_back(&step);
   const auto middle = by_time.begin() + static_cast<std::ptrdiff_t>(by_time.size() / 2);
   std::ranges::nth_element(by_time, middle, {},
-                           [](const Step* step) { return total_ns(step->recorded); });
+                           [](const Step* step) { return total_ns(step->work); });
   return **middle;
 }
 
 Result<PredictedStep> Predictor::predict_step(const Settings& next, std::int64_t index) const {
   TRY(changes_to(info_, next));
-  TRY_ASSIGN(const StepPlan after, planner_.plan(next));
+  TRY_ASSIGN(StepPlan after, planner_.plan(next));
   const Step& step = step_like(index);
-  const Comparison compared = compare(step, after.ddp);
   PredictedStep predicted;
-  predicted.index = step.recorded.index;
-  predicted.recorded = step.schedule;
-  predicted.schedule = compared.after;
+  predicted.index = step.work.index;
+  predicted.schedule = schedule_step(step.work, after.program, slowdowns_.front());
+  predicted.program = std::move(after.program);
   predicted.start_ns = INT64_MAX;
-  for (const auto& rank : step.recorded.ranks) {
+  for (const auto& rank : step.work.ranks) {
     predicted.start_ns = std::min(predicted.start_ns, rank.start_ns);
     predicted.recorded_end_ns = std::max(predicted.recorded_end_ns, rank.end_ns);
   }
-  predicted.end_ns = predicted.recorded_end_ns + std::llround(compared.shift_ns);
+  const std::int64_t shift = predicted.schedule.end_ns - step.schedules.front().end_ns;
+  predicted.end_ns = predicted.recorded_end_ns + shift;
   return predicted;
 }
 

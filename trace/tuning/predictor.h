@@ -3,6 +3,8 @@
 // Any thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -11,8 +13,8 @@
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
-#include "trace/predict/schedule/ddp_schedule.h"
 #include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/schedule/step_program.h"
 #include "trace/tuning/prediction.h"
 #include "trace/tuning/step_planner.h"
 
@@ -43,18 +45,19 @@ class Predictor {
   const model::RunInfo& info() const { return info_; }
 
  private:
+  static constexpr std::size_t kSlowdowns = 3;  // the likeliest, the least, the most
+  using BySlowdown = std::array<predict::StepSchedule, kSlowdowns>;
   struct Step {
-    predict::RecordedStep recorded;
-    predict::DdpSchedule schedule;  // with the recorded settings
+    predict::StepWork work;
+    BySlowdown schedules;  // with the recorded settings
   };
-  struct Comparison;
   struct Differences;
 
   Predictor(const analysis::RunFigures& figures, const predict::RecordedSteps& recorded,
             analysis::MeanEstimate step_ns);
 
-  static Comparison compare(const Step& step, const predict::DdpPlan& after);
-  std::size_t stride(const predict::DdpPlan& plan) const;
+  BySlowdown schedules(const predict::StepWork& work, const predict::StepProgram& program) const;
+  std::size_t stride(const predict::StepProgram& program) const;
   const Step& step_like(std::int64_t index) const;
   void add_intervals(const StepPlan& plan, const Differences& differences,
                      Prediction& prediction) const;
@@ -65,6 +68,8 @@ class Predictor {
   std::optional<double> exposed_ns_;  // as recorded
   std::vector<analysis::RankFigures> ranks_;
   StepPlanner planner_;
+  std::array<double, kSlowdowns> slowdowns_{};
+  predict::StepProgram program_;  // with the recorded settings
   std::vector<Step> steps_;
 };
 

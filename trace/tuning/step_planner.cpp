@@ -2,98 +2,255 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "trace/analysis/figures/memory_figures.h"
 #include "trace/job/shape/lora.h"
+#include "trace/job/shape/strategy.h"
+#include "trace/job/units/partition.h"
 #include "trace/model/acting_settings.h"
 #include "trace/predict/memory/memory_model.h"
-#include "trace/predict/schedule/bucket_plan.h"
+#include "trace/predict/schedule/bucket_program.h"
+#include "trace/predict/schedule/unit_program.h"
+#include "trace/predict/schedule/update_program.h"
+#include "trace/predict/sizes/element_bytes.h"
+#include "trace/predict/sizes/optimizer_state.h"
+#include "trace/predict/sizes/shard_sizes.h"
 #include "trace/timeline/words/quantity.h"
 #include "trace/tuning/predictable.h"
+#include "trace/tuning/unit_moments.h"
 
 namespace shardlens::trace::tuning {
 
-using base::ErrorKind;
 using base::Result;
 using job::Settings;
 
 namespace {
 
-predict::BucketCaps caps_of(const Settings& s) {
-  constexpr double kBytesPerMib = 1024.0 * 1024.0;
-  const auto bytes = [](double mib) { return static_cast<std::int64_t>(mib * kBytesPerMib); };
-  return {bytes(model::first_bucket_mb(s.first_bucket_mb, s.bucket_cap_mb)),
-          bytes(s.bucket_cap_mb)};
+constexpr double kBytesPerMib = 1024.0 * 1024.0;
+
+std::int64_t bytes_of_mib(double mib) { return static_cast<std::int64_t>(mib * kBytesPerMib); }
+
+bool is_recomputed(const Settings& settings, std::int64_t block) {
+  const std::int64_t every = settings.activation_checkpointing;
+  return every > 0 && block >= 0 && block % every == 0;
 }
 
-// What is computed again, in parts of forward: of the blocks' operations, those of every n-th.
+// What is computed again, in parts of forward.
 double recomputed_share(const predict::PlannedJob& job, const Settings& settings) {
-  const std::int64_t every = settings.activation_checkpointing, blocks = job.shape.layers;
-  if (every == 0 || blocks == 0) return 0;
-  job::ModelShape no_block = job.shape;
-  no_block.layers = 0;
-  const auto all = static_cast<double>(job::flops_per_token(job.shape, job.sequence()));
-  const auto rest = static_cast<double>(job::flops_per_token(no_block, job.sequence()));
-  const auto recomputed = static_cast<double>((blocks + every - 1) / every);
-  return (all - rest) / all * recomputed / static_cast<double>(blocks);
+  const double of_block = unit_moments(job, {}).block_share;
+  double share = 0;
+  for (std::int64_t block = 0; block < job.shape.layers; ++block) {
+    share += is_recomputed(settings, block) ? of_block : 0;
+  }
+  return share;
+}
+
+bool wraps_blocks(const Settings& settings) {
+  return settings.wrap_policy == job::WrapPolicy::kTransformerBlock;
+}
+
+// By owner, in bytes.
+std::vector<std::vector<std::int64_t>> updated_parts(const predict::PlannedJob& job) {
+  const auto values = predict::model_sizes(job.shape, job.settings).trained();
+  const auto owners = job::partition_parameters(values, static_cast<int>(job.ranks));
+  const auto cap = static_cast<std::int64_t>(job.settings.bucket_cap_mb * kBytesPerMib / 4);
+  std::vector<std::vector<std::int64_t>> parts;
+  for (int owner = 0; owner < static_cast<int>(job.ranks); ++owner) {
+    auto& of_owner = parts.emplace_back();
+    for (const auto& indices : job::parts_of_owner(values, owners, owner, cap)) {
+      std::int64_t bytes = 0;
+      for (const std::size_t i : indices) bytes += 4 * values[i];
+      of_owner.push_back(bytes);
+    }
+  }
+  return parts;
 }
 
 }  // namespace
 
 StepPlanner::StepPlanner(const analysis::RunFigures& figures,
                          const predict::RecordedSteps& recorded)
-    : recorded_(figures.info.settings),
-      gradient_bytes_(recorded.gradient_bytes()),
-      costs_(recorded_, figures.info.world_size, recorded.costs()) {
+    : info_(figures.info),
+      recorded_(acting(info_.settings)),
+      unit_names_(recorded.unit_names()),
+      costs_(recorded_, recorded.transfers()) {
   if (!figures.ranks.empty()) job_ = analysis::planned_job(figures.ranks.front(), figures.info);
   if (job_) recorded_bytes_ = predict::predict_peak_bytes(*job_);
+  auto gradients = recorded.gradients();
+  if (gradients.empty() && job_) gradients = gradients_backwards(*job_);
+  for (auto& gradient : gradients) {
+    gradient_bytes_.push_back(gradient.bytes);
+    gradient_names_.push_back(std::move(gradient.parameter));
+  }
 }
 
-std::optional<double> StepPlanner::more_forwards(const Settings& settings) const {
-  if (settings.activation_checkpointing == recorded_.activation_checkpointing) return 0;
-  if (!job_) return std::nullopt;
-  return recomputed_share(*job_, settings) - recomputed_share(*job_, recorded_);
+Settings StepPlanner::acting(const Settings& settings) const {
+  model::RunInfo info = info_;
+  info.settings = settings;
+  return model::acting_settings(info, {});
+}
+
+std::vector<predict::StepWork> StepPlanner::steps(const predict::RecordedSteps& recorded) const {
+  auto steps = recorded.steps([&](const predict::TransferKind& kind, double bytes, double ns) {
+    return costs_.working_ns(kind, bytes, ns);
+  });
+  const auto micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps);
+  std::erase_if(steps, [&](const predict::StepWork& step) {
+    return step.ranks.front().micro_batches.size() != micro_batches;
+  });
+  if (!job_) return steps;
+  const UnitMoments moments = unit_moments(*job_, gradient_names_);
+  for (predict::StepWork& step : steps) {
+    for (predict::RankWork& rank : step.ranks) {
+      for (predict::MicroBatchWork& work : rank.micro_batches) fill_unit_moments(moments, work);
+    }
+  }
+  return steps;
 }
 
 Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
-  StepPlan plan;
-  const auto more = more_forwards(settings);
-  if (!more) {
-    return base::fail(ErrorKind::kUsage,
-                      "What activation_checkpointing computes again is not known, because the "
-                      "run's model is not known to this version.");
-  }
-  plan.ddp.overlaps = settings.overlap_comm;
-  plan.ddp.micro_batches = static_cast<std::size_t>(settings.gradient_accumulation_steps);
-  plan.ddp.reduces_each = settings.sync_each_batch;
-  plan.ddp.work =
-      static_cast<double>(settings.batch_per_rank) / static_cast<double>(recorded_.batch_per_rank);
-  plan.ddp.more_forwards = *more;
+  const Settings next = acting(settings);
+  const bool has_units = job::strategy_traits(next.sharding_strategy).has_units;
+  TRY_ASSIGN(StepPlan plan, has_units ? plan_units(next) : plan_buckets(next));
+  plan.is_another_strategy = next.sharding_strategy != recorded_.sharding_strategy;
+  plan.program.work =
+      static_cast<double>(next.batch_per_rank) / static_cast<double>(recorded_.batch_per_rank);
   plan.scales_computation =
-      *more != 0 || samples(settings) != 1 ||
-      settings.gradient_accumulation_steps != recorded_.gradient_accumulation_steps;
-  TRY(add_buckets(settings, plan));
+      next.activation_checkpointing != recorded_.activation_checkpointing || samples(next) != 1 ||
+      next.gradient_accumulation_steps != recorded_.gradient_accumulation_steps;
+  add_update(next, plan);
+  TRY(add_costs(next, plan));
   return plan;
 }
 
-Result<void> StepPlanner::add_buckets(const Settings& settings, StepPlan& plan) const {
-  for (const auto& gradients : predict::plan_buckets(gradient_bytes_, caps_of(settings))) {
-    predict::PlannedBucket bucket{.tensors = gradients.size(), .last_gradient = gradients.back()};
-    for (const std::size_t gradient : gradients) bucket.bytes += gradient_bytes_[gradient];
-    const auto cost = costs_.of(settings, static_cast<double>(bucket.bytes));
-    if (!cost) {
-      return base::fail(ErrorKind::kUsage,
-                        "The run moved no sizes near " +
-                            timeline::format_bytes(static_cast<double>(bucket.bytes)).text() +
-                            ", so what that takes is not known. Name a run with other buckets.");
+Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
+  if (gradient_bytes_.empty()) {
+    return refuse(
+        "When single gradients are ready is known of runs with DDP or ZeRO-1 only. Name "
+        "one of those to predict " +
+        job::chosen<&Settings::sharding_strategy>(settings) + ".");
+  }
+  double more_forwards = 0;
+  if (settings.activation_checkpointing != recorded_.activation_checkpointing) {
+    if (!job_) {
+      return refuse(
+          "What activation_checkpointing computes again is not known, because the run's "
+          "model is not known to this version.");
     }
-    bucket.transfer_ns = std::llround(cost->transfer.ns);
-    bucket.working_ns = std::llround(cost->working_ns);
+    more_forwards = recomputed_share(*job_, settings) - recomputed_share(*job_, recorded_);
+  }
+  predict::BucketProgramPlan plan{
+      .gradient_bytes = gradient_bytes_,
+      .caps = {bytes_of_mib(settings.first_bucket_mb), bytes_of_mib(settings.bucket_cap_mb)},
+      .overlaps = settings.overlap_comm,
+      .compresses = settings.communication_hook != job::CommunicationHook::kNone,
+      .micro_batches = static_cast<std::size_t>(settings.gradient_accumulation_steps),
+      .recorded_micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps),
+      .reduces_each = settings.sync_each_batch,
+      .ranks = info_.world_size};
+  StepPlan planned{.program = predict::bucket_program(plan)};
+  planned.program.more_forwards = more_forwards;
+  planned.parts = predict::plan_buckets(plan.gradient_bytes, plan.caps).size();
+  return planned;
+}
+
+Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
+  if (!job_) {
+    return refuse("What the units of " + job::chosen<&Settings::sharding_strategy>(settings) +
+                  " hold is not known, because the run's model is not known to this version.");
+  }
+  if (!wraps_blocks(settings)) {
+    return refuse(
+        "Only units that are transformer blocks can be predicted so far "
+        "(wrap_policy: transformer_block).");
+  }
+  const predict::PlannedJob job = job_with(settings);
+  const auto sizes = predict::model_sizes(job.shape, job.settings);
+  if (sizes.is_adapted || sizes.frozen_layers > 0) {
+    return refuse("What sharded adapters or frozen blocks gather cannot be predicted so far.");
+  }
+  const predict::ShardSizes shards = predict::shard_sizes(job, sizes);
+  const predict::ElementBytes bytes = predict::element_bytes(settings);
+  predict::UnitProgramPlan plan{
+      .units = {},
+      .schedule = {.frees_after_forward =
+                       job::strategy_traits(settings.sharding_strategy).frees_after_forward,
+                   .backward_prefetch = settings.backward_prefetch,
+                   .forward_prefetch = settings.forward_prefetch},
+      .shard_group = static_cast<int>(shards.group),
+      .replicas = static_cast<int>(job.ranks / shards.group),
+      .separate_communicators = settings.separate_communicators,
+      .micro_batches = static_cast<std::size_t>(settings.gradient_accumulation_steps),
+      .recorded_micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps),
+      .reduces_each = settings.sync_each_batch};
+  const bool are_named = unit_names_.size() == shards.units.size();
+  for (std::size_t i = 0; i < shards.units.size(); ++i) {
+    const std::int64_t block = shards.units[i].unit.block;
+    const std::int64_t values = shards.group * shards.units[i].trained;
+    const std::string name = i == 0 ? "root" : "block " + std::to_string(block);
+    plan.units.push_back({.name = are_named ? unit_names_[i] : name,
+                          .gathered_bytes = bytes.gathered * values,
+                          .reduced_bytes = bytes.reduced * values,
+                          .more_forwards = static_cast<double>(is_recomputed(settings, block)) -
+                                           static_cast<double>(is_recomputed(recorded_, block)),
+                          .is_recomputed = is_recomputed(settings, block)});
+  }
+  StepPlan planned{.program = predict::unit_program(plan)};
+  planned.parts = plan.units.size();
+  return planned;
+}
+
+// Where only large sizes were recorded, what a sum of one value takes is left out on both sides.
+bool StepPlanner::tells_small_sums(const Settings& settings) const {
+  return costs_
+      .of(CallCosts::conditions(settings), model::CollectiveFunction::kAllReduce, info_.world_size,
+          predict::kNormBytes)
+      .has_value();
+}
+
+// The optimizer's work is in proportion to the values that the fullest rank updates.
+void StepPlanner::add_update(const Settings& settings, StepPlan& plan) const {
+  const job::StrategyTraits& traits = job::strategy_traits(settings.sharding_strategy);
+  predict::UpdatePlan update{
+      .sums_norm = (traits.shards_optimizer || traits.has_units) && tells_small_sums(settings),
+      .ranks = info_.world_size};
+  if (job_) {
+    const predict::PlannedJob job = job_with(settings);
+    const auto values_of = [](const predict::PlannedJob& each) {
+      const auto sizes = predict::model_sizes(each.shape, each.settings);
+      return static_cast<double>(predict::optimizer_state(each, sizes).values);
+    };
+    const double before = values_of(*job_);
+    if (before > 0) update.share = values_of(job) / before;
+    if (settings.sharding_strategy == job::Strategy::kZero1) update.parts = updated_parts(job);
+  }
+  predict::add_update(update, plan.program);
+}
+
+Result<void> StepPlanner::add_costs(const Settings& settings, StepPlan& plan) const {
+  const auto conditions = CallCosts::conditions(settings);
+  for (predict::PlannedCall& call : plan.program.calls) {
+    const auto cost =
+        costs_.of(conditions, call.function, call.group, static_cast<double>(call.bytes));
+    if (!cost) {
+      return refuse("The run moved no sizes near " +
+                    timeline::format_bytes(static_cast<double>(call.bytes)).text() + " (" +
+                    call.what + "), so what that takes is not known. Name a run with other " +
+                    "buckets or units.");
+    }
+    call.transfer_ns = std::llround(cost->transfer.ns);
+    call.working_ns = std::llround(cost->working_ns);
     plan.spread_ns = std::max(plan.spread_ns, cost->transfer.spread_ns);
     plan.is_extrapolated = plan.is_extrapolated || cost->transfer.is_extrapolated;
-    plan.ddp.buckets.push_back(bucket);
   }
   return {};
+}
+
+predict::PlannedJob StepPlanner::job_with(const Settings& settings) const {
+  predict::PlannedJob job = *job_;
+  job.settings = settings;
+  return job;
 }
 
 double StepPlanner::samples(const Settings& settings) const {
@@ -102,9 +259,7 @@ double StepPlanner::samples(const Settings& settings) const {
 
 std::optional<std::int64_t> StepPlanner::more_bytes(const Settings& settings) const {
   if (!job_) return std::nullopt;
-  predict::PlannedJob next = *job_;
-  next.settings = settings;
-  return predict::predict_peak_bytes(next) - recorded_bytes_;
+  return predict::predict_peak_bytes(job_with(settings)) - recorded_bytes_;
 }
 
 }  // namespace shardlens::trace::tuning

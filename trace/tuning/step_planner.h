@@ -3,31 +3,43 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
-#include "trace/predict/schedule/ddp_schedule.h"
 #include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/schedule/step_program.h"
 #include "trace/predict/sizes/planned_job.h"
-#include "trace/tuning/reduction_costs.h"
+#include "trace/tuning/call_costs.h"
+#include "trace/tuning/contention.h"
 
 namespace shardlens::trace::tuning {
 
 struct StepPlan {
-  predict::DdpPlan ddp;
-  double spread_ns = 0;  // of its transfers, as they were measured
+  predict::StepProgram program;
+  std::size_t parts = 0;  // buckets of a reduction, or units
+  double spread_ns = 0;   // of its transfers, as they were measured
   bool is_extrapolated = false;
-  bool scales_computation = false;  // other batches, or another part of forward computed twice
+  bool scales_computation = false;   // other batches, or another part of forward computed twice
+  bool is_another_strategy = false;  // whose own work beside model and collectives is not known
 };
 
 class StepPlanner {
  public:
   StepPlanner(const analysis::RunFigures& figures, const predict::RecordedSteps& recorded);
 
+  // Those that can be scheduled with the recorded settings.
+  std::vector<predict::StepWork> steps(const predict::RecordedSteps& recorded) const;
+
   // Error kUsage: the run tells nothing of what the settings ask for, by name.
   base::Result<StepPlan> plan(const job::Settings& settings) const;
+
+  // What these steps tell of it.
+  Slowdown slowdown(const std::vector<predict::StepWork>& steps) const {
+    return fit_slowdown(steps, gradient_names_);
+  }
 
   // Samples of a step, in those of a recorded one.
   double samples(const job::Settings& settings) const;
@@ -35,14 +47,23 @@ class StepPlanner {
   std::optional<std::int64_t> more_bytes(const job::Settings& settings) const;
 
  private:
-  std::optional<double> more_forwards(const job::Settings& settings) const;
-  base::Result<void> add_buckets(const job::Settings& settings, StepPlan& plan) const;
+  base::Result<StepPlan> plan_buckets(const job::Settings& settings) const;
+  base::Result<StepPlan> plan_units(const job::Settings& settings) const;
+  bool tells_small_sums(const job::Settings& settings) const;
+  void add_update(const job::Settings& settings, StepPlan& plan) const;
+  base::Result<void> add_costs(const job::Settings& settings, StepPlan& plan) const;
+  predict::PlannedJob job_with(const job::Settings& settings) const;
+  // As they act.
+  job::Settings acting(const job::Settings& settings) const;
 
-  job::Settings recorded_;
+  model::RunInfo info_;
+  job::Settings recorded_;                    // as they act
   std::optional<predict::PlannedJob> job_;    // as recorded; none: its shape is not known
   std::int64_t recorded_bytes_ = 0;           // estimated at the peak
   std::vector<std::int64_t> gradient_bytes_;  // in the order in which they come
-  ReductionCosts costs_;
+  std::vector<std::string> gradient_names_;   // their parameters
+  std::vector<std::string> unit_names_;
+  CallCosts costs_;
 };
 
 }  // namespace shardlens::trace::tuning

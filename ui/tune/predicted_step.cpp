@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "trace/predict/schedule/critical_calls.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
 #include "ui/present/tune/prediction_text.h"
@@ -12,10 +13,9 @@ namespace shardlens::ui::tune {
 
 namespace {
 
-using trace::predict::BucketTime;
 using trace::tuning::PredictedStep;
 
-constexpr float kGapAbove = 6, kBuckets = 20, kRibbon = 14, kWords = 18, kBetween = 4;
+constexpr float kGapAbove = 6, kCalls = 20, kRibbon = 14, kWords = 18, kBetween = 4;
 constexpr float kLeastRoom = 150;  // below it the measured rows need all
 constexpr double kQuiet = 0.5;     // of a predicted box's own colour
 
@@ -52,52 +52,71 @@ state::Rgb quiet(const state::Palette& p, trace::base::TimeClass time_class) {
   return state::mix(p.panel, state::time_color(p, time_class), kQuiet);
 }
 
-std::string bucket_title(std::size_t index, const BucketTime& bucket) {
-  return "bucket " + std::to_string(index) + " · " +
-         present::format_bytes(static_cast<double>(bucket.bytes)).text();
+// "bucket 3 · 2.1 MiB", "blocks.2 forward gather · 1.8 MiB"
+std::string call_title(const trace::predict::PlannedCall& call) {
+  return call.what + " · " + present::format_bytes(static_cast<double>(call.bytes)).text();
 }
 
-void explain_bucket(const kit::Theme& theme, std::size_t index, const BucketTime& bucket,
-                    const PredictedStep& step) {
+// "3", "2": the number in its name, for a narrow box; "" where it has none.
+std::string short_title(const std::string& what) {
+  const auto first = what.find_first_of("0123456789");
+  if (first == what.npos) return "";
+  const auto end = what.find_first_not_of("0123456789", first);
+  return what.substr(first, end == what.npos ? end : end - first);
+}
+
+void explain_call(const kit::Theme& theme, const PredictedStep& step, std::size_t index) {
+  const auto& call = step.schedule.calls[index];
+  const auto& planned = step.program.calls[call.call];
   const auto since = [&](std::int64_t time_ns) {
     return present::format_duration(static_cast<double>(time_ns - step.start_ns)).text();
   };
   const kit::TooltipScope scope(theme);
-  scope.title("Predicted " + bucket_title(index, bucket));
-  scope.row(nullptr, "Tensors", present::format_integer(static_cast<std::int64_t>(bucket.tensors)));
-  scope.row(nullptr, "Ready on all ranks", since(bucket.ready_ns));
-  scope.row(nullptr, "Reduction begins", since(bucket.start_ns));
-  scope.row(nullptr, "… and ends", since(bucket.end_ns));
+  scope.title("Predicted " + call_title(planned));
+  scope.row(nullptr, "Function", std::string(trace::model::to_string(planned.function)));
+  if (planned.tensors > 0) {
+    scope.row(nullptr, "Tensors",
+              present::format_integer(static_cast<std::int64_t>(planned.tensors)));
+  }
+  scope.row(nullptr, "Ready on all ranks", since(call.ready_ns));
+  scope.row(nullptr, "Begins", since(call.start_ns));
+  scope.row(nullptr, "… and ends", since(call.end_ns));
+  const double waited = present::waited_ns(step, index);
+  if (waited > 0) scope.row(nullptr, "Waited for", present::format_duration(waited).text());
   scope.note("After the step's begin");
 }
 
-// Green under computation, orange after the last gradient; what bounds backward has a bright edge.
-void draw_buckets(const Strip& strip, const PredictedStep& step, float y) {
+// Green under computation, orange while a rank waits for it; what bounds the step has a bright
+// edge.
+void draw_calls(const Strip& strip, const PredictedStep& step, float y) {
   const kit::Theme& theme = strip.theme();
   const state::Palette& p = theme.colors();
-  const std::size_t bound = trace::tuning::chain_begin(step.schedule).value_or(0);
-  for (std::size_t i = 0; i < step.schedule.buckets.size(); ++i) {
-    const BucketTime& bucket = step.schedule.buckets[i];
-    const state::Rect box = strip.box(bucket.start_ns, bucket.end_ns, y, theme.px(kBuckets));
-    const std::int64_t hidden_until =
-        std::clamp(bucket.computed_ns, bucket.start_ns, bucket.end_ns);
-    using trace::base::TimeClass;
-    kit::fill(strip.box(bucket.start_ns, hidden_until, y, box.h),
-              kit::color(quiet(p, TimeClass::kOverlapped)));
-    if (hidden_until < bucket.end_ns) {
-      kit::fill(strip.box(hidden_until, bucket.end_ns, y, box.h),
-                kit::color(quiet(p, TimeClass::kExposed)));
+  using trace::base::TimeClass;
+  const auto critical = trace::predict::critical_calls(step.program, step.schedule);
+  for (std::size_t i = 0; i < step.schedule.calls.size(); ++i) {
+    const auto& call = step.schedule.calls[i];
+    const state::Rect box = strip.box(call.start_ns, call.end_ns, y, theme.px(kCalls));
+    kit::fill(box, kit::color(quiet(p, TimeClass::kOverlapped)));
+    for (const auto& wait : step.schedule.waits) {
+      const std::int64_t from = std::max(wait.start_ns, call.start_ns);
+      const std::int64_t to = std::min(wait.end_ns, call.end_ns);
+      if (from < to) {
+        kit::fill(strip.box(from, to, y, box.h), kit::color(quiet(p, TimeClass::kExposed)));
+      }
     }
     if (box.w >= theme.px(4)) {
-      kit::dashed_outline(theme, box, kit::color(i >= bound ? p.text : p.changed));
+      const bool bounds = std::ranges::binary_search(critical, i);
+      kit::dashed_outline(theme, box, kit::color(bounds ? p.text : p.changed));
     }
+    const auto& planned = step.program.calls[call.call];
     const state::Rect inner = box.inset(theme.px(3), 0);
-    if (kit::label_in(theme, inner, kit::Face::kSmall, p.text, bucket_title(i, bucket),
-                      kit::Align::kCenter) == 0) {
-      kit::label_in(theme, inner, kit::Face::kSmall, p.text, std::to_string(i),
-                    kit::Align::kCenter);
+    for (const std::string& title :
+         {call_title(planned), planned.what, short_title(planned.what)}) {
+      if (kit::label_in(theme, inner, kit::Face::kSmall, p.text, title, kit::Align::kCenter) > 0) {
+        break;
+      }
     }
-    if (kit::hovers(box)) explain_bucket(theme, i, bucket, step);
+    if (kit::hovers(box)) explain_call(theme, step, i);
   }
 }
 
@@ -155,11 +174,12 @@ void draw_labels(const Strip& strip, const state::PredictionView& prediction) {
   const state::Palette& p = theme.colors();
   state::Rect labels = strip.labels();
   labels.take_right(theme.px(8));
-  state::Rect first = labels.take_top(theme.px(kBuckets), theme.px(kBetween));
+  state::Rect first = labels.take_top(theme.px(kCalls), theme.px(kBetween));
   const state::Rect second = labels.take_top(theme.px(kRibbon), theme.px(kBetween));
   const float name = kit::text_in(theme, first, kit::Face::kStrong, p.changed, "Predicted");
   first.take_left(name, theme.px(6));
-  kit::label_in(theme, first, kit::Face::kSmall, p.text_muted, "Buckets", kit::Align::kRight);
+  kit::label_in(theme, first, kit::Face::kSmall, p.text_muted,
+                prediction.prediction->has_units ? "Units" : "Buckets", kit::Align::kRight);
   kit::text_in(theme, second, kit::Face::kSmall, p.text_muted, "Ribbon", kit::Align::kRight);
   kit::text_in(theme, labels, kit::Face::kSmall, p.text_secondary,
                changes_text(*prediction.prediction));
@@ -174,7 +194,7 @@ bool is_shown(const state::PredictionView* prediction) {
 
 float predicted_step_height(const kit::Theme& theme, float room,
                             const state::PredictionView* prediction) {
-  const float height = theme.px(kGapAbove + kBuckets + kBetween + kRibbon + kBetween + kWords);
+  const float height = theme.px(kGapAbove + kCalls + kBetween + kRibbon + kBetween + kWords);
   return is_shown(prediction) && room - height >= theme.px(kLeastRoom) ? height : 0;
 }
 
@@ -197,20 +217,20 @@ void draw_predicted_step(const kit::Theme& theme, const PredictedStepPlace& plac
   const Strip strip(theme, inner, step);
   draw_labels(strip, prediction);
   state::Rect rest = strip.plot();
-  const state::Rect buckets = rest.take_top(theme.px(kBuckets), theme.px(kBetween));
+  const state::Rect calls = rest.take_top(theme.px(kCalls), theme.px(kBetween));
   const state::Rect ribbon = rest.take_top(theme.px(kRibbon), theme.px(kBetween));
   {
     const kit::Clip clip(strip.plot());
-    draw_buckets(strip, step, buckets.y);
+    draw_calls(strip, step, calls.y);
     draw_ribbon(strip, step, ribbon.y);
     draw_end(strip, step, ribbon.bottom());
   }
   const std::string moved = moved_text(step);
   const float width = kit::text_width(theme, kit::Face::kMedium, moved);
   kit::text_in(theme, rest.take_right(width, theme.px(12)), kit::Face::kMedium, p.changed, moved);
-  const std::string bound = present::bound_text(step.schedule, step.start_ns);
+  const std::string bound = present::bound_text(step);
   kit::text_in(theme, rest, kit::Face::kSmall, p.text_muted, bound);
-  kit::explain(theme, rest, "What bounds backward", bound);
+  kit::explain(theme, rest, "What bounds the step", bound);
 }
 
 }  // namespace shardlens::ui::tune

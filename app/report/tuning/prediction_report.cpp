@@ -39,38 +39,53 @@ std::string changes_text(const PredictedRun& run) {
   return text.empty() ? "nothing changed" : text;
 }
 
-std::string buckets_text(const PredictedRun& run) {
-  TextTable table({{"bucket", Align::kRight},
+std::string calls_text(const PredictedRun& run) {
+  TextTable table({{"collective"},
                    {"size", Align::kRight},
-                   {"tensors", Align::kRight},
                    {"ready", Align::kRight},
                    {"starts", Align::kRight},
-                   {"ends", Align::kRight}});
-  const auto& buckets = run.step.schedule.buckets;
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    const auto& bucket = buckets[i];
-    table.add_row({std::to_string(i), shown_size(static_cast<double>(bucket.bytes)),
-                   std::to_string(bucket.tensors), shown_time(since_begin(run, bucket.ready_ns)),
-                   shown_time(since_begin(run, bucket.start_ns)),
-                   shown_time(since_begin(run, bucket.end_ns))});
+                   {"ends", Align::kRight},
+                   {"waited for", Align::kRight}});
+  const auto& calls = run.step.schedule.calls;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const auto& planned = run.step.program.calls[calls[i].call];
+    const double waited = ui::present::waited_ns(run.step, i);
+    table.add_row({planned.what, shown_size(static_cast<double>(planned.bytes)),
+                   shown_time(since_begin(run, calls[i].ready_ns)),
+                   shown_time(since_begin(run, calls[i].start_ns)),
+                   shown_time(since_begin(run, calls[i].end_ns)),
+                   waited > 0 ? shown_time(waited) : ""});
   }
   return table.text();
 }
 
+// Collectives, the same on all ranks, and what the rank does that ends last.
 Json schedule_json(const PredictedRun& run) {
   Json events = Json::array();
   const auto& schedule = run.step.schedule;
-  for (std::size_t i = 0; i < schedule.buckets.size(); ++i) {
-    const auto& bucket = schedule.buckets[i];
-    events.push_back({{"rank", nullptr},  // the same on all
+  for (std::size_t i = 0; i < schedule.calls.size(); ++i) {
+    const auto& call = schedule.calls[i];
+    const auto& planned = run.step.program.calls[call.call];
+    events.push_back({{"rank", nullptr},
                       {"lane", "communication"},
-                      {"what", "bucket " + std::to_string(i)},
-                      {"bytes", bucket.bytes},
-                      {"tensors", bucket.tensors},
-                      {"ready_ms", ms(since_begin(run, bucket.ready_ns))},
-                      {"start_ms", ms(since_begin(run, bucket.start_ns))},
-                      {"end_ms", ms(since_begin(run, bucket.end_ns))},
-                      {"exposed", bucket.end_ns > bucket.computed_ns}});
+                      {"what", planned.what},
+                      {"function", trace::model::to_string(planned.function)},
+                      {"bytes", planned.bytes},
+                      {"tensors", planned.tensors > 0 ? Json(planned.tensors) : Json(nullptr)},
+                      {"ready_ms", ms(since_begin(run, call.ready_ns))},
+                      {"start_ms", ms(since_begin(run, call.start_ns))},
+                      {"end_ms", ms(since_begin(run, call.end_ns))},
+                      {"exposed", ui::present::waited_ns(run.step, i) > 0}});
+  }
+  for (const auto& piece : ui::present::predicted_ribbon(run.step)) {
+    if (piece.is_as_recorded) continue;
+    const bool waits = piece.time_class == trace::base::TimeClass::kExposed;
+    events.push_back({{"rank", schedule.rank},
+                      {"lane", "compute"},
+                      {"what", waits ? "waits for collectives" : "computes"},
+                      {"start_ms", ms(since_begin(run, piece.start_ns))},
+                      {"end_ms", ms(since_begin(run, piece.end_ns))},
+                      {"exposed", waits}});
   }
   return events;
 }
@@ -98,7 +113,7 @@ Json prediction_json(const PredictedRun& run) {
             {"exposed_ms", ms_or_null(prediction.recorded_exposed_ns)},
             {"peak_memory_bytes", bytes_or_null(prediction.recorded_peak_bytes())},
             {"steps", prediction.steps}}},
-          {"bound_by", ui::present::bound_text(run.step.schedule, run.step.start_ns)},
+          {"bound_by", ui::present::bound_text(run.step)},
           {"step", run.step.index},
           {"schedule", schedule_json(run)},
           {"assumptions", ui::present::assumptions(prediction)}};
@@ -133,9 +148,9 @@ std::string prediction_text(const PredictedRun& run) {
                    shown_size(static_cast<double>(*prediction.recorded_peak_bytes())),
                    shown_size(static_cast<double>(*prediction.peak_bytes())), ""});
   }
-  text += table.text() + "\n" + ui::present::bound_text(run.step.schedule, run.step.start_ns) +
-          "\n\nBuckets of a typical step (" + std::to_string(run.step.index) +
-          "), from its begin\n" + buckets_text(run) + "\nFrom " + std::to_string(prediction.steps) +
+  text += table.text() + "\n" + ui::present::bound_text(run.step) +
+          "\n\nCollectives of a typical step (" + std::to_string(run.step.index) +
+          "), from its begin\n" + calls_text(run) + "\nFrom " + std::to_string(prediction.steps) +
           " recorded steps.";
   for (const std::string& note : ui::present::assumptions(prediction)) text += " " + note;
   return text + "\n";

@@ -43,10 +43,16 @@ Evidence tail_evidence(const RunFacts& run) {
   if (run.predictor == nullptr) return run.in_typical_step("exposed communication");
   Evidence evidence = run.in_typical_step("exposed communication at the end of backward");
   const auto step = run.predictor->predict_step(run.settings(), evidence.step);
-  if (!step || step->recorded.buckets.empty()) return evidence;
+  if (!step) return evidence;
+  const auto& schedule = step->schedule;
+  const auto last =
+      std::find_if(schedule.waits.rbegin(), schedule.waits.rend(), [&](const auto& wait) {
+        return wait.end_ns <= schedule.backward_end_ns;
+      });
+  if (last == schedule.waits.rend()) return evidence;
   evidence.step = step->index;
-  evidence.start_ns = step->recorded.buckets.back().computed_ns;
-  evidence.end_ns = step->recorded.backward_end_ns;
+  evidence.start_ns = last->start_ns;
+  evidence.end_ns = schedule.backward_end_ns;
   return evidence;
 }
 

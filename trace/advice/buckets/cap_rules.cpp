@@ -20,7 +20,7 @@ std::string cap_reason(const RunFacts& run, const WhatIf& answer) {
       ", and " + time_words(now.summary.exposed_ns) + " of communication are exposed.";
   if (answer.prediction) {
     why += " It would be " +
-           count_words(static_cast<std::int64_t>(answer.prediction->buckets), "bucket");
+           count_words(static_cast<std::int64_t>(answer.prediction->parts), "bucket");
     if (answer.prediction->exposed_ns) {
       why += " and " + time_words(*answer.prediction->exposed_ns) + " exposed";
     }

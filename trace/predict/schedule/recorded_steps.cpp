@@ -1,59 +1,65 @@
 #include "trace/predict/schedule/recorded_steps.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
-#include <span>
 #include <string_view>
+
+#include "trace/predict/schedule/time_window.h"
 
 namespace shardlens::trace::predict {
 
 namespace {
 
+using base::Interval;
+using base::Intervals;
+
 // The node of autograd that ends with a parameter's gradient; what listens to it runs within.
 constexpr std::string_view kNode = "autograd::engine::evaluate_function";
 constexpr std::string_view kGradient = "AccumulateGrad";
 constexpr std::size_t kMostGivenUp = 1024;  // steps, of which too few told enough
+// Operators this near to each other are one stretch of computation: what lies between is the host's
+// way from one to the next.
+constexpr std::int64_t kPauseNs = 50'000;
 
-std::span<const std::int64_t> within(const std::vector<std::int64_t>& sorted, std::int64_t begin,
-                                     std::int64_t end) {
-  const auto from = std::ranges::lower_bound(sorted, begin);
-  return {from, std::upper_bound(from, sorted.end(), end)};
+template <typename Value, typename Time>
+std::vector<Value> part_of(const std::vector<Value>& sorted, const Interval& window, Time time) {
+  const auto found = within(sorted, window, time);
+  return {found.begin(), found.end()};
 }
 
-std::span<const base::Interval> within(const std::vector<base::Interval>& sorted,
-                                       const model::Step& step) {
-  const auto from = std::ranges::lower_bound(sorted, step.start_ns, {}, &base::Interval::start_ns);
-  const auto to =
-      std::ranges::upper_bound(from, sorted.end(), step.end_ns, {}, &base::Interval::start_ns);
-  return {from, to};
+void append(std::vector<Interval>& times, const Interval& time) {
+  if (!times.empty() && time.start_ns - times.back().end_ns <= kPauseNs &&
+      time.start_ns >= times.back().start_ns) {
+    times.back().end_ns = std::max(times.back().end_ns, time.end_ns);
+  } else {
+    times.push_back(time);
+  }
 }
 
-// `count`: gradients of a micro-batch.
-std::optional<RankStep> rank_step(const model::Step& step,
-                                  const std::vector<std::int64_t>& gradients,
-                                  std::span<const base::Interval> forwards,
-                                  std::span<const base::Interval> backwards, std::size_t count) {
-  if (!step.full_detail) return std::nullopt;
-  const auto ready = within(gradients, step.start_ns, step.end_ns);
-  if (count == 0 || backwards.empty() || forwards.size() != backwards.size() ||
-      ready.size() != backwards.size() * count) {
-    return std::nullopt;
-  }
-  RankStep told{step.start_ns, step.end_ns, {}};
-  std::int64_t start_ns = step.start_ns;
-  for (std::size_t i = 0; i < backwards.size(); ++i) {
-    const auto gradients_of = ready.subspan(i * count, count);
-    told.micro_batches.push_back({start_ns,
-                                  forwards[i].length(),
-                                  backwards[i].start_ns,
-                                  backwards[i].end_ns,
-                                  {gradients_of.begin(), gradients_of.end()}});
-    start_ns = backwards[i].end_ns;
-  }
-  return told;
+// "blocks.3 forward gather, prefetched"; none: no collective of a unit.
+std::optional<UnitCall> unit_call(const model::Collective& call, std::string_view tag) {
+  if (call.tag_kind != model::TagKind::kUnit) return std::nullopt;
+  using What = UnitCall::What;
+  const auto has = [&](std::string_view what) { return tag.find(what) != tag.npos; };
+  const bool in_forward = has(" forward gather"), in_backward = has(" backward gather");
+  return UnitCall{.what = in_forward    ? What::kForwardGather
+                          : in_backward ? What::kBackwardGather
+                                        : What::kReduce,
+                  .unit = call.tag_index,
+                  .is_ahead = tag.ends_with(", prefetched"),
+                  .enqueued_ns = call.enqueued_ns,
+                  .end_ns = call.end_ns};
 }
 
 }  // namespace
+
+void RecordedSteps::Rank::sort() {
+  for (auto* phases : {&forwards, &backwards, &optimizers}) std::ranges::sort(*phases);
+  std::ranges::sort(gradients_ns);
+  std::ranges::sort(unit_calls, {}, &UnitCall::enqueued_ns);
+  std::ranges::sort(call_ends_ns);
+}
 
 bool RecordedSteps::is_gradient(int rank, model::StringId name) {
   const auto [known, is_new] = is_gradient_.try_emplace({rank, name}, false);
@@ -67,34 +73,67 @@ bool RecordedSteps::is_gradient(int rank, model::StringId name) {
 void RecordedSteps::learn(const model::Batch& batch) {
   if (is_enough_) return;
   for (const auto& string : batch.strings) strings_.add(string);
+  for (const model::ProcessGroup& group : batch.process_groups) {
+    if (group.ranks.empty()) continue;
+    by_rank_[group.rank].groups[group.id] = {group.ranks.front(),
+                                             static_cast<int>(group.ranks.size())};
+  }
   for (const model::Bucket& bucket : batch.buckets) {
     if (bucket.rank != 0 || bucket.plan < plan_) continue;
     if (bucket.plan > plan_) buckets_.clear();
     plan_ = bucket.plan;
     buckets_[bucket.index] = bucket;
   }
+  for (const model::Unit& unit : batch.units) {
+    if (unit.rank == 0) units_[unit.index] = unit.name;
+  }
   for (const model::Step& step : batch.steps) steps_[{step.rank, step.index}] = step;
   for (const model::Span& span : batch.spans) {
     if (span.depth != 0) continue;
-    const base::Interval time{span.start_ns, span.end_ns};
-    if (span.phase == base::Phase::kForward) phases_[span.rank].forward.push_back(time);
-    if (span.phase == base::Phase::kBackward) phases_[span.rank].backward.push_back(time);
+    const Interval time{span.start_ns, span.end_ns};
+    Rank& rank = by_rank_[span.rank];
+    if (span.phase == base::Phase::kForward) rank.forwards.push_back(time);
+    if (span.phase == base::Phase::kBackward) rank.backwards.push_back(time);
+    if (span.phase == base::Phase::kOptimizer) rank.optimizers.push_back(time);
   }
+  learn_calls(batch);
+  for (const model::EventRun& run : batch.events) {
+    if (run.kind == model::EventKind::kOperator) learn_events(run);
+  }
+  see_if_enough();
+}
+
+void RecordedSteps::learn_calls(const model::Batch& batch) {
   for (const model::Collective& call : batch.collectives) {
-    if (call.tag_kind != model::TagKind::kBucket || call.bytes <= 0) continue;
-    Call& all = calls_[{call.process_group, call.sequence}];
-    ++all.ranks;
+    Rank& rank = by_rank_[call.rank];
+    rank.call_ends_ns.push_back(call.end_ns);
+    if (const auto of_unit = unit_call(call, strings_.get(call.rank, call.tag_name))) {
+      rank.unit_calls.push_back(*of_unit);
+    }
+    if (call.bytes <= 0 || call.sequence < 0) continue;
+    // Where nobody told of groups, all ranks are one.
+    const auto [group, is_new] = rank.groups.try_emplace(call.process_group, 0, ranks_);
+    const auto& [first_rank, size] = group->second;
+    const Key key{call.process_group, first_rank, call.sequence};
+    Call& all = calls_[key];
+    all.kind = {call.function, call.executed, size};
+    ++all.told;
     all.bytes = call.bytes;
     all.latest_start_ns = std::max(all.latest_start_ns, call.start_ns);
     all.end_ns = std::max(all.end_ns, call.end_ns);
+    rank.calls.push_back(key);
   }
-  for (const model::EventRun& run : batch.events) {
-    if (run.kind != model::EventKind::kOperator) continue;
-    for (const model::Event& event : run.events) {
-      if (is_gradient(run.rank, event.name)) gradients_[run.rank].push_back(event.end_ns());
+}
+
+void RecordedSteps::learn_events(const model::EventRun& run) {
+  Rank& rank = by_rank_[run.rank];
+  auto& computes = rank.computes[run.lane];
+  for (const model::Event& event : run.events) {
+    if ((event.flags & model::kEventCompute) != 0) {
+      append(computes, {event.start_ns, event.end_ns()});
     }
+    if (is_gradient(run.rank, event.name)) rank.gradients_ns.push_back(event.end_ns());
   }
-  see_if_enough();
 }
 
 // A step's rows may come before its events, so that some more may be needed.
@@ -102,64 +141,107 @@ void RecordedSteps::see_if_enough() {
   const std::size_t told = steps_.size() / static_cast<std::size_t>(std::max(ranks_, 1));
   if (told < look_again_) return;
   look_again_ = told + kMostSteps / 4;
-  is_enough_ = told > kMostGivenUp || steps().size() >= kMostSteps;
+  const auto no_work = [](const TransferKind&, double, double) { return 0.0; };
+  is_enough_ = told > kMostGivenUp || steps(no_work).size() >= kMostSteps;
 }
 
-std::vector<std::int64_t> RecordedSteps::gradient_bytes() const {
-  std::vector<std::int64_t> bytes;
+auto RecordedSteps::gradients() const -> std::vector<Gradient> {
+  std::vector<Gradient> all;
   for (const auto& [index, bucket] : buckets_) {
-    bytes.insert(bytes.end(), bucket.parameter_bytes.begin(), bucket.parameter_bytes.end());
+    for (std::size_t i = 0; i < bucket.parameter_bytes.size(); ++i) {
+      const bool is_named = i < bucket.parameters.size();
+      all.push_back({is_named ? std::string(strings_.get(0, bucket.parameters[i])) : "",
+                     bucket.parameter_bytes[i]});
+    }
   }
-  return bytes;
+  return all;
 }
 
-std::vector<std::int64_t> RecordedSteps::bucket_bytes() const {
-  std::vector<std::int64_t> bytes;
-  for (const auto& [index, bucket] : buckets_) bytes.push_back(bucket.bytes);
-  return bytes;
+std::vector<std::string> RecordedSteps::unit_names() const {
+  std::vector<std::string> names;
+  for (const auto& [index, name] : units_) names.emplace_back(strings_.get(0, name));
+  return names;
 }
 
-TransferCosts RecordedSteps::costs() const {
-  const auto chosen = steps();
+// Only of what was chosen, however much more was read.
+std::map<TransferKind, MeasuredTransfers> RecordedSteps::transfers() const {
+  const auto chosen = steps([](const TransferKind&, double, double) { return 0.0; });
   std::int64_t until_ns = chosen.empty() ? INT64_MAX : 0;
-  for (const RecordedStep& step : chosen) {
-    for (const RankStep& rank : step.ranks) until_ns = std::max(until_ns, rank.end_ns);
+  for (const StepWork& step : chosen) {
+    for (const RankWork& rank : step.ranks) until_ns = std::max(until_ns, rank.end_ns);
   }
-  MeasuredTransfers measured;
+  std::map<TransferKind, MeasuredTransfers> measured;
   for (const auto& [key, call] : calls_) {
-    if (call.ranks != ranks_ || call.end_ns < call.latest_start_ns) continue;  // one is missing
-    if (call.end_ns > until_ns) continue;  // however much more was read
-    measured[static_cast<double>(call.bytes)].push_back(
+    if (!call.is_whole() || call.end_ns > until_ns) continue;
+    measured[call.kind][static_cast<double>(call.bytes)].push_back(
         static_cast<double>(call.end_ns - call.latest_start_ns));
   }
-  return TransferCosts(measured);
+  return measured;
 }
 
-std::vector<RecordedStep> RecordedSteps::steps() const {
-  std::map<int, std::vector<std::int64_t>> gradients = gradients_;
-  for (auto& [rank, times] : gradients) std::ranges::sort(times);
-  std::map<int, Phases> phases = phases_;
-  for (auto& [rank, of_rank] : phases) {
-    std::ranges::sort(of_rank.forward);
-    std::ranges::sort(of_rank.backward);
+ExpectedWork RecordedSteps::expected() const {
+  ExpectedWork expected{.units = units_.size()};
+  for (const auto& [index, bucket] : buckets_) expected.gradients += bucket.parameter_bytes.size();
+  return expected;
+}
+
+std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& working_ns) const {
+  std::map<int, Intervals> works;
+  for (const auto& [rank, told] : by_rank_) {
+    std::vector<Interval> of_rank;
+    for (const Key& key : told.calls) {
+      const Call& call = calls_.at(key);
+      if (!call.is_whole()) continue;
+      const auto took = static_cast<double>(call.end_ns - call.latest_start_ns);
+      const double works_ns = working_ns(call.kind, static_cast<double>(call.bytes), took);
+      of_rank.push_back(
+          {call.latest_start_ns, call.latest_start_ns + static_cast<std::int64_t>(works_ns)});
+    }
+    works[rank] = base::normalize(std::move(of_rank));
   }
-  const std::size_t count = gradient_bytes().size();
-  std::map<std::int64_t, RecordedStep> found;
+  return works;
+}
+
+std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const {
+  auto by_rank = by_rank_;
+  for (auto& [rank, told] : by_rank) told.sort();
+  std::map<int, Intervals> computes;
+  for (const auto& [rank, told] : by_rank) {
+    std::vector<Interval> all;
+    for (const auto& [lane, times] : told.computes)
+      all.insert(all.end(), times.begin(), times.end());
+    computes[rank] = base::normalize(std::move(all));
+  }
+  const auto works = communication_work(working_ns);
+  const ExpectedWork expects = expected();
+  std::map<std::int64_t, StepWork> found;
   for (const auto& [key, step] : steps_) {
     const auto& [rank, index] = key;
-    if (index < first_step_ || rank >= ranks_) continue;
-    const Phases& all = phases[rank];
-    auto told = rank_step(step, gradients[rank], within(all.forward, step),
-                          within(all.backward, step), count);
-    if (!told) continue;
-    RecordedStep& of_all = found[index];
+    if (index < first_step_ || rank >= ranks_ || !step.full_detail) continue;
+    const Rank& told = by_rank[rank];
+    const Interval window{step.start_ns, step.end_ns};
+    RankRecord record{.step = window,
+                      .forwards = part_of(told.forwards, window, &Interval::start_ns),
+                      .backwards = part_of(told.backwards, window, &Interval::start_ns),
+                      .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
+                      .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
+                      .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
+                      .call_ends_ns = part_of(told.call_ends_ns, window, std::identity{}),
+                      .computes = base::clip(computes[rank], window),
+                      .works = {}};
+    if (const auto work = works.find(rank); work != works.end()) {
+      record.works = base::clip(work->second, window);
+    }
+    auto work = rank_work(record, expects);
+    if (!work) continue;
+    StepWork& of_all = found[index];
     of_all.index = index;
-    of_all.ranks.push_back(std::move(*told));
+    of_all.ranks.push_back(std::move(*work));
   }
-  std::vector<RecordedStep> complete;
+  std::vector<StepWork> complete;
   for (auto& [index, step] : found) {
     if (complete.size() == kMostSteps) break;
-    const auto differs = [](const RankStep& a, const RankStep& b) {
+    const auto differs = [](const RankWork& a, const RankWork& b) {
       return a.micro_batches.size() != b.micro_batches.size();
     };
     if (step.ranks.size() == static_cast<std::size_t>(ranks_) &&

@@ -1,11 +1,12 @@
-// What a recorded run tells of its steps under DistributedDataParallel, as far as a prediction
-// needs it: when each gradient was ready, when backward and the step ended, what transfers took.
-// Fed with what a reader polls. One owner.
+// What a recorded run tells of its steps, as far as a prediction needs it: what ranks computed,
+// when gradients and units were ready, what transfers took. Fed with what a reader polls. One
+// owner.
 #pragma once
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -14,25 +15,17 @@
 #include "trace/base/intervals.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
+#include "trace/predict/schedule/rank_work.h"
+#include "trace/predict/schedule/step_work.h"
 #include "trace/predict/schedule/transfer_costs.h"
 
 namespace shardlens::trace::predict {
 
-struct MicroBatch {             // absolute times
-  std::int64_t start_ns = 0;    // of the step, or where the micro-batch before it ended
-  std::int64_t forward_ns = 0;  // how long its forward took
-  std::int64_t backward_start_ns = 0, backward_end_ns = 0;
-  std::vector<std::int64_t> gradient_ready_ns;  // in the order in which they came
-};
-
-struct RankStep {  // absolute times
-  std::int64_t start_ns = 0, end_ns = 0;
-  std::vector<MicroBatch> micro_batches;  // as many on all ranks
-};
-
-struct RecordedStep {
-  std::int64_t index = 0;
-  std::vector<RankStep> ranks;
+struct TransferKind {
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;  // that was asked for
+  model::CollectiveFunction executed = model::CollectiveFunction::kOther;
+  int ranks = 0;  // of the process group
+  auto operator<=>(const TransferKind&) const = default;
 };
 
 class RecordedSteps {
@@ -47,30 +40,55 @@ class RecordedSteps {
   // It has as many steps as it takes, or will never have them.
   bool is_enough() const { return is_enough_; }
 
-  // Bytes of the gradients that are reduced, in the order in which they come: the order of the plan
-  // that PyTorch makes after the first step.
-  std::vector<std::int64_t> gradient_bytes() const;
-  std::vector<std::int64_t> bucket_bytes() const;  // of that plan, in the order of reduction
-  // Of the buckets' all-reduces, by the bytes that were moved.
-  TransferCosts costs() const;
+  struct Gradient {
+    std::string parameter;
+    std::int64_t bytes = 0;
+  };
+  // Those that DDP reduces, in the order in which they come: that of the plan that PyTorch makes
+  // after the first step. Empty: the run has no buckets.
+  std::vector<Gradient> gradients() const;
+  std::vector<std::string> unit_names() const;  // the root first; empty: it has no units
+
+  // What collectives took from their last rank's start on, by the bytes that were moved.
+  std::map<TransferKind, MeasuredTransfers> transfers() const;
+
+  // For how long, from its last rank's start on, a collective that took so long needed what
+  // computes.
+  using WorkingTime = std::function<double(const TransferKind&, double bytes, double transfer_ns)>;
   // The first kMostSteps of which each rank told everything.
-  std::vector<RecordedStep> steps() const;
+  std::vector<StepWork> steps(const WorkingTime& working_ns) const;
 
  private:
-  struct Call {
-    std::int64_t ranks = 0, latest_start_ns = 0, end_ns = 0, bytes = 0;
-  };
-  struct Phases {
-    std::vector<base::Interval> forward, backward;
-  };
   struct Key {
-    int group = 0;
+    int group = 0, first_rank = 0;  // of the process group
     std::int64_t sequence = 0;
     auto operator<=>(const Key&) const = default;
   };
+  struct Call {  // on all its ranks
+    TransferKind kind;
+    int told = 0;  // by how many ranks
+    std::int64_t latest_start_ns = 0, end_ns = 0, bytes = 0;
 
+    bool is_whole() const { return told == kind.ranks && end_ns >= latest_start_ns; }
+  };
+  struct Rank {
+    std::vector<base::Interval> forwards, backwards, optimizers;
+    std::vector<std::int64_t> gradients_ns;
+    std::vector<UnitCall> unit_calls;
+    std::vector<std::int64_t> call_ends_ns;
+    std::vector<Key> calls;
+    std::map<int, std::vector<base::Interval>> computes;  // by lane
+    std::map<int, std::pair<int, int>> groups;            // first rank and size, by number
+
+    void sort();
+  };
+
+  void learn_calls(const model::Batch& batch);
+  void learn_events(const model::EventRun& run);
   bool is_gradient(int rank, model::StringId name);
   void see_if_enough();
+  ExpectedWork expected() const;
+  std::map<int, base::Intervals> communication_work(const WorkingTime& working_ns) const;
 
   int ranks_ = 1;
   std::int64_t first_step_ = 0;
@@ -80,9 +98,9 @@ class RecordedSteps {
   std::map<std::pair<int, model::StringId>, bool> is_gradient_;
   std::map<int, model::Bucket> buckets_;  // of rank 0's last plan, by place
   int plan_ = -1;
+  std::map<int, model::StringId> units_;                       // of rank 0
   std::map<std::pair<int, std::int64_t>, model::Step> steps_;  // by rank and step
-  std::map<int, std::vector<std::int64_t>> gradients_;         // ends, by rank
-  std::map<int, Phases> phases_;                               // by rank
+  std::map<int, Rank> by_rank_;
   std::map<Key, Call> calls_;
 };
 

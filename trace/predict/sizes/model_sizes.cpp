@@ -4,12 +4,11 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <queue>
 #include <set>
 #include <string>
-#include <tuple>
 
 #include "trace/job/shape/parameter_shapes.h"
+#include "trace/job/units/partition.h"
 #include "trace/predict/sizes/element_bytes.h"
 
 namespace shardlens::trace::predict {
@@ -173,21 +172,18 @@ ModelSizes model_sizes(const job::ModelShape& shape, const job::Settings& settin
   return sizes;
 }
 
-LargestShare largest_share(std::vector<std::int64_t> values, std::int64_t ranks) {
-  std::ranges::sort(values, std::greater{});
-  ranks = std::min(ranks, static_cast<std::int64_t>(values.size()));  // the others get nothing
-  // Values, rank, tensors: of equal ranks the first.
-  using Share = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
-  std::priority_queue<Share, std::vector<Share>, std::greater<>> least;
-  for (std::int64_t rank = 0; rank < ranks; ++rank) least.push({0, rank, 0});
-  LargestShare largest;
-  for (const std::int64_t value : values) {
-    auto [sum, rank, tensors] = least.top();
-    least.pop();
-    least.push({sum + value, rank, tensors + 1});
-    if (sum + value > largest.values) largest = {sum + value, tensors + 1};
+LargestShare largest_share(const std::vector<std::int64_t>& values, std::int64_t ranks) {
+  // Without a value each the others get nothing.
+  const auto shares = std::min(ranks, static_cast<std::int64_t>(values.size()));
+  if (shares < 1) return {};
+  std::vector<LargestShare> of_ranks(static_cast<std::size_t>(shares));
+  const auto owners = job::partition_parameters(values, static_cast<int>(shares));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    LargestShare& share = of_ranks[static_cast<std::size_t>(owners[i])];
+    share.values += values[i];
+    ++share.tensors;
   }
-  return largest;
+  return std::ranges::max(of_ranks, {}, &LargestShare::values);
 }
 
 }  // namespace shardlens::trace::predict

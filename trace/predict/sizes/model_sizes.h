@@ -100,6 +100,6 @@ struct LargestShare {
   std::int64_t values = 0;
   std::int64_t tensors = 0;
 };
-LargestShare largest_share(std::vector<std::int64_t> values, std::int64_t ranks);
+LargestShare largest_share(const std::vector<std::int64_t>& values, std::int64_t ranks);
 
 }  // namespace shardlens::trace::predict

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "profiler/pytorch/torch_sources.h"
-#include "trainer/strategy/zero/partition.h"
+#include "trace/job/units/partition.h"
 
 namespace shardlens::trainer::strategy {
 
@@ -43,10 +43,10 @@ void ZeroRedundancy::partition(const std::vector<tensor::NamedTensor>& trained, 
   const profiler::memory::MemoryCategoryScope category(trace::model::MemoryCategory::kParameters);
   std::vector<std::int64_t> numels;
   for (const tensor::NamedTensor& each : trained) numels.push_back(each.tensor.numel());
-  const auto owners = partition_parameters(numels, communicator_.world_size());
+  const auto owners = trace::job::partition_parameters(numels, communicator_.world_size());
   const auto cap = static_cast<std::int64_t>(cap_mb * kMiB / sizeof(float));
   for (int owner = 0; owner < communicator_.world_size(); ++owner) {
-    for (auto& indices : parts_of_owner(numels, owners, owner, cap)) {
+    for (auto& indices : trace::job::parts_of_owner(numels, owners, owner, cap)) {
       std::vector<torch::Tensor> values;
       for (const std::size_t i : indices) values.push_back(trained[i].tensor.detach().flatten());
       Part part{std::move(indices), at::cat(values)};

@@ -1,8 +1,11 @@
 #include "ui/present/tune/prediction_text.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
+#include "trace/predict/schedule/critical_calls.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {
@@ -10,7 +13,10 @@ namespace shardlens::ui::present {
 namespace {
 
 using trace::base::TimeClass;
+using trace::tuning::PredictedStep;
 using trace::tuning::Prediction;
+
+constexpr double kVague = 0.5;  // width of a 95 % interval of what can be anything from 0 to 1
 
 std::string span_text(double ns) { return format_duration(ns).text(); }
 
@@ -18,9 +24,54 @@ std::string elapsed_text(std::int64_t ns) {
   return format_duration(static_cast<double>(ns)).text();
 }
 
-std::string bucket_text(const trace::predict::DdpSchedule& schedule, std::size_t bucket) {
-  return "bucket " + std::to_string(bucket) + " (" +
-         format_bytes(static_cast<double>(schedule.buckets[bucket].bytes)).text() + ")";
+// "bucket 3 (2.1 MiB)"
+std::string call_text(const PredictedStep& step, std::size_t call) {
+  const auto& planned = step.program.calls[step.schedule.calls[call].call];
+  return planned.what + " (" + format_bytes(static_cast<double>(planned.bytes)).text() + ")";
+}
+
+// "forward gathers" for "blocks.3 forward gather, prefetched".
+std::string kind_of(const std::string& what) {
+  for (const std::string kind : {"forward gather", "backward gather", "reduce"}) {
+    if (what.find(kind) != what.npos) return kind == "reduce" ? "reductions" : kind + "s";
+  }
+  return what.starts_with("bucket") ? "buckets" : "updated parameters";
+}
+
+// Of reductions that follow one another up to the last.
+std::string train_text(const PredictedStep& step, std::size_t first, std::size_t last) {
+  const auto& calls = step.schedule.calls;
+  const std::string ready = elapsed_text(calls[first].ready_ns - step.start_ns);
+  const std::string behind = elapsed_text(calls[last].end_ns - calls[last].ready_ns);
+  if (first == last) {
+    return "Backward ends with " + call_text(step, last) + ": its last gradient is ready " + ready +
+           " after the step's begin, and its reduction takes " + behind + ".";
+  }
+  return "From " + call_text(step, first) + " on, ready " + ready +
+         " after the step's begin, reductions follow one another without a gap; the last one, " +
+         call_text(step, last) + ", ends " + behind + " after its last gradient.";
+}
+
+// By what is waited for, and the single call that is waited for longest.
+std::string waits_text(const PredictedStep& step) {
+  std::map<std::string, std::int64_t> by_kind;
+  const auto& waits = step.schedule.waits;
+  const auto length = [](const auto& wait) { return wait.end_ns - wait.start_ns; };
+  for (const auto& wait : waits) {
+    const auto& call = step.program.calls[step.schedule.calls[wait.call].call];
+    by_kind[kind_of(call.what)] += length(wait);
+  }
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [kind, ns] : by_kind) sorted.emplace_back(ns, kind);
+  std::ranges::sort(sorted, std::greater{});
+  std::string parts;
+  for (const auto& [ns, kind] : sorted) {
+    parts += (parts.empty() ? "" : ", ") + elapsed_text(ns) + " for " + kind;
+  }
+  const auto longest = std::ranges::max_element(waits, {}, length);
+  return "The rank that ends last waits " + elapsed_text(step.schedule.waited_ns()) + ": " + parts +
+         "; longest for " + call_text(step, longest->call) + ", " + elapsed_text(length(*longest)) +
+         ".";
 }
 
 }  // namespace
@@ -44,33 +95,47 @@ std::string per_sample_text(const trace::tuning::Prediction& prediction) {
   return trace::timeline::format_signed_percent(prediction.change_per_sample());
 }
 
-std::string bound_text(const trace::predict::DdpSchedule& schedule, std::int64_t step_start_ns) {
-  const auto first = trace::tuning::chain_begin(schedule);
-  if (!first) return "";
-  const auto& buckets = schedule.buckets;
-  const std::size_t last = buckets.size() - 1;
-  const std::string ready = elapsed_text(buckets[*first].ready_ns - step_start_ns);
-  const std::string behind = elapsed_text(buckets[last].end_ns - buckets[last].ready_ns);
-  if (*first == last) {
-    return "Backward ends with " + bucket_text(schedule, last) + ": its last gradient is ready " +
-           ready + " after the step's begin, and its reduction takes " + behind + ".";
+std::string bound_text(const PredictedStep& step) {
+  if (step.schedule.waits.empty()) {
+    return "No rank waits for a collective: what it computes bounds the step.";
   }
-  return "From " + bucket_text(schedule, *first) + " on, ready " + ready +
-         " after the step's begin, reductions follow one another without a gap; the last one, " +
-         bucket_text(schedule, last) + ", ends " + behind + " after its last gradient.";
+  const auto critical = trace::predict::critical_calls(step.program, step.schedule);
+  const auto& last = step.program.calls[step.schedule.calls[critical.back()].call];
+  if (!last.what.starts_with("bucket")) return waits_text(step);
+  return train_text(step, trace::predict::last_train_begin(step.schedule, critical),
+                    critical.back());
+}
+
+double waited_ns(const PredictedStep& step, std::size_t call) {
+  std::int64_t sum = 0;
+  for (const auto& wait : step.schedule.waits) {
+    if (wait.call == call) sum += wait.end_ns - wait.start_ns;
+  }
+  return static_cast<double>(sum);
+}
+
+std::string parts_text(const Prediction& prediction) {
+  const std::string name = prediction.has_units ? " unit" : " bucket";
+  return std::to_string(prediction.parts) + name + (prediction.parts == 1 ? "" : "s");
 }
 
 std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction) {
   std::vector<std::string> all;
-  if (prediction.assumes_contention) {
+  if (prediction.depends_on_contention && prediction.contention_range > kVague) {
     all.push_back(
-        "How much a reduction's work slows computation beside it is not known from one run: the "
-        "interval spans from nothing to all of its time.");
+        "How much communication's work slows computation beside it is hardly told by this run: the "
+        "interval spans what is possible.");
   }
   if (prediction.is_extrapolated) {
     all.push_back(
-        "Some reductions are of sizes or types that the run did not move: what they take is "
-        "extrapolated.");
+        "Some collectives are of kinds, sizes or types that the run did not have: what they take "
+        "is "
+        "extrapolated, and the interval holds a tenth of the change for that.");
+  }
+  if (prediction.is_another_strategy) {
+    all.push_back(
+        "What the other strategy copies and administers itself is not known; the interval holds "
+        "3 % of the step for that.");
   }
   if (prediction.scales_computation) {
     all.push_back(
@@ -131,13 +196,12 @@ std::optional<PredictionNote> prediction_note(const state::PredictionView* view)
   const Prediction& prediction = *view->prediction;
   if (prediction.changes.empty()) return std::nullopt;
   note.title = span_text(prediction.step_ns) + " predicted, " + difference_text(prediction);
-  const std::string plural = prediction.buckets == 1 ? " bucket" : " buckets";
-  note.detail = std::to_string(prediction.buckets) + plural;
+  note.detail = parts_text(prediction);
   if (prediction.samples != 1) note.detail += " · " + per_sample_text(prediction) + " per sample";
   note.detail += " · against " + (view->ordinal.empty() ? "the run on screen" : view->ordinal);
   note.rows = note_rows(prediction);
   if (view->step) {
-    note.notes.push_back(bound_text(view->step->schedule, view->step->start_ns));
+    note.notes.push_back(bound_text(*view->step));
   }
   for (std::string& assumption : assumptions(prediction)) {
     note.notes.push_back(std::move(assumption));
@@ -146,24 +210,24 @@ std::optional<PredictionNote> prediction_note(const state::PredictionView* view)
 }
 
 std::vector<PredictedPiece> predicted_ribbon(const trace::tuning::PredictedStep& step) {
+  using trace::base::Interval;
+  const auto& schedule = step.schedule;
+  std::vector<Interval> waits, calls;
+  for (const auto& wait : schedule.waits) waits.push_back({wait.start_ns, wait.end_ns});
+  for (const auto& call : schedule.calls) calls.push_back({call.start_ns, call.end_ns});
+  const Interval whole{schedule.start_ns, schedule.end_ns};
+  const auto waiting = trace::base::normalize(std::move(waits));
+  const auto communication = trace::base::unite(waiting, trace::base::normalize(std::move(calls)));
+  const auto compute = trace::base::subtract({whole}, waiting);
+  const trace::base::Intervals update{{schedule.backward_end_ns, schedule.end_ns}};
   std::vector<PredictedPiece> pieces;
-  std::int64_t at = step.start_ns;
-  const auto until = [&](std::int64_t end_ns, TimeClass time_class) {
-    if (end_ns <= at) return;
-    if (!pieces.empty() && pieces.back().time_class == time_class) {
-      pieces.back().end_ns = end_ns;
-    } else {
-      pieces.push_back({at, end_ns, time_class});
-    }
-    at = end_ns;
-  };
-  for (const auto& bucket : step.schedule.buckets) {
-    until(std::min(bucket.start_ns, bucket.computed_ns), TimeClass::kCompute);
-    until(std::min(bucket.end_ns, bucket.computed_ns), TimeClass::kOverlapped);
-    until(bucket.end_ns, TimeClass::kExposed);
+  trace::base::sweep_classes({compute, communication, {}, update}, whole,
+                             [&](Interval part, TimeClass time_class) {
+                               pieces.push_back({part.start_ns, part.end_ns, time_class});
+                             });
+  if (schedule.end_ns < step.end_ns) {
+    pieces.push_back({schedule.end_ns, step.end_ns, TimeClass::kIdle, true});
   }
-  until(step.schedule.backward_end_ns, TimeClass::kCompute);
-  if (at < step.end_ns) pieces.push_back({at, step.end_ns, TimeClass::kIdle, true});
   return pieces;
 }
 

@@ -19,8 +19,12 @@ std::string difference_text(double ns, const std::optional<trace::tuning::Interv
 std::string difference_text(const trace::tuning::Prediction& prediction);
 // Of the time per sample, where a step has more or fewer of them: "−4.1 %".
 std::string per_sample_text(const trace::tuning::Prediction& prediction);
-// The chain of events that ends backward, as a sentence; "" where there are no buckets.
-std::string bound_text(const trace::predict::DdpSchedule& schedule, std::int64_t step_start_ns);
+// What bounds the step, as a sentence.
+std::string bound_text(const trace::tuning::PredictedStep& step);
+// For how long a call of the schedule made the rank wait that ends last.
+double waited_ns(const trace::tuning::PredictedStep& step, std::size_t call);
+// "7 buckets", "6 units"
+std::string parts_text(const trace::tuning::Prediction& prediction);
 // What it assumes, a sentence each.
 std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction);
 
@@ -38,8 +42,9 @@ struct PredictionNote {
 };
 std::optional<PredictionNote> prediction_note(const state::PredictionView* view);
 
-// A predicted step as the model has it: computation until the last gradient, reductions under it
-// and after it, and then what is as it was. In order, without gaps; absolute times.
+// A predicted step as the model has it, of the rank that ends last: computation, communication
+// under it, waiting for communication, and then what is as it was. In order, without gaps; absolute
+// times.
 struct PredictedPiece {
   std::int64_t start_ns = 0, end_ns = 0;
   trace::base::TimeClass time_class = trace::base::TimeClass::kCompute;

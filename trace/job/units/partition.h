@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace shardlens::trainer::strategy {
+namespace shardlens::trace::job {
 
 // The owner of each parameter: the largest goes first, to the rank that has least so far, as
 // PyTorch's ZeroRedundancyOptimizer._partition_parameters.
@@ -17,4 +17,4 @@ std::vector<std::vector<std::size_t>> parts_of_owner(std::span<const std::int64_
                                                      std::span<const int> owners, int owner,
                                                      std::int64_t cap);
 
-}  // namespace shardlens::trainer::strategy
+}  // namespace shardlens::trace::job

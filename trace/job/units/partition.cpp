@@ -1,20 +1,26 @@
-#include "trainer/strategy/zero/partition.h"
+#include "trace/job/units/partition.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <queue>
+#include <utility>
 
-namespace shardlens::trainer::strategy {
+namespace shardlens::trace::job {
 
 std::vector<int> partition_parameters(std::span<const std::int64_t> numels, int ranks) {
   std::vector<std::size_t> order(numels.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return numels[i]; });
-  std::vector<std::int64_t> sums(static_cast<std::size_t>(ranks), 0);
+  using Share = std::pair<std::int64_t, int>;  // of equal ones the first rank's
+  std::priority_queue<Share, std::vector<Share>, std::greater<>> least;
+  for (int rank = 0; rank < ranks; ++rank) least.push({0, rank});
   std::vector<int> owners(numels.size());
   for (const std::size_t i : order) {
-    const auto least = std::ranges::min_element(sums);
-    *least += numels[i];
-    owners[i] = static_cast<int>(least - sums.begin());
+    const auto [sum, rank] = least.top();
+    least.pop();
+    least.push({sum + numels[i], rank});
+    owners[i] = rank;
   }
   return owners;
 }
@@ -36,4 +42,4 @@ std::vector<std::vector<std::size_t>> parts_of_owner(std::span<const std::int64_
   return parts;
 }
 
-}  // namespace shardlens::trainer::strategy
+}  // namespace shardlens::trace::job

@@ -1,0 +1,177 @@
+#include "trace/predict/schedule/rank_work.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "trace/predict/schedule/time_window.h"
+
+namespace shardlens::trace::predict {
+
+namespace {
+
+using base::Interval;
+using base::Intervals;
+
+// When the rank waited: where it computed nothing and a collective ended.
+Intervals waits_of(const RankRecord& record) {
+  Intervals waits;
+  for (const std::int64_t end_ns : record.call_ends_ns) {
+    const auto next = base::first_ending_after(record.computes, end_ns);
+    if (next != record.computes.end() && next->start_ns <= end_ns) continue;  // it computed
+    const std::int64_t since =
+        next == record.computes.begin() ? record.step.start_ns : std::prev(next)->end_ns;
+    waits.push_back({since, end_ns});
+  }
+  return base::normalize(std::move(waits));
+}
+
+// Of one micro-batch.
+class MicroBatchReader {
+ public:
+  MicroBatchReader(const RankRecord& record, const Intervals& waits, std::int64_t begin_ns,
+                   const Interval& forward, const Interval& backward)
+      : record_(record),
+        waits_(waits),
+        contended_(base::subtract(record.works, waits)),
+        begin_ns_(begin_ns),
+        forward_(forward),
+        backward_(backward) {}
+
+  MicroBatchWork read(const ExpectedWork& expected) const {
+    MicroBatchWork work{.forward_begin = moment(forward_.start_ns),
+                        .backward_begin = moment(backward_.start_ns),
+                        .end = moment(backward_.end_ns)};
+    for (const std::int64_t time : within(record_.gradients_ns, backward_, std::identity{})) {
+      work.gradients.push_back(moment(time));
+    }
+    if (expected.units > 1) {
+      work.forwards = forwards(expected.units);
+      work.backwards = backwards(work, expected.units);
+    }
+    return work;
+  }
+
+ private:
+  Moment moment(std::int64_t time_ns) const {
+    const Interval until{begin_ns_, std::max(time_ns, begin_ns_)};
+    return {until.length() - base::length_within(waits_, until),
+            base::length_within(contended_, until)};
+  }
+
+  std::vector<UnitCall> calls(UnitCall::What what, const Interval& phase) const {
+    std::vector<UnitCall> found;
+    for (const UnitCall& call : within(record_.unit_calls, phase, &UnitCall::enqueued_ns)) {
+      if (call.what == what) found.push_back(call);
+    }
+    return found;
+  }
+
+  // When each unit was first used: it was gathered then, or, where that was asked for ahead, the
+  // next one was asked for right after it.
+  std::map<int, std::int64_t> uses(UnitCall::What what, const Interval& phase) const {
+    std::map<int, std::int64_t> begins;
+    const auto gathers = calls(what, phase);
+    for (std::size_t i = 0; i < gathers.size(); ++i) {
+      const UnitCall& gather = gathers[i];
+      if (!gather.is_ahead) {
+        begins.try_emplace(gather.unit, gather.enqueued_ns);
+      } else if (i + 1 < gathers.size() && gathers[i + 1].is_ahead) {
+        begins.try_emplace(gather.unit, gathers[i + 1].enqueued_ns);
+      } else if (gather.end_ns > gather.enqueued_ns && waited_until(gather.end_ns)) {
+        begins.try_emplace(gather.unit, gather.end_ns);
+      }
+    }
+    return begins;
+  }
+
+  bool waited_until(std::int64_t time_ns) const {
+    const auto found = std::ranges::lower_bound(waits_, time_ns, {}, &Interval::end_ns);
+    return found != waits_.end() && found->end_ns == time_ns;
+  }
+
+  // Forward enters units in their order. One whose begin is not known counts as long after the one
+  // before as that was after its own predecessor.
+  std::vector<UnitForward> forwards(std::size_t units) const {
+    const auto begins = uses(UnitCall::What::kForwardGather, forward_);
+    std::vector<UnitForward> found;
+    for (int unit = 1; unit < static_cast<int>(units); ++unit) {
+      const auto begin = begins.find(unit);
+      if (begin != begins.end()) {
+        found.push_back({unit, moment(begin->second)});
+      } else if (found.size() >= 2) {
+        const Moment &last = found.back().begin, &before = found[found.size() - 2].begin;
+        found.push_back({unit,
+                         {2 * last.computed_ns - before.computed_ns,
+                          2 * last.contended_ns - before.contended_ns}});
+      } else {
+        return {};
+      }
+    }
+    return found;
+  }
+
+  std::vector<UnitBackward> backwards(const MicroBatchWork& work, std::size_t units) const {
+    const auto reductions = calls(UnitCall::What::kReduce, backward_);
+    std::map<int, std::int64_t> launched;
+    for (const UnitCall& call : reductions) launched.try_emplace(call.unit, call.enqueued_ns);
+    const auto begins = uses(UnitCall::What::kBackwardGather, backward_);
+    std::vector<UnitBackward> found;
+    for (int unit = static_cast<int>(units); --unit > 0;) {
+      const auto end = launched.find(unit);
+      if (end == launched.end()) return {};
+      UnitBackward& each = found.emplace_back(UnitBackward{.unit = unit});
+      each.end = moment(end->second);
+      if (found.size() > 1) {
+        each.begin = found[found.size() - 2].end;
+      } else if (const auto begin = begins.find(unit); begin != begins.end()) {
+        each.begin = moment(begin->second);
+      }
+    }
+    if (!found.empty() && found.front().begin == Moment{}) guess_first(work, found);
+    return found;
+  }
+
+  // The unit that backward comes to first, behind the model's head, computes as long as the others.
+  static void guess_first(const MicroBatchWork& work, std::vector<UnitBackward>& found) {
+    UnitBackward& first = found.front();
+    first.begin = work.backward_begin;
+    if (found.size() < 2) return;
+    const auto others = static_cast<std::int64_t>(found.size()) - 1;
+    const std::int64_t length = (found.back().end.computed_ns - first.end.computed_ns) / others;
+    first.begin.computed_ns =
+        std::max(work.backward_begin.computed_ns, first.end.computed_ns - length);
+    first.begin.contended_ns = std::min(first.begin.contended_ns, first.begin.computed_ns);
+  }
+
+  const RankRecord& record_;
+  const Intervals& waits_;
+  Intervals contended_;
+  std::int64_t begin_ns_;
+  Interval forward_, backward_;
+};
+
+}  // namespace
+
+std::optional<RankWork> rank_work(const RankRecord& record, const ExpectedWork& expected) {
+  const auto& backwards = record.backwards;
+  if (backwards.empty() || record.forwards.size() != backwards.size()) return std::nullopt;
+  const Intervals waits = waits_of(record);
+  RankWork work{.start_ns = record.step.start_ns, .end_ns = record.step.end_ns};
+  std::int64_t begin_ns = record.step.start_ns;
+  for (std::size_t i = 0; i < backwards.size(); ++i) {
+    const MicroBatchReader reader(record, waits, begin_ns, record.forwards[i], backwards[i]);
+    work.micro_batches.push_back(reader.read(expected));
+    const std::size_t gradients = work.micro_batches.back().gradients.size();
+    if (expected.gradients > 0 && gradients != expected.gradients) return std::nullopt;
+    begin_ns = backwards[i].end_ns;
+  }
+  work.backward_end_ns = begin_ns;
+  for (const Interval& optimizer : record.optimizers) {
+    work.optimizer_ns += optimizer.length() - base::length_within(waits, optimizer);
+  }
+  return work;
+}
+
+}  // namespace shardlens::trace::predict

@@ -1,0 +1,240 @@
+#include "trace/predict/schedule/step_program.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace shardlens::trace::predict {
+
+namespace {
+
+using Wait = StepSchedule::Wait;
+
+// How long one rank computes from one moment of a recorded micro-batch to another.
+class RecordedWork {
+ public:
+  RecordedWork(const MicroBatchWork& recorded, const StepProgram& program, double slowdown)
+      : recorded_(recorded), work_(program.work), slowdown_(slowdown) {
+    backward_begin_ns_ = alone(recorded.backward_begin);
+    const double backward = alone(recorded.end) - backward_begin_ns_;
+    const double forward = backward_begin_ns_ - alone(recorded.forward_begin);
+    stretch_ = backward > 0 ? std::max(0.0, 1 + program.more_forwards * forward / backward) : 1;
+  }
+
+  // Of what lies between the moment that was reached last and this one, 0 where it lies before it.
+  double until(const Action& action) {
+    const double span = action.until == Until::kSecondForward
+                            ? action.share * second_forward_ns(action.place)
+                            : reach(moment(action));
+    // What is not computed any more makes what comes next shorter.
+    const double left = span + owed_ns_;
+    owed_ns_ = std::min(left, 0.0);
+    return std::max(left, 0.0);
+  }
+
+ private:
+  // Without what communication beside it took.
+  double alone(const Moment& moment) const {
+    return static_cast<double>(moment.computed_ns) -
+           slowdown_ * static_cast<double>(moment.contended_ns);
+  }
+
+  const Moment& moment(const Action& action) const {
+    switch (action.until) {
+      case Until::kForward:
+        return recorded_.forwards[action.place].begin;
+      case Until::kUnitBackward:
+        return recorded_.backwards[action.place].begin;
+      case Until::kUnitEnd:
+        return recorded_.backwards[action.place].end;
+      case Until::kGradient:
+        return recorded_.gradients[action.place];
+      case Until::kBackward:
+        return recorded_.backward_begin;
+      default:
+        return recorded_.end;
+    }
+  }
+
+  double reach(const Moment& moment) {
+    const double from = std::exchange(reached_ns_, std::max(reached_ns_, alone(moment)));
+    const double in_backward =
+        reached_ns_ - std::clamp(backward_begin_ns_, from, std::max(from, reached_ns_));
+    return work_ * (reached_ns_ - from - in_backward + stretch_ * in_backward);
+  }
+
+  // The last unit's forward has no end of its own: it counts as the one before.
+  double second_forward_ns(std::size_t place) const {
+    const auto& units = recorded_.forwards;
+    if (units.size() < 2) return 0;
+    const std::size_t from = std::min(place, units.size() - 2);
+    return work_ * (alone(units[from + 1].begin) - alone(units[from].begin));
+  }
+
+  const MicroBatchWork& recorded_;
+  double work_, slowdown_, stretch_ = 1, backward_begin_ns_ = 0;
+  double reached_ns_ = 0, owed_ns_ = 0;
+};
+
+// When communication needs what computes: by start, of all lanes.
+class WorkingTimes {
+ public:
+  void add(base::Interval time) {
+    if (time.length() <= 0) return;
+    // Of several lanes, one may begin before another that was launched earlier.
+    auto at = times_.end();
+    while (at != times_.begin() && std::prev(at)->start_ns > time.start_ns) --at;
+    times_.insert(at, time);
+  }
+  const std::vector<base::Interval>& all() const { return times_; }
+
+ private:
+  std::vector<base::Interval> times_;
+};
+
+struct RankClock {
+  const RankWork* work = nullptr;
+  double now_ns = 0;
+  double contended_ns = 0;
+  std::size_t past = 0;  // working times that have ended
+  std::vector<Wait> waits{};
+
+  // Computes for so long, at the pace that communication leaves.
+  void compute(double ns, const WorkingTimes& working, double slowdown) {
+    const auto& times = working.all();
+    while (ns > 0) {
+      while (past < times.size() && static_cast<double>(times[past].end_ns) <= now_ns) ++past;
+      if (past == times.size()) break;
+      const auto start = static_cast<double>(times[past].start_ns);
+      const auto end = static_cast<double>(times[past].end_ns);
+      if (now_ns < start) {
+        const double before = std::min(ns, start - now_ns);
+        now_ns += before;
+        ns -= before;
+        continue;
+      }
+      const double pace = 1 - slowdown;
+      const double takes = pace > 0 ? std::min(ns / pace, end - now_ns) : end - now_ns;
+      now_ns += takes;
+      contended_ns += takes;
+      ns -= takes * pace;
+    }
+    now_ns += std::max(ns, 0.0);
+  }
+
+  void wait(double until_ns, std::size_t call) {
+    if (until_ns <= now_ns) return;
+    waits.push_back({std::llround(now_ns), std::llround(until_ns), call});
+    now_ns = until_ns;
+  }
+};
+
+class Scheduler {
+ public:
+  Scheduler(const StepWork& step, const StepProgram& program, double slowdown)
+      : step_(step), program_(program), slowdown_(slowdown) {
+    for (const RankWork& rank : step.ranks) {
+      ranks_.push_back({.work = &rank, .now_ns = static_cast<double>(rank.start_ns)});
+    }
+    schedule_.calls.reserve(program.calls.size());
+  }
+
+  StepSchedule schedule() {
+    for (const MicroBatchProgram& micro_batch : program_.micro_batches) {
+      std::vector<RecordedWork> works;
+      for (const RankClock& rank : ranks_) {
+        works.emplace_back(rank.work->micro_batches[micro_batch.like], program_, slowdown_);
+      }
+      for (const Action& action : micro_batch.actions) {
+        act(action, [&](std::size_t rank) { return works[rank].until(action); });
+      }
+    }
+    std::vector<double> backward_end_ns;
+    for (const RankClock& rank : ranks_) backward_end_ns.push_back(rank.now_ns);
+    for (const Action& action : program_.update) {
+      act(action, [&](std::size_t rank) {
+        return action.share * static_cast<double>(ranks_[rank].work->optimizer_ns);
+      });
+    }
+    finish(backward_end_ns);
+    return std::move(schedule_);
+  }
+
+ private:
+  void act(const Action& action, const auto& compute_ns) {
+    switch (action.what) {
+      case Action::What::kCompute:
+        for (std::size_t i = 0; i < ranks_.size(); ++i) {
+          ranks_[i].compute(compute_ns(i), working_, slowdown_);
+        }
+        break;
+      case Action::What::kLaunch:
+        launch(action.place);
+        break;
+      case Action::What::kWait:
+        for (RankClock& rank : ranks_) {
+          rank.wait(static_cast<double>(schedule_.calls[action.place].end_ns), action.place);
+        }
+        break;
+    }
+  }
+
+  void launch(std::size_t index) {
+    const PlannedCall& call = program_.calls[index];
+    if (call.lane >= free_ns_.size()) free_ns_.resize(call.lane + 1, INT64_MIN);
+    double latest = 0;
+    for (const RankClock& rank : ranks_) latest = std::max(latest, rank.now_ns);
+    CallTime time{.call = index, .ready_ns = std::llround(latest)};
+    if (call.follows) time.ready_ns = std::max(time.ready_ns, schedule_.calls.back().end_ns);
+    time.start_ns = std::max(time.ready_ns, free_ns_[call.lane]);
+    time.end_ns = free_ns_[call.lane] = time.start_ns + call.transfer_ns;
+    working_.add({time.start_ns, time.start_ns + std::min(call.working_ns, call.transfer_ns)});
+    schedule_.calls.push_back(time);
+  }
+
+  void finish(const std::vector<double>& backward_end_ns) {
+    const auto last = std::ranges::max_element(ranks_, {}, &RankClock::now_ns);
+    const auto index = static_cast<std::size_t>(last - ranks_.begin());
+    for (const RankClock& rank : ranks_) {
+      for (const Wait& wait : rank.waits) {
+        schedule_.exposed_ns += static_cast<double>(wait.end_ns - wait.start_ns);
+      }
+      schedule_.contended_ns += rank.contended_ns;
+    }
+    schedule_.exposed_ns /= static_cast<double>(ranks_.size());
+    schedule_.contended_ns /= static_cast<double>(ranks_.size());
+    schedule_.waits = std::move(last->waits);
+    schedule_.rank = static_cast<int>(index);
+    schedule_.start_ns = last->work->start_ns;
+    schedule_.backward_end_ns = std::llround(backward_end_ns[index]);
+    schedule_.end_ns = std::llround(last->now_ns);
+  }
+
+  const StepWork& step_;
+  const StepProgram& program_;
+  double slowdown_;
+  std::vector<RankClock> ranks_;
+  std::vector<std::int64_t> free_ns_;  // by lane
+  WorkingTimes working_;
+  StepSchedule schedule_;
+};
+
+}  // namespace
+
+std::int64_t StepSchedule::waited_ns() const {
+  std::int64_t sum = 0;
+  for (const Wait& wait : waits) sum += wait.end_ns - wait.start_ns;
+  return sum;
+}
+
+StepSchedule schedule_step(const StepWork& step, const StepProgram& program, double slowdown) {
+  if (step.ranks.empty()) return {};
+  return Scheduler(step, program, slowdown).schedule();
+}
+
+std::size_t recorded_like(std::size_t micro_batch, std::size_t planned, std::size_t recorded) {
+  if (micro_batch + 1 == planned || recorded == 1) return recorded - 1;
+  return std::min(micro_batch, recorded - 2);
+}
+
+}  // namespace shardlens::trace::predict

@@ -1,0 +1,101 @@
+// A step as all ranks go through it: what they compute, which collectives they launch, for which
+// they wait. And its schedule: when that happens. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/base/intervals.h"
+#include "trace/model/events.h"
+#include "trace/predict/schedule/step_work.h"
+
+namespace shardlens::trace::predict {
+
+struct PlannedCall {
+  std::string what;  // "bucket 3", "blocks.2 forward gather"
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;
+  int group = 0;            // ranks that take part
+  std::int64_t bytes = 0;   // S of nccl-tests
+  std::size_t tensors = 0;  // of a bucket; 0: not told
+  // One collective of a lane runs after the other, in the order of their launch.
+  std::size_t lane = 0;
+  // Begins at the end of the one launched before, at the earliest.
+  bool follows = false;
+  // What it takes from the last rank's start on, and for how much of that, from its begin, it needs
+  // what computes.
+  std::int64_t transfer_ns = 0, working_ns = 0;
+};
+
+// What ranks compute, up to the next of its moments.
+enum class Until : std::uint8_t {
+  kForward,        // of a unit, by its place in MicroBatchWork::forwards
+  kBackward,       // the begin of all of it
+  kUnitBackward,   // by its place in MicroBatchWork::backwards
+  kUnitEnd,        // likewise
+  kGradient,       // by its place
+  kEnd,            // of what backward computes
+  kSecondForward,  // not a moment: as long as the unit's forward, by its place in `forwards`
+  kUpdate,         // not a moment: a part of the optimizer's work
+};
+
+struct Action {
+  enum class What : std::uint8_t { kCompute, kLaunch, kWait };
+  What what = What::kCompute;
+  Until until = Until::kEnd;
+  std::size_t place = 0;  // of a moment, or the index of a call
+  double share = 1;       // of kUpdate: of the recorded work; of kSecondForward: of the forward
+};
+
+struct MicroBatchProgram {
+  std::size_t like = 0;  // the recorded one whose work it repeats
+  std::vector<Action> actions;
+};
+
+struct StepProgram {
+  std::vector<PlannedCall> calls;  // by launch
+  std::vector<MicroBatchProgram> micro_batches;
+  std::vector<Action> update;  // after them
+  // What a micro-batch computes, in those that were recorded.
+  double work = 1;
+  // How many recorded forwards backward takes longer by, evenly spread, or, negative, less. For
+  // programs without units, which tell by kSecondForward.
+  double more_forwards = 0;
+};
+
+struct CallTime {
+  std::size_t call = 0;       // of the program
+  std::int64_t ready_ns = 0;  // launched by the last rank; absolute
+  std::int64_t start_ns = 0, end_ns = 0;
+  bool operator==(const CallTime&) const = default;
+};
+
+struct StepSchedule {
+  std::vector<CallTime> calls;  // by launch
+  // Of the rank that ends last, in order: when it waited for collectives, and for which.
+  struct Wait {
+    std::int64_t start_ns = 0, end_ns = 0;
+    std::size_t call = 0;
+  };
+  std::vector<Wait> waits;
+  int rank = 0;                      // that one
+  std::int64_t start_ns = 0;         // of that rank
+  std::int64_t backward_end_ns = 0;  // of that rank, the last one's
+  std::int64_t end_ns = 0;           // of the update, as far as the program has it
+  double exposed_ns = 0;             // waited, mean over ranks
+  double contended_ns = 0;           // computed while communication worked, mean over ranks
+
+  std::int64_t waited_ns() const;  // of the rank that ends last
+};
+
+// `slowdown`: of each nanosecond in which communication works beside computation, how much of it
+// computation loses (0: nothing, 1: all), in what was recorded and in what is scheduled.
+StepSchedule schedule_step(const StepWork& step, const StepProgram& program, double slowdown);
+
+// The recorded micro-batch that one of `planned` repeats: the last the last, the others those
+// before it, or the only one.
+std::size_t recorded_like(std::size_t micro_batch, std::size_t planned, std::size_t recorded);
+
+}  // namespace shardlens::trace::predict

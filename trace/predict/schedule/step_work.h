@@ -1,0 +1,51 @@
+// What the ranks of a recorded step computed, with all waiting for communication taken out: what is
+// left when the step is scheduled again in another way. Plain values, any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace shardlens::trace::predict {
+
+// A moment of a rank, by what it had computed since its micro-batch began.
+struct Moment {
+  std::int64_t computed_ns = 0;
+  // Of that, while communication worked on the same cores.
+  std::int64_t contended_ns = 0;
+
+  bool operator==(const Moment&) const = default;
+};
+
+struct UnitForward {  // forward enters a unit
+  int unit = 0;
+  Moment begin{};
+};
+
+struct UnitBackward {
+  int unit = 0;
+  Moment begin{}, end{};  // with the second forward of what is recomputed
+};
+
+struct MicroBatchWork {
+  Moment forward_begin{}, backward_begin{};
+  std::vector<UnitForward> forwards{};    // of all units but the root, as forward enters them
+  std::vector<UnitBackward> backwards{};  // the same units, as backward comes to them
+  std::vector<Moment> gradients{};        // ready, in the order in which they came
+  Moment end{};                           // of what backward computes
+};
+
+struct RankWork {
+  std::int64_t start_ns = 0, end_ns = 0;  // of the step; absolute
+  std::vector<MicroBatchWork> micro_batches{};
+  // When backward of the last one had ended, with all that it waits for; absolute.
+  std::int64_t backward_end_ns = 0;
+  std::int64_t optimizer_ns = 0;  // computed after that, until the step's end
+};
+
+struct StepWork {
+  std::int64_t index = 0;
+  std::vector<RankWork> ranks{};  // with as many micro-batches each
+};
+
+}  // namespace shardlens::trace::predict

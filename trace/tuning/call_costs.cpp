@@ -1,0 +1,127 @@
+#include "trace/tuning/call_costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace shardlens::trace::tuning {
+
+using model::CollectiveFunction;
+
+namespace {
+
+// Of an all-reduce by Gloo between two ranks of one machine (2 cores, 0.5 to 8 MiB, 40 steps each).
+constexpr double kGlooLatencyNs = 0.5e6, kGlooNsPerByte = 2;
+
+// To 16 bits and back, per byte of fp32 (LibTorch 2.11, one core of an EPYC, 0.25 to 16 MiB).
+constexpr double kCastingNsPerByte = 0.2;
+
+double casting_ns(job::CommunicationHook hook) {
+  return hook == job::CommunicationHook::kNone ? 0 : kCastingNsPerByte;
+}
+
+// What a ring of n ranks sends of each byte (nccl-tests; docs/NUMBERS.md, "A simulated link").
+double traffic(CollectiveFunction function, int ranks) {
+  const double part = ranks < 2 ? 0 : static_cast<double>(ranks - 1) / ranks;
+  switch (function) {
+    case CollectiveFunction::kAllReduce:
+      return 2 * part;
+    case CollectiveFunction::kReduceScatter:
+    case CollectiveFunction::kAllGather:
+    case CollectiveFunction::kAllToAll:
+      return part;
+    default:
+      return ranks < 2 ? 0 : 1;
+  }
+}
+
+// docs/NUMBERS.md, "A simulated link"; 0 without one.
+double link_ns(const std::optional<job::SimulatedLink>& link, CollectiveFunction function,
+               int ranks, double bytes) {
+  if (!link || ranks < 2) return 0;
+  return link->latency_us * 1e3 + 8 * bytes * traffic(function, ranks) / link->gbps;
+}
+
+// As which Gloo carries it out.
+CollectiveFunction executed(CollectiveFunction function) {
+  return function == CollectiveFunction::kReduceScatter ? CollectiveFunction::kAllReduce : function;
+}
+
+// What the backend itself takes for one, in what it takes for another: as much as it moves.
+double own_ratio(CollectiveFunction function, int ranks, CollectiveFunction measured,
+                 int measured_ranks) {
+  const double before = traffic(executed(measured), measured_ranks);
+  return before > 0 ? traffic(executed(function), ranks) / before : 1;
+}
+
+}  // namespace
+
+CallCosts::CallCosts(const job::Settings& recorded,
+                     const std::map<predict::TransferKind, predict::MeasuredTransfers>& transfers)
+    : recorded_(conditions(recorded)) {
+  for (const auto& [kind, measured] : transfers) {
+    costs_[kind.function].emplace(kind.ranks, predict::TransferCosts(measured));
+  }
+}
+
+auto CallCosts::conditions(const job::Settings& settings) -> Conditions {
+  const auto link = job::parse_simulated_link(settings.simulate_link);
+  return {link ? *link : std::nullopt, settings.communication_hook};
+}
+
+auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) const
+    -> std::optional<Source> {
+  for (const CollectiveFunction each :
+       {function, CollectiveFunction::kAllReduce, CollectiveFunction::kReduceScatter,
+        CollectiveFunction::kAllGather}) {
+    const auto found = costs_.find(each);
+    if (found == costs_.end()) continue;
+    std::vector<int> by_distance;
+    for (const auto& [measured, costs] : found->second) by_distance.push_back(measured);
+    std::ranges::stable_sort(by_distance, {}, [&](int group) { return std::abs(group - ranks); });
+    for (const int measured : by_distance) {
+      if (const auto cost = found->second.at(measured).of(bytes)) {
+        return Source{each, measured, *cost};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+auto CallCosts::of(const Conditions& next, CollectiveFunction function, int ranks,
+                   double bytes) const -> std::optional<Cost> {
+  const auto source = source_of(function, ranks, bytes);
+  if (!source) return std::nullopt;
+  const bool is_same = source->function == function && source->ranks == ranks;
+  const double ratio = is_same ? 1 : own_ratio(function, ranks, source->function, source->ranks);
+  const double before = link_ns(recorded_.link, source->function, source->ranks, bytes);
+  const double after = link_ns(next.link, function, ranks, bytes);
+  Cost cost{source->cost, 0};
+  // A simulated link's time is a lower bound: what a transfer took beyond it stays.
+  const double own = ratio * std::max(0.0, source->cost.ns - before);
+  cost.transfer.ns = before > 0 ? own + after : std::max(own, after);
+  cost.transfer.is_extrapolated = source->cost.is_extrapolated || !is_same;
+  cost.working_ns = working_ns({function, executed(function), ranks}, bytes,
+                               before > 0 ? cost.transfer.ns : std::min(own, cost.transfer.ns));
+  if (next.hook != recorded_.hook) {
+    // Sums of another type take another time, which no transfer of the run tells.
+    cost.transfer.is_extrapolated = true;
+    const bool halves = next.hook != job::CommunicationHook::kNone;
+    const double gradient_bytes = halves ? 2 * bytes : bytes;
+    const double more = gradient_bytes * (casting_ns(next.hook) - casting_ns(recorded_.hook));
+    cost.transfer.ns = std::max(0.0, cost.transfer.ns + more);
+  }
+  return cost;
+}
+
+// Nobody computes for a link; what the backend itself needs then is not recorded.
+double CallCosts::working_ns(const predict::TransferKind& kind, double bytes,
+                             double transfer_ns) const {
+  if (link_ns(recorded_.link, kind.function, kind.ranks, bytes) == 0) return transfer_ns;
+  const double own = kGlooLatencyNs + kGlooNsPerByte * bytes *
+                                          traffic(executed(kind.function), kind.ranks) /
+                                          traffic(CollectiveFunction::kAllReduce, 2);
+  return std::min(own, transfer_ns);
+}
+
+}  // namespace shardlens::trace::tuning

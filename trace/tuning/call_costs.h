@@ -1,0 +1,54 @@
+// What collectives take, on the run's own link or another one. Any thread.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "trace/job/schedule.h"
+#include "trace/job/settings/settings.h"
+#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/schedule/transfer_costs.h"
+
+namespace shardlens::trace::tuning {
+
+class CallCosts {
+ public:
+  // `recorded`: the settings that `transfers` were measured with.
+  CallCosts(const job::Settings& recorded,
+            const std::map<predict::TransferKind, predict::MeasuredTransfers>& transfers);
+
+  struct Cost {
+    predict::TransferCosts::Cost transfer;
+    double working_ns = 0;  // of it, that takes cores from computation
+  };
+  struct Conditions {
+    std::optional<job::SimulatedLink> link;
+    job::CommunicationHook hook = job::CommunicationHook::kNone;
+  };
+  static Conditions conditions(const job::Settings& settings);
+
+  // With other settings, of `bytes` (S of nccl-tests) among `ranks` ranks. What was not measured is
+  // derived, as extrapolated, from an all-reduce or from another number of ranks. None: nothing is
+  // near enough.
+  std::optional<Cost> of(const Conditions& next, model::CollectiveFunction function, int ranks,
+                         double bytes) const;
+
+  // Of a recorded transfer.
+  double working_ns(const predict::TransferKind& kind, double bytes, double transfer_ns) const;
+
+ private:
+  using Costs = std::map<int, predict::TransferCosts>;  // by ranks
+  // The nearest number of ranks of a function that tells such sizes.
+  struct Source {
+    model::CollectiveFunction function = model::CollectiveFunction::kOther;
+    int ranks = 0;
+    predict::TransferCosts::Cost cost;
+  };
+  std::optional<Source> source_of(model::CollectiveFunction function, int ranks,
+                                  double bytes) const;
+
+  Conditions recorded_;
+  std::map<model::CollectiveFunction, Costs> costs_;
+};
+
+}  // namespace shardlens::trace::tuning

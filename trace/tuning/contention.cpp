@@ -1,0 +1,137 @@
+#include "trace/tuning/contention.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstddef>
+#include <map>
+
+#include "trace/analysis/noise/mean_estimate.h"
+
+namespace shardlens::trace::tuning {
+
+using predict::MicroBatchWork;
+using predict::Moment;
+
+namespace {
+
+constexpr double kSure = 1.96;  // standard deviations to either end of a 95 % interval
+constexpr Slowdown kUnknown{};
+constexpr std::size_t kLeastAlike = 3;
+
+struct Piece {
+  double computed_ns = 0, contended_ns = 0;
+};
+using Pieces = std::map<std::string, std::vector<Piece>>;  // by what they compute
+
+// "h.#.attn.bias" for "h.3.attn.bias": the same of all blocks; "" of none.
+std::string kind_of(const std::string& parameter) {
+  std::string kind;
+  bool has_number = false;
+  for (const char c : parameter) {
+    const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    has_number = has_number || is_digit;
+    if (!is_digit) kind += c;
+    if (is_digit && (kind.empty() || kind.back() != '#')) kind += '#';
+  }
+  return has_number ? kind : "";
+}
+
+Piece between(const Moment& from, const Moment& to) {
+  return {static_cast<double>(to.computed_ns - from.computed_ns),
+          static_cast<double>(to.contended_ns - from.contended_ns)};
+}
+
+void add_pieces(const MicroBatchWork& work, const std::vector<std::string>& kinds, Pieces& pieces) {
+  if (kinds.size() == work.gradients.size()) {
+    for (std::size_t i = 1; i < kinds.size(); ++i) {
+      if (kinds[i - 1].empty() || kinds[i].empty()) continue;
+      pieces[kinds[i - 1] + " " + kinds[i]].push_back(
+          between(work.gradients[i - 1], work.gradients[i]));
+    }
+    return;
+  }
+  for (std::size_t i = 1; i < work.forwards.size(); ++i) {
+    pieces["forward"].push_back(between(work.forwards[i - 1].begin, work.forwards[i].begin));
+  }
+  for (const auto& unit : work.backwards)
+    pieces["backward"].push_back(between(unit.begin, unit.end));
+}
+
+struct Means {
+  double computed_ns = 0, contended_ns = 0;
+  bool is_enough = false;
+};
+
+// Of all steps; what was held up by something else is left out.
+Means means_of(std::vector<Piece> pieces) {
+  if (pieces.size() < kLeastAlike) return {};
+  const auto middle = pieces.begin() + static_cast<std::ptrdiff_t>(pieces.size() / 2);
+  std::ranges::nth_element(pieces, middle, {}, &Piece::computed_ns);
+  const double most = 3 * middle->computed_ns;
+  std::erase_if(pieces, [&](const Piece& piece) { return piece.computed_ns > most; });
+  Means means{.is_enough = !pieces.empty()};
+  for (const Piece& piece : pieces) {
+    means.computed_ns += piece.computed_ns / static_cast<double>(pieces.size());
+    means.contended_ns += piece.contended_ns / static_cast<double>(pieces.size());
+  }
+  return means;
+}
+
+// By what one step's pieces differ from the mean of their like.
+double slope_of(const Pieces& step, const std::map<std::string, Means>& means, double& variation) {
+  double both = 0;
+  variation = 0;
+  for (const auto& [kind, pieces] : step) {
+    const Means& mean = means.at(kind);
+    if (!mean.is_enough) continue;
+    for (const Piece& piece : pieces) {
+      if (piece.computed_ns > 3 * mean.computed_ns) continue;
+      const double more = piece.contended_ns - mean.contended_ns;
+      both += more * (piece.computed_ns - mean.computed_ns);
+      variation += more * more;
+    }
+  }
+  return variation > 0 ? both / variation : 0;
+}
+
+Slowdown weighed(double slope, double error) {
+  const double prior = kUnknown.range() / 2 / kSure;
+  const double told = 1 / (error * error), known = 1 / (prior * prior);
+  const double mean = (slope * told + kUnknown.mean * known) / (told + known);
+  const double half = kSure / std::sqrt(told + known);
+  const auto possible = [](double value) { return std::clamp(value, 0.0, 1.0); };
+  return {possible(mean), possible(mean - half), possible(mean + half)};
+}
+
+}  // namespace
+
+Slowdown fit_slowdown(const std::vector<predict::StepWork>& steps,
+                      const std::vector<std::string>& gradients) {
+  std::vector<std::string> kinds;
+  for (const std::string& name : gradients) kinds.push_back(kind_of(name));
+  std::vector<Pieces> by_step;
+  Pieces all;
+  for (const predict::StepWork& step : steps) {
+    Pieces& pieces = by_step.emplace_back();
+    for (const predict::RankWork& rank : step.ranks) {
+      for (const MicroBatchWork& work : rank.micro_batches) add_pieces(work, kinds, pieces);
+    }
+    for (const auto& [kind, found] : pieces) {
+      all[kind].insert(all[kind].end(), found.begin(), found.end());
+    }
+  }
+  std::map<std::string, Means> means;
+  for (const auto& [kind, pieces] : all) means[kind] = means_of(pieces);
+  std::vector<double> slopes;
+  for (const Pieces& step : by_step) {
+    double variation = 0;
+    const double slope = slope_of(step, means, variation);
+    if (variation > 0) slopes.push_back(slope);
+  }
+  const auto slope = analysis::estimate_mean(slopes);
+  if (!slope || !slope->has_error() || slope->standard_error <= 0) return kUnknown;
+  return weighed(slope->mean, slope->standard_error);
+}
+
+}  // namespace shardlens::trace::tuning
