@@ -20,6 +20,8 @@ struct PredictionView {
   std::string refused{};
   // Of knobs with a slider; without points while they are worked out.
   std::vector<trace::tuning::KnobCurve> curves{};
+  // Likewise, of each value of knobs that are a choice or a checkbox.
+  std::vector<trace::tuning::KnobCurve> choices{};
 };
 
 }  // namespace shardlens::ui::state

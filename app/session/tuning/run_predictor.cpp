@@ -18,40 +18,48 @@ namespace {
 constexpr int kCurvePoints = 48;
 constexpr std::size_t kMoreSteps = 4;  // a quarter more than were learnt before
 
-std::vector<const trace::job::Knob*> sliders() {
+bool has_slider(const trace::job::Knob& knob) {
+  return ui::present::control_of(knob) == ui::present::KnobControl::kSliderInput;
+}
+
+// All that its control offers; none where it takes any text or number.
+std::vector<std::string> offered_values(const trace::job::Knob& knob) {
+  if (has_slider(knob)) return ui::present::slider_values(knob, kCurvePoints);
+  return ui::present::closed_choices(knob);
+}
+
+std::vector<const trace::job::Knob*> predictable_knobs() {
   std::vector<const trace::job::Knob*> found;
   for (const trace::job::Knob& knob : trace::job::knobs()) {
-    const bool slides = ui::present::control_of(knob) == ui::present::KnobControl::kSliderInput;
-    if (slides && trace::tuning::is_predictable(knob)) found.push_back(&knob);
+    if (trace::tuning::is_predictable(knob) && !offered_values(knob).empty()) {
+      found.push_back(&knob);
+    }
   }
   return found;
 }
 
-// Over all that the slider offers.
-KnobCurve slider_curve(const Predictor& predictor, const trace::job::Knob& slider,
-                       const Settings& next, std::int64_t usable_bytes) {
-  const auto values = ui::present::slider_values(slider, kCurvePoints);
-  return trace::tuning::knob_curve(predictor, next, slider, values, usable_bytes);
+KnobCurve curve_of(const Predictor& predictor, const trace::job::Knob& knob, const Settings& next,
+                   std::int64_t usable_bytes) {
+  return trace::tuning::knob_curve(predictor, next, knob, offered_values(knob), usable_bytes);
 }
 
 bool is_worth_drawing(const KnobCurve& curve) { return curve.points.size() > 1; }
 
-// Where a slider stands does not change its own curve.
-Settings without(const trace::job::Knob& slider, Settings next) {
-  trace::job::copy_value(slider, Settings{}, next);
+// What a knob is set to does not change its own curve.
+Settings without(const trace::job::Knob& knob, Settings next) {
+  trace::job::copy_value(knob, Settings{}, next);
   return next;
 }
 
 }  // namespace
 
-std::vector<KnobCurve> slider_curves(const Predictor& predictor, const Settings& next,
-                                     std::int64_t usable_bytes) {
-  std::vector<KnobCurve> curves;
-  for (const trace::job::Knob* slider : sliders()) {
-    auto curve = slider_curve(predictor, *slider, next, usable_bytes);
-    if (is_worth_drawing(curve)) curves.push_back(std::move(curve));
+void add_all_curves(const Predictor& predictor, const Settings& next, std::int64_t usable_bytes,
+                    PredictionView& view) {
+  for (const trace::job::Knob* knob : predictable_knobs()) {
+    auto curve = curve_of(predictor, *knob, next, usable_bytes);
+    if (!is_worth_drawing(curve)) continue;
+    (has_slider(*knob) ? view.curves : view.choices).push_back(std::move(curve));
   }
-  return curves;
 }
 
 PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& run,
@@ -84,11 +92,10 @@ RunPredictor::RunPredictor(std::function<void()> on_change)
         DrawnCurves drawn;
         for (const CurveQuestion& of : asked) {
           if (!is_wanted()) return;
-          drawn[of.slider] = {of,
-                              slider_curve(*of.predictor, *of.slider, of.next, of.usable_bytes)};
+          drawn[of.knob] = {of, curve_of(*of.predictor, *of.knob, of.next, of.usable_bytes)};
         }
         publish([&] {
-          for (auto& [slider, curve] : drawn) curves_[slider] = std::move(curve);
+          for (auto& [knob, curve] : drawn) curves_[knob] = std::move(curve);
         });
       }) {}
 
@@ -155,20 +162,20 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
   lock.unlock();
   answered_ = question;
   auto view = std::make_shared<PredictionView>(predict_next(learnt, *run_, draft.next));
-  if (learnt.predictor) view->curves = curves_of(learnt, draft.next, usable, curves);
+  if (learnt.predictor) add_curves(learnt, draft.next, usable, curves, *view);
   return view_ = std::move(view);
 }
 
-std::vector<KnobCurve> RunPredictor::curves_of(const LearntRun& learnt, const Settings& next,
-                                               std::int64_t usable_bytes,
-                                               const DrawnCurves& drawn) {
-  std::vector<KnobCurve> curves;
+void RunPredictor::add_curves(const LearntRun& learnt, const Settings& next,
+                              std::int64_t usable_bytes, const DrawnCurves& drawn,
+                              PredictionView& view) {
   std::vector<CurveQuestion> missing;
-  for (const trace::job::Knob* slider : sliders()) {
-    CurveQuestion wanted{learnt.predictor, slider, without(*slider, next), usable_bytes};
-    const auto found = drawn.find(slider);
+  for (const trace::job::Knob* knob : predictable_knobs()) {
+    auto& curves = has_slider(*knob) ? view.curves : view.choices;
+    CurveQuestion wanted{learnt.predictor, knob, without(*knob, next), usable_bytes};
+    const auto found = drawn.find(knob);
     if (found == drawn.end() || found->second.of != wanted) {
-      curves.push_back({.knob = slider});
+      curves.push_back({.knob = knob});
       missing.push_back(std::move(wanted));
     } else if (is_worth_drawing(found->second.curve)) {
       curves.push_back(found->second.curve);
@@ -176,7 +183,6 @@ std::vector<KnobCurve> RunPredictor::curves_of(const LearntRun& learnt, const Se
   }
   if (!missing.empty() && missing != asked_curves_) drawing_.ask(missing);
   asked_curves_ = std::move(missing);
-  return curves;
 }
 
 }  // namespace shardlens::app::session

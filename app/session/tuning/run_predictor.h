@@ -21,10 +21,9 @@
 
 namespace shardlens::app::session {
 
-// Of every knob that has a slider and can be predicted.
-std::vector<trace::tuning::KnobCurve> slider_curves(const trace::tuning::Predictor& predictor,
-                                                    const trace::job::Settings& next,
-                                                    std::int64_t usable_bytes);
+// Those of every knob that can be predicted.
+void add_all_curves(const trace::tuning::Predictor& predictor, const trace::job::Settings& next,
+                    std::int64_t usable_bytes, ui::state::PredictionView& view);
 // All but the curves.
 ui::state::PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& run,
                                        const trace::job::Settings& next);
@@ -45,7 +44,7 @@ class RunPredictor {
   using Run = std::shared_ptr<const ui::state::RunView>;
   struct CurveQuestion {
     std::shared_ptr<const trace::tuning::Predictor> predictor;
-    const trace::job::Knob* slider = nullptr;
+    const trace::job::Knob* knob = nullptr;
     trace::job::Settings next;
     std::int64_t usable_bytes = 0;
     bool operator==(const CurveQuestion&) const = default;
@@ -65,11 +64,10 @@ class RunPredictor {
 
   bool is_worth_reading(const ui::state::RunView& run) const;
   void publish(const std::function<void()>& change);
-  // Of every knob that has a slider and can be predicted; asks for those that are missing.
-  std::vector<trace::tuning::KnobCurve> curves_of(const LearntRun& learnt,
-                                                  const trace::job::Settings& next,
-                                                  std::int64_t usable_bytes,
-                                                  const DrawnCurves& drawn);
+  // Of every knob that can be predicted; asks for those that are missing.
+  void add_curves(const LearntRun& learnt, const trace::job::Settings& next,
+                  std::int64_t usable_bytes, const DrawnCurves& drawn,
+                  ui::state::PredictionView& view);
 
   const std::function<void()> on_change_;
   Run run_;

@@ -79,7 +79,7 @@ std::shared_ptr<const ui::state::PredictionView> prediction_of(const LearntRun& 
                                                                const ui::state::RunView& run,
                                                                const trace::job::Settings& next) {
   auto view = std::make_shared<ui::state::PredictionView>(predict_next(learnt, run, next));
-  if (learnt.predictor) view->curves = slider_curves(*learnt.predictor, next, 0);
+  if (learnt.predictor) add_all_curves(*learnt.predictor, next, 0, *view);
   return view;
 }
 

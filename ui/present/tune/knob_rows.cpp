@@ -86,6 +86,13 @@ KnobControl control_of(const Knob& knob) {
   return KnobControl::kInput;
 }
 
+std::vector<std::string> closed_choices(const Knob& knob) {
+  const KnobControl control = control_of(knob);
+  if (control == KnobControl::kCheckbox) return {"false", "true"};
+  if (control != KnobControl::kChoice || knob.choices_are_open) return {};
+  return {knob.choices.begin(), knob.choices.end()};
+}
+
 std::vector<KnobRow> knob_rows(const state::KnobDraft& draft, const UnfoldedGroups& unfolded) {
   std::vector<KnobRow> out;
   for (int i = 0; i < trace::job::kKnobGroupCount; ++i) {

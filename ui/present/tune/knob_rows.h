@@ -34,6 +34,8 @@ using UnfoldedGroups = std::array<bool, trace::job::kKnobGroupCount>;
 std::vector<KnobRow> knob_rows(const state::KnobDraft& draft, const UnfoldedGroups& unfolded);
 
 KnobControl control_of(const trace::job::Knob& knob);
+// All values of a checkbox, or of a choice that takes no other; none of what takes any.
+std::vector<std::string> closed_choices(const trace::job::Knob& knob);
 
 // Position 0..1 of a number on its slider; logarithmic where the knob is.
 float slider_position(const trace::job::Knob& knob, double value);

@@ -35,7 +35,8 @@ std::string kind_of(const std::string& what) {
   for (const std::string kind : {"forward gather", "backward gather", "reduce"}) {
     if (what.find(kind) != what.npos) return kind == "reduce" ? "reductions" : kind + "s";
   }
-  return what.starts_with("bucket") ? "buckets" : "updated parameters";
+  if (what.starts_with("bucket")) return "buckets";
+  return what.starts_with("updated parameters") ? "updated parameters" : what;
 }
 
 // Of reductions that follow one another up to the last.

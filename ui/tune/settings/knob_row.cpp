@@ -73,7 +73,8 @@ void draw_sweep_link(const kit::Theme& theme, const state::Rect& labels,
   if (hit.clicked) commands.push_back(state::OpenSweepCard{std::string(row.knob->name)});
 }
 
-void explain_knob(const kit::Theme& theme, const state::Rect& box, const present::KnobRow& row) {
+void explain_knob(const kit::Theme& theme, const state::Rect& box, const present::KnobRow& row,
+                  const state::Snapshot& snapshot) {
   if (!kit::hovers(box)) return;
   const trace::job::Knob& knob = *row.knob;
   const kit::TooltipScope scope(theme);
@@ -86,6 +87,25 @@ void explain_knob(const kit::Theme& theme, const state::Rect& box, const present
   if (row.changed) scope.row(nullptr, "Before", row.before);
   if (!knob.applies_to.empty()) scope.row(nullptr, "Applies to", knob.applies_to);
   if (range.size() > 28) scope.note("Range: " + range);
+  for (const std::string& value : present::closed_choices(knob)) {
+    const auto* point = present::predicted_choice(snapshot, knob, value);
+    if (point == nullptr) continue;
+    const state::Rgb color = theme.colors().changed;
+    scope.row(&color, value, present::choice_text(snapshot, knob, *point));
+  }
+}
+
+// A better value, as it is predicted; a click sets it.
+void draw_hint(const kit::Theme& theme, state::Rect line, const present::KnobRow& row,
+               const present::ChoiceHint& hint, state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  const float width =
+      std::min(line.w, kit::text_width(theme, kit::Face::kSmall, hint.text) + theme.px(2));
+  const state::Rect box = line.take_left(width);
+  const kit::Hit hit = kit::hit_area(theme, "hint/" + std::string(row.knob->name), box);
+  kit::text_in(theme, box, kit::Face::kSmall, hit.hovered ? p.text : p.changed, hint.text);
+  kit::explain(theme, box, "Predicted to be faster", hint.text, "Click sets it");
+  if (hit.clicked) commands.push_back(state::SetKnob{std::string(row.knob->name), hint.value});
 }
 
 void draw_control(const kit::Theme& theme, const state::Rect& box, const present::KnobRow& row,
@@ -124,7 +144,7 @@ void draw_slider(const kit::Theme& theme, const state::Rect& box, const present:
 }  // namespace
 
 float knob_row_height(const kit::Theme& theme, float width, const present::KnobRow& row,
-                      const present::KnobChart* chart) {
+                      const KnobRowExtras& extras) {
   switch (row.kind) {
     case present::KnobRow::Kind::kHeading:
       return theme.px(32);
@@ -136,8 +156,9 @@ float knob_row_height(const kit::Theme& theme, float width, const present::KnobR
   }
   float height = theme.px(kRow);
   if (row.control == present::KnobControl::kSliderInput) height += theme.px(kSlider);
-  if (chart != nullptr) height += knob_chart_height(theme);
+  if (extras.chart != nullptr) height += knob_chart_height(theme);
   if (row.changed) height += theme.px(kNote);
+  if (extras.hint) height += theme.px(kNote);
   for (const std::string& below : {row.note, row.problem}) {
     if (below.empty()) continue;
     height += kit::wrapped_height(theme, kit::Face::kSmall, width, below) + theme.px(kBelowText);
@@ -146,7 +167,7 @@ float knob_row_height(const kit::Theme& theme, float width, const present::KnobR
 }
 
 void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const present::KnobRow& row,
-                   const present::KnobChart* chart, state::Commands& commands) {
+                   const KnobRowExtras& extras, state::Commands& commands) {
   const state::Palette& p = theme.colors();
   state::Rect rest = rect;
   state::Rect line = rest.take_top(theme.px(kRow));
@@ -154,10 +175,10 @@ void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const prese
   const state::Rect control = line.take_right(control_width(theme, rect.w, row), theme.px(8));
   draw_labels(theme, line, row);
   draw_sweep_link(theme, line, row, commands);
-  explain_knob(theme, line, row);
+  explain_knob(theme, line, row, extras.snapshot);
   draw_control(theme, control.inset(0, (control.h - control_height) / 2), row, commands);
-  if (chart != nullptr) {
-    draw_knob_chart(theme, rest.take_top(knob_chart_height(theme)), row, *chart, commands);
+  if (extras.chart != nullptr) {
+    draw_knob_chart(theme, rest.take_top(knob_chart_height(theme)), row, *extras.chart, commands);
   }
   if (row.control == present::KnobControl::kSliderInput) {
     draw_slider(theme, rest.take_top(theme.px(kSlider)), row, commands);
@@ -171,6 +192,7 @@ void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const prese
     if (hit.clicked) commands.push_back(state::ResetKnob{std::string(row.knob->name)});
     kit::text_in(theme, note, kit::Face::kSmall, p.text_muted, row.before);
   }
+  if (extras.hint) draw_hint(theme, rest.take_top(theme.px(kNote)), row, *extras.hint, commands);
   if (!row.note.empty()) {
     const float height = kit::wrapped_height(theme, kit::Face::kSmall, rect.w, row.note);
     kit::text_wrapped(theme, rest.take_top(height, theme.px(kBelowText)), kit::Face::kSmall,

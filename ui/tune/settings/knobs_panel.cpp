@@ -90,6 +90,13 @@ const present::KnobChart* KnobsPanel::chart_of(const state::Snapshot& snapshot,
   return known->second ? &*known->second : nullptr;
 }
 
+KnobRowExtras KnobsPanel::extras_of(const state::Snapshot& snapshot, const present::KnobRow& row) {
+  KnobRowExtras extras{.snapshot = snapshot, .chart = chart_of(snapshot, row)};
+  const bool is_knob = row.kind == present::KnobRow::Kind::kKnob;
+  if (is_knob) extras.hint = present::choice_hint(snapshot, *row.knob);
+  return extras;
+}
+
 void KnobsPanel::draw_rows(const kit::Theme& theme, const state::Rect& rect,
                            const state::Snapshot& snapshot, state::Commands& commands) {
   const kit::Panel panel(theme, "knob rows", rect,
@@ -99,9 +106,9 @@ void KnobsPanel::draw_rows(const kit::Theme& theme, const state::Rect& rect,
   float y = panel.body.y;
   for (const present::KnobRow& row : present::knob_rows(snapshot.knobs, unfolded_)) {
     const bool bars = row.kind == present::KnobRow::Kind::kStrategies;
-    const present::KnobChart* const chart = chart_of(snapshot, row);
+    const KnobRowExtras extras = extras_of(snapshot, row);
     const float height = bars ? strategy_bars_height(theme, snapshot.knobs)
-                              : knob_row_height(theme, content, row, chart);
+                              : knob_row_height(theme, content, row, extras);
     const state::Rect box{rect.x + padding, y, content, height};
     y += box.h;
     if (row.knob != nullptr && row.knob->name == reveal_) {
@@ -115,10 +122,10 @@ void KnobsPanel::draw_rows(const kit::Theme& theme, const state::Rect& rect,
         draw_group_heading(theme, box, row.group);
         break;
       case present::KnobRow::Kind::kKnob:
-        draw_knob_row(theme, box, row, chart, commands);
+        draw_knob_row(theme, box, row, extras, commands);
         break;
       case present::KnobRow::Kind::kStrategies:
-        draw_strategy_bars(theme, box, snapshot.knobs, commands);
+        draw_strategy_bars(theme, box, snapshot, commands);
         break;
       case present::KnobRow::Kind::kMore:
         if (draw_more(theme, box, row)) {

@@ -11,6 +11,7 @@
 #include "ui/present/tune/knob_rows.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
+#include "ui/tune/settings/knob_row.h"
 
 namespace shardlens::ui::tune {
 
@@ -25,6 +26,7 @@ class KnobsPanel {
   void draw_rows(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
                  state::Commands& commands);
 
+  KnobRowExtras extras_of(const state::Snapshot& snapshot, const present::KnobRow& row);
   const present::KnobChart* chart_of(const state::Snapshot& snapshot, const present::KnobRow& row);
 
   present::UnfoldedGroups unfolded_{};

@@ -8,6 +8,7 @@
 #include "ui/kit/widgets.h"
 #include "ui/plan/estimate_draw.h"
 #include "ui/present/format.h"
+#include "ui/present/tune/choice_hint.h"
 
 namespace shardlens::ui::tune {
 
@@ -17,25 +18,35 @@ constexpr float kBarsHead = 20, kBarsRow = 26, kBarsFoot = 34;
 
 struct StrategyScales {
   double memory = 1, sent = 1;  // bytes over a whole bar
+  double step = 0;              // nanoseconds over a whole bar; 0: nothing is predicted
 };
+
+const trace::tuning::CurvePoint* predicted(const state::Snapshot& snapshot,
+                                           std::string_view strategy) {
+  static const trace::job::Knob* const knob = trace::job::find_knob("sharding_strategy");
+  return present::predicted_choice(snapshot, *knob, strategy);
+}
 
 // What the report of such a run will say: the backend may send more than the algorithm needs.
 std::int64_t sent_bytes(const trace::predict::StrategyPlan& plan) {
   return plan.traffic.executed_bytes();
 }
 
-StrategyScales scales_of(const state::StrategyEstimates& estimates) {
+StrategyScales scales_of(const state::Snapshot& snapshot) {
+  const state::StrategyEstimates& estimates = *snapshot.knobs.estimates;
   StrategyScales scales;
   for (const trace::predict::StrategyPlan& plan : estimates.strategies) {
     if (!plan.refused.empty()) continue;
     scales.memory = std::max(scales.memory, static_cast<double>(plan.memory.total()));
     scales.sent = std::max(scales.sent, static_cast<double>(sent_bytes(plan)));
+    const auto* point = predicted(snapshot, plan.name());
+    if (point != nullptr) scales.step = std::max(scales.step, point->step_ns);
   }
   return scales;
 }
 
 struct StrategyColumns {
-  state::Rect name, memory, sent;
+  state::Rect name, memory, last;  // the predicted step, or what is sent
 };
 
 StrategyColumns columns_in(const kit::Theme& theme, const state::Rect& row) {
@@ -44,23 +55,28 @@ StrategyColumns columns_in(const kit::Theme& theme, const state::Rect& row) {
   rest.take_left(theme.px(8));
   out.name = rest.take_left(kit::text_width(theme, kit::Face::kMonoSmall, "hybrid_shard_zero2"),
                             theme.px(8));
-  out.sent = rest.take_right((rest.w - theme.px(10)) * 0.46f, theme.px(10));
+  out.last = rest.take_right((rest.w - theme.px(10)) * 0.46f, theme.px(10));
   out.memory = rest;
   return out;
 }
 
-void draw_bars_head(const kit::Theme& theme, const state::Rect& rect) {
+void draw_bars_head(const kit::Theme& theme, const state::Rect& rect, bool has_steps) {
   const state::Palette& p = theme.colors();
   const StrategyColumns columns = columns_in(theme, rect);
   kit::text_in(theme, columns.name, kit::Face::kSmall, p.text_muted, "Before the run");
   kit::text_in(theme, columns.memory, kit::Face::kSmall, p.text_muted, "Memory");
-  kit::text_in(theme, columns.sent, kit::Face::kSmall, p.text_muted, "Sent");
+  kit::text_in(theme, columns.last, kit::Face::kSmall, p.text_muted, has_steps ? "Step" : "Sent");
   kit::explain(
       theme, columns.memory, "Peak of tensors",
       "Estimated for a rank, from the settings and the model's shape alone; without what lies "
       "outside PyTorch");
-  kit::explain(theme, columns.sent, "Bytes sent",
-               "By a rank in one step, as the backend runs the collectives");
+  if (has_steps) {
+    kit::explain(theme, columns.last, "Predicted step time",
+                 "From the run on screen, with the settings for the next run and that strategy");
+  } else {
+    kit::explain(theme, columns.last, "Bytes sent",
+                 "By a rank in one step, as the backend runs the collectives");
+  }
 }
 
 // A figure with a bar under it.
@@ -112,10 +128,36 @@ void draw_sent(const kit::Theme& theme, const state::Rect& cell,
   }
 }
 
+// What is sent explains it.
+void draw_step(const kit::Theme& theme, const state::Rect& cell,
+               const trace::predict::StrategyPlan& plan, const state::Snapshot& snapshot,
+               double axis) {
+  const state::Palette& p = theme.colors();
+  const auto* point = predicted(snapshot, plan.name());
+  std::string note = "Not predicted from the run on screen";
+  if (point == nullptr) {
+    kit::text_in(theme, cell, kit::Face::kSmall, p.text_muted, "unknown");
+  } else {
+    note = "Predicted step: " +
+           present::choice_text(snapshot, *trace::job::find_knob("sharding_strategy"), *point);
+    const state::Rect bar =
+        draw_figure(theme, cell, p.changed, present::format_duration(point->step_ns).text());
+    kit::fill(bar, kit::color(p.field), theme.px(2));
+    const auto share = static_cast<float>(point->step_ns / axis);
+    kit::fill({bar.x, bar.y, std::max(2.0f, std::round(bar.w * share)), bar.h},
+              kit::color(state::mix(p.panel, p.changed, 0.6)), theme.px(2));
+  }
+  if (kit::hovers(cell)) {
+    plan::formula_tooltip(theme, std::string(plan.name()) + ": sent by a rank in a step",
+                          present::traffic_lines(plan.traffic), note);
+  }
+}
+
 void draw_strategy(const kit::Theme& theme, const state::Rect& rect,
-                   const trace::predict::StrategyPlan& plan, const state::KnobDraft& draft,
+                   const trace::predict::StrategyPlan& plan, const state::Snapshot& snapshot,
                    const StrategyScales& scales, state::Commands& commands) {
   const state::Palette& p = theme.colors();
+  const state::KnobDraft& draft = snapshot.knobs;
   const bool chosen = plan.strategy == draft.next.sharding_strategy;
   const kit::Hit hit = kit::hit_area(theme, "strategy/" + std::string(plan.name()), rect);
   if (chosen || hit.hovered)
@@ -143,7 +185,12 @@ void draw_strategy(const kit::Theme& theme, const state::Rect& rect,
   const state::Rect low{0, rect.y + theme.px(2), 0, rect.h - theme.px(2)};
   draw_memory(theme, {columns.memory.x, low.y, columns.memory.w, low.h}, plan, chosen,
               *draft.estimates, scales.memory);
-  draw_sent(theme, {columns.sent.x, low.y, columns.sent.w, low.h}, plan, chosen, scales.sent);
+  const state::Rect last{columns.last.x, low.y, columns.last.w, low.h};
+  if (scales.step > 0) {
+    draw_step(theme, last, plan, snapshot, scales.step);
+  } else {
+    draw_sent(theme, last, plan, chosen, scales.sent);
+  }
   kit::explain(theme, columns.name, plan.name(),
                trace::job::strategy_traits(plan.strategy).explanation, "Click chooses it");
 }
@@ -157,13 +204,14 @@ float strategy_bars_height(const kit::Theme& theme, const state::KnobDraft& draf
 }
 
 void draw_strategy_bars(const kit::Theme& theme, const state::Rect& rect,
-                        const state::KnobDraft& draft, state::Commands& commands) {
+                        const state::Snapshot& snapshot, state::Commands& commands) {
+  const state::KnobDraft& draft = snapshot.knobs;
   if (!draft.estimates) return;
-  const StrategyScales scales = scales_of(*draft.estimates);
+  const StrategyScales scales = scales_of(snapshot);
   state::Rect rest = rect;
-  draw_bars_head(theme, rest.take_top(theme.px(kBarsHead)));
+  draw_bars_head(theme, rest.take_top(theme.px(kBarsHead)), scales.step > 0);
   for (const trace::predict::StrategyPlan& plan : draft.estimates->strategies) {
-    draw_strategy(theme, rest.take_top(theme.px(kBarsRow)), plan, draft, scales, commands);
+    draw_strategy(theme, rest.take_top(theme.px(kBarsRow)), plan, snapshot, scales, commands);
   }
   const float width = kit::button_width(theme, "Plan…");
   state::Rect foot = rest.take_top(theme.px(kBarsFoot)).inset(0, theme.px(5));

@@ -1,5 +1,5 @@
-// Under the strategy knob: what each strategy would need, one row each, before the run. A click
-// chooses. Interface thread, inside a frame.
+// Under the strategy knob: what each strategy would need and take, one row each, before the run. A
+// click chooses. Interface thread, inside a frame.
 #pragma once
 
 #include "ui/kit/theme.h"
@@ -10,6 +10,6 @@ namespace shardlens::ui::tune {
 
 float strategy_bars_height(const kit::Theme& theme, const state::KnobDraft& draft);
 void draw_strategy_bars(const kit::Theme& theme, const state::Rect& rect,
-                        const state::KnobDraft& draft, state::Commands& commands);
+                        const state::Snapshot& snapshot, state::Commands& commands);
 
 }  // namespace shardlens::ui::tune

@@ -1,0 +1,58 @@
+#include "ui/present/tune/choice_hint.h"
+
+#include <algorithm>
+
+#include "trace/tuning/knob_curve.h"
+#include "ui/present/format.h"
+#include "ui/present/tune/prediction_text.h"
+
+namespace shardlens::ui::present {
+
+using trace::tuning::CurvePoint;
+using trace::tuning::KnobCurve;
+
+namespace {
+
+const KnobCurve* curve_of(const state::Snapshot& snapshot, const trace::job::Knob& knob) {
+  if (!snapshot.prediction) return nullptr;
+  const auto& choices = snapshot.prediction->choices;
+  const auto found = std::ranges::find(choices, &knob, &KnobCurve::knob);
+  return found == choices.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const CurvePoint* predicted_choice(const state::Snapshot& snapshot, const trace::job::Knob& knob,
+                                   std::string_view value) {
+  const KnobCurve* curve = curve_of(snapshot, knob);
+  if (curve == nullptr) return nullptr;
+  const auto found = std::ranges::find(curve->points, value, &CurvePoint::text);
+  return found == curve->points.end() ? nullptr : &*found;
+}
+
+std::string choice_text(const state::Snapshot& snapshot, const trace::job::Knob& knob,
+                        const CurvePoint& point) {
+  const KnobCurve& curve = *curve_of(snapshot, knob);
+  const std::string time = format_duration(point.step_ns).text();
+  const double more_ns = point.step_ns - curve.recorded_step_ns;
+  if (more_ns == 0) return time + ", as measured";
+  const std::string& run = snapshot.prediction->ordinal;
+  return time + ", " + difference_text(more_ns, point.difference) + " against " +
+         (run.empty() ? "the run on screen" : run);
+}
+
+std::optional<ChoiceHint> choice_hint(const state::Snapshot& snapshot,
+                                      const trace::job::Knob& knob) {
+  const KnobCurve* curve = curve_of(snapshot, knob);
+  if (curve == nullptr || !curve->best) return std::nullopt;
+  const CurvePoint& best = curve->points[*curve->best];
+  const CurvePoint* now =
+      predicted_choice(snapshot, knob, trace::job::value_text(snapshot.knobs.next, knob));
+  if (now == nullptr || now == &best || !best.difference) return std::nullopt;
+  const double most_ns = curve->recorded_step_ns + best.difference->high_ns;
+  if (most_ns >= now->step_ns) return std::nullopt;
+  return ChoiceHint{
+      best.text, best.text + ": " + difference_text(best.step_ns - now->step_ns, best.difference)};
+}
+
+}  // namespace shardlens::ui::present
