@@ -17,15 +17,12 @@ using job::Settings;
 
 namespace {
 
-constexpr std::array<std::string_view, 16> kPredicted{
-    "batch_per_rank",    "gradient_accumulation_steps",
-    "sync_each_batch",   "activation_checkpointing",
-    "bucket_cap_mb",     "first_bucket_mb",
-    "overlap_comm",      "communication_hook",
-    "simulate_link",     "sharding_strategy",
-    "shard_group_size",  "reshard_after_forward",
-    "backward_prefetch", "forward_prefetch",
-    "limit_all_gathers", "separate_communicators"};
+constexpr auto kPredicted = std::to_array<std::string_view>(
+    {"ranks", "batch_per_rank", "gradient_accumulation_steps", "sync_each_batch",
+     "activation_checkpointing", "bucket_cap_mb", "first_bucket_mb", "overlap_comm",
+     "communication_hook", "simulate_link", "sharding_strategy", "shard_group_size",
+     "reshard_after_forward", "backward_prefetch", "forward_prefetch", "limit_all_gathers",
+     "separate_communicators"});
 
 std::string predicted_names() {
   std::string names;
@@ -34,11 +31,6 @@ std::string predicted_names() {
     names += (names.empty() ? "" : is_last ? " and " : ", ") + std::string(name);
   }
   return names;
-}
-
-Settings acting(model::RunInfo info, const Settings& settings) {
-  info.settings = settings;
-  return model::acting_settings(info, {});
 }
 
 }  // namespace
@@ -74,6 +66,13 @@ Result<void> check_run(const analysis::RunFigures& figures) {
   return {};
 }
 
+// A run of another launcher may have other ranks than its settings say.
+Settings acting_settings(model::RunInfo info, const Settings& settings) {
+  if (settings.ranks != info.settings.ranks) info.world_size = static_cast<int>(settings.ranks);
+  info.settings = settings;
+  return model::acting_settings(info, {});
+}
+
 double samples_of_a_rank(const Settings& settings) {
   return static_cast<double>(settings.batch_per_rank * settings.gradient_accumulation_steps);
 }
@@ -88,7 +87,8 @@ bool is_predictable(const job::Knob& knob) {
 
 Result<std::vector<Change>> changes_to(const model::RunInfo& info, const Settings& next) {
   TRY(job::validate(next));
-  const Settings before = acting(info, info.settings), after = acting(info, next);
+  const Settings before = acting_settings(info, info.settings);
+  const Settings after = acting_settings(info, next);
   std::vector<Change> changes;
   const bool is_same_strategy = before.sharding_strategy == after.sharding_strategy;
   for (const job::Knob* knob : job::differing_knobs(before, after)) {

@@ -24,6 +24,9 @@ base::Result<void> check_run(const analysis::RunFigures& figures);
 // each other, or one of them does what cannot be predicted.
 base::Result<std::vector<Change>> changes_to(const model::RunInfo& info, const job::Settings& next);
 
+// `settings` as a run like this one obeys them, with as many ranks as they ask for.
+job::Settings acting_settings(model::RunInfo info, const job::Settings& settings);
+
 // Samples of a step that one rank computes.
 double samples_of_a_rank(const job::Settings& settings);
 bool changes_samples(const job::Knob& knob);

@@ -17,6 +17,7 @@
 #include "trace/predict/sizes/optimizer_state.h"
 #include "trace/predict/sizes/shard_sizes.h"
 #include "trace/timeline/words/quantity.h"
+#include "trace/tuning/cores.h"
 #include "trace/tuning/predictable.h"
 #include "trace/tuning/unit_moments.h"
 
@@ -72,10 +73,13 @@ std::vector<std::vector<std::int64_t>> updated_parts(const predict::PlannedJob& 
 StepPlanner::StepPlanner(const analysis::RunFigures& figures,
                          const predict::RecordedSteps& recorded)
     : info_(figures.info),
-      recorded_(acting(info_.settings)),
+      recorded_(acting_settings(info_, info_.settings)),
       unit_names_(recorded.unit_names()),
       costs_(recorded_, recorded.transfers()) {
-  if (!figures.ranks.empty()) job_ = analysis::planned_job(figures.ranks.front(), figures.info);
+  if (!figures.ranks.empty()) {
+    job_ = analysis::planned_job(figures.ranks.front(), figures.info);
+    cores_ = cores_named(figures.ranks.front().info.device_name);
+  }
   if (job_) recorded_bytes_ = predict::predict_peak_bytes(*job_);
   auto gradients = recorded.gradients();
   if (gradients.empty() && job_) gradients = gradients_backwards(*job_);
@@ -83,12 +87,6 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
     gradient_bytes_.push_back(gradient.bytes);
     gradient_names_.push_back(std::move(gradient.parameter));
   }
-}
-
-Settings StepPlanner::acting(const Settings& settings) const {
-  model::RunInfo info = info_;
-  info.settings = settings;
-  return model::acting_settings(info, {});
 }
 
 std::vector<predict::StepWork> StepPlanner::steps(const predict::RecordedSteps& recorded) const {
@@ -110,16 +108,24 @@ std::vector<predict::StepWork> StepPlanner::steps(const predict::RecordedSteps& 
 }
 
 Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
-  const Settings next = acting(settings);
+  const Settings next = acting_settings(info_, settings);
   const bool has_units = job::strategy_traits(next.sharding_strategy).has_units;
   TRY_ASSIGN(StepPlan plan, has_units ? plan_units(next) : plan_buckets(next));
   plan.is_another_strategy = next.sharding_strategy != recorded_.sharding_strategy;
-  plan.program.work =
-      static_cast<double>(next.batch_per_rank) / static_cast<double>(recorded_.batch_per_rank);
+  const auto slower = pace(next);
+  if (!slower) {
+    return refuse(
+        "How many cores the ranks of this run shared is not known, so what more or fewer "
+        "ranks would take is not, either.");
+  }
+  plan.program.ranks = static_cast<std::size_t>(next.ranks);
+  plan.program.work = *slower * static_cast<double>(next.batch_per_rank) /
+                      static_cast<double>(recorded_.batch_per_rank);
   plan.scales_computation =
-      next.activation_checkpointing != recorded_.activation_checkpointing || samples(next) != 1 ||
+      next.activation_checkpointing != recorded_.activation_checkpointing ||
+      plan.program.work != 1 ||
       next.gradient_accumulation_steps != recorded_.gradient_accumulation_steps;
-  add_update(next, plan);
+  add_update(next, *slower, plan);
   TRY(add_costs(next, plan));
   return plan;
 }
@@ -148,7 +154,7 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
       .micro_batches = static_cast<std::size_t>(settings.gradient_accumulation_steps),
       .recorded_micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps),
       .reduces_each = settings.sync_each_batch,
-      .ranks = info_.world_size};
+      .ranks = static_cast<int>(settings.ranks)};
   StepPlan planned{.program = predict::bucket_program(plan)};
   planned.program.more_forwards = more_forwards;
   planned.parts = predict::plan_buckets(plan.gradient_bytes, plan.caps).size();
@@ -204,17 +210,17 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
 // Where only large sizes were recorded, what a sum of one value takes is left out on both sides.
 bool StepPlanner::tells_small_sums(const Settings& settings) const {
   return costs_
-      .of(CallCosts::conditions(settings), model::CollectiveFunction::kAllReduce, info_.world_size,
-          predict::kNormBytes)
+      .of(CallCosts::conditions(settings), model::CollectiveFunction::kAllReduce,
+          static_cast<int>(settings.ranks), predict::kNormBytes)
       .has_value();
 }
 
 // The optimizer's work is in proportion to the values that the fullest rank updates.
-void StepPlanner::add_update(const Settings& settings, StepPlan& plan) const {
+void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& plan) const {
   const job::StrategyTraits& traits = job::strategy_traits(settings.sharding_strategy);
   predict::UpdatePlan update{
       .sums_norm = (traits.shards_optimizer || traits.has_units) && tells_small_sums(settings),
-      .ranks = info_.world_size};
+      .ranks = static_cast<int>(settings.ranks)};
   if (job_) {
     const predict::PlannedJob job = job_with(settings);
     const auto values_of = [](const predict::PlannedJob& each) {
@@ -225,6 +231,7 @@ void StepPlanner::add_update(const Settings& settings, StepPlan& plan) const {
     if (before > 0) update.share = values_of(job) / before;
     if (settings.sharding_strategy == job::Strategy::kZero1) update.parts = updated_parts(job);
   }
+  update.share *= slower;
   predict::add_update(update, plan.program);
 }
 
@@ -250,11 +257,20 @@ Result<void> StepPlanner::add_costs(const Settings& settings, StepPlan& plan) co
 predict::PlannedJob StepPlanner::job_with(const Settings& settings) const {
   predict::PlannedJob job = *job_;
   job.settings = settings;
+  job.ranks = job.ranks_per_node = acting_settings(info_, settings).ranks;
   return job;
 }
 
+std::optional<double> StepPlanner::pace(const Settings& settings) const {
+  if (settings.ranks == recorded_.ranks) return 1;
+  if (!cores_) return std::nullopt;
+  return cores_of_a_rank(recorded_, *cores_) / cores_of_a_rank(settings, *cores_);
+}
+
 double StepPlanner::samples(const Settings& settings) const {
-  return samples_of_a_rank(settings) / samples_of_a_rank(recorded_);
+  const auto ranks = static_cast<double>(acting_settings(info_, settings).ranks);
+  return samples_of_a_rank(settings) / samples_of_a_rank(recorded_) * ranks /
+         static_cast<double>(recorded_.ranks);
 }
 
 std::optional<std::int64_t> StepPlanner::more_bytes(const Settings& settings) const {

@@ -50,14 +50,15 @@ class StepPlanner {
   base::Result<StepPlan> plan_buckets(const job::Settings& settings) const;
   base::Result<StepPlan> plan_units(const job::Settings& settings) const;
   bool tells_small_sums(const job::Settings& settings) const;
-  void add_update(const job::Settings& settings, StepPlan& plan) const;
+  void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
   base::Result<void> add_costs(const job::Settings& settings, StepPlan& plan) const;
   predict::PlannedJob job_with(const job::Settings& settings) const;
-  // As they act.
-  job::Settings acting(const job::Settings& settings) const;
+  // How much longer a rank takes to compute the same with as many ranks as these; none: not known.
+  std::optional<double> pace(const job::Settings& settings) const;
 
   model::RunInfo info_;
   job::Settings recorded_;                    // as they act
+  std::optional<std::int64_t> cores_;         // of the machine; none: not known
   std::optional<predict::PlannedJob> job_;    // as recorded; none: its shape is not known
   std::int64_t recorded_bytes_ = 0;           // estimated at the peak
   std::vector<std::int64_t> gradient_bytes_;  // in the order in which they come

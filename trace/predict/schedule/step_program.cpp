@@ -133,7 +133,9 @@ class Scheduler {
  public:
   Scheduler(const StepWork& step, const StepProgram& program, double slowdown)
       : step_(step), program_(program), slowdown_(slowdown) {
-    for (const RankWork& rank : step.ranks) {
+    const std::size_t count = program.ranks > 0 ? program.ranks : step.ranks.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const RankWork& rank = step.ranks[i % step.ranks.size()];
       ranks_.push_back({.work = &rank, .now_ns = static_cast<double>(rank.start_ns)});
     }
     schedule_.calls.reserve(program.calls.size());

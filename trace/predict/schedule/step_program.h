@@ -58,7 +58,9 @@ struct StepProgram {
   std::vector<PlannedCall> calls;  // by launch
   std::vector<MicroBatchProgram> micro_batches;
   std::vector<Action> update;  // after them
-  // What a micro-batch computes, in those that were recorded.
+  // As many take part; one that was not recorded computes as one that was. 0: those that were.
+  std::size_t ranks = 0;
+  // What a micro-batch takes to compute, in those that were recorded.
   double work = 1;
   // How many recorded forwards backward takes longer by, evenly spread, or, negative, less. For
   // programs without units, which tell by kSecondForward.
