@@ -5,8 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <numeric>
 
-#include "trace/analysis/noise/mean_estimate.h"
+#include "trace/analysis/noise/student_t.h"
 
 namespace shardlens::trace::tuning {
 
@@ -16,8 +17,8 @@ using predict::Moment;
 namespace {
 
 constexpr double kSure = 1.96;  // standard deviations to either end of a 95 % interval
-constexpr Slowdown kUnknown{};
-constexpr std::size_t kLeastAlike = 3;
+constexpr double kMissed = 0.05;
+constexpr std::size_t kLeastAlike = 3, kLeastSlopes = 4;
 
 struct Piece {
   double computed_ns = 0, contended_ns = 0;
@@ -95,10 +96,24 @@ double slope_of(const Pieces& step, const std::map<std::string, Means>& means, d
   return variation > 0 ? both / variation : 0;
 }
 
-Slowdown weighed(double slope, double error) {
-  const double prior = kUnknown.range() / 2 / kSure;
-  const double told = 1 / (error * error), known = 1 / (prior * prior);
-  const double mean = (slope * told + kUnknown.mean * known) / (told + known);
+// Of steps that are taken as independent: their mean, and how far off it may be (95 %).
+struct Slope {
+  double mean = 0, half = 0;
+};
+
+Slope mean_slope(const std::vector<double>& slopes) {
+  const auto count = static_cast<double>(slopes.size());
+  const double mean = std::accumulate(slopes.begin(), slopes.end(), 0.0) / count;
+  double squares = 0;
+  for (const double slope : slopes) squares += (slope - mean) * (slope - mean);
+  const double error = std::sqrt(squares / (count - 1) / count);
+  return {mean, analysis::student_t_quantile(kMissed, count - 1) * error};
+}
+
+Slowdown weighed(const Slope& slope, const Slowdown& before) {
+  const double sure = kSure / std::max(slope.half, 1e-9), prior = kSure / (before.range() / 2);
+  const double told = sure * sure, known = prior * prior;
+  const double mean = (slope.mean * told + before.mean * known) / (told + known);
   const double half = kSure / std::sqrt(told + known);
   const auto possible = [](double value) { return std::clamp(value, 0.0, 1.0); };
   return {possible(mean), possible(mean - half), possible(mean + half)};
@@ -107,7 +122,7 @@ Slowdown weighed(double slope, double error) {
 }  // namespace
 
 Slowdown fit_slowdown(const std::vector<predict::StepWork>& steps,
-                      const std::vector<std::string>& gradients) {
+                      const std::vector<std::string>& gradients, const Slowdown& before) {
   std::vector<std::string> kinds;
   for (const std::string& name : gradients) kinds.push_back(kind_of(name));
   std::vector<Pieces> by_step;
@@ -129,9 +144,8 @@ Slowdown fit_slowdown(const std::vector<predict::StepWork>& steps,
     const double slope = slope_of(step, means, variation);
     if (variation > 0) slopes.push_back(slope);
   }
-  const auto slope = analysis::estimate_mean(slopes);
-  if (!slope || !slope->has_error() || slope->standard_error <= 0) return kUnknown;
-  return weighed(slope->mean, slope->standard_error);
+  if (slopes.size() < kLeastSlopes) return before;
+  return weighed(mean_slope(slopes), before);
 }
 
 }  // namespace shardlens::trace::tuning

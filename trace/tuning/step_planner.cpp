@@ -166,6 +166,13 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
     return refuse("What the units of " + job::chosen<&Settings::sharding_strategy>(settings) +
                   " hold is not known, because the run's model is not known to this version.");
   }
+  if (job_->on_gpu) {
+    return refuse(
+        "How a GPU's streams interleave gathers with kernels cannot be predicted so far, "
+        "so " +
+        job::chosen<&Settings::sharding_strategy>(settings) +
+        " cannot, either. ddp and zero1 can.");
+  }
   if (!wraps_blocks(settings)) {
     return refuse(
         "Only units that are transformer blocks can be predicted so far "
@@ -262,7 +269,7 @@ predict::PlannedJob StepPlanner::job_with(const Settings& settings) const {
 }
 
 std::optional<double> StepPlanner::pace(const Settings& settings) const {
-  if (settings.ranks == recorded_.ranks) return 1;
+  if (settings.ranks == recorded_.ranks || info_.device == "cuda") return 1;
   if (!cores_) return std::nullopt;
   return cores_of_a_rank(recorded_, *cores_) / cores_of_a_rank(settings, *cores_);
 }

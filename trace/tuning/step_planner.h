@@ -38,7 +38,8 @@ class StepPlanner {
 
   // What these steps tell of it.
   Slowdown slowdown(const std::vector<predict::StepWork>& steps) const {
-    return fit_slowdown(steps, gradient_names_);
+    return fit_slowdown(steps, gradient_names_,
+                        info_.device == "cuda" ? kOfMultiprocessors : kOfCores);
   }
 
   // Samples of a step, in those of a recorded one.

@@ -169,7 +169,7 @@ std::optional<RankWork> rank_work(const RankRecord& record, const ExpectedWork& 
   }
   work.backward_end_ns = begin_ns;
   for (const Interval& optimizer : record.optimizers) {
-    work.optimizer_ns += optimizer.length() - base::length_within(waits, optimizer);
+    work.optimizer_ns += base::length_within(record.computes, optimizer);
   }
   return work;
 }

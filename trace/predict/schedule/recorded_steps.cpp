@@ -18,6 +18,8 @@ using base::Intervals;
 constexpr std::string_view kNode = "autograd::engine::evaluate_function";
 constexpr std::string_view kGradient = "AccumulateGrad";
 constexpr std::size_t kMostGivenUp = 1024;  // steps, of which too few told enough
+// Launches and kernels from which on a quarter of the steps is enough, for their memory.
+constexpr std::size_t kMostLaunches = 2'000'000;
 // Operators this near to each other are one stretch of computation: what lies between is the host's
 // way from one to the next.
 constexpr std::int64_t kPauseNs = 50'000;
@@ -54,11 +56,42 @@ std::optional<UnitCall> unit_call(const model::Collective& call, std::string_vie
 
 }  // namespace
 
-void RecordedSteps::Rank::sort() {
-  for (auto* phases : {&forwards, &backwards, &optimizers}) std::ranges::sort(*phases);
+void RecordedSteps::Rank::finish() {
+  device.sort();
+  const auto at_device = [&](std::int64_t& time_ns) { time_ns = device.at(time_ns); };
+  for (auto* phases : {&forwards, &backwards, &optimizers}) {
+    std::ranges::sort(*phases);
+    for (Interval& phase : *phases) {
+      at_device(phase.start_ns);
+      at_device(phase.end_ns);
+    }
+  }
   std::ranges::sort(gradients_ns);
+  std::ranges::for_each(gradients_ns, at_device);
   std::ranges::sort(unit_calls, {}, &UnitCall::enqueued_ns);
-  std::ranges::sort(call_ends_ns);
+  for (UnitCall& call : unit_calls) at_device(call.enqueued_ns);
+}
+
+Intervals RecordedSteps::Rank::computes() const {
+  std::vector<Interval> all;
+  for (const auto& [lane, times] : device.is_used() ? kernels : operators) {
+    all.insert(all.end(), times.begin(), times.end());
+  }
+  return base::normalize(std::move(all));
+}
+
+// A bucket is waited for where backward has no gradient left to compute.
+std::vector<std::int64_t> RecordedSteps::Rank::awaited_ends_ns() const {
+  std::vector<std::int64_t> ends = other_ends_ns;
+  for (const std::int64_t end_ns : bucket_ends_ns) {
+    const auto gradient = std::ranges::upper_bound(gradients_ns, end_ns);
+    const auto phase = std::ranges::lower_bound(backwards, end_ns, {}, &Interval::end_ns);
+    const bool goes_on =
+        gradient != gradients_ns.end() && phase != backwards.end() && *gradient <= phase->end_ns;
+    if (!goes_on) ends.push_back(end_ns);
+  }
+  std::ranges::sort(ends);
+  return ends;
 }
 
 bool RecordedSteps::is_gradient(int rank, model::StringId name) {
@@ -97,16 +130,15 @@ void RecordedSteps::learn(const model::Batch& batch) {
     if (span.phase == base::Phase::kOptimizer) rank.optimizers.push_back(time);
   }
   learn_calls(batch);
-  for (const model::EventRun& run : batch.events) {
-    if (run.kind == model::EventKind::kOperator) learn_events(run);
-  }
+  for (const model::EventRun& run : batch.events) learn_events(run);
   see_if_enough();
 }
 
 void RecordedSteps::learn_calls(const model::Batch& batch) {
   for (const model::Collective& call : batch.collectives) {
     Rank& rank = by_rank_[call.rank];
-    rank.call_ends_ns.push_back(call.end_ns);
+    const bool is_bucket = call.tag_kind == model::TagKind::kBucket;
+    (is_bucket ? rank.bucket_ends_ns : rank.other_ends_ns).push_back(call.end_ns);
     if (const auto of_unit = unit_call(call, strings_.get(call.rank, call.tag_name))) {
       rank.unit_calls.push_back(*of_unit);
     }
@@ -126,13 +158,19 @@ void RecordedSteps::learn_calls(const model::Batch& batch) {
 }
 
 void RecordedSteps::learn_events(const model::EventRun& run) {
+  using Kind = model::EventKind;
   Rank& rank = by_rank_[run.rank];
-  auto& computes = rank.computes[run.lane];
   for (const model::Event& event : run.events) {
-    if ((event.flags & model::kEventCompute) != 0) {
-      append(computes, {event.start_ns, event.end_ns()});
+    const bool computes = (event.flags & model::kEventCompute) != 0;
+    if (run.kind == Kind::kLaunch) {
+      rank.device.add_launch(event.start_ns, event.correlation);
+    } else if (run.kind == Kind::kKernel && computes) {
+      rank.device.add_kernel(event.correlation, event.end_ns());
+      append(rank.kernels[run.lane], {event.start_ns, event.end_ns()});
+    } else if (run.kind == Kind::kOperator) {
+      if (computes) append(rank.operators[run.lane], {event.start_ns, event.end_ns()});
+      if (is_gradient(run.rank, event.name)) rank.gradients_ns.push_back(event.end_ns());
     }
-    if (is_gradient(run.rank, event.name)) rank.gradients_ns.push_back(event.end_ns());
   }
 }
 
@@ -142,7 +180,10 @@ void RecordedSteps::see_if_enough() {
   if (told < look_again_) return;
   look_again_ = told + kMostSteps / 4;
   const auto no_work = [](const TransferKind&, double, double) { return 0.0; };
-  is_enough_ = told > kMostGivenUp || steps(no_work).size() >= kMostSteps;
+  std::size_t launches = 0;
+  for (const auto& [rank, of_rank] : by_rank_) launches += of_rank.device.size();
+  const std::size_t wanted = launches > kMostLaunches ? kMostSteps / 4 : kMostSteps;
+  is_enough_ = told > kMostGivenUp || steps(no_work).size() >= wanted;
 }
 
 auto RecordedSteps::gradients() const -> std::vector<Gradient> {
@@ -204,13 +245,12 @@ std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& wo
 
 std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const {
   auto by_rank = by_rank_;
-  for (auto& [rank, told] : by_rank) told.sort();
   std::map<int, Intervals> computes;
-  for (const auto& [rank, told] : by_rank) {
-    std::vector<Interval> all;
-    for (const auto& [lane, times] : told.computes)
-      all.insert(all.end(), times.begin(), times.end());
-    computes[rank] = base::normalize(std::move(all));
+  std::map<int, std::vector<std::int64_t>> awaited;
+  for (auto& [rank, told] : by_rank) {
+    told.finish();
+    computes[rank] = told.computes();
+    awaited[rank] = told.awaited_ends_ns();
   }
   const auto works = communication_work(working_ns);
   const ExpectedWork expects = expected();
@@ -219,14 +259,14 @@ std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const 
     const auto& [rank, index] = key;
     if (index < first_step_ || rank >= ranks_ || !step.full_detail) continue;
     const Rank& told = by_rank[rank];
-    const Interval window{step.start_ns, step.end_ns};
+    const Interval window{told.device.at(step.start_ns), told.device.at(step.end_ns)};
     RankRecord record{.step = window,
                       .forwards = part_of(told.forwards, window, &Interval::start_ns),
                       .backwards = part_of(told.backwards, window, &Interval::start_ns),
                       .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
                       .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
                       .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
-                      .call_ends_ns = part_of(told.call_ends_ns, window, std::identity{}),
+                      .call_ends_ns = part_of(awaited[rank], window, std::identity{}),
                       .computes = base::clip(computes[rank], window),
                       .works = {}};
     if (const auto work = works.find(rank); work != works.end()) {

@@ -15,6 +15,7 @@
 #include "trace/base/intervals.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
+#include "trace/predict/schedule/device_clock.h"
 #include "trace/predict/schedule/rank_work.h"
 #include "trace/predict/schedule/step_work.h"
 #include "trace/predict/schedule/transfer_costs.h"
@@ -75,12 +76,17 @@ class RecordedSteps {
     std::vector<base::Interval> forwards, backwards, optimizers;
     std::vector<std::int64_t> gradients_ns;
     std::vector<UnitCall> unit_calls;
-    std::vector<std::int64_t> call_ends_ns;
+    std::vector<std::int64_t> bucket_ends_ns, other_ends_ns;  // of collectives
     std::vector<Key> calls;
-    std::map<int, std::vector<base::Interval>> computes;  // by lane
-    std::map<int, std::pair<int, int>> groups;            // first rank and size, by number
+    // By lane: leaf operators of a CPU, kernels of a GPU.
+    std::map<int, std::vector<base::Interval>> operators, kernels;
+    DeviceClock device;
+    std::map<int, std::pair<int, int>> groups;  // first rank and size, by number
 
-    void sort();
+    // In order, and by the time of the device that computes.
+    void finish();
+    base::Intervals computes() const;
+    std::vector<std::int64_t> awaited_ends_ns() const;
   };
 
   void learn_calls(const model::Batch& batch);

@@ -40,7 +40,7 @@ struct RankWork {
   std::vector<MicroBatchWork> micro_batches{};
   // When backward of the last one had ended, with all that it waits for; absolute.
   std::int64_t backward_end_ns = 0;
-  std::int64_t optimizer_ns = 0;  // computed after that, until the step's end
+  std::int64_t optimizer_ns = 0;  // computed in the optimizer's phase
 };
 
 struct StepWork {
