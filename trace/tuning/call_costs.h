@@ -6,8 +6,8 @@
 
 #include "trace/job/schedule.h"
 #include "trace/job/settings/settings.h"
+#include "trace/predict/costs/transfer_costs.h"
 #include "trace/predict/schedule/recorded_steps.h"
-#include "trace/predict/schedule/transfer_costs.h"
 
 namespace shardlens::trace::tuning {
 

@@ -15,10 +15,10 @@
 #include "trace/base/intervals.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
+#include "trace/predict/costs/transfer_costs.h"
 #include "trace/predict/schedule/device_clock.h"
 #include "trace/predict/schedule/rank_work.h"
 #include "trace/predict/schedule/step_work.h"
-#include "trace/predict/schedule/transfer_costs.h"
 
 namespace shardlens::trace::predict {
 

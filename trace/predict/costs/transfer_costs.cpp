@@ -1,4 +1,4 @@
-#include "trace/predict/schedule/transfer_costs.h"
+#include "trace/predict/costs/transfer_costs.h"
 
 #include <algorithm>
 #include <cstddef>
