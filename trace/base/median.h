@@ -1,4 +1,4 @@
-// The middle of a sample. Any thread.
+// The middle of a sample, and other places in it. Any thread.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,15 @@ Value upper_median(std::vector<Value> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+// Linear between neighbours (Hyndman and Fan 1996, type 7, as NumPy). `share`: from 0 to 1. There
+// must be a value.
+inline double quantile(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 }  // namespace shardlens::trace::base

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "trace/base/median.h"
+
 namespace shardlens::trace::predict {
 
 namespace {
@@ -10,13 +12,6 @@ namespace {
 constexpr double kSameSize = 1.1;
 constexpr double kApart = 2;                    // sizes that tell a slope
 constexpr double kLeast = 1 / 16.0, kMost = 4;  // of the outermost sizes
-
-double quantile(const std::vector<double>& sorted, double share) {
-  const double at = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
 
 }  // namespace
 
@@ -31,8 +26,8 @@ TransferCosts::TransferCosts(const MeasuredTransfers& measured) {
     }
     if (times.empty()) continue;
     std::ranges::sort(times);
-    points_.push_back({sum / static_cast<double>(times.size()), quantile(times, 0.5),
-                       (quantile(times, 0.75) - quantile(times, 0.25)) / 2});
+    points_.push_back({sum / static_cast<double>(times.size()), base::quantile(times, 0.5),
+                       (base::quantile(times, 0.75) - base::quantile(times, 0.25)) / 2});
   }
 }
 
