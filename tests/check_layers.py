@@ -31,6 +31,7 @@ RULES = {
     'trace/interop': (STORE, 'tl/ simdjson zlib'),
     'trace/synthetic': (STORE, ''),
     'trace/predict': (MODEL, ''),
+    'trace/predict/costs': (f'{MODEL} trace/predict', 'nlohmann/'),
     'trace/analysis': (f'{MODEL} trace/predict', ''),
     'trace/timeline': (FIGURES, ''),
     'trace/tuning': (TUNING, ''),

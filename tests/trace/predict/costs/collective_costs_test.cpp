@@ -1,0 +1,76 @@
+#include "trace/predict/costs/collective_costs.h"
+
+#include <gtest/gtest.h>
+
+namespace shardlens::trace::predict {
+namespace {
+
+using model::CollectiveFunction;
+
+constexpr CollectiveKind kReduction{CollectiveFunction::kAllReduce, 2};
+constexpr CollectiveKind kGather{CollectiveFunction::kAllGather, 2};
+
+TEST(CollectiveCosts, AreApartByFunctionAndRanks) {
+  MeasuredCollectives measured;
+  measured[kReduction] = {{1000, {10}}, {4000, {40}}};
+  measured[kGather] = {{1000, {7}}};
+  measured[{CollectiveFunction::kAllReduce, 4}] = {{1000, {15}}};
+  const CollectiveCosts costs(measured);
+  EXPECT_DOUBLE_EQ(costs.of(kReduction, 2500)->ns, 25);
+  EXPECT_DOUBLE_EQ(costs.of(kGather, 1000)->ns, 7);
+  EXPECT_DOUBLE_EQ(costs.of({CollectiveFunction::kAllReduce, 4}, 1000)->ns, 15);
+  EXPECT_FALSE(costs.of({CollectiveFunction::kBroadcast, 2}, 1000));
+  EXPECT_EQ(costs.find({CollectiveFunction::kAllReduce, 8}), nullptr);
+  EXPECT_TRUE(CollectiveCosts().empty());
+}
+
+TEST(CollectiveCosts, SumUpEachSizeByMedianAndQuartiles) {
+  const auto rows = rows_of({{kReduction, {{64, {50, 10, 40, 20, 30}}, {128, {5}}, {256, {}}}}});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0], (CostRow{kReduction, 64, 5, 30, 20, 40}));
+  EXPECT_EQ(rows[1], (CostRow{kReduction, 128, 1, 5, std::nullopt, std::nullopt}))
+      << "one call has no spread";
+}
+
+TEST(CollectiveCosts, ComeBackFromRowsWithTheSameMediansAndSpread) {
+  const MeasuredCollectives measured{{kGather, {{64, {1, 2, 4, 8, 16, 32, 64}}, {4096, {9}}}}};
+  const auto rows = rows_of(measured);
+  const CollectiveCosts before(measured), after(measured_from(rows));
+  for (const double size : {64.0, 1000.0, 4096.0}) {
+    EXPECT_DOUBLE_EQ(after.of(kGather, size)->ns, before.of(kGather, size)->ns) << size;
+    EXPECT_DOUBLE_EQ(after.of(kGather, size)->spread_ns, before.of(kGather, size)->spread_ns);
+  }
+}
+
+TEST(CollectiveCosts, WhatARunMeasuredWinsWhereItTellsOfASize) {
+  const CollectiveCosts run({{kReduction, {{1000, {100}}, {16000, {900}}}}});
+  const CollectiveCosts calibration(
+      {{kReduction, {{500, {1}}, {2000, {150}}, {2001, {200}}, {4000, {300}}, {64000, {2500}}}},
+       {kGather, {{1000, {70}}}}});
+  const CollectiveCosts both = run.filled_from(calibration);
+  EXPECT_DOUBLE_EQ(both.of(kReduction, 1000)->ns, 100);
+  EXPECT_DOUBLE_EQ(both.of(kReduction, 16000)->ns, 900);
+  const auto& sizes = both.measured().at(kReduction);
+  EXPECT_FALSE(sizes.contains(500)) << "within a factor of two";
+  EXPECT_FALSE(sizes.contains(2000)) << "within a factor of two";
+  EXPECT_DOUBLE_EQ(sizes.at(2001).front(), 200);
+  EXPECT_DOUBLE_EQ(both.of(kReduction, 4000)->ns, 300) << "a gap is filled";
+  EXPECT_DOUBLE_EQ(both.of(kReduction, 40000)->ns, 900 + 1600 * 24.0 / 48);
+  EXPECT_DOUBLE_EQ(both.of(kGather, 1000)->ns, 70) << "a kind that the run has not";
+  EXPECT_FALSE(run.of(kReduction, 64001)) << "too far for the run alone";
+  EXPECT_FALSE(run.of(kGather, 1000));
+}
+
+TEST(CollectiveCosts, MovingMoreNeverTakesLessWhereTwoSourcesMeet) {
+  const CollectiveCosts run({{kReduction, {{1000, {500}}, {16000, {900}}}}});
+  const CollectiveCosts calibration(
+      {{kReduction, {{100, {700, 800, 900}}, {4000, {100}}, {8001, {2000}}, {64000, {600}}}}});
+  const CollectiveCosts both = run.filled_from(calibration);
+  EXPECT_DOUBLE_EQ(both.of(kReduction, 100)->ns, 500);
+  EXPECT_DOUBLE_EQ(both.of(kReduction, 100)->spread_ns, 50) << "as measured";
+  EXPECT_DOUBLE_EQ(both.of(kReduction, 4000)->ns, 500);
+  EXPECT_DOUBLE_EQ(both.of(kReduction, 64000)->ns, 900);
+}
+
+}  // namespace
+}  // namespace shardlens::trace::predict

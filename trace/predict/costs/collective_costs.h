@@ -1,0 +1,66 @@
+// What collectives cost, by function, ranks and size, as a value: measured in a run, by `shardlens
+// calibrate` or by nccl-tests. Waiting for other ranks is no part of it. Any thread.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "trace/model/events.h"
+#include "trace/predict/costs/transfer_costs.h"
+
+namespace shardlens::trace::predict {
+
+// What was asked for, between how many ranks. Not what the backend made of it: Gloo runs a
+// reduce-scatter as an all-reduce, which takes longer, and on a simulated link still half as long.
+struct CollectiveKind {
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;
+  int ranks = 0;  // of the group
+  auto operator<=>(const CollectiveKind&) const = default;
+};
+
+// Sizes are S of nccl-tests: the total over ranks for gather and scatter.
+using MeasuredCollectives = std::map<CollectiveKind, MeasuredTransfers>;
+
+// One size of one kind, summed up.
+struct CostRow {
+  CollectiveKind kind;
+  std::int64_t bytes = 0;
+  std::optional<std::int64_t> count;  // calls; none: the source does not say
+  double median_ns = 0;               // from the last rank's start to the end
+  std::optional<double> lower_quartile_ns, upper_quartile_ns;  // none: the spread is not known
+
+  bool operator==(const CostRow&) const = default;
+};
+
+// By kind, then by size.
+std::vector<CostRow> rows_of(const MeasuredCollectives& measured);
+// What gives the same medians and quartiles.
+MeasuredCollectives measured_from(const std::vector<CostRow>& rows);
+
+class CollectiveCosts {
+ public:
+  CollectiveCosts() = default;
+  explicit CollectiveCosts(MeasuredCollectives measured);
+
+  bool empty() const { return measured_.empty(); }
+  const MeasuredCollectives& measured() const { return measured_; }
+  // Of one kind by size; nullptr: nothing was measured.
+  const TransferCosts* find(CollectiveKind kind) const;
+  // None: nothing was measured, or not that far; see TransferCosts.
+  std::optional<TransferCosts::Cost> of(CollectiveKind kind, double bytes) const;
+
+  // These, and what `calibration` knows of kinds and sizes for which these have nothing within a
+  // factor of two. Beside each other the two may disagree (a run's transfers share its cores with
+  // what it computes): since moving more never takes less, what is filled in is held between the
+  // medians of the smaller and the larger sizes that are here.
+  CollectiveCosts filled_from(const CollectiveCosts& calibration) const;
+
+ private:
+  MeasuredCollectives measured_;
+  std::map<CollectiveKind, TransferCosts> costs_;
+};
+
+}  // namespace shardlens::trace::predict

@@ -1,0 +1,369 @@
+#include "trace/predict/costs/costs_file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+
+#include "trace/base/enum_text.h"
+#include "trace/base/file_system.h"
+#include "trace/base/printable.h"
+#include "trace/base/text.h"
+#include "trace/base/write_error.h"
+#include "trace/job/library_environment.h"
+
+namespace shardlens::trace::predict {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using base::ErrorKind;
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kFormat = "shardlens costs";
+constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kLargestFile = std::int64_t{16} << 20;
+constexpr std::int64_t kMostRanks = 1 << 20;
+constexpr std::int64_t kLongestNs = std::int64_t{1} << 53;  // a hundred days
+
+Json text_json(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+template <typename Value>
+Json optional_json(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json link_json(const std::optional<job::SimulatedLink>& link) {
+  if (!link) return nullptr;
+  return {{"latency_us", link->latency_us}, {"gbit_per_s", link->gbps}};
+}
+
+// The keys of one object, with the first thing that is wrong with them.
+class Keys {
+ public:
+  Keys(const Json& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {}
+
+  const std::string& problem() const { return problem_; }
+
+  std::string text(const char* key) {
+    const Json* value = find(key);
+    if (value == nullptr) return "";
+    if (value->is_string()) return value->get<std::string>();
+    wrong(key, "is no text");
+    return "";
+  }
+  std::optional<double> number(const char* key, double least, double most) {
+    const Json* value = find(key);
+    if (value == nullptr) return std::nullopt;
+    const double number = value->is_number() ? value->get<double>() : std::nan("");
+    if (number >= least && number <= most) return number;
+    wrong(key, "is no number between " + shown(least) + " and " + shown(most));
+    return std::nullopt;
+  }
+  std::optional<std::int64_t> integer(const char* key, std::int64_t least, std::int64_t most) {
+    const Json* value = find(key);
+    if (value == nullptr) return std::nullopt;
+    // What is larger than the type is read as an unsigned or a floating number.
+    if (value->is_number_integer() && !value->is_number_unsigned()) {
+      if (const auto number = value->get<std::int64_t>(); number >= least && number <= most) {
+        return number;
+      }
+    } else if (value->is_number_unsigned()) {
+      const auto number = value->get<std::uint64_t>();
+      if (number <= static_cast<std::uint64_t>(most) &&
+          (least <= 0 || number >= static_cast<std::uint64_t>(least))) {
+        return static_cast<std::int64_t>(number);
+      }
+    }
+    wrong(key,
+          "is no whole number between " + std::to_string(least) + " and " + std::to_string(most));
+    return std::nullopt;
+  }
+  bool flag(const char* key) {
+    const Json* value = find(key);
+    if (value == nullptr) return false;
+    if (value->is_boolean()) return value->get<bool>();
+    wrong(key, "is neither true nor false");
+    return false;
+  }
+  const Json* list(const char* key) {
+    const Json* value = find(key);
+    if (value != nullptr && value->is_array()) return value;
+    wrong(key, value == nullptr ? "is missing" : "is no list");
+    return nullptr;
+  }
+  // nullptr: there is none.
+  const Json* object(const char* key) {
+    const Json* value = find(key);
+    if (value == nullptr || value->is_object()) return value;
+    wrong(key, "is no object");
+    return nullptr;
+  }
+  template <typename Value>
+  Value needed(const char* key, const std::optional<Value>& value) {
+    if (!value) wrong(key, "is missing");
+    return value.value_or(Value{});
+  }
+  void wrong(const std::string& key, const std::string& what) {
+    if (problem_.empty()) problem_ = prefix_ + key + " " + what;
+  }
+
+ private:
+  // nullptr: not there, or null.
+  const Json* find(const char* key) const {
+    const auto found = object_.find(key);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+  }
+  static std::string shown(double number) { return Json(number).dump(); }
+
+  const Json& object_;
+  const std::string prefix_;
+  std::string problem_;
+};
+
+CommunicationSetup setup_from(Keys& keys) {
+  CommunicationSetup setup;
+  setup.device = keys.text("device");
+  setup.device_name = keys.text("device_name");
+  setup.backend = keys.text("backend");
+  setup.ranks = static_cast<int>(keys.needed("ranks", keys.integer("ranks", 1, kMostRanks)));
+  setup.hosts = static_cast<int>(keys.needed("hosts", keys.integer("hosts", 1, kMostRanks)));
+  setup.shared_gpu = keys.flag("shared_gpu");
+  setup.link = keys.text("link");
+  if (const Json* link = keys.object("simulated_link")) {
+    Keys inner(*link, "simulated_link.");
+    setup.simulated_link =
+        job::SimulatedLink{inner.needed("latency_us", inner.number("latency_us", 0, 1e12)),
+                           inner.needed("gbit_per_s", inner.number("gbit_per_s", 1e-9, 1e12))};
+    if (!inner.problem().empty()) keys.wrong("", inner.problem());
+  }
+  if (const std::string lines = keys.text("environment"); !lines.empty()) {
+    setup.environment = lines == "none" ? "" : lines;
+  }
+  for (const char* key : {"device", "backend"}) {
+    if (keys.text(key).empty()) keys.wrong(key, "is missing");
+  }
+  return setup;
+}
+
+std::optional<CostRow> row_from(Keys& keys) {
+  CostRow row;
+  const std::string function = keys.text("function");
+  const auto known = base::enum_from_text(function, model::CollectiveFunction::kAllToAll);
+  if (!known) keys.wrong("function", "is no collective: \"" + base::shortened(function, 40) + "\"");
+  row.kind.function = known.value_or(model::CollectiveFunction::kOther);
+  row.kind.ranks = static_cast<int>(keys.needed("ranks", keys.integer("ranks", 1, kMostRanks)));
+  row.bytes = keys.needed("bytes", keys.integer("bytes", 1, std::int64_t{1} << 56));
+  row.count = keys.integer("count", 1, kLongestNs);
+  const double longest = static_cast<double>(kLongestNs);
+  row.median_ns = keys.needed("median_ns", keys.number("median_ns", 0, longest));
+  row.lower_quartile_ns = keys.number("lower_quartile_ns", 0, longest);
+  row.upper_quartile_ns = keys.number("upper_quartile_ns", 0, longest);
+  if (row.lower_quartile_ns.value_or(row.median_ns) > row.median_ns ||
+      row.upper_quartile_ns.value_or(row.median_ns) < row.median_ns) {
+    keys.wrong("median_ns", "does not lie between the quartiles");
+  }
+  if (!keys.problem().empty()) return std::nullopt;
+  return row;
+}
+
+bool is_same_link(const std::optional<job::SimulatedLink>& a,
+                  const std::optional<job::SimulatedLink>& b) {
+  if (!a || !b) return !a && !b;
+  return a->latency_us == b->latency_us && a->gbps == b->gbps;
+}
+
+// Of a run's noted variables those that decide how NCCL transfers.
+std::string nccl_variables(std::string_view noted) {
+  std::string lines;
+  for (const auto& [name, value] : job::parse_environment(noted)) {
+    if (name.starts_with("NCCL_")) lines += name + "=" + value + "\n";
+  }
+  return lines;
+}
+
+Result<CostsFile> damaged(const std::string& name, const std::string& problem) {
+  return base::fail(ErrorKind::kDamaged,
+                    name + " is damaged: " + base::printable_line(problem) +
+                        ". Delete it, and measure again with `shardlens calibrate`.");
+}
+
+}  // namespace
+
+std::string_view to_string(CostsSource source) {
+  switch (source) {
+    case CostsSource::kCalibration:
+      return "shardlens calibrate";
+    case CostsSource::kNcclTests:
+      return "nccl-tests";
+  }
+  return "unknown";
+}
+
+CommunicationSetup setup_of(const model::RunInfo& info, const std::vector<model::RankInfo>& ranks) {
+  CommunicationSetup setup;
+  setup.device = info.device;
+  setup.backend = info.device == "cuda" ? "nccl" : "gloo";
+  setup.ranks = info.world_size;
+  setup.shared_gpu = info.shared_gpu;
+  if (const auto link = job::parse_simulated_link(info.settings.simulate_link)) {
+    setup.simulated_link = *link;
+  }
+  std::set<std::string> hosts;
+  for (const model::RankInfo& rank : ranks) hosts.insert(rank.host);
+  setup.hosts = std::max(1, static_cast<int>(hosts.size()));
+  if (ranks.empty()) return setup;
+  setup.device_name = ranks.front().device_name;
+  setup.link = ranks.front().link;
+  setup.environment = nccl_variables(ranks.front().environment);
+  return setup;
+}
+
+bool holds_for(const CommunicationSetup& measured, const CommunicationSetup& wanted) {
+  return !measured.device_name.empty() && measured.device_name == wanted.device_name &&
+         measured.device == wanted.device && measured.backend == wanted.backend &&
+         measured.ranks == wanted.ranks && measured.hosts == wanted.hosts &&
+         measured.shared_gpu == wanted.shared_gpu &&
+         is_same_link(measured.simulated_link, wanted.simulated_link) &&
+         (measured.link.empty() || measured.link == wanted.link) &&
+         (!measured.environment || measured.environment == wanted.environment);
+}
+
+std::string costs_json(const CostsFile& file) {
+  const CommunicationSetup& setup = file.setup;
+  Json environment = optional_json(setup.environment);
+  if (setup.environment && setup.environment->empty()) environment = "none";
+  Json json = {{"format", kFormat},
+               {"version", kVersion},
+               {"source", to_string(file.source)},
+               {"program", text_json(file.program)},
+               {"versions", text_json(file.versions)},
+               {"host", text_json(file.host)},
+               {"device", setup.device},
+               {"device_name", text_json(setup.device_name)},
+               {"backend", setup.backend},
+               {"ranks", setup.ranks},
+               {"hosts", setup.hosts},
+               {"shared_gpu", setup.shared_gpu},
+               {"link", text_json(setup.link)},
+               {"simulated_link", link_json(setup.simulated_link)},
+               {"environment", std::move(environment)},
+               {"data_type", text_json(file.data_type)},
+               {"measured_ns", file.measured_ns == 0 ? Json(nullptr) : Json(file.measured_ns)},
+               {"seconds", optional_json(file.seconds)},
+               {"seed", optional_json(file.seed)},
+               {"costs", Json::array()}};
+  for (const CostRow& row : file.rows) {
+    json["costs"].push_back({{"function", to_string(row.kind.function)},
+                             {"ranks", row.kind.ranks},
+                             {"bytes", row.bytes},
+                             {"count", optional_json(row.count)},
+                             {"median_ns", row.median_ns},
+                             {"lower_quartile_ns", optional_json(row.lower_quartile_ns)},
+                             {"upper_quartile_ns", optional_json(row.upper_quartile_ns)}});
+  }
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<CostsFile> parse_costs(std::string_view text, const std::string& name) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const bool is_object = json.is_object();
+  const auto format = is_object ? json.find("format") : json.end();
+  if (json.is_discarded() && text.find(kFormat) != std::string_view::npos) {
+    return damaged(name, "it is no JSON, or cut short");
+  }
+  if (!is_object || format == json.end() || *format != kFormat) {
+    return base::fail(ErrorKind::kForeign,
+                      name +
+                          " holds no costs of collectives. `shardlens calibrate -o FILE` writes "
+                          "them; a table of nccl-tests is read in with --from.");
+  }
+  Keys keys(json, "");
+  const auto version = keys.integer("version", 1, INT64_MAX);
+  if (version && *version != kVersion) {
+    return base::fail(ErrorKind::kOtherVersion,
+                      name + " has version " + std::to_string(*version) +
+                          " of the format, and this program reads version " +
+                          std::to_string(kVersion) + ". Measure again with `shardlens calibrate`.");
+  }
+  keys.needed("version", version);
+  CostsFile file;
+  const auto source = base::enum_from_text(keys.text("source"), CostsSource::kNcclTests);
+  if (!source) keys.wrong("source", "is neither a calibration nor nccl-tests");
+  file.source = source.value_or(CostsSource::kCalibration);
+  file.setup = setup_from(keys);
+  file.host = keys.text("host");
+  file.program = keys.text("program");
+  file.versions = keys.text("versions");
+  file.data_type = keys.text("data_type");
+  file.measured_ns = keys.integer("measured_ns", 1, INT64_MAX).value_or(0);
+  file.seconds = keys.number("seconds", 0, 1e9);
+  file.seed = keys.integer("seed", INT64_MIN, INT64_MAX);
+  const Json* rows = keys.list("costs");
+  if (!keys.problem().empty()) return damaged(name, keys.problem());
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const std::string place = "costs[" + std::to_string(i) + "]";
+    if (!(*rows)[i].is_object()) return damaged(name, place + " is no object");
+    Keys row_keys((*rows)[i], place + ".");
+    const auto row = row_from(row_keys);
+    if (!row) return damaged(name, row_keys.problem());
+    file.rows.push_back(*row);
+  }
+  if (file.rows.empty()) return damaged(name, "costs is empty");
+  return file;
+}
+
+Result<CostsFile> read_costs(const fs::path& path) {
+  const std::string name = base::quoted(path);
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (!fs::exists(status)) {
+    return base::fail(ErrorKind::kMissing,
+                      name + " does not exist. `shardlens calibrate -o FILE` writes such a file.");
+  }
+  if (!fs::is_regular_file(status)) {
+    return base::fail(ErrorKind::kForeign, name + " is no file that could hold costs.");
+  }
+  if (base::file_size_or_zero(path) > kLargestFile) {
+    return base::fail(ErrorKind::kForeign, name + " is too large to hold costs of collectives.");
+  }
+  std::ifstream input(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(input), {}};
+  if (!input) return base::fail(ErrorKind::kIo, name + " cannot be read. May you read it?");
+  return parse_costs(text, name);
+}
+
+Result<void> write_costs(const fs::path& path, const CostsFile& file) {
+  const fs::path fresh = base::beside(path, ".tmp-" + std::to_string(getpid()));
+  errno = 0;
+  {
+    std::ofstream output(fresh, std::ios::binary | std::ios::trunc);
+    output << costs_json(file);
+    output.close();
+    if (!output) {
+      const int code = errno;
+      std::error_code ignored;
+      fs::remove(fresh, ignored);
+      return base::fail(base::write_error_kind(code),
+                        "The costs cannot be written to " + base::quoted(path) +
+                            (code == 0 ? "." : std::string(": ") + std::strerror(code) + "."));
+    }
+  }
+  std::error_code error;
+  fs::rename(fresh, path, error);
+  if (!error) return {};
+  std::error_code ignored;
+  fs::remove(fresh, ignored);
+  return base::fail(ErrorKind::kIo, "The costs cannot be written to " + base::quoted(path) + ": " +
+                                        error.message() + ".");
+}
+
+}  // namespace shardlens::trace::predict
