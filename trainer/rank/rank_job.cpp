@@ -21,6 +21,7 @@
 #include "trace/job/shape/shape_text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/store/run/run_folder.h"
+#include "trainer/calibration/calibration.h"
 #include "trainer/comm/flight_recorder.h"
 #include "trainer/loop/step_exchange.h"
 #include "trainer/loop/step_failure.h"
@@ -109,7 +110,8 @@ RankJob::~RankJob() = default;
 
 trace::base::Result<loop::TrainOutcome> RankJob::run() {
   try {
-    TRY(prepare());
+    TRY(prepare_process());
+    TRY(prepare_training());
     TRY_ASSIGN(const auto injections, trace::job::parse_injections(settings_.inject));
     TRY_ASSIGN(evaluate::SampleWriter samples,
                evaluate::SampleWriter::create(settings_, *dataset_, *std::move(sample_text_)));
@@ -125,6 +127,35 @@ trace::base::Result<loop::TrainOutcome> RankJob::run() {
   } catch (const std::exception& failure) {
     return tl::make_unexpected(loop::describe_failure(failure, "before the first step"));
   }
+}
+
+trace::base::Result<loop::TrainOutcome> RankJob::calibrate(double seconds) {
+  if (environment_.world_size < 2) {
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             "One rank moves nothing: collectives cost something between two or "
+                             "more. Start more ranks.");
+  }
+  loop::TrainOutcome outcome;
+  try {
+    TRY(prepare_process());
+    TRY(connect());
+    calibration::CalibrationOptions options;
+    options.time = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(seconds));
+    // What a job moves at once is at most all of its model.
+    options.largest_bytes = 4 * trace::job::trained_share(shape_, settings_).all;
+    options.seed = static_cast<std::uint64_t>(settings_.seed);
+    options.shard_group_size = static_cast<int>(trace::job::shard_group_size(
+        settings_, environment_.world_size, environment_.local_world_size));
+    calibration::Calibration measuring(*communicator_, *recorder_, options, stop_signal_);
+    outcome.stopped = outcome_.left_early = measuring.run([&](std::int64_t steps) {
+      outcome.steps = steps;
+      tell(steps, 0);
+    });
+  } catch (const std::exception& failure) {
+    return tl::make_unexpected(loop::describe_failure(failure, "while measuring collectives"));
+  }
+  return outcome;
 }
 
 void RankJob::tell(std::int64_t steps, std::int64_t steps_total) {
@@ -143,7 +174,7 @@ trace::model::RankOutcome RankJob::outcome() const {
   return now;
 }
 
-trace::base::Result<void> RankJob::prepare() {
+trace::base::Result<void> RankJob::prepare_process() {
   TRY(trace::job::validate(settings_));
   set_threads(settings_, environment_.local_world_size);
   TRY(profiler::pytorch::install_cpu_memory_tracker());
@@ -165,11 +196,16 @@ trace::base::Result<void> RankJob::prepare() {
     comm::turn_flight_recorder_off();
   }
   TRY_ASSIGN(shape_, trace::job::find_model(settings_.model));
-  TRY(start_recorder());
+  return start_recorder();
+}
+
+trace::base::Result<void> RankJob::prepare_training() {
   TRY(model::check_fits(shape_, settings_.sequence_length));
   TRY(open_model_folder());
   TRY(load_text());
   TRY(connect());
+  TRY(loop::check_equal_on_all_ranks(*communicator_, device_.device,
+                                     {dataset_->token_count(), dataset_->checksum()}, "text"));
   return build_replicas();
 }
 
@@ -265,8 +301,7 @@ trace::base::Result<void> RankJob::connect() {
   TRY(loop::check_equal_on_all_ranks(*communicator_, device_.device, {fingerprint_of(settings_)},
                                      "settings"));
   sources_->check_nccl_plugin();
-  return loop::check_equal_on_all_ranks(*communicator_, device_.device,
-                                        {dataset_->token_count(), dataset_->checksum()}, "text");
+  return {};
 }
 
 void RankJob::report_hang(const comm::CollectiveTimeout& timeout) {

@@ -37,6 +37,8 @@ class RankJob {
   ~RankJob();
 
   trace::base::Result<loop::TrainOutcome> run();
+  // Instead of run(): connects as for a training, and measures for so long what collectives cost.
+  trace::base::Result<loop::TrainOutcome> calibrate(double seconds);
   // Writes everything that was recorded, with the failure if there was one. After a failure the
   // process must leave without destroying the job: other threads may still wait inside c10d.
   trace::base::Result<void> finish(const trace::base::Error* failure);
@@ -46,7 +48,8 @@ class RankJob {
   trace::model::RankOutcome outcome() const;
 
  private:
-  trace::base::Result<void> prepare();
+  trace::base::Result<void> prepare_process();
+  trace::base::Result<void> prepare_training();
   void tell(std::int64_t steps, std::int64_t steps_total);
   trace::base::Result<void> start_recorder();
   void describe_gpu(trace::model::RankInfo& info);

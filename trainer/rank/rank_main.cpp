@@ -136,7 +136,8 @@ trace::base::Result<void> train(const RankOptions& options, const VariableLookup
   };
   // Not destroyed after a failure; see RankJob::finish.
   auto job = std::make_unique<RankJob>(run, environment, stop_signal, leave_hung);
-  const auto outcome = job->run();
+  const auto outcome =
+      options.calibration_seconds ? job->calibrate(*options.calibration_seconds) : job->run();
   if (!outcome) {
     failure_exit.leave(outcome.error(), [&] { return job->finish(&outcome.error()); });
   }

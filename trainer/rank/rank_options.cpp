@@ -1,8 +1,12 @@
 #include "trainer/rank/rank_options.h"
 
+#include <charconv>
+
 namespace shardlens::trainer::rank {
 
 namespace {
+
+constexpr double kLongestCalibration = 86400;
 
 constexpr std::string_view kHelp =
     R"(shardlens-rank: one rank of a training run, recorded into its own file
@@ -19,6 +23,8 @@ Options
   --run DIR                     folder of the run: rank N writes rank_N.sqlite into it
   --settings FILE               flat YAML; `shardlens settings` lists every key
   --set KEY=VALUE               one setting, over FILE; may be repeated
+  --calibrate SECONDS           measure what collectives cost instead of training, as `shardlens
+                                calibrate` asks for it
   --describe-model NAME         print a model's shape and parameter count, and leave
   --dump-initial-weights FILE   for verification: write the initial weights that --settings
                                 and --set lead to, readable by torch.load, and leave
@@ -33,6 +39,18 @@ SIGTERM and SIGINT let all ranks finish the current step and leave together.
 Exit codes: 0 done, or stopped on request; 1 the training failed, the last line of standard error
 says why; 2 wrong use.
 )";
+
+trace::base::Result<double> seconds_of(const std::string& text) {
+  double seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+  if (error == std::errc() && stop == end && seconds > 0 && seconds <= kLongestCalibration) {
+    return seconds;
+  }
+  return trace::base::fail(
+      trace::base::ErrorKind::kUsage,
+      "--calibrate takes a number of seconds up to 86400, not \"" + text + "\".");
+}
 
 trace::base::Result<RankOptions> check(RankOptions options) {
   if (options.action == RankOptions::Action::kTrain && options.run.empty()) {
@@ -69,7 +87,8 @@ trace::base::Result<RankOptions> parse_rank_options(const std::vector<std::strin
       return options;
     }
     const bool known = name == "--run" || name == "--settings" || name == "--set" ||
-                       name == "--describe-model" || name == "--dump-initial-weights";
+                       name == "--calibrate" || name == "--describe-model" ||
+                       name == "--dump-initial-weights";
     if (!known) {
       return trace::base::fail(trace::base::ErrorKind::kUsage,
                                "Unknown option " + name + ". See shardlens-rank --help.");
@@ -81,6 +100,9 @@ trace::base::Result<RankOptions> parse_rank_options(const std::vector<std::strin
     if (name == "--run") options.run = value;
     if (name == "--settings") options.settings = value;
     if (name == "--set") options.assignments.push_back(value);
+    if (name == "--calibrate") {
+      TRY_ASSIGN(options.calibration_seconds, seconds_of(value));
+    }
     if (name == "--describe-model") {
       options.model = value;
       options.action = Action::kDescribeModel;

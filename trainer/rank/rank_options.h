@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,10 @@ struct RankOptions {
   std::filesystem::path run;             // the run's folder
   std::filesystem::path settings;        // empty: read them from the run's folder
   std::vector<std::string> assignments;  // key=value, over the settings file
-  std::string model;                     // of --describe-model
-  std::filesystem::path weights;         // of --dump-initial-weights
+  // Measures what collectives cost for so long, instead of training.
+  std::optional<double> calibration_seconds;
+  std::string model;              // of --describe-model
+  std::filesystem::path weights;  // of --dump-initial-weights
 };
 
 // Error kUsage: an unknown option, a missing value, or nothing to do.
