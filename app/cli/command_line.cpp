@@ -130,6 +130,7 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   add_run_command(app, chosen);
   add_sweep_command(app, chosen);
   add_tune_command(app, chosen);
+  add_calibrate_command(app, chosen);
   add_record_command(app, chosen);
   add_runs_command(app, chosen);
   add_report_command(app, chosen);

@@ -17,6 +17,7 @@ using Action = std::function<int()>;
 void add_run_command(CLI::App& app, Action& chosen);
 void add_sweep_command(CLI::App& app, Action& chosen);
 void add_tune_command(CLI::App& app, Action& chosen);
+void add_calibrate_command(CLI::App& app, Action& chosen);
 void add_record_command(CLI::App& app, Action& chosen);
 void add_runs_command(CLI::App& app, Action& chosen);
 void add_report_command(CLI::App& app, Action& chosen);

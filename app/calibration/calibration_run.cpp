@@ -1,0 +1,85 @@
+#include "app/calibration/calibration_run.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "trace/analysis/collectives/call_transfers.h"
+#include "trace/store/read/run_reader.h"
+
+namespace shardlens::app::calibration {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::base::Result;
+
+// The ranks' step 0 only finds out what fits into the time.
+constexpr std::int64_t kFirstMeasuredStep = 1;
+constexpr std::int64_t kValueBytes = 4;  // of float32, which is what they move
+
+}  // namespace
+
+launch::JobRequest calibration_request(const trace::job::Settings& settings,
+                                       const fs::path& folder) {
+  const trace::job::Settings defaults;
+  launch::JobRequest request;
+  request.settings = settings;
+  request.settings.record = defaults.record;
+  request.settings.record_limit_mb = defaults.record_limit_mb;
+  request.settings.record_allocations = "off";
+  request.settings.inject = defaults.inject;
+  request.settings.resume = defaults.resume;
+  request.runs_dir = folder;
+  request.name = "calibration";
+  return request;
+}
+
+launch::JobOptions calibration_options(double seconds) {
+  launch::JobOptions options;
+  options.rank_arguments = {"--calibrate", std::to_string(seconds)};
+  return options;
+}
+
+Result<MeasuredCosts> read_calibration(const fs::path& run, double seconds) {
+  TRY_ASSIGN(const auto reader, trace::store::RunReader::open(run));
+  TRY_ASSIGN(const trace::model::RunInfo info, reader->info());
+  trace::analysis::CallTransfers transfers(info.world_size, kFirstMeasuredStep);
+  std::map<int, trace::model::RankInfo> ranks;
+  TRY_ASSIGN(const auto problems,
+             trace::store::read_everything(*reader, [&](const trace::model::Batch& batch) {
+               transfers.add(batch);
+               if (batch.rank_info) {
+                 ranks[batch.rank_info->rank] = *batch.rank_info;
+               }
+             }));
+  if (!problems.empty()) {
+    return trace::base::fail(trace::base::ErrorKind::kDamaged, problems.front());
+  }
+  MeasuredCosts measured;
+  trace::predict::CostsFile& file = measured.file;
+  file.rows = trace::predict::rows_of(transfers.measured());
+  if (file.rows.empty()) {
+    return trace::base::fail(
+        trace::base::ErrorKind::kFailed,
+        "No collective was recorded by all ranks. `shardlens doctor` says what works on this "
+        "machine.");
+  }
+  std::vector<trace::model::RankInfo> infos;
+  for (auto& [rank, each] : ranks) infos.push_back(std::move(each));
+  file.setup = trace::predict::setup_of(info, infos);
+  file.source = trace::predict::CostsSource::kCalibration;
+  file.program = info.program;
+  file.data_type = "float32";
+  file.measured_ns = info.start_ns;
+  file.seconds = seconds;
+  file.seed = info.settings.seed;
+  if (!infos.empty()) {
+    file.host = infos.front().host;
+    file.versions = infos.front().versions;
+    measured.largest_bytes = kValueBytes * infos.front().parameters;
+  }
+  return measured;
+}
+
+}  // namespace shardlens::app::calibration
