@@ -23,6 +23,8 @@ namespace shardlens::trace::predict {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+// What strangers wrote: the ordered one copies values as it grows, and falls over deep ones.
+using Parsed = nlohmann::json;
 using base::ErrorKind;
 using base::Result;
 
@@ -49,19 +51,19 @@ Json link_json(const std::optional<job::SimulatedLink>& link) {
 // The keys of one object, with the first thing that is wrong with them.
 class Keys {
  public:
-  Keys(const Json& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {}
+  Keys(const Parsed& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {}
 
   const std::string& problem() const { return problem_; }
 
   std::string text(const char* key) {
-    const Json* value = find(key);
+    const Parsed* value = find(key);
     if (value == nullptr) return "";
     if (value->is_string()) return value->get<std::string>();
     wrong(key, "is no text");
     return "";
   }
   std::optional<double> number(const char* key, double least, double most) {
-    const Json* value = find(key);
+    const Parsed* value = find(key);
     if (value == nullptr) return std::nullopt;
     const double number = value->is_number() ? value->get<double>() : std::nan("");
     if (number >= least && number <= most) return number;
@@ -69,7 +71,7 @@ class Keys {
     return std::nullopt;
   }
   std::optional<std::int64_t> integer(const char* key, std::int64_t least, std::int64_t most) {
-    const Json* value = find(key);
+    const Parsed* value = find(key);
     if (value == nullptr) return std::nullopt;
     // What is larger than the type is read as an unsigned or a floating number.
     if (value->is_number_integer() && !value->is_number_unsigned()) {
@@ -88,21 +90,21 @@ class Keys {
     return std::nullopt;
   }
   bool flag(const char* key) {
-    const Json* value = find(key);
+    const Parsed* value = find(key);
     if (value == nullptr) return false;
     if (value->is_boolean()) return value->get<bool>();
     wrong(key, "is neither true nor false");
     return false;
   }
-  const Json* list(const char* key) {
-    const Json* value = find(key);
+  const Parsed* list(const char* key) {
+    const Parsed* value = find(key);
     if (value != nullptr && value->is_array()) return value;
     wrong(key, value == nullptr ? "is missing" : "is no list");
     return nullptr;
   }
   // nullptr: there is none.
-  const Json* object(const char* key) {
-    const Json* value = find(key);
+  const Parsed* object(const char* key) {
+    const Parsed* value = find(key);
     if (value == nullptr || value->is_object()) return value;
     wrong(key, "is no object");
     return nullptr;
@@ -118,13 +120,13 @@ class Keys {
 
  private:
   // nullptr: not there, or null.
-  const Json* find(const char* key) const {
+  const Parsed* find(const char* key) const {
     const auto found = object_.find(key);
     return found == object_.end() || found->is_null() ? nullptr : &*found;
   }
-  static std::string shown(double number) { return Json(number).dump(); }
+  static std::string shown(double number) { return Parsed(number).dump(); }
 
-  const Json& object_;
+  const Parsed& object_;
   const std::string prefix_;
   std::string problem_;
 };
@@ -138,7 +140,7 @@ CommunicationSetup setup_from(Keys& keys) {
   setup.hosts = static_cast<int>(keys.needed("hosts", keys.integer("hosts", 1, kMostRanks)));
   setup.shared_gpu = keys.flag("shared_gpu");
   setup.link = keys.text("link");
-  if (const Json* link = keys.object("simulated_link")) {
+  if (const Parsed* link = keys.object("simulated_link")) {
     Keys inner(*link, "simulated_link.");
     setup.simulated_link =
         job::SimulatedLink{inner.needed("latency_us", inner.number("latency_us", 0, 1e12)),
@@ -274,7 +276,7 @@ std::string costs_json(const CostsFile& file) {
 }
 
 Result<CostsFile> parse_costs(std::string_view text, const std::string& name) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Parsed json = Parsed::parse(text, nullptr, /*allow_exceptions=*/false);
   const bool is_object = json.is_object();
   const auto format = is_object ? json.find("format") : json.end();
   if (json.is_discarded() && text.find(kFormat) != std::string_view::npos) {
@@ -307,7 +309,7 @@ Result<CostsFile> parse_costs(std::string_view text, const std::string& name) {
   file.measured_ns = keys.integer("measured_ns", 1, INT64_MAX).value_or(0);
   file.seconds = keys.number("seconds", 0, 1e9);
   file.seed = keys.integer("seed", INT64_MIN, INT64_MAX);
-  const Json* rows = keys.list("costs");
+  const Parsed* rows = keys.list("costs");
   if (!keys.problem().empty()) return damaged(name, keys.problem());
   for (std::size_t i = 0; i < rows->size(); ++i) {
     const std::string place = "costs[" + std::to_string(i) + "]";

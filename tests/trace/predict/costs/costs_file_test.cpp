@@ -121,6 +121,16 @@ TEST_F(CostsFileTest, DamageIsNamedByItsKey) {
     EXPECT_NE(read.error().message.find(key), std::string::npos) << read.error().message;
   }
   EXPECT_EQ(parse_costs(whole.substr(0, whole.size() / 2), "it").error().kind, ErrorKind::kDamaged);
+  // So deep that whoever copies a value, or destroys it level by level, has no stack left.
+  for (const std::string& level : {std::string("["), std::string("{\"a\":")}) {
+    std::string deep;
+    for (int i = 0; i < 300'000; ++i) deep += level;
+    deep += "1";
+    for (int i = 0; i < 300'000; ++i) deep += level == "[" ? "]" : "}";
+    const auto read = parse_costs(
+        replaced(whole, "\"source\": \"shardlens calibrate\"", "\"source\": " + deep), "it");
+    EXPECT_EQ(read.error().kind, ErrorKind::kDamaged);
+  }
   auto none = example();
   none.rows.clear();
   EXPECT_EQ(parse_costs(costs_json(none), "it").error().kind, ErrorKind::kDamaged);
