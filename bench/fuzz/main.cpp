@@ -29,6 +29,7 @@ std::vector<std::unique_ptr<Subject>> all_subjects() {
   subjects.push_back(model_folder_subject());
   subjects.push_back(text_subject());
   subjects.push_back(cache_subject());
+  subjects.push_back(costs_subject());
   return subjects;
 }
 

@@ -14,6 +14,7 @@ std::unique_ptr<Subject> yaml_subject();          // jobs' and checkpoints' YAML
 std::unique_ptr<Subject> model_folder_subject();  // configuration, tokenizer, template, weights
 std::unique_ptr<Subject> text_subject();          // what is learnt from
 std::unique_ptr<Subject> cache_subject();         // of tokens, of figures, of the library
+std::unique_ptr<Subject> costs_subject();         // of collectives, and tables of nccl-tests
 
 std::vector<std::unique_ptr<Subject>> all_subjects();
 
