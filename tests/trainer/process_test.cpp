@@ -75,6 +75,20 @@ TEST(RankOptions, NameWhatIsWrong) {
   EXPECT_TRUE(rank::parse_rank_options({"--run", "x", "--settings", "f", "--set", "steps=3"}));
 }
 
+TEST(RankOptions, MeasureForAPositiveTimeInsteadOfTraining) {
+  const auto options = rank::parse_rank_options({"--calibrate", "2.500000", "--run", "x"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->calibration_seconds, 2.5);
+  EXPECT_EQ(options->action, rank::RankOptions::Action::kTrain) << "connected as for a training";
+  EXPECT_FALSE(rank::parse_rank_options({"--run", "x"})->calibration_seconds);
+  for (const char* seconds : {"0", "-1", "nan", "inf", "1e9", "2s", ""}) {
+    const auto refused = rank::parse_rank_options({"--calibrate", seconds, "--run", "x"});
+    ASSERT_FALSE(refused) << seconds;
+    EXPECT_THAT(refused.error().message, HasSubstr("--calibrate"));
+  }
+  EXPECT_THAT(rank::rank_help(), HasSubstr("--calibrate"));
+}
+
 std::string describe(const std::exception& failure) {
   return loop::describe_failure(failure, loop::place_name(5, trace::base::Phase::kBackward))
       .message;
