@@ -84,6 +84,19 @@ class Calibrate(harness.ShardlensTest):
             self.assertIn('error: stopped', err)
             self.assertEqual(self.left_over(), [])
 
+    def test_on_gpus_it_is_nccl_that_is_measured(self):
+        # GPUs that compute nothing; their collectives take a time that grows with the size.
+        report = self.json('calibrate', '--device', 'cuda', '--ranks', '2', '--seconds', '1',
+                           env=harness.fake_gpu(TMPDIR=str(self.temporary)))
+        self.assertEqual((report['backend'], report['device'], report['simulated_link']), ('nccl', 'cuda', None))
+        self.assertIn('Fake GPU', report['device_name'])
+        self.assertIn('NCCL', report['versions'])
+        for function in FACTORS:
+            times = {row['bytes']: row['transfer_ms']['median'] for row in report['costs'] if row['function'] == function}
+            self.assertGreater(len(times), 4, function)
+            self.assertGreater(times[max(times)], times[min(times)], function)
+        self.assertEqual(list(self.temporary.iterdir()), [])
+
     def test_tables_of_nccl_tests_are_read_in(self):
         table = self.folder / 'table.csv'
         table.write_text(TABLE)
