@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace shardlens::trace::tuning {
@@ -56,13 +57,8 @@ double own_ratio(CollectiveFunction function, int ranks, CollectiveFunction meas
 
 }  // namespace
 
-CallCosts::CallCosts(const job::Settings& recorded,
-                     const std::map<predict::TransferKind, predict::MeasuredTransfers>& transfers)
-    : recorded_(conditions(recorded)) {
-  for (const auto& [kind, measured] : transfers) {
-    costs_[kind.function].emplace(kind.ranks, predict::TransferCosts(measured));
-  }
-}
+CallCosts::CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured)
+    : recorded_(conditions(recorded)), costs_(std::move(measured)) {}
 
 auto CallCosts::conditions(const job::Settings& settings) -> Conditions {
   const auto link = job::parse_simulated_link(settings.simulate_link);
@@ -74,15 +70,13 @@ auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) 
   for (const CollectiveFunction each :
        {function, CollectiveFunction::kAllReduce, CollectiveFunction::kReduceScatter,
         CollectiveFunction::kAllGather}) {
-    const auto found = costs_.find(each);
-    if (found == costs_.end()) continue;
     std::vector<int> by_distance;
-    for (const auto& [measured, costs] : found->second) by_distance.push_back(measured);
+    for (const auto& [kind, transfers] : costs_.measured()) {
+      if (kind.function == each) by_distance.push_back(kind.ranks);
+    }
     std::ranges::stable_sort(by_distance, {}, [&](int group) { return std::abs(group - ranks); });
-    for (const int measured : by_distance) {
-      if (const auto cost = found->second.at(measured).of(bytes)) {
-        return Source{each, measured, *cost};
-      }
+    for (const int group : by_distance) {
+      if (const auto cost = costs_.of({each, group}, bytes)) return Source{each, group, *cost};
     }
   }
   return std::nullopt;
@@ -101,7 +95,7 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, int rank
   const double own = ratio * std::max(0.0, source->cost.ns - before);
   cost.transfer.ns = before > 0 ? own + after : std::max(own, after);
   cost.transfer.is_extrapolated = source->cost.is_extrapolated || !is_same;
-  cost.working_ns = working_ns({function, executed(function), ranks}, bytes,
+  cost.working_ns = working_ns({function, ranks}, bytes,
                                before > 0 ? cost.transfer.ns : std::min(own, cost.transfer.ns));
   if (next.hook != recorded_.hook) {
     // Sums of another type take another time, which no transfer of the run tells.
@@ -115,7 +109,7 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, int rank
 }
 
 // Nobody computes for a link; what the backend itself needs then is not recorded.
-double CallCosts::working_ns(const predict::TransferKind& kind, double bytes,
+double CallCosts::working_ns(const predict::CollectiveKind& kind, double bytes,
                              double transfer_ns) const {
   if (link_ns(recorded_.link, kind.function, kind.ranks, bytes) == 0) return transfer_ns;
   const double own = kGlooLatencyNs + kGlooNsPerByte * bytes *

@@ -1,21 +1,18 @@
 // What collectives take, on the run's own link or another one. Any thread.
 #pragma once
 
-#include <map>
 #include <optional>
 
 #include "trace/job/schedule.h"
 #include "trace/job/settings/settings.h"
-#include "trace/predict/costs/transfer_costs.h"
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/costs/collective_costs.h"
 
 namespace shardlens::trace::tuning {
 
 class CallCosts {
  public:
-  // `recorded`: the settings that `transfers` were measured with.
-  CallCosts(const job::Settings& recorded,
-            const std::map<predict::TransferKind, predict::MeasuredTransfers>& transfers);
+  // `recorded`: the settings that `measured` was measured with.
+  CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured);
 
   struct Cost {
     predict::TransferCosts::Cost transfer;
@@ -34,10 +31,9 @@ class CallCosts {
                          double bytes) const;
 
   // Of a recorded transfer.
-  double working_ns(const predict::TransferKind& kind, double bytes, double transfer_ns) const;
+  double working_ns(const predict::CollectiveKind& kind, double bytes, double transfer_ns) const;
 
  private:
-  using Costs = std::map<int, predict::TransferCosts>;  // by ranks
   // The nearest number of ranks of a function that tells such sizes.
   struct Source {
     model::CollectiveFunction function = model::CollectiveFunction::kOther;
@@ -48,7 +44,7 @@ class CallCosts {
                                   double bytes) const;
 
   Conditions recorded_;
-  std::map<model::CollectiveFunction, Costs> costs_;
+  predict::CollectiveCosts costs_;
 };
 
 }  // namespace shardlens::trace::tuning

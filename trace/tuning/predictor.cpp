@@ -71,17 +71,19 @@ struct Predictor::Differences {
   double shift() const { return mean_of(shift_ns.front()); }
 };
 
-Predictor::Predictor(const analysis::RunFigures& figures, const predict::RecordedSteps& recorded,
+Predictor::Predictor(const analysis::RunFigures& figures, StepPlanner planner,
                      analysis::MeanEstimate step_ns)
-    : info_(figures.info), step_ns_(step_ns), ranks_(figures.ranks), planner_(figures, recorded) {
+    : info_(figures.info), step_ns_(step_ns), ranks_(figures.ranks), planner_(std::move(planner)) {
   if (figures.summary.has_detail) exposed_ns_ = figures.summary.exposed_ns;
 }
 
 Result<Predictor> Predictor::create(const analysis::RunFigures& figures,
-                                    const predict::RecordedSteps& recorded) {
+                                    const predict::RecordedSteps& recorded,
+                                    const predict::CollectiveCosts& known) {
   TRY(check_run(figures));
   const auto step_ns = analysis::estimate_mean(analysis::measured_step_times(figures.steps));
-  Predictor predictor(figures, recorded, step_ns.value_or(analysis::MeanEstimate{}));
+  Predictor predictor(figures, StepPlanner(figures, recorded, known),
+                      step_ns.value_or(analysis::MeanEstimate{}));
   auto steps = predictor.planner_.steps(recorded);
   if (steps.size() < kLeastSteps || !step_ns) {
     return refuse("A prediction needs at least " + std::to_string(kLeastSteps) +

@@ -24,10 +24,11 @@ inline constexpr std::int64_t kTypicalStep = -1;  // the one with the median tim
 
 class Predictor {
  public:
-  // `recorded`: of the same run as `figures`. Error kUsage: nothing can be predicted from it, and
-  // why.
+  // `recorded`: of the same run as `figures`. `known`: what collectives cost there, for sizes and
+  // functions that the run did not have. Error kUsage: nothing can be predicted from it, and why.
   static base::Result<Predictor> create(const analysis::RunFigures& figures,
-                                        const predict::RecordedSteps& recorded);
+                                        const predict::RecordedSteps& recorded,
+                                        const predict::CollectiveCosts& known = {});
 
   // Error kUsage: settings that contradict each other, a change that cannot be predicted, or sizes
   // that the run tells nothing of, by name. Milliseconds for a model of thousands of tensors.
@@ -53,7 +54,7 @@ class Predictor {
   };
   struct Differences;
 
-  Predictor(const analysis::RunFigures& figures, const predict::RecordedSteps& recorded,
+  Predictor(const analysis::RunFigures& figures, StepPlanner planner,
             analysis::MeanEstimate step_ns);
 
   BySlowdown schedules(const predict::StepWork& work, const predict::StepProgram& program) const;

@@ -71,11 +71,12 @@ std::vector<std::vector<std::int64_t>> updated_parts(const predict::PlannedJob& 
 }  // namespace
 
 StepPlanner::StepPlanner(const analysis::RunFigures& figures,
-                         const predict::RecordedSteps& recorded)
+                         const predict::RecordedSteps& recorded,
+                         const predict::CollectiveCosts& known)
     : info_(figures.info),
       recorded_(acting_settings(info_, info_.settings)),
       unit_names_(recorded.unit_names()),
-      costs_(recorded_, recorded.transfers()) {
+      costs_(recorded_, predict::CollectiveCosts(recorded.transfers()).filled_from(known)) {
   if (!figures.ranks.empty()) {
     job_ = analysis::planned_job(figures.ranks.front(), figures.info);
     cores_ = cores_named(figures.ranks.front().info.device_name);
@@ -90,7 +91,7 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
 }
 
 std::vector<predict::StepWork> StepPlanner::steps(const predict::RecordedSteps& recorded) const {
-  auto steps = recorded.steps([&](const predict::TransferKind& kind, double bytes, double ns) {
+  auto steps = recorded.steps([&](const predict::CollectiveKind& kind, double bytes, double ns) {
     return costs_.working_ns(kind, bytes, ns);
   });
   const auto micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps);
@@ -250,8 +251,8 @@ Result<void> StepPlanner::add_costs(const Settings& settings, StepPlan& plan) co
     if (!cost) {
       return refuse("The run moved no sizes near " +
                     timeline::format_bytes(static_cast<double>(call.bytes)).text() + " (" +
-                    call.what + "), so what that takes is not known. Name a run with other " +
-                    "buckets or units.");
+                    call.what + "), so what that takes is not known. `shardlens calibrate` " +
+                    "measures it, or name a run with other buckets or units.");
     }
     call.transfer_ns = std::llround(cost->transfer.ns);
     call.working_ns = std::llround(cost->working_ns);

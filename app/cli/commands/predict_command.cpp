@@ -15,6 +15,7 @@ namespace {
 struct PredictArguments {
   std::string run;
   std::vector<std::string> assignments;
+  std::filesystem::path costs;
   std::string format;
   std::filesystem::path runs_dir = "runs";
 };
@@ -23,7 +24,7 @@ int predict(const PredictArguments& arguments) {
   const auto run =
       trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
   if (!run) return report_error(run.error());
-  const auto prediction = report::predict_run(*run, arguments.assignments);
+  const auto prediction = report::predict_run(*run, arguments.assignments, arguments.costs);
   const bool as_json = arguments.format == "json";
   if (!prediction) {
     if (as_json) {
@@ -42,24 +43,30 @@ int predict(const PredictArguments& arguments) {
 
 void add_predict_command(CLI::App& app, Action& chosen) {
   auto arguments = std::make_shared<PredictArguments>();
-  auto* command = app.add_subcommand(
-      "predict", "What other buckets or another link would do to a recorded DDP run");
+  auto* command = app.add_subcommand("predict", "What other settings would do to a recorded run");
   command->add_option("RUN", arguments->run, "A run's name, its folder or a packed file")
       ->required();
   command->add_option("--set", arguments->assignments, "One setting; may be given several times")
       ->type_name("KEY=VALUE");
+  command
+      ->add_option("--costs", arguments->costs,
+                   "What collectives cost, as `shardlens calibrate -o` writes it; by default what "
+                   "is kept in the library")
+      ->type_name("FILE");
   add_format(*command, arguments->format, {"text", "json"});
   add_runs_dir(*command, arguments->runs_dir);
   command->footer(
-      "Every recorded step is scheduled again: gradients come as they came, buckets are planned "
-      "as\n"
-      "PyTorch does and reduced one after another, each at the cost that the run measured for its\n"
-      "size. bucket_cap_mb, first_bucket_mb, overlap_comm and simulate_link can be changed, of "
-      "runs\n"
-      "with DDP on the CPU; anything else is refused.\n\n"
+      "Every recorded step is gone through again with the other settings: ranks compute what they\n"
+      "computed, buckets and units are gathered and reduced when the trainer would, at what the "
+      "run\n"
+      "measured for such sizes, or `shardlens calibrate` before. Can be changed: ranks, batch,\n"
+      "accumulation, recomputation, buckets, overlap, communication hook, strategy, prefetch,\n"
+      "simulated link, in any combination. Of runs on GPUs: ddp and zero1. Anything else is "
+      "refused.\n\n"
       "Examples:\n"
       "  shardlens predict base --set bucket_cap_mb=4\n"
-      "  shardlens predict base --set bucket_cap_mb=4 --set first_bucket_mb=0.5 --json");
+      "  shardlens predict base --set sharding_strategy=full_shard --set forward_prefetch=true "
+      "--json");
   command->callback([&chosen, arguments] { chosen = [arguments] { return predict(*arguments); }; });
 }
 

@@ -17,9 +17,11 @@ struct PredictedRun {
   trace::tuning::PredictedStep step;  // the one with the median time
 };
 
-// `assignments`: "key=value" as after --set. Error kUsage: settings that contradict each other, a
-// change or a run that nothing can be said about, by name.
+// `assignments`: "key=value" as after --set. `costs`: a file of `shardlens calibrate`; "": what is
+// kept beside the run. Error kUsage: settings that contradict each other, a change or a run that
+// nothing can be said about, by name.
 trace::base::Result<PredictedRun> predict_run(const std::filesystem::path& run,
-                                              const std::vector<std::string>& assignments);
+                                              const std::vector<std::string>& assignments,
+                                              const std::filesystem::path& costs = {});
 
 }  // namespace shardlens::app::report

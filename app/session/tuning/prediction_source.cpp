@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/session/runs/library_run.h"
+#include "app/session/tuning/known_costs.h"
 #include "trace/tuning/predictable.h"
 
 namespace shardlens::app::session {
@@ -29,7 +30,11 @@ Result<trace::tuning::Predictor> PredictionSource::predictor_of(
     const trace::analysis::RunFigures& figures) {
   TRY(trace::tuning::check_run(figures));
   TRY(read(figures.info));
-  return trace::tuning::Predictor::create(figures, *recorded_);
+  std::vector<trace::model::RankInfo> ranks;
+  for (const auto& rank : figures.ranks) ranks.push_back(rank.info);
+  const std::filesystem::path folder = figures.info.folder;
+  TRY_ASSIGN(const auto known, known_costs(figures.info, ranks, folder.parent_path()));
+  return trace::tuning::Predictor::create(figures, *recorded_, known);
 }
 
 Result<std::shared_ptr<const trace::tuning::Predictor>> learn_run(

@@ -148,7 +148,7 @@ void RecordedSteps::learn_calls(const model::Batch& batch) {
     const auto& [first_rank, size] = group->second;
     const Key key{call.process_group, first_rank, call.sequence};
     Call& all = calls_[key];
-    all.kind = {call.function, call.executed, size};
+    all.kind = {call.function, size};
     ++all.told;
     all.bytes = call.bytes;
     all.latest_start_ns = std::max(all.latest_start_ns, call.start_ns);
@@ -179,7 +179,7 @@ void RecordedSteps::see_if_enough() {
   const std::size_t told = steps_.size() / static_cast<std::size_t>(std::max(ranks_, 1));
   if (told < look_again_) return;
   look_again_ = told + kMostSteps / 4;
-  const auto no_work = [](const TransferKind&, double, double) { return 0.0; };
+  const auto no_work = [](const CollectiveKind&, double, double) { return 0.0; };
   std::size_t launches = 0;
   for (const auto& [rank, of_rank] : by_rank_) launches += of_rank.device.size();
   const std::size_t wanted = launches > kMostLaunches ? kMostSteps / 4 : kMostSteps;
@@ -205,13 +205,13 @@ std::vector<std::string> RecordedSteps::unit_names() const {
 }
 
 // Only of what was chosen, however much more was read.
-std::map<TransferKind, MeasuredTransfers> RecordedSteps::transfers() const {
-  const auto chosen = steps([](const TransferKind&, double, double) { return 0.0; });
+MeasuredCollectives RecordedSteps::transfers() const {
+  const auto chosen = steps([](const CollectiveKind&, double, double) { return 0.0; });
   std::int64_t until_ns = chosen.empty() ? INT64_MAX : 0;
   for (const StepWork& step : chosen) {
     for (const RankWork& rank : step.ranks) until_ns = std::max(until_ns, rank.end_ns);
   }
-  std::map<TransferKind, MeasuredTransfers> measured;
+  MeasuredCollectives measured;
   for (const auto& [key, call] : calls_) {
     if (!call.is_whole() || call.end_ns > until_ns) continue;
     measured[call.kind][static_cast<double>(call.bytes)].push_back(

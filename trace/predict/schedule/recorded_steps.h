@@ -15,19 +15,12 @@
 #include "trace/base/intervals.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
-#include "trace/predict/costs/transfer_costs.h"
+#include "trace/predict/costs/collective_costs.h"
 #include "trace/predict/schedule/device_clock.h"
 #include "trace/predict/schedule/rank_work.h"
 #include "trace/predict/schedule/step_work.h"
 
 namespace shardlens::trace::predict {
-
-struct TransferKind {
-  model::CollectiveFunction function = model::CollectiveFunction::kOther;  // that was asked for
-  model::CollectiveFunction executed = model::CollectiveFunction::kOther;
-  int ranks = 0;  // of the process group
-  auto operator<=>(const TransferKind&) const = default;
-};
 
 class RecordedSteps {
  public:
@@ -51,11 +44,12 @@ class RecordedSteps {
   std::vector<std::string> unit_names() const;  // the root first; empty: it has no units
 
   // What collectives took from their last rank's start on, by the bytes that were moved.
-  std::map<TransferKind, MeasuredTransfers> transfers() const;
+  MeasuredCollectives transfers() const;
 
   // For how long, from its last rank's start on, a collective that took so long needed what
   // computes.
-  using WorkingTime = std::function<double(const TransferKind&, double bytes, double transfer_ns)>;
+  using WorkingTime =
+      std::function<double(const CollectiveKind&, double bytes, double transfer_ns)>;
   // The first kMostSteps of which each rank told everything.
   std::vector<StepWork> steps(const WorkingTime& working_ns) const;
 
@@ -66,7 +60,7 @@ class RecordedSteps {
     auto operator<=>(const Key&) const = default;
   };
   struct Call {  // on all its ranks
-    TransferKind kind;
+    CollectiveKind kind;
     int told = 0;  // by how many ranks
     std::int64_t latest_start_ns = 0, end_ns = 0, bytes = 0;
 
