@@ -54,10 +54,7 @@ strategy::FullyShardedOptions fully_sharded_options(const Parts& parts) {
   options.min_num_params = s.min_num_params;
   options.shard_group_size = static_cast<int>(
       trace::job::shard_group_size(s, parts.communicator.world_size(), parts.local_world_size));
-  options.frees_after_forward =
-      trace::job::strategy_traits(s.sharding_strategy).frees_after_forward;
-  options.backward_prefetch = s.backward_prefetch;
-  options.forward_prefetch = s.forward_prefetch;
+  options.schedule = trace::job::unit_schedule_options(s);
   options.limit_all_gathers = s.limit_all_gathers;
   options.separate_communicators = s.separate_communicators;
   options.sync_module_states = s.sync_module_states;

@@ -4,7 +4,14 @@
 #include <iterator>
 #include <utility>
 
+#include "trace/job/shape/strategy.h"
+
 namespace shardlens::trace::job {
+
+UnitScheduleOptions unit_schedule_options(const Settings& settings) {
+  return {strategy_traits(settings.sharding_strategy).frees_after_forward,
+          settings.backward_prefetch, settings.forward_prefetch};
+}
 
 UnitSchedule::UnitSchedule(std::size_t units, const UnitScheduleOptions& options,
                            UnitActions& actions)

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "trace/job/settings/choices.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::trace::job {
 
@@ -30,6 +30,7 @@ struct UnitScheduleOptions {
   BackwardPrefetch backward_prefetch = BackwardPrefetch::kPre;
   bool forward_prefetch = false;
 };
+UnitScheduleOptions unit_schedule_options(const Settings& settings);
 
 // For each micro-batch: begin_forward(), for each unit but the root enter_forward() and
 // leave_forward(), then begin_backward(), for each unit enter_backward() and leave_backward() as
@@ -59,9 +60,16 @@ class UnitSchedule {
   void free_all();
 
   bool is_gathered(int unit) const { return units_[static_cast<std::size_t>(unit)].is_gathered; }
+  bool requires_sync() const { return require_sync_; }
   bool is_in_backward() const { return in_backward_; }
   // Whether this forward has entered as many units as there are.
   bool has_entered_all() const { return entered_.size() >= units_.size(); }
+  // Of a unit that is being freed: whether the next may be gathered beside its computation, into
+  // other memory, as fully_shard does in forward if the host is ahead of the device. Where gathers
+  // are asked for ahead, they do so without.
+  bool overlaps_next_gather() const {
+    return !in_backward_ && !options_.forward_prefetch && !has_entered_all();
+  }
 
  private:
   struct Unit {

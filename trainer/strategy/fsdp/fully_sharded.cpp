@@ -16,20 +16,24 @@ comm::CollectiveTag named_tag(std::string name) {
   return {trace::model::TagKind::kNamed, -1, std::move(name)};
 }
 
-// Passes its input on, and calls back once the gradient of that input is known: by then all
-// gradients of what came after it in the unit are there, too.
+// Passes its input on, and says so once the gradient of that input is known: by then all gradients
+// of what came after it in the unit are there, too.
 struct AfterBackward : torch::autograd::Function<AfterBackward> {
-  static constexpr const char* kUnit = "unit";
+  static constexpr const char *kSchedule = "schedule", *kUnit = "unit";
 
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
-                               const torch::Tensor& input, ShardedUnit* unit) {
-    context->saved_data[kUnit] = reinterpret_cast<std::int64_t>(unit);
+                               const torch::Tensor& input, trace::job::UnitSchedule* schedule,
+                               std::int64_t unit) {
+    context->saved_data[kSchedule] = reinterpret_cast<std::int64_t>(schedule);
+    context->saved_data[kUnit] = unit;
     return input;
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    reinterpret_cast<ShardedUnit*>(context->saved_data[kUnit].toInt())->after_backward();
-    return {gradients[0], torch::Tensor()};
+    auto* schedule =
+        reinterpret_cast<trace::job::UnitSchedule*>(context->saved_data[kSchedule].toInt());
+    schedule->leave_backward(static_cast<int>(context->saved_data[kUnit].toInt()));
+    return {gradients[0], torch::Tensor(), torch::Tensor()};
   }
 };
 
@@ -62,6 +66,7 @@ FullySharded::FullySharded(model::Model& model, comm::Communicator& world,
   if (options_.sync_module_states) share_initial_values(model);
   cast_buffers(model);
   build_units(model, source);
+  schedule_.emplace(units_.size(), options_.schedule, static_cast<trace::job::UnitActions&>(*this));
   report_units();
 }
 
@@ -122,7 +127,6 @@ void FullySharded::build_units(model::Model& model, model::ParameterSource* sour
   for (const UnitPlan& plan : plan_units(model, options_.wrap_policy, options_.min_num_params)) {
     const int index = static_cast<int>(units_.size());
     auto& unit = *units_.emplace_back(std::make_unique<ShardedUnit>(index, plan, flat, source));
-    unit.after_backward = [this, &unit] { after_unit_backward(unit); };
     if (plan.layer != nullptr) {
       plan.layer->wrap_forward(
           [this, &unit](const torch::Tensor& input, const model::Layer::Forward& inner) {
@@ -159,22 +163,16 @@ void FullySharded::report_units() {
   recorder_.set_units(std::move(units), std::move(parameters));
 }
 
-void FullySharded::set_require_sync(bool require_sync) { require_sync_ = require_sync; }
+void FullySharded::set_require_sync(bool require_sync) {
+  schedule_->set_require_sync(require_sync);
+}
 
 void FullySharded::before_forward() {
-  in_backward_ = false;
-  entered_before_ = std::exchange(entered_, {});
-  await_backward_.clear();
   retired_.drop();
   // Shards have just been updated on the current stream.
   streams_.let_gather_stream_wait();
-  ShardedUnit& root = *units_.front();
-  entered_.push_back(root.index());
-  gather(root, false);
-  root.wait();
-  root.awaits_backward = torch::GradMode::is_enabled();
-  current_unit_ = root.index();
-  if (options_.forward_prefetch) prefetch_after(root, entered_before_);
+  current_unit_ = 0;
+  schedule_->begin_forward(torch::GradMode::is_enabled());
 }
 
 std::string FullySharded::current_unit() const {
@@ -183,66 +181,31 @@ std::string FullySharded::current_unit() const {
 
 torch::Tensor FullySharded::run_forward(ShardedUnit& unit, const torch::Tensor& input,
                                         const model::Layer::Forward& inner) {
-  if (!in_backward_) entered_.push_back(unit.index());
-  current_unit_ = unit.index();
-  gather(unit, false);
-  unit.wait();
-  if (options_.forward_prefetch && !in_backward_) prefetch_after(unit, entered_before_);
-
+  const int index = current_unit_ = unit.index();
   const bool has_backward = torch::GradMode::is_enabled();
+  schedule_->enter_forward(index, has_backward);
   const bool tells = has_backward && input.requires_grad();
-  if (has_backward) unit.awaits_backward = true;
-  torch::Tensor output = inner(tells ? AfterBackward::apply(input, &unit) : input);
-  if (options_.frees_after_forward) free(unit);
-  if (has_backward && output.requires_grad()) {
-    await_backward_.push_back(unit.index());
-    output.register_hook([this, &unit](const torch::Tensor&) { before_unit_backward(unit); });
+  torch::Tensor output = inner(tells ? AfterBackward::apply(input, &*schedule_, index) : input);
+  const bool awaits_backward = has_backward && output.requires_grad();
+  schedule_->leave_forward(index, awaits_backward);
+  if (awaits_backward) {
+    output.register_hook([this, index](const torch::Tensor&) {
+      current_unit_ = index;
+      schedule_->enter_backward(index);
+    });
   }
   return output;
 }
 
 void FullySharded::before_backward(const torch::Tensor& /*loss*/) {
-  in_backward_ = true;
   retired_.drop();
-  if (options_.backward_prefetch == trace::job::BackwardPrefetch::kPre) prefetch_for_backward();
-}
-
-void FullySharded::before_unit_backward(ShardedUnit& unit) {
-  current_unit_ = unit.index();
-  // Autograd goes through forward in reverse: what left it after this unit has had its backward, or
-  // has none.
-  const auto begun = std::find(await_backward_.rbegin(), await_backward_.rend(), unit.index());
-  if (begun != await_backward_.rend()) {
-    await_backward_.erase(std::prev(begun.base()), await_backward_.end());
-  }
-  gather(unit, false);
-  unit.wait();
-  if (options_.backward_prefetch == trace::job::BackwardPrefetch::kPre) prefetch_for_backward();
-}
-
-void FullySharded::after_unit_backward(ShardedUnit& unit) {
-  unit.awaits_backward = false;
-  if (options_.backward_prefetch == trace::job::BackwardPrefetch::kPost) prefetch_for_backward();
-  // Without synchronisation shard_grad_op keeps what it has gathered for the next micro-batch.
-  if (require_sync_ || options_.frees_after_forward) free(unit);
-  if (!require_sync_) return;
-  for (FlatBuffer& buffer : unit.buffers()) {
-    if (!buffer.is_trained()) continue;
-    recorder_.unit_ready(unit.index());
-    reducer_->launch(buffer, unit.tag("reduce"));
-  }
+  schedule_->begin_backward();
 }
 
 void FullySharded::after_backward() {
-  await_backward_.clear();
-  // The root, and units whose input needs no gradient.
-  for (auto unit = units_.rbegin(); unit != units_.rend(); ++unit) {
-    if ((*unit)->awaits_backward) after_unit_backward(**unit);
-  }
+  schedule_->end_backward();
   current_unit_ = -1;
-  // What was gathered ahead for a use that did not come must not outlive the update, either.
-  if (require_sync_ || options_.frees_after_forward) free_all();
-  if (!require_sync_) return;
+  if (!schedule_->requires_sync()) return;
   reducer_->finish();
   // The host's optimizer reads gradients, and writes shards that gathers have read.
   if (options_.cpu_offload) streams_.synchronize();
@@ -251,41 +214,29 @@ void FullySharded::after_backward() {
   }
 }
 
-void FullySharded::after_evaluation() { free_all(); }
+void FullySharded::after_evaluation() { schedule_->free_all(); }
 
-void FullySharded::gather(ShardedUnit& unit, bool ahead) {
-  if (!unit.is_free()) return;
+void FullySharded::gather(int unit, bool ahead) {
   limiter_.before_gather();
-  std::string what = in_backward_ ? "backward gather" : "forward gather";
+  std::string what = schedule_->is_in_backward() ? "backward gather" : "forward gather";
   if (ahead) what += ", prefetched";
-  unit.gather(gather_group_, streams_, what);
+  at(unit).gather(gather_group_, streams_, what);
 }
 
-void FullySharded::free(ShardedUnit& unit) {
-  if (unit.is_free()) return;
-  retired_.replace(unit.release());
-  if (!keeps_retired_unit()) retired_.drop();
+void FullySharded::wait(int unit) { at(unit).wait(); }
+
+void FullySharded::free(int unit) {
+  retired_.replace(at(unit).release());
+  if (!schedule_->overlaps_next_gather()) retired_.drop();
   limiter_.unit_was_freed(streams_);
 }
 
-void FullySharded::free_all() {
-  for (const auto& unit : units_) free(*unit);
-}
-
-bool FullySharded::keeps_retired_unit() const {
-  const bool all_were_entered = entered_.size() >= units_.size();
-  return !in_backward_ && !options_.forward_prefetch && !all_were_entered;
-}
-
-void FullySharded::prefetch_after(const ShardedUnit& unit, const std::vector<int>& order) {
-  const auto here = std::ranges::find(order, unit.index());
-  if (here == order.end() || here + 1 == order.end()) return;
-  gather(*units_[static_cast<std::size_t>(*(here + 1))], true);
-}
-
-void FullySharded::prefetch_for_backward() {
-  if (await_backward_.empty()) return;
-  gather(*units_[static_cast<std::size_t>(await_backward_.back())], true);
+void FullySharded::reduce(int unit) {
+  for (FlatBuffer& buffer : at(unit).buffers()) {
+    if (!buffer.is_trained()) continue;
+    recorder_.unit_ready(unit);
+    reducer_->launch(buffer, at(unit).tag("reduce"));
+  }
 }
 
 std::vector<float> FullySharded::take_used() {

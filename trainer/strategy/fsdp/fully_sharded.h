@@ -11,6 +11,7 @@
 
 #include "profiler/recorder/recorder.h"
 #include "trace/job/settings/choices.h"
+#include "trace/job/units/unit_schedule.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/model/model.h"
 #include "trainer/strategy/fsdp/gradient_reducer.h"
@@ -26,9 +27,7 @@ struct FullyShardedOptions {
   trace::job::WrapPolicy wrap_policy = trace::job::WrapPolicy::kTransformerBlock;
   std::int64_t min_num_params = 100'000'000;
   int shard_group_size = 1;  // divides the number of ranks; 1: no_shard
-  bool frees_after_forward = true;
-  trace::job::BackwardPrefetch backward_prefetch = trace::job::BackwardPrefetch::kPre;
-  bool forward_prefetch = false;
+  trace::job::UnitScheduleOptions schedule;
   bool limit_all_gathers = false;
   bool separate_communicators = false;
   bool sync_module_states = false;
@@ -39,7 +38,7 @@ struct FullyShardedOptions {
   std::optional<torch::ScalarType> buffer_dtype;  // of floating-point buffers; none: as they are
 };
 
-class FullySharded final : public Strategy {
+class FullySharded final : public Strategy, private trace::job::UnitActions {
  public:
   // Steps in around the forward of the model's layers; the model's parameters have no memory
   // outside of a step. The model and the communicator outlive it. Parameters without memory get
@@ -73,17 +72,11 @@ class FullySharded final : public Strategy {
 
   torch::Tensor run_forward(ShardedUnit& unit, const torch::Tensor& input,
                             const model::Layer::Forward& inner);
-  void before_unit_backward(ShardedUnit& unit);
-  void after_unit_backward(ShardedUnit& unit);
-  void gather(ShardedUnit& unit, bool ahead);
-  void free(ShardedUnit& unit);
-  void free_all();
-  // Whether the next gather may run beside the computation of the unit that is freed: as that of
-  // fully_shard does in forward if the host is ahead of the device. Where gathers are asked for
-  // ahead, they do so without.
-  bool keeps_retired_unit() const;
-  void prefetch_after(const ShardedUnit& unit, const std::vector<int>& order);
-  void prefetch_for_backward();
+  ShardedUnit& at(int unit) { return *units_[static_cast<std::size_t>(unit)]; }
+  void gather(int unit, bool ahead) override;
+  void wait(int unit) override;
+  void free(int unit) override;
+  void reduce(int unit) override;
   // Of all trained parameters, in the order of the units.
   std::vector<float> take_used();
   void drop_unused(const float* used_by);
@@ -101,16 +94,11 @@ class FullySharded final : public Strategy {
   GatherLimiter limiter_;
   std::optional<GradientReducer> reducer_;
   std::vector<std::unique_ptr<ShardedUnit>> units_;  // the root first
+  std::optional<trace::job::UnitSchedule> schedule_;
   std::vector<LocalParameter> local_;
   torch::Tensor all_used_;  // what sum_over_shards() says if this rank used every parameter
 
-  bool require_sync_ = true;
-  bool in_backward_ = false;
   int current_unit_ = -1;  // whose forward or backward is under way
-  // Units by their index, as forward entered them, in this step and in the one before.
-  std::vector<int> entered_, entered_before_;
-  // Those whose backward has not begun, as forward left them: the last is the next.
-  std::vector<int> await_backward_;
 };
 
 }  // namespace shardlens::trainer::strategy

@@ -26,8 +26,6 @@ comm::CollectiveTag ShardedUnit::tag(const std::string& what) const {
 
 void ShardedUnit::gather(comm::Communicator* group, const ShardStreams& streams,
                          const std::string& what) {
-  if (!is_free()) return;
-  state_ = State::kGathering;
   streams.on_gather_stream([&] {
     for (FlatBuffer& buffer : buffers_) {
       if (buffer.is_resident()) continue;
@@ -56,17 +54,14 @@ void ShardedUnit::wait() {
 
 void ShardedUnit::end_gathers() {
   for (const Completion& gather : std::exchange(gathers_, {})) gather.wait();
-  if (state_ == State::kGathering) state_ = State::kGathered;
 }
 
 std::vector<c10::DataPtr> ShardedUnit::release() {
-  std::vector<c10::DataPtr> memory;
-  if (is_free()) return memory;
   end_gathers();
+  std::vector<c10::DataPtr> memory;
   for (FlatBuffer& buffer : buffers_) {
     if (!buffer.is_resident()) memory.push_back(buffer.release());
   }
-  state_ = State::kFree;
   return memory;
 }
 

@@ -2,7 +2,6 @@
 // thread and autograd's, one at a time.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,28 +28,20 @@ class ShardedUnit {
   // "blocks.3 forward gather" for `what` "forward gather".
   comm::CollectiveTag tag(const std::string& what) const;
 
-  bool is_free() const { return state_ == State::kFree; }
-  // Starts gathering over `group` (null: of one rank), unless it is gathered already.
+  // Starts gathering over `group` (null: of one rank) what is free.
   void gather(comm::Communicator* group, const ShardStreams& streams, const std::string& what);
   // From here on the parameters can be used. Throws if they are not those of the shard: it was
   // updated since they were gathered.
   void wait();
-  // Its memory, which is freed with what is returned.
+  // The memory of what is gathered, which is freed with what is returned.
   std::vector<c10::DataPtr> release();
-
-  // Of the forward and backward under way, set by whoever drives the unit.
-  bool awaits_backward = false;
-  std::function<void()> after_backward;
 
  private:
   void end_gathers();
 
-  enum class State : std::uint8_t { kFree, kGathering, kGathered };
-
   int index_;
   std::string name_;
   std::vector<FlatBuffer> buffers_;
-  State state_ = State::kFree;
   std::vector<Completion> gathers_;
 };
 
