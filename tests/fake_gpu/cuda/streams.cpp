@@ -25,6 +25,7 @@ cudaError_t check_event(const Event& event) {
 template <typename Done>
 cudaError_t wait_until(Done done, CUpti_ActivitySynchronizationType type, const Stream* stream) {
   counters().host_waits++;
+  begin_held_back();
   Span span{now_ns(), 0};
   while (!done()) std::this_thread::sleep_for(kPoll);
   span.end_ns = now_ns();

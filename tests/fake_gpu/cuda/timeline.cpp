@@ -12,8 +12,10 @@
 namespace shardlens::fake_gpu {
 namespace {
 
+constexpr std::int64_t kHeldBack = -1;
+
 struct Queued {
-  std::int64_t launched_ns;
+  std::int64_t launched_ns;  // or kHeldBack
   Work work;
 };
 
@@ -63,11 +65,18 @@ bool is_instant() {
   return is_set;
 }
 
+// Whether the host is ahead, however long it takes: work begins when the host waits for it.
+bool is_held_back() {
+  static const bool is_set = std::getenv("FAKE_GPU_HOST_AHEAD") != nullptr;
+  return is_set;
+}
+
 // Finds out when the first of the queue run; whether there was one.
 bool advance(Stream& stream) {
   bool moved = false;
   for (; !stream.queue.empty(); stream.queue.pop_front(), moved = true) {
     const auto& [launched_ns, work] = stream.queue.front();
+    if (launched_ns == kHeldBack) break;
     std::int64_t start_ns = std::max(stream.free_ns, launched_ns);
     if (work.gate != nullptr) start_ns = work.gate->passed_ns(start_ns);
     if (start_ns < 0) break;
@@ -125,8 +134,20 @@ void destroy_event(Event* event) { delete event; }
 void enqueue(Stream& stream, Work work) {
   Timeline& all = timeline();
   const std::lock_guard lock(all.mutex);
-  stream.queue.push_back({now_ns(), std::move(work)});
+  stream.queue.push_back({is_held_back() ? kHeldBack : now_ns(), std::move(work)});
   advance(stream);
+}
+
+void begin_held_back() {
+  if (!is_held_back()) return;
+  Timeline& all = timeline();
+  const std::lock_guard lock(all.mutex);
+  const std::int64_t launched_ns = now_ns();
+  for (Stream& stream : all.streams) {
+    for (Queued& queued : stream.queue) {
+      if (queued.launched_ns == kHeldBack) queued.launched_ns = launched_ns;
+    }
+  }
 }
 
 void record(Event& event, Stream& stream) {

@@ -44,6 +44,8 @@ Event* create_event();
 void destroy_event(Event* event);
 
 void enqueue(Stream& stream, Work work);
+// The host waits: what was held back until then (FAKE_GPU_HOST_AHEAD) begins.
+void begin_held_back();
 void record(Event& event, Stream& stream);
 void wait(Stream& stream, const Event& event);
 
