@@ -1,9 +1,9 @@
 """What is predicted of runs on GPUs that compute nothing (tests/fake_gpu), whose kernels and transfers take times that are
-known: only the model can be wrong. They have so much to do that their hosts are ahead of them."""
+known: only the model can be wrong. Devices have so much to do that their hosts are far ahead of them."""
 import harness
 
-LINK_GB_PER_S = '8'
-JOB = ['--set', 'device=cuda', '--set', 'model=gpt-162m', '--set', 'batch_per_rank=64', '--set', 'sequence_length=1024',
+LINK_GB_PER_S = '4'
+JOB = ['--set', 'device=cuda', '--set', 'model=gpt-162m', '--set', 'batch_per_rank=128', '--set', 'sequence_length=1024',
        '--set', 'precision=bf16', '--set', 'record=every step', '--ranks', '2', '--steps', '12']
 POINTS = {
     'cap 100': {'bucket_cap_mb': '100', 'first_bucket_mb': '100'},
@@ -16,7 +16,8 @@ POINTS = {
 class GpuPrediction(harness.ShardlensTest):
     def run_job(self, name, changes):
         options = [part for key, value in changes.items() for part in ('--set', f'{key}={value}')]
-        report = self.json('run', *JOB, '--name', name, *options, env=harness.fake_gpu(FAKE_GPU_LINK_GB_PER_S=LINK_GB_PER_S))
+        report = self.json('run', *JOB, '--name', name, *options,
+                           env=harness.fake_gpu(FAKE_GPU_LINK_GB_PER_S=LINK_GB_PER_S))
         return report['summary']
 
     def test_steps_and_what_is_exposed_are_those_of_the_other_run(self):
