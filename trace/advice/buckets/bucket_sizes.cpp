@@ -45,13 +45,14 @@ Evidence tail_evidence(const RunFacts& run) {
   const auto step = run.predictor->predict_step(run.settings(), evidence.step);
   if (!step) return evidence;
   const auto& schedule = step->schedule;
-  const auto last =
-      std::find_if(schedule.waits.rbegin(), schedule.waits.rend(), [&](const auto& wait) {
-        return wait.end_ns <= schedule.backward_end_ns;
-      });
-  if (last == schedule.waits.rend()) return evidence;
+  // Of several calls one after the other, as a rank waits for each.
+  std::int64_t since_ns = schedule.backward_end_ns;
+  for (auto wait = schedule.waits.rbegin(); wait != schedule.waits.rend(); ++wait) {
+    if (wait->end_ns == since_ns) since_ns = wait->start_ns;
+  }
+  if (since_ns == schedule.backward_end_ns) return evidence;
   evidence.step = step->index;
-  evidence.start_ns = last->start_ns;
+  evidence.start_ns = since_ns;
   evidence.end_ns = schedule.backward_end_ns;
   return evidence;
 }
