@@ -72,7 +72,7 @@ void AdvisedRun::make() {
     for (int rank : {0, 1}) {
       auto& own = step.ranks[static_cast<std::size_t>(rank)];
       own.has_detail = true;
-      own.start_ns = (step.index + 1) * 200 * kMs;
+      own.start_ns = tuning::begin_of_step(step.index);
       breakdown(step.index, rank, own);
       step.exposed_wait_ns.push_back(wait_ns(step.index, rank));
     }

@@ -1,56 +1,137 @@
-#include "trace/tuning/reduction_costs.h"
+#include "trace/tuning/call_costs.h"
 
 #include <gtest/gtest.h>
 
 namespace shardlens::trace::tuning {
 namespace {
 
-// A megabyte in 3 ms, eight in 10 ms.
-ReductionCosts costs_of(const job::Settings& recorded) {
-  return {recorded, 2, predict::TransferCosts({{1e6, {3e6, 3e6}}, {8e6, {10e6}}})};
+using Function = model::CollectiveFunction;
+using predict::MeasuredTransfers;
+using predict::TransferKind;
+
+constexpr TransferKind kAllReduce{Function::kAllReduce, Function::kAllReduce, 2};
+constexpr TransferKind kReduceScatter{Function::kReduceScatter, Function::kAllReduce, 2};
+constexpr TransferKind kAllGather{Function::kAllGather, Function::kAllGather, 2};
+
+job::Settings on_link(const char* link) {
+  job::Settings settings;
+  settings.simulate_link = link;
+  return settings;
 }
 
-TEST(ReductionCosts, AreAsMeasuredOnTheSameLink) {
+// All-reduces of a megabyte in 3 ms, of eight in 10 ms, between two ranks.
+CallCosts costs_of(const job::Settings& recorded) {
+  return {recorded, {{kAllReduce, {{1e6, {3e6, 3e6}}, {8e6, {10e6}}}}}};
+}
+
+std::optional<CallCosts::Cost> reduction(const CallCosts& costs, const job::Settings& next,
+                                         double bytes) {
+  return costs.of(CallCosts::conditions(next), Function::kAllReduce, 2, bytes);
+}
+
+TEST(CallCosts, AreAsMeasuredOnTheSameLink) {
   const job::Settings settings;
-  const auto cost = costs_of(settings).of(settings, 8e6);
+  const auto cost = reduction(costs_of(settings), settings, 8e6);
   ASSERT_TRUE(cost);
   EXPECT_DOUBLE_EQ(cost->transfer.ns, 10e6);
+  EXPECT_FALSE(cost->transfer.is_extrapolated);
   EXPECT_DOUBLE_EQ(cost->working_ns, 10e6) << "the backend's own work";
 }
 
 // 8e6 bytes between two ranks at 1 Gbit/s: 64 ms, and 0.2 ms of latency.
-TEST(ReductionCosts, OfASlowerLinkAreItsFormula) {
-  const job::Settings recorded;
-  job::Settings next;
-  next.simulate_link = "latency_us=200,gbit_per_s=1";
-  const auto cost = costs_of(recorded).of(next, 8e6);
+TEST(CallCosts, OfASlowerLinkAreItsFormula) {
+  const job::Settings next = on_link("latency_us=200,gbit_per_s=1");
+  const auto cost = reduction(costs_of({}), next, 8e6);
   ASSERT_TRUE(cost);
   EXPECT_DOUBLE_EQ(cost->transfer.ns, 64.2e6);
   EXPECT_DOUBLE_EQ(cost->working_ns, 10e6) << "nobody computes for a link";
 }
 
-TEST(ReductionCosts, KeepWhatATransferTookBeyondItsLink) {
-  job::Settings recorded, next;
-  recorded.simulate_link = "latency_us=200,gbit_per_s=8";  // 1.2 ms of the 3 for a megabyte
-  next.simulate_link = "latency_us=200,gbit_per_s=4";      // 2.2 ms
-  const auto cost = costs_of(recorded).of(next, 1e6);
+TEST(CallCosts, KeepWhatATransferTookBeyondItsLink) {
+  const auto recorded = on_link("latency_us=200,gbit_per_s=8");  // 1.2 ms of the 3 for a megabyte
+  const auto next = on_link("latency_us=200,gbit_per_s=4");      // 2.2 ms
+  const auto cost = reduction(costs_of(recorded), next, 1e6);
   ASSERT_TRUE(cost);
   EXPECT_DOUBLE_EQ(cost->transfer.ns, 4.0e6);
   EXPECT_DOUBLE_EQ(cost->working_ns, 2.5e6) << "of Gloo, as it is assumed";
 }
 
-TEST(ReductionCosts, OfCompressedGradientsAreThoseOfHalfTheBytes) {
+TEST(CallCosts, OfCompressedGradientsHoldTheCastOnlyWhereItIsNew) {
   job::Settings settings;
   settings.communication_hook = job::CommunicationHook::kBf16Compress;
-  const auto cost = costs_of(settings).of(settings, 2e6);
-  ASSERT_TRUE(cost);
-  EXPECT_DOUBLE_EQ(cost->transfer.ns, 3e6);
+  const auto same = reduction(costs_of(settings), settings, 1e6);
+  ASSERT_TRUE(same);
+  EXPECT_DOUBLE_EQ(same->transfer.ns, 3e6);
+  EXPECT_FALSE(same->transfer.is_extrapolated);
+  const auto more = reduction(costs_of({}), settings, 1e6);
+  ASSERT_TRUE(more);
+  EXPECT_DOUBLE_EQ(more->transfer.ns, 3e6 + 0.2 * 2e6) << "of 2 MB of fp32";
+  EXPECT_TRUE(more->transfer.is_extrapolated);
+  const auto less = reduction(costs_of(settings), {}, 1e6);
+  ASSERT_TRUE(less);
+  EXPECT_DOUBLE_EQ(less->transfer.ns, 3e6 - 0.2 * 1e6);
 }
 
-TEST(ReductionCosts, AreUnknownFarFromMeasuredSizes) {
-  const job::Settings settings;
-  EXPECT_FALSE(costs_of(settings).of(settings, 1e4));
-  EXPECT_FALSE(costs_of(settings).of(settings, 1e9));
+TEST(CallCosts, AreUnknownFarFromMeasuredSizes) {
+  EXPECT_FALSE(reduction(costs_of({}), {}, 1e4));
+  EXPECT_FALSE(reduction(costs_of({}), {}, 1e9));
+  EXPECT_FALSE(reduction(CallCosts({}, {}), {}, 1e6));
+}
+
+// Of what an all-reduce moves, a gather moves half; Gloo carries a reduce-scatter out as an
+// all-reduce.
+TEST(CallCosts, OfAnotherFunctionAreDerivedFromAnAllReduce) {
+  const CallCosts costs = costs_of({});
+  const auto gather = costs.of({}, Function::kAllGather, 2, 1e6);
+  ASSERT_TRUE(gather);
+  EXPECT_DOUBLE_EQ(gather->transfer.ns, 1.5e6);
+  EXPECT_TRUE(gather->transfer.is_extrapolated);
+  const auto scatter = costs.of({}, Function::kReduceScatter, 2, 1e6);
+  ASSERT_TRUE(scatter);
+  EXPECT_DOUBLE_EQ(scatter->transfer.ns, 3e6);
+}
+
+TEST(CallCosts, AreTakenFromTheirOwnFunctionFirst) {
+  const CallCosts costs({}, {{kAllReduce, {{1e6, {3e6}}}}, {kAllGather, {{1e6, {2e6}}}}});
+  EXPECT_DOUBLE_EQ(costs.of({}, Function::kAllGather, 2, 1e6)->transfer.ns, 2e6);
+  EXPECT_FALSE(costs.of({}, Function::kAllGather, 2, 1e6)->transfer.is_extrapolated);
+  EXPECT_DOUBLE_EQ(costs.of({}, Function::kBroadcast, 2, 1e6)->transfer.ns, 3e6)
+      << "each moves the whole once between two ranks, as an all-reduce";
+}
+
+// What each of n ranks sends of an all-reduce is 2·(n − 1)/n: 1, 1.5.
+TEST(CallCosts, OfAnotherNumberOfRanksAreWhatTheyMove) {
+  const auto cost = costs_of({}).of({}, Function::kAllReduce, 4, 1e6);
+  ASSERT_TRUE(cost);
+  EXPECT_DOUBLE_EQ(cost->transfer.ns, 4.5e6);
+  EXPECT_TRUE(cost->transfer.is_extrapolated);
+  const TransferKind of_eight{Function::kAllReduce, Function::kAllReduce, 8};
+  const CallCosts both({}, {{kAllReduce, {{1e6, {3e6}}}}, {of_eight, {{1e6, {7e6}}}}});
+  EXPECT_DOUBLE_EQ(both.of({}, Function::kAllReduce, 6, 1e6)->transfer.ns,
+                   7e6 * (2 * 5 / 6.0) / (2 * 7 / 8.0))
+      << "the nearest";
+}
+
+// At 8 Gbit/s a megabyte takes 1.2 ms as an all-reduce between two, 0.7 ms as a gather, and 1.7 ms
+// as an all-reduce of four. The 1.8 ms that were the backend's own are half as many for a gather.
+TEST(CallCosts, OfALinkGoByTheirOwnFunctionAndRanks) {
+  const auto link = on_link("latency_us=200,gbit_per_s=8");
+  const CallCosts costs = costs_of(link);
+  const auto conditions = CallCosts::conditions(link);
+  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllGather, 2, 1e6)->transfer.ns,
+                   0.7e6 + 0.9e6);
+  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllReduce, 4, 1e6)->transfer.ns,
+                   1.7e6 + 1.5 * 1.8e6);
+}
+
+TEST(CallCosts, TellWhatOfARecordedTransferWasWork) {
+  EXPECT_DOUBLE_EQ(costs_of({}).working_ns(kAllReduce, 1e6, 3e6), 3e6);
+  const CallCosts on_a_link = costs_of(on_link("latency_us=200,gbit_per_s=1"));
+  EXPECT_DOUBLE_EQ(on_a_link.working_ns(kAllReduce, 1e6, 9e6), 0.5e6 + 2e6);
+  EXPECT_DOUBLE_EQ(on_a_link.working_ns(kReduceScatter, 1e6, 9e6), 0.5e6 + 2e6)
+      << "as an all-reduce";
+  EXPECT_DOUBLE_EQ(on_a_link.working_ns(kAllGather, 1e6, 9e6), 0.5e6 + 1e6);
+  EXPECT_DOUBLE_EQ(on_a_link.working_ns(kAllReduce, 1e6, 1e6), 1e6) << "never more than all";
 }
 
 }  // namespace

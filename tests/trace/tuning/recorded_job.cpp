@@ -1,7 +1,9 @@
 #include "tests/trace/tuning/recorded_job.h"
 
+#include <algorithm>
 #include <array>
 
+#include "trace/base/intervals.h"
 #include "trace/model/batch.h"
 
 namespace shardlens::trace::tuning {
@@ -11,23 +13,33 @@ namespace {
 constexpr int kGradient = 1;
 constexpr std::array<std::int64_t, 4> kReadyMs{40, 60, 80, 100};
 
-std::int64_t start_of(std::int64_t step) { return (step + 1) * 200 * kMs; }
-std::int64_t length_of(std::int64_t step) { return 150 * kMs + step % 2 * kMs / 10; }
+constexpr std::int64_t kLateMs = 2;  // of rank 1
 
-model::Batch rows_of(int rank, std::int64_t step) {
+std::int64_t ready_ns(int rank, std::int64_t step, std::size_t gradient) {
+  return begin_of_step(step) + (kReadyMs[gradient] + kLateMs * rank) * kMs;
+}
+
+model::Event operation(std::int64_t start_ns, std::int64_t end_ns) {
+  model::Event event;
+  event.start_ns = start_ns;
+  event.duration_ns = end_ns - start_ns;
+  return event;
+}
+
+model::Batch rows_of(int rank, std::int64_t step, std::int64_t backward_end_ns) {
   model::Batch batch;
   model::Step row;
   row.rank = rank;
   row.index = step;
-  row.start_ns = start_of(step);
-  row.end_ns = row.start_ns + length_of(step);
+  row.start_ns = begin_of_step(step);
+  row.end_ns = backward_end_ns + 38 * kMs + step % 2 * kMs / 10;
   row.full_detail = true;
   batch.steps.push_back(row);
   model::Span backward;
   backward.rank = rank;
   backward.phase = base::Phase::kBackward;
   backward.start_ns = row.start_ns + 30 * kMs;
-  backward.end_ns = row.start_ns + 120 * kMs;
+  backward.end_ns = backward_end_ns;
   batch.spans.push_back(backward);
   model::Span forward = backward;
   forward.phase = base::Phase::kForward;
@@ -36,26 +48,41 @@ model::Batch rows_of(int rank, std::int64_t step) {
   batch.spans.push_back(forward);
   model::EventRun run;
   run.rank = rank;
-  for (const std::int64_t ms : kReadyMs) {
-    model::Event event;
-    event.start_ns = row.start_ns + (ms - 1 + 2 * rank) * kMs;
-    event.duration_ns = kMs;
-    event.name = kGradient;
-    run.events.push_back(event);
+  run.events.push_back(operation(forward.start_ns, ready_ns(rank, step, kReadyMs.size() - 1)));
+  run.events.back().flags = model::kEventCompute;
+  for (std::size_t i = 0; i < kReadyMs.size(); ++i) {
+    const std::int64_t ready = ready_ns(rank, step, i);
+    run.events.push_back(operation(ready - kMs, ready));
+    run.events.back().name = kGradient;
   }
   batch.events.push_back(run);
   return batch;
 }
 
+// As soon as its last gradient is ready on rank 1 and the one before has ended.
+std::vector<base::Interval> reductions_of(std::int64_t step, bool overlaps, std::int64_t bytes,
+                                          std::int64_t transfer_ns) {
+  std::vector<base::Interval> calls;
+  const auto gradients = static_cast<std::size_t>(bytes / kMib);
+  for (std::size_t end = gradients; end <= kReadyMs.size(); end += gradients) {
+    const std::size_t last = overlaps ? end - 1 : kReadyMs.size() - 1;
+    const std::int64_t free_ns = calls.empty() ? 0 : calls.back().end_ns;
+    const std::int64_t start = std::max(ready_ns(1, step, last), free_ns);
+    calls.push_back({start, start + transfer_ns});
+  }
+  return calls;
+}
+
 model::Collective reduction(int rank, std::int64_t sequence, std::int64_t bytes,
-                            std::int64_t latest_start_ns, std::int64_t transfer_ns) {
+                            const base::Interval& time) {
   model::Collective call;
   call.rank = rank;
   call.sequence = sequence;
+  call.function = call.executed = model::CollectiveFunction::kAllReduce;
   call.tag_kind = model::TagKind::kBucket;
   call.bytes = bytes;
-  call.start_ns = latest_start_ns - (1 - rank) * 2 * kMs;
-  call.end_ns = latest_start_ns + transfer_ns;
+  call.start_ns = call.enqueued_ns = time.start_ns - (1 - rank) * kLateMs * kMs;
+  call.end_ns = time.end_ns;
   return call;
 }
 
@@ -87,34 +114,37 @@ RecordedJob::RecordedJob() {
   info.settings.sharding_strategy = job::Strategy::kDdp;
   info.settings.ranks = 2;
   info.settings.bucket_cap_mb = 1;
-  info.settings.skip_steps = 0;
+  info.settings.skip_steps = 1;
   figures.summary.has_detail = true;
   figures.summary.exposed_ns = 12.0 * kMs;
 }
 
 predict::RecordedSteps RecordedJob::record() {
-  predict::RecordedSteps recorded(2, figures.info.settings.skip_steps);
+  const job::Settings& settings = figures.info.settings;
+  predict::RecordedSteps recorded(2, settings.skip_steps);
   std::int64_t sequence = 0;
   for (int rank : {0, 1}) recorded.learn(first_rows(rank));
-  for (std::int64_t step = 0; step < steps; ++step) {
+  for (std::int64_t step = 0; step <= steps; ++step) {
     const std::int64_t bytes = step == 0 ? 4 * kMib : kMib;
+    const auto calls =
+        reductions_of(step, settings.overlap_comm, bytes, transfer_ns.at(bytes));
     analysis::StepFigures figure;
     figure.index = step;
     figure.complete = true;
     for (int rank : {0, 1}) {
-      model::Batch batch = rows_of(rank, step);
-      for (std::int64_t call = 0; call < 4 * kMib / bytes; ++call) {
-        const std::int64_t at = start_of(step) + (50 + 20 * call) * kMs;
+      model::Batch batch = rows_of(rank, step, calls.back().end_ns);
+      for (std::size_t i = 0; i < calls.size(); ++i) {
         batch.collectives.push_back(
-            reduction(rank, sequence + call, bytes, at, transfer_ns.at(bytes)));
+            reduction(rank, sequence + static_cast<std::int64_t>(i), bytes, calls[i]));
       }
       recorded.learn(batch);
       analysis::StepBreakdown breakdown;
-      breakdown.step_ns = length_of(step);
+      breakdown.step_ns = batch.steps.front().end_ns - batch.steps.front().start_ns;
       figure.ranks.push_back(breakdown);
     }
-    figures.steps.push_back(figure);
-    sequence += 4;
+    // The first is not measured.
+    if (step >= settings.skip_steps) figures.steps.push_back(figure);
+    sequence += static_cast<std::int64_t>(calls.size());
   }
   return recorded;
 }

@@ -13,15 +13,17 @@ namespace shardlens::trace::tuning {
 inline constexpr std::int64_t kMs = 1'000'000;
 inline constexpr std::int64_t kMib = 1 << 20;
 
-// Four gradients of a MiB each, in a bucket each: settings, and one step every 200 ms of which
-// gradients are ready 40, 60, 80 and 100 ms after its begin, 2 ms later on rank 1, and transfers of
-// a bucket take 10 ms, of all four (the first step) 25 ms. Steps last 150 ms and a tenth of a
-// millisecond more on every other.
+inline std::int64_t begin_of_step(std::int64_t step) { return (step + 1) * 300 * kMs; }
+
+// Four gradients of a MiB each, in a bucket each: settings, and one step every 300 ms of which
+// gradients are ready 40, 60, 80 and 100 ms after its begin, 2 ms later on rank 1. Transfers of a
+// bucket take 10 ms; the first step, which is not measured, has one bucket of all four, which takes
+// 25 ms. Behind the last transfer a step takes 38 ms, a tenth of a millisecond more every other.
 struct RecordedJob {
   RecordedJob();
 
   analysis::RunFigures figures;
-  int steps = 20;
+  int steps = 20;  // that are measured
   std::map<std::int64_t, std::int64_t> transfer_ns{{kMib, 10 * kMs}, {4 * kMib, 25 * kMs}};
 
   // Adds the steps to the figures, and tells the rest.
