@@ -27,6 +27,7 @@ constexpr std::int64_t kMib = 1 << 20;
 const trace::job::Knob& cap_knob() { return *trace::job::find_knob("bucket_cap_mb"); }
 
 // Two buckets of 10 and 30 ms: under computation from 40 ms on, and after it, which ends at 80 ms.
+// The rank that ends last waits for the second.
 // Then 20 ms as recorded, where the first was 5 ms shorter.
 trace::tuning::PredictedStep two_buckets(std::int64_t index, std::int64_t start_ns) {
   const auto at = [&](double ms) { return start_ns + static_cast<std::int64_t>(ms * kMs); };
@@ -35,9 +36,18 @@ trace::tuning::PredictedStep two_buckets(std::int64_t index, std::int64_t start_
   step.start_ns = start_ns;
   step.recorded_end_ns = at(125);
   step.end_ns = at(130);
-  step.schedule.backward_end_ns = at(110);
-  step.schedule.buckets = {{kMib, 3, at(40), at(40), at(50), at(80)},
-                           {4 * kMib, 5, at(80), at(80), at(110), at(80)}};
+  const auto bucket = [](const char* what, std::int64_t bytes, std::size_t tensors) {
+    return trace::predict::PlannedCall{.what = what,
+                                       .function = trace::model::CollectiveFunction::kAllReduce,
+                                       .group = 2,
+                                       .bytes = bytes,
+                                       .tensors = tensors};
+  };
+  step.program.calls = {bucket("bucket 0", kMib, 3), bucket("bucket 1", 4 * kMib, 5)};
+  step.schedule.start_ns = start_ns;
+  step.schedule.backward_end_ns = step.schedule.end_ns = at(110);
+  step.schedule.calls = {{0, at(40), at(40), at(50)}, {1, at(80), at(80), at(110)}};
+  step.schedule.waits = {{at(80), at(110), 1}};
   return step;
 }
 
@@ -48,7 +58,7 @@ class PredictionTest : public ::testing::Test {
     snapshot_.knobs.next.bucket_cap_mb = 4;
     auto& prediction = view_.prediction.emplace();
     prediction.changes = {{&cap_knob(), "1", "4", false}};
-    prediction.buckets = 2;
+    prediction.parts = 2;
     prediction.recorded_step_ns = 125 * kMs;
     prediction.step_ns = 130 * kMs;
     prediction.difference = Interval{3 * kMs, 7 * kMs};

@@ -59,7 +59,7 @@ TEST_F(RunPredictorTest, LearnsTheRunOnScreenAndAnswersEveryChange) {
   draft_.next.bucket_cap_mb = 25;
   const auto changed = predictor_.view(draft_);
   ASSERT_TRUE(changed && changed->prediction);
-  EXPECT_LT(changed->prediction->buckets, same->prediction->buckets);
+  EXPECT_LT(changed->prediction->parts, same->prediction->parts);
   ASSERT_EQ(changed->curves.size(), 2u) << "of batch_per_rank and bucket_cap_mb";
   EXPECT_TRUE(changed->curves[0].points.empty()) << "the batch's is of another cap now";
   EXPECT_FALSE(changed->curves[1].points.empty()) << "where its own slider stands changes nothing";
