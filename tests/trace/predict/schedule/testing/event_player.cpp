@@ -8,7 +8,8 @@ namespace shardlens::trace::predict {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kInstant = 1e-6;  // of a nanosecond: less than that has come
+// Nearer moments are one: more than what a double tells of absolute times.
+constexpr double kInstant = 0.01;
 
 struct Going {  // one rank
   std::size_t next = 0;

@@ -1,0 +1,474 @@
+#include "tests/trace/tuning/played_job.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/model_shape.h"
+#include "trace/job/shape/shape_text.h"
+#include "trace/job/shape/strategy.h"
+#include "trace/predict/schedule/bucket_plan.h"
+#include "trace/predict/sizes/model_sizes.h"
+#include "trace/predict/sizes/optimizer_state.h"
+#include "trace/predict/sizes/shard_sizes.h"
+#include "trace/tuning/predictable.h"
+#include "trace/tuning/unit_moments.h"
+
+namespace shardlens::trace::tuning {
+
+namespace {
+
+using model::CollectiveFunction;
+using predict::Deed;
+
+constexpr int kRanks = 2;
+constexpr std::int64_t kPeriodNs = 10'000'000'000, kFirstStepNs = 1'000'000'000'000;
+constexpr double kBytesOfMib = 1024.0 * 1024.0;
+
+std::int64_t rounded(double ns) { return std::llround(ns); }
+
+}  // namespace
+
+// The same deeds on both ranks, which take another time.
+struct PlayedJob::Script {
+  enum class Mark {
+    kForwardBegin,
+    kForwardEnd,
+    kBackwardBegin,
+    kBackwardEnd,
+    kOptimizerBegin,
+    kGradient,
+  };
+
+  struct Name {
+    CollectiveFunction function = CollectiveFunction::kOther;
+    model::TagKind kind = model::TagKind::kNamed;
+    int index = -1;
+    std::string tag;
+    std::int64_t bytes = 0;
+  };
+
+  std::vector<predict::PlayedRank> ranks{kRanks};
+  std::vector<predict::PlayedCall> calls;
+  std::vector<Name> names;                             // of the calls
+  std::vector<std::pair<Mark, std::size_t>> moments;  // before the deed of that place
+  std::vector<std::vector<std::size_t>> buckets;       // of DDP
+  std::vector<predict::RecordedSteps::Gradient> gradients;
+};
+
+class PlayedJob::Writer {
+ public:
+  Writer(const PlayedJob& job, const job::Settings& settings, std::int64_t step)
+      : job_(job), settings_(acting_settings(job.figures(settings).info, settings)), step_(step),
+        planned_(job.planned(settings_)) {
+    const auto sizes = predict::model_sizes(planned_.shape, planned_.settings);
+    for (const auto& unit : predict::shard_sizes(planned_, sizes).units) {
+      unit_bytes_.push_back(4 * shards() * unit.trained);
+    }
+    // Another number where nothing is divided: padding.
+    is_gathered_.assign(unit_bytes_.size(), false);
+    gathers_.assign(unit_bytes_.size(), std::nullopt);
+    script_.gradients = gradients_backwards(planned_);
+    std::vector<std::int64_t> bytes;
+    for (const auto& gradient : script_.gradients) bytes.push_back(gradient.bytes);
+    const auto cap = [](double mib) { return static_cast<std::int64_t>(mib * kBytesOfMib); };
+    script_.buckets = predict::plan_buckets(
+        bytes, {cap(settings_.first_bucket_mb), cap(settings_.bucket_cap_mb)});
+    for (auto& rank : script_.ranks) {
+      rank.begin_ns = static_cast<double>(kFirstStepNs + step * kPeriodNs);
+    }
+  }
+
+  Script write() {
+    for (std::int64_t i = 0; i < settings_.gradient_accumulation_steps; ++i) {
+      syncs_ = settings_.sync_each_batch || i + 1 == settings_.gradient_accumulation_steps;
+      at(Mark::kForwardBegin);
+      forward();
+      at(Mark::kForwardEnd);
+      at(Mark::kBackwardBegin);
+      backward();
+      at(Mark::kBackwardEnd);
+    }
+    at(Mark::kOptimizerBegin);
+    update();
+    return std::move(script_);
+  }
+
+ private:
+  using Mark = Script::Mark;
+  using Name = Script::Name;
+
+  bool has_units() const { return job::strategy_traits(settings_.sharding_strategy).has_units; }
+  bool frees() const { return settings_.sharding_strategy == job::Strategy::kFullShard; }
+  std::int64_t shards() const {
+    return settings_.sharding_strategy == job::Strategy::kNoShard ? 1 : kRanks;
+  }
+  int blocks() const { return static_cast<int>(unit_bytes_.size()) - 1; }
+  double block_share() const { return unit_moments(planned_, {}).block_share; }
+  double head_share() const { return 1 - blocks() * block_share(); }
+
+  void at(Mark moment) { script_.moments.emplace_back(moment, script_.ranks[0].deeds.size()); }
+  void compute(double ns, int unit, bool in_forward) {
+    for (int rank = 0; rank < kRanks; ++rank) {
+      script_.ranks[static_cast<std::size_t>(rank)].deeds.push_back(
+          {Deed::What::kCompute, job_.computes_ns(ns, step_, rank, unit, in_forward)});
+    }
+  }
+  std::size_t launch(Name name, std::size_t lane = 0) {
+    // What Gloo moves of it: it sums before it scatters.
+    const bool is_gather = name.function == CollectiveFunction::kAllGather;
+    const PlayedSettings& p = job_.played_;
+    const double took =
+        (is_gather ? 0.5 : 1) * (p.latency_ns + p.ns_per_byte * static_cast<double>(name.bytes));
+    const std::size_t call = script_.calls.size();
+    script_.calls.push_back({lane, false, std::round(took), std::round(took)});
+    script_.names.push_back(std::move(name));
+    for (auto& rank : script_.ranks) rank.deeds.push_back({Deed::What::kLaunch, 0, call});
+    return call;
+  }
+  void wait(std::size_t call) {
+    for (auto& rank : script_.ranks) rank.deeds.push_back({Deed::What::kWait, 0, call});
+  }
+
+  void gather(int unit, const std::string& what) {
+    const auto i = static_cast<std::size_t>(unit);
+    if (!has_units() || is_gathered_[i]) return;
+    is_gathered_[i] = true;
+    if (shards() == 1) return;
+    gathers_[i] = launch({CollectiveFunction::kAllGather, model::TagKind::kUnit, unit,
+                          "unit" + std::to_string(unit) + " " + what, unit_bytes_[i]},
+                         settings_.separate_communicators ? 1 : 0);
+  }
+  void use(int unit) {
+    if (const auto call = std::exchange(gathers_[static_cast<std::size_t>(unit)], {})) wait(*call);
+  }
+  void free(int unit) { is_gathered_[static_cast<std::size_t>(unit)] = false; }
+  void reduce(int unit) {
+    if (const auto call = std::exchange(reduction_, {})) wait(*call);
+    reduction_ = launch({shards() == 1 ? CollectiveFunction::kAllReduce
+                                       : CollectiveFunction::kReduceScatter,
+                         model::TagKind::kUnit, unit, "unit" + std::to_string(unit) + " reduce",
+                         unit_bytes_[static_cast<std::size_t>(unit)]});
+  }
+
+  void forward() {
+    const double all = job_.played_.forward_ns, root = job_.played_.root_share;
+    const std::string ahead = "forward gather, prefetched";
+    gather(0, "forward gather");
+    use(0);
+    if (settings_.forward_prefetch) gather(1, ahead);
+    if (root > 0) compute(all * root, 0, true);
+    for (int unit = 1; unit <= blocks(); ++unit) {
+      gather(unit, "forward gather");
+      use(unit);
+      if (settings_.forward_prefetch && unit < blocks()) gather(unit + 1, ahead);
+      compute(all * (1 - root) * block_share(), unit, true);
+      if (frees()) free(unit);
+    }
+    compute(all * (1 - root) * head_share(), 0, true);
+  }
+
+  void backward() {
+    const double all = job_.played_.backward_ns, root = job_.played_.root_share;
+    const bool pre = settings_.backward_prefetch == job::BackwardPrefetch::kPre;
+    const bool post = settings_.backward_prefetch == job::BackwardPrefetch::kPost;
+    const std::string ahead = "backward gather, prefetched";
+    gradient_ = 0;
+    if (pre) gather(blocks(), ahead);
+    part_of_backward(-1, all * (1 - root) * head_share());
+    for (int unit = blocks(); unit > 0; --unit) {
+      gather(unit, "backward gather");
+      if (has_units()) use(unit);
+      if (pre && unit > 1) gather(unit - 1, ahead);
+      part_of_backward(unit - 1, all * (1 - root) * block_share());
+      if (!has_units()) continue;
+      if (post && unit > 1) gather(unit - 1, ahead);
+      if (syncs_ || frees()) free(unit);
+      if (syncs_) reduce(unit);
+    }
+    part_of_backward(-1, all * root);
+    if (has_units()) {
+      if (syncs_ || frees()) free(0);
+      if (syncs_) reduce(0);
+      if (const auto call = std::exchange(reduction_, {})) wait(*call);
+    } else if (syncs_) {
+      if (!settings_.overlap_comm) {
+        for (std::size_t i = 0; i < script_.buckets.size(); ++i) reduce_bucket(i);
+      }
+      for (const std::size_t call : std::exchange(buckets_, {})) wait(call);
+    }
+  }
+
+  // Computes as long; of the next gradients that are of `block` (−1: of none) each is ready after an
+  // equal part of it.
+  void part_of_backward(std::int64_t block, double ns) {
+    const auto is_of = [&](const std::string& name) {
+      const bool is_of_block = name.front() >= '0' && name.front() <= '9';
+      return block < 0 ? !is_of_block : is_of_block && std::stoll(name) == block;
+    };
+    std::size_t end = gradient_;
+    while (end < script_.gradients.size() && is_of(script_.gradients[end].parameter)) ++end;
+    const double each = ns / static_cast<double>(std::max<std::size_t>(1, end - gradient_));
+    if (end == gradient_ && ns > 0) compute(ns, static_cast<int>(block) + 1, false);
+    for (; gradient_ < end; ++gradient_) {
+      if (ns > 0) compute(each, static_cast<int>(block) + 1, false);
+      at(Mark::kGradient);
+      if (has_units() || !syncs_ || !settings_.overlap_comm) continue;
+      const std::size_t bucket = buckets_.size();
+      if (script_.buckets[bucket].back() == gradient_) reduce_bucket(bucket);
+    }
+  }
+  void reduce_bucket(std::size_t bucket) {
+    std::int64_t bytes = 0;
+    for (const std::size_t each : script_.buckets[bucket]) bytes += script_.gradients[each].bytes;
+    buckets_.push_back(launch({CollectiveFunction::kAllReduce, model::TagKind::kBucket,
+                               static_cast<int>(bucket), "", bytes}));
+  }
+
+  void update() {
+    if (has_units()) {
+      wait(launch({CollectiveFunction::kAllReduce, model::TagKind::kNamed, -1, "gradient norm", 4}));
+    }
+    const auto values = [](const predict::PlannedJob& job) {
+      const auto sizes = predict::model_sizes(job.shape, job.settings);
+      return static_cast<double>(predict::optimizer_state(job, sizes).values);
+    };
+    job::Settings ddp = settings_;
+    ddp.sharding_strategy = job::Strategy::kDdp;
+    compute(job_.played_.optimizer_ns * values(planned_) / values(job_.planned(ddp)), 0, true);
+  }
+
+  const PlayedJob& job_;
+  job::Settings settings_;
+  std::int64_t step_;
+  predict::PlannedJob planned_;
+  Script script_;
+  bool syncs_ = true;
+  std::vector<std::int64_t> unit_bytes_;
+  std::vector<bool> is_gathered_;
+  std::vector<std::optional<std::size_t>> gathers_;
+  std::optional<std::size_t> reduction_;
+  std::vector<std::size_t> buckets_;  // under way
+  std::size_t gradient_ = 0;
+};
+
+PlayedJob::PlayedJob(const PlayedSettings& settings)
+    : played_(settings), shape_(*job::find_model_preset("tiny")) {}
+
+predict::PlannedJob PlayedJob::planned(const job::Settings& settings) const {
+  predict::PlannedJob job = predict::job_on_this_machine(settings, shape_);
+  job.ranks = job.ranks_per_node = kRanks;
+  return job;
+}
+
+// The same in all micro-batches of a step.
+double PlayedJob::computes_ns(double ns, std::int64_t step, int rank, int unit,
+                              bool forward) const {
+  std::seed_seq seed{static_cast<int>(played_.seed), static_cast<int>(step), rank, unit,
+                     forward ? 1 : 0};
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> noise(-played_.noise, played_.noise);
+  return ns * (1 + noise(random)) * (1 + rank * played_.late);
+}
+
+auto PlayedJob::script(const job::Settings& settings, std::int64_t step) const -> Script {
+  return Writer(*this, settings, step).write();
+}
+
+PlayedStep PlayedJob::play(const job::Settings& settings, std::int64_t step) const {
+  const Script script = this->script(settings, step);
+  const auto played = predict::play(script.ranks, script.calls, played_.slowdown);
+  PlayedStep result;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    const double took = played.end_ns(rank) - script.ranks[rank].begin_ns;
+    result.step_ns = std::max(result.step_ns, took);
+    result.exposed_ns += played.waited_ns(rank, script.ranks[rank]) / kRanks;
+  }
+  return result;
+}
+
+namespace {
+
+// Names of strings, by place + 1.
+class Strings {
+ public:
+  explicit Strings(int rank) : rank_(rank) {}
+  model::StringId id(const std::string& text, model::Batch& batch) {
+    const auto [found, is_new] =
+        ids_.try_emplace(text, static_cast<model::StringId>(ids_.size() + 1));
+    if (is_new) batch.strings.push_back({rank_, found->second, text});
+    return found->second;
+  }
+
+ private:
+  int rank_;
+  std::map<std::string, model::StringId> ids_;
+};
+
+model::Event event_of(std::int64_t start_ns, std::int64_t end_ns) {
+  model::Event event;
+  event.start_ns = start_ns;
+  event.duration_ns = end_ns - start_ns;
+  return event;
+}
+
+}  // namespace
+
+// Strings are told anew with each step, by the same numbers: names come in the same order.
+model::Batch PlayedJob::rows(const Script& script, const predict::Played& played,
+                             std::int64_t step, int rank) const {
+  model::Batch batch;
+  Strings strings(rank);
+  const auto r = static_cast<std::size_t>(rank);
+  const auto& deeds = script.ranks[r].deeds;
+  const auto& times = played.deeds[r];
+  const auto before = [&](std::size_t deed) {
+    return rounded(deed == 0 ? script.ranks[r].begin_ns : times[deed - 1].end_ns);
+  };
+  model::Step row;
+  row.rank = rank;
+  row.index = step;
+  row.start_ns = before(0);
+  row.end_ns = before(deeds.size());
+  row.full_detail = true;
+  batch.steps.push_back(row);
+
+  model::EventRun run;
+  run.rank = rank;
+  std::vector<std::int64_t> launched(script.calls.size());
+  for (std::size_t i = 0; i < deeds.size(); ++i) {
+    if (deeds[i].what == Deed::What::kLaunch) launched[deeds[i].call] = rounded(times[i].end_ns);
+    if (deeds[i].what != Deed::What::kCompute || deeds[i].ns <= 0) continue;
+    run.events.push_back(event_of(rounded(times[i].start_ns), rounded(times[i].end_ns)));
+    run.events.back().flags = model::kEventCompute;
+  }
+  const auto accumulate = strings.id(
+      "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", batch);
+  std::int64_t begin_ns = 0;
+  for (const auto& [moment, deed] : script.moments) {
+    const std::int64_t now = before(deed);
+    const auto span = [&](base::Phase phase, std::int64_t end_ns) {
+      model::Span told;
+      told.rank = rank;
+      told.step = step;
+      told.phase = phase;
+      told.start_ns = begin_ns;
+      told.end_ns = end_ns;
+      batch.spans.push_back(told);
+    };
+    switch (moment) {
+      case Script::Mark::kForwardEnd:
+        span(base::Phase::kForward, now);
+        break;
+      case Script::Mark::kBackwardEnd:
+        span(base::Phase::kBackward, now);
+        break;
+      case Script::Mark::kOptimizerBegin:
+        begin_ns = now;
+        span(base::Phase::kOptimizer, row.end_ns);
+        break;
+      case Script::Mark::kGradient:
+        run.events.push_back(event_of(now - 1000, now));
+        run.events.back().name = accumulate;
+        break;
+      default:
+        begin_ns = now;
+    }
+  }
+  batch.events.push_back(run);
+
+  std::map<std::size_t, std::int64_t> free_ns;  // by lane
+  for (std::size_t i = 0; i < script.calls.size(); ++i) {
+    const Script::Name& name = script.names[i];
+    model::Collective call;
+    call.rank = rank;
+    call.step = step;
+    call.process_group = static_cast<int>(script.calls[i].lane);
+    call.sequence = (step + 1) * 100'000 + static_cast<std::int64_t>(i);
+    call.function = call.executed = name.function;
+    if (name.function == CollectiveFunction::kReduceScatter) {
+      call.executed = CollectiveFunction::kAllReduce;
+    }
+    call.tag_kind = name.kind;
+    call.tag_index = name.index;
+    if (!name.tag.empty()) call.tag_name = strings.id(name.tag, batch);
+    call.bytes = name.bytes;
+    call.enqueued_ns = launched[i];
+    call.start_ns = std::max(launched[i], free_ns[script.calls[i].lane]);
+    call.end_ns = free_ns[script.calls[i].lane] = rounded(played.calls[i].end_ns);
+    batch.collectives.push_back(call);
+  }
+  return batch;
+}
+
+predict::RecordedSteps PlayedJob::record(const job::Settings& settings) const {
+  predict::RecordedSteps recorded(kRanks, 0);
+  const Script first = script(settings, 0);
+  const bool has_units = job::strategy_traits(settings.sharding_strategy).has_units;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    model::Batch batch;
+    // Sums of all sizes, before the first step: as what loading a model or a first step tells.
+    for (std::int64_t bytes = 4, i = 0; bytes <= (1 << 28); bytes *= 4, ++i) {
+      model::Collective call;
+      call.rank = rank;
+      call.sequence = i;
+      call.function = call.executed = CollectiveFunction::kAllReduce;
+      call.bytes = bytes;
+      call.start_ns = call.enqueued_ns = (i + 1) * 10'000'000'000;
+      call.end_ns = call.start_ns + rounded(played_.latency_ns +
+                                            played_.ns_per_byte * static_cast<double>(bytes));
+      batch.collectives.push_back(call);
+    }
+    if (has_units) {
+      for (int unit = 0; unit <= static_cast<int>(shape_.layers); ++unit) {
+        model::Unit row;
+        row.rank = rank;
+        row.index = unit;
+        row.name = static_cast<model::StringId>(1000 + unit);
+        batch.strings.push_back({rank, row.name, "unit" + std::to_string(unit)});
+        batch.units.push_back(row);
+      }
+    } else {
+      for (std::size_t i = 0; i < first.buckets.size(); ++i) {
+        model::Bucket bucket;
+        bucket.rank = rank;
+        bucket.plan = 1;
+        bucket.index = static_cast<int>(i);
+        for (const std::size_t gradient : first.buckets[i]) {
+          const auto id = static_cast<model::StringId>(2000 + gradient);
+          batch.strings.push_back({rank, id, first.gradients[gradient].parameter});
+          bucket.parameters.push_back(id);
+          bucket.parameter_bytes.push_back(first.gradients[gradient].bytes);
+          bucket.bytes += first.gradients[gradient].bytes;
+        }
+        batch.buckets.push_back(bucket);
+      }
+    }
+    recorded.learn(batch);
+  }
+  for (std::int64_t step = 0; step < played_.steps; ++step) {
+    const Script script = this->script(settings, step);
+    const auto played = predict::play(script.ranks, script.calls, played_.slowdown);
+    for (int rank = 0; rank < kRanks; ++rank) recorded.learn(rows(script, played, step, rank));
+  }
+  return recorded;
+}
+
+analysis::RunFigures PlayedJob::figures(const job::Settings& settings) const {
+  analysis::RunFigures figures;
+  figures.info.world_size = kRanks;
+  figures.info.device = "cpu";
+  figures.info.settings = settings;
+  figures.ranks.resize(kRanks);
+  for (auto& rank : figures.ranks) {
+    rank.info.model = job::shape_text(shape_);
+    rank.info.parameters = job::trained_share(shape_, settings).all;
+  }
+  return figures;
+}
+
+}  // namespace shardlens::trace::tuning

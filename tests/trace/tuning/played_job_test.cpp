@@ -1,0 +1,143 @@
+// A job that is known is played with some settings and recorded; what is predicted of others is
+// what the same job takes when it is played with those.
+#include "tests/trace/tuning/played_job.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "trace/predict/schedule/step_program.h"
+#include "trace/tuning/step_planner.h"
+
+namespace shardlens::trace::tuning {
+namespace {
+
+using job::BackwardPrefetch;
+using job::Settings;
+using job::Strategy;
+
+std::string words(const Settings& s) {
+  std::string text = job::strategy_traits(s.sharding_strategy).name.data();
+  for (const job::Knob* knob : job::differing_knobs(Settings{}, s)) {
+    text += " " + std::string(knob->name) + "=" + job::value_text(s, *knob);
+  }
+  return text;
+}
+
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+
+  bool coin(double likely = 0.5) { return between(0, 1) < likely; }
+  double between(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
+  template <typename Value>
+  Value of(std::initializer_list<Value> values) {
+    const auto most = static_cast<int>(values.size()) - 1;
+    return *(values.begin() + std::uniform_int_distribution<int>(0, most)(random_));
+  }
+
+  Settings settings() {
+    Settings s;
+    s.sharding_strategy = of({Strategy::kDdp, Strategy::kFullShard, Strategy::kFullShard,
+                              Strategy::kShardGradOp, Strategy::kNoShard});
+    s.bucket_cap_mb = of({0.5, 1.0, 3.0, 25.0});
+    s.overlap_comm = s.sharding_strategy != Strategy::kDdp || coin(0.8);
+    s.backward_prefetch =
+        of({BackwardPrefetch::kPre, BackwardPrefetch::kPost, BackwardPrefetch::kNone});
+    s.forward_prefetch = coin(0.3);
+    s.separate_communicators = s.sharding_strategy == Strategy::kFullShard && coin(0.3);
+    s.gradient_accumulation_steps = of<std::int64_t>({1, 1, 2, 3});
+    s.sync_each_batch = s.gradient_accumulation_steps > 1 && coin();
+    return s;
+  }
+  PlayedSettings job(unsigned seed) {
+    PlayedSettings p;
+    p.forward_ns = between(20e6, 60e6);
+    p.backward_ns = between(1.5, 2.5) * p.forward_ns;
+    p.optimizer_ns = between(1e6, 20e6);
+    p.latency_ns = between(0.05e6, 1e6);
+    p.ns_per_byte = between(0.5, 8);
+    p.slowdown = of({0.0, 0.0, 0.3, 0.6});
+    p.late = between(0, 0.03);
+    p.seed = seed;
+    return p;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+struct Compared {
+  double predicted_ns = 0, played_ns = 0, predicted_exposed_ns = 0, played_exposed_ns = 0;
+};
+
+// Means over steps. The slowdown is given: how it is fitted is another matter.
+Compared compare(const PlayedJob& job, const Settings& before, const Settings& after,
+                 double slowdown) {
+  const auto recorded = job.record(before);
+  const StepPlanner planner(job.figures(before), recorded);
+  const auto plan_before = planner.plan(before), plan_after = planner.plan(after);
+  if (!plan_before) throw std::runtime_error(plan_before.error().message);
+  if (!plan_after) throw std::runtime_error(plan_after.error().message);
+  Compared compared;
+  const auto steps = planner.steps(recorded);
+  if (steps.empty()) throw std::runtime_error("no steps");
+  for (const auto& step : steps) {
+    const auto was = schedule_step(step, plan_before->program, slowdown);
+    const auto is = schedule_step(step, plan_after->program, slowdown);
+    const auto count = static_cast<double>(steps.size());
+    const PlayedStep as_recorded = job.play(before, step.index), played = job.play(after, step.index);
+    compared.predicted_ns +=
+        (as_recorded.step_ns + static_cast<double>(is.end_ns - was.end_ns)) / count;
+    compared.predicted_exposed_ns +=
+        (as_recorded.exposed_ns + is.exposed_ns - was.exposed_ns) / count;
+    compared.played_ns += played.step_ns / count;
+    compared.played_exposed_ns += played.exposed_ns / count;
+  }
+  return compared;
+}
+
+TEST(PlayedJob, ScheduledAsItWasRecordedTakesAsLong) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    Draw draw(seed);
+    const PlayedSettings p = draw.job(seed);
+    const PlayedJob job(p);
+    const Settings settings = draw.settings();
+    const auto recorded = job.record(settings);
+    const StepPlanner planner(job.figures(settings), recorded);
+    const auto plan = planner.plan(settings);
+    ASSERT_TRUE(plan) << plan.error().message;
+    const auto steps = planner.steps(recorded);
+    ASSERT_EQ(steps.size(), 6u) << words(settings);
+    for (const auto& step : steps) {
+      const auto schedule = schedule_step(step, plan->program, p.slowdown);
+      const PlayedStep played = job.play(settings, step.index);
+      ASSERT_NEAR(static_cast<double>(schedule.end_ns - schedule.start_ns), played.step_ns,
+                  0.015 * played.step_ns)
+          << seed << ": " << words(settings) << ", slowdown " << p.slowdown;
+      ASSERT_NEAR(schedule.exposed_ns, played.exposed_ns, 0.015 * played.step_ns)
+          << seed << ": " << words(settings) << ", slowdown " << p.slowdown;
+    }
+  }
+}
+
+TEST(PlayedJob, IsPredictedFromAnyOtherSettings) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Draw draw(1000 + seed);
+    const PlayedSettings p = draw.job(seed);
+    const PlayedJob job(p);
+    const Settings before = draw.settings(), after = draw.settings();
+    const Compared c = compare(job, before, after, p.slowdown);
+    EXPECT_NEAR(c.predicted_ns, c.played_ns, 0.02 * c.played_ns)
+        << seed << ": " << words(before) << " -> " << words(after) << ", slowdown " << p.slowdown;
+    EXPECT_NEAR(c.predicted_exposed_ns, c.played_exposed_ns, 0.02 * c.played_ns)
+        << seed << ": " << words(before) << " -> " << words(after) << ", slowdown " << p.slowdown;
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::trace::tuning
