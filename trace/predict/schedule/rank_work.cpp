@@ -19,7 +19,7 @@ Intervals waits_of(const RankRecord& record) {
   Intervals waits;
   for (const std::int64_t end_ns : record.call_ends_ns) {
     const auto next = base::first_ending_after(record.computes, end_ns);
-    if (next != record.computes.end() && next->start_ns <= end_ns) continue;  // it computed
+    if (next != record.computes.end() && next->start_ns < end_ns) continue;  // it computed
     const std::int64_t since =
         next == record.computes.begin() ? record.step.start_ns : std::prev(next)->end_ns;
     waits.push_back({since, end_ns});
