@@ -1,0 +1,195 @@
+#include "trace/predict/schedule/recorded_steps.h"
+
+#include <gtest/gtest.h>
+
+namespace shardlens::trace::predict {
+namespace {
+
+constexpr int kName = 1;
+
+// Steps of 1000 ns from 1000 on, of two ranks with two gradients, in as many micro-batches as
+// wanted.
+class RecordedStepsTest : public testing::Test {
+ protected:
+  void learn(int rank, std::int64_t step, int micro_batches = 1) {
+    model::Batch batch;
+    batch.strings.push_back(
+        {rank, kName, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"});
+    batch.strings.push_back({rank, kName + 1, "aten::mul"});
+    const std::int64_t start = 1000 * (step + 1);
+    model::Step row;
+    row.rank = rank;
+    row.index = step;
+    row.start_ns = start;
+    row.end_ns = start + 900;
+    row.full_detail = true;
+    batch.steps.push_back(row);
+    model::EventRun run;
+    run.rank = rank;
+    // Computes but for 200 ns, which are too short for a wait.
+    for (const auto& [from, to] : {std::pair{0, 500}, std::pair{700, 900}}) {
+      model::Event event;
+      event.start_ns = start + from;
+      event.duration_ns = to - from;
+      event.flags = model::kEventCompute;
+      run.events.push_back(event);
+    }
+    for (int i = 0; i < micro_batches; ++i) {
+      const std::int64_t at = start + 100 + 400 * i;
+      for (const std::int64_t time : {at, at + 50, at + 100}) {
+        model::Event event;
+        event.start_ns = time;
+        event.duration_ns = 10 + rank;
+        event.name = time == at + 50 ? kName + 1 : kName;
+        run.events.push_back(event);
+      }
+      model::Span span;
+      span.rank = rank;
+      span.phase = base::Phase::kBackward;
+      span.start_ns = at;
+      span.end_ns = at + 200;
+      batch.spans.push_back(span);
+      span.phase = base::Phase::kForward;
+      span.start_ns = at - 40;
+      span.end_ns = at;
+      batch.spans.push_back(span);
+    }
+    batch.events.push_back(run);
+    model::Collective call;
+    call.rank = rank;
+    call.sequence = step;
+    call.function = call.executed = model::CollectiveFunction::kAllReduce;
+    call.tag_kind = model::TagKind::kBucket;
+    call.bytes = 24;
+    call.start_ns = start + 300 + 100 * rank;
+    call.end_ns = start + 700;
+    batch.collectives.push_back(call);
+    recorded_.learn(batch);
+  }
+  void learn_plan(int plan, std::vector<std::vector<std::int64_t>> buckets) {
+    model::Batch batch;
+    for (const auto& bytes : buckets) {
+      model::Bucket bucket;
+      bucket.plan = plan;
+      bucket.index = static_cast<int>(batch.buckets.size());
+      bucket.parameter_bytes = bytes;
+      for (const std::int64_t each : bytes) bucket.bytes += each;
+      batch.buckets.push_back(bucket);
+    }
+    recorded_.learn(batch);
+  }
+
+  std::vector<StepWork> steps() const {
+    return recorded_.steps([](const TransferKind&, double, double) { return 0.0; });
+  }
+  std::vector<std::int64_t> gradient_bytes() const {
+    std::vector<std::int64_t> bytes;
+    for (const auto& gradient : recorded_.gradients()) bytes.push_back(gradient.bytes);
+    return bytes;
+  }
+  static std::vector<std::int64_t> computed(const std::vector<Moment>& moments) {
+    std::vector<std::int64_t> all;
+    for (const Moment& moment : moments) all.push_back(moment.computed_ns);
+    return all;
+  }
+
+  RecordedSteps recorded_{2, 0};
+};
+
+TEST_F(RecordedStepsTest, TellWhenGradientsWereReady) {
+  learn_plan(0, {{16, 8}});
+  learn_plan(1, {{8}, {16}});
+  for (int rank : {0, 1}) learn(rank, 3);
+  EXPECT_EQ(gradient_bytes(), (std::vector<std::int64_t>{8, 16})) << "the last plan's";
+  const auto found = steps();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].index, 3);
+  ASSERT_EQ(found[0].ranks.size(), 2u);
+  ASSERT_EQ(found[0].ranks[1].micro_batches.size(), 1u);
+  EXPECT_EQ(found[0].ranks[1].start_ns, 4000);
+  EXPECT_EQ(found[0].ranks[1].backward_end_ns, 4300);
+  const MicroBatchWork& only = found[0].ranks[1].micro_batches[0];
+  EXPECT_EQ(only.forward_begin.computed_ns, 60);
+  EXPECT_EQ(only.backward_begin.computed_ns, 100);
+  EXPECT_EQ(only.end.computed_ns, 300);
+  EXPECT_EQ(computed(only.gradients), (std::vector<std::int64_t>{111, 211}));
+}
+
+TEST_F(RecordedStepsTest, TellSeveralMicroBatchesOneAfterTheOther) {
+  learn_plan(1, {{8, 16}});
+  for (int rank : {0, 1}) learn(rank, 0, 2);
+  const auto found = steps();
+  ASSERT_EQ(found.size(), 1u);
+  const auto& micro_batches = found[0].ranks[0].micro_batches;
+  ASSERT_EQ(micro_batches.size(), 2u);
+  EXPECT_EQ(computed(micro_batches[0].gradients), (std::vector<std::int64_t>{110, 210}));
+  EXPECT_EQ(micro_batches[0].end.computed_ns, 300);
+  EXPECT_EQ(computed(micro_batches[1].gradients), (std::vector<std::int64_t>{210, 310}))
+      << "since the first ended; so short a pause is none";
+}
+
+TEST_F(RecordedStepsTest, WithDifferingMicroBatchesAreLeftOut) {
+  learn_plan(1, {{8, 16}});
+  learn(0, 0, 2);
+  learn(1, 0, 1);
+  EXPECT_TRUE(steps().empty());
+}
+
+TEST_F(RecordedStepsTest, WithoutARankOrAGradientAreLeftOut) {
+  learn_plan(1, {{8, 16, 4}});
+  for (int rank : {0, 1}) learn(rank, 0);
+  EXPECT_TRUE(steps().empty()) << "one of three gradients is missing";
+  learn_plan(2, {{8, 16}});
+  EXPECT_EQ(steps().size(), 1u);
+  learn(0, 5);
+  EXPECT_EQ(steps().size(), 1u) << "rank 1 has not told step 5";
+}
+
+TEST_F(RecordedStepsTest, BeforeTheFirstThatCountsAreLeftOut) {
+  recorded_ = RecordedSteps(2, 1);
+  learn_plan(1, {{8, 16}});
+  for (std::int64_t step : {0, 1}) {
+    for (int rank : {0, 1}) learn(rank, step);
+  }
+  const auto found = steps();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].index, 1);
+}
+
+TEST_F(RecordedStepsTest, TakeAsManyAsTheyNeed) {
+  learn_plan(1, {{8, 16}});
+  std::int64_t step = 0;
+  for (; !recorded_.is_enough(); ++step) {
+    ASSERT_LT(step, 200);
+    for (int rank : {0, 1}) learn(rank, step);
+  }
+  const auto found = steps();
+  ASSERT_EQ(found.size(), RecordedSteps::kMostSteps);
+  EXPECT_EQ(found.back().index, static_cast<std::int64_t>(RecordedSteps::kMostSteps) - 1);
+  for (int rank : {0, 1}) learn(rank, 1000);
+  EXPECT_EQ(steps().back().index, found.back().index);
+}
+
+TEST_F(RecordedStepsTest, EndsWhereNoStepTellsEnough) {
+  learn_plan(1, {{8, 16, 4}});
+  std::int64_t step = 0;
+  for (; !recorded_.is_enough() && step < 5000; ++step) {
+    for (int rank : {0, 1}) learn(rank, step);
+  }
+  EXPECT_LT(step, 5000);
+  EXPECT_TRUE(steps().empty());
+}
+
+TEST_F(RecordedStepsTest, CountTransfersFromTheLastRanksStart) {
+  learn_plan(1, {{8, 16}});
+  for (int rank : {0, 1}) learn(rank, 0);
+  learn(0, 1);  // whose other rank's part is missing
+  const auto transfers = recorded_.transfers();
+  ASSERT_EQ(transfers.size(), 1u);
+  EXPECT_EQ(transfers.begin()->first.function, model::CollectiveFunction::kAllReduce);
+  EXPECT_EQ(transfers.begin()->first.ranks, 2);
+  EXPECT_EQ(transfers.begin()->second, (MeasuredTransfers{{24, {300}}}));
+}
+
+}  // namespace
+}  // namespace shardlens::trace::predict

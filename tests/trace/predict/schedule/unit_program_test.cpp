@@ -1,0 +1,171 @@
+#include "trace/predict/schedule/unit_program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "trace/predict/schedule/bucket_program.h"
+#include "trace/predict/schedule/update_program.h"
+
+namespace shardlens::trace::predict {
+namespace {
+
+using job::BackwardPrefetch;
+using Names = std::vector<std::string>;
+
+// A root and two blocks, under full_shard between two ranks.
+UnitProgramPlan plan_of(BackwardPrefetch prefetch) {
+  UnitProgramPlan plan;
+  plan.units = {{"r", 40, 40}, {"a", 100, 100}, {"b", 100, 100}};
+  plan.schedule.backward_prefetch = prefetch;
+  plan.shard_group = 2;
+  return plan;
+}
+
+// Calls in their order, waits in brackets.
+Names deeds(const StepProgram& program, std::size_t micro_batch = 0) {
+  Names names;
+  for (const Action& action : program.micro_batches.at(micro_batch).actions) {
+    if (action.what == Action::What::kCompute) continue;
+    const std::string& what = program.calls.at(action.place).what;
+    names.push_back(action.what == Action::What::kLaunch ? what : "(" + what + ")");
+  }
+  return names;
+}
+
+TEST(UnitProgram, WithoutPrefetchGathersWhenAUnitIsUsed) {
+  EXPECT_EQ(deeds(unit_program(plan_of(BackwardPrefetch::kNone))),
+            (Names{"r forward gather", "(r forward gather)", "a forward gather",
+                   "(a forward gather)", "b forward gather", "(b forward gather)",
+                   "b backward gather", "(b backward gather)", "b reduce", "a backward gather",
+                   "(a backward gather)", "(b reduce)", "a reduce", "(a reduce)", "r reduce",
+                   "(r reduce)"}));
+}
+
+TEST(UnitProgram, PrefetchesBeforeOrBehindABackward) {
+  EXPECT_EQ(deeds(unit_program(plan_of(BackwardPrefetch::kPre))),
+            (Names{"r forward gather", "(r forward gather)", "a forward gather",
+                   "(a forward gather)", "b forward gather", "(b forward gather)",
+                   "b backward gather, prefetched", "(b backward gather, prefetched)",
+                   "a backward gather, prefetched", "b reduce", "(a backward gather, prefetched)",
+                   "(b reduce)", "a reduce", "(a reduce)", "r reduce", "(r reduce)"}));
+  const Names post = deeds(unit_program(plan_of(BackwardPrefetch::kPost)));
+  EXPECT_EQ((Names{post.begin() + 6, post.begin() + 10}),
+            (Names{"b backward gather", "(b backward gather)", "a backward gather, prefetched",
+                   "b reduce"}));
+}
+
+TEST(UnitProgram, PrefetchesTheNextForwardInTheOrderOfTheStepBefore) {
+  UnitProgramPlan plan = plan_of(BackwardPrefetch::kNone);
+  plan.schedule.forward_prefetch = true;
+  const Names names = deeds(unit_program(plan));
+  EXPECT_EQ((Names{names.begin(), names.begin() + 6}),
+            (Names{"r forward gather", "(r forward gather)", "a forward gather, prefetched",
+                   "(a forward gather, prefetched)", "b forward gather, prefetched",
+                   "(b forward gather, prefetched)"}));
+}
+
+TEST(UnitProgram, KeepsUnitsWhereForwardFreesNone) {
+  UnitProgramPlan plan = plan_of(BackwardPrefetch::kPre);
+  plan.schedule.frees_after_forward = false;
+  plan.micro_batches = 2;
+  const StepProgram program = unit_program(plan);
+  EXPECT_EQ(deeds(program, 0),
+            (Names{"r forward gather", "(r forward gather)", "a forward gather",
+                   "(a forward gather)", "b forward gather", "(b forward gather)"}));
+  EXPECT_EQ(deeds(program, 1), (Names{"b reduce", "(b reduce)", "a reduce", "(a reduce)",
+                                      "r reduce", "(r reduce)"}))
+      << "all are still gathered";
+  plan.reduces_each = true;
+  EXPECT_EQ(deeds(unit_program(plan), 0), deeds(unit_program(plan), 1));
+}
+
+TEST(UnitProgram, OfReplicasReducesOverThemBehindTheScatter) {
+  UnitProgramPlan plan = plan_of(BackwardPrefetch::kPre);
+  plan.replicas = 3;
+  plan.separate_communicators = true;
+  const StepProgram program = unit_program(plan);
+  const PlannedCall& last = program.calls.back();
+  EXPECT_EQ(last.function, model::CollectiveFunction::kAllReduce);
+  EXPECT_EQ(last.group, 3);
+  EXPECT_EQ(last.bytes, 20);
+  EXPECT_TRUE(last.follows);
+  const PlannedCall& scatter = program.calls[program.calls.size() - 2];
+  EXPECT_EQ(scatter.function, model::CollectiveFunction::kReduceScatter);
+  EXPECT_EQ(scatter.group, 2);
+  EXPECT_NE(scatter.lane, last.lane);
+  EXPECT_NE(scatter.lane, program.calls.front().lane) << "gathers have one of their own";
+  plan.shard_group = 1;  // no_shard
+  for (const PlannedCall& call : unit_program(plan).calls) {
+    EXPECT_EQ(call.function, model::CollectiveFunction::kAllReduce);
+    EXPECT_FALSE(call.follows);
+  }
+}
+
+TEST(UnitProgram, WhatIsRecomputedIsGatheredForThatAndAgain) {
+  UnitProgramPlan plan = plan_of(BackwardPrefetch::kNone);
+  plan.units[2].is_recomputed = true;
+  plan.units[2].more_forwards = 1;
+  const StepProgram program = unit_program(plan);
+  const Names names = deeds(program);
+  EXPECT_EQ((Names{names.begin() + 6, names.begin() + 11}),
+            (Names{"b backward gather", "(b backward gather)", "b backward gather",
+                   "(b backward gather)", "b reduce"}));
+  const auto& actions = program.micro_batches[0].actions;
+  EXPECT_EQ(std::ranges::count(actions, Until::kSecondForward, &Action::until), 1);
+}
+
+TEST(BucketProgram, LaunchesEachBucketBehindItsLastGradientAndWaitsInTheEnd) {
+  const std::vector<std::int64_t> bytes{10, 10, 10, 10};
+  BucketProgramPlan plan{.gradient_bytes = bytes, .caps = {20, 20}};
+  const StepProgram program = bucket_program(plan);
+  const auto& actions = program.micro_batches.at(0).actions;
+  ASSERT_EQ(actions.size(), 7u);
+  EXPECT_EQ(actions[0].until, Until::kGradient);
+  EXPECT_EQ(actions[0].place, 1u);
+  EXPECT_EQ(actions[2].place, 3u);
+  EXPECT_EQ(actions[4].until, Until::kEnd);
+  EXPECT_EQ(deeds(program), (Names{"bucket 0", "bucket 1", "(bucket 0)", "(bucket 1)"}));
+  EXPECT_EQ(program.calls[1].bytes, 20);
+  EXPECT_EQ(program.calls[1].tensors, 2u);
+  plan.overlaps = false;
+  plan.compresses = true;
+  const StepProgram late = bucket_program(plan);
+  EXPECT_EQ(late.micro_batches[0].actions.front().until, Until::kEnd);
+  EXPECT_EQ(late.calls[0].bytes, 10);
+}
+
+TEST(BucketProgram, ReducesTheLastMicroBatchOrEach) {
+  const std::vector<std::int64_t> bytes{10};
+  BucketProgramPlan plan{.gradient_bytes = bytes, .caps = {20, 20}, .micro_batches = 3};
+  EXPECT_EQ(bucket_program(plan).calls.size(), 1u);
+  EXPECT_TRUE(deeds(bucket_program(plan), 1).empty());
+  plan.reduces_each = true;
+  EXPECT_EQ(bucket_program(plan).calls.size(), 3u);
+  EXPECT_EQ(deeds(bucket_program(plan), 1), (Names{"bucket 0", "(bucket 0)"}));
+}
+
+// The fullest owner has two parts: half of the update is done before each.
+TEST(UpdateProgram, SendsEachPartOnceItIsUpdated) {
+  StepProgram program;
+  add_update({.share = 0.5, .sums_norm = true, .parts = {{8, 16}, {24}}}, program);
+  ASSERT_EQ(program.calls.size(), 4u);
+  EXPECT_EQ(program.calls[0].bytes, kNormBytes);
+  EXPECT_EQ(program.calls[1].bytes, 8);
+  EXPECT_EQ(program.calls[2].bytes, 24);
+  EXPECT_EQ(program.calls[3].bytes, 16);
+  using Do = Action::What;
+  std::vector<Do> what;
+  double share = 0;
+  for (const Action& action : program.update) {
+    what.push_back(action.what);
+    if (action.what == Do::kCompute) share += action.share;
+  }
+  EXPECT_EQ(what, (std::vector<Do>{Do::kLaunch, Do::kWait, Do::kCompute, Do::kLaunch,
+                                     Do::kLaunch, Do::kCompute, Do::kLaunch, Do::kWait,
+                                     Do::kWait, Do::kWait}));
+  EXPECT_DOUBLE_EQ(share, 0.5);
+}
+
+}  // namespace
+}  // namespace shardlens::trace::predict
