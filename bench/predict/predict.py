@@ -33,6 +33,8 @@ def parse_options():
                         help="other simulated links, with the base's buckets, separated by ;")
     parser.add_argument("--hooks", default="bf16_compress", help="communication hooks, separated by commas")
     parser.add_argument("--batches", default="4,16", help="batch_per_rank of others; the base's is 8")
+    parser.add_argument("--strategies", default="zero1,no_shard,shard_grad_op,full_shard", help="others than the base's ddp")
+    parser.add_argument("--more-ranks", default="4", help="of other numbers of ranks")
     parser.add_argument("--seed", type=int, default=1, help="of the order; default 1")
     return parser.parse_args()
 
@@ -45,6 +47,11 @@ def points_of(options):
     points["without overlap"] = {"overlap_comm": "false"}
     points |= {hook: {"communication_hook": hook} for hook in options.hooks.split(",") if hook}
     points |= {f"batch {batch}": {"batch_per_rank": batch} for batch in options.batches.split(",") if batch}
+    points |= {name: {"sharding_strategy": name} for name in options.strategies.split(",") if name}
+    if "full_shard" in points:
+        points["full_shard, forward prefetch"] = {"sharding_strategy": "full_shard", "forward_prefetch": "true"}
+        points["full_shard, no prefetch"] = {"sharding_strategy": "full_shard", "backward_prefetch": "none"}
+    points |= {f"{ranks} ranks": {"ranks": ranks} for ranks in options.more_ranks.split(",") if ranks}
     points["2 micro-batches"] = {"gradient_accumulation_steps": "2"}
     points["2 micro-batches, each reduced"] = {"gradient_accumulation_steps": "2", "sync_each_batch": "true"}
     points["recomputed"] = {"activation_checkpointing": "1"}
@@ -72,6 +79,11 @@ class Desk:
         assignments = itertools.chain.from_iterable(("--set", f"{key}={value}") for key, value in settings.items())
         return self.ask("run", *assignments, "--name", name)["summary"]["step_ms"]["mean"]
 
+    def calibrate(self):
+        """What collectives cost that the base does not have."""
+        self.ask("calibrate", "--device", "cpu", "--ranks", str(self.options.ranks), "--set", f"model={self.options.model}",
+                 "--set", f"simulate_link={LINK}", "--seconds", "10")
+
     def predict(self, name, changes):
         assignments = itertools.chain.from_iterable(("--set", f"{key}={value}") for key, value in changes.items())
         predicted = self.ask("predict", name, *assignments)
@@ -84,6 +96,7 @@ def measure(options, points):
     order = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as library:
         desk = Desk(options, library)
+        desk.calibrate()
         for repeat in range(options.repeats):
             for point in order.sample(list(points), len(points)):
                 measured[point].append(desk.run(f"{point} {repeat}".replace("/", " "), points[point]))

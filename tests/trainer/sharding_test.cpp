@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/trainer/sharded_training.h"
+#include "trace/job/units/partition.h"
 #include "trainer/strategy/fsdp/flat_buffer.h"
 #include "trainer/strategy/fsdp/fully_sharded.h"
 #include "trainer/strategy/fsdp/sharded_unit.h"
 #include "trainer/strategy/fsdp/unit_plan.h"
-#include "trace/job/units/partition.h"
 
 namespace shardlens::trainer {
 namespace {

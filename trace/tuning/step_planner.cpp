@@ -68,6 +68,19 @@ std::vector<std::vector<std::int64_t>> updated_parts(const predict::PlannedJob& 
   return parts;
 }
 
+// Whether as many gradients came in each micro-batch.
+bool have_gradients(const predict::RecordedSteps& recorded, std::size_t count) {
+  const auto steps = recorded.steps([](const auto&, double, double) { return 0.0; });
+  const auto has_all = [&](const predict::MicroBatchWork& work) {
+    return work.gradients.size() == count;
+  };
+  return std::ranges::all_of(steps, [&](const predict::StepWork& step) {
+    return std::ranges::all_of(step.ranks, [&](const predict::RankWork& rank) {
+      return std::ranges::all_of(rank.micro_batches, has_all);
+    });
+  });
+}
+
 }  // namespace
 
 StepPlanner::StepPlanner(const analysis::RunFigures& figures,
@@ -83,7 +96,10 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
   }
   if (job_) recorded_bytes_ = predict::predict_peak_bytes(*job_);
   auto gradients = recorded.gradients();
-  if (gradients.empty() && job_) gradients = gradients_backwards(*job_);
+  if (gradients.empty() && job_ && !unit_names_.empty()) {
+    auto expected = gradients_backwards(*job_);
+    if (have_gradients(recorded, expected.size())) gradients = std::move(expected);
+  }
   for (auto& gradient : gradients) {
     gradient_bytes_.push_back(gradient.bytes);
     gradient_names_.push_back(std::move(gradient.parameter));

@@ -29,7 +29,7 @@ struct StepPlan {
 class StepPlanner {
  public:
   StepPlanner(const analysis::RunFigures& figures, const predict::RecordedSteps& recorded,
-              const predict::CollectiveCosts& known);
+              const predict::CollectiveCosts& known = {});
 
   // Those that can be scheduled with the recorded settings.
   std::vector<predict::StepWork> steps(const predict::RecordedSteps& recorded) const;

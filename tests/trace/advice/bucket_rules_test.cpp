@@ -33,7 +33,7 @@ TEST(BucketCapRule, SpeaksWhereAnotherCapIsFasterAndGainsWhatThePredictorSays) {
   EXPECT_DOUBLE_EQ(advice->gain->interval.high_ns, -predicted->difference->low_ns);
   EXPECT_DOUBLE_EQ(advice->gain->ns, 15.0 * kMs) << "4 × 10 ms, or 25 ms at once";
   const Evidence& shown = advice->evidence.front();
-  EXPECT_EQ(shown.end_ns - shown.start_ns, 42 * kMs) << "behind rank 0's last gradient";
+  EXPECT_EQ(shown.end_ns - shown.start_ns, 40 * kMs) << "behind the last rank's last gradient";
 }
 
 TEST(BucketCapRule, IsSilentWhereGainsMayBeChance) {

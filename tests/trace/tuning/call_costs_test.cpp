@@ -6,12 +6,12 @@ namespace shardlens::trace::tuning {
 namespace {
 
 using Function = model::CollectiveFunction;
+using predict::CollectiveKind;
 using predict::MeasuredTransfers;
-using predict::TransferKind;
 
-constexpr TransferKind kAllReduce{Function::kAllReduce, Function::kAllReduce, 2};
-constexpr TransferKind kReduceScatter{Function::kReduceScatter, Function::kAllReduce, 2};
-constexpr TransferKind kAllGather{Function::kAllGather, Function::kAllGather, 2};
+constexpr CollectiveKind kAllReduce{Function::kAllReduce, 2};
+constexpr CollectiveKind kReduceScatter{Function::kReduceScatter, 2};
+constexpr CollectiveKind kAllGather{Function::kAllGather, 2};
 
 job::Settings on_link(const char* link) {
   job::Settings settings;
@@ -19,9 +19,13 @@ job::Settings on_link(const char* link) {
   return settings;
 }
 
+predict::CollectiveCosts measured(predict::MeasuredCollectives transfers) {
+  return predict::CollectiveCosts(std::move(transfers));
+}
+
 // All-reduces of a megabyte in 3 ms, of eight in 10 ms, between two ranks.
 CallCosts costs_of(const job::Settings& recorded) {
-  return {recorded, {{kAllReduce, {{1e6, {3e6, 3e6}}, {8e6, {10e6}}}}}};
+  return {recorded, measured({{kAllReduce, {{1e6, {3e6, 3e6}}, {8e6, {10e6}}}}})};
 }
 
 std::optional<CallCosts::Cost> reduction(const CallCosts& costs, const job::Settings& next,
@@ -92,7 +96,7 @@ TEST(CallCosts, OfAnotherFunctionAreDerivedFromAnAllReduce) {
 }
 
 TEST(CallCosts, AreTakenFromTheirOwnFunctionFirst) {
-  const CallCosts costs({}, {{kAllReduce, {{1e6, {3e6}}}}, {kAllGather, {{1e6, {2e6}}}}});
+  const CallCosts costs({}, measured({{kAllReduce, {{1e6, {3e6}}}}, {kAllGather, {{1e6, {2e6}}}}}));
   EXPECT_DOUBLE_EQ(costs.of({}, Function::kAllGather, 2, 1e6)->transfer.ns, 2e6);
   EXPECT_FALSE(costs.of({}, Function::kAllGather, 2, 1e6)->transfer.is_extrapolated);
   EXPECT_DOUBLE_EQ(costs.of({}, Function::kBroadcast, 2, 1e6)->transfer.ns, 3e6)
@@ -105,8 +109,8 @@ TEST(CallCosts, OfAnotherNumberOfRanksAreWhatTheyMove) {
   ASSERT_TRUE(cost);
   EXPECT_DOUBLE_EQ(cost->transfer.ns, 4.5e6);
   EXPECT_TRUE(cost->transfer.is_extrapolated);
-  const TransferKind of_eight{Function::kAllReduce, Function::kAllReduce, 8};
-  const CallCosts both({}, {{kAllReduce, {{1e6, {3e6}}}}, {of_eight, {{1e6, {7e6}}}}});
+  const CollectiveKind of_eight{Function::kAllReduce, 8};
+  const CallCosts both({}, measured({{kAllReduce, {{1e6, {3e6}}}}, {of_eight, {{1e6, {7e6}}}}}));
   EXPECT_DOUBLE_EQ(both.of({}, Function::kAllReduce, 6, 1e6)->transfer.ns,
                    7e6 * (2 * 5 / 6.0) / (2 * 7 / 8.0))
       << "the nearest";
@@ -118,8 +122,7 @@ TEST(CallCosts, OfALinkGoByTheirOwnFunctionAndRanks) {
   const auto link = on_link("latency_us=200,gbit_per_s=8");
   const CallCosts costs = costs_of(link);
   const auto conditions = CallCosts::conditions(link);
-  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllGather, 2, 1e6)->transfer.ns,
-                   0.7e6 + 0.9e6);
+  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllGather, 2, 1e6)->transfer.ns, 0.7e6 + 0.9e6);
   EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllReduce, 4, 1e6)->transfer.ns,
                    1.7e6 + 1.5 * 1.8e6);
 }

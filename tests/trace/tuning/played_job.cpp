@@ -54,16 +54,18 @@ struct PlayedJob::Script {
 
   std::vector<predict::PlayedRank> ranks{kRanks};
   std::vector<predict::PlayedCall> calls;
-  std::vector<Name> names;                             // of the calls
+  std::vector<Name> names;                            // of the calls
   std::vector<std::pair<Mark, std::size_t>> moments;  // before the deed of that place
-  std::vector<std::vector<std::size_t>> buckets;       // of DDP
+  std::vector<std::vector<std::size_t>> buckets;      // of DDP
   std::vector<predict::RecordedSteps::Gradient> gradients;
 };
 
 class PlayedJob::Writer {
  public:
   Writer(const PlayedJob& job, const job::Settings& settings, std::int64_t step)
-      : job_(job), settings_(acting_settings(job.figures(settings).info, settings)), step_(step),
+      : job_(job),
+        settings_(acting_settings(job.figures(settings).info, settings)),
+        step_(step),
         planned_(job.planned(settings_)) {
     const auto sizes = predict::model_sizes(planned_.shape, planned_.settings);
     for (const auto& unit : predict::shard_sizes(planned_, sizes).units) {
@@ -149,10 +151,10 @@ class PlayedJob::Writer {
   void free(int unit) { is_gathered_[static_cast<std::size_t>(unit)] = false; }
   void reduce(int unit) {
     if (const auto call = std::exchange(reduction_, {})) wait(*call);
-    reduction_ = launch({shards() == 1 ? CollectiveFunction::kAllReduce
-                                       : CollectiveFunction::kReduceScatter,
-                         model::TagKind::kUnit, unit, "unit" + std::to_string(unit) + " reduce",
-                         unit_bytes_[static_cast<std::size_t>(unit)]});
+    reduction_ =
+        launch({shards() == 1 ? CollectiveFunction::kAllReduce : CollectiveFunction::kReduceScatter,
+                model::TagKind::kUnit, unit, "unit" + std::to_string(unit) + " reduce",
+                unit_bytes_[static_cast<std::size_t>(unit)]});
   }
 
   void forward() {
@@ -203,8 +205,8 @@ class PlayedJob::Writer {
     }
   }
 
-  // Computes as long; of the next gradients that are of `block` (−1: of none) each is ready after an
-  // equal part of it.
+  // Computes as long; of the next gradients that are of `block` (−1: of none) each is ready after
+  // an equal part of it.
   void part_of_backward(std::int64_t block, double ns) {
     const auto is_of = [&](const std::string& name) {
       const bool is_of_block = name.front() >= '0' && name.front() <= '9';
@@ -231,7 +233,8 @@ class PlayedJob::Writer {
 
   void update() {
     if (has_units()) {
-      wait(launch({CollectiveFunction::kAllReduce, model::TagKind::kNamed, -1, "gradient norm", 4}));
+      wait(
+          launch({CollectiveFunction::kAllReduce, model::TagKind::kNamed, -1, "gradient norm", 4}));
     }
     const auto values = [](const predict::PlannedJob& job) {
       const auto sizes = predict::model_sizes(job.shape, job.settings);
@@ -319,8 +322,8 @@ model::Event event_of(std::int64_t start_ns, std::int64_t end_ns) {
 }  // namespace
 
 // Strings are told anew with each step, by the same numbers: names come in the same order.
-model::Batch PlayedJob::rows(const Script& script, const predict::Played& played,
-                             std::int64_t step, int rank) const {
+model::Batch PlayedJob::rows(const Script& script, const predict::Played& played, std::int64_t step,
+                             int rank) const {
   model::Batch batch;
   Strings strings(rank);
   const auto r = static_cast<std::size_t>(rank);
@@ -346,8 +349,8 @@ model::Batch PlayedJob::rows(const Script& script, const predict::Played& played
     run.events.push_back(event_of(rounded(times[i].start_ns), rounded(times[i].end_ns)));
     run.events.back().flags = model::kEventCompute;
   }
-  const auto accumulate = strings.id(
-      "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", batch);
+  const auto accumulate =
+      strings.id("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", batch);
   std::int64_t begin_ns = 0;
   for (const auto& [moment, deed] : script.moments) {
     const std::int64_t now = before(deed);
@@ -419,8 +422,8 @@ predict::RecordedSteps PlayedJob::record(const job::Settings& settings) const {
       call.function = call.executed = CollectiveFunction::kAllReduce;
       call.bytes = bytes;
       call.start_ns = call.enqueued_ns = (i + 1) * 10'000'000'000;
-      call.end_ns = call.start_ns + rounded(played_.latency_ns +
-                                            played_.ns_per_byte * static_cast<double>(bytes));
+      call.end_ns = call.start_ns +
+                    rounded(played_.latency_ns + played_.ns_per_byte * static_cast<double>(bytes));
       batch.collectives.push_back(call);
     }
     if (has_units) {

@@ -19,10 +19,10 @@ struct PlayedSettings {
   double forward_ns = 40e6, backward_ns = 80e6, optimizer_ns = 10e6;
   // Of an all-reduce between the two ranks, as of each function by what it moves of that.
   double latency_ns = 0.3e6, ns_per_byte = 2;
-  double slowdown = 0;     // while a call moves, computation loses this share of its pace
-  double noise = 0.01;     // of what a unit computes in a step, either way
-  double late = 0.01;      // by how much rank 1 computes longer
-  double root_share = 0;   // of forward and of backward, in the embedding: where it is known
+  double slowdown = 0;    // while a call moves, computation loses this share of its pace
+  double noise = 0.01;    // of what a unit computes in a step, either way
+  double late = 0.01;     // by how much rank 1 computes longer
+  double root_share = 0;  // of forward and of backward, in the embedding: where it is known
   unsigned seed = 0;
   std::int64_t steps = 6;
 };

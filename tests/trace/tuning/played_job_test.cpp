@@ -90,7 +90,8 @@ Compared compare(const PlayedJob& job, const Settings& before, const Settings& a
     const auto was = schedule_step(step, plan_before->program, slowdown);
     const auto is = schedule_step(step, plan_after->program, slowdown);
     const auto count = static_cast<double>(steps.size());
-    const PlayedStep as_recorded = job.play(before, step.index), played = job.play(after, step.index);
+    const PlayedStep as_recorded = job.play(before, step.index),
+                     played = job.play(after, step.index);
     compared.predicted_ns +=
         (as_recorded.step_ns + static_cast<double>(is.end_ns - was.end_ns)) / count;
     compared.predicted_exposed_ns +=

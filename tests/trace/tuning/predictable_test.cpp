@@ -17,7 +17,7 @@ std::string why_not(const std::function<void(analysis::RunFigures&)>& change) {
   return checked ? "" : checked.error().message;
 }
 
-TEST(Predictable, IsARunOfSeveralRanksOnTheCpu) {
+TEST(Predictable, IsARunOfSeveralRanks) {
   EXPECT_EQ(why_not([](analysis::RunFigures&) {}), "");
   EXPECT_NE(why_not([](auto& figures) { figures.info.imported_from = "kineto"; }).find("settings"),
             std::string::npos);
@@ -26,7 +26,11 @@ TEST(Predictable, IsARunOfSeveralRanksOnTheCpu) {
               figures.info.settings.find_unused_parameters = true;  // which it does not obey
             }),
             "");
-  EXPECT_NE(why_not([](auto& figures) { figures.info.device = "cuda"; }).find("GPU"),
+  EXPECT_EQ(why_not([](auto& figures) { figures.info.device = "cuda"; }), "");
+  EXPECT_NE(why_not([](auto& figures) {
+              figures.info.device = "cuda";
+              figures.info.settings.sharding_strategy = job::Strategy::kFullShard;
+            }).find("streams"),
             std::string::npos);
   EXPECT_NE(why_not([](auto& figures) { figures.info.world_size = 1; }).find("One rank"),
             std::string::npos);

@@ -84,7 +84,8 @@ TEST(Predictor, AddsMicroBatchesThatOnlyCompute) {
   ASSERT_TRUE(prediction) << prediction.error().message;
   EXPECT_NEAR(prediction->difference_ns(), 2 * 102.0 * kMs, 1);
   EXPECT_EQ(prediction->samples, 3);
-  EXPECT_NEAR(prediction->change_per_sample(), (kMeanInTurn + 204.0 * kMs) / 3 / kMeanInTurn - 1, 1e-12);
+  EXPECT_NEAR(prediction->change_per_sample(), (kMeanInTurn + 204.0 * kMs) / 3 / kMeanInTurn - 1,
+              1e-12);
   EXPECT_TRUE(prediction->scales_computation);
   EXPECT_EQ(prediction->exposed_ns, (12.0 + 2.0) * kMs) << "rank 0 waits 4 ms more for rank 1";
   ASSERT_TRUE(prediction->difference);

@@ -126,8 +126,7 @@ predict::RecordedSteps RecordedJob::record() {
   for (int rank : {0, 1}) recorded.learn(first_rows(rank));
   for (std::int64_t step = 0; step <= steps; ++step) {
     const std::int64_t bytes = step == 0 ? 4 * kMib : kMib;
-    const auto calls =
-        reductions_of(step, settings.overlap_comm, bytes, transfer_ns.at(bytes));
+    const auto calls = reductions_of(step, settings.overlap_comm, bytes, transfer_ns.at(bytes));
     analysis::StepFigures figure;
     figure.index = step;
     figure.complete = true;

@@ -122,6 +122,12 @@ struct RankClock {
     now_ns += std::max(ns, 0.0);
   }
 
+  double waited_ns() const {
+    double sum = 0;
+    for (const Wait& each : waits) sum += static_cast<double>(each.end_ns - each.start_ns);
+    return sum;
+  }
+
   void wait(double until_ns, std::size_t call) {
     if (until_ns <= now_ns) return;
     waits.push_back({std::llround(now_ns), std::llround(until_ns), call});
@@ -195,12 +201,13 @@ class Scheduler {
   }
 
   void finish(const std::vector<double>& backward_end_ns) {
-    const auto last = std::ranges::max_element(ranks_, {}, &RankClock::now_ns);
+    // Where several end together, the one that waited least: the others waited for it.
+    const auto last = std::ranges::max_element(ranks_, {}, [](const RankClock& rank) {
+      return std::pair(rank.now_ns, -rank.waited_ns());
+    });
     const auto index = static_cast<std::size_t>(last - ranks_.begin());
     for (const RankClock& rank : ranks_) {
-      for (const Wait& wait : rank.waits) {
-        schedule_.exposed_ns += static_cast<double>(wait.end_ns - wait.start_ns);
-      }
+      schedule_.exposed_ns += rank.waited_ns();
       schedule_.contended_ns += rank.contended_ns;
     }
     schedule_.exposed_ns /= static_cast<double>(ranks_.size());

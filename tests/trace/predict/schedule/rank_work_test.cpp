@@ -78,12 +78,13 @@ TEST(RankWork, TellsWhenUnitsWereEnteredAndLeft) {
 
 TEST(RankWork, GuessesTheFirstBackwardByTheOthersAndTheLastForwardByTheOneBefore) {
   RankRecord record = record_of({{1000, 1500}}, {});
-  record.unit_calls = {{UnitCall::What::kForwardGather, 1, false, 1010, 1011},
-                       {UnitCall::What::kForwardGather, 2, true, 1010, 1012},  // entered at 1040 …
-                       {UnitCall::What::kForwardGather, 3, true, 1040, 1042},  // … when this was asked for
-                       {UnitCall::What::kReduce, 3, false, 1200, 1210},
-                       {UnitCall::What::kReduce, 2, false, 1260, 1270},
-                       {UnitCall::What::kReduce, 1, false, 1320, 1330}};
+  record.unit_calls = {
+      {UnitCall::What::kForwardGather, 1, false, 1010, 1011},
+      {UnitCall::What::kForwardGather, 2, true, 1010, 1012},  // entered at 1040 …
+      {UnitCall::What::kForwardGather, 3, true, 1040, 1042},  // … when this was asked for
+      {UnitCall::What::kReduce, 3, false, 1200, 1210},
+      {UnitCall::What::kReduce, 2, false, 1260, 1270},
+      {UnitCall::What::kReduce, 1, false, 1320, 1330}};
   const auto work = rank_work(record, {.units = 4});
   ASSERT_TRUE(work);
   const MicroBatchWork& only = work->micro_batches.at(0);

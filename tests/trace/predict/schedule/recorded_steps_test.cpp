@@ -80,7 +80,7 @@ class RecordedStepsTest : public testing::Test {
   }
 
   std::vector<StepWork> steps() const {
-    return recorded_.steps([](const TransferKind&, double, double) { return 0.0; });
+    return recorded_.steps([](const CollectiveKind&, double, double) { return 0.0; });
   }
   std::vector<std::int64_t> gradient_bytes() const {
     std::vector<std::int64_t> bytes;

@@ -72,8 +72,8 @@ TEST(StepProgram, ComputesUpToTheMomentsOfTheRecordedStep) {
 TEST(StepProgram, CallsBeginOnceTheLastRankHasLaunchedThem) {
   const auto schedule = schedule_step(
       step_of({1000, 1030}, two_units()),
-      program_of({call_of(50)}, {compute(Until::kGradient, 0), launch(0), wait_for(0),
-                                 compute(Until::kEnd)}),
+      program_of({call_of(50)},
+                 {compute(Until::kGradient, 0), launch(0), wait_for(0), compute(Until::kEnd)}),
       0);
   ASSERT_EQ(schedule.calls.size(), 1u);
   EXPECT_EQ(schedule.calls[0], (CallTime{0, 1230, 1230, 1280}));
@@ -159,9 +159,9 @@ TEST(StepProgram, WorkAndMoreForwardsScaleWhatIsComputed) {
 // The first unit's forward takes 30 ns; the second one's, whose end nobody told, counts as that.
 TEST(StepProgram, ComputesAUnitsForwardASecondTime) {
   const auto until = [](std::size_t place, double share, double work) {
-    StepProgram program = program_of({}, {compute(Until::kUnitBackward, 0),
-                                          compute(Until::kSecondForward, place, share),
-                                          compute(Until::kUnitEnd, 0)});
+    StepProgram program =
+        program_of({}, {compute(Until::kUnitBackward, 0),
+                        compute(Until::kSecondForward, place, share), compute(Until::kUnitEnd, 0)});
     program.work = work;
     return schedule_step(step_of({0}, two_units()), program, 0).end_ns;
   };
@@ -177,7 +177,8 @@ TEST(StepProgram, UpdatesBehindTheLastMicroBatch) {
   program.update = {launch(0), wait_for(0), compute(Until::kUpdate, 0, 0.25)};
   const auto schedule = schedule_step(step_of({0, 5}, two_units()), program, 0);
   EXPECT_EQ(schedule.end_ns, 305 + 10 + 10);
-  EXPECT_EQ(schedule.backward_end_ns, 300) << "of rank 0, which ends as late as the other";
+  EXPECT_EQ(schedule.backward_end_ns, 305)
+      << "of rank 1, which ends as the other does and waited less";
 }
 
 TEST(StepProgram, RanksThatWereNotRecordedComputeAsOneThatWas) {

@@ -34,12 +34,12 @@ Names deeds(const StepProgram& program, std::size_t micro_batch = 0) {
 }
 
 TEST(UnitProgram, WithoutPrefetchGathersWhenAUnitIsUsed) {
-  EXPECT_EQ(deeds(unit_program(plan_of(BackwardPrefetch::kNone))),
-            (Names{"r forward gather", "(r forward gather)", "a forward gather",
-                   "(a forward gather)", "b forward gather", "(b forward gather)",
-                   "b backward gather", "(b backward gather)", "b reduce", "a backward gather",
-                   "(a backward gather)", "(b reduce)", "a reduce", "(a reduce)", "r reduce",
-                   "(r reduce)"}));
+  EXPECT_EQ(
+      deeds(unit_program(plan_of(BackwardPrefetch::kNone))),
+      (Names{"r forward gather", "(r forward gather)", "a forward gather", "(a forward gather)",
+             "b forward gather", "(b forward gather)", "b backward gather", "(b backward gather)",
+             "b reduce", "a backward gather", "(a backward gather)", "(b reduce)", "a reduce",
+             "(a reduce)", "r reduce", "(r reduce)"}));
 }
 
 TEST(UnitProgram, PrefetchesBeforeOrBehindABackward) {
@@ -73,8 +73,8 @@ TEST(UnitProgram, KeepsUnitsWhereForwardFreesNone) {
   EXPECT_EQ(deeds(program, 0),
             (Names{"r forward gather", "(r forward gather)", "a forward gather",
                    "(a forward gather)", "b forward gather", "(b forward gather)"}));
-  EXPECT_EQ(deeds(program, 1), (Names{"b reduce", "(b reduce)", "a reduce", "(a reduce)",
-                                      "r reduce", "(r reduce)"}))
+  EXPECT_EQ(deeds(program, 1),
+            (Names{"b reduce", "(b reduce)", "a reduce", "(a reduce)", "r reduce", "(r reduce)"}))
       << "all are still gathered";
   plan.reduces_each = true;
   EXPECT_EQ(deeds(unit_program(plan), 0), deeds(unit_program(plan), 1));
@@ -161,9 +161,8 @@ TEST(UpdateProgram, SendsEachPartOnceItIsUpdated) {
     what.push_back(action.what);
     if (action.what == Do::kCompute) share += action.share;
   }
-  EXPECT_EQ(what, (std::vector<Do>{Do::kLaunch, Do::kWait, Do::kCompute, Do::kLaunch,
-                                     Do::kLaunch, Do::kCompute, Do::kLaunch, Do::kWait,
-                                     Do::kWait, Do::kWait}));
+  EXPECT_EQ(what, (std::vector<Do>{Do::kLaunch, Do::kWait, Do::kCompute, Do::kLaunch, Do::kLaunch,
+                                   Do::kCompute, Do::kLaunch, Do::kWait, Do::kWait, Do::kWait}));
   EXPECT_DOUBLE_EQ(share, 0.5);
 }
 

@@ -25,7 +25,10 @@ struct State {
 class Stage {
  public:
   Stage(const std::vector<PlayedRank>& ranks, const std::vector<PlayedCall>& calls, double slowdown)
-      : ranks_(ranks), calls_(calls), slowdown_(slowdown), going_(ranks.size()),
+      : ranks_(ranks),
+        calls_(calls),
+        slowdown_(slowdown),
+        going_(ranks.size()),
         states_(calls.size()) {
     played_.calls.resize(calls.size());
     for (const PlayedRank& rank : ranks) played_.deeds.emplace_back(rank.deeds.size());
@@ -103,8 +106,8 @@ class Stage {
       double start = call.ready_ns;
       bool is_held = false;
       for (std::size_t before = 0; before < c; ++before) {
-        const bool holds = calls_[before].lane == calls_[c].lane ||
-                           (calls_[c].follows && before + 1 == c);
+        const bool holds =
+            calls_[before].lane == calls_[c].lane || (calls_[c].follows && before + 1 == c);
         if (!holds) continue;
         is_held = is_held || !states_[before].is_scheduled;
         start = std::max(start, played_.calls[before].end_ns);
