@@ -21,7 +21,7 @@ class Prediction(harness.ShardlensTest):
             predicted = self.json('predict', run, '--set', f'bucket_cap_mb={cap}')
             self.assertEqual(predicted['changed'], {'bucket_cap_mb': f'{cap}', 'first_bucket_mb': f'{cap}'})
             self.assertIsNone(predicted['refused'])
-            buckets = predicted['schedule']
+            buckets = [event for event in predicted['schedule'] if event['what'].startswith('bucket')]
             self.assertEqual([bucket['bytes'] for bucket in buckets], self.buckets(other))
             self.assertTrue(all(a['end_ms'] <= b['start_ms'] + 1e-6 for a, b in zip(buckets, buckets[1:])))
             self.assertTrue(all(b['ready_ms'] <= b['start_ms'] for b in buckets))
@@ -39,9 +39,48 @@ class Prediction(harness.ShardlensTest):
         self.assertEqual(predicted['peak_memory_bytes'], predicted['recorded']['peak_memory_bytes'])
         slower = self.json('predict', run, '--set', 'simulate_link=latency_us=200,gbit_per_s=0.25')
         self.assertGreater(slower['step_ms']['mean'], predicted['recorded']['step_ms'])
-        refused = self.shardlens('predict', run, '--set', 'sharding_strategy=full_shard', '--json', code=2)
-        self.assertIn('sharding_strategy', refused.stderr)
-        self.assertIn('sharding_strategy', json.loads(refused.stdout)['refused'])
+        refused = self.shardlens('predict', run, '--set', 'sequence_length=64', '--json', code=2)
+        self.assertIn('sequence_length', refused.stderr)
+        self.assertIn('sequence_length', json.loads(refused.stdout)['refused'])
+
+    def calls(self, run, step):
+        """Of one rank, in their order: function and bytes."""
+        rows = self.json('query', run, f"""select function, bytes from collective where rank = 0 and step = {step}
+                                           and (tag like 'unit%' or tag like 'bucket%') order by enqueued_ns""")['rows']
+        return [tuple(row) for row in rows]
+
+    def test_another_strategy_has_the_collectives_of_a_run_of_it_in_their_order(self):
+        run = self.run_cap('1')
+        for name, changes in {'full': ['sharding_strategy=full_shard'],
+                              'forward': ['sharding_strategy=full_shard', 'forward_prefetch=true'],
+                              'post': ['sharding_strategy=full_shard', 'backward_prefetch=post'],
+                              'kept': ['sharding_strategy=shard_grad_op', 'gradient_accumulation_steps=2'],
+                              'whole': ['sharding_strategy=no_shard', 'gradient_accumulation_steps=2', 'sync_each_batch=true']}.items():
+            with self.subTest(name):
+                options = [part for change in changes for part in ('--set', change)]
+                self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '8', '--name', name, *options)
+                predicted = self.json('predict', run, *options)
+                planned = [(event['function'], event['bytes']) for event in predicted['schedule']
+                           if event['lane'] == 'communication' and event['what'] != 'gradient norm']
+                self.assertEqual(planned, self.calls(name, 4))
+                # And back, from what that run tells.
+                back = self.json('predict', name, '--set', 'sharding_strategy=full_shard', '--set', 'gradient_accumulation_steps=1',
+                                 '--set', 'sync_each_batch=false', '--set', 'forward_prefetch=false', '--set', 'backward_prefetch=pre')
+                self.assertIsNone(back['refused'])
+
+    def test_more_ranks_are_a_change(self):
+        predicted = self.json('predict', self.run_cap('1'), '--set', 'ranks=4')
+        self.assertEqual(predicted['changed'], {'ranks': '4'})
+        self.assertGreater(predicted['step_ms']['mean'], predicted['recorded']['step_ms'])
+
+    def test_what_calibrate_measured_fills_in_sizes_that_the_run_did_not_have(self):
+        self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '12', '--set', 'sharding_strategy=full_shard', '--name', 'units')
+        one_bucket = ['--set', 'sharding_strategy=ddp', '--set', 'bucket_cap_mb=64', '--set', 'first_bucket_mb=64']
+        self.assertIn('calibrate', self.shardlens('predict', 'units', *one_bucket, code=2).stderr)
+        self.json('calibrate', '--device', 'cpu', '--ranks', '2', *LINK, '--seconds', '3')
+        predicted = self.json('predict', 'units', *one_bucket)
+        [bucket] = [event for event in predicted['schedule'] if event['what'] == 'bucket 0']
+        self.assertGreater(bucket['end_ms'] - bucket['start_ms'], 0.2 + 8 * bucket['bytes'] / 1e6 - 1e-3)
 
     def test_what_tells_nothing_is_refused_by_name(self):
         self.shardlens('generate', 'made', '--ranks', '2', '--events', '2000')
