@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/analysis/figures/traffic.h"
+
 namespace shardlens::trace::tuning {
 
 using model::CollectiveFunction;
@@ -21,26 +23,11 @@ double casting_ns(job::CommunicationHook hook) {
   return hook == job::CommunicationHook::kNone ? 0 : kCastingNsPerByte;
 }
 
-// What a ring of n ranks sends of each byte (nccl-tests; docs/NUMBERS.md, "A simulated link").
-double traffic(CollectiveFunction function, int ranks) {
-  const double part = ranks < 2 ? 0 : static_cast<double>(ranks - 1) / ranks;
-  switch (function) {
-    case CollectiveFunction::kAllReduce:
-      return 2 * part;
-    case CollectiveFunction::kReduceScatter:
-    case CollectiveFunction::kAllGather:
-    case CollectiveFunction::kAllToAll:
-      return part;
-    default:
-      return ranks < 2 ? 0 : 1;
-  }
-}
-
 // docs/NUMBERS.md, "A simulated link"; 0 without one.
 double link_ns(const std::optional<job::SimulatedLink>& link, CollectiveFunction function,
                int ranks, double bytes) {
   if (!link || ranks < 2) return 0;
-  return link->latency_us * 1e3 + 8 * bytes * traffic(function, ranks) / link->gbps;
+  return link->latency_us * 1e3 + 8 * bytes * analysis::bus_factor(function, ranks) / link->gbps;
 }
 
 // As which Gloo carries it out.
@@ -51,8 +38,8 @@ CollectiveFunction executed(CollectiveFunction function) {
 // What the backend itself takes for one, in what it takes for another: as much as it moves.
 double own_ratio(CollectiveFunction function, int ranks, CollectiveFunction measured,
                  int measured_ranks) {
-  const double before = traffic(executed(measured), measured_ranks);
-  return before > 0 ? traffic(executed(function), ranks) / before : 1;
+  const double before = analysis::bus_factor(executed(measured), measured_ranks);
+  return before > 0 ? analysis::bus_factor(executed(function), ranks) / before : 1;
 }
 
 }  // namespace
@@ -84,6 +71,7 @@ auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) 
 
 auto CallCosts::of(const Conditions& next, CollectiveFunction function, int ranks,
                    double bytes) const -> std::optional<Cost> {
+  if (ranks < 2) return Cost{};
   const auto source = source_of(function, ranks, bytes);
   if (!source) return std::nullopt;
   const bool is_same = source->function == function && source->ranks == ranks;
@@ -112,9 +100,10 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, int rank
 double CallCosts::working_ns(const predict::CollectiveKind& kind, double bytes,
                              double transfer_ns) const {
   if (link_ns(recorded_.link, kind.function, kind.ranks, bytes) == 0) return transfer_ns;
-  const double own = kGlooLatencyNs + kGlooNsPerByte * bytes *
-                                          traffic(executed(kind.function), kind.ranks) /
-                                          traffic(CollectiveFunction::kAllReduce, 2);
+  const double own =
+      kGlooLatencyNs + kGlooNsPerByte * bytes *
+                           analysis::bus_factor(executed(kind.function), kind.ranks) /
+                           analysis::bus_factor(CollectiveFunction::kAllReduce, 2);
   return std::min(own, transfer_ns);
 }
 

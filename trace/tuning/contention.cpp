@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "trace/analysis/noise/student_t.h"
 
@@ -79,10 +80,11 @@ Means means_of(std::vector<Piece> pieces) {
   return means;
 }
 
-// By what one step's pieces differ from the mean of their like.
-double slope_of(const Pieces& step, const std::map<std::string, Means>& means, double& variation) {
-  double both = 0;
-  variation = 0;
+// By what one step's pieces differ from the mean of their like. None: communication beside them
+// differs too little for that to tell anything.
+std::optional<double> slope_of(const Pieces& step, const std::map<std::string, Means>& means) {
+  constexpr double kLeastVariation = 0.01;  // of what a piece computes
+  double both = 0, variation = 0, size = 0;
   for (const auto& [kind, pieces] : step) {
     const Means& mean = means.at(kind);
     if (!mean.is_enough) continue;
@@ -91,9 +93,11 @@ double slope_of(const Pieces& step, const std::map<std::string, Means>& means, d
       const double more = piece.contended_ns - mean.contended_ns;
       both += more * (piece.computed_ns - mean.computed_ns);
       variation += more * more;
+      size += mean.computed_ns * mean.computed_ns;
     }
   }
-  return variation > 0 ? both / variation : 0;
+  if (variation <= kLeastVariation * kLeastVariation * size) return std::nullopt;
+  return both / variation;
 }
 
 // Of steps that are taken as independent: their mean, and how far off it may be (95 %).
@@ -140,9 +144,7 @@ Slowdown fit_slowdown(const std::vector<predict::StepWork>& steps,
   for (const auto& [kind, pieces] : all) means[kind] = means_of(pieces);
   std::vector<double> slopes;
   for (const Pieces& step : by_step) {
-    double variation = 0;
-    const double slope = slope_of(step, means, variation);
-    if (variation > 0) slopes.push_back(slope);
+    if (const auto slope = slope_of(step, means)) slopes.push_back(*slope);
   }
   if (slopes.size() < kLeastSlopes) return before;
   return weighed(mean_slope(slopes), before);

@@ -1,0 +1,64 @@
+// What is said of choices: of each its predicted time, and of a surely faster one that it is.
+#include "ui/present/tune/choice_hint.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/ui/testing/sample_snapshot.h"
+
+namespace shardlens::ui::tune {
+namespace {
+
+using trace::tuning::Interval;
+
+constexpr double kMillisecond = 1e6;
+
+const trace::job::Knob& prefetch() { return *trace::job::find_knob("forward_prefetch"); }
+
+// False takes 100 ms, as measured, true by `difference` more.
+state::Snapshot with_choices(std::optional<Interval> difference, bool fits = true) {
+  state::Snapshot snapshot;
+  state::PredictionView view;
+  view.ordinal = "run 4";
+  trace::tuning::KnobCurve curve{&prefetch(), 100 * kMillisecond};
+  const double mean =
+      difference ? (difference->low_ns + difference->high_ns) / 2 : -20 * kMillisecond;
+  curve.points = {{"false", 0, 100 * kMillisecond, std::nullopt, true},
+                  {"true", 0, 100 * kMillisecond + mean, difference, fits}};
+  if (mean < 0 && fits) curve.best = 1;
+  view.choices = {curve};
+  snapshot.prediction = std::make_shared<const state::PredictionView>(std::move(view));
+  return snapshot;
+}
+
+TEST(ChoiceHint, NamesAValueThatIsSurelyFaster) {
+  const auto hint = present::choice_hint(
+      with_choices(Interval{-25 * kMillisecond, -15 * kMillisecond}), prefetch());
+  ASSERT_TRUE(hint);
+  EXPECT_EQ(hint->value, "true");
+  EXPECT_EQ(hint->text.substr(0, 6), "true: ");
+}
+
+TEST(ChoiceHint, IsSilentWhereThatIsNotSureOrDoesNotFit) {
+  EXPECT_FALSE(present::choice_hint(with_choices(Interval{-25 * kMillisecond, 5 * kMillisecond}),
+                                    prefetch()));
+  EXPECT_FALSE(present::choice_hint(with_choices(std::nullopt), prefetch()));
+  EXPECT_FALSE(present::choice_hint(
+      with_choices(Interval{-25 * kMillisecond, -15 * kMillisecond}, false), prefetch()));
+  EXPECT_FALSE(present::choice_hint(with_choices(Interval{15 * kMillisecond, 25 * kMillisecond}),
+                                    prefetch()));
+  EXPECT_FALSE(present::choice_hint(state::Snapshot{}, prefetch())) << "nothing is predicted";
+}
+
+TEST(ChoiceHint, TellsTheTimeOfEachChoice) {
+  const auto snapshot = with_choices(Interval{-25 * kMillisecond, -15 * kMillisecond});
+  const auto* now = present::predicted_choice(snapshot, prefetch(), "false");
+  const auto* other = present::predicted_choice(snapshot, prefetch(), "true");
+  ASSERT_TRUE(now != nullptr && other != nullptr);
+  EXPECT_EQ(present::choice_text(snapshot, prefetch(), *now), "100.0 ms, as measured");
+  EXPECT_NE(present::choice_text(snapshot, prefetch(), *other).find("against run 4"),
+            std::string::npos);
+  EXPECT_EQ(present::predicted_choice(snapshot, prefetch(), "maybe"), nullptr);
+}
+
+}  // namespace
+}  // namespace shardlens::ui::tune
