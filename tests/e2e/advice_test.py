@@ -37,7 +37,7 @@ class Advice(harness.ShardlensTest):
         self.assertIn(f'Try it: bucket_cap_mb={cap["settings"]["bucket_cap_mb"]}', text)
 
     def test_a_late_rank_is_named_with_its_phase(self):
-        self.train('late', 'inject=rank=1,step=0,every=1,phase=forward,delay_ms=400', steps='20')
+        self.train('late', 'inject=rank=1,step=0,every=1,phase=forward,delay_ms=300', steps='36')
         straggler = self.advice('late')['straggler']
         self.assertEqual(straggler['title'], 'Find what makes rank 1 late in forward')
         self.assertEqual({evidence['rank'] for evidence in straggler['evidence']}, {1})
