@@ -10,7 +10,7 @@ namespace {
 
 using trace::tuning::Interval;
 
-constexpr double kMillisecond = 1e6;
+constexpr double kNsPerMs = 1e6;
 
 const trace::job::Knob& prefetch() { return *trace::job::find_knob("forward_prefetch"); }
 
@@ -19,11 +19,10 @@ state::Snapshot with_choices(std::optional<Interval> difference, bool fits = tru
   state::Snapshot snapshot;
   state::PredictionView view;
   view.ordinal = "run 4";
-  trace::tuning::KnobCurve curve{&prefetch(), 100 * kMillisecond};
-  const double mean =
-      difference ? (difference->low_ns + difference->high_ns) / 2 : -20 * kMillisecond;
-  curve.points = {{"false", 0, 100 * kMillisecond, std::nullopt, true},
-                  {"true", 0, 100 * kMillisecond + mean, difference, fits}};
+  trace::tuning::KnobCurve curve{&prefetch(), 100 * kNsPerMs};
+  const double mean = difference ? (difference->low_ns + difference->high_ns) / 2 : -20 * kNsPerMs;
+  curve.points = {{"false", 0, 100 * kNsPerMs, std::nullopt, true},
+                  {"true", 0, 100 * kNsPerMs + mean, difference, fits}};
   if (mean < 0 && fits) curve.best = 1;
   view.choices = {curve};
   snapshot.prediction = std::make_shared<const state::PredictionView>(std::move(view));
@@ -31,26 +30,26 @@ state::Snapshot with_choices(std::optional<Interval> difference, bool fits = tru
 }
 
 TEST(ChoiceHint, NamesAValueThatIsSurelyFaster) {
-  const auto hint = present::choice_hint(
-      with_choices(Interval{-25 * kMillisecond, -15 * kMillisecond}), prefetch());
+  const auto hint =
+      present::choice_hint(with_choices(Interval{-25 * kNsPerMs, -15 * kNsPerMs}), prefetch());
   ASSERT_TRUE(hint);
   EXPECT_EQ(hint->value, "true");
   EXPECT_EQ(hint->text.substr(0, 6), "true: ");
 }
 
 TEST(ChoiceHint, IsSilentWhereThatIsNotSureOrDoesNotFit) {
-  EXPECT_FALSE(present::choice_hint(with_choices(Interval{-25 * kMillisecond, 5 * kMillisecond}),
-                                    prefetch()));
+  EXPECT_FALSE(
+      present::choice_hint(with_choices(Interval{-25 * kNsPerMs, 5 * kNsPerMs}), prefetch()));
   EXPECT_FALSE(present::choice_hint(with_choices(std::nullopt), prefetch()));
-  EXPECT_FALSE(present::choice_hint(
-      with_choices(Interval{-25 * kMillisecond, -15 * kMillisecond}, false), prefetch()));
-  EXPECT_FALSE(present::choice_hint(with_choices(Interval{15 * kMillisecond, 25 * kMillisecond}),
+  EXPECT_FALSE(present::choice_hint(with_choices(Interval{-25 * kNsPerMs, -15 * kNsPerMs}, false),
                                     prefetch()));
+  EXPECT_FALSE(
+      present::choice_hint(with_choices(Interval{15 * kNsPerMs, 25 * kNsPerMs}), prefetch()));
   EXPECT_FALSE(present::choice_hint(state::Snapshot{}, prefetch())) << "nothing is predicted";
 }
 
 TEST(ChoiceHint, TellsTheTimeOfEachChoice) {
-  const auto snapshot = with_choices(Interval{-25 * kMillisecond, -15 * kMillisecond});
+  const auto snapshot = with_choices(Interval{-25 * kNsPerMs, -15 * kNsPerMs});
   const auto* now = present::predicted_choice(snapshot, prefetch(), "false");
   const auto* other = present::predicted_choice(snapshot, prefetch(), "true");
   ASSERT_TRUE(now != nullptr && other != nullptr);
