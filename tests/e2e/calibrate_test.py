@@ -17,7 +17,6 @@ TABLE = '''size(B),count,type,time(ns),busbw(GB/s)
 1048576,262144,float,44210,23.72
 2097152,524288,float,53430,39.25
 '''
-SLICE_MS = 20  # for which a busy machine may give a core to others
 
 
 class Calibrate(harness.ShardlensTest):
@@ -44,8 +43,8 @@ class Calibrate(harness.ShardlensTest):
             median_ms = row['transfer_ms']['median']
             # The last rank's start is recorded a moment before the one that the ranks agree on.
             self.assertGreaterEqual(median_ms, link_ms, row)
-            # A quarter of them, at least, waited for no core longer than other programs hold one.
-            self.assertLess(row['transfer_ms']['lower_quartile'], 1.2 * link_ms + SLICE_MS, row)
+            # Of both ranks and the machine: waking up takes some, more where it is busy.
+            self.assertLess(median_ms, 1.2 * link_ms + 2 * PATIENCE, row)
             self.assertGreaterEqual(row['count'], 3, row)
             if row['function'] == 'all_reduce':
                 self.assertAlmostEqual(row['algbw_gb_per_s'], row['bytes'] / median_ms / 1e6, places=9)
