@@ -11,11 +11,9 @@
 #include "trace/model/acting_settings.h"
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/schedule/bucket_program.h"
-#include "trace/predict/schedule/unit_program.h"
 #include "trace/predict/schedule/update_program.h"
 #include "trace/predict/sizes/element_bytes.h"
 #include "trace/predict/sizes/optimizer_state.h"
-#include "trace/predict/sizes/shard_sizes.h"
 #include "trace/timeline/words/quantity.h"
 #include "trace/tuning/cores.h"
 #include "trace/tuning/predictable.h"
@@ -178,17 +176,17 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
   return planned;
 }
 
-Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
+Result<void> StepPlanner::check_units(const Settings& settings) const {
+  const std::string strategy = job::chosen<&Settings::sharding_strategy>(settings);
   if (!job_) {
-    return refuse("What the units of " + job::chosen<&Settings::sharding_strategy>(settings) +
+    return refuse("What the units of " + strategy +
                   " hold is not known, because the run's model is not known to this version.");
   }
   if (job_->on_gpu) {
     return refuse(
         "How a GPU's streams interleave gathers with kernels cannot be predicted so far, "
         "so " +
-        job::chosen<&Settings::sharding_strategy>(settings) +
-        " cannot, either. ddp and zero1 can.");
+        strategy + " cannot, either. ddp and zero1 can.");
   }
   if (!wraps_blocks(settings)) {
     return refuse(
@@ -200,35 +198,41 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
   if (sizes.is_adapted || sizes.frozen_layers > 0) {
     return refuse("What sharded adapters or frozen blocks gather cannot be predicted so far.");
   }
-  const predict::ShardSizes shards = predict::shard_sizes(job, sizes);
+  return {};
+}
+
+std::vector<predict::PlannedUnit> StepPlanner::units(const Settings& settings,
+                                                     const predict::ShardSizes& shards) const {
   const predict::ElementBytes bytes = predict::element_bytes(settings);
-  predict::UnitProgramPlan plan{
-      .units = {},
-      .schedule = {.frees_after_forward =
-                       job::strategy_traits(settings.sharding_strategy).frees_after_forward,
-                   .backward_prefetch = settings.backward_prefetch,
-                   .forward_prefetch = settings.forward_prefetch},
+  const bool are_named = unit_names_.size() == shards.units.size();
+  std::vector<predict::PlannedUnit> units;
+  for (const predict::UnitShard& shard : shards.units) {
+    const std::int64_t block = shard.unit.block, values = shards.group * shard.trained;
+    const bool now = is_recomputed(recorded_, block), next = is_recomputed(settings, block);
+    const std::string name = units.empty() ? "root" : "block " + std::to_string(block);
+    units.push_back({.name = are_named ? unit_names_[units.size()] : name,
+                     .gathered_bytes = bytes.gathered * values,
+                     .reduced_bytes = bytes.reduced * values,
+                     .more_forwards = static_cast<double>(next) - static_cast<double>(now),
+                     .is_recomputed = next});
+  }
+  return units;
+}
+
+Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
+  TRY(check_units(settings));
+  const predict::PlannedJob job = job_with(settings);
+  const auto shards = predict::shard_sizes(job, predict::model_sizes(job.shape, job.settings));
+  const predict::UnitProgramPlan plan{
+      .units = units(settings, shards),
+      .schedule = job::unit_schedule_options(settings),
       .shard_group = static_cast<int>(shards.group),
       .replicas = static_cast<int>(job.ranks / shards.group),
       .separate_communicators = settings.separate_communicators,
       .micro_batches = static_cast<std::size_t>(settings.gradient_accumulation_steps),
       .recorded_micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps),
       .reduces_each = settings.sync_each_batch};
-  const bool are_named = unit_names_.size() == shards.units.size();
-  for (std::size_t i = 0; i < shards.units.size(); ++i) {
-    const std::int64_t block = shards.units[i].unit.block;
-    const std::int64_t values = shards.group * shards.units[i].trained;
-    const std::string name = i == 0 ? "root" : "block " + std::to_string(block);
-    plan.units.push_back({.name = are_named ? unit_names_[i] : name,
-                          .gathered_bytes = bytes.gathered * values,
-                          .reduced_bytes = bytes.reduced * values,
-                          .more_forwards = static_cast<double>(is_recomputed(settings, block)) -
-                                           static_cast<double>(is_recomputed(recorded_, block)),
-                          .is_recomputed = is_recomputed(settings, block)});
-  }
-  StepPlan planned{.program = predict::unit_program(plan)};
-  planned.parts = plan.units.size();
-  return planned;
+  return StepPlan{.program = predict::unit_program(plan), .parts = plan.units.size()};
 }
 
 // Where only large sizes were recorded, what a sum of one value takes is left out on both sides.

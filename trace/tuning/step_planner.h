@@ -11,7 +11,9 @@
 #include "trace/job/settings/settings.h"
 #include "trace/predict/schedule/recorded_steps.h"
 #include "trace/predict/schedule/step_program.h"
+#include "trace/predict/schedule/unit_program.h"
 #include "trace/predict/sizes/planned_job.h"
+#include "trace/predict/sizes/shard_sizes.h"
 #include "trace/tuning/call_costs.h"
 #include "trace/tuning/contention.h"
 
@@ -51,6 +53,10 @@ class StepPlanner {
  private:
   base::Result<StepPlan> plan_buckets(const job::Settings& settings) const;
   base::Result<StepPlan> plan_units(const job::Settings& settings) const;
+  // Error kUsage: what units would do is not known, and why.
+  base::Result<void> check_units(const job::Settings& settings) const;
+  std::vector<predict::PlannedUnit> units(const job::Settings& settings,
+                                          const predict::ShardSizes& shards) const;
   bool tells_small_sums(const job::Settings& settings) const;
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
   base::Result<void> add_costs(const job::Settings& settings, StepPlan& plan) const;
