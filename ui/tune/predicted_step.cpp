@@ -65,6 +65,13 @@ std::string short_title(const std::string& what) {
   return what.substr(first, end == what.npos ? end : end - first);
 }
 
+// All digits count as the widest, so that boxes of one width all have their number or none has.
+bool has_room(const kit::Theme& theme, const state::Rect& box, std::string title) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::ranges::replace_if(title, is_digit, '8');
+  return !title.empty() && kit::text_width(theme, kit::Face::kSmall, title) <= box.w;
+}
+
 void explain_call(const kit::Theme& theme, const PredictedStep& step, std::size_t index) {
   const auto& call = step.schedule.calls[index];
   const auto& planned = step.program.calls[call.call];
@@ -112,9 +119,9 @@ void draw_calls(const Strip& strip, const PredictedStep& step, float y) {
     const state::Rect inner = box.inset(theme.px(3), 0);
     for (const std::string& title :
          {call_title(planned), planned.what, short_title(planned.what)}) {
-      if (kit::label_in(theme, inner, kit::Face::kSmall, p.text, title, kit::Align::kCenter) > 0) {
-        break;
-      }
+      if (!has_room(theme, inner, title)) continue;
+      kit::label_in(theme, inner, kit::Face::kSmall, p.text, title, kit::Align::kCenter);
+      break;
     }
     if (kit::hovers(box)) explain_call(theme, step, i);
   }
@@ -158,12 +165,13 @@ std::string moved_text(const PredictedStep& step) {
   return sign + present::format_duration(std::abs(ns)).text() + " in this step";
 }
 
-std::string changes_text(const trace::tuning::Prediction& prediction) {
+// `as_values`: without the knob's name, where that has no room.
+std::string changes_text(const trace::tuning::Prediction& prediction, bool as_values) {
   std::string first;
   int more = -1;
   for (const auto& change : prediction.changes) {
     if (change.is_implied) continue;
-    if (first.empty()) first = present::change_text(change);
+    if (first.empty()) first = as_values ? change.after : present::change_text(change);
     ++more;
   }
   return more <= 0 ? first : first + " +" + std::to_string(more);
@@ -181,8 +189,11 @@ void draw_labels(const Strip& strip, const state::PredictionView& prediction) {
   kit::label_in(theme, first, kit::Face::kSmall, p.text_muted,
                 prediction.prediction->has_units ? "Units" : "Buckets", kit::Align::kRight);
   kit::text_in(theme, second, kit::Face::kSmall, p.text_muted, "Ribbon", kit::Align::kRight);
-  kit::text_in(theme, labels, kit::Face::kSmall, p.text_secondary,
-               changes_text(*prediction.prediction));
+  std::string changes = changes_text(*prediction.prediction, false);
+  if (kit::text_width(theme, kit::Face::kSmall, changes) > labels.w) {
+    changes = changes_text(*prediction.prediction, true);
+  }
+  kit::text_in(theme, labels, kit::Face::kSmall, p.text_secondary, changes);
 }
 
 bool is_shown(const state::PredictionView* prediction) {
