@@ -1,10 +1,10 @@
 #include "trace/explore/explored_run.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "trace/base/side_by_side.h"
-#include "trace/explore/kept_exploration.h"
 #include "trace/explore/run/kept_overview.h"
 #include "trace/explore/statistics/range_statistics.h"
 #include "trace/store/run/run_files.h"
@@ -47,6 +47,8 @@ base::Result<std::unique_ptr<ExploredRun>> ExploredRun::open(
   TRY_ASSIGN(const model::RunInfo info, store::read_run_info(path));
   std::unique_ptr<ExploredRun> run(new ExploredRun(path));
   run->settings_ = std::make_shared<const job::Settings>(info.settings);
+  // Beside the rest, since the first frame waits for both.
+  auto kept = std::async(std::launch::async, read_kept_exploration, path, run->stamp_);
   TRY_ASSIGN(run->store_, store::EventStore::open(path, options));
   run->tally_.emplace(*run->store_, kEverything);
   run->names_ = std::make_shared<ChunkNames>(*run->store_);
@@ -54,13 +56,12 @@ base::Result<std::unique_ptr<ExploredRun>> ExploredRun::open(
   if (run->ranks_.empty() && !run->problems_.empty()) {
     return tl::make_unexpected(run->problems_.begin()->second);
   }
-  run->restore();
+  run->restore(kept.get());
   run->publish();
   return run;
 }
 
-void ExploredRun::restore() {
-  auto kept = read_kept_exploration(path_, stamp_);
+void ExploredRun::restore(std::optional<KeptExploration> kept) {
   if (!kept || kept->chunks != store_->chunks()->size() ||
       kept->names != store_->global_name_count()) {
     return;

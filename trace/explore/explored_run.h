@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
+#include "trace/explore/kept_exploration.h"
 #include "trace/explore/run/lane_scan.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/snapshot_maker.h"
@@ -50,7 +51,7 @@ class ExploredRun {
  private:
   explicit ExploredRun(std::filesystem::path run)
       : path_(std::move(run)), stamp_(store::run_stamp(path_)) {}
-  void restore();
+  void restore(std::optional<KeptExploration> kept);
   void restore_overviews(const std::map<int, std::string>& kept);
   void forget_figures();
   void note_new_chunks();

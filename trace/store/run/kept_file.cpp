@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -21,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t kLargestKept = std::int64_t{256} << 20;
+constexpr std::size_t kLargestKept = std::size_t{256} << 20;
 using Checksum = std::uint64_t;
 
 // Another build of the program may lay out or define the figures in another way.
@@ -64,9 +62,9 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 
   bool is_open() const { return number_ >= 0; }
-  std::string read(std::size_t bytes) const {
+  std::string read(std::size_t bytes, off_t at = 0) const {
     std::string text(bytes, '\0');
-    const ssize_t got = ::pread(number_, text.data(), bytes, 0);
+    const ssize_t got = ::pread(number_, text.data(), bytes, at);
     text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
     return text;
   }
@@ -153,23 +151,21 @@ fs::path kept_path(const fs::path& run, std::string_view name) {
 std::optional<std::string> read_kept(const fs::path& run, std::string_view name,
                                      const RunStamp& stamp) {
   const fs::path file = kept_path(run, name);
-  if (const auto size = base::file_size_or_zero(file); size == 0 || size > kLargestKept) {
-    return std::nullopt;
-  }
-  std::ifstream input(file, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(input), {}};
-  const std::string header = header_of(stamp, content_checksum_in(bytes));
-  if (!bytes.starts_with(header)) return std::nullopt;
-  const std::string_view content = std::string_view(bytes).substr(header.size());
-  if (base::checksum_of(content) != content_checksum_in(header)) return std::nullopt;
-  bytes.erase(0, header.size());
-  return bytes;
+  const auto size = static_cast<std::size_t>(base::file_size_or_zero(file));
+  const Descriptor input(file, O_RDONLY);
+  if (size > kLargestKept || !input.is_open()) return std::nullopt;
+  const std::string header = input.read(header_of(stamp, 0).size());
+  const Checksum of_content = content_checksum_in(header);
+  if (header != header_of(stamp, of_content) || size < header.size()) return std::nullopt;
+  std::string content = input.read(size - header.size(), static_cast<off_t>(header.size()));
+  if (base::checksum_of(content) != of_content) return std::nullopt;
+  return content;
 }
 
 void keep(const fs::path& run, std::string_view name, const RunStamp& stamp,
           std::string_view content) {
   const std::string header = header_of(stamp, base::checksum_of(content));
-  if (header.size() + content.size() > static_cast<std::size_t>(kLargestKept)) return;
+  if (header.size() + content.size() > kLargestKept) return;
   const fs::path file = kept_path(run, name);
   if (!can_lie_in(run, file.parent_path())) return;
   const fs::path fresh =
