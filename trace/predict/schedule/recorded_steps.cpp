@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <ranges>
 #include <string_view>
 
 #include "trace/predict/schedule/time_window.h"
@@ -204,20 +206,48 @@ std::vector<std::string> RecordedSteps::unit_names() const {
   return names;
 }
 
-// Only of what was chosen, however much more was read.
-MeasuredCollectives RecordedSteps::transfers() const {
-  const auto chosen = steps([](const CollectiveKind&, double, double) { return 0.0; });
-  std::int64_t until_ns = chosen.empty() ? INT64_MAX : 0;
-  for (const StepWork& step : chosen) {
-    for (const RankWork& rank : step.ranks) until_ns = std::max(until_ns, rank.end_ns);
+// Of the steps that were chosen, however much more was read.
+Intervals RecordedSteps::windows() const {
+  Intervals windows;
+  for (const StepWork& step : steps([](const CollectiveKind&, double, double) { return 0.0; })) {
+    for (const RankWork& rank : step.ranks) windows.push_back({rank.start_ns, rank.end_ns});
   }
-  MeasuredCollectives measured;
+  return base::normalize(std::move(windows));
+}
+
+template <typename Take>
+void RecordedSteps::each_transfer(Take&& take) const {
+  const Intervals chosen = windows();
   for (const auto& [key, call] : calls_) {
-    if (!call.is_whole() || call.end_ns > until_ns) continue;
-    measured[call.kind][static_cast<double>(call.bytes)].push_back(
-        static_cast<double>(call.end_ns - call.latest_start_ns));
+    if (!call.is_whole()) continue;
+    const auto window = base::first_ending_after(chosen, call.latest_start_ns);
+    take(call, window != chosen.end() && window->start_ns <= call.latest_start_ns);
   }
+}
+
+MeasuredCollectives RecordedSteps::transfers() const {
+  MeasuredCollectives measured;
+  each_transfer([&](const Call& call, bool is_chosen) {
+    if (!is_chosen) return;
+    measured[call.kind][static_cast<double>(call.bytes)].push_back(call.transfer_ns());
+  });
   return measured;
+}
+
+MeasuredCollectives RecordedSteps::other_transfers() const {
+  MeasuredCollectives fastest;
+  each_transfer([&](const Call& call, bool is_chosen) {
+    if (is_chosen) return;
+    auto& times = fastest[call.kind][static_cast<double>(call.bytes)];
+    times.assign(1, times.empty() ? call.transfer_ns() : std::min(times[0], call.transfer_ns()));
+  });
+  for (auto& [kind, by_size] : fastest) {
+    double larger_ns = std::numeric_limits<double>::infinity();
+    for (auto& [bytes, times] : std::views::reverse(by_size)) {
+      larger_ns = times[0] = std::min(times[0], larger_ns);
+    }
+  }
+  return fastest;
 }
 
 ExpectedWork RecordedSteps::expected() const {
@@ -233,8 +263,8 @@ std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& wo
     for (const Key& key : told.calls) {
       const Call& call = calls_.at(key);
       if (!call.is_whole()) continue;
-      const auto took = static_cast<double>(call.end_ns - call.latest_start_ns);
-      const double works_ns = working_ns(call.kind, static_cast<double>(call.bytes), took);
+      const double works_ns =
+          working_ns(call.kind, static_cast<double>(call.bytes), call.transfer_ns());
       of_rank.push_back(
           {call.latest_start_ns, call.latest_start_ns + static_cast<std::int64_t>(works_ns)});
     }

@@ -43,8 +43,12 @@ class RecordedSteps {
   std::vector<Gradient> gradients() const;
   std::vector<std::string> unit_names() const;  // the root first; empty: it has no units
 
-  // What collectives took from their last rank's start on, by the bytes that were moved.
+  // What the collectives of these steps took from their last rank's start on, by the bytes that
+  // were moved.
   MeasuredCollectives transfers() const;
+  // Of the rest, while the job started or warmed up: the fastest of each size, and never more than
+  // a larger one's, since all that disturbs makes them longer. For sizes that no step moved.
+  MeasuredCollectives other_transfers() const;
 
   // For how long, from its last rank's start on, a collective that took so long needed what
   // computes.
@@ -65,6 +69,7 @@ class RecordedSteps {
     std::int64_t latest_start_ns = 0, end_ns = 0, bytes = 0;
 
     bool is_whole() const { return told == kind.ranks && end_ns >= latest_start_ns; }
+    double transfer_ns() const { return static_cast<double>(end_ns - latest_start_ns); }
   };
   struct Rank {
     std::vector<base::Interval> forwards, backwards, optimizers;
@@ -88,6 +93,10 @@ class RecordedSteps {
   bool is_gradient(int rank, model::StringId name);
   void see_if_enough();
   ExpectedWork expected() const;
+  base::Intervals windows() const;
+  // `take`: a call of all its ranks, and whether it began in a chosen step.
+  template <typename Take>
+  void each_transfer(Take&& take) const;
   std::map<int, base::Intervals> communication_work(const WorkingTime& working_ns) const;
 
   int ranks_ = 1;

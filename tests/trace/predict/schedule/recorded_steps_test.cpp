@@ -191,5 +191,37 @@ TEST_F(RecordedStepsTest, CountTransfersFromTheLastRanksStart) {
   EXPECT_EQ(transfers.begin()->second, (MeasuredTransfers{{24, {300}}}));
 }
 
+// Before they count, sizes are moved that no step moves, and all takes longer.
+TEST_F(RecordedStepsTest, KeepTransfersBeforeTheFirstThatCountsApart) {
+  recorded_ = RecordedSteps(2, 1);
+  learn_plan(1, {{8, 16}});
+  for (std::int64_t step : {0, 1}) {
+    for (int rank : {0, 1}) learn(rank, step);
+  }
+  const auto check = [&](std::int64_t sequence, std::int64_t bytes, std::int64_t took_ns) {
+    model::Batch start;
+    for (int rank : {0, 1}) {
+      model::Collective call;
+      call.rank = rank;
+      call.sequence = sequence;
+      call.function = call.executed = model::CollectiveFunction::kAllReduce;
+      call.bytes = bytes;
+      call.end_ns = took_ns;
+      start.collectives.push_back(call);
+    }
+    recorded_.learn(start);
+  };
+  check(1000, 4, 900);
+  check(1001, 16, 500);
+  check(1002, 16, 400);
+  const auto transfers = recorded_.transfers();
+  ASSERT_EQ(transfers.size(), 1u);
+  EXPECT_EQ(transfers.begin()->second, (MeasuredTransfers{{24, {300}}})) << "of step 1 alone";
+  const auto others = recorded_.other_transfers();
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others.begin()->second, (MeasuredTransfers{{4, {300}}, {16, {300}}, {24, {300}}}))
+      << "more bytes never take less time";
+}
+
 }  // namespace
 }  // namespace shardlens::trace::predict
