@@ -49,7 +49,7 @@ CallCosts::CallCosts(const job::Settings& recorded, predict::CollectiveCosts mea
 
 auto CallCosts::conditions(const job::Settings& settings) -> Conditions {
   const auto link = job::parse_simulated_link(settings.simulate_link);
-  return {link ? *link : std::nullopt, settings.communication_hook};
+  return {.link = link ? *link : std::nullopt, .hook = settings.communication_hook};
 }
 
 auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) const
@@ -80,11 +80,14 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, int rank
   const double after = link_ns(next.link, function, ranks, bytes);
   Cost cost{source->cost, 0};
   // A simulated link's time is a lower bound: what a transfer took beyond it stays.
-  const double own = ratio * std::max(0.0, source->cost.ns - before);
+  // On a CPU that is computation, too.
+  const double slower = source->ranks == ranks ? 1 : next.slower;
+  const double own = slower * ratio * std::max(0.0, source->cost.ns - before);
   cost.transfer.ns = before > 0 ? own + after : std::max(own, after);
   cost.transfer.is_extrapolated = source->cost.is_extrapolated || !is_same;
   cost.working_ns = working_ns({function, ranks}, bytes,
                                before > 0 ? cost.transfer.ns : std::min(own, cost.transfer.ns));
+  if (before > 0) cost.working_ns = std::min(slower * cost.working_ns, cost.transfer.ns);
   if (next.hook != recorded_.hook) {
     // Sums of another type take another time, which no transfer of the run tells.
     cost.transfer.is_extrapolated = true;

@@ -21,6 +21,7 @@ class CallCosts {
   struct Conditions {
     std::optional<job::SimulatedLink> link;
     job::CommunicationHook hook = job::CommunicationHook::kNone;
+    double slower = 1;  // the same computation, with another number of ranks on the same cores
   };
   static Conditions conditions(const job::Settings& settings);
 

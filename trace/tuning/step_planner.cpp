@@ -143,7 +143,7 @@ Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
       plan.program.work != 1 ||
       next.gradient_accumulation_steps != recorded_.gradient_accumulation_steps;
   add_update(next, *slower, plan);
-  TRY(add_costs(next, plan));
+  TRY(add_costs(next, *slower, plan));
   return plan;
 }
 
@@ -265,8 +265,9 @@ void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& 
   predict::add_update(update, plan.program);
 }
 
-Result<void> StepPlanner::add_costs(const Settings& settings, StepPlan& plan) const {
-  const auto conditions = CallCosts::conditions(settings);
+Result<void> StepPlanner::add_costs(const Settings& settings, double slower, StepPlan& plan) const {
+  auto conditions = CallCosts::conditions(settings);
+  conditions.slower = slower;
   for (predict::PlannedCall& call : plan.program.calls) {
     const auto cost =
         costs_.of(conditions, call.function, call.group, static_cast<double>(call.bytes));

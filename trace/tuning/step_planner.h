@@ -59,7 +59,7 @@ class StepPlanner {
                                           const predict::ShardSizes& shards) const;
   bool tells_small_sums(const job::Settings& settings) const;
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
-  base::Result<void> add_costs(const job::Settings& settings, StepPlan& plan) const;
+  base::Result<void> add_costs(const job::Settings& settings, double slower, StepPlan& plan) const;
   predict::PlannedJob job_with(const job::Settings& settings) const;
   // How much longer a rank takes to compute the same with as many ranks as these; none: not known.
   std::optional<double> pace(const job::Settings& settings) const;

@@ -60,6 +60,19 @@ TEST(CallCosts, KeepWhatATransferTookBeyondItsLink) {
   EXPECT_DOUBLE_EQ(cost->working_ns, 2.5e6) << "of Gloo, as it is assumed";
 }
 
+TEST(CallCosts, AmongMoreRanksOnTheSameCoresTakeLonger) {
+  const CallCosts costs = costs_of({});
+  auto conditions = CallCosts::conditions({});
+  const auto four = costs.of(conditions, Function::kAllReduce, 4, 1e6);
+  conditions.slower = 2;
+  const auto slower = costs.of(conditions, Function::kAllReduce, 4, 1e6);
+  ASSERT_TRUE(four && slower);
+  EXPECT_DOUBLE_EQ(slower->transfer.ns, 2 * four->transfer.ns);
+  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllReduce, 2, 1e6)->transfer.ns,
+                   costs.of({}, Function::kAllReduce, 2, 1e6)->transfer.ns)
+      << "among as many as were recorded";
+}
+
 TEST(CallCosts, OfCompressedGradientsHoldTheCastOnlyWhereItIsNew) {
   job::Settings settings;
   settings.communication_hook = job::CommunicationHook::kBf16Compress;
