@@ -58,6 +58,13 @@ Result<void> check_run(const analysis::RunFigures& figures) {
         "With find_unused_parameters buckets are not in the order in which gradients come, which a "
         "prediction needs. Record one without.");
   }
+  const auto told_nothing = [](const auto& rank) { return rank.info.device.empty(); };
+  if (const auto silent = std::ranges::count_if(figures.ranks, told_nothing); silent > 0) {
+    return refuse("Of " + std::to_string(figures.ranks.size()) + " ranks " +
+                  std::to_string(silent) +
+                  " left nothing in the run, and a prediction needs what each of them computed. "
+                  "Copy the files of all ranks into its folder.");
+  }
   std::set<std::string> hosts;
   for (const auto& rank : figures.ranks) hosts.insert(rank.info.host);
   if (hosts.size() > 1) {

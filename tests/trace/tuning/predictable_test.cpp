@@ -44,8 +44,15 @@ TEST(Predictable, IsARunOfSeveralRanks) {
             std::string::npos);
   EXPECT_NE(why_not([](auto& figures) {
               figures.ranks.resize(2);
+              for (auto& rank : figures.ranks) rank.info.device = "cpu";
               figures.ranks[1].info.host = "other";
             }).find("several machines"),
+            std::string::npos);
+  EXPECT_NE(why_not([](auto& figures) {
+              figures.ranks.resize(2);
+              figures.ranks[0].info.device = "cpu";
+              figures.ranks[0].info.host = "here";
+            }).find("Of 2 ranks 1 left nothing"),
             std::string::npos);
 }
 
