@@ -105,12 +105,9 @@ bool RecordedSteps::is_gradient(int rank, model::StringId name) {
 
 void RecordedSteps::learn(const model::Batch& batch) {
   if (is_enough_) return;
+  finished_.clear();
   for (const auto& string : batch.strings) strings_.add(string);
-  for (const model::ProcessGroup& group : batch.process_groups) {
-    if (group.ranks.empty()) continue;
-    by_rank_[group.rank].groups[group.id] = {group.ranks.front(),
-                                             static_cast<int>(group.ranks.size())};
-  }
+  for (const model::ProcessGroup& group : batch.process_groups) calls_.add(group);
   for (const model::Bucket& bucket : batch.buckets) {
     if (bucket.rank != 0 || bucket.plan < plan_) continue;
     if (bucket.plan > plan_) buckets_.clear();
@@ -143,17 +140,7 @@ void RecordedSteps::learn_calls(const model::Batch& batch) {
       rank.unit_calls.push_back(*of_unit);
     }
     if (call.bytes <= 0 || call.sequence < 0) continue;
-    // Where nobody told of groups, all ranks are one.
-    const auto [group, is_new] = rank.groups.try_emplace(call.process_group, 0, ranks_);
-    const auto& [first_rank, size] = group->second;
-    const Key key{call.process_group, first_rank, call.sequence};
-    Call& all = calls_[key];
-    all.kind = {call.function, size};
-    ++all.told;
-    all.bytes = call.bytes;
-    all.latest_start_ns = std::max(all.latest_start_ns, call.start_ns);
-    all.end_ns = std::max(all.end_ns, call.end_ns);
-    rank.calls.push_back(key);
+    rank.calls.push_back(calls_.add(call));
   }
 }
 
@@ -211,13 +198,8 @@ MeasuredCollectives RecordedSteps::transfers() const {
   for (const StepWork& step : chosen) {
     for (const RankWork& rank : step.ranks) until_ns = std::max(until_ns, rank.end_ns);
   }
-  MeasuredCollectives measured;
-  for (const auto& [key, call] : calls_) {
-    if (!call.is_whole() || call.end_ns > until_ns) continue;
-    measured[call.kind][static_cast<double>(call.bytes)].push_back(
-        static_cast<double>(call.end_ns - call.latest_start_ns));
-  }
-  return measured;
+  return calls_.measured(
+      [&](const auto&, const MatchedCalls::Call& call) { return call.end_ns <= until_ns; });
 }
 
 ExpectedWork RecordedSteps::expected() const {
@@ -230,10 +212,10 @@ std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& wo
   std::map<int, Intervals> works;
   for (const auto& [rank, told] : by_rank_) {
     std::vector<Interval> of_rank;
-    for (const Key& key : told.calls) {
-      const Call& call = calls_.at(key);
+    for (const MatchedCalls::Key& key : told.calls) {
+      const MatchedCalls::Call& call = calls_.at(key);
       if (!call.is_whole()) continue;
-      const auto took = static_cast<double>(call.end_ns - call.latest_start_ns);
+      const auto took = static_cast<double>(call.transfer_ns());
       const double works_ns = working_ns(call.kind, static_cast<double>(call.bytes), took);
       of_rank.push_back(
           {call.latest_start_ns, call.latest_start_ns + static_cast<std::int64_t>(works_ns)});
@@ -243,22 +225,31 @@ std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& wo
   return works;
 }
 
-std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const {
-  auto by_rank = by_rank_;
-  std::map<int, Intervals> computes;
-  std::map<int, std::vector<std::int64_t>> awaited;
-  for (auto& [rank, told] : by_rank) {
-    told.finish();
-    computes[rank] = told.computes();
-    awaited[rank] = told.awaited_ends_ns();
+auto RecordedSteps::finished() const -> const std::map<int, FinishedRank>& {
+  if (!finished_.empty()) return finished_;
+  for (const auto& [rank, told] : by_rank_) {
+    FinishedRank& finished = finished_[rank];
+    finished.told = told;
+    finished.told.finish();
+    finished.computes = finished.told.computes();
+    finished.awaited_ends_ns = finished.told.awaited_ends_ns();
+    finished.told.operators.clear();
+    finished.told.kernels.clear();
   }
+  return finished_;
+}
+
+std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const {
+  const auto& by_rank = finished();
   const auto works = communication_work(working_ns);
   const ExpectedWork expects = expected();
   std::map<std::int64_t, StepWork> found;
   for (const auto& [key, step] : steps_) {
     const auto& [rank, index] = key;
     if (index < first_step_ || rank >= ranks_ || !step.full_detail) continue;
-    const Rank& told = by_rank[rank];
+    const auto known = by_rank.find(rank);
+    if (known == by_rank.end()) continue;
+    const auto& [told, computes, awaited_ends_ns] = known->second;
     const Interval window{told.device.at(step.start_ns), told.device.at(step.end_ns)};
     RankRecord record{.step = window,
                       .forwards = part_of(told.forwards, window, &Interval::start_ns),
@@ -266,8 +257,8 @@ std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const 
                       .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
                       .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
                       .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
-                      .call_ends_ns = part_of(awaited[rank], window, std::identity{}),
-                      .computes = base::clip(computes[rank], window),
+                      .call_ends_ns = part_of(awaited_ends_ns, window, std::identity{}),
+                      .computes = base::clip(computes, window),
                       .works = {}};
     if (const auto work = works.find(rank); work != works.end()) {
       record.works = base::clip(work->second, window);
