@@ -13,7 +13,7 @@
 #include "ui/inspect/draw/timeline_step_rows.h"
 #include "ui/inspect/draw/timeline_tooltip.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 
