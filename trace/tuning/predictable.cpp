@@ -8,7 +8,7 @@
 
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::trace::tuning {
 

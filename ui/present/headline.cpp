@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {

@@ -25,7 +25,7 @@
 #include "trace/analysis/steps/step_table.h"
 #include "trace/job/run_limits.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::trace::analysis {
 

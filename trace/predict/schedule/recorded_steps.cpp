@@ -107,12 +107,9 @@ bool RecordedSteps::is_gradient(int rank, model::StringId name) {
 
 void RecordedSteps::learn(const model::Batch& batch) {
   if (is_enough_) return;
+  finished_.clear();
   for (const auto& string : batch.strings) strings_.add(string);
-  for (const model::ProcessGroup& group : batch.process_groups) {
-    if (group.ranks.empty()) continue;
-    by_rank_[group.rank].groups[group.id] = {group.ranks.front(),
-                                             static_cast<int>(group.ranks.size())};
-  }
+  for (const model::ProcessGroup& group : batch.process_groups) calls_.add(group);
   for (const model::Bucket& bucket : batch.buckets) {
     if (bucket.rank != 0 || bucket.plan < plan_) continue;
     if (bucket.plan > plan_) buckets_.clear();
@@ -145,17 +142,7 @@ void RecordedSteps::learn_calls(const model::Batch& batch) {
       rank.unit_calls.push_back(*of_unit);
     }
     if (call.bytes <= 0 || call.sequence < 0) continue;
-    // Where nobody told of groups, all ranks are one.
-    const auto [group, is_new] = rank.groups.try_emplace(call.process_group, 0, ranks_);
-    const auto& [first_rank, size] = group->second;
-    const Key key{call.process_group, first_rank, call.sequence};
-    Call& all = calls_[key];
-    all.kind = {call.function, size};
-    ++all.told;
-    all.bytes = call.bytes;
-    all.latest_start_ns = std::max(all.latest_start_ns, call.start_ns);
-    all.end_ns = std::max(all.end_ns, call.end_ns);
-    rank.calls.push_back(key);
+    rank.calls.push_back(calls_.add(call));
   }
 }
 
@@ -207,47 +194,31 @@ std::vector<std::string> RecordedSteps::unit_names() const {
 }
 
 // Of the steps that were chosen, however much more was read.
-Intervals RecordedSteps::windows() const {
+MatchedCalls::Counts RecordedSteps::begins_in_chosen(bool wanted) const {
   Intervals windows;
   for (const StepWork& step : steps([](const CollectiveKind&, double, double) { return 0.0; })) {
     for (const RankWork& rank : step.ranks) windows.push_back({rank.start_ns, rank.end_ns});
   }
-  return base::normalize(std::move(windows));
-}
-
-template <typename Take>
-void RecordedSteps::each_transfer(Take&& take) const {
-  const Intervals chosen = windows();
-  for (const auto& [key, call] : calls_) {
-    if (!call.is_whole()) continue;
+  return [chosen = base::normalize(std::move(windows)), wanted](const auto&, const auto& call) {
     const auto window = base::first_ending_after(chosen, call.latest_start_ns);
-    take(call, window != chosen.end() && window->start_ns <= call.latest_start_ns);
-  }
+    return wanted == (window != chosen.end() && window->start_ns <= call.latest_start_ns);
+  };
 }
 
 MeasuredCollectives RecordedSteps::transfers() const {
-  MeasuredCollectives measured;
-  each_transfer([&](const Call& call, bool is_chosen) {
-    if (!is_chosen) return;
-    measured[call.kind][static_cast<double>(call.bytes)].push_back(call.transfer_ns());
-  });
-  return measured;
+  return calls_.measured(begins_in_chosen(true));
 }
 
 MeasuredCollectives RecordedSteps::other_transfers() const {
-  MeasuredCollectives fastest;
-  each_transfer([&](const Call& call, bool is_chosen) {
-    if (is_chosen) return;
-    auto& times = fastest[call.kind][static_cast<double>(call.bytes)];
-    times.assign(1, times.empty() ? call.transfer_ns() : std::min(times[0], call.transfer_ns()));
-  });
-  for (auto& [kind, by_size] : fastest) {
-    double larger_ns = std::numeric_limits<double>::infinity();
+  MeasuredCollectives others = calls_.measured(begins_in_chosen(false));
+  for (auto& [kind, by_size] : others) {
+    double fastest_ns = std::numeric_limits<double>::infinity();
     for (auto& [bytes, times] : std::views::reverse(by_size)) {
-      larger_ns = times[0] = std::min(times[0], larger_ns);
+      fastest_ns = std::min(fastest_ns, std::ranges::min(times));
+      times = {fastest_ns};
     }
   }
-  return fastest;
+  return others;
 }
 
 ExpectedWork RecordedSteps::expected() const {
@@ -260,11 +231,11 @@ std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& wo
   std::map<int, Intervals> works;
   for (const auto& [rank, told] : by_rank_) {
     std::vector<Interval> of_rank;
-    for (const Key& key : told.calls) {
-      const Call& call = calls_.at(key);
+    for (const MatchedCalls::Key& key : told.calls) {
+      const MatchedCalls::Call& call = calls_.at(key);
       if (!call.is_whole()) continue;
-      const double works_ns =
-          working_ns(call.kind, static_cast<double>(call.bytes), call.transfer_ns());
+      const auto took = static_cast<double>(call.transfer_ns());
+      const double works_ns = working_ns(call.kind, static_cast<double>(call.bytes), took);
       of_rank.push_back(
           {call.latest_start_ns, call.latest_start_ns + static_cast<std::int64_t>(works_ns)});
     }
@@ -273,22 +244,31 @@ std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& wo
   return works;
 }
 
-std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const {
-  auto by_rank = by_rank_;
-  std::map<int, Intervals> computes;
-  std::map<int, std::vector<std::int64_t>> awaited;
-  for (auto& [rank, told] : by_rank) {
-    told.finish();
-    computes[rank] = told.computes();
-    awaited[rank] = told.awaited_ends_ns();
+auto RecordedSteps::finished() const -> const std::map<int, FinishedRank>& {
+  if (!finished_.empty()) return finished_;
+  for (const auto& [rank, told] : by_rank_) {
+    FinishedRank& finished = finished_[rank];
+    finished.told = told;
+    finished.told.finish();
+    finished.computes = finished.told.computes();
+    finished.awaited_ends_ns = finished.told.awaited_ends_ns();
+    finished.told.operators.clear();
+    finished.told.kernels.clear();
   }
+  return finished_;
+}
+
+std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const {
+  const auto& by_rank = finished();
   const auto works = communication_work(working_ns);
   const ExpectedWork expects = expected();
   std::map<std::int64_t, StepWork> found;
   for (const auto& [key, step] : steps_) {
     const auto& [rank, index] = key;
     if (index < first_step_ || rank >= ranks_ || !step.full_detail) continue;
-    const Rank& told = by_rank[rank];
+    const auto known = by_rank.find(rank);
+    if (known == by_rank.end()) continue;
+    const auto& [told, computes, awaited_ends_ns] = known->second;
     const Interval window{told.device.at(step.start_ns), told.device.at(step.end_ns)};
     RankRecord record{.step = window,
                       .forwards = part_of(told.forwards, window, &Interval::start_ns),
@@ -296,8 +276,8 @@ std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const 
                       .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
                       .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
                       .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
-                      .call_ends_ns = part_of(awaited[rank], window, std::identity{}),
-                      .computes = base::clip(computes[rank], window),
+                      .call_ends_ns = part_of(awaited_ends_ns, window, std::identity{}),
+                      .computes = base::clip(computes, window),
                       .works = {}};
     if (const auto work = works.find(rank); work != works.end()) {
       record.works = base::clip(work->second, window);

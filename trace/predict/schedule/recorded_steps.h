@@ -3,7 +3,6 @@
 // owner.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,7 +14,7 @@
 #include "trace/base/intervals.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
-#include "trace/predict/costs/collective_costs.h"
+#include "trace/predict/costs/matched_calls.h"
 #include "trace/predict/schedule/device_clock.h"
 #include "trace/predict/schedule/rank_work.h"
 #include "trace/predict/schedule/step_work.h"
@@ -27,7 +26,8 @@ class RecordedSteps {
   static constexpr std::size_t kMostSteps = 64;
 
   // Of a run of `ranks` ranks, from `first_step` on.
-  RecordedSteps(int ranks, std::int64_t first_step) : ranks_(ranks), first_step_(first_step) {}
+  RecordedSteps(int ranks, std::int64_t first_step)
+      : ranks_(ranks), first_step_(first_step), calls_(ranks) {}
 
   // Nothing any more once that is enough.
   void learn(const model::Batch& batch);
@@ -58,34 +58,25 @@ class RecordedSteps {
   std::vector<StepWork> steps(const WorkingTime& working_ns) const;
 
  private:
-  struct Key {
-    int group = 0, first_rank = 0;  // of the process group
-    std::int64_t sequence = 0;
-    auto operator<=>(const Key&) const = default;
-  };
-  struct Call {  // on all its ranks
-    CollectiveKind kind;
-    int told = 0;  // by how many ranks
-    std::int64_t latest_start_ns = 0, end_ns = 0, bytes = 0;
-
-    bool is_whole() const { return told == kind.ranks && end_ns >= latest_start_ns; }
-    double transfer_ns() const { return static_cast<double>(end_ns - latest_start_ns); }
-  };
   struct Rank {
     std::vector<base::Interval> forwards, backwards, optimizers;
     std::vector<std::int64_t> gradients_ns;
     std::vector<UnitCall> unit_calls;
     std::vector<std::int64_t> bucket_ends_ns, other_ends_ns;  // of collectives
-    std::vector<Key> calls;
+    std::vector<MatchedCalls::Key> calls;
     // By lane: leaf operators of a CPU, kernels of a GPU.
     std::map<int, std::vector<base::Interval>> operators, kernels;
     DeviceClock device;
-    std::map<int, std::pair<int, int>> groups;  // first rank and size, by number
 
     // In order, and by the time of the device that computes.
     void finish();
     base::Intervals computes() const;
     std::vector<std::int64_t> awaited_ends_ns() const;
+  };
+  struct FinishedRank {
+    Rank told;
+    base::Intervals computes;
+    std::vector<std::int64_t> awaited_ends_ns;
   };
 
   void learn_calls(const model::Batch& batch);
@@ -93,10 +84,8 @@ class RecordedSteps {
   bool is_gradient(int rank, model::StringId name);
   void see_if_enough();
   ExpectedWork expected() const;
-  base::Intervals windows() const;
-  // `take`: a call of all its ranks, and whether it began in a chosen step.
-  template <typename Take>
-  void each_transfer(Take&& take) const;
+  const std::map<int, FinishedRank>& finished() const;
+  MatchedCalls::Counts begins_in_chosen(bool wanted) const;
   std::map<int, base::Intervals> communication_work(const WorkingTime& working_ns) const;
 
   int ranks_ = 1;
@@ -110,7 +99,8 @@ class RecordedSteps {
   std::map<int, model::StringId> units_;                       // of rank 0
   std::map<std::pair<int, std::int64_t>, model::Step> steps_;  // by rank and step
   std::map<int, Rank> by_rank_;
-  std::map<Key, Call> calls_;
+  MatchedCalls calls_;
+  mutable std::map<int, FinishedRank> finished_;  // of by_rank_; empty: more was told since
 };
 
 }  // namespace shardlens::trace::predict
