@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,9 @@ class RecordedSteps {
 
   // What collectives took from their last rank's start on, by the bytes that were moved.
   MeasuredCollectives transfers() const;
+  // What kernels on a GPU's gather stream take per byte of a shard that is then gathered: casts.
+  // None: not a GPU, or nothing was gathered.
+  std::optional<double> gather_copy_ns_per_byte() const;
 
   // For how long, from its last rank's start on, a collective that took so long needed what
   // computes.
@@ -72,11 +76,16 @@ class RecordedSteps {
     std::vector<UnitCall> unit_calls;
     std::vector<std::int64_t> bucket_ends_ns, other_ends_ns;  // of collectives
     std::vector<Key> calls;
-    // By lane: leaf operators of a CPU, kernels of a GPU.
+    // By lane: leaf operators of a CPU, kernels of a GPU's stream.
     std::map<int, std::vector<base::Interval>> operators, kernels;
+    std::map<int, std::int64_t> kernels_ns;  // by lane: without the pauses between kernels
     DeviceClock device;
+    std::int64_t gathered_bytes = 0;            // by this rank's shards
     std::map<int, std::pair<int, int>> groups;  // first rank and size, by number
 
+    // The stream of a GPU that has most to do: model and optimizer. On others what is gathered is
+    // copied. 0 without kernels.
+    int compute_lane() const;
     // In order, and by the time of the device that computes.
     void finish();
     base::Intervals computes() const;
