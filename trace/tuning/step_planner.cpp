@@ -87,7 +87,8 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
     : info_(figures.info),
       recorded_(acting_settings(info_, info_.settings)),
       unit_names_(recorded.unit_names()),
-      costs_(recorded_, predict::CollectiveCosts(recorded.transfers()).filled_from(known)) {
+      costs_(recorded_, predict::CollectiveCosts(recorded.transfers()).filled_from(known),
+             info_.device == "cuda" ? CallCosts::Backend::kNccl : CallCosts::Backend::kGloo) {
   if (!figures.ranks.empty()) {
     job_ = analysis::planned_job(figures.ranks.front(), figures.info);
     cores_ = cores_named(figures.ranks.front().info.device_name);
