@@ -87,6 +87,7 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
     : info_(figures.info),
       recorded_(acting_settings(info_, info_.settings)),
       unit_names_(recorded.unit_names()),
+      copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
       costs_(recorded_, predict::CollectiveCosts(recorded.transfers()).filled_from(known),
              info_.device == "cuda" ? CallCosts::Backend::kNccl : CallCosts::Backend::kGloo) {
   if (!figures.ranks.empty()) {
@@ -183,11 +184,9 @@ Result<void> StepPlanner::check_units(const Settings& settings) const {
     return refuse("What the units of " + strategy +
                   " hold is not known, because the run's model is not known to this version.");
   }
-  if (job_->on_gpu) {
-    return refuse(
-        "How a GPU's streams interleave gathers with kernels cannot be predicted so far, "
-        "so " +
-        strategy + " cannot, either. ddp and zero1 can.");
+  if (job_->on_gpu && settings.cpu_offload) {
+    return refuse("When a GPU's host copies shards of " + strategy +
+                  " and updates them (cpu_offload) cannot be predicted so far.");
   }
   if (!wraps_blocks(settings)) {
     return refuse(
@@ -214,8 +213,7 @@ std::vector<predict::PlannedUnit> StepPlanner::units(const Settings& settings,
     units.push_back({.name = are_named ? unit_names_[units.size()] : name,
                      .gathered_bytes = bytes.gathered * values,
                      .reduced_bytes = bytes.reduced * values,
-                     .more_forwards = static_cast<double>(next) - static_cast<double>(now),
-                     .is_recomputed = next});
+                     .more_forwards = static_cast<double>(next) - static_cast<double>(now)});
   }
   return units;
 }
@@ -232,7 +230,9 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
       .separate_communicators = settings.separate_communicators,
       .micro_batches = static_cast<std::size_t>(settings.gradient_accumulation_steps),
       .recorded_micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps),
-      .reduces_each = settings.sync_each_batch};
+      .reduces_each = settings.sync_each_batch,
+      .has_streams = job.on_gpu,
+      .copy_ns_per_byte = copy_ns_per_byte_};
   return StepPlan{.program = predict::unit_program(plan), .parts = plan.units.size()};
 }
 
