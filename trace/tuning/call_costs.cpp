@@ -30,22 +30,23 @@ double link_ns(const std::optional<job::SimulatedLink>& link, CollectiveFunction
   return link->latency_us * 1e3 + 8 * bytes * analysis::bus_factor(function, ranks) / link->gbps;
 }
 
-// As which Gloo carries it out.
-CollectiveFunction executed(CollectiveFunction function) {
-  return function == CollectiveFunction::kReduceScatter ? CollectiveFunction::kAllReduce : function;
-}
-
-// What the backend itself takes for one, in what it takes for another: as much as it moves.
-double own_ratio(CollectiveFunction function, int ranks, CollectiveFunction measured,
-                 int measured_ranks) {
-  const double before = analysis::bus_factor(executed(measured), measured_ranks);
-  return before > 0 ? analysis::bus_factor(executed(function), ranks) / before : 1;
-}
-
 }  // namespace
 
-CallCosts::CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured)
-    : recorded_(conditions(recorded)), costs_(std::move(measured)) {}
+CallCosts::CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured,
+                     Backend backend)
+    : recorded_(conditions(recorded)), costs_(std::move(measured)), backend_(backend) {}
+
+CollectiveFunction CallCosts::executed(CollectiveFunction function) const {
+  const bool sums_all =
+      backend_ == Backend::kGloo && function == CollectiveFunction::kReduceScatter;
+  return sums_all ? CollectiveFunction::kAllReduce : function;
+}
+
+double CallCosts::own_ratio(const predict::CollectiveKind& kind,
+                            const predict::CollectiveKind& measured) const {
+  const double before = analysis::bus_factor(executed(measured.function), measured.ranks);
+  return before > 0 ? analysis::bus_factor(executed(kind.function), kind.ranks) / before : 1;
+}
 
 auto CallCosts::conditions(const job::Settings& settings) -> Conditions {
   const auto link = job::parse_simulated_link(settings.simulate_link);
@@ -75,7 +76,8 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, int rank
   const auto source = source_of(function, ranks, bytes);
   if (!source) return std::nullopt;
   const bool is_same = source->function == function && source->ranks == ranks;
-  const double ratio = is_same ? 1 : own_ratio(function, ranks, source->function, source->ranks);
+  const double ratio =
+      is_same ? 1 : own_ratio({function, ranks}, {source->function, source->ranks});
   const double before = link_ns(recorded_.link, source->function, source->ranks, bytes);
   const double after = link_ns(next.link, function, ranks, bytes);
   Cost cost{source->cost, 0};

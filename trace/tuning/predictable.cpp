@@ -44,10 +44,11 @@ Result<void> check_run(const analysis::RunFigures& figures) {
   }
   const Settings& s = info.settings;
   const bool has_units = job::strategy_traits(s.sharding_strategy).has_units;
-  if (info.device == "cuda" && has_units) {
+  if (info.device == "cuda" && has_units && s.cpu_offload) {
     return refuse(
-        "How a GPU's streams interleave gathers with kernels cannot be predicted so far. "
-        "Name a run with ddp or zero1, or one on the CPU.");
+        "When a GPU's host copies shards and updates them (cpu_offload) cannot be predicted so "
+        "far. "
+        "Name a run without.");
   }
   if (info.world_size < 2) return refuse("One rank reduces nothing. Name a run with several.");
   if (s.communication == job::Communication::kNone) {

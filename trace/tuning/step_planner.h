@@ -72,6 +72,7 @@ class StepPlanner {
   std::vector<std::int64_t> gradient_bytes_;  // in the order in which they come
   std::vector<std::string> gradient_names_;   // their parameters
   std::vector<std::string> unit_names_;
+  double copy_ns_per_byte_ = 0;  // of a shard, by a GPU before a gather; 0 also where none was
   CallCosts costs_;
 };
 

@@ -89,6 +89,15 @@ TEST(CallCosts, OfCompressedGradientsHoldTheCastOnlyWhereItIsNew) {
   EXPECT_DOUBLE_EQ(less->transfer.ns, 3e6 - 0.2 * 1e6);
 }
 
+// NCCL's reduce-scatter moves half of what an all-reduce does.
+TEST(CallCosts, OfNcclAreDerivedByWhatItMoves) {
+  const CallCosts costs({}, measured({{kAllReduce, {{1e6, {3e6, 3e6}}, {8e6, {10e6}}}}}),
+                        CallCosts::Backend::kNccl);
+  const auto scatter = costs.of({}, Function::kReduceScatter, 2, 1e6);
+  ASSERT_TRUE(scatter);
+  EXPECT_DOUBLE_EQ(scatter->transfer.ns, 1.5e6);
+}
+
 TEST(CallCosts, AreUnknownFarFromMeasuredSizes) {
   EXPECT_FALSE(reduction(costs_of({}), {}, 1e4));
   EXPECT_FALSE(reduction(costs_of({}), {}, 1e9));

@@ -58,8 +58,14 @@ std::optional<UnitCall> unit_call(const model::Collective& call, std::string_vie
 
 }  // namespace
 
+int RecordedSteps::Rank::compute_lane() const {
+  const auto busiest =
+      std::ranges::max_element(kernels_ns, {}, [](const auto& each) { return each.second; });
+  return busiest == kernels_ns.end() ? 0 : busiest->first;
+}
+
 void RecordedSteps::Rank::finish() {
-  device.sort();
+  device.sort(compute_lane());
   const auto at_device = [&](std::int64_t& time_ns) { time_ns = device.at(time_ns); };
   for (auto* phases : {&forwards, &backwards, &optimizers}) {
     std::ranges::sort(*phases);
@@ -75,10 +81,9 @@ void RecordedSteps::Rank::finish() {
 }
 
 Intervals RecordedSteps::Rank::computes() const {
+  if (device.is_used()) return base::normalize(kernels.at(compute_lane()));
   std::vector<Interval> all;
-  for (const auto& [lane, times] : device.is_used() ? kernels : operators) {
-    all.insert(all.end(), times.begin(), times.end());
-  }
+  for (const auto& [lane, times] : operators) all.insert(all.end(), times.begin(), times.end());
   return base::normalize(std::move(all));
 }
 
@@ -142,7 +147,12 @@ void RecordedSteps::learn_calls(const model::Batch& batch) {
       rank.unit_calls.push_back(*of_unit);
     }
     if (call.bytes <= 0 || call.sequence < 0) continue;
-    rank.calls.push_back(calls_.add(call));
+    const MatchedCalls::Key key = calls_.add(call);
+    const bool is_gather = call.function == model::CollectiveFunction::kAllGather;
+    if (is_gather && call.tag_kind == model::TagKind::kUnit) {
+      rank.gathered_bytes += call.bytes / calls_.at(key).kind.ranks;
+    }
+    rank.calls.push_back(key);
   }
 }
 
@@ -154,7 +164,8 @@ void RecordedSteps::learn_events(const model::EventRun& run) {
     if (run.kind == Kind::kLaunch) {
       rank.device.add_launch(event.start_ns, event.correlation);
     } else if (run.kind == Kind::kKernel && computes) {
-      rank.device.add_kernel(event.correlation, event.end_ns());
+      rank.device.add_kernel(event.correlation, run.lane, event.end_ns());
+      rank.kernels_ns[run.lane] += event.duration_ns;
       append(rank.kernels[run.lane], {event.start_ns, event.end_ns()});
     } else if (run.kind == Kind::kOperator) {
       if (computes) append(rank.operators[run.lane], {event.start_ns, event.end_ns()});
@@ -219,6 +230,20 @@ MeasuredCollectives RecordedSteps::other_transfers() const {
     }
   }
   return others;
+}
+
+std::optional<double> RecordedSteps::gather_copy_ns_per_byte() const {
+  double copies_ns = 0, bytes = 0;
+  for (const auto& [rank, told] : by_rank_) {
+    if (!told.device.is_used()) return std::nullopt;
+    const int compute_lane = told.compute_lane();
+    for (const auto& [lane, busy_ns] : told.kernels_ns) {
+      if (lane != compute_lane) copies_ns += static_cast<double>(busy_ns);
+    }
+    bytes += static_cast<double>(told.gathered_bytes);
+  }
+  if (bytes == 0) return std::nullopt;
+  return copies_ns / bytes;
 }
 
 ExpectedWork RecordedSteps::expected() const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,9 @@ class RecordedSteps {
   // Of the rest, while the job started or warmed up: the fastest of each size, and never more than
   // a larger one's, since all that disturbs makes them longer. For sizes that no step moved.
   MeasuredCollectives other_transfers() const;
+  // What kernels on a GPU's gather stream take per byte of a shard that is then gathered: casts.
+  // None: not a GPU, or nothing was gathered.
+  std::optional<double> gather_copy_ns_per_byte() const;
 
   // For how long, from its last rank's start on, a collective that took so long needed what
   // computes.
@@ -64,10 +68,15 @@ class RecordedSteps {
     std::vector<UnitCall> unit_calls;
     std::vector<std::int64_t> bucket_ends_ns, other_ends_ns;  // of collectives
     std::vector<MatchedCalls::Key> calls;
-    // By lane: leaf operators of a CPU, kernels of a GPU.
+    // By lane: leaf operators of a CPU, kernels of a GPU's stream.
     std::map<int, std::vector<base::Interval>> operators, kernels;
+    std::map<int, std::int64_t> kernels_ns;  // by lane: without the pauses between kernels
     DeviceClock device;
+    std::int64_t gathered_bytes = 0;  // by this rank's shards
 
+    // The stream of a GPU that has most to do: model and optimizer. On others what is gathered is
+    // copied. 0 without kernels.
+    int compute_lane() const;
     // In order, and by the time of the device that computes.
     void finish();
     base::Intervals computes() const;
