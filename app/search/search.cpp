@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace shardlens::app::search {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 // Of a run's cost, until runs of the same point tell it: `bench predict` on the project's machines.
 constexpr double kUsualNoise = 0.03, kUsualMemoryNoise = 0.005;
 constexpr double kLeastFreedom = 2;
-// Of the best: how far a point that nothing is known of may lie from it.
+// How far a point that nothing is predicted of may lie from those that are most like it.
 constexpr double kUnknownDeviation = 0.1;
 constexpr double kWorthARun = 0.05;  // probability to win beyond noise
 constexpr int kConfirmations = 2;    // more runs of the best and of the start
@@ -42,13 +43,47 @@ std::vector<MeasuredPoint> measured_points(const SearchJob& job,
   return points;
 }
 
+std::size_t differing_knobs(const sweep::SweepPoints& points, std::size_t a, std::size_t b) {
+  return static_cast<std::size_t>(std::ranges::count_if(points.varied, [&](const auto* knob) {
+    return value_text(points.settings[a], *knob) != value_text(points.settings[b], *knob);
+  }));
+}
+
+// Costs of those that were measured and differ from `point` in the fewest knobs.
+std::vector<double> costs_of_most_alike(const SearchJob& job,
+                                        const std::vector<MeasuredPoint>& measured,
+                                        std::size_t point) {
+  std::size_t fewest = job.plan->points.varied.size() + 1;
+  std::vector<double> costs;
+  for (std::size_t other = 0; other < measured.size(); ++other) {
+    if (measured[other].runs == 0 || other == point) continue;
+    const std::size_t differing = differing_knobs(job.plan->points, point, other);
+    if (differing > fewest) continue;
+    if (differing < fewest) costs.clear();
+    fewest = differing;
+    costs.push_back(measured[other].cost);
+  }
+  return costs;
+}
+
+void compare_with_alike(const std::vector<double>& costs, Belief& belief) {
+  if (costs.empty()) return;
+  const auto count = static_cast<double>(costs.size());
+  const double mean = std::accumulate(costs.begin(), costs.end(), 0.0) / count;
+  double squares = 0;
+  for (const double cost : costs) squares += (cost - mean) * (cost - mean);
+  belief.alike = mean;
+  belief.alike_deviation =
+      std::hypot(kUnknownDeviation * mean, std::sqrt(squares / std::max(count - 1, 1.0)));
+}
+
 // Of `point`, from whichever run of another one tells most exactly.
 Belief predicted(const std::vector<MeasuredPoint>& measured, std::size_t point,
                  const ForecastFrom& forecast, const SearchJob& job) {
   Belief belief;
   for (std::size_t source = 0; source < measured.size(); ++source) {
     if (source == point || measured[source].first == nullptr) continue;
-    const Forecast told = forecast(*measured[source].first, point);
+    const Forecast told = forecast({source, measured[source].first}, point);
     if (told.peak_bytes && job.usable_bytes > 0) {
       belief.fits = belief.fits && *told.peak_bytes <= job.usable_bytes;
     }
@@ -60,7 +95,11 @@ Belief predicted(const std::vector<MeasuredPoint>& measured, std::size_t point,
       belief.from = measured[source].first->run;
     }
   }
-  if (belief.cost) belief.refused.clear();
+  if (belief.cost) {
+    belief.refused.clear();
+  } else {
+    compare_with_alike(costs_of_most_alike(job, measured, point), belief);
+  }
   return belief;
 }
 
@@ -87,8 +126,8 @@ struct Promise {
 };
 
 Promise promise_of(const Belief& point, const Belief& best, double noise) {
-  const double cost = point.cost.value_or(*best.cost);
-  const double own = point.cost ? point.deviation : kUnknownDeviation * *best.cost;
+  const double cost = point.cost ? *point.cost : point.alike.value_or(*best.cost);
+  const double own = point.cost ? point.deviation : point.alike_deviation;
   const double deviation = std::hypot(own, best.deviation);
   const double ahead = *best.cost - cost;
   const double z = ahead / deviation;

@@ -32,6 +32,10 @@ struct Belief {
   bool fits = true;            // in memory, as far as that is known
   std::string from;            // the run that it is predicted from; "": it is measured, or unknown
   std::string refused;         // why nothing is predicted
+  // Where nothing is: the mean of those measured that differ in the fewest knobs, and how far it
+  // may be off.
+  std::optional<double> alike;
+  double alike_deviation = 0;
 };
 // By point. Where several runs tell of it, the one that tells most exactly counts; predictions that
 // were off by more than they said make all of them less sure.

@@ -29,7 +29,7 @@ struct MadeUpSearch {
   double normal(double deviation) { return std::normal_distribution<double>(0, deviation)(random); }
 
   ForecastFrom forecasts() {
-    return [this](const sweep::SlotResult&, std::size_t point) {
+    return [this](const SourceRun&, std::size_t point) {
       Forecast forecast;
       if (is_refused) {
         forecast.refused = "not predictable";
