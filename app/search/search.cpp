@@ -10,10 +10,11 @@ namespace {
 
 // Of a run's cost, until runs of the same point tell it: `bench predict` on the project's machines.
 constexpr double kUsualNoise = 0.03, kUsualMemoryNoise = 0.005;
-constexpr double kLeastFreedom = 2;
+constexpr double kUsualFreedom = 2;           // what that weighs, in degrees of freedom
+constexpr double kMedianOfSquares = 0.4549;  // of a standard normal: the median of chi-squared, 1
 // How far a point that nothing is predicted of may lie from those that are most like it.
 constexpr double kUnknownDeviation = 0.1;
-constexpr double kWorthARun = 0.05;  // probability to win beyond noise
+constexpr double kLeastDeviation = 1e-3;
 constexpr int kConfirmations = 2;    // more runs of the best and of the start
 
 double cumulative_normal(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
@@ -23,7 +24,7 @@ struct MeasuredPoint {
   int runs = 0;
   double cost = 0;  // mean
   bool has_failed = false;
-  const sweep::SlotResult* first = nullptr;
+  std::vector<const sweep::SlotResult*> sources;  // its measured runs
 };
 
 std::vector<MeasuredPoint> measured_points(const SearchJob& job,
@@ -36,7 +37,7 @@ std::vector<MeasuredPoint> measured_points(const SearchJob& job,
       point.has_failed = true;
       continue;
     }
-    if (point.runs == 0) point.first = &result;
+    point.sources.push_back(&result);
     point.cost = (point.cost * point.runs + *cost) / (point.runs + 1);
     ++point.runs;
   }
@@ -77,74 +78,100 @@ void compare_with_alike(const std::vector<double>& costs, Belief& belief) {
       std::hypot(kUnknownDeviation * mean, std::sqrt(squares / std::max(count - 1, 1.0)));
 }
 
-// Of `point`, from whichever run of another one tells most exactly.
+// Of one point, by one run of another.
+struct Told {
+  double cost = 0, deviation = 0;
+  std::string from;
+};
+
+// The weighted median, which one run that something disturbed does not move; the more exactly a run
+// tells, the more it weighs.
+const Told& middle_of(std::vector<Told>& told) {
+  std::ranges::stable_sort(told, {}, &Told::cost);
+  const auto weight = [](const Told& each) {
+    const double least = kLeastDeviation * each.cost;  // nobody is surer than that
+    return 1 / std::pow(std::max(each.deviation, least), 2);
+  };
+  double half = 0;
+  for (const Told& each : told) half += weight(each) / 2;
+  for (const Told& each : told) {
+    half -= weight(each);
+    if (half <= 0) return each;
+  }
+  return told.back();
+}
+
+// Of `point`, from all runs of others.
 Belief predicted(const std::vector<MeasuredPoint>& measured, std::size_t point,
                  const ForecastFrom& forecast, const SearchJob& job) {
   Belief belief;
+  std::vector<Told> told;
   for (std::size_t source = 0; source < measured.size(); ++source) {
-    if (source == point || measured[source].first == nullptr) continue;
-    const Forecast told = forecast({source, measured[source].first}, point);
-    if (told.peak_bytes && job.usable_bytes > 0) {
-      belief.fits = belief.fits && *told.peak_bytes <= job.usable_bytes;
-    }
-    if (!told.cost) {
-      if (belief.refused.empty()) belief.refused = told.refused;
-    } else if (!belief.cost || told.deviation < belief.deviation) {
-      belief.cost = told.cost;
-      belief.deviation = told.deviation;
-      belief.from = measured[source].first->run;
+    if (source == point) continue;
+    for (const auto* run : measured[source].sources) {
+      const Forecast one = forecast({source, run}, point);
+      if (one.peak_bytes && job.usable_bytes > 0) {
+        belief.fits = belief.fits && *one.peak_bytes <= job.usable_bytes;
+      }
+      if (one.cost) told.push_back({*one.cost, one.deviation, run->run});
+      if (!one.cost && belief.refused.empty()) belief.refused = one.refused;
     }
   }
-  if (belief.cost) {
-    belief.refused.clear();
-  } else {
+  if (told.empty()) {
     compare_with_alike(costs_of_most_alike(job, measured, point), belief);
+    return belief;
   }
+  const Told& middle = middle_of(told);
+  belief.cost = middle.cost;
+  belief.from = middle.from;
+  belief.deviation = std::ranges::min(told, {}, &Told::deviation).deviation;
+  belief.refused.clear();
   return belief;
 }
 
 // What predictions were off by beyond what they and the noise explain, as a share of the cost, of
-// points that were measured since: the method of moments (DerSimonian and Laird 1986).
+// points that were measured since. By the median of squares, which for a normal error is 0.4549 of
+// their mean, so that one disturbed run does not make all predictions worthless.
 double unexplained(const std::vector<MeasuredPoint>& measured,
                    const std::vector<Belief>& predictions, double noise) {
-  double sum = 0;
-  int count = 0;
+  std::vector<double> squares;
+  double explained = 0;
   for (std::size_t i = 0; i < measured.size(); ++i) {
     if (measured[i].runs == 0 || !predictions[i].cost) continue;
-    const double error = measured[i].cost - *predictions[i].cost;
-    sum += (error * error - predictions[i].deviation * predictions[i].deviation) /
-               (measured[i].cost * measured[i].cost) -
-           noise * noise / measured[i].runs;
-    ++count;
+    const double cost = measured[i].cost;
+    squares.push_back(std::pow((cost - *predictions[i].cost) / cost, 2));
+    explained += std::pow(predictions[i].deviation / cost, 2) + noise * noise / measured[i].runs;
   }
-  return count == 0 ? 0 : std::sqrt(std::max(0.0, sum / count));
+  if (squares.empty()) return 0;
+  std::ranges::sort(squares);
+  const std::size_t count = squares.size();
+  const double median = (squares[(count - 1) / 2] + squares[count / 2]) / 2;
+  return std::sqrt(std::max(0.0, median / kMedianOfSquares - explained / static_cast<double>(count)));
 }
 
-struct Promise {
-  double gain = 0;         // expected, of cost
-  double probability = 0;  // to win beyond noise
-};
-
-Promise promise_of(const Belief& point, const Belief& best, double noise) {
-  const double cost = point.cost ? *point.cost : point.alike.value_or(*best.cost);
-  const double own = point.cost ? point.deviation : point.alike_deviation;
-  const double deviation = std::hypot(own, best.deviation);
-  const double ahead = *best.cost - cost;
+// Expected gain, in units of cost.
+double promise_of(const Belief& point, const Belief& best) {
+  const double ahead = *best.cost - point.expected(*best.cost);
+  const double deviation = std::hypot(point.own_deviation(), best.deviation);
   const double z = ahead / deviation;
-  return {ahead * cumulative_normal(z) + deviation * normal_density(z),
-          cumulative_normal((ahead - noise * *best.cost) / deviation)};
+  return ahead * cumulative_normal(z) + deviation * normal_density(z);
 }
 
-std::optional<Choice> most_promising(const std::vector<Belief>& beliefs, std::size_t best,
-                                     double noise) {
+double chance_of(const Belief& point, const Belief& best, double noise) {
+  const double ahead = *best.cost - point.expected(*best.cost);
+  return cumulative_normal((ahead - noise * *best.cost) /
+                           std::hypot(point.own_deviation(), best.deviation));
+}
+
+std::optional<Choice> most_promising(const std::vector<Belief>& beliefs, std::size_t best) {
   std::optional<Choice> choice;
   double highest = 0;
   for (std::size_t i = 0; i < beliefs.size(); ++i) {
     const Belief& point = beliefs[i];
-    if (point.runs > 0 || point.has_failed || !point.fits) continue;
-    const Promise promise = promise_of(point, beliefs[best], noise);
-    if (promise.probability < kWorthARun || promise.gain <= highest) continue;
-    highest = promise.gain;
+    if (!point.may_win()) continue;
+    const double promise = promise_of(point, beliefs[best]);
+    if (promise <= highest) continue;
+    highest = promise;
     choice = Choice{{i, 0}, point.cost ? Why::kPromising : Why::kUnknown, point.cost};
   }
   return choice;
@@ -170,9 +197,22 @@ std::optional<Choice> confirmation(const SearchJob& job, const sweep::SweepResul
 }
 
 double noise_between_runs(const SearchJob& job, const sweep::SweepResults& results) {
+  const double usual = job.goal == Goal::kMemory ? kUsualMemoryNoise : kUsualNoise;
   const auto spread = spread_between_runs(job, results);
-  if (spread.degrees_of_freedom >= kLeastFreedom) return spread.deviation;
-  return job.goal == Goal::kMemory ? kUsualMemoryNoise : kUsualNoise;
+  const double freedom = std::max<double>(spread.degrees_of_freedom, 0);
+  if (freedom < 1) return usual;
+  return std::sqrt((kUsualFreedom * usual * usual + freedom * spread.deviation * spread.deviation) /
+                   (kUsualFreedom + freedom));
+}
+
+// The start once more, as soon as another point has run: it will be needed to tell the gain, tells
+// what runs of the same settings differ by, and all predictions hang on it.
+std::optional<Choice> second_start(const SearchJob& job, const std::vector<Belief>& beliefs) {
+  const bool has_tried = std::ranges::any_of(beliefs, [&](const Belief& belief) {
+    return belief.runs > 0 && &belief != &beliefs[job.base];
+  });
+  if (!has_tried || beliefs[job.base].runs != 1) return std::nullopt;
+  return Choice{{job.base, 1}, Why::kConfirms, std::nullopt};
 }
 
 double mean_seconds(const sweep::SweepResults& results) {
@@ -218,6 +258,12 @@ std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& 
     belief.cost = measured[i].cost;
     belief.deviation = noise * measured[i].cost / std::sqrt(measured[i].runs);
   }
+  const auto best = best_of(beliefs);
+  if (!best) return beliefs;
+  for (Belief& belief : beliefs) {
+    const bool is_open = belief.runs == 0 && !belief.has_failed && belief.fits;
+    if (is_open) belief.chance = chance_of(belief, beliefs[*best], noise);
+  }
   return beliefs;
 }
 
@@ -236,12 +282,14 @@ Decision decide(const SearchJob& job, const sweep::SweepResults& results,
   if (base.has_failed) return {std::nullopt, Ending::kNoResult};
   if (base.runs == 0) return {Choice{{job.base, 0}, Why::kStart, std::nullopt}, {}};
   const std::size_t best = *best_of(beliefs);
-  const double noise = noise_between_runs(job, results);
   const double seconds = mean_seconds(results);
   // What is found first is confirmed in the end: a budget that does not hold that finds less.
   const double reserve = 2 * kConfirmations * seconds;
-  auto choice = most_promising(beliefs, best, noise);
-  if (choice && seconds_left >= seconds + reserve) return {choice, {}};
+  auto choice = most_promising(beliefs, best);
+  if (choice && seconds_left >= seconds + reserve) {
+    const auto again = second_start(job, beliefs);
+    return {again ? again : choice, {}};
+  }
   const bool had_no_time = choice.has_value();
   choice = confirmation(job, results, beliefs, best);
   if (choice && seconds_left >= seconds) return {choice, {}};

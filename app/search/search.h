@@ -14,7 +14,8 @@
 
 namespace shardlens::app::search {
 
-inline constexpr int kRounds = 3;  // runs of a point, at most
+inline constexpr int kRounds = 3;               // runs of a point, at most
+inline constexpr double kChanceWorthARun = 0.05;  // to win beyond noise
 
 struct SearchJob {
   const sweep::SweepPlan* plan = nullptr;
@@ -30,15 +31,23 @@ struct Belief {
   std::optional<double> cost;  // measured, else predicted; none: nothing is known
   double deviation = 0;        // standard, of the cost
   bool fits = true;            // in memory, as far as that is known
-  std::string from;            // the run that it is predicted from; "": it is measured, or unknown
+  std::string from;            // a run that predicts just that; "": it is measured, or unknown
   std::string refused;         // why nothing is predicted
   // Where nothing is: the mean of those measured that differ in the fewest knobs, and how far it
   // may be off.
   std::optional<double> alike;
   double alike_deviation = 0;
+  // Probability to win over the best so far by more than the noise of a run. None: it has run, would
+  // not fit, or there is no best yet.
+  std::optional<double> chance;
+
+  bool may_win() const { return chance && *chance >= kChanceWorthARun; }
+  // Where nothing at all is known: as the best.
+  double expected(double best_cost) const { return cost ? *cost : alike.value_or(best_cost); }
+  double own_deviation() const { return cost ? deviation : alike_deviation; }
 };
-// By point. Where several runs tell of it, the one that tells most exactly counts; predictions that
-// were off by more than they said make all of them less sure.
+// By point. Where several runs tell of it, the median counts; predictions that were off by more than
+// they said make all of them less sure.
 std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& results,
                                const ForecastFrom& forecast);
 // Between runs of the same point, pooled over points, as a share of their cost.

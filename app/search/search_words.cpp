@@ -60,13 +60,15 @@ std::string ending_text(Ending ending) {
 std::string why_not_text(const Belief& belief, Goal goal) {
   if (belief.runs > 0 || belief.has_failed) return "";
   if (!belief.fits) return "would not fit in memory";
+  const std::string_view end = belief.may_win() ? "the search ended before its turn"
+                                                : "which is not likely to win";
   if (belief.cost) {
     return "predicted " + cost_text(*belief.cost, goal) + " ± " +
-           share_text(kDeviationsOf95 * belief.deviation / *belief.cost) + ", which is not likely to win";
+           share_text(kDeviationsOf95 * belief.deviation / *belief.cost) + ", " + std::string(end);
   }
-  const std::string reason = belief.refused.empty() ? "nothing is known of it" : belief.refused;
-  if (!belief.alike) return reason;
-  return reason + " What was run most like it took " + cost_text(*belief.alike, goal);
+  if (!belief.alike) return belief.refused.empty() ? "nothing is known of it" : belief.refused;
+  return "what was run most like it took " + cost_text(*belief.alike, goal) + ", " +
+         std::string(end) + " (" + belief.refused + ")";
 }
 
 std::string verdict_text(const sweep::SweepPlan& plan, Goal goal,

@@ -107,29 +107,6 @@ TEST(Search, TrustsLessWhatWasWrong) {
   EXPECT_GT(beliefs[2].deviation, 10 * 0.001 * 80);
 }
 
-// Of grids of forty points drawn by a seed, their best is found within noise, in a quarter of the
-// runs that two rounds of the grid take.
-TEST(Search, FindsTheBestOfAGridInAQuarterOfItsRuns) {
-  constexpr int kGrids = 200;
-  int found = 0, runs = 0, most = 0;
-  for (std::uint64_t seed = 0; seed < kGrids; ++seed) {
-    std::mt19937_64 random(seed);
-    std::vector<double> costs;
-    const double valley = std::uniform_real_distribution<double>(0, 40)(random);
-    for (int i = 0; i < 40; ++i) costs.push_back(100 + std::pow(i - valley, 2) / 10);
-    MadeUpSearch search(costs, seed);
-    search.job.base = static_cast<std::size_t>(seed % 40);
-    search.run_to_end();
-    const double best = *std::ranges::min_element(costs);
-    found += search.costs[search.outcome().best] <= best * (1 + 2 * search.noise) ? 1 : 0;
-    runs += search.runs;
-    most = std::max(most, search.runs);
-  }
-  EXPECT_GE(found, kGrids * 95 / 100);
-  EXPECT_LE(runs, kGrids * 20) << "80 runs would be all";
-  EXPECT_LE(most, 40);
-}
-
 // Of twelve points that are alike none is called better, but in as many searches as 95 % leave.
 TEST(Search, ClaimsNoGainWhereThereIsNone) {
   constexpr int kGrids = 300;
