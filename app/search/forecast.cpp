@@ -66,11 +66,10 @@ Forecast RunForecasts::operator()(const SourceRun& run, std::size_t point) {
 // By a run's own record where there is a predictor; shapes tell it of any other.
 std::optional<std::int64_t> RunForecasts::more_bytes(const sweep::PredictorOf& predictor,
                                                      std::size_t source, std::size_t point) const {
-  const auto& settings = plan_.points.settings;
-  const auto more = predictor ? predictor->more_bytes(settings[point]) : std::nullopt;
+  const auto more = predictor ? predictor->more_bytes(points_[point]) : std::nullopt;
   if (more || !sources_.shape_bytes) return more;
-  const auto there = sources_.shape_bytes(settings[source]);
-  const auto here = sources_.shape_bytes(settings[point]);
+  const auto there = sources_.shape_bytes(points_[source]);
+  const auto here = sources_.shape_bytes(points_[point]);
   return there && here ? std::optional(*here - *there) : std::nullopt;
 }
 
@@ -83,7 +82,7 @@ Forecast RunForecasts::forecast(const SourceRun& run, std::size_t point) {
     forecast = of_memory(measure, more);
   } else if (!predictor) {
     forecast.refused = predictor.error().message;
-  } else if (const auto prediction = (*predictor)->predict(plan_.points.settings[point])) {
+  } else if (const auto prediction = (*predictor)->predict(points_[point])) {
     forecast = of_time(measure, goal_, *prediction);
   } else {
     forecast.refused = prediction.error().message;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/sweep/search_plan.h"
 #include "app/sweep/sweep_prediction.h"
@@ -44,11 +45,11 @@ struct ForecastSources {
 };
 
 // By trace/tuning; memory also of runs of which that tells nothing. What was read of a run is kept.
-// One thread at a time; reads runs.
+// One thread at a time; reads runs. Of a plan that has a search.
 class RunForecasts {
  public:
-  RunForecasts(const sweep::SweepPlan& plan, Goal goal, ForecastSources sources)
-      : plan_(plan), goal_(goal), sources_(std::move(sources)) {}
+  RunForecasts(const sweep::SweepPlan& plan, ForecastSources sources)
+      : points_(plan.points.settings), goal_(plan.search->goal), sources_(std::move(sources)) {}
 
   Forecast operator()(const SourceRun& run, std::size_t point);
 
@@ -58,7 +59,7 @@ class RunForecasts {
                                          std::size_t point) const;
   const trace::base::Result<sweep::PredictorOf>& learnt(const std::filesystem::path& run);
 
-  const sweep::SweepPlan& plan_;
+  std::vector<trace::job::Settings> points_;
   Goal goal_;
   ForecastSources sources_;
   std::map<std::filesystem::path, trace::base::Result<sweep::PredictorOf>> learnt_;

@@ -12,17 +12,15 @@ Standing standing_of(const sweep::SweepPlan& plan, const sweep::SweepResults& re
                      std::int64_t usable_bytes, RunForecasts& forecasts) {
   Standing standing;
   standing.job = {&plan, plan.search->goal, kStart, usable_bytes};
-  standing.beliefs = beliefs_of(
-      standing.job, results,
-      [&](const SourceRun& run, std::size_t point) { return forecasts(run, point); });
+  standing.beliefs =
+      beliefs_of(standing.job, results,
+                 [&](const SourceRun& run, std::size_t point) { return forecasts(run, point); });
   standing.outcome = outcome_of(standing.job, results, standing.beliefs);
   return standing;
 }
 
 SearchLoop::SearchLoop(sweep::Sweep& grid, std::int64_t usable_bytes, ForecastSources sources)
-    : grid_(grid),
-      usable_bytes_(usable_bytes),
-      forecasts_(grid.plan(), grid.plan().search->goal, std::move(sources)) {
+    : grid_(grid), usable_bytes_(usable_bytes), forecasts_(grid.plan(), std::move(sources)) {
   for (const auto& [slot, result] : grid.results()) runs_.push_back({slot});
 }
 

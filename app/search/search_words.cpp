@@ -60,8 +60,8 @@ std::string ending_text(Ending ending) {
 std::string why_not_text(const Belief& belief, Goal goal) {
   if (belief.runs > 0 || belief.has_failed) return "";
   if (!belief.fits) return "would not fit in memory";
-  const std::string_view end = belief.may_win() ? "the search ended before its turn"
-                                                : "which is not likely to win";
+  const std::string_view end =
+      belief.may_win() ? "the search ended before its turn" : "which is not likely to win";
   if (belief.cost) {
     return "predicted " + cost_text(*belief.cost, goal) + " ± " +
            share_text(kDeviationsOf95 * belief.deviation / *belief.cost) + ", " + std::string(end);

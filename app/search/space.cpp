@@ -127,10 +127,11 @@ Result<sweep::SweepPoints> default_points(const Settings& base, Goal goal) {
     add_new(grid.settings, points.settings);
   }
   if (points.settings.size() == 1) {
-    return trace::base::fail(trace::base::ErrorKind::kUsage,
-                             "One rank reduces nothing, so that no strategy and no bucket makes its "
-                             "step faster: say with --over what to search among, or take more "
-                             "--ranks.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "One rank reduces nothing, so that no strategy and no bucket makes its "
+        "step faster: say with --over what to search among, or take more "
+        "--ranks.");
   }
   points.varied = varied_knobs(points.settings);
   return points;

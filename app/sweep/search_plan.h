@@ -13,7 +13,8 @@ namespace shardlens::app::sweep {
 enum class Goal : std::uint8_t { kStepTime, kTokenRate, kMemory };
 inline constexpr std::array kGoals{Goal::kStepTime, Goal::kTokenRate, Goal::kMemory};
 constexpr std::string_view to_string(Goal goal) {
-  constexpr std::array<std::string_view, kGoals.size()> kNames{"step_time", "tokens_per_s", "memory"};
+  constexpr std::array<std::string_view, kGoals.size()> kNames{"step_time", "tokens_per_s",
+                                                               "memory"};
   return kNames[static_cast<std::size_t>(goal)];
 }
 

@@ -21,8 +21,8 @@ struct SweepPlan {
   std::string name;
   SweepPoints points;
   int repeats = 2;
-  std::uint64_t seed = 0;   // of the order
-  bool stops_early = true;  // points that cannot win any more are not run again
+  std::uint64_t seed = 0;              // of the order
+  bool stops_early = true;             // points that cannot win any more are not run again
   std::optional<SearchPlan> search{};  // none: all points are run
 };
 

@@ -175,9 +175,8 @@ std::string point_text(const SweepPoints& points, std::size_t point) {
 std::vector<const trace::job::Knob*> obeyed_knobs(const SweepPoints& points, std::size_t point) {
   std::vector<const trace::job::Knob*> knobs;
   const auto strategy = points.settings[point].sharding_strategy;
-  std::ranges::copy_if(points.varied, std::back_inserter(knobs), [&](const auto* knob) {
-    return trace::job::applies(*knob, strategy);
-  });
+  std::ranges::copy_if(points.varied, std::back_inserter(knobs),
+                       [&](const auto* knob) { return trace::job::applies(*knob, strategy); });
   return knobs;
 }
 

@@ -47,10 +47,8 @@ class Desk:
 
     def job(self):
         settings = {"model": self.options.model, "ranks": self.options.ranks, "device": self.options.device,
-                    "steps": self.options.steps, "batch_per_rank": 8, "simulate_link": self.options.link}
-        settings |= dict(assignment.split("=", 1) for assignment in self.options.settings)
-        # Values of the start count for the search alone: in the grid they vary.
-        return {key: value for key, value in settings.items() if value != "" and value is not None}
+                    "steps": self.options.steps, "batch_per_rank": 2, "sequence_length": 64, "simulate_link": self.options.link}
+        return settings | dict(assignment.split("=", 1) for assignment in self.options.settings)
 
     def ask(self, command, library, settings, *arguments):
         assignments = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
@@ -67,7 +65,7 @@ class Desk:
 
     def sweep(self):
         varied = {axis.split("=", 1)[0] for axis in self.axes()}
-        settings = {key: value for key, value in self.job().items() if key not in varied}
+        settings = {key: value for key, value in self.job().items() if key not in varied}  # the start's alone
         return self.ask("sweep", "grid", settings, "--repeat", str(self.options.repeats), "--no-early-stop", "--seed",
                         str(self.options.seed), "--name", "grid")
 

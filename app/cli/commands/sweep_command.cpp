@@ -141,9 +141,10 @@ sweep::SweepRequest request_of(const SweepArguments& arguments, SweepPoints poin
 }
 
 tl::unexpected<trace::base::Error> is_a_search(const std::string& name) {
-  return wrong_use("'" + name +
-                   "' is a search, which does not run all points: go on with shardlens tune and its "
-                   "options, or resume it in the window.");
+  return wrong_use(
+      "'" + name +
+      "' is a search, which does not run all points: go on with shardlens tune and its "
+      "options, or resume it in the window.");
 }
 
 int sweep_over(const SweepArguments& arguments) {

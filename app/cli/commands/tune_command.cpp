@@ -24,7 +24,7 @@ using sweep::SweepPoints;
 using trace::base::Result;
 using trace::job::Settings;
 
-constexpr std::int64_t kSteps = 30;      // of a run, unless asked for: enough to tell its mean
+constexpr std::int64_t kSteps = 30;  // of a run, unless asked for: enough to tell its mean
 
 struct TuneArguments {
   JobArguments job;
@@ -120,15 +120,17 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   std::vector<std::string> goals;
   for (const auto goal : search::kGoals) goals.emplace_back(search::to_string(goal));
   command
-      .add_option("--goal", arguments.goal,
-                  "What is to become better: lower, or more tokens; tokens_per_s tries other batches, too")
+      .add_option(
+          "--goal", arguments.goal,
+          "What is to become better: lower, or more tokens; tokens_per_s tries other batches, too")
       ->type_name("GOAL")
       ->check(CLI::IsMember(goals))
       ->capture_default_str();
   command
-      .add_option("--over", arguments.over,
-                  "Values of one setting to search among, instead of strategies and what serves the "
-                  "goal with each; of several, all combinations")
+      .add_option(
+          "--over", arguments.over,
+          "Values of one setting to search among, instead of strategies and what serves the "
+          "goal with each; of several, all combinations")
       ->type_name("KEY=V1,V2,…")
       ->allow_extra_args(false);
   command
@@ -154,7 +156,8 @@ void add_tune_command(CLI::App& app, Action& chosen) {
       "In\n"
       "the end the best and the start run again in turns, to tell how sure the gain is.\n\n"
       "Without --over it tries strategies without groups of ranks, and of each what it obeys: for\n"
-      "step_time caps of buckets or prefetches and limits of gathers; for memory recomputation and\n"
+      "step_time caps of buckets or prefetches and limits of gathers; for memory recomputation "
+      "and\n"
       "views of buckets; for tokens_per_s batches, too, which change what a step learns. Other "
       "changes\n"
       "to what is learnt (communication_hook, types of numbers) are tried only if --over says so. "

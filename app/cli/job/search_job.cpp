@@ -36,8 +36,7 @@ std::string what_came_of_it(const sweep::Sweep& grid, const sweep::Slot& slot) {
   return cost ? ": " + search::cost_text(*cost, goal) : " failed: " + result.failure;
 }
 
-Ended run_to_end(search::SearchLoop& loop, const sweep::Sweep& grid,
-                 launch::StopSignals& signals) {
+Ended run_to_end(search::SearchLoop& loop, const sweep::Sweep& grid, launch::StopSignals& signals) {
   std::string which;
   return loop.run_to_end(
       {.wants_to_stop = [&] { return signals.wait(std::chrono::milliseconds(0)); },
@@ -66,8 +65,7 @@ std::string reason_of(const Ended& ended) {
 int run_search(sweep::Sweep& grid, launch::StopSignals& signals, const SearchOrder& order) {
   const sweep::SweepPlan& plan = grid.plan();
   print_message("Search \"" + plan.name + "\": " + std::to_string(plan.points.settings.size()) +
-                " points, at most " +
-                ui::present::format_elapsed(plan.search->budget_seconds) +
+                " points, at most " + ui::present::format_elapsed(plan.search->budget_seconds) +
                 (grid.found() > 0 ? ", " + std::to_string(grid.found()) + " runs of before" : ""));
   for (const auto& banner : order.banners) print_message(banner);
   search::SearchLoop loop(grid, order.usable_bytes, order.sources);
@@ -76,7 +74,9 @@ int run_search(sweep::Sweep& grid, launch::StopSignals& signals, const SearchOrd
                                     .results = grid.results(),
                                     .standing = loop.standing(),
                                     .runs = loop.runs(),
-                                    .status = !ended ? "failed" : *ended ? "done" : "stopped",
+                                    .status = !ended   ? "failed"
+                                              : *ended ? "done"
+                                                       : "stopped",
                                     .reason = reason_of(ended),
                                     .seconds = loop.seconds(),
                                     .banners = order.banners};

@@ -148,7 +148,8 @@ Json search_json(const SearchReport& report) {
 }
 
 std::string search_text(const SearchReport& report) {
-  std::string text = search::verdict_text(report.plan, report.goal(), report.standing.outcome) + "\n";
+  std::string text =
+      search::verdict_text(report.plan, report.goal(), report.standing.outcome) + "\n";
   if (report.standing.outcome && report.standing.outcome->change) {
     text += "Use it: " + assignments(report, report.standing.outcome->best) + "\n";
   }

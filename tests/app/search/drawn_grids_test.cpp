@@ -17,8 +17,8 @@ namespace {
 constexpr int kDrawn = 200;
 constexpr int kRoundsOfAGrid = 2;  // a sweep's default
 
-// Some strategies, each with a level of its own and a valley of some knob within it: a few points of
-// one, many of another, 24 or more in all.
+// Some strategies, each with a level of its own and a valley of some knob within it: a few points
+// of one, many of another, 24 or more in all.
 struct DrawnGrid {
   explicit DrawnGrid(std::mt19937_64& random) {
     const auto between = [&](double low, double high) {
@@ -39,8 +39,9 @@ struct DrawnGrid {
   std::vector<int> groups;
 };
 
-// What predictions are like: a run's own noise goes with all that is predicted from it; what another
-// strategy does is off by an amount of its own, and every change of a knob by some of what it does.
+// What predictions are like: a run's own noise goes with all that is predicted from it; what
+// another strategy does is off by an amount of its own, and every change of a knob by some of what
+// it does.
 class DrawnPredictions {
  public:
   DrawnPredictions(const DrawnGrid& grid, std::mt19937_64& random) : grid_(grid) {
@@ -60,8 +61,8 @@ class DrawnPredictions {
     const double error = errors_[point] - errors_[run.point];
     const bool is_same = grid_.groups[point] == grid_.groups[run.point];
     Forecast forecast;
-    forecast.cost = run.result->measure->step_ns *
-                    (grid_.costs[point] / grid_.costs[run.point] + error);
+    forecast.cost =
+        run.result->measure->step_ns * (grid_.costs[point] / grid_.costs[run.point] + error);
     forecast.deviation = (is_same ? 0.025 : 0.035) * *forecast.cost;  // as it is with interval
     return forecast;
   }
@@ -104,8 +105,8 @@ Tally search_drawn_grids() {
 TEST(DrawnGrids, TheirBestIsFoundWithinNoiseInAQuarterOfTheirRuns) {
   const Tally tally = search_drawn_grids();
   EXPECT_GE(tally.both, kDrawn * 95 / 100)
-      << tally.found << " found, " << tally.thrifty << " within a quarter, "
-      << tally.runs / kDrawn << " runs in the mean";
+      << tally.found << " found, " << tally.thrifty << " within a quarter, " << tally.runs / kDrawn
+      << " runs in the mean";
 }
 
 }  // namespace

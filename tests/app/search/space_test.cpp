@@ -53,9 +53,8 @@ TEST(SearchSpace, HoldsEveryStrategyThatTrainsTheSame) {
       ASSERT_FALSE(settings.empty());
       EXPECT_EQ(settings.front(), base);
       for (const auto& traits : trace::job::strategies()) {
-        const bool is_there =
-            std::ranges::find(settings, traits.strategy, &Settings::sharding_strategy) !=
-            settings.end();
+        const bool is_there = std::ranges::find(settings, traits.strategy,
+                                                &Settings::sharding_strategy) != settings.end();
         EXPECT_EQ(is_there, !traits.has_groups || traits.strategy == from.strategy) << traits.name;
       }
       for (const Settings& point : settings) {
@@ -79,8 +78,8 @@ TEST(SearchSpace, HoldsNoPointTwice) {
       std::size_t on_gpus_only = 0;
       const auto firsts = sweep::doubles_of(jobs);
       for (std::size_t i = 0; i < firsts.size(); ++i) {
-        const bool is_limited = points->settings[i].limit_all_gathers !=
-                                points->settings[firsts[i]].limit_all_gathers;
+        const bool is_limited =
+            points->settings[i].limit_all_gathers != points->settings[firsts[i]].limit_all_gathers;
         on_gpus_only += is_limited ? 1 : 0;
         EXPECT_TRUE(firsts[i] == i || is_limited)
             << sweep::point_text(*points, i) << " as " << sweep::point_text(*points, firsts[i]);
@@ -104,13 +103,23 @@ TEST(SearchSpace, LeavesOutStrategiesThatWouldLearnSomethingElse) {
 
 // A knob that only some strategies obey is known to leave what is learnt as it is, or to change it.
 TEST(SearchSpace, KnowsOfEveryKnobOfAStrategyWhetherItChangesLearning) {
-  const std::set<std::string_view> layout{
-      "bucket_cap_mb",      "first_bucket_mb",         "gradient_as_bucket_view",
-      "static_graph",       "find_unused_parameters",  "overlap_comm",
-      "shard_group_size",   "wrap_policy",             "min_num_params",
-      "backward_prefetch",  "forward_prefetch",        "limit_all_gathers",
-      "cpu_offload",        "reshard_after_forward",   "separate_communicators",
-      "sync_module_states", "use_orig_params"};
+  const std::set<std::string_view> layout{"bucket_cap_mb",
+                                          "first_bucket_mb",
+                                          "gradient_as_bucket_view",
+                                          "static_graph",
+                                          "find_unused_parameters",
+                                          "overlap_comm",
+                                          "shard_group_size",
+                                          "wrap_policy",
+                                          "min_num_params",
+                                          "backward_prefetch",
+                                          "forward_prefetch",
+                                          "limit_all_gathers",
+                                          "cpu_offload",
+                                          "reshard_after_forward",
+                                          "separate_communicators",
+                                          "sync_module_states",
+                                          "use_orig_params"};
   for (const auto& knob : trace::job::knobs()) {
     if (knob.applies_to.empty()) continue;
     EXPECT_NE(layout.contains(knob.name), changes_learning(knob)) << knob.name;
