@@ -8,7 +8,8 @@ import subprocess
 import harness
 
 SEED = int(os.environ.get('SHARDLENS_TEST_SEED', random.randrange(1 << 30)))
-JOB = [*harness.QUICK, '--ranks', '2', '--steps', '12', '--link', 'latency_us=10000,gbps=10']
+RUN = [*harness.QUICK, '--ranks', '2', '--steps', '12']
+JOB = [*RUN, '--link', 'latency_us=10000,gbps=10']
 
 
 class Tune(harness.ShardlensTest):
@@ -18,10 +19,12 @@ class Tune(harness.ShardlensTest):
     def measured(self, run):
         return self.json('report', run)['summary']['step_ms']['mean']
 
-    # Buckets of 64 KiB pay 10 ms of latency each: 25 MiB, one bucket, must be found, and is far better than any noise.
+    # Buckets of 64 KiB pay 60 ms of latency each: 25 MiB, one bucket, must be found, and is far better than any noise, also
+    # where other programs take most of the cores.
     def test_the_better_cap_is_found_confirmed_and_told(self):
-        arguments = ['--set', 'bucket_cap_mb=0.0625', '--over', 'bucket_cap_mb=0.0625,0.125,25', '--budget', '5m', '--name', 'caps']
-        found = self.tune(*arguments)
+        arguments = ['tune', *RUN, '--link', 'latency_us=60000,gbps=10', '--set', 'bucket_cap_mb=0.0625',
+                     '--over', 'bucket_cap_mb=0.0625,0.125,25', '--budget', '8m', '--name', 'caps']
+        found = self.json(*arguments, timeout=600)
         self.assertEqual((found['schema'], found['status'], found['goal'], found['points']), (1, 'done', 'step_time', 3))
         self.assertEqual(found['start']['settings'], {'bucket_cap_mb': 0.0625})
         self.assertEqual(found['best']['settings'], {'bucket_cap_mb': 25.0})
@@ -37,7 +40,7 @@ class Tune(harness.ShardlensTest):
         self.assertLess(found['change_percent']['low'], found['change_percent']['mean'])
         self.assertIn('bucket_cap_mb=25', found['verdict'])
         # What was found is a sweep's runs: they are not run again.
-        again = self.tune(*arguments)
+        again = self.json(*arguments, timeout=600)
         self.assertEqual(len(again['runs']), len(found['runs']))
         self.assertEqual({run['why'] for run in again['runs']}, {None})
         self.assertEqual(again['best'], found['best'])
@@ -80,7 +83,7 @@ class Tune(harness.ShardlensTest):
             except subprocess.TimeoutExpired:
                 search.send_signal(signal.SIGKILL)
             search.communicate()
-            harness.wait_until(lambda: not self.rank_processes(), 10, 'the ranks to follow their launcher')
+            harness.wait_until(lambda: not self.rank_processes(), 60, 'the ranks to follow their launcher')
             if not self.runs.exists():
                 continue
             runs = {run['name']: run['folder'] for run in self.json('runs') if run['status'] == 'done'}
