@@ -376,11 +376,11 @@ struct SearchSessionTest : SweepSessionTest {
     const auto has_ended = [](const auto& now) {
       return now.running.empty() && now.shown && now.shown->search && now.shown->is_complete();
     };
-    std::size_t runs = 0;
+    std::size_t begun = 0;
     do {
-      runs = jobs.names().size();
+      begun = jobs.names().size();
       if (becomes(has_ended)) return view()->shown;
-    } while (jobs.names().size() > runs);
+    } while (jobs.names().size() > begun);
     return nullptr;
   }
 };
