@@ -56,7 +56,8 @@ class Desk:
         line = [str(self.options.programs / "shardlens"), command, *assignments, *axes, *arguments, "--json", "--runs-dir",
                 str(self.folder / library)]
         done = subprocess.run(line, stdout=subprocess.PIPE, text=True)  # what it says meanwhile goes to standard error
-        if done.returncode:
+        # 1 with a result: a point failed, which is one of its results; the others count.
+        if done.returncode not in (0, 1) or not done.stdout.strip():
             raise RuntimeError(f"shardlens {command} ended with {done.returncode}")
         return json.loads(done.stdout)
 
@@ -79,7 +80,9 @@ def with_settings(points, settings):
 
 
 def summary_rows(sweep, points):
-    best = next(point for point in points if point["verdict"] == "best")
+    best = next((point for point in points if point["verdict"] == "best"), None)
+    if best is None:
+        raise RuntimeError("no point of the grid could be measured")
     near = [point for point in points if point["verdict"] in ("best", "within_noise", "not_known")]
     half = (best["step_ms"]["high"] - best["step_ms"]["low"]) / 2
     name = ", ".join(f"{key}={value}" for key, value in best["settings"].items())
@@ -93,6 +96,8 @@ def summary_rows(sweep, points):
 
 
 def search_rows(found, points, best, near, grid_runs):
+    if found["best"] is None:
+        raise RuntimeError(found["verdict"])
     start = with_settings(points, found["start"]["settings"])
     chosen = with_settings(points, found["best"]["settings"])
     name = ", ".join(f"{key}={value}" for key, value in found["best"]["settings"].items())
