@@ -276,7 +276,10 @@ class AccelerateFile {
         fsdp["fsdp_auto_wrap_policy"] = "SIZE_BASED_WRAP";
         fsdp["fsdp_min_num_params"] = std::to_string(s_.min_num_params);
         wrote({"min_num_params"});
-        return remark("fsdp_min_num_params counts what already is in a unit, too");
+        return remark(
+            "fsdp_min_num_params counts what already is in a unit, too, and Accelerate 1.15 fails "
+            "where a list of blocks is larger, since fully_shard refuses lists; "
+            "TRANSFORMER_BASED_WRAP does not");
       case WrapPolicy::kWholeModel:
         fsdp["fsdp_auto_wrap_policy"] = "NO_WRAP";
         return;
