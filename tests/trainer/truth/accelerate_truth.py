@@ -61,7 +61,7 @@ def main():
             good.append(truth_jobs.same_losses(case, ours[:steps], theirs[case]["losses"][:steps], steps,
                                                **({"tolerance": 1e-3} if in_16_bits else {})))
             plugin = theirs[case]["plugin"]
-            if "shard_" in case:
+            if "shard" in case:
                 good.append(plugin == expected_plugin(settings))
             else:
                 good.append(plugin is None)
