@@ -7,7 +7,7 @@ VENV=$DEPS/venv
 ORACLES=$DEPS/oracles
 # What prepares texts for the trainer, as trainer/text/prepare/packages.py says it.
 TEXT_PACKAGES=$(sed -n 's/^PACKAGES = "\(.*\)"$/\1/p' "$ROOT/trainer/text/prepare/packages.py")
-ORACLE_PACKAGES="transformers==5.23.0 ${TEXT_PACKAGES% *} peft==0.21.2 safetensors==0.8.0 ${TEXT_PACKAGES#* }"
+ORACLE_PACKAGES="transformers==5.23.0 ${TEXT_PACKAGES% *} peft==0.21.2 safetensors==0.8.0 ${TEXT_PACKAGES#* } accelerate==1.15.0 deepspeed==0.19.8"
 LOG=$ROOT/build/setup.log
 mkdir -p "$ROOT/build" "$DEPS"
 
@@ -73,7 +73,7 @@ fetch_text_packages() {
 # What only tests compare with, beside LibTorch's Python, which it uses.
 fetch_oracles() {
   [ "$(cat "$ORACLES/versions" 2>/dev/null)" = "$ORACLE_PACKAGES" ] && return 0
-  say "fetching transformers, tokenizers and peft for the tests into .deps"
+  say "fetching transformers, tokenizers, peft, accelerate and deepspeed for the tests into .deps"
   rm -rf "$ORACLES"
   { /usr/bin/python3 -m venv "$ORACLES" &&
     "$VENV/bin/python3" -c 'import site; print(site.getsitepackages()[0])' \

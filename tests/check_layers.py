@@ -26,7 +26,7 @@ RULES = {
     'trace/job': ('trace/base', 'yaml-cpp/'),
     'trace/job/huggingface': (JOB, 'nlohmann/'),
     'trace/model': (JOB, ''),
-    'trace/frameworks': (MODEL, ''),
+    'trace/frameworks': (MODEL, 'nlohmann/ yaml-cpp/'),
     'trace/store': (MODEL, 'sqlite3 zstd yaml-cpp/'),
     'trace/interop': (STORE, 'tl/ simdjson zlib'),
     'trace/synthetic': (STORE, ''),

@@ -74,6 +74,13 @@ void suggest_options(const CLI::App& app, int argc, const char* const* argv) {
   }
 }
 
+// What is no trace: JSON is looked into when it is opened.
+bool names_settings(const std::filesystem::path& file) {
+  std::error_code error;
+  return (file.extension() == ".yaml" || file.extension() == ".yml") &&
+         std::filesystem::is_regular_file(file, error);
+}
+
 int open_window(WindowChoice choice, const Surroundings& surroundings) {
   window::WindowOptions options;
   if (!choice.view.empty()) {
@@ -86,7 +93,7 @@ int open_window(WindowChoice choice, const Surroundings& surroundings) {
   options.trainer_status = choice.trainer_status;
   options.preferences = surroundings.preferences;
   for (const auto& name : choice.runs) {
-    if (trace::interop::may_be_kineto(name)) {
+    if (trace::interop::may_be_kineto(name) || names_settings(name)) {
       options.traces.emplace_back(name);
       continue;
     }
@@ -116,9 +123,11 @@ int open_window(WindowChoice choice, const Surroundings& surroundings) {
 void add_commands(CLI::App& app, Action& chosen, const Surroundings& surroundings) {
   auto choice = std::make_shared<WindowChoice>();
   choice->trainer_status = surroundings.trainer_status;
-  app.add_option("RUN", choice->runs,
-                 "What to open: names, folders or packed files of runs; traces of PyTorch's "
-                 "profiler (.json, .json.gz, one per rank) are imported");
+  app.add_option(
+      "RUN", choice->runs,
+      "What to open: names, folders or packed files of runs; traces of PyTorch's "
+      "profiler (.json, .json.gz, one per rank) are imported, settings (.yaml, ds_config.json) "
+      "become the next run's");
   app.add_option("--view", choice->view,
                  "A part of a run, as \"Copy this view\" in the window writes it")
       ->type_name("VIEW");

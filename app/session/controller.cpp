@@ -9,7 +9,7 @@
 #include "app/session/files/text_file.h"
 #include "app/session/jobs/job_progress.h"
 #include "app/session/runs/run_words.h"
-#include "trace/frameworks/pytorch_code.h"
+#include "trace/frameworks/write/framework_export.h"
 #include "trace/interop/kineto_import.h"
 
 namespace shardlens::app::session {
@@ -34,6 +34,16 @@ bool same(const ui::state::TrainerSetup& a, const ui::state::TrainerSetup& b) {
 }
 
 constexpr const char* kRunIsGone = "This run is no longer in the library. Was its folder deleted?";
+
+std::string copied_notice(const trace::frameworks::FrameworkFile& file) {
+  std::string text = "Copied; start with: " + file.start;
+  const char* separator = ". Left out: ";
+  for (const auto& each : file.left_out) {
+    text += separator + std::string(each.knob) + " (" + each.reason + ")";
+    separator = ", ";
+  }
+  return text;
+}
 
 std::string why_not_ready(const ui::state::TrainerSetup& trainer) {
   using State = ui::state::TrainerSetup::State;
@@ -220,10 +230,21 @@ void Controller::follow_watch() {
 void Controller::perform_on_files(const ui::state::OpenFiles& command) {
   std::vector<fs::path> traces, runs;
   for (const fs::path path : command.paths) {
-    (trace::interop::may_be_kineto(path) ? traces : runs).push_back(path);
+    if (const auto settings = read_dropped_settings(path)) {
+      take_over(*settings);
+    } else {
+      (trace::interop::may_be_kineto(path) ? traces : runs).push_back(path);
+    }
   }
   if (!runs.empty()) perform_on_run(ui::state::ShowRun{one_spelling(runs.front())});
   import_.add(std::move(traces));
+}
+
+void Controller::take_over(const trace::base::Result<DroppedSettings>& dropped) {
+  if (!dropped) return notice_.say_why_not(dropped.error().message);
+  notice_.say(dropped->notice);
+  baseline_.begin_change(rows());
+  knobs_.replace(dropped->settings);
 }
 
 // What is read for the screen is not read for the ledger again.
@@ -492,13 +513,17 @@ void Controller::perform_on_run(const ui::state::CopySettings& command) {
   knobs_.replace(row->settings);
 }
 
-void Controller::perform_on_run(const ui::state::CopyPytorchCode& command) {
+void Controller::perform_on_run(const ui::state::CopySettingsAs& command) {
   const auto* row = row_of(rows(), command.folder);
-  if (row == nullptr) return notice_.say_why_not(kRunIsGone);
+  const auto format = trace::frameworks::find_export_format(command.format);
+  if (row == nullptr || !format) return notice_.say_why_not(kRunIsGone);
   notice_.clear();
   trace::frameworks::TunedJob job{row->settings, row->name, row->nodes, row->on_gpu};
   if (row->ranks > 0) job.settings.ranks = row->ranks;
-  copied_text_ = trace::frameworks::pytorch_code(job).text;
+  const auto file = trace::frameworks::framework_export(*format, job);
+  copied_text_ = file.text;
+  // The others say it in comments.
+  if (format == trace::frameworks::ExportFormat::kDeepSpeed) notice_.say(copied_notice(file));
 }
 
 void Controller::perform_on_run(const ui::state::UnpinBaseline&) {

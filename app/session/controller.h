@@ -1,5 +1,6 @@
 // Everything behind the window: carries out what panels ask for and gathers what they show.
-// Interface thread only; no call waits for a file, a process or another thread's work.
+// Interface thread only; no call waits for a file, a process or another thread's work, but that
+// dropped settings, at most 1 MiB, are read at once.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "app/session/baseline.h"
 #include "app/session/compare/comparison_session.h"
 #include "app/session/files/run_packing.h"
+#include "app/session/files/settings_drop.h"
 #include "app/session/files/trace_import.h"
 #include "app/session/inspect/inspect_session.h"
 #include "app/session/jobs/job_queue.h"
@@ -76,6 +78,7 @@ class Controller {
   void perform_on_files(const ui::state::SaveText& command);
   void perform_on_files(const ui::state::SavePicture& command);
   void perform_on_files(const ui::state::OpenFiles& command);
+  void take_over(const trace::base::Result<DroppedSettings>& dropped);
   void perform_on_files(const ui::state::PackRun& command);
   void perform_on_run(const ui::state::StartRun& command);
   void perform_on_run(const ui::state::OpenSweepCard& command);
@@ -85,7 +88,7 @@ class Controller {
   void perform_on_run(const ui::state::StartReplay& command);
   void perform_on_run(const ui::state::SetBaseline& command);
   void perform_on_run(const ui::state::CopySettings& command);
-  void perform_on_run(const ui::state::CopyPytorchCode& command);
+  void perform_on_run(const ui::state::CopySettingsAs& command);
   void perform_on_run(const ui::state::UnpinBaseline& command);
   void perform_on_run(const ui::state::EditRuns& command);
   void perform_on_run(const ui::state::DeleteRuns& command);

@@ -84,6 +84,37 @@ class Commands(harness.ShardlensTest):
         self.assertIn('25', self.shardlens('settings', 'bucket_cap_mb').stdout)
         json.loads(self.shardlens('doctor', '--json', timeout=60).stdout)
 
+    def test_settings_go_to_other_frameworks_and_come_back(self):
+        settings = ('--ranks', '2', '--steps', '2', '--set', 'sharding_strategy=zero1', '--set', 'bucket_cap_mb=4',
+                    '--set', 'static_graph=true')
+        self.json('run', *harness.QUICK, *settings, '--name', 'tuned')
+        told = self.shardlens('export', 'tuned', '--format', 'deepspeed', '-o', 'ds_config.json').stderr
+        self.assertIn('start with: ', told)
+        self.assertIn('left out: static_graph: true (', told)
+        config = json.loads((self.folder / 'ds_config.json').read_text())
+        self.assertEqual(config['zero_optimization']['reduce_bucket_size'], 4 * 2 ** 20 // 4)
+        answer = self.json('export', 'tuned', '--format', 'deepspeed')
+        self.assertEqual(json.loads(answer['text']), config)
+        self.assertEqual([each['setting'] for each in answer['left_out']], ['static_graph'])
+
+        config['steps_per_print'] = 10
+        (self.folder / 'ds_config.json').write_text(json.dumps(config))
+        read = self.json('settings', 'ds_config.json')
+        self.assertEqual(read['framework'], 'DeepSpeed')
+        self.assertEqual(read['settings']['sharding_strategy'], 'zero1')
+        self.assertEqual(read['settings']['bucket_cap_mb'], 4)
+        self.assertEqual([each['key'] for each in read['ignored']], ['steps_per_print'])
+        done = self.shardlens('run', 'ds_config.json', *harness.QUICK, '--steps', '2', '--name', 'again', '--json')
+        self.assertIn('ignored: steps_per_print: 10 (', done.stderr)
+        self.assertEqual(json.loads(done.stdout)['run']['settings']['bucket_cap_mb'], 4)
+
+        self.shardlens('export', 'tuned', '--format', 'accelerate', '-o', 'accelerate.yaml')
+        self.assertIn('zero_stage: 1', (self.folder / 'accelerate.yaml').read_text())
+        (self.folder / 'job.yaml').write_text(self.shardlens('settings', 'accelerate.yaml').stdout)
+        self.assertEqual(self.json('settings', 'job.yaml')['settings']['sharding_strategy'], 'zero1')
+        (self.folder / 'ds_config.json').write_text('{"zero_optimization": {"stage": 9}}')
+        self.assertIn('zero_optimization.stage', self.shardlens('run', 'ds_config.json', code=2).stderr)
+
 
 if __name__ == '__main__':
     harness.main()

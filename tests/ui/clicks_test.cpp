@@ -219,12 +219,16 @@ TEST_F(ClickTest, OffersMoreByRightClickOnARun) {
   EXPECT_EQ(copied->folder, "runs/baseline");
 }
 
-TEST_F(ClickTest, OffersARunsSettingsAsPytorchCode) {
-  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
-  ASSERT_TRUE(window_.click(snapshot_, "menu/pytorch"));
-  const auto* copied = command<state::CopyPytorchCode>();
-  ASSERT_NE(copied, nullptr);
-  EXPECT_EQ(copied->folder, "runs/baseline");
+TEST_F(ClickTest, OffersARunsSettingsForOtherFrameworks) {
+  for (const std::string format : {"pytorch", "deepspeed", "accelerate"}) {
+    ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
+    ASSERT_TRUE(window_.click(snapshot_, "menu/" + format));
+    const auto* copied = command<state::CopySettingsAs>();
+    ASSERT_NE(copied, nullptr);
+    EXPECT_EQ(copied->folder, "runs/baseline");
+    EXPECT_EQ(copied->format, format);
+    window_.take_commands();
+  }
 }
 
 TEST_F(ClickTest, SelectsSeveralRunsDeletesThemAndTakesThatBack) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 namespace shardlens::trace::frameworks {
 
@@ -25,7 +26,41 @@ bool is_of_parallelism(const job::Knob& knob) {
   }
 }
 
+bool has_name(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Whether the schedule reads the knob, if it is one of schedules.
+bool is_read(std::string_view knob, job::LrSchedule schedule) {
+  using enum job::LrSchedule;
+  const bool is_stable = schedule == kWarmupStableDecay, is_lowest = schedule == kCosineWithMinLr;
+  if (knob == "lr_power") return schedule == kPolynomial;
+  if (knob == "lr_decay_steps") return is_stable;
+  if (knob == "lr_min_ratio") return is_stable || is_lowest || schedule == kPolynomial;
+  if (knob == "lr_cycles") {
+    return is_stable || is_lowest || schedule == kCosine || schedule == kCosineWithRestarts;
+  }
+  return true;
+}
+
+// What says nothing beside the other settings.
+bool is_idle(std::string_view knob, const job::Settings& s) {
+  if (has_name(knob, {"adam_beta1", "adam_beta2", "adam_epsilon"})) {
+    return s.optimizer != job::OptimizerChoice::kAdamW;
+  }
+  if (knob == "min_num_params") return s.wrap_policy != job::WrapPolicy::kSize;
+  if (knob == "initial_loss_scale") return s.precision != job::Precision::kFp16;
+  if (knob == "reshard_after_forward") return true;  // follows from the strategy
+  return !is_read(knob, s.lr_schedule);
+}
+
 }  // namespace
+
+std::string reason_of_knob(std::span<const KnobReason> reasons, std::string_view knob,
+                           std::string_view otherwise) {
+  const auto found = std::ranges::find(reasons, knob, &KnobReason::knob);
+  return std::string(found == reasons.end() ? otherwise : found->text);
+}
 
 std::vector<LeftOut> left_out(const job::Settings& settings,
                               const std::vector<std::string_view>& written,
@@ -34,6 +69,7 @@ std::vector<LeftOut> left_out(const job::Settings& settings,
   for (const job::Knob* knob : job::differing_knobs({}, settings)) {
     if (!is_of_parallelism(*knob) || !applies(*knob, settings.sharding_strategy)) continue;
     if (std::ranges::find(written, knob->name) != written.end()) continue;
+    if (is_idle(knob->name, settings)) continue;
     all.push_back({knob->name, value_text(settings, *knob), reason(knob->name)});
   }
   return all;

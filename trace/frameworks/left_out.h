@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,17 @@ struct LeftOut {
   std::string reason;  // no full stop
 };
 
+// Why a knob has no place, in tables of each framework.
+struct KnobReason {
+  std::string_view knob, text;
+};
+std::string reason_of_knob(std::span<const KnobReason> reasons, std::string_view knob,
+                           std::string_view otherwise);
+
 // Of what parallelises, fits into memory and optimises: what is not at its default, is obeyed by
-// the strategy, and is none of `written`. Adapters, frozen blocks, data, checkpoints and recording
-// belong to the model and the program around it; they are never among them.
+// the strategy and by the other settings, and is none of `written`. Adapters, frozen blocks, data,
+// checkpoints and recording belong to the model and the program around it; they are never among
+// them.
 std::vector<LeftOut> left_out(const job::Settings& settings,
                               const std::vector<std::string_view>& written,
                               const std::function<std::string(std::string_view)>& reason);

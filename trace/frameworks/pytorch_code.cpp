@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "trace/base/text.h"
-#include "trace/job/library_environment.h"
+#include "trace/frameworks/schedule_code.h"
+#include "trace/frameworks/start_line.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 
@@ -18,7 +19,6 @@ namespace {
 using job::AutoBool;
 using job::DataType;
 using job::kAuto;
-using job::LrSchedule;
 using job::Precision;
 using job::Settings;
 using job::WrapPolicy;
@@ -52,16 +52,6 @@ std::string harmless(std::string_view text) {
   return kept;
 }
 
-// As a shell takes it for one word.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:=-";
-  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string word = text;
-  std::ranges::replace(word, '\'', ' ');
-  return "'" + word + "'";
-}
-
 class Module {
  public:
   explicit Module(const TunedJob& tuned)
@@ -87,10 +77,7 @@ class Module {
 
  private:
   bool has_units() const { return traits_.has_units; }
-  bool on_gpu() const {
-    return s_.device == job::DeviceChoice::kAuto ? job_.on_gpu
-                                                 : s_.device == job::DeviceChoice::kCuda;
-  }
+  bool on_gpu() const { return computes_on_gpu(job_); }
   void wrote(std::initializer_list<std::string_view> knobs) {
     written_.insert(written_.end(), knobs);
   }
@@ -109,23 +96,8 @@ class Module {
   // ---- how the program is started ---------------------------------------------------------------
 
   std::string environment() {
-    std::string text;
-    if (on_gpu()) {
-      for (const auto& [name, value] :
-           job::environment_changes(s_, [](std::string_view) { return false; })) {
-        if (value) text += std::string(name) + "=" + shell_word(*value) + " ";
-      }
-      if (s_.comm_stream_priority == job::StreamPriority::kHigh)
-        text += "TORCH_NCCL_HIGH_PRIORITY=1 ";
-    }
-    wrote({"nccl_algo", "nccl_proto", "nccl_min_channels", "nccl_max_channels",
-           "cuda_device_max_connections", "allocator_conf"});
-    if (!has_units()) wrote({"comm_stream_priority"});
-    if (s_.threads_per_rank != kAuto) {
-      text += "OMP_NUM_THREADS=" + std::to_string(s_.threads_per_rank) + " ";
-    }
-    wrote({"threads_per_rank", "ranks"});
-    return text;
+    for (const std::string_view knob : knobs_of_environment(job_)) wrote({knob});
+    return environment_words(job_);
   }
 
   std::string heading(const std::string& variables, const std::vector<LeftOut>& missing) const {
@@ -161,8 +133,8 @@ class Module {
   std::string imports() const {
     std::string standard, others;  // of `others` those of whole modules first
     for (const std::string& each : imports_) {
-      const bool is_standard =
-          each == "import contextlib" || each == "import datetime" || each == "import os";
+      const bool is_standard = each == "import contextlib" || each == "import datetime" ||
+                               each == "import math" || each == "import os";
       if (is_standard) standard += each + "\n";
     }
     for (const std::string_view kind : {"import torch", "from "}) {
@@ -402,51 +374,19 @@ class Module {
   }
 
   void add_schedule() {
-    needs("from transformers import get_scheduler");
     begin_function("make_schedule(optimizer, steps=" + std::to_string(s_.steps) + ")",
                    "The learning rate, for so many optimizer steps.");
     wrote({"steps", "lr_schedule", "warmup_steps", "lr_decay_steps", "lr_min_ratio", "lr_cycles",
            "lr_power"});
-    // Ours also warms up where transformers' would not.
-    const std::string name =
-        s_.lr_schedule == LrSchedule::kConstant ? "constant_with_warmup" : text_of("lr_schedule");
-    const std::string own = schedule_options();
-    line(1, "return get_scheduler(");
-    line(2, "\"" + name + "\", optimizer, num_warmup_steps=" + text_of("warmup_steps") +
-                ", num_training_steps=steps,");
-    line(2, "scheduler_specific_kwargs={" + own + "},");
-    line(1, ")");
-  }
-
-  std::string schedule_options() const {
-    std::string text;
-    const auto add = [&](const std::string& name, const std::string& value) {
-      text += (text.empty() ? "\"" : ", \"") + name + "\": " + value;
-    };
-    const bool has_cycles = s_.lr_cycles != kAuto, has_lowest = s_.lr_min_ratio != kAuto;
-    switch (s_.lr_schedule) {
-      case LrSchedule::kCosine:
-      case LrSchedule::kCosineWithRestarts:
-        if (has_cycles) add("num_cycles", text_of("lr_cycles"));
-        break;
-      case LrSchedule::kCosineWithMinLr:
-        add("min_lr_rate", has_lowest ? text_of("lr_min_ratio") : "0.1");
-        if (has_cycles) add("num_cycles", text_of("lr_cycles"));
-        break;
-      case LrSchedule::kPolynomial:
-        add("power", text_of("lr_power"));
-        if (has_lowest) add("lr_end", text_of("lr_min_ratio") + " * " + text_of("learning_rate"));
-        break;
-      case LrSchedule::kWarmupStableDecay:
-        add("num_decay_steps",
-            s_.lr_decay_steps == kAuto ? "max(1, steps // 10)" : text_of("lr_decay_steps"));
-        if (has_lowest) add("min_lr_ratio", text_of("lr_min_ratio"));
-        if (has_cycles) add("num_cycles", text_of("lr_cycles"));
-        break;
-      default:
-        break;
+    line(0, "");
+    line(1, "def factor(step):");
+    line(2, "\"\"\"Of the peak.\"\"\"");
+    for (const std::string& each : schedule_factor(s_)) {
+      if (each.find("math.") != std::string::npos) needs("import math");
+      line(2, each);
     }
-    return text;
+    line(0, "");
+    line(1, "return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)");
   }
 
   bool scales_loss() const { return s_.precision == Precision::kFp16; }

@@ -2,21 +2,13 @@
 // optimizer and schedule, so that what was tuned here goes into a program of one's own. Any thread.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "trace/frameworks/left_out.h"
-#include "trace/job/settings/settings.h"
+#include "trace/frameworks/tuned_job.h"
 
 namespace shardlens::trace::frameworks {
-
-struct TunedJob {
-  job::Settings settings;
-  std::string run;         // its name, for the first line
-  std::int64_t nodes = 1;  // `settings.ranks` are spread over them evenly
-  bool on_gpu = false;     // what `device: auto` stood for
-};
 
 struct PytorchCode {
   std::string text;

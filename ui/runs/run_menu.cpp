@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,20 @@ void word_field(const kit::Theme& theme, const std::string& name, std::string_vi
   table::filter_field(theme, name, row, text, hint);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({theme.px(kRunMenuWidth), theme.px(30)});
+}
+
+void draw_frameworks(const kit::Theme& theme, const std::string& folder,
+                     state::Commands& commands) {
+  constexpr std::array<std::array<std::string_view, 3>, 3> kFrameworks{{
+      {"menu/pytorch", "pytorch", "Copy its settings as PyTorch code"},
+      {"menu/deepspeed", "deepspeed", "Copy its settings as ds_config.json"},
+      {"menu/accelerate", "accelerate", "Copy its settings as Accelerate YAML"},
+  }};
+  for (const auto& [name, format, label] : kFrameworks) {
+    if (run_menu_entry(theme, name, label)) {
+      commands.push_back(state::CopySettingsAs{folder, std::string(format)});
+    }
+  }
 }
 
 std::vector<std::string> folders_of(const std::vector<state::LedgerRow>& runs) {
@@ -109,9 +124,7 @@ void RunMenu::draw_entries(const kit::Theme& theme, state::Commands& commands) {
   }
   if (run_menu_entry(theme, "menu/settings", "Copy its settings"))
     commands.push_back(state::CopySettings{run.folder});
-  if (!run.is_imported &&
-      run_menu_entry(theme, "menu/pytorch", "Copy its settings as PyTorch code"))
-    commands.push_back(state::CopyPytorchCode{run.folder});
+  if (!run.is_imported) draw_frameworks(theme, run.folder, commands);
   if (run_menu_entry(theme, "menu/folder", "Copy the folder's path"))
     commands.push_back(state::CopyText{run.folder});
   if (may_be_deleted(run) && run_menu_entry(theme, "menu/delete", "Delete"))

@@ -60,9 +60,10 @@ struct CompareRuns {
 struct CopySettings {
   std::string folder;
 };  // that run's settings become the next run's
-struct CopyPytorchCode {
+struct CopySettingsAs {
   std::string folder;
-};  // that run's settings as a Python module
+  std::string format;  // "pytorch", "deepspeed" or "accelerate", as of `shardlens export`
+};                     // that run's settings as the file of another framework
 struct SelectStep {
   std::int64_t step = -1;
 };  // -1: follow the latest
@@ -160,7 +161,7 @@ struct Quit {};
 using Command =
     std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued,
                  ShowRun, CompareRuns, UnpinBaseline, EditRuns, DeleteRuns, UndoDelete, SetBaseline,
-                 CopySettings, CopyPytorchCode, SelectStep, StartReplay, StopReplay,
+                 CopySettings, CopySettingsAs, SelectStep, StartReplay, StopReplay,
                  SetReplayPlaying, SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan,
                  ClosePlan, SetPlanTarget, CopyText, SaveText, SavePicture, ShowTimeline,
                  SelectRange, ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit,

@@ -1,4 +1,4 @@
-// `shardlens export`: a run as plain tables for other programs, its settings as PyTorch code.
+// `shardlens export`: a run as plain tables for other programs, its settings for other frameworks.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -16,7 +16,7 @@
 #include "app/report/report_json.h"
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
-#include "trace/frameworks/pytorch_code.h"
+#include "trace/frameworks/write/framework_export.h"
 #include "trace/model/run_info.h"
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/run_folder.h"
@@ -84,7 +84,7 @@ std::int64_t node_count(const std::filesystem::path& run) {
   return count != nullptr ? std::max<std::int64_t>(1, *count) : 1;
 }
 
-Result<trace::frameworks::PytorchCode> pytorch_code_of(const std::filesystem::path& run) {
+Result<trace::frameworks::TunedJob> tuned_job(const std::filesystem::path& run) {
   TRY_ASSIGN(const auto info, trace::store::read_run_info(run));
   if (!trace::model::has_settings(info)) {
     return trace::base::fail(
@@ -94,12 +94,13 @@ Result<trace::frameworks::PytorchCode> pytorch_code_of(const std::filesystem::pa
   }
   trace::frameworks::TunedJob job{info.settings, info.name, node_count(run), info.device == "cuda"};
   if (info.world_size > 0) job.settings.ranks = info.world_size;
-  return trace::frameworks::pytorch_code(job);
+  return job;
 }
 
-Result<void> write_text(const ExportArguments& arguments, const std::string& text) {
+Result<void> write_text(const ExportArguments& arguments, const std::string& text,
+                        std::string_view usual_name) {
   const std::filesystem::path& file = arguments.output;
-  TRY(trace::store::check_output(file, arguments.overwrite, "parallel.py"));
+  TRY(trace::store::check_output(file, arguments.overwrite, std::string(usual_name)));
   const std::filesystem::path unfinished = trace::store::detail::temporary_name(file);
   std::ofstream(unfinished, std::ios::binary) << text << std::flush;
   std::error_code error;
@@ -114,30 +115,38 @@ Result<void> write_text(const ExportArguments& arguments, const std::string& tex
       file.string() + " cannot be written. Is there space, and may you write to that folder?");
 }
 
-report::Json code_json(const ExportArguments& arguments,
-                       const trace::frameworks::PytorchCode& code) {
+report::Json settings_export_json(const ExportArguments& arguments,
+                                  const trace::frameworks::FrameworkFile& file) {
   report::Json left_out = report::Json::array();
-  for (const auto& each : code.left_out) {
+  for (const auto& each : file.left_out) {
     left_out.push_back({{"setting", each.knob}, {"value", each.value}, {"reason", each.reason}});
   }
-  report::Json json{{"text", code.text}, {"left_out", std::move(left_out)}};
-  json["file"] =
-      arguments.output.empty() ? report::Json() : report::Json(arguments.output.string());
-  return json;
+  return {{"text", file.text},
+          {"start", report::text_or_null(file.start)},
+          {"left_out", std::move(left_out)},
+          {"differs", file.remarks},
+          {"file", report::text_or_null(arguments.output.string())}};
 }
 
-int export_pytorch(const ExportArguments& arguments, const std::filesystem::path& run) {
-  const auto code = pytorch_code_of(run);
-  if (!code) return report_error(code.error());
+int export_settings(const ExportArguments& arguments, const std::filesystem::path& run,
+                    trace::frameworks::ExportFormat format) {
+  const auto job = tuned_job(run);
+  if (!job) return report_error(job.error());
+  const auto file = trace::frameworks::framework_export(format, *job);
   if (!arguments.output.empty()) {
-    if (const auto written = write_text(arguments, code->text); !written) {
+    const auto usual = trace::frameworks::usual_file_name(format);
+    if (const auto written = write_text(arguments, file.text, usual); !written) {
       return report_error(written.error());
     }
   }
   if (arguments.json) {
-    print_result(report::dump_json(code_json(arguments, *code)) + "\n");
-  } else {
-    print_result(arguments.output.empty() ? code->text : arguments.output.string() + "\n");
+    print_result(report::dump_json(settings_export_json(arguments, file)) + "\n");
+    return kDone;
+  }
+  print_result(arguments.output.empty() ? file.text : arguments.output.string() + "\n");
+  // JSON has no comments; the others say it themselves.
+  if (format == trace::frameworks::ExportFormat::kDeepSpeed) {
+    print_lines(trace::frameworks::remarks_text(file));
   }
   return kDone;
 }
@@ -146,7 +155,9 @@ int export_run(const ExportArguments& arguments) {
   const auto run =
       trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
   if (!run) return report_error(run.error());
-  if (arguments.format == "pytorch") return export_pytorch(arguments, *run);
+  if (const auto format = trace::frameworks::find_export_format(arguments.format)) {
+    return export_settings(arguments, *run, *format);
+  }
   if (arguments.output.empty()) {
     return report_error({trace::base::ErrorKind::kUsage,
                          "--format rows writes a file of SQLite; name it, as -o run.sqlite."});
@@ -163,27 +174,34 @@ void add_export_command(CLI::App& app, Action& chosen) {
       ->required();
   command
       ->add_option("--format", arguments->format,
-                   "rows: an SQLite file of plain tables; pytorch: the settings as Python code")
-      ->check(CLI::IsMember(std::vector<std::string>{"rows", "pytorch"}))
+                   "rows: an SQLite file of plain tables; the settings as PyTorch code, as "
+                   "DeepSpeed's ds_config.json, or as Accelerate's YAML")
+      ->check(CLI::IsMember(std::vector<std::string>{"rows", "pytorch", "deepspeed", "accelerate"}))
       ->capture_default_str();
   command
       ->add_option("-o,--output", arguments->output,
-                   "The file to write; code goes to standard output without one")
+                   "The file to write; settings go to standard output without one")
       ->type_name("FILE");
   command->add_flag("--overwrite", arguments->overwrite, "Replaces a file that is there");
   command->add_flag("--with-paths", arguments->with_paths,
                     "Keeps host names, process ids, absolute paths and the recorded command line");
-  command->add_flag("--json", arguments->json,
-                    "Tells the tables and their rows, or the code and what it leaves out, as JSON");
+  command->add_flag(
+      "--json", arguments->json,
+      "Tells the tables and their rows, or the settings and what is left out, as JSON");
   add_runs_dir(*command, arguments->runs_dir);
   command->footer(
       "Every table of `shardlens query` with its columns, names as texts, one row per event. An\n"
       "event takes about 100 bytes there, 4 to 9 in the run. Ctrl-C leaves nothing behind.\n\n"
       "Code for PyTorch has the same buckets or units, precision, optimizer and schedule, with "
       "the\n"
-      "torchrun line; what PyTorch has no setting for is listed in it, with the reason.\n\n"
+      "torchrun line. What a framework has no setting for is listed with the reason: in the code,\n"
+      "in the YAML's comments, for DeepSpeed on standard error. `shardlens run` and `settings` "
+      "read\n"
+      "files of DeepSpeed and Accelerate.\n\n"
       "Examples:\n"
       "  shardlens export baseline --format pytorch -o parallel.py\n"
+      "  shardlens export baseline --format deepspeed -o ds_config.json\n"
+      "  shardlens export baseline --format accelerate -o accelerate.yaml\n"
       "  shardlens export baseline --format rows -o baseline.sqlite\n"
       "  sqlite3 baseline.sqlite \"select name, count(*) from kernel group by name\"\n"
       "  python3 -c \"import pandas, sqlite3; print(pandas.read_sql('select * from step', \\\n"

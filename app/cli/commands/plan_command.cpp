@@ -1,7 +1,5 @@
 // `shardlens plan`: what a job would need, before it runs.
 #include <CLI/CLI.hpp>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/plan_report.h"
+#include "app/settings/settings_input.h"
 #include "trace/base/text.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/predict/plan/gpu_table.h"
@@ -60,15 +59,15 @@ std::optional<std::string> take_planned_model(std::string& yaml) {
 
 trace::base::Result<void> read_file(const std::string& file, trace::job::Settings& settings,
                                     std::string& model) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string yaml{std::istreambuf_iterator<char>(stream), {}};
-  const auto planned = take_planned_model(yaml);
-  if (planned) {
+  TRY_ASSIGN(std::string yaml, trace::store::read_settings_text(file));
+  if (const auto planned = take_planned_model(yaml)) {
     TRY_ASSIGN(settings, trace::store::parse_settings(yaml, file));
     model = *planned;
     return {};
   }
-  TRY_ASSIGN(settings, trace::store::read_settings(file));
+  TRY_ASSIGN(const auto input, app::settings::parse_settings_input(yaml, file));
+  if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
+  settings = input.settings;
   model = settings.model;
   return {};
 }
@@ -126,7 +125,8 @@ std::string footer() {
 }
 
 void add_options(CLI::App& command, PlanArguments& options) {
-  command.add_option("SETTINGS", options.settings_file, "A flat YAML file of settings");
+  command.add_option("SETTINGS", options.settings_file,
+                     "A flat YAML file of settings, a ds_config.json, or Accelerate's YAML");
   command.add_option("--set", options.assignments, "One setting; may be given several times")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

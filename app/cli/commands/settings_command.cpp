@@ -1,13 +1,18 @@
-// `shardlens settings`: every knob, from the one table that describes them.
+// `shardlens settings`: every knob, from the one table that describes them; a file of settings,
+// also one of another framework, as ours.
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "app/cli/commands.h"
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
+#include "app/settings/settings_input.h"
 #include "trace/job/settings/settings.h"
+#include "trace/store/run/settings_file.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -68,6 +73,38 @@ std::string all_knobs_text() {
   return text;
 }
 
+report::Json file_json(const settings::SettingsInput& input) {
+  report::Json changed = report::Json::object();
+  for (const auto* knob : trace::job::differing_knobs({}, input.settings)) {
+    changed[std::string(knob->name)] = report::knob_json(input.settings, *knob);
+  }
+  report::Json ignored = report::Json::array(), differs = report::Json::array();
+  if (input.foreign) {
+    for (const auto& each : input.foreign->ignored) {
+      ignored.push_back({{"key", each.key}, {"value", each.value}, {"reason", each.reason}});
+    }
+    differs = input.foreign->remarks;
+  }
+  const std::string_view framework =
+      input.foreign ? trace::frameworks::to_string(input.foreign->framework) : "Shardlens";
+  return {{"framework", framework},
+          {"settings", std::move(changed)},
+          {"ignored", std::move(ignored)},
+          {"differs", std::move(differs)}};
+}
+
+int show_file(const std::string& file, bool as_json) {
+  const auto input = settings::read_settings_input(file);
+  if (!input) return report_error(input.error());
+  if (as_json) {
+    print_result(report::dump_json(file_json(*input)) + "\n");
+    return kDone;
+  }
+  print_result(trace::store::settings_to_yaml(input->settings));
+  if (input->foreign) print_lines(trace::frameworks::remarks_text(*input->foreign));
+  return kDone;
+}
+
 int show_settings(const SettingsArguments& options) {
   const bool as_json = options.format == "json";
   if (options.key.empty()) {
@@ -77,6 +114,10 @@ int show_settings(const SettingsArguments& options) {
     return kDone;
   }
   const trace::job::Knob* knob = trace::job::find_knob(options.key);
+  std::error_code error;
+  if (knob == nullptr && std::filesystem::exists(options.key, error)) {
+    return show_file(options.key, as_json);
+  }
   if (knob == nullptr) {
     return report_error({trace::base::ErrorKind::kUsage,
                          "There is no setting \"" + options.key + "\". Did you mean " +
@@ -91,12 +132,21 @@ int show_settings(const SettingsArguments& options) {
 void add_settings_command(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<SettingsArguments>();
   auto* command = app.add_subcommand("settings", "Every setting: type, range, default, meaning");
-  command->add_option("KEY", options->key, "Only this one");
+  command
+      ->add_option("KEY", options->key,
+                   "Only this one; or a file of settings, a ds_config.json or Accelerate's YAML: "
+                   "what it sets")
+      ->type_name("KEY|FILE");
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);
   command->footer(
-      "Example:\n"
-      "  shardlens settings bucket_cap_mb");
+      "Of a file all settings that differ from the defaults are printed as YAML that every "
+      "command\n"
+      "reads. Keys of DeepSpeed and Accelerate without a counterpart are listed on standard "
+      "error.\n\n"
+      "Examples:\n"
+      "  shardlens settings bucket_cap_mb\n"
+      "  shardlens settings ds_config.json > job.yaml");
   command->callback([&chosen, options] { chosen = [options] { return show_settings(*options); }; });
 }
 

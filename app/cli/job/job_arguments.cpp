@@ -5,7 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "trace/store/run/settings_file.h"
+#include "app/cli/terminal/output.h"
+#include "app/settings/settings_input.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -24,7 +25,9 @@ std::array<ShortForm, 4> short_forms(const JobArguments& arguments) {
 trace::base::Result<trace::job::Settings> settings_of(const JobArguments& arguments) {
   trace::job::Settings settings;
   if (!arguments.settings_file.empty()) {
-    TRY_ASSIGN(settings, trace::store::read_settings(arguments.settings_file));
+    TRY_ASSIGN(const auto input, app::settings::read_settings_input(arguments.settings_file));
+    settings = input.settings;
+    if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
   }
   for (const auto& assignment : arguments.assignments) {
     TRY(trace::job::set_assignment(settings, assignment));
@@ -50,7 +53,8 @@ std::vector<const trace::job::Knob*> knobs_given(const JobArguments& arguments) 
 }
 
 void add_job_arguments(CLI::App& command, JobArguments& arguments) {
-  command.add_option("SETTINGS", arguments.settings_file, "A flat YAML file of settings");
+  command.add_option("SETTINGS", arguments.settings_file,
+                     "A flat YAML file of settings, a ds_config.json, or Accelerate's YAML");
   command.add_option("--set", arguments.assignments, "One setting; may be given several times")
       ->type_name("KEY=VALUE")
       // One value each time: what follows may be the settings file.

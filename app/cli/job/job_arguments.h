@@ -24,6 +24,7 @@ struct JobArguments {
 };
 
 void add_job_arguments(CLI::App& command, JobArguments& arguments);
+// What a file of another framework says that has no counterpart goes to standard error.
 trace::base::Result<trace::job::Settings> settings_of(const JobArguments& arguments);
 // The settings that were given as options, not those of the file. For arguments that are valid.
 std::vector<const trace::job::Knob*> knobs_given(const JobArguments& arguments);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "app/cli/terminal/exit_code.h"
@@ -22,6 +23,14 @@ void print_result(std::string_view text) { write_out(trace::base::printable(text
 
 void print_message(std::string_view text) {
   std::fprintf(stderr, "%s\n", trace::base::printable(text).c_str());
+}
+
+void print_lines(std::string_view text) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    print_message(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 void print_data(std::string_view data) {

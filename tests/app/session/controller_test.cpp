@@ -373,18 +373,42 @@ TEST_F(ControllerTest, SelectsSteps) {
   EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run->timeline->step == 1; }));
 }
 
-TEST_F(ControllerTest, ARunsSettingsAreCopiedAsPytorchCode) {
+TEST_F(ControllerTest, ARunsSettingsAreCopiedForOtherFrameworks) {
   const auto run = write_run("tuned", 4);
   open();
   ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.ledger->rows.size() == 1; }));
-  controller->execute(ui::state::CopyPytorchCode{run.string()});
+  controller->execute(ui::state::CopySettingsAs{run.string(), "pytorch"});
   const auto code = controller->take_copied_text();
   ASSERT_TRUE(code);
   EXPECT_NE(code->find("as in the run 'tuned'"), std::string::npos);
   EXPECT_NE(code->find("bucket_cap_mb=4,"), std::string::npos);
-  controller->execute(ui::state::CopyPytorchCode{"/gone"});
+  controller->execute(ui::state::CopySettingsAs{run.string(), "deepspeed"});
+  EXPECT_NE(controller->take_copied_text()->find("\"stage\": 0"), std::string::npos);
+  EXPECT_NE(controller->snapshot()->notice.find("Left out: bucket_cap_mb (stage 0"),
+            std::string::npos);
+  controller->execute(ui::state::CopySettingsAs{run.string(), "accelerate"});
+  EXPECT_NE(controller->take_copied_text()->find("distributed_type: MULTI_"), std::string::npos);
+  controller->execute(ui::state::CopySettingsAs{"/gone", "pytorch"});
   EXPECT_FALSE(controller->take_copied_text());
   EXPECT_TRUE(controller->snapshot()->notice_is_error);
+}
+
+TEST_F(ControllerTest, DroppedSettingsBecomeTheNextRuns) {
+  open();
+  const auto file = folder.path() / "ds_config.json";
+  std::ofstream(file) << R"({"zero_optimization": {"stage": 3}, "steps_per_print": 10})";
+  controller->execute(ui::state::OpenFiles{{file.string()}});
+  const auto now = controller->snapshot();
+  EXPECT_EQ(now->knobs.next.sharding_strategy, trace::job::Strategy::kFullShard);
+  EXPECT_NE(now->notice.find("taken over, but not steps_per_print"), std::string::npos);
+  const auto ours = folder.path() / "job.yaml";
+  std::ofstream(ours) << "bucket_cap_mb: 7\n";
+  controller->execute(ui::state::OpenFiles{{ours.string()}});
+  EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 7);
+  std::ofstream(file) << R"({"zero_optimization": {"stage": 9}})";
+  controller->execute(ui::state::OpenFiles{{file.string()}});
+  EXPECT_TRUE(controller->snapshot()->notice_is_error);
+  EXPECT_NE(controller->snapshot()->notice.find("zero_optimization.stage"), std::string::npos);
 }
 
 TEST_F(ControllerTest, CopiedTextIsHandedOutOnceAndQuitIsRemembered) {

@@ -3,78 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 
-#include "trace/job/shape/strategy.h"
+#include "tests/trace/frameworks/framework_jobs.h"
 
 namespace shardlens::trace::frameworks {
 namespace {
 
-TunedJob job_with(std::string_view settings) {
-  TunedJob job;
-  job.run = "base";
-  while (!settings.empty()) {
-    const auto end = std::min(settings.find(' '), settings.size());
-    const auto set = job::set_assignment(job.settings, settings.substr(0, end));
-    EXPECT_TRUE(set) << set.error().message;
-    settings.remove_prefix(std::min(settings.size(), end + 1));
-  }
-  return job;
-}
-
 std::string code_of(std::string_view settings) { return pytorch_code(job_with(settings)).text; }
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
-// Another value than the default that the knob takes.
-std::string another_value(const job::Knob& knob) {
-  const job::Settings defaults;
-  for (const std::string_view choice : knob.choices) {
-    if (choice != default_text(knob)) return std::string(choice);
-  }
-  if (type_name(knob) == "bool") return default_text(knob) == "true" ? "false" : "true";
-  for (const char* value : {"3", "0.5", "7"}) {
-    job::Settings settings;
-    if (job::set_value(settings, knob.name, value) && !(settings == defaults)) return value;
-  }
-  return "max_split_size_mb:128";
-}
-
-bool is_of_parallelism(const job::Knob& knob) {
-  return knob.group == job::KnobGroup::kParallelism ||
-         knob.group == job::KnobGroup::kPrecisionAndMemory;
-}
-
-// What belongs to the program, and what says something only beside another setting.
-constexpr std::array<std::string_view, 10> kOfNoEffectAlone{
-    "sharding_strategy",  "device",          "oversubscribe",
-    "use_orig_params",    "base_dtype",      "min_num_params",
-    "initial_loss_scale", "sync_each_batch", "reshard_after_forward",
-    "sync_module_states"};
-
 TEST(PytorchCode, SaysOrListsEverySettingThatParallelises) {
-  for (const job::StrategyTraits& traits : job::strategies()) {
-    TunedJob job;
-    job.run = "base";
-    job.settings.sharding_strategy = traits.strategy;
-    job.settings.device = job::DeviceChoice::kCuda;
-    job.settings.ranks = 6;
-    const std::string before = pytorch_code(job).text;
-    for (const job::Knob& knob : job::knobs()) {
-      if (!is_of_parallelism(knob) || !applies(knob, traits.strategy)) continue;
-      if (std::ranges::find(kOfNoEffectAlone, knob.name) != kOfNoEffectAlone.end()) continue;
-      TunedJob other = job;
-      const std::string value = another_value(knob);
-      ASSERT_TRUE(job::set_value(other.settings, knob.name, value)) << knob.name << " " << value;
-      EXPECT_NE(pytorch_code(other).text, before)
-          << traits.name << ": nothing says " << knob.name << "=" << value;
-    }
-  }
+  expect_every_setting_is_said([](const TunedJob& job) { return pytorch_code(job).text; });
 }
 
 TEST(PytorchCode, ListsWithAReasonWhatHasNoCounterpart) {
@@ -107,6 +47,16 @@ TEST(PytorchCode, StartsAsManyProcessesOnEachMachine) {
 TEST(PytorchCode, QuotesWhatAShellWouldTakeForTwoCommands) {
   const std::string text = code_of("device=cuda nccl_algo=Ring;allreduce:Tree");
   EXPECT_TRUE(has(text, "NCCL_ALGO='Ring;allreduce:Tree' ")) << text;
+}
+
+// What plain PyTorch can express needs no other package.
+TEST(PytorchCode, NeedsNoTransformersForASchedule) {
+  for (const std::string_view schedule : job::find_knob("lr_schedule")->choices) {
+    const std::string text = code_of("warmup_steps=3 lr_schedule=" + std::string(schedule));
+    EXPECT_FALSE(has(text, "import transformers") || has(text, "from transformers")) << text;
+    EXPECT_TRUE(has(text, "return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)"));
+    EXPECT_TRUE(has(text, "if step < 3:")) << text;
+  }
 }
 
 // The name is the user's own, and code is what others run.

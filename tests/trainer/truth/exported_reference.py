@@ -2,6 +2,7 @@
 
 Reads a JSON job from standard input: weights, text, settings shared by all cases, ranks, cases with their "code".
 """
+import sys
 import types
 
 import torch
@@ -39,5 +40,6 @@ def run_case(job, case, rank, ranks):
 
 
 if __name__ == "__main__":
+    sys.modules["transformers"] = None  # what the code needs is PyTorch
     torch.manual_seed(0)
     reference_training.run_cases(run_case)

@@ -9,6 +9,9 @@ import sys
 import tempfile
 
 import ranks as rank_jobs
+import torch
+from transformers import get_scheduler
+
 import truth_jobs
 
 RANKS = 4
@@ -18,8 +21,10 @@ COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fractio
 SAMPLES = 2  # of a rank and micro-batch
 
 EVERY = dict(activation_checkpointing=(0, 1, 2), gradient_accumulation_steps=(1, 2), precision=("fp32", "bf16"),
-             lr_schedule=("cosine", "linear", "polynomial", "warmup_stable_decay", "constant"),
+             lr_cycles=("auto", 1.5), lr_min_ratio=("auto", 0.25), lr_power=(1.0, 2.5), lr_decay_steps=("auto", 2),
              optimizer=("adamw", "sgd"), max_grad_norm=(0, 1.0))
+SCHEDULES = ("cosine", "linear", "constant", "constant_with_warmup", "cosine_with_restarts", "cosine_with_min_lr",
+             "polynomial", "inverse_sqrt", "warmup_stable_decay")
 BUCKETS = dict(bucket_cap_mb=(25, 4, 0.5), first_bucket_mb=("auto", 0.25), gradient_as_bucket_view=(False, True),
                static_graph=(False, True), communication_hook=("none", "bf16_compress"))
 UNITS = dict(wrap_policy=("transformer_block", "size", "whole_model"), min_num_params=(300000,),
@@ -61,6 +66,37 @@ def exported(shardlens, run):
                           stdout=subprocess.PIPE).stdout
 
 
+def same_schedule(name, case, code):
+    """Over more steps than are trained: the exported schedule's rates are transformers'."""
+    steps, peak = 40, COMMON["learning_rate"]
+    schedule, lowest, cycles = (case[k] for k in ("lr_schedule", "lr_min_ratio", "lr_cycles"))
+    own = {}
+    if cycles != "auto" and schedule in ("cosine", "cosine_with_restarts", "cosine_with_min_lr", "warmup_stable_decay"):
+        own["num_cycles"] = cycles
+    if schedule == "cosine_with_min_lr":
+        own["min_lr_rate"] = 0.1 if lowest == "auto" else lowest
+    if schedule == "polynomial":
+        own |= {"power": case["lr_power"], "lr_end": 1e-7 if lowest == "auto" else lowest * peak}
+    if schedule == "warmup_stable_decay":
+        own |= {"num_decay_steps": steps // 10 if case["lr_decay_steps"] == "auto" else case["lr_decay_steps"],
+                "min_lr_ratio": 0 if lowest == "auto" else lowest}
+    optimizers = [torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=peak) for _ in range(2)]
+    # Ours also warms up where transformers' would not.
+    theirs = get_scheduler("constant_with_warmup" if schedule == "constant" else schedule, optimizers[0],
+                           num_warmup_steps=COMMON["warmup_steps"], num_training_steps=steps, scheduler_specific_kwargs=own)
+    module = {}
+    exec(code, module)
+    ours = module["make_schedule"](optimizers[1], steps)
+    worst = 0.0
+    for _ in range(steps):
+        worst = max(worst, abs(ours.get_last_lr()[0] - theirs.get_last_lr()[0]))
+        for optimizer, each in zip(optimizers, (theirs, ours)):
+            optimizer.step()
+            each.step()
+    print(f"{name:50s} {schedule}: worst difference of rates {worst:.1e}", flush=True)
+    return worst < 1e-12
+
+
 def buckets_of(run):
     return [size for size, in rank_jobs.query(run, 0, "select bytes from bucket where plan = "
                                               "(select max(plan) from bucket) order by bucket")]
@@ -81,6 +117,10 @@ def main():
     print("seed", seed)
     chooser = random.Random(seed)
     cases = {f"{strategy} {i}": drawn(chooser, strategy) for strategy in STRATEGIES for i in range(count)}
+    for i in range(len(cases), len(SCHEDULES)):  # so that each schedule occurs
+        cases[f"ddp {i}"] = drawn(chooser, "ddp")
+    for i, case in enumerate(cases.values()):
+        case["lr_schedule"] = SCHEDULES[i % len(SCHEDULES)]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         rank_jobs.write_text(folder / "text.txt")
@@ -93,8 +133,9 @@ def main():
         for case, settings in cases.items():
             code = settings.pop("code")
             good.append(same_losses(case, settings, rank_jobs.losses(runs[case]), theirs[case]["losses"]))
+            good.append(same_schedule(case, settings, code))
             good.append(same_buckets(settings, buckets_of(runs[case]), theirs[case]["buckets"]))
-            if not all(good[-2:]):
+            if not all(good[-3:]):
                 print(settings, buckets_of(runs[case]), theirs[case]["buckets"], code, sep="\n")
     sys.exit(0 if all(good) else 1)
 

@@ -101,7 +101,9 @@ std::string yaml_scalar(const std::string& text) {
   return emitter.c_str();
 }
 
-base::Result<std::string> read_yaml(const fs::path& file) {
+}  // namespace
+
+base::Result<std::string> read_settings_text(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) {
     return base::fail(base::ErrorKind::kUsage, "there is no settings file " + base::quoted(file));
@@ -123,8 +125,6 @@ base::Result<std::string> read_yaml(const fs::path& file) {
   }
   return text.str();
 }
-
-}  // namespace
 
 base::Result<job::Settings> parse_settings(const std::string& yaml,
                                            const std::string& source_name) {
@@ -169,12 +169,12 @@ base::Result<std::vector<SettingTexts>> parse_setting_lists(const std::string& y
 }
 
 base::Result<job::Settings> read_settings(const fs::path& file) {
-  TRY_ASSIGN(const std::string yaml, read_yaml(file));
+  TRY_ASSIGN(const std::string yaml, read_settings_text(file));
   return parse_settings(yaml, file.string());
 }
 
 base::Result<std::vector<SettingTexts>> read_setting_lists(const fs::path& file) {
-  TRY_ASSIGN(const std::string yaml, read_yaml(file));
+  TRY_ASSIGN(const std::string yaml, read_settings_text(file));
   return parse_setting_lists(yaml, file.string());
 }
 

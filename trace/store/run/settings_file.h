@@ -14,6 +14,8 @@ namespace shardlens::trace::store {
 // Values start at their defaults. A nested map (`simulate_link: {latency_us: 50, gbps: 1}`) is read
 // as its "key=value,…" text. Errors (kUsage) name file, line and the nearest key.
 base::Result<job::Settings> read_settings(const std::filesystem::path& file);
+// The file's text, unread; errors (kUsage, kIo) say why it cannot be one of settings.
+base::Result<std::string> read_settings_text(const std::filesystem::path& file);
 base::Result<job::Settings> parse_settings(const std::string& yaml, const std::string& source_name);
 // A list of flat maps, `- {bucket_cap_mb: 1, ranks: 2}`: of each the keys and values, in order, as
 // set_value() takes them. Errors as above; values are checked.

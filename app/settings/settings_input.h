@@ -1,0 +1,26 @@
+// A file of settings as commands and the window take it: YAML of ours, a ds_config.json of
+// DeepSpeed or a configuration of Accelerate, told apart by content. Any thread.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "trace/base/result.h"
+#include "trace/frameworks/read/foreign_settings.h"
+#include "trace/job/settings/settings.h"
+
+namespace shardlens::app::settings {
+
+struct SettingsInput {
+  trace::job::Settings settings;
+  // Of a file of another framework, with what it says that has no counterpart.
+  std::optional<trace::frameworks::ForeignSettings> foreign;
+};
+
+// Errors: those of trace::store::read_settings() and parse_foreign_settings().
+trace::base::Result<SettingsInput> read_settings_input(const std::filesystem::path& file);
+trace::base::Result<SettingsInput> parse_settings_input(const std::string& text,
+                                                        const std::string& source_name);
+
+}  // namespace shardlens::app::settings

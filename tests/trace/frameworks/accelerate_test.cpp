@@ -1,0 +1,166 @@
+// What Accelerate itself makes of these files: tests/trainer/truth/accelerate_truth.py.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "tests/trace/frameworks/framework_jobs.h"
+#include "trace/frameworks/write/accelerate_config.h"
+
+namespace shardlens::trace::frameworks {
+namespace {
+
+std::string yaml_of(std::string_view settings) {
+  return accelerate_config(job_with(settings)).text;
+}
+
+ForeignSettings accelerate_of(const std::string& text) {
+  auto read = parse_foreign_settings(text, "accelerate.yaml");
+  EXPECT_TRUE(read && read->has_value()) << (read ? "not known" : read.error().message);
+  return read && *read ? **read : ForeignSettings{};
+}
+
+std::string accelerate_problem(const std::string& text) {
+  const auto read = parse_foreign_settings(text, "accelerate.yaml");
+  return read ? "" : read.error().message;
+}
+
+TEST(AccelerateConfig, SaysOrListsEverySettingThatParallelises) {
+  expect_every_setting_is_said([](const TunedJob& job) { return accelerate_config(job).text; });
+}
+
+TEST(AccelerateConfig, ReadInAgainSetsWhatItWrote) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int i = 0; i < 400 && !::testing::Test::HasFailure(); ++i) {
+    const TunedJob job = drawn_job(random);
+    const FrameworkFile file = accelerate_config(job);
+    expect_none_is_forgotten(job, file);
+    expect_round_trip(job, file, Framework::kAccelerate);
+  }
+}
+
+TEST(AccelerateConfig, WritesFsdpOfVersionTwo) {
+  const std::string text = yaml_of(
+      "sharding_strategy=full_shard ranks=4 device=cuda model=llama-1b param_dtype=bf16 "
+      "cpu_offload=true activation_checkpointing=1");
+  for (const char* line :
+       {"\ndistributed_type: FSDP\n", "\n  fsdp_version: 2\n",
+        "\n  fsdp_reshard_after_forward: true\n",
+        "\n  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n",
+        "\n  fsdp_transformer_layer_cls_to_wrap: LlamaDecoderLayer\n",
+        "\n  fsdp_offload_params: true\n", "\n  fsdp_activation_checkpointing: true\n",
+        "\nmixed_precision: bf16\n", "\nnum_processes: 4\n", "\ndowncast_bf16: 'no'\n"}) {
+    EXPECT_TRUE(has(text, line)) << line << "in\n" << text;
+  }
+  EXPECT_TRUE(has(yaml_of("sharding_strategy=shard_grad_op"), "fsdp_reshard_after_forward: false"));
+  const std::string by_size =
+      yaml_of("sharding_strategy=full_shard wrap_policy=size min_num_params=5000");
+  EXPECT_TRUE(has(by_size, "SIZE_BASED_WRAP"));
+  EXPECT_TRUE(has(by_size, "fsdp_min_num_params: 5000"));
+}
+
+TEST(AccelerateConfig, WritesReplicasGroupsAndDeepSpeed) {
+  EXPECT_TRUE(has(yaml_of("device=cuda"), "distributed_type: MULTI_GPU"));
+  EXPECT_TRUE(has(yaml_of("device=cpu"), "distributed_type: MULTI_CPU"));
+  EXPECT_TRUE(has(yaml_of("device=cpu"), "use_cpu: true"));
+  const std::string groups = yaml_of("sharding_strategy=hybrid_shard ranks=8 shard_group_size=4");
+  EXPECT_TRUE(has(groups, "parallelism_config_dp_replicate_size: 2"));
+  EXPECT_TRUE(has(groups, "parallelism_config_dp_shard_size: 4"));
+  EXPECT_TRUE(has(yaml_of("sharding_strategy=zero1"), "zero_stage: 1"));
+}
+
+TEST(AccelerateConfig, ListsInCommentsWhatOnlyCodeCanSay) {
+  const std::string text = yaml_of("device=cuda bucket_cap_mb=4 gradient_accumulation_steps=2");
+  EXPECT_TRUE(has(text,
+                  "# left out: bucket_cap_mb: 4 (say it in code: Accelerator(kwargs_handlers=["
+                  "DistributedDataParallelKwargs(bucket_cap_mb=…)]))"))
+      << text;
+  EXPECT_TRUE(has(text, "# left out: gradient_accumulation_steps: 2 (say it in code"));
+  TunedJob job = job_with("");
+  job.run = "x\nuse_cpu: true";
+  EXPECT_FALSE(has(accelerate_config(job).text, "\nuse_cpu: true\n" + std::string("num")));
+  EXPECT_TRUE(has(accelerate_config(job).text, "'x use_cpu: true'"));
+}
+
+constexpr const char* kWritten = R"(compute_environment: LOCAL_MACHINE
+debug: false
+distributed_type: FSDP
+downcast_bf16: 'no'
+fsdp_config:
+  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP
+  fsdp_backward_prefetch: BACKWARD_PRE
+  fsdp_forward_prefetch: true
+  fsdp_offload_params: false
+  fsdp_sharding_strategy: SHARD_GRAD_OP
+  fsdp_state_dict_type: SHARDED_STATE_DICT
+  fsdp_transformer_layer_cls_to_wrap: GPT2Block
+machine_rank: 0
+mixed_precision: bf16
+num_machines: 1
+num_processes: 4
+)";
+
+TEST(AccelerateReader, ReadsFsdpOfVersionOne) {
+  const ForeignSettings foreign = accelerate_of(kWritten);
+  const job::Settings& s = foreign.settings;
+  EXPECT_EQ(s.sharding_strategy, job::Strategy::kShardGradOp);
+  EXPECT_EQ(s.backward_prefetch, job::BackwardPrefetch::kPre);
+  EXPECT_TRUE(s.forward_prefetch);
+  EXPECT_TRUE(s.limit_all_gathers);
+  EXPECT_EQ(s.param_dtype, job::DataType::kBf16);
+  EXPECT_EQ(s.checkpoint_format, job::CheckpointFormat::kSharded);
+  EXPECT_EQ(s.ranks, 4);
+  EXPECT_EQ(foreign.ignored.size(), 5u) << remarks_text(foreign);
+  EXPECT_TRUE(has(remarks_text(foreign),
+                  "ignored: fsdp_config.fsdp_transformer_layer_cls_to_wrap: GPT2Block (the "
+                  "blocks of the model are known)"));
+}
+
+TEST(AccelerateReader, ReadsDeepSpeedByItsOwnKeys) {
+  const ForeignSettings foreign = accelerate_of(
+      "distributed_type: DEEPSPEED\nnum_processes: 8\nmixed_precision: bf16\n"
+      "deepspeed_config:\n  zero_stage: 2\n  gradient_clipping: 0.5\n  "
+      "gradient_accumulation_steps: 3\n"
+      "  offload_optimizer_device: nvme\n  zero3_init_flag: true\n");
+  EXPECT_EQ(foreign.settings.sharding_strategy, job::Strategy::kShardGradOp);
+  EXPECT_EQ(foreign.settings.max_grad_norm, 0.5);
+  EXPECT_EQ(foreign.settings.gradient_accumulation_steps, 3);
+  EXPECT_EQ(foreign.settings.ranks, 8);
+  EXPECT_EQ(foreign.settings.param_dtype, job::DataType::kBf16);
+  EXPECT_TRUE(
+      has(remarks_text(foreign), "ignored: deepspeed_config.offload_optimizer_device: nvme"));
+  EXPECT_TRUE(has(remarks_text(foreign), "ignored: deepspeed_config.zero3_init_flag"));
+}
+
+TEST(AccelerateReader, IgnoresWhatIsNotChosen) {
+  const ForeignSettings foreign = accelerate_of(
+      "distributed_type: MULTI_GPU\nnum_processes: 2\nfsdp_config:\n  fsdp_offload_params: true\n");
+  EXPECT_FALSE(foreign.settings.cpu_offload);
+  EXPECT_TRUE(has(remarks_text(foreign), "(distributed_type is MULTI_GPU)"));
+}
+
+TEST(AccelerateReader, SaysWhatContradictsItselfOrIsDamaged) {
+  EXPECT_TRUE(has(accelerate_problem("distributed_type: MULTI_GPU\nuse_cpu: true\n"),
+                  "use_cpu: contradicts"));
+  EXPECT_TRUE(has(accelerate_problem(
+                      "distributed_type: FSDP\nnum_processes: 6\nfsdp_config:\n  fsdp_version: 2\n"
+                      "parallelism_config:\n  parallelism_config_dp_replicate_size: 2\n"
+                      "  parallelism_config_dp_shard_size: 2\n"),
+                  "is 4, but num_processes is 6"));
+  EXPECT_TRUE(
+      has(accelerate_problem("distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n"
+                             "  fsdp_reshard_after_forward: FULL_SHARD\n"),
+          "fsdp_config.fsdp_reshard_after_forward: 'FULL_SHARD' is not valid; use true or false"));
+  EXPECT_TRUE(has(accelerate_problem("distributed_type: XLA\n"),
+                  "distributed_type: 'XLA' has no counterpart"));
+  EXPECT_TRUE(has(accelerate_problem("distributed_type: NO\nnum_processes: 2\n"),
+                  "num_processes: contradicts"));
+  EXPECT_TRUE(has(accelerate_problem("distributed_type: [FSDP\n"), "this is not YAML"));
+  EXPECT_TRUE(
+      has(accelerate_problem("distributed_type: NO\nuse_cpu: maybe\n"), "use true or false"));
+}
+
+}  // namespace
+}  // namespace shardlens::trace::frameworks

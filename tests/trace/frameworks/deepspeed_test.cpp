@@ -1,0 +1,237 @@
+// That DeepSpeed itself takes these files, and its schedules:
+// tests/trainer/truth/deepspeed_truth.py.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+
+#include "tests/trace/frameworks/framework_jobs.h"
+#include "trace/frameworks/write/deepspeed_config.h"
+
+namespace shardlens::trace::frameworks {
+namespace {
+
+using nlohmann::json;
+
+json written_of(std::string_view settings) {
+  return json::parse(deepspeed_config(job_with(settings)).text);
+}
+
+ForeignSettings foreign_of(const std::string& text) {
+  auto read = parse_foreign_settings(text, "ds_config.json");
+  EXPECT_TRUE(read && read->has_value()) << (read ? "not known" : read.error().message);
+  return read && *read ? **read : ForeignSettings{};
+}
+
+std::string why_not(const std::string& text) {
+  const auto read = parse_foreign_settings(text, "ds_config.json");
+  return read ? "" : read.error().message;
+}
+
+std::string reason_for(const ForeignSettings& foreign, std::string_view key) {
+  for (const IgnoredKey& each : foreign.ignored) {
+    if (each.key == key) return each.reason;
+  }
+  return "";
+}
+
+std::string reason_for(const FrameworkFile& file, std::string_view knob) {
+  for (const LeftOut& each : file.left_out) {
+    if (each.knob == knob) return each.reason;
+  }
+  return "";
+}
+
+TEST(DeepSpeedConfig, SaysOrListsEverySettingThatParallelises) {
+  expect_every_setting_is_said([](const TunedJob& job) {
+    const FrameworkFile file = deepspeed_config(job);
+    return file.text + remarks_text(file);
+  });
+}
+
+TEST(DeepSpeedConfig, ReadInAgainSetsWhatItWrote) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int i = 0; i < 400 && !::testing::Test::HasFailure(); ++i) {
+    const TunedJob job = drawn_job(random);
+    const FrameworkFile file = deepspeed_config(job);
+    expect_none_is_forgotten(job, file);
+    expect_round_trip(job, file, Framework::kDeepSpeed);
+  }
+}
+
+TEST(DeepSpeedConfig, HasAStageForEachStrategy) {
+  const auto stage = [](const std::string& strategy) {
+    return written_of("ranks=8 shard_group_size=4 sharding_strategy=" + strategy)
+        .at("zero_optimization");
+  };
+  EXPECT_EQ(stage("ddp").at("stage"), 0);
+  EXPECT_EQ(stage("zero1").at("stage"), 1);
+  EXPECT_EQ(stage("shard_grad_op").at("stage"), 2);
+  EXPECT_EQ(stage("full_shard").at("stage"), 3);
+  EXPECT_EQ(stage("hybrid_shard").at("stage"), 3);
+  EXPECT_EQ(stage("hybrid_shard").at("zero_hpz_partition_size"), 4);
+  const auto groups = deepspeed_config(job_with("sharding_strategy=hybrid_shard_zero2"));
+  EXPECT_TRUE(has(reason_for(groups, "sharding_strategy"), "stage 2, which has no groups"));
+  const auto replicas = deepspeed_config(job_with("sharding_strategy=no_shard"));
+  EXPECT_TRUE(has(reason_for(replicas, "sharding_strategy"), "stage 0"));
+}
+
+// 25 MiB of gradients in fp32 are 25 · 2^20 ÷ 4 elements.
+TEST(DeepSpeedConfig, CountsBucketsInElements) {
+  const json zero =
+      written_of("sharding_strategy=zero1 overlap_comm=false").at("zero_optimization");
+  EXPECT_EQ(zero.at("reduce_bucket_size"), 6553600);
+  EXPECT_EQ(zero.at("overlap_comm"), false);
+  EXPECT_EQ(zero.at("contiguous_gradients"), false);
+  const auto file = deepspeed_config(job_with("bucket_cap_mb=4"));
+  EXPECT_TRUE(has(reason_for(file, "bucket_cap_mb"), "stage 0 reduces in buckets"));
+}
+
+TEST(DeepSpeedConfig, WritesPrecisionBatchAndLimits) {
+  const json file = written_of(
+      "ranks=4 batch_per_rank=3 gradient_accumulation_steps=2 max_grad_norm=0.5 precision=fp16 "
+      "initial_loss_scale=1024 device=cuda");
+  EXPECT_EQ(file.at("train_batch_size"), 24);
+  EXPECT_EQ(file.at("gradient_clipping"), 0.5);
+  EXPECT_EQ(file.at("fp16").at("initial_scale_power"), 10);
+  EXPECT_EQ(file.at("fp16").at("loss_scale"), 0);
+  EXPECT_EQ(file.at("communication_data_type"), "fp32");
+  const json units = written_of(
+      "sharding_strategy=full_shard param_dtype=bf16 reduce_dtype=fp32 backward_prefetch=none "
+      "cpu_offload=true");
+  EXPECT_EQ(units.at("bf16").at("enabled"), true);
+  EXPECT_EQ(units.at("communication_data_type"), "fp32");
+  EXPECT_EQ(units.at("zero_optimization").at("stage3_prefetch_bucket_size"), 0);
+  EXPECT_EQ(units.at("zero_optimization").at("offload_param").at("device"), "cpu");
+  EXPECT_EQ(written_of("precision=bf16").at("torch_autocast").at("dtype"), "bfloat16");
+}
+
+TEST(DeepSpeedConfig, HasASchedulerWhereOneFits) {
+  const auto type = [](const std::string& schedule) {
+    return written_of("warmup_steps=5 lr_schedule=" + schedule).at("scheduler").at("type");
+  };
+  EXPECT_EQ(type("constant"), "WarmupLR");
+  EXPECT_EQ(type("linear"), "WarmupDecayLR");
+  EXPECT_EQ(type("cosine"), "WarmupCosineLR");
+  EXPECT_EQ(type("cosine_with_min_lr"), "WarmupCosineLR");
+  const auto file = deepspeed_config(job_with("lr_schedule=inverse_sqrt"));
+  EXPECT_FALSE(json::parse(file.text).contains("scheduler"));
+  EXPECT_TRUE(has(reason_for(file, "lr_schedule"), "lr_scheduler="));
+}
+
+TEST(DeepSpeedConfig, IsStartedOnAllMachines) {
+  TunedJob job = job_with("ranks=16 device=cuda nccl_algo=Ring");
+  EXPECT_TRUE(has(deepspeed_config(job).start, "NCCL_ALGO=Ring "));
+  EXPECT_TRUE(has(deepspeed_config(job).start, "deepspeed --num_gpus 16 train.py"));
+  job.nodes = 2;
+  EXPECT_TRUE(has(deepspeed_config(job).start, "--num_nodes 2 --num_gpus 8 train.py"));
+}
+
+// As people write them for transformers' Trainer.
+constexpr const char* kUsual = R"({
+  "fp16": {"enabled": false}, "bf16": {"enabled": true},
+  "optimizer": {"type": "AdamW", "params": {"lr": 2e-5, "betas": [0.9, 0.95], "eps": 1e-6, "weight_decay": "auto"}},
+  "scheduler": {"type": "WarmupDecayLR",
+                "params": {"total_num_steps": 500, "warmup_min_lr": 0, "warmup_max_lr": 2e-5, "warmup_num_steps": 20,
+                           "warmup_type": "linear"}},
+  "zero_optimization": {"stage": 3, "overlap_comm": true, "contiguous_gradients": true, "sub_group_size": 1e9,
+                        "reduce_bucket_size": "auto", "stage3_prefetch_bucket_size": 0,
+                        "offload_optimizer": {"device": "cpu", "pin_memory": true},
+                        "offload_param": {"device": "cpu", "pin_memory": true}},
+  "activation_checkpointing": {"partition_activations": true},
+  "gradient_accumulation_steps": 4, "train_micro_batch_size_per_gpu": 2, "train_batch_size": 32,
+  "gradient_clipping": 0.7, "steps_per_print": 100, "wall_clock_breakdown": false
+})";
+
+TEST(DeepSpeedReader, TakesOverWhatHasACounterpart) {
+  const job::Settings s = foreign_of(kUsual).settings;
+  EXPECT_EQ(s.sharding_strategy, job::Strategy::kFullShard);
+  EXPECT_EQ(s.param_dtype, job::DataType::kBf16);
+  EXPECT_EQ(s.backward_prefetch, job::BackwardPrefetch::kNone);
+  EXPECT_TRUE(s.cpu_offload);
+  EXPECT_EQ(s.ranks, 4);
+  EXPECT_EQ(s.batch_per_rank, 2);
+  EXPECT_EQ(s.gradient_accumulation_steps, 4);
+  EXPECT_EQ(s.max_grad_norm, 0.7);
+  EXPECT_EQ(s.learning_rate, 2e-5);
+  EXPECT_EQ(s.adam_beta2, 0.95);
+  EXPECT_EQ(s.lr_schedule, job::LrSchedule::kLinear);
+  EXPECT_EQ(s.steps, 500);
+  EXPECT_EQ(s.warmup_steps, 20);
+  EXPECT_TRUE(job::problems_of(s).empty());
+}
+
+TEST(DeepSpeedReader, ListsEveryOtherKeyWithAReason) {
+  const ForeignSettings foreign = foreign_of(kUsual);
+  EXPECT_TRUE(has(reason_for(foreign, "zero_optimization.sub_group_size"), "whole shard"));
+  EXPECT_TRUE(has(reason_for(foreign, "zero_optimization.reduce_bucket_size"), "units"));
+  EXPECT_TRUE(has(reason_for(foreign, "optimizer.params.weight_decay"), "fills it in"));
+  EXPECT_TRUE(has(reason_for(foreign, "activation_checkpointing.partition_activations"),
+                  "activation_checkpointing"));
+  EXPECT_TRUE(has(reason_for(foreign, "steps_per_print"), "logged"));
+  EXPECT_FALSE(reason_for(foreign, "wall_clock_breakdown").empty());
+  EXPECT_EQ(foreign.ignored.size(), 6u) << remarks_text(foreign);
+  const ForeignSettings odd = foreign_of(R"({"train_batch_size": 8, "made_up": {"x": 1}})");
+  EXPECT_EQ(reason_for(odd, "made_up.x"), "Shardlens has no such setting");
+}
+
+// DeepSpeed's defaults are not ours.
+TEST(DeepSpeedReader, HasDeepSpeedsDefaults) {
+  const job::Settings s =
+      foreign_of(R"({"zero_optimization": {"stage": 1}, "train_micro_batch_size_per_gpu": 4})")
+          .settings;
+  EXPECT_EQ(s.sharding_strategy, job::Strategy::kZero1);
+  EXPECT_NEAR(s.bucket_cap_mb, 5e8 * 4 / 1048576, 0.1);
+  EXPECT_FALSE(s.overlap_comm);
+  EXPECT_TRUE(s.gradient_as_bucket_view);
+  EXPECT_EQ(s.max_grad_norm, 0);
+  EXPECT_EQ(s.batch_per_rank, 4);
+  EXPECT_FALSE(foreign_of(R"({"train_batch_size": 8})").settings.overlap_comm);
+}
+
+TEST(DeepSpeedReader, ReadsGroupsOfMicsAndHpz) {
+  const auto strategy = [](const char* key) {
+    return foreign_of(std::string(R"({"zero_optimization": {"stage": 3, ")") + key + R"(": 4}})")
+        .settings;
+  };
+  EXPECT_EQ(strategy("mics_shard_size").sharding_strategy, job::Strategy::kHybridShard);
+  EXPECT_EQ(strategy("mics_shard_size").shard_group_size, 4);
+  EXPECT_EQ(strategy("zero_hpz_partition_size").shard_group_size, 4);
+  EXPECT_FALSE(foreign_of(R"({"zero_optimization": {"stage": 3, "zero_hpz_partition_size": 4}})")
+                   .remarks.empty());
+}
+
+TEST(DeepSpeedReader, SaysWhatContradictsItselfOrIsDamaged) {
+  EXPECT_TRUE(has(why_not(R"({"train_batch_size": 7, "train_micro_batch_size_per_gpu": 2,
+                              "gradient_accumulation_steps": 1})"),
+                  "train_batch_size: 7 is no multiple"));
+  EXPECT_TRUE(has(why_not(R"({"bf16": {"enabled": true}, "fp16": {"enabled": true}})"),
+                  "fp16.enabled: contradicts bf16.enabled"));
+  EXPECT_TRUE(has(why_not(R"({"zero_optimization": {"stage": 4}})"),
+                  "zero_optimization.stage: there is no stage 4; use 0 to 3"));
+  EXPECT_TRUE(has(why_not(R"({"zero_optimization": {"stage": "three"}})"), "use a number"));
+  EXPECT_TRUE(has(why_not(R"({"gradient_clipping": -1})"), "gradient_clipping: as max_grad_norm"));
+  EXPECT_TRUE(has(why_not(R"({"train_micro_batch_size_per_gpu": 0})"), "at least 1"));
+  EXPECT_TRUE(has(why_not(R"({"train_batch_size": 8, "train_batch_size": 9})"), "given twice"));
+  EXPECT_TRUE(has(why_not("{\"train_batch_size\": 8,\n \"zero_optimization\": {\n"),
+                  "line 3: this is not JSON"));
+  EXPECT_TRUE(has(why_not(R"({"optimizer": {"type": "AdamW", "params": {"betas": [0.9]}}})"),
+                  "two numbers"));
+}
+
+// Settings of ours are not taken for a file of another framework.
+TEST(DeepSpeedReader, LeavesOtherFilesAlone) {
+  for (const char* text :
+       {"{bucket_cap_mb: 4, ranks: 2}", "optimizer: sgd\ngradient_accumulation_steps: 2\n", "",
+        "[1, 2]", "{\"traceEvents\": []}"}) {
+    const auto read = parse_foreign_settings(text, "file");
+    ASSERT_TRUE(read) << text;
+    EXPECT_FALSE(read->has_value()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::trace::frameworks

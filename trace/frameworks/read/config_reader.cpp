@@ -1,0 +1,154 @@
+#include "trace/frameworks/read/config_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "trace/base/text.h"
+
+namespace shardlens::trace::frameworks {
+
+namespace {
+
+constexpr double kMostWhole = 9e15;  // beyond, a double skips integers
+
+std::optional<double> parse_double(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+// As JSON and YAML 1.1 write it.
+std::optional<bool> parse_boolean(std::string_view text) {
+  for (const std::string_view yes : {"true", "yes", "on"}) {
+    if (base::equal_but_for_case(text, yes)) return true;
+  }
+  for (const std::string_view no : {"false", "no", "off"}) {
+    if (base::equal_but_for_case(text, no)) return false;
+  }
+  return {};
+}
+
+std::string not_valid(const std::string& text, std::string_view use) {
+  return "'" + base::shortened(text) + "' is not valid; use " + std::string(use);
+}
+
+}  // namespace
+
+std::string shortest_text(double number) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
+}
+
+std::string reason_of_key(std::span<const KeyReason> reasons, std::string_view key) {
+  const auto found = std::ranges::find_if(
+      reasons, [&](const KeyReason& reason) { return key.starts_with(reason.begin); });
+  return std::string(found == reasons.end() ? "Shardlens has no such setting" : found->text);
+}
+
+ConfigReader::ConfigReader(const ConfigFile& file, Framework framework) : file_(file) {
+  result_.framework = framework;
+}
+
+const ConfigEntry* ConfigReader::take(std::string_view key) {
+  const ConfigEntry* entry = file_.find(key);
+  if (entry == nullptr) return nullptr;
+  taken_.insert(entry->key);
+  if (entry->is_null) return nullptr;
+  if (entry->text == "auto") {
+    ignore(key, "the program that reads the file fills it in");
+    return nullptr;
+  }
+  return entry;
+}
+
+std::optional<double> ConfigReader::number(std::string_view key) {
+  const ConfigEntry* entry = take(key);
+  if (entry == nullptr) return {};
+  const auto value = entry->is_list ? std::nullopt : parse_double(entry->text);
+  if (!value) fail(key, not_valid(entry->text, "a number"));
+  return value;
+}
+
+std::optional<std::int64_t> ConfigReader::whole(std::string_view key) {
+  const auto value = number(key);
+  if (!value) return {};
+  if (*value != std::floor(*value) || std::abs(*value) > kMostWhole) {
+    fail(key, not_valid(file_.find(key)->text, "a whole number"));
+    return {};
+  }
+  return static_cast<std::int64_t>(*value);
+}
+
+std::optional<bool> ConfigReader::boolean(std::string_view key) {
+  const ConfigEntry* entry = take(key);
+  if (entry == nullptr) return {};
+  const auto value = entry->is_list ? std::nullopt : parse_boolean(entry->text);
+  if (!value) fail(key, not_valid(entry->text, "true or false"));
+  return value;
+}
+
+std::optional<std::string> ConfigReader::text(std::string_view key) {
+  const ConfigEntry* entry = take(key);
+  if (entry == nullptr) return {};
+  if (entry->is_list) {
+    fail(key, not_valid(entry->text, "one word, no list"));
+    return {};
+  }
+  return entry->text;
+}
+
+std::optional<std::vector<double>> ConfigReader::numbers(std::string_view key) {
+  const ConfigEntry* entry = take(key);
+  if (entry == nullptr) return {};
+  std::vector<double> values;
+  for (const std::string& item : entry->items) {
+    const auto value = parse_double(item);
+    if (value) values.push_back(*value);
+  }
+  if (!entry->is_list || values.size() != entry->items.size()) {
+    fail(key, not_valid(entry->text, "a list of numbers"));
+    return {};
+  }
+  return values;
+}
+
+void ConfigReader::take_empty_list(std::string_view key) {
+  const ConfigEntry* entry = file_.find(key);
+  if (entry != nullptr && entry->is_list && entry->items.empty()) taken_.insert(entry->key);
+}
+
+void ConfigReader::set(std::string_view knob, const std::string& value, std::string_view key) {
+  const auto done = job::set_value(result_.settings, knob, value);
+  if (!done) fail(key, "as " + done.error().message);
+}
+
+void ConfigReader::ignore(std::string_view key, const std::string& reason) {
+  const ConfigEntry* entry = file_.find(key);
+  if (entry == nullptr) return;
+  taken_.insert(entry->key);
+  ignored_.push_back({entry->key, base::shortened(entry->text), reason});
+}
+
+void ConfigReader::fail(std::string_view key, const std::string& message) {
+  if (problem_.empty()) problem_ = std::string(key) + ": " + message;
+}
+
+base::Result<ForeignSettings> ConfigReader::finish(
+    const std::function<std::string(std::string_view)>& reason) {
+  if (!problem_.empty()) {
+    return base::fail(base::ErrorKind::kUsage, file_.source + ": " + problem_);
+  }
+  for (const ConfigEntry& entry : file_.entries) {
+    const auto known = std::ranges::find(ignored_, entry.key, &IgnoredKey::key);
+    if (known != ignored_.end()) {
+      result_.ignored.push_back(*known);
+    } else if (!taken_.contains(entry.key)) {
+      result_.ignored.push_back({entry.key, base::shortened(entry.text), reason(entry.key)});
+    }
+  }
+  return std::move(result_);
+}
+
+}  // namespace shardlens::trace::frameworks

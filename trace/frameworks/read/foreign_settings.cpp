@@ -1,0 +1,60 @@
+#include "trace/frameworks/read/foreign_settings.h"
+
+#include <algorithm>
+#include <array>
+
+#include "trace/base/text.h"
+#include "trace/frameworks/read/accelerate_reader.h"
+#include "trace/frameworks/read/config_file.h"
+#include "trace/frameworks/read/deepspeed_reader.h"
+
+namespace shardlens::trace::frameworks {
+
+namespace {
+
+using Parsed = base::Result<std::optional<ForeignSettings>>;
+
+// Keys without which neither framework trains, so that a damaged file is known for what it was
+// meant to be.
+bool names_a_foreign_key(const std::string& text) {
+  constexpr std::array<std::string_view, 7> kKeys{
+      "zero_optimization", "train_micro_batch_size_per_gpu",
+      "train_batch_size",  "gradient_clipping",
+      "distributed_type",  "compute_environment",
+      "torch_autocast"};
+  return std::ranges::any_of(
+      kKeys, [&](std::string_view key) { return text.find(key) != std::string::npos; });
+}
+
+Parsed read_known(const ConfigFile& file) {
+  if (is_accelerate(file)) return read_accelerate(file);
+  if (is_deepspeed(file)) return read_deepspeed(file);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view to_string(Framework framework) {
+  return framework == Framework::kDeepSpeed ? "DeepSpeed" : "Accelerate";
+}
+
+std::string remarks_text(const ForeignSettings& foreign) {
+  std::string text;
+  for (const IgnoredKey& each : foreign.ignored) {
+    text += "ignored: " + each.key + ": " + each.value + " (" + each.reason + ")\n";
+  }
+  for (const std::string& remark : foreign.remarks) text += "differs: " + remark + "\n";
+  return text;
+}
+
+Parsed parse_foreign_settings(const std::string& text, const std::string& source) {
+  const bool is_json = base::trimmed(text).starts_with('{');
+  const bool is_meant = names_a_foreign_key(text);
+  if (!is_json && !is_meant) return std::nullopt;
+  const auto file = is_json ? parse_json_config(text, source) : parse_yaml_config(text, source);
+  if (file) return read_known(*file);
+  if (is_meant) return tl::make_unexpected(file.error());
+  return std::nullopt;  // settings of ours as a map of YAML, or nothing that is known
+}
+
+}  // namespace shardlens::trace::frameworks

@@ -1,0 +1,40 @@
+// Configuration files of DeepSpeed and Accelerate as settings. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
+
+namespace shardlens::trace::frameworks {
+
+enum class Framework : std::uint8_t { kDeepSpeed, kAccelerate };
+std::string_view to_string(Framework framework);  // "DeepSpeed", "Accelerate"
+
+struct IgnoredKey {
+  std::string key;     // "zero_optimization.sub_group_size"
+  std::string value;   // as written
+  std::string reason;  // no full stop
+};
+
+struct ForeignSettings {
+  Framework framework = Framework::kDeepSpeed;
+  job::Settings settings;            // what the file does not say, as that framework has it
+  std::vector<IgnoredKey> ignored;   // keys without a counterpart, in the file's order
+  std::vector<std::string> remarks;  // what is taken over, but not alike; no full stop
+};
+
+// By its content: nothing if `text` is neither a DeepSpeed JSON nor an Accelerate file, as settings
+// of ours. Errors (kUsage) name `source`, the key and what to do: a damaged file, values of the
+// wrong type or out of range, keys that contradict each other.
+base::Result<std::optional<ForeignSettings>> parse_foreign_settings(const std::string& text,
+                                                                    const std::string& source);
+// All of it in sentences, a line each: "ignored: steps_per_print: 10 (…)"; "" where there is
+// nothing to say.
+std::string remarks_text(const ForeignSettings& foreign);
+
+}  // namespace shardlens::trace::frameworks
