@@ -116,6 +116,12 @@ std::optional<Slot> next_slot(const SweepPlan& plan, const SweepResults& results
   return failed_once(plan, results);
 }
 
+std::size_t runs_made(const SweepResults& results) {
+  const auto again = std::ranges::count_if(
+      results, [](const auto& entry) { return !entry.second.failed_before.empty(); });
+  return results.size() + static_cast<std::size_t>(again);
+}
+
 WorkLeft work_left(const SweepPlan& plan, const SweepResults& results) {
   WorkLeft left;
   const auto next = next_slot(plan, results);

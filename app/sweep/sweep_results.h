@@ -48,6 +48,9 @@ std::vector<PointState> states_at(const SweepPlan& plan, const SweepResults& res
 // missed since. None: all is done.
 std::optional<Slot> next_slot(const SweepPlan& plan, const SweepResults& results);
 
+// How many runs there were, those that were made a second time counted twice.
+std::size_t runs_made(const SweepResults& results);
+
 // How many runs are left unless more points are stopped, and how long they take by those that have
 // ended. Seconds: not known before one has.
 struct WorkLeft {

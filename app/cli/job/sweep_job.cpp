@@ -89,7 +89,7 @@ void SweepLoop::tell(sweep::Slot slot) {
 
 Result<launch::JobStatus> SweepLoop::run(sweep::Slot slot, const launch::JobRequest& request) {
   const auto left = sweep::work_left(sweep_.plan(), sweep_.results());
-  const std::size_t done = sweep_.results().size();
+  const std::size_t done = sweep::runs_made(sweep_.results());
   which_ = "Run " + std::to_string(done + 1) + " of " +
            std::to_string(done + static_cast<std::size_t>(left.runs)) + ", " +
            sweep::point_text(sweep_.plan().points, slot.point);

@@ -46,7 +46,7 @@ ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::Swe
   shown.by_tokens = verdict.goal == sweep::SweepGoal::kTokenRate;
   shown.best = verdict.best;
   shown.why = verdict.why;
-  shown.runs_done = results.size();
+  shown.runs_done = sweep::runs_made(results);
   shown.runs_left = static_cast<std::size_t>(left.runs);
   shown.seconds_left = left.seconds;
   shown.phase = left.runs == 0 ? ui::state::SweepPhase::kDone : ui::state::SweepPhase::kUnfinished;

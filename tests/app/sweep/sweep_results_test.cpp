@@ -78,6 +78,7 @@ TEST(SweepStates, WhatFailedByAccidentIsMeasuredAsOftenAsTheOthers) {
   bool has_failed = false;
   std::vector<Slot> slots;
   while (const auto slot = next_slot(plan, results)) {
+    EXPECT_EQ(runs_made(results), slots.size());
     slots.push_back(*slot);
     const auto left = work_left(plan, results);
     EXPECT_EQ(left.runs, (has_failed ? 10 : 9) - static_cast<int>(slots.size()) + 1);
