@@ -143,7 +143,8 @@ Json details_json(const std::vector<trace::analysis::DetailDifference>& details)
          {"difference", converted(difference)},
          {"low", detail.half_width ? converted(difference - *detail.half_width) : Json()},
          {"high", detail.half_width ? converted(difference + *detail.half_width) : Json()},
-         {"beyond_noise", verdict_json(detail.beyond_noise)}});
+         {"beyond_noise", verdict_json(detail.beyond_noise)},
+         {"only_in_one", detail.is_only_in_one}});
   }
   return list;
 }

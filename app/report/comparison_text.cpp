@@ -46,7 +46,7 @@ std::string loss_text(double loss) {
 std::string verdict(const trace::analysis::FigureDifference& figure) {
   if (!figure.beyond_noise) return "";
   // Bytes of tensors do not scatter.
-  if (figure.unit == FigureUnit::kBytes) return *figure.beyond_noise ? "different" : "the same";
+  if (figure.unit == FigureUnit::kBytes) return *figure.beyond_noise ? "different" : "equal";
   return *figure.beyond_noise ? "beyond the spread" : "within the spread";
 }
 
@@ -106,10 +106,8 @@ std::string settings_text(const ComparedRuns& compared) {
 }
 
 std::string signed_text(double difference, FigureUnit unit) {
-  return (difference > 0   ? "+"
-          : difference < 0 ? "−"
-                           : "") +
-         figure_text(std::abs(difference), unit);
+  if (unit == FigureUnit::kFraction) return ui::present::format_signed_percent(difference);
+  return trace::timeline::signed_text(difference, figure_text(std::abs(difference), unit));
 }
 
 std::vector<TextTable::Column> pair_columns(std::string title, const RunFigures& first,
@@ -170,7 +168,7 @@ std::string details_text(const RunFigures& first, const RunFigures& second,
                 : trace::timeline::format_signed_duration(detail.difference(), detail.half_width);
     table.add_row({detail.name, figure_text(detail.first, detail.unit),
                    figure_text(detail.second, detail.unit), changed, "",
-                   std::string(ui::present::verdict_text(detail.beyond_noise))});
+                   ui::present::detail_verdict_text(detail, "the first", "the second")});
   }
   if (rows == 0) return "";
   return "\n" + table.text("") +

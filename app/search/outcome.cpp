@@ -52,6 +52,7 @@ std::optional<Outcome> outcome_of(const SearchJob& job, const sweep::SweepResult
   if (*best == job.base) return outcome;
   Mean found = mean_cost(job, results, *best, 1);
   if (found.runs == 0) found = mean_cost(job, results, *best, 0);
+  outcome.best_cost = found.cost;
   outcome.change = found.cost / base.cost - 1;
   const auto spread = spread_between_runs(job, results);
   if (spread.degrees_of_freedom < 1) return outcome;

@@ -127,10 +127,14 @@ Result<void> Sweep::find_results(bool retries_failed) {
   for (const SweepRun& run : std::exchange(record_.runs, {})) {
     const auto found = std::ranges::find(library, run.file_name, file_name_of);
     if (!run.failure.empty() && !retries_failed) {
-      results_[run.slot] = {found == library.end() ? "" : found->name, std::nullopt, run.failure};
-      record_.runs.push_back(run);
+      SlotResult result{.run = found == library.end() ? "" : found->name,
+                        .measure = {},
+                        .failure = run.failure,
+                        .folder = {},
+                        .failed_before = run.failed_before};
+      keep(run.slot, run.file_name, std::move(result));
     } else if (run.failure.empty() && found != library.end()) {
-      adopt(run.slot, *found);
+      adopt(run.slot, *found, run.failed_before);
     }
   }
   TRY(find_by_name(library));
@@ -148,14 +152,17 @@ Result<void> Sweep::find_by_name(const std::vector<RunInfo>& library) {
     for (int round = 0; round < plan().repeats; ++round) {
       const Slot slot{point, round};
       const auto found = by_name.find(run_name(point_names_[point], round));
-      if (results_.contains(slot) || found == by_name.end()) continue;
+      const auto known = results_.find(slot);
+      const bool is_settled = known != results_.end() && !known->second.is_to_be_retried();
+      if (is_settled || found == by_name.end()) continue;
       const RunInfo& run = *found->second;
       if (!is_tagged(run, tag)) {
         taken += (taken.empty() ? "'" : ", '") + run.name + "'";
         continue;
       }
-      if (run.start_ns >= record_.created_ns) adopt(slot, run);
-      if (!results_.contains(slot)) unfinished_[run.name] = run.folder;
+      const std::string failed_before = known == results_.end() ? "" : known->second.failure;
+      const bool is_adopted = run.start_ns >= record_.created_ns && adopt(slot, run, failed_before);
+      if (!is_adopted) unfinished_[run.name] = run.folder;
     }
   }
   if (taken.empty()) return {};
@@ -166,13 +173,22 @@ Result<void> Sweep::find_by_name(const std::vector<RunInfo>& library) {
                                "--rename)");
 }
 
-// One that is not done, or not whole after a power cut, leaves its place empty.
-void Sweep::adopt(Slot slot, const RunInfo& run) {
-  if (run.status != RunStatus::kDone || run.settings != plan().points.settings[slot.point]) return;
+// One that is not done, or not whole after a power cut, leaves its place as it is.
+bool Sweep::adopt(Slot slot, const RunInfo& run, const std::string& failed_before) {
+  if (run.status != RunStatus::kDone || run.settings != plan().points.settings[slot.point]) {
+    return false;
+  }
   SlotResult result = result_of(slot, run);
-  if (!result.measure) return;
+  if (!result.measure) return false;
+  result.failed_before = failed_before;
+  keep(slot, file_name_of(run), std::move(result));
+  return true;
+}
+
+void Sweep::keep(Slot slot, const std::string& file_name, SlotResult result) {
+  std::erase_if(record_.runs, [&](const SweepRun& run) { return run.slot == slot; });
+  record_.runs.push_back({slot, file_name, result.failure, result.failed_before});
   results_[slot] = std::move(result);
-  record_.runs.push_back({slot, file_name_of(run), ""});
 }
 
 SlotResult Sweep::result_of(Slot slot, const RunInfo& run) const {
@@ -231,8 +247,10 @@ Result<bool> Sweep::take(Slot slot, const launch::JobStatus& ended) {
   } else if (result.failure.empty()) {
     result.failure = "the run is " + std::string(trace::model::to_string(run.status));
   }
-  record_.runs.push_back({slot, file_name_of(run), result.failure});
-  results_[slot] = std::move(result);
+  const auto before = results_.find(slot);
+  if (before != results_.end()) result.failed_before = before->second.failure;
+  if (result.is_to_be_retried() && !run.folder.empty()) unfinished_[run.name] = run.folder;
+  keep(slot, file_name_of(run), std::move(result));
   TRY(save());
   return true;
 }

@@ -30,7 +30,9 @@ struct SweepRequest {
   // None: with `points` all of them are run, else as before.
   std::optional<SearchPlan> search{};
   bool overwrite = false;  // of a sweep of that name, and of its runs as they are recorded anew
-  bool retries_failed = false;  // runs that failed before are recorded anew
+  // Runs that failed are recorded anew, and once more if they fail again; without it only what
+  // has failed but once.
+  bool retries_failed = false;
 };
 
 // Reads a run that was done. Error: it cannot be read.
@@ -75,7 +77,10 @@ class Sweep {
   trace::base::Result<void> begin_or_go_on(const SweepRequest& request);
   trace::base::Result<void> find_results(bool retries_failed);
   trace::base::Result<void> find_by_name(const std::vector<trace::model::RunInfo>& library);
-  void adopt(Slot slot, const trace::model::RunInfo& run);
+  // Whether it is a result.
+  bool adopt(Slot slot, const trace::model::RunInfo& run, const std::string& failed_before);
+  // Instead of what there was of it.
+  void keep(Slot slot, const std::string& file_name, SlotResult result);
   SlotResult result_of(Slot slot, const trace::model::RunInfo& run) const;
   trace::base::Result<void> save() const { return write_sweep(runs_dir_, record_); }
 

@@ -56,7 +56,8 @@ Json json_of(const SweepRecord& record) {
     runs.push_back({{"point", run.slot.point},
                     {"round", run.slot.round},
                     {"run", run.file_name},
-                    {"failure", run.failure}});
+                    {"failure", run.failure},
+                    {"failed_before", run.failed_before}});
   }
   return {{"schema", kSchema},
           {"name", plan.name},
@@ -141,6 +142,7 @@ Result<SweepRecord> record_in(const Json& json, const std::string& source) {
     run.slot = {entry.at("point").get<std::size_t>(), entry.at("round").get<int>()};
     run.file_name = entry.at("run").get<std::string>();
     run.failure = entry.at("failure").get<std::string>();
+    run.failed_before = entry.value("failed_before", "");  // older ones have none
     const bool is_there = run.slot.point < plan.points.settings.size() && run.slot.round >= 0 &&
                           run.slot.round < kMostRepeats;
     // A name within the library, never a way out of it.

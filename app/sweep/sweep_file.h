@@ -14,8 +14,9 @@ namespace shardlens::app::sweep {
 
 struct SweepRun {  // that has ended
   Slot slot;
-  std::string file_name;  // of the run within the library; "": it came to no run
-  std::string failure;    // "": it was done
+  std::string file_name;        // of the run within the library; "": it came to no run
+  std::string failure;          // "": it was done
+  std::string failed_before{};  // as in SlotResult
 };
 
 struct SweepRecord {

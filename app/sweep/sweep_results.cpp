@@ -69,6 +69,33 @@ std::optional<double> seconds_of(const SweepResults& results, std::size_t point)
   return own_count > 0 ? own / own_count : all / count;
 }
 
+std::optional<Slot> failed_once(const SweepPlan& plan, const SweepResults& results) {
+  const auto found = std::ranges::find_if(results, [&](const auto& entry) {
+    return entry.first.round < plan.repeats && entry.second.is_to_be_retried();
+  });
+  return found == results.end() ? std::nullopt : std::optional(found->first);
+}
+
+int last_round(const SweepPlan& plan, const SweepResults& results) {
+  int last = 0;
+  for (const auto& [slot, result] : results) last = std::max(last, slot.round);
+  return std::min(last, plan.repeats - 1);
+}
+
+// If it is not stopped, and what failed once does not fail again.
+int runs_left(const SweepPlan& plan, const SweepResults& results, std::size_t point) {
+  int runs = 0;
+  for (int round = 0; round < plan.repeats; ++round) {
+    const auto found = results.find({point, round});
+    if (found == results.end() || found->second.is_to_be_retried()) {
+      ++runs;
+    } else if (!found->second.failure.empty()) {
+      return 0;
+    }
+  }
+  return runs;
+}
+
 }  // namespace
 
 std::vector<PointState> states_at(const SweepPlan& plan, const SweepResults& results, int round) {
@@ -86,21 +113,26 @@ std::optional<Slot> next_slot(const SweepPlan& plan, const SweepResults& results
     }
     decide_after(plan, results, round, states);
   }
-  return std::nullopt;
+  return failed_once(plan, results);
+}
+
+std::size_t runs_made(const SweepResults& results) {
+  const auto again = std::ranges::count_if(
+      results, [](const auto& entry) { return !entry.second.failed_before.empty(); });
+  return results.size() + static_cast<std::size_t>(again);
 }
 
 WorkLeft work_left(const SweepPlan& plan, const SweepResults& results) {
   WorkLeft left;
   const auto next = next_slot(plan, results);
   if (!next) return {.runs = 0, .seconds = 0};
-  const auto states = states_at(plan, results, next->round);
+  const int round = std::max(next->round, last_round(plan, results));
+  const auto states = states_at(plan, results, round);
   left.seconds = 0;
   for (std::size_t point = 0; point < states.size(); ++point) {
-    if (states[point].is_out() || has_failed(results, point)) continue;
-    int runs = 0;
-    for (int round = next->round; round < plan.repeats; ++round) {
-      runs += results.contains({point, round}) ? 0 : 1;
-    }
+    if (!states[point].stopped_early.empty()) continue;
+    const int runs = runs_left(plan, results, point);
+    if (runs == 0) continue;
     left.runs += runs;
     const auto each = seconds_of(results, point);
     if (left.seconds && each) {

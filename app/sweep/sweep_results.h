@@ -17,9 +17,11 @@ namespace shardlens::app::sweep {
 struct RunMeasure {
   double step_ns = 0;  // mean over measured steps
   std::optional<double> exposed_ns;
-  std::optional<double> tokens_per_s;       // of all ranks together
-  std::optional<double> peak_memory_bytes;  // of the rank that needs most
-  double seconds = 0;                       // from its start to its end
+  std::optional<double> tokens_per_s;  // of all ranks together
+  // Of the rank that needs most: with what is outside PyTorch, and of tensors alone, which are the
+  // same in every run.
+  std::optional<double> peak_memory_bytes, peak_tensor_bytes;
+  double seconds = 0;  // from its start to its end
 };
 
 struct SlotResult {
@@ -27,19 +29,27 @@ struct SlotResult {
   std::optional<RunMeasure> measure;
   std::string failure;             // why there is no measure
   std::filesystem::path folder{};  // of the run
+  std::string failed_before{};     // why its first attempt failed; "": there was but one
+
+  // A run that fails is run once more when all others are done: it may have been an accident.
+  bool is_to_be_retried() const { return !failure.empty() && failed_before.empty(); }
 };
 using SweepResults = std::map<Slot, SlotResult>;  // of what has ended
 
 struct PointState {
-  std::string failure;        // of one of its runs; it is not run again
+  std::string failure;        // of one of its runs; before that one, it is not run on
   std::string stopped_early;  // why; "": it is not
   bool is_out() const { return !failure.empty() || !stopped_early.empty(); }
 };
 // By point, as the rounds before this one decide it.
 std::vector<PointState> states_at(const SweepPlan& plan, const SweepResults& results, int round);
 
-// What is to be run next; none: all is done.
+// What is to be run next: round by round, then once more what has failed, and what its point has
+// missed since. None: all is done.
 std::optional<Slot> next_slot(const SweepPlan& plan, const SweepResults& results);
+
+// How many runs there were, those that were made a second time counted twice.
+std::size_t runs_made(const SweepResults& results);
 
 // How many runs are left unless more points are stopped, and how long they take by those that have
 // ended. Seconds: not known before one has.

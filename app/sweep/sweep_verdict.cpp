@@ -1,8 +1,11 @@
 #include "app/sweep/sweep_verdict.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <utility>
 
+#include "app/sweep/sweep_front.h"
 #include "trace/timeline/words/quantity.h"
 
 namespace shardlens::app::sweep {
@@ -23,7 +26,31 @@ std::optional<double> mean_of(const std::vector<const RunMeasure*>& runs,
   return sum / static_cast<double>(runs.size());
 }
 
-void add_figures(const SweepResults& results, std::size_t point, PointVerdict& verdict) {
+std::optional<double> geometric_mean_of(const std::vector<const RunMeasure*>& runs,
+                                        const std::function<double(const RunMeasure&)>& figure) {
+  double sum = 0;
+  for (const RunMeasure* run : runs) {
+    if (!(figure(*run) > 0)) return std::nullopt;
+    sum += std::log(figure(*run));
+  }
+  return std::exp(sum / static_cast<double>(runs.size()));
+}
+
+// `level`: of its cost, the drift of rounds taken out.
+void add_costs(const std::vector<const RunMeasure*>& runs, SweepGoal goal, double level,
+               PointVerdict& verdict) {
+  const auto cost =
+      geometric_mean_of(runs, [goal](const RunMeasure& run) { return cost_of(run, goal); });
+  const double drift = level / *cost;
+  verdict.step_ns = geometric_mean_of(runs, [](const RunMeasure& run) { return run.step_ns; });
+  *verdict.step_ns *= drift;
+  verdict.tokens_per_s =
+      geometric_mean_of(runs, [](const RunMeasure& run) { return run.tokens_per_s.value_or(0); });
+  if (verdict.tokens_per_s) *verdict.tokens_per_s /= drift;
+}
+
+void add_figures(const SweepResults& results, SweepGoal goal, const RoundNoise& noise,
+                 std::size_t point, PointVerdict& verdict) {
   std::vector<const RunMeasure*> runs;
   for (const auto& [slot, result] : results) {
     if (slot.point != point || !result.measure) continue;
@@ -31,14 +58,35 @@ void add_figures(const SweepResults& results, std::size_t point, PointVerdict& v
     runs.push_back(&*result.measure);
   }
   if (runs.empty()) return;
-  double steps = 0;
   for (const RunMeasure* run : runs) {
-    steps += run->step_ns;
     verdict.peak_memory_bytes = std::max(verdict.peak_memory_bytes, run->peak_memory_bytes);
+    verdict.peak_tensor_bytes = std::max(verdict.peak_tensor_bytes, run->peak_tensor_bytes);
   }
-  verdict.step_ns = steps / static_cast<double>(runs.size());
+  add_costs(runs, goal, *noise.level(point), verdict);
   verdict.exposed_ns = mean_of(runs, &RunMeasure::exposed_ns);
-  verdict.tokens_per_s = mean_of(runs, &RunMeasure::tokens_per_s);
+}
+
+void tell_failures(const SweepResults& results, std::size_t point, PointVerdict& verdict) {
+  const SlotResult* failed = nullptr;
+  for (const auto& [slot, result] : results) {
+    if (slot.point != point) continue;
+    if (failed == nullptr && !result.failure.empty()) failed = &result;
+    if (result.measure && !result.failed_before.empty()) verdict.failed_once = result.failed_before;
+  }
+  if (verdict.standing != Standing::kFailed || failed == nullptr) return;
+  verdict.is_to_be_retried = failed->is_to_be_retried();
+  verdict.reason += verdict.is_to_be_retried ? " (it is run once more in the end)"
+                                             : " (and so it did when it was run again)";
+}
+
+void find_front(const SweepPlan& plan, const RoundNoise& noise, std::vector<PointVerdict>& points) {
+  std::vector<FrontPoint> known;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].standing == Standing::kFailed || !points[i].step_ns) continue;
+    if (points[i].peak_tensor_bytes) known.push_back({i, *points[i].peak_tensor_bytes});
+  }
+  const auto front = front_of(known, noise, claims_of_the_end(plan));
+  for (std::size_t i = 0; i < known.size(); ++i) points[known[i].point].is_on_front = front[i];
 }
 
 // `lacks_runs`: it was not run as often as was asked for.
@@ -50,10 +98,6 @@ Standing standing_of(const PointState& state, const PointVerdict& verdict, bool 
   if (is_best) return Standing::kBest;
   if (!verdict.bounds) return Standing::kNotKnown;
   return verdict.bounds->low > 0 ? Standing::kSlower : Standing::kWithinNoise;
-}
-
-bool may_be_best(const PointVerdict& point) {
-  return point.standing == Standing::kWithinNoise || point.standing == Standing::kNotKnown;
 }
 
 std::string cost_text(const PointVerdict& point, SweepGoal goal) {
@@ -81,31 +125,84 @@ std::string others_text(const SweepPlan& plan, const std::vector<std::size_t>& o
   return text;
 }
 
-std::string why_best(const SweepPlan& plan, const SweepVerdict& verdict, double freedom) {
+// What each point but the best comes to beside it.
+struct Others {
+  std::vector<std::size_t> equals, slower, failed, not_run;
+
+  explicit Others(const std::vector<PointVerdict>& points) {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      switch (points[i].standing) {
+        case Standing::kBest:
+          break;
+        case Standing::kWithinNoise:
+        case Standing::kNotKnown:
+          equals.push_back(i);
+          break;
+        case Standing::kSlower:
+        case Standing::kStoppedEarly:
+          slower.push_back(i);
+          break;
+        case Standing::kFailed:
+          failed.push_back(i);
+          break;
+        case Standing::kNotRun:
+          not_run.push_back(i);
+          break;
+      }
+    }
+  }
+};
+
+std::string why_best(const SweepPlan& plan, const SweepVerdict& verdict, const Others& others,
+                     double freedom) {
   const std::string best = point_text(plan.points, *verdict.best);
   const PointVerdict& figures = verdict.points[*verdict.best];
   const std::string cost = cost_text(figures, verdict.goal);
-  std::vector<std::size_t> equals;
-  std::size_t measured = 0;
-  for (std::size_t i = 0; i < verdict.points.size(); ++i) {
-    if (may_be_best(verdict.points[i])) equals.push_back(i);
-    measured += verdict.points[i].step_ns ? 1 : 0;
+  if (others.equals.empty() && others.slower.empty()) {
+    return best +
+           (others.failed.empty() ? " is the only point with a result: "
+                                  : " is the only point that did not fail: ") +
+           cost;
   }
-  if (measured == 1) return best + " is the only point with a result: " + cost;
-  if (equals.empty())
-    return best + " is fastest: " + cost + "; all other results are slower beyond noise";
+  if (others.equals.empty()) {
+    const bool is_one = others.slower.size() == 1;
+    return best + " is fastest: " + cost + "; " +
+           (is_one ? others_text(plan, others.slower) + " is" : "all others are") +
+           " slower beyond noise";
+  }
   if (freedom < 1) {
     return best + " was fastest: " + cost +
            ". Too few runs are repeated to tell how far those of the same settings differ by "
            "chance: sweep with --repeat 2 or more";
   }
-  const bool all = equals.size() + 1 == measured;
-  std::string text =
-      all ? "No point can be called fastest: the differences are within noise. Lowest was " + best +
-                ": " + cost
-          : best + " was fastest: " + cost + ", but " + others_text(plan, equals) +
-                " cannot be told from it beyond noise";
+  std::string text = best + " was fastest: " + cost + ", but " + others_text(plan, others.equals) +
+                     " cannot be told from it beyond noise";
+  if (others.slower.empty()) {
+    text = "No point can be called fastest: the differences are within noise. ";
+    text += (verdict.goal == SweepGoal::kTokenRate ? "Highest was " : "Lowest was ") + best + ": " +
+            cost;
+  }
   if (freedom < kFreedomIsFew) text += ". More repeats narrow it down (--repeat)";
+  return text;
+}
+
+// What the verdict does not rest on.
+std::string not_judged_text(const SweepPlan& plan, const SweepVerdict& verdict,
+                            const Others& others) {
+  std::string text;
+  if (!others.failed.empty()) {
+    const bool is_one = others.failed.size() == 1;
+    const bool is_pending = std::ranges::any_of(
+        others.failed, [&](std::size_t i) { return verdict.points[i].is_to_be_retried; });
+    text = ". Not judged: " + others_text(plan, others.failed) + ", which failed";
+    if (is_pending)
+      text += is_one ? " and is run once more in the end"
+                     : "; what failed once is run again in the end";
+  }
+  if (!others.not_run.empty()) {
+    text += ". " + std::to_string(others.not_run.size()) +
+            (others.not_run.size() == 1 ? " point is" : " points are") + " not measured yet";
+  }
   return text;
 }
 
@@ -141,7 +238,7 @@ SweepVerdict verdict_of(const SweepPlan& plan, const SweepResults& results) {
   verdict.best = best_of(noise, states, results);
   for (std::size_t i = 0; i < states.size(); ++i) {
     PointVerdict& point = verdict.points.emplace_back();
-    add_figures(results, i, point);
+    add_figures(results, verdict.goal, noise, i, point);
     const auto half_width = noise.half_width(i);
     if (point.step_ns && half_width) point.half_width_ns = *point.step_ns * *half_width;
     if (verdict.best) {
@@ -152,9 +249,13 @@ SweepVerdict verdict_of(const SweepPlan& plan, const SweepResults& results) {
     point.standing = standing_of(states[i], point, lacks_runs, i == verdict.best);
     if (point.standing == Standing::kFailed) point.reason = states[i].failure;
     if (point.standing == Standing::kStoppedEarly) point.reason = states[i].stopped_early;
+    tell_failures(results, i, point);
   }
+  find_front(plan, noise, verdict.points);
   if (verdict.best) {
-    verdict.why = why_best(plan, verdict, noise.within_rounds().degrees_of_freedom);
+    const Others others(verdict.points);
+    verdict.why = why_best(plan, verdict, others, noise.within_rounds().degrees_of_freedom) +
+                  not_judged_text(plan, verdict, others);
   }
   return verdict;
 }

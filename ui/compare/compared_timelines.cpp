@@ -1,6 +1,7 @@
 #include "ui/compare/compared_timelines.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "ui/compare/compare_layout.h"
@@ -97,14 +98,43 @@ void ComparedTimelines::draw(const kit::Theme& theme, const state::Rect& rect, f
                              const state::ComparisonView& view, bool keys,
                              state::Commands& commands) {
   follow(view);
-  state::Rect rest = rect;
+  const auto runs = static_cast<float>(view.runs.size());
+  const float all = runs * height + (runs - 1) * theme.px(kTimelineGap);
+  const bool scrolls = all > rect.h + 0.5f;
+  const kit::Panel panel(
+      theme, "compare timelines", rect,
+      {.title = {}, .note = {}, .scrolls = scrolls, .wheel = false, .plain = true});
+  state::Rect rest = panel.body;
+  rest.h = all;
+  if (scrolls) {
+    panel.content_height(all);
+    scroll(theme, rect, height, view.runs.size());
+    rest.w -= ImGui::GetStyle().ScrollbarSize + theme.px(4);
+  }
   bool takes_keys = keys;
   for (std::size_t i = 0; i < view.runs.size(); ++i) {
     const state::Rect row = rest.take_top(height, theme.px(kTimelineGap));
-    draw_run(theme, row, view, i, takes_keys, commands);
     // One of them obeys the keyboard, all move.
+    draw_run(theme, row, view, i, takes_keys, commands);
     if (step_of(view.runs[i]) != nullptr) takes_keys = false;
   }
+}
+
+void ComparedTimelines::scroll(const kit::Theme& theme, const state::Rect& rect, float height,
+                               std::size_t runs) {
+  const float pitch = height + theme.px(kTimelineGap);
+  float at = ImGui::GetScrollY();
+  if (wanted_ && *wanted_ < runs) {
+    const float top = pitch * static_cast<float>(*wanted_);
+    at = std::clamp(at, std::max(0.0f, top + height - rect.h), top);
+    ImGui::SetScrollY(at);
+  }
+  wanted_.reset();
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.MouseWheel == 0 || !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows)) return;
+  const float within = std::fmod(io.MousePos.y - rect.y + at, pitch);
+  if (within > theme.px(kTitleRow)) return;
+  ImGui::SetScrollY(std::max(0.0f, at - io.MouseWheel * pitch));
 }
 
 }  // namespace shardlens::ui::compare

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/compare/compare_layout.h"
 #include "ui/compare/run_chips.h"
 #include "ui/kit/widgets.h"
 #include "ui/learn/curve_draw.h"
@@ -41,26 +42,17 @@ learn::StepAxis common_axis(const state::ComparisonView& view) {
   return axis;
 }
 
-// Letters at the right end of their curves, moved apart where these end close to each other.
+// Letters at the right end of their curves, apart where these end close to each other.
 void draw_letters(const kit::Theme& theme, const learn::CurvePlot& plot,
                   const std::vector<LossCurve>& curves, const state::Rect& column) {
-  struct Letter {
-    float y = 0;
-    std::size_t run = 0;
-  };
-  std::vector<Letter> letters;
-  for (const LossCurve& curve : curves) {
-    letters.push_back({plot.y(curve.points.back().mean), curve.run});
-  }
-  std::ranges::sort(letters, {}, &Letter::y);
-  const float height = theme.px(kLetterHeight);
-  for (std::size_t i = 1; i < letters.size(); ++i) {
-    letters[i].y = std::max(letters[i].y, letters[i - 1].y + height);
-  }
-  const float below = letters.empty() ? 0 : letters.back().y + height / 2 - column.bottom();
-  for (Letter& letter : letters) {
-    letter.y -= std::max(0.0f, below);
-    draw_run_letter(theme, {column.x, letter.y - height / 2, column.w, height}, letter.run);
+  std::vector<float> ends;
+  for (const LossCurve& curve : curves) ends.push_back(plot.y(curve.points.back().mean));
+  const float height =
+      std::min(theme.px(kLetterHeight),
+               column.h / static_cast<float>(std::max<std::size_t>(curves.size(), 1)));
+  const auto centres = moved_apart(std::move(ends), height, column.y, column.bottom());
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    draw_run_letter(theme, {column.x, centres[i] - height / 2, column.w, height}, curves[i].run);
   }
 }
 

@@ -20,6 +20,8 @@ namespace shardlens::ui::compare {
 
 namespace {
 
+constexpr float kLowSentence = 28;  // a row that has no room for a title's letters
+
 present::ComparisonSentence sentence_of(const state::ComparisonView& view, std::size_t run) {
   if (const auto& difference = view.differences[run - 1]) {
     return present::comparison_sentence(difference->comparison, difference->explanation);
@@ -30,14 +32,12 @@ present::ComparisonSentence sentence_of(const state::ComparisonView& view, std::
   return {"being read…", ""};
 }
 
-// ▼ faster, ▲ slower; none where nothing can be said.
+// Where the figure goes that the sentence is about, step time or tokens/s; none where nothing can
+// be said.
 present::Trend trend_of(const trace::analysis::RunDifference* difference) {
-  if (difference == nullptr || difference->comparison.beyond_noise != true) {
-    return present::Trend::kNone;
-  }
-  const double relative = difference->comparison.relative.value_or(0);
-  const bool is_slower = difference->comparison.by_throughput ? relative < 0 : relative > 0;
-  return is_slower ? present::Trend::kSlower : present::Trend::kFaster;
+  const bool is_sure = difference != nullptr && difference->comparison.beyond_noise == true;
+  if (!is_sure || !difference->comparison.relative) return present::Trend::kNone;
+  return *difference->comparison.relative > 0 ? present::Trend::kUp : present::Trend::kDown;
 }
 
 // The ledger's baseline and the run on screen, where they are two.
@@ -87,10 +87,13 @@ void RunsTab::draw_sentences(const kit::Theme& theme, const CompareLayout& layou
   state::Rect rest = layout.sentences;
   const bool several = view.differences.size() > 1;
   for (std::size_t i = 1; i < view.runs.size(); ++i) {
-    state::Rect row = rest.take_top(theme.px(kSentenceRow));
+    state::Rect row = rest.take_top(layout.sentence_height);
     if (several) {
       const kit::Hit hit = kit::hit_area(theme, "compare/choose/" + view.runs[i].folder, row);
-      if (hit.clicked) chosen_ = i;
+      if (hit.clicked) {
+        chosen_ = i;
+        timelines_.bring_into_view(i);
+      }
       if (hit.hovered || i == chosen_) {
         kit::fill(row, kit::color(i == chosen_ ? p.row_selected : p.hover), theme.px(5));
       }
@@ -100,12 +103,13 @@ void RunsTab::draw_sentences(const kit::Theme& theme, const CompareLayout& layou
     const state::Rect mark = row.take_left(theme.px(14), theme.px(6));
     const present::Trend trend = trend_of(view.differences[i - 1].get());
     if (trend != present::Trend::kNone) {
-      kit::shape(trend == present::Trend::kSlower ? kit::Shape::kUp : kit::Shape::kDown,
+      kit::shape(trend == present::Trend::kUp ? kit::Shape::kUp : kit::Shape::kDown,
                  mark.center_x(), mark.center_y(), theme.px(11), kit::color(p.text));
     }
     const auto sentence = sentence_of(view, i);
     const std::string text = view.runs[i].name + ": " + sentence.text;
-    kit::text_in(theme, row, kit::Face::kTitle, p.text, text);
+    const bool is_low = row.h < theme.px(kLowSentence);
+    kit::text_in(theme, row, is_low ? kit::Face::kStrong : kit::Face::kTitle, p.text, text);
     kit::explain(theme, row, text, sentence.caveat);
   }
   if (layout.caveat.empty()) return;

@@ -13,7 +13,7 @@ namespace shardlens::ui::compare {
 namespace {
 
 constexpr float kWaterfallRow = 24, kHighestRow = 34, kBarInset = 4;
-constexpr float kTitleShare = 0.3f, kFigureShare = 0.27f;
+constexpr float kTitleShare = 0.37f, kFigureShare = 0.27f;
 constexpr float kWithinNoise = 0.45f;  // of the colour's strength
 
 struct WaterfallPlace {

@@ -24,7 +24,8 @@ Panel::Panel(const Theme& theme, const char* id, const state::Rect& rect,
   child_ = inner;
   ImGui::SetCursorScreenPos({inner.x, inner.y});
   const ImGuiWindowFlags fixed =
-      options.scrolls ? 0 : ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
+      (options.scrolls ? 0 : ImGuiWindowFlags_NoScrollbar) |
+      (options.scrolls && options.wheel ? 0 : ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::BeginChild(id, {std::max(1.0f, inner.w), std::max(1.0f, inner.h)}, false,
                     fixed | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground);
   const float padding = options.plain ? 0 : theme.px(kPanelPadding);

@@ -21,7 +21,7 @@ namespace shardlens::ui::present {
 
 inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
-enum class Trend : std::uint8_t { kNone, kSlower, kFaster };
+enum class Trend : std::uint8_t { kNone, kUp, kDown };
 
 struct TableCell {
   std::string text = {};
@@ -35,7 +35,7 @@ struct TableCell {
   bool is_short = false;   // the text says less than there is, as one that is cut
   bool is_marked = false;  // a warning sign in front; of kHeat: the cell that stands out
   std::optional<trace::model::MemoryCategory> memory_mark = {};  // a square of its colour in front
-  Trend trend = Trend::kNone;                                    // ▲ slower, ▼ faster, in front
+  Trend trend = Trend::kNone;                                    // ▲ or ▼ in front
 
   static TableCell words(std::string text, state::Tone tone = state::Tone::kText) {
     return {.text = std::move(text), .tone = tone};

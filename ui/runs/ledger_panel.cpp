@@ -27,7 +27,7 @@ void draw_cell(const kit::Theme& theme, state::Rect box, const present::LedgerCo
   box.w = std::max(0.0f, box.w - theme.px(12));
   if (cell.trend != present::Trend::kNone) {
     const state::Rect mark = box.take_left(theme.px(9), theme.px(6));
-    kit::shape(cell.trend == present::Trend::kSlower ? kit::Shape::kUp : kit::Shape::kDown,
+    kit::shape(cell.trend == present::Trend::kUp ? kit::Shape::kUp : kit::Shape::kDown,
                mark.center_x(), mark.center_y(), theme.px(8), kit::color(ink));
   }
   if (cell.bar) {

@@ -81,16 +81,18 @@ struct SweepPoint {
   std::vector<std::string> values{};  // of the knobs that vary, as in YAML
   SweepStanding standing = SweepStanding::kNotRun;
   std::string reason{};  // why it failed, was stopped, or not run by a search; "": none of these
+  std::string failed_once{};  // why one of its runs failed that was well the second time; "": none
   struct Run {
     std::string name;
     double step_ns = 0;
   };
   std::vector<Run> runs{};                    // that were measured
-  std::optional<double> step_ns{};            // mean over them
+  std::optional<double> step_ns{};            // geometric mean over them, rounds' drift taken out
   std::optional<double> half_width_ns{};      // of it, 95 %
   std::optional<double> exposed_ns{};         // mean
-  std::optional<double> tokens_per_s{};       // mean
-  std::optional<double> peak_memory_bytes{};  // the greatest
+  std::optional<double> tokens_per_s{};       // as step_ns
+  std::optional<double> peak_tensor_bytes{};  // of the rank that needs most
+  bool is_on_front = false;                   // no other is better in both time and memory
   std::optional<double> slower_by{};          // than the best: 0.1 is 10 %
   PointPrediction prediction{};
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "ui/kit/widgets.h"
 #include "ui/sweep/sweep_plots.h"
@@ -12,7 +13,7 @@ namespace {
 using present::HeatMap;
 
 constexpr float kHeads = 40, kScale = 24, kCellGap = 2;
-constexpr float kWidestRowHead = 150, kHighestCell = 84;
+constexpr float kWidestRowHead = 150, kCellLine = 16, kLargeCellLine = 20, kLargeCell = 90;
 
 // One neutral hue, the slower the stronger: it reads the same to every eye.
 state::Rgb heat_color(const state::Palette& p, float shade) {
@@ -39,13 +40,24 @@ void draw_cell(const kit::Theme& theme, const state::Rect& box, const HeatMap::C
   if (cell.is_best || is_selected) {
     kit::outline(box, kit::color(cell.is_best ? p.text : p.accent), theme.px(3), theme.px(2));
   }
-  state::Rect text = box.inset(theme.px(4), 0);
-  if (cell.is_best && box.h > theme.px(36)) {
-    state::Rect word{text.x, box.center_y() + theme.px(3), text.w, theme.px(14)};
-    kit::text_in(theme, word, kit::Face::kSmall, ink, "best", kit::Align::kCenter);
-    text = {text.x, box.center_y() - theme.px(15), text.w, theme.px(16)};
+  struct Line {
+    kit::Face face;
+    std::string text;
+  };
+  const bool is_large = std::min(box.h, box.w) > theme.px(kLargeCell);
+  const kit::Face figures = is_large ? kit::Face::kMono : kit::Face::kMonoSmall;
+  std::vector<Line> lines{{figures, cell.text}};
+  if (!cell.interval.empty()) lines.push_back({figures, cell.interval});
+  if (cell.is_best) lines.push_back({is_large ? kit::Face::kStrong : kit::Face::kSmall, "best"});
+  const float line_height = theme.px(is_large ? kLargeCellLine : kCellLine);
+  const auto room = static_cast<std::size_t>(std::max(1.0f, box.h / line_height));
+  if (lines.size() > room) lines.resize(room);
+  const float height = line_height * static_cast<float>(lines.size());
+  state::Rect text{box.x, std::round(box.center_y() - height / 2), box.w, height};
+  text = text.inset(theme.px(4), 0);
+  for (const Line& line : lines) {
+    kit::text_in(theme, text.take_top(line_height), line.face, ink, line.text, kit::Align::kCenter);
   }
-  kit::text_in(theme, text, kit::Face::kMonoSmall, ink, cell.text, kit::Align::kCenter);
 }
 
 void draw_heat_scale(const kit::Theme& theme, state::Rect row) {
@@ -111,8 +123,7 @@ std::optional<std::size_t> draw_heat_map(const kit::Theme& theme, const state::R
   if (rest.empty()) return std::nullopt;
   HeatGrid grid{rest};
   grid.cell_w = std::floor(rest.w / static_cast<float>(map.columns.size()));
-  grid.cell_h =
-      std::floor(std::min(rest.h / static_cast<float>(map.rows.size()), theme.px(kHighestCell)));
+  grid.cell_h = std::floor(rest.h / static_cast<float>(map.rows.size()));
   draw_heads(theme, grid, left, input, map);
   scale.y = grid.area.y + grid.cell_h * static_cast<float>(map.rows.size()) + theme.px(2);
   scale.take_left(left.w);

@@ -43,7 +43,7 @@ void draw_pareto_axes(const kit::Theme& theme, const ParetoPlot& plot, const Par
                  kit::Face::kMonoSmall, p.text_muted, tick.label);
   }
   kit::text_in(theme, {plot.area.x, plot.area.bottom() + theme.px(20), plot.area.w, theme.px(14)},
-               kit::Face::kSmall, p.text_muted, "peak memory of a rank", kit::Align::kCenter);
+               kit::Face::kSmall, p.text_muted, "peak of tensors of a rank", kit::Align::kCenter);
 }
 
 // Above its point to the right, where the falling front never is, else where there is room beside
@@ -87,8 +87,8 @@ class LabelPlaces {
 void draw_pareto_points(const kit::Theme& theme, const ParetoPlot& plot, const PlotInput& input,
                         const ParetoChart& chart) {
   const state::Palette& p = theme.colors();
-  for (std::size_t i = 1; i < chart.front.size(); ++i) {
-    const auto &a = chart.points[chart.front[i - 1]], &b = chart.points[chart.front[i]];
+  for (std::size_t i = 1; i < chart.line.size(); ++i) {
+    const auto &a = chart.points[chart.line[i - 1]], &b = chart.points[chart.line[i]];
     kit::line(plot.x(a.x), plot.y(a.y), plot.x(b.x), plot.y(b.y), kit::color(p.accent, 0.8f),
               theme.px(1.6f));
   }
@@ -116,10 +116,9 @@ std::optional<std::size_t> draw_pareto(const kit::Theme& theme, const state::Rec
   state::Rect rest = rect;
   const state::Rect title = rest.take_top(theme.px(kTitle));
   kit::text_in(theme, title, kit::Face::kSmall, p.text_secondary,
-               chart.by_tokens ? "Time per token against peak memory; the line joins those that no "
-                                 "other beats in both"
-                               : "Step time against peak memory; the line joins those that no "
-                                 "other beats in both");
+               chart.by_tokens
+                   ? "Time per token against memory; coloured: none is better in both, beyond noise"
+                   : "Step time against memory; coloured: none is better in both, beyond noise");
   rest.take_left(theme.px(kTimes));
   rest.take_bottom(theme.px(kMemory));
   rest.take_right(theme.px(kInside));

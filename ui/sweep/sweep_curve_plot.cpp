@@ -144,7 +144,7 @@ void draw_curve_legend(const kit::Theme& theme, state::Rect row, const SweepCurv
     const float width = kit::label_in(theme, row, kit::Face::kSmall, p.text_secondary, words);
     row.take_left(width, theme.px(16));
   };
-  entry("mean, 95 %", [&](const state::Rect& mark) {
+  entry(curve.by_tokens ? "time per token, 95 %" : "step time, 95 %", [&](const state::Rect& mark) {
     kit::line(mark.center_x(), mark.y + theme.px(3), mark.center_x(), mark.bottom() - theme.px(3),
               kit::color(p.text_muted), theme.px(1.4f));
     kit::shape(kit::Shape::kDot, mark.center_x(), mark.center_y(), theme.px(kMeanDot),
@@ -177,12 +177,13 @@ void explain_point(const kit::Theme& theme, const state::ShownSweep& sweep, std:
   if (of.tokens_per_s && sweep.by_tokens) {
     scope.row(nullptr, "Tokens/s", present::format_rate(*of.tokens_per_s, "/s").text());
   }
-  if (of.peak_memory_bytes) {
-    scope.row(nullptr, "Peak memory", present::format_bytes(*of.peak_memory_bytes).text());
+  if (of.peak_tensor_bytes) {
+    scope.row(nullptr, "Peak of tensors", present::format_bytes(*of.peak_tensor_bytes).text());
   }
   scope.row(nullptr, "Runs", std::to_string(of.runs.size()));
   scope.row(nullptr, "Beside the best", present::standing_text(of.standing, of.slower_by));
   if (!of.reason.empty()) scope.note(of.reason);
+  if (!of.failed_once.empty()) scope.note("Failed once: " + of.failed_once);
   if (!of.prediction.step_ns && !of.prediction.reason.empty()) {
     scope.note("Not predicted: " + of.prediction.reason);
   }

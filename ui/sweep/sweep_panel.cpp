@@ -86,38 +86,56 @@ void draw_head(const kit::Theme& theme, state::Rect row, const state::SweepView&
   draw_progress(theme, row, sweep);
 }
 
-void apply_point(const Shown& sweep, std::size_t point, state::Commands& commands) {
-  const auto strategy = sweep.points[point].settings.sharding_strategy;
-  for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
-    if (!trace::job::applies(*sweep.varied[i], strategy)) continue;
+// All settings that it was run with: with others it need not be what it was.
+void apply_point(const Shown& sweep, std::size_t point, const trace::job::Settings& next,
+                 state::Commands& commands) {
+  const auto& settings = sweep.points[point].settings;
+  for (const auto* knob : trace::job::differing_knobs(next, settings)) {
     commands.push_back(
-        state::SetKnob{std::string(sweep.varied[i]->name), sweep.points[point].values[i]});
+        state::SetKnob{std::string(knob->name), trace::job::value_text(settings, *knob)});
   }
 }
 
-// The button that sets the winner's knobs in Tune; takes its room from the right of `row`.
+void draw_is_set(const kit::Theme& theme, state::Rect& row) {
+  const state::Palette& p = theme.colors();
+  const std::string text = "The winner's settings stand in Tune";
+  const float width = kit::text_width(theme, kit::Face::kSmall, text) + theme.px(22);
+  state::Rect box = row.take_right(std::min(width, row.w / 2), theme.px(16));
+  box.h = theme.px(kButtonHeight);
+  const state::Rect mark = box.take_left(theme.px(14), theme.px(6));
+  kit::shape(kit::Shape::kCheck, mark.center_x(), mark.center_y(), theme.px(12),
+             kit::color(p.text_secondary));
+  kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, text);
+}
+
+// The button that sets the winner's settings in Tune; takes its room from the right of `row`.
 void draw_apply(const kit::Theme& theme, state::Rect& row, const Shown& sweep,
                 const state::Snapshot& snapshot, state::Commands& commands) {
   if (!sweep.best) return;
-  const bool is_set = present::has_values_of(sweep, *sweep.best, snapshot.knobs.next);
-  const std::string label =
-      is_set ? "Set in Tune" : "Apply " + present::sweep_point_text(sweep, *sweep.best);
+  const trace::job::Settings& next = snapshot.knobs.next;
+  if (present::has_settings_of(sweep, *sweep.best, next)) return draw_is_set(theme, row);
+  const std::string label = "Apply " + present::sweep_point_text(sweep, *sweep.best);
   const float width = std::min(kit::button_width(theme, label), row.w / 2);
   const state::Rect box = row.take_right(width, theme.px(16));
   const state::Rect button{box.x, box.y, box.w, theme.px(kButtonHeight)};
-  if (kit::button(theme, "sweep/apply", button, kit::ButtonKind::kPrimary, label, !is_set)) {
-    apply_point(sweep, *sweep.best, commands);
+  if (kit::button(theme, "sweep/apply", button, kit::ButtonKind::kPrimary, label)) {
+    apply_point(sweep, *sweep.best, next, commands);
   }
-  kit::explain(theme, button, label, "Sets the winner's values for the next run, in Tune");
+  const std::string others = present::other_settings(sweep, next);
+  kit::explain(theme, button, label,
+               "Sets all that the winner was run with for the next run, in Tune" +
+                   (others.empty() ? "" : ": also " + others));
 }
 
 // Lines under the verdict, small and grey.
-std::vector<std::string> notes_of(const Shown& sweep, const state::Snapshot& snapshot) {
+std::vector<std::string> notes_of(const Shown& sweep, bool has_dashes,
+                                  const state::Snapshot& snapshot) {
   std::vector<std::string> notes;
   if (const auto others = present::other_settings(sweep, snapshot.knobs.next); !others.empty()) {
-    notes.push_back("In Tune stand other settings than in this sweep: " + others);
+    notes.push_back("In Tune stand other settings than in this sweep, which Apply sets back: " +
+                    others);
   }
-  if (!sweep.predicted_from.empty()) {
+  if (has_dashes) {
     notes.push_back("Dashed: predicted from the run “" + sweep.predicted_from +
                     "” alone, before a point's own runs");
   }
@@ -140,7 +158,7 @@ std::string verdict_text(const Shown& sweep) {
 }
 
 // Takes its room from the top of `rest`.
-void draw_verdict(const kit::Theme& theme, state::Rect& rest, const Shown& sweep,
+void draw_verdict(const kit::Theme& theme, state::Rect& rest, const Shown& sweep, bool has_dashes,
                   const state::Snapshot& snapshot, state::Commands& commands) {
   const state::Palette& p = theme.colors();
   state::Rect row = rest;
@@ -155,7 +173,7 @@ void draw_verdict(const kit::Theme& theme, state::Rect& rest, const Shown& sweep
     kit::text_wrapped(theme, rest.take_top(lines, theme.px(4)), kit::Face::kBody, p.danger,
                       sweep.problem);
   }
-  for (const std::string& note : notes_of(sweep, snapshot)) {
+  for (const std::string& note : notes_of(sweep, has_dashes, snapshot)) {
     const state::Rect line = rest.take_top(theme.px(kSmallLine));
     kit::text_in(theme, line, kit::Face::kSmall, p.text_muted, note);
     kit::explain(theme, line, "About this sweep", note);
@@ -190,6 +208,15 @@ void SweepPanel::prepare(const std::shared_ptr<const Shown>& sweep) {
   if (selected_ && *selected_ >= sweep->points.size()) selected_.reset();
 }
 
+bool SweepPanel::has_dashes() const {
+  if (prepared_.curve) {
+    return std::ranges::any_of(prepared_.curve->points,
+                               [](const auto& point) { return point.predicted.has_value(); });
+  }
+  return prepared_.map && std::ranges::any_of(prepared_.map->cells,
+                                              [](const auto& cell) { return cell.is_prediction; });
+}
+
 void SweepPanel::draw_pictures(const kit::Theme& theme, state::Rect rect) {
   const PlotInput input{*prepared_.of, selected_};
   std::optional<std::size_t> clicked;
@@ -208,7 +235,7 @@ void SweepPanel::draw_pictures(const kit::Theme& theme, state::Rect rect) {
 }
 
 void SweepPanel::draw_points(const kit::Theme& theme, const state::Rect& rect,
-                             state::Commands& commands) {
+                             const trace::job::Settings& next, state::Commands& commands) {
   const Shown& sweep = *prepared_.of;
   state::Rect rest = rect;
   state::Rect tools = rest.take_top(theme.px(table::kToolsHeight));
@@ -227,10 +254,10 @@ void SweepPanel::draw_points(const kit::Theme& theme, const state::Rect& rect,
     ImGui::OpenPopup("sweep point menu");
   }
   if (menu_of_ >= sweep.points.size()) return;
-  constexpr std::string_view kEntries[] = {"Set these values in Tune"};
+  constexpr std::string_view kEntries[] = {"Set its settings in Tune"};
   if (table::row_menu(theme, "sweep point menu", "sweep/menu",
                       present::sweep_point_text(sweep, menu_of_), kEntries)) {
-    apply_point(sweep, menu_of_, commands);
+    apply_point(sweep, menu_of_, next, commands);
   }
 }
 
@@ -247,7 +274,7 @@ void SweepPanel::draw(const kit::Theme& theme, const state::Rect& rect,
   const auto& sweep = snapshot.sweep->shown;
   if (!sweep) return draw_empty(theme, rest, snapshot.sweep.get());
   prepare(sweep);
-  draw_verdict(theme, rest, *sweep, snapshot, commands);
+  draw_verdict(theme, rest, *sweep, has_dashes(), snapshot, commands);
   if (sweep->points.empty()) return;
   const float wanted =
       theme.px(kTableHead) + theme.px(kTableRow) * static_cast<float>(sweep->points.size());
@@ -258,7 +285,7 @@ void SweepPanel::draw(const kit::Theme& theme, const state::Rect& rect,
                          : rest.h * kMostTableShare;
   const state::Rect points = rest.take_bottom(std::min(wanted, most), theme.px(kGap));
   draw_pictures(theme, rest);
-  draw_points(theme, points, commands);
+  draw_points(theme, points, snapshot.knobs.next, commands);
 }
 
 }  // namespace shardlens::ui::sweep

@@ -31,7 +31,9 @@ class SweepPanel {
   };
 
   void prepare(const std::shared_ptr<const state::ShownSweep>& sweep);
-  void draw_points(const kit::Theme& theme, const state::Rect& rect, state::Commands& commands);
+  bool has_dashes() const;  // anything predicted is drawn
+  void draw_points(const kit::Theme& theme, const state::Rect& rect,
+                   const trace::job::Settings& next, state::Commands& commands);
   void draw_pictures(const kit::Theme& theme, state::Rect rect);
 
   Prepared prepared_;

@@ -194,7 +194,8 @@ void add_sweep_options(CLI::App& command, SweepArguments& arguments) {
   command.add_flag("--skip-refused", arguments.skips_refused,
                    "Leaves out points whose settings contradict each other, instead of refusing");
   command.add_flag("--retry-failed", arguments.retries_failed,
-                   "Runs points again that failed before");
+                   "Runs points again that failed twice; what failed once is tried again anyway, "
+                   "when all others are done");
   command.add_flag(
       "--overwrite", arguments.overwrite,
       "Replaces the sweep of this name, and each of its runs when it is recorded anew");

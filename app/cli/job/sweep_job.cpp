@@ -74,6 +74,8 @@ void SweepLoop::tell(sweep::Slot slot) {
   std::string text = which_ + (result.measure ? ": " : " failed: " + result.failure);
   if (result.measure) {
     text += ui::present::format_duration(result.measure->step_ns).text() + " per step";
+  } else if (result.is_to_be_retried()) {
+    text += ". It is run once more in the end";
   }
   const auto left = sweep::work_left(plan, results);
   const auto best = sweep::verdict_of(plan, results).best;
@@ -87,7 +89,7 @@ void SweepLoop::tell(sweep::Slot slot) {
 
 Result<launch::JobStatus> SweepLoop::run(sweep::Slot slot, const launch::JobRequest& request) {
   const auto left = sweep::work_left(sweep_.plan(), sweep_.results());
-  const std::size_t done = sweep_.results().size();
+  const std::size_t done = sweep::runs_made(sweep_.results());
   which_ = "Run " + std::to_string(done + 1) + " of " +
            std::to_string(done + static_cast<std::size_t>(left.runs)) + ", " +
            sweep::point_text(sweep_.plan().points, slot.point);
@@ -160,8 +162,9 @@ int run_sweep(sweep::Sweep& sweep, launch::StopSignals& signals, const SweepDisp
     print_message("What is finished is kept. Go on with: " + display.command_to_go_on);
     return code;
   }
-  const bool has_all = std::ranges::all_of(
-      report.verdict.points, [](const auto& point) { return point.step_ns.has_value(); });
+  const bool has_all = std::ranges::none_of(report.verdict.points, [](const auto& point) {
+    return point.standing == sweep::Standing::kFailed || point.standing == sweep::Standing::kNotRun;
+  });
   return has_all ? kDone : kFailed;
 }
 

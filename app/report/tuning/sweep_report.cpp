@@ -57,6 +57,10 @@ Json predicted_json(const ui::state::PointPrediction& point) {
           {"high", optional_number(high, kMsPerNs)}};
 }
 
+Json bytes_json(const std::optional<double>& bytes) {
+  return bytes ? Json(static_cast<std::int64_t>(*bytes)) : Json(nullptr);
+}
+
 Json point_json(const SweepReport& report, std::size_t i) {
   const PointVerdict& point = report.verdict.points[i];
   Json json;
@@ -65,15 +69,16 @@ Json point_json(const SweepReport& report, std::size_t i) {
   json["step_ms"] = point_step_json(point);
   json["exposed_ms"] = optional_number(point.exposed_ns, kMsPerNs);
   json["tokens_per_s"] = optional_number(point.tokens_per_s);
-  json["peak_memory_bytes"] = point.peak_memory_bytes
-                                  ? Json(static_cast<std::int64_t>(*point.peak_memory_bytes))
-                                  : Json(nullptr);
+  json["peak_memory_bytes"] = bytes_json(point.peak_memory_bytes);
+  json["peak_tensor_bytes"] = bytes_json(point.peak_tensor_bytes);
+  json["on_front"] = point.is_on_front;
   const auto& predicted = report.predictions.points.at(i);
   json["predicted_ms"] = predicted_json(predicted);
   json["not_predicted"] = text_or_null(predicted.reason);
   json["stopped_early"] = point.standing == Standing::kStoppedEarly;
   json["verdict"] = std::string(sweep::to_string(point.standing));
   json["reason"] = text_or_null(point.reason);
+  json["failed_once"] = text_or_null(point.failed_once);
   json["slower_percent"] = slower_json(point);
   return json;
 }
@@ -110,7 +115,7 @@ std::vector<TextTable::Column> point_columns(const SweepReport& report, bool by_
   if (is_predicted(report)) columns.push_back({"predicted", Align::kRight});
   columns.push_back({"exposed", Align::kRight});
   if (by_tokens) columns.push_back({"tokens/s", Align::kRight});
-  columns.push_back({"peak memory", Align::kRight});
+  columns.push_back({"peak of tensors", Align::kRight});
   columns.push_back({"runs", Align::kRight});
   columns.push_back({by_tokens ? "time per token" : "beside the best"});
   return columns;
@@ -134,7 +139,7 @@ std::vector<std::string> point_cells(const SweepReport& report, std::size_t i,
                                        : "");
   }
   cells.push_back(
-      point.peak_memory_bytes ? ui::present::format_bytes(*point.peak_memory_bytes).text() : "");
+      point.peak_tensor_bytes ? ui::present::format_bytes(*point.peak_tensor_bytes).text() : "");
   cells.push_back(runs_text_of(report, point));
   cells.push_back(ui::present::standing_text(point.standing, point.slower_by));
   return cells;
@@ -164,6 +169,9 @@ std::string remarks(const SweepReport& report) {
       text += name + " failed: " + point.reason + "\n";
     } else if (point.standing == Standing::kStoppedEarly) {
       text += name + " was stopped " + point.reason + "\n";
+    }
+    if (!point.failed_once.empty()) {
+      text += name + " failed once and was well when it was run again: " + point.failed_once + "\n";
     }
   }
   return text;

@@ -27,7 +27,9 @@ ui::state::SweepPoint shown_point(const sweep::SweepPlan& plan, const sweep::Swe
   point.half_width_ns = verdict.half_width_ns;
   point.exposed_ns = verdict.exposed_ns;
   point.tokens_per_s = verdict.tokens_per_s;
-  point.peak_memory_bytes = verdict.peak_memory_bytes;
+  point.peak_tensor_bytes = verdict.peak_tensor_bytes;
+  point.is_on_front = verdict.is_on_front;
+  point.failed_once = verdict.failed_once;
   point.slower_by = verdict.slower_by;
   return point;
 }
@@ -45,7 +47,7 @@ ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::Swe
   shown.by_tokens = verdict.goal == sweep::SweepGoal::kTokenRate;
   shown.best = verdict.best;
   shown.why = verdict.why;
-  shown.runs_done = results.size();
+  shown.runs_done = sweep::runs_made(results);
   shown.runs_left = static_cast<std::size_t>(left.runs);
   shown.seconds_left = left.seconds;
   if (plan.search) {

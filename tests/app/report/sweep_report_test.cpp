@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/app/sweep/made_up_sweep.h"
 
 namespace shardlens::app::report {
@@ -42,17 +44,20 @@ TEST(SweepReport, JsonIsTheContract) {
   const Json &slow = json["points"][0], &best = json["points"][1], &bad = json["points"][2];
   EXPECT_EQ(slow["settings"], Json({{"bucket_cap_mb", 1.0}}));
   EXPECT_EQ(slow["runs"], Json({"a", "b"}));
-  EXPECT_DOUBLE_EQ(slow["step_ms"]["mean"], 205);
+  EXPECT_NEAR(slow["step_ms"]["mean"], std::sqrt(200 * 210.), 1e-6);
   EXPECT_DOUBLE_EQ(slow["exposed_ms"], 20.5);
   EXPECT_LT(slow["step_ms"]["low"], 205);
   EXPECT_GT(slow["step_ms"]["high"], 205);
   EXPECT_EQ(slow["peak_memory_bytes"], 1'000'000'000);
+  EXPECT_EQ(slow["peak_tensor_bytes"], 50'000'000);
+  EXPECT_EQ(slow["on_front"], false);
+  EXPECT_EQ(best["on_front"], true);
   EXPECT_EQ(slow["predicted_ms"], nullptr);
   EXPECT_EQ(slow["stopped_early"], false);
   EXPECT_NEAR(slow["slower_percent"]["mean"], 101, 1);
   EXPECT_EQ(best["verdict"], "best");
   EXPECT_EQ(bad["verdict"], "failed");
-  EXPECT_EQ(bad["reason"], "rank 1 was killed");
+  EXPECT_EQ(bad["reason"], "rank 1 was killed (it is run once more in the end)");
   EXPECT_EQ(bad["step_ms"]["mean"], nullptr);
   EXPECT_EQ(bad["peak_memory_bytes"], nullptr);
   EXPECT_EQ(bad["slower_percent"]["mean"], nullptr);
@@ -106,7 +111,9 @@ TEST(SweepReport, TextHasALineForEachPointAndWhatIsBest) {
   EXPECT_THAT(text, HasSubstr("bucket_cap_mb"));
   EXPECT_THAT(text, HasSubstr("102.0 ms"));
   EXPECT_THAT(text, HasSubstr("failed\n"));
-  EXPECT_THAT(text, HasSubstr("bucket_cap_mb=25 failed: rank 1 was killed\n"));
+  EXPECT_THAT(text,
+              HasSubstr("bucket_cap_mb=25 failed: rank 1 was killed (it is run once more in the "
+                        "end)\n"));
 }
 
 TEST(SweepReport, TextSaysWhatWasStoppedAndWhy) {

@@ -18,6 +18,7 @@ TEST(SearchOutcome, LeavesOutTheRunThatChoseTheBest) {
   EXPECT_EQ(outcome.best, 1u);
   EXPECT_DOUBLE_EQ(*outcome.base_cost, 100);
   EXPECT_NEAR(*outcome.change, 91.0 / 100 - 1, 1e-12);
+  EXPECT_DOUBLE_EQ(*outcome.best_cost, 91) << "what is shown is what the change is of";
   ASSERT_TRUE(outcome.half_width);
   EXPECT_GT(*outcome.half_width, 0.09) << "80, 90 and 92 lie far apart";
   EXPECT_FALSE(outcome.is_sure());

@@ -25,12 +25,20 @@ inline SlotResult measured(double step_ms, const std::string& run = "a run") {
   measure.exposed_ns = step_ms * 1e5;
   measure.tokens_per_s = 1e6 / step_ms;
   measure.peak_memory_bytes = 1e9;
+  measure.peak_tensor_bytes = 5e7;
   measure.seconds = 10;
   return {.run = run, .measure = measure, .failure = ""};
 }
 
 inline SlotResult failed(const std::string& reason) {
   return {.run = "a run", .measure = {}, .failure = reason};
+}
+
+// As a sweep takes it, of which a slot may be the second attempt.
+inline void take(SweepResults& results, Slot slot, SlotResult result) {
+  const auto before = results.find(slot);
+  if (before != results.end()) result.failed_before = before->second.failure;
+  results[slot] = std::move(result);
 }
 
 struct MadeUpMachine {

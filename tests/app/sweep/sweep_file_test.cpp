@@ -30,7 +30,8 @@ struct SweepFile : testing::Test {
     record.plan.points.settings[1].data = "/a \"text\"/größer\n.txt";
     record.plan.points.settings[1].steps = 7;
     record.created_ns = 1'700'000'000'123'456'789;
-    record.runs = {{{1, 0}, "2026-01-01T00-00-00_caps", ""}, {{0, 2}, "", "out of memory"}};
+    record.runs = {{{1, 0}, "2026-01-01T00-00-00_caps", ""},
+                   {{0, 2}, "", "out of memory", "killed"}};
     fs::create_directories(sweep_folder(folder.path(), "caps"));
   }
   std::string text() const {
@@ -54,6 +55,7 @@ TEST_F(SweepFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->runs[0].slot, (Slot{1, 0}));
   EXPECT_EQ(read->runs[0].file_name, "2026-01-01T00-00-00_caps");
   EXPECT_EQ(read->runs[1].failure, "out of memory");
+  EXPECT_EQ(read->runs[1].failed_before, "killed");
 }
 
 TEST_F(SweepFile, ASearchComesBackAsOne) {

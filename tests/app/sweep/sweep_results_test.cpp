@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "made_up_sweep.h"
 
@@ -55,14 +56,40 @@ TEST(SweepOrder, MoreRepeatsGoOnAfterThoseThatAreThere) {
   EXPECT_EQ(next_slot(plan, results)->round, 1);
 }
 
-TEST(SweepStates, APointThatFailedIsNotRunAgainAndTheOthersAre) {
+TEST(SweepStates, APointThatFailsIsRunOnceMoreInTheEndAndThenNoMore) {
   const SweepPlan plan = made_up_plan({1, 2, 3}, 3);
   SweepResults results;
+  std::vector<Slot> slots;
   while (const auto slot = next_slot(plan, results)) {
-    results[*slot] = slot->point == 1 ? failed("out of memory") : measured(100);
+    slots.push_back(*slot);
+    take(results, *slot, slot->point == 1 ? failed("out of memory") : measured(100));
   }
   EXPECT_EQ(results.size(), 3u + 2 + 2);
+  EXPECT_EQ(slots.size(), 3u + 2 + 2 + 1);
+  EXPECT_EQ(slots.back(), (Slot{1, 0}));
   EXPECT_EQ(states_at(plan, results, 3)[1].failure, "out of memory");
+  EXPECT_EQ(work_left(plan, results).runs, 0);
+}
+
+// Its first run fails by accident: in the end it has as many as the others.
+TEST(SweepStates, WhatFailedByAccidentIsMeasuredAsOftenAsTheOthers) {
+  const SweepPlan plan = made_up_plan({1, 2, 3}, 3);
+  SweepResults results;
+  bool has_failed = false;
+  std::vector<Slot> slots;
+  while (const auto slot = next_slot(plan, results)) {
+    EXPECT_EQ(runs_made(results), slots.size());
+    slots.push_back(*slot);
+    const auto left = work_left(plan, results);
+    EXPECT_EQ(left.runs, (has_failed ? 10 : 9) - static_cast<int>(slots.size()) + 1);
+    const bool fails = *slot == Slot{1, 0} && !std::exchange(has_failed, true);
+    take(results, *slot, fails ? failed("the text changed") : measured(100));
+  }
+  ASSERT_EQ(slots.size(), 10u);
+  EXPECT_EQ(std::vector<Slot>(slots.end() - 3, slots.end()),
+            (std::vector<Slot>{{1, 0}, {1, 1}, {1, 2}}));
+  EXPECT_EQ(results.size(), 9u);
+  EXPECT_FALSE(states_at(plan, results, 3)[1].is_out());
 }
 
 // However far apart: nothing tells yet how far runs of the same settings lie apart.
@@ -91,9 +118,9 @@ TEST(SweepStates, NothingStaysStoppedForTheSakeOfAPointThatFailsLater) {
   SweepResults results;
   while (const auto slot = next_slot(plan, results)) {
     const bool fails = slot->point == 0 && slot->round == 4;
-    results[*slot] =
-        fails ? failed("killed")
-              : measured(100. * (slot->point > 0 ? 2 : 1) + 0.5 * ((slot->round * 7) % 3));
+    take(results, *slot,
+         fails ? failed("killed")
+               : measured(100. * (slot->point > 0 ? 2 : 1) + 0.5 * ((slot->round * 7) % 3)));
   }
   for (int round = 0; round < 6; ++round) EXPECT_TRUE(results.contains({1, round})) << round;
 }
@@ -134,6 +161,8 @@ TEST(WorkLeft, IsWhatThePointsOwnRunsTook) {
   EXPECT_EQ(left.runs, 4);
   EXPECT_DOUBLE_EQ(*left.seconds, 2 * 10 + 2 * 30);
   results[{1, 1}] = failed("killed");
+  EXPECT_DOUBLE_EQ(*work_left(plan, results).seconds, 2 * 10 + 2 * 30) << "it is run once more";
+  take(results, {1, 1}, failed("killed"));
   EXPECT_DOUBLE_EQ(*work_left(plan, results).seconds, 2 * 10);
 }
 

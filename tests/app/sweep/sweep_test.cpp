@@ -194,6 +194,48 @@ TEST_F(SweepTest, AFailureIsAResultThatStaysUntilItIsToBeTriedAgain) {
   EXPECT_EQ(trace::store::list_runs(folder.path()).runs.size(), 6u);
 }
 
+TEST_F(SweepTest, AFailureIsRunOnceMoreInTheEndAlsoAfterTheProgramWasKilled) {
+  Slot slot;
+  {
+    Sweep sweep = opened();
+    slot = *sweep.next();
+    const auto run = begun(sweep.request_for(slot).value());
+    EXPECT_TRUE(sweep.take(slot, ended(run, RunStatus::kFailed, "an accident")).value());
+    make(sweep, 4);  // all that does not fail: two other points, twice each
+    EXPECT_EQ(sweep.next(), slot);
+    begun(sweep.request_for(slot).value());  // and it is killed
+  }
+  {
+    Sweep sweep = opened();
+    EXPECT_EQ(sweep.next(), slot);
+    ended(begun(sweep.request_for(slot).value()), RunStatus::kDone);  // it does not hear of that
+  }
+  {
+    Sweep sweep = opened();
+    EXPECT_TRUE(sweep.results().at(slot).measure);
+    EXPECT_EQ(sweep.results().at(slot).failed_before, "an accident");
+    EXPECT_EQ(sweep.next()->point, slot.point);
+    EXPECT_FALSE(make(sweep, 100));
+    EXPECT_EQ(sweep.results().size(), 6u);
+  }
+  EXPECT_EQ(trace::store::list_runs(folder.path()).runs.size(), 6u);
+  EXPECT_EQ(opened().results().at(slot).failed_before, "an accident");
+}
+
+TEST_F(SweepTest, WhatFailsASecondTimeStaysSo) {
+  Sweep sweep = opened();
+  const auto slot = *sweep.next();
+  for (const char* reason : {"first", "second"}) {
+    const auto run = begun(sweep.request_for(slot).value());
+    EXPECT_TRUE(sweep.take(slot, ended(run, RunStatus::kFailed, reason)).value());
+    make(sweep, 4);
+  }
+  EXPECT_FALSE(sweep.next());
+  EXPECT_EQ(sweep.results().at(slot).failure, "second");
+  EXPECT_EQ(sweep.results().at(slot).failed_before, "first");
+  EXPECT_EQ(trace::store::list_runs(folder.path()).runs.size(), 5u);
+}
+
 TEST_F(SweepTest, ARunThatItsUserStoppedIsMadeAgain) {
   Sweep sweep = opened();
   const auto slot = *sweep.next();

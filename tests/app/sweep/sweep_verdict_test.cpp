@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "made_up_sweep.h"
 
 namespace shardlens::app::sweep {
@@ -10,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(SweepVerdict, TellsWithinNoiseFromSlower) {
   const SweepPlan plan = made_up_plan({100, 100.2, 120}, 3);
@@ -24,7 +27,7 @@ TEST(SweepVerdict, TellsWithinNoiseFromSlower) {
   EXPECT_EQ(verdict.points[1].standing, Standing::kWithinNoise);
   EXPECT_EQ(verdict.points[2].standing, Standing::kSlower);
   EXPECT_THAT(verdict.points[0].runs, ElementsAre("a", "b", "c"));
-  EXPECT_NEAR(*verdict.points[0].step_ns, (100 + 103 + 99) / 3. * 1e6, 1);
+  EXPECT_NEAR(*verdict.points[0].step_ns, std::cbrt(100. * 103 * 99) * 1e6, 1);
   EXPECT_NEAR(*verdict.points[0].exposed_ns, (100 + 103 + 99) / 3. * 1e5, 1);
   EXPECT_NEAR(*verdict.points[2].slower_by, 0.202, 0.002);
   EXPECT_GT(verdict.points[2].bounds->low, 0.15);
@@ -49,8 +52,84 @@ TEST(SweepVerdict, AFailedPointIsNeverTheBest) {
                                          {{1, 1}, measured(101)}});
   EXPECT_EQ(verdict.best, 1u);
   EXPECT_EQ(verdict.points[0].standing, Standing::kFailed);
-  EXPECT_EQ(verdict.points[0].reason, "rank 1 was killed");
+  EXPECT_EQ(verdict.points[0].reason, "rank 1 was killed (it is run once more in the end)");
+  EXPECT_FALSE(verdict.points[0].is_on_front);
   EXPECT_EQ(verdict.points[2].standing, Standing::kNotRun);
+}
+
+// The other has one run, far slower: no test was made between the two.
+TEST(SweepVerdict, NothingIsClaimedOfAPointThatFailed) {
+  const SweepPlan plan = made_up_plan({4, 25}, 2);
+  SweepResults results{{{0, 0}, measured(138.4)},
+                       {{0, 1}, failed("rank 1 was killed")},
+                       {{1, 0}, measured(100)},
+                       {{1, 1}, measured(101)}};
+  auto verdict = verdict_of(plan, results);
+  EXPECT_THAT(verdict.why, HasSubstr("bucket_cap_mb=25 is the only point that did not fail"));
+  EXPECT_THAT(verdict.why, HasSubstr("Not judged: 4, which failed and is run once more"));
+  EXPECT_THAT(verdict.why, Not(HasSubstr("beyond noise")));
+  take(results, {0, 1}, failed("rank 1 was killed again"));
+  verdict = verdict_of(plan, results);
+  EXPECT_THAT(verdict.why, testing::EndsWith("Not judged: 4, which failed"));
+  EXPECT_EQ(verdict.points[0].reason,
+            "rank 1 was killed again (and so it did when it was run again)");
+  take(results, {0, 1}, measured(139));
+  verdict = verdict_of(plan, results);
+  EXPECT_EQ(verdict.points[0].standing, Standing::kSlower);
+  EXPECT_THAT(verdict.why, HasSubstr("; 4 is slower beyond noise"));
+  EXPECT_THAT(verdict.why, Not(HasSubstr("failed")));
+  EXPECT_EQ(verdict.points[0].failed_once, "rank 1 was killed again");
+}
+
+// With one that failed none of the others can be told apart: that is not "all are within noise".
+TEST(SweepVerdict, SaysOnlyOfWhatWasMeasuredThatItIsWithinNoise) {
+  const SweepPlan plan = made_up_plan({1, 2, 3, 4}, 2);
+  const auto verdict = verdict_of(plan, {{{0, 0}, measured(100)},
+                                         {{0, 1}, measured(110)},
+                                         {{1, 0}, measured(105)},
+                                         {{1, 1}, measured(101)},
+                                         {{2, 0}, measured(50)},
+                                         {{2, 1}, failed("killed")}});
+  EXPECT_THAT(verdict.why, HasSubstr("No point can be called fastest"));
+  EXPECT_THAT(verdict.why, HasSubstr("Lowest was bucket_cap_mb=2"));
+  EXPECT_THAT(verdict.why, HasSubstr("Not judged: 3, which failed"));
+  EXPECT_THAT(verdict.why, HasSubstr("1 point is not measured yet"));
+}
+
+// Arithmetic means put the other one first: 129.2 beside 125.6 of an audit.
+TEST(SweepVerdict, TheBestIsNeverShownSlowerThanTheRunnerUp) {
+  std::mt19937_64 random(6);
+  std::lognormal_distribution<double> value(std::log(100), 0.3);
+  std::bernoulli_distribution is_measured(0.8);
+  int other_by_plain_means = 0;
+  for (int sweep = 0; sweep < 500; ++sweep) {
+    const SweepPlan plan = made_up_plan({1, 2, 3}, 3);
+    SweepResults results;
+    for (std::size_t point = 0; point < 3; ++point) {
+      for (int round = 0; round < 3; ++round) {
+        if (round == 0 || is_measured(random)) results[{point, round}] = measured(value(random));
+      }
+    }
+    const auto verdict = verdict_of(plan, results);
+    ASSERT_TRUE(verdict.best);
+    for (std::size_t point = 0; point < 3; ++point) {
+      const auto& best = verdict.points[*verdict.best];
+      EXPECT_LE(*best.step_ns, *verdict.points[point].step_ns * (1 + 1e-12));
+      EXPECT_NEAR(*verdict.points[point].step_ns / *best.step_ns - 1,
+                  *verdict.points[point].slower_by, 1e-9);
+    }
+    const auto plain = [&](std::size_t point) {
+      double sum = 0, runs = 0;
+      for (const auto& [slot, result] : results) {
+        if (slot.point == point) sum += result.measure->step_ns, ++runs;
+      }
+      return sum / runs;
+    };
+    for (std::size_t point = 0; point < 3; ++point) {
+      other_by_plain_means += plain(point) < plain(*verdict.best);
+    }
+  }
+  EXPECT_GT(other_by_plain_means, 10) << "the two means never disagree";
 }
 
 TEST(SweepVerdict, OfNothingThereIsNoBest) {
@@ -70,6 +149,23 @@ TEST(SweepVerdict, ComparesTokensWhereAStepDoesOtherWork) {
   const auto verdict = verdict_of(plan, results);
   EXPECT_EQ(verdict.best, 1u);
   EXPECT_NEAR(*verdict.points[0].slower_by, 0.3, 1e-9);
+  EXPECT_NEAR(*verdict.points[1].tokens_per_s, 1300, 1e-6);
+}
+
+TEST(SweepVerdict, CallsTheHighestRateTheHighest) {
+  SweepPlan plan = made_up_plan({1, 2}, 2);
+  plan.points.settings[1].batch_per_rank *= 2;
+  SweepResults results{{{0, 0}, measured(100)},
+                       {{0, 1}, measured(104)},
+                       {{1, 0}, measured(200)},
+                       {{1, 1}, measured(190)}};
+  const double rates[] = {1000, 1100, 1120, 1040};
+  std::size_t i = 0;
+  for (auto& [slot, result] : results) result.measure->tokens_per_s = rates[i++];
+  const auto verdict = verdict_of(plan, results);
+  EXPECT_THAT(verdict.why, HasSubstr("Highest was bucket_cap_mb=2"));
+  EXPECT_THAT(verdict.why, HasSubstr("ktokens/s"));
+  EXPECT_NEAR(*verdict.points[0].tokens_per_s, std::sqrt(1000 * 1100.), 1e-6);
 }
 
 // Two equals and two others: how often a point is called slower than it can be.

@@ -194,6 +194,44 @@ TEST(CompareWorkspace, SaysWhyARunCannotBeCompared) {
   EXPECT_TRUE(window.probe().shows("rank_0.sqlite is damaged"));
 }
 
+// Each has its least height; what is not on screen is scrolled to, over a name by the wheel, which
+// zooms over a timeline.
+TEST(CompareWorkspace, SixTimelinesAreScrolledWhereTheyDoNotFit) {
+  HeadlessWindow window{1280, 800, in_compare()};
+  const state::Snapshot snapshot = compared_snapshot(6);
+  window.frames(snapshot, 3);
+  const auto plots = [&] {
+    std::vector<state::Rect> found;
+    for (const auto& target : window.probe().targets) {
+      if (target.name == "inspect/plot") found.push_back(target.rect);
+    }
+    return found;
+  };
+  const auto before = plots();
+  ASSERT_FALSE(before.empty());
+  for (const auto& plot : before) EXPECT_GE(plot.h, 24) << "there are ranks to be seen";
+  const auto first_y = [&] { return plots().front().y; };
+
+  window.move_to(snapshot, before[0].center_x(), before[0].center_y());
+  window.wheel(snapshot, -2);
+  window.frames(snapshot, 2);
+  EXPECT_EQ(first_y(), before[0].y) << "over a timeline the wheel zooms";
+
+  ASSERT_TRUE(window.click(snapshot, "compare/choose/runs/compared 5"));
+  window.frames(snapshot, 2);
+  EXPECT_LT(first_y(), before[0].y - 100) << "the chosen run is brought into view";
+  EXPECT_TRUE(window.probe().shows("run number 5"));
+
+  const float scrolled = first_y();
+  const float title_of_last = plots().back().y;
+  for (float up = 0; up < 60; up += 4) {
+    window.move_to(snapshot, 640, title_of_last - up);
+    window.wheel(snapshot, 1);
+    window.frames(snapshot, 2);
+  }
+  EXPECT_GT(first_y(), scrolled) << "over a name it scrolls";
+}
+
 TEST(CompareWorkspace, NoTextLiesOverAnother) {
   for (const auto& [width, height] : {std::pair{1280, 800}, {1600, 1000}, {1920, 1200}}) {
     for (const std::size_t runs : {2u, 3u, 6u}) {

@@ -39,13 +39,27 @@ std::shared_ptr<const RunDifference> listed_difference() {
                           .first = 4.0 * 1024 * 1024,
                           .second = 2.0 * 1024 * 1024,
                           .half_width = {},
-                          .beyond_noise = true}};
+                          .beyond_noise = true},
+                         {.kind = DetailKind::kMemory,
+                          .name = "activations",
+                          .unit = FigureUnit::kBytes,
+                          .first = 4.0 * 1024 * 1024,
+                          .second = 4.0 * 1024 * 1024 - 8,
+                          .half_width = {},
+                          .beyond_noise = false},
+                         {.kind = DetailKind::kCollective,
+                          .name = "all_reduce 4.0 MiB",
+                          .first = 0.5e6,
+                          .second = 0,
+                          .half_width = {},
+                          .beyond_noise = true,
+                          .is_only_in_one = true}};
   return difference;
 }
 
 TEST(DifferenceTable, ListsTheGreatestFirstAndSizesBehindTimes) {
   const auto table = difference_table(listed_difference(), "All", "A", "B");
-  ASSERT_EQ(table->rows, 4u);
+  ASSERT_EQ(table->rows, 6u);
   const auto cell = [&](std::size_t row, std::size_t column) {
     const TableCell made = table->columns[column].cell(row);
     return made.text + (made.unit.empty() ? "" : " " + made.unit);
@@ -59,16 +73,21 @@ TEST(DifferenceTable, ListsTheGreatestFirstAndSizesBehindTimes) {
   EXPECT_EQ(cell(1, 5), "not known");
   EXPECT_EQ(cell(2, 0), "compute");
   EXPECT_EQ(cell(2, 5), "within noise");
-  EXPECT_EQ(cell(3, 0), "gradients");
-  EXPECT_EQ(cell(3, 3), "−2.00 MiB");
-  EXPECT_EQ(cell(3, 1), "4.00 MiB");
+  EXPECT_EQ(cell(3, 0), "all_reduce 4.0 MiB");
+  EXPECT_EQ(cell(3, 5), "only in A");
+  EXPECT_EQ(cell(4, 0), "gradients");
+  EXPECT_EQ(cell(4, 3), "−2.00 MiB");
+  EXPECT_EQ(cell(4, 1), "4.00 MiB");
+  EXPECT_EQ(cell(4, 5), "different");
+  EXPECT_EQ(cell(5, 3), "−8 B");
+  EXPECT_EQ(cell(5, 5), "equal");
 }
 
 TEST(DifferenceTable, OffersTheKindsThatThereAre) {
   const auto difference = listed_difference();
   EXPECT_EQ(difference_kinds(*difference),
-            (std::vector<std::string_view>{"All", "Parts", "Kernels", "Memory"}));
-  EXPECT_EQ(difference_table(difference, "Memory", "A", "B")->rows, 1u);
+            (std::vector<std::string_view>{"All", "Parts", "Kernels", "Collectives", "Memory"}));
+  EXPECT_EQ(difference_table(difference, "Memory", "A", "B")->rows, 2u);
   EXPECT_EQ(difference_table(difference, "Phases", "A", "B")->rows, 0u);
 }
 

@@ -80,18 +80,21 @@ TEST(LedgerTable, MarksSlowerAndFasterWithASignAndGreysNoise) {
   EXPECT_EQ(column->cell(snapshot.ledger->rows[0], {}).tone, state::Tone::kMuted)
       << "below the noise";
   EXPECT_EQ(column->cell(snapshot.ledger->rows[1], {}).text, "baseline");
-  EXPECT_EQ(column->cell(snapshot.ledger->rows[2], {}).trend, Trend::kFaster);
-  EXPECT_EQ(column->cell(snapshot.ledger->rows[3], {}).trend, Trend::kSlower);
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[2], {}).trend, Trend::kDown);
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[3], {}).trend, Trend::kUp);
   EXPECT_EQ(column->cell(snapshot.ledger->rows[3], {}).text.front(), '+');
   EXPECT_EQ(column->cell(snapshot.ledger->rows[4], {}).text, "");
 }
 
-TEST(LedgerTable, CountsMoreTokensPerSecondAsFaster) {
+// ▲ beside +, ▼ beside −, whatever is the better: "▼ +20.0 % tokens/s" contradicts itself.
+TEST(LedgerTable, PointsWhereItsFigureGoes) {
   state::Ledger ledger = *sample_snapshot().ledger;
   ledger.rows[2].by_throughput = true;
   ledger.rows[2].relative_to_baseline = 0.2;
   const LedgerTable table = ledger_table(ledger);
-  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kFaster);
+  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kUp);
+  ledger.rows[2].relative_to_baseline = -0.2;
+  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kDown);
 }
 
 TEST(LedgerTable, SaysNotWhenARunWasWhoseClockKnowsNoDate) {

@@ -45,7 +45,7 @@ TEST_F(SweepPanelTest, AsksOnceForTheLibrarysSweeps) {
 
 TEST_F(SweepPanelTest, AppliesTheWinnerWithOneClick) {
   show(sample_sweep());
-  snapshot.knobs.next.bucket_cap_mb = 25;
+  snapshot.knobs.next = {};
   auto window = this->window();
   window.frames(3);
   EXPECT_TRUE(window.probe().shows("Apply bucket_cap_mb=1"));
@@ -57,13 +57,47 @@ TEST_F(SweepPanelTest, AppliesTheWinnerWithOneClick) {
   EXPECT_EQ(set->text, "1");
   snapshot.knobs.next.bucket_cap_mb = 1;
   window.frames(2);
-  EXPECT_TRUE(window.probe().shows("Set in Tune"));
+  EXPECT_TRUE(window.probe().shows("The winner's settings stand in Tune"));
+  EXPECT_EQ(window.probe().find("sweep/apply"), nullptr) << "there is nothing left to set";
+}
+
+// Under other ranks it need not win.
+TEST_F(SweepPanelTest, AppliesAllThatTheWinnerWasRunWith) {
+  show(sample_sweep());
+  snapshot.knobs.next = {};
+  snapshot.knobs.next.bucket_cap_mb = 1;
+  snapshot.knobs.next.ranks = 4;
+  snapshot.knobs.next.overlap_comm = false;
+  auto window = this->window();
   ASSERT_TRUE(window.click("sweep/apply"));
-  EXPECT_TRUE(window.take_commands().empty()) << "there is nothing left to set";
+  trace::job::Settings applied = snapshot.knobs.next;
+  for (const auto& command : window.take_commands()) {
+    const auto& set = std::get<state::SetKnob>(command);
+    EXPECT_TRUE(trace::job::set_value(applied, set.name, set.text));
+  }
+  EXPECT_EQ(applied, sample_sweep().points[2].settings);
+}
+
+TEST_F(SweepPanelTest, SaysWhatIsDashedOnlyWhereSomethingIs) {
+  auto sweep = sample_grid_sweep();
+  show(sweep);
+  const auto says_dashed = [&] {
+    auto window = this->window();
+    window.frames(3);
+    return window.probe().shows(
+        "Dashed: predicted from the run “caps-cap 0.25, run 1” alone, "
+        "before a point's own runs");
+  };
+  EXPECT_TRUE(says_dashed());
+  sweep.points[5] = sweep.points[4];
+  sweep.points[5].values = sample_grid_sweep().points[5].values;
+  show(sweep);
+  EXPECT_FALSE(says_dashed()) << "all cells are measured or failed";
 }
 
 TEST_F(SweepPanelTest, AppliesAllKnobsOfAGrid) {
   show(sample_grid_sweep());
+  snapshot.knobs.next = {};
   auto window = this->window();
   ASSERT_TRUE(window.click("sweep/apply"));
   const auto commands = window.take_commands();
@@ -87,7 +121,7 @@ TEST_F(SweepPanelTest, CellsOfAHeatMapAreLabelledAndCanBeChosen) {
   show(sample_grid_sweep());
   auto window = this->window();
   window.frames(3);
-  for (const char* text : {"240.0 ms", "failed", "257.0 ms", "fastest", "slowest"}) {
+  for (const char* text : {"240.0 ms", "failed", "257.0 ms", "± 3.60 ms", "fastest", "slowest"}) {
     EXPECT_TRUE(window.probe().shows(text)) << text;
   }
   ASSERT_TRUE(window.hover("sweep/cell/2"));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <string>
 
 #include "tests/ui/testing/sample_sweep.h"
 #include "ui/present/sweep/heat_map.h"
@@ -60,6 +61,28 @@ TEST(SweepCurve, PlacesWordsSideBySideAndSortsNumbers) {
   EXPECT_FLOAT_EQ(curve->points[2].x, 1);
 }
 
+// Larger batches: slower steps that do more. The best has the lowest point.
+TEST(SweepCurve, IsOfTheTimePerTokenWherePointsAreJudgedByThat) {
+  auto sweep = sample_sweep();
+  sweep.by_tokens = true;
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    sweep.points[i].tokens_per_s = 1e4 * static_cast<double>(i + 1);
+  }
+  sweep.best = 5;
+  const auto curve = sweep_curve(sweep);
+  ASSERT_TRUE(curve);
+  EXPECT_TRUE(curve->by_tokens);
+  for (std::size_t i = 1; i < curve->points.size(); ++i) {
+    EXPECT_LT(curve->points[i].measured->y, curve->points[i - 1].measured->y);
+    EXPECT_LT(*curve->points[i].measured->low, curve->points[i].measured->y);
+    EXPECT_NEAR((curve->points[i].runs[0] + curve->points[i].runs[1]) / 2,
+                curve->points[i].measured->y, 1e-4);
+  }
+  EXPECT_THAT(curve->ticks.back().label, HasSubstr("µs"));
+  sweep.points[1].tokens_per_s.reset();
+  EXPECT_FALSE(sweep_curve(sweep)->points[1].measured);
+}
+
 TEST(SweepCurve, ThereIsNoneOfSeveralKnobsNorOfNothing) {
   EXPECT_FALSE(sweep_curve(sample_grid_sweep()));
   auto sweep = sample_sweep();
@@ -83,6 +106,7 @@ TEST(HeatMap, HasACellForEachCombination) {
   EXPECT_TRUE(best.is_best);
   EXPECT_FLOAT_EQ(*best.shade, 0);
   EXPECT_EQ(best.text, "240.0 ms");
+  EXPECT_EQ(best.interval, "± 3.60 ms");
   EXPECT_FLOAT_EQ(*map->at(0, 2).shade, 1) << "the slowest that was measured";
   EXPECT_EQ(map->at(0, 1).text, "failed");
   EXPECT_FALSE(map->at(0, 1).shade);
@@ -90,6 +114,7 @@ TEST(HeatMap, HasACellForEachCombination) {
   const auto& later = map->at(1, 2);
   EXPECT_TRUE(later.is_prediction);
   EXPECT_FALSE(later.shade) << "only what was measured is shaded";
+  EXPECT_EQ(later.interval, "");
   EXPECT_THAT(later.text, HasSubstr("ms"));
 }
 
@@ -105,50 +130,52 @@ TEST(HeatMap, ACombinationThatIsNotSweptIsEmpty) {
 
 // ---- the Pareto front ---------------------------------------------------------------------------
 
-bool beats(const std::pair<double, double>& a, const std::pair<double, double>& b) {
-  return a.first <= b.first && a.second <= b.second && a != b;
-}
-
-TEST(Pareto, TheFrontIsWhatNothingBeats) {
-  constexpr int kSeed = 20;
-  std::mt19937_64 random(kSeed);
+TEST(Pareto, TheLineFallsFromTheLeastMemoryToTheLeastTime) {
+  std::mt19937_64 random(20);
   for (int round = 0; round < 500; ++round) {
     // Few values, so that equals and ties are many.
     std::uniform_int_distribution<int> value(1, round % 2 == 0 ? 6 : 1000);
     std::vector<std::pair<double, double>> points(1 + random() % 12);
-    for (auto& point : points) point = {value(random), value(random)};
-    std::set<std::size_t> unbeaten;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      if (std::ranges::none_of(points, [&](const auto& other) { return beats(other, points[i]); }))
-        unbeaten.insert(i);
-    }
-    const auto front = pareto_front(points);
-    EXPECT_EQ(std::set<std::size_t>(front.begin(), front.end()), unbeaten) << "seed " << kSeed;
-    EXPECT_EQ(front.size(), unbeaten.size());
-    for (std::size_t i = 1; i < front.size(); ++i) {
-      EXPECT_LE(points[front[i - 1]].first, points[front[i]].first);
-      EXPECT_GE(points[front[i - 1]].second, points[front[i]].second);
+    for (auto& point : points) point = {1e6 * value(random) + round % 3, value(random)};
+    const auto line = pareto_line(points);
+    ASSERT_FALSE(line.empty());
+    const auto fastest =
+        std::ranges::min(points, {}, [](const auto& point) { return point.second; });
+    EXPECT_EQ(points[line.back()].second, fastest.second);
+    for (std::size_t i = 1; i < line.size(); ++i) {
+      EXPECT_LT(points[line[i - 1]].first + 1000, points[line[i]].first);
+      EXPECT_GT(points[line[i - 1]].second, points[line[i]].second);
     }
   }
+  using Points = std::vector<std::pair<double, double>>;
+  EXPECT_EQ(pareto_line(Points{{48e6, 100}, {48e6 + 8, 99}, {48e6 + 16, 101}}),
+            std::vector<std::size_t>{1})
+      << "of the same memory but for some bytes the fastest";
 }
 
 TEST(Pareto, TheChartHasWhatBothAreKnownOf) {
   auto sweep = sample_sweep();
-  sweep.points[1].peak_memory_bytes.reset();
+  sweep.points[1].peak_tensor_bytes.reset();
   const auto chart = pareto_chart(sweep);
   ASSERT_TRUE(chart);
   EXPECT_EQ(chart->points.size(), 5u);
-  ASSERT_EQ(chart->front.size(), 2u);  // 0.25 needs least, 1 is fastest
-  EXPECT_EQ(chart->points[chart->front[0]].label, "0.25");
-  EXPECT_EQ(chart->points[chart->front[1]].label, "1");
+  ASSERT_EQ(chart->line.size(), 2u);  // 0.25 needs least, 1 is fastest
+  EXPECT_EQ(chart->points[chart->line[0]].label, "0.25");
+  EXPECT_EQ(chart->points[chart->line[1]].label, "1");
   for (const auto& point : chart->points) {
+    EXPECT_EQ(point.is_on_front, sweep.points[point.point].is_on_front);
     EXPECT_GE(point.x, 0);
     EXPECT_LE(point.x, 1);
     EXPECT_GE(point.y, 0);
     EXPECT_LE(point.y, 1);
   }
   EXPECT_THAT(chart->memory_ticks.front().label, HasSubstr("MiB"));
-  for (auto& point : sweep.points) point.peak_memory_bytes.reset();
+  for (auto& point : sweep.points) point.peak_tensor_bytes = 102.0 * (1 << 20);
+  std::set<std::string> labels;
+  const auto equal = pareto_chart(sweep);
+  for (const auto& tick : equal->memory_ticks) labels.insert(tick.label);
+  EXPECT_EQ(labels.size(), equal->memory_ticks.size()) << "two ticks read the same";
+  for (auto& point : sweep.points) point.peak_tensor_bytes.reset();
   EXPECT_FALSE(pareto_chart(sweep));
 }
 
@@ -178,8 +205,10 @@ TEST(SweepWords, SayWhatElseDiffersAndWhatIsSet) {
   next.ranks = 4;
   next.bucket_cap_mb = 1;
   EXPECT_EQ(other_settings(sweep, next), "ranks");
-  EXPECT_TRUE(has_values_of(sweep, 2, next));
-  EXPECT_FALSE(has_values_of(sweep, 3, next));
+  EXPECT_FALSE(has_settings_of(sweep, 2, next)) << "with other ranks it is another job";
+  next.ranks = trace::job::Settings().ranks;
+  EXPECT_TRUE(has_settings_of(sweep, 2, next));
+  EXPECT_FALSE(has_settings_of(sweep, 3, next));
 }
 
 TEST(SweepWords, SayWhatASweepWillCost) {
@@ -224,7 +253,7 @@ TEST(SweepTable, HasARowForEachPointAndOnlyColumnsThatSaySomething) {
   for (const auto& column : table.columns) titles.push_back(column.title);
   EXPECT_THAT(titles,
               testing::ElementsAre("bucket_cap_mb", "overlap_comm", "Step", "±", "Predicted",
-                                   "Exposed", "Peak memory", "Runs", "Beside the best"));
+                                   "Exposed", "Peak of tensors", "Runs", "Beside the best"));
   EXPECT_THAT(row_text(table, 0), HasSubstr("best"));
   EXPECT_THAT(row_text(table, 2), HasSubstr("failed"));
   EXPECT_THAT(row_text(table, 5), HasSubstr("0 of 2"));

@@ -22,7 +22,7 @@ SweepPoint measured_point(std::vector<std::string> values, double step_ms, doubl
   point.half_width_ns = step_ms * 0.015e6;
   point.exposed_ns = step_ms * 0.2e6;
   point.tokens_per_s = 2e6 / step_ms;
-  point.peak_memory_bytes = memory_mib * 1024 * 1024;
+  point.peak_tensor_bytes = memory_mib * 1024 * 1024;
   point.prediction.step_ns = step_ms * 1.02e6;
   point.prediction.interval = {step_ms * 0.98e6, step_ms * 1.06e6};
   return point;
@@ -46,6 +46,7 @@ state::ShownSweep sample_sweep() {
     (void)trace::job::set_value(point.settings, "bucket_cap_mb", point.values.front());
     point.slower_by = *point.step_ns / 251e6 - 1;
   }
+  for (const std::size_t i : {0, 1, 2}) sweep.points[i].is_on_front = true;
   sweep.points[0].prediction = {.reason = "the other points are predicted from a run of this one"};
   sweep.points[5].reason = "after 2 runs: 37 % slower than bucket_cap_mb=1";
   sweep.best = 2;
@@ -72,14 +73,27 @@ state::ShownSweep sample_grid_sweep() {
       step_ms += 17;
     }
   }
+  std::size_t i = 0;
+  for (const double cap : {1.0, 4.0, 25.0}) {
+    for (const bool overlaps : {false, true}) {
+      sweep.points[i].settings.bucket_cap_mb = cap;
+      sweep.points[i++].settings.overlap_comm = overlaps;
+    }
+  }
+  sweep.points[0].is_on_front = true;
   sweep.points[0].standing = SweepStanding::kBest;
   sweep.best = 0;
   sweep.why = "bucket_cap_mb=1, overlap_comm=false is fastest";
   SweepPoint& bad = sweep.points[2];
-  bad = {.values = bad.values, .standing = SweepStanding::kFailed, .reason = "out of memory"};
+  bad = {.settings = bad.settings,
+         .values = bad.values,
+         .standing = SweepStanding::kFailed,
+         .reason = "out of memory"};
   SweepPoint& later = sweep.points[5];
-  later = {
-      .values = later.values, .standing = SweepStanding::kNotRun, .prediction = later.prediction};
+  later = {.settings = later.settings,
+           .values = later.values,
+           .standing = SweepStanding::kNotRun,
+           .prediction = later.prediction};
   sweep.phase = state::SweepPhase::kUnfinished;
   sweep.runs_left = 2;
   return sweep;

@@ -26,6 +26,7 @@ std::vector<DetailDifference> memory_differences(const RunFigures& first, const 
   std::vector<DetailDifference> details;
   const auto *a = highest_peak(first), *b = highest_peak(second);
   if (a == nullptr || b == nullptr) return details;
+  const auto peak = static_cast<double>(std::max(a->allocated_bytes(), b->allocated_bytes()));
   for (std::size_t i = 0; i < model::kMemoryCategoryCount; ++i) {
     const auto category = static_cast<model::MemoryCategory>(i);
     const bool is_told = a->knows(category) && b->knows(category);
@@ -36,8 +37,7 @@ std::vector<DetailDifference> memory_differences(const RunFigures& first, const 
                             .unit = FigureUnit::kBytes,
                             .first = static_cast<double>(a->bytes[i]),
                             .second = static_cast<double>(b->bytes[i])};
-    // Tensors are the same in every run of the same settings.
-    if (may_judge) detail.beyond_noise = a->bytes[i] != b->bytes[i];
+    if (may_judge) detail.beyond_noise = !is_same_memory(detail.first, detail.second, peak);
     details.push_back(std::move(detail));
   }
   sort_by_difference(details);

@@ -20,8 +20,11 @@ struct DetailDifference {
   std::string name;  // "aten::mm", "all_reduce 4.0 MiB", "bucket 3", "activations"
   FigureUnit unit = FigureUnit::kNanoseconds;  // per step, mean over ranks; or bytes
   double first = 0, second = 0;
-  std::optional<double> half_width{};
+  std::optional<double> half_width{};  // of the interval at the level of its verdict
   std::optional<bool> beyond_noise{};
+  // It ran in every step of one run and in none of the other. That is no matter of chance, so that
+  // it is beyond noise with no interval: how long it took is that one run's to tell.
+  bool is_only_in_one = false;
 
   double difference() const { return second - first; }
 };

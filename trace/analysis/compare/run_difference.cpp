@@ -1,5 +1,6 @@
 #include "trace/analysis/compare/run_difference.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -19,6 +20,17 @@ std::size_t whole_of(DetailKind kind) {
     if (step_figure_name(figure) == name) return figure;
   }
   return kStepTime;
+}
+
+bool is_in_every_step(const NamedTimes& times, const NamedTimes::Key& key) {
+  const auto found = times.ns.find(key);
+  return found != times.ns.end() &&
+         std::ranges::all_of(found->second, [](double ns) { return ns > 0; });
+}
+
+bool is_only_in_one(const NamedTimes& first, const NamedTimes& second, const NamedTimes::Key& key) {
+  return first.ns.contains(key) ? is_in_every_step(first, key) && !second.ns.contains(key)
+                                : is_in_every_step(second, key);
 }
 
 // A name that does not occur took no time in any step.
@@ -43,30 +55,42 @@ class DetailJudge {
   std::vector<DetailDifference> compare(DetailKind kind, const NamedTimes& first,
                                         const NamedTimes& second, bool may_judge) const {
     std::vector<DetailDifference> details;
-    std::vector<double> chances;
-    std::vector<std::size_t> judged;
+    std::vector<Judged> judged;
     for (const auto& key : keys_of(kind, first, second)) {
       const MeanEstimate a = estimate_of(first, key), b = estimate_of(second, key);
       DetailDifference detail{.kind = kind, .name = key.second, .first = a.mean, .second = b.mean};
-      const auto judgement =
-          may_judge ? model_.judge_part(whole_of(kind), {&first_noise_, a}, {&second_noise_, b})
-                    : std::nullopt;
-      if (judgement) {
-        detail.half_width = judgement->half_width;
-        chances.push_back(judgement->p);
-        judged.push_back(details.size());
+      detail.is_only_in_one = is_only_in_one(first, second, key);
+      if (may_judge && detail.is_only_in_one) {
+        detail.beyond_noise = true;
+      } else if (may_judge) {
+        const auto judgement =
+            model_.judge_part(whole_of(kind), {&first_noise_, a}, {&second_noise_, b});
+        if (judgement) judged.push_back({details.size(), *judgement});
       }
       details.push_back(std::move(detail));
     }
-    const auto verdicts = beyond_chance(std::nullopt, chances);
-    for (std::size_t i = 0; i < judged.size(); ++i) {
-      details[judged[i]].beyond_noise = verdicts[i + 1];
-    }
+    decide(judged, details);
     sort_by_difference(details);
     return details;
   }
 
  private:
+  struct Judged {
+    std::size_t detail = 0;
+    Judgement judgement;
+  };
+
+  static void decide(const std::vector<Judged>& judged, std::vector<DetailDifference>& details) {
+    std::vector<double> chances;
+    for (const Judged& one : judged) chances.push_back(one.judgement.p);
+    const auto verdicts = beyond_chance(std::nullopt, chances);
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      DetailDifference& detail = details[judged[i].detail];
+      detail.beyond_noise = verdicts[i + 1].beyond_noise;
+      detail.half_width = judged[i].judgement.half_width(verdicts[i + 1].claims);
+    }
+  }
+
   static std::set<NamedTimes::Key> keys_of(DetailKind kind, const NamedTimes& first,
                                            const NamedTimes& second) {
     std::set<NamedTimes::Key> keys;

@@ -25,9 +25,9 @@ enum class StepShare : std::uint8_t {
 
 struct ShareDifference {
   StepShare share = StepShare::kPhase;
-  std::string_view name;         // as in Comparison::figures
-  double first = 0, second = 0;  // nanoseconds per step: means over measured steps and ranks
-  std::optional<double> half_width{};
+  std::string_view name;               // as in Comparison::figures
+  double first = 0, second = 0;        // nanoseconds per step: means over measured steps and ranks
+  std::optional<double> half_width{};  // of the interval at the level of its verdict
   std::optional<bool> beyond_noise{};
 
   double difference() const { return second - first; }

@@ -23,10 +23,11 @@ struct Spread {  // of a difference
 };
 
 Judgement judgement_of(double difference, const Spread& spread) {
-  if (spread.variance <= 0) return {.p = difference == 0 ? 1.0 : 0.0, .half_width = 0};
+  if (spread.variance <= 0) return {.p = difference == 0 ? 1.0 : 0.0};
   const double error = std::sqrt(spread.variance);
   return {.p = student_t_p(difference / error, spread.freedom),
-          .half_width = student_t_quantile(kFalseClaims, spread.freedom) * error};
+          .standard_error = error,
+          .degrees_of_freedom = spread.freedom};
 }
 
 // Welch 1947, degrees of freedom after Satterthwaite 1946.
@@ -52,6 +53,10 @@ std::string percent_text(double relative) {
 }
 
 }  // namespace
+
+double Judgement::half_width(double claims) const {
+  return student_t_quantile(claims, degrees_of_freedom) * standard_error;
+}
 
 NoiseModel::NoiseModel(const NoiseRun& about, const std::vector<NoiseRun>& library) {
   for (const NoiseRun& run : library) {
@@ -208,16 +213,20 @@ std::string NoiseModel::note() const {
          "): run the same settings three times to learn the spread between runs";
 }
 
-std::vector<bool> beyond_chance(std::optional<double> headline, const std::vector<double>& others) {
-  std::vector<bool> result(others.size() + 1, false);
-  result[0] = headline && *headline <= kHeadlineClaims;
-  const double level = result[0] ? kFalseClaims : kFalseClaims - kHeadlineClaims;
+std::vector<Verdict> beyond_chance(std::optional<double> headline,
+                                   const std::vector<double>& others) {
+  std::vector<Verdict> result(others.size() + 1);
+  result[0].beyond_noise = headline && *headline <= kHeadlineClaims;
+  const double level = result[0].beyond_noise ? kFalseClaims : kFalseClaims - kHeadlineClaims;
   std::vector<std::size_t> order(others.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return others[i]; });
+  double claims = level;
+  bool has_stopped = false;
   for (std::size_t place = 0; place < order.size(); ++place) {
-    if (others[order[place]] > level / static_cast<double>(order.size() - place)) break;
-    result[order[place] + 1] = true;
+    if (!has_stopped) claims = level / static_cast<double>(order.size() - place);
+    has_stopped = has_stopped || others[order[place]] > claims;
+    result[order[place] + 1] = {.beyond_noise = !has_stopped, .claims = claims};
   }
   return result;
 }

@@ -24,10 +24,13 @@ struct NoiseRun {  // refers to what its owner keeps for as long as the model li
 };
 
 struct Judgement {
-  double p = 1;           // of a difference at least as large where there is none
-  double half_width = 0;  // of the 95 % interval of the difference
+  double p = 1;  // of a difference at least as large where there is none
+  double standard_error = 0, degrees_of_freedom = 1;  // of the difference
 
   bool beyond_noise() const { return p <= kHeadlineClaims; }
+  // Of the interval of the difference that misses the truth with a probability of `claims`. It is
+  // without 0 exactly where p is at most that.
+  double half_width(double claims) const;
 };
 
 // What the spread is known from.
@@ -89,9 +92,18 @@ class NoiseModel {
   NoiseBasis basis_;
 };
 
+struct Verdict {
+  bool beyond_noise = false;
+  double claims = kHeadlineClaims;  // the level that p was held against
+
+  bool operator==(const Verdict&) const = default;
+};
+
 // Which of several figures are beyond chance, given their p; the first is the headline. Wiens's
 // fallback (2003): the headline at kHeadlineClaims, the others by Holm's method (1979) with the
-// rest, and with all once the headline is beyond.
-std::vector<bool> beyond_chance(std::optional<double> headline, const std::vector<double>& others);
+// rest, and with all once the headline is beyond. What Holm does not come to any more has the level
+// at which he stopped.
+std::vector<Verdict> beyond_chance(std::optional<double> headline,
+                                   const std::vector<double>& others);
 
 }  // namespace shardlens::trace::analysis

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "trace/analysis/noise/noise_model.h"
@@ -52,8 +51,9 @@ RoundNoise::RoundNoise(std::vector<RoundValue> values) : values_(std::move(value
     points_ = std::max(points_, one.point + 1);
     rounds_ = std::max(rounds_, one.round + 1);
   }
-  counts_.resize(points_);
-  for (const RoundValue& one : values_) ++counts_[one.point];
+  rounds_of_.resize(points_);
+  for (const RoundValue& one : values_) rounds_of_[one.point].push_back(one.round);
+  for (auto& rounds : rounds_of_) std::ranges::sort(rounds);
   find_between_runs();
   fit();
 }
@@ -65,7 +65,9 @@ void RoundNoise::find_between_runs() {
   for (const RoundValue& one : values_) {
     squares += (one.value - means[one.point]) * (one.value - means[one.point]);
   }
-  for (const int count : counts_) freedom += std::max(0, count - 1);
+  for (const auto& rounds : rounds_of_) {
+    freedom += std::max(0.0, static_cast<double>(rounds.size()) - 1);
+  }
   between_runs_ = spread_of(squares, freedom);
 }
 
@@ -80,14 +82,20 @@ void RoundNoise::fit() {
     levels_ = std::move(levels);
     if (change < kSettled) break;
   }
-  double squares = 0;
+  double squares = 0, drift = 0;
   std::vector<bool> has_round(rounds_);
   for (const RoundValue& one : values_) {
     const double rest = one.value - levels_[one.point] - of_rounds[one.round];
     squares += rest * rest;
+    drift += of_rounds[one.round];
     has_round[one.round] = true;
   }
-  const auto measured = std::ranges::count_if(counts_, [](int count) { return count > 0; });
+  // As of a round that is like all that were measured.
+  if (!values_.empty()) {
+    for (double& level : levels_) level += drift / static_cast<double>(values_.size());
+  }
+  const auto measured = std::ranges::count_if(
+      rounds_of_, [](const auto& rounds_of_one) { return !rounds_of_one.empty(); });
   const auto rounds = std::ranges::count(has_round, true);
   const auto count = static_cast<double>(values_.size());
   within_rounds_ =
@@ -95,45 +103,48 @@ void RoundNoise::fit() {
 }
 
 std::optional<double> RoundNoise::level(std::size_t point) const {
-  if (point >= points_ || counts_[point] == 0) return std::nullopt;
+  if (point >= points_ || rounds_of_[point].empty()) return std::nullopt;
   return std::exp(levels_[point]);
 }
 
 std::optional<double> RoundNoise::half_width(std::size_t point) const {
-  if (point >= points_ || counts_[point] == 0 || between_runs_.degrees_of_freedom < 1) {
-    return std::nullopt;
-  }
+  if (!level(point) || between_runs_.degrees_of_freedom < 1) return std::nullopt;
   return student_t_quantile(kFalseClaims, between_runs_.degrees_of_freedom) *
-         between_runs_.deviation / std::sqrt(counts_[point]);
+         between_runs_.deviation / std::sqrt(rounds_of_[point].size());
 }
 
-std::vector<double> RoundNoise::logarithm_ratios(std::size_t point, std::size_t other) const {
-  std::vector<std::optional<double>> others(rounds_);
-  for (const RoundValue& one : values_) {
-    if (one.point == other) others[one.round] = one.value;
-  }
-  std::vector<double> ratios;
-  for (const RoundValue& one : values_) {
-    if (one.point == point && others[one.round]) ratios.push_back(one.value - *others[one.round]);
-  }
-  return ratios;
+int RoundNoise::common_rounds(std::size_t point, std::size_t other) const {
+  if (point >= points_ || other >= points_) return 0;
+  return static_cast<int>(std::ranges::count_if(rounds_of_[point], [&](std::size_t round) {
+    return std::ranges::binary_search(rounds_of_[other], round);
+  }));
 }
 
 std::optional<double> RoundNoise::mean_difference(std::size_t point, std::size_t other) const {
-  const auto ratios = logarithm_ratios(point, other);
-  if (ratios.empty()) return std::nullopt;
-  const double sum = std::accumulate(ratios.begin(), ratios.end(), 0.0);
-  return std::expm1(sum / static_cast<double>(ratios.size()));
+  if (common_rounds(point, other) == 0) return std::nullopt;
+  return std::expm1(levels_[point] - levels_[other]);
+}
+
+std::optional<double> RoundNoise::width_of_one_round(double claims) const {
+  if (within_rounds_.degrees_of_freedom < 1) return std::nullopt;
+  // Two-sided at twice the probability of either side.
+  return student_t_quantile(2 * claims, within_rounds_.degrees_of_freedom) *
+         within_rounds_.deviation * std::sqrt(2.0);
+}
+
+// The error is that of the mean over the rounds that have both. The fit makes use of the others,
+// too, and so misses by no more (Gauss and Markov).
+bool RoundNoise::is_beyond(std::size_t point, std::size_t other, double width_of_one_round) const {
+  const int rounds = common_rounds(point, other);
+  return rounds > 0 && levels_[point] - levels_[other] > width_of_one_round / std::sqrt(rounds);
 }
 
 std::optional<RoundDifference> RoundNoise::difference(std::size_t point, std::size_t other,
                                                       double claims) const {
   const auto mean = mean_difference(point, other);
-  if (!mean || within_rounds_.degrees_of_freedom < 1) return std::nullopt;
-  const auto rounds = static_cast<double>(logarithm_ratios(point, other).size());
-  const double error = within_rounds_.deviation * std::sqrt(2 / rounds);
-  // Two-sided at twice the probability of either side.
-  const double width = student_t_quantile(2 * claims, within_rounds_.degrees_of_freedom) * error;
+  const auto one_round = width_of_one_round(claims);
+  if (!mean || !one_round) return std::nullopt;
+  const double width = *one_round / std::sqrt(common_rounds(point, other));
   const double middle = std::log1p(*mean);
   return RoundDifference{
       .mean = *mean, .low = std::expm1(middle - width), .high = std::expm1(middle + width)};

@@ -35,27 +35,32 @@ class RoundNoise {
   // points.
   const RelativeSpread& within_rounds() const { return within_rounds_; }
 
-  // Its mean once the rounds' drift is taken out; only to be held against those of other points.
-  // None: it was not measured.
+  // The geometric mean of its values, as of a round that is like all that were measured: where
+  // every point is in every round, that of its own values. None: it was not measured.
   std::optional<double> level(std::size_t point) const;
   // Of its mean, 95 %, as a share of it. None: not known.
   std::optional<double> half_width(std::size_t point) const;
-  // point ÷ other − 1, from the rounds that have both. Lies below `low`, or above `high`, with a
+  // point ÷ other − 1, of their levels. Its truth lies below `low`, or above `high`, with a
   // probability of `claims` each. None: no round has both, or the spread is not known.
   std::optional<RoundDifference> difference(std::size_t point, std::size_t other,
                                             double claims) const;
+  // Half of that interval's width for two points that have one round in common, of the logarithm:
+  // what is_beyond() goes by. None: the spread is not known.
+  std::optional<double> width_of_one_round(double claims) const;
+  // Whether the difference lies above 0 with its bounds, for many pairs.
+  bool is_beyond(std::size_t point, std::size_t other, double width_of_one_round) const;
   // The same without bounds, from however few rounds.
   std::optional<double> mean_difference(std::size_t point, std::size_t other) const;
 
  private:
   void find_between_runs();
   void fit();
-  std::vector<double> logarithm_ratios(std::size_t point, std::size_t other) const;
+  int common_rounds(std::size_t point, std::size_t other) const;
 
   std::vector<RoundValue> values_;  // logarithms
   std::size_t points_ = 0, rounds_ = 0;
-  std::vector<int> counts_;     // by point
-  std::vector<double> levels_;  // by point
+  std::vector<std::vector<std::size_t>> rounds_of_;  // by point, sorted
+  std::vector<double> levels_;                       // by point
   RelativeSpread between_runs_, within_rounds_;
 };
 

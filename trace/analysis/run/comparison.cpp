@@ -1,6 +1,7 @@
 #include "trace/analysis/run/comparison.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "trace/analysis/figures/run_summary.h"
@@ -87,11 +88,11 @@ class Comparer {
     if (!may_judge() || !result_.same_work) return;
     const auto judgement = model_.judge(figure, {&first_noise_}, {&second_noise_});
     if (!judgement) return;
-    added.half_width = judgement->half_width;
     if (figure == kStepTime) {
       headline_ = judgement->p;
+      added.half_width = judgement->half_width(kHeadlineClaims);
     } else {
-      judged_.push_back({result_.figures.size() - 1, judgement->p});
+      judged_.push_back({result_.figures.size() - 1, *judgement});
     }
   }
 
@@ -136,7 +137,10 @@ class Comparer {
     auto* tensors = add_memory("peak of tensors", [](const model::MemorySample& sample) {
       return sample.allocated_bytes();
     });
-    if (tensors != nullptr && may_judge()) tensors->beyond_noise = tensors->difference != 0;
+    if (tensors != nullptr && may_judge()) {
+      const double peak = std::max(tensors->first, tensors->second);
+      tensors->beyond_noise = !is_same_memory(tensors->first, tensors->second, peak);
+    }
     add_memory("memory outside PyTorch", [](const model::MemorySample& sample) {
       return sample.total_bytes() - sample.allocated_bytes();
     });
@@ -190,16 +194,18 @@ class Comparer {
 
   void decide() {
     std::vector<double> others;
-    for (const auto& judged : judged_) others.push_back(judged.p);
+    for (const auto& judged : judged_) others.push_back(judged.judgement.p);
     const auto verdicts = beyond_chance(headline_, others);
     for (std::size_t i = 0; i < judged_.size(); ++i) {
-      result_.figures[judged_[i].figure].beyond_noise = verdicts[i + 1];
+      FigureDifference& figure = result_.figures[judged_[i].figure];
+      figure.beyond_noise = verdicts[i + 1].beyond_noise;
+      figure.half_width = judged_[i].judgement.half_width(verdicts[i + 1].claims);
     }
     if (!headline_) return;
     for (auto& figure : result_.figures) {
       // Tokens per second follow from the step time and share its verdict.
       const bool is_rate = figure.name == "tokens per second";
-      if (figure.name == headline_name() || is_rate) figure.beyond_noise = verdicts[0];
+      if (figure.name == headline_name() || is_rate) figure.beyond_noise = verdicts[0].beyond_noise;
     }
   }
 
@@ -213,7 +219,7 @@ class Comparer {
 
   struct Judged {
     std::size_t figure = 0;
-    double p = 1;
+    Judgement judgement;
   };
 
   const RunFigures& first_;
@@ -226,6 +232,10 @@ class Comparer {
 };
 
 }  // namespace
+
+bool is_same_memory(double first, double second, double peak) {
+  return std::abs(second - first) < std::max(kAllocationGranule, kShareThatMatters * peak);
+}
 
 std::string_view to_string(ScalingKind kind) {
   return kind == ScalingKind::kWeak ? "weak" : "strong";

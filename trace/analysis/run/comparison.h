@@ -24,12 +24,20 @@ struct FigureDifference {
   std::string_view name;  // "step", "exposed", "tokens per second", …
   FigureUnit unit = FigureUnit::kNone;
   double first = 0, second = 0;
-  double difference = 0;             // second − first
-  std::optional<double> relative;    // difference ÷ first; none when first is 0
-  std::optional<double> half_width;  // of the difference's 95 % interval
+  double difference = 0;           // second − first
+  std::optional<double> relative;  // difference ÷ first; none when first is 0
+  // Of the difference's interval at the level of its verdict: it is without 0 exactly where the
+  // verdict is beyond noise.
+  std::optional<double> half_width;
   // Whether the difference exceeds what chance explains; none where it cannot be judged.
   std::optional<bool> beyond_noise;
 };
+
+// Bytes of tensors do not scatter between runs, so that noise excuses no difference; but nobody
+// cares for one below what CUDA's caching allocator rounds to (kMinBlockSize in PyTorch's
+// c10/cuda/CUDACachingAllocator.h), or below a thousandth of the peak that it is a part of.
+inline constexpr double kAllocationGranule = 512, kShareThatMatters = 0.001;
+bool is_same_memory(double first, double second, double peak);
 
 // Runs that differ only in their ranks, from the one with fewer to the one with more.
 enum class ScalingKind : std::uint8_t {

@@ -73,15 +73,19 @@ Quantity format_duration_in(double ns, std::string_view unit) {
 
 Quantity format_duration(double ns) { return format_duration_in(ns, duration_unit(ns)); }
 
+std::string signed_text(double value, const std::string& magnitude) {
+  const bool is_zero = magnitude.find_first_of("123456789") == std::string::npos;
+  return (is_zero ? "" : value < 0 ? "−" : "+") + magnitude;
+}
+
 std::string format_signed_duration(double ns, std::optional<double> uncertainty_ns) {
-  const std::string sign = ns < 0 ? "−" : "+";
-  if (!uncertainty_ns) return sign + format_duration(std::abs(ns)).text();
+  if (!uncertainty_ns) return signed_text(ns, format_duration(std::abs(ns)).text());
   const std::string_view unit = duration_unit(std::max(std::abs(ns), *uncertainty_ns));
   const double uncertainty = *uncertainty_ns / ns_per(unit);
   const double wanted = uncertainty > 0 ? 1 - std::floor(std::log10(uncertainty)) : 2;
   const int places = static_cast<int>(std::clamp(wanted, 0.0, 2.0));
-  return sign + fixed_text(std::abs(ns) / ns_per(unit), places) + " " + std::string(unit) + " ± " +
-         fixed_text(uncertainty, places);
+  return signed_text(ns, fixed_text(std::abs(ns) / ns_per(unit), places)) + " " +
+         std::string(unit) + " ± " + fixed_text(uncertainty, places);
 }
 
 std::string one_digit_fewer(const std::string& number) {

@@ -22,18 +22,19 @@ using trace::analysis::StepShare;
 constexpr double kAll = 0.95, kMost = 0.5, kMoreThanAll = 1.05;
 constexpr double kNearlyAllOfPart = 0.8;
 
-// "13.4 ± 1.1 ms"
-std::string amount_text(double ns, const std::optional<double>& half_width) {
-  if (!half_width) return format_duration(std::abs(ns)).text();
-  const std::string text = trace::timeline::format_signed_duration(std::abs(ns), half_width);
+// "−13.4 ± 1.1 ms"
+std::string signed_amount(double ns, const std::optional<double>& half_width) {
+  std::string text = trace::timeline::format_signed_duration(ns, half_width);
+  if (!half_width) return text;
   const std::string unit = " " + std::string(duration_unit(std::max(std::abs(ns), *half_width)));
-  std::string value = text.substr(1);  // without its sign
-  if (const auto at = value.find(unit + " "); at != std::string::npos) value.erase(at, unit.size());
-  return value + unit;
+  if (const auto at = text.find(unit + " "); at != std::string::npos) text.erase(at, unit.size());
+  return text + unit;
 }
 
-std::string signed_amount(double ns, const std::optional<double>& half_width) {
-  return (ns < 0 ? "−" : "+") + amount_text(ns, half_width);
+// "13.4 ± 1.1 ms"
+std::string amount_text(double ns, const std::optional<double>& half_width) {
+  const std::string text = signed_amount(std::abs(ns), half_width);
+  return text.starts_with('+') ? text.substr(1) : text;
 }
 
 std::size_t decimals_of(const std::string& number) {
@@ -117,15 +118,31 @@ std::string changed_text(const Cause& cause) {
          (cause.difference < 0 ? " less" : " more");
 }
 
+// Where no part is beyond its own noise, one may still be nearly all that differs.
+std::string likely_cause_text(const Cause& cause, const std::string& name, double total) {
+  constexpr std::string_view kButItself = ", which by itself is within noise";
+  const double share = cause.difference / total;
+  if (share < kMost) return ", no part of it beyond its own noise";
+  std::string text = ", most probably ";
+  if (share > kMoreThanAll) {
+    text += "because " + changed_text(cause);
+  } else if (share >= kAll) {
+    text += "all of it " + name;
+  } else {
+    text += name + " (" + share_of_total(cause.difference, total) + ")";
+  }
+  return text.append(kButItself);
+}
+
 // ", all of it exposed communication"; "" where nothing is known.
 std::string cause_text(const Comparison& comparison, const StepExplanation& explanation) {
   const double total = explanation.difference_ns();
   const std::vector<Cause> causes = causes_of(comparison, explanation);
   if (causes.empty() || total == 0) return "";
   const Cause& main = causes.front();
-  if (main.is_within_noise) return ", no part of it beyond its own noise";
   const double share = main.difference / total;
   const std::string name = main.name + kind_of_exposed(explanation, main);
+  if (main.is_within_noise) return likely_cause_text(main, name, total);
   if (share >= kAll && share <= kMoreThanAll) return ", all of it " + name;
   if (share > 0 && share < kAll && share >= kMost) {
     return ", most of it " + name + " (" + share_of_total(main.difference, total) + ")";
@@ -185,6 +202,15 @@ std::string share_text(const ShareDifference& share) {
 std::string_view verdict_text(const std::optional<bool>& beyond_noise) {
   if (!beyond_noise) return "not known";
   return *beyond_noise ? "beyond noise" : "within noise";
+}
+
+std::string detail_verdict_text(const trace::analysis::DetailDifference& detail,
+                                const std::string& first, const std::string& second) {
+  if (detail.is_only_in_one) return "only in " + (detail.first > 0 ? first : second);
+  if (detail.unit == trace::analysis::FigureUnit::kBytes && detail.beyond_noise) {
+    return *detail.beyond_noise ? "different" : "equal";
+  }
+  return std::string(verdict_text(detail.beyond_noise));
 }
 
 ComparisonSentence comparison_sentence(const Comparison& comparison,

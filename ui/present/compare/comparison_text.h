@@ -27,5 +27,9 @@ std::string_view share_title(const trace::analysis::ShareDifference& share);
 std::string share_text(const trace::analysis::ShareDifference& share);
 // "beyond noise", "within noise", "not known".
 std::string_view verdict_text(const std::optional<bool>& beyond_noise);
+// The same of a detail, where `first` and `second` are what the runs are called: also "only in A",
+// and of memory, which does not scatter, "different" or "equal".
+std::string detail_verdict_text(const trace::analysis::DetailDifference& detail,
+                                const std::string& first, const std::string& second);
 
 }  // namespace shardlens::ui::present

@@ -41,6 +41,7 @@ struct DifferenceRow {
   double first = 0, second = 0;
   std::optional<double> half_width{};
   std::optional<bool> beyond_noise{};
+  std::string verdict{};
   std::optional<trace::base::TimeClass> mark{};
 
   double difference() const { return second - first; }
@@ -60,12 +61,14 @@ void add_shares(DifferenceRows& rows, std::string_view kind,
                          .second = share.second,
                          .half_width = share.half_width,
                          .beyond_noise = share.beyond_noise,
+                         .verdict = std::string(verdict_text(share.beyond_noise)),
                          .mark = share_class(share)});
   }
 }
 
 std::shared_ptr<const DifferenceRows> rows_of(std::shared_ptr<const RunDifference> difference,
-                                              std::string_view kind) {
+                                              std::string_view kind, const std::string& first,
+                                              const std::string& second) {
   auto rows = std::make_shared<DifferenceRows>();
   add_shares(*rows, kPartKind, difference->explanation.parts);
   add_shares(*rows, kPhaseKind, difference->explanation.phases);
@@ -76,7 +79,8 @@ std::shared_ptr<const DifferenceRows> rows_of(std::shared_ptr<const RunDifferenc
                           .first = detail.first,
                           .second = detail.second,
                           .half_width = detail.half_width,
-                          .beyond_noise = detail.beyond_noise});
+                          .beyond_noise = detail.beyond_noise,
+                          .verdict = detail_verdict_text(detail, first, second)});
   }
   std::erase_if(rows->rows,
                 [&](const DifferenceRow& row) { return kind != kAllKinds && row.kind != kind; });
@@ -96,7 +100,7 @@ TableCell difference_cell(const DifferenceRow& row) {
   const double difference = row.difference();
   TableCell cell = TableCell::figure(quantity_of(row, std::abs(difference)));
   if (difference == 0) return cell;
-  cell.text = (difference < 0 ? "−" : "+") + cell.text;
+  cell.text = trace::timeline::signed_text(difference, cell.text);
   if (row.beyond_noise == false) cell.tone = state::Tone::kMuted;
   return cell;
 }
@@ -127,7 +131,8 @@ void add_figures(Table& table, const DifferenceRows& rows, const std::string& fi
       {.title = first,
        .csv_title = "first",
        .definition = "Per step, the mean over measured steps and ranks; of memory at the peak",
-       .width = 84,
+       .width = 74,
+       .wish = 92,
        .priority = 1},
       [](const auto& row) { return row.first; },
       [](const auto& row) { return TableCell::figure(quantity_of(row, row.first)); });
@@ -136,7 +141,8 @@ void add_figures(Table& table, const DifferenceRows& rows, const std::string& fi
       {.title = second,
        .csv_title = "second",
        .definition = "The same of the other run",
-       .width = 84,
+       .width = 74,
+       .wish = 92,
        .priority = 1},
       [](const auto& row) { return row.second; },
       [](const auto& row) { return TableCell::figure(quantity_of(row, row.second)); });
@@ -146,15 +152,19 @@ void add_figures(Table& table, const DifferenceRows& rows, const std::string& fi
        .csv_title = "difference",
        .definition = "The other run − the base. Parts sum to the difference of step time, phases "
                      "do so, too; the other kinds do not",
-       .width = 100,
+       .width = 84,
+       .wish = 100,
        .priority = 3},
       [](const auto& row) { return row.difference(); }, difference_cell);
   add_column(
       table, rows,
       {.title = "±",
        .csv_title = "half_width",
-       .definition = "Half of the difference's 95 % interval",
-       .width = 84,
+       .definition = "The difference's interval is it ± this: the one that the verdict is by, so "
+                     "that it holds no 0 where the difference is beyond noise. The more is told "
+                     "apart at once, the wider it is",
+       .width = 74,
+       .wish = 92,
        .priority = 0},
       [](const auto& row) { return row.half_width.value_or(kNotKnown); },
       [](const auto& row) {
@@ -181,7 +191,7 @@ std::vector<std::string_view> difference_kinds(const RunDifference& difference) 
 std::shared_ptr<const Table> difference_table(
     const std::shared_ptr<const RunDifference>& difference, std::string_view kind,
     const std::string& first, const std::string& second) {
-  const auto rows = rows_of(difference, kind);
+  const auto rows = rows_of(difference, kind, first, second);
   auto table = std::make_shared<Table>();
   table->id = "differences";
   table->rows = rows->rows.size();
@@ -190,8 +200,8 @@ std::shared_ptr<const Table> difference_table(
             {.title = "What",
              .csv_title = "what",
              .definition = "What takes time or memory in the two runs",
-             .width = 150,
-             .wish = 300,
+             .width = 90,
+             .wish = 260,
              .priority = 4},
             &DifferenceRow::name);
   add_figures(*table, *rows, first, second);
@@ -199,14 +209,17 @@ std::shared_ptr<const Table> difference_table(
                       .csv_title = "beyond_noise",
                       .definition =
                           "Whether chance explains the difference: beyond noise it does "
-                          "not. Not known where nothing tells how far runs scatter",
-                      .width = 104,
+                          "not. Not known where nothing tells how far runs scatter. Memory "
+                          "does not scatter: equal is what differs by less than an allocation or "
+                          "a thousandth of the peak",
+                      .width = 98,
+                      .wish = 110,
                       .priority = 2};
   verdict.kind = TableColumn::Kind::kText;
   verdict.cell = [data = rows.get()](std::size_t row) {
-    const auto& beyond = data->rows[row].beyond_noise;
-    return TableCell::words(std::string(verdict_text(beyond)),
-                            beyond == true ? state::Tone::kText : state::Tone::kMuted);
+    const DifferenceRow& of = data->rows[row];
+    return TableCell::words(of.verdict,
+                            of.beyond_noise == true ? state::Tone::kText : state::Tone::kMuted);
   };
   table->columns.push_back(std::move(verdict));
   return table;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ui/present/format.h"
+#include "ui/present/sweep/sweep_words.h"
 
 namespace shardlens::ui::present {
 
@@ -22,9 +23,14 @@ std::vector<std::string> values_along(const state::ShownSweep& sweep, std::size_
 
 // What is to be small: the step's time, or where points do different work the time per token.
 std::optional<double> cost_of(const state::ShownSweep& sweep, const state::SweepPoint& point) {
-  if (!sweep.by_tokens) return point.step_ns;
-  if (!point.tokens_per_s || *point.tokens_per_s <= 0) return std::nullopt;
-  return 1e9 / *point.tokens_per_s;
+  const auto factor = cost_per_step_time(sweep, point);
+  return factor && point.step_ns ? std::optional(*factor * *point.step_ns) : std::nullopt;
+}
+
+std::string interval_text(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  if (!point.step_ns || !point.half_width_ns) return "";
+  if (sweep.by_tokens) return "± " + format_percent(*point.half_width_ns / *point.step_ns).text();
+  return "± " + format_duration_in(*point.half_width_ns, duration_unit(*point.step_ns)).text();
 }
 
 std::string cell_text(const state::ShownSweep& sweep, const state::SweepPoint& point) {
@@ -54,9 +60,10 @@ CostRange range_of_costs(const state::ShownSweep& sweep) {
 
 HeatMap::Cell heat_cell(const state::ShownSweep& sweep, std::size_t index, const CostRange& range) {
   const state::SweepPoint& point = sweep.points[index];
-  HeatMap::Cell cell{.point = index, .text = cell_text(sweep, point), .shade = {}};
+  HeatMap::Cell cell{.point = index, .text = cell_text(sweep, point), .interval = {}, .shade = {}};
   cell.is_best = sweep.best == index;
   if (const auto cost = cost_of(sweep, point)) {
+    cell.interval = interval_text(sweep, point);
     const double share =
         range.high > range.low ? (*cost - range.low) / (range.high - range.low) : 0;
     cell.shade = static_cast<float>(share);

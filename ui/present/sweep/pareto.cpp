@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "trace/analysis/run/comparison.h"
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
 #include "ui/present/sweep/sweep_words.h"
@@ -14,10 +15,14 @@ namespace shardlens::ui::present {
 namespace {
 
 constexpr double kParetoMargin = 0.1;  // of the range, to each side
-constexpr double kLeastParetoRange = 0.01;
+// Of what is shown. Equal memory is spread no further than its labels tell apart.
+constexpr double kLeastTimeRange = 0.01, kLeastMemoryRange = 0.1;
 constexpr int kParetoTicks = 5;
 
 struct LinearScale {
+  explicit LinearScale(double least_share) : least_range(least_share) {}
+
+  double least_range;  // of the middle
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
 
@@ -27,20 +32,21 @@ struct LinearScale {
   }
   void settle() {
     const double middle = (low + high) / 2;
-    const double half = std::max(high - low, kLeastParetoRange * middle) * (0.5 + kParetoMargin);
+    const double half = std::max(high - low, least_range * middle) * (0.5 + kParetoMargin);
     low = std::max(0.0, middle - half);
     high = middle + half;
   }
   float of(double value) const { return static_cast<float>((value - low) / (high - low)); }
 };
 
-double time_of(const state::ShownSweep& sweep, const state::SweepPoint& point) {
-  return sweep.by_tokens ? 1e9 / point.tokens_per_s.value_or(1) : *point.step_ns;
+bool has_both(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  return point.step_ns && point.peak_tensor_bytes && *point.peak_tensor_bytes > 0 &&
+         cost_per_step_time(sweep, point);
 }
 
-bool has_both(const state::ShownSweep& sweep, const state::SweepPoint& point) {
-  return point.step_ns && point.peak_memory_bytes && *point.peak_memory_bytes > 0 &&
-         (!sweep.by_tokens || point.tokens_per_s.value_or(0) > 0);
+// Memory and time, of a point that has both.
+std::pair<double, double> place_of(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  return {*point.peak_tensor_bytes, *cost_per_step_time(sweep, point) * *point.step_ns};
 }
 
 std::vector<ParetoChart::Tick> memory_ticks(const LinearScale& scale) {
@@ -63,43 +69,49 @@ std::vector<ParetoChart::Tick> time_ticks(const LinearScale& scale) {
 
 }  // namespace
 
-std::vector<std::size_t> pareto_front(const std::vector<std::pair<double, double>>& points) {
+std::vector<std::size_t> pareto_line(const std::vector<std::pair<double, double>>& points) {
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return points[i]; });
-  std::vector<std::size_t> front;
+  std::vector<std::size_t> line;
   for (const std::size_t i : order) {
-    // Of equal memory the fastest comes first; its equals follow it.
-    if (front.empty() || points[i].second < points[front.back()].second ||
-        points[i] == points[front.back()]) {
-      front.push_back(i);
-    }
+    if (!line.empty() && points[i].second >= points[line.back()].second) continue;
+    const bool replaces =
+        !line.empty() && trace::analysis::is_same_memory(points[line.back()].first, points[i].first,
+                                                         points[i].first);
+    if (replaces) line.pop_back();
+    line.push_back(i);
   }
-  return front;
+  return line;
 }
 
 std::optional<ParetoChart> pareto_chart(const state::ShownSweep& sweep) {
   ParetoChart chart;
   chart.by_tokens = sweep.by_tokens;
-  LinearScale memory, time;
-  std::vector<std::pair<double, double>> both;
+  LinearScale memory(kLeastMemoryRange), time(kLeastTimeRange);
+  std::vector<std::pair<double, double>> places, on_front;
+  std::vector<std::size_t> front;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     const state::SweepPoint& point = sweep.points[i];
     if (!has_both(sweep, point)) continue;
-    both.emplace_back(*point.peak_memory_bytes, time_of(sweep, point));
-    memory.add(both.back().first);
-    time.add(both.back().second);
-    chart.points.push_back({.point = i, .label = sweep_point_label(sweep, i)});
+    const auto& place = places.emplace_back(place_of(sweep, point));
+    memory.add(place.first);
+    time.add(place.second);
+    if (point.is_on_front) {
+      front.push_back(chart.points.size());
+      on_front.push_back(place);
+    }
+    chart.points.push_back(
+        {.point = i, .label = sweep_point_label(sweep, i), .is_on_front = point.is_on_front});
   }
   if (chart.points.size() < 2) return std::nullopt;
   memory.settle();
   time.settle();
-  for (std::size_t i = 0; i < both.size(); ++i) {
-    chart.points[i].x = memory.of(both[i].first);
-    chart.points[i].y = time.of(both[i].second);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    chart.points[i].x = memory.of(places[i].first);
+    chart.points[i].y = time.of(places[i].second);
   }
-  chart.front = pareto_front(both);
-  for (const std::size_t i : chart.front) chart.points[i].is_on_front = true;
+  for (const std::size_t i : pareto_line(on_front)) chart.line.push_back(front[i]);
   chart.memory_ticks = memory_ticks(memory);
   chart.time_ticks = time_ticks(time);
   return chart;

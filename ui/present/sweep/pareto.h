@@ -1,4 +1,5 @@
-// Step time against peak memory: which points no other beats in both. Free of ImGui; any thread.
+// Step time against the peak of tensors: which points no other beats in both. Free of ImGui; any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +12,24 @@
 
 namespace shardlens::ui::present {
 
-// Which of these (memory, time) no other is at most equal to in both and less in one; from the
-// least memory to the most. Equal ones all belong to it.
-std::vector<std::size_t> pareto_front(const std::vector<std::pair<double, double>>& points);
+// Of these (memory, time) the ones that a line from the least memory to the least time goes
+// through: each takes less time than all that need less memory. Of those that need as much
+// (trace::analysis::is_same_memory) it is the fastest.
+std::vector<std::size_t> pareto_line(const std::vector<std::pair<double, double>>& points);
 
 struct ParetoChart {  // positions 0..1, y upwards
   struct Point {
-    std::size_t point = 0;  // of the sweep
-    std::string label;      // its values
-    float x = 0, y = 0;     // peak memory, step time
-    bool is_on_front = false;
+    std::size_t point = 0;     // of the sweep
+    std::string label;         // its values
+    float x = 0, y = 0;        // peak of tensors, step time
+    bool is_on_front = false;  // none beats it in both, beyond noise
   };
   struct Tick {
     float at = 0;
     std::string label;
   };
   std::vector<Point> points;
-  std::vector<std::size_t> front;  // of `points`, from left to right
+  std::vector<std::size_t> line;  // through those on the front, from left to right
   std::vector<Tick> memory_ticks, time_ticks;
   bool by_tokens = false;  // y is time per token, as points do different work
 };

@@ -7,6 +7,7 @@
 
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
+#include "ui/present/sweep/sweep_words.h"
 
 namespace shardlens::ui::present {
 
@@ -87,18 +88,20 @@ std::vector<PlacedValue> placed_values(const state::ShownSweep& sweep) {
 TimeScale scale_over(const state::ShownSweep& sweep) {
   TimeScale scale;
   for (const state::SweepPoint& point : sweep.points) {
-    for (const auto& run : point.runs) scale.add(run.step_ns);
+    const auto cost = cost_per_step_time(sweep, point);
+    if (!cost) continue;
+    for (const auto& run : point.runs) scale.add(*cost * run.step_ns);
     if (point.step_ns) {
       // An interval of two runs may be many times as wide as all that was measured.
       const double half = std::min(point.half_width_ns.value_or(0), *point.step_ns / 2);
-      scale.add(*point.step_ns - half);
-      scale.add(*point.step_ns + half);
+      scale.add(*cost * (*point.step_ns - half));
+      scale.add(*cost * (*point.step_ns + half));
     }
     if (const auto& predicted = point.prediction; predicted.step_ns) {
-      scale.add(*predicted.step_ns);
+      scale.add(*cost * *predicted.step_ns);
       if (predicted.interval) {
-        scale.add(std::max(predicted.interval->low_ns, 0.0));
-        scale.add(predicted.interval->high_ns);
+        scale.add(*cost * std::max(predicted.interval->low_ns, 0.0));
+        scale.add(*cost * predicted.interval->high_ns);
       }
     }
   }
@@ -107,28 +110,30 @@ TimeScale scale_over(const state::ShownSweep& sweep) {
 }
 
 SweepCurve::Point curve_point(const state::SweepPoint& from, const PlacedValue& at,
-                              const TimeScale& scale) {
+                              const TimeScale& scale, const std::optional<double>& cost) {
   SweepCurve::Point point{.point = at.point,
                           .label = from.values.front(),
                           .x = at.x,
                           .measured = {},
                           .predicted = {},
                           .runs = {}};
+  if (!cost) return point;
+  const auto y_of = [&](double step_ns) { return scale.of(*cost * step_ns); };
   if (from.step_ns) {
-    point.measured = {.y = scale.of(*from.step_ns), .low = {}, .high = {}};
+    point.measured = {.y = y_of(*from.step_ns), .low = {}, .high = {}};
     if (from.half_width_ns) {
-      point.measured->low = scale.of(*from.step_ns - *from.half_width_ns);
-      point.measured->high = scale.of(*from.step_ns + *from.half_width_ns);
+      point.measured->low = y_of(*from.step_ns - *from.half_width_ns);
+      point.measured->high = y_of(*from.step_ns + *from.half_width_ns);
     }
   }
   if (const auto& predicted = from.prediction; predicted.step_ns) {
-    point.predicted = {.y = scale.of(*predicted.step_ns), .low = {}, .high = {}};
+    point.predicted = {.y = y_of(*predicted.step_ns), .low = {}, .high = {}};
     if (predicted.interval) {
-      point.predicted->low = scale.of(predicted.interval->low_ns);
-      point.predicted->high = scale.of(predicted.interval->high_ns);
+      point.predicted->low = y_of(predicted.interval->low_ns);
+      point.predicted->high = y_of(predicted.interval->high_ns);
     }
   }
-  for (const auto& run : from.runs) point.runs.push_back(scale.of(run.step_ns));
+  for (const auto& run : from.runs) point.runs.push_back(y_of(run.step_ns));
   return point;
 }
 
@@ -139,9 +144,11 @@ std::optional<SweepCurve> sweep_curve(const state::ShownSweep& sweep) {
   const TimeScale scale = scale_over(sweep);
   if (scale.is_empty()) return std::nullopt;
   SweepCurve curve;
+  curve.by_tokens = sweep.by_tokens;
   curve.ticks = scale.ticks();
   for (const PlacedValue& at : placed_values(sweep)) {
-    curve.points.push_back(curve_point(sweep.points[at.point], at, scale));
+    const auto& point = sweep.points[at.point];
+    curve.points.push_back(curve_point(point, at, scale, cost_per_step_time(sweep, point)));
   }
   return curve;
 }

@@ -1,5 +1,6 @@
 // A sweep of one knob as a curve: what was measured with its interval, each run, and what was
-// predicted. Positions 0..1, y upwards. Free of ImGui; any thread.
+// predicted, in time per step, or per token where points do different work. Positions 0..1, y
+// upwards. Free of ImGui; any thread.
 #pragma once
 
 #include <optional>
@@ -27,7 +28,8 @@ struct SweepCurve {
     std::string label;
   };
   std::vector<Point> points;
-  std::vector<Tick> ticks;  // of step time
+  std::vector<Tick> ticks;
+  bool by_tokens = false;  // y is time per token
 };
 
 // None: not exactly one knob varies, or nothing was measured or predicted yet. Numbers stand where

@@ -54,6 +54,7 @@ void add_figure(Table& table, const Sweep& sweep, std::string title, std::string
   column.definition = std::move(definition);
   column.source = kSweepSource;
   column.width = 84;
+  column.wish = 120;
   column.priority = 5;
   column.number = [sweep, figure = std::move(figure)](std::size_t row) {
     return figure(sweep->points[row]).value_or(kNotKnown);
@@ -92,7 +93,9 @@ void add_figures(Table& table, const Sweep& sweep) {
   const auto time = in_unit_of(*sweep);
   using Point = state::SweepPoint;
   add_figure(
-      table, sweep, "Step", "step_ns", "Mean step time over the point's runs",
+      table, sweep, "Step", "step_ns",
+      "Geometric mean of the point's runs, as of a round that is like all: what points are put in "
+      "order by",
       [](const Point& p) { return p.step_ns; }, time);
   add_figure(
       table, sweep, "±", "half_width_ns", "Half the 95 % interval of that mean",
@@ -112,9 +115,10 @@ void add_figures(Table& table, const Sweep& sweep) {
         [](double rate) { return format_rate(rate, "/s"); });
   }
   add_figure(
-      table, sweep, "Peak memory", "peak_memory_bytes",
-      "The greatest peak of a rank over the point's runs",
-      [](const Point& p) { return p.peak_memory_bytes; },
+      table, sweep, "Peak of tensors", "peak_tensor_bytes",
+      "Of the rank that needs most; the same in every run, and without what the process holds "
+      "outside of PyTorch",
+      [](const Point& p) { return p.peak_tensor_bytes; },
       [](double bytes) { return format_bytes(bytes); });
 }
 

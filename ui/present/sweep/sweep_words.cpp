@@ -140,6 +140,10 @@ std::vector<std::string> sweep_remarks(const state::ShownSweep& sweep) {
     } else if (point.standing == state::SweepStanding::kStoppedEarly) {
       remarks.push_back(sweep_point_text(sweep, i) + " was stopped " + point.reason);
     }
+    if (!point.failed_once.empty()) {
+      remarks.push_back(sweep_point_text(sweep, i) +
+                        " failed once and was well when it was run again: " + point.failed_once);
+    }
   }
   return remarks;
 }
@@ -154,15 +158,18 @@ std::string other_settings(const state::ShownSweep& sweep, const trace::job::Set
   return text;
 }
 
-bool has_values_of(const state::ShownSweep& sweep, std::size_t point,
-                   const trace::job::Settings& next) {
-  for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
-    if (is_obeyed(sweep, point, i) &&
-        trace::job::value_text(next, *sweep.varied[i]) != sweep.points[point].values[i]) {
-      return false;
-    }
+bool has_settings_of(const state::ShownSweep& sweep, std::size_t point,
+                     const trace::job::Settings& next) {
+  return trace::job::differing_knobs(next, sweep.points[point].settings).empty();
+}
+
+std::optional<double> cost_per_step_time(const state::ShownSweep& sweep,
+                                         const state::SweepPoint& point) {
+  if (!sweep.by_tokens) return 1;
+  if (!point.step_ns || !(*point.step_ns > 0) || !(point.tokens_per_s.value_or(0) > 0)) {
+    return std::nullopt;
   }
-  return true;
+  return 1e9 / *point.tokens_per_s / *point.step_ns;
 }
 
 std::string sweep_cost_text(const state::SweepCard& card) {

@@ -21,14 +21,18 @@ std::string sweep_step_text(const state::SweepPoint& point);
 std::string sweep_progress_text(const state::ShownSweep& sweep);
 // 0..1 of its runs.
 float sweep_progress(const state::ShownSweep& sweep);
-// A sentence for each point that was stopped early or failed, and why.
+// A sentence for each point that was stopped early or failed, also but once, and why.
 std::vector<std::string> sweep_remarks(const state::ShownSweep& sweep);
-// What other settings than those that vary `next` has, so that the winner may not win with them:
-// "model, ranks"; "": none.
+// What `next` has otherwise than the sweep's settings beside those that vary, so that the winner
+// may not win with it: "model, ranks"; "": nothing.
 std::string other_settings(const state::ShownSweep& sweep, const trace::job::Settings& next);
-// Whether `next` has the point's values already.
-bool has_values_of(const state::ShownSweep& sweep, std::size_t point,
-                   const trace::job::Settings& next);
+// Whether `next` is what the point was run with, in all settings.
+bool has_settings_of(const state::ShownSweep& sweep, std::size_t point,
+                     const trace::job::Settings& next);
+// What a point is judged by: time per step, or per token where points do different work, as a
+// multiple of its step time; none: not known.
+std::optional<double> cost_per_step_time(const state::ShownSweep& sweep,
+                                         const state::SweepPoint& point);
 // "12 runs, about 4 min, as run 4 took": what the card says before the start; of a search, how many
 // points and how long at most.
 std::string sweep_cost_text(const state::SweepCard& card);

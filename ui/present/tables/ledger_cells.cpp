@@ -53,12 +53,10 @@ TableCell relative_cell(const state::LedgerRow& row) {
   if (!row.not_compared.empty()) return TableCell::words(row.not_compared, state::Tone::kMuted);
   if (!row.relative_to_baseline) return {};
   const double relative = *row.relative_to_baseline;
-  // More tokens per second is faster, more time per step is slower.
-  const bool slower = row.by_throughput ? relative < 0 : relative > 0;
   const bool is_beyond = row.beyond_noise.value_or(false);
   TableCell cell{.text = format_signed_percent(relative),
                  .tone = is_beyond ? state::Tone::kText : state::Tone::kMuted,
-                 .trend = slower ? Trend::kSlower : Trend::kFaster};
+                 .trend = relative > 0 ? Trend::kUp : Trend::kDown};
   if (cell.text == format_signed_percent(0)) cell.trend = Trend::kNone;
   if (row.by_throughput) cell.text += " tokens/s";
   if (!row.beyond_noise) cell.unit = "?";

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "trace/analysis/compare/run_difference.h"
@@ -136,6 +137,8 @@ TEST(NamedTimes, AreJudgedAndANameThatIsMissingTookNoTime) {
   EXPECT_EQ(details[0].name, "aten::copy_");
   EXPECT_EQ(details[0].first, 0);
   EXPECT_EQ(details[0].beyond_noise, true);
+  EXPECT_TRUE(details[0].is_only_in_one);
+  EXPECT_FALSE(details[1].is_only_in_one);
   EXPECT_EQ(details[1].name, "aten::mm");
   EXPECT_NEAR(details[1].difference(), 2e6, 1e5);
   EXPECT_EQ(details[1].beyond_noise, true);
@@ -147,20 +150,48 @@ TEST(NamedTimes, AreJudgedAndANameThatIsMissingTookNoTime) {
   }
 }
 
+// The noise of runs is as large as all communication: by it alone nothing would be told.
+TEST(NamedTimes, WhatOnlyOneRunDoesInEveryStepIsNoMatterOfNoise) {
+  auto a = named_run(42, 2), b = a;
+  b.info.settings.bucket_cap_mb = 4;
+  auto first = steady_times(3e6, 2.5e6, 1, "always");
+  auto second = steady_times(3e6, 1e5, 2, "other");
+  for (double& ns : first.ns.begin()->second) ns = std::max(ns, 1e4);
+  auto now_and_then = steady_times(5e6, 1e5, 3, "now and then");
+  for (int i = 0; i < 37; ++i) now_and_then.ns.begin()->second[static_cast<std::size_t>(i)] = 0;
+  first.ns.merge(now_and_then.ns);
+  for (const auto& detail : difference_between({a, &first}, {b, &second}).details) {
+    const bool is_always = detail.name != "now and then";
+    EXPECT_EQ(detail.is_only_in_one, is_always) << detail.name;
+    EXPECT_EQ(detail.beyond_noise, is_always) << detail.name;
+    EXPECT_EQ(detail.half_width.has_value(), !is_always) << detail.name;
+  }
+  b.info.settings.model = "small";
+  for (const auto& detail : difference_between({a, &first}, {b, &second}).details) {
+    EXPECT_FALSE(detail.beyond_noise) << "another job: " << detail.name;
+  }
+}
+
 TEST(MemoryDifferences, SumToThePeakOfTensors) {
   RunFigures a, b;
   a.ranks.resize(2);
   b.ranks.resize(2);
-  a.ranks[1].peak.bytes = {100, 0, 40, 80, 300, 0, 0, 999};
-  b.ranks[0].peak.bytes = {100, 0, 20, 80, 350, 0, 0, 1};
+  constexpr std::int64_t kKibibyte = 1024;
+  a.ranks[1].peak.bytes = {
+      100 * kKibibyte, 0, 40 * kKibibyte, 80 * kKibibyte, 300 * kKibibyte, 0, 0, 999};
+  b.ranks[0].peak.bytes = {
+      100 * kKibibyte, 0, 20 * kKibibyte, 80 * kKibibyte + 8, 350 * kKibibyte, 0, 0, 1};
   const auto details = memory_differences(a, b, true);
   double sum = 0;
   for (const auto& detail : details) sum += detail.difference();
   EXPECT_EQ(sum, static_cast<double>(b.ranks[0].peak.allocated_bytes() -
                                      a.ranks[1].peak.allocated_bytes()));
   ASSERT_EQ(details.size(), 4u);
-  EXPECT_EQ(details[0].difference(), 50);
-  EXPECT_EQ(details[1].difference(), -20);
+  EXPECT_EQ(details[0].difference(), 50 * kKibibyte);
+  EXPECT_EQ(details[1].difference(), -20 * kKibibyte);
+  EXPECT_EQ(details[1].beyond_noise, true);
+  EXPECT_EQ(details[2].difference(), 8);
+  EXPECT_EQ(details[2].beyond_noise, false) << "nobody cares for 8 bytes";
   EXPECT_EQ(details[3].beyond_noise, false) << "the same bytes";
   EXPECT_FALSE(memory_differences(a, b, false)[0].beyond_noise);
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "made_up_runs.h"
+#include "trace/analysis/noise/student_t.h"
 
 namespace shardlens::trace::analysis {
 namespace {
@@ -131,7 +132,7 @@ TEST(NoiseModel, IntervalsOfDifferencesCoverAsTheySay) {
         ASSERT_TRUE(judgement);
         const double difference =
             library.run(1).noise->step()->mean - library.run(0).noise->step()->mean;
-        covered += std::abs(difference) <= judgement->half_width;
+        covered += std::abs(difference) <= judgement->half_width(kFalseClaims);
       }
       EXPECT_GE(covered, kTrials * 93 / 100) << noise.memory << " " << repeats;
       EXPECT_LE(covered, kTrials * 97 / 100) << noise.memory << " " << repeats;
@@ -151,7 +152,7 @@ TEST(NoiseModel, AShorterRunScattersMoreByWhatItsStepsDo) {
     const auto judgement = library.judge(0, 6);
     ASSERT_TRUE(judgement);
     covered += std::abs(library.run(6).noise->step()->mean - library.run(0).noise->step()->mean) <=
-               judgement->half_width;
+               judgement->half_width(kFalseClaims);
   }
   EXPECT_GE(covered, kTrials * 92 / 100);
   EXPECT_LE(covered, kTrials * 98 / 100);
@@ -210,12 +211,45 @@ TEST(NoiseModel, WhatAutoChoseIsTheSameSetting) {
 }
 
 TEST(BeyondChance, HoldsTheHeadlineToHalfAndTheOthersToTheRest) {
-  EXPECT_EQ(beyond_chance(0.03, {}), std::vector<bool>{false});
-  EXPECT_EQ(beyond_chance(0.02, {}), std::vector<bool>{true});
+  using Verdicts = std::vector<Verdict>;
+  EXPECT_EQ(beyond_chance(0.03, {}), (Verdicts{{false, 0.025}}));
+  EXPECT_EQ(beyond_chance(0.02, {}), (Verdicts{{true, 0.025}}));
   // 2.5 % ÷ 2 for the first of two, 5 % ÷ 2 once the headline is beyond.
-  EXPECT_EQ(beyond_chance(0.5, {0.02, 0.9}), (std::vector<bool>{false, false, false}));
-  EXPECT_EQ(beyond_chance(0.01, {0.9, 0.02}), (std::vector<bool>{true, false, true}));
-  EXPECT_EQ(beyond_chance(std::nullopt, {0.01, 0.024}), (std::vector<bool>{false, true, true}));
+  EXPECT_EQ(beyond_chance(0.5, {0.02, 0.9}),
+            (Verdicts{{false, 0.025}, {false, 0.0125}, {false, 0.0125}}));
+  EXPECT_EQ(beyond_chance(0.01, {0.9, 0.02}),
+            (Verdicts{{true, 0.025}, {false, 0.05}, {true, 0.025}}));
+  EXPECT_EQ(beyond_chance(std::nullopt, {0.01, 0.024}),
+            (Verdicts{{false, 0.025}, {true, 0.0125}, {true, 0.025}}));
+}
+
+TEST(BeyondChance, AnIntervalAtTheLevelOfAVerdictIsWithoutZeroExactlyWhereItIsBeyondNoise) {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> difference(-8, 8), freedom(1, 20);
+  int beyond = 0, within = 0, plain = 0;
+  for (int family = 0; family < 300; ++family) {
+    std::vector<Judgement> judgements;
+    std::vector<double> differences, chances;
+    for (int i = 0; i < 6; ++i) {
+      differences.push_back(difference(random));
+      judgements.push_back({.p = 0, .standard_error = 1, .degrees_of_freedom = freedom(random)});
+      judgements.back().p = student_t_p(differences.back(), judgements.back().degrees_of_freedom);
+      chances.push_back(judgements.back().p);
+    }
+    const auto verdicts = beyond_chance(std::nullopt, chances);
+    for (std::size_t i = 0; i < differences.size(); ++i) {
+      const Verdict& verdict = verdicts[i + 1];
+      const bool has_zero = std::abs(differences[i]) <= judgements[i].half_width(verdict.claims);
+      EXPECT_NE(verdict.beyond_noise, has_zero) << differences[i] << " at " << verdict.claims;
+      beyond += verdict.beyond_noise;
+      within += !verdict.beyond_noise;
+      plain += !verdict.beyond_noise &&
+               std::abs(differences[i]) > judgements[i].half_width(kFalseClaims);
+    }
+  }
+  EXPECT_GT(beyond, 100);
+  EXPECT_GT(within, 100);
+  EXPECT_GT(plain, 10) << "a plain 95 % interval never disagreed";
 }
 
 }  // namespace

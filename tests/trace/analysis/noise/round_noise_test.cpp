@@ -30,6 +30,40 @@ TEST(RoundNoise, TakesTheDriftFromRoundToRoundOut) {
 TEST(RoundNoise, HoldsAPointThatIsNotInEveryRoundAgainstThoseBesideIt) {
   const RoundNoise noise({{0, 0, 100}, {0, 1, 200}, {1, 0, 110}});
   EXPECT_NEAR(*noise.level(1) / *noise.level(0), 1.1, 1e-9);
+  EXPECT_NEAR(*noise.mean_difference(1, 0), 0.1, 1e-9);
+}
+
+TEST(RoundNoise, ALevelIsThePointsGeometricMeanWhereNothingIsMissing) {
+  const RoundNoise noise({{0, 0, 100}, {0, 1, 400}, {1, 0, 90}, {1, 1, 500}});
+  EXPECT_NEAR(*noise.level(0), 200, 1e-9);
+  EXPECT_NEAR(*noise.level(1), std::sqrt(90 * 500.), 1e-9);
+  EXPECT_NEAR(*RoundNoise({{0, 0, 150}}).level(0), 150, 1e-9);
+}
+
+// Round 2 has 0 and 1 alone. The difference of 2 is that of the fit, and its error at most that of
+// the rounds which have both.
+TEST(RoundNoise, TheDifferencesOfLevelsAndTheirBoundsAreOnOneBasis) {
+  std::mt19937_64 random(8);
+  std::normal_distribution<double> normal;
+  constexpr int kSweeps = 2000;
+  constexpr double kClaims = 0.025;
+  int beyond = 0;
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    std::vector<RoundValue> values;
+    for (std::size_t round = 0; round < 3; ++round) {
+      const double drift = std::exp(0.2 * normal(random));
+      for (std::size_t point = 0; point < (round < 2 ? 3 : 2); ++point) {
+        values.push_back({point, round, 100 * drift * std::exp(0.02 * normal(random))});
+      }
+    }
+    const RoundNoise noise(values);
+    const auto difference = noise.difference(2, 0, kClaims);
+    ASSERT_TRUE(difference);
+    EXPECT_NEAR(difference->mean, *noise.level(2) / *noise.level(0) - 1, 1e-9);
+    beyond += difference->low > 0 || difference->high < 0;
+  }
+  EXPECT_LE(beyond, kSweeps * 2 * kClaims + 20);
+  EXPECT_GT(beyond, kSweeps * kClaims / 2);
 }
 
 TEST(RoundNoise, BetweenRunsIsTheSpreadAroundEachPointsMean) {
