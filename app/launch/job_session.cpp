@@ -11,10 +11,10 @@
 #include <system_error>
 #include <utility>
 
-#include "app/launch/culprit.h"
 #include "app/launch/log_tail.h"
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
+#include "app/launch/rank_exit.h"
 #include "app/launch/store_file.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/run_folder.h"
@@ -45,14 +45,16 @@ std::vector<trace::model::ToldByRank> told_by_ranks(const JobStatus& status) {
   return told;
 }
 
-Result<fs::path> create_folder(const JobRequest& request, trace::model::RunInfo& run) {
+Result<trace::store::ClaimedRun> create_folder(const JobRequest& request,
+                                               trace::model::RunInfo& run) {
   run.start_ns = trace::base::wall_clock_ns();
   remove_abandoned_store_files(request.runs_dir);
-  auto folder = trace::store::create_run(request.runs_dir, run, request.overwrite);
-  if (!folder) return folder;
+  auto made = trace::store::create_claimed_run(request.runs_dir, run, request.overwrite);
+  if (!made) return made;
   std::error_code error;
-  const fs::path absolute = fs::absolute(*folder, error);
-  return error ? *folder : absolute;
+  const fs::path absolute = fs::absolute(made->folder, error);
+  if (!error) made->folder = absolute;
+  return made;
 }
 
 }  // namespace
@@ -64,16 +66,17 @@ Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
   if (options.rank_program.empty()) {
     TRY_ASSIGN(options.rank_program, find_rank_program());
   }
-  TRY_ASSIGN(fs::path folder, create_folder(request, run));
+  TRY_ASSIGN(trace::store::ClaimedRun made, create_folder(request, run));
   std::unique_ptr<JobSession> session(
-      new JobSession(std::move(run), std::move(folder), std::move(options)));
+      new JobSession(std::move(run), std::move(made), std::move(options)));
   session->wake_descriptor_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   session->thread_ = std::jthread([job = session.get()] { job->supervise(); });
   return session;
 }
 
-JobSession::JobSession(trace::model::RunInfo run, fs::path folder, JobOptions options)
-    : folder_(std::move(folder)),
+JobSession::JobSession(trace::model::RunInfo run, trace::store::ClaimedRun made, JobOptions options)
+    : folder_(std::move(made.folder)),
+      claim_(std::move(made.claim)),
       options_(std::move(options)),
       store_file_(fresh_store_file(folder_)),
       room_for_end_(folder_) {
@@ -287,6 +290,7 @@ void JobSession::give_up(const std::string& problem) {
 }
 
 void JobSession::publish_end(JobStatus status) {
+  claim_.reset();
   {
     const std::lock_guard lock(mutex_);
     status_ = std::move(status);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
 #include "trace/store/run/reserved_room.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
 
@@ -75,7 +77,7 @@ class JobSession final : public RunningJob {
   void kill_now();
 
  private:
-  JobSession(trace::model::RunInfo run, std::filesystem::path folder, JobOptions options);
+  JobSession(trace::model::RunInfo run, trace::store::ClaimedRun made, JobOptions options);
   void supervise();
   void spawn_ranks();
   void wait_for_news();
@@ -93,6 +95,7 @@ class JobSession final : public RunningJob {
   void wake() const;
 
   const std::filesystem::path folder_;
+  std::optional<trace::base::FolderLock> claim_;  // until the run has ended
   const JobOptions options_;
   const std::filesystem::path store_file_;
   trace::store::ReservedRoom room_for_end_;  // to say how the run ended although the disk is full

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/model/rank_outcome.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::app::launch {
 
@@ -38,5 +41,14 @@ bool any_ran_out_of_patience(std::span<const RankExit> exits);
 
 // "rank 1 failed: <its message>", "rank 1 was killed by SIGSEGV: …"
 std::string describe(const RankExit& exit);
+
+// What the files of a run that has just failed tell. The cause is kNone where they tell nothing,
+// cannot be read, or are too long to be read at once.
+trace::analysis::HangDiagnosis diagnose_files(const std::filesystem::path& folder,
+                                              const trace::model::RunInfo& ended);
+
+// "rank 0 failed: … timed out; rank 1 never arrived". The reason itself where no rank stands out or
+// it says already that this rank stands still.
+std::string with_culprit(std::string reason, const trace::analysis::HangDiagnosis& diagnosis);
 
 }  // namespace shardlens::app::launch

@@ -154,11 +154,11 @@ Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequ
   run.program = "shardlens " SHARDLENS_VERSION;
   run.imported_from = "another program";
   run.command = command_text(request.command);
-  TRY_ASSIGN(const fs::path made,
-             trace::store::create_run(request.runs_dir, run, request.overwrite));
+  TRY_ASSIGN(trace::store::ClaimedRun made,
+             trace::store::create_claimed_run(request.runs_dir, run, request.overwrite));
   std::error_code error;
-  fs::path folder = fs::absolute(made, error);
-  if (error) folder = made;
+  fs::path folder = fs::absolute(made.folder, error);
+  if (error) folder = made.folder;
   TRY_ASSIGN(auto environment, recording_environment(own_environment(), request, folder, library));
   auto process = spawn(request, std::move(environment));
   if (!process) {
@@ -166,11 +166,16 @@ Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequ
     return tl::make_unexpected(process.error());
   }
   return std::unique_ptr<RecordedProgram>(
-      new RecordedProgram(std::move(run), std::move(folder), *process));
+      new RecordedProgram(std::move(run), {std::move(folder), std::move(made.claim)}, *process));
 }
 
-RecordedProgram::RecordedProgram(trace::model::RunInfo run, fs::path folder, pid_t process)
-    : run_(std::move(run)), folder_(std::move(folder)), room_for_end_(folder_), process_(process) {}
+RecordedProgram::RecordedProgram(trace::model::RunInfo run, trace::store::ClaimedRun made,
+                                 pid_t process)
+    : run_(std::move(run)),
+      folder_(std::move(made.folder)),
+      claim_(std::move(made.claim)),
+      room_for_end_(folder_),
+      process_(process) {}
 
 RecordedProgram::~RecordedProgram() {
   if (has_ended_) return;

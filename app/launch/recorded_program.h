@@ -13,6 +13,7 @@
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
 #include "trace/store/run/reserved_room.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
 
@@ -51,7 +52,7 @@ class RecordedProgram {
   int exit_code() const { return exit_code_; }
 
  private:
-  RecordedProgram(trace::model::RunInfo run, std::filesystem::path folder, pid_t process);
+  RecordedProgram(trace::model::RunInfo run, trace::store::ClaimedRun made, pid_t process);
   struct Claim {
     int rank = 0;
     pid_t process = 0;
@@ -66,6 +67,7 @@ class RecordedProgram {
 
   trace::model::RunInfo run_;
   const std::filesystem::path folder_;
+  const trace::base::FolderLock claim_;
   trace::store::ReservedRoom room_for_end_;  // to say how it ended although the disk is full
   pid_t process_;
   bool has_ended_ = false;

@@ -10,7 +10,7 @@
 #include "trace/base/printable.h"
 #include "trace/job/library_environment.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::app::report {
 namespace {

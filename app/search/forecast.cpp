@@ -11,13 +11,13 @@ constexpr double kSure = 1.96;  // standard deviations to either end of a 95 % i
 // Of what is predicted: what the model leaves out moves with the knobs, too (bench predict).
 constexpr double kModelDeviation = 0.02;
 
-Forecast of_memory(const sweep::SlotResult& run, const std::optional<std::int64_t>& more) {
+Forecast of_memory(const sweep::RunMeasure& run, const std::optional<std::int64_t>& more) {
   Forecast forecast;
-  if (!more || !run.measure->peak_memory_bytes) {
+  if (!more || !run.peak_memory_bytes) {
     forecast.refused = "the run tells no memory";
     return forecast;
   }
-  forecast.cost = *run.measure->peak_memory_bytes + static_cast<double>(*more);
+  forecast.cost = *run.peak_memory_bytes + static_cast<double>(*more);
   forecast.deviation = kModelDeviation * *forecast.cost;
   return forecast;
 }
@@ -43,18 +43,6 @@ Forecast of_time(const sweep::RunMeasure& run, Goal goal,
 
 }  // namespace
 
-std::string_view to_string(Goal goal) {
-  switch (goal) {
-    case Goal::kStepTime:
-      return "step_time";
-    case Goal::kTokenRate:
-      return "tokens_per_s";
-    case Goal::kMemory:
-      break;
-  }
-  return "memory";
-}
-
 std::optional<double> cost_of(const sweep::RunMeasure& run, Goal goal) {
   if (goal == Goal::kMemory) return run.peak_memory_bytes;
   if (goal == Goal::kStepTime) return run.step_ns;
@@ -66,29 +54,41 @@ const trace::base::Result<sweep::PredictorOf>& RunForecasts::learnt(
     const std::filesystem::path& run) {
   const auto known = learnt_.find(run);
   return known != learnt_.end() ? known->second
-                                : learnt_.emplace(run, learn_run_(run)).first->second;
+                                : learnt_.emplace(run, sources_.learn_run(run)).first->second;
 }
 
-Forecast RunForecasts::operator()(const sweep::SlotResult& run, std::size_t point) {
-  const auto [known, is_new] = known_.try_emplace({run.folder, point});
-  Forecast& forecast = known->second;
-  if (!is_new) return forecast;
-  const auto& predictor = learnt(run.folder);
-  if (!predictor) {
-    forecast.refused = predictor.error().message;
-    return forecast;
-  }
-  const auto& settings = plan_.points.settings[point];
-  const auto more = (*predictor)->more_bytes(settings);
+Forecast RunForecasts::operator()(const SourceRun& run, std::size_t point) {
+  const auto [known, is_new] = known_.try_emplace({run.result->folder, point});
+  if (is_new) known->second = forecast(run, point);
+  return known->second;
+}
+
+// By a run's own record where there is a predictor; shapes tell it of any other.
+std::optional<std::int64_t> RunForecasts::more_bytes(const sweep::PredictorOf& predictor,
+                                                     std::size_t source, std::size_t point) const {
+  const auto more = predictor ? predictor->more_bytes(points_[point]) : std::nullopt;
+  if (more || !sources_.shape_bytes) return more;
+  const auto there = sources_.shape_bytes(points_[source]);
+  const auto here = sources_.shape_bytes(points_[point]);
+  return there && here ? std::optional(*here - *there) : std::nullopt;
+}
+
+Forecast RunForecasts::forecast(const SourceRun& run, std::size_t point) {
+  Forecast forecast;
+  const auto& predictor = learnt(run.result->folder);
+  const auto& measure = *run.result->measure;
+  const auto more = more_bytes(predictor ? *predictor : nullptr, run.point, point);
   if (goal_ == Goal::kMemory) {
-    forecast = of_memory(run, more);
-  } else if (const auto prediction = (*predictor)->predict(settings)) {
-    forecast = of_time(*run.measure, goal_, *prediction);
+    forecast = of_memory(measure, more);
+  } else if (!predictor) {
+    forecast.refused = predictor.error().message;
+  } else if (const auto prediction = (*predictor)->predict(points_[point])) {
+    forecast = of_time(measure, goal_, *prediction);
   } else {
     forecast.refused = prediction.error().message;
   }
-  if (more && run.measure->peak_memory_bytes) {
-    forecast.peak_bytes = static_cast<std::int64_t>(*run.measure->peak_memory_bytes) + *more;
+  if (more && measure.peak_memory_bytes) {
+    forecast.peak_bytes = static_cast<std::int64_t>(*measure.peak_memory_bytes) + *more;
   }
   return forecast;
 }

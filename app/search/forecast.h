@@ -1,24 +1,23 @@
 // What a measured run tells of another point of a search, before that is run. Any thread.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "app/sweep/search_plan.h"
 #include "app/sweep/sweep_prediction.h"
 
 namespace shardlens::app::search {
 
-// What is to be small: time per step, time per token, or the peak memory of the rank that needs
-// most.
-enum class Goal : std::uint8_t { kStepTime, kTokenRate, kMemory };
-inline constexpr std::array kGoals{Goal::kStepTime, Goal::kTokenRate, Goal::kMemory};
-std::string_view to_string(Goal goal);  // "step_time", "tokens_per_s", "memory"
+using sweep::Goal;
+using sweep::kGoals;
+using sweep::to_string;
 
 // Nanoseconds per step or per token of all ranks, or bytes. None: the run does not know it.
 std::optional<double> cost_of(const sweep::RunMeasure& run, Goal goal);
@@ -30,23 +29,39 @@ struct Forecast {
   std::string refused;
 };
 
-// Of `point`, from a finished run of another one.
-using ForecastFrom = std::function<Forecast(const sweep::SlotResult& run, std::size_t point)>;
+struct SourceRun {  // finished and measured
+  std::size_t point = 0;
+  const sweep::SlotResult* result = nullptr;
+};
+// Of `point`, from a run of another one.
+using ForecastFrom = std::function<Forecast(const SourceRun& run, std::size_t point)>;
 
-// By trace/tuning. What was read of a run is kept. One thread at a time; reads runs.
+// Peak bytes of the rank that needs most, from the model's shape alone. None: it is not known.
+using ShapeBytes = std::function<std::optional<std::int64_t>(const trace::job::Settings&)>;
+
+struct ForecastSources {
+  sweep::LearnRun learn_run;
+  ShapeBytes shape_bytes;
+};
+
+// By trace/tuning; memory also of runs of which that tells nothing. What was read of a run is kept.
+// One thread at a time; reads runs. Of a plan that has a search.
 class RunForecasts {
  public:
-  RunForecasts(const sweep::SweepPlan& plan, Goal goal, sweep::LearnRun learn_run)
-      : plan_(plan), goal_(goal), learn_run_(std::move(learn_run)) {}
+  RunForecasts(const sweep::SweepPlan& plan, ForecastSources sources)
+      : points_(plan.points.settings), goal_(plan.search->goal), sources_(std::move(sources)) {}
 
-  Forecast operator()(const sweep::SlotResult& run, std::size_t point);
+  Forecast operator()(const SourceRun& run, std::size_t point);
 
  private:
+  Forecast forecast(const SourceRun& run, std::size_t point);
+  std::optional<std::int64_t> more_bytes(const sweep::PredictorOf& predictor, std::size_t source,
+                                         std::size_t point) const;
   const trace::base::Result<sweep::PredictorOf>& learnt(const std::filesystem::path& run);
 
-  const sweep::SweepPlan& plan_;
+  std::vector<trace::job::Settings> points_;
   Goal goal_;
-  sweep::LearnRun learn_run_;
+  ForecastSources sources_;
   std::map<std::filesystem::path, trace::base::Result<sweep::PredictorOf>> learnt_;
   std::map<std::pair<std::filesystem::path, std::size_t>, Forecast> known_;
 };

@@ -1,5 +1,6 @@
 #include "app/search/outcome.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -28,6 +29,15 @@ Mean mean_cost(const SearchJob& job, const sweep::SweepResults& results, std::si
   return mean;
 }
 
+// Each of them had its chance to look better than the start (Bonferroni).
+int confirmed_points(const SearchJob& job, const std::vector<Belief>& beliefs) {
+  int count = 0;
+  for (std::size_t i = 0; i < beliefs.size(); ++i) {
+    count += i != job.base && beliefs[i].runs > 1 ? 1 : 0;
+  }
+  return count;
+}
+
 }  // namespace
 
 std::optional<Outcome> outcome_of(const SearchJob& job, const sweep::SweepResults& results,
@@ -46,7 +56,8 @@ std::optional<Outcome> outcome_of(const SearchJob& job, const sweep::SweepResult
   const auto spread = spread_between_runs(job, results);
   if (spread.degrees_of_freedom < 1) return outcome;
   const double error = spread.deviation * std::sqrt(1.0 / found.runs + 1.0 / base.runs);
-  outcome.half_width = trace::analysis::student_t_quantile(kMiss, spread.degrees_of_freedom) *
+  const double miss = kMiss / std::max(confirmed_points(job, beliefs), 1);
+  outcome.half_width = trace::analysis::student_t_quantile(miss, spread.degrees_of_freedom) *
                        error * (1 + *outcome.change);
   return outcome;
 }

@@ -14,8 +14,8 @@ struct Outcome {
   // Best ÷ start − 1, −0.1: a tenth less. The run by which the best was chosen is left out once
   // there are others: it is low by choice. None: the best is the start.
   std::optional<double> change;
-  // Of it, 95 %: Student's t with the spread between runs of the same point, pooled over points.
-  // None: no point ran twice.
+  // Of it, 95 %: Student's t with the spread between runs of the same point, pooled over points; of
+  // several points that ran more than once, at 5 % ÷ their number. None: no point ran twice.
   std::optional<double> half_width;
 
   bool is_sure() const { return change && half_width && *change + *half_width < 0; }

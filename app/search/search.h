@@ -2,44 +2,16 @@
 // when to stop. Pure: the same results and forecasts, the same answers. Any thread.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/search/forecast.h"
-#include "app/sweep/sweep_results.h"
+#include "app/search/belief.h"
 
 namespace shardlens::app::search {
 
 inline constexpr int kRounds = 3;  // runs of a point, at most
-
-struct SearchJob {
-  const sweep::SweepPlan* plan = nullptr;
-  Goal goal = Goal::kStepTime;
-  std::size_t base = 0;           // the point that it starts from
-  std::int64_t usable_bytes = 0;  // for one rank; 0: not known
-};
-
-// What is known of a point so far.
-struct Belief {
-  int runs = 0;                // that were measured
-  bool has_failed = false;     // one of its runs
-  std::optional<double> cost;  // measured, else predicted; none: nothing is known
-  double deviation = 0;        // standard, of the cost
-  bool fits = true;            // in memory, as far as that is known
-  std::string from;            // the run that it is predicted from; "": it is measured, or unknown
-  std::string refused;         // why nothing is predicted
-};
-// By point. Where several runs tell of it, the one that tells most exactly counts; predictions that
-// were off by more than they said make all of them less sure.
-std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& results,
-                               const ForecastFrom& forecast);
-// Between runs of the same point, pooled over points, as a share of their cost.
-trace::analysis::RelativeSpread spread_between_runs(const SearchJob& job,
-                                                    const sweep::SweepResults& results);
 
 enum class Why : std::uint8_t {
   kStart,      // the point that it starts from
@@ -67,8 +39,5 @@ struct Decision {
 // `seconds_left`: of the budget.
 Decision decide(const SearchJob& job, const sweep::SweepResults& results,
                 const std::vector<Belief>& beliefs, double seconds_left);
-
-// The lowest mean of those that were measured and did not fail.
-std::optional<std::size_t> best_of(const std::vector<Belief>& beliefs);
 
 }  // namespace shardlens::app::search

@@ -1,11 +1,24 @@
 #include "app/search/space.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
 #include <vector>
+
+#include "trace/job/shape/strategy.h"
 
 namespace shardlens::app::search {
 namespace {
 
+using trace::base::Result;
 using trace::job::Settings;
+using trace::job::Strategy;
+
+constexpr auto kChangesLearning = std::to_array<std::string_view>(
+    {"communication_hook", "communication", "param_dtype", "reduce_dtype", "buffer_dtype"});
+
+constexpr std::size_t kLongestWantedName = 70;  // leaves room for a number
 
 std::string batches_around(std::int64_t batch) {
   std::string values;
@@ -15,36 +28,135 @@ std::string batches_around(std::int64_t batch) {
   return values;
 }
 
-bool is_obeyed(const std::string& axis, const Settings& base) {
+bool learns_the_same(const Settings& base, Strategy strategy) {
+  const Settings defaults;
+  return std::ranges::all_of(kChangesLearning, [&](std::string_view name) {
+    const auto* knob = trace::job::find_knob(name);
+    return value_text(base, *knob) == value_text(defaults, *knob) ||
+           trace::job::applies(*knob, strategy) ==
+               trace::job::applies(*knob, base.sharding_strategy);
+  });
+}
+
+// Between one rank nothing moves, so that only what all strategies obey can matter; what is not
+// freed after forward is not gathered in backward; a CPU has no queue of gathers to limit.
+bool may_matter(const std::string& axis, const Settings& base, Strategy strategy) {
   const auto* knob = trace::job::find_knob(axis.substr(0, axis.find('=')));
-  return knob != nullptr && trace::job::applies(*knob, base.sharding_strategy);
+  if (knob->name == "backward_prefetch" &&
+      !trace::job::strategy_traits(strategy).frees_after_forward) {
+    return false;
+  }
+  const bool is_on_cpu = base.device == trace::job::DeviceChoice::kCpu;
+  if (knob->name == "limit_all_gathers" && is_on_cpu) return false;
+  return trace::job::applies(*knob, strategy) && (base.ranks > 1 || knob->applies_to.empty());
+}
+
+// Also what follows from the strategy, which another one would contradict.
+Settings with_strategy(Settings settings, Strategy strategy) {
+  if (settings.sharding_strategy == strategy) return settings;
+  settings.sharding_strategy = strategy;
+  settings.reshard_after_forward = Settings{}.reshard_after_forward;
+  return settings;
+}
+
+void add_new(const std::vector<Settings>& more, std::vector<Settings>& settings) {
+  for (const Settings& point : more) {
+    if (std::ranges::find(settings, point) == settings.end()) settings.push_back(point);
+  }
+}
+
+// In the table's order: those in which any two points differ.
+std::vector<const trace::job::Knob*> varied_knobs(const std::vector<Settings>& settings) {
+  std::vector<const trace::job::Knob*> varied;
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
+    const std::string first = value_text(settings.front(), knob);
+    const bool varies = std::ranges::any_of(
+        settings, [&](const Settings& point) { return value_text(point, knob) != first; });
+    if (varies) varied.push_back(&knob);
+  }
+  return varied;
 }
 
 }  // namespace
 
-std::vector<std::string> default_axes(const Settings& base, Goal goal) {
+bool changes_learning(const trace::job::Knob& knob) {
+  return std::ranges::find(kChangesLearning, knob.name) != kChangesLearning.end();
+}
+
+std::vector<Strategy> default_strategies(const Settings& base) {
+  std::vector<Strategy> strategies;
+  for (const auto& traits : trace::job::strategies()) {
+    const bool is_own = traits.strategy == base.sharding_strategy;
+    if (is_own ||
+        (base.ranks > 1 && !traits.has_groups && learns_the_same(base, traits.strategy))) {
+      strategies.push_back(traits.strategy);
+    }
+  }
+  return strategies;
+}
+
+std::vector<std::string> default_axes(const Settings& base, Strategy strategy, Goal goal) {
   std::vector<std::string> axes;
-  if (goal == Goal::kMemory) {
-    axes = {"activation_checkpointing=0,1,2,4", "gradient_as_bucket_view=false,true",
-            "reshard_after_forward=false,true"};
-  } else {
-    axes = {"bucket_cap_mb=0.25,0.5,1,2,4,8,16,25,50,100", "backward_prefetch=none,pre,post",
-            "forward_prefetch=false,true", "limit_all_gathers=false,true"};
+  switch (goal) {
+    case Goal::kStepTime:
+      axes = {"bucket_cap_mb=0.25,0.5,1,2,4,8,16,25,50,100"};
+      break;
+    case Goal::kTokenRate:
+      axes = {"bucket_cap_mb=1,4,25,100", "batch_per_rank=" + batches_around(base.batch_per_rank),
+              "activation_checkpointing=0,1"};
+      break;
+    case Goal::kMemory:
+      axes = {"activation_checkpointing=0,1,2,4", "gradient_as_bucket_view=false,true"};
+      break;
   }
-  if (goal == Goal::kTokenRate) {
-    axes.push_back("batch_per_rank=" + batches_around(base.batch_per_rank));
-    axes.push_back("activation_checkpointing=0,1");
+  if (goal != Goal::kMemory) {
+    for (const char* axis : {"backward_prefetch=none,pre,post", "forward_prefetch=false,true",
+                             "limit_all_gathers=false,true"}) {
+      axes.emplace_back(axis);
+    }
   }
-  std::erase_if(axes, [&](const std::string& axis) { return !is_obeyed(axis, base); });
+  std::erase_if(axes, [&](const std::string& axis) { return !may_matter(axis, base, strategy); });
   return axes;
 }
 
-trace::base::Result<sweep::SweepPoints> search_points(const Settings& base,
-                                                      const std::vector<std::string>& axes) {
-  TRY_ASSIGN(auto points, sweep::grid_of(base, axes));
-  std::erase(points.settings, base);
-  points.settings.insert(points.settings.begin(), base);
+Result<sweep::SweepPoints> default_points(const Settings& base, Goal goal) {
+  TRY_ASSIGN(auto points, search_points(base, {}));
+  const Settings start = points.settings.front();
+  for (const Strategy strategy : default_strategies(start)) {
+    const Settings here = with_strategy(start, strategy);
+    add_new({here}, points.settings);
+    TRY_ASSIGN(const auto grid, sweep::grid_of(here, default_axes(start, strategy, goal)));
+    add_new(grid.settings, points.settings);
+  }
+  if (points.settings.size() == 1) {
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "One rank reduces nothing, so that no strategy and no bucket makes its "
+        "step faster: say with --over what to search among, or take more "
+        "--ranks.");
+  }
+  points.varied = varied_knobs(points.settings);
   return points;
+}
+
+Result<sweep::SweepPoints> search_points(const Settings& base,
+                                         const std::vector<std::string>& axes) {
+  TRY_ASSIGN(auto points, sweep::grid_of(base, axes));
+  Settings start = base;
+  start.model = points.settings.front().model;  // a folder's, from wherever it goes on
+  std::erase(points.settings, start);
+  points.settings.insert(points.settings.begin(), start);
+  return points;
+}
+
+std::string default_name(Goal goal, const std::vector<std::string>& axes) {
+  if (axes.empty()) return "tune for " + std::string(to_string(goal));
+  std::string name = "tune";
+  for (const auto& axis : axes) {
+    const std::string more = " " + axis.substr(0, axis.find('='));
+    if (name.size() + more.size() <= kLongestWantedName) name += more;
+  }
+  return name;
 }
 
 }  // namespace shardlens::app::search

@@ -11,13 +11,31 @@
 
 namespace shardlens::app::search {
 
-// As grid_of() reads them: what may serve the goal and leaves what is learnt in a step as it is;
-// for tokens per second batches, too. What the strategy does not obey is left out.
-std::vector<std::string> default_axes(const trace::job::Settings& base, Goal goal);
+// Of a knob that only some strategies obey: whether it changes the gradients that are learnt from.
+bool changes_learning(const trace::job::Knob& knob);
+
+// The strategies that train the same as `base` does: all without groups of ranks, and its own,
+// which is the only one of a single rank. One that obeys a knob of `base` that changes what is
+// learnt (a hook, a type of numbers) where its own does not, or the other way round, is not among
+// them.
+std::vector<trace::job::Strategy> default_strategies(const trace::job::Settings& base);
+
+// What `strategy` obeys, serves the goal and leaves what is learnt in a step as it is; for tokens
+// per second batches, too. As grid_of() reads them.
+std::vector<std::string> default_axes(const trace::job::Settings& base,
+                                      trace::job::Strategy strategy, Goal goal);
+
+// The settings that it starts from, and then what serves the goal, strategy by strategy: with each
+// only the knobs that it obeys vary. Error kUsage: nothing serves it, since one rank reduces
+// nothing.
+trace::base::Result<sweep::SweepPoints> default_points(const trace::job::Settings& base, Goal goal);
 
 // The settings that it starts from, and then the others of the grid. Errors (kUsage): those of
 // grid_of().
 trace::base::Result<sweep::SweepPoints> search_points(const trace::job::Settings& base,
                                                       const std::vector<std::string>& axes);
+
+// What a search is called if nobody says: "tune for step_time", or by what it varies.
+std::string default_name(Goal goal, const std::vector<std::string>& axes);
 
 }  // namespace shardlens::app::search

@@ -434,6 +434,7 @@ void Controller::perform_on_run(const ui::state::StartRun& command) {
 
 void Controller::perform_on_run(const ui::state::OpenSweepCard& command) {
   notice_.clear();
+  if (command.searches) return sweeps_.open_search_card();
   sweeps_.open_card(knobs_.draft(taken_names()), command.knob);
 }
 

@@ -65,6 +65,7 @@ SweepPlan plan_from(const SweepRequest& request, SweepPlan plan) {
   if (request.repeats) plan.repeats = *request.repeats;
   if (request.seed) plan.seed = *request.seed;
   if (request.stops_early) plan.stops_early = *request.stops_early;
+  if (request.search || request.points) plan.search = request.search;
   return plan;
 }
 
@@ -234,6 +235,12 @@ Result<bool> Sweep::take(Slot slot, const launch::JobStatus& ended) {
   results_[slot] = std::move(result);
   TRY(save());
   return true;
+}
+
+Result<void> Sweep::keep_ending(const std::string& reason) {
+  if (!record_.plan.search || record_.plan.search->ended == reason) return {};
+  record_.plan.search->ended = reason;
+  return save();
 }
 
 }  // namespace shardlens::app::sweep

@@ -27,6 +27,8 @@ struct SweepRequest {
   std::optional<int> repeats;
   std::optional<std::uint64_t> seed;  // of a new sweep: one by chance
   std::optional<bool> stops_early;
+  // None: with `points` all of them are run, else as before.
+  std::optional<SearchPlan> search{};
   bool overwrite = false;  // of a sweep of that name, and of its runs as they are recorded anew
   bool retries_failed = false;  // runs that failed before are recorded anew
 };
@@ -63,6 +65,8 @@ class Sweep {
   // What came of it. False: its user stopped it, so that it will be run anew. Error: the sweep
   // cannot go on now, since the disk is full, say; with room again it can.
   trace::base::Result<bool> take(Slot slot, const launch::JobStatus& ended);
+  // Keeps why a search has ended; "": it goes on. Errors: those of write_sweep().
+  trace::base::Result<void> keep_ending(const std::string& reason);
 
  private:
   using Lock = std::optional<trace::base::FolderLock>;

@@ -34,6 +34,13 @@ Json texts_of(const trace::job::Settings& settings, const trace::job::Settings& 
   return texts;
 }
 
+Json search_json(const std::optional<SearchPlan>& search) {
+  if (!search) return nullptr;
+  return {{"goal", std::string(to_string(search->goal))},
+          {"budget_s", search->budget_seconds},
+          {"ended", search->ended}};
+}
+
 Json json_of(const SweepRecord& record) {
   const SweepPlan& plan = record.plan;
   // All knobs: the defaults of another version may be others.
@@ -57,6 +64,7 @@ Json json_of(const SweepRecord& record) {
           {"repeat", plan.repeats},
           {"seed", plan.seed},
           {"early_stop", plan.stops_early},
+          {"search", search_json(plan.search)},
           {"settings", std::move(base)},
           {"varied", std::move(varied)},
           {"points", std::move(points)},
@@ -96,6 +104,20 @@ Result<SweepPoints> points_in(const Json& json, const std::string& source) {
   return points;
 }
 
+// None: it is no search, as all of before there were searches.
+Result<std::optional<SearchPlan>> search_in(const Json& json, const std::string& source) {
+  const auto found = json.find("search");
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  SearchPlan search;
+  const auto goal = std::ranges::find(kGoals, found->at("goal").get<std::string>(),
+                                      [](Goal each) { return to_string(each); });
+  search.budget_seconds = found->at("budget_s").get<double>();
+  if (goal == kGoals.end() || !(search.budget_seconds > 0)) return damaged(source, "its search");
+  search.goal = *goal;
+  search.ended = found->at("ended").get<std::string>();
+  return search;
+}
+
 Result<SweepRecord> record_in(const Json& json, const std::string& source) {
   if (json.at("schema").get<int>() != kSchema) {
     return trace::base::fail(ErrorKind::kOtherVersion,
@@ -109,6 +131,7 @@ Result<SweepRecord> record_in(const Json& json, const std::string& source) {
   plan.repeats = json.at("repeat").get<int>();
   plan.seed = json.at("seed").get<std::uint64_t>();
   plan.stops_early = json.at("early_stop").get<bool>();
+  TRY_ASSIGN(plan.search, search_in(json, source));
   record.created_ns = json.at("created_ns").get<std::int64_t>();
   TRY_ASSIGN(plan.points, points_in(json, source));
   if (!check_sweep_name(plan.name)) return damaged(source, "its name cannot be a sweep's");

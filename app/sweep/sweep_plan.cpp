@@ -78,8 +78,12 @@ std::string default_name(const SweepPoints& points) {
 
 std::vector<std::string> point_names(const SweepPlan& plan) {
   std::vector<std::string> names;
-  for (const auto& settings : plan.points.settings) {
-    names.push_back(trace::job::name_from_values(settings, plan.points.varied));
+  const auto* strategy = trace::job::find_knob("sharding_strategy");
+  const auto& varied = plan.points.varied;
+  const bool is_of_strategies = std::ranges::find(varied, strategy) != varied.end();
+  for (std::size_t i = 0; i < plan.points.settings.size(); ++i) {
+    names.push_back(trace::job::name_from_values(
+        plan.points.settings[i], is_of_strategies ? obeyed_knobs(plan.points, i) : varied));
   }
   const bool are_short_enough = are_told_apart(names);
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -5,9 +5,11 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/sweep/search_plan.h"
 #include "app/sweep/sweep_points.h"
 #include "trace/base/result.h"
 
@@ -19,8 +21,9 @@ struct SweepPlan {
   std::string name;
   SweepPoints points;
   int repeats = 2;
-  std::uint64_t seed = 0;   // of the order
-  bool stops_early = true;  // points that cannot win any more are not run again
+  std::uint64_t seed = 0;              // of the order
+  bool stops_early = true;             // points that cannot win any more are not run again
+  std::optional<SearchPlan> search{};  // none: all points are run
 };
 
 struct Slot {  // one run of a sweep

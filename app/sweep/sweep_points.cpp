@@ -97,9 +97,19 @@ Result<trace::model::RunInfo> job_of(const Settings& settings, const launch::Cud
                                                   ", so that none is measured.");
 }
 
+// Where the host has no streams nothing is limited, and what was not freed is not gathered again.
+void reset_what_does_nothing(const trace::model::RunInfo& job, Settings& acting) {
+  const Settings defaults;
+  if (job.device == "cpu") acting.limit_all_gathers = defaults.limit_all_gathers;
+  if (acting.reshard_after_forward == trace::job::AutoBool::kFalse) {
+    acting.backward_prefetch = defaults.backward_prefetch;
+  }
+}
+
 // Unlike those of a run, which are held against others: who varies a seed wants to see it.
 Settings doing(const trace::model::RunInfo& job) {
   Settings acting = trace::model::acting_settings(job, {});
+  reset_what_does_nothing(job, acting);
   acting.steps = job.settings.steps;
   acting.epochs = job.settings.epochs;
   acting.seed = job.settings.seed;
@@ -145,14 +155,33 @@ Result<SweepPoints> points_of(const Settings& base,
   return complete(std::move(points));
 }
 
-std::string point_text(const SweepPoints& points, std::size_t point) {
+namespace {
+
+std::string text_of(const Settings& settings, const std::vector<const trace::job::Knob*>& knobs) {
   std::string text;
-  for (const trace::job::Knob* knob : points.varied) {
+  for (const trace::job::Knob* knob : knobs) {
     text += (text.empty() ? "" : ", ") + std::string(knob->name) + "=" +
-            trace::base::shortened(trace::job::value_text(points.settings[point], *knob),
-                                   kLongestValue);
+            trace::base::shortened(trace::job::value_text(settings, *knob), kLongestValue);
   }
   return text;
+}
+
+}  // namespace
+
+std::string point_text(const SweepPoints& points, std::size_t point) {
+  return text_of(points.settings[point], points.varied);
+}
+
+std::vector<const trace::job::Knob*> obeyed_knobs(const SweepPoints& points, std::size_t point) {
+  std::vector<const trace::job::Knob*> knobs;
+  const auto strategy = points.settings[point].sharding_strategy;
+  std::ranges::copy_if(points.varied, std::back_inserter(knobs),
+                       [&](const auto* knob) { return trace::job::applies(*knob, strategy); });
+  return knobs;
+}
+
+std::string obeyed_text(const SweepPoints& points, std::size_t point) {
+  return text_of(points.settings[point], obeyed_knobs(points, point));
 }
 
 PointJobs jobs_of(const SweepPoints& points, const launch::CudaProbe& cuda) {

@@ -31,6 +31,9 @@ trace::base::Result<SweepPoints> points_of(const trace::job::Settings& base,
 
 // "bucket_cap_mb=4, overlap_comm=false"
 std::string point_text(const SweepPoints& points, std::size_t point);
+// Of the knobs that vary, those that the point's strategy obeys; the text of these alone.
+std::vector<const trace::job::Knob*> obeyed_knobs(const SweepPoints& points, std::size_t point);
+std::string obeyed_text(const SweepPoints& points, std::size_t point);
 
 // What each point comes to. Errors: why it cannot be run, or not be measured.
 using PointJobs = std::vector<trace::base::Result<trace::model::RunInfo>>;

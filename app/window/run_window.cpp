@@ -2,19 +2,48 @@
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <utility>
 
 #include "app/launch/job_request.h"
 #include "app/launch/program_files.h"
+#include "app/launch/stop_signals.h"
 #include "app/session/controller.h"
 #include "app/window/graphics.h"
 #include "app/window/main_window.h"
 #include "app/window/preferences.h"
-#include "app/window/quit_signals.h"
 #include "app/window/window_main.h"
 
 namespace shardlens::app::window {
 
 namespace {
+
+// Turns SIGINT, SIGTERM and SIGHUP into an orderly end of the window. Create it before any other
+// thread starts: threads inherit which signals they leave alone.
+class QuitSignals {
+ public:
+  // `on_signal` is called on another thread, once.
+  explicit QuitSignals(std::function<void()> on_signal);
+
+  bool arrived() const { return arrived_; }
+
+ private:
+  launch::StopSignals signals_;  // before the thread, which inherits what is blocked
+  std::atomic<bool> arrived_ = false;
+  std::jthread thread_;
+};
+
+QuitSignals::QuitSignals(std::function<void()> on_signal)
+    : thread_([this, tell = std::move(on_signal)](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          if (!signals_.wait(std::chrono::milliseconds(300))) continue;
+          arrived_ = true;
+          tell();
+          return;
+        }
+      }) {}
 
 session::ControllerOptions controller_options(const WindowOptions& options,
                                               const Preferences& preferences) {

@@ -4,7 +4,7 @@
 #include "app/report/comparison_report.h"
 #include "app/report/report_text.h"
 #include "app/report/run_check.h"
-#include "app/session/compare/named_times_source.h"
+#include "app/session/compare/comparison_reader.h"
 #include "app/session/runs/listed_runs.h"
 #include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/sqlite_damage.h"

@@ -27,9 +27,10 @@ rm -f "$0/filler"
 cp -r "$0" "$0.copy"; umount "$0" && cp -r "$0.copy/." "$0"
 exit $code
 '''
-# The same without anybody who fills it.
+# The same without anybody who fills it; as large as $1 says.
 SMALL = '''
-mount -t tmpfs -o size=700k none "$0"
+size=$1; shift
+mount -t tmpfs -o size=$size none "$0"
 "$@"; code=$?
 cp -r "$0" "$0.copy"; umount "$0" && cp -r "$0.copy/." "$0"
 exit $code
@@ -85,7 +86,7 @@ class FullDisk(harness.ShardlensTest):
     def test_a_sweep_keeps_what_is_finished_and_goes_on_once_there_is_room(self):
         sweep = ['sweep', *harness.QUICK, '--ranks', '1', '--steps', '5', '--over', 'bucket_cap_mb=1,25', '--repeat', '1',
                  '--name', 'full', '--runs-dir', str(self.runs), '--json']
-        done = subprocess.run([*ALONE, 'bash', '-c', SMALL, str(self.runs), harness.SHARDLENS, *sweep],
+        done = subprocess.run([*ALONE, 'bash', '-c', SMALL, str(self.runs), '700k', harness.SHARDLENS, *sweep],
                               capture_output=True, text=True, timeout=300, cwd=self.folder, stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn('disk', done.stderr)
@@ -94,6 +95,26 @@ class FullDisk(harness.ShardlensTest):
         self.assertEqual((result['status'], [point['verdict'] for point in result['points']]), ('failed', ['not_run'] * 2))
         result = self.json('sweep', '--resume', 'full')
         self.assertEqual([len(point['runs']) for point in result['points']], [1, 1])
+
+    # Room for one run and a half: what had ended before the disk was full counts when it goes on.
+    def test_what_ended_before_a_search_met_a_full_disk_is_not_run_again(self):
+        job = [*harness.QUICK, '--ranks', '2', '--steps', '12']
+        folder = pathlib.Path(self.json('run', *job, '--name', 'probe', '--runs-dir', str(self.folder / 'elsewhere'))['run']['folder'])
+        size = sum(file.stat().st_size for file in folder.iterdir())
+        search = ['tune', *job, '--over', 'bucket_cap_mb=25,1,4', '--name', 'full', '--runs-dir', str(self.runs), '--json', '--budget', '10m']
+        done = subprocess.run([*ALONE, 'bash', '-c', SMALL, str(self.runs), str(size * 3 // 2), harness.SHARDLENS, *search],
+                              capture_output=True, text=True, timeout=300, cwd=self.folder, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn('disk', done.stderr)
+        self.assertIn('--name full', done.stderr)
+        first = json.loads(done.stdout)
+        self.assertEqual(first['status'], 'failed')
+        self.assertEqual([run['why'] for run in first['runs']], ['the start'], done.stderr)
+        kept = self.json('report', first['runs'][0]['run'])['run']['folder']
+        found = self.json(*search[:-3], '--budget', '10m', timeout=400)
+        self.assertEqual(found['status'], 'done')
+        self.assertEqual((found['runs'][0]['run'], found['runs'][0]['why']), (first['runs'][0]['run'], None))
+        self.assertEqual(self.json('report', first['runs'][0]['run'])['run']['folder'], kept)
 
     @unittest.skipUnless(PYTHON.exists(), 'there is no PyTorch')
     def test_a_program_that_is_recorded_goes_on_and_what_is_missing_is_counted(self):

@@ -164,6 +164,8 @@ TEST_F(ClickTest, ChangesAKnobByTyping) {
 }
 
 TEST_F(ClickTest, UndoesAChangedKnob) {
+  window_.resize(1600, 1400);  // the knob is in view
+  window_.frame(snapshot_);
   ASSERT_TRUE(window_.click(snapshot_, "undo/bucket_cap_mb"));
   const auto* reset = command<state::ResetKnob>();
   ASSERT_NE(reset, nullptr);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "trace/advice/facts/what_if.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::trace::advice {
 

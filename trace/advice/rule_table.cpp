@@ -15,6 +15,7 @@ namespace shardlens::trace::advice {
 namespace {
 
 constexpr std::array kRules{
+    Rule{"overlap", Topic::kOverlap, "buckets", true, overlap},
     Rule{"bucket_cap", Topic::kBucketSizes, "buckets", true, bucket_cap},
     Rule{"first_bucket", Topic::kBucketSizes, "buckets", true, first_bucket},
     Rule{"last_bucket", Topic::kBucketSizes, "buckets", true, last_bucket},

@@ -93,6 +93,13 @@ Result<FolderLock> FolderLock::acquire(const fs::path& folder, std::chrono::mill
   return lock;
 }
 
+// Shared, so that two who ask do not meet each other.
+bool FolderLock::is_held(const fs::path& folder) {
+  const FolderLock asked(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return asked.descriptor_ >= 0 && flock(asked.descriptor_, LOCK_SH | LOCK_NB) != 0 &&
+         errno == EWOULDBLOCK;
+}
+
 FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }

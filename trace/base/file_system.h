@@ -40,6 +40,8 @@ class FolderLock {
   // gives one to everybody.
   static Result<FolderLock> acquire(const std::filesystem::path& folder,
                                     std::chrono::milliseconds patience);
+  // By any process, this one too. False where it cannot be told.
+  static bool is_held(const std::filesystem::path& folder);
   FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   FolderLock& operator=(FolderLock&&) = delete;
   ~FolderLock();

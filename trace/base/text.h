@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,5 +24,14 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::string shortened(std::string_view text, std::size_t most = 200);
 // "1,204", "-1,204"
 std::string grouped(std::int64_t number);
+
+// `last`: the last of its values, which count from 0.
+template <typename Enum>
+std::optional<Enum> enum_from_text(std::string_view text, Enum last) {
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    if (to_string(static_cast<Enum>(i)) == text) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
 
 }  // namespace shardlens::trace::base

@@ -123,6 +123,7 @@ class Import {
   std::vector<KinetoFile> files_;
   int world_size_ = 0;
   model::RunInfo info_;
+  std::optional<base::FolderLock> claim_;  // of the run, until it is whole
   ImportedRun result_;
 };
 
@@ -224,6 +225,7 @@ base::Result<void> Import::describe() {
     file.times = times_of(rows);
     TRY(check_times(file, file.times));
     for (const model::Lost& lost : rows.lost) {
+      result_.events -= lost.count;
       result_.warnings.push_back("'" + file.path.string() + "': " + base::grouped(lost.count) +
                                  (lost.count == 1 ? " event was" : " events were") +
                                  " left out: " + lost.reason);
@@ -236,7 +238,12 @@ base::Result<void> Import::describe() {
 }
 
 base::Result<fs::path> Import::create(const fs::path& runs_dir) {
-  if (options_.folder.empty()) return store::create_run(runs_dir, info_, options_.overwrite);
+  if (options_.folder.empty()) {
+    TRY_ASSIGN(store::ClaimedRun made,
+               store::create_claimed_run(runs_dir, info_, options_.overwrite));
+    claim_.emplace(std::move(made.claim));
+    return made.folder;
+  }
   TRY(store::create_run_in(options_.folder, info_, options_.overwrite));
   return options_.folder;
 }

@@ -74,8 +74,6 @@ std::vector<EnvironmentChange> environment_changes(
   return changes;
 }
 
-std::span<const std::string_view> noted_variables() { return kNoted; }
-
 std::string noted_environment(const std::function<const char*(const char*)>& lookup) {
   std::string lines;
   for (const std::string_view name : kNoted) {

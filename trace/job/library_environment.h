@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,10 +23,7 @@ struct EnvironmentChange {
 std::vector<EnvironmentChange> environment_changes(
     const Settings& settings, const std::function<bool(std::string_view)>& is_set);
 
-// These, and nothing else of the environment, are stored with a run.
-std::span<const std::string_view> noted_variables();
-
-// As lines "NAME=value", in the order of noted_variables(), those that are set.
+// What of the environment is stored with a run: as lines "NAME=value", those that are set.
 std::string noted_environment(const std::function<const char*(const char*)>& lookup);
 // The other way round.
 std::vector<std::pair<std::string, std::string>> parse_environment(std::string_view lines);

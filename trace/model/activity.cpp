@@ -1,7 +1,5 @@
 #include "trace/model/activity.h"
 
-#include "trace/base/enum_text.h"
-
 namespace shardlens::trace::model {
 
 namespace {
@@ -74,10 +72,6 @@ base::TimeClass phase_class(base::Phase phase) {
       return base::TimeClass::kOtherPhase;
   }
   return base::TimeClass::kOtherPhase;
-}
-
-base::TimeClass phase_class_of_name(std::string_view name) {
-  return phase_class(base::enum_from_text(name, base::Phase::kOther).value_or(base::Phase::kOther));
 }
 
 }  // namespace shardlens::trace::model

@@ -39,7 +39,5 @@ base::Intervals phase_intervals(base::Interval step, const std::vector<PhaseInte
 
 // What a phase is drawn as.
 base::TimeClass phase_class(base::Phase phase);
-// Of a phase that is known by its name alone.
-base::TimeClass phase_class_of_name(std::string_view name);
 
 }  // namespace shardlens::trace::model

@@ -9,9 +9,17 @@
 
 #include "trace/job/settings/settings.h"
 #include "trace/model/bookmarks.h"
-#include "trace/model/step_prediction.h"
 
 namespace shardlens::trace::model {
+
+// What was predicted of a run's step time before it ran.
+struct StepPrediction {
+  double step_ns = 0;                     // mean of the measured steps
+  std::optional<double> low_ns, high_ns;  // 95 %; not known: no value
+  std::string from;                       // the name that the run had which it was made from
+
+  bool operator==(const StepPrediction&) const = default;
+};
 
 // kIncomplete: it trained to its end, but less was recorded than was to be.
 enum class RunStatus : std::uint8_t { kRunning, kDone, kStopped, kFailed, kIncomplete };
@@ -43,5 +51,8 @@ struct RunInfo {
   // Ranks, or the rest of them, that could not be read, and why; found while reading, never stored.
   std::vector<std::string> unreadable;
 };
+
+// Whether `settings` are those of the job: of another program's they say nothing.
+inline bool has_settings(const RunInfo& info) { return info.imported_from.empty(); }
 
 }  // namespace shardlens::trace::model

@@ -148,10 +148,9 @@ base::Result<SyntheticRun> generate_run(const fs::path& runs_dir,
                                         const SyntheticRunOptions& options) {
   TRY(check_options(options));
   model::RunInfo info = describe(options);
-  TRY_ASSIGN(SyntheticRun result, [&]() -> base::Result<SyntheticRun> {
-    TRY_ASSIGN(fs::path folder, store::create_run(runs_dir, info, options.overwrite));
-    return SyntheticRun{std::move(folder), 0, 0, 0};
-  }());
+  TRY_ASSIGN(const store::ClaimedRun made,
+             store::create_claimed_run(runs_dir, info, options.overwrite));
+  SyntheticRun result{made.folder, 0, 0, 0};
   if (options.begun) options.begun(result.folder);
   const auto begin = std::chrono::steady_clock::now();
   Generation generation(options, result.folder);

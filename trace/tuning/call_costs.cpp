@@ -30,26 +30,27 @@ double link_ns(const std::optional<job::SimulatedLink>& link, CollectiveFunction
   return link->latency_us * 1e3 + 8 * bytes * analysis::bus_factor(function, ranks) / link->gbps;
 }
 
-// As which Gloo carries it out.
-CollectiveFunction executed(CollectiveFunction function) {
-  return function == CollectiveFunction::kReduceScatter ? CollectiveFunction::kAllReduce : function;
-}
-
-// What the backend itself takes for one, in what it takes for another: as much as it moves.
-double own_ratio(CollectiveFunction function, int ranks, CollectiveFunction measured,
-                 int measured_ranks) {
-  const double before = analysis::bus_factor(executed(measured), measured_ranks);
-  return before > 0 ? analysis::bus_factor(executed(function), ranks) / before : 1;
-}
-
 }  // namespace
 
-CallCosts::CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured)
-    : recorded_(conditions(recorded)), costs_(std::move(measured)) {}
+CallCosts::CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured,
+                     Backend backend)
+    : recorded_(conditions(recorded)), costs_(std::move(measured)), backend_(backend) {}
+
+CollectiveFunction CallCosts::executed(CollectiveFunction function) const {
+  const bool sums_all =
+      backend_ == Backend::kGloo && function == CollectiveFunction::kReduceScatter;
+  return sums_all ? CollectiveFunction::kAllReduce : function;
+}
+
+double CallCosts::own_ratio(const predict::CollectiveKind& kind,
+                            const predict::CollectiveKind& measured) const {
+  const double before = analysis::bus_factor(executed(measured.function), measured.ranks);
+  return before > 0 ? analysis::bus_factor(executed(kind.function), kind.ranks) / before : 1;
+}
 
 auto CallCosts::conditions(const job::Settings& settings) -> Conditions {
   const auto link = job::parse_simulated_link(settings.simulate_link);
-  return {link ? *link : std::nullopt, settings.communication_hook};
+  return {.link = link ? *link : std::nullopt, .hook = settings.communication_hook};
 }
 
 auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) const
@@ -75,16 +76,20 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, int rank
   const auto source = source_of(function, ranks, bytes);
   if (!source) return std::nullopt;
   const bool is_same = source->function == function && source->ranks == ranks;
-  const double ratio = is_same ? 1 : own_ratio(function, ranks, source->function, source->ranks);
+  const double ratio =
+      is_same ? 1 : own_ratio({function, ranks}, {source->function, source->ranks});
   const double before = link_ns(recorded_.link, source->function, source->ranks, bytes);
   const double after = link_ns(next.link, function, ranks, bytes);
   Cost cost{source->cost, 0};
   // A simulated link's time is a lower bound: what a transfer took beyond it stays.
-  const double own = ratio * std::max(0.0, source->cost.ns - before);
+  // On a CPU that is computation, too.
+  const double slower = source->ranks == ranks ? 1 : next.slower;
+  const double own = slower * ratio * std::max(0.0, source->cost.ns - before);
   cost.transfer.ns = before > 0 ? own + after : std::max(own, after);
   cost.transfer.is_extrapolated = source->cost.is_extrapolated || !is_same;
   cost.working_ns = working_ns({function, ranks}, bytes,
                                before > 0 ? cost.transfer.ns : std::min(own, cost.transfer.ns));
+  if (before > 0) cost.working_ns = std::min(slower * cost.working_ns, cost.transfer.ns);
   if (next.hook != recorded_.hook) {
     // Sums of another type take another time, which no transfer of the run tells.
     cost.transfer.is_extrapolated = true;

@@ -1,6 +1,7 @@
 // What collectives take, on the run's own link or another one. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "trace/job/schedule.h"
@@ -11,8 +12,13 @@ namespace shardlens::trace::tuning {
 
 class CallCosts {
  public:
+  enum class Backend : std::uint8_t {
+    kGloo,  // runs a reduce-scatter as an all-reduce
+    kNccl,
+  };
   // `recorded`: the settings that `measured` was measured with.
-  CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured);
+  CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured,
+            Backend backend = Backend::kGloo);
 
   struct Cost {
     predict::TransferCosts::Cost transfer;
@@ -21,6 +27,7 @@ class CallCosts {
   struct Conditions {
     std::optional<job::SimulatedLink> link;
     job::CommunicationHook hook = job::CommunicationHook::kNone;
+    double slower = 1;  // the same computation, with another number of ranks on the same cores
   };
   static Conditions conditions(const job::Settings& settings);
 
@@ -42,9 +49,15 @@ class CallCosts {
   };
   std::optional<Source> source_of(model::CollectiveFunction function, int ranks,
                                   double bytes) const;
+  // What the backend carries it out as.
+  model::CollectiveFunction executed(model::CollectiveFunction function) const;
+  // What the backend itself takes for one, in what it takes for another: as much as it moves.
+  double own_ratio(const predict::CollectiveKind& kind,
+                   const predict::CollectiveKind& measured) const;
 
   Conditions recorded_;
   predict::CollectiveCosts costs_;
+  Backend backend_;
 };
 
 }  // namespace shardlens::trace::tuning

@@ -9,7 +9,7 @@
 
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::trace::tuning {
 
@@ -104,10 +104,11 @@ Result<void> check_run(const analysis::RunFigures& figures) {
   }
   const Settings& s = info.settings;
   const bool has_units = job::strategy_traits(s.sharding_strategy).has_units;
-  if (info.device == "cuda" && has_units) {
+  if (info.device == "cuda" && has_units && s.cpu_offload) {
     return refuse(
-        "How a GPU's streams interleave gathers with kernels cannot be predicted so far. "
-        "Name a run with ddp or zero1, or one on the CPU.");
+        "When a GPU's host copies shards and updates them (cpu_offload) cannot be predicted so "
+        "far. "
+        "Name a run without.");
   }
   if (info.world_size < 2) return refuse("One rank reduces nothing. Name a run with several.");
   if (s.communication == job::Communication::kNone) {
@@ -117,6 +118,13 @@ Result<void> check_run(const analysis::RunFigures& figures) {
     return refuse(
         "With find_unused_parameters buckets are not in the order in which gradients come, which a "
         "prediction needs. Record one without.");
+  }
+  const auto told_nothing = [](const auto& rank) { return rank.info.device.empty(); };
+  if (const auto silent = std::ranges::count_if(figures.ranks, told_nothing); silent > 0) {
+    return refuse("Of " + std::to_string(figures.ranks.size()) + " ranks " +
+                  std::to_string(silent) +
+                  " left nothing in the run, and a prediction needs what each of them computed. "
+                  "Copy the files of all ranks into its folder.");
   }
   std::set<std::string> hosts;
   for (const auto& rank : figures.ranks) hosts.insert(rank.info.host);

@@ -45,6 +45,7 @@ struct Prediction {
   bool is_extrapolated = false;     // collectives of sizes or types that the run did not have
   bool scales_computation = false;  // other batches, or another part of forward computed twice
   bool is_another_strategy = false;
+  bool is_of_failed_run = false;
   // By how much communication slows computation beside it matters to the change, and how little of
   // that the run tells: the width of its 95 % interval, of which 0 is all and 1 nothing.
   bool depends_on_contention = false;

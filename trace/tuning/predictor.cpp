@@ -146,6 +146,7 @@ Result<Prediction> Predictor::predict_known(const Settings& next) const {
   prediction.is_extrapolated = after.is_extrapolated;
   prediction.scales_computation = after.scales_computation;
   prediction.is_another_strategy = after.is_another_strategy;
+  prediction.is_of_failed_run = info_.status == model::RunStatus::kFailed;
   prediction.depends_on_contention = mean_of(differences.contended_ns) != 0;
   prediction.contention_range = slowdowns_[2] - slowdowns_[1];
   add_intervals(after, differences, prediction);

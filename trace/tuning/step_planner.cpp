@@ -87,7 +87,12 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
     : info_(figures.info),
       recorded_(acting_settings(info_, info_.settings)),
       unit_names_(recorded.unit_names()),
-      costs_(recorded_, predict::CollectiveCosts(recorded.transfers()).filled_from(known)) {
+      copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
+      costs_(recorded_,
+             predict::CollectiveCosts(recorded.transfers())
+                 .filled_from(known)
+                 .filled_from(predict::CollectiveCosts(recorded.other_transfers())),
+             info_.device == "cuda" ? CallCosts::Backend::kNccl : CallCosts::Backend::kGloo) {
   if (!figures.ranks.empty()) {
     job_ = analysis::planned_job(figures.ranks.front(), figures.info);
     cores_ = cores_named(figures.ranks.front().info.device_name);
@@ -141,7 +146,7 @@ Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
       plan.program.work != 1 ||
       next.gradient_accumulation_steps != recorded_.gradient_accumulation_steps;
   add_update(next, *slower, plan);
-  TRY(add_costs(next, plan));
+  TRY(add_costs(next, *slower, plan));
   return plan;
 }
 
@@ -182,11 +187,9 @@ Result<void> StepPlanner::check_units(const Settings& settings) const {
     return refuse("What the units of " + strategy +
                   " hold is not known, because the run's model is not known to this version.");
   }
-  if (job_->on_gpu) {
-    return refuse(
-        "How a GPU's streams interleave gathers with kernels cannot be predicted so far, "
-        "so " +
-        strategy + " cannot, either. ddp and zero1 can.");
+  if (job_->on_gpu && settings.cpu_offload) {
+    return refuse("When a GPU's host copies shards of " + strategy +
+                  " and updates them (cpu_offload) cannot be predicted so far.");
   }
   if (!wraps_blocks(settings)) {
     return refuse(
@@ -213,8 +216,7 @@ std::vector<predict::PlannedUnit> StepPlanner::units(const Settings& settings,
     units.push_back({.name = are_named ? unit_names_[units.size()] : name,
                      .gathered_bytes = bytes.gathered * values,
                      .reduced_bytes = bytes.reduced * values,
-                     .more_forwards = static_cast<double>(next) - static_cast<double>(now),
-                     .is_recomputed = next});
+                     .more_forwards = static_cast<double>(next) - static_cast<double>(now)});
   }
   return units;
 }
@@ -231,7 +233,9 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
       .separate_communicators = settings.separate_communicators,
       .micro_batches = static_cast<std::size_t>(settings.gradient_accumulation_steps),
       .recorded_micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps),
-      .reduces_each = settings.sync_each_batch};
+      .reduces_each = settings.sync_each_batch,
+      .has_streams = job.on_gpu,
+      .copy_ns_per_byte = copy_ns_per_byte_};
   return StepPlan{.program = predict::unit_program(plan), .parts = plan.units.size()};
 }
 
@@ -263,8 +267,9 @@ void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& 
   predict::add_update(update, plan.program);
 }
 
-Result<void> StepPlanner::add_costs(const Settings& settings, StepPlan& plan) const {
-  const auto conditions = CallCosts::conditions(settings);
+Result<void> StepPlanner::add_costs(const Settings& settings, double slower, StepPlan& plan) const {
+  auto conditions = CallCosts::conditions(settings);
+  conditions.slower = slower;
   for (predict::PlannedCall& call : plan.program.calls) {
     const auto cost =
         costs_.of(conditions, call.function, call.group, static_cast<double>(call.bytes));

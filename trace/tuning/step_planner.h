@@ -59,7 +59,7 @@ class StepPlanner {
                                           const predict::ShardSizes& shards) const;
   bool tells_small_sums(const job::Settings& settings) const;
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
-  base::Result<void> add_costs(const job::Settings& settings, StepPlan& plan) const;
+  base::Result<void> add_costs(const job::Settings& settings, double slower, StepPlan& plan) const;
   predict::PlannedJob job_with(const job::Settings& settings) const;
   // How much longer a rank takes to compute the same with as many ranks as these; none: not known.
   std::optional<double> pace(const job::Settings& settings) const;
@@ -72,6 +72,7 @@ class StepPlanner {
   std::vector<std::int64_t> gradient_bytes_;  // in the order in which they come
   std::vector<std::string> gradient_names_;   // their parameters
   std::vector<std::string> unit_names_;
+  double copy_ns_per_byte_ = 0;  // of a shard, by a GPU before a gather; 0 also where none was
   CallCosts costs_;
 };
 

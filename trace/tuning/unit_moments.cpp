@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "trace/job/shape/loss_chunks.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/predict/sizes/model_sizes.h"
 
@@ -59,11 +60,12 @@ std::vector<Moment> ends_by_gradients(const UnitMoments& moments, const MicroBat
 }
 
 void fill_backward(const UnitMoments& moments, MicroBatchWork& work) {
-  const double head = std::max(0.0, 1 - static_cast<double>(moments.blocks) * moments.block_share);
+  const double head =
+      std::max(0.0, 1 - static_cast<double>(moments.blocks) * moments.backward_share);
   auto ends = ends_by_gradients(moments, work);
   if (ends.empty()) {
     for (std::size_t block = 0; block < moments.blocks; ++block) {
-      const double done = static_cast<double>(moments.blocks - block) * moments.block_share;
+      const double done = static_cast<double>(moments.blocks - block) * moments.backward_share;
       ends.push_back(between(work.backward_begin, work.end, head + done));
     }
   }
@@ -73,6 +75,12 @@ void fill_backward(const UnitMoments& moments, MicroBatchWork& work) {
     work.backwards.push_back({static_cast<int>(block) + 1, begin, ends[block]});
     begin = ends[block];
   }
+}
+
+// Each chunk's backward comes right behind its forward.
+bool computes_loss_in_chunks(const predict::PlannedJob& job) {
+  const std::int64_t tokens = job.settings.batch_per_rank * job.sequence();
+  return job::loss_chunk_tokens(job.settings, job.shape, tokens) > 0;
 }
 
 }  // namespace
@@ -85,7 +93,12 @@ UnitMoments unit_moments(const predict::PlannedJob& job,
   const auto all = static_cast<double>(job::flops_per_token(job.shape, job.sequence()));
   const auto rest = static_cast<double>(job::flops_per_token(no_block, job.sequence()));
   if (moments.blocks > 0 && all > 0) {
-    moments.block_share = (all - rest) / all / static_cast<double>(moments.blocks);
+    // The head's backward has twice the operations of its forward.
+    const bool has_head = !computes_loss_in_chunks(job);
+    const double forward = has_head ? all : all + 2 * rest, backward = has_head ? all : all - rest;
+    const double of_block = (all - rest) / static_cast<double>(moments.blocks);
+    moments.block_share = of_block / forward;
+    moments.backward_share = of_block / backward;
   }
   for (const std::string& parameter : parameters) {
     moments.blocks_of_gradients.push_back(block_of(parameter));

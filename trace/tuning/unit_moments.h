@@ -14,8 +14,9 @@ namespace shardlens::trace::tuning {
 
 struct UnitMoments {
   std::size_t blocks = 0;
-  // Of the operations of forward, in one block: what is left is the model's head.
-  double block_share = 0;
+  // Of the operations of forward and of those of backward, in one block: what is left is the
+  // model's head. A loss that is computed in chunks has the head's backward in forward, too.
+  double block_share = 0, backward_share = 0;
   // By gradient, in the order in which they come: the block of its parameter, or −1.
   std::vector<std::int64_t> blocks_of_gradients{};
 };

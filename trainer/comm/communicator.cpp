@@ -1,6 +1,7 @@
 #include "trainer/comm/communicator.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <utility>
@@ -211,5 +212,7 @@ trace::base::Result<std::unique_ptr<Communicator>> Communicator::connect(
     return failed_to_connect(options, error.what());
   }
 }
+
+void turn_flight_recorder_off() { setenv("TORCH_FR_BUFFER_SIZE", "0", /*overwrite=*/0); }
 
 }  // namespace shardlens::trainer::comm

@@ -22,7 +22,7 @@
 #include "trace/job/shape/strategy.h"
 #include "trace/store/run/run_folder.h"
 #include "trainer/calibration/calibration.h"
-#include "trainer/comm/flight_recorder.h"
+#include "trainer/comm/communicator.h"
 #include "trainer/loop/step_exchange.h"
 #include "trainer/loop/step_failure.h"
 #include "trainer/lora/base_source.h"

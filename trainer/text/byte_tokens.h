@@ -12,7 +12,6 @@
 namespace shardlens::trainer::text {
 
 inline constexpr TokenId kEndOfBytes = 256;
-inline constexpr std::int64_t kByteVocabulary = 257;
 
 // Every byte as it is, also one that is not UTF-8.
 std::vector<TokenId> byte_tokens(std::string_view text);

@@ -6,7 +6,7 @@
 
 #include "ui/kit/widgets.h"
 #include "ui/present/compare/comparison_text.h"
-#include "ui/present/timeline_colors.h"
+#include "ui/present/timeline/timeline_colors.h"
 
 namespace shardlens::ui::compare {
 

@@ -1,16 +1,33 @@
 #include "ui/kit/theme.h"
 
 #include <cmath>
-
-#include "ui/kit/embedded_fonts.h"
+#include <cstddef>
 
 #ifdef SHARDLENS_FREETYPE
 #include <imgui_freetype.h>
 #endif
 
+// The font files, embedded at build time from the system's packages.
+extern "C" {
+extern const unsigned char shardlens_inter_regular[], shardlens_inter_regular_end[];
+extern const unsigned char shardlens_inter_medium[], shardlens_inter_medium_end[];
+extern const unsigned char shardlens_inter_semibold[], shardlens_inter_semibold_end[];
+extern const unsigned char shardlens_mono_regular[], shardlens_mono_regular_end[];
+}
+
 namespace shardlens::ui::kit {
 
 namespace {
+
+struct EmbeddedFont {
+  const unsigned char *data, *end;
+
+  std::size_t size() const { return static_cast<std::size_t>(end - data); }
+};
+constexpr EmbeddedFont kInterRegular{shardlens_inter_regular, shardlens_inter_regular_end};
+constexpr EmbeddedFont kInterMedium{shardlens_inter_medium, shardlens_inter_medium_end};
+constexpr EmbeddedFont kInterSemibold{shardlens_inter_semibold, shardlens_inter_semibold_end};
+constexpr EmbeddedFont kMono{shardlens_mono_regular, shardlens_mono_regular_end};
 
 // ImGui sizes a font by ascender − descender; type is specified by its em. The ratios are those of
 // the fonts' hhea tables.
@@ -32,25 +49,25 @@ struct FaceSpec {
 FaceSpec spec_of(Face face) {
   switch (face) {
     case Face::kBody:
-      return {inter_regular(), 13};
+      return {kInterRegular, 13};
     case Face::kSmall:
-      return {inter_regular(), 11.5f};
+      return {kInterRegular, 11.5f};
     case Face::kMedium:
-      return {inter_medium(), 13};
+      return {kInterMedium, 13};
     case Face::kStrong:
-      return {inter_semibold(), 13};
+      return {kInterSemibold, 13};
     case Face::kHeading:
-      return {inter_semibold(), 11};
+      return {kInterSemibold, 11};
     case Face::kTitle:
-      return {inter_semibold(), 16};
+      return {kInterSemibold, 16};
     case Face::kMono:
-      return {jetbrains_mono_regular(), 12.5f};
+      return {kMono, 12.5f};
     case Face::kMonoSmall:
-      return {jetbrains_mono_regular(), 11};
+      return {kMono, 11};
     case Face::kMonoLarge:
-      return {jetbrains_mono_regular(), 19};
+      return {kMono, 19};
   }
-  return {inter_regular(), 13};
+  return {kInterRegular, 13};
 }
 
 ImVec4 vec(state::Rgb c, float alpha = 1) {
@@ -106,8 +123,8 @@ Fonts rebuild_fonts(ImFontAtlas& atlas, float scale) {
     const float size = spec.em * scale * (mono ? kMonoHeightPerEm : kInterHeightPerEm);
     // The atlas only reads it; ImGui's signature predates const.
     void* data = const_cast<unsigned char*>(spec.font.data);
-    fonts[static_cast<std::size_t>(i)] =
-        atlas.AddFontFromMemoryTTF(data, static_cast<int>(spec.font.size), size, &config, kGlyphs);
+    fonts[static_cast<std::size_t>(i)] = atlas.AddFontFromMemoryTTF(
+        data, static_cast<int>(spec.font.size()), size, &config, kGlyphs);
   }
   atlas.Build();
   return fonts;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::ui::learn {
 

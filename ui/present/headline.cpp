@@ -7,7 +7,7 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/analysis/noise/student_t.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {

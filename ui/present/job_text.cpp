@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "trace/base/text.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {

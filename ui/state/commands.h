@@ -140,8 +140,9 @@ struct PackRun {
 };  // into one file beside the pictures and tables that are saved
 // Of sweeps.
 struct OpenSweepCard {
-  std::string knob;
-};  // to vary first; "": one that is worth it
+  std::string knob;       // to vary first; "": one that is worth it
+  bool searches = false;  // only what may win is run; it says itself what varies
+};
 struct CloseSweepCard {};
 struct EditSweep {
   SweepDraft draft;

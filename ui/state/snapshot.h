@@ -10,14 +10,45 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/run/comparison.h"
 #include "trace/job/settings/settings.h"
+#include "trace/job/shape/lora.h"
+#include "trace/predict/plan/plan.h"
+#include "trace/predict/plan/remedies.h"
 #include "trace/timeline/values/step_picture.h"
 #include "ui/state/advice_view.h"
 #include "ui/state/inspect_view.h"
 #include "ui/state/prediction_view.h"
-#include "ui/state/strategy_estimates.h"
 #include "ui/state/sweep_view.h"
 
 namespace shardlens::ui::state {
+
+// ---- what the next run would need under every strategy, before it runs ------------------------
+
+// On this machine, for the bars beside the strategy knob.
+struct StrategyEstimates {
+  // All strategies, in the order of trace::strategies(); `largest_batch` is not worked out.
+  std::vector<trace::predict::StrategyPlan> strategies;
+  std::int64_t usable_bytes = 0;  // of one rank; 0: not known
+  std::string device;             // whose memory that is: "NVIDIA H100 80GB HBM3"
+  trace::job::TrainedShare parameters;
+};
+
+// On GPUs that one might have: where a planned job would run, as it was typed or picked.
+struct PlanTarget {
+  std::string model;  // "": that of the settings
+  std::string gpu = "h100-80";
+  std::int64_t gpus_per_node = 8;
+  std::int64_t nodes = 1;
+
+  bool operator==(const PlanTarget&) const = default;
+};
+
+struct PlanCard {
+  PlanTarget target;
+  std::optional<trace::predict::Plan> plan;  // none: `problem` says why
+  std::string problem;
+  // So that the strategy of the settings fits; none if it does, or if nothing is enough.
+  std::vector<trace::predict::Remedy> remedies;
+};
 
 // ---- the run on screen ------------------------------------------------------------------------
 

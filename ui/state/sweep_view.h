@@ -22,11 +22,19 @@ struct SweepAxis {
   bool operator==(const SweepAxis&) const = default;
 };
 
+// Only what may win is run, the most promising first, until nothing else may or the time is over.
+struct SearchDraft {
+  std::string goal = "step_time";  // or "tokens_per_s", "memory"
+  int budget_minutes = 10;
+  bool operator==(const SearchDraft&) const = default;
+};
+
 struct SweepDraft {
-  std::vector<SweepAxis> axes{};
-  std::string name{};  // "": by what varies
+  std::vector<SweepAxis> axes{};  // of a search: none, it chooses itself
+  std::string name{};             // "": by what varies
   int repeats = 2;
   bool stops_early = true;
+  std::optional<SearchDraft> search{};  // none: all points are run
   bool operator==(const SweepDraft&) const = default;
 };
 
@@ -39,8 +47,9 @@ struct SweepCard {
   struct Refusal {
     std::string point, reason;
   };
-  std::vector<Refusal> refused{};      // points that cannot be run
-  std::vector<std::string> doubles{};  // left out, as they do what another point does
+  std::vector<Refusal> refused{};  // points that cannot be run
+  // Left out, as they do what another point does; of a search also what cannot be run.
+  std::vector<std::string> doubles{};
   std::size_t points = 0, runs = 0;
   std::optional<double> seconds{};  // expected of all runs; none: no run tells
   std::string expected_from{};      // the run that tells: "run 4"
@@ -71,7 +80,7 @@ struct SweepPoint {
   trace::job::Settings settings{};
   std::vector<std::string> values{};  // of the knobs that vary, as in YAML
   SweepStanding standing = SweepStanding::kNotRun;
-  std::string reason{};  // why it failed or was stopped; "": neither
+  std::string reason{};  // why it failed, was stopped, or not run by a search; "": none of these
   struct Run {
     std::string name;
     double step_ns = 0;
@@ -94,6 +103,12 @@ enum class SweepPhase : std::uint8_t {
   kDone,
 };
 
+struct ShownSearch {
+  std::string goal{};
+  double budget_seconds = 0;
+  std::string ended{};  // why, a sentence; "": it has not
+};
+
 struct ShownSweep {
   std::string name{};
   SweepPhase phase = SweepPhase::kUnfinished;
@@ -104,11 +119,14 @@ struct ShownSweep {
   bool by_tokens = false;             // points do different work per step: judged by tokens/s
   std::optional<std::size_t> best{};  // none: no point has a result
   std::string why{};                  // the verdict in words; "": there is none yet
-  std::size_t runs_done = 0, runs_left = 0;
+  std::size_t runs_done = 0, runs_left = 0;  // left: of a search it is not known
   std::optional<double> seconds_left{};
   std::optional<std::size_t> running_point{};
   std::string predicted_from{};  // the run; "": none
   std::vector<std::string> banners{};
+  std::optional<ShownSearch> search{};  // none: all points are run
+
+  bool is_complete() const { return search ? !search->ended.empty() : runs_left == 0; }
 };
 
 struct SweepView {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,36 @@ constexpr float kWidest = 720, kMargin = 16, kPadding = 20, kTitleRow = 34, kAxi
 constexpr float kLine = 20, kField = 28, kKnobField = 230, kButtons = 36;
 constexpr std::size_t kMostShown = 6;  // of refusals; more are counted
 constexpr std::size_t kMostAxes = 4;
+constexpr int kMostRepeats = 100;
 
 std::vector<std::string_view> knob_names() {
   std::vector<std::string_view> names;
   for (const trace::job::Knob& knob : trace::job::knobs()) names.push_back(knob.name);
   return names;
+}
+
+constexpr std::string_view kGoalNames[] = {"step_time", "tokens_per_s", "memory"};
+constexpr int kLongestSearchMinutes = 7 * 24 * 60;
+
+std::string_view title_of(const state::SweepDraft& draft) {
+  return draft.search ? "Search" : "Sweep";
+}
+
+std::string_view subtitle_of(const state::SweepDraft& draft) {
+  return draft.search ? "Runs the settings in Tune, predicts the others, and runs what may win"
+                      : "Every combination of these values, all else as in Tune, in random order";
+}
+
+std::string_view start_label(const state::SweepDraft& draft) {
+  return draft.search ? "Start the search" : "Start the sweep";
+}
+
+// A whole number from 1 to `most`; none: it is something else.
+std::optional<int> count_in(const std::string& text, int most) {
+  int count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return std::clamp(count, 1, most);
 }
 
 // Lines below the fields: what is wrong and what is left out, each with its colour.
@@ -61,16 +87,16 @@ float lines_height(const kit::Theme& theme, float width, const std::vector<CardL
   return height;
 }
 
-void draw_title(const kit::Theme& theme, state::Rect row, state::Commands& commands) {
+void draw_title(const kit::Theme& theme, state::Rect row, const state::SweepDraft& draft,
+                state::Commands& commands) {
   const state::Palette& p = theme.colors();
   const state::Rect close = row.take_right(theme.px(28)).inset(0, (row.h - theme.px(28)) / 2);
   if (kit::icon_button(theme, "sweep/close", close, kit::Shape::kCross)) {
     commands.push_back(state::CloseSweepCard{});
   }
-  const float title = kit::text_in(theme, row, kit::Face::kTitle, p.text, "Sweep");
+  const float title = kit::text_in(theme, row, kit::Face::kTitle, p.text, title_of(draft));
   row.take_left(title, theme.px(16));
-  kit::label_in(theme, row, kit::Face::kBody, p.text_muted,
-                "Every combination of these values, all else as in Tune, in random order");
+  kit::label_in(theme, row, kit::Face::kBody, p.text_muted, subtitle_of(draft));
 }
 
 // One setting that varies; true where it was edited or removed.
@@ -80,7 +106,7 @@ bool draw_axis(const kit::Theme& theme, state::Rect row, const state::Snapshot& 
   state::SweepAxis& axis = draft.axes[index];
   row = row.inset(0, (row.h - theme.px(kField)) / 2);
   bool edited = false;
-  if (draft.axes.size() > 1) {
+  if (draft.axes.size() > 1 || draft.search) {
     if (kit::icon_button(theme, name + "/remove", row.take_right(theme.px(28), theme.px(6)),
                          kit::Shape::kCross)) {
       draft.axes.erase(draft.axes.begin() + static_cast<std::ptrdiff_t>(index));
@@ -126,27 +152,57 @@ float labelled(const kit::Theme& theme, state::Rect& row, std::string_view label
   return kit::text_in(theme, box, kit::Face::kSmall, theme.colors().text_secondary, label);
 }
 
-bool draw_options(const kit::Theme& theme, state::Rect row, const state::SweepCard& card,
-                  state::SweepDraft& draft) {
-  row = row.inset(0, (row.h - theme.px(kField)) / 2);
-  bool edited = false;
+// In the place of the settings that vary, where a search chooses them itself.
+void draw_own_choice(const kit::Theme& theme, const state::Rect& row) {
+  kit::label_in(theme, row, kit::Face::kBody, theme.colors().text_secondary,
+                "Among strategies that train the same, and of each what it obeys");
+  kit::explain(theme, row, "What is tried",
+               "For step_time caps of buckets, prefetches and limits of gathers; for memory "
+               "recomputation and views of buckets; for tokens_per_s batches, too, which change "
+               "what a step learns. Or vary settings of your choice");
+}
+
+bool draw_name(const kit::Theme& theme, state::Rect& row, const state::SweepCard& card,
+               state::SweepDraft& draft) {
   labelled(theme, row, "Name");
   std::string name = draft.name.empty() ? card.name : draft.name;
-  if (kit::input_field(theme, "sweep/name", row.take_left(theme.px(200), theme.px(16)), name, "")) {
-    draft.name = name;
-    edited = true;
+  if (!kit::input_field(theme, "sweep/name", row.take_left(theme.px(200), theme.px(16)), name,
+                        "")) {
+    return false;
   }
+  draft.name = name;
+  return true;
+}
+
+bool draw_search_options(const kit::Theme& theme, state::Rect row, const state::SweepCard& card,
+                         state::SweepDraft& draft) {
+  row = row.inset(0, (row.h - theme.px(kField)) / 2);
+  bool edited = draw_name(theme, row, card, draft);
+  labelled(theme, row, "Goal");
+  edited |= kit::choice_field(theme, "sweep/goal", row.take_left(theme.px(130), theme.px(16)),
+                              draft.search->goal, kGoalNames, false);
+  labelled(theme, row, "At most");
+  std::string minutes = std::to_string(draft.search->budget_minutes);
+  if (kit::input_field(theme, "sweep/budget", row.take_left(theme.px(90)), minutes, "min")) {
+    const auto count = count_in(minutes, kLongestSearchMinutes);
+    if (count) draft.search->budget_minutes = *count;
+    edited |= count.has_value();
+  }
+  return edited;
+}
+
+bool draw_options(const kit::Theme& theme, state::Rect row, const state::SweepCard& card,
+                  state::SweepDraft& draft) {
+  if (draft.search) return draw_search_options(theme, row, card, draft);
+  row = row.inset(0, (row.h - theme.px(kField)) / 2);
+  bool edited = draw_name(theme, row, card, draft);
   labelled(theme, row, "Each point");
   std::string repeats = std::to_string(draft.repeats);
   if (kit::input_field(theme, "sweep/repeats", row.take_left(theme.px(86), theme.px(16)), repeats,
                        draft.repeats == 1 ? "time" : "times")) {
-    int count = 0;
-    const auto [end, error] =
-        std::from_chars(repeats.data(), repeats.data() + repeats.size(), count);
-    if (error == std::errc() && end == repeats.data() + repeats.size()) {
-      draft.repeats = std::clamp(count, 1, 100);
-      edited = true;
-    }
+    const auto count = count_in(repeats, kMostRepeats);
+    if (count) draft.repeats = *count;
+    edited |= count.has_value();
   }
   const state::Rect tick = row.take_left(theme.px(22), theme.px(6));
   edited |= kit::checkbox(theme, "sweep/early_stop", tick, draft.stops_early);
@@ -172,9 +228,10 @@ void draw_buttons(const kit::Theme& theme, state::Rect row, const state::Snapsho
   const state::SweepCard& card = *snapshot.sweep->card;
   const bool can_start = card.can_start() && snapshot.sweep->running.empty() &&
                          snapshot.trainer.state == state::TrainerSetup::State::kReady;
-  const float start = kit::button_width(theme, "Start the sweep") + theme.px(24);
+  const auto label = start_label(draft);
+  const float start = kit::button_width(theme, label) + theme.px(24);
   if (kit::button(theme, "sweep/start", row.take_right(start, theme.px(8)),
-                  kit::ButtonKind::kPrimary, "Start the sweep", can_start)) {
+                  kit::ButtonKind::kPrimary, label, can_start)) {
     commands.push_back(state::StartSweep{});
   }
   const float cancel = kit::button_width(theme, "Cancel");
@@ -183,9 +240,9 @@ void draw_buttons(const kit::Theme& theme, state::Rect row, const state::Snapsho
     commands.push_back(state::CloseSweepCard{});
   }
   if (draft.axes.size() >= kMostAxes) return;
-  const float more = kit::button_width(theme, "Vary another setting");
-  if (kit::button(theme, "sweep/add", row.take_left(more), kit::ButtonKind::kQuiet,
-                  "Vary another setting")) {
+  const std::string_view add = draft.axes.empty() ? "Choose what varies" : "Vary another setting";
+  const float more = kit::button_width(theme, add);
+  if (kit::button(theme, "sweep/add", row.take_left(more), kit::ButtonKind::kQuiet, add)) {
     add_axis(snapshot, draft);
     edited = true;
   }
@@ -201,10 +258,10 @@ void draw_sweep_card(const kit::Theme& theme, const state::Rect& window,
   const float padding = theme.px(kPadding);
   const auto lines = lines_of(card, snapshot);
   const float content = width - 2 * padding;
-  const float wanted = 2 * padding +
-                       theme.px(kTitleRow + 8 + kAxisRow + 8 + kLine + 12 + kButtons + 12) +
-                       theme.px(kAxisRow) * static_cast<float>(card.draft.axes.size()) +
-                       lines_height(theme, content, lines);
+  const float wanted =
+      2 * padding + theme.px(kTitleRow + 8 + kAxisRow + 8 + kLine + 12 + kButtons + 12) +
+      theme.px(kAxisRow) * static_cast<float>(std::max<std::size_t>(card.draft.axes.size(), 1)) +
+      lines_height(theme, content, lines);
   const float height = std::min(wanted, window.h - 2 * theme.px(kMargin));
   const state::Rect box{window.center_x() - width / 2, std::round(window.center_y() - height / 2),
                         width, height};
@@ -212,7 +269,8 @@ void draw_sweep_card(const kit::Theme& theme, const state::Rect& window,
   state::Rect rest = box.inset(padding, padding);
   state::SweepDraft draft = card.draft;
   bool edited = false;
-  draw_title(theme, rest.take_top(theme.px(kTitleRow), theme.px(8)), commands);
+  draw_title(theme, rest.take_top(theme.px(kTitleRow), theme.px(8)), draft, commands);
+  if (draft.axes.empty()) draw_own_choice(theme, rest.take_top(theme.px(kAxisRow)));
   for (std::size_t i = 0; i < draft.axes.size(); ++i) {
     edited |= draw_axis(theme, rest.take_top(theme.px(kAxisRow)), snapshot, draft, i);
   }

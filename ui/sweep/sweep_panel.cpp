@@ -26,14 +26,14 @@ constexpr std::size_t kMostRemarks = 3;
 using Shown = state::ShownSweep;
 
 bool can_resume(const Shown& sweep, const state::SweepView& view) {
-  return sweep.phase == state::SweepPhase::kUnfinished && sweep.runs_left > 0 &&
+  return sweep.phase == state::SweepPhase::kUnfinished && !sweep.is_complete() &&
          view.running.empty();
 }
 
 void draw_progress(const kit::Theme& theme, state::Rect box, const Shown& sweep) {
   const state::Palette& p = theme.colors();
-  const bool goes_on = sweep.phase != state::SweepPhase::kDone;
-  if (goes_on) {
+  const bool has_bar = sweep.phase != state::SweepPhase::kDone && !sweep.search;
+  if (has_bar) {
     const state::Rect bar =
         box.take_left(theme.px(140), theme.px(12)).inset(0, (box.h - theme.px(6)) / 2);
     kit::fill(bar, kit::color(p.field_edge), theme.px(3));
@@ -49,6 +49,11 @@ void draw_progress(const kit::Theme& theme, state::Rect box, const Shown& sweep)
 void draw_head(const kit::Theme& theme, state::Rect row, const state::SweepView& view,
                state::Commands& commands) {
   row = row.inset(0, (row.h - theme.px(kButtonHeight)) / 2);
+  const float search = kit::button_width(theme, "Search…");
+  if (kit::button(theme, "sweep/search", row.take_right(search, theme.px(8)),
+                  kit::ButtonKind::kQuiet, "Search…")) {
+    commands.push_back(state::OpenSweepCard{.knob = {}, .searches = true});
+  }
   const float make = kit::button_width(theme, "New sweep…");
   if (kit::button(theme, "sweep/new", row.take_right(make, theme.px(8)), kit::ButtonKind::kQuiet,
                   "New sweep…")) {
@@ -82,7 +87,9 @@ void draw_head(const kit::Theme& theme, state::Rect row, const state::SweepView&
 }
 
 void apply_point(const Shown& sweep, std::size_t point, state::Commands& commands) {
+  const auto strategy = sweep.points[point].settings.sharding_strategy;
   for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
+    if (!trace::job::applies(*sweep.varied[i], strategy)) continue;
     commands.push_back(
         state::SetKnob{std::string(sweep.varied[i]->name), sweep.points[point].values[i]});
   }
@@ -114,6 +121,7 @@ std::vector<std::string> notes_of(const Shown& sweep, const state::Snapshot& sna
     notes.push_back("Dashed: predicted from the run “" + sweep.predicted_from +
                     "” alone, before a point's own runs");
   }
+  if (sweep.search && !sweep.search->ended.empty()) notes.push_back(sweep.search->ended);
   for (const std::string& banner : sweep.banners) notes.push_back(banner);
   const auto remarks = present::sweep_remarks(sweep);
   for (std::size_t i = 0; i < std::min(remarks.size(), kMostRemarks); ++i) {
@@ -164,8 +172,9 @@ void draw_empty(const kit::Theme& theme, const state::Rect& rect, const state::S
   if (is_loading) return;
   kit::text_wrapped(theme, box, kit::Face::kBody, p.text_secondary,
                     "A sweep tries many values of one or more settings, each several times in "
-                    "random order, and says which is best beyond noise. Make one here, in Tune "
-                    "beside Start, or with shardlens sweep");
+                    "random order, and says which is best beyond noise; a search runs only those "
+                    "that may win by what is predicted. Make one here, in Tune beside Start, or "
+                    "with shardlens sweep and tune");
 }
 
 }  // namespace

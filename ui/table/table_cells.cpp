@@ -5,7 +5,7 @@
 
 #include "ui/kit/paint.h"
 #include "ui/present/format.h"
-#include "ui/present/timeline_colors.h"
+#include "ui/present/timeline/timeline_colors.h"
 #include "ui/table/histogram.h"
 
 namespace shardlens::ui::table {

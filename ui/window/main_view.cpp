@@ -460,7 +460,10 @@ std::vector<Action> MainView::actions(const state::Snapshot& snapshot, state::Co
   add_file_actions(out, snapshot, commands);
   out.push_back({"Plan: what every strategy would need", "P", send(state::OpenPlan{})});
   out.push_back({"Sweep: try many values of a setting…", "", send(state::OpenSweepCard{}),
-                 "sweep grid search values"});
+                 "sweep grid values"});
+  out.push_back({"Search: run only what may win…", "",
+                 send(state::OpenSweepCard{.knob = {}, .searches = true}),
+                 "search tune best strategy settings"});
   if (snapshot.sweep && !snapshot.sweep->running.empty()) {
     out.push_back(
         {"Stop the sweep", "", send(state::StopSweep{}), "Stop the sweep, end the sweep", true});

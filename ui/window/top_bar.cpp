@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/headline.h"
 #include "ui/state/view_preferences.h"

@@ -9,8 +9,8 @@
 #include "app/launch/program_files.h"
 #include "app/report/comparison_report.h"
 #include "app/report/run_report.h"
-#include "app/session/compare/named_times_source.h"
-#include "app/session/runs/run_siblings.h"
+#include "app/session/compare/comparison_reader.h"
+#include "app/session/compare/run_siblings.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {

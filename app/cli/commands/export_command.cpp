@@ -17,7 +17,7 @@
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
 #include "trace/frameworks/pytorch_code.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"

@@ -95,7 +95,9 @@ int list(const RunsArguments& options) {
   if (options.format == "json") {
     print_result(report::dump_json(all) + "\n");
   } else if (table.empty()) {
-    print_result("No runs. `shardlens runs --examples` lists those that came with the program.\n");
+    print_result(options.examples ? "No runs came with this program.\n"
+                                  : "No runs. `shardlens runs --examples` lists those that came "
+                                    "with the program.\n");
   } else {
     print_result(table.text());
   }

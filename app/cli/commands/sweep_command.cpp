@@ -140,6 +140,13 @@ sweep::SweepRequest request_of(const SweepArguments& arguments, SweepPoints poin
   return request;
 }
 
+tl::unexpected<trace::base::Error> is_a_search(const std::string& name) {
+  return wrong_use(
+      "'" + name +
+      "' is a search, which does not run all points: go on with shardlens tune and its "
+      "options, or resume it in the window.");
+}
+
 int sweep_over(const SweepArguments& arguments) {
   launch::StopSignals signals;
   auto points = wanted_points(arguments);
@@ -151,6 +158,7 @@ int sweep_over(const SweepArguments& arguments) {
   const auto request = request_of(arguments, std::move(*points));
   auto sweep = sweep::Sweep::open(request, session::measured_run);
   if (!sweep) return report_error(sweep.error());
+  if (sweep->plan().search) return report_error(is_a_search(request.name).value());
   return run_sweep(*sweep, signals,
                    {.banners = common_banners(jobs),
                     .command_to_go_on = command_to_go_on(request.name, arguments.runs_dir),

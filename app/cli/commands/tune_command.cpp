@@ -15,7 +15,7 @@
 #include "app/search/search.h"
 #include "app/search/space.h"
 #include "app/session/jobs/measured_run.h"
-#include "app/session/jobs/strategy_planner.h"
+#include "app/session/tuning/forecast_sources.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -24,8 +24,7 @@ using sweep::SweepPoints;
 using trace::base::Result;
 using trace::job::Settings;
 
-constexpr std::int64_t kSteps = 30;      // of a run, unless asked for: enough to tell its mean
-constexpr std::size_t kPointsNamed = 4;  // where many are left out
+constexpr std::int64_t kSteps = 30;  // of a run, unless asked for: enough to tell its mean
 
 struct TuneArguments {
   JobArguments job;
@@ -67,34 +66,33 @@ Result<void> leave_out_refused(SweepPoints& points, sweep::PointJobs& jobs) {
   return {};
 }
 
-sweep::SweepRequest request_of(const TuneArguments& arguments, const SweepPoints& points) {
-  sweep::SweepRequest request;
-  request.runs_dir = arguments.runs_dir;
-  request.name = arguments.name;
-  if (arguments.name.empty()) {
-    std::string wanted = "tune";
-    for (const auto* knob : points.varied) wanted += " " + std::string(knob->name);
-    request.name = sweep::free_name(wanted, points, arguments.runs_dir);
-  }
-  request.points = points;
-  request.repeats = search::kRounds;
-  request.stops_early = false;
-  request.overwrite = arguments.overwrite;
-  return request;
-}
-
 search::Goal goal_of(const TuneArguments& arguments) {
   return *std::ranges::find(search::kGoals, arguments.goal,
                             [](search::Goal goal) { return search::to_string(goal); });
 }
 
+sweep::SweepRequest request_of(const TuneArguments& arguments, const SweepPoints& points) {
+  sweep::SweepRequest request;
+  request.runs_dir = arguments.runs_dir;
+  request.name = arguments.name;
+  if (arguments.name.empty()) {
+    request.name = sweep::free_name(search::default_name(goal_of(arguments), arguments.over),
+                                    points, arguments.runs_dir);
+  }
+  request.points = points;
+  request.repeats = search::kRounds;
+  request.stops_early = false;
+  request.search = sweep::SearchPlan{goal_of(arguments), arguments.budget_seconds};
+  request.overwrite = arguments.overwrite;
+  return request;
+}
+
 int tune(const TuneArguments& arguments) {
   launch::StopSignals signals;
-  const search::Goal goal = goal_of(arguments);
   const auto base = start_of(arguments);
   if (!base) return report_error(base.error());
-  const auto axes = arguments.over.empty() ? search::default_axes(*base, goal) : arguments.over;
-  auto points = search::search_points(*base, axes);
+  auto points = arguments.over.empty() ? search::default_points(*base, goal_of(arguments))
+                                       : search::search_points(*base, arguments.over);
   if (!points) return report_error(points.error());
   auto jobs = sweep::jobs_of(*points);
   if (const auto left = leave_out_refused(*points, jobs); !left) return report_error(left.error());
@@ -102,10 +100,10 @@ int tune(const TuneArguments& arguments) {
   const auto request = request_of(arguments, *points);
   auto grid = sweep::Sweep::open(request, session::measured_run);
   if (!grid) return report_error(grid.error());
+  const session::Machine machine = session::this_machine();
   return run_search(*grid, signals,
-                    {.goal = goal,
-                     .usable_bytes = session::usable_bytes_here(*base, session::this_machine()),
-                     .budget_seconds = arguments.budget_seconds,
+                    {.usable_bytes = session::usable_bytes_here(*base, machine),
+                     .sources = session::forecast_sources(machine),
                      .banners = common_banners(jobs),
                      .command_to_go_on = "the same command with --name " + in_shell(request.name),
                      .as_json = arguments.as_json});
@@ -122,15 +120,17 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   std::vector<std::string> goals;
   for (const auto goal : search::kGoals) goals.emplace_back(search::to_string(goal));
   command
-      .add_option("--goal", arguments.goal,
-                  "What is to become better; tokens_per_s tries other batches, too")
+      .add_option(
+          "--goal", arguments.goal,
+          "What is to become better: lower, or more tokens; tokens_per_s tries other batches, too")
       ->type_name("GOAL")
       ->check(CLI::IsMember(goals))
       ->capture_default_str();
   command
-      .add_option("--over", arguments.over,
-                  "Values of one setting to search among, instead of what serves the goal; of "
-                  "several, all combinations")
+      .add_option(
+          "--over", arguments.over,
+          "Values of one setting to search among, instead of strategies and what serves the "
+          "goal with each; of several, all combinations")
       ->type_name("KEY=V1,V2,…")
       ->allow_extra_args(false);
   command
@@ -154,9 +154,16 @@ void add_tune_command(CLI::App& app, Action& chosen) {
       "to\n"
       "win beyond noise, the most promising first; what would not fit in memory is never tried. "
       "In\n"
-      "the end the best and the start run again in turns, to tell how sure the gain is. What "
+      "the end the best and the start run again in turns, to tell how sure the gain is.\n\n"
+      "Without --over it tries strategies without groups of ranks, and of each what it obeys: for\n"
+      "step_time caps of buckets or prefetches and limits of gathers; for memory recomputation "
+      "and\n"
+      "views of buckets; for tokens_per_s batches, too, which change what a step learns. Other "
       "changes\n"
-      "what is learnt (communication_hook, batches) is tried only if it is asked for.\n\n"
+      "to what is learnt (communication_hook, types of numbers) are tried only if --over says so. "
+      "Of\n"
+      "what cannot be predicted one run of each kind is tried, and more where that is near the "
+      "best.\n\n"
       "Examples:\n"
       "  shardlens tune --set model=tiny --ranks 2 --device cpu --budget 5m\n"
       "  shardlens tune job.yaml --goal tokens_per_s --budget 1h\n"

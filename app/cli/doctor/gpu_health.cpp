@@ -44,13 +44,6 @@ int cuda_of(const GpuScene& scene) {
                                                         : scene.cuda.driver_cuda_version;
 }
 
-HealthCheck limited(HealthCheck check, std::string finding, std::string advice) {
-  check.health = Health::kLimited;
-  check.finding = std::move(finding);
-  check.advice = std::move(advice);
-  return check;
-}
-
 std::string pair_text(const profiler::nvml::GpuPair& pair) {
   return std::to_string(pair.from) + "–" + std::to_string(pair.to);
 }

@@ -43,12 +43,10 @@ HealthCheck check_trainer() {
   HealthCheck check{.name = "Trainer"};
   if (const auto program = launch::find_rank_program()) {
     check.finding = program->string();
-  } else {
-    check.health = Health::kLimited;
-    check.finding = "not built: recorded runs can be viewed, nothing can be trained";
-    check.advice = "Type ./run without --viewer, which fetches LibTorch and builds it.";
+    return check;
   }
-  return check;
+  return limited(check, "not built: recorded runs can be viewed, nothing can be trained",
+                 "Type ./run without --viewer, which fetches LibTorch and builds it.");
 }
 
 // By the trainer's own words, as it decides which Python that is.
@@ -56,10 +54,8 @@ HealthCheck check_text_preparation() {
   HealthCheck check{.name = "Text preparation"};
   const auto program = launch::find_rank_program();
   if (!program) {
-    check.health = Health::kLimited;
-    check.finding = "not known: the trainer, which asks Python, is not built";
-    check.advice = "Type ./run without --viewer, which fetches LibTorch and builds it.";
-    return check;
+    return limited(check, "not known: the trainer, which asks Python, is not built",
+                   "Type ./run without --viewer, which fetches LibTorch and builds it.");
   }
   const auto end = std::chrono::steady_clock::now() + kTextPatience;
   const auto said = run_and_read(*program, {"--check-text"}, fs::temp_directory_path(),
@@ -98,18 +94,16 @@ HealthCheck check_library(const std::string& name, const std::string& file,
   const std::string fetched = fetched_library(package, file);
   void* library = dlopen((fetched.empty() ? file : fetched).c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr && fetched.empty()) {
-    check.health = Health::kLimited;
-    check.finding = "not found: " + purpose;
-    check.advice = "It comes with LibTorch: type ./run without --viewer.";
-    return check;
+    return limited(check, "not found: " + purpose,
+                   "It comes with LibTorch: type ./run without --viewer.");
   }
   check.finding = fetched.empty() ? file + ", from the system" : fetched;
   if (library == nullptr) {
     const char* reason = dlerror();
-    check.health = Health::kLimited;
-    check.finding += " does not load: " + std::string(reason ? reason : "no reason given");
-    check.advice = "Delete the folder .deps and type ./run, which fetches it again.";
-    return check;
+    return limited(
+        check,
+        check.finding + " does not load: " + std::string(reason ? reason : "no reason given"),
+        "Delete the folder .deps and type ./run, which fetches it again.");
   }
   if (const auto version = nccl_version(library); !version.empty()) {
     check.finding = version + ", " + check.finding;
@@ -134,6 +128,13 @@ class Socket {
 
 }  // namespace
 
+HealthCheck limited(HealthCheck check, std::string finding, std::string advice) {
+  check.health = Health::kLimited;
+  check.finding = std::move(finding);
+  check.advice = std::move(advice);
+  return check;
+}
+
 HealthCheck text_preparation_of(std::string_view said) {
   constexpr std::string_view kWorks = "works: ", kFails = "fails: ";
   HealthCheck check{.name = "Text preparation"};
@@ -143,10 +144,9 @@ HealthCheck text_preparation_of(std::string_view said) {
     return check;
   }
   if (said.starts_with(kFails)) said.remove_prefix(kFails.size());
-  check.health = Health::kLimited;
-  check.finding = "plain text as bytes only: no model's tokenizer, no JSON Lines";
-  check.advice = said.empty() ? "The trainer said nothing: type ./run, which builds it." : said;
-  return check;
+  return limited(
+      check, "plain text as bytes only: no model's tokenizer, no JSON Lines",
+      std::string(said.empty() ? "The trainer said nothing: type ./run, which builds it." : said));
 }
 
 HealthCheck check_runs_dir(const fs::path& runs_dir) {
@@ -178,10 +178,8 @@ HealthCheck check_disk_space(const fs::path& runs_dir) {
   struct statvfs space {};
   const fs::path part = existing_part(runs_dir);
   if (statvfs(part.c_str(), &space) != 0) {
-    check.health = Health::kLimited;
-    check.finding = "unknown: " + std::string(std::strerror(errno));
-    check.advice = "Name a folder on a local disk with --runs-dir.";
-    return check;
+    return limited(check, "unknown: " + std::string(std::strerror(errno)),
+                   "Name a folder on a local disk with --runs-dir.");
   }
   const double free = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
   check.finding = bytes(free) + " free for runs";
@@ -195,12 +193,9 @@ HealthCheck check_disk_space(const fs::path& runs_dir) {
 HealthCheck check_display(bool has_display) {
   HealthCheck check{.name = "Display"};
   check.finding = "found";
-  if (!has_display) {
-    check.health = Health::kLimited;
-    check.finding = "none (DISPLAY and WAYLAND_DISPLAY are not set): no window";
-    check.advice = "Use the command line, ssh -X, or xvfb-run for screenshots.";
-  }
-  return check;
+  if (has_display) return check;
+  return limited(check, "none (DISPLAY and WAYLAND_DISPLAY are not set): no window",
+                 "Use the command line, ssh -X, or xvfb-run for screenshots.");
 }
 
 HealthCheck check_loopback() {

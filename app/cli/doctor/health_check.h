@@ -23,6 +23,9 @@ struct HealthCheck {
   std::string advice{};  // "" where all is well
 };
 
+// `check` of what works only in part, or not.
+HealthCheck limited(HealthCheck check, std::string finding, std::string advice);
+
 // Where to look; tests give other places.
 struct HealthContext {
   std::filesystem::path runs_dir;

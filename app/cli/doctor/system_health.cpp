@@ -25,11 +25,9 @@ std::string amount(std::uint64_t bytes) {
 HealthCheck check_shared_memory(const SystemFacts& facts, const std::filesystem::path& folder) {
   HealthCheck check{.name = "Shared memory"};
   if (!facts.shared_memory_bytes) {
-    check.health = Health::kLimited;
-    check.finding =
-        folder.string() + " is not there or not writable: NCCL cannot use it between GPUs";
-    check.advice = "Mount a tmpfs on /dev/shm.";
-    return check;
+    return limited(
+        check, folder.string() + " is not there or not writable: NCCL cannot use it between GPUs",
+        "Mount a tmpfs on /dev/shm.");
   }
   check.finding =
       folder.string() + " holds " + ui::present::format_bytes(*facts.shared_memory_bytes).text();
@@ -48,12 +46,10 @@ HealthCheck check_open_files(const SystemFacts& facts) {
                       : "at most " + std::to_string(*facts.open_files) + " at once";
   if (*facts.open_files >= kFewFiles) return check;
   const bool may_raise = facts.open_files_most && *facts.open_files_most >= kFewFiles;
-  check.health = Health::kLimited;
-  check.finding += ": few for many ranks, whose sockets count";
-  check.advice = may_raise ? "Type ulimit -n " + std::to_string(kFewFiles) + " before starting."
+  return limited(check, check.finding + ": few for many ranks, whose sockets count",
+                 may_raise ? "Type ulimit -n " + std::to_string(kFewFiles) + " before starting."
                            : "Raise nofile in /etc/security/limits.conf, or in a container use "
-                             "--ulimit nofile=65536.";
-  return check;
+                             "--ulimit nofile=65536.");
 }
 
 HealthCheck check_locked_memory(const SystemFacts& facts) {
@@ -61,12 +57,10 @@ HealthCheck check_locked_memory(const SystemFacts& facts) {
   if (!facts.locked_bytes) return unknown(check, "/proc/self/limits");
   check.finding = amount(*facts.locked_bytes);
   if (*facts.locked_bytes >= kLittleLocked) return check;
-  check.health = Health::kLimited;
-  check.finding += ": NCCL cannot register memory with InfiniBand cards";
-  check.advice =
+  return limited(
+      check, check.finding + ": NCCL cannot register memory with InfiniBand cards",
       "On one machine nothing is needed; across machines type ulimit -l unlimited, or in a "
-      "container use --ulimit memlock=-1.";
-  return check;
+      "container use --ulimit memlock=-1.");
 }
 
 HealthCheck check_clock(const SystemFacts& facts) {

@@ -22,11 +22,16 @@ void keep_only(const std::vector<bool>& keep, SweepPoints& points, sweep::PointJ
 void leave_out_doubles(SweepPoints& points, sweep::PointJobs& jobs) {
   const auto firsts = sweep::doubles_of(jobs);
   std::vector<bool> keep;
+  std::size_t left_out = 0;
   for (std::size_t i = 0; i < firsts.size(); ++i) {
     keep.push_back(firsts[i] == i);
-    if (keep.back()) continue;
+    if (keep.back() || ++left_out > kPointsNamed) continue;
     print_message("Left out: " + sweep::point_text(points, i) + " does the same as " +
                   sweep::point_text(points, firsts[i]));
+  }
+  if (left_out > kPointsNamed) {
+    print_message("… and " + std::to_string(left_out - kPointsNamed) +
+                  " more that do the same as others");
   }
   keep_only(keep, points, jobs);
 }

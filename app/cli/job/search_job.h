@@ -6,22 +6,20 @@
 #include <vector>
 
 #include "app/launch/stop_signals.h"
-#include "app/search/forecast.h"
-#include "app/sweep/sweep.h"
+#include "app/search/search_loop.h"
 
 namespace shardlens::app::cli {
 
 struct SearchOrder {
-  search::Goal goal = search::Goal::kStepTime;
   std::int64_t usable_bytes = 0;  // for one rank; 0: not known
-  double budget_seconds = 0;
+  search::ForecastSources sources;
   std::vector<std::string> banners;
   std::string command_to_go_on;
   bool as_json = false;
 };
 
-// `grid`: holds the points, first the one that it starts from; its own order is not followed.
-// Prints the result; returns the exit code.
+// `grid`: has a search in its plan, and the points, first the one that it starts from; its own
+// order is not followed. Prints the result; returns the exit code.
 int run_search(sweep::Sweep& grid, launch::StopSignals& signals, const SearchOrder& order);
 
 }  // namespace shardlens::app::cli

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/session/compare/named_times_source.h"
-#include "app/session/runs/run_siblings.h"
+#include "app/session/compare/run_siblings.h"
 #include "trace/base/wall_clock.h"
+#include "trace/store/read/run_reader.h"
 
 namespace shardlens::app::session {
 
@@ -106,6 +106,18 @@ void ComparisonReader::answer(const ComparisonQuestion& question,
     // What is looked at again stays on screen until all of it is there.
     if (wanted() && (is_last || view.is_reading())) publish(view);
   }
+}
+
+trace::base::Result<trace::analysis::NamedTimes> read_named_times(
+    const trace::analysis::RunFigures& run) {
+  trace::analysis::NamedTimesReader times(run);
+  const auto window = times.window();
+  if (window.length() <= 0) return times.times();
+  TRY_ASSIGN(const auto reader, trace::store::RunReader::open(run.info.folder));
+  TRY(reader->read_facts([&](const trace::model::Batch& batch) { times.learn(batch); }));
+  TRY(reader->read_range(window.start_ns, window.end_ns,
+                         [&](const trace::model::Batch& batch) { times.add(batch); }));
+  return times.times();
 }
 
 }  // namespace shardlens::app::session

@@ -53,4 +53,8 @@ class ComparisonReader {
   std::map<std::string, Feed> feeds_;  // by folder
 };
 
+// Of the folder that `run` tells.
+trace::base::Result<trace::analysis::NamedTimes> read_named_times(
+    const trace::analysis::RunFigures& run);
+
 }  // namespace shardlens::app::session

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/session/inspect/sql_answer.h"
-#include "trace/base/free_memory.h"
+#include "app/session/worker/free_memory.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::session {
@@ -173,7 +173,7 @@ void InspectSession::open_and_follow(const Opening& opening, const Wanted& wante
     publish_so_far(opened);
   }
   if (!read_all(opened, wanted)) return;
-  trace::base::give_back_memory();
+  give_back_memory();
   trace::timeline::TimeRange range;
   {
     const std::lock_guard lock(mutex_);
@@ -301,7 +301,7 @@ void InspectSession::count_range(const trace::timeline::TimeRange& asked, const 
     figures->is_whole_run = is_whole;
     view.range = std::make_shared<const trace::timeline::RangeFigures>(std::move(*figures));
   });
-  if (is_whole) trace::base::give_back_memory();
+  if (is_whole) give_back_memory();
 }
 
 // What was asked for before everything was read.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::app::session {
 

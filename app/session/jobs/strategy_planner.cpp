@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/plan/gpu_table.h"
@@ -114,6 +115,14 @@ std::int64_t usable_bytes_here(const Settings& settings, const Machine& machine)
   const std::int64_t sharing = (ranks + devices - 1) / devices;  // ranks on the fullest device
   return std::max<std::int64_t>(gpu_bytes(machine.cuda) / sharing - trace::predict::kReservedBytes,
                                 1);
+}
+
+std::optional<std::int64_t> peak_bytes_here(const Settings& settings, const Machine& machine) {
+  const auto shape = trace::job::find_model(settings.model);
+  if (!shape) return std::nullopt;
+  trace::predict::PlannedJob job = trace::predict::job_on_this_machine(settings, *shape);
+  job.on_gpu = runs_on_gpu(settings, machine);
+  return trace::predict::predict_peak_bytes(job);
 }
 
 StrategyPlanner::StrategyPlanner(Machine machine, std::function<void()> on_change)

@@ -73,5 +73,9 @@ class StrategyPlanner {
 
 // Each rank's part of what its device has; 0: not known.
 std::int64_t usable_bytes_here(const trace::job::Settings& settings, const Machine& machine);
+// What the rank that needs most would need at its peak, by the model's shape. None: there is no
+// such model. Reads the model's folder.
+std::optional<std::int64_t> peak_bytes_here(const trace::job::Settings& settings,
+                                            const Machine& machine);
 
 }  // namespace shardlens::app::session

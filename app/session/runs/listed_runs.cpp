@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "app/session/runs/library_run_cache.h"
+#include "app/session/runs/run_liveness.h"
 #include "app/session/runs/run_numbers.h"
+#include "trace/base/wall_clock.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::session {
@@ -50,14 +52,24 @@ ListedRuns listed_runs(const fs::path& runs_dir) {
   return list;
 }
 
+namespace {
+
+// A run whose launcher was killed says for ever that it is running.
+LibraryRun as_it_ended(LibraryRun record) {
+  if (is_abandoned(record.pulse, trace::base::wall_clock_ns())) mark_as_cut_off(record.info);
+  return record;
+}
+
+}  // namespace
+
 trace::base::Result<LibraryRun> with_figures(ListedRun run) {
-  if (run.has_figures) return std::move(run.record);
+  if (run.has_figures) return as_it_ended(std::move(run.record));
   const fs::path folder = run.record.info.folder;
   const auto stamp = trace::store::run_stamp(folder);
   TRY_ASSIGN(auto record, read_library_run(folder));
   if (trace::store::is_settled(folder, stamp)) keep_record(record, stamp);
   record.number = run.record.number;
-  return record;
+  return as_it_ended(std::move(record));
 }
 
 }  // namespace shardlens::app::session

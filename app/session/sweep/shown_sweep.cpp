@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "app/search/search_words.h"
 #include "app/sweep/sweep_verdict.h"
 
 namespace shardlens::app::session {
@@ -47,13 +48,41 @@ ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::Swe
   shown.runs_done = results.size();
   shown.runs_left = static_cast<std::size_t>(left.runs);
   shown.seconds_left = left.seconds;
-  shown.phase = left.runs == 0 ? ui::state::SweepPhase::kDone : ui::state::SweepPhase::kUnfinished;
+  if (plan.search) {
+    shown.search = {std::string(to_string(plan.search->goal)), plan.search->budget_seconds,
+                    plan.search->ended};
+    shown.runs_left = 0;
+    shown.seconds_left.reset();
+  }
+  shown.phase =
+      shown.is_complete() ? ui::state::SweepPhase::kDone : ui::state::SweepPhase::kUnfinished;
   shown.predicted_from = predictions.from;
   for (std::size_t i = 0; i < verdict.points.size(); ++i) {
     auto& point = shown.points.emplace_back(shown_point(plan, results, verdict.points[i], i));
     if (i < predictions.points.size()) point.prediction = predictions.points[i];
   }
   return shown;
+}
+
+void show_search(const search::Standing& standing, ui::state::ShownSweep& shown) {
+  const auto& [job, beliefs, outcome] = standing;
+  shown.why =
+      outcome || shown.runs_done > 0 ? search::verdict_text(*job.plan, job.goal, outcome) : "";
+  shown.best = outcome ? std::optional(outcome->best) : std::nullopt;
+  for (std::size_t i = 0; i < shown.points.size(); ++i) {
+    auto& point = shown.points[i];
+    if (point.reason.empty()) point.reason = search::why_not_text(beliefs[i], job.goal);
+    const bool is_best = shown.best == i;
+    // The sweep's own standings are of step times.
+    const bool is_told = job.goal == search::Goal::kStepTime && !is_best &&
+                         point.standing != ui::state::SweepStanding::kBest;
+    if (beliefs[i].runs == 0 || point.standing == ui::state::SweepStanding::kFailed || is_told) {
+      continue;
+    }
+    point.standing =
+        is_best ? ui::state::SweepStanding::kBest : ui::state::SweepStanding::kNotKnown;
+    point.slower_by.reset();
+  }
 }
 
 }  // namespace shardlens::app::session

@@ -4,6 +4,8 @@
 #include <exception>
 #include <vector>
 
+#include "app/search/search.h"
+#include "app/search/space.h"
 #include "app/session/runs/library_run.h"
 #include "app/sweep/sweep_file.h"
 #include "trace/base/text.h"
@@ -61,6 +63,7 @@ Result<void> check_sweep_name_of_card(const SweepCard& card, const sweep::SweepP
 }
 
 void count_runs(const SweepQuestion& question, SweepCard& card) {
+  if (question.draft.search) return;
   card.runs = card.points * static_cast<std::size_t>(card.draft.repeats);
   if (const auto each = expected_seconds(question.like, question.settings)) {
     card.seconds = *each * static_cast<double>(card.runs);
@@ -68,8 +71,41 @@ void count_runs(const SweepQuestion& question, SweepCard& card) {
   }
 }
 
-void check_points_of_card(const sweep::SweepPoints& points, const fs::path& runs_dir,
+sweep::Goal goal_of(const ui::state::SearchDraft& search) {
+  const auto found = std::ranges::find(sweep::kGoals, search.goal,
+                                       [](sweep::Goal goal) { return to_string(goal); });
+  return found == sweep::kGoals.end() ? sweep::Goal::kStepTime : *found;
+}
+
+std::vector<std::string> axis_texts(const SweepDraft& draft) {
+  std::vector<std::string> axes;
+  for (const auto& axis : draft.axes) axes.push_back(axis.knob + "=" + axis.values);
+  return axes;
+}
+
+std::string free_name(const SweepDraft& draft, const sweep::SweepPoints& points,
+                      const fs::path& runs_dir) {
+  if (!draft.search) return sweep::free_name(points, runs_dir);
+  return sweep::free_name(search::default_name(goal_of(*draft.search), axis_texts(draft)), points,
+                          runs_dir);
+}
+
+// What a search leaves out is no refusal, but for where it starts.
+sweep::SweepPoints left_in(const sweep::SweepPoints& points, SweepCard& card) {
+  if (!card.draft.search || points.settings.empty()) return points;
+  const auto jobs = sweep::jobs_of(points);
+  std::vector<bool> keep{true};
+  for (std::size_t i = 1; i < jobs.size(); ++i) {
+    keep.push_back(jobs[i].has_value());
+    if (jobs[i]) continue;
+    card.doubles.push_back(sweep::obeyed_text(points, i) + ": " + jobs[i].error().message);
+  }
+  return sweep::chosen_points(points, keep);
+}
+
+void check_points_of_card(const sweep::SweepPoints& all, const fs::path& runs_dir,
                           SweepCard& card) {
+  const auto points = left_in(all, card);
   const auto jobs = sweep::jobs_of(points);
   card.points = points.settings.size();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -89,10 +125,10 @@ void check_points_of_card(const sweep::SweepPoints& points, const fs::path& runs
   const auto kept = sweep::chosen_points(points, keep);
   card.points = kept.settings.size();
   if (card.points < 2) {
-    card.problem = "A sweep needs two points at least that do different things: give more values";
+    card.problem = "It needs two points at least that do different things: give more values";
     return;
   }
-  if (card.name.empty()) card.name = sweep::free_name(kept, runs_dir);
+  if (card.name.empty()) card.name = free_name(card.draft, kept, runs_dir);
   if (const auto named = check_sweep_name_of_card(card, kept, runs_dir); !named) {
     card.problem = named.error().message;
   }
@@ -101,12 +137,15 @@ void check_points_of_card(const sweep::SweepPoints& points, const fs::path& runs
 }  // namespace
 
 Result<sweep::SweepPoints> points_of(const SweepQuestion& question) {
-  std::vector<std::string> axes;
   for (const auto& axis : question.draft.axes) {
     if (trace::base::trimmed(axis.values).empty()) {
       return trace::base::fail(ErrorKind::kUsage, axis.knob + ": give values, as in 1, 4, 25");
     }
-    axes.push_back(axis.knob + "=" + axis.values);
+  }
+  const auto axes = axis_texts(question.draft);
+  if (const auto& search = question.draft.search) {
+    return axes.empty() ? search::default_points(question.settings, goal_of(*search))
+                        : search::search_points(question.settings, axes);
   }
   if (axes.empty()) return trace::base::fail(ErrorKind::kUsage, "Choose a setting to vary");
   return sweep::grid_of(question.settings, axes);
@@ -211,6 +250,11 @@ Result<sweep::SweepRequest> SweepDrafting::request(const Settings& settings, Lib
   TRY_ASSIGN(request.points, points_of(question(settings, rows)));
   request.repeats = checked->draft.repeats;
   request.stops_early = checked->draft.stops_early;
+  if (const auto& search = checked->draft.search) {
+    request.search = sweep::SearchPlan{goal_of(*search), 60.0 * search->budget_minutes};
+    request.repeats = search::kRounds;
+    request.stops_early = false;
+  }
   return request;
 }
 

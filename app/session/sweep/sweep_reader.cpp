@@ -9,6 +9,7 @@
 #include "app/session/runs/library_run.h"
 #include "app/session/runs/run_banners.h"
 #include "app/session/sweep/shown_sweep.h"
+#include "app/session/tuning/forecast_sources.h"
 #include "app/session/tuning/prediction_source.h"
 #include "app/sweep/sweep_file.h"
 
@@ -56,16 +57,28 @@ std::vector<std::string> SweepSource::common_banners(const sweep::SweepResults& 
   return common;
 }
 
+search::Standing SweepSource::standing_of(const sweep::Sweep& grid) {
+  if (!machine_) machine_ = this_machine();
+  const bool is_known = forecasts_ && forecasts_of_ == grid.created_ns();
+  if (!is_known) forecasts_.emplace(grid.plan(), forecast_sources(*machine_));
+  forecasts_of_ = grid.created_ns();
+  return search::standing_of(grid.plan(), grid.results(),
+                             usable_bytes_here(grid.plan().points.settings.front(), *machine_),
+                             *forecasts_);
+}
+
 ShownSweep SweepSource::read(const std::string& name) {
   if (std::exchange(name_, name) != name || !predictor_) {
     runs_.clear();
     predictor_ = std::make_shared<sweep::SweepPredictor>(learn_run);
+    forecasts_.reset();
   }
   const auto there =
       sweep::Sweep::look_at(runs_dir_, name, [this](const fs::path& run) { return read_run(run); });
   if (!there) return {.name = name, .problem = there.error().message};
   auto shown = shown_sweep(there->plan(), there->results(),
                            predictor_->predict(there->plan(), there->results()));
+  if (there->plan().search) show_search(standing_of(*there), shown);
   shown.banners = common_banners(there->results());
   if (sweep::Sweep::is_held(runs_dir_, name)) shown.phase = ui::state::SweepPhase::kElsewhere;
   return shown;

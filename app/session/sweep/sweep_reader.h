@@ -8,9 +8,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/search/search_loop.h"
+#include "app/session/jobs/strategy_planner.h"
 #include "app/session/worker/latest_worker.h"
 #include "app/sweep/sweep.h"
 #include "app/sweep/sweep_prediction.h"
@@ -42,12 +45,16 @@ class SweepSource {
     std::vector<std::string> banners;
   };
   trace::base::Result<sweep::WholeRun> read_run(const std::filesystem::path& run);
+  search::Standing standing_of(const sweep::Sweep& grid);
   std::vector<std::string> common_banners(const sweep::SweepResults& results) const;
 
   const std::filesystem::path runs_dir_;
   std::string name_;
   std::map<std::filesystem::path, KnownRun> runs_;  // of this sweep
   std::shared_ptr<sweep::SweepPredictor> predictor_;
+  std::optional<search::RunForecasts> forecasts_;  // of a search
+  std::int64_t forecasts_of_ = 0;                  // when that was created
+  std::optional<Machine> machine_;
 };
 
 class SweepReader {

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "app/search/search_words.h"
 #include "app/session/jobs/measured_run.h"
+#include "app/session/tuning/forecast_sources.h"
 #include "app/sweep/sweep_verdict.h"
 
 namespace shardlens::app::session {
@@ -17,8 +19,18 @@ using trace::base::Result;
 
 constexpr const char* kWasStopped = "it was stopped";
 
-// All points are checked before the first one starts; those that do the same are run once.
-Result<void> check_all_points(sweep::SweepPoints& points, bool is_new) {
+// But for the first, from which it starts.
+void leave_out_refused(sweep::SweepPoints& points) {
+  const auto jobs = sweep::jobs_of(points);
+  std::vector<bool> keep;
+  for (std::size_t i = 0; i < jobs.size(); ++i) keep.push_back(i == 0 || jobs[i].has_value());
+  points = sweep::chosen_points(points, keep);
+}
+
+// All points are checked before the first one starts; those that do the same are run once. A new
+// search leaves out what cannot be run.
+Result<void> check_all_points(sweep::SweepPoints& points, bool is_new, bool is_search) {
+  if (is_new && is_search) leave_out_refused(points);
   const auto jobs = sweep::jobs_of(points);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (jobs[i]) continue;
@@ -102,6 +114,11 @@ SweepRunState SweepRunner::state() const {
   return state_;
 }
 
+bool SweepRunner::is_asked_to_stop() const {
+  const std::lock_guard lock(mutex_);
+  return state_.is_stopping;
+}
+
 void SweepRunner::work(const std::stop_token& stop) {
   while (true) {
     std::optional<sweep::SweepRequest> request;
@@ -129,14 +146,16 @@ Result<bool> SweepRunner::run(const std::stop_token& stop, sweep::SweepRequest r
     TRY_ASSIGN(auto there, sweep::read_sweep(runs_dir_, request.name));
     points = std::move(there.plan.points);
   }
-  TRY(check_all_points(points, is_new));
+  TRY(check_all_points(points, is_new, request.search.has_value()));
   if (is_new) request.points = std::move(points);
   TRY_ASSIGN(auto sweep, sweep::Sweep::open(request, measured_run));
   change_state([](SweepRunState&) {});  // it can be looked at
-  const auto is_stopping = [this] {
-    const std::lock_guard lock(mutex_);
-    return state_.is_stopping;
-  };
+  const auto is_stopping = [this] { return is_asked_to_stop(); };
+  if (sweep.plan().search) {
+    const auto ended = search_in(stop, sweep);
+    if (!ended && is_stopping()) return false;
+    return ended;
+  }
   const auto whole = sweep::run_to_end(
       sweep,
       {.wants_to_stop = is_stopping,
@@ -145,6 +164,21 @@ Result<bool> SweepRunner::run(const std::stop_token& stop, sweep::SweepRequest r
   if (whole && *whole) verdict_ = sweep::verdict_of(sweep.plan(), sweep.results()).why;
   if (!whole && is_stopping()) return false;
   return whole;
+}
+
+Result<bool> SweepRunner::search_in(const std::stop_token& stop, sweep::Sweep& grid) {
+  const Machine machine = this_machine();
+  search::SearchLoop loop(grid, usable_bytes_here(grid.plan().points.settings.front(), machine),
+                          forecast_sources(machine));
+  TRY_ASSIGN(
+      const auto ending,
+      loop.run_to_end({.wants_to_stop = [this] { return is_asked_to_stop(); },
+                       .run = [&](const search::Choice& choice,
+                                  const auto& job) { return run_in_queue(stop, choice.slot, job); },
+                       .counted = [this](const auto&) { change_state([](auto&) {}); }}));
+  if (!ending) return false;
+  verdict_ = search::verdict_text(grid.plan(), grid.plan().search->goal, loop.standing().outcome);
+  return true;
 }
 
 Result<launch::JobStatus> SweepRunner::run_in_queue(const std::stop_token& stop, sweep::Slot slot,

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "app/search/search_loop.h"
 #include "app/session/jobs/job_queue.h"
 #include "app/sweep/sweep_loop.h"
 
@@ -46,6 +47,8 @@ class SweepRunner {
  private:
   void work(const std::stop_token& stop);
   trace::base::Result<bool> run(const std::stop_token& stop, sweep::SweepRequest request);
+  trace::base::Result<bool> search_in(const std::stop_token& stop, sweep::Sweep& grid);
+  bool is_asked_to_stop() const;
   trace::base::Result<launch::JobStatus> run_in_queue(const std::stop_token& stop, sweep::Slot slot,
                                                       const launch::JobRequest& request);
   void conclude(const std::string& name, const trace::base::Result<bool>& end);

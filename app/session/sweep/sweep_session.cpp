@@ -36,6 +36,13 @@ void SweepSession::open_card(const ui::state::KnobDraft& knobs, const std::strin
   drafting_.open(proposed_sweep(knobs, knob));
 }
 
+void SweepSession::open_search_card() {
+  is_wanted_ = true;
+  ui::state::SweepDraft draft;
+  draft.search.emplace();
+  drafting_.open(std::move(draft));
+}
+
 trace::base::Result<void> SweepSession::start(const trace::job::Settings& settings,
                                               LibraryRows rows) {
   TRY_ASSIGN(auto request, drafting_.request(settings, rows));
@@ -81,7 +88,7 @@ std::shared_ptr<const ShownSweep> SweepSession::shown() const {
   const bool runs = read->name == running;
   auto phase = read->phase;
   if (phase == SweepPhase::kElsewhere) {
-    phase = read->runs_left == 0 ? SweepPhase::kDone : SweepPhase::kUnfinished;
+    phase = read->is_complete() ? SweepPhase::kDone : SweepPhase::kUnfinished;
     if (!runs && run_state_.ended != read->name) phase = SweepPhase::kElsewhere;
   }
   if (runs) phase = run_state_.is_stopping ? SweepPhase::kStopping : SweepPhase::kRunning;

@@ -33,6 +33,7 @@ class SweepSession {
   void carry_out(const ui::state::ShowSweep& command);
   void carry_out(const ui::state::ResumeSweep& command);
   void open_card(const ui::state::KnobDraft& knobs, const std::string& knob);
+  void open_search_card();
   // Error kUsage: what stands on the card cannot be run.
   trace::base::Result<void> start(const trace::job::Settings& settings, LibraryRows rows);
 

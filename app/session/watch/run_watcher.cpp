@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/session/runs/run_liveness.h"
-#include "trace/base/free_memory.h"
+#include "app/session/worker/free_memory.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/sqlite/stop_reading.h"
 
@@ -124,7 +124,7 @@ void RunWatcher::work(const std::stop_token& stop) {
       give_up(error.what());
     }
     last_cost_ = std::chrono::steady_clock::now() - began;
-    if (last_cost_ > kLargeRead) trace::base::give_back_memory();
+    if (last_cost_ > kLargeRead) give_back_memory();
   }
 }
 

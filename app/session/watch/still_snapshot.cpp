@@ -111,6 +111,57 @@ void add_prediction(const LearntRun& learnt, ui::state::Snapshot& snapshot) {
   snapshot.prediction = std::move(view);
 }
 
+// The library around the run, with what the run is compared with.
+struct Surroundings {
+  ui::state::Ledger ledger;
+  trace::model::RunInfo baseline;
+  std::string ordinal, baseline_ordinal;  // "run 4"
+};
+
+Surroundings surroundings_of(const StillOptions& options,
+                             const trace::analysis::RunFigures& figures) {
+  Surroundings around;
+  auto shown = record_from_figures(figures);
+  std::int64_t next_number = 1;
+  auto records = neighbours(options, shown, next_number);
+  // Of no library it has no number there, which the next run would get.
+  shown.is_bundled = !options.runs_dir.empty() && shown.number == 0;
+  records.push_back(std::move(shown));
+  around.baseline = baseline_of(records, records.back()).info;
+  around.ledger = build_ledger(
+      records, {.baseline_folder = around.baseline.folder, .shown_folder = figures.info.folder});
+  around.ledger.next_number = next_number;
+  for (const auto& row : around.ledger.rows) {
+    if (row.is_shown) around.ordinal = row.ordinal;
+    if (row.is_baseline) around.baseline_ordinal = row.ordinal;
+  }
+  return around;
+}
+
+// The knobs as they are after the run, with `changes`.
+Result<KnobEditor> knobs_after(const trace::model::RunInfo& run, const Surroundings& around,
+                               const std::vector<std::string>& changes) {
+  KnobEditor knobs;
+  const bool own_base = around.baseline.imported_from.empty();
+  const trace::job::Settings before = own_base ? around.baseline.settings : trace::job::Settings{};
+  knobs.set_baseline(before, own_base ? around.baseline_ordinal : "",
+                     own_base ? around.baseline.name : "");
+  trace::job::Settings next = run.imported_from.empty() ? run.settings : before;
+  for (const std::string& change : changes) TRY(trace::job::set_assignment(next, change));
+  knobs.replace(next);
+  return knobs;
+}
+
+void plan_strategies(const trace::analysis::RunFigures& figures, const trace::job::Settings& next,
+                     bool with_card, ui::state::Snapshot& snapshot) {
+  StrategyPlanner planner(machine_of(figures));
+  planner.estimates(next);
+  planner.wait_for_models();  // a still picture has no next frame
+  planner.complete(snapshot.knobs);
+  if (with_card) planner.open_card();
+  snapshot.plan = planner.card(next);
+}
+
 }  // namespace
 
 Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
@@ -121,48 +172,22 @@ Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
   feed->keep();
   TRY(check_step(view->figures, options));
 
-  auto shown = record_from_figures(view->figures);
-  std::int64_t next_number = 1;
-  auto records = neighbours(options, shown, next_number);
-  // Of no library it has no number there, which the next run would get.
-  shown.is_bundled = !options.runs_dir.empty() && shown.number == 0;
-  records.push_back(std::move(shown));
-  const auto base = baseline_of(records, records.back()).info;
-  auto ledger = build_ledger(
-      records, {.baseline_folder = base.folder, .shown_folder = view->figures.info.folder});
-  ledger.next_number = next_number;
+  auto around = surroundings_of(options, view->figures);
+  TRY_ASSIGN(const KnobEditor knobs, knobs_after(view->figures.info, around, options.changes));
   auto named = std::make_shared<ui::state::RunView>(*view);
-  std::string base_ordinal;
-  for (const auto& row : ledger.rows) {
-    if (row.is_shown) named->ordinal = row.ordinal;
-    if (row.is_baseline) base_ordinal = row.ordinal;
-  }
+  named->ordinal = around.ordinal;
 
   ui::state::Snapshot snapshot;
-  KnobEditor knobs;
-  const bool own_base = base.imported_from.empty();
-  const bool own_run = view->figures.info.imported_from.empty();
-  const trace::job::Settings before = own_base ? base.settings : trace::job::Settings{};
-  knobs.replace(own_run ? view->figures.info.settings : before);
-  knobs.set_baseline(before, own_base ? base_ordinal : "", own_base ? base.name : "");
-  trace::job::Settings next = knobs.next();
-  for (const std::string& change : options.changes) TRY(trace::job::set_assignment(next, change));
-  knobs.replace(next);
   std::vector<std::string> taken;
-  for (const auto& row : ledger.rows) taken.push_back(row.name);
+  for (const auto& row : around.ledger.rows) taken.push_back(row.name);
   snapshot.knobs = knobs.draft(taken);
-  StrategyPlanner planner(machine_of(named->figures));
-  planner.estimates(knobs.next());
-  planner.wait_for_models();  // a still picture has no next frame
-  planner.complete(snapshot.knobs);
-  if (options.plan) planner.open_card();
-  snapshot.plan = planner.card(knobs.next());
+  plan_strategies(view->figures, knobs.next(), options.plan, snapshot);
   PredictionSource source;
   const LearntRun learnt = source.learn(named->figures);
   snapshot.advice =
       std::make_shared<const ui::state::AdviceView>(advise_run(named->figures, learnt));
   snapshot.run = std::move(named);
-  snapshot.ledger = std::make_shared<const ui::state::Ledger>(std::move(ledger));
+  snapshot.ledger = std::make_shared<const ui::state::Ledger>(std::move(around.ledger));
   add_prediction(learnt, snapshot);
   snapshot.version = 1;
   return snapshot;

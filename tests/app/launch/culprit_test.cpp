@@ -1,7 +1,6 @@
-#include "app/launch/culprit.h"
-
 #include <gtest/gtest.h>
 
+#include "app/launch/rank_exit.h"
 #include "trace/base/file_system.h"
 
 namespace shardlens::app::launch {

@@ -18,19 +18,17 @@ SearchReport made_up_report() {
     made.measure({0, round}, (99 + round) * 1e6);
     made.measure({1, round}, (79 + round) * 1e6);
   }
-  SearchReport report;
-  report.plan = made.plan;
-  report.plan.name = "caps";
-  report.job = made.job;
-  report.job.plan = &made.plan;
-  report.results = made.results;
-  report.beliefs = search::beliefs_of(made.job, made.results, made.forecasts());
-  report.outcome = made.outcome();
-  report.runs = {
-      {{0, 0}, search::Why::kStart, {}}, {{1, 0}, search::Why::kPromising, 81e6}, {{2, 1}, {}, {}}};
-  report.status = "done";
-  report.reason = "Ended.";
-  return report;
+  made.plan.name = "caps";
+  made.plan.search = sweep::SearchPlan{};
+  return {.plan = made.plan,
+          .results = made.results,
+          .standing = {made.job, search::beliefs_of(made.job, made.results, made.forecasts()),
+                       made.outcome()},
+          .runs = {{{0, 0}, search::Why::kStart, {}},
+                   {{1, 0}, search::Why::kPromising, 81e6},
+                   {{2, 1}, {}, {}}},
+          .status = "done",
+          .reason = "Ended."};
 }
 
 TEST(SearchReport, SaysWhatWasFoundAndHowSureThatIs) {
@@ -64,11 +62,11 @@ TEST(SearchReport, IsTheContractAsJson) {
 
 TEST(SearchReport, OfNothingBetterSaysSo) {
   SearchReport report = made_up_report();
-  report.outcome = search::Outcome{};
-  report.outcome->base_cost = report.outcome->best_cost = 100e6;
+  report.standing.outcome = search::Outcome{};
+  report.standing.outcome->base_cost = report.standing.outcome->best_cost = 100e6;
   EXPECT_THAT(search_text(report), HasSubstr("Nothing better was found"));
   EXPECT_TRUE(search_json(report)["change_percent"]["mean"].is_null());
-  report.outcome.reset();
+  report.standing.outcome.reset();
   EXPECT_THAT(search_text(report), HasSubstr("could not be measured"));
   EXPECT_TRUE(search_json(report)["best"].is_null());
 }

@@ -29,7 +29,8 @@ struct MadeUpSearch {
   double normal(double deviation) { return std::normal_distribution<double>(0, deviation)(random); }
 
   ForecastFrom forecasts() {
-    return [this](const sweep::SlotResult&, std::size_t point) {
+    if (predictions) return predictions;
+    return [this](const SourceRun&, std::size_t point) {
       Forecast forecast;
       if (is_refused) {
         forecast.refused = "not predictable";
@@ -71,6 +72,7 @@ struct MadeUpSearch {
   Outcome outcome() { return *outcome_of(job, results, beliefs_of(job, results, forecasts())); }
 
   std::vector<double> costs;
+  ForecastFrom predictions;  // none: off by `errors`, whatever they are made from
   std::vector<std::int64_t> peaks;
   double noise = 0.02, off_by = 0.03;
   bool is_refused = false;

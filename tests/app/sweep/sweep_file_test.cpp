@@ -5,6 +5,8 @@
 
 #include <fstream>
 #include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "made_up_sweep.h"
 #include "trace/base/file_system.h"
@@ -52,6 +54,45 @@ TEST_F(SweepFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->runs[0].slot, (Slot{1, 0}));
   EXPECT_EQ(read->runs[0].file_name, "2026-01-01T00-00-00_caps");
   EXPECT_EQ(read->runs[1].failure, "out of memory");
+}
+
+TEST_F(SweepFile, ASearchComesBackAsOne) {
+  record.plan.search = SearchPlan{Goal::kTokenRate, 90.5, "Ended because of the \"budget\"."};
+  ASSERT_TRUE(write_sweep(folder.path(), record));
+  EXPECT_EQ(read_sweep(folder.path(), "caps")->plan.search, record.plan.search);
+  record.plan.search.reset();
+  ASSERT_TRUE(write_sweep(folder.path(), record));
+  EXPECT_FALSE(read_sweep(folder.path(), "caps")->plan.search);
+}
+
+// As sweeps were written before there were searches.
+TEST_F(SweepFile, WithoutAWordOfASearchItIsNone) {
+  ASSERT_TRUE(write_sweep(folder.path(), record));
+  std::string old = text();
+  const auto found = old.find("\"search\": null,");
+  ASSERT_NE(found, std::string::npos);
+  old.erase(found, std::string_view("\"search\": null,").size());
+  const auto read = parse_sweep(old, "old");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_FALSE(read->plan.search);
+}
+
+TEST_F(SweepFile, ASearchThatNobodyWroteIsDamage) {
+  record.plan.search = SearchPlan{};
+  ASSERT_TRUE(write_sweep(folder.path(), record));
+  const std::string whole = text();
+  for (const auto& [good, bad] : {std::pair{"\"step_time\"", "\"speed\""},
+                                  {"\"budget_s\": 600.0", "\"budget_s\": -1"},
+                                  {"\"budget_s\": 600.0", "\"budget_s\": \"long\""},
+                                  {"\"ended\": \"\"", "\"ended\": 3"}}) {
+    std::string text = whole;
+    const auto found = text.find(good);
+    ASSERT_NE(found, std::string::npos) << good;
+    text.replace(found, std::string_view(good).size(), bad);
+    const auto read = parse_sweep(text, "bad");
+    ASSERT_FALSE(read) << bad;
+    EXPECT_EQ(read.error().kind, ErrorKind::kDamaged);
+  }
 }
 
 TEST_F(SweepFile, AnyOfItsBytesMayBeDamagedOrMissing) {

@@ -66,5 +66,16 @@ TEST(SweepPlan, TellsWhatTwoSweepsDoDifferently) {
   EXPECT_THAT(difference_text(points, others), HasSubstr("steps:"));
 }
 
+// Of a point of a strategy only what that obeys.
+TEST(SweepNames, OfStrategiesSayWhatEachObeys) {
+  SweepPlan plan;
+  plan.name = "s";
+  plan.points = *grid_of({}, {"sharding_strategy=ddp,full_shard", "bucket_cap_mb=4",
+                              "backward_prefetch=post", "forward_prefetch=true"});
+  EXPECT_THAT(point_names(plan),
+              testing::ElementsAre("s-ddp, cap 4",
+                                   "s-full_shard, backward prefetch post, forward prefetch"));
+}
+
 }  // namespace
 }  // namespace shardlens::app::sweep

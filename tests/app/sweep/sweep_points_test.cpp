@@ -107,6 +107,24 @@ TEST(SweepJobs, WhatNoStrategyObeysMakesADouble) {
   EXPECT_THAT(doubles_of(jobs_of(*grid_of(on_cpu(), {"seed=1,2"}), {})), ElementsAre(0, 1));
 }
 
+// Without a GPU nothing is limited; what was not freed is not gathered again.
+TEST(SweepJobs, WhatHasNoEffectMakesADouble) {
+  Settings sharded = on_cpu();
+  sharded.sharding_strategy = trace::job::Strategy::kFullShard;
+  const auto limits = grid_of(sharded, {"limit_all_gathers=false,true"});
+  EXPECT_THAT(doubles_of(jobs_of(*limits, {})), ElementsAre(0, 0));
+  const auto ahead = grid_of(
+      on_cpu(), {"sharding_strategy=shard_grad_op,full_shard", "backward_prefetch=pre,none"});
+  EXPECT_THAT(doubles_of(jobs_of(*ahead, {})), ElementsAre(0, 0, 2, 3));
+}
+
+TEST(SweepPoints, AreToldByWhatTheirStrategyObeys) {
+  const auto points =
+      grid_of({}, {"sharding_strategy=ddp,full_shard", "bucket_cap_mb=4", "backward_prefetch=pre"});
+  EXPECT_EQ(obeyed_text(*points, 0), "sharding_strategy=ddp, bucket_cap_mb=4");
+  EXPECT_EQ(obeyed_text(*points, 1), "sharding_strategy=full_shard, backward_prefetch=pre");
+}
+
 TEST(SweepJobs, ChosenPointsKeepTheirOrder) {
   const auto points = grid_of({}, {"ranks=1,2,4"});
   EXPECT_THAT(texts_of(chosen_points(*points, {true, false, true})),

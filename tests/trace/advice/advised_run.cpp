@@ -67,6 +67,7 @@ void AdvisedRun::set_memory(std::int64_t device_bytes) {
 void AdvisedRun::make() {
   const auto recorded = job.record();
   figures().ranks.resize(2);
+  for (auto& rank : figures().ranks) rank.info.device = "cpu";
   sample_.emplace();
   for (auto& step : figures().steps) {
     for (int rank : {0, 1}) {

@@ -17,6 +17,20 @@ AdvisedRun four_where_one_would_do() {
   return run;
 }
 
+// Four transfers of 10 ms behind the last gradient, or the last one alone.
+TEST(OverlapRule, SpeaksWhereBucketsWaitForTheEndOfBackward) {
+  AdvisedRun run = four_where_one_would_do();
+  const auto advice = asked(run, "overlap");
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"overlap_comm", "true"}}));
+  EXPECT_FALSE(advice->evidence.empty());
+  AdvisedRun overlaps;
+  EXPECT_FALSE(asked(overlaps, "overlap"));
+  AdvisedRun hidden = four_where_one_would_do();
+  hidden.figures().summary.exposed_ns = hidden.facts().noticeable_ns() / 2;
+  EXPECT_FALSE(asked(hidden, "overlap"));
+}
+
 TEST(BucketCapRule, SpeaksWhereAnotherCapIsFasterAndGainsWhatThePredictorSays) {
   AdvisedRun run = four_where_one_would_do();
   const auto advice = of_rule(run.advise(), "bucket_cap");

@@ -25,6 +25,7 @@ TEST_F(KinetoBounds, AnEventDecadesFromAllOthersIsLeftOutAndCounted) {
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_THAT(imported->warnings,
               testing::ElementsAre(HasSubstr("1 event was left out: their times lie days before")));
+  EXPECT_EQ(imported->events, 1) << "of those that are in it";
   const Run run = open(imported->folder);
   EXPECT_EQ(run.figures.ranks[0].totals.compute_events, 1);
   EXPECT_EQ(run.figures.info.start_ns, 1'700'000'000'000'000'000);

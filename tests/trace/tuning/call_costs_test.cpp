@@ -60,6 +60,19 @@ TEST(CallCosts, KeepWhatATransferTookBeyondItsLink) {
   EXPECT_DOUBLE_EQ(cost->working_ns, 2.5e6) << "of Gloo, as it is assumed";
 }
 
+TEST(CallCosts, AmongMoreRanksOnTheSameCoresTakeLonger) {
+  const CallCosts costs = costs_of({});
+  auto conditions = CallCosts::conditions({});
+  const auto four = costs.of(conditions, Function::kAllReduce, 4, 1e6);
+  conditions.slower = 2;
+  const auto slower = costs.of(conditions, Function::kAllReduce, 4, 1e6);
+  ASSERT_TRUE(four && slower);
+  EXPECT_DOUBLE_EQ(slower->transfer.ns, 2 * four->transfer.ns);
+  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllReduce, 2, 1e6)->transfer.ns,
+                   costs.of({}, Function::kAllReduce, 2, 1e6)->transfer.ns)
+      << "among as many as were recorded";
+}
+
 TEST(CallCosts, OfCompressedGradientsHoldTheCastOnlyWhereItIsNew) {
   job::Settings settings;
   settings.communication_hook = job::CommunicationHook::kBf16Compress;
@@ -74,6 +87,15 @@ TEST(CallCosts, OfCompressedGradientsHoldTheCastOnlyWhereItIsNew) {
   const auto less = reduction(costs_of(settings), {}, 1e6);
   ASSERT_TRUE(less);
   EXPECT_DOUBLE_EQ(less->transfer.ns, 3e6 - 0.2 * 1e6);
+}
+
+// NCCL's reduce-scatter moves half of what an all-reduce does.
+TEST(CallCosts, OfNcclAreDerivedByWhatItMoves) {
+  const CallCosts costs({}, measured({{kAllReduce, {{1e6, {3e6, 3e6}}, {8e6, {10e6}}}}}),
+                        CallCosts::Backend::kNccl);
+  const auto scatter = costs.of({}, Function::kReduceScatter, 2, 1e6);
+  ASSERT_TRUE(scatter);
+  EXPECT_DOUBLE_EQ(scatter->transfer.ns, 1.5e6);
 }
 
 TEST(CallCosts, AreUnknownFarFromMeasuredSizes) {

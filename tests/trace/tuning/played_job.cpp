@@ -475,6 +475,7 @@ analysis::RunFigures PlayedJob::figures(const job::Settings& settings) const {
   figures.info.device = "cpu";
   figures.info.settings = settings;
   figures.ranks.resize(kRanks);
+  for (auto& rank : figures.ranks) rank.info.device = "cpu";
   for (auto& rank : figures.ranks) {
     rank.info.model = job::shape_text(shape_);
     rank.info.parameters = job::trained_share(shape_, settings).all;

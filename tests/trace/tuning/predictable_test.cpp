@@ -29,10 +29,15 @@ TEST(Predictable, IsARunOfSeveralRanks) {
             }),
             "");
   EXPECT_EQ(why_not([](auto& figures) { figures.info.device = "cuda"; }), "");
-  EXPECT_NE(why_not([](auto& figures) {
-              figures.info.device = "cuda";
-              figures.info.settings.sharding_strategy = job::Strategy::kFullShard;
-            }).find("streams"),
+  const auto full_shard_on_gpu = [](analysis::RunFigures& figures) {
+    figures.info.device = "cuda";
+    figures.info.settings.sharding_strategy = job::Strategy::kFullShard;
+  };
+  EXPECT_EQ(why_not(full_shard_on_gpu), "");
+  EXPECT_NE(why_not([&](auto& figures) {
+              full_shard_on_gpu(figures);
+              figures.info.settings.cpu_offload = true;
+            }).find("cpu_offload"),
             std::string::npos);
   EXPECT_NE(why_not([](auto& figures) { figures.info.world_size = 1; }).find("One rank"),
             std::string::npos);
@@ -46,8 +51,15 @@ TEST(Predictable, IsARunOfSeveralRanks) {
             std::string::npos);
   EXPECT_NE(why_not([](auto& figures) {
               figures.ranks.resize(2);
+              for (auto& rank : figures.ranks) rank.info.device = "cpu";
               figures.ranks[1].info.host = "other";
             }).find("several machines"),
+            std::string::npos);
+  EXPECT_NE(why_not([](auto& figures) {
+              figures.ranks.resize(2);
+              figures.ranks[0].info.device = "cpu";
+              figures.ranks[0].info.host = "here";
+            }).find("Of 2 ranks 1 left nothing"),
             std::string::npos);
 }
 

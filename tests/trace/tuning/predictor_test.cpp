@@ -160,6 +160,7 @@ TEST(Predictor, RecomputesOnlyWhereTheModelIsKnown) {
   next.activation_checkpointing = 1;
   EXPECT_FALSE(predictor_of(job).predict(next)) << "nothing tells the model";
   job.figures.ranks.resize(2);
+  for (auto& rank : job.figures.ranks) rank.info.device = "cpu";
   const auto shape = *job::find_model_preset("tiny");
   for (auto& rank : job.figures.ranks) {
     rank.info.model = job::shape_text(shape);
@@ -219,6 +220,14 @@ TEST(Predictor, ShowsTheStepThatIsAskedFor) {
   const auto other = predictor.predict_step(with_cap(job, 2), 1000);
   ASSERT_TRUE(other);
   EXPECT_LE(other->index, 20) << "the typical one stands for a step that tells nothing";
+}
+
+TEST(Predictor, SaysThatTheRunFailed) {
+  RecordedJob job;
+  EXPECT_FALSE(predictor_of(job).predict(with_cap(job, 4))->is_of_failed_run);
+  RecordedJob failed;
+  failed.figures.info.status = model::RunStatus::kFailed;
+  EXPECT_TRUE(predictor_of(failed).predict(with_cap(failed, 4))->is_of_failed_run);
 }
 
 TEST(Predictor, NeedsSomeSteps) {

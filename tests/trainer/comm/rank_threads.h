@@ -15,7 +15,6 @@
 
 #include "tests/profiler/recorded_run.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/comm/flight_recorder.h"
 
 namespace shardlens::trainer::comm {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tests/ui/inspect/testing/timeline_test.h"
-#include "ui/present/timeline_colors.h"
+#include "ui/present/timeline/timeline_colors.h"
 
 namespace shardlens::ui::inspect {
 

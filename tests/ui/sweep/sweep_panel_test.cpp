@@ -229,5 +229,83 @@ TEST_F(SweepCardTest, TheRunOfTheKnobsDoesNotStartBehindTheCard) {
   EXPECT_EQ(asked<state::StartRun>(), nullptr);
 }
 
+TEST_F(SweepCardTest, ASearchOpensBesideStart) {
+  ASSERT_TRUE(window.click(snapshot, "start/search"));
+  const auto* opened = asked<state::OpenSweepCard>();
+  ASSERT_NE(opened, nullptr);
+  EXPECT_TRUE(opened->searches);
+}
+
+state::SweepCard search_card() {
+  state::SweepCard card;
+  card.draft.search.emplace();
+  card.is_checked = true;
+  card.name = "tune for step_time";
+  card.points = 29;
+  return card;
+}
+
+TEST_F(SweepCardTest, OfASearchHasGoalAndBudgetAndStarts) {
+  open(search_card());
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(
+      window.probe().shows("Among strategies that train the same, and of each what it obeys"));
+  EXPECT_TRUE(window.probe().shows(
+      "29 points, of which only those are run that may win beyond noise by what is predicted, for "
+      "at most 10 min"));
+  ASSERT_TRUE(window.click(snapshot, "sweep/budget"));
+  window.type(snapshot, "45");
+  window.press(snapshot, kit::Key::kEnter);
+  const auto* edit = asked<state::EditSweep>();
+  ASSERT_NE(edit, nullptr);
+  ASSERT_TRUE(edit->draft.search);
+  EXPECT_EQ(edit->draft.search->budget_minutes, 45);
+  ASSERT_TRUE(window.click(snapshot, "sweep/add"));
+  ASSERT_NE(edit = asked<state::EditSweep>(), nullptr);
+  EXPECT_EQ(edit->draft.axes.size(), 1u);
+  ASSERT_TRUE(window.click(snapshot, "sweep/start"));
+  EXPECT_NE(asked<state::StartSweep>(), nullptr);
+}
+
+// Strategies vary, and what a point's own does not obey is neither said nor set.
+TEST_F(SweepPanelTest, OfASearchTellsWhatItFoundAndWhyOthersWereNotRun) {
+  state::ShownSweep sweep;
+  sweep.name = "tune for step_time";
+  sweep.phase = state::SweepPhase::kDone;
+  sweep.search = {"step_time", 600, "Ended because nothing else is likely to win."};
+  for (const char* name : {"sharding_strategy", "bucket_cap_mb"}) {
+    sweep.varied.push_back(trace::job::find_knob(name));
+  }
+  for (const auto strategy : {trace::job::Strategy::kDdp, trace::job::Strategy::kFullShard}) {
+    auto& point = sweep.points.emplace_back();
+    point.settings.sharding_strategy = strategy;
+    for (const auto* knob : sweep.varied) {
+      point.values.push_back(trace::job::value_text(point.settings, *knob));
+    }
+  }
+  sweep.points[0].reason = "would not fit in memory";
+  sweep.points[1].step_ns = 1e8;
+  sweep.points[1].standing = state::SweepStanding::kBest;
+  sweep.best = 1;
+  sweep.runs_done = 6;
+  sweep.why = "sharding_strategy=full_shard: 100 ms instead of 120 ms, −17 % ± 2 % (95 %).";
+  show(sweep);
+  auto window = this->window(1600, 900);
+  window.frames(3);
+  EXPECT_TRUE(window.probe().shows(sweep.why));
+  EXPECT_TRUE(window.probe().shows(sweep.search->ended));
+  EXPECT_TRUE(window.probe().shows("Done: 6 runs"));
+  EXPECT_TRUE(window.probe().shows("not run: would not fit in memory"));
+  EXPECT_TRUE(window.probe().shows("Apply sharding_strategy=full_shard"));
+  ASSERT_TRUE(window.click("sweep/apply"));
+  const auto commands = window.take_commands();
+  EXPECT_EQ(commands.size(), 1u) << "no cap of buckets, which it does not obey";
+  ASSERT_TRUE(window.click("sweep/search"));
+  const auto more = window.take_commands();
+  const auto* opened = HeadlessPanel::find<state::OpenSweepCard>(more);
+  ASSERT_NE(opened, nullptr);
+  EXPECT_TRUE(opened->searches);
+}
+
 }  // namespace
 }  // namespace shardlens::ui::sweep

@@ -7,6 +7,8 @@
 
 namespace shardlens::trace::advice {
 
+// Buckets wait for the end of backward.
+std::optional<Advice> overlap(const RunFacts& run);
 // Another cap makes the step shorter than this one, by the prediction; where there is none: buckets
 // are so small that latency is most of what their reductions take.
 std::optional<Advice> bucket_cap(const RunFacts& run);

@@ -58,6 +58,21 @@ std::string sampled_words(const RunFacts& run) {
 
 }  // namespace
 
+std::optional<Advice> overlap(const RunFacts& run) {
+  const double exposed = run.figures.summary.exposed_ns;
+  if (!has_buckets(run) || run.settings().overlap_comm || exposed < run.noticeable_ns()) return {};
+  Advice advice;
+  advice.changes = {{"overlap_comm", "true"}};
+  advice.title = "Reduce gradients while backward computes";
+  advice.measured = time_words(exposed) + " exposed";
+  advice.why =
+      "No bucket is reduced before backward has ended (overlap_comm: false), so that nothing hides "
+      "behind computation.";
+  advice.evidence = {tail_evidence(run)};
+  advice.at_stake_ns = exposed;
+  return advice;
+}
+
 std::optional<Advice> bucket_views(const RunFacts& run) {
   if (!has_buckets(run) || run.settings().gradient_as_bucket_view) return {};
   Advice advice;

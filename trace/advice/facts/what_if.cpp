@@ -44,7 +44,8 @@ bool add_gain(const RunFacts& run, Advice& advice) {
   const tuning::Prediction& prediction = *answer.prediction;
   if (prediction.difference) {
     const Gain gain = gain_of(prediction);
-    if (gain.interval.low_ns > 0) {
+    const bool is_worth = advice.aim == Aim::kMemory || gain.ns >= run.noticeable_ns();
+    if (gain.interval.low_ns > 0 && is_worth) {
       advice.gain = gain;
       return true;
     }

@@ -38,6 +38,7 @@ struct Gain {
 
 // At most one finding of a topic is given: two of them would be about the same thing, or opposites.
 enum class Topic : std::uint8_t {
+  kOverlap,
   kBucketSizes,
   kBucketMemory,
   kCompression,

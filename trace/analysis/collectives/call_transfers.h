@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/analysis/collectives/process_groups.h"
 #include "trace/model/batch.h"
-#include "trace/model/strings.h"
 #include "trace/predict/costs/collective_costs.h"
 
 namespace shardlens::trace::analysis {
@@ -24,15 +22,14 @@ class CallTransfers {
   // Of each call whose ranks all told of it: from the last one's start to the last one's end.
   // Calls between hosts are left out, since nothing here tells how far their clocks are apart; so
   // are barriers, sends and receives, and calls of unknown size.
-  predict::MeasuredCollectives measured();
+  predict::MeasuredCollectives measured() const;
 
  private:
   const int ranks_;
   const std::int64_t first_step_;
-  model::StringTable strings_;
-  ProcessGroups groups_;
+  std::vector<model::ProcessGroup> groups_;
   std::map<int, std::string> hosts_;  // by rank
-  std::map<int, std::vector<model::Collective>> calls_;
+  std::vector<model::Collective> calls_;
 };
 
 }  // namespace shardlens::trace::analysis

@@ -9,7 +9,7 @@
 #include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/traffic.h"
 #include "trace/job/shape/strategy.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::trace::analysis {
 

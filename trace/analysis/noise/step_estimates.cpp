@@ -7,7 +7,7 @@
 #include "trace/job/library_environment.h"
 #include "trace/job/shape/loss_chunks.h"
 #include "trace/job/shape/shape_text.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::trace::analysis {
 

@@ -6,7 +6,7 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/compared_run.h"
 #include "trace/job/settings/settings.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::trace::analysis {
 

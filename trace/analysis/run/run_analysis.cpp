@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -24,7 +25,7 @@
 #include "trace/analysis/steps/step_table.h"
 #include "trace/job/run_limits.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 
 namespace shardlens::trace::analysis {
 
@@ -89,7 +90,8 @@ struct RunAnalysis::State {
   void add_present(const model::Batch& batch);
   void add_memory_and_losses(const model::Batch& batch);
   void add_clock_limits(const model::Batch& batch);
-  void add_step(const model::Step& step);
+  void add_steps(const std::vector<model::Step>& rows);
+  bool takes(const model::Step& step);
   void add_collective(const model::Collective& collective);
   void recompute();
   RankFigures figures_of(const RankState& rank) const;
@@ -181,18 +183,25 @@ void RunAnalysis::State::add_clock_limits(const model::Batch& batch) {
   }
 }
 
-void RunAnalysis::State::add_step(const model::Step& step) {
+bool RunAnalysis::State::takes(const model::Step& step) {
   auto* rank = rank_of(step.rank);
-  if (rank == nullptr) return;
+  if (rank == nullptr) return false;
   if (!is_plausible(step) || rank->activity.add_step(step) != 0) {
     ++ignored_rows;
-    return;
+    return false;
   }
   if (!std::exchange(rank->has_steps, true)) {
     ++ranks_with_steps;
     adopt_world_size();
   }
-  steps.add(step);
+  return true;
+}
+
+void RunAnalysis::State::add_steps(const std::vector<model::Step>& rows) {
+  std::vector<model::Step> taken;
+  std::ranges::copy_if(rows, std::back_inserter(taken),
+                       [this](const model::Step& step) { return takes(step); });
+  steps.add(taken);
 }
 
 void RunAnalysis::State::add_collective(const model::Collective& collective) {
@@ -285,7 +294,7 @@ void RunAnalysis::add(const model::Batch& batch) {
     if (auto* rank = s.rank_of(span.rank)) s.ignored_rows += rank->activity.add_span(span);
   }
   for (const auto& collective : batch.collectives) s.add_collective(collective);
-  for (const auto& step : batch.steps) s.add_step(step);
+  s.add_steps(batch.steps);
   s.recompute();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "trace/base/saturated.h"
 
@@ -52,22 +53,61 @@ void StepTable::set_world_size(std::size_t ranks) {
   }
 }
 
-std::size_t StepTable::position_of(std::int64_t index) {
-  const auto found = std::partition_point(steps_.begin(), steps_.end(),
-                                          [&](const auto& s) { return s.index < index; });
-  const auto position = found - steps_.begin();
-  if (found != steps_.end() && found->index == index) return static_cast<std::size_t>(position);
+StepFigures StepTable::new_step(std::int64_t index) const {
   StepFigures step;
   step.index = index;
   step.warmup = index < skip_steps_;
   step.start_ns = INT64_MAX;
   step.end_ns = INT64_MIN;
   step.ranks.resize(ranks_);
-  steps_.insert(found, std::move(step));
-  Reports reports;
-  reports.ranks.resize(ranks_);
-  reports_.insert(reports_.begin() + position, std::move(reports));
+  return step;
+}
+
+void StepTable::append(std::int64_t index) {
+  steps_.push_back(new_step(index));
+  reports_.push_back({std::vector<Report>(ranks_), 0});
+}
+
+void StepTable::make_room(const std::vector<model::Step>& rows) {
+  std::vector<std::int64_t> fresh;
+  for (const model::Step& row : rows) {
+    if (find(row.index) == nullptr) fresh.push_back(row.index);
+  }
+  std::ranges::sort(fresh);
+  fresh.erase(std::ranges::unique(fresh).begin(), fresh.end());
+  const std::size_t known = steps_.size();
+  for (const std::int64_t index : fresh) append(index);
+  const bool was_in_order = known == 0 || fresh.empty() || steps_[known - 1].index < fresh.front();
+  if (was_in_order) return;
+  std::vector<std::size_t> order(steps_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::inplace_merge(order, order.begin() + static_cast<std::ptrdiff_t>(known), {},
+                             [&](std::size_t i) { return steps_[i].index; });
+  std::vector<StepFigures> steps;
+  std::vector<Reports> reports;
+  steps.reserve(order.size());
+  reports.reserve(order.size());
+  for (const std::size_t i : order) {
+    steps.push_back(std::move(steps_[i]));
+    reports.push_back(std::move(reports_[i]));
+  }
+  steps_ = std::move(steps);
+  reports_ = std::move(reports);
+}
+
+std::size_t StepTable::position_of(std::int64_t index) {
+  const auto found = std::partition_point(steps_.begin(), steps_.end(),
+                                          [&](const auto& s) { return s.index < index; });
+  const auto position = found - steps_.begin();
+  if (found != steps_.end() && found->index == index) return static_cast<std::size_t>(position);
+  steps_.insert(found, new_step(index));
+  reports_.insert(reports_.begin() + position, {std::vector<Report>(ranks_), 0});
   return static_cast<std::size_t>(position);
+}
+
+void StepTable::add(const std::vector<model::Step>& steps) {
+  make_room(steps);
+  for (const model::Step& step : steps) add(step);
 }
 
 void StepTable::add(const model::Step& row) {

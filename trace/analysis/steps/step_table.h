@@ -19,6 +19,8 @@ class StepTable {
 
   // One rank's row; each (rank, index) once.
   void add(const model::Step& step);
+  // The same of many, in whatever order: new steps are put among the others at one go.
+  void add(const std::vector<model::Step>& steps);
   // Its breakdown, as often as it changes.
   void set_breakdown(int rank, std::int64_t index, const StepBreakdown& breakdown);
 
@@ -37,6 +39,9 @@ class StepTable {
     std::size_t present = 0;
   };
 
+  StepFigures new_step(std::int64_t index) const;
+  void make_room(const std::vector<model::Step>& rows);
+  void append(std::int64_t index);
   std::size_t position_of(std::int64_t index);
   void combine_losses(std::size_t position);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/store/sqlite/read_once.h"
+#include "trace/store/sqlite/sqlite.h"
 #include "trace/store/table/schema.h"
 #include "trace/timeline/values/drawn_event.h"
 

@@ -46,11 +46,6 @@ const StrategyTraits& strategy_traits(Strategy strategy) {
   return kTraits[static_cast<std::size_t>(strategy)];
 }
 
-const StrategyTraits* find_strategy(std::string_view name) {
-  const auto found = std::ranges::find(kTraits, name, &StrategyTraits::name);
-  return found == kTraits.end() ? nullptr : &*found;
-}
-
 bool has_high_priority_streams(const Settings& settings) {
   if (settings.comm_stream_priority != StreamPriority::kAuto)
     return settings.comm_stream_priority == StreamPriority::kHigh;

@@ -24,7 +24,6 @@ struct StrategyTraits {
 
 std::span<const StrategyTraits> strategies();  // in the order of Strategy
 const StrategyTraits& strategy_traits(Strategy strategy);
-const StrategyTraits* find_strategy(std::string_view name);  // nullptr: no strategy's
 
 // What comm_stream_priority stands for. `auto`: DDP's process group has normal priority, while
 // fully_shard's streams, on which its collectives run, have a high one (PyTorch 2.11).

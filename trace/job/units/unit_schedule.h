@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "trace/job/settings/settings.h"
@@ -59,7 +60,14 @@ class UnitSchedule {
 
   void free_all();
 
+  // As if this had been the order of the forward before. Before begin_forward().
+  void set_order_before(std::vector<int> units) { entered_ = std::move(units); }
+
   bool is_gathered(int unit) const { return units_[static_cast<std::size_t>(unit)].is_gathered; }
+  // Whether its leave_backward() is to come.
+  bool awaits_backward(int unit) const {
+    return units_[static_cast<std::size_t>(unit)].awaits_backward;
+  }
   bool requires_sync() const { return require_sync_; }
   bool is_in_backward() const { return in_backward_; }
   // Whether this forward has entered as many units as there are.

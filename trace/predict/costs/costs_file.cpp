@@ -12,7 +12,6 @@
 #include <set>
 #include <system_error>
 
-#include "trace/base/enum_text.h"
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"

@@ -16,6 +16,7 @@ constexpr double kLeast = 1 / 16.0, kMost = 4;  // of the outermost sizes
 }  // namespace
 
 TransferCosts::TransferCosts(const MeasuredTransfers& measured) {
+  std::vector<std::size_t> single;  // points
   for (auto size = measured.begin(); size != measured.end();) {
     const double smallest = size->first;
     double sum = 0;
@@ -28,7 +29,12 @@ TransferCosts::TransferCosts(const MeasuredTransfers& measured) {
     std::ranges::sort(times);
     points_.push_back({sum / static_cast<double>(times.size()), base::quantile(times, 0.5),
                        (base::quantile(times, 0.75) - base::quantile(times, 0.25)) / 2});
+    if (times.size() == 1) single.push_back(points_.size() - 1);
   }
+  double widest = 0;
+  for (const Point& p : points_)
+    widest = std::max(widest, p.spread_ns / std::max(p.median_ns, 1.0));
+  for (const std::size_t i : single) points_[i].spread_ns = widest * points_[i].median_ns;
 }
 
 auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
@@ -61,7 +67,10 @@ auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
     other = found == all.rend() ? nullptr : &*found;
   }
   if (other == nullptr) return std::nullopt;
-  return Cost{std::max(0.0, line(edge, *other)), edge.spread_ns, true};
+  // More bytes never take less time, whatever noise says.
+  const double ns = is_below ? std::min(edge.median_ns, line(edge, *other))
+                             : std::max(edge.median_ns, line(edge, *other));
+  return Cost{std::max(0.0, ns), edge.spread_ns, true};
 }
 
 }  // namespace shardlens::trace::predict

@@ -18,12 +18,14 @@ class TransferCosts {
 
   struct Cost {
     double ns = 0;
-    double spread_ns = 0;  // half of what lies between the quartiles of what was measured there
+    // Half of what lies between the quartiles of what was measured there; of a single transfer, the
+    // widest of the others in proportion.
+    double spread_ns = 0;
     bool is_extrapolated = false;  // no size was measured on one of its sides
   };
   // Linear between medians of measured sizes, and beyond them as between the two outermost that are
-  // a factor of two apart. None: nothing was measured, or not that far (a sixteenth of the
-  // smallest, four times the largest).
+  // a factor of two apart, where more bytes never take less time. None: nothing was measured, or
+  // not that far (a sixteenth of the smallest, four times the largest).
   std::optional<Cost> of(double bytes) const;
 
  private:

@@ -6,11 +6,12 @@
 
 namespace shardlens::trace::predict {
 
-std::unique_ptr<KeptMemory> kept_memory(const PlannedJob& job, const ModelSizes& sizes) {
+std::unique_ptr<KeptMemory> kept_memory(const PlannedJob& job, const ModelSizes& sizes,
+                                        MemoryLedger& ledger) {
   if (job::strategy_traits(job.settings.sharding_strategy).has_units) {
-    return std::make_unique<UnitMemory>(job, sizes);
+    return std::make_unique<UnitMemory>(job, sizes, ledger);
   }
-  return std::make_unique<ReplicatedMemory>(job, sizes);
+  return std::make_unique<ReplicatedMemory>(job, sizes, ledger);
 }
 
 }  // namespace shardlens::trace::predict

@@ -4,43 +4,43 @@
 
 namespace shardlens::trace::predict {
 
-ReplicatedMemory::ReplicatedMemory(const PlannedJob& job, const ModelSizes& sizes)
-    : job_(job),
+ReplicatedMemory::ReplicatedMemory(const PlannedJob& job, const ModelSizes& sizes,
+                                   MemoryLedger& ledger)
+    : KeptMemory(ledger),
+      job_(job),
       sizes_(sizes),
       are_views_(job.settings.gradient_as_bucket_view),
       compresses_(job.settings.communication_hook != job::CommunicationHook::kNone),
       rebuilds_(job.settings.static_graph || !job.settings.find_unused_parameters),
       reductions_before_rebuild_(job.settings.static_graph ? 2 : 1) {}
 
-void ReplicatedMemory::hold_at_rest(MemoryLedger& ledger) {
-  ledger.add(Holding::kParameters, sizes_.kept_bytes());
-  ledger.add(are_views_ ? Holding::kGradients : Holding::kBuckets, 4 * sizes_.trained_values());
-  ledger.add(Holding::kOptimizerState, optimizer_state(job_, sizes_).bytes);
+void ReplicatedMemory::hold_at_rest() {
+  ledger_.add(Holding::kParameters, sizes_.kept_bytes());
+  ledger_.add(are_views_ ? Holding::kGradients : Holding::kBuckets, 4 * sizes_.trained_values());
+  ledger_.add(Holding::kOptimizerState, optimizer_state(job_, sizes_).bytes);
 }
 
-void ReplicatedMemory::begin_forward(MemoryLedger& ledger, bool reduces, bool adds) {
+void ReplicatedMemory::begin_forward(bool reduces, bool adds) {
   // Buckets are built anew in the order in which gradients came, which the first reduction tells,
   // of a static graph the second; gradients that are there are copied over.
   if (are_views_ && rebuilds_ && adds && reductions_ == reductions_before_rebuild_) {
-    ledger.add(Holding::kGradients, 4 * sizes_.trained_values());
-    ledger.remove(Holding::kGradients, 4 * sizes_.trained_values());
+    ledger_.add(Holding::kGradients, 4 * sizes_.trained_values());
+    ledger_.remove(Holding::kGradients, 4 * sizes_.trained_values());
   }
   reduces_ = reduces;
   reductions_ += reduces ? 1 : 0;
   adds_ = adds;
 }
 
-void ReplicatedMemory::keep_gradient(MemoryLedger& ledger, std::int64_t values) {
+void ReplicatedMemory::keep_gradient(std::int64_t values) {
   const std::int64_t bytes = 4 * values;
-  ledger.move(Holding::kFreshGradients, Holding::kGradients, bytes);
+  ledger_.move(Holding::kFreshGradients, Holding::kGradients, bytes);
   // It is moved into its bucket, as trainer/strategy/ddp does in every backward, or added to what
   // is there.
-  if (are_views_ || adds_) ledger.remove(Holding::kGradients, bytes);
-  if (compresses_ && reduces_) ledger.add(Holding::kCompressed, 2 * values);
+  if (are_views_ || adds_) ledger_.remove(Holding::kGradients, bytes);
+  if (compresses_ && reduces_) ledger_.add(Holding::kCompressed, 2 * values);
 }
 
-void ReplicatedMemory::end_backward(MemoryLedger& ledger) {
-  ledger.remove_all(Holding::kCompressed);
-}
+void ReplicatedMemory::end_backward() { ledger_.remove_all(Holding::kCompressed); }
 
 }  // namespace shardlens::trace::predict

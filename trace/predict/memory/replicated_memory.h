@@ -7,12 +7,12 @@ namespace shardlens::trace::predict {
 
 class ReplicatedMemory final : public KeptMemory {
  public:
-  ReplicatedMemory(const PlannedJob& job, const ModelSizes& sizes);
+  ReplicatedMemory(const PlannedJob& job, const ModelSizes& sizes, MemoryLedger& ledger);
 
-  void hold_at_rest(MemoryLedger& ledger) override;
-  void begin_forward(MemoryLedger& ledger, bool reduces, bool adds) override;
-  void keep_gradient(MemoryLedger& ledger, std::int64_t values) override;
-  void end_backward(MemoryLedger& ledger) override;
+  void hold_at_rest() override;
+  void begin_forward(bool reduces, bool adds) override;
+  void keep_gradient(std::int64_t values) override;
+  void end_backward() override;
 
  private:
   const PlannedJob& job_;

@@ -36,7 +36,7 @@ StepWalk::StepWalk(const PlannedJob& job)
       gradient_bytes_(element_bytes(job.settings).gathered),
       saved_by_embeddings_(saved_by_embeddings(job)),
       spared_(spared_by_first_block(job)),
-      kept_(kept_memory(job, sizes_)) {}
+      kept_(kept_memory(job, sizes_, ledger_)) {}
 
 bool StepWalk::recomputes(std::int64_t block) const {
   const std::int64_t every = job_.settings.activation_checkpointing;
@@ -46,14 +46,14 @@ bool StepWalk::recomputes(std::int64_t block) const {
 const MemoryLedger& StepWalk::run() {
   const bool has_units = job::strategy_traits(job_.settings.sharding_strategy).has_units;
   const bool always_reduces = job_.settings.sync_each_batch;
-  kept_->hold_at_rest(ledger_);
+  kept_->hold_at_rest();
   ledger_.add(Holding::kBatch, job_.tokens() * kTokenBytes);
   // All micro-batches between the first and the last are as the second.
   const std::int64_t micro_batches =
       std::min<std::int64_t>(job_.settings.gradient_accumulation_steps, 3);
   for (std::int64_t i = 0; i < micro_batches; ++i) {
     const bool reduces = always_reduces || i + 1 == micro_batches;
-    kept_->begin_forward(ledger_, reduces, i > 0 && !(has_units && always_reduces));
+    kept_->begin_forward(reduces, i > 0 && !(has_units && always_reduces));
     forward();
     backward();
   }
@@ -61,9 +61,9 @@ const MemoryLedger& StepWalk::run() {
 }
 
 void StepWalk::forward() {
-  kept_->enter_layers(ledger_, sizes_.before_blocks());
+  kept_->enter_layers(sizes_.before_blocks());
   ledger_.add(Holding::kSavedByHead, saved_by_embeddings_);
-  kept_->leave_layers(ledger_, sizes_.before_blocks());
+  kept_->leave_layers(sizes_.before_blocks());
   for (std::int64_t i = 0; i < sizes_.layers; ++i) forward_block(i);
   forward_head();
   ledger_.remove_all(Holding::kCastWeights);
@@ -72,7 +72,7 @@ void StepWalk::forward() {
 void StepWalk::forward_block(std::int64_t index) {
   const LayerMemory& layer = block(index);
   ledger_.enter({Part::kForward, index});
-  kept_->enter_layers(ledger_, sizes_.block_parameters(index));
+  kept_->enter_layers(sizes_.block_parameters(index));
   if (recomputes(index)) {
     ledger_.add(Holding::kSavedInputs,
                 layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
@@ -86,26 +86,26 @@ void StepWalk::forward_block(std::int64_t index) {
     ledger_.add(Holding::kFlowing, layer.forward_scratch);
     ledger_.remove(Holding::kFlowing, layer.forward_scratch);
   }
-  kept_->leave_layers(ledger_, sizes_.block_parameters(index));
+  kept_->leave_layers(sizes_.block_parameters(index));
 }
 
 void StepWalk::forward_head() {
   ledger_.enter({Part::kHead, kRootBlock});
-  kept_->enter_layers(ledger_, sizes_.final_norm_parameters());
-  kept_->leave_layers(ledger_, sizes_.final_norm_parameters());
-  kept_->enter_layers(ledger_, sizes_.head_parameters());
+  kept_->enter_layers(sizes_.final_norm_parameters());
+  kept_->leave_layers(sizes_.final_norm_parameters());
+  kept_->enter_layers(sizes_.head_parameters());
   ledger_.add(Holding::kSavedByHead, head_.layer.saved_bytes());
   ledger_.add(Holding::kFlowing, head_.layer.forward_scratch);
   ledger_.remove(Holding::kFlowing, head_.layer.forward_scratch);
-  kept_->leave_layers(ledger_, sizes_.head_parameters());
+  kept_->leave_layers(sizes_.head_parameters());
 }
 
 void StepWalk::backward() {
-  kept_->begin_backward(ledger_);
+  kept_->begin_backward();
   backward_head();
   for (std::int64_t i = sizes_.layers - 1; i >= 0; --i) backward_block(i);
   backward_embeddings();
-  kept_->end_backward(ledger_);
+  kept_->end_backward();
 }
 
 void StepWalk::run(const BackwardOperator& op, Holding saved, std::int64_t fresh) {
@@ -127,7 +127,7 @@ void StepWalk::backward_head() {
     if (is_head && fresh > 0 && job_.shape.tied_head) {
       ledger_.move(Holding::kFreshGradients, Holding::kTiedGradient, gradient_bytes_ * fresh);
     } else if (fresh > 0) {
-      kept_->keep_gradient(ledger_, fresh);
+      kept_->keep_gradient(fresh);
     }
   }
 }
@@ -136,12 +136,12 @@ void StepWalk::backward_block(std::int64_t index) {
   const LayerMemory& layer = block(index);
   ledger_.enter({Part::kBackward, index});
   const ParameterRange parameters = sizes_.block_parameters(index);
-  kept_->enter_layers_backward(ledger_, parameters);
+  kept_->enter_layers_backward(parameters);
   const bool again = recomputes(index);
   // The block's output, and its input if the block itself does not save it.
   const std::int64_t held_meanwhile = (layer.saves_input ? 1 : 2) * layer.input_bytes;
   if (again) {
-    kept_->recompute_layers(ledger_, parameters);
+    kept_->recompute_layers(parameters);
     ledger_.remove(Holding::kSavedInputs,
                    layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
     ledger_.add(Holding::kSavedByBlocks, saved_bytes(layer, index));
@@ -149,7 +149,7 @@ void StepWalk::backward_block(std::int64_t index) {
   }
   for (const BackwardOperator& op : layer.backward) {
     if (op.layer_parameter >= 0) {
-      kept_->use_parameter(ledger_, parameters.first + op.layer_parameter);
+      kept_->use_parameter(parameters.first + op.layer_parameter);
     }
     run_block_operator(op);
     // Who asked for the recomputation holds it to the end.
@@ -158,7 +158,7 @@ void StepWalk::backward_block(std::int64_t index) {
   // The first norm had not kept it.
   ledger_.add(Holding::kSavedByBlocks, spared(index));
   if (again) ledger_.remove(Holding::kFlowing, held_meanwhile + layer.input_bytes);
-  kept_->leave_layers_backward(ledger_, parameters);
+  kept_->leave_layers_backward(parameters);
 }
 
 void StepWalk::run_block_operator(const BackwardOperator& op) {
@@ -166,7 +166,7 @@ void StepWalk::run_block_operator(const BackwardOperator& op) {
   const auto first = parameters.begin() + op.first_parameter;
   const std::int64_t fresh = std::accumulate(first, first + op.parameters, std::int64_t{0});
   run(op, Holding::kSavedByBlocks, fresh);
-  if (fresh > 0) kept_->keep_gradient(ledger_, fresh);
+  if (fresh > 0) kept_->keep_gradient(fresh);
 }
 
 void StepWalk::backward_embeddings() {
@@ -191,16 +191,16 @@ void StepWalk::add_embedding_gradients() {
     ledger_.remove(Holding::kFreshGradients, sum);
     ledger_.remove_all(Holding::kTiedGradient);
   }
-  kept_->keep_gradient(ledger_, sizes_.embedding);
+  kept_->keep_gradient(sizes_.embedding);
   if (sizes_.positions > 0) {
     run({.consumed = flowing}, Holding::kSavedByHead, sizes_.positions);
-    kept_->keep_gradient(ledger_, sizes_.positions);
+    kept_->keep_gradient(sizes_.positions);
   }
 }
 
 // In backward, which comes to the last first.
 void StepWalk::use_layers(ParameterRange layers) {
-  for (int i = layers.end; i-- > layers.first;) kept_->use_parameter(ledger_, i);
+  for (int i = layers.end; i-- > layers.first;) kept_->use_parameter(i);
 }
 
 }  // namespace shardlens::trace::predict

@@ -51,8 +51,8 @@ class StepWalk {
   std::int64_t gradient_bytes_;       // per value
   std::int64_t saved_by_embeddings_;  // bytes
   std::int64_t spared_;               // bytes that the first block does not save
-  std::unique_ptr<KeptMemory> kept_;
   MemoryLedger ledger_;
+  std::unique_ptr<KeptMemory> kept_;
 };
 
 }  // namespace shardlens::trace::predict

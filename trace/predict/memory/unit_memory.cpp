@@ -1,46 +1,51 @@
 #include "trace/predict/memory/unit_memory.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
-#include "trace/job/shape/strategy.h"
 #include "trace/predict/sizes/optimizer_state.h"
 
 namespace shardlens::trace::predict {
 
 namespace {
 
-Holding gathered_as(std::size_t unit) {
-  return unit == 0 ? Holding::kGatheredRoot : Holding::kGatheredUnits;
+constexpr int kRoot = 0;
+
+Holding gathered_as(int unit) {
+  return unit == kRoot ? Holding::kGatheredRoot : Holding::kGatheredUnits;
 }
 
 }  // namespace
 
-UnitMemory::UnitMemory(const PlannedJob& job, const ModelSizes& sizes)
-    : job_(job),
+UnitMemory::UnitMemory(const PlannedJob& job, const ModelSizes& sizes, MemoryLedger& ledger)
+    : KeptMemory(ledger),
+      job_(job),
       sizes_(sizes),
       shards_(shard_sizes(job, sizes)),
       bytes_(element_bytes(job.settings)),
-      frees_after_forward_(
-          job::strategy_traits(job.settings.sharding_strategy).frees_after_forward),
       // On a CPU shards are in the host's memory anyway.
       offloads_(job.settings.cpu_offload && job.on_gpu),
       is_resident_(shards_.group == 1 && bytes_.gathered == 4 && !offloads_),
-      states_(shards_.units.size(), State::kFree),
-      awaits_end_(shards_.units.size(), false),
-      of_parameter_(static_cast<std::size_t>(sizes.parameter_count())) {
-  for (Unit unit = kRoot + 1; unit < states_.size(); ++unit) {
+      schedule_(shards_.units.size(), job::unit_schedule_options(job.settings), *this),
+      of_parameter_(static_cast<std::size_t>(sizes.parameter_count())),
+      waited_(shards_.units.size()) {
+  for (int unit = kRoot + 1; unit < unit_count(); ++unit) {
     for (int i = parameters(unit).first; i < parameters(unit).end; ++i) {
       of_parameter_[static_cast<std::size_t>(i)].push_back(unit);
     }
   }
+  // The step that is walked through is not the first.
+  std::vector<int> order(shards_.units.size());
+  std::iota(order.begin(), order.end(), kRoot);
+  schedule_.set_order_before(std::move(order));
 }
 
-void UnitMemory::hold_at_rest(MemoryLedger& ledger) {
+void UnitMemory::hold_at_rest() {
   if (offloads_) return;
-  ledger.add(Holding::kParameters,
-             bytes_.master * shards_.trained_values() + shards_.frozen_bytes());
-  ledger.add(Holding::kOptimizerState, optimizer_state(job_, sizes_).bytes);
+  ledger_.add(Holding::kParameters,
+              bytes_.master * shards_.trained_values() + shards_.frozen_bytes());
+  ledger_.add(Holding::kOptimizerState, optimizer_state(job_, sizes_).bytes);
 }
 
 std::int64_t UnitMemory::host_bytes() const {
@@ -50,233 +55,176 @@ std::int64_t UnitMemory::host_bytes() const {
          optimizer_state(job_, sizes_).bytes;
 }
 
-std::int64_t UnitMemory::gathered_bytes(Unit unit) const {
+std::int64_t UnitMemory::gathered_bytes(int unit) const {
   // Buffers whose type is the one they are computed with are used where they are.
   const bool is_whole = shards_.group == 1 && !offloads_;
-  const UnitShard& shard = shards_.units[unit];
+  const UnitShard& shard = at(unit);
   return shards_.group *
          (bytes_.gathered * shard.trained + (is_whole ? shard.frozen.cast : shard.frozen.gathered));
 }
 
-std::int64_t UnitMemory::gather_input_bytes(Unit unit) const {
+std::int64_t UnitMemory::gather_input_bytes(int unit) const {
   if (shards_.group == 1) return 0;
-  const UnitShard& shard = shards_.units[unit];
+  const UnitShard& shard = at(unit);
   if (offloads_) return bytes_.gathered * shard.trained + shard.frozen.gathered;
   return (bytes_.gathered != bytes_.master ? bytes_.gathered * shard.trained : 0) +
          shard.frozen.cast;
 }
 
-void UnitMemory::begin_forward(MemoryLedger& ledger, bool reduces, bool adds) {
-  reduces_ = reduces;
+void UnitMemory::begin_forward(bool reduces, bool adds) {
   adds_ = adds;
-  entered_ = 0;
-  await_backward_.clear();
-  awaits_end_[kRoot] = true;
-  enter(ledger, kRoot);
+  next_ = kRoot + 1;
+  schedule_.set_require_sync(reduces);
+  schedule_.begin_forward(true);
 }
 
-void UnitMemory::enter(MemoryLedger& ledger, Unit unit) {
-  ++entered_;
-  gather(ledger, unit);
-  wait(ledger, unit);
-  if (job_.settings.forward_prefetch && unit + 1 < states_.size()) gather(ledger, unit + 1);
-}
-
-void UnitMemory::enter_layers(MemoryLedger& ledger, ParameterRange layers) {
-  while (entered_ < states_.size() && parameters(entered_).first < layers.end) {
-    while (!open_.empty() && !parameters(open_.back()).contains(parameters(entered_))) {
-      leave(ledger);
-    }
-    open_.push_back(entered_);
-    enter(ledger, open_.back());
+void UnitMemory::enter_layers(ParameterRange layers) {
+  for (; next_ < unit_count() && parameters(next_).first < layers.end; ++next_) {
+    while (!open_.empty() && !parameters(open_.back()).contains(parameters(next_))) leave_unit();
+    open_.push_back(next_);
+    schedule_.enter_forward(next_, !at(next_).unit.is_recomputed);
   }
 }
 
-void UnitMemory::leave_layers(MemoryLedger& ledger, ParameterRange layers) {
-  while (!open_.empty() && parameters(open_.back()).end <= layers.end) leave(ledger);
+void UnitMemory::leave_layers(ParameterRange layers) {
+  while (!open_.empty() && parameters(open_.back()).end <= layers.end) leave_unit();
 }
 
-void UnitMemory::leave(MemoryLedger& ledger) {
-  const Unit unit = open_.back();
+void UnitMemory::leave_unit() {
+  const ModelUnit& unit = at(open_.back()).unit;
+  schedule_.leave_forward(open_.back(), !unit.is_recomputed && unit.has_backward);
   open_.pop_back();
-  if (!at(unit).is_recomputed) await_backward(unit);
-  if (!frees_after_forward_) return;
-  const bool all_were_entered = entered_ == states_.size();
-  if (job_.on_gpu && !job_.settings.forward_prefetch && !all_were_entered) {
-    return retire(ledger, unit);
-  }
-  drop_retired(ledger);
-  free(ledger, unit);
 }
 
-void UnitMemory::await_backward(Unit unit) {
-  awaits_end_[unit] = true;
-  if (at(unit).has_backward) await_backward_.push_back(unit);
-}
-
-void UnitMemory::begin_backward(MemoryLedger& ledger) {
-  if (job_.settings.backward_prefetch == job::BackwardPrefetch::kPre) prefetch_for_backward(ledger);
-}
+void UnitMemory::begin_backward() { schedule_.begin_backward(); }
 
 // Units around all of it begin with it, whatever is computed first.
-void UnitMemory::enter_layers_backward(MemoryLedger& ledger, ParameterRange layers) {
-  for (const Unit unit : of_parameter_[static_cast<std::size_t>(layers.first)]) {
+void UnitMemory::enter_layers_backward(ParameterRange layers) {
+  for (const int unit : units_of(layers.first)) {
     if (!parameters(unit).contains(layers)) return;
-    if (std::ranges::find(open_, unit) == open_.end()) enter_backward(ledger, unit);
+    enter_unit_backward(unit);
   }
 }
 
-void UnitMemory::recompute_layers(MemoryLedger& ledger, ParameterRange layers) {
-  std::vector<Unit> again;
+void UnitMemory::recompute_layers(ParameterRange layers) {
+  std::vector<int> again;
   const auto leave_before = [&](int parameter) {
     for (; !again.empty() && parameters(again.back()).end <= parameter; again.pop_back()) {
-      await_backward(again.back());
-      if (frees_after_forward_) free(ledger, again.back());
+      schedule_.leave_forward(again.back(), at(again.back()).unit.has_backward);
     }
   };
   for (int i = layers.first; i < layers.end; ++i) {
     leave_before(i);
-    for (const Unit unit : of_parameter_[static_cast<std::size_t>(i)]) {
-      if (parameters(unit).first != i || !at(unit).is_recomputed) continue;
+    for (const int unit : units_of(i)) {
+      if (parameters(unit).first != i || !at(unit).unit.is_recomputed) continue;
       again.push_back(unit);
-      gather(ledger, unit);
-      wait(ledger, unit);
+      schedule_.enter_forward(unit, true);
     }
   }
   leave_before(layers.end);
 }
 
-void UnitMemory::use_parameter(MemoryLedger& ledger, int parameter) {
-  while (!open_.empty() && !parameters(open_.back()).contains(parameter)) leave_backward(ledger);
-  for (const Unit unit : of_parameter_[static_cast<std::size_t>(parameter)]) {
-    if (std::ranges::find(open_, unit) == open_.end()) enter_backward(ledger, unit);
-  }
+void UnitMemory::use_parameter(int parameter) {
+  while (!open_.empty() && !parameters(open_.back()).contains(parameter)) leave_unit_backward();
+  for (const int unit : units_of(parameter)) enter_unit_backward(unit);
 }
 
-void UnitMemory::enter_backward(MemoryLedger& ledger, Unit unit) {
-  if (!at(unit).has_backward || !awaits_end_[unit]) return;
-  const auto begun = std::find(await_backward_.rbegin(), await_backward_.rend(), unit);
-  if (begun != await_backward_.rend()) {
-    await_backward_.erase(std::prev(begun.base()), await_backward_.end());
-  }
+void UnitMemory::enter_unit_backward(int unit) {
+  if (std::ranges::find(open_, unit) != open_.end()) return;
+  if (!at(unit).unit.has_backward || !schedule_.awaits_backward(unit)) return;
   open_.push_back(unit);
-  gather(ledger, unit);
-  wait(ledger, unit);
-  if (job_.settings.backward_prefetch == job::BackwardPrefetch::kPre) prefetch_for_backward(ledger);
+  schedule_.enter_backward(unit);
 }
 
 // What passes no gradient on ends with the whole of backward.
-void UnitMemory::leave_backward(MemoryLedger& ledger) {
-  const Unit unit = open_.back();
+void UnitMemory::leave_unit_backward() {
+  const int unit = open_.back();
   open_.pop_back();
-  if (at(unit).passes_gradient) end_unit_backward(ledger, unit);
+  if (at(unit).unit.passes_gradient) schedule_.leave_backward(unit);
 }
 
-void UnitMemory::end_unit_backward(MemoryLedger& ledger, Unit unit) {
-  awaits_end_[unit] = false;
-  if (job_.settings.backward_prefetch == job::BackwardPrefetch::kPost)
-    prefetch_for_backward(ledger);
-  if (reduces_ || frees_after_forward_) free(ledger, unit);
-  if (reduces_) reduce(ledger, unit);
-}
-
-void UnitMemory::prefetch_for_backward(MemoryLedger& ledger) {
-  if (!await_backward_.empty()) gather(ledger, await_backward_.back());
-}
-
-void UnitMemory::keep_gradient(MemoryLedger& ledger, std::int64_t values) {
+void UnitMemory::keep_gradient(std::int64_t values) {
   const std::int64_t bytes = bytes_.gathered * values;
-  ledger.move(Holding::kFreshGradients, Holding::kUnitGradients, bytes);
-  if (adds_) ledger.remove(Holding::kUnitGradients, bytes);
+  ledger_.move(Holding::kFreshGradients, Holding::kUnitGradients, bytes);
+  if (adds_) ledger_.remove(Holding::kUnitGradients, bytes);
 }
 
-void UnitMemory::leave_layers_backward(MemoryLedger& ledger, ParameterRange layers) {
-  while (!open_.empty() && parameters(open_.back()).first >= layers.first) leave_backward(ledger);
+void UnitMemory::leave_layers_backward(ParameterRange layers) {
+  while (!open_.empty() && parameters(open_.back()).first >= layers.first) leave_unit_backward();
 }
 
-void UnitMemory::end_backward(MemoryLedger& ledger) {
-  while (!open_.empty()) leave_backward(ledger);
-  await_backward_.clear();
-  for (Unit unit = states_.size(); unit-- > kRoot;) {
-    if (awaits_end_[unit]) end_unit_backward(ledger, unit);
-  }
-  if (!reduces_) return;
-  finish_reduction(ledger);
+void UnitMemory::end_backward() {
+  while (!open_.empty()) leave_unit_backward();
+  schedule_.end_backward();
+  if (!schedule_.requires_sync()) return;
+  finish_reduction();
   has_shard_gradients_ = true;
 }
 
-void UnitMemory::gather(MemoryLedger& ledger, Unit unit) {
-  if (states_[unit] != State::kFree || gathered_bytes(unit) == 0) return;
-  states_[unit] = State::kGathering;
+void UnitMemory::gather(int unit, bool /*ahead*/) {
+  waited_[static_cast<std::size_t>(unit)] = false;
   if (is_resident_) return;
-  ledger.add(gathered_as(unit), gathered_bytes(unit));
-  ledger.add(Holding::kGatherInputs, gather_input_bytes(unit));
+  ledger_.add(gathered_as(unit), gathered_bytes(unit));
+  ledger_.add(Holding::kGatherInputs, gather_input_bytes(unit));
   // An offloaded shard is cast on the device.
   const bool is_cast = offloads_ && bytes_.gathered != bytes_.master;
-  const std::int64_t before = is_cast ? bytes_.master * shards_.units[unit].trained : 0;
-  ledger.add(Holding::kGatherInputs, before);
-  ledger.remove(Holding::kGatherInputs, before);
+  const std::int64_t before = is_cast ? bytes_.master * at(unit).trained : 0;
+  ledger_.add(Holding::kGatherInputs, before);
+  ledger_.remove(Holding::kGatherInputs, before);
 }
 
-void UnitMemory::wait(MemoryLedger& ledger, Unit unit) {
-  if (states_[unit] != State::kGathering) return;
-  states_[unit] = State::kGathered;
-  if (is_resident_) return;
-  ledger.remove(Holding::kGatherInputs, gather_input_bytes(unit));
+void UnitMemory::wait(int unit) {
+  const auto waited = waited_.begin() + unit;
+  if (!*waited && !is_resident_) ledger_.remove(Holding::kGatherInputs, gather_input_bytes(unit));
+  *waited = true;
 }
 
-void UnitMemory::free(MemoryLedger& ledger, Unit unit) {
-  wait(ledger, unit);
-  if (states_[unit] == State::kFree) return;
-  states_[unit] = State::kFree;
-  if (!is_resident_) ledger.remove(gathered_as(unit), gathered_bytes(unit));
+void UnitMemory::free(int unit) {
+  drop_retired();
+  wait(unit);
+  retired_ = unit;
+  if (!job_.on_gpu || !schedule_.overlaps_next_gather()) drop_retired();
 }
 
-void UnitMemory::retire(MemoryLedger& ledger, Unit unit) {
-  drop_retired(ledger);
-  wait(ledger, unit);
-  if (std::exchange(states_[unit], State::kFree) != State::kFree) retired_ = unit;
-}
-
-void UnitMemory::drop_retired(MemoryLedger& ledger) {
+void UnitMemory::drop_retired() {
   const auto unit = std::exchange(retired_, std::nullopt);
-  if (unit && !is_resident_) ledger.remove(gathered_as(*unit), gathered_bytes(*unit));
+  if (unit && !is_resident_) ledger_.remove(gathered_as(*unit), gathered_bytes(*unit));
 }
 
-void UnitMemory::reduce(MemoryLedger& ledger, Unit unit) {
-  const std::int64_t shard = shards_.units[unit].trained;
+void UnitMemory::reduce(int unit) {
+  const std::int64_t shard = at(unit).trained;
   if (shard == 0) return;
-  finish_reduction(ledger);  // of the unit before, as trainer/strategy/fsdp/gradient_reducer
+  finish_reduction();  // of the unit before, as trainer/strategy/fsdp/gradient_reducer
   UnderWay next;
   next.shard = shard;
   const std::int64_t flat = bytes_.reduced * shards_.group * shard;
   if (shards_.group > 1) {
     next.input = flat;
     next.output = bytes_.reduced * shard;
-    ledger.add(Holding::kReduceInputs, next.input);
+    ledger_.add(Holding::kReduceInputs, next.input);
   } else {
     next.output = flat;
-    ledger.add(Holding::kReduceOutputs, next.output);
+    ledger_.add(Holding::kReduceOutputs, next.output);
   }
-  ledger.remove(Holding::kUnitGradients, bytes_.gathered * at(unit).trained);
-  if (shards_.group > 1) ledger.add(Holding::kReduceOutputs, next.output);
+  ledger_.remove(Holding::kUnitGradients, bytes_.gathered * at(unit).unit.trained);
+  if (shards_.group > 1) ledger_.add(Holding::kReduceOutputs, next.output);
   under_way_ = next;
 }
 
-void UnitMemory::finish_reduction(MemoryLedger& ledger) {
+void UnitMemory::finish_reduction() {
   if (!under_way_) return;
   const UnderWay ended = *std::exchange(under_way_, std::nullopt);
-  ledger.remove(Holding::kReduceInputs, ended.input);
+  ledger_.remove(Holding::kReduceInputs, ended.input);
   const bool is_cast = bytes_.reduced != bytes_.master;
   if (!offloads_ && !has_shard_gradients_ && !is_cast) {
-    ledger.move(Holding::kReduceOutputs, Holding::kGradients, ended.output);
+    ledger_.move(Holding::kReduceOutputs, Holding::kGradients, ended.output);
     return;
   }
   // Cast, it becomes the shard's gradient or is added to it.
   const std::int64_t cast = offloads_ || !is_cast ? 0 : bytes_.master * ended.shard;
-  ledger.add(Holding::kGradients, cast);
-  if (has_shard_gradients_) ledger.remove(Holding::kGradients, cast);
-  ledger.remove(Holding::kReduceOutputs, ended.output);
+  ledger_.add(Holding::kGradients, cast);
+  if (has_shard_gradients_) ledger_.remove(Holding::kGradients, cast);
+  ledger_.remove(Holding::kReduceOutputs, ended.output);
 }
 
 }  // namespace shardlens::trace::predict

@@ -1,81 +1,74 @@
-// The memory of strategies with units: shards, gathered units, gradients under way. Follows
-// trainer/strategy/fsdp. Any thread.
+// The memory of strategies with units: shards, gathered units, gradients under way. They come and
+// go when the trainer's would, since both go by job::UnitSchedule. Any thread.
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "trace/job/units/unit_schedule.h"
 #include "trace/predict/memory/kept_memory.h"
 #include "trace/predict/sizes/element_bytes.h"
 #include "trace/predict/sizes/shard_sizes.h"
 
 namespace shardlens::trace::predict {
 
-class UnitMemory final : public KeptMemory {
+class UnitMemory final : public KeptMemory, private job::UnitActions {
  public:
-  UnitMemory(const PlannedJob& job, const ModelSizes& sizes);
+  UnitMemory(const PlannedJob& job, const ModelSizes& sizes, MemoryLedger& ledger);
 
-  void hold_at_rest(MemoryLedger& ledger) override;
-  void begin_forward(MemoryLedger& ledger, bool reduces, bool adds) override;
-  void enter_layers(MemoryLedger& ledger, ParameterRange layers) override;
-  void leave_layers(MemoryLedger& ledger, ParameterRange layers) override;
-  void begin_backward(MemoryLedger& ledger) override;
-  void enter_layers_backward(MemoryLedger& ledger, ParameterRange layers) override;
-  void recompute_layers(MemoryLedger& ledger, ParameterRange layers) override;
-  void use_parameter(MemoryLedger& ledger, int parameter) override;
-  void keep_gradient(MemoryLedger& ledger, std::int64_t values) override;
-  void leave_layers_backward(MemoryLedger& ledger, ParameterRange layers) override;
-  void end_backward(MemoryLedger& ledger) override;
+  void hold_at_rest() override;
+  void begin_forward(bool reduces, bool adds) override;
+  void enter_layers(ParameterRange layers) override;
+  void leave_layers(ParameterRange layers) override;
+  void begin_backward() override;
+  void enter_layers_backward(ParameterRange layers) override;
+  void recompute_layers(ParameterRange layers) override;
+  void use_parameter(int parameter) override;
+  void keep_gradient(std::int64_t values) override;
+  void leave_layers_backward(ParameterRange layers) override;
+  void end_backward() override;
   std::int64_t host_bytes() const override;
 
  private:
-  enum class State : std::uint8_t { kFree, kGathering, kGathered };
   struct UnderWay {
     std::int64_t input = 0, output = 0, shard = 0;  // bytes, bytes, values
   };
-  using Unit = std::size_t;  // of shards_.units
-  static constexpr Unit kRoot = 0;
 
-  const ModelUnit& at(Unit unit) const { return shards_.units[unit].unit; }
-  ParameterRange parameters(Unit unit) const { return at(unit).parameters; }
+  int unit_count() const { return static_cast<int>(shards_.units.size()); }
+  const UnitShard& at(int unit) const { return shards_.units[static_cast<std::size_t>(unit)]; }
+  ParameterRange parameters(int unit) const { return at(unit).unit.parameters; }
+  const std::vector<int>& units_of(int parameter) const {
+    return of_parameter_[static_cast<std::size_t>(parameter)];
+  }
   // Of the whole unit, and what of a shard takes memory on its way into a gather.
-  std::int64_t gathered_bytes(Unit unit) const;
-  std::int64_t gather_input_bytes(Unit unit) const;
+  std::int64_t gathered_bytes(int unit) const;
+  std::int64_t gather_input_bytes(int unit) const;
 
-  void enter(MemoryLedger& ledger, Unit unit);
-  void leave(MemoryLedger& ledger);  // the innermost that is open
-  void recompute(MemoryLedger& ledger, Unit unit);
-  void await_backward(Unit unit);
-  void enter_backward(MemoryLedger& ledger, Unit unit);
-  void leave_backward(MemoryLedger& ledger);
-  void end_unit_backward(MemoryLedger& ledger, Unit unit);
+  // Of the innermost that is open.
+  void leave_unit();
+  void leave_unit_backward();
+  void enter_unit_backward(int unit);
 
-  void gather(MemoryLedger& ledger, Unit unit);
-  void wait(MemoryLedger& ledger, Unit unit);
-  void free(MemoryLedger& ledger, Unit unit);
-  void retire(MemoryLedger& ledger, Unit unit);
-  void drop_retired(MemoryLedger& ledger);
-  void prefetch_for_backward(MemoryLedger& ledger);
-  void reduce(MemoryLedger& ledger, Unit unit);
-  void finish_reduction(MemoryLedger& ledger);
+  void gather(int unit, bool ahead) override;
+  void wait(int unit) override;
+  void free(int unit) override;
+  void reduce(int unit) override;
+  void drop_retired();
+  void finish_reduction();
 
   const PlannedJob& job_;
   const ModelSizes& sizes_;
   ShardSizes shards_;
   ElementBytes bytes_;
-  bool frees_after_forward_, offloads_, is_resident_;
-  bool reduces_ = true, adds_ = false, has_shard_gradients_ = false;
-  // By unit. Its gradients are still to be reduced.
-  std::vector<State> states_;
-  std::vector<bool> awaits_end_;
-  std::vector<std::vector<Unit>>
-      of_parameter_;         // the units around it without the root, outer first
-  std::vector<Unit> open_;   // under way, without the root, the innermost last
-  std::size_t entered_ = 0;  // how many, by forward
-  // Those whose backward has not begun, as forward left them: the last is the next.
-  std::vector<Unit> await_backward_;
+  bool offloads_, is_resident_;
+  bool adds_ = false, has_shard_gradients_ = false;
+  job::UnitSchedule schedule_;
+  std::vector<std::vector<int>> of_parameter_;  // the units around it without the root, outer first
+  std::vector<int> open_;                       // under way, without the root, the innermost last
+  int next_ = 1;                                // that forward will enter
+  std::vector<bool> waited_;                    // by unit, of what is gathered
   // Freed in forward, but a GPU may still compute with it (trainer/strategy/fsdp/retired_unit).
-  std::optional<Unit> retired_;
+  std::optional<int> retired_;
   std::optional<UnderWay> under_way_;
 };
 

@@ -55,7 +55,10 @@ StepProgram bucket_program(const BucketProgramPlan& plan) {
     if (plan.reduces_each || i + 1 == plan.micro_batches) {
       reduce(plan, buckets, program, micro_batch.actions);
     } else {
-      micro_batch.actions.push_back({What::kCompute, Until::kEnd});
+      // What a recorded one computed behind its last gradient was for its reduction: sums went back
+      // from buckets into gradients.
+      const std::size_t last = plan.gradient_bytes.size() - 1;
+      micro_batch.actions.push_back({What::kCompute, Until::kGradient, last});
     }
   }
   return program;

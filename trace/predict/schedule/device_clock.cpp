@@ -4,20 +4,23 @@
 
 namespace shardlens::trace::predict {
 
-void DeviceClock::add_kernel(std::uint64_t correlation, std::int64_t end_ns) {
+void DeviceClock::add_kernel(std::uint64_t correlation, int lane, std::int64_t end_ns) {
   if (correlation == 0) return;
-  auto [known, is_new] = ends_.try_emplace(correlation, end_ns);
-  if (!is_new) known->second = std::max(known->second, end_ns);  // of a graph, all at once
+  auto [known, is_new] = ends_.try_emplace(correlation, End{end_ns, lane});
+  // Of a graph, all at once: it ends with the last of them.
+  if (!is_new && end_ns > known->second.ns) known->second = {end_ns, lane};
 }
 
-void DeviceClock::sort() {
+void DeviceClock::sort(int lane) {
   if (!is_used()) return;
   std::ranges::sort(launches_);
   done_.clear();
   std::int64_t latest_ns = INT64_MIN;
   for (const auto& [host_ns, correlation] : launches_) {
     const auto kernel = ends_.find(correlation);
-    if (kernel != ends_.end()) latest_ns = std::max(latest_ns, kernel->second);
+    if (kernel != ends_.end() && kernel->second.lane == lane) {
+      latest_ns = std::max(latest_ns, kernel->second.ns);
+    }
     done_.push_back(latest_ns);
   }
 }

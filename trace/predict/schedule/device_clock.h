@@ -1,4 +1,4 @@
-// When a GPU comes to what its host asks for: the host runs ahead of it. One owner.
+// When a GPU's stream comes to what its host asks for: the host runs ahead of it. One owner.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,28 @@ namespace shardlens::trace::predict {
 
 class DeviceClock {
  public:
-  // `correlation`: the same of both, 0 is none.
+  // `correlation`: the same of both, 0 is none. `lane`: of the kernel's stream.
   void add_launch(std::int64_t host_ns, std::uint64_t correlation) {
     launches_.emplace_back(host_ns, correlation);
   }
-  void add_kernel(std::uint64_t correlation, std::int64_t end_ns);
+  void add_kernel(std::uint64_t correlation, int lane, std::int64_t end_ns);
 
   bool is_used() const { return !ends_.empty(); }
   std::size_t size() const { return launches_.size() + ends_.size(); }
-  // Once all is told.
-  void sort();
-  // When the device has done all kernels that were launched until then, but not before then itself.
-  // As it is without kernels. After sort().
+  // Once all is told: of which stream the time is asked for.
+  void sort(int lane);
+  // When that stream has done all kernels that were launched on it until then, but not before then
+  // itself. As it is without kernels. After sort().
   std::int64_t at(std::int64_t host_ns) const;
 
  private:
   std::vector<std::pair<std::int64_t, std::uint64_t>> launches_;  // by host time
-  std::unordered_map<std::uint64_t, std::int64_t> ends_;          // of kernels, by correlation
-  std::vector<std::int64_t> done_;  // by launch: the end of all kernels up to it
+  struct End {
+    std::int64_t ns = 0;
+    int lane = 0;
+  };
+  std::unordered_map<std::uint64_t, End> ends_;  // of kernels, by correlation
+  std::vector<std::int64_t> done_;               // by launch: the end of all kernels up to it
 };
 
 }  // namespace shardlens::trace::predict

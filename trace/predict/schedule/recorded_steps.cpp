@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <ranges>
 #include <string_view>
 
 #include "trace/predict/schedule/time_window.h"
@@ -56,8 +58,14 @@ std::optional<UnitCall> unit_call(const model::Collective& call, std::string_vie
 
 }  // namespace
 
+int RecordedSteps::Rank::compute_lane() const {
+  const auto busiest =
+      std::ranges::max_element(kernels_ns, {}, [](const auto& each) { return each.second; });
+  return busiest == kernels_ns.end() ? 0 : busiest->first;
+}
+
 void RecordedSteps::Rank::finish() {
-  device.sort();
+  device.sort(compute_lane());
   const auto at_device = [&](std::int64_t& time_ns) { time_ns = device.at(time_ns); };
   for (auto* phases : {&forwards, &backwards, &optimizers}) {
     std::ranges::sort(*phases);
@@ -73,10 +81,9 @@ void RecordedSteps::Rank::finish() {
 }
 
 Intervals RecordedSteps::Rank::computes() const {
+  if (device.is_used()) return base::normalize(kernels.at(compute_lane()));
   std::vector<Interval> all;
-  for (const auto& [lane, times] : device.is_used() ? kernels : operators) {
-    all.insert(all.end(), times.begin(), times.end());
-  }
+  for (const auto& [lane, times] : operators) all.insert(all.end(), times.begin(), times.end());
   return base::normalize(std::move(all));
 }
 
@@ -105,12 +112,9 @@ bool RecordedSteps::is_gradient(int rank, model::StringId name) {
 
 void RecordedSteps::learn(const model::Batch& batch) {
   if (is_enough_) return;
+  finished_.clear();
   for (const auto& string : batch.strings) strings_.add(string);
-  for (const model::ProcessGroup& group : batch.process_groups) {
-    if (group.ranks.empty()) continue;
-    by_rank_[group.rank].groups[group.id] = {group.ranks.front(),
-                                             static_cast<int>(group.ranks.size())};
-  }
+  for (const model::ProcessGroup& group : batch.process_groups) calls_.add(group);
   for (const model::Bucket& bucket : batch.buckets) {
     if (bucket.rank != 0 || bucket.plan < plan_) continue;
     if (bucket.plan > plan_) buckets_.clear();
@@ -143,16 +147,11 @@ void RecordedSteps::learn_calls(const model::Batch& batch) {
       rank.unit_calls.push_back(*of_unit);
     }
     if (call.bytes <= 0 || call.sequence < 0) continue;
-    // Where nobody told of groups, all ranks are one.
-    const auto [group, is_new] = rank.groups.try_emplace(call.process_group, 0, ranks_);
-    const auto& [first_rank, size] = group->second;
-    const Key key{call.process_group, first_rank, call.sequence};
-    Call& all = calls_[key];
-    all.kind = {call.function, size};
-    ++all.told;
-    all.bytes = call.bytes;
-    all.latest_start_ns = std::max(all.latest_start_ns, call.start_ns);
-    all.end_ns = std::max(all.end_ns, call.end_ns);
+    const MatchedCalls::Key key = calls_.add(call);
+    const bool is_gather = call.function == model::CollectiveFunction::kAllGather;
+    if (is_gather && call.tag_kind == model::TagKind::kUnit) {
+      rank.gathered_bytes += call.bytes / calls_.at(key).kind.ranks;
+    }
     rank.calls.push_back(key);
   }
 }
@@ -165,7 +164,8 @@ void RecordedSteps::learn_events(const model::EventRun& run) {
     if (run.kind == Kind::kLaunch) {
       rank.device.add_launch(event.start_ns, event.correlation);
     } else if (run.kind == Kind::kKernel && computes) {
-      rank.device.add_kernel(event.correlation, event.end_ns());
+      rank.device.add_kernel(event.correlation, run.lane, event.end_ns());
+      rank.kernels_ns[run.lane] += event.duration_ns;
       append(rank.kernels[run.lane], {event.start_ns, event.end_ns()});
     } else if (run.kind == Kind::kOperator) {
       if (computes) append(rank.operators[run.lane], {event.start_ns, event.end_ns()});
@@ -204,20 +204,46 @@ std::vector<std::string> RecordedSteps::unit_names() const {
   return names;
 }
 
-// Only of what was chosen, however much more was read.
+// Of the steps that were chosen, however much more was read.
+MatchedCalls::Counts RecordedSteps::begins_in_chosen(bool wanted) const {
+  Intervals windows;
+  for (const StepWork& step : steps([](const CollectiveKind&, double, double) { return 0.0; })) {
+    for (const RankWork& rank : step.ranks) windows.push_back({rank.start_ns, rank.end_ns});
+  }
+  return [chosen = base::normalize(std::move(windows)), wanted](const auto&, const auto& call) {
+    const auto window = base::first_ending_after(chosen, call.latest_start_ns);
+    return wanted == (window != chosen.end() && window->start_ns <= call.latest_start_ns);
+  };
+}
+
 MeasuredCollectives RecordedSteps::transfers() const {
-  const auto chosen = steps([](const CollectiveKind&, double, double) { return 0.0; });
-  std::int64_t until_ns = chosen.empty() ? INT64_MAX : 0;
-  for (const StepWork& step : chosen) {
-    for (const RankWork& rank : step.ranks) until_ns = std::max(until_ns, rank.end_ns);
+  return calls_.measured(begins_in_chosen(true));
+}
+
+MeasuredCollectives RecordedSteps::other_transfers() const {
+  MeasuredCollectives others = calls_.measured(begins_in_chosen(false));
+  for (auto& [kind, by_size] : others) {
+    double fastest_ns = std::numeric_limits<double>::infinity();
+    for (auto& [bytes, times] : std::views::reverse(by_size)) {
+      fastest_ns = std::min(fastest_ns, std::ranges::min(times));
+      times = {fastest_ns};
+    }
   }
-  MeasuredCollectives measured;
-  for (const auto& [key, call] : calls_) {
-    if (!call.is_whole() || call.end_ns > until_ns) continue;
-    measured[call.kind][static_cast<double>(call.bytes)].push_back(
-        static_cast<double>(call.end_ns - call.latest_start_ns));
+  return others;
+}
+
+std::optional<double> RecordedSteps::gather_copy_ns_per_byte() const {
+  double copies_ns = 0, bytes = 0;
+  for (const auto& [rank, told] : by_rank_) {
+    if (!told.device.is_used()) return std::nullopt;
+    const int compute_lane = told.compute_lane();
+    for (const auto& [lane, busy_ns] : told.kernels_ns) {
+      if (lane != compute_lane) copies_ns += static_cast<double>(busy_ns);
+    }
+    bytes += static_cast<double>(told.gathered_bytes);
   }
-  return measured;
+  if (bytes == 0) return std::nullopt;
+  return copies_ns / bytes;
 }
 
 ExpectedWork RecordedSteps::expected() const {
@@ -230,10 +256,10 @@ std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& wo
   std::map<int, Intervals> works;
   for (const auto& [rank, told] : by_rank_) {
     std::vector<Interval> of_rank;
-    for (const Key& key : told.calls) {
-      const Call& call = calls_.at(key);
+    for (const MatchedCalls::Key& key : told.calls) {
+      const MatchedCalls::Call& call = calls_.at(key);
       if (!call.is_whole()) continue;
-      const auto took = static_cast<double>(call.end_ns - call.latest_start_ns);
+      const auto took = static_cast<double>(call.transfer_ns());
       const double works_ns = working_ns(call.kind, static_cast<double>(call.bytes), took);
       of_rank.push_back(
           {call.latest_start_ns, call.latest_start_ns + static_cast<std::int64_t>(works_ns)});
@@ -243,22 +269,31 @@ std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& wo
   return works;
 }
 
-std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const {
-  auto by_rank = by_rank_;
-  std::map<int, Intervals> computes;
-  std::map<int, std::vector<std::int64_t>> awaited;
-  for (auto& [rank, told] : by_rank) {
-    told.finish();
-    computes[rank] = told.computes();
-    awaited[rank] = told.awaited_ends_ns();
+auto RecordedSteps::finished() const -> const std::map<int, FinishedRank>& {
+  if (!finished_.empty()) return finished_;
+  for (const auto& [rank, told] : by_rank_) {
+    FinishedRank& finished = finished_[rank];
+    finished.told = told;
+    finished.told.finish();
+    finished.computes = finished.told.computes();
+    finished.awaited_ends_ns = finished.told.awaited_ends_ns();
+    finished.told.operators.clear();
+    finished.told.kernels.clear();
   }
+  return finished_;
+}
+
+std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const {
+  const auto& by_rank = finished();
   const auto works = communication_work(working_ns);
   const ExpectedWork expects = expected();
   std::map<std::int64_t, StepWork> found;
   for (const auto& [key, step] : steps_) {
     const auto& [rank, index] = key;
     if (index < first_step_ || rank >= ranks_ || !step.full_detail) continue;
-    const Rank& told = by_rank[rank];
+    const auto known = by_rank.find(rank);
+    if (known == by_rank.end()) continue;
+    const auto& [told, computes, awaited_ends_ns] = known->second;
     const Interval window{told.device.at(step.start_ns), told.device.at(step.end_ns)};
     RankRecord record{.step = window,
                       .forwards = part_of(told.forwards, window, &Interval::start_ns),
@@ -266,8 +301,8 @@ std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const 
                       .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
                       .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
                       .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
-                      .call_ends_ns = part_of(awaited[rank], window, std::identity{}),
-                      .computes = base::clip(computes[rank], window),
+                      .call_ends_ns = part_of(awaited_ends_ns, window, std::identity{}),
+                      .computes = base::clip(computes, window),
                       .works = {}};
     if (const auto work = works.find(rank); work != works.end()) {
       record.works = base::clip(work->second, window);

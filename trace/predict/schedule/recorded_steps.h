@@ -3,11 +3,11 @@
 // owner.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +15,7 @@
 #include "trace/base/intervals.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
-#include "trace/predict/costs/collective_costs.h"
+#include "trace/predict/costs/matched_calls.h"
 #include "trace/predict/schedule/device_clock.h"
 #include "trace/predict/schedule/rank_work.h"
 #include "trace/predict/schedule/step_work.h"
@@ -27,7 +27,8 @@ class RecordedSteps {
   static constexpr std::size_t kMostSteps = 64;
 
   // Of a run of `ranks` ranks, from `first_step` on.
-  RecordedSteps(int ranks, std::int64_t first_step) : ranks_(ranks), first_step_(first_step) {}
+  RecordedSteps(int ranks, std::int64_t first_step)
+      : ranks_(ranks), first_step_(first_step), calls_(ranks) {}
 
   // Nothing any more once that is enough.
   void learn(const model::Batch& batch);
@@ -43,8 +44,15 @@ class RecordedSteps {
   std::vector<Gradient> gradients() const;
   std::vector<std::string> unit_names() const;  // the root first; empty: it has no units
 
-  // What collectives took from their last rank's start on, by the bytes that were moved.
+  // What the collectives of these steps took from their last rank's start on, by the bytes that
+  // were moved.
   MeasuredCollectives transfers() const;
+  // Of the rest, while the job started or warmed up: the fastest of each size, and never more than
+  // a larger one's, since all that disturbs makes them longer. For sizes that no step moved.
+  MeasuredCollectives other_transfers() const;
+  // What kernels on a GPU's gather stream take per byte of a shard that is then gathered: casts.
+  // None: not a GPU, or nothing was gathered.
+  std::optional<double> gather_copy_ns_per_byte() const;
 
   // For how long, from its last rank's start on, a collective that took so long needed what
   // computes.
@@ -54,33 +62,30 @@ class RecordedSteps {
   std::vector<StepWork> steps(const WorkingTime& working_ns) const;
 
  private:
-  struct Key {
-    int group = 0, first_rank = 0;  // of the process group
-    std::int64_t sequence = 0;
-    auto operator<=>(const Key&) const = default;
-  };
-  struct Call {  // on all its ranks
-    CollectiveKind kind;
-    int told = 0;  // by how many ranks
-    std::int64_t latest_start_ns = 0, end_ns = 0, bytes = 0;
-
-    bool is_whole() const { return told == kind.ranks && end_ns >= latest_start_ns; }
-  };
   struct Rank {
     std::vector<base::Interval> forwards, backwards, optimizers;
     std::vector<std::int64_t> gradients_ns;
     std::vector<UnitCall> unit_calls;
     std::vector<std::int64_t> bucket_ends_ns, other_ends_ns;  // of collectives
-    std::vector<Key> calls;
-    // By lane: leaf operators of a CPU, kernels of a GPU.
+    std::vector<MatchedCalls::Key> calls;
+    // By lane: leaf operators of a CPU, kernels of a GPU's stream.
     std::map<int, std::vector<base::Interval>> operators, kernels;
+    std::map<int, std::int64_t> kernels_ns;  // by lane: without the pauses between kernels
     DeviceClock device;
-    std::map<int, std::pair<int, int>> groups;  // first rank and size, by number
+    std::int64_t gathered_bytes = 0;  // by this rank's shards
 
+    // The stream of a GPU that has most to do: model and optimizer. On others what is gathered is
+    // copied. 0 without kernels.
+    int compute_lane() const;
     // In order, and by the time of the device that computes.
     void finish();
     base::Intervals computes() const;
     std::vector<std::int64_t> awaited_ends_ns() const;
+  };
+  struct FinishedRank {
+    Rank told;
+    base::Intervals computes;
+    std::vector<std::int64_t> awaited_ends_ns;
   };
 
   void learn_calls(const model::Batch& batch);
@@ -88,6 +93,8 @@ class RecordedSteps {
   bool is_gradient(int rank, model::StringId name);
   void see_if_enough();
   ExpectedWork expected() const;
+  const std::map<int, FinishedRank>& finished() const;
+  MatchedCalls::Counts begins_in_chosen(bool wanted) const;
   std::map<int, base::Intervals> communication_work(const WorkingTime& working_ns) const;
 
   int ranks_ = 1;
@@ -101,7 +108,8 @@ class RecordedSteps {
   std::map<int, model::StringId> units_;                       // of rank 0
   std::map<std::pair<int, std::int64_t>, model::Step> steps_;  // by rank and step
   std::map<int, Rank> by_rank_;
-  std::map<Key, Call> calls_;
+  MatchedCalls calls_;
+  mutable std::map<int, FinishedRank> finished_;  // of by_rank_; empty: more was told since
 };
 
 }  // namespace shardlens::trace::predict

@@ -39,10 +39,23 @@ class RecordedWork {
            slowdown_ * static_cast<double>(moment.contended_ns);
   }
 
-  const Moment& moment(const Action& action) const {
+  // The last unit's forward has no end of its own: it takes as long as the one before.
+  Moment forward_end(std::size_t place) const {
+    const auto& units = recorded_.forwards;
+    if (place + 1 < units.size()) return units[place + 1].begin;
+    if (place == 0) return recorded_.backward_begin;
+    const Moment &begin = units[place].begin, &before = units[place - 1].begin;
+    const Moment end{2 * begin.computed_ns - before.computed_ns,
+                     2 * begin.contended_ns - before.contended_ns};
+    return end.computed_ns < recorded_.backward_begin.computed_ns ? end : recorded_.backward_begin;
+  }
+
+  Moment moment(const Action& action) const {
     switch (action.until) {
       case Until::kForward:
         return recorded_.forwards[action.place].begin;
+      case Until::kForwardEnd:
+        return forward_end(action.place);
       case Until::kUnitBackward:
         return recorded_.backwards[action.place].begin;
       case Until::kUnitEnd:
@@ -63,12 +76,9 @@ class RecordedWork {
     return work_ * (reached_ns_ - from - in_backward + stretch_ * in_backward);
   }
 
-  // The last unit's forward has no end of its own: it counts as the one before.
   double second_forward_ns(std::size_t place) const {
-    const auto& units = recorded_.forwards;
-    if (units.size() < 2) return 0;
-    const std::size_t from = std::min(place, units.size() - 2);
-    return work_ * (alone(units[from + 1].begin) - alone(units[from].begin));
+    if (recorded_.forwards.size() < 2) return 0;
+    return work_ * (alone(forward_end(place)) - alone(recorded_.forwards[place].begin));
   }
 
   const MicroBatchWork& recorded_;
@@ -179,6 +189,9 @@ class Scheduler {
       case Action::What::kLaunch:
         launch(action.place);
         break;
+      case Action::What::kMark:
+        marks_ns_.push_back(latest_ns());
+        break;
       case Action::What::kWait:
         for (RankClock& rank : ranks_) {
           rank.wait(static_cast<double>(schedule_.calls[action.place].end_ns), action.place);
@@ -187,15 +200,21 @@ class Scheduler {
     }
   }
 
+  // When all ranks have come to where they are.
+  double latest_ns() const {
+    return std::ranges::max_element(ranks_, {}, &RankClock::now_ns)->now_ns;
+  }
+
   void launch(std::size_t index) {
     const PlannedCall& call = program_.calls[index];
     if (call.lane >= free_ns_.size()) free_ns_.resize(call.lane + 1, INT64_MIN);
-    double latest = 0;
-    for (const RankClock& rank : ranks_) latest = std::max(latest, rank.now_ns);
-    CallTime time{.call = index, .ready_ns = std::llround(latest)};
+    const double asked_ns = call.behind_mark ? marks_ns_[*call.behind_mark] : latest_ns();
+    CallTime time{.call = index, .ready_ns = std::llround(asked_ns) + call.copy_ns};
     if (call.follows) time.ready_ns = std::max(time.ready_ns, schedule_.calls.back().end_ns);
     time.start_ns = std::max(time.ready_ns, free_ns_[call.lane]);
+    if (call.behind_mark) time.start_ns = std::max(time.start_ns, gather_stream_ns_ + call.copy_ns);
     time.end_ns = free_ns_[call.lane] = time.start_ns + call.transfer_ns;
+    if (call.behind_mark) gather_stream_ns_ = time.end_ns;
     working_.add({time.start_ns, time.start_ns + std::min(call.working_ns, call.transfer_ns)});
     schedule_.calls.push_back(time);
   }
@@ -224,6 +243,8 @@ class Scheduler {
   double slowdown_;
   std::vector<RankClock> ranks_;
   std::vector<std::int64_t> free_ns_;  // by lane
+  std::vector<double> marks_ns_;       // when the last rank reached them
+  std::int64_t gather_stream_ns_ = 0;  // when it has done what it was given
   WorkingTimes working_;
   StepSchedule schedule_;
 };

@@ -24,6 +24,11 @@ struct PlannedCall {
   std::size_t lane = 0;
   // Begins at the end of the one launched before, at the earliest.
   bool follows = false;
+  // A GPU's gather is launched on a stream of its own: it begins once all ranks have reached this
+  // mark and the one that was so launched before has ended, whatever they compute by then; and is
+  // copied there for so long first. None: it begins where ranks launch it.
+  std::optional<std::size_t> behind_mark{};
+  std::int64_t copy_ns = 0;
   // What it takes from the last rank's start on, and for how much of that, from its begin, it needs
   // what computes.
   std::int64_t transfer_ns = 0, working_ns = 0;
@@ -32,6 +37,7 @@ struct PlannedCall {
 // What ranks compute, up to the next of its moments.
 enum class Until : std::uint8_t {
   kForward,        // of a unit, by its place in MicroBatchWork::forwards
+  kForwardEnd,     // likewise
   kBackward,       // the begin of all of it
   kUnitBackward,   // by its place in MicroBatchWork::backwards
   kUnitEnd,        // likewise
@@ -42,10 +48,10 @@ enum class Until : std::uint8_t {
 };
 
 struct Action {
-  enum class What : std::uint8_t { kCompute, kLaunch, kWait };
+  enum class What : std::uint8_t { kCompute, kLaunch, kWait, kMark };
   What what = What::kCompute;
   Until until = Until::kEnd;
-  std::size_t place = 0;  // of a moment, or the index of a call
+  std::size_t place = 0;  // of a moment, or the index of a call or of a mark: by its order
   double share = 1;       // of kUpdate: of the recorded work; of kSecondForward: of the forward
 };
 

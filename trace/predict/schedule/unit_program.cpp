@@ -1,5 +1,9 @@
 #include "trace/predict/schedule/unit_program.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -9,6 +13,56 @@ namespace {
 
 using What = Action::What;
 using model::CollectiveFunction;
+
+// What ranks do in a micro-batch. What a stream of its own does beside computation goes to where
+// that stream comes to it, which lies before where the host asks for it.
+class ActionList {
+ public:
+  using Place = std::size_t;
+
+  // Where that is.
+  Place add(const Action& action) {
+    placed_.push_back({next_, action});
+    return next_++;
+  }
+  // Behind what is there and all that was added behind it.
+  void add_behind(Place place, const Action& action) { placed_.push_back({place, action}); }
+
+  std::vector<Action> in_order() && {
+    std::ranges::stable_sort(placed_, {}, &Placed::place);
+    std::vector<Action> actions;
+    for (const Placed& each : placed_) actions.push_back(each.action);
+    return actions;
+  }
+
+ private:
+  struct Placed {
+    Place place = 0;
+    Action action;
+  };
+  std::vector<Placed> placed_;
+  Place next_ = 0;
+};
+
+// Numbers calls by their launch.
+void sort_calls(StepProgram& program) {
+  std::vector<PlannedCall> calls;
+  std::vector<std::size_t> places(program.calls.size());
+  for (MicroBatchProgram& micro_batch : program.micro_batches) {
+    for (const Action& action : micro_batch.actions) {
+      if (action.what != What::kLaunch) continue;
+      places[action.place] = calls.size();
+      calls.push_back(std::move(program.calls[action.place]));
+    }
+  }
+  for (MicroBatchProgram& micro_batch : program.micro_batches) {
+    for (Action& action : micro_batch.actions) {
+      const bool is_of_call = action.what == What::kLaunch || action.what == What::kWait;
+      if (is_of_call) action.place = places[action.place];
+    }
+  }
+  program.calls = std::move(calls);
+}
 
 // Goes through a step as the trainer does, and writes down what ranks do.
 class UnitWriter final : public job::UnitActions {
@@ -24,7 +78,10 @@ class UnitWriter final : public job::UnitActions {
     write_step();
     program_ = {};
     gathers_.assign(plan_.units.size(), std::nullopt);
+    marks_ = 0;
+    retired_ = std::nullopt;
     write_step();
+    sort_calls(program_);
     return std::move(program_);
   }
 
@@ -32,16 +89,30 @@ class UnitWriter final : public job::UnitActions {
     if (plan_.shard_group == 1) return;
     std::string what = schedule_.is_in_backward() ? "backward gather" : "forward gather";
     if (ahead) what += ", prefetched";
-    gathers_[index(unit)] = launch({.what = name(unit) + " " + what,
-                                    .function = CollectiveFunction::kAllGather,
-                                    .group = plan_.shard_group,
-                                    .bytes = plan_.units[index(unit)].gathered_bytes,
-                                    .lane = plan_.separate_communicators ? kGathers : kMain});
+    const std::int64_t bytes = plan_.units[index(unit)].gathered_bytes;
+    PlannedCall call{.what = name(unit) + " " + what,
+                     .function = CollectiveFunction::kAllGather,
+                     .group = plan_.shard_group,
+                     .bytes = bytes,
+                     .lane = plan_.separate_communicators ? kGathers : kMain};
+    if (plan_.has_streams) {
+      call.behind_mark = gate_.index;
+      call.copy_ns = std::llround(plan_.copy_ns_per_byte * static_cast<double>(bytes) /
+                                  static_cast<double>(plan_.shard_group));
+    }
+    gathers_[index(unit)] = launch(std::move(call));
   }
   void wait(int unit) override {
     if (const auto call = std::exchange(gathers_[index(unit)], std::nullopt)) wait_for(*call);
   }
-  void free(int /*unit*/) override {}
+  // The gather stream waits until its memory, which is gathered into again, is no longer used.
+  void free(int unit) override {
+    wait(unit);  // if nobody has used it
+    if (!plan_.has_streams) return;
+    drop_retired();
+    retired_ = mark();
+    if (!schedule_.overlaps_next_gather()) drop_retired();
+  }
   // One unit's gradients are under way at a time.
   void reduce(int unit) override {
     wait_for_reduction();
@@ -56,6 +127,7 @@ class UnitWriter final : public job::UnitActions {
                            .lane = kMain});
     }
     if (plan_.replicas > 1) {
+      // The same stream launches both, with nothing between them.
       reduction_ = launch({.what = what,
                            .function = CollectiveFunction::kAllReduce,
                            .group = plan_.replicas,
@@ -66,7 +138,12 @@ class UnitWriter final : public job::UnitActions {
   }
 
  private:
-  static constexpr std::size_t kMain = 0, kGathers = 1, kReplicas = 2;
+  static constexpr std::size_t kMain = 0, kGathers = 1, kReplicas = 2, kLanes = 3;
+
+  struct Mark {
+    std::size_t index = 0;
+    ActionList::Place place = 0;
+  };
 
   static std::size_t index(int unit) { return static_cast<std::size_t>(unit); }
   const std::string& name(int unit) const { return plan_.units[index(unit)].name; }
@@ -75,39 +152,42 @@ class UnitWriter final : public job::UnitActions {
     for (std::size_t i = 0; i < plan_.micro_batches; ++i) {
       MicroBatchProgram& micro_batch = program_.micro_batches.emplace_back();
       micro_batch.like = recorded_like(i, plan_.micro_batches, plan_.recorded_micro_batches);
-      actions_ = &micro_batch.actions;
+      actions_ = {};
+      last_of_lane_ = {};
       schedule_.set_require_sync(plan_.reduces_each || i + 1 == plan_.micro_batches);
       write_forward();
       write_backward();
+      micro_batch.actions = std::move(actions_).in_order();
     }
   }
 
   void write_forward() {
     const auto units = static_cast<int>(plan_.units.size());
+    if (plan_.has_streams) gate_ = mark();  // shards have just been updated
+    retired_ = std::nullopt;
     schedule_.begin_forward(true);
     for (int unit = 1; unit < units; ++unit) {
       compute(Until::kForward, place_of(unit));
-      const bool has_backward = !plan_.units[index(unit)].is_recomputed;
-      schedule_.enter_forward(unit, has_backward);
-      // What it computes lies before the next one, and nothing is asked for at its end.
-      schedule_.leave_forward(unit, has_backward);
+      schedule_.enter_forward(unit, true);
+      // Without streams nothing is asked for at its end.
+      if (plan_.has_streams) compute(Until::kForwardEnd, place_of(unit));
+      schedule_.leave_forward(unit, true);
     }
   }
 
   void write_backward() {
     compute(Until::kBackward, 0);
+    drop_retired();
     schedule_.begin_backward();
     for (int unit = static_cast<int>(plan_.units.size()); --unit > 0;) {
       const PlannedUnit& planned = plan_.units[index(unit)];
       const std::size_t place = plan_.units.size() - 1 - index(unit);
       compute(Until::kUnitBackward, place);
-      if (planned.is_recomputed) schedule_.enter_forward(unit, true);
+      schedule_.enter_backward(unit);
       if (planned.more_forwards != 0) {
-        actions_->push_back(
+        actions_.add(
             {What::kCompute, Until::kSecondForward, place_of(unit), planned.more_forwards});
       }
-      if (planned.is_recomputed) schedule_.leave_forward(unit, true);
-      schedule_.enter_backward(unit);
       compute(Until::kUnitEnd, place);
       schedule_.leave_backward(unit);
     }
@@ -118,22 +198,41 @@ class UnitWriter final : public job::UnitActions {
 
   static std::size_t place_of(int unit) { return index(unit) - 1; }
 
-  void compute(Until until, std::size_t place) {
-    actions_->push_back({What::kCompute, until, place});
+  void compute(Until until, std::size_t place) { actions_.add({What::kCompute, until, place}); }
+  Mark mark() {
+    const std::size_t index = marks_++;
+    return {index, actions_.add({What::kMark, Until::kEnd, index})};
+  }
+  // Gathers from now on come behind its last use.
+  void drop_retired() {
+    if (retired_) gate_ = *std::exchange(retired_, std::nullopt);
   }
   std::size_t launch(PlannedCall call) {
-    actions_->push_back({What::kLaunch, Until::kEnd, program_.calls.size()});
+    const Action action{What::kLaunch, Until::kEnd, program_.calls.size()};
+    ActionList::Place& last = last_of_lane_[call.lane];
+    if (call.behind_mark) {
+      last = std::max(gate_.place, last);
+      actions_.add_behind(last, action);
+    } else {
+      last = actions_.add(action);
+      // What a replica's sum follows has to stay right before it.
+      if (call.follows) last_of_lane_[kMain] = last;
+    }
     program_.calls.push_back(std::move(call));
     return program_.calls.size() - 1;
   }
-  void wait_for(std::size_t call) { actions_->push_back({What::kWait, Until::kEnd, call}); }
+  void wait_for(std::size_t call) { actions_.add({What::kWait, Until::kEnd, call}); }
   void wait_for_reduction() {
     if (const auto call = std::exchange(reduction_, std::nullopt)) wait_for(*call);
   }
 
   const UnitProgramPlan& plan_;
   StepProgram program_;
-  std::vector<Action>* actions_ = nullptr;
+  ActionList actions_;                                    // of this micro-batch
+  std::array<ActionList::Place, kLanes> last_of_lane_{};  // behind which its next one comes
+  std::size_t marks_ = 0;
+  Mark gate_;                    // that the gather stream waits for
+  std::optional<Mark> retired_;  // the last use of what was freed last and is kept for now
   job::UnitSchedule schedule_;
   std::vector<std::optional<std::size_t>> gathers_;  // by unit: under way
   std::optional<std::size_t> reduction_;

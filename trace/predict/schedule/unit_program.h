@@ -15,10 +15,9 @@ namespace shardlens::trace::predict {
 struct PlannedUnit {
   std::string name;
   std::int64_t gathered_bytes = 0, reduced_bytes = 0;  // whole, with padding
-  // Its forward a second time, in parts of the first, beyond what was recorded.
+  // Its forward a second time, in parts of the first, beyond what was recorded: within its backward
+  // and what is gathered for that.
   double more_forwards = 0;
-  // Is gathered for that second forward and freed behind it.
-  bool is_recomputed = false;
 };
 
 struct UnitProgramPlan {
@@ -28,10 +27,14 @@ struct UnitProgramPlan {
   bool separate_communicators = false;  // gathers have a lane of their own
   std::size_t micro_batches = 1, recorded_micro_batches = 1;
   bool reduces_each = false;
+  // On a GPU, whose host is ahead of it: gathers begin when their own stream comes to them.
+  bool has_streams = false;
+  double copy_ns_per_byte = 0;  // there, of a shard, before it is gathered
 };
 
-// Calls without what they take. A step that is scheduled has all of the plan's units in
-// MicroBatchWork::forwards and ::backwards, one not within the other.
+// Calls without what they take, by when they begin at the earliest: on a GPU a gather may come
+// before computation that was launched before it. A step that is scheduled has all of the plan's
+// units in MicroBatchWork::forwards and ::backwards, one not within the other.
 StepProgram unit_program(const UnitProgramPlan& plan);
 
 }  // namespace shardlens::trace::predict

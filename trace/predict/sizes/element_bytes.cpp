@@ -25,6 +25,4 @@ ElementBytes element_bytes(const job::Settings& settings) {
   return bytes;
 }
 
-const char* width_name(std::int64_t bytes) { return bytes == 4 ? "fp32" : "16 bits"; }
-
 }  // namespace shardlens::trace::predict

@@ -18,7 +18,4 @@ struct ElementBytes {
 
 ElementBytes element_bytes(const job::Settings& settings);
 
-// "fp32" for 4, "16 bits" for 2.
-const char* width_name(std::int64_t bytes);
-
 }  // namespace shardlens::trace::predict

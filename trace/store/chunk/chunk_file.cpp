@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "trace/base/enum_text.h"
-#include "trace/store/sqlite/read_once.h"
+#include "trace/base/text.h"
+#include "trace/store/sqlite/sqlite.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace::store {

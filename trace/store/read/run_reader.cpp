@@ -9,7 +9,7 @@
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
-#include "trace/store/sqlite/read_once.h"
+#include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace::store {
 

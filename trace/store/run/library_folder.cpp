@@ -120,6 +120,7 @@ bool is_run(const fs::path& path) {
 }  // namespace
 
 bool is_being_recorded(const fs::path& run) {
+  if (base::FolderLock::is_held(run)) return true;
   constexpr std::int64_t kAliveNs = 5'000'000'000;
   char host[HOST_NAME_MAX + 1] = {};
   gethostname(host, HOST_NAME_MAX);
@@ -164,7 +165,8 @@ base::Result<void> check_name(const model::RunInfo& info) {
 
 }  // namespace
 
-base::Result<fs::path> create_run(const fs::path& runs_dir, model::RunInfo& info, bool overwrite) {
+base::Result<ClaimedRun> create_claimed_run(const fs::path& runs_dir, model::RunInfo& info,
+                                            bool overwrite) {
   TRY(check_name(info));
   TRY(make_library(runs_dir));
   // Until the run is there, nobody else may take its name.
@@ -188,9 +190,15 @@ base::Result<fs::path> create_run(const fs::path& runs_dir, model::RunInfo& info
   if (info.start_ns == 0) info.start_ns = base::wall_clock_ns();
   TRY_ASSIGN(const fs::path folder, new_folder(runs_dir, info));
   TRY(create_run_at(folder, info));
+  TRY_ASSIGN(base::FolderLock claim, base::FolderLock::acquire(folder, kLongestClaim));
   // Only now: had anything failed before, the old run would still be there.
   for (const fs::path& run : old) TRY(delete_run(run));
-  return folder;
+  return ClaimedRun{folder, std::move(claim)};
+}
+
+base::Result<fs::path> create_run(const fs::path& runs_dir, model::RunInfo& info, bool overwrite) {
+  TRY_ASSIGN(ClaimedRun run, create_claimed_run(runs_dir, info, overwrite));
+  return std::move(run.folder);
 }
 
 base::Result<void> create_run_in(const fs::path& run_folder, model::RunInfo& info, bool overwrite) {

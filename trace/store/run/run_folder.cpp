@@ -12,7 +12,7 @@
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
 #include "trace/base/wall_clock.h"
-#include "trace/model/run_origin.h"
+#include "trace/model/run_info.h"
 #include "trace/store/digest/row_checksums.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/trace_file.h"

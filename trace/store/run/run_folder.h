@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/base/file_system.h"
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
 
@@ -28,6 +29,14 @@ std::filesystem::path saved_model(const std::filesystem::path& run_folder);
 // and returns the folder.
 base::Result<std::filesystem::path> create_run(const std::filesystem::path& runs_dir,
                                                model::RunInfo& info, bool overwrite);
+// The same, and nobody may replace or delete it until the claim is given up: by whoever says how
+// the run ended, or with its process.
+struct ClaimedRun {
+  std::filesystem::path folder;
+  base::FolderLock claim;
+};
+base::Result<ClaimedRun> create_claimed_run(const std::filesystem::path& runs_dir,
+                                            model::RunInfo& info, bool overwrite);
 // The same for a folder given by the caller, as ranks do that another launcher started.
 base::Result<void> create_run_at(const std::filesystem::path& run_folder, model::RunInfo& info);
 // The same where a run that is there may be replaced; anything else that is there is kUsage.
@@ -57,8 +66,8 @@ struct Library {
   std::vector<base::Error> problems;
 };
 Library list_runs(const std::filesystem::path& runs_dir);
-// Whether a rank of the run lives on this machine: it moved within the last seconds and its process
-// is there.
+// Somebody holds its claim, or a rank of it lives on this machine: it moved within the last seconds
+// and its process is there.
 bool is_being_recorded(const std::filesystem::path& run);
 // `run`: a folder, a packed file, or the name of a run or of its file in the library, else among
 // the examples. Error kMissing lists the nearest names.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "trace/base/enum_text.h"
+#include "trace/base/text.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace::store {

@@ -93,10 +93,12 @@ bool is_full_code(int code) {
 }
 
 base::Error foreign_file(const std::string& file) {
-  return {base::ErrorKind::kForeign,
-          file +
-              " is not a Shardlens trace: name a run's folder or a packed .shardlens file. If it "
-              "belongs to a run, its beginning is damaged: move it away to read the other ranks"};
+  return {
+      base::ErrorKind::kForeign,
+      file +
+          " is not a Shardlens trace: name a run's folder or a packed .shardlens file. A trace of "
+          "PyTorch's profiler becomes a run by `shardlens import`. If it belongs to a run, its "
+          "beginning is damaged: move it away to read the other ranks"};
 }
 
 base::Error sqlite_error(sqlite3* connection, int code, const std::string& file,

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/base/enum_text.h"
+#include "trace/base/text.h"
 #include "trace/store/sqlite/sqlite.h"
 #include "trace/store/table/row_fields.h"
 

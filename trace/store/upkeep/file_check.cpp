@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <span>
 
-#include "trace/base/enum_text.h"
 #include "trace/base/saturated.h"
+#include "trace/base/text.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/digest/row_check.h"
 #include "trace/store/digest/row_checksums.h"

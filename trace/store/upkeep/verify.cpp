@@ -36,11 +36,18 @@ void check_ranks(const fs::path& run, const model::RunInfo& info, VerifyReport& 
   std::error_code error;
   const int found = fs::is_directory(run, error) ? static_cast<int>(rank_files(run).size())
                                                  : static_cast<int>(report.ranks.size());
-  if (!ended || found >= expected) return;
+  if (found >= expected) return;
+  const std::string there =
+      std::to_string(found) + " of " + std::to_string(expected) + " ranks are there";
+  if (!ended) {
+    const bool runs = info.status == model::RunStatus::kRunning;
+    report.notes.push_back(there +
+                           (runs ? " so far" : ": the run failed, and the others left no file"));
+    return;
+  }
   Damage damage;
   damage.file = base::quoted(run);
-  damage.what = std::to_string(found) + " of " + std::to_string(expected) +
-                " ranks are there: the others' files are missing";
+  damage.what = there + ": the others' files are missing";
   report.damage.push_back(std::move(damage));
 }
 

@@ -7,7 +7,7 @@
 #include "ui/kit/timeline_quads.h"
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 

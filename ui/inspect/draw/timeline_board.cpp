@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <unordered_set>
 
 #include "trace/timeline/values/straggler_figures.h"
 #include "ui/inspect/draw/timeline_axis_draw.h"
@@ -13,7 +12,7 @@
 #include "ui/inspect/draw/timeline_step_rows.h"
 #include "ui/inspect/draw/timeline_tooltip.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 
@@ -111,11 +110,11 @@ TimelineScene TimelineBoard::make_scene(const kit::Theme& theme, const state::Re
   RowCanvas canvas{theme, state_.shown_window(), rest, mouse.x, mouse.y, inside};
   canvas.means = &run_.means;
   canvas.is_fine = run_.rows->is_one_step;
-  if (run_.has_lit) {
-    canvas.lit = &run_.lit;
-    canvas.dim = run_.hits ? kSearchDim : kPickDim;
+  canvas.lit = run_.lit.lit();
+  if (canvas.lit != nullptr) {
+    canvas.dim = run_.lit.are_searched() ? kSearchDim : kPickDim;
     const int row = state_.picked ? state_.picked->place.row : -1;
-    canvas.lights_kind = !run_.hits;
+    canvas.lights_kind = !run_.lit.are_searched();
     if (row >= 0 && static_cast<std::size_t>(row) < run_.rows->rows.size()) {
       canvas.lit_kind = run_.rows->rows[static_cast<std::size_t>(row)].kind;
     }
@@ -337,8 +336,7 @@ void TimelineBoard::follow_picture(
   if (picture && run_.rows && shows_whole_run(*picture, *run_.rows)) {
     run_.backdrops = run_.pictures;
   }
-  run_.lit_name.clear();
-  run_.has_lit = false;
+  run_.lit.forget_names();
 }
 
 // Of many ranks those come first that kept the others waiting longest in the whole run.
@@ -408,34 +406,21 @@ void TimelineBoard::reveal(const state::InspectView& view) {
   run_.scroll_to = row.id;
 }
 
-void TimelineBoard::note_names(const state::InspectView& view) {
+void TimelineBoard::name_picked() {
+  if (!state_.picked || !state_.picked->name.empty()) return;
+  const trace::timeline::EventPlace& place = state_.picked->place;
+  const trace::timeline::RowPicture* picture = run_.pictures.find(place.row, place.start_ns);
+  if (picture == nullptr) return;
+  for (const trace::timeline::Piece& piece : picture->pieces) {
+    if (piece.ref == place.ref) state_.picked->name = run_.pictures.names()[piece.name];
+  }
+}
+
+void TimelineBoard::light_names(const state::InspectView& view) {
   const auto hits = view.hits && view.hits->problem.empty() ? view.hits : nullptr;
-  std::string wanted;
-  if (!hits && state_.picked) {
-    const trace::timeline::RowPicture* picture =
-        run_.pictures.find(state_.picked->place.row, state_.picked->place.start_ns);
-    if (picture != nullptr && state_.picked->name.empty()) {
-      for (const trace::timeline::Piece& piece : picture->pieces) {
-        if (piece.ref == state_.picked->place.ref)
-          state_.picked->name = run_.pictures.names()[piece.name];
-      }
-    }
-    wanted = state_.picked->name;
-  }
-  const bool same =
-      hits == run_.hits && wanted == run_.lit_name && run_.has_lit == (hits || !wanted.empty());
-  if (same) return;
-  run_.hits = hits;
-  run_.lit_name = wanted;
-  run_.has_lit = run_.hits || !wanted.empty();
-  run_.lit.clear();
-  if (!run_.has_lit) return;
-  std::unordered_set<std::string_view> names{wanted};
-  if (run_.hits) {
-    for (const trace::timeline::NameHit& hit : run_.hits->names) names.insert(hit.name);
-  }
-  names.erase(std::string_view());
-  for (const std::string& name : run_.pictures.names()) run_.lit.push_back(names.contains(name));
+  if (!hits) name_picked();
+  run_.lit.follow(run_.pictures.names(), hits,
+                  !hits && state_.picked ? state_.picked->name : std::string());
 }
 
 // Of many ranks those come first that compute longest.
@@ -474,7 +459,7 @@ void TimelineBoard::follow(const state::InspectView& view) {
   follow_extremes(view);
   follow_picked(view);
   reveal(view);
-  note_names(view);
+  light_names(view);
 }
 
 }  // namespace shardlens::ui::inspect

@@ -8,6 +8,7 @@
 #include "trace/timeline/values/step_picture.h"
 #include "ui/inspect/draw/timeline_mouse.h"
 #include "ui/inspect/draw/timeline_scene.h"
+#include "ui/inspect/timeline/lit_names.h"
 #include "ui/inspect/timeline/timeline_state.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
@@ -51,7 +52,9 @@ class TimelineBoard {
   void unfold(const trace::timeline::TimelineRow& row);
   // How much later than the reference rank it began its step, where ranks are aligned by steps.
   std::int64_t shift_of(int rank, std::int64_t time_ns) const;
-  void note_names(const state::InspectView& view);
+  void light_names(const state::InspectView& view);
+  // Its name, as soon as a picture tells it.
+  void name_picked();
   TimelineScene make_scene(const kit::Theme& theme, const state::Rect& body);
   // Places the rows of the chosen mode; returns the height of all of them.
   float place_rows(TimelineScene& scene);
@@ -78,12 +81,8 @@ class TimelineBoard {
     RowMeans means;          // of `pictures`
     PictureIndex backdrops;  // of the last picture of the whole run
     TimelineMouse mouse;
-    // Names of the picture that are searched, or else picked, and by what they were found.
-    std::vector<bool> lit;
-    bool has_lit = false;
-    std::string lit_name;
+    LitNames lit;  // of `pictures`
     std::shared_ptr<const trace::timeline::EventDetails> details;
-    std::shared_ptr<const trace::timeline::NameHits> hits;
     std::uint64_t revealed = 0;
     std::int64_t cursor_ns = 0;
     int scroll_to = -1;         // a row that is to come into sight

@@ -7,7 +7,7 @@
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 

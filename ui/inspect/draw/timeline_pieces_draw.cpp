@@ -9,8 +9,8 @@
 #include "ui/inspect/timeline/item_facts.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/timeline_quads.h"
-#include "ui/present/timeline_colors.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_colors.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 

@@ -7,7 +7,7 @@
 #include "ui/inspect/draw/timeline_row_draw.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/timeline_quads.h"
-#include "ui/present/timeline_colors.h"
+#include "ui/present/timeline/timeline_colors.h"
 
 namespace shardlens::ui::inspect {
 

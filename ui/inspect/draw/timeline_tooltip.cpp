@@ -3,7 +3,7 @@
 #include "ui/inspect/timeline/item_facts.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/timeline_colors.h"
+#include "ui/present/timeline/timeline_colors.h"
 
 namespace shardlens::ui::inspect {
 

@@ -9,8 +9,8 @@
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
 #include "ui/present/memory_stack.h"
-#include "ui/present/timeline_colors.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_colors.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 

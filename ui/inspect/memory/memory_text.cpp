@@ -5,7 +5,7 @@
 
 #include "ui/present/format.h"
 #include "ui/present/memory_stack.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 

@@ -6,7 +6,7 @@
 #include "ui/inspect/tabs/statistics_table.h"
 #include "ui/inspect/tabs/statistics_text.h"
 #include "ui/present/format.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 

@@ -11,7 +11,7 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
-#include "ui/present/timeline_colors.h"
+#include "ui/present/timeline/timeline_colors.h"
 #include "ui/table/histogram.h"
 #include "ui/table/table_cells.h"
 #include "ui/table/table_tools.h"

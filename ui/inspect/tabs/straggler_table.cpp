@@ -38,7 +38,7 @@ present::Quantity duration_or_none(std::int64_t ns) {
   return present::format_duration(static_cast<double>(ns));
 }
 
-void add_call_columns(present::Table& table, const StragglerFigures& figures) {
+void add_name_column(present::Table& table, const StragglerFigures& figures) {
   present::TableColumn name{
       .title = "Collective",
       .csv_title = "collective",
@@ -50,9 +50,10 @@ void add_call_columns(present::Table& table, const StragglerFigures& figures) {
     return present::TableCell::words(call_name(calls[row]));
   };
   table.columns.push_back(std::move(name));
-  const auto whole = [](std::int64_t number) {
-    return present::Quantity{present::format_integer(number), ""};
-  };
+}
+
+// Where in the run it was called.
+void add_place_columns(present::Table& table, const StragglerFigures& figures) {
   add_call_column(
       table, figures,
       {.title = "Step",
@@ -70,7 +71,13 @@ void add_call_columns(present::Table& table, const StragglerFigures& figures) {
        .csv_title = "sequence",
        .definition = "Sequence number within the process group: the same on all ranks",
        .width = 84},
-      [](const StragglerCall& call) { return call.sequence; }, whole);
+      [](const StragglerCall& call) { return call.sequence; },
+      [](std::int64_t number) {
+        return present::Quantity{present::format_integer(number), ""};
+      });
+}
+
+void add_time_columns(present::Table& table, const StragglerFigures& figures) {
   add_call_column(
       table, figures,
       {.title = "Longest wait",
@@ -85,6 +92,9 @@ void add_call_columns(present::Table& table, const StragglerFigures& figures) {
        .definition = "From the latest start over the ranks to the end: what the link took",
        .width = 100},
       [](const StragglerCall& call) { return call.transfer_ns(); }, duration_or_none);
+}
+
+void add_last_rank_column(present::Table& table, const StragglerFigures& figures) {
   present::TableColumn last{
       .title = "Last",
       .csv_title = "last_rank",
@@ -266,7 +276,10 @@ std::shared_ptr<const present::Table> straggler_table(
   out->id = "stragglers";
   out->rows = figures->calls.size();
   out->data = figures;
-  add_call_columns(*out, *figures);
+  add_name_column(*out, *figures);
+  add_place_columns(*out, *figures);
+  add_time_columns(*out, *figures);
+  add_last_rank_column(*out, *figures);
   add_rank_columns(*out, *figures, columns);
   const auto as_time = [](double ns) { return present::format_duration(ns); };
   add_pinned(

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "trace/timeline/values/rank_clocks.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 

@@ -5,8 +5,8 @@
 
 #include "trace/timeline/words/kernel_title.h"
 #include "ui/present/format.h"
-#include "ui/present/timeline_colors.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_colors.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 

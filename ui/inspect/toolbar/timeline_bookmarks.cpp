@@ -7,7 +7,7 @@
 #include "ui/kit/keys.h"
 #include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_time_text.h"
 #include "ui/table/table_tools.h"
 
 namespace shardlens::ui::inspect {

@@ -7,8 +7,8 @@
 #include "ui/inspect/timeline/clock_text.h"
 #include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/timeline_colors.h"
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_colors.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 

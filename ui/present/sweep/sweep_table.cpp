@@ -140,7 +140,12 @@ Table sweep_table(const Sweep& sweep) {
       50);
   add_word_column(
       table, sweep, sweep->by_tokens ? "Time per token" : "Beside the best", "verdict",
-      [](const state::SweepPoint& point) { return standing_text(point.standing, point.slower_by); },
+      [](const state::SweepPoint& point) {
+        const std::string text = standing_text(point.standing, point.slower_by);
+        const bool has_reason =
+            point.standing == state::SweepStanding::kNotRun && !point.reason.empty();
+        return has_reason ? text + ": " + point.reason : text;
+      },
       130);
   return table;
 }

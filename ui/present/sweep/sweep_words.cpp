@@ -25,6 +25,7 @@ std::string about_text(double seconds) {
 
 // "5 of 12 runs"
 std::string runs_of_text(const state::ShownSweep& sweep) {
+  if (sweep.search) return counted(sweep.runs_done, "run");
   return std::to_string(sweep.runs_done) + " of " +
          counted(sweep.runs_done + sweep.runs_left, "run");
 }
@@ -32,6 +33,27 @@ std::string runs_of_text(const state::ShownSweep& sweep) {
 std::string time_left_text(const state::ShownSweep& sweep) {
   return sweep.seconds_left && sweep.runs_left > 0 ? ", " + format_seconds_left(*sweep.seconds_left)
                                                    : "";
+}
+
+// Where strategies vary, what a point's own does not obey says nothing of it.
+bool is_obeyed(const state::ShownSweep& sweep, std::size_t point, std::size_t knob) {
+  const auto* strategy = trace::job::find_knob("sharding_strategy");
+  const bool varies = std::ranges::find(sweep.varied, strategy) != sweep.varied.end();
+  return !varies ||
+         trace::job::applies(*sweep.varied[knob], sweep.points[point].settings.sharding_strategy);
+}
+
+// "Run 5", of a search; else "Run 5 of 12".
+std::string run_number_text(const state::ShownSweep& sweep) {
+  const std::string text = "Run " + std::to_string(sweep.runs_done + 1);
+  return sweep.search ? text : text + " of " + std::to_string(sweep.runs_done + sweep.runs_left);
+}
+
+std::string search_cost_text(const state::SweepCard& card) {
+  return counted(card.points, "point") +
+         ", of which only those are run that may win beyond noise by what is predicted, for at "
+         "most " +
+         about_text(60.0 * card.draft.search->budget_minutes);
 }
 
 }  // namespace
@@ -61,6 +83,7 @@ std::string standing_text(state::SweepStanding standing, const std::optional<dou
 std::string sweep_point_text(const state::ShownSweep& sweep, std::size_t point) {
   std::string text;
   for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
+    if (!is_obeyed(sweep, point, i)) continue;
     text += (text.empty() ? "" : ", ") + std::string(sweep.varied[i]->name) + "=" +
             trace::base::shortened(sweep.points[point].values[i], kLongestSweepValue);
   }
@@ -91,9 +114,8 @@ std::string sweep_progress_text(const state::ShownSweep& sweep) {
       if (!sweep.running_point || *sweep.running_point >= sweep.points.size()) {
         return "Checking every point before the first one starts";
       }
-      return "Run " + std::to_string(sweep.runs_done + 1) + " of " +
-             std::to_string(sweep.runs_done + sweep.runs_left) + ": " +
-             sweep_point_text(sweep, *sweep.running_point) + time_left_text(sweep);
+      return run_number_text(sweep) + ": " + sweep_point_text(sweep, *sweep.running_point) +
+             time_left_text(sweep);
     case state::SweepPhase::kStopping:
       return "Stopping: the run at hand does not count";
     case state::SweepPhase::kElsewhere:
@@ -135,14 +157,17 @@ std::string other_settings(const state::ShownSweep& sweep, const trace::job::Set
 bool has_values_of(const state::ShownSweep& sweep, std::size_t point,
                    const trace::job::Settings& next) {
   for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
-    if (trace::job::value_text(next, *sweep.varied[i]) != sweep.points[point].values[i])
+    if (is_obeyed(sweep, point, i) &&
+        trace::job::value_text(next, *sweep.varied[i]) != sweep.points[point].values[i]) {
       return false;
+    }
   }
   return true;
 }
 
 std::string sweep_cost_text(const state::SweepCard& card) {
   if (!card.is_checked) return "Checking…";
+  if (card.draft.search) return search_cost_text(card);
   std::string text = counted(card.points, "point");
   text += card.draft.repeats == 1 ? ", once each: "
                                   : ", " + std::to_string(card.draft.repeats) + " times each: ";

@@ -11,7 +11,7 @@ namespace shardlens::ui::present {
 
 // Beside the best, in words of noise: "+3.1 % slower". `slower_by`: none: not known.
 std::string standing_text(state::SweepStanding standing, const std::optional<double>& slower_by);
-// "bucket_cap_mb=4, overlap_comm=false"
+// "bucket_cap_mb=4, overlap_comm=false": where strategies vary, what the point's own obeys
 std::string sweep_point_text(const state::ShownSweep& sweep, std::size_t point);
 // The same in a chart: the values alone, "4 · false".
 std::string sweep_point_label(const state::ShownSweep& sweep, std::size_t point);
@@ -29,7 +29,8 @@ std::string other_settings(const state::ShownSweep& sweep, const trace::job::Set
 // Whether `next` has the point's values already.
 bool has_values_of(const state::ShownSweep& sweep, std::size_t point,
                    const trace::job::Settings& next);
-// "12 runs, about 4 min, as run 4 took": what the card says before the start.
+// "12 runs, about 4 min, as run 4 took": what the card says before the start; of a search, how many
+// points and how long at most.
 std::string sweep_cost_text(const state::SweepCard& card);
 
 }  // namespace shardlens::ui::present

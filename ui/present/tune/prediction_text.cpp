@@ -155,6 +155,9 @@ std::string parts_text(const Prediction& prediction) {
 
 std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction) {
   std::vector<std::string> all;
+  if (prediction.is_of_failed_run) {
+    all.push_back("The recorded run failed: only the steps before that count.");
+  }
   if (prediction.depends_on_contention && prediction.contention_range > kVague) {
     all.push_back(
         "How much communication's work slows computation beside it is hardly told by this run: the "

@@ -102,11 +102,17 @@ std::string main_label(const present::StartControls& controls) {
   return controls.label + " · " + controls.detail;
 }
 
-constexpr std::string_view kSweepLabel = "Sweep…";
+constexpr std::string_view kSweepLabel = "Sweep…", kSearchLabel = "Search…";
 
-// Of the button beside Start, with its gap.
+// Of the buttons beside Start, with their gaps.
 float sweep_width(const kit::Theme& theme) {
   return kit::button_width(theme, kSweepLabel) + theme.px(8);
+}
+float search_width(const kit::Theme& theme) {
+  return kit::button_width(theme, kSearchLabel) + theme.px(8);
+}
+float beside_start_width(const kit::Theme& theme) {
+  return sweep_width(theme) + search_width(theme);
 }
 
 void draw_sweep_button(const kit::Theme& theme, const state::Rect& box, state::Commands& commands) {
@@ -116,6 +122,16 @@ void draw_sweep_button(const kit::Theme& theme, const state::Rect& box, state::C
   kit::explain(theme, box, "Sweep",
                "Tries many values of one or more settings, each several times in random order, "
                "and says which is best beyond noise");
+}
+
+void draw_search_button(const kit::Theme& theme, const state::Rect& box,
+                        state::Commands& commands) {
+  if (kit::button(theme, "start/search", box, kit::ButtonKind::kQuiet, kSearchLabel)) {
+    commands.push_back(state::OpenSweepCard{.knob = {}, .searches = true});
+  }
+  kit::explain(theme, box, "Search",
+               "Runs these settings, predicts strategies and their knobs from that run, tries what "
+               "may win beyond noise, the most promising first, and says how sure the gain is");
 }
 
 // A long name stands under the button instead of being cut on it.
@@ -147,7 +163,7 @@ float start_area_height(const kit::Theme& theme, float width, const state::Snaps
       break;
   }
   float height = padding + theme.px(36) + queue_height(theme, snapshot);
-  if (!name_fits(theme, controls, width - padding - sweep_width(theme))) {
+  if (!name_fits(theme, controls, width - padding - beside_start_width(theme))) {
     height += name_height(theme, controls, width - padding);
   }
   if (!controls.stop_and_start.empty()) height += theme.px(8 + 30);
@@ -178,8 +194,10 @@ void draw_start_area(const kit::Theme& theme, const state::Rect& rect,
     draw_queue(theme, rows, snapshot, commands);
     ImGui::SetCursorScreenPos({rest.x, rest.y});
   }
-  const bool fits = name_fits(theme, controls, rect.w - sweep_width(theme));
+  const bool fits = name_fits(theme, controls, rect.w - beside_start_width(theme));
   state::Rect main = rest.take_top(theme.px(36), fits ? theme.px(8) : 0);
+  draw_search_button(theme, main.take_right(search_width(theme) - theme.px(8), theme.px(8)),
+                     commands);
   draw_sweep_button(theme, main.take_right(sweep_width(theme) - theme.px(8), theme.px(8)),
                     commands);
   if (!fits) {

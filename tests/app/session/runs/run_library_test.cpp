@@ -7,6 +7,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "app/session/runs/listed_runs.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 #include "tests/trace/units.h"
@@ -78,6 +79,9 @@ TEST_F(LibraryTest, ARunThatWasKilledJustBeforeIsNotShownAsRunningForEver) {
   EXPECT_EQ(library.state().ledger->rows[0].status, trace::model::RunStatus::kRunning);
   EXPECT_TRUE(eventually(
       [&] { return library.state().ledger->rows[0].status == trace::model::RunStatus::kFailed; }));
+  const auto listed = with_figures(listed_runs(runs).runs.at(0));
+  ASSERT_TRUE(listed);
+  EXPECT_EQ(listed->info.status, trace::model::RunStatus::kFailed);
 }
 
 TEST_F(LibraryTest, NoticesNewAndDeletedRuns) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <fstream>
 #include <map>
+#include <vector>
 
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
@@ -352,6 +353,96 @@ TEST_F(SweepSessionTest, WhatItWillTakeFollowsFromARunOfThatJob) {
   const auto card = session->view(knobs.next, rows)->card;
   EXPECT_EQ(card->expected_from, "run 1");
   EXPECT_NEAR(card->seconds.value(), whole * static_cast<double>(card->runs), 0.01);
+}
+
+// ---- a search
+// ------------------------------------------------------------------------------------
+
+struct SearchSessionTest : SweepSessionTest {
+  void draw_up_search(std::vector<ui::state::SweepAxis> axes,
+                      const std::string& goal = "step_time") {
+    session->open_search_card();
+    session->carry_out(ui::state::EditSweep{
+        {.axes = std::move(axes), .name = {}, .search = ui::state::SearchDraft{goal, 10}}});
+    ASSERT_TRUE(becomes([](const auto& now) { return now.card && now.card->is_checked; }));
+  }
+  void start_search() {
+    draw_up_search({{"bucket_cap_mb", "1, 2, 30"}});
+    const auto started = session->start(knobs.next, {});
+    ASSERT_TRUE(started) << started.error().message;
+  }
+  // Each run may take as long as one is waited for.
+  std::shared_ptr<const ui::state::ShownSweep> shown_end() {
+    const auto has_ended = [](const auto& now) {
+      return now.running.empty() && now.shown && now.shown->search && now.shown->is_complete();
+    };
+    std::size_t begun = 0;
+    do {
+      begun = jobs.names().size();
+      if (becomes(has_ended)) return view()->shown;
+    } while (jobs.names().size() > begun);
+    return nullptr;
+  }
+};
+
+// Steps of a cap above 5 take half as long again. It starts with 25; of these runs nothing can be
+// predicted, so that all are tried.
+TEST_F(SearchSessionTest, FindsTheBestConfirmsItAndSaysHowSureItIs) {
+  start_search();
+  const auto shown = shown_end();
+  ASSERT_NE(shown, nullptr) << notice;
+  ASSERT_TRUE(shown->best);
+  EXPECT_LT(shown->points[*shown->best].settings.bucket_cap_mb, 5);
+  EXPECT_THAT(shown->why, testing::AllOf(HasSubstr("instead of"), HasSubstr("(95 %)")));
+  EXPECT_THAT(shown->search->ended, HasSubstr("likely to win beyond noise"));
+  EXPECT_EQ(shown->phase, SweepPhase::kDone);
+  EXPECT_THAT(notice, HasSubstr("is done"));
+  EXPECT_EQ(shown->points[0].runs.size(), 3u);
+  EXPECT_EQ(shown->points[*shown->best].runs.size(), 3u);
+  for (const auto& [name, count] : counted()) EXPECT_EQ(count, 1) << name;
+}
+
+TEST_F(SearchSessionTest, GoesOnAsASearchAfterTheWindowWasClosed) {
+  jobs.hold_after(2);
+  start_search();
+  ASSERT_TRUE(eventually([&] { return view() != nullptr && jobs.names().size() == 3; }));
+  close();
+  jobs.hold_after(-1);
+  open();
+  session->carry_out(ui::state::ShowSweep{"tune bucket_cap_mb"});
+  ASSERT_TRUE(becomes([](const auto& now) { return now.shown && now.shown->search.has_value(); }));
+  EXPECT_FALSE(view()->shown->is_complete());
+  session->carry_out(ui::state::ResumeSweep{"tune bucket_cap_mb"});
+  const auto shown = shown_end();
+  ASSERT_NE(shown, nullptr) << notice;
+  EXPECT_LT(shown->runs_done, shown->points.size() * 3) << "not the whole grid";
+  const auto counts = counted();
+  EXPECT_EQ(std::ranges::count_if(counts, [](const auto& run) { return run.second > 1; }), 1)
+      << "but what was interrupted nothing runs twice";
+}
+
+TEST_F(SearchSessionTest, ChoosesStrategiesAndTheirKnobsItself) {
+  for (const std::string goal : {"step_time", "tokens_per_s", "memory"}) {
+    draw_up_search({}, goal);
+    const auto card = view()->card;
+    EXPECT_EQ(card->problem, "");
+    EXPECT_TRUE(card->can_start());
+    EXPECT_GT(card->points, 20u) << goal;
+    EXPECT_EQ(card->name, "tune for " + goal);
+    session->carry_out(ui::state::CloseSweepCard{});
+  }
+}
+
+TEST_F(SearchSessionTest, LeavesOutWhatCannotBeRunButNotTheStart) {
+  knobs.next.reshard_after_forward = trace::job::AutoBool::kFalse;
+  draw_up_search({{"sharding_strategy", "ddp, full_shard, shard_grad_op"}});
+  EXPECT_EQ(view()->card->points, 2u);
+  EXPECT_THAT(view()->card->doubles, testing::Contains(HasSubstr("full_shard")));
+  EXPECT_TRUE(view()->card->can_start());
+  session->carry_out(ui::state::CloseSweepCard{});
+  knobs.next.sharding_strategy = trace::job::Strategy::kFullShard;
+  draw_up_search({});
+  EXPECT_FALSE(view()->card->can_start());
 }
 
 }  // namespace

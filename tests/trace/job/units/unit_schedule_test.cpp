@@ -153,6 +153,12 @@ TEST(UnitSchedule, KnowsTheOrderOfForwardFromTheOneBefore) {
   EXPECT_EQ(model.backward_text(), "a1 w1 f1 r1 w2 f2 r2 f0 r0");
 }
 
+TEST(UnitSchedule, IsToldTheOrderOfAForwardThatItDidNotSee) {
+  Model model = two_blocks({.forward_prefetch = true});
+  model.schedule.set_order_before({0, 2, 1});
+  EXPECT_EQ(model.forward_text(), "g0 w0 a2 g1 w1 f1 w2 a1 f2");
+}
+
 TEST(UnitSchedule, KeepsWhatIsNotFreedAfterForward) {
   Model model = two_blocks({.frees_after_forward = false});
   EXPECT_EQ(model.forward_text(), "g0 w0 g1 w1 g2 w2");

@@ -35,6 +35,18 @@ TEST(TransferCosts, GoOnAsBetweenSizesThatTellASlope) {
   }
 }
 
+TEST(TransferCosts, OfMoreBytesAreNeverLess) {
+  const TransferCosts costs({{1000, {50}}, {4000, {20}}});
+  EXPECT_DOUBLE_EQ(costs.of(16000)->ns, 20);
+  EXPECT_DOUBLE_EQ(costs.of(100)->ns, 50);
+}
+
+TEST(TransferCosts, OfASingleTransferAreAsUnsureAsTheOthers) {
+  const TransferCosts costs({{1000, {80, 100, 120}}, {4000, {200}}});
+  EXPECT_DOUBLE_EQ(costs.of(1000)->spread_ns, 10);
+  EXPECT_DOUBLE_EQ(costs.of(4000)->spread_ns, 20);
+}
+
 TEST(TransferCosts, OfANearSizeAreItsOwn) {
   const TransferCosts costs({{1000, {10, 30, 90}}});
   const auto cost = costs.of(1050);

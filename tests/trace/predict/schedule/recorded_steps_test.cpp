@@ -180,6 +180,70 @@ TEST_F(RecordedStepsTest, EndsWhereNoStepTellsEnough) {
   EXPECT_TRUE(steps().empty());
 }
 
+// A step of a GPU from 1000 on: 600 ns of the model, and on another stream 50 for a cast, before a
+// gather of what two ranks have.
+model::Batch gpu_step(int rank) {
+  model::Batch batch;
+  model::Step row;
+  row.rank = rank;
+  row.start_ns = 1000;
+  row.end_ns = 1300;
+  row.full_detail = true;
+  batch.steps.push_back(row);
+  const auto run = [&](model::EventKind kind, int lane, std::int64_t start, std::int64_t duration,
+                       std::uint64_t correlation) {
+    model::EventRun one;
+    one.rank = rank;
+    one.kind = kind;
+    one.lane = lane;
+    model::Event event;
+    event.start_ns = start;
+    event.duration_ns = duration;
+    event.correlation = correlation;
+    event.flags = kind == model::EventKind::kKernel ? model::kEventCompute : 0;
+    one.events.push_back(event);
+    batch.events.push_back(one);
+  };
+  run(model::EventKind::kLaunch, 1, 1010, 5, 1);
+  run(model::EventKind::kLaunch, 1, 1020, 5, 2);
+  run(model::EventKind::kKernel, 7, 1100, 600, 1);
+  run(model::EventKind::kKernel, 8, 1900, 50, 2);
+  const auto phase = [&](base::Phase which, std::int64_t start, std::int64_t end) {
+    model::Span span;
+    span.rank = rank;
+    span.phase = which;
+    span.start_ns = start;
+    span.end_ns = end;
+    batch.spans.push_back(span);
+  };
+  phase(base::Phase::kForward, 1000, 1030);
+  phase(base::Phase::kBackward, 1030, 1200);
+  model::Collective gather;
+  gather.rank = rank;
+  gather.sequence = 0;
+  gather.function = gather.executed = model::CollectiveFunction::kAllGather;
+  gather.tag_kind = model::TagKind::kUnit;
+  gather.tag_index = 0;
+  gather.bytes = 200;
+  gather.enqueued_ns = 1025;
+  gather.start_ns = 1950;
+  gather.end_ns = 2050;
+  batch.collectives.push_back(gather);
+  return batch;
+}
+
+TEST_F(RecordedStepsTest, OfAGpuAreInTheTimeOfTheStreamThatComputes) {
+  EXPECT_FALSE(recorded_.gather_copy_ns_per_byte()) << "no GPU so far";
+  for (int rank : {0, 1}) recorded_.learn(gpu_step(rank));
+  const auto found = steps();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].ranks[0].start_ns, 1000);
+  EXPECT_EQ(found[0].ranks[0].end_ns, 1700) << "what another stream does comes later";
+  EXPECT_EQ(found[0].ranks[0].micro_batches[0].backward_begin.computed_ns, 700);
+  ASSERT_TRUE(recorded_.gather_copy_ns_per_byte());
+  EXPECT_DOUBLE_EQ(*recorded_.gather_copy_ns_per_byte(), 0.5) << "of a rank's 100 bytes";
+}
+
 TEST_F(RecordedStepsTest, CountTransfersFromTheLastRanksStart) {
   learn_plan(1, {{8, 16}});
   for (int rank : {0, 1}) learn(rank, 0);
@@ -189,6 +253,38 @@ TEST_F(RecordedStepsTest, CountTransfersFromTheLastRanksStart) {
   EXPECT_EQ(transfers.begin()->first.function, model::CollectiveFunction::kAllReduce);
   EXPECT_EQ(transfers.begin()->first.ranks, 2);
   EXPECT_EQ(transfers.begin()->second, (MeasuredTransfers{{24, {300}}}));
+}
+
+// Before they count, sizes are moved that no step moves, and all takes longer.
+TEST_F(RecordedStepsTest, KeepTransfersBeforeTheFirstThatCountsApart) {
+  recorded_ = RecordedSteps(2, 1);
+  learn_plan(1, {{8, 16}});
+  for (std::int64_t step : {0, 1}) {
+    for (int rank : {0, 1}) learn(rank, step);
+  }
+  const auto check = [&](std::int64_t sequence, std::int64_t bytes, std::int64_t took_ns) {
+    model::Batch start;
+    for (int rank : {0, 1}) {
+      model::Collective call;
+      call.rank = rank;
+      call.sequence = sequence;
+      call.function = call.executed = model::CollectiveFunction::kAllReduce;
+      call.bytes = bytes;
+      call.end_ns = took_ns;
+      start.collectives.push_back(call);
+    }
+    recorded_.learn(start);
+  };
+  check(1000, 4, 900);
+  check(1001, 16, 500);
+  check(1002, 16, 400);
+  const auto transfers = recorded_.transfers();
+  ASSERT_EQ(transfers.size(), 1u);
+  EXPECT_EQ(transfers.begin()->second, (MeasuredTransfers{{24, {300}}})) << "of step 1 alone";
+  const auto others = recorded_.other_transfers();
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others.begin()->second, (MeasuredTransfers{{4, {300}}, {16, {300}}, {24, {300}}}))
+      << "more bytes never take less time";
 }
 
 }  // namespace

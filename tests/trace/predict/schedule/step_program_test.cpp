@@ -17,6 +17,7 @@ constexpr Action compute(Until until, std::size_t place = 0, double share = 1) {
   return {What::kCompute, until, place, share};
 }
 constexpr Action launch(std::size_t call) { return {What::kLaunch, Until::kEnd, call}; }
+constexpr Action mark(std::size_t index) { return {What::kMark, Until::kEnd, index}; }
 constexpr Action wait_for(std::size_t call) { return {What::kWait, Until::kEnd, call}; }
 
 PlannedCall call_of(std::int64_t transfer_ns, std::int64_t working_ns = 0, std::size_t lane = 0) {
@@ -92,6 +93,33 @@ TEST(StepProgram, ALaneCarriesOutOneCallAfterTheOther) {
   behind.follows = true;
   const auto follows = schedule_step(step, program_of({call_of(70), behind}, both), 0);
   EXPECT_EQ(follows.calls[1], (CallTime{1, 70, 70, 80}));
+}
+
+// On a GPU: launched when ranks compute already, it began where the last of them was at the mark;
+// the second is copied behind the first, on the stream of both.
+TEST(StepProgram, AGathersStreamRunsBesideWhatRanksCompute) {
+  PlannedCall gather = call_of(60), next = call_of(10, 0, 1);
+  gather.behind_mark = next.behind_mark = 0;
+  next.copy_ns = 5;
+  const auto schedule = schedule_step(
+      step_of({1000, 1030}, two_units()),
+      program_of({gather, next}, {compute(Until::kForward, 0), mark(0), compute(Until::kForward, 1),
+                                  launch(0), launch(1), wait_for(1), compute(Until::kEnd)}),
+      0);
+  ASSERT_EQ(schedule.calls.size(), 2u);
+  EXPECT_EQ(schedule.calls[0], (CallTime{0, 1050, 1050, 1110}));
+  EXPECT_EQ(schedule.calls[1], (CallTime{1, 1055, 1115, 1125})) << "though its lane is another";
+  EXPECT_EQ(schedule.end_ns, 1030 + 300 + 45) << "waited from 1080 on";
+}
+
+TEST(StepProgram, AUnitsForwardEndsWhereTheNextBegins) {
+  const auto until = [](std::size_t place) {
+    return schedule_step(step_of({1000}, two_units()),
+                         program_of({}, {compute(Until::kForwardEnd, place)}), 0)
+        .end_ns;
+  };
+  EXPECT_EQ(until(0), 1050);
+  EXPECT_EQ(until(1), 1080) << "the last one takes as long as the one before";
 }
 
 TEST(StepProgram, WaitsOnlyForWhatHasNotEnded) {

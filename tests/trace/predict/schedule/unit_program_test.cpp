@@ -102,17 +102,101 @@ TEST(UnitProgram, OfReplicasReducesOverThemBehindTheScatter) {
   }
 }
 
-TEST(UnitProgram, WhatIsRecomputedIsGatheredForThatAndAgain) {
+// As the trainer, which gathers a block around its recomputation.
+TEST(UnitProgram, WhatIsRecomputedIsGatheredOnceForThatAndItsBackward) {
   UnitProgramPlan plan = plan_of(BackwardPrefetch::kNone);
-  plan.units[2].is_recomputed = true;
+  const Names names = deeds(unit_program(plan));
   plan.units[2].more_forwards = 1;
   const StepProgram program = unit_program(plan);
-  const Names names = deeds(program);
-  EXPECT_EQ((Names{names.begin() + 6, names.begin() + 11}),
-            (Names{"b backward gather", "(b backward gather)", "b backward gather",
-                   "(b backward gather)", "b reduce"}));
+  EXPECT_EQ(deeds(program), names);
   const auto& actions = program.micro_batches[0].actions;
-  EXPECT_EQ(std::ranges::count(actions, Until::kSecondForward, &Action::until), 1);
+  const auto second = std::ranges::find(actions, Until::kSecondForward, &Action::until);
+  ASSERT_NE(second, actions.end());
+  EXPECT_EQ(std::prev(second)->what, Action::What::kWait) << "for its gather";
+  EXPECT_EQ(std::next(second)->until, Until::kUnitEnd);
+}
+
+// Where a call is launched: behind how many computations.
+std::size_t computations_before(const StepProgram& program, const std::string& what) {
+  std::size_t count = 0;
+  for (const Action& action : program.micro_batches.at(0).actions) {
+    count += action.what == Action::What::kCompute ? 1 : 0;
+    if (action.what == Action::What::kLaunch && program.calls[action.place].what == what) break;
+  }
+  return count;
+}
+
+UnitProgramPlan gpu_plan(BackwardPrefetch prefetch) {
+  UnitProgramPlan plan = plan_of(prefetch);
+  plan.units.push_back({"c", 100, 100});
+  plan.has_streams = true;
+  plan.copy_ns_per_byte = 0.5;
+  return plan;
+}
+
+// Into the memory of the unit before the last: a GPU's host asks for b while a is computed, and b
+// goes into what the root's forward has not; c goes into what a has used.
+TEST(UnitProgram, OfAGpuGathersTheNextForwardBesideTheOneThatIsComputed) {
+  const StepProgram program = unit_program(gpu_plan(BackwardPrefetch::kNone));
+  EXPECT_EQ(computations_before(program, "r forward gather"), 0u);
+  EXPECT_EQ(computations_before(program, "a forward gather"), 0u);
+  EXPECT_EQ(computations_before(program, "b forward gather"), 0u);
+  EXPECT_EQ(computations_before(program, "c forward gather"), 2u) << "the root's and a's";
+  ASSERT_TRUE(program.calls.front().behind_mark);
+  EXPECT_EQ(program.calls.front().copy_ns, 10) << "half of a rank's 20 bytes";
+}
+
+TEST(UnitProgram, OfAGpuNumbersCallsAndMarksInTheOrderOfItsActions) {
+  for (const BackwardPrefetch prefetch :
+       {BackwardPrefetch::kPre, BackwardPrefetch::kPost, BackwardPrefetch::kNone}) {
+    UnitProgramPlan plan = gpu_plan(prefetch);
+    plan.micro_batches = 2;
+    plan.reduces_each = true;
+    plan.separate_communicators = true;
+    plan.replicas = 2;
+    const StepProgram program = unit_program(plan);
+    std::size_t calls = 0, marks = 0;
+    for (const MicroBatchProgram& micro_batch : program.micro_batches) {
+      for (const Action& action : micro_batch.actions) {
+        switch (action.what) {
+          case Action::What::kLaunch: {
+            EXPECT_EQ(action.place, calls);
+            const PlannedCall& call = program.calls.at(calls++);
+            EXPECT_TRUE(!call.behind_mark || *call.behind_mark < marks);
+            EXPECT_TRUE(!call.follows || program.calls.at(calls - 2).group == plan.shard_group);
+            break;
+          }
+          case Action::What::kMark:
+            EXPECT_EQ(action.place, marks++);
+            break;
+          case Action::What::kWait:
+            EXPECT_LT(action.place, calls);
+            break;
+          case Action::What::kCompute:
+            break;
+        }
+      }
+    }
+    EXPECT_EQ(calls, program.calls.size());
+  }
+}
+
+// A backward's gather goes into the memory of the unit whose backward has ended.
+TEST(UnitProgram, OfAGpuPrefetchesInBackwardIntoWhatWasFreed) {
+  const StepProgram pre = unit_program(gpu_plan(BackwardPrefetch::kPre));
+  // Before b's backward comes what forward has: the root, a, b, c; the head, c's begin and end.
+  const auto of_forward = computations_before(pre, "c backward gather, prefetched");
+  EXPECT_EQ(computations_before(pre, "b backward gather, prefetched"), of_forward)
+      << "c's forward has ended, and nothing else is in the way";
+  EXPECT_EQ(computations_before(pre, "a backward gather, prefetched"),
+            computations_before(pre, "c reduce"))
+      << "one communicator: behind the reduction that was launched before";
+  UnitProgramPlan plan = gpu_plan(BackwardPrefetch::kPost);
+  plan.separate_communicators = true;
+  const StepProgram post = unit_program(plan);
+  EXPECT_EQ(computations_before(post, "a backward gather, prefetched"),
+            computations_before(post, "c reduce"))
+      << "asked for behind b's backward, but the host is ahead";
 }
 
 TEST(BucketProgram, LaunchesEachBucketBehindItsLastGradientAndWaitsInTheEnd) {

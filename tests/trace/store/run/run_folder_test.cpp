@@ -139,6 +139,24 @@ TEST(RunFolder, IsNotOverwrittenWhileItIsBeingRecorded) {
   EXPECT_EQ(list_runs(folder.path()).runs.size(), 1u);
 }
 
+// Its ranks may take seconds until they give a sign of life.
+TEST(RunFolder, IsNotOverwrittenWhileSomebodyClaimsIt) {
+  const Folder folder;
+  model::RunInfo info = test::run_info("starting", 2);
+  auto claimed = std::optional(create_claimed_run(folder.path(), info, false));
+  ASSERT_TRUE(*claimed);
+  const fs::path run = (*claimed)->folder;
+  EXPECT_TRUE(is_being_recorded(run));
+  model::RunInfo next = test::run_info("starting", 2);
+  const auto second = create_run(folder.path(), next, true);
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("being recorded"));
+  EXPECT_TRUE(fs::exists(run / kRunFile));
+  claimed.reset();
+  EXPECT_FALSE(is_being_recorded(run));
+  EXPECT_TRUE(create_run(folder.path(), next, true));
+}
+
 TEST(RunFolder, OverwritesAPackedRunOfTheSameName) {
   const Folder folder;
   const auto run = create(folder.path(), "packed");

@@ -302,6 +302,17 @@ TEST_F(VerifyRun, ReversedEventsAreToldAndNoDamage) {
   EXPECT_THAT(report.notes[0], HasSubstr("1 event that end"));
 }
 
+TEST_F(VerifyRun, RanksThatAFailedRunLacksAreTold) {
+  model::RunInfo info = test::run_info("failed", 2);
+  info.status = model::RunStatus::kFailed;
+  const auto run = *create_run(folder_.path(), info, false);
+  ASSERT_TRUE(RowWriter::create_file(rank_file(run, 0), 0));
+  const VerifyReport report = verified(run);
+  EXPECT_TRUE(report.damage.empty()) << all_text(report);
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_THAT(report.notes[0], HasSubstr("1 of 2 ranks are there: the run failed"));
+}
+
 TEST_F(VerifyRun, ARunThatIsBeingRecordedIsWholeAfterEveryCommit) {
   model::RunInfo info = test::run_info("live", 2);
   const auto run = *create_run(folder_.path(), info, false);

@@ -1,4 +1,4 @@
-#include "app/session/runs/run_siblings.h"
+#include "app/session/compare/run_siblings.h"
 
 #include <algorithm>
 #include <system_error>

@@ -1,10 +1,12 @@
 // Memory that was freed goes back to the system. Any thread.
 #pragma once
 
-namespace shardlens::trace::base {
+#include <malloc.h>
+
+namespace shardlens::app::session {
 
 // glibc keeps what lies between things that live on: after a large run was read, hundreds of
 // megabytes. Takes some milliseconds.
-void give_back_memory();
+inline void give_back_memory() { malloc_trim(0); }
 
-}  // namespace shardlens::trace::base
+}  // namespace shardlens::app::session

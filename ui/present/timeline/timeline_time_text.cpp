@@ -1,4 +1,4 @@
-#include "ui/present/timeline_time_text.h"
+#include "ui/present/timeline/timeline_time_text.h"
 
 #include <algorithm>
 #include <array>

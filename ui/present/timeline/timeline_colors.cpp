@@ -1,4 +1,4 @@
-#include "ui/present/timeline_colors.h"
+#include "ui/present/timeline/timeline_colors.h"
 
 namespace shardlens::ui::present {
 

@@ -1,0 +1,214 @@
+#include "app/search/belief.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace shardlens::app::search {
+namespace {
+
+// Of a run's cost, until runs of the same point tell it: `bench predict` on the project's machines.
+constexpr double kUsualNoise = 0.03, kUsualMemoryNoise = 0.005;
+constexpr double kUsualFreedom = 2;          // what that weighs, in degrees of freedom
+constexpr double kMedianOfSquares = 0.4549;  // of a standard normal: the median of chi-squared, 1
+// How far a point that nothing is predicted of may lie from those that are most like it.
+constexpr double kUnknownDeviation = 0.1;
+constexpr double kLeastDeviation = 1e-3;
+
+struct MeasuredPoint {
+  int runs = 0;
+  double cost = 0;  // mean
+  bool has_failed = false;
+  std::vector<const sweep::SlotResult*> sources;  // its measured runs
+};
+
+std::vector<MeasuredPoint> measured_points(const SearchJob& job,
+                                           const sweep::SweepResults& results) {
+  std::vector<MeasuredPoint> points(job.plan->points.settings.size());
+  for (const auto& [slot, result] : results) {
+    MeasuredPoint& point = points[slot.point];
+    const auto cost = result.measure ? cost_of(*result.measure, job.goal) : std::nullopt;
+    if (!cost) {
+      point.has_failed = true;
+      continue;
+    }
+    point.sources.push_back(&result);
+    point.cost = (point.cost * point.runs + *cost) / (point.runs + 1);
+    ++point.runs;
+  }
+  return points;
+}
+
+std::size_t differing_knobs(const sweep::SweepPoints& points, std::size_t a, std::size_t b) {
+  return static_cast<std::size_t>(std::ranges::count_if(points.varied, [&](const auto* knob) {
+    return value_text(points.settings[a], *knob) != value_text(points.settings[b], *knob);
+  }));
+}
+
+// Costs of those that were measured and differ from `point` in the fewest knobs.
+std::vector<double> costs_of_most_alike(const SearchJob& job,
+                                        const std::vector<MeasuredPoint>& measured,
+                                        std::size_t point) {
+  std::size_t fewest = job.plan->points.varied.size() + 1;
+  std::vector<double> costs;
+  for (std::size_t other = 0; other < measured.size(); ++other) {
+    if (measured[other].runs == 0 || other == point) continue;
+    const std::size_t differing = differing_knobs(job.plan->points, point, other);
+    if (differing > fewest) continue;
+    if (differing < fewest) costs.clear();
+    fewest = differing;
+    costs.push_back(measured[other].cost);
+  }
+  return costs;
+}
+
+void compare_with_alike(const std::vector<double>& costs, Belief& belief) {
+  if (costs.empty()) return;
+  const auto count = static_cast<double>(costs.size());
+  const double mean = std::accumulate(costs.begin(), costs.end(), 0.0) / count;
+  double squares = 0;
+  for (const double cost : costs) squares += (cost - mean) * (cost - mean);
+  belief.alike = mean;
+  belief.alike_deviation =
+      std::hypot(kUnknownDeviation * mean, std::sqrt(squares / std::max(count - 1, 1.0)));
+}
+
+// Of one point, by one run of another.
+struct Told {
+  double cost = 0, deviation = 0;
+  std::string from;
+};
+
+// The weighted median, which one run that something disturbed does not move; the more exactly a run
+// tells, the more it weighs.
+const Told& middle_of(std::vector<Told>& told) {
+  std::ranges::stable_sort(told, {}, &Told::cost);
+  const auto weight = [](const Told& each) {
+    const double least = kLeastDeviation * each.cost;  // nobody is surer than that
+    return 1 / std::pow(std::max(each.deviation, least), 2);
+  };
+  double half = 0;
+  for (const Told& each : told) half += weight(each) / 2;
+  for (const Told& each : told) {
+    half -= weight(each);
+    if (half <= 0) return each;
+  }
+  return told.back();
+}
+
+// Of `point`, from all runs of others.
+Belief predicted(const std::vector<MeasuredPoint>& measured, std::size_t point,
+                 const ForecastFrom& forecast, const SearchJob& job) {
+  Belief belief;
+  std::vector<Told> told;
+  for (std::size_t source = 0; source < measured.size(); ++source) {
+    if (source == point) continue;
+    for (const auto* run : measured[source].sources) {
+      const Forecast one = forecast({source, run}, point);
+      if (one.peak_bytes && job.usable_bytes > 0) {
+        belief.fits = belief.fits && *one.peak_bytes <= job.usable_bytes;
+      }
+      if (one.cost) told.push_back({*one.cost, one.deviation, run->run});
+      if (!one.cost && belief.refused.empty()) belief.refused = one.refused;
+    }
+  }
+  if (told.empty()) {
+    compare_with_alike(costs_of_most_alike(job, measured, point), belief);
+    return belief;
+  }
+  const Told& middle = middle_of(told);
+  belief.cost = middle.cost;
+  belief.from = middle.from;
+  belief.deviation = std::ranges::min(told, {}, &Told::deviation).deviation;
+  belief.refused.clear();
+  return belief;
+}
+
+// What predictions were off by beyond what they and the noise explain, as a share of the cost, of
+// points that were measured since. By the median of squares, which for a normal error is 0.4549 of
+// their mean, so that one disturbed run does not make all predictions worthless.
+double unexplained(const std::vector<MeasuredPoint>& measured,
+                   const std::vector<Belief>& predictions, double noise) {
+  std::vector<double> squares;
+  double explained = 0;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    if (measured[i].runs == 0 || !predictions[i].cost) continue;
+    const double cost = measured[i].cost;
+    squares.push_back(std::pow((cost - *predictions[i].cost) / cost, 2));
+    explained += std::pow(predictions[i].deviation / cost, 2) + noise * noise / measured[i].runs;
+  }
+  if (squares.empty()) return 0;
+  std::ranges::sort(squares);
+  const std::size_t count = squares.size();
+  const double median = (squares[(count - 1) / 2] + squares[count / 2]) / 2;
+  return std::sqrt(
+      std::max(0.0, median / kMedianOfSquares - explained / static_cast<double>(count)));
+}
+
+double chance_of(const Belief& point, const Belief& best, double noise) {
+  const double ahead = *best.cost - point.expected(*best.cost) - noise * *best.cost;
+  const double z = ahead / std::hypot(point.own_deviation(), best.deviation);
+  return std::erfc(-z / std::numbers::sqrt2) / 2;
+}
+
+double noise_between_runs(const SearchJob& job, const sweep::SweepResults& results) {
+  const double usual = job.goal == Goal::kMemory ? kUsualMemoryNoise : kUsualNoise;
+  const auto spread = spread_between_runs(job, results);
+  const double freedom = std::max<double>(spread.degrees_of_freedom, 0);
+  if (freedom < 1) return usual;
+  return std::sqrt((kUsualFreedom * usual * usual + freedom * spread.deviation * spread.deviation) /
+                   (kUsualFreedom + freedom));
+}
+
+}  // namespace
+
+trace::analysis::RelativeSpread spread_between_runs(const SearchJob& job,
+                                                    const sweep::SweepResults& results) {
+  std::vector<trace::analysis::RoundValue> values;
+  for (const auto& [slot, result] : results) {
+    const auto cost = result.measure ? cost_of(*result.measure, job.goal) : std::nullopt;
+    if (cost) values.push_back({slot.point, static_cast<std::size_t>(slot.round), *cost});
+  }
+  return trace::analysis::RoundNoise(std::move(values)).between_runs();
+}
+
+std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& results,
+                               const ForecastFrom& forecast) {
+  const auto measured = measured_points(job, results);
+  const double noise = noise_between_runs(job, results);
+  std::vector<Belief> beliefs;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    beliefs.push_back(predicted(measured, i, forecast, job));
+  }
+  const double off_by = unexplained(measured, beliefs, noise);
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    Belief& belief = beliefs[i];
+    belief.deviation = std::hypot(belief.deviation, off_by * belief.cost.value_or(0));
+    belief.has_failed = measured[i].has_failed;
+    if (measured[i].runs == 0) continue;
+    belief = {};
+    belief.runs = measured[i].runs;
+    belief.has_failed = measured[i].has_failed;
+    belief.cost = measured[i].cost;
+    belief.deviation = noise * measured[i].cost / std::sqrt(measured[i].runs);
+  }
+  const auto best = best_of(beliefs);
+  if (!best) return beliefs;
+  for (Belief& belief : beliefs) {
+    const bool is_open = belief.runs == 0 && !belief.has_failed && belief.fits;
+    if (is_open) belief.chance = chance_of(belief, beliefs[*best], noise);
+  }
+  return beliefs;
+}
+
+std::optional<std::size_t> best_of(const std::vector<Belief>& beliefs) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < beliefs.size(); ++i) {
+    if (beliefs[i].runs == 0 || beliefs[i].has_failed) continue;
+    if (!best || *beliefs[i].cost < *beliefs[*best].cost) best = i;
+  }
+  return best;
+}
+
+}  // namespace shardlens::app::search

@@ -1,0 +1,58 @@
+// What is known of each point of a search: measured, predicted, or how what is most like it did.
+// Pure: the same results and forecasts, the same answers. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/search/forecast.h"
+#include "app/sweep/sweep_results.h"
+
+namespace shardlens::app::search {
+
+inline constexpr double kChanceWorthARun = 0.05;  // to win beyond noise
+
+struct SearchJob {
+  const sweep::SweepPlan* plan = nullptr;
+  Goal goal = Goal::kStepTime;
+  std::size_t base = 0;           // the point that it starts from
+  std::int64_t usable_bytes = 0;  // for one rank; 0: not known
+};
+
+// What is known of a point so far.
+struct Belief {
+  int runs = 0;                // that were measured
+  bool has_failed = false;     // one of its runs
+  std::optional<double> cost;  // measured, else predicted; none: nothing is known
+  double deviation = 0;        // standard, of the cost
+  bool fits = true;            // in memory, as far as that is known
+  std::string from;            // a run that predicts just that; "": it is measured, or unknown
+  std::string refused;         // why nothing is predicted
+  // Where nothing is: the mean of those measured that differ in the fewest knobs, and how far it
+  // may be off.
+  std::optional<double> alike;
+  double alike_deviation = 0;
+  // Probability to win over the best so far by more than the noise of a run. None: it has run,
+  // would not fit, or there is no best yet.
+  std::optional<double> chance;
+
+  bool may_win() const { return chance && *chance >= kChanceWorthARun; }
+  // Where nothing at all is known: as the best.
+  double expected(double best_cost) const { return cost ? *cost : alike.value_or(best_cost); }
+  double own_deviation() const { return cost ? deviation : alike_deviation; }
+};
+// By point. Where several runs tell of it, the median counts; predictions that were off by more
+// than they said make all of them less sure.
+std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& results,
+                               const ForecastFrom& forecast);
+// Between runs of the same point, pooled over points, as a share of their cost.
+trace::analysis::RelativeSpread spread_between_runs(const SearchJob& job,
+                                                    const sweep::SweepResults& results);
+
+// The lowest mean of those that were measured and did not fail.
+std::optional<std::size_t> best_of(const std::vector<Belief>& beliefs);
+
+}  // namespace shardlens::app::search

@@ -1,0 +1,57 @@
+#include "app/search/search_loop.h"
+
+#include <utility>
+
+#include "app/search/search_words.h"
+
+namespace shardlens::app::search {
+
+using trace::base::Result;
+
+Standing standing_of(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
+                     std::int64_t usable_bytes, RunForecasts& forecasts) {
+  Standing standing;
+  standing.job = {&plan, plan.search->goal, kStart, usable_bytes};
+  standing.beliefs =
+      beliefs_of(standing.job, results,
+                 [&](const SourceRun& run, std::size_t point) { return forecasts(run, point); });
+  standing.outcome = outcome_of(standing.job, results, standing.beliefs);
+  return standing;
+}
+
+SearchLoop::SearchLoop(sweep::Sweep& grid, std::int64_t usable_bytes, ForecastSources sources)
+    : grid_(grid), usable_bytes_(usable_bytes), forecasts_(grid.plan(), std::move(sources)) {
+  for (const auto& [slot, result] : grid.results()) runs_.push_back({slot});
+}
+
+double SearchLoop::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+}
+
+Result<bool> SearchLoop::run(const SearchDriver& driver, const Choice& choice) {
+  TRY_ASSIGN(const auto request, grid_.request_for(choice.slot));
+  TRY_ASSIGN(const auto ended, driver.run(choice, request));
+  TRY_ASSIGN(const bool counts, grid_.take(choice.slot, ended));
+  if (!counts) return false;
+  runs_.push_back({choice.slot, choice.why, choice.predicted});
+  driver.counted(choice);
+  return true;
+}
+
+Result<std::optional<Ending>> SearchLoop::run_to_end(const SearchDriver& driver) {
+  TRY(grid_.keep_ending(""));
+  const double budget = grid_.plan().search->budget_seconds;
+  while (!driver.wants_to_stop()) {
+    const Standing now = standing();
+    const auto decision = decide(now.job, grid_.results(), now.beliefs, budget - seconds());
+    if (!decision.choice) {
+      TRY(grid_.keep_ending(ending_text(decision.ending)));
+      return decision.ending;
+    }
+    TRY_ASSIGN(const bool counts, run(driver, *decision.choice));
+    if (!counts) break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace shardlens::app::search

@@ -1,0 +1,65 @@
+// What runs a search to its end, whoever starts its jobs: the command line, or the window's queue.
+// One thread at a time; waits for the runs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "app/search/outcome.h"
+#include "app/sweep/sweep.h"
+
+namespace shardlens::app::search {
+
+inline constexpr std::size_t kStart = 0;  // the point that it starts from
+
+struct SearchRun {
+  sweep::Slot slot{};
+  std::optional<Why> why{};           // none: found there, of an earlier start
+  std::optional<double> predicted{};  // cost, before it ran
+};
+
+struct SearchDriver {
+  std::function<bool()> wants_to_stop;  // asked before each run
+  // From its start to its end. Error: it could not be started, which ends the search for now.
+  std::function<trace::base::Result<launch::JobStatus>(const Choice&, const launch::JobRequest&)>
+      run;
+  std::function<void(const Choice&)> counted;  // what came of it is among the results, on disk
+};
+
+// Where a search of `grid`, whose plan has one, stands. `usable_bytes`: for one rank; 0: not known.
+struct Standing {
+  SearchJob job{};
+  std::vector<Belief> beliefs{};
+  std::optional<Outcome> outcome{};  // none: the start could not be measured
+};
+Standing standing_of(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
+                     std::int64_t usable_bytes, RunForecasts& forecasts);
+
+class SearchLoop {
+ public:
+  // `grid` has a search in its plan, and outlives this.
+  SearchLoop(sweep::Sweep& grid, std::int64_t usable_bytes, ForecastSources sources);
+
+  // None: its user stopped it. Errors: those of the sweep and of the driver.
+  trace::base::Result<std::optional<Ending>> run_to_end(const SearchDriver& driver);
+
+  Standing standing() {
+    return standing_of(grid_.plan(), grid_.results(), usable_bytes_, forecasts_);
+  }
+  const std::vector<SearchRun>& runs() const { return runs_; }  // as they ran
+  double seconds() const;                                       // since it was made
+
+ private:
+  trace::base::Result<bool> run(const SearchDriver& driver, const Choice& choice);
+
+  sweep::Sweep& grid_;
+  std::int64_t usable_bytes_;
+  RunForecasts forecasts_;
+  std::vector<SearchRun> runs_;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace shardlens::app::search

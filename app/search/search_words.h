@@ -1,0 +1,24 @@
+// A search in words: costs, why a point was run or not, what was found and how sure that is. Any
+// thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/search/outcome.h"
+
+namespace shardlens::app::search {
+
+std::string cost_text(double cost, Goal goal);  // "404 ms", "1.21 k tokens/s", "137 MiB"
+std::string_view why_text(Why why);             // "may win"
+std::string ending_text(Ending ending);         // a sentence
+
+// Why a point was not run; "" of one that was.
+std::string why_not_text(const Belief& belief, Goal goal);
+
+// How the best stands to the start, a sentence. None: the start could not be measured.
+std::string verdict_text(const sweep::SweepPlan& plan, Goal goal,
+                         const std::optional<Outcome>& outcome);
+
+}  // namespace shardlens::app::search

@@ -1,0 +1,54 @@
+// Which calls of ranks are one collective, and from when to when it transferred. One owner.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "trace/model/batch.h"
+#include "trace/predict/costs/collective_costs.h"
+
+namespace shardlens::trace::predict {
+
+class MatchedCalls {
+ public:
+  struct Key {
+    int group = 0, first_rank = 0;  // of the process group: others may have the same number
+    std::int64_t sequence = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Call {  // on all its ranks
+    CollectiveKind kind;
+    int told = 0;  // by how many ranks
+    std::int64_t latest_start_ns = 0, end_ns = 0, bytes = 0;
+
+    bool is_whole() const { return told == kind.ranks && end_ns >= latest_start_ns; }
+    // Waiting for the last rank is no part of it.
+    std::int64_t transfer_ns() const { return end_ns - latest_start_ns; }
+  };
+
+  // Of a run of `ranks` ranks: where nobody told of groups, all of them are one.
+  explicit MatchedCalls(int ranks) : ranks_(ranks) {}
+
+  void add(const model::ProcessGroup& group);
+  // Returns what it is a part of. Calls of groups that have been told.
+  Key add(const model::Collective& call);
+
+  const Call& at(const Key& key) const { return calls_.at(key); }
+  using Counts = std::function<bool(const Key&, const Call&)>;
+  // What those took that all ranks told of and that count.
+  MeasuredCollectives measured(const Counts& counts) const;
+
+ private:
+  struct Group {
+    int first_rank = 0, size = 0;
+  };
+
+  int ranks_ = 1;
+  std::map<std::pair<int, int>, Group> groups_;  // by rank and number
+  std::map<Key, Call> calls_;
+};
+
+}  // namespace shardlens::trace::predict
