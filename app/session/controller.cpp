@@ -129,7 +129,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   next->ledger = library_state_.ledger;
   next->knobs = knobs_.draft(taken_names());
   planner_.complete(next->knobs);
-  next->prediction = predictor_.view(next->knobs);
+  next->prediction = predictor_.view(next->knobs, next->ledger);
   next->advice = predictor_.advice();
   next->plan = planner_.card(knobs_.next());
   next->sweep = sweeps_.view(knobs_.next(), rows());
@@ -424,8 +424,10 @@ void Controller::perform(const Command& command) {
 
 std::optional<trace::model::StepPrediction> Controller::predicted_step(
     const ui::state::KnobDraft& draft) {
-  const auto view = predictor_.view(draft);
+  const auto view = predictor_.view(draft, library_state_.ledger);
   if (!view || !view->prediction || view->prediction->changes.empty()) return std::nullopt;
+  // Of a part of what changes: no prediction of this run.
+  if (!view->prediction->left_out.empty()) return std::nullopt;
   trace::model::StepPrediction predicted;
   predicted.step_ns = view->prediction->step_ns;
   predicted.from = watch_state_->view->figures.info.name;

@@ -30,6 +30,7 @@ namespace {
 // Layouts settle within a few; the limit is for a view that never does.
 constexpr int kFewestFrames = 3;
 constexpr int kMostFrames = 60;
+constexpr const char* kPredictions = "predictions";  // of `show`: the dock's tab
 
 Result<void> check(const ScreenshotOptions& options) {
   const bool compares = options.workspace == ui::state::kCompareWorkspace;
@@ -46,8 +47,9 @@ Result<void> check(const ScreenshotOptions& options) {
     return fail(ErrorKind::kUsage, "The Compare workspace takes up to " +
                                        std::to_string(trace::analysis::kMostCompared) + " runs.");
   }
-  if (!options.show.empty() && options.show != "plan") {
-    return fail(ErrorKind::kUsage, "There is no \"" + options.show + "\" to show. Use plan.");
+  if (!options.show.empty() && options.show != "plan" && options.show != kPredictions) {
+    return fail(ErrorKind::kUsage,
+                "There is no \"" + options.show + "\" to show. Use plan or predictions.");
   }
   if (options.theme != "dark" && options.theme != "light") {
     return fail(ErrorKind::kUsage,
@@ -160,6 +162,9 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::state::Snapsh
   io.MousePos = {-FLT_MAX, -FLT_MAX};
   ui::window::MainView view(preferences_of(options));
   if (options.workspace == ui::state::kCompareWorkspace) view.compare().show(options.tab);
+  if (options.show == kPredictions) {
+    view.workspace().dock().show(ui::tune::DockPanel::Tab::kPredictions);
+  }
   view.prepare_fonts(*io.Fonts);
   ImGui_ImplOpenGL3_Init("#version 330");
   session::InspectSession session([] {});

@@ -40,7 +40,7 @@ struct ScreenshotOptions {
   double scale = 1;
   long step = -1;  // -1: a typical one, with a step time near the median
   bool present = false;
-  std::string show;                    // what lies over the window: "plan"; "": nothing
+  std::string show;  // "plan" lies over the window, "predictions" at its foot; "": nothing
   std::vector<std::string> changes{};  // of the settings for the next run: "key=value"
 };
 

@@ -42,6 +42,25 @@ class Prediction(harness.ShardlensTest):
         refused = self.shardlens('predict', run, '--set', 'sequence_length=64', '--json', code=2)
         self.assertIn('sequence_length', refused.stderr)
         self.assertIn('sequence_length', json.loads(refused.stdout)['refused'])
+        settings = ['--set', 'bucket_cap_mb=4', '--set', 'learning_rate=0.5']
+        alone = self.json('predict', run, *settings)
+        self.assertEqual((alone['left_out'], alone['without_effect']), ([], ['learning_rate']))
+        rest = self.json('predict', run, *settings, '--set', 'sequence_length=64')
+        self.assertEqual((rest['left_out'], rest['step_ms']), (['sequence_length'], alone['step_ms']))
+
+    def test_what_was_predicted_before_a_run_is_held_against_it(self):
+        run = self.run_cap('1')
+        self.assertEqual(self.json('predict', '--history')['predictions'], [])
+        settings = ['--set', 'bucket_cap_mb=4']
+        predicted = self.json('predict', run, *settings)['step_ms']
+        ran = self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '16', *settings, '--predict-from', run,
+                        '--name', 'tested')
+        history = self.json('predict', '--history')
+        (tested,) = history['predictions']
+        self.assertEqual((tested['name'], tested['from'], tested['predicted_ms']), ('tested', run, predicted))
+        self.assertAlmostEqual(tested['error'], tested['measured_ms'] / predicted['mean'] - 1, places=9)
+        self.assertEqual(history['within'], int(bool(tested['within'])))
+        self.assertAlmostEqual(tested['measured_ms'], ran['summary']['step_ms']['mean'], places=6)
 
     def calls(self, run, step):
         """Of one rank, in their order: function and bytes."""

@@ -7,20 +7,23 @@
 
 namespace shardlens::trace::tuning {
 
-double curve_divisor(const job::Knob& knob, const job::Settings& settings) {
-  return changes_samples(knob) ? samples_of_a_rank(settings) : 1;
+double curve_divisor(const job::Knob& knob, const job::Settings& settings, std::int64_t ranks) {
+  return changes_samples(knob) ? samples_of_a_rank(settings) * static_cast<double>(ranks) : 1;
 }
 
 KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, const job::Knob& knob,
                      const std::vector<std::string>& values, std::int64_t usable_bytes) {
   KnobCurve curve{.knob = &knob, .is_per_sample = changes_samples(knob)};
-  const double before = curve_divisor(knob, predictor.info().settings);
+  const auto divisor_of = [&](const job::Settings& settings) {
+    return curve_divisor(knob, settings, acting_settings(predictor.info(), settings).ranks);
+  };
+  const double before = divisor_of(predictor.info().settings);
   for (const std::string& text : values) {
     job::Settings settings = next;
     if (!job::set_value(settings, knob.name, text)) continue;
-    const auto predicted = predictor.predict(settings);
+    const auto predicted = predictor.predict_known(settings);
     if (!predicted) continue;
-    const double divisor = curve_divisor(knob, settings);
+    const double divisor = divisor_of(settings);
     curve.recorded_step_ns = predicted->recorded_step_ns / before;
     const auto per = [&](double difference_ns) {
       return (predicted->recorded_step_ns + difference_ns) / divisor - curve.recorded_step_ns;

@@ -23,8 +23,8 @@ struct CurvePoint {
 };
 
 // What times of a curve are divided by: 1, or, along a knob that changes how many samples a step
-// has, the samples of one of its ranks, so that values can be compared.
-double curve_divisor(const job::Knob& knob, const job::Settings& settings);
+// has, its samples on all ranks, so that values can be compared.
+double curve_divisor(const job::Knob& knob, const job::Settings& settings, std::int64_t ranks);
 
 struct KnobCurve {
   const job::Knob* knob = nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,11 +25,70 @@ constexpr auto kPredicted = std::to_array<std::string_view>(
      "reshard_after_forward", "backward_prefetch", "forward_prefetch", "limit_all_gathers",
      "separate_communicators"});
 
-std::string predicted_names() {
+// What nothing of a step's time depends on: how the learning rate goes, what is done between steps,
+// and names.
+constexpr auto kWithoutEffect = std::to_array<std::string_view>({"steps",
+                                                                 "epochs",
+                                                                 "seed",
+                                                                 "learning_rate",
+                                                                 "lr_schedule",
+                                                                 "warmup_steps",
+                                                                 "lr_decay_steps",
+                                                                 "lr_min_ratio",
+                                                                 "lr_cycles",
+                                                                 "lr_power",
+                                                                 "adam_beta1",
+                                                                 "adam_beta2",
+                                                                 "adam_epsilon",
+                                                                 "lora_alpha",
+                                                                 "evaluation_data",
+                                                                 "evaluate_every",
+                                                                 "evaluation_batches",
+                                                                 "sample_tokens",
+                                                                 "sample_prompt",
+                                                                 "sample_temperature",
+                                                                 "collective_timeout_s",
+                                                                 "save_every",
+                                                                 "keep_checkpoints",
+                                                                 "checkpoint_format",
+                                                                 "checkpoint_on_stop",
+                                                                 "keep_best",
+                                                                 "save_model",
+                                                                 "merge_lora",
+                                                                 "resume",
+                                                                 "token_cache",
+                                                                 "on_bad_lines",
+                                                                 "sync_module_states",
+                                                                 "use_orig_params",
+                                                                 "peak_tflops",
+                                                                 "skip_steps"});
+// The same from one value to another, but not to 0, which leaves the work out, or from it.
+constexpr auto kWithoutEffectUnlessOff =
+    std::to_array<std::string_view>({"max_grad_norm", "weight_decay", "dropout", "lora_dropout"});
+// With another value ranks compute, reduce or order something else, and nothing that was recorded
+// holds.
+constexpr auto kAnotherJob = std::to_array<std::string_view>(
+    {"model", "device", "communication", "find_unused_parameters", "wrap_policy", "min_num_params",
+     "frozen_blocks", "lora_rank", "lora_target_modules", "num_labels"});
+
+bool is_in(const auto& names, const job::Knob& knob) {
+  return std::ranges::find(names, knob.name) != names.end();
+}
+
+bool has_no_effect(const job::Knob& knob, const Settings& before, const Settings& after) {
+  if (is_in(kWithoutEffect, knob)) return true;
+  if (!is_in(kWithoutEffectUnlessOff, knob)) return false;
+  const auto is_off = [&](const Settings& settings) {
+    return std::strtod(value_text(settings, knob).c_str(), nullptr) == 0;
+  };
+  return !is_off(before) && !is_off(after);
+}
+
+std::string names_of(const std::vector<const job::Knob*>& knobs) {
   std::string names;
-  for (const std::string_view name : kPredicted) {
-    const bool is_last = name == kPredicted.back();
-    names += (names.empty() ? "" : is_last ? " and " : ", ") + std::string(name);
+  for (const job::Knob* knob : knobs) {
+    const bool is_last = knob == knobs.back();
+    names += (names.empty() ? "" : is_last ? " and " : ", ") + std::string(knob->name);
   }
   return names;
 }
@@ -91,26 +151,49 @@ bool changes_samples(const job::Knob& knob) {
   return knob.name == "batch_per_rank" || knob.name == "gradient_accumulation_steps";
 }
 
-bool is_predictable(const job::Knob& knob) {
-  return std::ranges::find(kPredicted, knob.name) != kPredicted.end();
+bool is_predictable(const job::Knob& knob) { return is_in(kPredicted, knob); }
+
+bool is_without_effect(const job::Knob& knob) { return is_in(kWithoutEffect, knob); }
+
+Result<void> refuse_unknown(const std::vector<const job::Knob*>& unknown) {
+  if (unknown.empty()) return {};
+  const bool is_one = unknown.size() == 1;
+  return refuse("What " + names_of(unknown) + (is_one ? " does" : " do") +
+                " to a step's time cannot be predicted from a recorded run so far. A run with " +
+                (is_one ? "it" : "them") + " shows.");
 }
 
-Result<std::vector<Change>> changes_to(const model::RunInfo& info, const Settings& next) {
+Result<Changes> changes_to(const model::RunInfo& info, const Settings& next) {
   TRY(job::validate(next));
+  Changes changes{.known = {}, .without_effect = {}, .unknown = {}, .settings = next};
+  const job::Strategy strategy = next.sharding_strategy;
+  for (const job::Knob* knob : job::differing_knobs(info.settings, next)) {
+    if (!has_no_effect(*knob, info.settings, next) || !job::applies(*knob, strategy)) continue;
+    changes.without_effect.push_back(knob);
+    job::copy_value(*knob, info.settings, changes.settings);
+  }
   const Settings before = acting_settings(info, info.settings);
-  const Settings after = acting_settings(info, next);
-  std::vector<Change> changes;
+  const Settings after = acting_settings(info, changes.settings);
   const bool is_same_strategy = before.sharding_strategy == after.sharding_strategy;
   for (const job::Knob* knob : job::differing_knobs(before, after)) {
     const bool is_implied = value_text(info.settings, *knob) == value_text(next, *knob);
     // What only one of two strategies obeys is a part of their difference.
     if (is_implied && !is_same_strategy) continue;
-    if (!is_predictable(*knob)) {
-      return refuse("What " + std::string(knob->name) +
-                    " does cannot be predicted from a recorded run so far; " + predicted_names() +
-                    " can.");
+    if (is_in(kAnotherJob, *knob)) {
+      return refuse("With another " + std::string(knob->name) +
+                    " ranks compute or reduce something else, of which this run tells nothing. "
+                    "Record a run with it.");
     }
-    changes.push_back({knob, value_text(before, *knob), value_text(after, *knob), is_implied});
+    if (is_predictable(*knob)) {
+      changes.known.push_back(
+          {knob, value_text(before, *knob), value_text(after, *knob), is_implied});
+      continue;
+    }
+    changes.unknown.push_back(knob);
+    job::copy_value(*knob, info.settings, changes.settings);
+  }
+  if (!changes.unknown.empty() && !job::validate(changes.settings)) {
+    TRY(refuse_unknown(changes.unknown));
   }
   return changes;
 }

@@ -20,9 +20,21 @@ inline tl::unexpected<base::Error> refuse(std::string why) {
 // Error kUsage: nothing can be predicted from this run, and why.
 base::Result<void> check_run(const analysis::RunFigures& figures);
 
-// What differs from the recorded settings and acts on a step. Error kUsage: the settings contradict
-// each other, or one of them does what cannot be predicted.
-base::Result<std::vector<Change>> changes_to(const model::RunInfo& info, const job::Settings& next);
+// What differs from the recorded settings, by what is known of it.
+struct Changes {
+  std::vector<Change> known;  // what they do to a step can be predicted
+  // Knobs that change nothing of a step's time: the learning rate, names, how often is saved, …
+  std::vector<const job::Knob*> without_effect;
+  // Knobs that may change it, by how much is not known.
+  std::vector<const job::Knob*> unknown;
+  job::Settings settings;  // the next ones, but as recorded where nothing is known
+};
+
+// Error kUsage: the settings contradict each other, or one of them makes the job another one, of
+// which the run tells nothing.
+base::Result<Changes> changes_to(const model::RunInfo& info, const job::Settings& next);
+// Error kUsage, by name: what knobs do that nothing is known of.
+base::Result<void> refuse_unknown(const std::vector<const job::Knob*>& unknown);
 
 // `settings` as a run like this one obeys them, with as many ranks as they ask for.
 job::Settings acting_settings(model::RunInfo info, const job::Settings& settings);
@@ -33,5 +45,7 @@ bool changes_samples(const job::Knob& knob);
 
 // Whether a run's prediction may be asked for other values of the knob.
 bool is_predictable(const job::Knob& knob);
+// Whether a step takes as long whatever the knob's value.
+bool is_without_effect(const job::Knob& knob);
 
 }  // namespace shardlens::trace::tuning

@@ -24,7 +24,10 @@ struct Change {
 
 struct Prediction {
   std::vector<Change> changes;  // of what acts on a step
-  std::size_t parts = 0;        // buckets that a reduction of all gradients takes, or units
+  // Changed, too: knobs without effect on a step's time, and those that are left out, because
+  // theirs is not known. Memory counts what it knows of all.
+  std::vector<const job::Knob*> without_effect, left_out;
+  std::size_t parts = 0;  // buckets that a reduction of all gradients takes, or units
   bool has_units = false;
   double samples = 1;  // of a step, in those of a recorded one
   // Means over the measured steps, of the mean over ranks.

@@ -120,9 +120,18 @@ std::size_t Predictor::stride(const predict::StepProgram& program) const {
 }
 
 Result<Prediction> Predictor::predict(const Settings& next) const {
+  TRY_ASSIGN(const Changes changes, changes_to(info_, next));
+  TRY(refuse_unknown(changes.unknown));
+  return predict_known(next);
+}
+
+Result<Prediction> Predictor::predict_known(const Settings& next) const {
   Prediction prediction;
-  TRY_ASSIGN(prediction.changes, changes_to(info_, next));
-  TRY_ASSIGN(const StepPlan after, planner_.plan(next));
+  TRY_ASSIGN(Changes changes, changes_to(info_, next));
+  prediction.changes = std::move(changes.known);
+  prediction.without_effect = std::move(changes.without_effect);
+  prediction.left_out = std::move(changes.unknown);
+  TRY_ASSIGN(const StepPlan after, planner_.plan(changes.settings));
   Differences differences;
   const std::size_t every = stride(after.program);
   for (std::size_t i = 0; i < steps_.size(); i += every) {
@@ -187,8 +196,8 @@ auto Predictor::step_like(std::int64_t index) const -> const Step& {
 }
 
 Result<PredictedStep> Predictor::predict_step(const Settings& next, std::int64_t index) const {
-  TRY(changes_to(info_, next));
-  TRY_ASSIGN(StepPlan after, planner_.plan(next));
+  TRY_ASSIGN(const Changes changes, changes_to(info_, next));
+  TRY_ASSIGN(StepPlan after, planner_.plan(changes.settings));
   const Step& step = step_like(index);
   PredictedStep predicted;
   predicted.index = step.work.index;

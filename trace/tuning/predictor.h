@@ -33,8 +33,10 @@ class Predictor {
   // Error kUsage: settings that contradict each other, a change that cannot be predicted, or sizes
   // that the run tells nothing of, by name. Milliseconds for a model of thousands of tensors.
   base::Result<Prediction> predict(const job::Settings& next) const;
+  // The same of those changes alone whose effect is known; the others are listed as left out.
+  base::Result<Prediction> predict_known(const job::Settings& next) const;
 
-  // Of the step `index`, or, where that tells too little, of the typical one. Errors as predict().
+  // Of the step `index`, or, where that tells too little, of the typical one. As predict_known().
   base::Result<PredictedStep> predict_step(const job::Settings& next, std::int64_t index) const;
 
   // By how much the peak of a rank's tensors would grow, also where no time can be predicted. None:

@@ -114,7 +114,9 @@ struct Drawing {
 void draw_legend(const kit::Theme& theme, state::Rect header, bool evaluates) {
   const state::Palette& p = theme.colors();
   const auto entry = [&](std::string_view name, state::Rgb c, bool dot) {
-    const float width = theme.px(20) + kit::text_width(theme, kit::Face::kSmall, name);
+    // Rounded up, or the name is cut for a part of a pixel.
+    const float mark_width = theme.px(14) + theme.px(6);
+    const float width = mark_width + std::ceil(kit::text_width(theme, kit::Face::kSmall, name)) + 1;
     if (width > header.w) return;
     state::Rect box = header.take_left(width, theme.px(12));
     const state::Rect mark = box.take_left(theme.px(14), theme.px(6));

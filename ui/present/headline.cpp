@@ -4,6 +4,9 @@
 #include <sstream>
 #include <string_view>
 
+#include "trace/analysis/figures/run_summary.h"
+#include "trace/analysis/noise/mean_estimate.h"
+#include "trace/analysis/noise/student_t.h"
 #include "trace/model/run_info.h"
 #include "ui/present/format.h"
 
@@ -17,15 +20,31 @@ Headline make(std::string label, const Quantity& quantity, std::string note, std
           std::move(note),  std::move(definition), std::move(source)};
 }
 
-Headline step_headline(const trace::analysis::RunSummary& s, const std::string& source) {
-  std::string note;
+// How exactly the run's steps tell their mean, as ± means everywhere.
+Headline step_headline(const trace::analysis::RunFigures& figures, const std::string& source) {
+  constexpr double kMiss = 0.05;  // of a 95 % interval
+  const trace::analysis::RunSummary& s = figures.summary;
+  const auto unit = duration_unit(s.step_ns.mean);
+  std::string note, certainty =
+                        "; how exactly they tell it is not known, because they are too few "
+                        "or drift too much";
+  const auto mean =
+      trace::analysis::estimate_mean(trace::analysis::measured_step_times(figures.steps));
+  if (mean && mean->has_error()) {
+    note = "± " + format_duration_in(mean->standard_error * trace::analysis::student_t_quantile(
+                                                                kMiss, mean->degrees_of_freedom),
+                                     unit)
+                      .value;
+    certainty = "; ± is the 95 % interval of that mean";
+  }
   if (s.step_ns.count > 1) {
-    const auto unit = duration_unit(s.step_ns.mean);
-    note = "± " + format_duration_in(s.step_ns.standard_deviation, unit).value;
+    certainty += ". Single steps scatter by " +
+                 format_duration_in(s.step_ns.standard_deviation, unit).text() +
+                 " (standard deviation)";
   }
   return make("Step", format_duration(s.step_ns.mean), note,
               "Time of one optimizer step: the mean over " + format_integer(s.steps_measured) +
-                  " measured steps of the mean over ranks; ± is the standard deviation over steps",
+                  " measured steps of the mean over ranks" + certainty,
               source);
 }
 
@@ -122,7 +141,7 @@ std::vector<Headline> headlines(const trace::analysis::RunFigures& figures) {
   const trace::analysis::RunSummary& s = figures.summary;
   const std::string source = time_source(figures);
   if (s.steps_measured > 0) {
-    out.push_back(step_headline(s, source));
+    out.push_back(step_headline(figures, source));
     if (s.has_detail) out.push_back(exposed_headline(s, source));
     if (s.tokens_per_s > 0) {
       out.push_back(make("Tokens", format_rate(*s.tokens_per_s, "/s"), "",

@@ -140,7 +140,7 @@ std::string_view memory_definition(MemoryCategory category) {
 }
 
 void add_predicted(MemoryStacks& stacks, const trace::tuning::Prediction& prediction) {
-  if (prediction.changes.empty()) return;
+  if (prediction.changes.empty() && prediction.left_out.empty()) return;
   for (const auto& peak : prediction.peaks) {
     const auto bar = std::ranges::find(stacks.bars, peak.rank, &MemoryBar::rank);
     if (bar == stacks.bars.end()) continue;

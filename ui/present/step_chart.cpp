@@ -9,6 +9,8 @@ namespace shardlens::ui::present {
 
 namespace {
 
+constexpr double kMostAbove = 2.2;  // medians, or highest bars: more is cut
+
 StepBar bar_from(const trace::analysis::StepFigures& figures, std::size_t index) {
   StepBar bar;
   bar.step = bar.last = figures.index;
@@ -50,9 +52,11 @@ double axis_top(const std::vector<StepBar>& bars, const std::optional<double>& b
   }
   double top = 1;
   if (!totals.empty()) {
-    top = std::min(std::ranges::max(totals), 2.2 * trace::base::upper_median(totals));
+    top = std::min(std::ranges::max(totals), kMostAbove * trace::base::upper_median(totals));
   }
-  return std::max({1.0, top, baseline.value_or(0)}) * 1.12;
+  // A baseline far above does not flatten the bars either: it is named, and lies beyond the axis.
+  const double line = baseline && *baseline <= kMostAbove * top ? *baseline : 0;
+  return std::max({1.0, top, line}) * 1.12;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace shardlens::ui::state {
 
 struct PredictionView {
   std::string folder, ordinal;  // of the run that it is made from: "run 4"
-  // None: `refused` says why.
+  // None: `refused` says why, as where nothing is changed but knobs whose effect is not known.
   std::optional<trace::tuning::Prediction> prediction{};
   std::optional<trace::tuning::PredictedStep> step{};  // the selected one, or a typical one
   std::string refused{};

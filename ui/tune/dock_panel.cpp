@@ -17,6 +17,8 @@ std::string tab_label(DockPanel::Tab tab, const state::Snapshot& snapshot) {
   switch (tab) {
     case DockPanel::Tab::kRuns:
       return "Runs";
+    case DockPanel::Tab::kPredictions:
+      return "Predictions";
     case DockPanel::Tab::kMemory:
       return "Memory";
     case DockPanel::Tab::kLearning:
@@ -45,7 +47,8 @@ bool DockPanel::draw_tabs(const kit::Theme& theme, state::Rect header, const Inp
       kit::icon_button(theme, "dock/toggle", toggle.inset(0, (toggle.h - theme.px(24)) / 2),
                        input.folded ? kit::Shape::kUp : kit::Shape::kDown);
   bool opened = false;
-  for (const Tab tab : {Tab::kRuns, Tab::kAdvice, Tab::kLearning, Tab::kMemory, Tab::kLog}) {
+  for (const Tab tab :
+       {Tab::kRuns, Tab::kPredictions, Tab::kAdvice, Tab::kLearning, Tab::kMemory, Tab::kLog}) {
     if (!input.offers(tab)) continue;
     const std::string label = tab_label(tab, snapshot);
     const state::Rect box =
@@ -82,6 +85,9 @@ bool DockPanel::draw(const kit::Theme& theme, const state::Rect& rect, const Inp
   switch (tab_) {
     case Tab::kRuns:
       ledger_.draw(theme, rest, snapshot, commands);
+      break;
+    case Tab::kPredictions:
+      predictions_.draw(theme, rest, snapshot, commands);
       break;
     case Tab::kLog:
       log::draw_log(theme, rest, snapshot);

@@ -1,6 +1,5 @@
-// The panel at the window's foot: ledger, log, and what has no room elsewhere: memory, learning,
-// advice.
-// Interface thread, inside a frame.
+// The panel at the window's foot: ledger, predictions so far, log, and what has no room elsewhere:
+// memory, learning, advice. Interface thread, inside a frame.
 #pragma once
 
 #include "ui/kit/theme.h"
@@ -8,12 +7,13 @@
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 #include "ui/tune/advice_panel.h"
+#include "ui/tune/prediction/predictions_panel.h"
 
 namespace shardlens::ui::tune {
 
 class DockPanel {
  public:
-  enum class Tab : std::uint8_t { kRuns, kLog, kMemory, kLearning, kAdvice };
+  enum class Tab : std::uint8_t { kRuns, kPredictions, kLog, kMemory, kLearning, kAdvice };
 
   struct Input {
     bool folded = false;
@@ -39,6 +39,7 @@ class DockPanel {
 
   Tab tab_ = Tab::kRuns;
   runs::LedgerPanel ledger_;
+  PredictionsPanel predictions_;
 };
 
 }  // namespace shardlens::ui::tune

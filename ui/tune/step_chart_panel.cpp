@@ -16,6 +16,7 @@ namespace shardlens::ui::tune {
 namespace {
 
 constexpr float kThrottleMark = 2.5f;  // high, under the bars
+constexpr float kWidthForNote = 800;   // beside the legend and the baseline's name
 
 struct ChartArea {
   state::Rect plot;
@@ -29,6 +30,30 @@ const state::LedgerRow* baseline_of(const state::Snapshot& snapshot) {
     if (row.is_baseline && !row.is_shown && row.summary.steps_measured > 0) return &row;
   }
   return nullptr;
+}
+
+// "run 3: 236.9 ms" behind a dashed line, or behind ▲ where that lies above the axis. Takes its
+// room from the header's right end.
+void draw_baseline_legend(const kit::Theme& theme, state::Rect& header, double top_ns,
+                          const state::LedgerRow& row) {
+  const state::Palette& p = theme.colors();
+  const double ns = row.summary.step_ns.mean;
+  const std::string label =
+      (row.ordinal.empty() ? row.name : row.ordinal) + ": " + present::format_duration(ns).text();
+  const float width = theme.px(22) + kit::text_width(theme, kit::Face::kSmall, label);
+  if (width > header.w) return;
+  const state::Rect all = header.take_right(width, theme.px(14));
+  state::Rect box = all;
+  const state::Rect mark = box.take_left(theme.px(16), theme.px(6));
+  const float y = std::round(mark.center_y());
+  if (ns > top_ns) {
+    kit::shape(kit::Shape::kUp, mark.center_x(), y, theme.px(8), kit::color(p.text_secondary));
+  } else {
+    kit::dashed_line(theme, mark.x, y, mark.right(), y, kit::color(p.text_secondary));
+  }
+  kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, label);
+  kit::explain(theme, all, "Baseline",
+               ns > top_ns ? "Its mean step time, beyond the chart" : "Its mean step time");
 }
 
 void draw_legend(const kit::Theme& theme, state::Rect header, const present::StepChart& chart) {
@@ -133,42 +158,12 @@ void draw_bar(const kit::Theme& theme, const ChartArea& area, const present::Ste
   }
 }
 
-// As far to the right as no high bar stands behind the label.
-float baseline_label_x(const ChartArea& area, const present::StepChart& chart,
-                       const state::Rect& rightmost) {
-  const double bar = chart.bar_width;
-  const auto covers = [&](float x) {
-    const auto first = std::max<std::ptrdiff_t>(
-        0, static_cast<std::ptrdiff_t>((static_cast<double>(x) - area.plot.x) / bar));
-    const auto last =
-        static_cast<std::ptrdiff_t>((static_cast<double>(x) + rightmost.w - area.plot.x) / bar);
-    for (auto i = first; i <= last && i < std::ssize(chart.bars); ++i) {
-      if (area.y(chart.bars[static_cast<std::size_t>(i)].total_ns) < rightmost.center_y())
-        return true;
-    }
-    return false;
-  };
-  for (float x = rightmost.x; x > area.plot.center_x(); x -= rightmost.w / 4) {
-    if (!covers(x)) return x;
-  }
-  return rightmost.x;
-}
-
-void draw_baseline(const kit::Theme& theme, const ChartArea& area, const present::StepChart& chart,
-                   const state::LedgerRow& row) {
-  const state::Palette& p = theme.colors();
-  const float y = std::round(area.y(row.summary.step_ns.mean));
-  kit::dashed_line(theme, area.plot.x, y, area.plot.right(), y, kit::color(p.text_secondary));
-  const std::string label = (row.ordinal.empty() ? row.name : row.ordinal) + ": " +
-                            present::format_duration(row.summary.step_ns.mean).text();
-  const float width = kit::text_width(theme, kit::Face::kSmall, label) + theme.px(12);
-  const float above = y - theme.px(17);
-  state::Rect box{area.plot.right() - width - theme.px(18),
-                  above < area.plot.y ? y + theme.px(2) : above, width, theme.px(15)};
-  if (above >= area.plot.y) box.x = baseline_label_x(area, chart, box);
-  kit::fill(box, kit::color(p.panel, 0.92f), theme.px(3));
-  kit::text_in(theme, box.inset(theme.px(5), 0), kit::Face::kSmall, p.text_secondary, label,
-               kit::Align::kRight);
+void draw_baseline(const kit::Theme& theme, const ChartArea& area, const state::LedgerRow& row) {
+  const double ns = row.summary.step_ns.mean;
+  if (ns > area.top_ns) return;
+  const float y = std::round(area.y(ns));
+  kit::dashed_line(theme, area.plot.x, y, area.plot.right(), y,
+                   kit::color(theme.colors().text_secondary));
 }
 
 void draw_step_tooltip(const kit::Theme& theme, const trace::analysis::StepFigures& step,
@@ -207,6 +202,13 @@ void draw_step_tooltip(const kit::Theme& theme, const trace::analysis::StepFigur
                std::to_string(step.nonfinite_rank));
   }
   scope.note("Rank " + std::to_string(step.slowest_rank) + ", the slowest, with its own breakdown");
+}
+
+// The baseline's name matters more where there is no room for both.
+std::string_view note_of(const kit::Theme& theme, const state::Rect& rect,
+                         const state::LedgerRow* baseline) {
+  const bool has_room = baseline == nullptr || rect.w >= theme.px(kWidthForNote);
+  return has_room ? "slowest rank of each step" : "";
 }
 
 void draw_empty(const kit::Theme& theme, const state::Rect& body, const state::Snapshot& snapshot) {
@@ -254,8 +256,9 @@ std::string_view step_part_name(present::StepPart part) {
 void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
                            const state::Snapshot& snapshot, state::Commands& commands) {
   const state::Palette& p = theme.colors();
+  const state::LedgerRow* baseline = baseline_of(snapshot);
   const kit::Panel panel(theme, "step chart", rect,
-                         {.title = "Step time", .note = "slowest rank of each step"});
+                         {.title = "Step time", .note = note_of(theme, rect, baseline)});
   if (!snapshot.run || snapshot.run->figures.steps.empty())
     return draw_empty(theme, panel.body, snapshot);
   const auto& steps = snapshot.run->figures.steps;
@@ -264,7 +267,6 @@ void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
   plot.take_left(theme.px(40));
   plot.take_bottom(theme.px(16));
   plot.take_top(theme.px(2));
-  const state::LedgerRow* baseline = baseline_of(snapshot);
   present::StepChartInput input{.width = plot.w,
                                 .min_bar = theme.px(3),
                                 .max_bar = theme.px(48),
@@ -276,7 +278,9 @@ void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
 
   {
     const kit::Clip header_clip(rect, false);
-    draw_legend(theme, panel.header, chart);
+    state::Rect header = panel.header;
+    if (baseline != nullptr) draw_baseline_legend(theme, header, chart.top_ns, *baseline);
+    draw_legend(theme, header, chart);
   }
   draw_axis(theme, area, panel.body.x - theme.px(4));
   draw_step_labels(theme, area, chart);
@@ -296,7 +300,7 @@ void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
     kit::outline({x, plot.y, bar_width + 4 - gap, plot.h + 1}, kit::color(p.text), theme.px(2),
                  std::max(1.0f, theme.px(1.4f)));
   }
-  if (baseline != nullptr) draw_baseline(theme, area, chart, *baseline);
+  if (baseline != nullptr) draw_baseline(theme, area, *baseline);
 
   const kit::Hit hit = kit::mouse_area(theme, "steps/plot", plot);
   if (!hit.hovered) return;

@@ -8,7 +8,7 @@
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
-#include "ui/tune/predicted_step.h"
+#include "ui/tune/prediction/predicted_step.h"
 
 namespace shardlens::ui::tune {
 
@@ -144,8 +144,8 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
     state::Rect body = panel.body;
     if (current && step->has_detail) {
       draw_help_line(theme, body.take_bottom(theme.px(kHelpHeight)), has_units(*step));
-      const state::Rect predicted =
-          body.take_bottom(predicted_step_height(theme, body.h, prediction));
+      const state::Rect predicted = body.take_bottom(predicted_step_height(
+          theme, {body.w, body.h, board_.label_width(theme, body.w)}, prediction));
       board_.draw_content(theme, body, {}, keys, commands);
       if (predicted.h > 0) {
         draw_predicted_step(theme,

@@ -170,7 +170,8 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   const tune::TuneLayout layout = tune::tune_layout(input);
 
   const TopBarResult bar =
-      draw_top_bar(theme, layout.top_bar, preferences_.workspace, snapshot, commands);
+      draw_top_bar(theme, layout.top_bar,
+                   {preferences_.workspace, snapshot, top_figures_.of(snapshot.run)}, commands);
   if (bar.toggle_theme) {
     preferences_.theme =
         theme.kind == state::ThemeKind::kDark ? state::ThemeKind::kLight : state::ThemeKind::kDark;
@@ -321,6 +322,8 @@ void MainView::add_tune_actions(std::vector<Action>& out) {
   add_timeline_actions(out, workspace_.timeline().state());
   out.push_back({"Show the ledger of runs", "",
                  [this] { workspace_.dock().show(tune::DockPanel::Tab::kRuns); }});
+  out.push_back({"Show all predictions beside what was measured", "",
+                 [this] { workspace_.dock().show(tune::DockPanel::Tab::kPredictions); }});
   out.push_back(
       {"Show the log", "", [this] { workspace_.dock().show(tune::DockPanel::Tab::kLog); }});
 }

@@ -18,6 +18,7 @@
 #include "ui/state/view_preferences.h"
 #include "ui/tune/workspace.h"
 #include "ui/window/command_palette.h"
+#include "ui/window/top_bar.h"
 
 namespace shardlens::ui::window {
 
@@ -82,6 +83,7 @@ class MainView {
   tune::TuneWorkspace workspace_;
   inspect::InspectWorkspace inspect_;
   compare::CompareWorkspace compare_;
+  TopBarFigures top_figures_;
   CommandPalette palette_;
   plan::PlanCardView plan_;
   kit::FocusRing focus_;

@@ -148,40 +148,34 @@ float headlines_width(const kit::Theme& theme, const std::vector<present::Headli
   return width;
 }
 
-std::vector<present::Headline> headlines_of(const state::Snapshot& snapshot) {
-  return snapshot.run ? present::headlines(snapshot.run->figures)
-                      : std::vector<present::Headline>{};
-}
-
 struct TopBarWidths {
   float run = 0, progress = 0, headline_gap = 0;
 };
 
 // `room` is theirs and the headlines'. Where that is too little for all, each has what its words
 // need.
-TopBarWidths top_bar_widths(const kit::Theme& theme, const state::Snapshot& snapshot, float room,
+TopBarWidths top_bar_widths(const kit::Theme& theme, const TopBarInput& input, float room,
                             float unit) {
+  const state::Snapshot& snapshot = input.snapshot;
   const float least_run = theme.px(std::clamp(unit * 0.165f, 150.0f, 290.0f));
   TopBarWidths out{.run = least_run,
                    .progress = theme.px(std::clamp(unit * 0.125f, 110.0f, 220.0f)),
                    .headline_gap = theme.px(28)};
-  const std::vector<present::Headline> figures = headlines_of(snapshot);
-  float spare = room - out.progress - headlines_width(theme, figures, out.headline_gap);
+  float spare = room - out.progress - headlines_width(theme, input.figures, out.headline_gap);
   if (!snapshot.run || spare >= least_run) {
     out.run = std::clamp(run_width(theme, snapshot, false), least_run, std::max(least_run, spare));
     return out;
   }
   out.progress = std::min(out.progress, progress_width(theme, snapshot));
   out.headline_gap = theme.px(18);
-  spare = room - out.progress - headlines_width(theme, figures, out.headline_gap);
+  spare = room - out.progress - headlines_width(theme, input.figures, out.headline_gap);
   const float brief = std::min(run_width(theme, snapshot, true), least_run);
   out.run = std::clamp(spare, brief, least_run);
   return out;
 }
 
 void draw_headlines(const kit::Theme& theme, state::Rect box, float gap,
-                    const state::Snapshot& snapshot) {
-  std::vector<present::Headline> figures = headlines_of(snapshot);
+                    std::vector<present::Headline> figures) {
   if (headlines_width(theme, figures, gap) - gap > box.w) {
     for (present::Headline& headline : figures) headline.note = headline.brief_note;
   }
@@ -234,7 +228,8 @@ constexpr std::array<WorkspaceTab, 3> kWorkspaces{
     WorkspaceTab{state::kInspectWorkspace, "Inspect", "Where did the time go?", "Ctrl+2"},
     WorkspaceTab{state::kCompareWorkspace, "Compare", "Which is better, and is it real?",
                  "Ctrl+3"}};
-constexpr float kWidthForTabRow = 1400;  // below it they lie one above the other
+constexpr float kWidthForWideTabs = 1400;  // below it they are small
+constexpr float kWidthForTabRow = 1000;    // below it they lie one above the other
 
 void draw_workspace_tab(const kit::Theme& theme, const state::Rect& box, const WorkspaceTab& tab,
                         bool active, bool small, TopBarResult& result) {
@@ -253,10 +248,11 @@ void draw_workspace_tab(const kit::Theme& theme, const state::Rect& box, const W
 }
 
 // Takes its room from `rest`.
-void draw_workspaces(const kit::Theme& theme, state::Rect& rest, bool stacked,
-                     std::string_view shown, TopBarResult& result) {
-  const kit::Face face = stacked ? kit::Face::kSmall : kit::Face::kStrong;
-  const float padding = theme.px(stacked ? 8 : 12);
+void draw_workspaces(const kit::Theme& theme, state::Rect& rest, float unit, std::string_view shown,
+                     TopBarResult& result) {
+  const bool stacked = unit < kWidthForTabRow, small = unit < kWidthForWideTabs;
+  const kit::Face face = small ? kit::Face::kSmall : kit::Face::kStrong;
+  const float padding = theme.px(small ? 8 : 12);
   float widest = 0;
   for (const WorkspaceTab& tab : kWorkspaces) {
     widest = std::max(widest, std::ceil(kit::text_width(theme, face, tab.label)));
@@ -270,19 +266,28 @@ void draw_workspaces(const kit::Theme& theme, state::Rect& rest, bool stacked,
       box = column.take_top(i % 2 == 0 ? column.h / 2 : column.h);
     } else {
       const float width = std::ceil(kit::text_width(theme, face, tab.label)) + 2 * padding;
-      box = rest.take_left(width, theme.px(4)).inset(0, std::round((rest.h - theme.px(28)) / 2));
+      box = rest.take_left(width, theme.px(small ? 2 : 4))
+                .inset(0, std::round((rest.h - theme.px(28)) / 2));
     }
-    draw_workspace_tab(theme, box, tab, shown == tab.id, stacked, result);
+    draw_workspace_tab(theme, box, tab, shown == tab.id, small, result);
   }
-  rest.take_left(theme.px(stacked ? 12 : 20));
+  rest.take_left(theme.px(small ? 12 : 20));
 }
 
 }  // namespace
 
+const std::vector<present::Headline>& TopBarFigures::of(
+    const std::shared_ptr<const state::RunView>& run) {
+  if (run == run_) return figures_;
+  run_ = run;
+  figures_ = run ? present::headlines(run->figures) : std::vector<present::Headline>{};
+  return figures_;
+}
+
 TopBarResult draw_top_bar(const kit::Theme& theme, const state::Rect& rect,
-                          std::string_view workspace, const state::Snapshot& snapshot,
-                          state::Commands& commands) {
+                          const TopBarInput& input, state::Commands& commands) {
   const state::Palette& p = theme.colors();
+  const state::Snapshot& snapshot = input.snapshot;
   TopBarResult result;
   kit::fill(rect, kit::color(p.panel));
   kit::line(rect.x, rect.bottom() - 1, rect.right(), rect.bottom() - 1, kit::color(p.panel_edge));
@@ -292,17 +297,17 @@ TopBarResult draw_top_bar(const kit::Theme& theme, const state::Rect& rect,
       rest.take_left(kit::text_width(theme, kit::Face::kTitle, "Shardlens"), theme.px(24));
   kit::text_in(theme, brand, kit::Face::kTitle, p.text, "Shardlens");
   draw_tools(theme, rest.take_right(theme.px(60), theme.px(8)), result);
-  draw_workspaces(theme, rest, unit < kWidthForTabRow, workspace, result);
+  draw_workspaces(theme, rest, unit, input.workspace, result);
 
   const float job = theme.px(snapshot.job.phase == state::JobPhase::kStopping ? 96 : 72);
   const float gaps = theme.px(24 + 16 + 28);
-  const TopBarWidths widths = top_bar_widths(theme, snapshot, rest.w - job - gaps, unit);
+  const TopBarWidths widths = top_bar_widths(theme, input, rest.w - job - gaps, unit);
   draw_run(theme, rest.take_left(widths.run, theme.px(24)), snapshot);
   draw_progress(theme, rest.take_left(widths.progress, theme.px(16)), snapshot);
   state::Rect action = rest.take_left(job, theme.px(28));
   action = action.inset(0, (action.h - theme.px(30)) / 2);
   draw_job_button(theme, action, snapshot, commands);
-  draw_headlines(theme, rest, widths.headline_gap, snapshot);
+  draw_headlines(theme, rest, widths.headline_gap, input.figures);
   return result;
 }
 

@@ -2,11 +2,13 @@
 // Interface thread, inside a frame.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ui/kit/theme.h"
+#include "ui/present/headline.h"
 #include "ui/present/job_text.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
@@ -20,9 +22,23 @@ struct TopBarResult {
   std::string workspace;  // the one that was chosen; "": none
 };
 
+// Figures of the run on screen: made when that changes, not in each frame.
+class TopBarFigures {
+ public:
+  const std::vector<present::Headline>& of(const std::shared_ptr<const state::RunView>& run);
+
+ private:
+  std::shared_ptr<const state::RunView> run_;
+  std::vector<present::Headline> figures_;
+};
+
+struct TopBarInput {
+  std::string_view workspace;
+  const state::Snapshot& snapshot;
+  const std::vector<present::Headline>& figures;
+};
 TopBarResult draw_top_bar(const kit::Theme& theme, const state::Rect& rect,
-                          std::string_view workspace, const state::Snapshot& snapshot,
-                          state::Commands& commands);
+                          const TopBarInput& input, state::Commands& commands);
 void draw_messages(const kit::Theme& theme, const state::Rect& rect,
                    const std::vector<present::Message>& lines);
 

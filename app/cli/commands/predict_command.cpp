@@ -6,7 +6,10 @@
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
+#include "app/report/tuning/history_report.h"
 #include "app/report/tuning/prediction_report.h"
+#include "app/session/runs/ledger.h"
+#include "app/session/runs/listed_runs.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {
@@ -15,12 +18,39 @@ namespace {
 struct PredictArguments {
   std::string run;
   std::vector<std::string> assignments;
+  bool history = false;
   std::filesystem::path costs;
   std::string format;
   std::filesystem::path runs_dir = "runs";
 };
 
+// Of runs that were predicted; the figures of no other are read.
+int print_history(const PredictArguments& arguments) {
+  auto found = session::listed_runs(arguments.runs_dir);
+  std::vector<session::LibraryRun> records;
+  for (auto& run : found.runs) {
+    if (!run.record.info.predicted) continue;
+    auto record = session::with_figures(std::move(run));
+    if (record) {
+      records.push_back(std::move(*record));
+    } else {
+      found.problems.push_back(record.error().message);
+    }
+  }
+  const auto history = ui::present::prediction_history(session::build_ledger(records, {}));
+  print_result(arguments.format == "json" ? report::dump_json(report::history_json(history)) + "\n"
+                                          : report::history_text(history));
+  for (const auto& problem : found.problems) print_message("error: " + problem);
+  return found.problems.empty() ? kDone : kFailed;
+}
+
 int predict(const PredictArguments& arguments) {
+  if (arguments.history) return print_history(arguments);
+  if (arguments.run.empty()) {
+    return report_error({trace::base::ErrorKind::kUsage,
+                         "Name the run to predict from, or give --history for all predictions so "
+                         "far."});
+  }
   const auto run =
       trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
   if (!run) return report_error(run.error());
@@ -44,8 +74,10 @@ int predict(const PredictArguments& arguments) {
 void add_predict_command(CLI::App& app, Action& chosen) {
   auto arguments = std::make_shared<PredictArguments>();
   auto* command = app.add_subcommand("predict", "What other settings would do to a recorded run");
-  command->add_option("RUN", arguments->run, "A run's name, its folder or a packed file")
-      ->required();
+  command->add_option("RUN", arguments->run, "A run's name, its folder or a packed file");
+  command->add_flag("--history", arguments->history,
+                    "All predictions of the library that were made before their runs, and what\n"
+                    "these took");
   command->add_option("--set", arguments->assignments, "One setting; may be given several times")
       ->type_name("KEY=VALUE");
   command
@@ -61,12 +93,14 @@ void add_predict_command(CLI::App& app, Action& chosen) {
       "run\n"
       "measured for such sizes, or `shardlens calibrate` before. Can be changed: ranks, batch,\n"
       "accumulation, recomputation, buckets, overlap, communication hook, strategy, prefetch,\n"
-      "simulated link, in any combination. Of runs on GPUs: ddp and zero1. Anything else is "
-      "refused.\n\n"
+      "simulated link, in any combination. Of runs on GPUs: ddp and zero1. Settings whose\n"
+      "effect is not known are left out and named; with nothing else there is no prediction.\n\n"
       "Examples:\n"
       "  shardlens predict base --set bucket_cap_mb=4\n"
       "  shardlens predict base --set sharding_strategy=full_shard --set forward_prefetch=true "
-      "--json");
+      "--json\n"
+      "  shardlens run --set bucket_cap_mb=4 --predict-from base\n"
+      "  shardlens predict --history");
   command->callback([&chosen, arguments] { chosen = [arguments] { return predict(*arguments); }; });
 }
 

@@ -6,6 +6,8 @@
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/run_job.h"
 #include "app/cli/terminal/output.h"
+#include "app/report/tuning/prediction.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -14,6 +16,7 @@ struct RunArguments {
   JobArguments job;
   std::string name;
   std::filesystem::path runs_dir = "runs";
+  std::string predict_from;  // a run; "": nothing is predicted
   bool overwrite = false;
   bool as_json = false;
 };
@@ -26,6 +29,13 @@ int train(const RunArguments& options) {
   request.runs_dir = options.runs_dir;
   request.name = options.name;
   request.overwrite = options.overwrite;
+  if (!options.predict_from.empty()) {
+    const auto run = trace::store::find_run(options.predict_from, options.runs_dir);
+    if (!run) return report_error(run.error());
+    auto predicted = report::predict_job(*run, request.settings);
+    if (!predicted) return report_error(predicted.error());
+    request.predicted = std::move(*predicted);
+  }
   return run_job(request, options.as_json);
 }
 
@@ -34,6 +44,11 @@ void add_options(CLI::App& command, RunArguments& options) {
   command
       .add_option("--name", options.name, "Of the run; by default what differs from the defaults")
       ->type_name("NAME");
+  command
+      .add_option("--predict-from", options.predict_from,
+                  "A run of which the step time is predicted before; `predict --history` holds it\n"
+                  "against what was measured")
+      ->type_name("RUN");
   command.add_flag("--overwrite", options.overwrite, "Replaces the run of this name");
   command.add_flag("--json", options.as_json, "Prints the report as JSON, and nothing else");
   add_runs_dir(command, options.runs_dir);

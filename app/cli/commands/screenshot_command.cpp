@@ -112,8 +112,10 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
                    "A setting of the next run that differs from this one's: shows what is\n"
                    "predicted of it")
       ->type_name("KEY=VALUE");
-  command->add_option("--show", picture.show, "The card that lies over the window")
-      ->check(CLI::IsMember({"plan"}));
+  command
+      ->add_option("--show", picture.show,
+                   "The card that lies over the window, or all predictions at its foot")
+      ->check(CLI::IsMember({"plan", "predictions"}));
   command->add_flag("--present", picture.present, "Present mode: light, larger, knobs folded");
   add_runs_dir(*command, picture.runs_dir);
   command->footer(

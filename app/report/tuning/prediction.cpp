@@ -5,6 +5,8 @@
 #include "trace/predict/costs/costs_file.h"
 #include "trace/predict/schedule/recorded_steps.h"
 #include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/tuning/predictable.h"
 #include "trace/tuning/predictor.h"
 
 namespace shardlens::app::report {
@@ -25,21 +27,16 @@ Result<trace::predict::CollectiveCosts> kept_costs(const std::filesystem::path& 
   return session::known_costs(figures.info, ranks, run.parent_path());
 }
 
-}  // namespace
+struct LearntRun {
+  trace::model::RunInfo info;
+  trace::tuning::Predictor predictor;
+};
 
-Result<PredictedRun> predict_run(const std::filesystem::path& run,
-                                 const std::vector<std::string>& assignments,
-                                 const std::filesystem::path& costs) {
+Result<LearntRun> learn(const std::filesystem::path& run, const std::filesystem::path& costs) {
   TRY_ASSIGN(const auto reader, trace::store::RunReader::open(run));
-  PredictedRun predicted;
-  TRY_ASSIGN(predicted.info, reader->info());
-  trace::job::Settings next = predicted.info.settings;
-  for (const std::string& assignment : assignments) {
-    TRY(trace::job::set_assignment(next, assignment));
-  }
-  trace::analysis::RunAnalysis analysis(predicted.info);
-  trace::predict::RecordedSteps recorded(predicted.info.world_size,
-                                         predicted.info.settings.skip_steps);
+  TRY_ASSIGN(const auto info, reader->info());
+  trace::analysis::RunAnalysis analysis(info);
+  trace::predict::RecordedSteps recorded(info.world_size, info.settings.skip_steps);
   TRY_ASSIGN(const auto problems,
              trace::store::read_everything(*reader, [&](const trace::model::Batch& batch) {
                analysis.add(batch);
@@ -50,11 +47,42 @@ Result<PredictedRun> predict_run(const std::filesystem::path& run,
   }
   TRY_ASSIGN(const auto known,
              costs.empty() ? kept_costs(run, analysis.figures()) : costs_in(costs));
-  TRY_ASSIGN(const auto predictor,
-             trace::tuning::Predictor::create(analysis.figures(), recorded, known));
-  TRY_ASSIGN(predicted.prediction, predictor.predict(next));
-  TRY_ASSIGN(predicted.step, predictor.predict_step(next, trace::tuning::kTypicalStep));
+  TRY_ASSIGN(auto predictor, trace::tuning::Predictor::create(analysis.figures(), recorded, known));
+  return LearntRun{info, std::move(predictor)};
+}
+
+}  // namespace
+
+Result<PredictedRun> predict_run(const std::filesystem::path& run,
+                                 const std::vector<std::string>& assignments,
+                                 const std::filesystem::path& costs) {
+  TRY_ASSIGN(const auto recorded, trace::store::read_run_info(run));
+  trace::job::Settings next = recorded.settings;
+  for (const std::string& assignment : assignments) {
+    TRY(trace::job::set_assignment(next, assignment));
+  }
+  TRY_ASSIGN(const auto learnt, learn(run, costs));
+  PredictedRun predicted{.info = learnt.info, .prediction = {}, .step = {}};
+  TRY_ASSIGN(predicted.prediction, learnt.predictor.predict_known(next));
+  if (predicted.prediction.changes.empty()) {
+    TRY(trace::tuning::refuse_unknown(predicted.prediction.left_out));
+  }
+  TRY_ASSIGN(predicted.step, learnt.predictor.predict_step(next, trace::tuning::kTypicalStep));
   return predicted;
+}
+
+Result<trace::model::StepPrediction> predict_job(const std::filesystem::path& run,
+                                                 const trace::job::Settings& settings) {
+  TRY_ASSIGN(const auto learnt, learn(run, {}));
+  TRY_ASSIGN(const auto predicted, learnt.predictor.predict(settings));
+  trace::model::StepPrediction kept;
+  kept.step_ns = predicted.step_ns;
+  kept.from = learnt.info.name;
+  if (predicted.interval) {
+    kept.low_ns = predicted.interval->low_ns;
+    kept.high_ns = predicted.interval->high_ns;
+  }
+  return kept;
 }
 
 }  // namespace shardlens::app::report

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
 #include "trace/tuning/prediction.h"
 
@@ -18,10 +19,14 @@ struct PredictedRun {
 };
 
 // `assignments`: "key=value" as after --set. `costs`: a file of `shardlens calibrate`; "": what is
-// kept beside the run. Error kUsage: settings that contradict each other, a change or a run that
-// nothing can be said about, by name.
+// kept beside the run. What is not known of a change is left out, by name. Error kUsage: settings
+// that contradict each other, a run that nothing can be said about, or nothing but such changes.
 trace::base::Result<PredictedRun> predict_run(const std::filesystem::path& run,
                                               const std::vector<std::string>& assignments,
                                               const std::filesystem::path& costs = {});
+// Of a run with all of `settings`, from `run`, to be kept with it. Errors as above, and whatever
+// would be left out.
+trace::base::Result<trace::model::StepPrediction> predict_job(const std::filesystem::path& run,
+                                                              const trace::job::Settings& settings);
 
 }  // namespace shardlens::app::report

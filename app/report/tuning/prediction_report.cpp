@@ -39,6 +39,22 @@ std::string changes_text(const PredictedRun& run) {
   return text.empty() ? "nothing changed" : text;
 }
 
+Json names_json(const std::vector<const trace::job::Knob*>& knobs) {
+  Json names = Json::array();
+  for (const auto* knob : knobs) names.push_back(std::string(knob->name));
+  return names;
+}
+
+// What else was changed, and does not count.
+std::string other_changes_text(const PredictedRun& run) {
+  std::string text;
+  for (const std::string& words : {ui::present::left_out_text(run.prediction),
+                                   ui::present::without_effect_text(run.prediction)}) {
+    if (!words.empty()) text += words + "\n";
+  }
+  return text;
+}
+
 std::string calls_text(const PredictedRun& run) {
   TextTable table({{"collective"},
                    {"size", Align::kRight},
@@ -102,6 +118,8 @@ Json prediction_json(const PredictedRun& run) {
           {"run", run.info.name},
           {"refused", nullptr},
           {"changed", std::move(changed)},
+          {"left_out", names_json(prediction.left_out)},
+          {"without_effect", names_json(prediction.without_effect)},
           {"step_ms", estimate_json(prediction.step_ns, prediction.interval)},
           {"difference_ms", estimate_json(prediction.difference_ns(), prediction.difference)},
           {"samples_ratio", prediction.samples},
@@ -125,16 +143,18 @@ Json refused_json(const std::string& run, const std::string& reason) {
 
 std::string prediction_text(const PredictedRun& run) {
   const auto& prediction = run.prediction;
-  std::string text = run.info.name + ": " + changes_text(run) + "\n\n";
+  std::string text =
+      run.info.name + ": " + changes_text(run) + "\n" + other_changes_text(run) + "\n";
   TextTable table({{""}, {"recorded", Align::kRight}, {"predicted", Align::kRight}, {""}});
   const std::string interval = prediction.interval
                                    ? "95 %: " + shown_time(prediction.interval->low_ns) + " to " +
                                          shown_time(prediction.interval->high_ns)
-                                   : "too few steps for an interval";
+                                   : "steps too few, or drifting, for an interval";
   table.add_row(
       {"Step", shown_time(prediction.recorded_step_ns), shown_time(prediction.step_ns), interval});
   if (!prediction.changes.empty()) {
-    table.add_row({"Difference", "", ui::present::difference_text(prediction), ""});
+    table.add_row({"Difference", "", ui::present::difference_text(prediction),
+                   ui::present::no_interval_text(prediction)});
   }
   if (prediction.samples != 1) {
     table.add_row({"Per sample", "", ui::present::per_sample_text(prediction), ""});

@@ -4,6 +4,7 @@
 
 #include "app/session/tuning/run_advice.h"
 #include "trace/tuning/predictable.h"
+#include "ui/present/tune/knob_chart.h"
 #include "ui/present/tune/knob_rows.h"
 
 namespace shardlens::app::session {
@@ -23,24 +24,32 @@ bool has_slider(const trace::job::Knob& knob) {
 }
 
 // All that its control offers; none where it takes any text or number.
-std::vector<std::string> offered_values(const trace::job::Knob& knob) {
-  if (has_slider(knob)) return ui::present::slider_values(knob, kCurvePoints);
-  return ui::present::closed_choices(knob);
+bool offers_values(const trace::job::Knob& knob) {
+  return has_slider(knob) || !ui::present::closed_choices(knob).empty();
+}
+
+// On a slider also what is set by default, what was recorded and what earlier runs had: a curve
+// between its points misses what one value alone does.
+std::vector<std::string> curve_values(const Predictor& predictor, const trace::job::Knob& knob,
+                                      const CurveInput& input) {
+  if (!has_slider(knob)) return ui::present::closed_choices(knob);
+  std::vector<std::string> more{trace::job::value_text(Settings{}, knob),
+                                trace::job::value_text(predictor.info().settings, knob)};
+  if (input.measured != nullptr) {
+    const auto measured = ui::present::measured_values(*input.measured, input.next, knob);
+    more.insert(more.end(), measured.begin(), measured.end());
+  }
+  return ui::present::slider_values(knob, kCurvePoints, more);
 }
 
 std::vector<const trace::job::Knob*> predictable_knobs() {
   std::vector<const trace::job::Knob*> found;
   for (const trace::job::Knob& knob : trace::job::knobs()) {
-    if (trace::tuning::is_predictable(knob) && !offered_values(knob).empty()) {
+    if (trace::tuning::is_predictable(knob) && offers_values(knob)) {
       found.push_back(&knob);
     }
   }
   return found;
-}
-
-KnobCurve curve_of(const Predictor& predictor, const trace::job::Knob& knob, const Settings& next,
-                   std::int64_t usable_bytes) {
-  return trace::tuning::knob_curve(predictor, next, knob, offered_values(knob), usable_bytes);
 }
 
 bool is_worth_drawing(const KnobCurve& curve) { return curve.points.size() > 1; }
@@ -53,10 +62,10 @@ Settings without(const trace::job::Knob& knob, Settings next) {
 
 }  // namespace
 
-void add_all_curves(const Predictor& predictor, const Settings& next, std::int64_t usable_bytes,
-                    PredictionView& view) {
+void add_all_curves(const Predictor& predictor, const CurveInput& input, PredictionView& view) {
   for (const trace::job::Knob* knob : predictable_knobs()) {
-    auto curve = curve_of(predictor, *knob, next, usable_bytes);
+    auto curve = trace::tuning::knob_curve(
+        predictor, input.next, *knob, curve_values(predictor, *knob, input), input.usable_bytes);
     if (!is_worth_drawing(curve)) continue;
     (has_slider(*knob) ? view.curves : view.choices).push_back(std::move(curve));
   }
@@ -67,11 +76,15 @@ PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& r
   PredictionView view{.folder = learnt.folder, .ordinal = run.ordinal};
   view.refused = learnt.refused;
   if (!learnt.predictor) return view;
-  auto prediction = learnt.predictor->predict(next);
+  auto prediction = learnt.predictor->predict_known(next);
   auto step = learnt.predictor->predict_step(next, run.selected_step);
   if (!prediction || !step) {
     view.refused = prediction ? step.error().message : prediction.error().message;
     return view;
+  }
+  if (prediction->changes.empty()) {
+    const auto known = trace::tuning::refuse_unknown(prediction->left_out);
+    if (!known) view.refused = known.error().message;
   }
   view.prediction = std::move(*prediction);
   view.step = std::move(*step);
@@ -92,7 +105,8 @@ RunPredictor::RunPredictor(std::function<void()> on_change)
         DrawnCurves drawn;
         for (const CurveQuestion& of : asked) {
           if (!is_wanted()) return;
-          drawn[of.knob] = {of, curve_of(*of.predictor, *of.knob, of.next, of.usable_bytes)};
+          drawn[of.knob] = {of, trace::tuning::knob_curve(*of.predictor, of.next, *of.knob,
+                                                          of.values, of.usable_bytes)};
         }
         publish([&] {
           for (auto& [knob, curve] : drawn) curves_[knob] = std::move(curve);
@@ -143,7 +157,8 @@ std::shared_ptr<const ui::state::AdviceView> RunPredictor::advice() const {
   return is_of_run ? advice_ : nullptr;
 }
 
-std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDraft& draft) {
+std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDraft& draft,
+                                                         const LedgerOf& ledger) {
   std::unique_lock lock(mutex_);
   if (!run_ || learnt_.folder != run_->figures.info.folder) {
     answered_ = Question{.version = version_};
@@ -155,24 +170,27 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
                           .next = draft.next,
                           .step = run_->selected_step,
                           .usable_bytes = usable,
-                          .version = version_};
+                          .version = version_,
+                          .ledger = ledger};
   if (answered_ == question) return view_;
   const LearntRun learnt = learnt_;
   const auto curves = curves_;
   lock.unlock();
   answered_ = question;
   auto view = std::make_shared<PredictionView>(predict_next(learnt, *run_, draft.next));
-  if (learnt.predictor) add_curves(learnt, draft.next, usable, curves, *view);
+  if (learnt.predictor) {
+    add_curves(learnt, {draft.next, usable, ledger.get()}, curves, *view);
+  }
   return view_ = std::move(view);
 }
 
-void RunPredictor::add_curves(const LearntRun& learnt, const Settings& next,
-                              std::int64_t usable_bytes, const DrawnCurves& drawn,
-                              PredictionView& view) {
+void RunPredictor::add_curves(const LearntRun& learnt, const CurveInput& input,
+                              const DrawnCurves& drawn, PredictionView& view) {
   std::vector<CurveQuestion> missing;
   for (const trace::job::Knob* knob : predictable_knobs()) {
     auto& curves = has_slider(*knob) ? view.curves : view.choices;
-    CurveQuestion wanted{learnt.predictor, knob, without(*knob, next), usable_bytes};
+    CurveQuestion wanted{learnt.predictor, knob, without(*knob, input.next), input.usable_bytes,
+                         curve_values(*learnt.predictor, *knob, input)};
     const auto found = drawn.find(knob);
     if (found == drawn.end() || found->second.of != wanted) {
       curves.push_back({.knob = knob});

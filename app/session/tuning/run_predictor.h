@@ -21,22 +21,30 @@
 
 namespace shardlens::app::session {
 
+struct CurveInput {
+  const trace::job::Settings& next;
+  std::int64_t usable_bytes = 0;                // of one rank; 0: not known
+  const ui::state::Ledger* measured = nullptr;  // whose runs along a curve are points of it
+};
 // Those of every knob that can be predicted.
-void add_all_curves(const trace::tuning::Predictor& predictor, const trace::job::Settings& next,
-                    std::int64_t usable_bytes, ui::state::PredictionView& view);
+void add_all_curves(const trace::tuning::Predictor& predictor, const CurveInput& input,
+                    ui::state::PredictionView& view);
 // All but the curves.
 ui::state::PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& run,
                                        const trace::job::Settings& next);
 
 class RunPredictor {
  public:
+  using LedgerOf = std::shared_ptr<const ui::state::Ledger>;  // null: not read yet
+
   explicit RunPredictor(std::function<void()> on_change);
 
   // The run on screen; null: nothing is predicted.
   void follow(const std::shared_ptr<const ui::state::RunView>& run);
   bool has_news() const;
   // Null until the run was read; the same pointer for the same question.
-  std::shared_ptr<const ui::state::PredictionView> view(const ui::state::KnobDraft& draft);
+  std::shared_ptr<const ui::state::PredictionView> view(const ui::state::KnobDraft& draft,
+                                                        const LedgerOf& ledger = {});
   // What would help that run. Null until it was read.
   std::shared_ptr<const ui::state::AdviceView> advice() const;
 
@@ -47,6 +55,7 @@ class RunPredictor {
     const trace::job::Knob* knob = nullptr;
     trace::job::Settings next;
     std::int64_t usable_bytes = 0;
+    std::vector<std::string> values;
     bool operator==(const CurveQuestion&) const = default;
   };
   struct Question {
@@ -54,6 +63,7 @@ class RunPredictor {
     trace::job::Settings next{};
     std::int64_t step = -1, usable_bytes = 0;
     std::uint64_t version = 0;
+    LedgerOf ledger{};
     bool operator==(const Question&) const = default;
   };
   struct Curve {
@@ -65,8 +75,7 @@ class RunPredictor {
   bool is_worth_reading(const ui::state::RunView& run) const;
   void publish(const std::function<void()>& change);
   // Of every knob that can be predicted; asks for those that are missing.
-  void add_curves(const LearntRun& learnt, const trace::job::Settings& next,
-                  std::int64_t usable_bytes, const DrawnCurves& drawn,
+  void add_curves(const LearntRun& learnt, const CurveInput& input, const DrawnCurves& drawn,
                   ui::state::PredictionView& view);
 
   const std::function<void()> on_change_;

@@ -34,8 +34,15 @@ bool may_be_baseline(const LibraryRun& record, const LibraryRun& shown) {
          record.info.status == trace::model::RunStatus::kDone && record.info.imported_from.empty();
 }
 
-// Of the library's other runs those that the picture has room for, and the baseline; the figures of
-// no other are read. Runs that cannot be read are left out: the picture is of one run.
+// Runs of one job tell its noise, and lie on the curves behind the sliders.
+bool may_be_same_job(const trace::model::RunInfo& a, const trace::model::RunInfo& b) {
+  return a.imported_from.empty() && b.imported_from.empty() && a.device == b.device &&
+         a.settings.model == b.settings.model;
+}
+
+// Of the library's other runs those that the picture has room for, the baseline and, where it has
+// room for any, all of the same job; the figures of no other are read. Runs that cannot be read are
+// left out: the picture is of one run.
 std::vector<LibraryRun> neighbours(const StillOptions& options, LibraryRun& shown,
                                    std::int64_t& next_number) {
   std::vector<LibraryRun> chosen;
@@ -49,7 +56,8 @@ std::vector<LibraryRun> neighbours(const StillOptions& options, LibraryRun& show
       continue;
     }
     const bool is_baseline = !has_baseline && may_be_baseline(other.record, shown);
-    if (chosen.size() >= options.other_runs && !is_baseline) continue;
+    const bool tells = options.other_runs > 0 && may_be_same_job(other.record.info, shown.info);
+    if (chosen.size() >= options.other_runs && !is_baseline && !tells) continue;
     has_baseline = has_baseline || is_baseline;
     if (auto full = with_figures(std::move(other))) chosen.push_back(std::move(*full));
   }
@@ -75,12 +83,32 @@ Result<void> check_step(const trace::analysis::RunFigures& figures, const StillO
           (last < 0 ? "; none was recorded." : "; its last is step " + std::to_string(last) + "."));
 }
 
-std::shared_ptr<const ui::state::PredictionView> prediction_of(const LearntRun& learnt,
-                                                               const ui::state::RunView& run,
-                                                               const trace::job::Settings& next) {
-  auto view = std::make_shared<ui::state::PredictionView>(predict_next(learnt, run, next));
-  if (learnt.predictor) add_all_curves(*learnt.predictor, next, 0, *view);
-  return view;
+// As it was recorded: a picture says the same wherever it is taken.
+Machine machine_of(const trace::analysis::RunFigures& figures) {
+  Machine machine;
+  for (const auto& rank : figures.ranks) {
+    const std::int64_t bytes = rank.peak.device_total_bytes;
+    if (bytes <= 0) continue;
+    if (figures.info.device != "cuda") {
+      machine.host_bytes = machine.host_bytes == 0 ? bytes : std::min(machine.host_bytes, bytes);
+    } else {
+      machine.cuda.devices.push_back(
+          {.name = rank.info.device_name, .memory_bytes = static_cast<std::size_t>(bytes)});
+    }
+  }
+  return machine;
+}
+
+void add_prediction(const LearntRun& learnt, ui::state::Snapshot& snapshot) {
+  const trace::job::Settings& next = snapshot.knobs.next;
+  auto view =
+      std::make_shared<ui::state::PredictionView>(predict_next(learnt, *snapshot.run, next));
+  if (learnt.predictor) {
+    const auto& estimates = snapshot.knobs.estimates;
+    add_all_curves(*learnt.predictor,
+                   {next, estimates ? estimates->usable_bytes : 0, snapshot.ledger.get()}, *view);
+  }
+  snapshot.prediction = std::move(view);
 }
 
 // The library around the run, with what the run is compared with.
@@ -96,6 +124,8 @@ Surroundings surroundings_of(const StillOptions& options,
   auto shown = record_from_figures(figures);
   std::int64_t next_number = 1;
   auto records = neighbours(options, shown, next_number);
+  // Of no library it has no number there, which the next run would get.
+  shown.is_bundled = !options.runs_dir.empty() && shown.number == 0;
   records.push_back(std::move(shown));
   around.baseline = baseline_of(records, records.back()).info;
   around.ledger = build_ledger(
@@ -122,10 +152,9 @@ Result<KnobEditor> knobs_after(const trace::model::RunInfo& run, const Surroundi
   return knobs;
 }
 
-// Of no machine: a picture says the same wherever it is taken.
-void plan_strategies(const trace::job::Settings& next, bool with_card,
-                     ui::state::Snapshot& snapshot) {
-  StrategyPlanner planner;
+void plan_strategies(const trace::analysis::RunFigures& figures, const trace::job::Settings& next,
+                     bool with_card, ui::state::Snapshot& snapshot) {
+  StrategyPlanner planner(machine_of(figures));
   planner.estimates(next);
   planner.wait_for_models();  // a still picture has no next frame
   planner.complete(snapshot.knobs);
@@ -152,14 +181,14 @@ Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
   std::vector<std::string> taken;
   for (const auto& row : around.ledger.rows) taken.push_back(row.name);
   snapshot.knobs = knobs.draft(taken);
-  plan_strategies(knobs.next(), options.plan, snapshot);
+  plan_strategies(view->figures, knobs.next(), options.plan, snapshot);
   PredictionSource source;
   const LearntRun learnt = source.learn(named->figures);
-  snapshot.prediction = prediction_of(learnt, *named, knobs.next());
   snapshot.advice =
       std::make_shared<const ui::state::AdviceView>(advise_run(named->figures, learnt));
   snapshot.run = std::move(named);
   snapshot.ledger = std::make_shared<const ui::state::Ledger>(std::move(around.ledger));
+  add_prediction(learnt, snapshot);
   snapshot.version = 1;
   return snapshot;
 }

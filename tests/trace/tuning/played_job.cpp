@@ -260,7 +260,9 @@ class PlayedJob::Writer {
 };
 
 PlayedJob::PlayedJob(const PlayedSettings& settings)
-    : played_(settings), shape_(*job::find_model_preset("tiny")) {}
+    : played_(settings), shape_(*job::find_model_preset("tiny")) {
+  if (settings.layers > 0) shape_.layers = settings.layers;
+}
 
 predict::PlannedJob PlayedJob::planned(const job::Settings& settings) const {
   predict::PlannedJob job = predict::job_on_this_machine(settings, shape_);
@@ -408,8 +410,8 @@ model::Batch PlayedJob::rows(const Script& script, const predict::Played& played
   return batch;
 }
 
-predict::RecordedSteps PlayedJob::record(const job::Settings& settings) const {
-  predict::RecordedSteps recorded(kRanks, 0);
+std::vector<model::Batch> PlayedJob::rows(const job::Settings& settings) const {
+  std::vector<model::Batch> all;
   const Script first = script(settings, 0);
   const bool has_units = job::strategy_traits(settings.sharding_strategy).has_units;
   for (int rank = 0; rank < kRanks; ++rank) {
@@ -451,13 +453,19 @@ predict::RecordedSteps PlayedJob::record(const job::Settings& settings) const {
         batch.buckets.push_back(bucket);
       }
     }
-    recorded.learn(batch);
+    all.push_back(std::move(batch));
   }
   for (std::int64_t step = 0; step < played_.steps; ++step) {
     const Script script = this->script(settings, step);
     const auto played = predict::play(script.ranks, script.calls, played_.slowdown);
-    for (int rank = 0; rank < kRanks; ++rank) recorded.learn(rows(script, played, step, rank));
+    for (int rank = 0; rank < kRanks; ++rank) all.push_back(rows(script, played, step, rank));
   }
+  return all;
+}
+
+predict::RecordedSteps PlayedJob::record(const job::Settings& settings) const {
+  predict::RecordedSteps recorded(kRanks, 0);
+  for (const model::Batch& batch : rows(settings)) recorded.learn(batch);
   return recorded;
 }
 

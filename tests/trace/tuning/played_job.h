@@ -25,6 +25,7 @@ struct PlayedSettings {
   double root_share = 0;  // of forward and of backward, in the embedding: where it is known
   unsigned seed = 0;
   std::int64_t steps = 6;
+  std::int64_t layers = 0;  // of the model; 0: those of the preset tiny
 };
 
 struct PlayedStep {
@@ -38,7 +39,10 @@ class PlayedJob {
 
   PlayedStep play(const job::Settings& settings, std::int64_t step) const;
 
-  // With the rows of a run under `settings`; `figures` are that run's.
+  // The rows of a run under `settings`, rank after rank, step after step. Strings have the same
+  // numbers in each step.
+  std::vector<model::Batch> rows(const job::Settings& settings) const;
+  // With them; `figures` are that run's.
   predict::RecordedSteps record(const job::Settings& settings) const;
   analysis::RunFigures figures(const job::Settings& settings) const;
 

@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/trace/tuning/recorded_job.h"
 
@@ -61,29 +63,88 @@ TEST(Predictable, IsARunOfSeveralRanks) {
             std::string::npos);
 }
 
+std::vector<std::string_view> names_of(const std::vector<const job::Knob*>& knobs) {
+  std::vector<std::string_view> names;
+  for (const auto* knob : knobs) names.push_back(knob->name);
+  return names;
+}
+
 TEST(Predictable, ListsWhatActsOnAStep) {
   const RecordedJob job;
   job::Settings next = job.figures.info.settings;
   next.bucket_cap_mb = 4;
-  next.steps += 100;  // makes none longer
   const auto changes = changes_to(job.figures.info, next);
   ASSERT_TRUE(changes) << changes.error().message;
-  ASSERT_EQ(changes->size(), 2u);
-  EXPECT_EQ(changes->front().knob->name, "bucket_cap_mb");
-  EXPECT_EQ(changes->front().before, "1");
-  EXPECT_EQ(changes->front().after, "4");
+  ASSERT_EQ(changes->known.size(), 2u);
+  EXPECT_EQ(changes->known.front().knob->name, "bucket_cap_mb");
+  EXPECT_EQ(changes->known.front().before, "1");
+  EXPECT_EQ(changes->known.front().after, "4");
+  EXPECT_TRUE(changes->unknown.empty());
+  EXPECT_TRUE(changes->without_effect.empty());
 }
 
-TEST(Predictable, RefusesByName) {
+TEST(Predictable, NamesWhatHasNoEffectOnAStep) {
   const RecordedJob job;
   job::Settings next = job.figures.info.settings;
+  next.steps += 100;
+  next.learning_rate *= 2;
+  next.max_grad_norm = 2 * next.max_grad_norm;  // clipped as before
+  const auto changes = changes_to(job.figures.info, next);
+  ASSERT_TRUE(changes) << changes.error().message;
+  EXPECT_TRUE(changes->known.empty());
+  EXPECT_TRUE(changes->unknown.empty());
+  EXPECT_EQ(names_of(changes->without_effect),
+            (std::vector<std::string_view>{"steps", "learning_rate", "max_grad_norm"}));
+}
+
+// No norm is worked out any more, and how long that took is not known.
+TEST(Predictable, LeavingWorkOutIsNotWithoutEffect) {
+  const RecordedJob job;
+  job::Settings next = job.figures.info.settings;
+  ASSERT_GT(next.max_grad_norm, 0);
+  next.max_grad_norm = 0;
+  EXPECT_EQ(names_of(changes_to(job.figures.info, next)->unknown),
+            std::vector<std::string_view>{"max_grad_norm"});
+}
+
+TEST(Predictable, LeavesOutByNameWhatIsNotKnown) {
+  const RecordedJob job;
+  job::Settings next = job.figures.info.settings;
+  next.bucket_cap_mb = 4;
   next.sequence_length *= 2;
+  next.gradient_as_bucket_view = !next.gradient_as_bucket_view;
+  const auto changes = changes_to(job.figures.info, next);
+  ASSERT_TRUE(changes) << changes.error().message;
+  EXPECT_EQ(changes->known.front().knob->name, "bucket_cap_mb");
+  EXPECT_EQ(names_of(changes->unknown),
+            (std::vector<std::string_view>{"sequence_length", "gradient_as_bucket_view"}));
+  EXPECT_EQ(changes->settings.bucket_cap_mb, 4);
+  EXPECT_EQ(changes->settings.sequence_length, job.figures.info.settings.sequence_length);
+  const auto refused = refuse_unknown(changes->unknown);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("sequence_length and gradient_as_bucket_view"),
+            std::string::npos);
+  EXPECT_LT(refused.error().message.size(), 160u) << "it stands in a card";
+}
+
+TEST(Predictable, RefusesAnotherJob) {
+  const RecordedJob job;
+  job::Settings next = job.figures.info.settings;
+  next.model = "small";
   const auto changes = changes_to(job.figures.info, next);
   ASSERT_FALSE(changes);
-  EXPECT_NE(changes.error().message.find("sequence_length"), std::string::npos);
+  EXPECT_NE(changes.error().message.find("another model"), std::string::npos);
   next = job.figures.info.settings;
   next.simulate_link = "fast";
   EXPECT_FALSE(changes_to(job.figures.info, next)) << "not a link";
+}
+
+TEST(Predictable, KnowsNoKnobTwice) {
+  for (const job::Knob& knob : job::knobs()) {
+    EXPECT_FALSE(is_predictable(knob) && is_without_effect(knob)) << knob.name;
+  }
+  EXPECT_TRUE(is_without_effect(*job::find_knob("learning_rate")));
+  EXPECT_FALSE(is_without_effect(*job::find_knob("record"))) << "recording takes time";
 }
 
 }  // namespace

@@ -58,6 +58,40 @@ TEST(Predictor, AddsWhatFewerTransfersSave) {
   EXPECT_NEAR(prediction->difference->low_ns, -10.0 * kMs, 1) << "all steps agree";
 }
 
+// What is not known of a change is left out, by name, and changes nothing of the rest.
+TEST(Predictor, PredictsTheRestOfWhatChanges) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  const Predictor predictor = predictor_of(job);
+  job::Settings next = with_cap(job, 2);
+  const auto alone = predictor.predict(next);
+  next.gradient_as_bucket_view = !next.gradient_as_bucket_view;
+  next.learning_rate *= 2;
+  const auto refused = predictor.predict(next);
+  ASSERT_FALSE(refused) << "it would not be of all changes";
+  EXPECT_NE(refused.error().message.find("gradient_as_bucket_view"), std::string::npos);
+  const auto rest = predictor.predict_known(next);
+  ASSERT_TRUE(rest) << rest.error().message;
+  EXPECT_EQ(rest->step_ns, alone->step_ns);
+  EXPECT_EQ(rest->changes.size(), alone->changes.size());
+  ASSERT_EQ(rest->left_out.size(), 1u);
+  EXPECT_EQ(rest->left_out.front()->name, "gradient_as_bucket_view");
+  ASSERT_EQ(rest->without_effect.size(), 1u);
+  EXPECT_EQ(rest->without_effect.front()->name, "learning_rate");
+  EXPECT_EQ(predictor.predict_step(next, 7)->end_ns,
+            predictor.predict_step(with_cap(job, 2), 7)->end_ns);
+}
+
+TEST(Predictor, AStepTakesAsLongWhateverTheLearningRate) {
+  RecordedJob job;
+  job::Settings next = job.figures.info.settings;
+  next.learning_rate *= 2;
+  const auto prediction = predictor_of(job).predict(next);
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  EXPECT_TRUE(prediction->changes.empty());
+  EXPECT_DOUBLE_EQ(prediction->step_ns, kMean);
+}
+
 // After a first bucket of 1 MiB one of 3 MiB: 20 ms after the last gradient instead of 10 ms, and
 // 20 ms less of work under computation, half of which makes that faster.
 TEST(Predictor, SpansWhatContentionMayBe) {

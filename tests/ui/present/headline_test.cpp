@@ -26,6 +26,29 @@ TEST(Headlines, LeadWithStepAndExposedTime) {
   }
 }
 
+// Twenty steps that take 100 and 102 ms in turn: as exact as that, and not as they scatter.
+TEST(Headlines, ThePlusMinusOfAStepIsThatOfItsMean) {
+  trace::analysis::RunFigures figures = sample_snapshot().run->figures;
+  const auto like = figures.steps.back();
+  figures.steps.assign(40, like);
+  for (std::size_t i = 0; i < figures.steps.size(); ++i) {
+    figures.steps[i].warmup = false;
+    for (auto& rank : figures.steps[i].ranks) {
+      rank.step_ns = (100 + 2 * static_cast<std::int64_t>(i % 2)) * 1'000'000;
+    }
+  }
+  figures.summary.step_ns.mean = 101e6;
+  figures.summary.step_ns.standard_deviation = 1e6;
+  const auto exact = headlines(figures)[0];
+  ASSERT_TRUE(exact.note.starts_with("± ")) << exact.note;
+  EXPECT_LT(std::stod(exact.note.substr(std::string("± ").size())), 1);
+  EXPECT_NE(exact.definition.find("95 %"), std::string::npos);
+  figures.steps.resize(3);
+  const auto few = headlines(figures)[0];
+  EXPECT_EQ(few.note, "") << "nothing is made up";
+  EXPECT_NE(few.definition.find("too few"), std::string::npos);
+}
+
 TEST(Headlines, TellWaitingOnlyWhereSomebodyWaited) {
   trace::analysis::RunFigures figures = sample_snapshot().run->figures;
   figures.summary.exposed_wait_ns = 3.27e6;

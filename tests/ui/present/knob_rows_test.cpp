@@ -116,6 +116,9 @@ TEST(ChangeSummary, WarnsThatSeveralEffectsCannotBeToldApart) {
   draft.next.static_graph = true;
   EXPECT_EQ(change_summary(draft),
             "2 changes against the defaults: their effects cannot be told apart");
+  draft.baseline_name = "run 3";
+  EXPECT_EQ(change_summary(draft),
+            "2 changes against run 3, the baseline: their effects cannot be told apart");
 }
 
 }  // namespace

@@ -96,8 +96,15 @@ TEST(StepChart, DoesNotLetOutliersOrWarmUpFlattenTheRest) {
 
 TEST(StepChart, KeepsTheBaselineOnTheAxis) {
   StepChartInput in = input(300);
-  in.baseline_ns = 400.0 * kMs;
-  EXPECT_GT(step_chart(steps(20), in).top_ns, 400.0 * kMs);
+  in.baseline_ns = 200.0 * kMs;
+  EXPECT_GT(step_chart(steps(20), in).top_ns, 200.0 * kMs);
+}
+
+// One of another size, as one rank's, would leave the bars a few pixels.
+TEST(StepChart, ABaselineFarAboveDoesNotFlattenTheBars) {
+  StepChartInput in = input(300);
+  in.baseline_ns = 900.0 * kMs;
+  EXPECT_EQ(step_chart(steps(20), in).top_ns, step_chart(steps(20), input(300)).top_ns);
 }
 
 TEST(StepChart, ShowsStepsWithoutDetailOrRanks) {

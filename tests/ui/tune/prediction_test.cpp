@@ -9,6 +9,7 @@
 #include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/present/memory_stack.h"
+#include "ui/present/tune/changed_list.h"
 #include "ui/present/tune/knob_chart.h"
 #include "ui/present/tune/prediction_text.h"
 
@@ -93,7 +94,7 @@ class PredictionTest : public ::testing::Test {
 TEST_F(PredictionTest, SaysWhatTheNextRunWouldTake) {
   const auto shown = texts();
   EXPECT_THAT(shown, Contains("130.0 ms predicted, +5.0 ms ± 2.0"));
-  EXPECT_THAT(shown, Contains("2 buckets · against run 4"));
+  EXPECT_THAT(shown, Contains("2 buckets · against run 4 on screen"));
   EXPECT_THAT(shown, Contains("+5.00 ms in this step"));
   EXPECT_THAT(shown, Contains("bucket_cap_mb=4"));
   EXPECT_THAT(shown, Contains(HasSubstr("Backward ends with bucket 1 (4.00 MiB)")));
@@ -105,7 +106,8 @@ TEST_F(PredictionTest, SaysWhatASampleTakesWhereAStepHasMoreOfThem) {
   view_.prediction->step_ns = 240 * kMs;
   view_.prediction->difference.reset();
   view_.prediction->samples = 2;
-  EXPECT_THAT(texts(), Contains("2 buckets · −4.0 % per sample · against run 4"));
+  EXPECT_THAT(present::prediction_note(&view_)->detail,
+              HasSubstr("2 buckets · −4.0 % per sample · against run 4 on screen"));
 }
 
 TEST_F(PredictionTest, SaysNothingOfSettingsAsTheyAre) {
@@ -121,6 +123,71 @@ TEST_F(PredictionTest, SaysWhyThereIsNone) {
   const auto shown = texts();
   EXPECT_THAT(shown, Contains("No prediction"));
   EXPECT_THAT(shown, Contains("One rank reduces nothing."));
+}
+
+const trace::job::Knob* knob(const char* name) { return trace::job::find_knob(name); }
+
+TEST_F(PredictionTest, ListsAllChangesUnderTheTimeline) {
+  view_.prediction->changes.push_back({knob("overlap_comm"), "true", "false", false});
+  view_.prediction->changes.push_back({knob("first_bucket_mb"), "1", "4", true});
+  view_.prediction->left_out = {knob("record")};
+  view_.prediction->without_effect = {knob("learning_rate")};
+  const auto shown = texts();
+  EXPECT_THAT(shown, Contains("bucket_cap_mb=4 · overlap_comm=false · first_bucket_mb=4 (follows) "
+                              "· without record: effect not known · learning_rate: no effect on "
+                              "the step"));
+  EXPECT_THAT(present::prediction_note(&view_)->detail,
+              HasSubstr("Without record, whose effect is not known"));
+}
+
+TEST_F(PredictionTest, SaysOfNoEffectThatThereIsNone) {
+  view_.prediction->changes.clear();
+  view_.prediction->without_effect = {knob("learning_rate")};
+  view_.prediction->step_ns = view_.prediction->recorded_step_ns;
+  const auto shown = texts();
+  EXPECT_THAT(shown, Contains("No effect on the step"));
+  EXPECT_THAT(shown, Contains("No effect on the step: learning_rate."));
+}
+
+// Memory is worked out for all changes, also where the time is not.
+TEST_F(PredictionTest, WithNothingKnownSaysWhyAndShowsTheMemory) {
+  view_.prediction->changes.clear();
+  view_.prediction->left_out = {knob("sequence_length")};
+  view_.refused = "What sequence_length does cannot be predicted.";
+  const auto shown = texts();
+  EXPECT_THAT(shown, Contains("No prediction"));
+  EXPECT_THAT(shown, Contains("What sequence_length does cannot be predicted."));
+  EXPECT_THAT(shown, Contains(HasSubstr("Predicted next")));
+}
+
+TEST_F(PredictionTest, SaysWhyADifferenceHasNoInterval) {
+  view_.prediction->difference.reset();
+  EXPECT_THAT(present::prediction_note(&view_)->detail,
+              HasSubstr("too few, or drift too much, to tell how sure that is"));
+}
+
+// The rank that ends last may wait for nothing while others wait for it.
+TEST_F(PredictionTest, SpeaksOfAllRanksWhereTheLastOneDoesNotWait) {
+  auto step = two_buckets(3, 0);
+  step.schedule.waits.clear();
+  step.schedule.rank = 1;
+  step.schedule.exposed_ns = 49.6 * kMs;
+  EXPECT_EQ(present::bound_text(step),
+            "Rank 1 ends last and waits for no collective: what it computes bounds the step. The "
+            "ranks wait 49.6 ms on average, for it.");
+  step.schedule.exposed_ns = 0;
+  EXPECT_EQ(present::bound_text(step),
+            "No rank waits for a collective: computation bounds the step.");
+}
+
+TEST(FoldedLines, FoldWhatHasNoRoom) {
+  const auto fits = [](const std::string& text) { return text.size() <= 14; };
+  EXPECT_THAT(present::folded_lines({"a=1", "b=2"}, 2, fits), ::testing::ElementsAre("a=1 · b=2"));
+  EXPECT_THAT(present::folded_lines({"long_name=1", "b=2", "c=3"}, 2, fits),
+              ::testing::ElementsAre("long_name=1", "b=2 · c=3"));
+  EXPECT_THAT(present::folded_lines({"long_name=1", "other_name=2", "c=3", "d=4"}, 2, fits),
+              ::testing::ElementsAre("long_name=1", "other_name=2 +2 more"));
+  EXPECT_THAT(present::folded_lines({}, 2, fits), ::testing::IsEmpty());
 }
 
 TEST_F(PredictionTest, OneClickGoesToTheBestValue) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "trace/model/acting_settings.h"
+#include "trace/tuning/predictable.h"
 #include "ui/present/format.h"
 #include "ui/present/tune/knob_rows.h"
 #include "ui/present/tune/prediction_text.h"
@@ -50,32 +50,31 @@ std::string step_text(const KnobCurve& curve, double ns) {
   return format_duration(ns).text() + (curve.is_per_sample ? " per sample" : "");
 }
 
-Settings what_acts(Settings settings, int ranks) {
-  trace::model::RunInfo info;
-  info.world_size = ranks;
-  info.settings = std::move(settings);
-  return trace::model::acting_settings(info, {});
-}
-
 double value_of(const Settings& settings, const Knob& knob) {
   return std::strtod(trace::job::value_text(settings, knob).c_str(), nullptr);
 }
 
-// Runs of this job that went well, with the settings for the next one but for this knob.
-std::vector<MeasuredRun> runs_along(const state::Snapshot& snapshot, const Knob& knob) {
+// Whether a step of the run would take as long with the settings for the next one, but for `knob`.
+bool is_along(const state::LedgerRow& row, const Settings& next, const Knob& knob) {
+  const bool is_like = !row.is_imported && row.not_compared.empty() &&
+                       row.status == trace::model::RunStatus::kDone &&
+                       row.summary.step_ns.count > 0 && row.ranks == next.ranks;
+  if (!is_like) return false;
+  trace::model::RunInfo info;
+  info.world_size = row.ranks;
+  info.settings = row.settings;
+  trace::job::copy_value(knob, next, info.settings);
+  const auto changes = trace::tuning::changes_to(info, next);
+  return changes && changes->known.empty() && changes->unknown.empty();
+}
+
+std::vector<MeasuredRun> runs_along(const state::Ledger* ledger, const Settings& next,
+                                    const Knob& knob) {
   std::vector<MeasuredRun> found;
-  if (!snapshot.ledger) return found;
-  const Settings& next = snapshot.knobs.next;
-  const std::string value = trace::job::value_text(next, knob);
-  for (const state::LedgerRow& row : snapshot.ledger->rows) {
-    const bool is_like = !row.is_imported && row.not_compared.empty() &&
-                         row.status == trace::model::RunStatus::kDone &&
-                         row.summary.step_ns.count > 0 && row.ranks == next.ranks;
-    if (!is_like) continue;
-    Settings same = row.settings;
-    if (!trace::job::set_value(same, knob.name, value)) continue;
-    if (what_acts(same, row.ranks) != what_acts(next, row.ranks)) continue;
-    const double divisor = trace::tuning::curve_divisor(knob, row.settings);
+  if (ledger == nullptr) return found;
+  for (const state::LedgerRow& row : ledger->rows) {
+    if (!is_along(row, next, knob)) continue;
+    const double divisor = trace::tuning::curve_divisor(knob, row.settings, row.ranks);
     found.push_back(
         {value_of(row.settings, knob), row.summary.step_ns.mean / divisor, row.ordinal});
   }
@@ -124,6 +123,17 @@ KnobChart::Point chart_point(const KnobCurve& curve, const CurvePoint& from,
 
 }  // namespace
 
+std::vector<std::string> measured_values(const state::Ledger& ledger, const Settings& next,
+                                         const Knob& knob) {
+  std::vector<std::string> values;
+  for (const state::LedgerRow& row : ledger.rows) {
+    if (!is_along(row, next, knob)) continue;
+    auto value = trace::job::value_text(row.settings, knob);
+    if (std::ranges::find(values, value) == values.end()) values.push_back(std::move(value));
+  }
+  return values;
+}
+
 std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob& knob) {
   if (!snapshot.prediction) return std::nullopt;
   const auto& curves = snapshot.prediction->curves;
@@ -131,12 +141,15 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
   if (curve == curves.end()) return std::nullopt;
   KnobChart chart;
   if (curve->points.empty()) return chart;
-  const auto runs = runs_along(snapshot, knob);
+  const auto runs = runs_along(snapshot.ledger.get(), snapshot.knobs.next, knob);
   const StepScale scale = scale_of(*curve, runs);
   chart.best = curve->best;
   chart.against = snapshot.prediction->ordinal;
-  chart.lowest = step_text(*curve, scale.low_ns());
-  chart.highest = step_text(*curve, scale.high_ns());
+  const auto unit = duration_unit(scale.high_ns());
+  chart.range = format_duration_in(std::max(0.0, scale.low_ns()), unit).value + " to " +
+                step_text(*curve, scale.high_ns());
+  chart.has_interval = std::ranges::any_of(
+      curve->points, [](const CurvePoint& point) { return point.difference.has_value(); });
   for (const CurvePoint& point : curve->points) {
     chart.points.push_back(chart_point(*curve, point, scale));
   }
@@ -145,6 +158,16 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
                               format_plain(run.value), step_text(*curve, run.step_ns)});
   }
   return chart;
+}
+
+std::string why_no_curve(const state::Snapshot& snapshot, const Knob& knob) {
+  const auto& prediction = snapshot.prediction;
+  if (!prediction || !prediction->prediction) return "";
+  const auto& curves = prediction->curves;
+  if (std::ranges::find(curves, &knob, &KnobCurve::knob) != curves.end()) return "";
+  if (trace::tuning::is_without_effect(knob)) return "No curve: no step takes longer or shorter";
+  if (trace::tuning::is_predictable(knob)) return "No curve: this run tells of one value only";
+  return "No curve: one run does not tell what it does";
 }
 
 }  // namespace shardlens::ui::present

@@ -26,12 +26,22 @@ struct KnobChart {
   std::vector<Point> points;        // from left to right
   std::vector<Measured> measured;   // of runs that differ in nothing but this knob
   std::optional<std::size_t> best;  // the fastest point that fits
-  // Step times at the bottom and at the top; "28 ms per sample" where steps differ in samples.
-  std::string lowest, highest;
-  std::string against;  // the run that differences are to: "run 4"
+  // Step times at the bottom and at the top: "120 to 180 ms", with "per sample" where steps differ
+  // in samples.
+  std::string range;
+  bool has_interval = true;  // any point; else how sure the curve is cannot be told
+  std::string against;       // the run that differences are to: "run 4"
 };
+
+// Of the knob, in runs that differ from the settings for the next one in nothing else that acts.
+std::vector<std::string> measured_values(const state::Ledger& ledger,
+                                         const trace::job::Settings& next,
+                                         const trace::job::Knob& knob);
 
 // None: nothing is predicted along this knob. Without points: that is being worked out.
 std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const trace::job::Knob& knob);
+
+// Why a slider has no curve; "" where it has one, or nothing at all is predicted from the run.
+std::string why_no_curve(const state::Snapshot& snapshot, const trace::job::Knob& knob);
 
 }  // namespace shardlens::ui::present

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"
@@ -129,19 +130,28 @@ std::string slider_text(const Knob& knob, float position) {
   return format_plain(value);
 }
 
-std::vector<std::string> slider_values(const Knob& knob, int count) {
-  std::vector<std::string> values;
+std::vector<std::string> slider_values(const Knob& knob, int count,
+                                       const std::vector<std::string>& more) {
+  const auto number = [](const std::string& value) { return std::strtod(value.c_str(), nullptr); };
+  const SliderRange range = slider_range(knob);
+  std::vector<std::string> values = more;
+  std::erase_if(values, [&](const std::string& value) {
+    return number(value) < range.low || number(value) > range.high;
+  });
   for (int i = 0; i < count; ++i) {
-    auto value = slider_text(knob, static_cast<float>(i) / static_cast<float>(count - 1));
-    if (values.empty() || values.back() != value) values.push_back(std::move(value));
+    values.push_back(slider_text(knob, static_cast<float>(i) / static_cast<float>(count - 1)));
   }
+  std::ranges::stable_sort(values, {}, number);
+  const auto same = std::ranges::unique(values, {}, number);
+  values.erase(same.begin(), same.end());
   return values;
 }
 
 std::string change_summary(const state::KnobDraft& draft) {
   const auto changes = trace::job::differing_knobs(draft.baseline, draft.next);
   if (changes.empty()) return "";
-  const std::string against = draft.baseline_name.empty() ? "the defaults" : draft.baseline_name;
+  const std::string against =
+      draft.baseline_name.empty() ? "the defaults" : draft.baseline_name + ", the baseline";
   if (changes.size() == 1) return "1 change against " + against;
   return std::to_string(changes.size()) + " changes against " + against +
          ": their effects cannot be told apart";

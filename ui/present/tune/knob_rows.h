@@ -41,8 +41,10 @@ std::vector<std::string> closed_choices(const trace::job::Knob& knob);
 float slider_position(const trace::job::Knob& knob, double value);
 // The number at a position: two significant digits, integers where the knob holds integers.
 std::string slider_text(const trace::job::Knob& knob, float position);
-// All numbers that a slider gives at `count` positions, ascending, each once.
-std::vector<std::string> slider_values(const trace::job::Knob& knob, int count);
+// All numbers that a slider gives at `count` positions, and `more` within its range: ascending,
+// each once.
+std::vector<std::string> slider_values(const trace::job::Knob& knob, int count,
+                                       const std::vector<std::string>& more = {});
 // The range that a slider covers: a useful part of the allowed one.
 struct SliderRange {
   double low = 0, high = 1;

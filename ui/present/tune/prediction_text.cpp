@@ -77,6 +77,34 @@ std::string waits_text(const PredictedStep& step) {
 
 }  // namespace
 
+namespace {
+
+std::string names_of(const std::vector<const trace::job::Knob*>& knobs) {
+  std::string names;
+  for (const auto* knob : knobs) names += (names.empty() ? "" : ", ") + std::string(knob->name);
+  return names;
+}
+
+}  // namespace
+
+std::string left_out_text(const Prediction& prediction) {
+  if (prediction.left_out.empty()) return "";
+  const bool is_one = prediction.left_out.size() == 1;
+  return "Without " + names_of(prediction.left_out) + ", whose effect" +
+         (is_one ? " is" : "s are") + " not known.";
+}
+
+std::string without_effect_text(const Prediction& prediction) {
+  if (prediction.without_effect.empty()) return "";
+  return "No effect on the step: " + names_of(prediction.without_effect) + ".";
+}
+
+std::string no_interval_text(const Prediction& prediction) {
+  const bool is_missing =
+      !prediction.changes.empty() && prediction.difference_ns() != 0 && !prediction.difference;
+  return is_missing ? "Its steps are too few, or drift too much, to tell how sure that is." : "";
+}
+
 std::string change_text(const trace::tuning::Change& change) {
   return std::string(change.knob->name) + "=" + change.after;
 }
@@ -98,7 +126,12 @@ std::string per_sample_text(const trace::tuning::Prediction& prediction) {
 
 std::string bound_text(const PredictedStep& step) {
   if (step.schedule.waits.empty()) {
-    return "No rank waits for a collective: what it computes bounds the step.";
+    const double exposed_ns = step.schedule.exposed_ns;  // of all ranks
+    if (exposed_ns <= 0) return "No rank waits for a collective: computation bounds the step.";
+    return "Rank " + std::to_string(step.schedule.rank) +
+           " ends last and waits for no collective: what it computes bounds the step. The ranks "
+           "wait " +
+           span_text(exposed_ns) + " on average, for it.";
   }
   const auto critical = trace::predict::critical_calls(step.program, step.schedule);
   const auto& last = step.program.calls[step.schedule.calls[critical.back()].call];
@@ -186,6 +219,17 @@ std::vector<PredictionNote::Row> note_rows(const Prediction& prediction) {
   return rows;
 }
 
+// Where nothing is changed whose effect is known.
+std::optional<PredictionNote> note_without_change(const state::PredictionView& view) {
+  const Prediction& prediction = *view.prediction;
+  if (prediction.left_out.empty() && prediction.without_effect.empty()) return std::nullopt;
+  PredictionNote note;
+  note.is_refused = true;
+  note.title = prediction.left_out.empty() ? "No effect on the step" : "No prediction";
+  note.detail = prediction.left_out.empty() ? without_effect_text(prediction) : view.refused;
+  return note;
+}
+
 }  // namespace
 
 std::optional<PredictionNote> prediction_note(const state::PredictionView* view) {
@@ -198,17 +242,24 @@ std::optional<PredictionNote> prediction_note(const state::PredictionView* view)
     return note;
   }
   const Prediction& prediction = *view->prediction;
-  if (prediction.changes.empty()) return std::nullopt;
+  if (prediction.changes.empty()) return note_without_change(*view);
   note.title = span_text(prediction.step_ns) + " predicted, " + difference_text(prediction);
   note.detail = parts_text(prediction);
   if (prediction.samples != 1) note.detail += " · " + per_sample_text(prediction) + " per sample";
-  note.detail += " · against " + (view->ordinal.empty() ? "the run on screen" : view->ordinal);
+  note.detail +=
+      " · against " + (view->ordinal.empty() ? "the run on screen" : view->ordinal + " on screen");
+  for (const std::string& words : {left_out_text(prediction), no_interval_text(prediction)}) {
+    if (!words.empty()) note.detail += ". " + words.substr(0, words.size() - 1);
+  }
   note.rows = note_rows(prediction);
   if (view->step) {
     note.notes.push_back(bound_text(*view->step));
   }
   for (std::string& assumption : assumptions(prediction)) {
     note.notes.push_back(std::move(assumption));
+  }
+  if (const auto words = without_effect_text(prediction); !words.empty()) {
+    note.notes.push_back(words);
   }
   return note;
 }

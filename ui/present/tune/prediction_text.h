@@ -13,6 +13,12 @@
 namespace shardlens::ui::present {
 
 std::string change_text(const trace::tuning::Change& change);  // "bucket_cap_mb=4"
+// "Without record, whose effect is not known."; "" where nothing is left out.
+std::string left_out_text(const trace::tuning::Prediction& prediction);
+// "No effect on the step: learning_rate."; "" where there is none.
+std::string without_effect_text(const trace::tuning::Prediction& prediction);
+// Why a difference has no interval; "" where it has, or there is none.
+std::string no_interval_text(const trace::tuning::Prediction& prediction);
 // "+4.2 ms ± 1.6"; without an interval "+4.2 ms".
 std::string difference_text(double ns, const std::optional<trace::tuning::Interval>& interval);
 // The same of the step; "no change", or "unchanged" where the changes do nothing to it.

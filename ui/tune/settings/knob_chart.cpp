@@ -13,7 +13,7 @@ namespace {
 
 using present::KnobChart;
 
-constexpr float kHeight = 66, kBestLine = 16, kSliderKnob = 12, kDot = 7;
+constexpr float kHeight = 78, kScaleLine = 14, kBestLine = 16, kSliderKnob = 12, kDot = 7;
 constexpr float kBand = 0.16f, kTooLarge = 0.14f;
 
 // Where things lie: positions of the slider's knob, which does not reach its borders.
@@ -87,18 +87,13 @@ void draw_best(const kit::Theme& theme, const state::Rect& line, const Plot& plo
   if (hit.clicked) commands.push_back(state::SetKnob{std::string(row.knob->name), best.value});
 }
 
-// Step times at the top and the bottom, each at the side where the curve leaves room.
-void draw_scale(const kit::Theme& theme, state::Rect area, const KnobChart& chart) {
-  const bool falls = chart.points.front().y > chart.points.back().y;
+// What the plot's height stands for, above it: on the curve it would hide a part of that.
+void draw_scale(const kit::Theme& theme, state::Rect line, const KnobChart& chart) {
   const state::Palette& p = theme.colors();
-  const auto write = [&](const state::Rect& line, const std::string& text, bool at_right) {
-    const float width = kit::text_width(theme, kit::Face::kSmall, text);
-    const state::Rect box{at_right ? line.right() - width : line.x, line.y, width, line.h};
-    kit::fill(box.inset(-theme.px(2), 0), kit::color(p.field));  // over the curve's band
-    kit::text_in(theme, box, kit::Face::kSmall, p.text_muted, text, kit::Align::kLeft);
-  };
-  write(area.take_top(theme.px(12)), chart.highest, falls);
-  write(area.take_bottom(theme.px(12)), chart.lowest, !falls);
+  const float used = kit::text_in(theme, line, kit::Face::kSmall, p.text_muted, chart.range);
+  line.take_left(used, theme.px(8));
+  if (chart.has_interval) return;
+  kit::label_in(theme, line, kit::Face::kSmall, p.text_muted, "no interval", kit::Align::kRight);
 }
 
 void explain_curve(const kit::Theme& theme, const Plot& plot, const present::KnobRow& row,
@@ -114,6 +109,9 @@ void explain_curve(const kit::Theme& theme, const Plot& plot, const present::Kno
   scope.row(nullptr, "Predicted", nearest->step);
   scope.row(nullptr, "Against " + chart.against, nearest->difference);
   if (!nearest->fits) scope.note("Does not fit in memory");
+  if (!chart.has_interval) {
+    scope.note("The run's steps are too few, or drift too much, to tell how sure that is");
+  }
   scope.note("From the run on screen, all other settings as they are; dots are measured runs");
 }
 
@@ -125,6 +123,7 @@ void draw_knob_chart(const kit::Theme& theme, const state::Rect& rect, const pre
                      const present::KnobChart& chart, state::Commands& commands) {
   const state::Palette& p = theme.colors();
   state::Rect area = rect;
+  const state::Rect scale = area.take_top(theme.px(kScaleLine));
   const state::Rect best = area.take_top(theme.px(kBestLine));
   kit::fill(area, kit::color(p.field), theme.px(3));
   if (chart.points.empty()) {
@@ -136,7 +135,7 @@ void draw_knob_chart(const kit::Theme& theme, const state::Rect& rect, const pre
       plot.x(present::slider_position(*row.knob, std::strtod(row.value.c_str(), nullptr)));
   kit::line(now, area.y, now, area.bottom(), kit::color(row.changed ? p.changed : p.accent));
   draw_band(theme, plot, chart);
-  draw_scale(theme, area.inset(theme.px(4), theme.px(2)), chart);
+  draw_scale(theme, scale, chart);
   explain_curve(theme, plot, row, chart);
   draw_measured(theme, plot, row, chart, commands);
   draw_best(theme, best, plot, row, chart, commands);

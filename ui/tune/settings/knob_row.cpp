@@ -157,6 +157,7 @@ float knob_row_height(const kit::Theme& theme, float width, const present::KnobR
   float height = theme.px(kRow);
   if (row.control == present::KnobControl::kSliderInput) height += theme.px(kSlider);
   if (extras.chart != nullptr) height += knob_chart_height(theme);
+  if (!extras.no_curve.empty()) height += theme.px(kNote);
   if (row.changed) height += theme.px(kNote);
   if (extras.hint) height += theme.px(kNote);
   for (const std::string& below : {row.note, row.problem}) {
@@ -182,6 +183,10 @@ void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const prese
   }
   if (row.control == present::KnobControl::kSliderInput) {
     draw_slider(theme, rest.take_top(theme.px(kSlider)), row, commands);
+  }
+  if (!extras.no_curve.empty()) {
+    kit::text_in(theme, rest.take_top(theme.px(kNote)), kit::Face::kSmall, p.text_muted,
+                 extras.no_curve);
   }
   if (row.changed) {
     state::Rect note = rest.take_top(theme.px(kNote));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "ui/kit/theme.h"
 #include "ui/present/tune/choice_hint.h"
@@ -16,6 +17,7 @@ struct KnobRowExtras {
   const state::Snapshot& snapshot;
   const present::KnobChart* chart = nullptr;  // behind its slider; null: there is none
   std::optional<present::ChoiceHint> hint{};  // a better value
+  std::string no_curve{};                     // why its slider has none; "": it has, or no slider
 };
 
 float knob_row_height(const kit::Theme& theme, float width, const present::KnobRow& row,

@@ -94,6 +94,8 @@ KnobRowExtras KnobsPanel::extras_of(const state::Snapshot& snapshot, const prese
   KnobRowExtras extras{.snapshot = snapshot, .chart = chart_of(snapshot, row)};
   const bool is_knob = row.kind == present::KnobRow::Kind::kKnob;
   if (is_knob) extras.hint = present::choice_hint(snapshot, *row.knob);
+  const bool has_slider = is_knob && row.control == present::KnobControl::kSliderInput;
+  if (has_slider) extras.no_curve = present::why_no_curve(snapshot, *row.knob);
   return extras;
 }
 

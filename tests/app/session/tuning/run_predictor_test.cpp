@@ -90,7 +90,8 @@ TEST_F(RunPredictorTest, CurvesSayWhatTheirValuesAreAskedFor) {
     for (const auto& point : curve.points) {
       trace::job::Settings& next = draft_.next = run_->figures.info.settings;
       ASSERT_TRUE(trace::job::set_value(next, curve.knob->name, point.text));
-      const double samples = curve.is_per_sample ? static_cast<double>(next.batch_per_rank) : 1;
+      const double samples =
+          curve.is_per_sample ? static_cast<double>(next.batch_per_rank * next.ranks) : 1;
       EXPECT_DOUBLE_EQ(predictor_.view(draft_)->prediction->step_ns / samples, point.step_ns);
       EXPECT_GE(point.step_ns, curve.points[*curve.best].step_ns);
     }
@@ -109,13 +110,56 @@ TEST_F(RunPredictorTest, OfAnotherLinkCurvesAreOthers) {
             before->curves.front().points.front().step_ns);
 }
 
-TEST_F(RunPredictorTest, RefusesByName) {
+// 25 alone has a smaller first bucket, and what was measured lies on the curve.
+TEST_F(RunPredictorTest, CurvesGoThroughTheDefaultTheRecordedAndMeasuredValues) {
+  auto ledger = std::make_shared<ui::state::Ledger>();
+  ui::state::LedgerRow row;
+  row.settings = run_->figures.info.settings;
+  row.settings.bucket_cap_mb = 3.77;
+  row.settings.learning_rate *= 2;  // with which a step takes as long
+  row.ranks = run_->figures.info.world_size;
+  row.summary.step_ns.count = 20;
+  row.summary.step_ns.mean = 1e8;
+  ledger->rows.push_back(row);
+  row.settings.bucket_cap_mb = 3.93;
+  row.settings.batch_per_rank *= 2;
+  ledger->rows.push_back(row);
+  predictor_.follow(run_);
+  std::shared_ptr<const ui::state::PredictionView> view;
+  eventually([&] {
+    view = predictor_.view(draft_, ledger);
+    return view && view->curves.size() == 2 && !view->curves[1].points.empty();
+  });
+  const auto has = [&](const char* value) {
+    return std::ranges::count(view->curves[1].points, value, &trace::tuning::CurvePoint::text);
+  };
+  EXPECT_EQ(has("25"), 1);
+  EXPECT_EQ(has("1"), 1);
+  EXPECT_EQ(has("3.77"), 1);
+  EXPECT_EQ(has("3.93"), 0) << "of another batch";
+}
+
+TEST_F(RunPredictorTest, RefusesByNameWhatIsAllThatChanges) {
   predictor_.follow(run_);
   answer();
   draft_.next.sequence_length /= 2;
   const auto refused = predictor_.view(draft_);
-  EXPECT_FALSE(refused->prediction);
   EXPECT_NE(refused->refused.find("sequence_length"), std::string::npos);
+  EXPECT_FALSE(refused->curves.empty()) << "of the others";
+}
+
+TEST_F(RunPredictorTest, LeavesOutByNameWhatIsNotKnown) {
+  predictor_.follow(run_);
+  answer();
+  draft_.next.bucket_cap_mb = 25;
+  draft_.next.gradient_as_bucket_view = !draft_.next.gradient_as_bucket_view;
+  const auto view = predictor_.view(draft_);
+  ASSERT_TRUE(view->prediction) << view->refused;
+  EXPECT_EQ(view->refused, "");
+  ASSERT_EQ(view->prediction->left_out.size(), 1u);
+  EXPECT_EQ(view->prediction->left_out.front()->name, "gradient_as_bucket_view");
+  EXPECT_NE(view->prediction->step_ns, view->prediction->recorded_step_ns);
+  EXPECT_TRUE(view->step);
 }
 
 TEST_F(RunPredictorTest, ForgetsARunThatLeftTheScreen) {

@@ -37,10 +37,11 @@ TEST_F(StillTest, ShowsTheRunAtATypicalStepAmongItsNeighbours) {
   EXPECT_EQ(still->knobs.baseline_name, "run 1");
 }
 
-TEST_F(StillTest, ReadsTheFiguresOfNoMoreRunsThanItShows) {
+TEST_F(StillTest, ReadsTheFiguresOfOtherJobsOnlyAsFarAsItShowsThem) {
   for (int i = 0; i < 12; ++i) {
     SyntheticOptions options;
     options.name = "older " + std::to_string(i);
+    options.settings.model = "small";
     options.start_ns -= (i + 1) * std::int64_t{1'000'000'000};
     SyntheticRun synthetic(folder.path(), options);
     synthetic.add_steps(8);
@@ -61,6 +62,49 @@ TEST_F(StillTest, ReadsTheFiguresOfNoMoreRunsThanItShows) {
     kept += std::filesystem::exists(entry.path() / kRecordCacheFile) ? 1 : 0;
   }
   EXPECT_EQ(kept, 2) << "of three, the other one of the fixture was written just now";
+}
+
+// Noise is that of the library, whatever the picture has room for.
+TEST_F(StillTest, KnowsTheNoiseOfAllRunsOfItsJob) {
+  for (int i = 0; i < 4; ++i) {
+    SyntheticOptions options;
+    options.name = "older " + std::to_string(i);
+    options.start_ns -= (i + 1) * std::int64_t{1'000'000'000};
+    SyntheticRun synthetic(folder.path(), options);
+    synthetic.add_steps(8);
+    synthetic.finish();
+  }
+  const auto few = still_snapshot(
+      {.run = run, .runs_dir = folder.path(), .other_runs = 1, .step = {}, .plan = false});
+  const auto all = still_snapshot(
+      {.run = run, .runs_dir = folder.path(), .other_runs = 40, .step = {}, .plan = false});
+  ASSERT_TRUE(few && all);
+  EXPECT_NE(few->ledger->spread_note.find("6 runs"), std::string::npos) << few->ledger->spread_note;
+  EXPECT_EQ(few->ledger->spread_note, all->ledger->spread_note);
+}
+
+// The next run will be run 1 there.
+TEST_F(StillTest, ARunOfNoLibraryHasNoneOfItsNumbers) {
+  const TemporaryFolder empty;
+  const auto still =
+      still_snapshot({.run = run, .runs_dir = empty.path(), .step = {}, .plan = false});
+  ASSERT_TRUE(still);
+  EXPECT_EQ(still->run->ordinal, "example 1");
+  EXPECT_EQ(still->ledger->next_number, 1);
+}
+
+// As recorded: a picture says the same wherever it is taken.
+TEST_F(StillTest, KnowsWhereTheMemoryOfTheRecordedMachineEnds) {
+  const auto example =
+      std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs" / "slow_link_cap_1.shardlens";
+  const auto still =
+      still_snapshot({.run = example, .runs_dir = folder.path(), .step = {}, .plan = false});
+  ASSERT_TRUE(still);
+  const auto& rank = still->run->figures.ranks.front();
+  ASSERT_GT(rank.peak.device_total_bytes, 0);
+  ASSERT_TRUE(still->knobs.estimates);
+  EXPECT_EQ(still->knobs.estimates->usable_bytes,
+            rank.peak.device_total_bytes / still->run->figures.info.world_size);
 }
 
 TEST_F(StillTest, ShowsThePlanWhereItIsAskedFor) {

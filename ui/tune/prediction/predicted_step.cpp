@@ -1,4 +1,4 @@
-#include "ui/tune/predicted_step.h"
+#include "ui/tune/prediction/predicted_step.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,7 @@
 #include "trace/predict/schedule/critical_calls.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
+#include "ui/present/tune/changed_list.h"
 #include "ui/present/tune/prediction_text.h"
 
 namespace shardlens::ui::tune {
@@ -15,9 +16,10 @@ namespace {
 
 using trace::tuning::PredictedStep;
 
-constexpr float kGapAbove = 6, kCalls = 20, kRibbon = 14, kWords = 18, kBetween = 4;
-constexpr float kLeastRoom = 150;  // below it the measured rows need all
-constexpr double kQuiet = 0.5;     // of a predicted box's own colour
+constexpr float kGapAbove = 6, kCalls = 20, kRibbon = 14, kLine = 16, kBetween = 4;
+constexpr std::size_t kMostWordLines = 2;  // of words; more is explained on hovering
+constexpr float kLeastRoom = 136;          // below it the measured rows need all
+constexpr double kQuiet = 0.5;             // of a predicted box's own colour
 
 class Strip {
  public:
@@ -165,16 +167,51 @@ std::string moved_text(const PredictedStep& step) {
   return sign + present::format_duration(std::abs(ns)).text() + " in this step";
 }
 
-// `as_values`: without the knob's name, where that has no room.
-std::string changes_text(const trace::tuning::Prediction& prediction, bool as_values) {
-  std::string first;
-  int more = -1;
-  for (const auto& change : prediction.changes) {
-    if (change.is_implied) continue;
-    if (first.empty()) first = as_values ? change.after : present::change_text(change);
-    ++more;
+// What stands under the ribbon: what bounds the step, and all that is changed.
+struct WordLines {
+  std::string bound, moved;
+  std::size_t bound_lines = 1;
+  std::vector<std::string> changes;
+
+  float height(const kit::Theme& theme) const {
+    return theme.px(kLine) * static_cast<float>(bound_lines + changes.size());
   }
-  return more <= 0 ? first : first + " +" + std::to_string(more);
+};
+
+float moved_width(const kit::Theme& theme, const std::string& moved) {
+  return kit::text_width(theme, kit::Face::kMedium, moved) + theme.px(12);
+}
+
+WordLines word_lines(const kit::Theme& theme, float width, const state::PredictionView& prediction,
+                     std::size_t most) {
+  WordLines words{.bound = present::bound_text(*prediction.step),
+                  .moved = moved_text(*prediction.step),
+                  .bound_lines = 1,
+                  .changes = {}};
+  const float room = std::max(1.0f, width - moved_width(theme, words.moved));
+  const float line = kit::wrapped_height(theme, kit::Face::kSmall, room, "x");
+  const float wanted = kit::wrapped_height(theme, kit::Face::kSmall, room, words.bound);
+  words.bound_lines = std::clamp<std::size_t>(std::lround(wanted / line), 1, most);
+  words.changes = present::folded_lines(
+      present::changed_items(*prediction.prediction), most, [&](const std::string& text) {
+        return kit::text_width(theme, kit::Face::kSmall, text) <= width;
+      });
+  return words;
+}
+
+float rows_height(const kit::Theme& theme) {
+  return theme.px(kGapAbove + kCalls + kBetween + kRibbon + kBetween);
+}
+
+// With as many lines of words as there is room for.
+WordLines words_with_room(const kit::Theme& theme, const PredictedStepRoom& room,
+                          const state::PredictionView& prediction) {
+  const float width = room.width - room.label_width;
+  for (std::size_t most = kMostWordLines; most > 1; --most) {
+    auto words = word_lines(theme, width, prediction, most);
+    if (rows_height(theme) + words.height(theme) <= room.height + 0.5f) return words;
+  }
+  return word_lines(theme, width, prediction, 1);
 }
 
 void draw_labels(const Strip& strip, const state::PredictionView& prediction) {
@@ -189,11 +226,39 @@ void draw_labels(const Strip& strip, const state::PredictionView& prediction) {
   kit::label_in(theme, first, kit::Face::kSmall, p.text_muted,
                 prediction.prediction->has_units ? "Units" : "Buckets", kit::Align::kRight);
   kit::text_in(theme, second, kit::Face::kSmall, p.text_muted, "Ribbon", kit::Align::kRight);
-  std::string changes = changes_text(*prediction.prediction, false);
-  if (kit::text_width(theme, kit::Face::kSmall, changes) > labels.w) {
-    changes = changes_text(*prediction.prediction, true);
+}
+
+void draw_bound(const kit::Theme& theme, state::Rect area, const WordLines& words) {
+  const state::Palette& p = theme.colors();
+  state::Rect first = area;
+  first.h = theme.px(kLine);
+  const float width = moved_width(theme, words.moved);
+  kit::text_in(theme, first.take_right(width), kit::Face::kMedium, p.changed, words.moved,
+               kit::Align::kRight);
+  area.w -= width;
+  if (words.bound_lines == 1) {
+    kit::text_in(theme, first, kit::Face::kSmall, p.text_muted, words.bound);
+  } else {
+    kit::text_wrapped(theme, area, kit::Face::kSmall, p.text_muted, words.bound);
   }
-  kit::text_in(theme, labels, kit::Face::kSmall, p.text_secondary, changes);
+  kit::explain(theme, area, "What bounds the step", words.bound);
+}
+
+void draw_changes(const Strip& strip, state::Rect area, const WordLines& words,
+                  const trace::tuning::Prediction& prediction) {
+  const kit::Theme& theme = strip.theme();
+  const state::Palette& p = theme.colors();
+  state::Rect label{strip.labels().x, area.y, strip.labels().w, theme.px(kLine)};
+  label.take_right(theme.px(8));
+  kit::text_in(theme, label, kit::Face::kSmall, p.text_muted, "Changed", kit::Align::kRight);
+  const state::Rect all = area;
+  for (const std::string& line : words.changes) {
+    kit::text_in(theme, area.take_top(theme.px(kLine)), kit::Face::kSmall, p.changed, line);
+  }
+  if (!kit::hovers(all)) return;
+  const kit::TooltipScope scope(theme);
+  scope.title("Changed settings");
+  for (const std::string& item : present::changed_items(prediction)) scope.note(item);
 }
 
 bool is_shown(const state::PredictionView* prediction) {
@@ -203,10 +268,13 @@ bool is_shown(const state::PredictionView* prediction) {
 
 }  // namespace
 
-float predicted_step_height(const kit::Theme& theme, float room,
+float predicted_step_height(const kit::Theme& theme, const PredictedStepRoom& room,
                             const state::PredictionView* prediction) {
-  const float height = theme.px(kGapAbove + kCalls + kBetween + kRibbon + kBetween + kWords);
-  return is_shown(prediction) && room - height >= theme.px(kLeastRoom) ? height : 0;
+  if (!is_shown(prediction)) return 0;
+  PredictedStepRoom left = room;
+  left.height -= theme.px(kLeastRoom);
+  const float height = rows_height(theme) + words_with_room(theme, left, *prediction).height(theme);
+  return height <= left.height ? height : 0;
 }
 
 std::int64_t predicted_end_ns(const state::PredictionView* prediction,
@@ -220,9 +288,9 @@ std::int64_t predicted_end_ns(const state::PredictionView* prediction,
 void draw_predicted_step(const kit::Theme& theme, const PredictedStepPlace& place,
                          const state::PredictionView& prediction) {
   if (!is_shown(&prediction)) return;
-  const state::Palette& p = theme.colors();
   PredictedStepPlace inner = place;
-  kit::line(inner.rect.x, inner.rect.y, inner.rect.right(), inner.rect.y, kit::color(p.grid));
+  kit::line(inner.rect.x, inner.rect.y, inner.rect.right(), inner.rect.y,
+            kit::color(theme.colors().grid));
   inner.rect.take_top(theme.px(kGapAbove));
   const PredictedStep& step = *prediction.step;
   const Strip strip(theme, inner, step);
@@ -236,12 +304,10 @@ void draw_predicted_step(const kit::Theme& theme, const PredictedStepPlace& plac
     draw_ribbon(strip, step, ribbon.y);
     draw_end(strip, step, ribbon.bottom());
   }
-  const std::string moved = moved_text(step);
-  const float width = kit::text_width(theme, kit::Face::kMedium, moved);
-  kit::text_in(theme, rest.take_right(width, theme.px(12)), kit::Face::kMedium, p.changed, moved);
-  const std::string bound = present::bound_text(step);
-  kit::text_in(theme, rest, kit::Face::kSmall, p.text_muted, bound);
-  kit::explain(theme, rest, "What bounds the step", bound);
+  const auto words =
+      words_with_room(theme, {place.rect.w, place.rect.h, place.label_width}, prediction);
+  draw_bound(theme, rest.take_top(theme.px(kLine) * static_cast<float>(words.bound_lines)), words);
+  draw_changes(strip, rest, words, *prediction.prediction);
 }
 
 }  // namespace shardlens::ui::tune

@@ -8,8 +8,12 @@
 
 namespace shardlens::ui::tune {
 
-// In `room` of a panel's body; 0: nothing is predicted to change, or there is no room.
-float predicted_step_height(const kit::Theme& theme, float room,
+// In the room of a panel's body; 0: nothing is predicted to change, or there is no room.
+struct PredictedStepRoom {
+  float width = 0, height = 0;
+  float label_width = 0;  // as of the rows above
+};
+float predicted_step_height(const kit::Theme& theme, const PredictedStepRoom& room,
                             const state::PredictionView* prediction);
 
 // Until when the step on screen has something to show: absolute. INT64_MIN: nothing is predicted.

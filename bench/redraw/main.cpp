@@ -1,0 +1,193 @@
+// What a change of a knob costs the interface thread: the predicted step, memory and settings drawn
+// anew in the same frame, for made-up runs of thousands of gradients and hundreds of units.
+#include <imgui.h>
+#include <time.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/session/controller.h"
+#include "bench/bench_rows.h"
+#include "bench/redraw/made_up_run.h"
+#include "trace/base/file_system.h"
+#include "ui/present/tune/knob_rows.h"
+#include "ui/window/main_view.h"
+
+namespace shardlens::bench {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using trace::job::Strategy;
+
+constexpr float kWidth = 1920, kHeight = 1200;
+constexpr double kBudgetMs = 16;
+constexpr auto kLongestWait = 120s;
+constexpr int kPositions = 200;  // of a slider that is dragged over its range
+
+double thread_cpu_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+// The window without a screen: controller, session, panels; the renderer alone is missing.
+class Desk {
+ public:
+  explicit Desk(const std::filesystem::path& run) : controller_(options_of(run), [] {}) {
+    ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    io.DisplaySize = {kWidth, kHeight};
+    io.DeltaTime = 1.0f / 60;
+  }
+  ~Desk() { ImGui::DestroyContext(); }
+  Desk(const Desk&) = delete;
+  Desk& operator=(const Desk&) = delete;
+
+  // Milliseconds of the interface thread from the change to what was drawn of it.
+  double set(const char* knob, const std::string& value) {
+    const double begin = thread_cpu_ms();
+    controller_.execute(ui::state::SetKnob{knob, value});
+    draw();
+    const double took = thread_cpu_ms() - begin;
+    if (!shows_prediction()) throw std::runtime_error("nothing was predicted: " + refused());
+    return took;
+  }
+  void draw() {
+    snapshot_ = controller_.snapshot();
+    if (view_.prepare_fonts(*ImGui::GetIO().Fonts)) {
+      unsigned char* pixels = nullptr;
+      int width = 0, height = 0;
+      ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
+    }
+    ImGui::NewFrame();
+    ui::state::Commands commands;
+    view_.draw(*snapshot_, commands);
+    ImGui::Render();
+    for (const auto& command : commands) controller_.execute(command);
+  }
+  void draw_until_predicted() {
+    const auto begin = Clock::now();
+    for (draw(); !snapshot_->prediction || !snapshot_->run->timeline; draw()) {
+      if (Clock::now() - begin > kLongestWait) throw std::runtime_error("the run was never read");
+      std::this_thread::sleep_for(16ms);
+    }
+    if (!shows_prediction()) throw std::runtime_error("nothing is predicted: " + refused());
+  }
+  std::size_t parts() const { return snapshot_->prediction->prediction->parts; }
+
+ private:
+  bool shows_prediction() const {
+    return snapshot_->prediction && snapshot_->prediction->prediction &&
+           snapshot_->prediction->step;
+  }
+  std::string refused() const {
+    return snapshot_->prediction ? snapshot_->prediction->refused : "the run is not there";
+  }
+  static app::session::ControllerOptions options_of(const std::filesystem::path& run) {
+    app::session::ControllerOptions options;
+    options.runs_dir = run.parent_path();
+    options.run = run;
+    return options;
+  }
+
+  app::session::Controller controller_;
+  ui::window::MainView view_;
+  std::shared_ptr<const ui::state::Snapshot> snapshot_;
+};
+
+void add_times(const std::string& what, const std::vector<double>& times,
+               std::vector<BenchRow>& rows) {
+  rows.push_back({what + ", median", quantile(times, 0.5), "ms", "", {}, "", {}});
+  BenchRow worst{what + ", 99th percentile", quantile(times, 0.99), "ms", "", {}, "<= 16 ms", {}};
+  worst.met = worst.value <= kBudgetMs;
+  rows.push_back(worst);
+  rows.push_back({what + ", longest", quantile(times, 1), "ms", "", {}, "", {}});
+}
+
+std::vector<double> dragged(Desk& desk, const char* name, std::size_t& most_parts) {
+  std::vector<double> times;
+  const auto& knob = *trace::job::find_knob(name);
+  for (const auto& value : ui::present::slider_values(knob, kPositions)) {
+    times.push_back(desk.set(name, value));
+    most_parts = std::max(most_parts, desk.parts());
+  }
+  return times;
+}
+
+void measure_buckets(const std::filesystem::path& folder, std::int64_t layers,
+                     std::vector<BenchRow>& rows) {
+  const auto run = make_up_run(folder, Strategy::kDdp, layers);
+  Desk desk(run.folder);
+  desk.draw_until_predicted();
+  std::size_t buckets = 0;
+  const auto times = dragged(desk, "bucket_cap_mb", buckets);
+  add_times(std::to_string(run.gradients) + " gradients, up to " + std::to_string(buckets) +
+                " buckets: a frame with another cap",
+            times, rows);
+  const auto batches = dragged(desk, "batch_per_rank", buckets);
+  add_times("  … with another batch", batches, rows);
+}
+
+void measure_units(const std::filesystem::path& folder, std::int64_t layers,
+                   std::vector<BenchRow>& rows) {
+  const auto run = make_up_run(folder, Strategy::kFullShard, layers);
+  Desk desk(run.folder);
+  desk.draw_until_predicted();
+  std::size_t units = 0;
+  auto times = dragged(desk, "batch_per_rank", units);
+  for (int round = 0; round < 10; ++round) {
+    for (const char* prefetch : {"post", "none", "pre"}) {
+      times.push_back(desk.set("backward_prefetch", prefetch));
+    }
+    for (const char* ahead : {"true", "false"}) {
+      times.push_back(desk.set("forward_prefetch", ahead));
+    }
+  }
+  add_times(std::to_string(run.units) + " units: a frame with another batch or prefetch", times,
+            rows);
+}
+
+}  // namespace
+}  // namespace shardlens::bench
+
+int main(int argc, char** argv) {
+  using namespace shardlens::bench;
+  std::int64_t gradient_layers = 170, unit_layers = 199;
+  CLI::App app{
+      "What a change of a knob costs the interface thread until its prediction is drawn: processor "
+      "time of the frame, without the renderer."};
+  app.add_option("--gradient-layers", gradient_layers,
+                 "Blocks of the model with gradients; each has 12")
+      ->capture_default_str();
+  app.add_option("--unit-layers", unit_layers, "Blocks of the model with units; each is one")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    const auto folder = shardlens::trace::base::TemporaryFolder::create();
+    if (!folder) throw std::runtime_error(folder.error().message);
+    std::vector<BenchRow> rows;
+    measure_buckets(folder->path(), gradient_layers, rows);
+    measure_units(folder->path(), unit_layers, rows);
+    print_rows(rows);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,90 @@
+// What `predict` prints of a run's other settings, and of all predictions so far.
+#include "app/report/tuning/prediction_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "app/report/tuning/history_report.h"
+
+namespace shardlens::app::report {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::filesystem::path recorded_example() {
+  return std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs/slow_link_cap_1.shardlens";
+}
+
+TEST(PredictionReport, NamesWhatItLeavesOut) {
+  const auto run = predict_run(
+      recorded_example(), {"bucket_cap_mb=4", "gradient_as_bucket_view=true", "learning_rate=0.5"});
+  ASSERT_TRUE(run) << run.error().message;
+  const std::string text = prediction_text(*run);
+  EXPECT_THAT(text, HasSubstr("Without gradient_as_bucket_view, whose effect is not known."));
+  EXPECT_THAT(text, HasSubstr("No effect on the step: learning_rate."));
+  const Json json = prediction_json(*run);
+  EXPECT_EQ(json["left_out"], Json({"gradient_as_bucket_view"}));
+  EXPECT_EQ(json["without_effect"], Json({"learning_rate"}));
+  EXPECT_FALSE(json["changed"].contains("learning_rate"));
+  const auto alone = predict_run(recorded_example(), {"bucket_cap_mb=4"});
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(json["step_ms"], prediction_json(*alone)["step_ms"]) << "of the other changes";
+}
+
+TEST(PredictionReport, RefusesWhereNothingElseChanges) {
+  const auto run =
+      predict_run(recorded_example(), {"gradient_as_bucket_view=true", "learning_rate=0.5"});
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().message, HasSubstr("gradient_as_bucket_view"));
+  EXPECT_TRUE(predict_run(recorded_example(), {"learning_rate=0.5"})) << "which takes as long";
+}
+
+TEST(PredictionReport, IsKeptWithARunOnlyWhereItIsOfAllThatChanges) {
+  const auto recorded = predict_run(recorded_example(), {});
+  ASSERT_TRUE(recorded);
+  auto next = recorded->info.settings;
+  next.bucket_cap_mb = 4;
+  const auto kept = predict_job(recorded_example(), next);
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_DOUBLE_EQ(kept->step_ns,
+                   predict_run(recorded_example(), {"bucket_cap_mb=4"})->prediction.step_ns);
+  EXPECT_EQ(kept->from, recorded->info.name);
+  next.gradient_as_bucket_view = !next.gradient_as_bucket_view;
+  EXPECT_FALSE(predict_job(recorded_example(), next));
+}
+
+TEST(PredictionHistoryReport, HoldsPredictionsAgainstMeasurements) {
+  ui::present::PredictionHistory history;
+  history.tested = {{.folder = "/runs/a",
+                     .run = "run 7",
+                     .name = "cap 4",
+                     .from = "base",
+                     .predicted_ns = 100e6,
+                     .measured_ns = 110e6,
+                     .interval = trace::tuning::Interval{95e6, 105e6}}};
+  history.with_interval = 1;
+  history.took_longer = 1;
+  history.median_error = 0.1;
+  history.worst = 0;
+  const std::string text = history_text(history);
+  EXPECT_THAT(text, HasSubstr("run 7"));
+  EXPECT_THAT(text, HasSubstr("95.0 ms to 105.0 ms"));
+  EXPECT_THAT(text, HasSubstr("+10.0 %"));
+  EXPECT_THAT(text, HasSubstr("outside"));
+  const Json json = history_json(history);
+  EXPECT_EQ(json["predictions"][0]["within"], Json(false));
+  EXPECT_EQ(json["predictions"][0]["predicted_ms"]["low"], Json(95.0));
+  EXPECT_DOUBLE_EQ(json["median_error"].get<double>(), 0.1);
+}
+
+TEST(PredictionHistoryReport, WithNoneSaysWhatToDo) {
+  const ui::present::PredictionHistory none;
+  EXPECT_THAT(history_text(none), HasSubstr("press Start"));
+  EXPECT_TRUE(history_json(none)["median_error"].is_null());
+  EXPECT_TRUE(history_json(none)["predictions"].empty());
+}
+
+}  // namespace
+}  // namespace shardlens::app::report
