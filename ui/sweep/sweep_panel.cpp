@@ -90,7 +90,7 @@ void draw_head(const kit::Theme& theme, state::Rect row, const state::SweepView&
 void apply_point(const Shown& sweep, std::size_t point, const trace::job::Settings& next,
                  state::Commands& commands) {
   const auto& settings = sweep.points[point].settings;
-  for (const auto* knob : trace::job::differing_knobs(next, settings)) {
+  for (const auto* knob : present::knobs_to_set(sweep, point, next)) {
     commands.push_back(
         state::SetKnob{std::string(knob->name), trace::job::value_text(settings, *knob)});
   }
@@ -113,7 +113,7 @@ void draw_apply(const kit::Theme& theme, state::Rect& row, const Shown& sweep,
                 const state::Snapshot& snapshot, state::Commands& commands) {
   if (!sweep.best) return;
   const trace::job::Settings& next = snapshot.knobs.next;
-  if (present::has_settings_of(sweep, *sweep.best, next)) return draw_is_set(theme, row);
+  if (present::knobs_to_set(sweep, *sweep.best, next).empty()) return draw_is_set(theme, row);
   const std::string label = "Apply " + present::sweep_point_text(sweep, *sweep.best);
   const float width = std::min(kit::button_width(theme, label), row.w / 2);
   const state::Rect box = row.take_right(width, theme.px(16));

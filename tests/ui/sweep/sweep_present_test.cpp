@@ -205,10 +205,10 @@ TEST(SweepWords, SayWhatElseDiffersAndWhatIsSet) {
   next.ranks = 4;
   next.bucket_cap_mb = 1;
   EXPECT_EQ(other_settings(sweep, next), "ranks");
-  EXPECT_FALSE(has_settings_of(sweep, 2, next)) << "with other ranks it is another job";
+  EXPECT_FALSE(knobs_to_set(sweep, 2, next).empty()) << "with other ranks it is another job";
   next.ranks = trace::job::Settings().ranks;
-  EXPECT_TRUE(has_settings_of(sweep, 2, next));
-  EXPECT_FALSE(has_settings_of(sweep, 3, next));
+  EXPECT_TRUE(knobs_to_set(sweep, 2, next).empty());
+  EXPECT_FALSE(knobs_to_set(sweep, 3, next).empty());
 }
 
 TEST(SweepWords, SayWhatASweepWillCost) {

@@ -158,9 +158,14 @@ std::string other_settings(const state::ShownSweep& sweep, const trace::job::Set
   return text;
 }
 
-bool has_settings_of(const state::ShownSweep& sweep, std::size_t point,
-                     const trace::job::Settings& next) {
-  return trace::job::differing_knobs(next, sweep.points[point].settings).empty();
+std::vector<const trace::job::Knob*> knobs_to_set(const state::ShownSweep& sweep, std::size_t point,
+                                                  const trace::job::Settings& next) {
+  const auto& settings = sweep.points[point].settings;
+  auto knobs = trace::job::differing_knobs(next, settings);
+  std::erase_if(knobs, [&](const trace::job::Knob* knob) {
+    return !trace::job::applies(*knob, settings.sharding_strategy);
+  });
+  return knobs;
 }
 
 std::optional<double> cost_per_step_time(const state::ShownSweep& sweep,
