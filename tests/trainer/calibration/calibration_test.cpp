@@ -133,7 +133,7 @@ Measured calibrate(int ranks, CalibrationOptions options, comm::CommunicatorOpti
 }
 
 TEST(Calibration, MeasuresWhatStrategiesAskForAndNothingElse) {
-  const Measured measured = calibrate(2, {milliseconds(200), 16384, 1, 0});
+  const Measured measured = calibrate(2, {milliseconds(1000), 16384, 1, 0});
   ASSERT_EQ(measured.costs.size(), std::size(kFunctions));
   for (const CollectiveFunction function : kFunctions) {
     const auto& sizes = measured.costs.at({function, 2});
