@@ -20,7 +20,8 @@ FILLING = '''
 mount -t tmpfs -o size=2500k none "$0"
 "$@" & job=$!
 written() { cat "$0"/*/rank_0.sqlite* 2>/dev/null | wc -c; }
-while kill -0 $job 2>/dev/null && [ $(written) -lt 1000000 ]; do sleep 0.02; done
+is_time() { [ $(written) -ge 1000000 ]; }
+while kill -0 $job 2>/dev/null && ! is_time; do sleep 0.02; done
 while kill -0 $job 2>/dev/null; do cat /dev/zero >> "$0/filler" 2>/dev/null; sleep 0.01; done
 wait $job; code=$?
 rm -f "$0/filler"
@@ -35,6 +36,10 @@ mount -t tmpfs -o size=$size none "$0"
 cp -r "$0" "$0.copy"; umount "$0" && cp -r "$0.copy/." "$0"
 exit $code
 '''
+
+# The same with room for many runs, filled once a second one has begun.
+FILLING_THE_SECOND = FILLING.replace('2500k', '64m').replace('is_time() { [ $(written) -ge 1000000 ]; }',
+                                                             'is_time() { [ $(ls "$0"/*/run.sqlite 2>/dev/null | wc -l) -ge 2 ]; }')
 
 MARKED = '''
 import time, torch
@@ -96,13 +101,11 @@ class FullDisk(harness.ShardlensTest):
         result = self.json('sweep', '--resume', 'full')
         self.assertEqual([len(point['runs']) for point in result['points']], [1, 1])
 
-    # Room for one run and a half: what had ended before the disk was full counts when it goes on.
     def test_what_ended_before_a_search_met_a_full_disk_is_not_run_again(self):
-        job = [*harness.QUICK, '--ranks', '2', '--steps', '12']
-        folder = pathlib.Path(self.json('run', *job, '--name', 'probe', '--runs-dir', str(self.folder / 'elsewhere'))['run']['folder'])
-        size = sum(file.stat().st_size for file in folder.iterdir())
-        search = ['tune', *job, '--over', 'bucket_cap_mb=25,1,4', '--name', 'full', '--runs-dir', str(self.runs), '--json', '--budget', '10m']
-        done = subprocess.run([*ALONE, 'bash', '-c', SMALL, str(self.runs), str(size * 3 // 2), harness.SHARDLENS, *search],
+        search = ['tune', *harness.QUICK, '--ranks', '2', '--steps', '12', '--over', 'bucket_cap_mb=25,1,4', '--name', 'full',
+                  '--budget', '10m']
+        done = subprocess.run([*ALONE, 'bash', '-c', FILLING_THE_SECOND, str(self.runs), harness.SHARDLENS, *search,
+                               '--runs-dir', str(self.runs), '--json'],
                               capture_output=True, text=True, timeout=300, cwd=self.folder, stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn('disk', done.stderr)
@@ -111,7 +114,7 @@ class FullDisk(harness.ShardlensTest):
         self.assertEqual(first['status'], 'failed')
         self.assertEqual([run['why'] for run in first['runs']], ['the start'], done.stderr)
         kept = self.json('report', first['runs'][0]['run'])['run']['folder']
-        found = self.json(*search[:-3], '--budget', '10m', timeout=400)
+        found = self.json(*search, timeout=400)
         self.assertEqual(found['status'], 'done')
         self.assertEqual((found['runs'][0]['run'], found['runs'][0]['why']), (first['runs'][0]['run'], None))
         self.assertEqual(self.json('report', first['runs'][0]['run'])['run']['folder'], kept)
