@@ -4,7 +4,7 @@ import harness
 
 DEVICE = {'FAKE_GPU_LINK_GB_PER_S': '1', 'FAKE_GPU_MEMORY_MB': '800000'}
 JOB = {'device': 'cuda', 'model': 'gpt-162m', 'batch_per_rank': '512', 'sequence_length': '1024', 'precision': 'bf16',
-       'loss_chunk_tokens': '131072', 'record': 'every step', 'ranks': '2', 'steps': '10'}
+       'loss_chunk_tokens': '131072', 'record': 'every step', 'ranks': '2', 'steps': '8'}
 POINTS = {
     'cap 100': {'bucket_cap_mb': '100', 'first_bucket_mb': '100'},
     'late': {'overlap_comm': 'false'},
@@ -101,10 +101,13 @@ class GpuPrediction(harness.ShardlensTest):
             with self.subTest(f'{base} -> {name}'):
                 self.check(base, summary, name, measured, UNITS if name == 'units' else {'sharding_strategy': 'ddp', **buckets})
 
-    def test_shards_on_the_host_are_refused_by_name(self):
+    def test_shards_on_the_host_are_left_out_by_name(self):
         self.record('base', {'bucket_cap_mb': '25', 'first_bucket_mb': '1', 'steps': '8'})
-        refused = self.shardlens('predict', 'base', '--set', 'sharding_strategy=full_shard', '--set', 'cpu_offload=true', code=2)
-        self.assertIn('cpu_offload', refused.stderr)
+        predicted = self.json('predict', 'base', '--set', 'sharding_strategy=full_shard', '--set', 'cpu_offload=true')
+        self.assertEqual(predicted['left_out'], ['cpu_offload'])
+        without = self.json('predict', 'base', '--set', 'sharding_strategy=full_shard')
+        self.assertEqual(predicted['step_ms'], without['step_ms'])
+        self.assertNotIn('cpu_offload', predicted['changed'])
 
 
 if __name__ == '__main__':

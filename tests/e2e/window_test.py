@@ -30,7 +30,7 @@ class Window(WindowTest):
                            'sequence_length=32', 'device=cpu'):
             self.display.command(assignment)
         # The start button at the foot of the settings panel, above the new run's name.
-        self.display.click(160, self.display.height - 62)
+        self.display.click(75, self.display.height - 62)
         harness.wait_until(self.run_folders, 20, 'the run to start')
         harness.wait_until(lambda: int(self.recorded('select count(*) from step') or 0) > 20, 60,
                            'steps to be recorded')
