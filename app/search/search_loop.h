@@ -23,7 +23,7 @@ struct SearchRun {
 
 struct SearchDriver {
   std::function<bool()> wants_to_stop;  // asked before each run
-  // From its start to its end. Error: it could not be started, which ends the search for now.
+  // From its start to its end. Error: it could not be started, after which it can be resumed.
   std::function<trace::base::Result<launch::JobStatus>(const Choice&, const launch::JobRequest&)>
       run;
   std::function<void(const Choice&)> counted;  // what came of it is among the results, on disk

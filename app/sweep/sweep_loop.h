@@ -10,7 +10,7 @@ namespace shardlens::app::sweep {
 
 struct SweepDriver {
   std::function<bool()> wants_to_stop;  // asked before each run
-  // From its start to its end. Error: it could not be started, which ends the sweep for now.
+  // From its start to its end. Error: it could not be started, after which it can be resumed.
   std::function<trace::base::Result<launch::JobStatus>(Slot, const launch::JobRequest&)> run;
   std::function<void(Slot)> counted;  // what came of the run is among the results, on disk
 };

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "bench/cpu_times.h"
 #include "profiler/recorder/recorder.h"
 
 namespace shardlens::bench {
@@ -50,12 +51,6 @@ inline double process_cpu_seconds() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-inline double thread_cpu_ms() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
 }
 
 }  // namespace shardlens::bench

@@ -1,7 +1,6 @@
 // What a change of a knob costs the interface thread: the predicted step, memory and settings drawn
 // anew in the same frame, for made-up runs of thousands of gradients and hundreds of units.
 #include <imgui.h>
-#include <time.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -16,6 +15,7 @@
 
 #include "app/session/controller.h"
 #include "bench/bench_rows.h"
+#include "bench/cpu_times.h"
 #include "bench/redraw/made_up_run.h"
 #include "trace/base/file_system.h"
 #include "ui/present/tune/knob_rows.h"
@@ -32,17 +32,6 @@ constexpr float kWidth = 1920, kHeight = 1200;
 constexpr double kBudgetMs = 16;
 constexpr auto kLongestWait = 120s;
 constexpr int kPositions = 200;  // of a slider that is dragged over its range
-
-double thread_cpu_ms() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
-
-double quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
 
 // The window without a screen: controller, session, panels; the renderer alone is missing.
 class Desk {

@@ -1,8 +1,6 @@
 // The program without a display: controller, session, panels; the renderer alone is missing.
 #include <imgui.h>
-#include <time.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "app/session/controller.h"
+#include "bench/cpu_times.h"
 #include "bench/trace/stages.h"
 #include "ui/window/main_view.h"
 
@@ -24,18 +23,6 @@ constexpr float kWidth = 1600, kHeight = 1000;
 constexpr int kFrames = 1200;
 constexpr auto kFrameTime = 16'667us;
 constexpr auto kLongestWait = 120s;
-
-double thread_cpu_ms() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
-
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return std::nan("");
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
 
 class Viewer {
  public:

@@ -231,7 +231,7 @@ class UnitWriter final : public job::UnitActions {
   std::array<ActionList::Place, kLanes> last_of_lane_{};  // behind which its next one comes
   std::size_t marks_ = 0;
   Mark gate_;                    // that the gather stream waits for
-  std::optional<Mark> retired_;  // the last use of what was freed last and is kept for now
+  std::optional<Mark> retired_;  // the last use of what was freed last, until the next is
   job::UnitSchedule schedule_;
   std::vector<std::optional<std::size_t>> gathers_;  // by unit: under way
   std::optional<std::size_t> reduction_;
