@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
@@ -16,6 +17,8 @@ namespace shardlens::ui::tune {
 namespace {
 
 constexpr std::size_t kMostInTooltip = 8;  // ranks, one below the other
+constexpr float kLowestBars = 96;          // with names alone; what sums to a table leaves more
+constexpr float kLowestBarsOverTable = 190;
 
 // Sizes on one axis share its unit.
 struct Unit {
@@ -250,6 +253,49 @@ void draw_table(const kit::Theme& theme, state::Rect area, const present::Memory
   }
 }
 
+// In place of the table where that would leave the bars too low: names that flow like words, those
+// of parts that can be seen.
+class FlowingNames {
+ public:
+  FlowingNames(const kit::Theme& theme, const present::MemoryStacks& stacks, float width)
+      : theme_(theme), stacks_(stacks) {
+    const auto& parts = stacks.bars[stacks.largest].parts;
+    float x = 0;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+      const float needed = theme.px(kMark) + kit::text_width(theme, kit::Face::kSmall,
+                                                             present::memory_name(part->category));
+      if (x > 0 && x + needed > width) x = 0, ++line_;
+      names_.push_back({part->category, {x, theme.px(kLine * line_), needed, theme.px(kLine)}});
+      x += needed + theme.px(12);
+    }
+  }
+
+  float height() const { return theme_.px(kLine * (line_ + 1) + 6); }
+
+  void draw(const state::Rect& area) const {
+    for (const auto& [category, place] : names_) {
+      state::Rect row{area.x + place.x, area.y + theme_.px(6) + place.y, place.w, place.h};
+      explain_category(theme_, row, category, stacks_);
+      const state::Rect mark = row.take_left(theme_.px(kMark));
+      kit::fill({mark.x, std::round(mark.center_y() - theme_.px(4)), theme_.px(8), theme_.px(8)},
+                kit::color(part_color(theme_.colors(), category)), theme_.px(2));
+      kit::text_in(theme_, row, kit::Face::kSmall, theme_.colors().text_secondary,
+                   present::memory_name(category));
+    }
+  }
+
+ private:
+  static constexpr float kLine = 17, kMark = 13;
+  struct Name {
+    trace::model::MemoryCategory category;
+    state::Rect place;
+  };
+  const kit::Theme& theme_;
+  const present::MemoryStacks& stacks_;
+  std::vector<Name> names_;
+  float line_ = 0;
+};
+
 void draw_estimate(const kit::Theme& theme, const state::Rect& row, const present::MemoryBar& bar) {
   const std::string predicted = present::predicted_note(bar);
   const std::string note = predicted.empty() ? present::estimate_note(bar) : predicted;
@@ -305,7 +351,12 @@ void draw_memory_panel(const kit::Theme& theme, const state::Rect& rect,
   state::Rect rest = panel.body;
   draw_estimate(theme, rest.take_bottom(theme.px(24)), stacks.bars[stacks.largest]);
   const float table = table_height(theme, stacks);
-  if (rest.h - table > theme.px(96)) draw_table(theme, rest.take_bottom(table), stacks);
+  if (rest.h - table > theme.px(kLowestBarsOverTable)) {
+    draw_table(theme, rest.take_bottom(table), stacks);
+  } else if (const FlowingNames names(theme, stacks, rest.w);
+             rest.h - names.height() > theme.px(kLowestBars)) {
+    names.draw(rest.take_bottom(names.height()));
+  }
   draw_bars(theme, rest, stacks);
 }
 

@@ -180,6 +180,20 @@ TEST_F(PredictionTest, SpeaksOfAllRanksWhereTheLastOneDoesNotWait) {
             "No rank waits for a collective: computation bounds the step.");
 }
 
+TEST_F(PredictionTest, NamesWhatIsWaitedForWhereItMatters) {
+  auto step = two_buckets(3, 0);
+  step.program.calls[0].what = "root forward gather";
+  step.program.calls[1].what = "blocks.0 reduce";
+  step.program.calls.push_back(step.program.calls[1]);
+  step.program.calls.back().what = "gradient norm";
+  const auto ms = [](double value) { return static_cast<std::int64_t>(value * kMs); };
+  step.schedule.calls.push_back({2, ms(110), ms(110), ms(110.5)});
+  step.schedule.waits = {{0, ms(9), 0}, {ms(80), ms(110), 1}, {ms(110), ms(110.5), 2}};
+  EXPECT_EQ(present::bound_text(step),
+            "Rank 0 ends last and waits 39.5 ms: 30.0 ms for reductions, 9.00 ms for forward "
+            "gathers; longest for blocks.0 reduce (4.00 MiB), 30.0 ms.");
+}
+
 TEST(FoldedLines, FoldWhatHasNoRoom) {
   const auto fits = [](const std::string& text) { return text.size() <= 14; };
   EXPECT_THAT(present::folded_lines({"a=1", "b=2"}, 2, fits), ::testing::ElementsAre("a=1 · b=2"));

@@ -16,7 +16,8 @@ using trace::base::TimeClass;
 using trace::tuning::PredictedStep;
 using trace::tuning::Prediction;
 
-constexpr double kVague = 0.5;  // width of a 95 % interval of what can be anything from 0 to 1
+constexpr double kUnsaid = 0.02;  // of a wait: what has less of it is not named
+constexpr double kVague = 0.5;    // width of a 95 % interval of what can be anything from 0 to 1
 
 std::string span_text(double ns) { return format_duration(ns).text(); }
 
@@ -65,14 +66,16 @@ std::string waits_text(const PredictedStep& step) {
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   for (const auto& [kind, ns] : by_kind) sorted.emplace_back(ns, kind);
   std::ranges::sort(sorted, std::greater{});
+  const std::int64_t waited_ns = step.schedule.waited_ns();
   std::string parts;
   for (const auto& [ns, kind] : sorted) {
+    if (static_cast<double>(ns) < kUnsaid * static_cast<double>(waited_ns)) break;
     parts += (parts.empty() ? "" : ", ") + elapsed_text(ns) + " for " + kind;
   }
   const auto longest = std::ranges::max_element(waits, {}, length);
-  return "The rank that ends last waits " + elapsed_text(step.schedule.waited_ns()) + ": " + parts +
-         "; longest for " + call_text(step, longest->call) + ", " + elapsed_text(length(*longest)) +
-         ".";
+  return "Rank " + std::to_string(step.schedule.rank) + " ends last and waits " +
+         elapsed_text(waited_ns) + ": " + parts + "; longest for " +
+         call_text(step, longest->call) + ", " + elapsed_text(length(*longest)) + ".";
 }
 
 }  // namespace
