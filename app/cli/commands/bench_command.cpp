@@ -8,6 +8,7 @@
 #include "app/cli/doctor/child_output.h"
 #include "app/cli/doctor/machine_description.h"
 #include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/launch/program_files.h"
@@ -28,7 +29,9 @@ struct BenchArguments {
   std::filesystem::path runs_dir = "runs";
 };
 
-std::string available_text() {
+const std::string kNoneBuilt = "none is built; configure CMake with -DSHARDLENS_BENCH=ON";
+
+std::vector<std::string> available() {
   std::set<std::string> names;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(launch::program_folder(), error), end;
@@ -36,18 +39,16 @@ std::string available_text() {
     const std::string file = entry->path().filename();
     if (file.starts_with(kPrefix)) names.insert(file.substr(kPrefix.size()));
   }
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none is built; configure CMake with -DSHARDLENS_BENCH=ON" : text;
+  return {names.begin(), names.end()};
 }
 
 trace::base::Result<std::filesystem::path> find_benchmark(const std::string& name) {
   const auto program = launch::program_folder() / (std::string(kPrefix) + name);
   const bool plain = name.find('/') == std::string::npos;
   if (plain && std::filesystem::exists(program)) return program;
-  return trace::base::fail(
-      trace::base::ErrorKind::kUsage,
-      "There is no benchmark named \"" + name + "\". Benchmarks: " + available_text() + ".");
+  const auto names = available();
+  return trace::base::fail(trace::base::ErrorKind::kUsage,
+                           "bench: " + (names.empty() ? kNoneBuilt : not_one_of(name, names)));
 }
 
 // What a benchmark prints: an array of rows, or an object that holds them.
@@ -128,7 +129,8 @@ void add_bench_command(CLI::App& app, Action& chosen) {
                       "Handed to the benchmark; after -- if they begin with a dash");
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);
-  command->footer("Benchmarks: " + available_text() +
+  const auto names = available();
+  command->footer("Benchmarks: " + (names.empty() ? kNoneBuilt : listed(names)) +
                   "\nThe exit code is 1 if a budget was not met.\n\n"
                   "Example:\n"
                   "  shardlens bench recorder --json\n"

@@ -9,6 +9,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
@@ -176,7 +177,7 @@ void add_export_command(CLI::App& app, Action& chosen) {
       ->add_option("--format", arguments->format,
                    "rows: an SQLite file of plain tables; the settings as PyTorch code, as "
                    "DeepSpeed's ds_config.json, or as Accelerate's YAML")
-      ->check(CLI::IsMember(std::vector<std::string>{"rows", "pytorch", "deepspeed", "accelerate"}))
+      ->check(one_of({"rows", "pytorch", "deepspeed", "accelerate"}))
       ->capture_default_str();
   command
       ->add_option("-o,--output", arguments->output,

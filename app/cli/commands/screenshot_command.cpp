@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
 #include "app/sweep/sweep_file.h"
@@ -85,19 +86,18 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
       ->required()
       ->type_name("FILE.png");
   command->add_option("--workspace", picture.workspace, "What the window shows")
-      ->check(CLI::IsMember({"tune", "inspect", "compare"}))
+      ->check(one_of({"tune", "inspect", "compare"}))
       ->capture_default_str();
   command->add_option("--tab", picture.tab, "Of the Inspect workspace, or of Compare: Runs, Sweep")
-      ->transform(
-          CLI::IsMember({"Kernels", "Operators", "Collectives", "Copies", "Launches", "Memory",
-                         "Steps", "Stragglers", "SQL", "Recording", "Log", "Runs", kSweepTab},
-                        CLI::ignore_case))
+      ->transform(one_of({"Kernels", "Operators", "Collectives", "Copies", "Launches", "Memory",
+                          "Steps", "Stragglers", "SQL", "Recording", "Log", "Runs", kSweepTab},
+                         true))
       ->capture_default_str();
   command->add_option("--size", options->size, "In pixels")
       ->type_name("WxH")
       ->capture_default_str();
   command->add_option("--theme", picture.theme)
-      ->check(CLI::IsMember({"dark", "light"}))
+      ->check(one_of({"dark", "light"}))
       ->capture_default_str();
   command->add_option("--scale", picture.scale, "Of the interface")
       ->check(CLI::Range(0.75, 3.0))
@@ -115,7 +115,7 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
   command
       ->add_option("--show", picture.show,
                    "The card that lies over the window, or all predictions at its foot")
-      ->check(CLI::IsMember({"plan", "predictions"}));
+      ->check(one_of({"plan", "predictions"}));
   command->add_flag("--present", picture.present, "Present mode: light, larger, knobs folded");
   add_runs_dir(*command, picture.runs_dir);
   command->footer(

@@ -11,6 +11,7 @@
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/search_job.h"
 #include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
 #include "app/search/search.h"
 #include "app/search/space.h"
@@ -124,7 +125,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
           "--goal", arguments.goal,
           "What is to become better: lower, or more tokens; tokens_per_s tries other batches, too")
       ->type_name("GOAL")
-      ->check(CLI::IsMember(goals))
+      ->check(one_of(goals))
       ->capture_default_str();
   command
       .add_option(

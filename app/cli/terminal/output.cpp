@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/one_of.h"
 #include "trace/base/printable.h"
 
 namespace shardlens::app::cli {
@@ -66,7 +67,7 @@ void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir) {
 void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& choices) {
   format = choices.front();
   command.add_option("--format", format, "How the result is written")
-      ->check(CLI::IsMember(choices))
+      ->check(one_of(choices))
       ->capture_default_str();
   command.add_flag_callback(
       "--json", [&format] { format = "json"; },

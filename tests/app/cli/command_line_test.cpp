@@ -325,6 +325,15 @@ TEST_F(CommandLine, SuggestsTheCommandOptionOrSettingThatWasMeant) {
   EXPECT_THAT(refused(kWrongUse, {"run", "--set", "bukcet_cap=1"}), HasSubstr("bucket_cap_mb"));
 }
 
+TEST_F(CommandLine, WordsThatAreNotTakenAreAnsweredWithThoseThatAre) {
+  EXPECT_THAT(
+      refused(kWrongUse, {"export", "a", "--format", "deepsped"}),
+      HasSubstr("there is no 'deepsped'; did you mean 'deepspeed'? There are rows, pytorch, "
+                "deepspeed, accelerate"));
+  EXPECT_THAT(refused(kWrongUse, {"query", "a", "select 1", "--format", "parquet"}),
+              HasSubstr("there is no 'parquet'; there are table, csv, json"));
+}
+
 TEST_F(CommandLine, ExamplesAreListedAndNamedLikeOtherRuns) {
   const Outcome listed = call({"runs", "--examples", "--json"});
   ASSERT_EQ(listed.code, kDone) << listed.err;
