@@ -12,6 +12,7 @@ constexpr float kSidebar = 304, kNarrowSidebar = 288;
 constexpr float kMemory = 248, kWideMemory = 320;
 // Of the column right of the timeline: memory with its table, and some rows of advice under it.
 constexpr float kLeastMemory = 330, kLeastAdvice = 170, kAdviceShare = 0.42f, kMostAdvice = 400;
+constexpr float kLackingMemory = 84;
 constexpr float kLearningShare = 0.4f, kMostLearning = 560;
 constexpr float kFoldedDock = 36, kLeastDock = 168;
 // The dock's tabs, the ledger's head and foot; one of its rows.
@@ -40,6 +41,16 @@ void share_low_center(TuneLayout& out, float least_steps, float least_timeline, 
   }
   out.timeline = all.take_bottom(least_timeline, gap);
   out.steps = all;
+}
+
+// Advice lies under memory, where both have room.
+void share_right_column(TuneLayout& out, const LayoutInput& input, const auto& px) {
+  const float memory = input.lacks_memory ? kLackingMemory : kLeastMemory;
+  if (out.memory.h < px(memory + kGap + kLeastAdvice)) return;
+  const float most = out.memory.h - px(memory + kGap);
+  const float wanted = std::max(out.memory.h * kAdviceShare, px(kLeastAdvice));
+  const float advice = input.lacks_memory ? most : std::min({wanted, px(kMostAdvice), most});
+  out.advice = out.memory.take_bottom(std::round(advice), px(kGap));
 }
 
 }  // namespace
@@ -87,11 +98,7 @@ TuneLayout tune_layout(const LayoutInput& input) {
     share_low_center(out, px(kLeastSteps), px(kLeastTimeline), px(kGap));
   }
   if (shows_learning) out.learning = out.steps.take_right(learning, px(kGap));
-  if (out.memory.h >= px(kLeastMemory + kGap + kLeastAdvice)) {
-    const float most = std::min(px(kMostAdvice), out.memory.h - px(kLeastMemory + kGap));
-    const float wanted = std::min(std::max(out.memory.h * kAdviceShare, px(kLeastAdvice)), most);
-    out.advice = out.memory.take_bottom(std::round(wanted), px(kGap));
-  }
+  share_right_column(out, input, px);
   return out;
 }
 

@@ -11,7 +11,8 @@ struct LayoutInput {
   int message_lines = 0;  // banners and notices
   int dock_rows = -1;     // of the ledger: a short one leaves its room to the timeline; -1: many
   bool replay = false;
-  bool learns = false;  // the run has losses to draw
+  bool learns = false;        // the run has losses to draw
+  bool lacks_memory = false;  // it ended without any recorded: one line says so
   bool fold_knobs = false;
   bool fold_dock = false;  // the user's wish; a low window folds it anyway
   bool open_dock = false;  // the user's wish in a low window

@@ -318,11 +318,14 @@ void draw_estimate(const kit::Theme& theme, const state::Rect& row, const presen
       "Dashed outline around each bar");
 }
 
+bool has_ended(const state::Snapshot& snapshot) {
+  return snapshot.run && snapshot.run->figures.info.status != trace::model::RunStatus::kRunning;
+}
+
 bool draw_empty(const kit::Theme& theme, const state::Rect& area, const state::Snapshot& snapshot,
                 const present::MemoryStacks& stacks) {
   if (!stacks.bars.empty()) return false;
-  const bool is_over =
-      snapshot.run && snapshot.run->figures.info.status != trace::model::RunStatus::kRunning;
+  const bool is_over = has_ended(snapshot);
   const state::Rect box = area.inset(theme.px(16), 0);
   kit::text_in(theme, box, kit::Face::kSmall, theme.colors().text_muted,
                is_over ? "No memory was recorded" : "No memory recorded yet", kit::Align::kCenter);
@@ -341,6 +344,10 @@ present::MemoryStacks stacks_of(const state::Snapshot& snapshot) {
 }
 
 }  // namespace
+
+bool lacks_memory(const state::Snapshot& snapshot) {
+  return has_ended(snapshot) && stacks_of(snapshot).bars.empty();
+}
 
 void draw_memory_panel(const kit::Theme& theme, const state::Rect& rect,
                        const state::Snapshot& snapshot) {

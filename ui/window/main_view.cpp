@@ -12,6 +12,7 @@
 #include "ui/present/job_text.h"
 #include "ui/present/tables/ledger_text.h"
 #include "ui/sweep/sweep_card.h"
+#include "ui/tune/memory_panel.h"
 #include "ui/tune/replay_bar.h"
 #include "ui/window/help_overlay.h"
 #include "ui/window/top_bar.h"
@@ -164,6 +165,7 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   if (snapshot.ledger) input.dock_rows = static_cast<int>(snapshot.ledger->rows.size());
   input.replay = snapshot.replay.active;
   input.learns = snapshot.run && learn::has_learning(snapshot.run->figures);
+  input.lacks_memory = tune::lacks_memory(snapshot);
   input.fold_knobs = preferences_.fold_knobs || theme.present;
   input.fold_dock = preferences_.fold_dock || (theme.present && !workspace_.opens_dock());
   input.open_dock = workspace_.opens_dock();

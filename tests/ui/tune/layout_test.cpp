@@ -104,6 +104,19 @@ TEST(TuneLayout, KeepsMemoryBesideAnOpenedLedgerInAWideLowWindow) {
   }
 }
 
+TEST(TuneLayout, LeavesTheRoomOfMemoryThatNobodyRecordedToTheAdvice) {
+  LayoutInput in;
+  in.width = 1280;
+  in.height = 900;
+  const TuneLayout with = tune_layout(in);
+  in.lacks_memory = true;
+  const TuneLayout without = tune_layout(in);
+  EXPECT_LT(without.memory.h, with.memory.h / 2);
+  EXPECT_GT(without.advice.h, with.advice.h + with.memory.h / 2);
+  EXPECT_FALSE(without.memory.overlaps(without.advice));
+  EXPECT_EQ(without.advice.bottom(), with.advice.bottom());
+}
+
 TEST(TuneLayout, SharesALowCenterAndDropsTheTimelineLast) {
   LayoutInput in;
   in.width = 1280;
