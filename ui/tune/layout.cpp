@@ -10,8 +10,9 @@ namespace {
 constexpr float kGap = 8;
 constexpr float kSidebar = 304, kNarrowSidebar = 288;
 constexpr float kMemory = 248, kWideMemory = 320;
-// Of the column right of the timeline: memory with its table, and some rows of advice under it.
-constexpr float kLeastMemory = 330, kLeastAdvice = 170, kAdviceShare = 0.42f, kMostAdvice = 400;
+// Of the column right of the timeline: memory with its names, and a piece of advice under it. Both
+// fit a laptop of 1280 x 800 with a message above them and a long ledger below.
+constexpr float kLeastMemory = 286, kLeastAdvice = 170, kAdviceShare = 0.42f, kMostAdvice = 400;
 constexpr float kLackingMemory = 84;
 constexpr float kLearningShare = 0.4f, kMostLearning = 560;
 constexpr float kFoldedDock = 36, kLeastDock = 168;

@@ -104,6 +104,17 @@ TEST(TuneLayout, KeepsMemoryBesideAnOpenedLedgerInAWideLowWindow) {
   }
 }
 
+TEST(TuneLayout, ShowsWhatWouldHelpBesideALongLedgerOnALaptop) {
+  LayoutInput in;
+  in.width = 1280;
+  in.height = 800;
+  in.message_lines = 1;
+  in.dock_rows = 100;
+  const TuneLayout layout = tune_layout(in);
+  EXPECT_GE(layout.advice.h, 150);
+  EXPECT_GE(layout.memory.h, 280);
+}
+
 TEST(TuneLayout, LeavesTheRoomOfMemoryThatNobodyRecordedToTheAdvice) {
   LayoutInput in;
   in.width = 1280;
