@@ -48,11 +48,12 @@ std::optional<Outcome> outcome_of(const SearchJob& job, const sweep::SweepResult
   Outcome outcome;
   outcome.best = *best;
   outcome.base_cost = base.cost;
-  outcome.best_cost = mean_cost(job, results, *best, 0).cost;
-  if (*best == job.base) return outcome;
-  Mean found = mean_cost(job, results, *best, 1);
+  outcome.base_runs = base.runs;
+  Mean found = *best == job.base ? Mean{} : mean_cost(job, results, *best, 1);
   if (found.runs == 0) found = mean_cost(job, results, *best, 0);
   outcome.best_cost = found.cost;
+  outcome.best_runs = found.runs;
+  if (*best == job.base) return outcome;
   outcome.change = found.cost / base.cost - 1;
   const auto spread = spread_between_runs(job, results);
   if (spread.degrees_of_freedom < 1) return outcome;

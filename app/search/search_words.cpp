@@ -85,7 +85,8 @@ std::string verdict_text(const sweep::SweepPlan& plan, Goal goal,
            ", by one run each: how sure that is, is not known.";
   }
   text += ", " + ui::present::format_signed_percent(*outcome->change) + " ± " +
-          share_text(*outcome->half_width) + " (95 %)";
+          share_text(*outcome->half_width) + " (95 %, by " + std::to_string(outcome->best_runs) +
+          " of its runs and " + std::to_string(outcome->base_runs) + " of the start)";
   return text + (outcome->is_sure() ? "." : ": not told from the start beyond noise.");
 }
 

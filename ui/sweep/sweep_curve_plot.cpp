@@ -13,8 +13,7 @@ namespace {
 
 using present::SweepCurve;
 
-constexpr float kTimeLabels = 68, kValueLabels = 34, kLegend = 22, kEdge = 18;
-constexpr float kMeanDot = 8, kRunDot = 5, kCap = 5, kReach = 14;
+constexpr float kTimeLabels = 68, kValueLabels = 34, kEdge = 18, kCap = 5, kReach = 14;
 
 struct CurvePlot {
   state::Rect area;
@@ -136,6 +135,8 @@ void draw_measured(const kit::Theme& theme, const CurvePlot& plot, const PlotInp
   }
 }
 
+}  // namespace
+
 void draw_curve_legend(const kit::Theme& theme, state::Rect row, const SweepCurve& curve) {
   const state::Palette& p = theme.colors();
   const auto entry = [&](const char* words, const auto& draw_mark) {
@@ -162,8 +163,6 @@ void draw_curve_legend(const kit::Theme& theme, state::Rect row, const SweepCurv
                      kit::color(p.changed));
   });
 }
-
-}  // namespace
 
 void explain_point(const kit::Theme& theme, const state::ShownSweep& sweep, std::size_t point) {
   const state::SweepPoint& of = sweep.points[point];
@@ -193,7 +192,7 @@ std::optional<std::size_t> draw_sweep_curve(const kit::Theme& theme, const state
                                             const PlotInput& input,
                                             const present::SweepCurve& curve) {
   state::Rect rest = rect;
-  draw_curve_legend(theme, rest.take_top(theme.px(kLegend)), curve);
+  draw_curve_legend(theme, rest.take_top(theme.px(kLegendHeight)), curve);
   rest.take_left(theme.px(kTimeLabels));
   rest.take_bottom(theme.px(kValueLabels));
   const CurvePlot plot{rest.inset(theme.px(kEdge), theme.px(kEdge))};

@@ -203,15 +203,19 @@ void SweepPanel::prepare(const std::shared_ptr<const Shown>& sweep) {
   prepared_.of = sweep;
   prepared_.curve = present::sweep_curve(*sweep);
   prepared_.map = present::heat_map(*sweep);
+  prepared_.ranking.reset();
+  if (!prepared_.curve && !prepared_.map) prepared_.ranking = present::sweep_ranking(*sweep);
   prepared_.pareto = present::pareto_chart(*sweep);
   prepared_.table = std::make_shared<const present::Table>(present::sweep_table(sweep));
   if (selected_ && *selected_ >= sweep->points.size()) selected_.reset();
 }
 
 bool SweepPanel::has_dashes() const {
-  if (prepared_.curve) {
-    return std::ranges::any_of(prepared_.curve->points,
-                               [](const auto& point) { return point.predicted.has_value(); });
+  for (const auto* curve : {&prepared_.curve, &prepared_.ranking}) {
+    if (*curve) {
+      return std::ranges::any_of((*curve)->points,
+                                 [](const auto& point) { return point.predicted.has_value(); });
+    }
   }
   return prepared_.map && std::ranges::any_of(prepared_.map->cells,
                                               [](const auto& cell) { return cell.is_prediction; });
@@ -220,12 +224,12 @@ bool SweepPanel::has_dashes() const {
 void SweepPanel::draw_pictures(const kit::Theme& theme, state::Rect rect) {
   const PlotInput input{*prepared_.of, selected_};
   std::optional<std::size_t> clicked;
-  const bool has_first = prepared_.curve || prepared_.map;
-  if (has_first) {
+  if (prepared_.curve || prepared_.map || prepared_.ranking) {
     const float width = prepared_.pareto ? std::floor(rect.w * kPictureShare) : rect.w;
     const state::Rect box = rect.take_left(width, theme.px(24));
     clicked = prepared_.curve ? draw_sweep_curve(theme, box, input, *prepared_.curve)
-                              : draw_heat_map(theme, box, input, *prepared_.map);
+              : prepared_.map ? draw_heat_map(theme, box, input, *prepared_.map)
+                              : draw_sweep_ranking(theme, box, input, *prepared_.ranking);
   }
   if (prepared_.pareto) {
     const auto other = draw_pareto(theme, rect, input, *prepared_.pareto);
@@ -278,7 +282,8 @@ void SweepPanel::draw(const kit::Theme& theme, const state::Rect& rect,
   if (sweep->points.empty()) return;
   const float wanted =
       theme.px(kTableHead) + theme.px(kTableRow) * static_cast<float>(sweep->points.size());
-  const bool has_pictures = prepared_.curve || prepared_.map || prepared_.pareto;
+  const bool has_pictures =
+      prepared_.curve || prepared_.map || prepared_.ranking || prepared_.pareto;
   const float most = !has_pictures ? rest.h
                      : rest.h < theme.px(2 * kLeastPictures)
                          ? std::max(0.0f, rest.h - theme.px(kLeastPictures))

@@ -24,7 +24,8 @@ class SweepPanel {
   // What is worked out of one published sweep.
   struct Prepared {
     std::shared_ptr<const state::ShownSweep> of;
-    std::optional<present::SweepCurve> curve;
+    // One of the three, or none.
+    std::optional<present::SweepCurve> curve, ranking;
     std::optional<present::HeatMap> map;
     std::optional<present::ParetoChart> pareto;
     std::shared_ptr<const present::Table> table;

@@ -1,5 +1,5 @@
-// A sweep's pictures: curve, heat map, step time against memory. Each explains the point under the
-// mouse and returns the one that was clicked. Interface thread, inside a frame.
+// A sweep's pictures: curve, heat map, ranking, step time against memory. Each explains the point
+// under the mouse and returns the one that was clicked. Interface thread, inside a frame.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,9 @@
 
 namespace shardlens::ui::sweep {
 
+// Of curve and ranking, in lengths of scale 1.
+inline constexpr float kLegendHeight = 22, kMeanDot = 8, kRunDot = 5;
+
 struct PlotInput {
   const state::ShownSweep& sweep;
   std::optional<std::size_t> selected;  // a point
@@ -20,10 +23,17 @@ struct PlotInput {
 std::optional<std::size_t> draw_sweep_curve(const kit::Theme& theme, const state::Rect& rect,
                                             const PlotInput& input,
                                             const present::SweepCurve& curve);
+// From the best down, as many as have room.
+std::optional<std::size_t> draw_sweep_ranking(const kit::Theme& theme, const state::Rect& rect,
+                                              const PlotInput& input,
+                                              const present::SweepCurve& ranking);
 std::optional<std::size_t> draw_heat_map(const kit::Theme& theme, const state::Rect& rect,
                                          const PlotInput& input, const present::HeatMap& map);
 std::optional<std::size_t> draw_pareto(const kit::Theme& theme, const state::Rect& rect,
                                        const PlotInput& input, const present::ParetoChart& chart);
+
+// What the marks of a curve or a ranking are.
+void draw_curve_legend(const kit::Theme& theme, state::Rect row, const present::SweepCurve& curve);
 
 // Its figures, in a tooltip.
 void explain_point(const kit::Theme& theme, const state::ShownSweep& sweep, std::size_t point);

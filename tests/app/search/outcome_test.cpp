@@ -19,6 +19,8 @@ TEST(SearchOutcome, LeavesOutTheRunThatChoseTheBest) {
   EXPECT_DOUBLE_EQ(*outcome.base_cost, 100);
   EXPECT_NEAR(*outcome.change, 91.0 / 100 - 1, 1e-12);
   EXPECT_DOUBLE_EQ(*outcome.best_cost, 91) << "what is shown is what the change is of";
+  EXPECT_EQ(outcome.best_runs, 2);
+  EXPECT_EQ(outcome.base_runs, 3);
   ASSERT_TRUE(outcome.half_width);
   EXPECT_GT(*outcome.half_width, 0.09) << "80, 90 and 92 lie far apart";
   EXPECT_FALSE(outcome.is_sure());

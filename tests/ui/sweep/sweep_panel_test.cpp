@@ -78,6 +78,17 @@ TEST_F(SweepPanelTest, AppliesAllThatTheWinnerWasRunWith) {
   EXPECT_EQ(applied, sample_sweep().points[2].settings);
 }
 
+// As many points as the grid, of which no two share a value of the first knob.
+state::ShownSweep sample_list_sweep() {
+  auto sweep = sample_grid_sweep();
+  sweep.name = "list";
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    sweep.points[i].values = {"list " + std::to_string(i),
+                              i % 2 == 0 ? "false" : std::to_string(i)};
+  }
+  return sweep;
+}
+
 TEST_F(SweepPanelTest, SaysWhatIsDashedOnlyWhereSomethingIs) {
   auto sweep = sample_grid_sweep();
   show(sweep);
@@ -129,6 +140,17 @@ TEST_F(SweepPanelTest, CellsOfAHeatMapAreLabelledAndCanBeChosen) {
   EXPECT_TRUE(window.click("sweep/cell/1"));
 }
 
+TEST_F(SweepPanelTest, RowsOfARankingAreNamedExplainedAndCanBeChosen) {
+  show(sample_list_sweep());
+  auto window = this->window();
+  window.frames(3);
+  EXPECT_TRUE(window.probe().shows("list 0 · false"));
+  EXPECT_TRUE(window.probe().shows("predicted from one run"));
+  ASSERT_TRUE(window.hover("sweep/ranking0"));
+  EXPECT_TRUE(window.probe().shows("Beside the best"));
+  EXPECT_TRUE(window.click("sweep/ranking1"));
+}
+
 TEST_F(SweepPanelTest, OffersWhatFitsTheMoment) {
   auto sweep = sample_sweep();
   sweep.phase = state::SweepPhase::kUnfinished;
@@ -159,7 +181,7 @@ TEST_F(SweepPanelTest, OffersWhatFitsTheMoment) {
 }
 
 TEST_F(SweepPanelTest, NothingOverlapsAtAnySize) {
-  for (const auto& sweep : {sample_sweep(), sample_grid_sweep()}) {
+  for (const auto& sweep : {sample_sweep(), sample_grid_sweep(), sample_list_sweep()}) {
     show(sweep);
     for (const auto& [width, height, scale] :
          {std::tuple{1264, 640, 1.0f}, {1600, 900, 1.0f}, {1900, 1100, 1.0f}, {1264, 640, 1.5f}}) {

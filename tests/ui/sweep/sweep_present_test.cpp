@@ -128,6 +128,40 @@ TEST(HeatMap, ACombinationThatIsNotSweptIsEmpty) {
   EXPECT_FALSE(heat_map(sample_sweep()));
 }
 
+TEST(HeatMap, NumbersStandInTheirOrder) {
+  auto sweep = sample_grid_sweep();
+  std::ranges::reverse(sweep.points);
+  EXPECT_EQ(heat_map(sweep)->columns, (std::vector<std::string>{"1", "4", "25"}));
+}
+
+// ---- the ranking
+// ---------------------------------------------------------------------------------
+
+TEST(SweepRanking, HasThePointsOfAListFromTheFastestDown) {
+  auto sweep = sample_grid_sweep();
+  sweep.points.resize(3);
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    sweep.points[i].values = {std::to_string(i), "list " + std::to_string(i)};
+    sweep.points[i].prediction.step_ns = 100e6 * static_cast<double>(i + 1);
+  }
+  sweep.points[0].step_ns = 300e6;
+  sweep.points[1].step_ns = 200e6;
+  sweep.points[2].step_ns.reset();
+  EXPECT_FALSE(heat_map(sweep)) << "most of its cells would be empty";
+  const auto ranking = sweep_ranking(sweep);
+  ASSERT_TRUE(ranking);
+  ASSERT_EQ(ranking->points.size(), 3u);
+  EXPECT_EQ(ranking->points[0].point, 1u);
+  EXPECT_EQ(ranking->points[0].label, "1 · list 1");
+  EXPECT_EQ(ranking->points[1].point, 0u);
+  EXPECT_LT(ranking->points[0].measured->y, ranking->points[1].measured->y);
+  EXPECT_EQ(ranking->points[2].point, 2u) << "what was only predicted stands last";
+  EXPECT_FALSE(ranking->points[2].measured);
+  EXPECT_NEAR(ranking->points[2].predicted->y, ranking->points[1].measured->y, 1e-6);
+  for (auto& point : sweep.points) point = {.values = point.values};
+  EXPECT_FALSE(sweep_ranking(sweep));
+}
+
 // ---- the Pareto front ---------------------------------------------------------------------------
 
 TEST(Pareto, TheLineFallsFromTheLeastMemoryToTheLeastTime) {

@@ -10,7 +10,7 @@ namespace shardlens::ui::present {
 
 namespace {
 
-// Of one of the knobs, each once, as they come.
+// Of one of the knobs, each once: numbers in their order, other values as they come.
 std::vector<std::string> values_along(const state::ShownSweep& sweep, std::size_t knob) {
   std::vector<std::string> values;
   for (const state::SweepPoint& point : sweep.points) {
@@ -18,6 +18,9 @@ std::vector<std::string> values_along(const state::ShownSweep& sweep, std::size_
       values.push_back(point.values[knob]);
     }
   }
+  std::ranges::stable_sort(values, {}, [](const std::string& value) {
+    return number_in(value).value_or(std::numeric_limits<double>::infinity());
+  });
   return values;
 }
 
@@ -81,6 +84,7 @@ std::optional<HeatMap> heat_map(const state::ShownSweep& sweep) {
   HeatMap map;
   map.columns = values_along(sweep, 0);
   map.rows = values_along(sweep, 1);
+  if (2 * sweep.points.size() < map.rows.size() * map.columns.size()) return std::nullopt;
   map.cells.resize(map.rows.size() * map.columns.size());
   const CostRange range = range_of_costs(sweep);
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {

@@ -25,7 +25,7 @@ struct HeatMap {
   }
 };
 
-// None: not exactly two knobs vary.
+// None: not exactly two knobs vary, or fewer than half of their combinations are swept.
 std::optional<HeatMap> heat_map(const state::ShownSweep& sweep);
 
 }  // namespace shardlens::ui::present

@@ -46,13 +46,6 @@ class TimeScale {
   double high_ = -std::numeric_limits<double>::infinity();
 };
 
-std::optional<double> number_in(const std::string& value) {
-  char* end = nullptr;
-  const double number = std::strtod(value.c_str(), &end);
-  const bool is_whole = end != value.c_str() && *end == '\0' && std::isfinite(number);
-  return is_whole ? std::optional(number) : std::nullopt;
-}
-
 struct PlacedValue {
   std::size_t point = 0;
   std::optional<double> number;
@@ -151,6 +144,26 @@ std::optional<SweepCurve> sweep_curve(const state::ShownSweep& sweep) {
     curve.points.push_back(curve_point(point, at, scale, cost_per_step_time(sweep, point)));
   }
   return curve;
+}
+
+std::optional<SweepCurve> sweep_ranking(const state::ShownSweep& sweep) {
+  const TimeScale scale = scale_over(sweep);
+  if (scale.is_empty()) return std::nullopt;
+  SweepCurve ranking;
+  ranking.by_tokens = sweep.by_tokens;
+  ranking.ticks = scale.ticks();
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    const auto& point = sweep.points[i];
+    SweepCurve::Point ranked =
+        curve_point(point, {.point = i, .number = {}}, scale, cost_per_step_time(sweep, point));
+    if (!ranked.measured && !ranked.predicted) continue;
+    ranked.label = sweep_point_label(sweep, i);
+    ranking.points.push_back(std::move(ranked));
+  }
+  std::ranges::stable_sort(ranking.points, {}, [](const SweepCurve::Point& point) {
+    return std::pair(!point.measured, point.measured ? point.measured->y : point.predicted->y);
+  });
+  return ranking;
 }
 
 }  // namespace shardlens::ui::present

@@ -36,4 +36,8 @@ struct SweepCurve {
 // they belong (by their logarithm, if they span more than a decade), other values side by side.
 std::optional<SweepCurve> sweep_curve(const state::ShownSweep& sweep);
 
+// Any points in the order of what they cost, those that were only predicted last; without x. None:
+// nothing was measured or predicted yet.
+std::optional<SweepCurve> sweep_ranking(const state::ShownSweep& sweep);
+
 }  // namespace shardlens::ui::present

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "trace/base/text.h"
 #include "ui/present/format.h"
@@ -92,10 +93,19 @@ std::string sweep_point_text(const state::ShownSweep& sweep, std::size_t point) 
 
 std::string sweep_point_label(const state::ShownSweep& sweep, std::size_t point) {
   std::string text;
-  for (const std::string& value : sweep.points[point].values) {
-    text += (text.empty() ? "" : " · ") + trace::base::shortened(value, kLongestSweepValue);
+  for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
+    if (!is_obeyed(sweep, point, i)) continue;
+    text += (text.empty() ? "" : " · ") +
+            trace::base::shortened(sweep.points[point].values[i], kLongestSweepValue);
   }
   return text;
+}
+
+std::optional<double> number_in(const std::string& value) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  const bool is_whole = end != value.c_str() && *end == '\0' && std::isfinite(number);
+  return is_whole ? std::optional(number) : std::nullopt;
 }
 
 std::string sweep_step_text(const state::SweepPoint& point) {

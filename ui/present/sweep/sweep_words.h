@@ -13,8 +13,10 @@ namespace shardlens::ui::present {
 std::string standing_text(state::SweepStanding standing, const std::optional<double>& slower_by);
 // "bucket_cap_mb=4, overlap_comm=false": where strategies vary, what the point's own obeys
 std::string sweep_point_text(const state::ShownSweep& sweep, std::size_t point);
-// The same in a chart: the values alone, "4 · false".
+// The same in a chart: those values alone, "4 · false".
 std::string sweep_point_label(const state::ShownSweep& sweep, std::size_t point);
+// A value that is a number; none: a word.
+std::optional<double> number_in(const std::string& value);
 // "251.0 ± 3.2 ms"; "" where it was not measured.
 std::string sweep_step_text(const state::SweepPoint& point);
 // "Running bucket_cap_mb=4: run 3 of 12, 2 min left", "Unfinished: 5 of 12 runs", …
