@@ -76,7 +76,7 @@ run_tests() {
   done
   run_test checkpoint "$PROGRAMS/trainer_checkpoint_gpu_tests"
   if [ -x "$PROGRAMS/shardlens" ]; then
-    SHARDLENS_TORCH_PYTHON=$PYTHON run_test record "$PYTHON" -B "$ROOT/tests/e2e/record_test.py" "$PROGRAMS" "$ROOT"
+    SHARDLENS_TORCH_PYTHON=$PYTHON run_test record "$PYTHON" -B "$ROOT/tests/e2e/runs/record_test.py" "$PROGRAMS" "$ROOT"
   else
     printf '%-14s %s\n' record "not built" >>"$OUT/tests.txt"
   fi

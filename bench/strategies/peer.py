@@ -20,7 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.data import DistributedSampler
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/trainer/truth"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/trainer/truth/reference"))
 import peer_model
 import reference_strategies
 

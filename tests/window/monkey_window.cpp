@@ -1,6 +1,6 @@
 // A monkey at the real window on a virtual screen:
 //
-//     python3 tests/e2e/virtual_screen.py build/asan/monkey/monkey --events 20000 --seed 7
+//     python3 tests/e2e/support/virtual_screen.py build/asan/monkey/monkey --events 20000 --seed 7
 //
 // The window, GLFW's callbacks, Dear ImGui's backend, the session and the launcher are the
 // program's; ranks are made up. What the mouse does is told to the program in place of GLFW, so
@@ -307,7 +307,7 @@ int watch(const MonkeyOptions& options, const char* program) {
   waitpid(child, &status, 0);
   const std::string ending = ending_of(status);
   if (ending.empty()) return 0;
-  std::cout << ending << ". Again:\n  python3 -B tests/e2e/virtual_screen.py " << program
+  std::cout << ending << ". Again:\n  python3 -B tests/e2e/support/virtual_screen.py " << program
             << " --seed " << options.seed << "\n";
   tell_trail(folder.path());
   return 1;

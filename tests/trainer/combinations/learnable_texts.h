@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tests/trainer/encoded_texts.h"
+#include "tests/trainer/data/encoded_texts.h"
 
 namespace shardlens::trainer {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "tests/trainer/comm/rank_threads.h"
-#include "tests/trainer/encoded_texts.h"
-#include "tests/trainer/fake_strategy.h"
+#include "tests/trainer/data/encoded_texts.h"
+#include "tests/trainer/strategy/fake_strategy.h"
 #include "trainer/data/batch_stream.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/layers/batch_score.h"

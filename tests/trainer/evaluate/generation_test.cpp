@@ -5,8 +5,8 @@
 #include <array>
 #include <map>
 
-#include "tests/trainer/fake_strategy.h"
-#include "tests/trainer/sharded_training.h"
+#include "tests/trainer/strategy/fake_strategy.h"
+#include "tests/trainer/strategy/sharded_training.h"
 #include "trainer/strategy/fsdp/fully_sharded.h"
 
 namespace shardlens::trainer::evaluate {

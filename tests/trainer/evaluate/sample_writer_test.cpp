@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/trainer/encoded_texts.h"
-#include "tests/trainer/sharded_training.h"
+#include "tests/trainer/data/encoded_texts.h"
+#include "tests/trainer/strategy/sharded_training.h"
 #include "trainer/text/byte_tokens.h"
 
 namespace shardlens::trainer::evaluate {

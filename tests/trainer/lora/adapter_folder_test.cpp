@@ -7,7 +7,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "tests/trainer/sharded_training.h"
+#include "tests/trainer/strategy/sharded_training.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/lora/base_fingerprint.h"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "tests/trainer/sharded_training.h"
+#include "tests/trainer/strategy/sharded_training.h"
 #include "trace/job/shape/lora.h"
 #include "trainer/tensor/autocast_scope.h"
 

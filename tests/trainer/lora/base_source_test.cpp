@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/trainer/sharded_training.h"
+#include "tests/trainer/strategy/sharded_training.h"
 #include "trace/job/shape/lora.h"
 #include "trainer/lora/adapters.h"
 #include "trainer/tensor/nf4.h"

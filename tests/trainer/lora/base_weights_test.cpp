@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/trainer/sharded_training.h"
+#include "tests/trainer/strategy/sharded_training.h"
 #include "trainer/lora/adapters.h"
 #include "trainer/tensor/autocast_scope.h"
 #include "trainer/tensor/tensor_memory.h"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tests/trainer/comm/rank_threads.h"
-#include "tests/trainer/fake_strategy.h"
+#include "tests/trainer/strategy/fake_strategy.h"
 
 namespace shardlens::trainer::optimizer {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "tests/trainer/fake_strategy.h"
+#include "tests/trainer/strategy/fake_strategy.h"
 #include "trainer/optimizer/learning_rate.h"
 
 namespace shardlens::trainer::optimizer {

@@ -17,9 +17,11 @@ import torch.nn.functional as F
 from torch.utils.data import DistributedSampler
 
 import ranks as rank_jobs
-import reference_models
-import reference_training
 import truth_jobs
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "reference"))
+import reference_models  # noqa: E402
+import reference_training  # noqa: E402
 
 IGNORED, END = -100, 256
 COMMON = dict(model="tiny", device="cpu", sequence_length=48, steps=8, learning_rate=0.001, weight_decay=0.1,

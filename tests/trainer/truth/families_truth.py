@@ -8,8 +8,10 @@ import tempfile
 
 import torch
 
-import families
 import folder_probe
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "reference"))
+import families  # noqa: E402
 
 TOLERANCE = 1e-4
 BATCH, TIME = 3, 40

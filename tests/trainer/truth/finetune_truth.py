@@ -6,9 +6,11 @@ import pathlib
 import sys
 import tempfile
 
-import families
 import ranks
 import truth_jobs
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "reference"))
+import families  # noqa: E402
 
 TOLERANCE = 1e-4
 COMMON = dict(device="cpu", tokenizer="bytes", sequence_length=32, evaluation_fraction=0.1, steps=10,

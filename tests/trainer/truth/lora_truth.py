@@ -12,10 +12,12 @@ import tempfile
 import peft
 import torch
 
-import families
-import lora_reference
 import ranks
 import truth_jobs
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "reference"))
+import families  # noqa: E402
+import lora_reference  # noqa: E402
 
 COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=10, batch_per_rank=4,
               learning_rate=0.003, weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3, threads_per_rank=1,

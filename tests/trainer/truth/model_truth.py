@@ -2,13 +2,15 @@
 
 model_truth.py PROBE: PROBE models FILE writes what the C++ models computed.
 """
+import pathlib
 import subprocess
 import sys
 import tempfile
 
 import torch
 
-import reference_models
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "reference"))
+import reference_models  # noqa: E402
 
 TOLERANCE = 1e-5
 

@@ -10,8 +10,10 @@ import tempfile
 import torch
 import transformers
 
-import families
 import folder_probe
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "reference"))
+import families  # noqa: E402
 
 # How a folder is saved: the type of its values and the largest file.
 WAYS = [("as-it-is", 10**12), ("BF16", 60_000), ("F32", 60_000)]

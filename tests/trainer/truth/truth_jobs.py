@@ -20,9 +20,9 @@ def train(program, folder, name, count, settings, data=None):
 
 
 def ask(script, job):
-    """What `script` prints for a job: see it for what it reads and prints."""
-    output = subprocess.run([sys.executable, pathlib.Path(__file__).parent / script], input=json.dumps(job), text=True,
-                            check=True, stdout=subprocess.PIPE).stdout
+    """What `reference/script` prints for a job: see it for what it reads and prints."""
+    output = subprocess.run([sys.executable, pathlib.Path(__file__).parent / "reference" / script],
+                            input=json.dumps(job), text=True, check=True, stdout=subprocess.PIPE).stdout
     return json.loads(output.strip().splitlines()[-1])
 
 

@@ -1,0 +1,107 @@
+"""Every command ends within a second of SIGINT or SIGTERM, and what it has half made goes."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from support import harness  # noqa: E402
+
+EVENTS = 3_000_000
+PATIENCE = float(os.environ.get('SHARDLENS_TEST_PATIENCE', '1'))  # seconds; more where the machine is busy
+
+
+class Signals(harness.ShardlensTest):
+    def setUp(self):
+        super().setUp()
+        self.temporary = self.folder / 'tmp'
+        self.temporary.mkdir()
+
+    def files(self):
+        return sorted(str(p) for p in self.folder.rglob('*') if p.is_file() and not p.name.endswith(('-shm', '-wal')))
+
+    def stopped(self, arguments, number, after):
+        """Starts the command, sends the signal; how long it took to end after it, None if it was over before."""
+        program = subprocess.Popen([harness.SHARDLENS, *arguments, '--runs-dir', str(self.runs)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                   cwd=self.folder, env=dict(os.environ, TMPDIR=str(self.temporary)))
+        try:
+            program.wait(after)
+            program.stderr.close()
+            return None
+        except subprocess.TimeoutExpired:
+            pass
+        sent = time.monotonic()
+        program.send_signal(number)
+        program.communicate(timeout=30)
+        # Already at its end when the signal came: what it made is whole.
+        return None if program.returncode == 0 else time.monotonic() - sent
+
+    def assert_ends(self, *arguments, after=(0.3, 0.8), is_long=False):
+        for number, delay in zip((signal.SIGINT, signal.SIGTERM), after):
+            before = self.files()
+            took = self.stopped(arguments, number, delay)
+            if took is None:
+                self.assertFalse(is_long, f'{arguments} was over before signal {number}')
+                for path in set(self.files()) - set(before):  # it was quick: of what it made nothing is half
+                    os.unlink(path)
+                continue
+            self.assertLess(took, PATIENCE, f'{arguments}, signal {number}')
+            self.assertEqual(self.files(), before, f'{arguments}, signal {number} left something')
+
+    def trace(self, events):
+        file = self.folder / 'large.json'
+        with file.open('w') as out:
+            out.write('{"traceEvents":[')
+            for i in range(events):
+                out.write('%s{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":%d,"dur":5,'
+                          '"args":{"device":0,"stream":7}}' % (',' if i else '', 1000000 + 10 * i))
+            out.write(']}')
+        return str(file)
+
+    def test_commands_that_write(self):
+        self.assert_ends('generate', 'half', '--ranks', '4', '--events', '200000000', is_long=True)
+        self.assertFalse(list(self.runs.iterdir()), 'a half-made run was left')
+        self.assert_ends('import', self.trace(1_000_000), '-o', 'half', after=(0.5, 1), is_long=True)
+        self.assertFalse(list(self.runs.iterdir()), 'a half-made run was left')
+
+    def test_commands_that_read(self):
+        self.shardlens('generate', 'large', '--ranks', '2', '--events', str(EVENTS), timeout=300)
+        self.shardlens('pack', 'large', '-o', str(self.folder / 'other.shardlens'), timeout=300)
+        self.assert_ends('pack', 'large', '-o', str(self.folder / 'large.shardlens'))
+        self.assert_ends('export', 'large', '-o', str(self.folder / 'large.sqlite'))
+        self.assert_ends('verify', 'large')
+        self.assert_ends('query', 'large', 'select count(*) from kernel a, kernel b where a.end_ns < b.start_ns',
+                         is_long=True)
+        self.assert_ends('report', 'large', '--json')
+        self.assert_ends('compare', 'large', str(self.folder / 'other.shardlens'))
+        self.assert_ends('screenshot', 'large', '-o', str(self.folder / 'large.png'), '--workspace', 'inspect')
+        self.assert_ends('plan', '--set', 'model=llama-8b', after=(0.01, 0.02))
+
+    def test_a_sweep_ends_at_once_and_can_go_on(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            sweep = self.start('sweep', *harness.QUICK, '--ranks', '2', '--steps', '100000', '--over', 'bucket_cap_mb=1,25',
+                               '--name', 'caps', '--json')
+            harness.wait_until(lambda: len(self.rank_processes()) == 2, 30, 'the ranks')
+            sent = time.monotonic()
+            sweep.send_signal(number)
+            out, err = sweep.communicate(timeout=30)
+            self.assertLess(time.monotonic() - sent, PATIENCE, err)
+            self.assertEqual((sweep.returncode, json.loads(out)['status']), (0, 'stopped'), err)
+            self.assertIn('sweep --resume caps', err)
+            self.assertEqual(self.rank_processes(), [])
+        self.assertEqual(len(self.run_folders()), 1, 'the half-made run did not make way')
+
+    @unittest.skipUnless((harness.BIN / 'bench_recorder').exists(), 'benchmarks are not built')
+    def test_a_benchmark_leaves_no_process_and_no_file(self):
+        self.assert_ends('bench', 'recorder', after=(0.5, 1), is_long=True)
+        self.assertEqual(harness.process_lines('bench_recorder'), [])
+        self.assertEqual(list(self.temporary.iterdir()), [])
+
+
+if __name__ == '__main__':
+    harness.main()

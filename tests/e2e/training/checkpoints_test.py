@@ -1,0 +1,112 @@
+"""Checkpoints through the real programs: saved, kept, resumed with other ranks and strategies, refused."""
+import pathlib
+import signal
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from support import harness  # noqa: E402
+
+# 8 sequences a step, whatever the number of ranks.
+SETTINGS = ['--device', 'cpu', '--set', 'sequence_length=32', '--set', 'learning_rate=0.001', '--set', 'warmup_steps=2',
+            '--set', 'save_every=5', '--steps', '10']
+
+
+class Checkpoints(harness.ShardlensTest):
+    def setUp(self):
+        super().setUp()
+        self.text = self.folder / 'text.txt'
+        self.text.write_text(''.join(f'{i * i} is the square of {i}\n' for i in range(2000)))
+
+    def train(self, name, strategy, ranks, *settings, code=0):
+        return self.json('run', *SETTINGS, '--ranks', str(ranks), '--set', f'batch_per_rank={8 // ranks}', '--name', name,
+                         '--set', f'sharding_strategy={strategy}', '--set', f'data={self.text}', *settings, code=code)
+
+    def losses(self, report):
+        return {step['step']: step['loss'] for step in report['steps']}
+
+    def checkpoints(self, report):
+        return sorted(p.name for p in (self.folder / report['run']['folder'] / 'checkpoints').iterdir())
+
+    def resumed(self, name, report, step, strategy, ranks, *settings, **options):
+        folder = self.folder / report['run']['folder'] / 'checkpoints' / f'step_{step:06}'
+        return self.train(name, strategy, ranks, '--set', f'resume={folder}', *settings, **options)
+
+    def assert_goes_on(self, whole, resumed, name):
+        self.assertEqual(sorted(resumed), list(range(5, 10)), name)
+        for step, loss in resumed.items():
+            self.assertAlmostEqual(loss / whole[step], 1, delta=1e-5, msg=f'{name}, step {step}')
+
+    def test_another_strategy_and_number_of_ranks_go_on_as_if_nothing_had_happened(self):
+        full = self.train('full', 'ddp', 2)
+        sharded = self.train('sharded', 'full_shard', 4, '--set', 'checkpoint_format=sharded')
+        whole = self.losses(full)
+        self.assertEqual(self.checkpoints(full), ['step_000005', 'step_000010'])
+        for source in (full, sharded):
+            for strategy, ranks in (('ddp', 1), ('full_shard', 2), ('zero1', 4), ('shard_grad_op', 2), ('no_shard', 2)):
+                name = f'{source["run"]["name"]} to {strategy} {ranks}'
+                self.assert_goes_on(whole, self.losses(self.resumed(name, source, 5, strategy, ranks)), name)
+
+    def test_dropout_goes_on_bit_for_bit_with_the_same_ranks(self):
+        whole = self.train('whole', 'full_shard', 2, '--set', 'dropout=0.1')
+        again = self.resumed('again', whole, 5, 'full_shard', 2, '--set', 'dropout=0.1')
+        expected = self.losses(whole)
+        self.assertEqual(self.losses(again), {step: expected[step] for step in range(5, 10)})
+
+    def test_only_the_last_ones_are_kept(self):
+        report = self.train('kept', 'ddp', 2, '--set', 'save_every=2', '--set', 'keep_checkpoints=3')
+        self.assertEqual(self.checkpoints(report), ['step_000006', 'step_000008', 'step_000010'])
+
+    def test_a_stopped_run_saves_if_asked(self):
+        job = self.start('run', '--device', 'cpu', '--ranks', '2', '--steps', '100000', '--name', 'stopped', '--set',
+                         'sequence_length=32', '--set', 'batch_per_rank=2', '--set', 'checkpoint_on_stop=true')
+        harness.wait_until(lambda: any('step 1 of' in log.read_text() for log in self.runs.glob('*stopped/rank_0.log')), 60,
+                           'the first step')
+        job.send_signal(signal.SIGTERM)
+        _, errors = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 0, errors)
+        report = self.json('report', 'stopped')
+        [saved] = self.checkpoints(report)
+        self.assertEqual(int(saved.split('_')[1]), len(report['steps']))
+
+    def test_what_does_not_fit_is_refused_before_ranks_start(self):
+        report = self.train('first', 'ddp', 2)
+        folder = self.folder / report['run']['folder'] / 'checkpoints' / 'step_000005'
+
+        def refused(*settings, code=2):
+            done = self.shardlens('run', '--device', 'cpu', '--steps', '10', '--name', 'refused', *settings, code=code)
+            self.assertFalse(any('refused' in p.name for p in self.runs.iterdir()), done.stderr)
+            return done.stderr
+
+        resume = ['--set', f'resume={folder}']
+        self.assertIn('transformer.wte.weight', refused(*resume, '--set', 'model=small'))
+        self.assertIn('adamw', refused(*resume, '--set', 'optimizer=sgd'))
+        self.assertIn('steps', refused(*resume, '--steps', '5'))
+        self.assertIn('nowhere', refused('--set', 'resume=/nowhere', code=1))
+        model = next(folder.glob('model*.safetensors'))
+        content = model.read_bytes()
+        model.write_bytes(content[: len(content) // 2])
+        self.assertIn('model', refused(*resume, code=1))
+        # One byte of a tensor: found when it is loaded.
+        model.write_bytes(content[:-100] + bytes([content[-100] ^ 1]) + content[-99:])
+        report = self.resumed('flipped', report, 5, 'ddp', 2, code=1)
+        self.assertEqual(report['run']['status'], 'failed')
+        self.assertIn('safetensors', report['run']['reason'])
+
+    def test_what_one_rank_alone_cannot_read_ends_all_with_its_reason(self):
+        sharded = ['--set', 'checkpoint_format=sharded', '--set', 'collective_timeout_s=60']
+        report = self.train('sharded', 'full_shard', 2, *sharded)
+        folder = self.folder / report['run']['folder'] / 'checkpoints' / 'step_000005'
+        of_rank_1 = sorted(folder.glob('model*.safetensors'))[1]
+        content = of_rank_1.read_bytes()
+        of_rank_1.write_bytes(content[:-100] + bytes([content[-100] ^ 1]) + content[-99:])
+        before = harness.time.monotonic()
+        failed = self.resumed('one flipped', report, 5, 'full_shard', 2, *sharded, code=1)
+        self.assertLess(harness.time.monotonic() - before, 40, 'nobody waits for a collective')
+        self.assertIn(of_rank_1.name, failed['run']['reason'])
+        logs = [(self.folder / failed['run']['folder'] / f'rank_{rank}.log').read_text() for rank in (0, 1)]
+        for log in logs:
+            self.assertIn('rank 1', log)
+
+
+if __name__ == '__main__':
+    harness.main()

@@ -1,0 +1,63 @@
+"""What a run learns: evaluations, the best checkpoint, samples."""
+import math
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from support import harness  # noqa: E402
+
+
+class Learning(harness.ShardlensTest):
+    def setUp(self):
+        super().setUp()
+        self.text = self.folder / 'text.txt'
+        self.text.write_text('the quick brown fox jumps over the lazy dog\n' * 800)
+
+    def train(self, name, *settings, steps=12):
+        return self.json('run', '--device', 'cpu', '--ranks', '2', '--steps', str(steps), '--name', name, '--set', f'data={self.text}',
+                         '--set', 'sequence_length=32', '--set', 'batch_per_rank=4', '--set', 'learning_rate=0.003',
+                         '--set', 'evaluate_every=4', *settings)
+
+    def log(self, report):
+        return (self.folder / report['run']['folder'] / 'rank_0.log').read_text()
+
+    def query(self, report, sql):
+        return self.json('query', report['run']['name'], sql)['rows']
+
+    def test_evaluations_are_in_the_report_and_in_sql(self):
+        report = self.train('evaluated', '--set', 'sharding_strategy=full_shard')
+        rows = report['evaluations']
+        self.assertEqual([row['step'] for row in rows], [3, 7, 11])
+        for row in rows:
+            self.assertAlmostEqual(row['perplexity'], math.exp(row['loss']), delta=1e-6 * row['perplexity'])
+            self.assertGreater(row['targets'], 0)
+            self.assertTrue(0 <= row['accuracy'] <= 1, row)
+        # It repeats itself: the model learns it, and sees it in text that it was not trained on.
+        self.assertLess(rows[-1]['loss'], rows[0]['loss'] - 0.5)
+        stored = self.query(report, 'select step, loss from evaluation order by step')
+        self.assertEqual([loss for _, loss in stored], [row['loss'] for row in rows])
+
+    def test_the_best_is_kept_beside_the_last(self):
+        # The rate rises until nothing is left of the model: the first evaluation is the best.
+        report = self.train('best', '--set', 'keep_best=true', '--set', 'save_every=6', '--set', 'optimizer=sgd', '--set',
+                            'learning_rate=9', '--set', 'warmup_steps=12', '--set', 'max_grad_norm=0', '--set', 'on_nonfinite=continue')
+        losses = {row['step']: row['loss'] for row in report['evaluations']}
+        self.assertEqual(list(losses), [3, 7, 11])
+        self.assertTrue(losses[11] is None or losses[11] > losses[3], losses)
+        best = min((step for step in losses if losses[step] is not None), key=losses.get)
+        folder = self.folder / report['run']['folder']
+        self.assertEqual([p.name for p in (folder / 'best_checkpoint').iterdir()], [f'step_{best + 1:06}'])
+        self.assertEqual(sorted(p.name for p in (folder / 'checkpoints').iterdir()), ['step_000006', 'step_000012'])
+        again = self.train('again', '--set', f'resume={folder / "best_checkpoint"}', '--set', 'optimizer=sgd')
+        self.assertEqual(again['steps'][0]['step'], best + 1)
+
+    def test_the_model_writes_a_sample_at_every_evaluation(self):
+        report = self.train('sample', '--set', 'sample_tokens=24', '--set', 'sample_prompt=the quick', '--set',
+                            'evaluate_every=50', steps=150)
+        samples = re.findall(r'sample after step (\d+): the quick → (.*)', self.log(report))
+        self.assertEqual([int(step) for step, _ in samples], [49, 99, 149])
+        self.assertIn('brown fox', samples[-1][1])
+
+
+harness.main()

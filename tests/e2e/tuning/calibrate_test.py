@@ -1,0 +1,139 @@
+"""`shardlens calibrate`: what it measures, what it keeps, and that it leaves nothing when it is stopped."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from support import harness  # noqa: E402
+
+LATENCY_MS, GBIT_PER_S = 0.5, 0.5
+LINK = ['--link', f'latency_us={LATENCY_MS * 1000:g},gbit_per_s={GBIT_PER_S:g}']
+TWO_RANKS = ['--device', 'cpu', '--ranks', '2']
+PATIENCE = float(os.environ.get('SHARDLENS_TEST_PATIENCE', '1'))  # seconds; more where the machine is busy
+# Bytes sent per byte, docs/NUMBERS.md: of two ranks.
+FACTORS = {'all_reduce': 1, 'all_gather': 0.5, 'reduce_scatter': 0.5, 'broadcast': 1}
+TABLE = '''size(B),count,type,time(ns),busbw(GB/s)
+1048576,262144,float,44210,23.72
+2097152,524288,float,53430,39.25
+'''
+
+
+class Calibrate(harness.ShardlensTest):
+    def setUp(self):
+        super().setUp()
+        self.temporary = self.folder / 'tmp'
+        self.temporary.mkdir()
+        self.environment = dict(os.environ, TMPDIR=str(self.temporary))
+
+    def kept(self):
+        return sorted((self.runs / '.shardlens-costs').glob('*'))
+
+    def left_over(self):
+        return [str(path) for path in self.folder.rglob('*') if path.is_file() or path.parent == self.temporary]
+
+    def test_transfers_on_a_simulated_link_take_its_formula(self):
+        output = self.folder / 'costs.json'
+        report = self.json('calibrate', *TWO_RANKS, *LINK, '--seconds', '3', '-o', str(output), env=self.environment)
+        self.assertEqual((report['backend'], report['ranks'], report['device'], report['seconds']), ('gloo', 2, 'cpu', 3))
+        self.assertEqual(report['simulated_link'], {'latency_us': LATENCY_MS * 1000, 'gbit_per_s': GBIT_PER_S})
+        self.assertEqual({row['function'] for row in report['costs']}, set(FACTORS))
+        for row in report['costs']:
+            link_ms = LATENCY_MS + 8 * row['bytes'] * FACTORS[row['function']] / GBIT_PER_S / 1e6
+            median_ms = row['transfer_ms']['median']
+            # The last rank's start is recorded a moment before the one that the ranks agree on.
+            self.assertGreaterEqual(median_ms, link_ms, row)
+            # Of both ranks and the machine: waking up takes some, more where it is busy.
+            self.assertLess(median_ms, 1.2 * link_ms + 2 * PATIENCE, row)
+            self.assertGreaterEqual(row['count'], 3, row)
+            if row['function'] == 'all_reduce':
+                self.assertAlmostEqual(row['algbw_gb_per_s'], row['bytes'] / median_ms / 1e6, places=9)
+                self.assertAlmostEqual(row['busbw_gb_per_s'], row['algbw_gb_per_s'], places=9)
+        reductions = [row for row in report['costs'] if row['function'] == 'all_reduce']
+        self.assertEqual(reductions[0]['bytes'], 1024)
+        self.assertGreaterEqual(reductions[-1]['bytes'], 1 << 20)
+        self.assertGreater(reductions[0]['count'], reductions[-1]['count'])
+
+        self.assertEqual([str(file) for file in self.kept()], [report['files'][0]])
+        self.assertEqual(json.loads(output.read_text()), json.loads(self.kept()[0].read_text()))
+        self.assertEqual(self.run_folders(), [], 'no run is left')
+        self.assertEqual(list(self.temporary.iterdir()), [])
+        self.assertEqual(self.json('runs'), [], 'the library passes over what is kept')
+
+    def test_a_second_one_replaces_the_first_and_another_link_does_not(self):
+        for link in ([], [], LINK):
+            done = self.shardlens('calibrate', *TWO_RANKS, *link, '--seconds', '0.3', env=self.environment)
+        self.assertIn('all_reduce', done.stdout)
+        self.assertIn('simulated link of 0.5 Gbit/s', done.stdout)
+        self.assertIn('left out', done.stdout)
+        self.assertEqual(len(self.kept()), 2)
+        self.assertIn(done.stdout.splitlines()[-1], [str(file) for file in self.kept()])
+
+    def test_a_signal_ends_it_at_once_and_leaves_nothing(self):
+        for number, after in ((signal.SIGINT, 0.3), (signal.SIGTERM, 4)):
+            program = subprocess.Popen([harness.SHARDLENS, 'calibrate', *TWO_RANKS, '--seconds', '60', '--runs-dir', str(self.runs)],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                                       stdin=subprocess.DEVNULL, env=self.environment)
+            time.sleep(after)
+            self.assertIsNone(program.poll())
+            sent = time.monotonic()
+            program.send_signal(number)
+            out, err = program.communicate(timeout=30)
+            self.assertLess(time.monotonic() - sent, PATIENCE)
+            self.assertEqual((program.returncode, out), (1, ''))
+            self.assertIn('error: stopped', err)
+            self.assertEqual(self.left_over(), [])
+
+    def test_on_gpus_it_is_nccl_that_is_measured(self):
+        # GPUs that compute nothing; their collectives take a time that grows with the size.
+        report = self.json('calibrate', '--device', 'cuda', '--ranks', '2', '--seconds', '1',
+                           env=harness.fake_gpu(TMPDIR=str(self.temporary)))
+        self.assertEqual((report['backend'], report['device'], report['simulated_link']), ('nccl', 'cuda', None))
+        self.assertIn('Fake GPU', report['device_name'])
+        self.assertIn('NCCL', report['versions'])
+        for function in FACTORS:
+            times = {row['bytes']: row['transfer_ms']['median'] for row in report['costs'] if row['function'] == function}
+            self.assertGreater(len(times), 4, function)
+            self.assertGreater(times[max(times)], times[min(times)], function)
+        self.assertEqual(list(self.temporary.iterdir()), [])
+
+    def test_tables_of_nccl_tests_are_read_in(self):
+        table = self.folder / 'table.csv'
+        table.write_text(TABLE)
+        known = ['calibrate', '--from', str(table), '--function', 'all_reduce', '--ranks', '2']
+        self.assertIn('-o FILE', self.shardlens(*known, code=2).stderr, 'whose device it was is not known')
+        report = self.json(*known, '-o', str(self.folder / 'a100.json'))
+        self.assertEqual([(row['bytes'], row['transfer_ms']['median']) for row in report['costs']],
+                         [(1048576, 0.04421), (2097152, 0.05343)])
+        self.assertEqual([row['transfer_ms']['lower_quartile'] for row in report['costs']], [None, None])
+        self.assertAlmostEqual(report['costs'][0]['busbw_gb_per_s'], 23.72, places=2)
+        self.assertIsNone(report['device_name'])
+        self.assertEqual(self.kept(), [])
+        self.assertIn('exists already', self.shardlens(*known, '-o', str(self.folder / 'a100.json'), code=2).stderr)
+        self.shardlens(*known, '-o', str(self.folder / 'a100.json'), '--overwrite')
+
+        table.write_text('# Collective test starting: all_reduce_perf\n'
+                         '#  Rank  0 Group  0 Pid  1 on   a device  0 [0x06] NVIDIA A100\n'
+                         '#  Rank  1 Group  0 Pid  1 on   a device  1 [0x07] NVIDIA A100\n' + TABLE)
+        self.assertEqual(self.json('calibrate', '--from', str(table))['device_name'], 'NVIDIA A100')
+        self.assertEqual(len(self.kept()), 1)
+
+    def test_wrong_use_starts_nothing(self):
+        table = self.folder / 'none.txt'
+        for arguments, word in ((['--ranks', '1'], '--ranks 2'), (['--seconds', '0'], '--seconds'), (['--steps', '3'], '--steps'),
+                                (['--set', 'no_such=1'], 'no_such'), (['--function', 'all_reduce'], '--from'),
+                                (['--from', str(table), '--device', 'cpu'], '--device'),
+                                (['--from', str(table), '--function', 'all_around'], 'all_around'),
+                                (['--link', 'fast'], 'latency_us'), ([str(table)], 'none.txt')):
+            self.assertIn(word, self.shardlens('calibrate', *arguments, code=2).stderr)
+        self.assertIn('none.txt', self.shardlens('calibrate', '--from', str(table), code=1).stderr)
+        table.write_text('hello\n')
+        self.assertIn('none.txt', self.shardlens('calibrate', '--from', str(table), code=1).stderr)
+        self.assertFalse(self.runs.exists())
+
+
+if __name__ == '__main__':
+    harness.main()

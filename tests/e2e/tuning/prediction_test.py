@@ -1,0 +1,115 @@
+"""What is predicted from a run of one bucket cap, held against a run of another."""
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from support import harness  # noqa: E402
+
+LINK = ['--link', 'latency_us=200,gbit_per_s=1']
+
+
+class Prediction(harness.ShardlensTest):
+    def run_cap(self, cap, steps='16'):
+        name = f'cap {cap}'
+        self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', steps, '--set', f'bucket_cap_mb={cap}', '--name', name)
+        return name
+
+    def buckets(self, run):
+        return [row[0] for row in self.json('query', run, 'select bytes from bucket where rank = 0 and plan = 1 order by bucket')['rows']]
+
+    def test_buckets_and_transfers_are_those_of_a_run_with_the_other_cap(self):
+        small, large = self.run_cap('0.5'), self.run_cap('4')
+        for run, other, cap in ((small, large, 4), (large, small, 0.5)):
+            predicted = self.json('predict', run, '--set', f'bucket_cap_mb={cap}')
+            self.assertEqual(predicted['changed'], {'bucket_cap_mb': f'{cap}', 'first_bucket_mb': f'{cap}'})
+            self.assertIsNone(predicted['refused'])
+            buckets = [event for event in predicted['schedule'] if event['what'].startswith('bucket')]
+            self.assertEqual([bucket['bytes'] for bucket in buckets], self.buckets(other))
+            self.assertTrue(all(a['end_ms'] <= b['start_ms'] + 1e-6 for a, b in zip(buckets, buckets[1:])))
+            self.assertTrue(all(b['ready_ms'] <= b['start_ms'] for b in buckets))
+            # Between measured sizes, of which none moves faster than the link: 8 S 2 (n - 1) / n / 1 Gbit/s + 200 us.
+            for bucket in buckets:
+                if bucket['bytes'] > 600_000:
+                    self.assertGreater(bucket['end_ms'] - bucket['start_ms'], 0.2 + 8 * bucket['bytes'] / 1e6 - 1e-3)
+
+    def test_without_a_change_nothing_is_predicted_to_change(self):
+        run = self.run_cap('1')
+        predicted = self.json('predict', run)
+        self.assertEqual(predicted['changed'], {})
+        self.assertAlmostEqual(predicted['step_ms']['mean'], predicted['recorded']['step_ms'], places=6)
+        self.assertEqual(predicted['difference_ms'], {'mean': 0, 'low': None, 'high': None})
+        self.assertEqual(predicted['peak_memory_bytes'], predicted['recorded']['peak_memory_bytes'])
+        slower = self.json('predict', run, '--set', 'simulate_link=latency_us=200,gbit_per_s=0.25')
+        self.assertGreater(slower['step_ms']['mean'], predicted['recorded']['step_ms'])
+        refused = self.shardlens('predict', run, '--set', 'sequence_length=64', '--json', code=2)
+        self.assertIn('sequence_length', refused.stderr)
+        self.assertIn('sequence_length', json.loads(refused.stdout)['refused'])
+        settings = ['--set', 'bucket_cap_mb=4', '--set', 'learning_rate=0.5']
+        alone = self.json('predict', run, *settings)
+        self.assertEqual((alone['left_out'], alone['without_effect']), ([], ['learning_rate']))
+        rest = self.json('predict', run, *settings, '--set', 'sequence_length=64')
+        self.assertEqual((rest['left_out'], rest['step_ms']), (['sequence_length'], alone['step_ms']))
+
+    def test_what_was_predicted_before_a_run_is_held_against_it(self):
+        run = self.run_cap('1')
+        self.assertEqual(self.json('predict', '--history')['predictions'], [])
+        settings = ['--set', 'bucket_cap_mb=4']
+        predicted = self.json('predict', run, *settings)['step_ms']
+        ran = self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '16', *settings, '--predict-from', run,
+                        '--name', 'tested')
+        history = self.json('predict', '--history')
+        (tested,) = history['predictions']
+        self.assertEqual((tested['name'], tested['from'], tested['predicted_ms']), ('tested', run, predicted))
+        self.assertAlmostEqual(tested['error'], tested['measured_ms'] / predicted['mean'] - 1, places=9)
+        self.assertEqual(history['within'], int(bool(tested['within'])))
+        self.assertAlmostEqual(tested['measured_ms'], ran['summary']['step_ms']['mean'], places=6)
+
+    def calls(self, run, step):
+        """Of one rank, in their order: function and bytes."""
+        rows = self.json('query', run, f"""select function, bytes from collective where rank = 0 and step = {step}
+                                           and (tag like 'unit%' or tag like 'bucket%') order by enqueued_ns""")['rows']
+        return [tuple(row) for row in rows]
+
+    def test_another_strategy_has_the_collectives_of_a_run_of_it_in_their_order(self):
+        run = self.run_cap('1')
+        for name, changes in {'full': ['sharding_strategy=full_shard'],
+                              'forward': ['sharding_strategy=full_shard', 'forward_prefetch=true'],
+                              'post': ['sharding_strategy=full_shard', 'backward_prefetch=post'],
+                              'kept': ['sharding_strategy=shard_grad_op', 'gradient_accumulation_steps=2'],
+                              'whole': ['sharding_strategy=no_shard', 'gradient_accumulation_steps=2', 'sync_each_batch=true']}.items():
+            with self.subTest(name):
+                options = [part for change in changes for part in ('--set', change)]
+                self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '8', '--name', name, *options)
+                predicted = self.json('predict', run, *options)
+                planned = [(event['function'], event['bytes']) for event in predicted['schedule']
+                           if event['lane'] == 'communication' and event['what'] != 'gradient norm']
+                self.assertEqual(planned, self.calls(name, 4))
+                # And back, from what that run tells.
+                back = self.json('predict', name, '--set', 'sharding_strategy=full_shard', '--set', 'gradient_accumulation_steps=1',
+                                 '--set', 'sync_each_batch=false', '--set', 'forward_prefetch=false', '--set', 'backward_prefetch=pre')
+                self.assertIsNone(back['refused'])
+
+    def test_more_ranks_are_a_change(self):
+        predicted = self.json('predict', self.run_cap('1'), '--set', 'ranks=4')
+        self.assertEqual(predicted['changed'], {'ranks': '4'})
+        self.assertGreater(predicted['step_ms']['mean'], predicted['recorded']['step_ms'])
+
+    def test_what_calibrate_measured_fills_in_sizes_that_the_run_did_not_have(self):
+        self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '12', '--set', 'sharding_strategy=full_shard', '--name', 'units')
+        one_bucket = ['--set', 'sharding_strategy=ddp', '--set', 'bucket_cap_mb=64', '--set', 'first_bucket_mb=64']
+        self.assertIn('calibrate', self.shardlens('predict', 'units', *one_bucket, code=2).stderr)
+        self.json('calibrate', '--device', 'cpu', '--ranks', '2', *LINK, '--seconds', '3')
+        predicted = self.json('predict', 'units', *one_bucket)
+        [bucket] = [event for event in predicted['schedule'] if event['what'] == 'bucket 0']
+        self.assertGreater(bucket['end_ms'] - bucket['start_ms'], 0.2 + 8 * bucket['bytes'] / 1e6 - 1e-3)
+
+    def test_what_tells_nothing_is_refused_by_name(self):
+        self.shardlens('generate', 'made', '--ranks', '2', '--events', '2000')
+        self.assertIn('settings are not known', self.shardlens('predict', 'made', code=2).stderr)
+        self.json('run', *harness.QUICK, '--ranks', '2', '--steps', '8', '--set', 'record=none', '--name', 'bare')
+        self.assertIn('full detail', self.shardlens('predict', 'bare', '--set', 'bucket_cap_mb=1', code=2).stderr)
+
+
+if __name__ == '__main__':
+    harness.main()
