@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -16,7 +15,6 @@ constexpr std::array<std::string_view, 26> kTextExtensions{
     ".txt", ".md",   ".markdown", ".rst", ".tex",  ".csv", ".tsv", ".json", ".jsonl",
     ".xml", ".html", ".yaml",     ".yml", ".toml", ".h",   ".hpp", ".c",    ".cc",
     ".cpp", ".cu",   ".py",       ".js",  ".ts",   ".rs",  ".go",  ".java"};
-constexpr std::array<std::string_view, 3> kProjectExtensions{".md", ".h", ".cpp"};
 
 bool is_skipped_folder(const fs::path& folder) {
   const std::string name = folder.filename().string();
@@ -25,8 +23,7 @@ bool is_skipped_folder(const fs::path& folder) {
          name == "__pycache__" || fs::exists(folder / "run.sqlite", ignored);
 }
 
-trace::base::Result<std::vector<fs::path>> list_folder(
-    const fs::path& folder, std::span<const std::string_view> extensions) {
+trace::base::Result<std::vector<fs::path>> list_folder(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   auto it = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied,
@@ -36,7 +33,8 @@ trace::base::Result<std::vector<fs::path>> list_folder(
     if (it->is_directory(ignored) && is_skipped_folder(it->path())) {
       it.disable_recursion_pending();
     } else if (it->is_regular_file(ignored) &&
-               std::ranges::find(extensions, it->path().extension().string()) != extensions.end()) {
+               std::ranges::find(kTextExtensions, it->path().extension().string()) !=
+                   kTextExtensions.end()) {
       files.push_back(it->path());
     }
   }
@@ -49,16 +47,16 @@ trace::base::Result<std::vector<fs::path>> list_folder(
   return files;
 }
 
+// A copy made when it was built: see cmake/CopyProjectText.cmake.
 trace::base::Result<std::vector<fs::path>> find_project_text() {
-  const fs::path tree = SHARDLENS_SOURCE_TREE;
-  if (!fs::is_directory(tree)) {
-    return trace::base::fail(
-        trace::base::ErrorKind::kMissing,
-        "The project's own text, \"" + tree.string() +
-            "\", is gone, so data: builtin has nothing to train on. Set data to a "
-            "text file or a folder of text files.");
+  const fs::path folder = SHARDLENS_BUILTIN_TEXT;
+  if (!fs::is_directory(folder)) {
+    return trace::base::fail(trace::base::ErrorKind::kMissing,
+                             "The project's own text, \"" + folder.string() +
+                                 "\", is gone, so data: builtin has nothing to train on. Build "
+                                 "again, or set data to a text file or a folder of text files.");
   }
-  return list_folder(tree, kProjectExtensions);
+  return list_folder(folder);
 }
 
 bool is_json(const fs::path& file) {
@@ -73,7 +71,7 @@ trace::base::Result<TextSource> find_text(const std::string& data) {
   if (data == kBuiltinText) {
     TRY_ASSIGN(source.files, find_project_text());
   } else if (fs::is_directory(data, error)) {
-    TRY_ASSIGN(source.files, list_folder(data, kTextExtensions));
+    TRY_ASSIGN(source.files, list_folder(data));
     source.json_lines = std::ranges::all_of(
         source.files, [](const fs::path& file) { return file.extension() == ".jsonl"; });
   } else if (fs::exists(data, error)) {

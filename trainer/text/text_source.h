@@ -9,7 +9,7 @@
 
 namespace shardlens::trainer::text {
 
-// The value of the setting `data` that stands for the project's own text.
+// The value of the setting `data` that stands for the project's own text, as it was first built.
 inline constexpr std::string_view kBuiltinText = "builtin";
 
 struct TextSource {

@@ -1,8 +1,11 @@
 """What a run learns: evaluations, the best checkpoint, samples."""
 import math
+import os
 import pathlib
 import re
 import sys
+import threading
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
@@ -58,6 +61,30 @@ class Learning(harness.ShardlensTest):
         samples = re.findall(r'sample after step (\d+): the quick → (.*)', self.log(report))
         self.assertEqual([int(step) for step, _ in samples], [49, 99, 149])
         self.assertIn('brown fox', samples[-1][1])
+
+    def test_losses_stay_as_they_are_while_somebody_edits_the_project_whose_text_is_learnt(self):
+        builtin = ['--set', 'data=builtin']
+        undisturbed = self.train('undisturbed', *builtin)
+        ended, edited = threading.Event(), harness.ROOT / 'tests' / f'edited_{os.getpid()}.md'
+
+        def edit():
+            with open(edited, 'w') as file:
+                while not ended.is_set():
+                    file.write('one more line\n')
+                    file.flush()
+                    time.sleep(0.001)
+
+        editor = threading.Thread(target=edit)
+        editor.start()
+        try:
+            disturbed = self.train('disturbed', *builtin)
+        finally:
+            ended.set()
+            editor.join()
+            edited.unlink()
+        losses = [[step['loss'] for step in report['steps']] for report in (undisturbed, disturbed)]
+        self.assertEqual(len(losses[0]), 12)
+        self.assertEqual(*losses)
 
 
 harness.main()

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <set>
 
 #include "tests/trainer/text/text_files.h"
 #include "trainer/text/byte_tokens.h"
@@ -76,6 +77,17 @@ TEST_F(LoadText, SaysWhatIsWrongWithAText) {
 
 TEST_F(LoadText, IsLongEnoughWithTheProjectsOwnText) {
   EXPECT_GT(load("builtin")->tokens(), 500 * 128);
+}
+
+TEST_F(LoadText, HasACopyOfTheProjectsOwnText) {
+  const auto source = find_text(std::string(kBuiltinText));
+  ASSERT_TRUE(source);
+  std::set<std::string> extensions;
+  for (const auto& file : source->files) {
+    EXPECT_TRUE(file.string().starts_with(SHARDLENS_BINARY_DIR)) << file;
+    extensions.insert(file.extension().string());
+  }
+  EXPECT_THAT(extensions, ElementsAre(".cpp", ".h", ".md"));
 }
 
 TEST_F(LoadText, CutsLongTextsWithoutLosingAByte) {

@@ -42,7 +42,8 @@ constexpr Knob kModelAndDataKnobs[] = {
      .choices = kData, .choices_are_open = true,
      .accepted = "builtin, or the path of a text file or folder",
      .explanation = "A text file, a folder of them, or JSON Lines with text, prompt and completion, "
-                    "messages, or text and label; builtin is the project's own text"},
+                    "messages, or text and label; builtin is the project's own text, "
+                    "as it was when this program was first built"},
     {.name = "tokenizer", .label = "Tokenizer", .member = &Settings::tokenizer,
      .choices = kTokenizers, .choices_are_open = true,
      .explanation = "auto is the model folder's own, bytes for presets; or a folder with tokenizer.json, "
