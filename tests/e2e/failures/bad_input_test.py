@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402

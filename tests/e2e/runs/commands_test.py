@@ -3,7 +3,6 @@ import json
 import pathlib
 import struct
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402

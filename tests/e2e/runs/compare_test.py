@@ -1,7 +1,6 @@
 """Three real runs beside each other: every figure of `compare` is derived another way, from SQL and from `report`."""
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402

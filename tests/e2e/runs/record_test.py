@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402

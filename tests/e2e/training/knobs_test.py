@@ -2,7 +2,6 @@
 import os
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402

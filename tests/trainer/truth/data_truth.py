@@ -20,7 +20,6 @@ import ranks as rank_jobs
 import truth_jobs
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "reference"))
-import reference_models  # noqa: E402
 import reference_training  # noqa: E402
 
 IGNORED, END = -100, 256

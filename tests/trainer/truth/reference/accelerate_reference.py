@@ -9,7 +9,6 @@ import tempfile
 import types
 
 import torch
-import torch.distributed as dist
 from accelerate import Accelerator
 from accelerate.commands import launch
 from accelerate.state import AcceleratorState, PartialState
@@ -18,7 +17,6 @@ from accelerate.utils.launch import prepare_multi_gpu_env
 from torch.distributed.fsdp import CPUOffloadPolicy
 
 import reference_models
-import reference_strategies
 import reference_training
 
 
