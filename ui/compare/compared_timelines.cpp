@@ -69,8 +69,7 @@ void ComparedTimelines::draw_run(const kit::Theme& theme, const state::Rect& rec
                                  state::Commands& commands) {
   const state::Palette& p = theme.colors();
   const state::ComparedRun& run = view.runs[index];
-  kit::fill(rect, kit::color(p.panel), theme.px(6));
-  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   state::Rect rest = rect.inset(theme.px(8), theme.px(2));
   state::Rect title = rest.take_top(theme.px(kTitleRow));
   draw_run_letter(theme, title.take_left(theme.px(18), theme.px(6)), index);

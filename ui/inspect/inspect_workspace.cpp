@@ -5,6 +5,7 @@
 
 #include "ui/inspect/details/details_panel.h"
 #include "ui/kit/keys.h"
+#include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/table/table_tools.h"
 
@@ -32,8 +33,7 @@ std::string run_key(const state::InspectView& view) {
 void draw_nothing(const kit::Theme& theme, const state::Rect& rect,
                   const state::Snapshot& snapshot) {
   const state::Palette& p = theme.colors();
-  kit::fill(rect, kit::color(p.panel), theme.px(6));
-  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   const std::string text = why_nothing(snapshot);
   const bool bad = snapshot.inspect && !snapshot.inspect->problem.empty();
   const float width = std::min(rect.w - theme.px(32), theme.px(560));

@@ -214,6 +214,11 @@ void dashed_outline(const Theme& theme, const state::Rect& r, ImU32 c) {
   dashed_line(theme, r.right(), r.y, r.right(), r.bottom(), c);
 }
 
+state::Rect take_swatch(const Theme& theme, state::Rect& row, float size, float gap) {
+  const state::Rect mark = row.take_left(theme.px(size), theme.px(gap));
+  return {mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
+}
+
 void hatch(const Theme& theme, const state::Rect& rect, ImU32 c) {
   if (rect.empty()) return;
   const Clip clip(rect);

@@ -39,6 +39,9 @@ void outline(const state::Rect& rect, ImU32 c, float rounding = 0, float thickne
 void line(float x0, float y0, float x1, float y1, ImU32 c, float thickness = 1);
 void dashed_line(const Theme& theme, float x0, float y0, float x1, float y1, ImU32 c);
 void dashed_outline(const Theme& theme, const state::Rect& rect, ImU32 c);
+// The square of a legend's entry: `size` wide, centred in height at the left of `row`, which loses
+// it and `gap`. Where it lies.
+state::Rect take_swatch(const Theme& theme, state::Rect& row, float size, float gap);
 void hatch(const Theme& theme, const state::Rect& rect, ImU32 c);
 
 enum class Shape : std::uint8_t {
@@ -57,6 +60,15 @@ enum class Shape : std::uint8_t {
   kPencil,
 };
 void shape(Shape kind, float center_x, float center_y, float size, ImU32 c);
+
+// ---- charts -----------------------------------------------------------------------------------
+
+// Where shares of a chart's width and height, from its lower left corner, lie on screen.
+struct Plot {
+  state::Rect area;
+  float x(float share) const { return area.x + share * area.w; }
+  float y(float share) const { return area.bottom() - share * area.h; }
+};
 
 // ---- clipping ---------------------------------------------------------------------------------
 

@@ -4,12 +4,16 @@ namespace shardlens::ui::kit {
 
 float panel_header_height(const Theme& theme) { return theme.px(36); }
 
+void panel_surface(const Theme& theme, const state::Rect& rect) {
+  fill(rect, color(theme.colors().panel), theme.px(6));
+  outline(rect, color(theme.colors().panel_edge), theme.px(6));
+}
+
 Panel::Panel(const Theme& theme, const char* id, const state::Rect& rect,
              const PanelOptions& options) {
   state::Rect inner = rect;
   if (!options.plain) {
-    fill(rect, color(theme.colors().panel), theme.px(6));
-    outline(rect, color(theme.colors().panel_edge), theme.px(6));
+    panel_surface(theme, rect);
     header = inner.take_top(panel_header_height(theme));
     header = header.inset(theme.px(kPanelPadding), 0);
     const float width = text_in(theme, header, Face::kStrong, theme.colors().text, options.title);

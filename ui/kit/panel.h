@@ -33,6 +33,8 @@ class Panel {
 };
 
 float panel_header_height(const Theme& theme);
+// What a Panel draws below all else, for those who lay out the rest themselves.
+void panel_surface(const Theme& theme, const state::Rect& rect);
 inline constexpr float kPanelPadding = 12;
 
 }  // namespace shardlens::ui::kit

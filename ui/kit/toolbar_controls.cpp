@@ -73,6 +73,18 @@ bool draw_tick(const Theme& theme, std::string_view name, const state::Rect& rec
   return hit.clicked;
 }
 
+bool draw_tab(const Theme& theme, std::string_view name, const state::Rect& box,
+              std::string_view label, bool active) {
+  const state::Palette& p = theme.colors();
+  const Hit hit = hit_area(theme, name, box);
+  text_in(theme, box, Face::kStrong, active || hit.hovered ? p.text : p.text_muted, label);
+  if (active) {
+    fill({box.x, box.bottom() - theme.px(5), box.w, std::max(2.0f, theme.px(2))}, color(p.accent),
+         1);
+  }
+  return hit.clicked;
+}
+
 float menu_button_width(const Theme& theme, std::string_view label) {
   return std::ceil(text_width(theme, Face::kMedium, label)) + theme.px(32);
 }

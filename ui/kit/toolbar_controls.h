@@ -1,4 +1,4 @@
-// Small controls of the Inspect workspace's toolbar. Interface thread, inside a frame.
+// Small controls of toolbars and headers. Interface thread, inside a frame.
 #pragma once
 
 #include <span>
@@ -22,6 +22,10 @@ bool draw_segments(const Theme& theme, std::string_view name, const state::Rect&
 float tick_width(const Theme& theme, std::string_view label);
 bool draw_tick(const Theme& theme, std::string_view name, const state::Rect& rect,
                std::string_view label, bool& value);
+
+// One of a header's tabs, as wide as its label; true when it was clicked.
+bool draw_tab(const Theme& theme, std::string_view name, const state::Rect& box,
+              std::string_view label, bool active);
 
 // A button that opens a menu below it; true when it was clicked.
 float menu_button_width(const Theme& theme, std::string_view label);

@@ -15,13 +15,7 @@ using present::ParetoChart;
 
 constexpr float kTimes = 68, kMemory = 34, kTitle = 22, kDot = 8, kNear = 14, kInside = 12;
 
-struct ParetoPlot {
-  state::Rect area;
-  float x(float position) const { return area.x + position * area.w; }
-  float y(float position) const { return area.bottom() - position * area.h; }
-};
-
-void draw_pareto_axes(const kit::Theme& theme, const ParetoPlot& plot, const ParetoChart& chart) {
+void draw_pareto_axes(const kit::Theme& theme, const kit::Plot& plot, const ParetoChart& chart) {
   const state::Palette& p = theme.colors();
   for (const auto& tick : chart.time_ticks) {
     const float y = std::round(plot.y(tick.at));
@@ -84,7 +78,7 @@ class LabelPlaces {
   std::vector<state::Rect> taken_;
 };
 
-void draw_pareto_points(const kit::Theme& theme, const ParetoPlot& plot, const PlotInput& input,
+void draw_pareto_points(const kit::Theme& theme, const kit::Plot& plot, const PlotInput& input,
                         const ParetoChart& chart) {
   const state::Palette& p = theme.colors();
   for (std::size_t i = 1; i < chart.line.size(); ++i) {
@@ -122,7 +116,7 @@ std::optional<std::size_t> draw_pareto(const kit::Theme& theme, const state::Rec
   rest.take_left(theme.px(kTimes));
   rest.take_bottom(theme.px(kMemory));
   rest.take_right(theme.px(kInside));
-  const ParetoPlot plot{rest};
+  const kit::Plot plot{rest};
   if (plot.area.empty()) return std::nullopt;
   draw_pareto_axes(theme, plot, chart);
   draw_pareto_points(theme, plot, input, chart);

@@ -15,13 +15,7 @@ using present::SweepCurve;
 
 constexpr float kTimeLabels = 68, kValueLabels = 34, kEdge = 18, kCap = 5, kReach = 14;
 
-struct CurvePlot {
-  state::Rect area;
-  float x(float position) const { return area.x + position * area.w; }
-  float y(float position) const { return area.bottom() - position * area.h; }
-};
-
-void draw_time_axis(const kit::Theme& theme, const CurvePlot& plot, const SweepCurve& curve) {
+void draw_time_axis(const kit::Theme& theme, const kit::Plot& plot, const SweepCurve& curve) {
   const state::Palette& p = theme.colors();
   for (const SweepCurve::Tick& tick : curve.ticks) {
     const float y = std::round(plot.y(tick.y));
@@ -34,7 +28,7 @@ void draw_time_axis(const kit::Theme& theme, const CurvePlot& plot, const SweepC
 }
 
 // Labels that would lie on another one are left out; the best's never is.
-void draw_value_axis(const kit::Theme& theme, const CurvePlot& plot, const PlotInput& input,
+void draw_value_axis(const kit::Theme& theme, const kit::Plot& plot, const PlotInput& input,
                      const SweepCurve& curve) {
   const state::Palette& p = theme.colors();
   const float top = plot.area.bottom() + theme.px(4);
@@ -64,7 +58,7 @@ void draw_value_axis(const kit::Theme& theme, const CurvePlot& plot, const PlotI
                kit::Face::kSmall, p.text_muted, title, kit::Align::kCenter);
 }
 
-void draw_interval(const kit::Theme& theme, const CurvePlot& plot, float x,
+void draw_interval(const kit::Theme& theme, const kit::Plot& plot, float x,
                    const SweepCurve::Estimate& estimate, state::Rgb ink, bool is_dashed) {
   if (!estimate.low || !estimate.high) return;
   const float low = plot.y(*estimate.low), high = plot.y(*estimate.high);
@@ -75,7 +69,7 @@ void draw_interval(const kit::Theme& theme, const CurvePlot& plot, float x,
   }
 }
 
-void draw_predicted(const kit::Theme& theme, const CurvePlot& plot, const SweepCurve& curve) {
+void draw_predicted(const kit::Theme& theme, const kit::Plot& plot, const SweepCurve& curve) {
   const state::Palette& p = theme.colors();
   const SweepCurve::Point* before = nullptr;
   for (const SweepCurve::Point& point : curve.points) {
@@ -94,7 +88,7 @@ void draw_predicted(const kit::Theme& theme, const CurvePlot& plot, const SweepC
 }
 
 // Below the point's interval; above it where the plot ends.
-void draw_best_word(const kit::Theme& theme, const CurvePlot& plot, float x,
+void draw_best_word(const kit::Theme& theme, const kit::Plot& plot, float x,
                     const SweepCurve::Point& point) {
   const float low = plot.y(point.measured->low.value_or(point.measured->y));
   const float below = std::max(low, plot.y(point.measured->y)) + theme.px(6);
@@ -105,7 +99,7 @@ void draw_best_word(const kit::Theme& theme, const CurvePlot& plot, float x,
                theme.colors().text, "best", kit::Align::kCenter);
 }
 
-void draw_measured(const kit::Theme& theme, const CurvePlot& plot, const PlotInput& input,
+void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const PlotInput& input,
                    const SweepCurve& curve) {
   const state::Palette& p = theme.colors();
   const SweepCurve::Point* before = nullptr;
@@ -195,7 +189,7 @@ std::optional<std::size_t> draw_sweep_curve(const kit::Theme& theme, const state
   draw_curve_legend(theme, rest.take_top(theme.px(kLegendHeight)), curve);
   rest.take_left(theme.px(kTimeLabels));
   rest.take_bottom(theme.px(kValueLabels));
-  const CurvePlot plot{rest.inset(theme.px(kEdge), theme.px(kEdge))};
+  const kit::Plot plot{rest.inset(theme.px(kEdge), theme.px(kEdge))};
   if (plot.area.empty()) return std::nullopt;
   draw_time_axis(theme, plot, curve);
   draw_value_axis(theme, {{plot.area.x, rest.y, plot.area.w, rest.h}}, input, curve);

@@ -270,8 +270,7 @@ void SweepPanel::draw(const kit::Theme& theme, const state::Rect& rect,
   if (!snapshot.sweep && !std::exchange(asked_, true)) commands.push_back(state::ShowSweep{});
   const kit::Panel panel(theme, "sweep panel", rect,
                          {.title = {}, .note = {}, .scrolls = false, .plain = true});
-  kit::fill(rect, kit::color(theme.colors().panel), theme.px(6));
-  kit::outline(rect, kit::color(theme.colors().panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   state::Rect rest = rect.inset(theme.px(16), theme.px(8));
   if (!snapshot.sweep) return draw_empty(theme, rest, nullptr);
   draw_head(theme, rest.take_top(theme.px(kHead), theme.px(kGap)), *snapshot.sweep, commands);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ui/kit/panel.h"
+#include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
 #include "ui/learn/learning_panel.h"
 #include "ui/log/log_panel.h"
@@ -41,7 +42,6 @@ std::string tab_label(DockPanel::Tab tab, const state::Snapshot& snapshot) {
 
 bool DockPanel::draw_tabs(const kit::Theme& theme, state::Rect header, const Input& input,
                           const state::Snapshot& snapshot, state::Commands& commands) {
-  const state::Palette& p = theme.colors();
   const state::Rect toggle = header.take_right(theme.px(24), theme.px(8));
   const bool toggled =
       kit::icon_button(theme, "dock/toggle", toggle.inset(0, (toggle.h - theme.px(24)) / 2),
@@ -53,15 +53,8 @@ bool DockPanel::draw_tabs(const kit::Theme& theme, state::Rect header, const Inp
     const std::string label = tab_label(tab, snapshot);
     const state::Rect box =
         header.take_left(kit::text_width(theme, kit::Face::kStrong, label), theme.px(20));
-    const kit::Hit hit = kit::hit_area(theme, "dock/" + label.substr(0, label.find(' ')), box);
-    const bool active = tab == tab_ && !input.folded;
-    kit::text_in(theme, box, kit::Face::kStrong, active || hit.hovered ? p.text : p.text_muted,
-                 label);
-    if (active) {
-      kit::fill({box.x, box.bottom() - theme.px(5), box.w, std::max(2.0f, theme.px(2))},
-                kit::color(p.accent), 1);
-    }
-    if (hit.clicked) {
+    if (kit::draw_tab(theme, "dock/" + label.substr(0, label.find(' ')), box, label,
+                      tab == tab_ && !input.folded)) {
       tab_ = tab;
       opened = input.folded;
     }
@@ -74,8 +67,7 @@ bool DockPanel::draw(const kit::Theme& theme, const state::Rect& rect, const Inp
                      const state::Snapshot& snapshot, AdvicePanel& advice,
                      state::Commands& commands) {
   if (!input.offers(tab_)) tab_ = Tab::kRuns;
-  kit::fill(rect, kit::color(theme.colors().panel), theme.px(6));
-  kit::outline(rect, kit::color(theme.colors().panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   state::Rect rest = rect.inset(theme.px(kit::kPanelPadding), 0);
   const bool toggled =
       draw_tabs(theme, rest.take_top(kit::panel_header_height(theme)), input, snapshot, commands);

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/job_text.h"
 
@@ -67,8 +68,7 @@ void draw_buttons(const kit::Theme& theme, state::Rect row, const state::Snapsho
 void draw_empty_state(const kit::Theme& theme, const state::Rect& rect,
                       const state::Snapshot& snapshot, state::Commands& commands) {
   const state::Palette& p = theme.colors();
-  kit::fill(rect, kit::color(p.panel), theme.px(6));
-  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   const bool waiting = snapshot.job.phase != state::JobPhase::kNone;
   // Who has runs knows the way.
   const bool is_told_how = !waiting || recorded_run(snapshot) == nullptr;

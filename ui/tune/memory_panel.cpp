@@ -243,9 +243,8 @@ void draw_table(const kit::Theme& theme, state::Rect area, const present::Memory
     if (area.h < theme.px(18)) return;
     state::Rect row = area.take_top(theme.px(19));
     explain_category(theme, row, *category, stacks);
-    const state::Rect mark = row.take_left(theme.px(10), theme.px(8));
-    kit::fill({mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w},
-              kit::color(part_color(p, *category)), theme.px(2));
+    kit::fill(kit::take_swatch(theme, row, 10, 8), kit::color(part_color(p, *category)),
+              theme.px(2));
     const float width = kit::text_in(theme, row, kit::Face::kMono, p.text,
                                      present::part_text(bar, *category), kit::Align::kRight);
     row.take_right(width, theme.px(8));

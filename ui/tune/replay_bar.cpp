@@ -4,6 +4,7 @@
 #include <array>
 #include <tuple>
 
+#include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
 
@@ -60,8 +61,7 @@ void draw_replay_bar(const kit::Theme& theme, const state::Rect& rect,
                      const state::Snapshot& snapshot, state::Commands& commands) {
   const state::Palette& p = theme.colors();
   const state::ReplayState& replay = snapshot.replay;
-  kit::fill(rect, kit::color(p.panel), theme.px(6));
-  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   state::Rect rest = rect.inset(theme.px(12), theme.px(6));
   const state::Rect play = rest.take_left(theme.px(32), theme.px(4));
   if (kit::icon_button(theme, "replay/play", play,

@@ -65,8 +65,7 @@ void draw_legend(const kit::Theme& theme, state::Rect header, const present::Ste
     const float width = theme.px(15) + kit::text_width(theme, kit::Face::kSmall, name);
     if (width > header.w) return;
     state::Rect box = header.take_left(width, theme.px(14));
-    const state::Rect mark = box.take_left(theme.px(9), theme.px(6));
-    const state::Rect swatch{mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
+    const state::Rect swatch = kit::take_swatch(theme, box, 9, 6);
     kit::fill(swatch, kit::color(step_part_color(p, part)), theme.px(2));
     if (part == present::StepPart::kIdle)
       kit::outline(swatch, kit::color(p.idle_edge), theme.px(2));

@@ -219,9 +219,7 @@ void draw_details_panel(const kit::Theme& theme, const state::Rect& rect,
                         const state::Snapshot& snapshot, state::Commands& commands) {
   const auto details = snapshot.inspect ? snapshot.inspect->details : nullptr;
   if (!details) return draw_nothing_picked(theme, rect);
-  const state::Palette& p = theme.colors();
-  kit::fill(rect, kit::color(p.panel), theme.px(6));
-  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   state::Rect area = rect.inset(theme.px(kit::kPanelPadding), 0);
   const float head = draw_details_head(theme, area, *details, commands);
   area.take_top(head);

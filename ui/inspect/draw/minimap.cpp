@@ -171,8 +171,7 @@ void Minimap::use_mouse(const kit::Theme& theme, const state::Rect& strip, const
 void Minimap::draw(const kit::Theme& theme, const state::Rect& rect, const state::InspectView& view,
                    const StepIndex& steps, TimelineState& state) {
   const state::Palette& p = theme.colors();
-  kit::fill(rect, kit::color(p.panel), theme.px(6));
-  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   if (!view.rows) return;
   state::Rect rest = rect.inset(theme.px(kit::kPanelPadding), theme.px(10));
   const float labels = std::min(theme.px(kMinimapLabels), rest.w * 0.3f);

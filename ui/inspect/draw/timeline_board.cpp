@@ -11,6 +11,7 @@
 #include "ui/inspect/draw/timeline_marks_draw.h"
 #include "ui/inspect/draw/timeline_step_rows.h"
 #include "ui/inspect/draw/timeline_tooltip.h"
+#include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/timeline/timeline_time_text.h"
 
@@ -279,9 +280,7 @@ void TimelineBoard::draw_pinned(const TimelineScene& scene) {
 void TimelineBoard::draw(const kit::Theme& theme, const state::Rect& rect,
                          const trace::model::Bookmarks& bookmarks, bool keys,
                          state::Commands& commands) {
-  const state::Palette& p = theme.colors();
-  kit::fill(rect, kit::color(p.panel), theme.px(6));
-  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   draw_content(theme, rect.inset(theme.px(kBoardPadding), theme.px(4)), bookmarks, keys, commands);
 }
 

@@ -20,9 +20,7 @@ void draw_legend_row(const kit::Theme& theme, state::Rect row,
   const state::Palette& p = theme.colors();
   const auto bytes =
       static_cast<double>(memory.peak.composition[static_cast<std::size_t>(category)]);
-  const state::Rect mark = row.take_left(theme.px(10), theme.px(8));
-  kit::fill({mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w},
-            kit::color(p.memory[category]), theme.px(2));
+  kit::fill(kit::take_swatch(theme, row, 10, 8), kit::color(p.memory[category]), theme.px(2));
   if (with_share) {
     kit::text_in(theme, row.take_right(theme.px(52)), kit::Face::kMonoSmall, p.text_muted,
                  present::format_percent(bytes / static_cast<double>(memory.peak.bytes)).text(),

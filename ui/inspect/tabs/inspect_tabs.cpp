@@ -9,6 +9,7 @@
 #include "ui/inspect/tabs/statistics_text.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/panel.h"
+#include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
 
 namespace shardlens::ui::inspect {
@@ -143,7 +144,6 @@ void InspectTabs::draw_tab_choice(const kit::Theme& theme, const state::Rect& ba
 
 void InspectTabs::draw_bar(const kit::Theme& theme, state::Rect bar,
                            const state::Snapshot& snapshot, const std::vector<InspectTab>& tabs) {
-  const state::Palette& p = theme.colors();
   float needed = 0;
   for (const InspectTab tab : tabs) {
     needed += kit::text_width(theme, kit::Face::kStrong, tab_title(tab)) + theme.px(20);
@@ -153,15 +153,7 @@ void InspectTabs::draw_bar(const kit::Theme& theme, state::Rect bar,
     const std::string title(tab_title(tab));
     const float width = kit::text_width(theme, kit::Face::kStrong, title);
     const state::Rect box = bar.take_left(width, theme.px(20));
-    const kit::Hit hit = kit::hit_area(theme, "inspect/" + title, box);
-    const bool active = tab == shown_;
-    kit::text_in(theme, box, kit::Face::kStrong, active || hit.hovered ? p.text : p.text_muted,
-                 title);
-    if (active) {
-      kit::fill({box.x, box.bottom() - theme.px(5), box.w, std::max(2.0f, theme.px(2))},
-                kit::color(p.accent), 1);
-    }
-    if (hit.clicked) tab_ = shown_ = tab;
+    if (kit::draw_tab(theme, "inspect/" + title, box, title, tab == shown_)) tab_ = shown_ = tab;
   }
   if (snapshot.inspect) draw_note(theme, bar, *snapshot.inspect);
 }
@@ -208,8 +200,7 @@ void InspectTabs::draw(const kit::Theme& theme, const state::Rect& rect,
   } else {
     shown_ = tabs[at];
   }
-  kit::fill(rect, kit::color(theme.colors().panel), theme.px(6));
-  kit::outline(rect, kit::color(theme.colors().panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   state::Rect rest = rect.inset(theme.px(kit::kPanelPadding), 0);
   draw_bar(theme, rest.take_top(kit::panel_header_height(theme)), snapshot, tabs);
   rest.h -= theme.px(6);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ui/inspect/timeline/clock_text.h"
+#include "ui/kit/panel.h"
 #include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/timeline/timeline_colors.h"
@@ -175,8 +176,7 @@ void InspectToolbar::draw(const kit::Theme& theme, const state::Rect& rect,
                           const state::InspectView& view, const StepIndex& steps,
                           TimelineState& state, state::Commands& commands) {
   const state::Palette& p = theme.colors();
-  kit::fill(rect, kit::color(p.panel), theme.px(6));
-  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   if (!view.rows) return;
   state::Rect rest = rect.inset(theme.px(8), 0);
   draw_search(theme, rest, view, state, commands);

@@ -17,15 +17,9 @@ constexpr float kWordsWidth = 330, kLeastWords = 200, kPlotTitle = 22, kTimeLabe
 constexpr float kFoot = 18, kEdge = 8, kBetweenPlots = 28, kRunDot = 8, kCap = 4, kReach = 14;
 constexpr float kScatterShare = 0.42f;  // of what the plots have
 
-struct HistoryPlot {
-  state::Rect area;
-  float x(float position) const { return area.x + position * area.w; }
-  float y(float position) const { return area.bottom() - position * area.h; }
-};
-
 // Under its title, with room for labels at the left and below.
-HistoryPlot history_plot(const kit::Theme& theme, state::Rect rect, const char* title,
-                         const char* note) {
+kit::Plot history_plot(const kit::Theme& theme, state::Rect rect, const char* title,
+                       const char* note) {
   const state::Palette& p = theme.colors();
   state::Rect head = rect.take_top(theme.px(kPlotTitle));
   const float used = kit::text_in(theme, head, kit::Face::kMedium, p.text_secondary, title);
@@ -36,8 +30,7 @@ HistoryPlot history_plot(const kit::Theme& theme, state::Rect rect, const char* 
   return {rect.inset(theme.px(kEdge), theme.px(2))};
 }
 
-void label_left(const kit::Theme& theme, const HistoryPlot& plot, float y,
-                const std::string& text) {
+void label_left(const kit::Theme& theme, const kit::Plot& plot, float y, const std::string& text) {
   kit::text_in(theme,
                {plot.area.x - theme.px(kTimeLabels + kEdge), y - theme.px(8), theme.px(kTimeLabels),
                 theme.px(16)},
@@ -45,7 +38,7 @@ void label_left(const kit::Theme& theme, const HistoryPlot& plot, float y,
 }
 
 // Labels that would lie on the one before are left out.
-void draw_time_grid(const kit::Theme& theme, const HistoryPlot& plot, const HistoryChart& chart) {
+void draw_time_grid(const kit::Theme& theme, const kit::Plot& plot, const HistoryChart& chart) {
   const state::Palette& p = theme.colors();
   float free_from = plot.area.x - theme.px(kEdge), free_below = INFINITY;
   for (const HistoryChart::Tick& tick : chart.times) {
@@ -64,8 +57,7 @@ void draw_time_grid(const kit::Theme& theme, const HistoryPlot& plot, const Hist
   }
 }
 
-void draw_interval(const kit::Theme& theme, const HistoryPlot& plot, float x, float low,
-                   float high) {
+void draw_interval(const kit::Theme& theme, const kit::Plot& plot, float x, float low, float high) {
   const ImU32 ink = kit::color(theme.colors().changed, 0.75f);
   kit::line(x, plot.y(high), x, plot.y(low), ink, theme.px(1.4f));
   for (const float y : {plot.y(low), plot.y(high)}) {
@@ -101,7 +93,7 @@ std::optional<std::size_t> nearest_point(
 }
 
 // Predicted upwards against measured; a run that took what was predicted lies on the diagonal.
-void draw_scatter(const kit::Theme& theme, const HistoryPlot& plot, const HistoryChart& chart,
+void draw_scatter(const kit::Theme& theme, const kit::Plot& plot, const HistoryChart& chart,
                   const std::optional<std::size_t>& picked) {
   draw_time_grid(theme, plot, chart);
   const kit::Clip clip(plot.area.inset(-theme.px(kEdge), -theme.px(2)));
@@ -119,7 +111,7 @@ void draw_scatter(const kit::Theme& theme, const HistoryPlot& plot, const Histor
 }
 
 // From the first run to the last: how far each was from its prediction.
-void draw_errors(const kit::Theme& theme, const HistoryPlot& plot, const HistoryChart& chart,
+void draw_errors(const kit::Theme& theme, const kit::Plot& plot, const HistoryChart& chart,
                  const std::vector<present::TestedPrediction>& tested,
                  const std::optional<std::size_t>& picked) {
   const state::Palette& p = theme.colors();
@@ -198,10 +190,10 @@ void PredictionsPanel::draw(const kit::Theme& theme, const state::Rect& rect,
   const float words = std::clamp(theme.px(kWordsWidth), theme.px(kLeastWords), rest.w / 3);
   draw_words(theme, rest.take_left(words, theme.px(kBetweenPlots)));
   const state::Rect left = rest.take_left(rest.w * kScatterShare, theme.px(kBetweenPlots));
-  const HistoryPlot scatter = history_plot(theme, left, "Predicted ↑ against measured →",
-                                           "bars: 95 % interval · dashed: as predicted");
-  const HistoryPlot errors = history_plot(theme, rest, "Measured beside predicted",
-                                          "oldest first · bars: 95 % interval · crosses: outside");
+  const kit::Plot scatter = history_plot(theme, left, "Predicted ↑ against measured →",
+                                         "bars: 95 % interval · dashed: as predicted");
+  const kit::Plot errors = history_plot(theme, rest, "Measured beside predicted",
+                                        "oldest first · bars: 95 % interval · crosses: outside");
   if (scatter.area.empty() || errors.area.empty()) return;
   const auto in_scatter = [&](const HistoryChart::Point& point) {
     return ImVec2{scatter.x(point.measured), scatter.y(point.predicted)};

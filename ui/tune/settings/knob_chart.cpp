@@ -16,19 +16,12 @@ using present::KnobChart;
 constexpr float kHeight = 78, kScaleLine = 14, kBestLine = 16, kSliderKnob = 12, kDot = 7;
 constexpr float kBand = 0.16f, kTooLarge = 0.14f;
 
-// Where things lie: positions of the slider's knob, which does not reach its borders.
-struct Plot {
-  state::Rect area;
-  float x(float position) const { return area.x + position * area.w; }
-  float y(float position) const { return area.bottom() - position * area.h; }
-};
-
 std::string setting_text(const present::KnobRow& row, const std::string& value) {
   const std::string unit(row.knob->unit);
   return value + (unit.empty() ? "" : " " + unit);
 }
 
-void draw_band(const kit::Theme& theme, const Plot& plot, const KnobChart& chart) {
+void draw_band(const kit::Theme& theme, const kit::Plot& plot, const KnobChart& chart) {
   const state::Palette& p = theme.colors();
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i + 1 < chart.points.size(); ++i) {
@@ -43,7 +36,7 @@ void draw_band(const kit::Theme& theme, const Plot& plot, const KnobChart& chart
   }
 }
 
-void draw_measured(const kit::Theme& theme, const Plot& plot, const present::KnobRow& row,
+void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const present::KnobRow& row,
                    const KnobChart& chart, state::Commands& commands) {
   const state::Palette& p = theme.colors();
   int index = 0;
@@ -65,7 +58,7 @@ void draw_measured(const kit::Theme& theme, const Plot& plot, const present::Kno
 }
 
 // "best 8" where the curve is lowest: one click goes there.
-void draw_best(const kit::Theme& theme, const state::Rect& line, const Plot& plot,
+void draw_best(const kit::Theme& theme, const state::Rect& line, const kit::Plot& plot,
                const present::KnobRow& row, const KnobChart& chart, state::Commands& commands) {
   if (!chart.best) return;
   const state::Palette& p = theme.colors();
@@ -96,7 +89,7 @@ void draw_scale(const kit::Theme& theme, state::Rect line, const KnobChart& char
   kit::label_in(theme, line, kit::Face::kSmall, p.text_muted, "no interval", kit::Align::kRight);
 }
 
-void explain_curve(const kit::Theme& theme, const Plot& plot, const present::KnobRow& row,
+void explain_curve(const kit::Theme& theme, const kit::Plot& plot, const present::KnobRow& row,
                    const KnobChart& chart) {
   if (!kit::hovers(plot.area)) return;
   const float mouse = ImGui::GetIO().MousePos.x;
@@ -130,7 +123,7 @@ void draw_knob_chart(const kit::Theme& theme, const state::Rect& rect, const pre
     return void(kit::text_in(theme, area, kit::Face::kSmall, p.text_muted, "Predicting…",
                              kit::Align::kCenter));
   }
-  const Plot plot{area.inset(theme.px(kSliderKnob / 2), theme.px(2))};
+  const kit::Plot plot{area.inset(theme.px(kSliderKnob / 2), theme.px(2))};
   const float now =
       plot.x(present::slider_position(*row.knob, std::strtod(row.value.c_str(), nullptr)));
   kit::line(now, area.y, now, area.bottom(), kit::color(row.changed ? p.changed : p.accent));

@@ -143,8 +143,7 @@ void KnobsPanel::draw_rows(const kit::Theme& theme, const state::Rect& rect,
 void KnobsPanel::draw(const kit::Theme& theme, const state::Rect& rect,
                       const state::Snapshot& snapshot, state::Commands& commands) {
   const state::Palette& p = theme.colors();
-  kit::fill(rect, kit::color(p.panel), theme.px(6));
-  kit::outline(rect, kit::color(p.panel_edge), theme.px(6));
+  kit::panel_surface(theme, rect);
   state::Rect rest = rect;
   const float padding = theme.px(kit::kPanelPadding);
   const state::Rect title =
