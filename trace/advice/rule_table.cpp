@@ -1,14 +1,9 @@
-// All rules. To add one: a function beside those of its subject, a row here, a row in
+// To add a rule: a function beside those of its subject and in rules.h, a row here, a row in
 // docs/ADVICE.md, and a test where it speaks and one where it is silent.
 #include <array>
 
 #include "trace/advice/advisor.h"
-#include "trace/advice/buckets/bucket_rules.h"
-#include "trace/advice/hardware/hardware_rules.h"
-#include "trace/advice/host/host_rules.h"
-#include "trace/advice/memory/memory_rules.h"
-#include "trace/advice/ranks/rank_rules.h"
-#include "trace/advice/sharding/sharding_rules.h"
+#include "trace/advice/rules.h"
 
 namespace shardlens::trace::advice {
 

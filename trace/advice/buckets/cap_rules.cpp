@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "trace/advice/buckets/bucket_rules.h"
 #include "trace/advice/buckets/bucket_sizes.h"
 #include "trace/advice/facts/latency.h"
 #include "trace/advice/facts/what_if.h"
 #include "trace/advice/facts/words.h"
+#include "trace/advice/rules.h"
 #include "trace/model/acting_settings.h"
 
 namespace shardlens::trace::advice {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "trace/advice/buckets/bucket_rules.h"
 #include "trace/advice/buckets/bucket_sizes.h"
 #include "trace/advice/facts/words.h"
+#include "trace/advice/rules.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 

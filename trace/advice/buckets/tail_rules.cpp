@@ -1,6 +1,6 @@
-#include "trace/advice/buckets/bucket_rules.h"
 #include "trace/advice/buckets/bucket_sizes.h"
 #include "trace/advice/facts/words.h"
+#include "trace/advice/rules.h"
 #include "trace/analysis/collectives/bucket_figures.h"
 
 namespace shardlens::trace::advice {

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "trace/advice/facts/words.h"
-#include "trace/advice/hardware/hardware_rules.h"
+#include "trace/advice/rules.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/model/gpu_counters.h"
 

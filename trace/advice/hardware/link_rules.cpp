@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "trace/advice/facts/words.h"
-#include "trace/advice/hardware/hardware_rules.h"
+#include "trace/advice/rules.h"
 #include "trace/timeline/words/quantity.h"
 
 namespace shardlens::trace::advice {

@@ -1,8 +1,7 @@
-#include "trace/advice/host/host_rules.h"
-
 #include <algorithm>
 
 #include "trace/advice/facts/words.h"
+#include "trace/advice/rules.h"
 
 namespace shardlens::trace::advice {
 

@@ -1,6 +1,5 @@
-#include "trace/advice/memory/memory_rules.h"
-
 #include "trace/advice/facts/words.h"
+#include "trace/advice/rules.h"
 
 namespace shardlens::trace::advice {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "trace/advice/facts/words.h"
-#include "trace/advice/ranks/rank_rules.h"
+#include "trace/advice/rules.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/analysis/noise/student_t.h"

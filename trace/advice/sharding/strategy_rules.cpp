@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "trace/advice/facts/words.h"
+#include "trace/advice/rules.h"
 #include "trace/advice/sharding/gathers.h"
-#include "trace/advice/sharding/sharding_rules.h"
 #include "trace/predict/plan/traffic_model.h"
 
 namespace shardlens::trace::advice {

@@ -2,8 +2,8 @@
 
 #include "trace/advice/facts/latency.h"
 #include "trace/advice/facts/words.h"
+#include "trace/advice/rules.h"
 #include "trace/advice/sharding/gathers.h"
-#include "trace/advice/sharding/sharding_rules.h"
 
 namespace shardlens::trace::advice {
 
