@@ -1,13 +1,26 @@
-// A job's settings as another framework's configuration file. Plain values, any thread.
+// What is taken home of a run, and the file of another framework that it becomes. Plain values, any
+// thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "trace/frameworks/left_out.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::trace::frameworks {
+
+// The settings of a run, and where it ran.
+struct TunedJob {
+  job::Settings settings;
+  std::string run;         // its name, for the first line
+  std::int64_t nodes = 1;  // `settings.ranks` are spread over them evenly
+  bool on_gpu = false;     // what `device: auto` stood for
+};
+
+bool computes_on_gpu(const TunedJob& job);
 
 struct FrameworkFile {
   std::string text;

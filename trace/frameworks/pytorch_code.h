@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/frameworks/framework_file.h"
 #include "trace/frameworks/left_out.h"
-#include "trace/frameworks/tuned_job.h"
 
 namespace shardlens::trace::frameworks {
 

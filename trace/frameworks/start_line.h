@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/frameworks/tuned_job.h"
+#include "trace/frameworks/framework_file.h"
 
 namespace shardlens::trace::frameworks {
 

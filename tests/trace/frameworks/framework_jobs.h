@@ -8,7 +8,6 @@
 
 #include "trace/frameworks/framework_file.h"
 #include "trace/frameworks/read/foreign_settings.h"
-#include "trace/frameworks/tuned_job.h"
 
 namespace shardlens::trace::frameworks {
 

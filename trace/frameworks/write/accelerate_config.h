@@ -2,7 +2,6 @@
 #pragma once
 
 #include "trace/frameworks/framework_file.h"
-#include "trace/frameworks/tuned_job.h"
 
 namespace shardlens::trace::frameworks {
 

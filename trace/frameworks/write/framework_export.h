@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "trace/frameworks/framework_file.h"
-#include "trace/frameworks/tuned_job.h"
 
 namespace shardlens::trace::frameworks {
 
