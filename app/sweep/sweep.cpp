@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "trace/base/file_system.h"
 #include "trace/base/wall_clock.h"
-#include "trace/base/write_error.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::sweep {

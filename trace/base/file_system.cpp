@@ -16,7 +16,6 @@
 
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
-#include "trace/base/write_error.h"
 
 namespace shardlens::trace::base {
 

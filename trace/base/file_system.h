@@ -1,6 +1,7 @@
 // The few things about files that the standard library lacks. Any thread.
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -68,6 +69,13 @@ std::filesystem::path beside(const std::filesystem::path& file, std::string_view
 
 // Waits until the file is on the disk: SQLite is told not to while nobody can see the file.
 Result<void> synchronize(const std::filesystem::path& file);
+
+// What kind of failure it is when the system refuses to write; `code`: errno. A quota and a size
+// limit of files are treated as a full disk.
+inline ErrorKind write_error_kind(int code) {
+  const bool is_full = code == ENOSPC || code == EDQUOT || code == EFBIG;
+  return is_full ? ErrorKind::kDiskFull : ErrorKind::kIo;
+}
 
 // Moves `from` to `to` on the same file system; an existing `to` is kUsage.
 Result<void> publish_file(const std::filesystem::path& from, const std::filesystem::path& to);

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "trace/base/file_system.h"
-#include "trace/base/write_error.h"
 
 namespace shardlens::trainer::checkpoint {
 

@@ -11,7 +11,6 @@
 #include <system_error>
 
 #include "trace/base/file_system.h"
-#include "trace/base/write_error.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 
 namespace shardlens::trainer::checkpoint {

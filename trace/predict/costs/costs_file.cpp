@@ -15,7 +15,6 @@
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
-#include "trace/base/write_error.h"
 #include "trace/job/library_environment.h"
 
 namespace shardlens::trace::predict {

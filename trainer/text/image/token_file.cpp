@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "trace/base/write_error.h"
+#include "trace/base/file_system.h"
 #include "trainer/text/image/content_hash.h"
 
 namespace shardlens::trainer::text {
