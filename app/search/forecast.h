@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/sweep/search_plan.h"
+#include "app/sweep/sweep_plan.h"
 #include "app/sweep/sweep_prediction.h"
 
 namespace shardlens::app::search {

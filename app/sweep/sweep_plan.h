@@ -2,20 +2,39 @@
 // own, so that what drifts slowly meets all points alike. Plain values, any thread.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "app/sweep/search_plan.h"
 #include "app/sweep/sweep_points.h"
 #include "trace/base/result.h"
 
 namespace shardlens::app::sweep {
 
 inline constexpr int kMostRepeats = 100;
+
+// What is to be small: time per step, time per token, or the peak memory of the rank that needs
+// most.
+enum class Goal : std::uint8_t { kStepTime, kTokenRate, kMemory };
+inline constexpr std::array kGoals{Goal::kStepTime, Goal::kTokenRate, Goal::kMemory};
+constexpr std::string_view to_string(Goal goal) {
+  constexpr std::array<std::string_view, kGoals.size()> kNames{"step_time", "tokens_per_s",
+                                                               "memory"};
+  return kNames[static_cast<std::size_t>(goal)];
+}
+
+// That a sweep runs only what may win, and what is to be won: app/search decides.
+struct SearchPlan {
+  Goal goal = Goal::kStepTime;
+  double budget_seconds = 600;
+  std::string ended{};  // why, in words; "": it has not
+  bool operator==(const SearchPlan&) const = default;
+};
 
 struct SweepPlan {
   std::string name;
