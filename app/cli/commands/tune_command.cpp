@@ -16,7 +16,7 @@
 #include "app/search/search.h"
 #include "app/search/space.h"
 #include "app/session/jobs/measured_run.h"
-#include "app/session/tuning/forecast_sources.h"
+#include "app/session/tuning/prediction_source.h"
 
 namespace shardlens::app::cli {
 namespace {

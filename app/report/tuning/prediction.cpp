@@ -1,6 +1,6 @@
 #include "app/report/tuning/prediction.h"
 
-#include "app/session/tuning/known_costs.h"
+#include "app/session/tuning/prediction_source.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/predict/costs/costs_file.h"
 #include "trace/predict/schedule/recorded_steps.h"

@@ -9,7 +9,6 @@
 #include "app/session/runs/library_run.h"
 #include "app/session/runs/run_banners.h"
 #include "app/session/sweep/shown_sweep.h"
-#include "app/session/tuning/forecast_sources.h"
 #include "app/session/tuning/prediction_source.h"
 #include "app/sweep/sweep_file.h"
 

@@ -8,7 +8,7 @@
 
 #include "app/search/search_words.h"
 #include "app/session/jobs/measured_run.h"
-#include "app/session/tuning/forecast_sources.h"
+#include "app/session/tuning/prediction_source.h"
 #include "app/sweep/sweep_verdict.h"
 
 namespace shardlens::app::session {

@@ -3,12 +3,35 @@
 #include <utility>
 
 #include "app/session/runs/library_run.h"
-#include "app/session/tuning/known_costs.h"
+#include "trace/predict/costs/costs_library.h"
 #include "trace/tuning/predictable.h"
 
 namespace shardlens::app::session {
 
 using trace::base::Result;
+
+namespace {
+
+constexpr int kMostRanks = 16;  // other than the run's own number
+
+}  // namespace
+
+Result<trace::predict::CollectiveCosts> known_costs(
+    const trace::model::RunInfo& info, const std::vector<trace::model::RankInfo>& ranks,
+    const std::filesystem::path& library) {
+  auto setup = trace::predict::setup_of(info, ranks);
+  trace::predict::CollectiveCosts known;
+  std::error_code error;
+  if (!std::filesystem::is_directory(library / trace::predict::kCostsFolder, error)) return known;
+  const int own = setup.ranks;
+  for (int other = 1; other <= kMostRanks; ++other) {
+    // The run's own number first: it fills what it knows before others do.
+    setup.ranks = other == 1 ? own : other;
+    TRY_ASSIGN(const auto kept, trace::predict::costs_for(setup, library));
+    if (kept) known = known.filled_from(*kept);
+  }
+  return known;
+}
 
 Result<void> PredictionSource::read(const trace::model::RunInfo& info) {
   if (!reader_ || folder_ != info.folder || start_ns_ != info.start_ns) {
@@ -54,6 +77,12 @@ LearntRun PredictionSource::learn(const trace::analysis::RunFigures& figures) {
     learnt.refused = predictor.error().message;
   }
   return learnt;
+}
+
+search::ForecastSources forecast_sources(const Machine& machine) {
+  return {.learn_run = learn_run, .shape_bytes = [machine](const trace::job::Settings& settings) {
+            return peak_bytes_here(settings, machine);
+          }};
 }
 
 }  // namespace shardlens::app::session

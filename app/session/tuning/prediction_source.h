@@ -1,12 +1,18 @@
-// Learns from a run's file what a prediction needs. Slow calls: a worker owns it.
+// Learns from a run's file, and from what is kept beside it, what a prediction needs. Waits for the
+// disk: a worker owns a PredictionSource, any thread may call the functions.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "app/search/forecast.h"
+#include "app/session/jobs/strategy_planner.h"
 #include "trace/analysis/figures/figures.h"
+#include "trace/model/run_info.h"
+#include "trace/predict/costs/collective_costs.h"
 #include "trace/predict/schedule/recorded_steps.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/tuning/predictor.h"
@@ -22,6 +28,17 @@ struct LearntRun {
 // Of a run that has ended. Errors: it cannot be read, or nothing can be predicted from it.
 trace::base::Result<std::shared_ptr<const trace::tuning::Predictor>> learn_run(
     const std::filesystem::path& run);
+
+// What is known of a run's collectives beside the run itself: `shardlens calibrate` and tables of
+// nccl-tests, kept in its library.
+// Of the same machine, device and link, for groups of any number of ranks. Error: a file that is
+// kept is damaged or foreign, by name.
+trace::base::Result<trace::predict::CollectiveCosts> known_costs(
+    const trace::model::RunInfo& info, const std::vector<trace::model::RankInfo>& ranks,
+    const std::filesystem::path& library);
+
+// What a search on this machine learns from: recorded runs, and models' shapes for memory.
+search::ForecastSources forecast_sources(const Machine& machine);
 
 class PredictionSource {
  public:
