@@ -8,12 +8,21 @@
 #include <string>
 
 #include "trainer/model/decoder_model.h"
-#include "trainer/model/layers/model_options.h"
 #include "trainer/model/layers/model_shape.h"
 #include "trainer/model/layers/parameter_source.h"
 #include "trainer/model/model.h"
 
 namespace shardlens::trainer::model {
+
+struct ModelOptions {
+  double dropout = 0;
+  std::uint64_t seed = 0;
+  torch::Device device = torch::kCPU;
+  // False: parameters have no memory and no values.
+  bool has_memory = true;
+
+  ParameterPlace place() const { return {device, has_memory}; }
+};
 
 // Of a decoder's layout. Initialised as Hugging Face does; the same on every rank and device for
 // the same seed.

@@ -1,5 +1,4 @@
-// A module of a model that turns one tensor into one, and lets others step in around its forward:
-// sharding gathers its parameters first, recomputation drops its activations. The training thread.
+// What layers of a model have in common. The training thread.
 #pragma once
 
 #include <torch/torch.h>
@@ -9,6 +8,17 @@
 
 namespace shardlens::trainer::model {
 
+// Where the parameters of a layer lie. Without memory they have sizes and a device; a strategy
+// gives them memory, or shards of it, and values from a ParameterSource.
+struct ParameterPlace {
+  ParameterPlace(torch::Device on) : device(on) {}
+  ParameterPlace(torch::Device on, bool with_memory) : device(on), has_memory(with_memory) {}
+  torch::Device device;
+  bool has_memory = true;
+};
+
+// A module of a model that turns one tensor into one, and lets others step in around its forward:
+// sharding gathers its parameters first, recomputation drops its activations.
 class Layer : public torch::nn::Module {
  public:
   using Forward = std::function<torch::Tensor(const torch::Tensor&)>;

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "trainer/model/layers/layer.h"
 #include "trainer/model/layers/linear_layer.h"
-#include "trainer/model/layers/model_options.h"
 #include "trainer/model/layers/model_shape.h"
 
 namespace shardlens::trainer::model {
