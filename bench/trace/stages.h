@@ -1,13 +1,25 @@
 // What the benchmark of the trace store measures, stage by stage. Each throws std::runtime_error
-// with a message for the user. Main thread of a stage's process.
+// with a message for the user. A stage runs in a process of its own, so that what it needs of
+// memory is its own, too. Main thread, before any other thread was started.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-
-#include "bench/trace/stage.h"
+#include <functional>
+#include <map>
+#include <string>
 
 namespace shardlens::bench {
+
+using Figures = std::map<std::string, double>;
+
+// Runs `stage` in a forked process and returns what it measured. Throws std::runtime_error with the
+// stage's own message where it failed.
+Figures run_stage(const std::function<Figures()>& stage);
+
+// Of this process, in MiB: now, and at most so far.
+double resident_mib();
+double highest_resident_mib();
 
 // The program without a display: from nothing to a first frame with the whole run in it, until all
 // was read, and a scripted journey of zooming and panning.

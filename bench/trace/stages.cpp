@@ -1,4 +1,4 @@
-#include "bench/trace/stage.h"
+#include "bench/trace/stages.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
