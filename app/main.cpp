@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "app/cli/command_line.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 
 int main(int argc, char** argv) {

@@ -11,7 +11,6 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/job/run_job.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
 #include "app/window/window_main.h"

@@ -7,7 +7,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/doctor/child_output.h"
 #include "app/cli/doctor/machine_description.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/stop_request.h"

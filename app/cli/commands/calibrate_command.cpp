@@ -10,7 +10,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/watched_job.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
 #include "app/launch/stop_signals.h"

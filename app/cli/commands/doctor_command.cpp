@@ -6,7 +6,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/doctor/health_check.h"
 #include "app/cli/doctor/machine_description.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/text_table.h"
 

@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "app/cli/commands.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"

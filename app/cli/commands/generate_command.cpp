@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "app/cli/commands.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/cli/commands.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/plan_report.h"
 #include "app/settings/settings_input.h"

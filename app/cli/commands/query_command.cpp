@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "app/cli/commands.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/launch/program_files.h"

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "app/cli/commands.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"

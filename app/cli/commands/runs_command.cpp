@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "app/cli/commands.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"

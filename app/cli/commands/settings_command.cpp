@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "app/cli/commands.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"

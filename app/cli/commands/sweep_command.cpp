@@ -11,7 +11,6 @@
 #include "app/cli/job/grid_jobs.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/sweep_job.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/session/jobs/measured_run.h"
 #include "trace/store/run/settings_file.h"

@@ -10,7 +10,6 @@
 #include "app/cli/job/grid_jobs.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/search_job.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
 #include "app/search/search.h"

@@ -4,7 +4,6 @@
 
 #include "app/cli/job/progress_line.h"
 #include "app/cli/job/watched_job.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/job_session.h"
 #include "app/launch/stop_signals.h"

@@ -6,7 +6,6 @@
 
 #include "app/cli/job/progress_line.h"
 #include "app/cli/job/watched_job.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/tuning/search_report.h"
 #include "app/search/search_words.h"

@@ -8,7 +8,6 @@
 
 #include "app/cli/job/progress_line.h"
 #include "app/cli/job/watched_job.h"
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/tuning/sweep_report.h"
 #include "app/session/tuning/prediction_source.h"

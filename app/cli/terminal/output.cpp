@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/one_of.h"
 #include "trace/base/printable.h"
 

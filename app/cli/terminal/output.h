@@ -14,6 +14,11 @@ class App;
 
 namespace shardlens::app::cli {
 
+// With what the program leaves: a contract with scripts.
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kWrongUse = 2;
+
 // All that commands print passes here, where text from outside loses what a terminal would obey.
 void print_result(std::string_view text);   // standard output, flushed
 void print_message(std::string_view text);  // standard error, with a newline

@@ -6,7 +6,6 @@
 
 #include <cstdio>
 
-#include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 
 namespace shardlens::app::cli {

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
 #include "tests/app/report/synthetic_run.h"
 #include "trace/base/file_system.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "app/cli/command_line.h"
-#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
 #include "trace/base/file_system.h"
 
