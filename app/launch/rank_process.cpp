@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -11,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "trace/base/spawn.h"
+
 namespace shardlens::app::launch {
 namespace {
 
@@ -18,38 +19,6 @@ namespace {
 int open_process_descriptor(pid_t process) {
   return static_cast<int>(syscall(SYS_pidfd_open, process, 0));
 }
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (auto& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-// The child starts with no signal blocked or ignored, whatever this thread does, and in a process
-// group of its own: Ctrl-C is for the launcher, which then stops all ranks after the same step.
-class SpawnAttributes {
- public:
-  SpawnAttributes() {
-    posix_spawnattr_init(&attributes_);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-  }
-  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
-  SpawnAttributes(const SpawnAttributes&) = delete;
-  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
-  const posix_spawnattr_t* get() const { return &attributes_; }
-
- private:
-  posix_spawnattr_t attributes_;
-};
 
 class SpawnFiles {
  public:
@@ -81,7 +50,8 @@ trace::base::Result<RankProcess> RankProcess::spawn(const RankCommand& command) 
   std::vector<std::string> arguments = {command.program.string()};
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;
-  const SpawnAttributes attributes;
+  // In its own group: Ctrl-C is for the launcher, which then stops all ranks after the same step.
+  const trace::base::SpawnAttributes attributes(/*in_own_group=*/true);
   const int outcome = memfd_create("rank outcome", MFD_CLOEXEC);
   if (outcome >= 0) {
     environment.push_back(std::string(trace::model::kOutcomeVariable) + "=" +
@@ -90,7 +60,8 @@ trace::base::Result<RankProcess> RankProcess::spawn(const RankCommand& command) 
   const SpawnFiles files(command.log, outcome);
   pid_t process = -1;
   const int error = posix_spawn(&process, command.program.c_str(), files.get(), attributes.get(),
-                                pointers(arguments).data(), pointers(environment).data());
+                                trace::base::pointers_to(arguments).data(),
+                                trace::base::pointers_to(environment).data());
   if (error != 0) {
     if (outcome >= 0) close(outcome);
     return trace::base::fail(trace::base::ErrorKind::kIo,

@@ -20,6 +20,7 @@
 
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
+#include "trace/base/spawn.h"
 #include "trace/base/text.h"
 #include "trace/base/wall_clock.h"
 #include "trace/job/schedule.h"
@@ -78,30 +79,17 @@ std::string device_of(const fs::path& folder) {
 }
 
 Result<pid_t> spawn(const RecordRequest& request, std::vector<std::string> environment) {
-  const auto pointers = [](std::vector<std::string>& texts) {
-    std::vector<char*> result;
-    for (auto& text : texts) result.push_back(text.data());
-    result.push_back(nullptr);
-    return result;
-  };
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
+  const trace::base::SpawnAttributes attributes(/*in_own_group=*/false);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   if (request.output_to_stderr)
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   auto arguments = request.command;
   pid_t process = -1;
-  const int error = posix_spawnp(&process, arguments.front().c_str(), &actions, &attributes,
-                                 pointers(arguments).data(), pointers(environment).data());
+  const int error = posix_spawnp(&process, arguments.front().c_str(), &actions, attributes.get(),
+                                 trace::base::pointers_to(arguments).data(),
+                                 trace::base::pointers_to(environment).data());
   posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
   if (error == 0) return process;
   return trace::base::fail(
       ErrorKind::kUsage,

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/base/spawn.h"
+
 namespace shardlens::trainer::text {
 
 namespace {
@@ -106,21 +108,11 @@ int program_file() {
 // The signals as they are by default, and no descriptors but those that the program knows.
 class SpawnSetup {
  public:
-  SpawnSetup() {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
+  SpawnSetup() { posix_spawn_file_actions_init(&actions); }
   SpawnSetup(const SpawnSetup&) = delete;
   SpawnSetup& operator=(const SpawnSetup&) = delete;
   ~SpawnSetup() {
     posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
     for (const int copy : copies_) ::close(copy);
   }
 
@@ -143,7 +135,7 @@ class SpawnSetup {
   void close_all_others() { posix_spawn_file_actions_addclosefrom_np(&actions, last_ + 1); }
 
   posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
+  const trace::base::SpawnAttributes attributes{/*in_own_group=*/false};
 
  private:
   std::vector<int> copies_;
@@ -197,7 +189,7 @@ trace::base::Result<void> TextProgram::spawn() {
   std::string python = python_of(options_), no_files = "-B";
   std::string script = "/proc/self/fd/" + std::to_string(kProgramDescriptor);
   const std::array<char*, 4> arguments{python.data(), no_files.data(), script.data(), nullptr};
-  const int error = posix_spawnp(&process_, python.c_str(), &setup.actions, &setup.attributes,
+  const int error = posix_spawnp(&process_, python.c_str(), &setup.actions, setup.attributes.get(),
                                  arguments.data(), environ);
   if (error == 0) return {};
   process_ = -1;

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "trace/base/spawn.h"
+
 namespace shardlens::app::cli {
 namespace {
 
@@ -41,32 +43,6 @@ std::vector<std::string> environment_with(const std::string& name, const std::st
   return variables;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (auto& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// A group of processes of its own, that ends as one, with the signals as they are by default.
-struct ChildAttributes {
-  posix_spawnattr_t value;
-  ChildAttributes() {
-    posix_spawnattr_init(&value);
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&value, &none);
-    posix_spawnattr_setsigdefault(&value, &all);
-    posix_spawnattr_setpgroup(&value, 0);
-    posix_spawnattr_setflags(
-        &value, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~ChildAttributes() { posix_spawnattr_destroy(&value); }
-  ChildAttributes(const ChildAttributes&) = delete;
-  ChildAttributes& operator=(const ChildAttributes&) = delete;
-};
-
 trace::base::Error failure(const std::filesystem::path& program, const std::string& why) {
   return {trace::base::ErrorKind::kFailed, program.filename().string() + " " + why + "."};
 }
@@ -87,10 +63,11 @@ trace::base::Result<std::string> run_and_read(const std::filesystem::path& progr
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
-  const ChildAttributes attributes;
+  const trace::base::SpawnAttributes attributes(/*in_own_group=*/true);
   pid_t process = -1;
-  const int error = posix_spawn(&process, program.c_str(), &actions, &attributes.value,
-                                pointers_to(texts).data(), pointers_to(variables).data());
+  const int error = posix_spawn(&process, program.c_str(), &actions, attributes.get(),
+                                trace::base::pointers_to(texts).data(),
+                                trace::base::pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
   std::string output = error == 0 ? read_all(pipe_ends[0], go_on) : "";

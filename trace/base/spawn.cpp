@@ -1,0 +1,27 @@
+#include "trace/base/spawn.h"
+
+#include <signal.h>
+
+namespace shardlens::trace::base {
+
+SpawnAttributes::SpawnAttributes(bool in_own_group) {
+  posix_spawnattr_init(&attributes_);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes_, &none);
+  posix_spawnattr_setsigdefault(&attributes_, &all);
+  posix_spawnattr_setpgroup(&attributes_, 0);
+  const int group = in_own_group ? POSIX_SPAWN_SETPGROUP : 0;
+  posix_spawnattr_setflags(
+      &attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (auto& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace shardlens::trace::base
