@@ -64,12 +64,6 @@ void StepRecorder::begin_phase(trace::base::Phase phase, std::int64_t at_ns) {
   state_.progress_ns = at_ns;
 }
 
-void StepRecorder::begin_span(trace::model::StringId name) {
-  const std::int64_t now = trace::base::wall_clock_ns();
-  state_.open_phases.push({phase(), name, step(), now});
-  state_.progress_ns = now;
-}
-
 void StepRecorder::end_phase(std::int64_t at_ns) {
   const auto closed = state_.open_phases.pop();
   state_.phase = state_.open_phases.phase();

@@ -23,8 +23,6 @@ class StepRecorder {
   void end_step(const queue::StepResult& result, std::int64_t at_ns = trace::base::wall_clock_ns());
   void begin_phase(trace::base::Phase phase, std::int64_t at_ns = trace::base::wall_clock_ns());
   void end_phase(std::int64_t at_ns = trace::base::wall_clock_ns());
-  // A named span inside the current phase; ended by end_phase().
-  void begin_span(trace::model::StringId name);
   std::int64_t step_start_ns() const;
   std::int64_t step() const;         // -1 outside of steps; any thread
   trace::base::Phase phase() const;  // the innermost; kOther outside of phases; any thread

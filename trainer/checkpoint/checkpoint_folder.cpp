@@ -72,8 +72,4 @@ Result<void> keep_last(const fs::path& checkpoints, std::int64_t count, std::int
   return {};
 }
 
-Result<fs::path> latest_checkpoint(const fs::path& checkpoints) {
-  return trace::job::find_checkpoint(checkpoints);
-}
-
 }  // namespace shardlens::trainer::checkpoint

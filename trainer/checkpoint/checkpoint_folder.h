@@ -23,8 +23,5 @@ trace::base::Result<std::filesystem::path> publish_checkpoint(
 // Deletes all but the `count` last steps and the one that was just saved; 0 keeps all.
 trace::base::Result<void> keep_last(const std::filesystem::path& checkpoints, std::int64_t count,
                                     std::int64_t saved_step);
-// The last step's folder; kMissing if there is none.
-trace::base::Result<std::filesystem::path> latest_checkpoint(
-    const std::filesystem::path& checkpoints);
 
 }  // namespace shardlens::trainer::checkpoint

@@ -57,16 +57,4 @@ std::span<std::byte> writable_bytes_of_tensor(const torch::Tensor& tensor) {
   return {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()};
 }
 
-trace::base::Result<torch::Tensor> read_tensor(const SafetensorsFile& file,
-                                               const std::string& name) {
-  const TensorEntry* const entry = file.find(name);
-  if (!entry) {
-    return trace::base::fail(trace::base::ErrorKind::kMissing,
-                             trace::base::quoted(file.path()) + " has no tensor '" + name + "'");
-  }
-  const auto tensor = torch::empty(entry->sizes, scalar_type_of(entry->type));
-  TRY(file.read(*entry, 0, writable_bytes_of_tensor(tensor)));
-  return tensor;
-}
-
 }  // namespace shardlens::trainer::checkpoint

@@ -21,9 +21,4 @@ torch::ScalarType scalar_type_of(DataType type);
 std::span<const std::byte> bytes_of_tensor(const torch::Tensor& tensor);
 std::span<std::byte> writable_bytes_of_tensor(const torch::Tensor& tensor);
 
-// A whole tensor of a file, on the CPU; kMissing if there is none of that name. No more is
-// allocated than the file has bytes.
-trace::base::Result<torch::Tensor> read_tensor(const SafetensorsFile& file,
-                                               const std::string& name);
-
 }  // namespace shardlens::trainer::checkpoint

@@ -27,8 +27,7 @@ TEST(Recorder, WritesAStepWithItsPhasesAndFigures) {
   {
     PhaseScope forward(recorder, Phase::kForward);
     EXPECT_EQ(recorder.phase(), Phase::kForward);
-    recorder.begin_span(recorder.intern("attention"));
-    recorder.end_phase();
+    const PhaseScope evaluation(recorder, Phase::kEvaluation);
   }
   EXPECT_EQ(recorder.phase(), Phase::kOther);
   queue::StepResult result;
@@ -50,9 +49,9 @@ TEST(Recorder, WritesAStepWithItsPhasesAndFigures) {
   ASSERT_EQ(content.rows.spans.size(), 2u);
   const trace::model::Span& inner = content.rows.spans[0];
   const trace::model::Span& outer = content.rows.spans[1];
-  EXPECT_EQ(content.text(inner.name), "attention");
+  EXPECT_EQ(content.text(inner.name), "evaluation");
   EXPECT_EQ(inner.depth, 1);
-  EXPECT_EQ(inner.phase, Phase::kForward);
+  EXPECT_EQ(inner.phase, Phase::kEvaluation);
   EXPECT_EQ(content.text(outer.name), "forward");
   EXPECT_EQ(outer.depth, 0);
   EXPECT_EQ(outer.step, 4);

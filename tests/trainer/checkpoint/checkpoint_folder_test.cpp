@@ -51,12 +51,13 @@ std::string content_of(const fs::path& checkpoint) {
 TEST_F(CheckpointFolders, HaveTheirNameOnlyOnceTheyAreWhole) {
   const auto unfinished = begin_checkpoint(checkpoints(), 20);
   ASSERT_TRUE(unfinished);
-  EXPECT_FALSE(latest_checkpoint(checkpoints()));
+  EXPECT_FALSE(trace::job::find_checkpoint(checkpoints()));
   CheckpointInfo info;
   info.step = 20;
   EXPECT_EQ(*publish_checkpoint(*unfinished, info), checkpoints() / "step_000020");
   EXPECT_THAT(names(), ElementsAre("step_000020"));
-  EXPECT_EQ(trace::job::read_checkpoint_info(*latest_checkpoint(checkpoints()))->step, 20);
+  EXPECT_EQ(trace::job::read_checkpoint_info(*trace::job::find_checkpoint(checkpoints()))->step,
+            20);
 }
 
 // What a save has written before it was killed, stage by stage.
@@ -66,9 +67,11 @@ TEST_F(CheckpointFolders, LeftUnfinishedNeverHideTheLastAndGoWithTheNextSave) {
   const std::vector<std::string> stages = {"model.safetensors", "optimizer.safetensors",
                                            "random.safetensors", "checkpoint.yaml"};
   for (const std::string& stage : stages) {
-    EXPECT_EQ(latest_checkpoint(checkpoints())->filename(), "step_000010") << "before " << stage;
+    EXPECT_EQ(trace::job::find_checkpoint(checkpoints())->filename(), "step_000010")
+        << "before " << stage;
     std::ofstream(*unfinished / stage) << "half of it";
-    EXPECT_EQ(latest_checkpoint(checkpoints())->filename(), "step_000010") << "in " << stage;
+    EXPECT_EQ(trace::job::find_checkpoint(checkpoints())->filename(), "step_000010")
+        << "in " << stage;
   }
   std::ofstream(checkpoints() / "notes.tmp-of-a-person") << "stays";
   save(30);

@@ -144,11 +144,6 @@ c10::DataPtr FlatBuffer::release() { return tensor::take_memory(whole_); }
 
 void FlatBuffer::shard_was_updated() { shard_.unsafeGetTensorImpl()->bump_version(); }
 
-bool FlatBuffer::has_gradients() const {
-  return std::ranges::any_of(
-      parameters_, [](const tensor::NamedTensor& each) { return each.tensor.grad().defined(); });
-}
-
 torch::Tensor FlatBuffer::take_gradients(double scale) {
   const MemoryCategoryScope category(options_.shard_count == 1 ? MemoryCategory::kGradients
                                                                : MemoryCategory::kCommunication);

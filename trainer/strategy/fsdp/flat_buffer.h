@@ -61,7 +61,6 @@ class FlatBuffer {
   // The gradients of the parameters, flat, times `scale`, in the type of the reduction; zero where
   // there is none. They are taken away from the parameters.
   torch::Tensor take_gradients(double scale);
-  bool has_gradients() const;
   // Adds this rank's part of reduced gradients. On another device than the shard's it may be there
   // only once the host has waited for the current stream.
   void add_reduced(const torch::Tensor& part);
