@@ -1,7 +1,5 @@
 // What a change of a knob costs the interface thread: the predicted step, memory and settings drawn
 // anew in the same frame, for made-up runs of thousands of gradients and hundreds of units.
-#include <imgui.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -13,13 +11,12 @@
 #include <thread>
 #include <vector>
 
-#include "app/session/controller.h"
 #include "bench/bench_rows.h"
 #include "bench/cpu_times.h"
+#include "bench/headless_window.h"
 #include "bench/redraw/made_up_run.h"
 #include "trace/base/file_system.h"
 #include "ui/present/tune/knob_rows.h"
-#include "ui/window/main_view.h"
 
 namespace shardlens::bench {
 namespace {
@@ -28,76 +25,43 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using trace::job::Strategy;
 
-constexpr float kWidth = 1920, kHeight = 1200;
 constexpr double kBudgetMs = 16;
 constexpr auto kLongestWait = 120s;
 constexpr int kPositions = 200;  // of a slider that is dragged over its range
 
-// The window without a screen: controller, session, panels; the renderer alone is missing.
 class Desk {
  public:
-  explicit Desk(const std::filesystem::path& run) : controller_(options_of(run), [] {}) {
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-    io.DisplaySize = {kWidth, kHeight};
-    io.DeltaTime = 1.0f / 60;
-  }
-  ~Desk() { ImGui::DestroyContext(); }
-  Desk(const Desk&) = delete;
-  Desk& operator=(const Desk&) = delete;
+  explicit Desk(const std::filesystem::path& run) : window_(run, {1920, 1200}) {}
 
   // Milliseconds of the interface thread from the change to what was drawn of it.
   double set(const char* knob, const std::string& value) {
     const double begin = thread_cpu_ms();
-    controller_.execute(ui::state::SetKnob{knob, value});
-    draw();
+    window_.controller().execute(ui::state::SetKnob{knob, value});
+    window_.draw();
     const double took = thread_cpu_ms() - begin;
     if (!shows_prediction()) throw std::runtime_error("nothing was predicted: " + refused());
     return took;
   }
-  void draw() {
-    snapshot_ = controller_.snapshot();
-    if (view_.prepare_fonts(*ImGui::GetIO().Fonts)) {
-      unsigned char* pixels = nullptr;
-      int width = 0, height = 0;
-      ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
-    }
-    ImGui::NewFrame();
-    ui::state::Commands commands;
-    view_.draw(*snapshot_, commands);
-    ImGui::Render();
-    for (const auto& command : commands) controller_.execute(command);
-  }
   void draw_until_predicted() {
     const auto begin = Clock::now();
-    for (draw(); !snapshot_->prediction || !snapshot_->run->timeline; draw()) {
+    for (window_.draw(); !shown()->prediction || !shown()->run->timeline; window_.draw()) {
       if (Clock::now() - begin > kLongestWait) throw std::runtime_error("the run was never read");
       std::this_thread::sleep_for(16ms);
     }
     if (!shows_prediction()) throw std::runtime_error("nothing is predicted: " + refused());
   }
-  std::size_t parts() const { return snapshot_->prediction->prediction->parts; }
+  std::size_t parts() const { return shown()->prediction->prediction->parts; }
 
  private:
   bool shows_prediction() const {
-    return snapshot_->prediction && snapshot_->prediction->prediction &&
-           snapshot_->prediction->step;
+    return shown()->prediction && shown()->prediction->prediction && shown()->prediction->step;
   }
   std::string refused() const {
-    return snapshot_->prediction ? snapshot_->prediction->refused : "the run is not there";
+    return shown()->prediction ? shown()->prediction->refused : "the run is not there";
   }
-  static app::session::ControllerOptions options_of(const std::filesystem::path& run) {
-    app::session::ControllerOptions options;
-    options.runs_dir = run.parent_path();
-    options.run = run;
-    return options;
-  }
+  const ui::state::Snapshot* shown() const { return window_.snapshot(); }
 
-  app::session::Controller controller_;
-  ui::window::MainView view_;
-  std::shared_ptr<const ui::state::Snapshot> snapshot_;
+  HeadlessWindow window_;
 };
 
 void add_times(const std::string& what, const std::vector<double>& times,

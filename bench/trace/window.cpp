@@ -1,4 +1,3 @@
-// The program without a display: controller, session, panels; the renderer alone is missing.
 #include <imgui.h>
 
 #include <chrono>
@@ -7,10 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "app/session/controller.h"
 #include "bench/cpu_times.h"
+#include "bench/headless_window.h"
 #include "bench/trace/stages.h"
-#include "ui/window/main_view.h"
 
 namespace shardlens::bench {
 
@@ -26,63 +24,34 @@ constexpr auto kLongestWait = 120s;
 
 class Viewer {
  public:
-  explicit Viewer(const std::filesystem::path& run) : controller_(options_of(run), [] {}) {
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-    io.DisplaySize = {kWidth, kHeight};
-    io.DeltaTime = 1.0f / 60;
-    io.MousePos = {kWidth * 0.45f, kHeight * 0.4f};
+  explicit Viewer(const std::filesystem::path& run) : window_(run, {kWidth, kHeight}) {
+    ImGui::GetIO().MousePos = {kWidth * 0.45f, kHeight * 0.4f};
     ui::state::ViewPreferences preferences;
     preferences.workspace = ui::state::kInspectWorkspace;
-    view_.set_preferences(preferences);
-    controller_.look_around();
+    window_.view().set_preferences(preferences);
+    window_.controller().look_around();
   }
-  ~Viewer() { ImGui::DestroyContext(); }
-  Viewer(const Viewer&) = delete;
-  Viewer& operator=(const Viewer&) = delete;
 
   // Milliseconds of the interface thread.
   double frame() {
     const double begin = thread_cpu_ms();
-    snapshot_ = controller_.snapshot();
-    ImGuiIO& io = ImGui::GetIO();
-    if (view_.prepare_fonts(*io.Fonts)) {
-      unsigned char* pixels = nullptr;
-      int width = 0, height = 0;
-      io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
-    }
-    ImGui::NewFrame();
-    ui::state::Commands commands;
-    view_.draw(*snapshot_, commands);
-    ImGui::Render();
-    for (const auto& command : commands) controller_.execute(command);
-    io.MouseWheel = 0;
+    window_.draw();
+    ImGui::GetIO().MouseWheel = 0;
     return thread_cpu_ms() - begin;
   }
-  bool shows_a_picture() const {
-    return snapshot_ && snapshot_->inspect && snapshot_->inspect->picture;
-  }
+  bool shows_a_picture() const { return shown() && shown()->inspect && shown()->inspect->picture; }
   bool has_read_everything() const {
-    return shows_a_picture() && snapshot_->run && snapshot_->inspect->progress >= 1 &&
-           snapshot_->inspect->range && !snapshot_->inspect->counting_range;
+    return shows_a_picture() && shown()->run && shown()->inspect->progress >= 1 &&
+           shown()->inspect->range && !shown()->inspect->counting_range;
   }
-  bool has_figures() const { return snapshot_->inspect && snapshot_->inspect->range; }
-  double prepare_ms() const { return snapshot_->inspect->picture->prepare_ms; }
-  const void* picture() const { return snapshot_->inspect->picture.get(); }
+  bool has_figures() const { return shown()->inspect && shown()->inspect->range; }
+  double prepare_ms() const { return shown()->inspect->picture->prepare_ms; }
+  const void* picture() const { return shown()->inspect->picture.get(); }
 
  private:
-  static app::session::ControllerOptions options_of(const std::filesystem::path& run) {
-    app::session::ControllerOptions options;
-    options.runs_dir = run.parent_path();
-    options.run = run;
-    return options;
-  }
+  const ui::state::Snapshot* shown() const { return window_.snapshot(); }
 
-  app::session::Controller controller_;
-  ui::window::MainView view_;
-  std::shared_ptr<const ui::state::Snapshot> snapshot_;
+  HeadlessWindow window_;
 };
 
 // `pause`: between two frames. A window draws as often as its screen shows; more would take the
