@@ -89,40 +89,33 @@ WorkPointer RecordedBackend::enter(Call call) {
   return executor_->submit(std::move(job));
 }
 
-WorkPointer RecordedBackend::all_reduce(torch::Tensor tensor, CollectiveTag tag,
-                                        const c10d::AllreduceOptions& options) {
+template <typename Start>
+WorkPointer RecordedBackend::in_place(CollectiveFunction function, const torch::Tensor& tensor,
+                                      CollectiveTag tag, Start start) {
   const auto fault = take_fault();
   if (fault == trace::job::InjectedFault::kSkipCollective) return completed_work({tensor});
   const torch::Tensor moved = with_fault(tensor, fault);
-  Call call{CollectiveFunction::kAllReduce,
-            CollectiveFunction::kAllReduce,
-            moved.scalar_type(),
-            bytes_of(moved),
-            std::move(tag),
-            {tensor},
-            {}};
-  call.launch = [tensors = std::vector{moved}, options](c10d::Backend& backend) mutable {
-    return backend.allreduce(tensors, options);
+  Call call{function, function, moved.scalar_type(), bytes_of(moved), std::move(tag), {tensor}, {}};
+  call.launch = [tensors = std::vector{moved}, start](c10d::Backend& backend) mutable {
+    return start(backend, tensors);
   };
   return enter(std::move(call));
 }
 
+WorkPointer RecordedBackend::all_reduce(torch::Tensor tensor, CollectiveTag tag,
+                                        const c10d::AllreduceOptions& options) {
+  return in_place(CollectiveFunction::kAllReduce, tensor, std::move(tag),
+                  [options](c10d::Backend& backend, std::vector<torch::Tensor>& tensors) {
+                    return backend.allreduce(tensors, options);
+                  });
+}
+
 WorkPointer RecordedBackend::broadcast_tagged(torch::Tensor tensor, CollectiveTag tag,
                                               const c10d::BroadcastOptions& options) {
-  const auto fault = take_fault();
-  if (fault == trace::job::InjectedFault::kSkipCollective) return completed_work({tensor});
-  const torch::Tensor moved = with_fault(tensor, fault);
-  Call call{CollectiveFunction::kBroadcast,
-            CollectiveFunction::kBroadcast,
-            moved.scalar_type(),
-            bytes_of(moved),
-            std::move(tag),
-            {tensor},
-            {}};
-  call.launch = [tensors = std::vector{moved}, options](c10d::Backend& backend) mutable {
-    return backend.broadcast(tensors, options);
-  };
-  return enter(std::move(call));
+  return in_place(CollectiveFunction::kBroadcast, tensor, std::move(tag),
+                  [options](c10d::Backend& backend, std::vector<torch::Tensor>& tensors) {
+                    return backend.broadcast(tensors, options);
+                  });
 }
 
 WorkPointer RecordedBackend::all_gather(torch::Tensor output, torch::Tensor input,

@@ -72,6 +72,11 @@ class RecordedBackend final : public c10d::Backend {
   };
 
   c10::intrusive_ptr<c10d::Work> enter(Call call);
+  // Of a collective that leaves its result where it found its input. `start`: asks the backend.
+  template <typename Start>
+  c10::intrusive_ptr<c10d::Work> in_place(trace::model::CollectiveFunction function,
+                                          const torch::Tensor& tensor, CollectiveTag tag,
+                                          Start start);
   CollectiveTag default_tag();
   std::optional<trace::job::InjectedFault> take_fault();
   // The tensor to hand to the backend: as it is, or of another size if that fault is due.
