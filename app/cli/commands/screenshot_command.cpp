@@ -70,54 +70,63 @@ int screenshot(ScreenshotArguments& options) {
   return exit_code_of(window::take_screenshot(options.picture));
 }
 
-}  // namespace
-
-void add_screenshot_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<ScreenshotArguments>();
-  auto& picture = options->picture;
-  auto* command =
-      app.add_subcommand("screenshot", "Writes a PNG of the window over a recorded run");
+// What is to be seen.
+void add_content_options(CLI::App& command, ScreenshotArguments& options) {
+  auto& picture = options.picture;
   command
-      ->add_option("RUN", options->runs,
-                   "A run's name, its folder or a packed file; Compare takes several, its tab\n"
-                   "Sweep a sweep's name")
+      .add_option("RUN", options.runs,
+                  "A run's name, its folder or a packed file; Compare takes several, its tab\n"
+                  "Sweep a sweep's name")
       ->required();
-  command->add_option("-o,--output", picture.output, "The picture to write")
-      ->required()
-      ->type_name("FILE.png");
-  command->add_option("--workspace", picture.workspace, "What the window shows")
+  command.add_option("--workspace", picture.workspace, "What the window shows")
       ->check(one_of({"tune", "inspect", "compare"}))
       ->capture_default_str();
-  command->add_option("--tab", picture.tab, "Of the Inspect workspace, or of Compare: Runs, Sweep")
+  command.add_option("--tab", picture.tab, "Of the Inspect workspace, or of Compare: Runs, Sweep")
       ->transform(one_of({"Kernels", "Operators", "Collectives", "Copies", "Launches", "Memory",
                           "Steps", "Stragglers", "SQL", "Recording", "Log", "Runs", kSweepTab},
                          true))
       ->capture_default_str();
-  command->add_option("--size", options->size, "In pixels")
-      ->type_name("WxH")
-      ->capture_default_str();
-  command->add_option("--theme", picture.theme)
-      ->check(one_of({"dark", "light"}))
-      ->capture_default_str();
-  command->add_option("--scale", picture.scale, "Of the interface")
-      ->check(CLI::Range(0.75, 3.0))
-      ->capture_default_str();
   command
-      ->add_option("--step", picture.step,
-                   "The step to select; by default a typical one. Inspect shows it between its\n"
-                   "neighbours and picks its longest collective")
+      .add_option("--step", picture.step,
+                  "The step to select; by default a typical one. Inspect shows it between its\n"
+                  "neighbours and picks its longest collective")
       ->check(CLI::NonNegativeNumber);
   command
-      ->add_option("--set", picture.changes,
-                   "A setting of the next run that differs from this one's: shows what is\n"
-                   "predicted of it")
+      .add_option("--set", picture.changes,
+                  "A setting of the next run that differs from this one's: shows what is\n"
+                  "predicted of it")
       ->type_name("KEY=VALUE");
   command
-      ->add_option("--show", picture.show,
-                   "The card that lies over the window, or all predictions at its foot")
+      .add_option("--show", picture.show,
+                  "The card that lies over the window, or all predictions at its foot")
       ->check(one_of({"plan", "predictions"}));
-  command->add_flag("--present", picture.present, "Present mode: light, larger, knobs folded");
-  add_runs_dir(*command, picture.runs_dir);
+}
+
+// How it looks.
+void add_look_options(CLI::App& command, ScreenshotArguments& options) {
+  auto& picture = options.picture;
+  command.add_option("--size", options.size, "In pixels")->type_name("WxH")->capture_default_str();
+  command.add_option("--theme", picture.theme)
+      ->check(one_of({"dark", "light"}))
+      ->capture_default_str();
+  command.add_option("--scale", picture.scale, "Of the interface")
+      ->check(CLI::Range(0.75, 3.0))
+      ->capture_default_str();
+  command.add_flag("--present", picture.present, "Present mode: light, larger, knobs folded");
+}
+
+}  // namespace
+
+void add_screenshot_command(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<ScreenshotArguments>();
+  auto* command =
+      app.add_subcommand("screenshot", "Writes a PNG of the window over a recorded run");
+  command->add_option("-o,--output", options->picture.output, "The picture to write")
+      ->required()
+      ->type_name("FILE.png");
+  add_content_options(*command, *options);
+  add_look_options(*command, *options);
+  add_runs_dir(*command, options->picture.runs_dir);
   command->footer(
       "Needs a display, if only a virtual one: xvfb-run -a shardlens screenshot …\n\n"
       "Example:\n"
