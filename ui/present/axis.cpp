@@ -1,5 +1,6 @@
 #include "ui/present/axis.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace shardlens::ui::present {
@@ -27,6 +28,18 @@ std::vector<double> nice_ticks(double low, double high, int count) {
 double nice_binary_step(double span, int count) {
   if (!(span > 0) || count < 1) return 1;
   return std::exp2(std::ceil(std::log2(span / count) - 1e-9));
+}
+
+void ValueScale::add(double value) {
+  low_ = std::min(low_, value);
+  high_ = std::max(high_, value);
+}
+
+void ValueScale::settle(double least) {
+  const double middle = (low_ + high_) / 2;
+  const double half = std::max(high_ - low_, least_range_ * middle) * (0.5 + margin_);
+  low_ = std::max(least, middle - half);
+  high_ = middle + half;
 }
 
 }  // namespace shardlens::ui::present

@@ -1,6 +1,7 @@
-// Round numbers for axes. Free of ImGui; any thread.
+// What axes show: their range, and round numbers in it. Free of ImGui; any thread.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 namespace shardlens::ui::present {
@@ -11,5 +12,27 @@ double nice_step(double span, int count);
 std::vector<double> nice_ticks(double low, double high, int count);
 // A power of two, so that at most `count` steps cover `span`: for sizes in binary units.
 double nice_binary_step(double span, int count);
+
+// The range of the values that a chart shows, with a margin around it.
+class ValueScale {
+ public:
+  // `least_range`: of the values' middle, so that noise does not look like a mountain; `margin`: of
+  // the range, at each end.
+  ValueScale(double least_range, double margin) : least_range_(least_range), margin_(margin) {}
+
+  void add(double value);
+  bool is_empty() const { return low_ > high_; }
+  // Once all are added. The range begins no lower than `least`.
+  void settle(double least = 0);
+  double low() const { return low_; }
+  double high() const { return high_; }
+  // Its share of the range: 0 at the low end.
+  float of(double value) const { return static_cast<float>((value - low_) / (high_ - low_)); }
+
+ private:
+  double least_range_, margin_;
+  double low_ = std::numeric_limits<double>::infinity();
+  double high_ = -std::numeric_limits<double>::infinity();
+};
 
 }  // namespace shardlens::ui::present

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "trace/analysis/run/comparison.h"
@@ -19,26 +18,6 @@ constexpr double kParetoMargin = 0.1;  // of the range, to each side
 constexpr double kLeastTimeRange = 0.01, kLeastMemoryRange = 0.1;
 constexpr int kParetoTicks = 5;
 
-struct LinearScale {
-  explicit LinearScale(double least_share) : least_range(least_share) {}
-
-  double least_range;  // of the middle
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-
-  void add(double value) {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  void settle() {
-    const double middle = (low + high) / 2;
-    const double half = std::max(high - low, least_range * middle) * (0.5 + kParetoMargin);
-    low = std::max(0.0, middle - half);
-    high = middle + half;
-  }
-  float of(double value) const { return static_cast<float>((value - low) / (high - low)); }
-};
-
 bool has_both(const state::ShownSweep& sweep, const state::SweepPoint& point) {
   return point.step_ns && point.peak_tensor_bytes && *point.peak_tensor_bytes > 0 &&
          cost_per_step_time(sweep, point);
@@ -49,19 +28,19 @@ std::pair<double, double> place_of(const state::ShownSweep& sweep, const state::
   return {*point.peak_tensor_bytes, *cost_per_step_time(sweep, point) * *point.step_ns};
 }
 
-std::vector<ParetoChart::Tick> memory_ticks(const LinearScale& scale) {
+std::vector<ParetoChart::Tick> memory_ticks(const ValueScale& scale) {
   std::vector<ParetoChart::Tick> ticks;
-  const double step = nice_binary_step(scale.high - scale.low, kParetoTicks);
-  for (double at = std::ceil(scale.low / step) * step; at <= scale.high; at += step) {
+  const double step = nice_binary_step(scale.high() - scale.low(), kParetoTicks);
+  for (double at = std::ceil(scale.low() / step) * step; at <= scale.high(); at += step) {
     ticks.push_back({scale.of(at), format_bytes(at).text()});
   }
   return ticks;
 }
 
-std::vector<ParetoChart::Tick> time_ticks(const LinearScale& scale) {
+std::vector<ParetoChart::Tick> time_ticks(const ValueScale& scale) {
   std::vector<ParetoChart::Tick> ticks;
-  const auto unit = duration_unit(scale.high);
-  for (const double at : nice_ticks(scale.low, scale.high, kParetoTicks)) {
+  const auto unit = duration_unit(scale.high());
+  for (const double at : nice_ticks(scale.low(), scale.high(), kParetoTicks)) {
     ticks.push_back({scale.of(at), format_duration_in(at, unit).text()});
   }
   return ticks;
@@ -88,7 +67,7 @@ std::vector<std::size_t> pareto_line(const std::vector<std::pair<double, double>
 std::optional<ParetoChart> pareto_chart(const state::ShownSweep& sweep) {
   ParetoChart chart;
   chart.by_tokens = sweep.by_tokens;
-  LinearScale memory(kLeastMemoryRange), time(kLeastTimeRange);
+  ValueScale memory(kLeastMemoryRange, kParetoMargin), time(kLeastTimeRange, kParetoMargin);
   std::vector<std::pair<double, double>> places, on_front;
   std::vector<std::size_t> front;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {

@@ -18,33 +18,14 @@ constexpr double kLeastSpan = 0.02;  // of the step time: less would show noise 
 constexpr double kAround = 0.08;     // of the span, above and below
 constexpr int kMostSweepTicks = 6;
 
-class TimeScale {
- public:
-  void add(double ns) {
-    low_ = std::min(low_, ns);
-    high_ = std::max(high_, ns);
+std::vector<SweepCurve::Tick> time_ticks_of(const ValueScale& scale) {
+  const auto unit = duration_unit(scale.high());
+  std::vector<SweepCurve::Tick> ticks;
+  for (const double ns : nice_ticks(scale.low(), scale.high(), kMostSweepTicks)) {
+    ticks.push_back({scale.of(ns), format_duration_in(ns, unit).text()});
   }
-  bool is_empty() const { return low_ > high_; }
-  void settle() {
-    const double middle = (low_ + high_) / 2;
-    const double half = std::max(high_ - low_, kLeastSpan * middle) * (0.5 + kAround);
-    low_ = std::max(0.0, middle - half);
-    high_ = middle + half;
-  }
-  float of(double ns) const { return static_cast<float>((ns - low_) / (high_ - low_)); }
-  std::vector<SweepCurve::Tick> ticks() const {
-    const auto unit = duration_unit(high_);
-    std::vector<SweepCurve::Tick> ticks;
-    for (const double ns : nice_ticks(low_, high_, kMostSweepTicks)) {
-      ticks.push_back({of(ns), format_duration_in(ns, unit).text()});
-    }
-    return ticks;
-  }
-
- private:
-  double low_ = std::numeric_limits<double>::infinity();
-  double high_ = -std::numeric_limits<double>::infinity();
-};
+  return ticks;
+}
 
 struct PlacedValue {
   std::size_t point = 0;
@@ -78,8 +59,8 @@ std::vector<PlacedValue> placed_values(const state::ShownSweep& sweep) {
   return placed;
 }
 
-TimeScale scale_over(const state::ShownSweep& sweep) {
-  TimeScale scale;
+ValueScale scale_over(const state::ShownSweep& sweep) {
+  ValueScale scale(kLeastSpan, kAround);
   for (const state::SweepPoint& point : sweep.points) {
     const auto cost = cost_per_step_time(sweep, point);
     if (!cost) continue;
@@ -103,7 +84,7 @@ TimeScale scale_over(const state::ShownSweep& sweep) {
 }
 
 SweepCurve::Point curve_point(const state::SweepPoint& from, const PlacedValue& at,
-                              const TimeScale& scale, const std::optional<double>& cost) {
+                              const ValueScale& scale, const std::optional<double>& cost) {
   SweepCurve::Point point{.point = at.point,
                           .label = from.values.front(),
                           .x = at.x,
@@ -134,11 +115,11 @@ SweepCurve::Point curve_point(const state::SweepPoint& from, const PlacedValue& 
 
 std::optional<SweepCurve> sweep_curve(const state::ShownSweep& sweep) {
   if (sweep.varied.size() != 1 || sweep.points.empty()) return std::nullopt;
-  const TimeScale scale = scale_over(sweep);
+  const ValueScale scale = scale_over(sweep);
   if (scale.is_empty()) return std::nullopt;
   SweepCurve curve;
   curve.by_tokens = sweep.by_tokens;
-  curve.ticks = scale.ticks();
+  curve.ticks = time_ticks_of(scale);
   for (const PlacedValue& at : placed_values(sweep)) {
     const auto& point = sweep.points[at.point];
     curve.points.push_back(curve_point(point, at, scale, cost_per_step_time(sweep, point)));
@@ -147,11 +128,11 @@ std::optional<SweepCurve> sweep_curve(const state::ShownSweep& sweep) {
 }
 
 std::optional<SweepCurve> sweep_ranking(const state::ShownSweep& sweep) {
-  const TimeScale scale = scale_over(sweep);
+  const ValueScale scale = scale_over(sweep);
   if (scale.is_empty()) return std::nullopt;
   SweepCurve ranking;
   ranking.by_tokens = sweep.by_tokens;
-  ranking.ticks = scale.ticks();
+  ranking.ticks = time_ticks_of(scale);
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     const auto& point = sweep.points[i];
     SweepCurve::Point ranked =

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "trace/tuning/predictable.h"
+#include "ui/present/axis.h"
 #include "ui/present/format.h"
 #include "ui/present/tune/knob_rows.h"
 #include "ui/present/tune/prediction_text.h"
@@ -24,26 +26,6 @@ constexpr double kMargin = 0.08;      // of the range, above and below
 struct MeasuredRun {
   double value = 0, step_ns = 0;
   std::string run;
-};
-
-class StepScale {
- public:
-  void add(double step_ns) {
-    low_ = std::min(low_, step_ns);
-    high_ = std::max(high_, step_ns);
-  }
-  void settle() {
-    const double middle = (low_ + high_) / 2;
-    const double half = std::max(high_ - low_, kLeastRange * middle) * (0.5 + kMargin);
-    low_ = middle - half;
-    high_ = middle + half;
-  }
-  float of(double step_ns) const { return static_cast<float>((step_ns - low_) / (high_ - low_)); }
-  double low_ns() const { return low_; }
-  double high_ns() const { return high_; }
-
- private:
-  double low_ = INFINITY, high_ = -INFINITY;
 };
 
 std::string step_text(const KnobCurve& curve, double ns) {
@@ -87,15 +69,15 @@ trace::tuning::Interval range_of(const CurvePoint& point, double recorded_ns) {
   return {recorded_ns + point.difference->low_ns, recorded_ns + point.difference->high_ns};
 }
 
-StepScale scale_of(const KnobCurve& curve, const std::vector<MeasuredRun>& runs) {
-  StepScale scale;
+ValueScale scale_of(const KnobCurve& curve, const std::vector<MeasuredRun>& runs) {
+  ValueScale scale(kLeastRange, kMargin);
   for (const CurvePoint& point : curve.points) {
     const auto [low_ns, high_ns] = range_of(point, curve.recorded_step_ns);
     scale.add(low_ns);
     scale.add(high_ns);
   }
   for (const MeasuredRun& run : runs) scale.add(run.step_ns);
-  scale.settle();
+  scale.settle(-std::numeric_limits<double>::infinity());
   return scale;
 }
 
@@ -106,7 +88,7 @@ std::string difference_text(const CurvePoint& point, double recorded_ns) {
 }
 
 KnobChart::Point chart_point(const KnobCurve& curve, const CurvePoint& from,
-                             const StepScale& scale) {
+                             const ValueScale& scale) {
   const double recorded_ns = curve.recorded_step_ns;
   KnobChart::Point point;
   point.value = from.text;
@@ -142,12 +124,12 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
   KnobChart chart;
   if (curve->points.empty()) return chart;
   const auto runs = runs_along(snapshot.ledger.get(), snapshot.knobs.next, knob);
-  const StepScale scale = scale_of(*curve, runs);
+  const ValueScale scale = scale_of(*curve, runs);
   chart.best = curve->best;
   chart.against = snapshot.prediction->ordinal;
-  const auto unit = duration_unit(scale.high_ns());
-  chart.range = format_duration_in(std::max(0.0, scale.low_ns()), unit).value + " to " +
-                step_text(*curve, scale.high_ns());
+  const auto unit = duration_unit(scale.high());
+  chart.range = format_duration_in(std::max(0.0, scale.low()), unit).value + " to " +
+                step_text(*curve, scale.high());
   chart.has_interval = std::ranges::any_of(
       curve->points, [](const CurvePoint& point) { return point.difference.has_value(); });
   for (const CurvePoint& point : curve->points) {
