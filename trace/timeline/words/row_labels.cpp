@@ -30,25 +30,6 @@ bool shows(const LaneContent& lane, RowKind kind) {
   }
 }
 
-std::string_view title(RowKind kind) {
-  switch (kind) {
-    case RowKind::kPhases:
-      return "Phases";
-    case RowKind::kOperators:
-      return "Operators";
-    case RowKind::kLaunches:
-      return "Launches";
-    case RowKind::kKernels:
-      return "Compute";
-    case RowKind::kCommunication:
-      return "Communication";
-    case RowKind::kCopies:
-      return "Copies";
-    default:
-      return "";
-  }
-}
-
 // "stream 7" of "GPU 0 stream 7" and of "stream 7, copies"; "" where there is none.
 std::string stream_of(std::string_view name) {
   const auto at = name.find("stream ");
@@ -69,11 +50,39 @@ std::string_view own_name(std::string_view name) {
 
 }  // namespace
 
+std::string_view kind_name(RowKind kind) {
+  switch (kind) {
+    case RowKind::kRibbon:
+      return "Ribbon";
+    case RowKind::kPhases:
+      return "Phases";
+    case RowKind::kOperators:
+      return "Operators";
+    case RowKind::kLaunches:
+      return "Launches";
+    case RowKind::kKernels:
+      return "Kernels";
+    case RowKind::kCommunication:
+      return "Communication";
+    case RowKind::kCopies:
+      return "Copies";
+    case RowKind::kReady:
+      return "Gradients ready";
+    case RowKind::kMemory:
+      return "Memory";
+    case RowKind::kCounter:
+      return "Counters";
+    case RowKind::kGpu:
+      return "GPU";
+  }
+  return "";
+}
+
 std::string lane_label(const RankContent& rank, const LaneContent& lane, RowKind kind) {
   const auto is_same = [&](const LaneContent& other) {
     return &other != &lane && other.lane != lane.lane && shows(other, kind);
   };
-  std::string label(title(kind));
+  std::string label(kind == RowKind::kKernels ? "Compute" : kind_name(kind));
   if (kind == RowKind::kCommunication) {
     if (!lane.collective_function.empty()) label = lane.collective_function;
     if (!lane.group_name.empty()) return label + " · " + lane.group_name;

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "trace/timeline/values/row_content.h"
 #include "trace/timeline/values/timeline_rows.h"
 
 namespace shardlens::trace::timeline {
+
+std::string_view kind_name(RowKind kind);  // "Kernels"
 
 // Of a row that shows a lane: "Operators", "Compute stream 7", "All-gather · shard". The lane's
 // name is part of it where the rank has several of the kind.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "trace/timeline/words/row_labels.h"
 #include "ui/inspect/timeline/clock_text.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
@@ -112,7 +113,8 @@ void LabelColumn::fold_lanes(const ShownRow& shown, const TimelineRow& row) {
 
 void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, state::Rect box) {
   const state::Palette& p = theme_.colors();
-  std::string label = row.label.empty() ? std::string(present::kind_name(row.kind)) : row.label;
+  std::string label =
+      row.label.empty() ? std::string(trace::timeline::kind_name(row.kind)) : row.label;
   const std::string& unit = scene_.canvas.sizes.unit;
   if (row.kind == trace::timeline::RowKind::kReady && !unit.empty()) label += ", " + unit;
   if (shown.lanes > 1 && !shown.shows_lanes) label += " +" + std::to_string(shown.lanes - 1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/timeline/words/row_labels.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
@@ -99,9 +100,10 @@ void draw_step_labels(const TimelineScene& scene) {
     state::Rect box{scene.labels.x, place.area.y, scene.labels.w - theme.px(12), place.area.h};
     if (place.shift_ns == before) {
       box.take_left(theme.px(14));
-      kit::text_in(theme, box, kit::Face::kSmall, p.text_muted,
-                   row.label.empty() ? present::kind_name(row.kind) : std::string_view(row.label),
-                   kit::Align::kRight);
+      kit::text_in(
+          theme, box, kit::Face::kSmall, p.text_muted,
+          row.label.empty() ? trace::timeline::kind_name(row.kind) : std::string_view(row.label),
+          kit::Align::kRight);
       continue;
     }
     before = place.shift_ns;

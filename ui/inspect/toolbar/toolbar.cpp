@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "trace/timeline/words/row_labels.h"
 #include "ui/inspect/timeline/clock_text.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/toolbar_controls.h"
@@ -47,7 +48,7 @@ std::vector<RowKind> kinds_of(const trace::timeline::TimelineRows& rows, Mode mo
 
 void tick_kind(const kit::Theme& theme, const state::Rect& box, RowKind kind, RowFilter& filter) {
   bool shown = filter.shows(kind);
-  const std::string_view name = present::kind_name(kind);
+  const std::string_view name = trace::timeline::kind_name(kind);
   if (kit::draw_tick(theme, "inspect/kind " + std::string(name), box, name, shown)) {
     filter.set(kind, shown);
   }
@@ -61,7 +62,7 @@ void draw_kinds(const kit::Theme& theme, state::Rect& rest,
   std::size_t fitting = 0;
   float used = 0;
   for (const RowKind kind : kinds) {
-    used += kit::tick_width(theme, present::kind_name(kind)) + theme.px(14);
+    used += kit::tick_width(theme, trace::timeline::kind_name(kind)) + theme.px(14);
     const bool last = fitting + 1 == kinds.size();
     if (used + (last ? 0 : menu) > rest.w) break;
     ++fitting;
@@ -69,7 +70,7 @@ void draw_kinds(const kit::Theme& theme, state::Rect& rest,
   if (fitting < kinds.size() && fitting < 2) fitting = 0;
   for (std::size_t i = 0; i < fitting; ++i) {
     const state::Rect box =
-        rest.take_left(kit::tick_width(theme, present::kind_name(kinds[i])), theme.px(14));
+        rest.take_left(kit::tick_width(theme, trace::timeline::kind_name(kinds[i])), theme.px(14));
     tick_kind(theme, control(theme, box), kinds[i], filter);
   }
   if (fitting == kinds.size() || menu > rest.w) return;

@@ -3,7 +3,6 @@
 namespace shardlens::ui::present {
 
 using trace::base::TimeClass;
-using trace::timeline::RowKind;
 
 state::Rgb piece_edge(const state::Palette& p, TimeClass piece_class) {
   switch (piece_class) {
@@ -67,34 +66,6 @@ std::string_view class_name(TimeClass piece_class) {
       return "evaluation phase";
     case TimeClass::kOtherPhase:
       return "other phase";
-  }
-  return "";
-}
-
-std::string_view kind_name(RowKind kind) {
-  switch (kind) {
-    case RowKind::kRibbon:
-      return "Ribbon";
-    case RowKind::kPhases:
-      return "Phases";
-    case RowKind::kOperators:
-      return "Operators";
-    case RowKind::kLaunches:
-      return "Launches";
-    case RowKind::kKernels:
-      return "Kernels";
-    case RowKind::kCommunication:
-      return "Communication";
-    case RowKind::kCopies:
-      return "Copies";
-    case RowKind::kReady:
-      return "Gradients ready";
-    case RowKind::kMemory:
-      return "Memory";
-    case RowKind::kCounter:
-      return "Counters";
-    case RowKind::kGpu:
-      return "GPU";
   }
   return "";
 }

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "trace/timeline/values/picture.h"
-#include "trace/timeline/values/timeline_rows.h"
 #include "ui/state/palette.h"
 
 namespace shardlens::ui::present {
@@ -17,7 +16,6 @@ bool is_quiet(trace::base::TimeClass piece_class);  // host phases: a fill under
 state::Rgb shade_by_name(const state::Palette& palette, state::Rgb fill, std::size_t name_hash);
 
 std::string_view class_name(
-    trace::base::TimeClass piece_class);                    // "compute", "exposed communication"
-std::string_view kind_name(trace::timeline::RowKind kind);  // "Kernels"
+    trace::base::TimeClass piece_class);  // "compute", "exposed communication"
 
 }  // namespace shardlens::ui::present
