@@ -1,6 +1,21 @@
 #include "trace/frameworks/framework_file.h"
 
+#include "trace/frameworks/start_line.h"
+
 namespace shardlens::trace::frameworks {
+
+void FrameworkFile::wrote(std::initializer_list<std::string_view> knobs) {
+  written.insert(written.end(), knobs);
+}
+
+void FrameworkFile::leave_out_the_rest(const TunedJob& job,
+                                       const std::vector<std::string_view>& elsewhere,
+                                       const std::function<std::string(std::string_view)>& reason) {
+  auto said = written;
+  for (const std::string_view knob : knobs_of_environment(job)) said.push_back(knob);
+  said.insert(said.end(), elsewhere.begin(), elsewhere.end());
+  left_out = frameworks::left_out(job.settings, said, reason);
+}
 
 std::string remarks_text(const FrameworkFile& file) {
   std::string text = "start with: " + file.start + "\n";

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +18,7 @@ namespace shardlens::trace::frameworks {
 struct TunedJob {
   job::Settings settings;
   std::string run;         // its name, for the first line
-  std::int64_t nodes = 1;  // `settings.ranks` are spread over them evenly
+  std::int64_t nodes = 1;  // `settings.ranks` are spread over them evenly; at least 1
   bool on_gpu = false;     // what `device: auto` stood for
 };
 
@@ -28,6 +30,12 @@ struct FrameworkFile {
   std::vector<LeftOut> left_out;          // settings that the file cannot say
   std::vector<std::string> remarks;       // what that framework does otherwise; no full stop
   std::vector<std::string_view> written;  // knobs that the file says, at their defaults, too
+
+  void wrote(std::initializer_list<std::string_view> knobs);
+  void remark(const std::string& sentence) { remarks.push_back(sentence); }
+  // What is neither written nor said `elsewhere` or by the environment, with the reason.
+  void leave_out_the_rest(const TunedJob& job, const std::vector<std::string_view>& elsewhere,
+                          const std::function<std::string(std::string_view)>& reason);
 };
 
 // `start`, what is left out and the remarks, a line each.

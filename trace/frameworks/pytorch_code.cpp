@@ -101,14 +101,13 @@ class Module {
   }
 
   std::string heading(const std::string& variables, const std::vector<LeftOut>& missing) const {
-    const std::int64_t nodes = std::max<std::int64_t>(1, job_.nodes);
-    const std::string per_node = std::to_string(s_.ranks / nodes);
+    const std::string per_node = std::to_string(s_.ranks / job_.nodes);
     std::string text = "\"\"\"" + std::string(traits_.name) + " as in the run '" +
                        harmless(job_.run) + "', for PyTorch 2.11. Written by Shardlens.\n\n";
     text += "    " + harmless(variables) + "torchrun " +
-            (nodes > 1 ? "--nnodes " + std::to_string(nodes) +
-                             " --rdzv-backend c10d --rdzv-endpoint HOST:29500 "
-                       : "--standalone ") +
+            (job_.nodes > 1 ? "--nnodes " + std::to_string(job_.nodes) +
+                                  " --rdzv-backend c10d --rdzv-endpoint HOST:29500 "
+                            : "--standalone ") +
             "--nproc-per-node " + per_node + " train.py\n\n";
     text +=
         "In train.py, with this file beside it as parallel.py:\n\n"
@@ -302,8 +301,7 @@ class Module {
       line(1, "mesh = init_device_mesh(DEVICE, (" + ranks + ",))");
       return;
     }
-    const std::int64_t nodes = std::max<std::int64_t>(1, job_.nodes);
-    const std::int64_t group = job::shard_group_size(s_, s_.ranks, s_.ranks / nodes);
+    const std::int64_t group = job::shard_group_size(s_, s_.ranks, s_.ranks / job_.nodes);
     line(1, "mesh = init_device_mesh(DEVICE, (" + std::to_string(s_.ranks / group) + ", " +
                 std::to_string(group) + "), mesh_dim_names=(\"replicate\", \"shard\"))");
   }

@@ -3,7 +3,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 #include <string>
 
@@ -180,22 +179,17 @@ class AccelerateFile {
     }
     add_precision();
     file_.start = environment_words(job_) + "accelerate launch --config_file accelerate.yaml " +
-                  (nodes() > 1 ? "--machine_rank N --main_process_ip HOST --main_process_port "
-                                 "29500 "
-                               : "") +
+                  (job_.nodes > 1 ? "--machine_rank N --main_process_ip HOST --main_process_port "
+                                    "29500 "
+                                  : "") +
                   "train.py";
-    list_left_out();
+    file_.leave_out_the_rest(job_, said_elsewhere_,
+                             [&](std::string_view knob) { return accelerate_reason(knob, s_); });
     file_.text = commented(heading()) + yaml_text(top_, sections_);
     return std::move(file_);
   }
 
  private:
-  void wrote(std::initializer_list<std::string_view> knobs) {
-    file_.written.insert(file_.written.end(), knobs);
-  }
-  void remark(const std::string& sentence) { file_.remarks.push_back(sentence); }
-  std::int64_t nodes() const { return std::max<std::int64_t>(1, job_.nodes); }
-
   void add_machine() {
     top_ = {{"compute_environment", "LOCAL_MACHINE"},
             {"debug", "false"},
@@ -203,18 +197,18 @@ class AccelerateFile {
             {"enable_cpu_affinity", "false"},
             {"machine_rank", "0"},
             {"main_training_function", "main"},
-            {"num_machines", std::to_string(nodes())},
+            {"num_machines", std::to_string(job_.nodes)},
             {"num_processes", std::to_string(s_.ranks)},
-            {"rdzv_backend", nodes() > 1 ? "c10d" : "static"},
+            {"rdzv_backend", job_.nodes > 1 ? "c10d" : "static"},
             {"same_network", "true"},
             {"use_cpu", "false"}};
-    wrote({"ranks"});
+    file_.wrote({"ranks"});
   }
 
   // What a run on the CPU shards is written for GPUs, as Accelerate shards nowhere else.
   void say_what_needs_a_gpu(const std::string& what) {
     if (!computes_on_gpu(job_)) {
-      remark("Accelerate uses " + what + " on GPUs only; on the CPU it would train as ddp");
+      file_.remark("Accelerate uses " + what + " on GPUs only; on the CPU it would train as ddp");
     }
   }
 
@@ -223,7 +217,7 @@ class AccelerateFile {
     top_["distributed_type"] = s_.ranks == 1 ? "NO" : on_gpu ? "MULTI_GPU" : "MULTI_CPU";
     top_["use_cpu"] = yes_no(!on_gpu);
     if (s_.sharding_strategy == Strategy::kDdp) {
-      wrote({"sharding_strategy"});
+      file_.wrote({"sharding_strategy"});
       if (s_.first_bucket_mb == s_.bucket_cap_mb) said_elsewhere_.push_back("first_bucket_mb");
     }
   }
@@ -238,9 +232,10 @@ class AccelerateFile {
         {"offload_param_device", "none"},
         {"zero3_init_flag", "false"},
         {"zero_stage", "1"}};
-    wrote({"sharding_strategy", "gradient_accumulation_steps", "max_grad_norm"});
+    file_.wrote({"sharding_strategy", "gradient_accumulation_steps", "max_grad_norm"});
     say_what_needs_a_gpu("DeepSpeed");
-    remark("stage 1 has DeepSpeed's buckets here; `export --format deepspeed` also writes theirs");
+    file_.remark(
+        "stage 1 has DeepSpeed's buckets here; `export --format deepspeed` also writes theirs");
   }
 
   void add_units() {
@@ -254,12 +249,12 @@ class AccelerateFile {
             {"fsdp_state_dict_type", s_.checkpoint_format == job::CheckpointFormat::kSharded
                                          ? "SHARDED_STATE_DICT"
                                          : "FULL_STATE_DICT"}};
-    wrote({"sharding_strategy", "cpu_offload", "checkpoint_format", "wrap_policy"});
+    file_.wrote({"sharding_strategy", "cpu_offload", "checkpoint_format", "wrap_policy"});
     add_wrapping(fsdp);
     const bool is_block = s_.wrap_policy == WrapPolicy::kTransformerBlock;
     fsdp["fsdp_activation_checkpointing"] = yes_no(is_block && s_.activation_checkpointing > 0);
     if (s_.activation_checkpointing == 0 || (is_block && s_.activation_checkpointing == 1)) {
-      wrote({"activation_checkpointing"});
+      file_.wrote({"activation_checkpointing"});
     }
     say_what_needs_a_gpu("FSDP");
   }
@@ -275,8 +270,8 @@ class AccelerateFile {
       case WrapPolicy::kSize:
         fsdp["fsdp_auto_wrap_policy"] = "SIZE_BASED_WRAP";
         fsdp["fsdp_min_num_params"] = std::to_string(s_.min_num_params);
-        wrote({"min_num_params"});
-        return remark(
+        file_.wrote({"min_num_params"});
+        return file_.remark(
             "fsdp_min_num_params counts what already is in a unit, too, and Accelerate 1.15 fails "
             "where a list of blocks is larger, since fully_shard refuses lists; "
             "TRANSFORMER_BASED_WRAP does not");
@@ -287,7 +282,7 @@ class AccelerateFile {
   }
 
   void add_groups() {
-    const std::int64_t group = job::shard_group_size(s_, s_.ranks, s_.ranks / nodes());
+    const std::int64_t group = job::shard_group_size(s_, s_.ranks, s_.ranks / job_.nodes);
     if (group == s_.ranks) {
       std::erase(file_.written, "sharding_strategy");
       return;
@@ -296,7 +291,7 @@ class AccelerateFile {
     sections_["parallelism_config"] = {
         {"parallelism_config_dp_replicate_size", std::to_string(s_.ranks / group)},
         {"parallelism_config_dp_shard_size", std::to_string(group)}};
-    if (s_.shard_group_size != kAuto) wrote({"shard_group_size"});
+    if (s_.shard_group_size != kAuto) file_.wrote({"shard_group_size"});
   }
 
   static std::string type_name_of(DataType type) {
@@ -305,28 +300,20 @@ class AccelerateFile {
   void add_precision() {
     const bool computes_in_fp32 = s_.precision == Precision::kFp32;
     std::string mixed = computes_in_fp32 ? "no" : value_text(s_, *job::find_knob("precision"));
-    if (!shards_ || computes_in_fp32) wrote({"precision"});
+    if (!shards_ || computes_in_fp32) file_.wrote({"precision"});
     if (shards_ && computes_in_fp32) {
       mixed = type_name_of(s_.param_dtype);
-      if (s_.param_dtype != DataType::kFp32) wrote({"param_dtype"});
+      if (s_.param_dtype != DataType::kFp32) file_.wrote({"param_dtype"});
       const DataType as_reduced =
           s_.param_dtype == DataType::kAuto ? DataType::kFp32 : s_.param_dtype;
       if (s_.reduce_dtype == as_reduced) said_elsewhere_.push_back("reduce_dtype");
     }
     top_["mixed_precision"] = mixed;
     if (s_.sharding_strategy == Strategy::kZero1 && mixed != "no") {
-      remark(
+      file_.remark(
           "with DeepSpeed mixed_precision keeps weights and gradients in 16 bits, beside an "
           "fp32 copy in the optimizer");
     }
-  }
-
-  void list_left_out() {
-    auto said = file_.written;
-    for (const std::string_view knob : knobs_of_environment(job_)) said.push_back(knob);
-    said.insert(said.end(), said_elsewhere_.begin(), said_elsewhere_.end());
-    file_.left_out =
-        left_out(s_, said, [&](std::string_view knob) { return accelerate_reason(knob, s_); });
   }
 
   std::string heading() const {

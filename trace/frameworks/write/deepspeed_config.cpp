@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -87,7 +86,6 @@ class DeepSpeedFile {
         stage_(zero_stage(s_.sharding_strategy)) {}
 
   FrameworkFile write() {
-    for (const std::string_view knob : knobs_of_environment(job_)) said_elsewhere_.push_back(knob);
     add_batch();
     add_zero();
     add_precision();
@@ -96,26 +94,18 @@ class DeepSpeedFile {
     file_.text = json_.dump(2) + "\n";
     file_.start = environment_words(job_) + launcher() +
                   " train.py --deepspeed --deepspeed_config ds_config.json";
-    auto said = file_.written;
-    said.insert(said.end(), said_elsewhere_.begin(), said_elsewhere_.end());
-    file_.left_out =
-        left_out(s_, said, [&](std::string_view knob) { return deepspeed_reason(knob, s_); });
+    file_.leave_out_the_rest(job_, said_elsewhere_,
+                             [&](std::string_view knob) { return deepspeed_reason(knob, s_); });
     add_strategy_left_out();
     return std::move(file_);
   }
 
  private:
-  void wrote(std::initializer_list<std::string_view> knobs) {
-    file_.written.insert(file_.written.end(), knobs);
-  }
-  void remark(const std::string& sentence) { file_.remarks.push_back(sentence); }
-
-  std::int64_t nodes() const { return std::max<std::int64_t>(1, job_.nodes); }
   std::string launcher() const {
-    const std::string per_node = std::to_string(s_.ranks / nodes());
-    return nodes() == 1 ? "deepspeed --num_gpus " + per_node
-                        : "deepspeed --hostfile HOSTFILE --num_nodes " + std::to_string(nodes()) +
-                              " --num_gpus " + per_node;
+    const std::string per_node = std::to_string(s_.ranks / job_.nodes);
+    return job_.nodes == 1 ? "deepspeed --num_gpus " + per_node
+                           : "deepspeed --hostfile HOSTFILE --num_nodes " +
+                                 std::to_string(job_.nodes) + " --num_gpus " + per_node;
   }
 
   void add_batch() {
@@ -123,7 +113,7 @@ class DeepSpeedFile {
     json_["train_micro_batch_size_per_gpu"] = s_.batch_per_rank;
     json_["gradient_accumulation_steps"] = s_.gradient_accumulation_steps;
     json_["gradient_clipping"] = s_.max_grad_norm;
-    wrote({"batch_per_rank", "gradient_accumulation_steps", "max_grad_norm", "ranks"});
+    file_.wrote({"batch_per_rank", "gradient_accumulation_steps", "max_grad_norm", "ranks"});
   }
 
   // ---- ZeRO -------------------------------------------------------------------------------------
@@ -133,9 +123,9 @@ class DeepSpeedFile {
     Json& zero = json_["zero_optimization"];
     if (stage_ == 0) {
       if (!has_units_ && s_.overlap_comm) {
-        remark("stage 0 reduces after backward; stage 1 overlaps with it");
+        file_.remark("stage 0 reduces after backward; stage 1 overlaps with it");
       }
-      if (!has_units_ && !s_.overlap_comm) wrote({"overlap_comm"});
+      if (!has_units_ && !s_.overlap_comm) file_.wrote({"overlap_comm"});
     } else if (stage_ == 1) {
       add_buckets(zero);
     } else {
@@ -153,43 +143,43 @@ class DeepSpeedFile {
     zero["reduce_bucket_size"] = zero["reduce_bucket_size"].get<std::int64_t>();
     zero["overlap_comm"] = s_.overlap_comm;
     zero["contiguous_gradients"] = s_.gradient_as_bucket_view;
-    wrote({"bucket_cap_mb", "overlap_comm", "gradient_as_bucket_view"});
+    file_.wrote({"bucket_cap_mb", "overlap_comm", "gradient_as_bucket_view"});
     const double first = model::first_bucket_mb(s_.first_bucket_mb, s_.bucket_cap_mb);
     if (first == s_.bucket_cap_mb) {
       said_elsewhere_.push_back("first_bucket_mb");
     } else if (s_.first_bucket_mb == kAuto) {
-      remark("the first bucket is as large as the others: " +
-             value_text(s_, *job::find_knob("bucket_cap_mb")) + " MiB instead of 1 MiB");
+      file_.remark("the first bucket is as large as the others: " +
+                   value_text(s_, *job::find_knob("bucket_cap_mb")) + " MiB instead of 1 MiB");
     }
   }
 
   void add_prefetch(Json& zero) {
     const bool prefetches = s_.backward_prefetch != job::BackwardPrefetch::kNone;
     zero["stage3_prefetch_bucket_size"] = prefetches ? kDeepSpeedPrefetchElements : 0;
-    if (s_.backward_prefetch != job::BackwardPrefetch::kPost) wrote({"backward_prefetch"});
-    if (prefetches == s_.forward_prefetch) wrote({"forward_prefetch"});
+    if (s_.backward_prefetch != job::BackwardPrefetch::kPost) file_.wrote({"backward_prefetch"});
+    if (prefetches == s_.forward_prefetch) file_.wrote({"forward_prefetch"});
     if (prefetches && !s_.forward_prefetch) {
-      remark(
+      file_.remark(
           "stage 3 fetches ahead in forward, too; only stage3_prefetch_bucket_size 0, which "
           "stops both, prevents it");
     }
   }
 
   void add_group(Json& zero) {
-    const std::int64_t group = job::shard_group_size(s_, s_.ranks, s_.ranks / nodes());
+    const std::int64_t group = job::shard_group_size(s_, s_.ranks, s_.ranks / job_.nodes);
     if (group < 2) return;
     zero["zero_hpz_partition_size"] = group;
-    if (s_.shard_group_size != kAuto) wrote({"shard_group_size"});
-    remark("hybrid_shard is written as ZeRO++'s hpZ: backward gathers within groups of " +
-           std::to_string(group) +
-           " ranks, but gradients and optimizer state stay sharded over all of them, since "
-           "MiCS, its exact counterpart, is no part of DeepSpeed 0.19 any more");
-    wrote({"sharding_strategy"});
+    if (s_.shard_group_size != kAuto) file_.wrote({"shard_group_size"});
+    file_.remark("hybrid_shard is written as ZeRO++'s hpZ: backward gathers within groups of " +
+                 std::to_string(group) +
+                 " ranks, but gradients and optimizer state stay sharded over all of them, since "
+                 "MiCS, its exact counterpart, is no part of DeepSpeed 0.19 any more");
+    file_.wrote({"sharding_strategy"});
   }
 
   void add_offload(Json& zero) {
     if (stage_ < 2) return;
-    wrote({"cpu_offload"});
+    file_.wrote({"cpu_offload"});
     if (!s_.cpu_offload) return;
     zero["offload_optimizer"] = {{"device", "cpu"}, {"pin_memory", true}};
     if (stage_ == 3) zero["offload_param"] = {{"device", "cpu"}, {"pin_memory", true}};
@@ -249,8 +239,8 @@ class DeepSpeedFile {
                      {"loss_scale_window", 2000},
                      {"hysteresis", 1},
                      {"min_loss_scale", 1}};
-    if (std::exp2(power) == s_.initial_loss_scale) wrote({"initial_loss_scale"});
-    remark(
+    if (std::exp2(power) == s_.initial_loss_scale) file_.wrote({"initial_loss_scale"});
+    file_.remark(
         "DeepSpeed's fp16 keeps weights and gradients in 16 bits, beside an fp32 copy in the "
         "optimizer");
   }
@@ -289,14 +279,14 @@ class DeepSpeedFile {
     if (is_adamw) {
       parameters["betas"] = {s_.adam_beta1, s_.adam_beta2};
       parameters["eps"] = s_.adam_epsilon;
-      wrote({"adam_beta1", "adam_beta2", "adam_epsilon"});
+      file_.wrote({"adam_beta1", "adam_beta2", "adam_epsilon"});
     }
     parameters["weight_decay"] = s_.weight_decay;
     json_["optimizer"] = {{"type", is_adamw ? "AdamW" : "SGD"}, {"params", parameters}};
     if (!is_adamw && stage_ > 0) json_["zero_allow_untested_optimizer"] = true;
-    wrote({"optimizer", "learning_rate", "weight_decay"});
+    file_.wrote({"optimizer", "learning_rate", "weight_decay"});
     if (s_.weight_decay > 0) {
-      remark(
+      file_.remark(
           "biases and norms do not decay here: pass deepspeed.initialize(model_parameters=…) "
           "groups, theirs with weight_decay 0");
     }
@@ -341,18 +331,18 @@ class DeepSpeedFile {
     add_schedule("WarmupCosineLR", std::move(parameters));
     said_elsewhere_.push_back("lr_cycles");
     if (s_.lr_schedule == LrSchedule::kCosineWithMinLr && s_.lr_min_ratio != kAuto) {
-      wrote({"lr_min_ratio"});
+      file_.wrote({"lr_min_ratio"});
     }
   }
   void add_total(Json& parameters) {
     parameters["total_num_steps"] = s_.steps;
-    wrote({"steps"});
+    file_.wrote({"steps"});
   }
   void add_schedule(const char* type, Json parameters) {
     json_["scheduler"] = {{"type", type}, {"params", std::move(parameters)}};
-    wrote({"lr_schedule", "warmup_steps"});
+    file_.wrote({"lr_schedule", "warmup_steps"});
     if (s_.warmup_steps > 0 || s_.lr_schedule == LrSchedule::kLinear) {
-      remark(
+      file_.remark(
           "DeepSpeed's schedules are a step behind: the second step still has the first one's "
           "learning rate, and a warm-up takes two steps at least");
     }
