@@ -18,10 +18,8 @@ namespace {
 
 template <typename Number>
 void take_number(Number& target, std::string_view text, Number least, Number most) {
-  Number value{};
-  const auto end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, value);
-  if (read.ec == std::errc() && read.ptr == end && value >= least && value <= most) target = value;
+  const auto value = trace::base::number_from<Number>(text);
+  if (value && *value >= least && *value <= most) target = *value;
 }
 
 template <typename Number>

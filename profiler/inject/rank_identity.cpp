@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <string_view>
 #include <system_error>
+
+#include "trace/base/text.h"
 
 namespace shardlens::profiler::inject {
 namespace {
@@ -65,9 +66,8 @@ std::string_view program_of(const std::vector<std::string>& arguments) {
 
 Result<int> number(const char* name, const std::optional<std::string>& text, int missing) {
   if (!text || text->empty()) return missing;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error == std::errc() && end == text->data() + text->size() && value >= 0) return value;
+  const auto value = trace::base::number_from<int>(*text);
+  if (value && *value >= 0) return *value;
   return trace::base::fail(ErrorKind::kUsage, std::string(name) + " is \"" + *text +
                                                   "\", which is no number from 0 on.");
 }

@@ -26,6 +26,15 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::string listed(const std::vector<std::string>& texts, std::string_view last) {
+  std::string text;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) text += i + 1 == texts.size() ? last : ", ";
+    text += texts[i];
+  }
+  return text;
+}
+
 std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   std::size_t end = most;

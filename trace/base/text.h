@@ -1,11 +1,15 @@
 // The few things about texts that the standard library lacks. Any thread.
 #pragma once
 
+#include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <type_traits>
 #include <vector>
 
 namespace shardlens::trace::base {
@@ -19,11 +23,27 @@ bool equal_but_for_case(std::string_view a, std::string_view b);
 // The parts between separators, one more than there are separators. Views of `text`.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+// "a", "a and b", "a, b and c", with `last` before the last one.
+std::string listed(const std::vector<std::string>& texts, std::string_view last = " and ");
+
 // What a message repeats of a text that may be of any length: its first bytes, then "…", no
 // character cut in its middle.
 std::string shortened(std::string_view text, std::size_t most = 200);
 // "1,204", "-1,204"
 std::string grouped(std::int64_t number);
+
+// The number that all of `text` is; none where it is something else, or not finite.
+template <typename Number>
+std::optional<Number> number_from(std::string_view text) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (!std::isfinite(value)) return std::nullopt;
+  }
+  return value;
+}
 
 // `last`: the last of its values, which count from 0.
 template <typename Enum>

@@ -26,8 +26,9 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 
 template <typename Number>
 bool parse_whole(std::string_view text, Number& number) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
+  const auto read = base::number_from<Number>(text);
+  if (read) number = *read;
+  return read.has_value();
 }
 
 struct Pair {

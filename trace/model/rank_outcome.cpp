@@ -41,12 +41,7 @@ std::string to_text(const UnwrittenRecords& records) {
   if (records.spans > 0) parts.push_back(counted(records.spans, "phase"));
   if (records.events > 0) parts.push_back(counted(records.events, "event"));
   if (records.others > 0) parts.push_back(counted(records.others, "other record"));
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
-    text += parts[i];
-  }
-  return text;
+  return base::listed(parts);
 }
 
 void RankOutcome::set_recording_error(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "trace/base/checksum.h"
+#include "trace/base/text.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 
 namespace shardlens::trainer::checkpoint {
@@ -35,9 +36,9 @@ std::optional<PieceDescription> piece_from_line(const std::string& line) {
   for (std::size_t i = 0; in && i < dimensions; ++i) in >> piece.sizes.emplace_back();
   in.ignore(1);
   std::getline(in, piece.name);
-  const char* const last = steps.data() + steps.size();
-  const auto [end, error] = std::from_chars(steps.data(), last, piece.optimizer_steps);
-  if (in.fail() || error != std::errc() || end != last) return std::nullopt;
+  const auto taken = trace::base::number_from<decltype(piece.optimizer_steps)>(steps);
+  if (in.fail() || !taken) return std::nullopt;
+  piece.optimizer_steps = *taken;
   return piece;
 }
 

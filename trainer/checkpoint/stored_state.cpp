@@ -1,10 +1,10 @@
 #include "trainer/checkpoint/stored_state.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "trace/base/checksum.h"
 #include "trace/base/file_system.h"
+#include "trace/base/text.h"
 
 namespace shardlens::trainer::checkpoint {
 
@@ -85,11 +85,11 @@ Result<void> StoredState::add_file(const std::filesystem::path& path, bool is_op
   }
   for (const auto& [key, text] : file.metadata()) {
     if (!key.starts_with(kStepsKey)) continue;
-    double& steps = steps_[key.substr(kStepsKey.size())];
-    const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
-    if (error != std::errc() || last != text.data() + text.size()) {
+    const auto steps = trace::base::number_from<double>(text);
+    if (!steps) {
       return damaged(path, key.substr(kStepsKey.size()), "has no number of optimizer steps");
     }
+    steps_[key.substr(kStepsKey.size())] = *steps;
   }
   files_.push_back(std::move(file));
   return {};

@@ -1,6 +1,6 @@
 #include "trainer/rank/rank_options.h"
 
-#include <charconv>
+#include "trace/base/text.h"
 
 namespace shardlens::trainer::rank {
 
@@ -41,12 +41,8 @@ says why; 2 wrong use.
 )";
 
 trace::base::Result<double> seconds_of(const std::string& text) {
-  double seconds = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
-  if (error == std::errc() && stop == end && seconds > 0 && seconds <= kLongestCalibration) {
-    return seconds;
-  }
+  const auto seconds = trace::base::number_from<double>(text);
+  if (seconds && *seconds > 0 && *seconds <= kLongestCalibration) return *seconds;
   return trace::base::fail(
       trace::base::ErrorKind::kUsage,
       "--calibrate takes a number of seconds up to 86400, not \"" + text + "\".");

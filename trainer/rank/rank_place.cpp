@@ -1,8 +1,8 @@
 #include "trainer/rank/rank_place.h"
 
-#include <charconv>
 #include <cstring>
 
+#include "trace/base/text.h"
 #include "trace/model/rank_outcome.h"
 
 namespace shardlens::trainer::rank {
@@ -19,16 +19,14 @@ trace::base::Result<int> read_number(const VariableLookup& lookup, const char* n
             "torchrun --standalone --no_python --nproc_per_node=2 -- shardlens-rank --settings "
             "FILE --run DIR.");
   }
-  int value = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, value);
-  if (error != std::errc() || stop != end || value < smallest) {
+  const auto value = trace::base::number_from<int>(text);
+  if (!value || *value < smallest) {
     return trace::base::fail(trace::base::ErrorKind::kUsage,
                              std::string(name) + " is \"" + text +
                                  "\"; it must be a whole number of at least " +
                                  std::to_string(smallest) + ".");
   }
-  return value;
+  return *value;
 }
 
 trace::base::Result<void> check(const RankPlace& e) {

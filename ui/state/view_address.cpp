@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "trace/base/text.h"
 #include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::state {
@@ -56,13 +57,6 @@ std::string_view cut(std::string_view& rest, char separator) {
   return part;
 }
 
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) return {};
-  return value;
-}
-
 void add_range(std::string& text, std::string_view name, const std::optional<AddressRange>& range) {
   if (!range) return;
   text += "&" + std::string(name) + "=" + std::to_string(range->from_ns) + ".." +
@@ -72,7 +66,8 @@ void add_range(std::string& text, std::string_view name, const std::optional<Add
 std::optional<AddressRange> range_in(std::string_view text) {
   const std::size_t dots = text.find("..");
   if (dots == std::string_view::npos) return {};
-  const auto from = number_in(text.substr(0, dots)), to = number_in(text.substr(dots + 2));
+  const auto from = trace::base::number_from<std::int64_t>(text.substr(0, dots)),
+             to = trace::base::number_from<std::int64_t>(text.substr(dots + 2));
   if (!from || !to || *to <= *from) return {};
   return AddressRange{*from, *to};
 }
@@ -128,7 +123,7 @@ trace::base::Result<ViewAddress> parse_address(std::string_view text) {
       if (!range) return refused(text, std::string(name) + " is START..END in nanoseconds");
       (name == "shown_ns" ? address.shown : address.selected) = range;
     } else if (name == "step") {
-      const auto step = number_in(value);
+      const auto step = trace::base::number_from<std::int64_t>(value);
       if (!step || *step < 0) return refused(text, "step is a number");
       address.step = *step;
     } else {

@@ -1,13 +1,13 @@
 #include "ui/sweep/sweep_card.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "trace/base/text.h"
 #include "ui/kit/overlay.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/sweep/sweep_values.h"
@@ -47,10 +47,8 @@ std::string_view start_label(const state::SweepDraft& draft) {
 
 // A whole number from 1 to `most`; none: it is something else.
 std::optional<int> count_in(const std::string& text, int most) {
-  int count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return std::clamp(count, 1, most);
+  const auto count = trace::base::number_from<int>(text);
+  return count ? std::optional(std::clamp(*count, 1, most)) : std::nullopt;
 }
 
 // Lines below the fields: what is wrong and what is left out, each with its colour.

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "trace/base/text.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/strategy.h"
@@ -61,15 +61,13 @@ trace::predict::StrategyPlan estimate(const Settings& next, const trace::job::Mo
 }
 
 Result<std::int64_t> parse_count(std::string_view what, std::string_view text, std::int64_t most) {
-  std::int64_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || stop != end || count < 1 || count > most) {
+  const auto count = trace::base::number_from<std::int64_t>(text);
+  if (!count || *count < 1 || *count > most) {
     return fail(ErrorKind::kUsage, "\"" + std::string(text) + "\" is not a number of " +
                                        std::string(what) + ". Give a whole number from 1 to " +
                                        std::to_string(most) + ".");
   }
-  return count;
+  return *count;
 }
 
 Result<trace::predict::PlanRequest> request_for(const Settings& next,

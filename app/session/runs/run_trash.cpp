@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "trace/base/file_system.h"
+#include "trace/base/text.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 
@@ -33,10 +33,8 @@ bool is_left_behind(std::string_view name) {
   const std::string host = host_prefix();
   if (!name.starts_with(host)) return false;
   name.remove_prefix(host.size());
-  pid_t process = 0;
-  const auto read = std::from_chars(name.data(), name.data() + name.size(), process);
-  if (read.ec != std::errc() || read.ptr != name.data() + name.size() || process <= 0) return false;
-  return kill(process, 0) != 0 && errno == ESRCH;
+  const auto process = trace::base::number_from<pid_t>(name);
+  return process && *process > 0 && kill(*process, 0) != 0 && errno == ESRCH;
 }
 
 // Never through a symbolic link, and nothing that is not ours.

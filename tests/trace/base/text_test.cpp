@@ -18,5 +18,27 @@ TEST(Shortened, CutsNoCharacter) {
   EXPECT_LE(shortened(std::string(500, '\x80')).size(), 203u) << "what is no character at all";
 }
 
+TEST(Listed, SetsCommasAndTheLastWord) {
+  EXPECT_EQ(listed({}), "");
+  EXPECT_EQ(listed({"a"}), "a");
+  EXPECT_EQ(listed({"a", "b"}), "a and b");
+  EXPECT_EQ(listed({"a", "b", "c"}, " or "), "a, b or c");
+}
+
+TEST(NumberFrom, TakesTheWholeTextOrNothing) {
+  EXPECT_EQ(number_from<int>("-12"), -12);
+  EXPECT_EQ(number_from<std::int64_t>("9223372036854775807"), INT64_MAX);
+  EXPECT_EQ(number_from<double>("1e-3"), 1e-3);
+  for (const char* none : {"", " 1", "1 ", "1x", "x", "+1", "0x1", "1.5", "2147483648"}) {
+    EXPECT_FALSE(number_from<int>(none)) << none;
+  }
+}
+
+TEST(NumberFrom, IsFinite) {
+  for (const char* none : {"inf", "-inf", "nan", "1e999"}) {
+    EXPECT_FALSE(number_from<double>(none)) << none;
+  }
+}
+
 }  // namespace
 }  // namespace shardlens::trace::base

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 
+#include "trace/base/text.h"
+
 namespace shardlens::trace::analysis {
 
 namespace {
@@ -24,6 +26,12 @@ std::string bytes_text(std::int64_t bytes) {
     ++unit;
   }
   return number_text(value, unit == 0 || value >= 100 ? 0 : 1, kUnits[unit]);
+}
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  std::vector<std::string> numbers;
+  for (const int rank : ranks) numbers.push_back(std::to_string(rank));
+  return (ranks.size() == 1 ? "rank " : "ranks ") + base::listed(numbers);
 }
 
 std::string duration_text(std::int64_t nanoseconds) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "trace/analysis/figures/labels.h"
 #include "trace/model/gpu_counters.h"
 
 namespace shardlens::trace::analysis {
@@ -15,12 +16,7 @@ constexpr std::size_t kMostNamedRanks = 8;
 
 std::string named_ranks(const std::vector<int>& ranks) {
   if (ranks.size() > kMostNamedRanks) return std::to_string(ranks.size()) + " ranks";
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (i > 0) text += i + 1 == ranks.size() ? " and " : ", ";
-    text += std::to_string(ranks[i]);
-  }
-  return text;
+  return ranks_text(ranks);
 }
 
 }  // namespace

@@ -38,16 +38,6 @@ std::string full_text(const CollectiveCallFigures& call, const std::string& grou
          " of " + group + ", " + where_text(call) + ")";
 }
 
-// "rank 1", "ranks 0 and 2", "ranks 0, 2 and 3"
-std::string ranks_text(const std::vector<int>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (i > 0) text += i + 1 == ranks.size() ? " and " : ", ";
-    text += std::to_string(ranks[i]);
-  }
-  return text;
-}
-
 class Diagnoser {
  public:
   Diagnoser(const RunFigures& figures, const model::StringTable& strings, std::int64_t now_ns)

@@ -12,13 +12,6 @@ namespace {
 
 constexpr double kMostWhole = 9e15;  // beyond, a double skips integers
 
-std::optional<double> parse_double(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
-  return value;
-}
-
 // As JSON and YAML 1.1 write it.
 std::optional<bool> parse_boolean(std::string_view text) {
   for (const std::string_view yes : {"true", "yes", "on"}) {
@@ -66,7 +59,7 @@ const ConfigEntry* ConfigReader::take(std::string_view key) {
 std::optional<double> ConfigReader::number(std::string_view key) {
   const ConfigEntry* entry = take(key);
   if (entry == nullptr) return {};
-  const auto value = entry->is_list ? std::nullopt : parse_double(entry->text);
+  const auto value = entry->is_list ? std::nullopt : base::number_from<double>(entry->text);
   if (!value) fail(key, not_valid(entry->text, "a number"));
   return value;
 }
@@ -104,7 +97,7 @@ std::optional<std::vector<double>> ConfigReader::numbers(std::string_view key) {
   if (entry == nullptr) return {};
   std::vector<double> values;
   for (const std::string& item : entry->items) {
-    const auto value = parse_double(item);
+    const auto value = base::number_from<double>(item);
     if (value) values.push_back(*value);
   }
   if (!entry->is_list || values.size() != entry->items.size()) {

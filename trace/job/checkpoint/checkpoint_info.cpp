@@ -1,7 +1,6 @@
 #include "trace/job/checkpoint/checkpoint_info.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -10,6 +9,7 @@
 
 #include "trace/base/checksum.h"
 #include "trace/base/file_system.h"
+#include "trace/base/text.h"
 
 namespace shardlens::trace::job {
 
@@ -26,12 +26,10 @@ constexpr std::size_t kNamedDifferences = 5;
 
 std::optional<std::int64_t> step_of(const std::string& name) {
   if (!name.starts_with(kStepPrefix)) return std::nullopt;
-  const std::string digits = name.substr(kStepPrefix.size());
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
   // Anything after the number, as in "step_000020.tmp-12", is not a checkpoint that stands.
-  if (error != std::errc() || end != digits.data() + digits.size() || step < 0) return std::nullopt;
-  return step;
+  const auto step =
+      base::number_from<std::int64_t>(std::string_view(name).substr(kStepPrefix.size()));
+  return step && *step >= 0 ? step : std::nullopt;
 }
 
 tl::unexpected<base::Error> damaged_file(const fs::path& file, const std::string& why) {

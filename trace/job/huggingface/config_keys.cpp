@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "trace/base/text.h"
+
 namespace shardlens::trace::job {
 
 namespace {
@@ -12,11 +14,7 @@ constexpr std::size_t kShownCharacters = 40;
 
 // "silu is", "gelu, gelu_new and relu are"
 std::string are_supported(std::span<const std::string_view> names) {
-  std::string text(names.front());
-  for (std::size_t i = 1; i < names.size(); ++i) {
-    text += (i + 1 == names.size() ? " and " : ", ") + std::string(names[i]);
-  }
-  return text + (names.size() == 1 ? " is" : " are");
+  return base::listed({names.begin(), names.end()}) + (names.size() == 1 ? " is" : " are");
 }
 
 }  // namespace

@@ -48,20 +48,8 @@ std::string number_text(double value) {
   return std::string(buffer.data(), end);
 }
 
-std::optional<double> parse_number(std::string_view text) {
-  double value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
-  return value;
-}
-
 std::string join_choices(const Knob& knob) {
-  std::string text;
-  for (std::size_t i = 0; i < knob.choices.size(); ++i) {
-    if (i > 0) text += i + 1 == knob.choices.size() ? " or " : ", ";
-    text += knob.choices[i];
-  }
-  return text;
+  return base::listed({knob.choices.begin(), knob.choices.end()}, " or ");
 }
 
 tl::unexpected<base::Error> bad_value(const Knob& knob, std::string_view text) {
@@ -78,7 +66,7 @@ base::Result<bool> parse_bool(const Knob& knob, std::string_view text) {
 
 base::Result<double> parse_ranged(const Knob& knob, std::string_view text, bool whole) {
   if (knob.may_be_auto && text == "auto") return static_cast<double>(kAuto);
-  const auto value = parse_number(text);
+  const auto value = base::number_from<double>(text);
   if (!value || *value < knob.minimum || *value > knob.maximum) return bad_value(knob, text);
   if (whole && *value != std::floor(*value)) return bad_value(knob, text);
   return *value;

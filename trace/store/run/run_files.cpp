@@ -1,10 +1,10 @@
 #include "trace/store/run/run_files.h"
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
+#include "trace/base/text.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace::store {
@@ -20,10 +20,8 @@ std::optional<int> rank_of_file_name(std::string_view name) {
   name.remove_prefix(kPrefix.size());
   if (name.size() <= kSuffix.size()) return std::nullopt;
   name.remove_suffix(kSuffix.size());
-  int rank = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), rank);
-  const bool whole = error == std::errc() && end == name.data() + name.size();
-  return whole && rank >= 0 ? std::optional(rank) : std::nullopt;
+  const auto rank = base::number_from<int>(name);
+  return rank && *rank >= 0 ? rank : std::nullopt;
 }
 
 }  // namespace

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <utility>
 
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::inspect {
@@ -49,13 +49,8 @@ std::optional<std::int64_t> integer_of(const state::SqlAnswer& answer, std::size
                                        std::string_view name) {
   const auto column = std::ranges::find(answer.columns, name);
   if (column == answer.columns.end()) return std::nullopt;
-  const std::string& text =
-      text_at(answer, row, static_cast<std::size_t>(column - answer.columns.begin()));
-  std::int64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size())
-    return std::nullopt;
-  return value;
+  return trace::base::number_from<std::int64_t>(
+      text_at(answer, row, static_cast<std::size_t>(column - answer.columns.begin())));
 }
 
 bool is_word_character(char c) {
