@@ -5,9 +5,10 @@
 #include <string_view>
 
 #include "app/launch/log_tail.h"
+#include "app/session/runs/library_run.h"
 #include "app/session/runs/run_liveness.h"
 #include "trace/analysis/figures/run_summary.h"
-#include "trace/analysis/run/run_analysis.h"
+#include "trace/base/text.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
@@ -22,8 +23,9 @@ using trace::base::Result;
 constexpr std::size_t kShownLogLines = 20;
 
 bool parse_step(std::string_view text, std::int64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value >= 0;
+  const auto step = trace::base::number_from<std::int64_t>(text);
+  if (step) value = *step;
+  return step && *step >= 0;
 }
 
 // Steps outside `range` are shown as they are, but count as little as warm-up; who names a range
@@ -89,12 +91,7 @@ Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> rang
     info.reason = ended->reason;
     info.end_ns = ended->end_ns;
   }
-  trace::analysis::RunAnalysis analysis(info);
-  TRY_ASSIGN(auto problems,
-             trace::store::read_everything(
-                 *reader, [&](const trace::model::Batch& batch) { analysis.add(batch); }));
-  analysis.set_info(trace::store::without_unreadable(std::move(info), std::move(problems),
-                                                     reader->readable_ranks()));
+  TRY_ASSIGN(const auto analysis, session::analyse_run(*reader, std::move(info)));
   RunReport report;
   report.figures = analysis.figures();
   report.figures.recorder.bytes_on_disk = reader->bytes_on_disk();

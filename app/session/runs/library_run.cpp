@@ -40,6 +40,17 @@ LibraryRun record_from_figures(const trace::analysis::RunFigures& figures) {
   return record;
 }
 
+trace::base::Result<trace::analysis::RunAnalysis> analyse_run(trace::store::RunReader& reader,
+                                                              trace::model::RunInfo info) {
+  trace::analysis::RunAnalysis analysis(info);
+  TRY_ASSIGN(auto problems,
+             trace::store::read_everything(
+                 reader, [&](const trace::model::Batch& batch) { analysis.add(batch); }));
+  analysis.set_info(trace::store::without_unreadable(std::move(info), std::move(problems),
+                                                     reader.readable_ranks()));
+  return analysis;
+}
+
 trace::base::Result<trace::analysis::RunFigures> read_run_figures(const fs::path& run) {
   const auto stamp = trace::store::run_stamp(run);
   TRY_ASSIGN(const auto reader, trace::store::RunReader::open(run));
@@ -49,12 +60,7 @@ trace::base::Result<trace::analysis::RunFigures> read_run_figures(const fs::path
     kept->info = std::move(info);
     return std::move(*kept);
   }
-  trace::analysis::RunAnalysis analysis(info);
-  TRY_ASSIGN(auto problems,
-             trace::store::read_everything(
-                 *reader, [&](const trace::model::Batch& batch) { analysis.add(batch); }));
-  analysis.set_info(trace::store::without_unreadable(std::move(info), std::move(problems),
-                                                     reader->readable_ranks()));
+  TRY_ASSIGN(const auto analysis, analyse_run(*reader, std::move(info)));
   auto figures = analysis.figures();
   if (trace::store::is_settled(run, stamp)) keep_figures(run, stamp, figures);
   return figures;

@@ -9,8 +9,10 @@
 #include "app/session/runs/run_liveness.h"
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/noise/noise_model.h"
+#include "trace/analysis/run/run_analysis.h"
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
+#include "trace/store/read/run_reader.h"
 
 namespace shardlens::app::session {
 
@@ -36,6 +38,10 @@ struct LibraryRun {
 trace::analysis::NoiseRun noise_run(const LibraryRun& record);
 
 LibraryRun record_from_figures(const trace::analysis::RunFigures& figures);
+// All of a run, from its first commit to its last; ranks whose files cannot be read are named in
+// its `unreadable`. Slow.
+trace::base::Result<trace::analysis::RunAnalysis> analyse_run(trace::store::RunReader& reader,
+                                                              trace::model::RunInfo info);
 // Reads the whole run, unless its figures were kept: slow.
 trace::base::Result<trace::analysis::RunFigures> read_run_figures(const std::filesystem::path& run);
 // The same.
