@@ -3,7 +3,6 @@
 
 #include "trace/base/file_system.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
-#include "trainer/checkpoint/piece_tensors.h"
 #include "trainer/checkpoint/sharded_state.h"
 #include "trainer/checkpoint/stored_state.h"
 #include "trainer/checkpoint/tensor_bytes.h"
@@ -35,7 +34,7 @@ std::string shape_problem(const Shapes& shapes, const StatePiece& piece) {
 }
 
 std::string slot_problem(const StoredState& stored, const StatePiece& piece, Slot slot) {
-  const torch::Tensor& tensor = tensor_of(piece, slot);
+  const torch::Tensor& tensor = piece.tensor(slot);
   const std::string name = "'" + piece.name + std::string(suffix_of(slot)) + "'";
   if (!tensor.defined() || piece.begin == piece.end) return "";
   if (!stored.holds(piece.name, slot)) return name + " was not saved";
@@ -64,7 +63,7 @@ Result<void> refuse(const trace::job::CheckpointInfo& info,
 }
 
 Result<void> fill(const StoredState& stored, const StatePiece& piece, Slot slot) {
-  const torch::Tensor& tensor = tensor_of(piece, slot);
+  const torch::Tensor& tensor = piece.tensor(slot);
   if (!tensor.defined() || piece.begin == piece.end) return {};
   const torch::NoGradGuard no_grad;
   const torch::Tensor flat = tensor.detach().view({-1});

@@ -8,7 +8,6 @@
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 #include "trainer/checkpoint/disk_file.h"
-#include "trainer/checkpoint/piece_tensors.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/sharded_state.h"
 #include "trainer/checkpoint/tensor_bytes.h"
@@ -29,7 +28,7 @@ Result<PieceDescription> described(const StatePiece& piece) {
   PieceDescription description{piece.name, piece.full_sizes,      piece.begin,
                                piece.end,  piece.optimizer_steps, {}};
   for (const Slot slot : kSlots) {
-    const torch::Tensor& tensor = tensor_of(piece, slot);
+    const torch::Tensor& tensor = piece.tensor(slot);
     if (!tensor.defined() && slot != Slot::kValue) continue;
     const bool fits = tensor.defined() && tensor.numel() == piece.end - piece.begin &&
                       tensor.is_contiguous() && data_type_of(tensor.scalar_type());
@@ -133,7 +132,8 @@ class Saving {
         }
         const TensorEntry& tensor = file.tensors[chunk.tensor];
         const auto values =
-            tensor_of(*pieces_[chunk.piece], chunk.slot)
+            pieces_[chunk.piece]
+                ->tensor(chunk.slot)
                 .detach()
                 .view({-1})
                 .slice(0, chunk.piece_begin, chunk.piece_begin + chunk.end - chunk.begin)

@@ -12,6 +12,7 @@
 
 #include "trace/base/result.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
+#include "trainer/checkpoint/checkpoint_plan.h"
 #include "trainer/comm/communicator.h"
 
 namespace shardlens::trainer::checkpoint {
@@ -26,6 +27,11 @@ struct StatePiece {
   torch::Tensor first_moment, second_moment;  // undefined: plain SGD, frozen, or another rank's
   double optimizer_steps = 0;
   bool writes = true;  // of equal replicas, the one that is saved, moments included
+
+  const torch::Tensor& tensor(Slot slot) const {
+    if (slot == Slot::kFirstMoment) return first_moment;
+    return slot == Slot::kSecondMoment ? second_moment : value;
+  }
 };
 
 struct SaveOptions {
