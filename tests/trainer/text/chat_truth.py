@@ -11,6 +11,7 @@ templates (*.jinja) in it are compared over the same conversations, too: the rea
 import datetime
 import json
 import pathlib
+import random
 import re
 import subprocess
 import sys

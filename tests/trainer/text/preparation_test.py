@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import resource
 import signal
 import sys
 import tempfile
@@ -9,11 +10,11 @@ import unittest
 from array import array
 from unittest import mock
 
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "trainer" / "text"))
-from prepare import (answers, chat_template, documents, files, image, lines, packages, preparation, refusal,  # noqa: E402
-                     tokenizer, tokenizer_files)
+from prepare import (answers, chat_template, documents, files, image, limits, lines, packages, preparation,  # noqa: E402
+                     refusal, tokenizer, tokenizer_files, words)
 
 
 def folder_of_test(test):
@@ -184,26 +185,84 @@ class LongTexts(WithTokenizers):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def assert_same(self, made, text):
-        """The tokens are those of the whole."""
+    def long(self, made, text):
+        """Whether the tokens are those of the whole, and what was used."""
         path = self.folder / "long.txt"
         path.write_text(text)
         ours = self.read(made)
-        tokens, _ = self.prepare(ours, path)
+        tokens, done = self.prepare(ours, path)
         # Not compared by unittest, which takes for ever to show where long lists differ.
-        self.assertTrue(tokens == made.encode(text).ids + [ours.end] * (ours.end is not None))
+        return tokens == made.encode(text).ids + [ours.end] * (ours.end is not None), done.documents
 
     def test_tokens_of_several_words_are_not_split(self):
         # Late, so that what is tried at first does not show it.
         made = Tokenizer(models.BPE({"Ġ": 0, "a": 1, "b": 2, "Ġb": 3, "aĠb": 4, "c": 5, "Ċ": 6}, [("Ġ", "b"), ("a", "Ġb")]))
         made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-        self.assert_same(made, "c c\n" * 5000 + "ca b c\n" * 300)
+        is_same, used = self.long(made, "c c\n" * 5000 + "ca b c\n" * 300)
+        self.assertTrue(is_same)
+        self.assertIsNone(used.words and used.words.split)
+        self.assertTrue(self.read(made).joins_words())
+
+    def test_tokens_of_blanks_alone_are_of_no_word(self):
+        # As those have that have learnt from files with Windows' ends of lines.
+        for token, is_blank in (("čĊčĊĠĠ", True), ("ĠĉĉĠĉ", True), ("čĊč", True), ("aĉĊb", False), ("aĠb", False)):
+            made = Tokenizer(models.BPE({token: 0, "a": 1}, []))
+            self.assertEqual(self.read(made).joins_words(), not is_blank, token)
 
     def test_a_tokenizer_that_counts_characters_gets_the_whole_text(self):
         made = Tokenizer(models.WordLevel({"<unk>": 0, "ab cd": 1, " ab c": 2, "d ab ": 3}, unk_token="<unk>"))
         for length in (5, 600):
             made.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.FixedLength(length)])
-            self.assert_same(made, "ab cd " * 2000)
+            is_same, _ = self.long(made, "ab cd " * 2000)
+            self.assertTrue(is_same)
+
+    def test_of_many_added_tokens_each_that_takes_the_space_before_it_is_tried(self):
+        made = word_level(["a"], unk_token="a")
+        made.pre_tokenizer = pre_tokenizers.Split("\n", "isolated")
+        made.add_tokens([AddedToken(f"<{i}>") for i in range(40)])
+        made.add_tokens([AddedToken("<take>", lstrip=True)])
+        made.add_tokens([AddedToken(f"<{i}>") for i in range(50, 80)])
+        added = self.read(made).added_tokens()
+        self.assertTrue(any("a\n<take>" in text for text in words.Words.texts_for(added)))
+
+    def test_more_words_than_are_remembered(self):
+        made = Tokenizer(models.BPE({"Ġ": 0, "a": 1, "b": 2, "c": 3, "Ċ": 4, "Ġa": 5, "Ġab": 6}, [("Ġ", "a"), ("Ġa", "b")]))
+        made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        some = ["".join("abc"[int(digit)] for digit in f"{number % 3}{number // 3 % 3}{number % 2}") for number in range(18)]
+        with mock.patch.object(words.Words, "MOST_BYTES", 2000):
+            is_same, used = self.long(made, " ".join(some * 300))
+        self.assertTrue(is_same)
+        self.assertIsNotNone(used.words.split)
+
+
+class Workers(WithTokenizers):
+    def work(self, look_up):
+        working = mock.Mock(patience=0.2, most=1, look_up=look_up)
+        return list(words.WordProcesses(working).encode(["a"]))
+
+    def test_they_share_the_memory_that_is_left(self):
+        limits.limit_memory(8 << 30)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_DATA, (resource.RLIM_INFINITY,) * 2)
+        (of_one,) = self.work(lambda _: resource.getrlimit(resource.RLIMIT_DATA)[0])
+        count = min(len(os.sched_getaffinity(0)), 16)
+        self.assertLess(of_one, (8 << 30) / count + (3 << 30))
+        if count > 1:
+            self.assertLess(of_one, 8 << 30)
+
+    def test_what_has_no_limit_is_not_shared(self):
+        (of_one,) = self.work(lambda _: resource.getrlimit(resource.RLIMIT_DATA)[0])
+        self.assertEqual(of_one, resource.RLIM_INFINITY)
+
+    def test_one_that_does_not_get_on_ends_the_request(self):
+        def forever(_):
+            while True:
+                pass
+
+        signal.alarm(60)
+        self.addCleanup(signal.alarm, 0)
+        made = tokenizer.Encoder(tokenizer.Bytes())
+        with self.assertRaisesRegex(refusal.Refused, "a process that encodes the text has ended"):
+            made.guarded(self.work, forever)
 
 
 class Conversations(WithTokenizers):

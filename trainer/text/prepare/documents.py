@@ -6,6 +6,7 @@ from .examples import BATCH, WITH_SPECIAL
 from .files import READ_BYTES, open_text
 from .long_texts import Cutter
 from .refusal import NotEncoded, Refused, quoted
+from .words import Words
 
 PIECE = 100_000  # characters that are encoded as one
 # A text that cannot be cut needs some hundred times its size while it is encoded.
@@ -13,9 +14,11 @@ LONGEST_PIECE = 64_000_000
 
 
 class Documents:
-    def __init__(self, encoder, image, examples, finish, tell):
-        self.encoder, self.image, self.examples, self.finish, self.tell = encoder, image, examples, finish, tell
+    def __init__(self, encoder, image, examples, finish, tell, patience):
+        self.encoder, self.image, self.examples, self.finish = encoder, image, examples, finish
+        self.tell, self.patience = tell, patience
         self.cutter = Cutter(encoder.tokenizer)
+        self.words = None  # made for the first long text
         self.binary_files = 0
 
     def add(self, path):
@@ -55,16 +58,29 @@ class Documents:
             return
         self.examples.flush()
         self.image.append(self.encoder.before)
-        batch, size, tokens = [first], len(first), []
+        batch, size, tokens, under_way = [first], len(first), [], []
         for piece, is_last in pieces:
             batch.append(piece)
             size += len(piece)
             if size >= BATCH or is_last:
                 self.tell(0, 0, size)
-                for encoded in self.encoder.encode(batch, False):
-                    self.image.append(encoded)
-                    tokens = encoded or tokens
+                # The one before is written while this one is encoded.
+                before, under_way = under_way, self.encode_words(batch)
+                tokens = self.encoder.guarded(self.append, before) or tokens
                 batch, size = [], 0
+        tokens = self.encoder.guarded(self.append, under_way) or tokens
         self.image.append(self.encoder.behind)
         self.image.append(self.encoder.end_of_text(self.encoder.behind or tokens))
         self.image.end_example()
+
+    def append(self, encoded):
+        """Returns the last of them."""
+        tokens = []
+        for tokens in encoded:
+            self.image.append(tokens)
+        return tokens
+
+    def encode_words(self, texts):
+        if self.words is None:
+            self.words = self.encoder.guarded(Words, self.encoder.tokenizer, self.image.type, self.patience, texts)
+        return self.encoder.guarded(self.words.encode, texts)

@@ -19,7 +19,8 @@ class Preparation:
         self.bad_lines = BadLines(request["skip_bad_lines"])
         self.examples = Examples(self.encoder, self.tell, self.bad_lines.leave_out)
         self.lines = Lines(request, self.encoder, self.image, self.examples, self.bad_lines, self.tell)
-        self.documents = Documents(self.encoder, self.image, self.examples, self.lines.finish_plain, self.tell)
+        self.documents = Documents(self.encoder, self.image, self.examples, self.lines.finish_plain, self.tell,
+                                   request["seconds"])
         self.file, self.line = 0, 0
 
     def tell(self, first_line, last_line, characters):

@@ -1,6 +1,8 @@
 """Text as tokens, and tokens as text."""
 
+import concurrent.futures
 import os
+import re
 
 from .limits import lacks_memory, more_than_memory
 from .packages import need
@@ -9,6 +11,9 @@ from .tokenizer_files import TokenizerFiles
 
 # Any character may be unknown to a tokenizer, which then leaves it out or fails.
 PROBES = ("a", "A", "1", "中", ".", " ")
+# Ġ is a space, Ċ a line's end, where tokens are made of bytes; the others are blank, too, and no part of a word.
+BETWEEN_WORDS = re.compile("[^ĠĊĉċČč][ĠĊĉċČč]*[ĠĊ][ĠĊĉċČč]*[^ĠĊĉċČč]")
+MOST_TRIED = 50  # added tokens that look at what is beside them
 
 
 class Bytes:
@@ -24,6 +29,9 @@ class Bytes:
     def encode_with_ends(self, texts):
         return [(list(text.encode()), [end for end, character in enumerate(text, 1) for _ in character.encode()])
                 for text in texts]
+
+    def added_tokens(self):
+        return None  # nothing to remember
 
 
 class Tokenizer:
@@ -83,6 +91,26 @@ class Tokenizer:
         return [(encoding.ids, [end for _, end in encoding.offsets])
                 for encoding in self.tokenizer.encode_batch(texts, add_special_tokens=False)]
 
+    def added_tokens(self):
+        """Those that are looked for before all else; None where they or a normalizer may change a word by what stands
+        beside it."""
+        if type(self.tokenizer.normalizer).__name__ not in ("NoneType", "NFC"):
+            return None
+        added = self.tokenizer.get_added_tokens_decoder().values()
+        if any(token.rstrip or re.search(r"^[\w']|\s", token.content) for token in added):
+            return None
+        return list(added) if sum(token.lstrip or token.single_word for token in added) <= MOST_TRIED else None
+
+    def joins_words(self):
+        """Whether tokens may hold the end of a word and the beginning of the next one."""
+        return any("▁" in token.lstrip("▁") or BETWEEN_WORDS.search(token) for token in self.tokenizer.get_vocab())
+
+    def words(self, texts):
+        """Of each, what the model gets one by one, as it is written there; all of it where it gets all."""
+        normalize = self.tokenizer.normalizer.normalize_str if self.tokenizer.normalizer else str
+        split = self.tokenizer.pre_tokenizer.pre_tokenize_str if self.tokenizer.pre_tokenizer else lambda text: [(text, 0)]
+        return [[word for word, _ in split(normalize(text))] for text in texts]
+
     def decode(self, tokens):
         return self.tokenizer.decode(tokens, skip_special_tokens=True)
 
@@ -105,6 +133,9 @@ class Encoder:
             return work(*arguments)
         except Refused:
             raise
+        except (concurrent.futures.BrokenExecutor, OSError) as error:
+            raise NotEncoded("failed", f"a process that encodes the text has ended: {reason_of(error)}. Is there too little "
+                                    "memory, or does a regular expression of the tokenizer's file try too much?") from None
         except BaseException as error:  # a panic of Rust is no Exception
             if lacks_memory(error):
                 raise NotEncoded("failed", more_than_memory()) from None
