@@ -11,7 +11,6 @@ templates (*.jinja) in it are compared over the same conversations, too: the rea
 import datetime
 import json
 import pathlib
-import random
 import re
 import subprocess
 import sys
