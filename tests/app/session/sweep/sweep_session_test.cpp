@@ -393,7 +393,7 @@ TEST_F(SearchSessionTest, FindsTheBestConfirmsItAndSaysHowSureItIs) {
   ASSERT_NE(shown, nullptr) << notice;
   ASSERT_TRUE(shown->best);
   EXPECT_LT(shown->points[*shown->best].settings.bucket_cap_mb, 5);
-  EXPECT_THAT(shown->why, testing::AllOf(HasSubstr("instead of"), HasSubstr("(95 %)")));
+  EXPECT_THAT(shown->why, testing::AllOf(HasSubstr("instead of"), HasSubstr("(95 %, by ")));
   EXPECT_THAT(shown->search->ended, HasSubstr("likely to win beyond noise"));
   EXPECT_EQ(shown->phase, SweepPhase::kDone);
   EXPECT_THAT(notice, HasSubstr("is done"));
