@@ -272,10 +272,11 @@ Json unit_json(const trace::analysis::UnitFigures& unit) {
 }
 
 Json bucket_json(const trace::analysis::BucketFigures& bucket) {
+  const bool is_known = !bucket.parameters.empty();
   return {{"index", bucket.index},
           {"bytes", bucket.bytes},
-          {"tensors", bucket.parameters.size()},
-          {"parameters", bucket.parameters}};
+          {"tensors", is_known ? Json(bucket.parameters.size()) : Json(nullptr)},
+          {"parameters", is_known ? Json(bucket.parameters) : Json(nullptr)}};
 }
 
 Json evaluation_json(const trace::model::Evaluation& row) {

@@ -100,7 +100,7 @@ std::string buckets_text(const trace::analysis::RunFigures& figures) {
     const std::string first = bucket.parameters.empty() ? "" : bucket.parameters.front();
     const std::string last = bucket.parameters.size() < 2 ? "" : " … " + bucket.parameters.back();
     table.add_row({std::to_string(bucket.index), size_text(static_cast<double>(bucket.bytes)),
-                   std::to_string(bucket.parameters.size()),
+                   bucket.parameters.empty() ? "–" : std::to_string(bucket.parameters.size()),
                    bucket.oversize_reason.empty() ? first + last : bucket.oversize_reason});
   }
   return table.empty() ? "" : "\nBuckets, in the order of their reduction\n" + table.text();

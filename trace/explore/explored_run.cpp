@@ -46,7 +46,9 @@ base::Result<std::unique_ptr<ExploredRun>> ExploredRun::open(
     const fs::path& path, const store::EventStoreOptions& options) {
   TRY_ASSIGN(const model::RunInfo info, store::read_run_info(path));
   std::unique_ptr<ExploredRun> run(new ExploredRun(path));
-  run->settings_ = std::make_shared<const job::Settings>(info.settings);
+  if (model::has_settings(info)) {
+    run->settings_ = std::make_shared<const job::Settings>(info.settings);
+  }
   // Beside the rest, since the first frame waits for both.
   auto kept = std::async(std::launch::async, read_kept_exploration, path, run->stamp_);
   TRY_ASSIGN(run->store_, store::EventStore::open(path, options));

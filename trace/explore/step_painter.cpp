@@ -351,7 +351,9 @@ base::Result<timeline::StepPicture> StepPainter::paint(const analysis::RunFigure
   StepRowSorter sorter(ranks, step, strings);
   TRY(read([&](const model::Batch& batch) { sorter.take_in(batch); }));
   RunSnapshot run;
-  run.settings = std::make_shared<const job::Settings>(figures.info.settings);
+  if (model::has_settings(figures.info)) {
+    run.settings = std::make_shared<const job::Settings>(figures.info.settings);
+  }
   StepCatalogue catalogue(step);
   for (StepRank& rank : ranks) {
     const auto known = known_.find(rank.number);

@@ -81,6 +81,7 @@ class RowReplay {
     batch.rank_info = rows_.rank_info;
     batch.lost = rows_.lost;
     batch.log = rows_.log;
+    batch.buckets = rows_.buckets;
     return batch;
   }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "trace/interop/nccl_names.h"
+
 namespace shardlens::trace::interop {
 
 namespace {
@@ -70,7 +72,42 @@ void read_name_or_number(ondemand::value value, std::string& text) {
   text = unquoted(token_of(value));
 }
 
+// Of "[[768, 3072], [], …]" or "[[[490700]], [], …]", the inputs' sizes: those of the one tensor,
+// which comes first. What is no tensor has none.
+void read_shape(ondemand::value value, KinetoEvent& event) {
+  ondemand::array inputs;
+  std::string_view text;
+  if (value.get_array().get(inputs) != simdjson::SUCCESS) return;
+  if (inputs.raw_json().get(text) != simdjson::SUCCESS) return;
+  const auto end = text.find(']');
+  if (end == text.npos || text.find_first_of("0123456789", end) != text.npos) return;
+  text = text.substr(0, end + 1);
+  text.remove_prefix(text.rfind('['));
+  std::int64_t elements = 1;
+  const char* const last = text.data() + text.size();
+  for (const char* at = text.data() + 1; at + 1 < last;) {
+    std::int64_t size = 0;
+    const auto [rest, error] = std::from_chars(at, last, size);
+    if (error != std::errc() || __builtin_mul_overflow(elements, size, &elements)) return;
+    for (at = rest; *at == ',' || *at == ' ';) ++at;
+  }
+  if (elements < 0) return;
+  event.input_shape = text;
+  event.input_elements = elements;
+}
+
+void read_first_text(ondemand::value value, std::string& text) {
+  ondemand::array texts;
+  if (value.get_array().get(texts) != simdjson::SUCCESS) return;
+  for (auto each : texts) return read_text(each.value(), text);
+}
+
 void read_argument(std::string_view key, ondemand::value value, KinetoEvent& event) {
+  // A trace with shapes has them everywhere.
+  const bool is_of_inputs = key == "Input Dims" || key == "Input type";
+  if (is_of_inputs && !inputs_are_read(event.name)) return;
+  if (key == "Input Dims") return read_shape(value, event);
+  if (key == "Input type") return read_first_text(value, event.input_type);
   if (key == "correlation") return read_number(value, event.correlation);
   if (key == "stream") return read_number(value, event.stream);
   if (key == "device" || key == "Device Id") return read_number(value, event.device);
@@ -105,7 +142,8 @@ void reset(KinetoEvent& event) {
   // The texts keep their memory from event to event.
   for (auto text : {&KinetoEvent::category_text, &KinetoEvent::name, &KinetoEvent::process,
                     &KinetoEvent::thread, &KinetoEvent::collective, &KinetoEvent::data_type,
-                    &KinetoEvent::group, &KinetoEvent::group_ranks}) {
+                    &KinetoEvent::group, &KinetoEvent::group_ranks, &KinetoEvent::input_shape,
+                    &KinetoEvent::input_type}) {
     (event.*text).clear();
     std::swap(event.*text, empty.*text);
   }
@@ -113,6 +151,11 @@ void reset(KinetoEvent& event) {
 }
 
 }  // namespace
+
+bool inputs_are_read(std::string_view event_name) {
+  return event_name == "torch::autograd::AccumulateGrad" || event_name == "c10d::allreduce_" ||
+         is_host_collective(event_name);
+}
 
 std::int64_t microseconds_to_ns(std::string_view text) {
   constexpr std::int64_t kMostWhole = INT64_MAX / 1000 - 1;

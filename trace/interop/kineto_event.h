@@ -40,7 +40,15 @@ struct KinetoEvent {
   std::string collective, data_type, group, group_ranks;
   std::int64_t in_elements = -1, out_elements = -1;
   std::int64_t sequence = -1;
+
+  // Of the one tensor that an event of inputs_are_read() takes, where shapes were recorded:
+  // "[768, 3072]" and "float"; else "" and -1.
+  std::string input_shape, input_type;
+  std::int64_t input_elements = -1;
 };
+
+// Events whose inputs tell what DDP reduces: gradients, and Gloo's collectives.
+bool inputs_are_read(std::string_view event_name);
 
 class KinetoParser {
  public:

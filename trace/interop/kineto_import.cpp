@@ -220,6 +220,7 @@ base::Result<void> Import::describe() {
   for (auto& [rank, file] : by_rank_) {
     if (!goes_on(1)) return stopped();
     if (file.rows.uses_gpu()) info_.device = "cuda";
+    const bool is_ddp = file.rows.is_ddp();
     model::Batch rows = file.rows.finish(rank, world_size_, file.job,
                                          "imported from " + file.path.filename().string());
     file.times = times_of(rows);
@@ -229,6 +230,11 @@ base::Result<void> Import::describe() {
       result_.warnings.push_back("'" + file.path.string() + "': " + base::grouped(lost.count) +
                                  (lost.count == 1 ? " event was" : " events were") +
                                  " left out: " + lost.reason);
+    }
+    for (const model::LogLine& line : rows.log) {
+      // The same of all ranks, as a rule.
+      const bool is_new = std::ranges::find(result_.warnings, line.text) == result_.warnings.end();
+      if (is_ddp && is_new) result_.warnings.push_back(line.text);
     }
     info_.start_ns = std::min(info_.start_ns, file.times.start_ns);
     info_.end_ns = std::max(info_.end_ns, file.times.end_ns);

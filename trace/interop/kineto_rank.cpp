@@ -25,6 +25,20 @@ std::string stream_name(const KinetoEvent& event) {
   return "GPU " + device + (stream.starts_with("stream") ? " " : " stream ") + stream;
 }
 
+// Gloo's collectives have but their inputs.
+TorchType data_type_of(const KinetoEvent& event) {
+  return event.data_type.empty() ? torch_type_of_input(event.input_type)
+                                 : torch_type(event.data_type);
+}
+
+std::int64_t in_elements_of(const KinetoEvent& event, model::CollectiveFunction function) {
+  using Function = model::CollectiveFunction;
+  if (event.in_elements >= 0) return event.in_elements;
+  const bool is_of_input = function == Function::kAllReduce || function == Function::kBroadcast ||
+                           function == Function::kReduce;
+  return is_of_input ? event.input_elements : -1;
+}
+
 // What users and PyTorch call the phases of a step.
 base::Phase phase_named(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
@@ -74,6 +88,8 @@ void KinetoRank::add(const KinetoEvent& event) {
     return leave_out("their times are no dates");
   }
   times_.add(event.start_ns);
+  marks_.add(event);
+  host_calls_.add(event);
   switch (event.category) {
     case KinetoCategory::kKernel: {
       ++gpu_events_;
@@ -122,8 +138,8 @@ void KinetoRank::add_annotation(const KinetoEvent& event) {
     const int lane = lane_of(model::LaneKind::kCommunication, thread_name(event));
     return collectives_.push_back({lane, event});
   }
-  annotations_.push_back(
-      {event.name, event.thread, event.start_ns, event.start_ns + event.duration_ns});
+  annotations_.push_back({event.name, event.thread, event.start_ns,
+                          event.start_ns + event.duration_ns, phase_named(event.name)});
 }
 
 void KinetoRank::add_memory(const KinetoEvent& event) {
@@ -183,6 +199,63 @@ void KinetoRank::mark_compute() {
   }
 }
 
+// Of NCCL's kernels the launch, of Gloo's collectives the operator: in that order they are carried
+// out.
+void KinetoRank::find_calls() {
+  std::unordered_map<std::uint64_t, std::int64_t> launched;
+  for (const Call& call : collectives_) launched.emplace(call.event.correlation, kNoCall);
+  for (const auto& [key, events] : runs_) {
+    if (key.second != model::EventKind::kLaunch) continue;
+    for (const model::Event& event : events) {
+      const auto found = launched.find(event.correlation);
+      if (found != launched.end()) found->second = event.start_ns;
+    }
+  }
+  std::ranges::stable_sort(collectives_, {}, [](const Call& c) { return c.event.start_ns; });
+  for (Call& call : collectives_) {
+    if (call.event.correlation != 0) call.asked_ns = launched[call.event.correlation];
+  }
+  if (uses_gpu()) return;
+  std::vector<const KinetoEvent*> started;
+  for (const Call& call : collectives_) started.push_back(&call.event);
+  const auto asked = host_calls_.asked_ns(started);
+  for (std::size_t i = 0; i < asked.size(); ++i) collectives_[i].asked_ns = asked[i];
+  if (!asked.empty()) std::ranges::stable_sort(collectives_, {}, &Call::asked_ns);
+}
+
+// When the last reduction ended that DDP asked for in this pass, and waited for on the host.
+std::int64_t KinetoRank::awaited_ns(const base::Interval& backward) const {
+  std::int64_t end_ns = backward.end_ns;
+  if (uses_gpu()) return end_ns;
+  const auto first = std::ranges::lower_bound(collectives_, backward.start_ns, {}, &Call::asked_ns);
+  for (auto call = first; call != collectives_.end() && call->asked_ns < backward.end_ns; ++call) {
+    end_ns = std::max(end_ns, call->event.start_ns + call->event.duration_ns);
+  }
+  return end_ns;
+}
+
+// Where the program marks none itself.
+void KinetoRank::mark_ddp_phases() {
+  std::vector<base::Interval> marked;
+  for (Annotation& annotation : annotations_) {
+    const auto pass =
+        std::ranges::lower_bound(passes_, annotation.start_ns, {},
+                                 [](const DdpPass& each) { return each.forward.start_ns; });
+    const bool is_forward = annotation.name == kDdpForward && pass != passes_.end() &&
+                            pass->forward.start_ns == annotation.start_ns;
+    if (is_forward) annotation.phase = base::Phase::kForward;
+    if (annotation.phase == base::Phase::kBackward) {
+      marked.push_back({annotation.start_ns, annotation.end_ns});
+    }
+  }
+  const base::Intervals by_program = base::normalize(std::move(marked));
+  for (const DdpPass& pass : passes_) {
+    if (base::length_within(by_program, pass.backward) > 0) continue;
+    annotations_.push_back({"backward", pass.backward_thread, pass.backward.start_ns,
+                            awaited_ns(pass.backward), base::Phase::kBackward});
+  }
+}
+
 void KinetoRank::make_steps() {
   for (const Annotation& annotation : annotations_) {
     if (!annotation.name.starts_with(kStepPrefix)) continue;
@@ -210,6 +283,7 @@ void KinetoRank::make_steps() {
 }
 
 void KinetoRank::make_phases() {
+  mark_ddp_phases();
   std::ranges::sort(annotations_, [](const Annotation& a, const Annotation& b) {
     return std::pair(a.start_ns, -a.end_ns) < std::pair(b.start_ns, -b.end_ns);
   });
@@ -226,9 +300,8 @@ void KinetoRank::make_phases() {
     auto& ends = open[annotation.thread];
     while (!ends.empty() && ends.back() <= annotation.start_ns) ends.pop_back();
     span.depth = static_cast<int>(ends.size()) + 1;
-    const base::Phase phase = phase_named(annotation.name);
-    if (phase != base::Phase::kOther && annotation.start_ns >= phase_end) {
-      span.phase = phase;
+    if (annotation.phase != base::Phase::kOther && annotation.start_ns >= phase_end) {
+      span.phase = annotation.phase;
       span.depth = 0;
       phase_end = annotation.end_ns;
       phases_.push_back(span);
@@ -273,6 +346,8 @@ void set_rank_and_base(model::Batch& rows, int rank, std::int64_t base_ns) {
     row.enqueued_ns = is_known ? base::saturated_add(row.enqueued_ns, base_ns) : 0;
   }
   shift(rows.memory, &model::MemorySample::time_ns);
+  shift(rows.buckets);
+  shift(rows.log, &model::LogLine::time_ns);
   shift(rows.lost);
   for (model::EventRun& run : rows.events) {
     run.rank = rank;
@@ -288,10 +363,12 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
   leave_out_unbelievable();
   order_runs();
   mark_compute();
+  find_calls();
   make_steps();
   make_phases();
   make_groups(job, world_size);
   make_collectives();
+  make_buckets(world_size);
   for (model::MemorySample& sample : rows_.memory) sample.step = step_at(sample.time_ns);
   for (auto& [key, events] : runs_) {
     rows_.events.push_back({0, key.first, key.second, std::move(events)});
@@ -352,16 +429,6 @@ int KinetoRank::group_id(const KinetoEvent& event) {
 }
 
 void KinetoRank::make_collectives() {
-  std::unordered_map<std::uint64_t, std::int64_t> launched;
-  for (const Call& call : collectives_) launched.emplace(call.event.correlation, 0);
-  for (const auto& [key, events] : runs_) {
-    if (key.second != model::EventKind::kLaunch) continue;
-    for (const model::Event& event : events) {
-      const auto found = launched.find(event.correlation);
-      if (found != launched.end()) found->second = event.start_ns;
-    }
-  }
-  std::ranges::stable_sort(collectives_, {}, [](const Call& c) { return c.event.start_ns; });
   std::map<int, std::int64_t> sequences;
   for (const Call& made : collectives_) {
     const KinetoEvent& event = made.event;
@@ -371,17 +438,68 @@ void KinetoRank::make_collectives() {
     const std::int64_t next = sequences[row.process_group]++;
     row.sequence = event.sequence >= 0 ? event.sequence : next;
     row.function = row.executed = collective_function(event.collective, event.name);
-    const TorchType type = torch_type(event.data_type);
+    const TorchType type = data_type_of(event);
     row.data_type = intern(type.name);
-    row.bytes = collective_bytes(row.function, event.in_elements, event.out_elements, type.bytes);
+    row.bytes = collective_bytes(row.function, in_elements_of(event, row.function),
+                                 event.out_elements, type.bytes);
     row.start_ns = event.start_ns;
     row.end_ns = event.start_ns + event.duration_ns;
-    const std::int64_t call = launched[event.correlation];
-    const bool knows_call = event.correlation != 0 && call != 0;
-    row.enqueued_ns = knows_call ? call : kNoCall;
+    row.enqueued_ns = made.asked_ns;
     row.step = step_at(row.start_ns);
-    row.phase = phase_at(knows_call ? call : event.start_ns);
+    row.phase = phase_at(made.asked_ns != kNoCall ? made.asked_ns : event.start_ns);
     rows_.collectives.push_back(row);
+  }
+}
+
+// All-reduces by the pass of backward in which they were asked for.
+std::vector<DdpBackward> KinetoRank::backwards() {
+  std::vector<DdpReduction> reductions;
+  for (std::size_t i = 0; i < collectives_.size(); ++i) {
+    const model::Collective& row = rows_.collectives[i];
+    const bool is_known = collectives_[i].asked_ns != kNoCall;
+    if (row.function != model::CollectiveFunction::kAllReduce || !is_known) continue;
+    const std::int64_t elements = in_elements_of(collectives_[i].event, row.function);
+    reductions.push_back({collectives_[i].asked_ns, elements, row.bytes, i});
+  }
+  std::ranges::stable_sort(reductions, {}, &DdpReduction::asked_ns);
+  std::vector<DdpBackward> backwards;
+  for (DdpPass& pass : passes_) {
+    const auto [start_ns, end_ns] = pass.backward;
+    const auto first = std::ranges::lower_bound(reductions, start_ns, {}, &DdpReduction::asked_ns);
+    const auto last = std::ranges::lower_bound(reductions, end_ns, {}, &DdpReduction::asked_ns);
+    backwards.push_back({std::move(pass.gradients), {first, last}});
+  }
+  return backwards;
+}
+
+void KinetoRank::make_buckets(int world_size) {
+  if (world_size < 2) return;
+  const std::string no_plan(model::kNoBucketPlan);
+  DdpBuckets found;
+  if (marks_.is_ddp()) {
+    found = find_ddp_buckets(backwards());
+  } else {
+    found.why_none = "no " + std::string(kDdpForward) + " is marked in the trace";
+  }
+  if (!found.why_none.empty()) {
+    rows_.log.push_back({0, first_ns_, model::LogLine::Level::kInfo, no_plan + found.why_none});
+  }
+  for (const DdpBuckets::Tag& tag : found.tags) {
+    rows_.collectives[tag.call].tag_kind = model::TagKind::kBucket;
+    rows_.collectives[tag.call].tag_index = tag.bucket;
+  }
+  for (std::size_t plan = 0; plan < found.plans.size(); ++plan) {
+    for (const DdpBucket& bucket : found.plans[plan]) {
+      const auto index = static_cast<int>(&bucket - found.plans[plan].data());
+      model::Bucket& row = rows_.buckets.emplace_back();
+      row.plan = static_cast<int>(plan);
+      row.index = index;
+      row.bytes = bucket.bytes;
+      for (const DdpGradient& gradient : bucket.gradients) {
+        row.parameters.push_back(intern(gradient.shape));
+        row.parameter_bytes.push_back(gradient.elements * gradient.element_bytes);
+      }
+    }
   }
 }
 
@@ -415,6 +533,12 @@ void KinetoRank::leave_out_unbelievable() {
   std::erase_if(rows_.memory, [&](const model::MemorySample& sample) {
     return !times_.objection(sample.time_ns, sample.time_ns).empty();
   });
+  const auto is_believed = [&](const base::Interval& time) {
+    return times_.objection(time.start_ns, time.end_ns).empty();
+  };
+  marks_.finish(is_believed);
+  host_calls_.finish(is_believed);
+  passes_ = marks_.passes();
 }
 
 }  // namespace shardlens::trace::interop

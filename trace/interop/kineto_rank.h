@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "trace/interop/believable_times.h"
+#include "trace/interop/ddp_marks.h"
+#include "trace/interop/host_calls.h"
 #include "trace/interop/kineto_event.h"
 #include "trace/model/batch.h"
 
@@ -44,15 +46,18 @@ class KinetoRank {
   model::Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source);
 
   bool uses_gpu() const { return gpu_events_ > 0; }
+  bool is_ddp() const { return marks_.is_ddp(); }
 
  private:
   struct Annotation {
     std::string name, thread;
     std::int64_t start_ns = 0, end_ns = 0;
+    base::Phase phase = base::Phase::kOther;
   };
   struct Call {  // of a collective: NCCL's kernel, or the time on Gloo's thread
     int lane = 0;
     KinetoEvent event;
+    std::int64_t asked_ns = kNoCall;  // for it by the host
   };
   using RunKey = std::pair<int, model::EventKind>;
 
@@ -66,10 +71,15 @@ class KinetoRank {
   void leave_out_unbelievable();
   void order_runs();
   void mark_compute();
+  void find_calls();
+  void mark_ddp_phases();
+  std::int64_t awaited_ns(const base::Interval& backward) const;
   void make_steps();
   void make_phases();
   void make_groups(const KinetoJob& job, int world_size);
   void make_collectives();
+  std::vector<DdpBackward> backwards();
+  void make_buckets(int world_size);
   int group_id(const KinetoEvent& event);
   std::int64_t step_at(std::int64_t time_ns) const;
   base::Phase phase_at(std::int64_t time_ns) const;
@@ -80,7 +90,10 @@ class KinetoRank {
   std::map<RunKey, std::vector<model::Event>> runs_;
   std::vector<Annotation> annotations_;
   std::vector<model::Span> phases_;  // those of depth 0, by start
-  std::vector<Call> collectives_;
+  std::vector<Call> collectives_;    // once their calls are known, as rows_ has them
+  DdpMarks marks_;
+  HostCalls host_calls_;
+  std::vector<DdpPass> passes_;
   std::map<std::string, int> groups_;
   std::map<std::string, std::int64_t> left_out_;
   BelievableTimes times_;

@@ -79,6 +79,14 @@ TorchType torch_type(std::string_view c10_name) {
   return found == std::end(kTypes) ? TorchType{c10_name, 0} : found->type;
 }
 
+TorchType torch_type_of_input(std::string_view cpp_name) {
+  if (cpp_name == "float") return torch_type("Float");
+  if (cpp_name == "double") return torch_type("Double");
+  constexpr std::string_view kNamespace = "c10::";
+  if (cpp_name.starts_with(kNamespace)) cpp_name.remove_prefix(kNamespace.size());
+  return torch_type(cpp_name);
+}
+
 std::int64_t collective_bytes(model::CollectiveFunction function, std::int64_t in_elements,
                               std::int64_t out_elements, std::int64_t element_bytes) {
   const bool gathers = function == model::CollectiveFunction::kAllGather;

@@ -24,6 +24,8 @@ struct TorchType {
 };
 // From c10's name: "BFloat16", "Float", "Long", …; of others the name as it is.
 TorchType torch_type(std::string_view c10_name);
+// From C++'s name of a value, as an operator's inputs have it: "float", "c10::BFloat16".
+TorchType torch_type_of_input(std::string_view cpp_name);
 
 // S of nccl-tests: the total over ranks for gather and scatter. kNotKnown where a count or the
 // size of a value is not told.

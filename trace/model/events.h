@@ -171,9 +171,13 @@ struct Bucket {
   int plan = 0;
   int index = 0;  // in launch order
   std::int64_t bytes = 0;
-  std::vector<StringId> parameters;           // in the bucket's order
+  // In the bucket's order; empty: not known which. A name in brackets is a shape: "[768, 3072]".
+  std::vector<StringId> parameters;
   std::vector<std::int64_t> parameter_bytes;  // same length
 };
+
+// How the LogLine of a rank begins that tells why it has no buckets, though it may have had some.
+inline constexpr std::string_view kNoBucketPlan = "Buckets of DDP are not known: ";
 
 // When the last gradient of a bucket was ready, that is, when its reduction could start.
 struct BucketReady {

@@ -14,7 +14,7 @@ constexpr double kMiB = 1024.0 * 1024.0;
 constexpr int kMostBuckets = 65536;
 
 // One bucket with its texts looked up.
-BucketFigures figures_of(const model::Bucket& bucket, const job::Settings& settings,
+BucketFigures figures_of(const model::Bucket& bucket, const job::Settings* settings,
                          const model::StringTable& strings) {
   BucketFigures result;
   result.index = bucket.index;
@@ -23,7 +23,9 @@ BucketFigures figures_of(const model::Bucket& bucket, const job::Settings& setti
   for (auto name : bucket.parameters) {
     result.parameters.emplace_back(strings.get(bucket.rank, name));
   }
-  result.oversize_reason = oversize_reason(result, bucket_cap_bytes(settings, bucket.index));
+  if (settings != nullptr) {
+    result.oversize_reason = oversize_reason(result, bucket_cap_bytes(*settings, bucket.index));
+  }
   return result;
 }
 
@@ -55,7 +57,7 @@ int BucketTable::add(const model::Bucket& bucket) {
   return 0;
 }
 
-std::vector<BucketFigures> BucketTable::figures(const job::Settings& settings,
+std::vector<BucketFigures> BucketTable::figures(const job::Settings* settings,
                                                 const model::StringTable& strings) const {
   std::vector<BucketFigures> result;
   if (buckets_.empty()) return result;

@@ -27,8 +27,8 @@ class BucketTable {
   // 0 or 1.
   int add(const model::Bucket& bucket);
 
-  // Of the last plan, by index.
-  std::vector<BucketFigures> figures(const job::Settings& settings,
+  // Of the last plan, by index. `settings`: null where they are not known.
+  std::vector<BucketFigures> figures(const job::Settings* settings,
                                      const model::StringTable& strings) const;
 
  private:

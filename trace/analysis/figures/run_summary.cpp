@@ -264,7 +264,8 @@ std::optional<double> theoretical_bytes_sent(const model::RunInfo& info,
                                              const std::vector<UnitFigures>& units,
                                              std::int64_t bytes_per_value) {
   if (!units.empty()) return unit_bytes_sent(info, units);
-  if (buckets.empty() || info.world_size < 1) return std::nullopt;
+  // Whether a hook halves them, settings tell.
+  if (buckets.empty() || info.world_size < 1 || !model::has_settings(info)) return std::nullopt;
   double bytes = 0;
   for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
   const double updated =

@@ -314,7 +314,8 @@ RunFigures RunAnalysis::figures() const {
   result.steps = s.steps.steps();
   result.clocks = s.collectives.clocks();
   s.split.fill(result.steps, s.collectives.clock_errors_ns(result.clocks.get()));
-  result.buckets = s.buckets.figures(s.info.settings, s.strings);
+  result.buckets =
+      s.buckets.figures(model::has_settings(s.info) ? &s.info.settings : nullptr, s.strings);
   result.units = s.units.figures(s.strings);
   result.evaluations = s.evaluations.figures();
   const auto parameters = s.ranks.empty() ? 0 : s.ranks.front().figures.info.trained_parameters;

@@ -1,0 +1,130 @@
+// What an import finds out about DDP, in traces of jobs that are known.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "tests/trace/interop/ddp_traces.h"
+
+namespace shardlens::trace::interop {
+namespace {
+
+using testing::HasSubstr;
+
+class DdpImport : public KinetoImport {
+ protected:
+  Run imported(const DdpJob& job) {
+    std::vector<std::filesystem::path> files;
+    for (int rank = 0; rank < 2; ++rank) {
+      files.push_back(
+          write("rank" + std::to_string(rank) + ".json", DdpTraceWriter(job, rank).text()));
+    }
+    ImportOptions options;
+    options.name = "job";
+    options.overwrite = true;
+    const auto run = import_kineto(files, runs(), options);
+    EXPECT_TRUE(run) << run.error().message;
+    warnings_ = run->warnings;
+    return open(run->folder);
+  }
+  std::vector<std::string> warnings_;
+};
+
+// Gradients and buckets of a job, drawn.
+DdpJob drawn_job(std::mt19937& random) {
+  DdpJob job;
+  job.gradients.resize(1 + random() % 20);
+  for (auto& elements : job.gradients) elements = 1 + random() % 100'000;
+  for (std::size_t left = job.gradients.size(); left > 0; left -= job.buckets.back()) {
+    job.buckets.push_back(1 + random() % left);
+  }
+  job.steps = 3;
+  job.micro_batches = 1 + static_cast<int>(random() % 3);
+  job.reduces_each = random() % 2 == 0;
+  job.on_gpu = random() % 2 == 0;
+  job.marks_phases = random() % 2 == 0;
+  if (random() % 3 == 0) job.reduced_type = "c10::BFloat16";
+  return job;
+}
+
+TEST_F(DdpImport, FindsTheBucketsThatTheJobReduced) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 24; ++round) {
+    const DdpJob job = drawn_job(random);
+    const Run run = imported(job);
+    EXPECT_TRUE(warnings_.empty()) << round << ": " << testing::PrintToString(warnings_);
+    const auto& buckets = run.figures.buckets;
+    ASSERT_EQ(buckets.size(), job.buckets.size()) << round;
+    std::size_t first = 0;
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+      EXPECT_EQ(buckets[b].bytes, 4 * job.elements_of(b)) << round;
+      ASSERT_EQ(buckets[b].parameter_bytes.size(), job.buckets[b]) << round;
+      for (std::size_t i = 0; i < job.buckets[b]; ++i) {
+        const std::int64_t elements = job.gradients[first + i];
+        EXPECT_EQ(buckets[b].parameter_bytes[i], 4 * elements) << round;
+        EXPECT_EQ(buckets[b].parameters[i], "[" + std::to_string(elements) + "]");
+      }
+      first += job.buckets[b];
+      EXPECT_EQ(buckets[b].oversize_reason, "") << "no cap is known";
+    }
+    const std::size_t reductions =
+        job.reduces_each ? static_cast<std::size_t>(job.micro_batches) : 1;
+    std::map<int, std::size_t> tagged;
+    for (const model::Batch& batch : run.batches) {
+      for (const model::Collective& call : batch.collectives) {
+        ASSERT_EQ(call.tag_kind, model::TagKind::kBucket) << round;
+        ++tagged[call.tag_index];
+        const std::int64_t bytes = job.reduced_type == "float" ? 4 : 2;
+        EXPECT_EQ(call.bytes, bytes * job.elements_of(static_cast<std::size_t>(call.tag_index)));
+        EXPECT_EQ(call.phase, base::Phase::kBackward) << round;
+        EXPECT_GT(call.enqueued_ns, 0);
+      }
+    }
+    for (const auto& [bucket, count] : tagged) EXPECT_EQ(count, 2 * 3 * reductions) << round;
+  }
+}
+
+TEST_F(DdpImport, MarksForwardAndBackwardWhereTheProgramDoesNot) {
+  DdpJob job{.gradients = {1000, 2000}, .buckets = {1, 1}, .steps = 4, .micro_batches = 2};
+  for (const bool on_gpu : {false, true}) {
+    job.on_gpu = on_gpu;
+    const Run run = imported(job);
+    std::map<base::Phase, int> phases;
+    for (const model::Batch& batch : run.batches) {
+      for (const model::Span& span : batch.spans) {
+        if (span.rank == 0 && span.depth == 0) ++phases[span.phase];
+      }
+    }
+    EXPECT_EQ(phases[base::Phase::kForward], 8);
+    EXPECT_EQ(phases[base::Phase::kBackward], 8);
+    EXPECT_EQ(phases[base::Phase::kOptimizer], 4);
+  }
+}
+
+TEST_F(DdpImport, SaysWhyThereAreNoBuckets) {
+  DdpJob job{.gradients = {1000, 2000}, .buckets = {2}};
+  job.more_elements = 24;
+  Run run = imported(job);
+  EXPECT_TRUE(run.figures.buckets.empty());
+  EXPECT_THAT(warnings_, testing::Contains(
+                             HasSubstr("all-reduce of 3,024 elements follows gradients of 3,000")));
+  for (const model::Batch& batch : run.batches) {
+    for (const auto& call : batch.collectives) EXPECT_EQ(call.tag_kind, model::TagKind::kNone);
+  }
+}
+
+TEST_F(DdpImport, KnowsTheBytesOfBucketsWithoutShapesWhereKernelsTellThem) {
+  DdpJob job{.gradients = {1000, 2000, 500}, .buckets = {1, 2}, .on_gpu = true};
+  job.has_shapes = false;
+  Run run = imported(job);
+  ASSERT_EQ(run.figures.buckets.size(), 2u);
+  EXPECT_EQ(run.figures.buckets[1].bytes, 10'000);
+  EXPECT_TRUE(run.figures.buckets[1].parameter_bytes.empty());
+  job.on_gpu = false;
+  run = imported(job);
+  EXPECT_TRUE(run.figures.buckets.empty()) << "Gloo's collectives have no sizes then";
+}
+
+}  // namespace
+}  // namespace shardlens::trace::interop

@@ -1,0 +1,35 @@
+// When a program asked for the collectives that Gloo's threads carry out. One owner.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/base/intervals.h"
+#include "trace/interop/kineto_event.h"
+
+namespace shardlens::trace::interop {
+
+class HostCalls {
+ public:
+  void add(const KinetoEvent& event);  // takes what it looks for
+  // Afterwards, once: leaves out those whose times cannot be believed.
+  void finish(const std::function<bool(const base::Interval&)>& is_believed);
+
+  // By collective, of `started` in order of their start. Empty: not each of them was asked for in
+  // the trace, or not by a name that is known. Collectives that two threads take up at nearly the
+  // same time are told apart by their sizes.
+  std::vector<std::int64_t> asked_ns(std::span<const KinetoEvent* const> started) const;
+
+ private:
+  struct Asked {
+    std::string_view collective;  // "gloo:all_reduce"
+    std::int64_t time_ns = 0, elements = -1;
+  };
+  std::vector<Asked> asked_;
+};
+
+}  // namespace shardlens::trace::interop
