@@ -426,6 +426,8 @@ std::optional<trace::model::StepPrediction> Controller::predicted_step(
     const ui::state::KnobDraft& draft) {
   const auto view = predictor_.view(draft, library_state_.ledger);
   if (!view || !view->prediction || view->prediction->changes.empty()) return std::nullopt;
+  // Of another job than the one that starts.
+  if (!trace::model::has_settings(watch_state_->view->figures.info)) return std::nullopt;
   // Of a part of what changes: no prediction of this run.
   if (!view->prediction->left_out.empty()) return std::nullopt;
   trace::model::StepPrediction predicted;

@@ -26,8 +26,10 @@ struct Piece {
 };
 using Pieces = std::map<std::string, std::vector<Piece>>;  // by what they compute
 
-// "h.#.attn.bias" for "h.3.attn.bias": the same of all blocks; "" of none.
+// "h.#.attn.bias" for "h.3.attn.bias": the same of all blocks; "" of none. Nor of one that is known
+// by its shape alone, "[768, 768]": others of it may be computed otherwise.
 std::string kind_of(const std::string& parameter) {
+  if (parameter.starts_with('[')) return "";
   std::string kind;
   bool has_number = false;
   for (const char c : parameter) {

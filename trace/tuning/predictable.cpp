@@ -84,24 +84,10 @@ bool has_no_effect(const job::Knob& knob, const Settings& before, const Settings
   return !is_off(before) && !is_off(after);
 }
 
-std::string names_of(const std::vector<const job::Knob*>& knobs) {
-  std::string names;
-  for (const job::Knob* knob : knobs) {
-    const bool is_last = knob == knobs.back();
-    names += (names.empty() ? "" : is_last ? " and " : ", ") + std::string(knob->name);
-  }
-  return names;
-}
-
 }  // namespace
 
 Result<void> check_run(const analysis::RunFigures& figures) {
   const model::RunInfo& info = figures.info;
-  if (!model::has_settings(info)) {
-    return refuse(
-        "The run was recorded from another program, whose settings are not known. Name a run that "
-        "Shardlens trained.");
-  }
   const Settings& s = info.settings;
   const bool has_units = job::strategy_traits(s.sharding_strategy).has_units;
   if (info.device == "cuda" && has_units && s.cpu_offload) {
@@ -123,8 +109,11 @@ Result<void> check_run(const analysis::RunFigures& figures) {
   if (const auto silent = std::ranges::count_if(figures.ranks, told_nothing); silent > 0) {
     return refuse("Of " + std::to_string(figures.ranks.size()) + " ranks " +
                   std::to_string(silent) +
-                  " left nothing in the run, and a prediction needs what each of them computed. "
-                  "Copy the files of all ranks into its folder.");
+                  " left nothing in the run, and a prediction needs what each of them computed: " +
+                  (model::has_settings(info)
+                       ? "copy the files of all ranks into its folder."
+                       : "what one rank's reductions took holds how long it waited for others. "
+                         "Import the files of all ranks together."));
   }
   std::set<std::string> hosts;
   for (const auto& rank : figures.ranks) hosts.insert(rank.info.host);
@@ -134,6 +123,15 @@ Result<void> check_run(const analysis::RunFigures& figures) {
         "other to tell transfers. Name a run on one.");
   }
   return {};
+}
+
+std::string listed_names(const std::vector<const job::Knob*>& knobs) {
+  std::string names;
+  for (const job::Knob* knob : knobs) {
+    const bool is_last = knob == knobs.back();
+    names += (names.empty() ? "" : is_last ? " and " : ", ") + std::string(knob->name);
+  }
+  return names;
 }
 
 // A run of another launcher may have other ranks than its settings say.
@@ -158,7 +156,7 @@ bool is_without_effect(const job::Knob& knob) { return is_in(kWithoutEffect, kno
 Result<void> refuse_unknown(const std::vector<const job::Knob*>& unknown) {
   if (unknown.empty()) return {};
   const bool is_one = unknown.size() == 1;
-  return refuse("What " + names_of(unknown) + (is_one ? " does" : " do") +
+  return refuse("What " + listed_names(unknown) + (is_one ? " does" : " do") +
                 " to a step's time cannot be predicted from a recorded run so far. A run with " +
                 (is_one ? "it" : "them") + " shows.");
 }

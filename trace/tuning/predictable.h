@@ -43,6 +43,9 @@ job::Settings acting_settings(model::RunInfo info, const job::Settings& settings
 double samples_of_a_rank(const job::Settings& settings);
 bool changes_samples(const job::Knob& knob);
 
+// "ranks, model and device"
+std::string listed_names(const std::vector<const job::Knob*>& knobs);
+
 // Whether a run's prediction may be asked for other values of the knob.
 bool is_predictable(const job::Knob& knob);
 // Whether a step takes as long whatever the knob's value.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/job/settings/settings.h"
+#include "trace/predict/schedule/fitting_caps.h"
 #include "trace/predict/schedule/step_program.h"
 
 namespace shardlens::trace::tuning {
@@ -46,6 +47,8 @@ struct Prediction {
   bool scales_computation = false;  // other batches, or another part of forward computed twice
   bool is_another_strategy = false;
   bool is_of_failed_run = false;
+  // Of a run whose settings are not known: those that give its buckets.
+  std::optional<predict::FittingCaps> told_caps{};
   // By how much communication slows computation beside it matters to the change, and how little of
   // that the run tells: the width of its 95 % interval, of which 0 is all and 1 nothing.
   bool depends_on_contention = false;

@@ -81,15 +81,35 @@ Result<Predictor> Predictor::create(const analysis::RunFigures& figures,
                                     const predict::RecordedSteps& recorded,
                                     const predict::CollectiveCosts& known) {
   TRY(check_run(figures));
+  if (model::has_settings(figures.info)) return create_known(figures, recorded, known);
+  TRY_ASSIGN(ToldSettings told, told_settings(figures.info, recorded));
+  analysis::RunFigures with_told = figures;
+  with_told.info.settings = told.settings;
+  TRY_ASSIGN(Predictor predictor, create_known(with_told, recorded, known));
+  predictor.told_ = std::move(told);
+  return predictor;
+}
+
+Result<Changes> Predictor::changes(const Settings& next) const {
+  return told_ ? told_changes(info_, *told_, next) : changes_to(info_, next);
+}
+
+Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
+                                          const predict::RecordedSteps& recorded,
+                                          const predict::CollectiveCosts& known) {
   const auto step_ns = analysis::estimate_mean(analysis::measured_step_times(figures.steps));
   Predictor predictor(figures, StepPlanner(figures, recorded, known),
                       step_ns.value_or(analysis::MeanEstimate{}));
   auto steps = predictor.planner_.steps(recorded);
   if (steps.size() < kLeastSteps || !step_ns) {
-    return refuse("A prediction needs at least " + std::to_string(kLeastSteps) +
-                  " steps after skip_steps with full detail and all of their records; "
-                  "this run has " +
-                  std::to_string(steps.size()) + ". Record one with record: every step.");
+    return refuse(
+        "A prediction needs at least " + std::to_string(kLeastSteps) +
+        " steps after skip_steps with full detail and all of their records; "
+        "this run has " +
+        std::to_string(steps.size()) + ". " +
+        (model::has_settings(figures.info)
+             ? "Record one with record: every step."
+             : "Call the profiler's step() once per step, and keep more of them active."));
   }
   const Slowdown slowdown = predictor.planner_.slowdown(steps);
   predictor.slowdowns_ = {slowdown.mean, slowdown.low, slowdown.high};
@@ -120,6 +140,11 @@ std::size_t Predictor::stride(const predict::StepProgram& program) const {
 }
 
 Result<Prediction> Predictor::predict(const Settings& next) const {
+  if (told_) {
+    return refuse(
+        "The run was recorded from another program, which does not tell all settings that such a "
+        "prediction depends on. Name a run that Shardlens trained.");
+  }
   TRY_ASSIGN(const Changes changes, changes_to(info_, next));
   TRY(refuse_unknown(changes.unknown));
   return predict_known(next);
@@ -127,7 +152,7 @@ Result<Prediction> Predictor::predict(const Settings& next) const {
 
 Result<Prediction> Predictor::predict_known(const Settings& next) const {
   Prediction prediction;
-  TRY_ASSIGN(Changes changes, changes_to(info_, next));
+  TRY_ASSIGN(Changes changes, this->changes(next));
   prediction.changes = std::move(changes.known);
   prediction.without_effect = std::move(changes.without_effect);
   prediction.left_out = std::move(changes.unknown);
@@ -139,8 +164,9 @@ Result<Prediction> Predictor::predict_known(const Settings& next) const {
   }
   prediction.steps = static_cast<std::int64_t>(differences.exposed_ns.size());
   prediction.parts = after.parts;
-  prediction.has_units = job::strategy_traits(next.sharding_strategy).has_units;
-  prediction.samples = planner_.samples(next);
+  prediction.has_units = job::strategy_traits(changes.settings.sharding_strategy).has_units;
+  prediction.samples = planner_.samples(changes.settings);
+  if (told_) prediction.told_caps = told_->caps;
   prediction.recorded_step_ns = step_ns_.mean;
   prediction.step_ns = step_ns_.mean + differences.shift();
   prediction.is_extrapolated = after.is_extrapolated;
@@ -196,7 +222,7 @@ auto Predictor::step_like(std::int64_t index) const -> const Step& {
 }
 
 Result<PredictedStep> Predictor::predict_step(const Settings& next, std::int64_t index) const {
-  TRY_ASSIGN(const Changes changes, changes_to(info_, next));
+  TRY_ASSIGN(const Changes changes, this->changes(next));
   TRY_ASSIGN(StepPlan after, planner_.plan(changes.settings));
   const Step& step = step_like(index);
   PredictedStep predicted;

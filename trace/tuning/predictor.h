@@ -17,6 +17,7 @@
 #include "trace/predict/schedule/step_program.h"
 #include "trace/tuning/prediction.h"
 #include "trace/tuning/step_planner.h"
+#include "trace/tuning/told_settings.h"
 
 namespace shardlens::trace::tuning {
 
@@ -33,7 +34,8 @@ class Predictor {
   // Error kUsage: settings that contradict each other, a change that cannot be predicted, or sizes
   // that the run tells nothing of, by name. Milliseconds for a model of thousands of tensors.
   base::Result<Prediction> predict(const job::Settings& next) const;
-  // The same of those changes alone whose effect is known; the others are listed as left out.
+  // The same of those changes alone whose effect is known; the others are listed as left out, but
+  // not those of settings that another program's run does not tell.
   base::Result<Prediction> predict_known(const job::Settings& next) const;
 
   // Of the step `index`, or, where that tells too little, of the typical one. As predict_known().
@@ -45,7 +47,10 @@ class Predictor {
     return planner_.more_bytes(next);
   }
 
+  // With the settings that it was recorded with: of another program's those that it tells.
   const model::RunInfo& info() const { return info_; }
+  // None: all are known.
+  const std::optional<ToldSettings>& told() const { return told_; }
 
  private:
   static constexpr std::size_t kSlowdowns = 3;  // the likeliest, the least, the most
@@ -58,6 +63,10 @@ class Predictor {
 
   Predictor(const analysis::RunFigures& figures, StepPlanner planner,
             analysis::MeanEstimate step_ns);
+  static base::Result<Predictor> create_known(const analysis::RunFigures& figures,
+                                              const predict::RecordedSteps& recorded,
+                                              const predict::CollectiveCosts& known);
+  base::Result<Changes> changes(const job::Settings& next) const;
 
   BySlowdown schedules(const predict::StepWork& work, const predict::StepProgram& program) const;
   std::size_t stride(const predict::StepProgram& program) const;
@@ -67,6 +76,7 @@ class Predictor {
   void add_memory(const job::Settings& next, Prediction& prediction) const;
 
   model::RunInfo info_;
+  std::optional<ToldSettings> told_;
   analysis::MeanEstimate step_ns_;    // of the steps that are measured
   std::optional<double> exposed_ns_;  // as recorded
   std::vector<analysis::RankFigures> ranks_;

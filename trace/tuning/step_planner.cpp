@@ -276,8 +276,12 @@ Result<void> StepPlanner::add_costs(const Settings& settings, double slower, Ste
     if (!cost) {
       return refuse("The run moved no sizes near " +
                     timeline::format_bytes(static_cast<double>(call.bytes)).text() + " (" +
-                    call.what + "), so what that takes is not known. `shardlens calibrate` " +
-                    "measures it, or name a run with other buckets or units.");
+                    call.what + "), so what that takes is not known. " +
+                    (model::has_settings(info_)
+                         ? "`shardlens calibrate` measures it, or name"
+                         : "`shardlens calibrate -o FILE` measures it where the program runs, "
+                           "`shardlens predict --costs FILE` takes it; or name") +
+                    " a run with other buckets or units.");
     }
     call.transfer_ns = std::llround(cost->transfer.ns);
     call.working_ns = std::llround(cost->working_ns);

@@ -51,23 +51,35 @@ Result<LearntRun> learn(const std::filesystem::path& run, const std::filesystem:
   return LearntRun{info, std::move(predictor)};
 }
 
+// Returns which knobs they are of.
+Result<std::vector<const trace::job::Knob*>> assign(const std::vector<std::string>& assignments,
+                                                    trace::job::Settings& settings) {
+  std::vector<const trace::job::Knob*> knobs;
+  for (const std::string& assignment : assignments) {
+    TRY(trace::job::set_assignment(settings, assignment));
+    knobs.push_back(trace::job::find_knob(assignment.substr(0, assignment.find('='))));
+  }
+  return knobs;
+}
+
 }  // namespace
 
 Result<PredictedRun> predict_run(const std::filesystem::path& run,
                                  const std::vector<std::string>& assignments,
                                  const std::filesystem::path& costs) {
-  TRY_ASSIGN(const auto recorded, trace::store::read_run_info(run));
-  trace::job::Settings next = recorded.settings;
-  for (const std::string& assignment : assignments) {
-    TRY(trace::job::set_assignment(next, assignment));
-  }
+  trace::job::Settings tried;  // a slip of the pen is told before a run is read
+  TRY_ASSIGN(const auto asked, assign(assignments, tried));
   TRY_ASSIGN(const auto learnt, learn(run, costs));
+  const trace::tuning::Predictor& predictor = learnt.predictor;
+  trace::job::Settings next = predictor.info().settings;
+  TRY(assign(assignments, next).map([](const auto&) {}));
+  if (predictor.told()) TRY(trace::tuning::refuse_untold(*predictor.told(), asked));
   PredictedRun predicted{.info = learnt.info, .prediction = {}, .step = {}};
-  TRY_ASSIGN(predicted.prediction, learnt.predictor.predict_known(next));
+  TRY_ASSIGN(predicted.prediction, predictor.predict_known(next));
   if (predicted.prediction.changes.empty()) {
     TRY(trace::tuning::refuse_unknown(predicted.prediction.left_out));
   }
-  TRY_ASSIGN(predicted.step, learnt.predictor.predict_step(next, trace::tuning::kTypicalStep));
+  TRY_ASSIGN(predicted.step, predictor.predict_step(next, trace::tuning::kTypicalStep));
   return predicted;
 }
 

@@ -71,19 +71,34 @@ void add_all_curves(const Predictor& predictor, const CurveInput& input, Predict
   }
 }
 
+Settings asked_settings(const Predictor& predictor, const ui::state::KnobDraft& draft) {
+  Settings asked = draft.next;
+  if (!predictor.told()) return asked;
+  for (const std::string_view name : {"ranks", "gradient_accumulation_steps", "sync_each_batch"}) {
+    const trace::job::Knob& knob = *trace::job::find_knob(name);
+    if (value_text(draft.next, knob) != value_text(draft.baseline, knob)) continue;
+    trace::job::copy_value(knob, predictor.info().settings, asked);
+  }
+  return asked;
+}
+
 PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& run,
-                            const Settings& next) {
+                            const ui::state::KnobDraft& draft) {
   PredictionView view{.folder = learnt.folder, .ordinal = run.ordinal};
   view.refused = learnt.refused;
   if (!learnt.predictor) return view;
+  const Settings next = asked_settings(*learnt.predictor, draft);
   auto prediction = learnt.predictor->predict_known(next);
   auto step = learnt.predictor->predict_step(next, run.selected_step);
   if (!prediction || !step) {
     view.refused = prediction ? step.error().message : prediction.error().message;
     return view;
   }
+  const auto& told = learnt.predictor->told();
+  if (told) prediction->left_out = untold_knobs(*told, differing_knobs(draft.baseline, draft.next));
   if (prediction->changes.empty()) {
-    const auto known = trace::tuning::refuse_unknown(prediction->left_out);
+    const auto known = told ? trace::tuning::refuse_untold(*told, prediction->left_out)
+                            : trace::tuning::refuse_unknown(prediction->left_out);
     if (!known) view.refused = known.error().message;
   }
   view.prediction = std::move(*prediction);
@@ -177,9 +192,10 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
   const auto curves = curves_;
   lock.unlock();
   answered_ = question;
-  auto view = std::make_shared<PredictionView>(predict_next(learnt, *run_, draft.next));
+  auto view = std::make_shared<PredictionView>(predict_next(learnt, *run_, draft));
   if (learnt.predictor) {
-    add_curves(learnt, {draft.next, usable, ledger.get()}, curves, *view);
+    const Settings next = asked_settings(*learnt.predictor, draft);
+    add_curves(learnt, {next, usable, ledger.get()}, curves, *view);
   }
   return view_ = std::move(view);
 }

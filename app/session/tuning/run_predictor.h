@@ -29,9 +29,13 @@ struct CurveInput {
 // Those of every knob that can be predicted.
 void add_all_curves(const trace::tuning::Predictor& predictor, const CurveInput& input,
                     ui::state::PredictionView& view);
+// What the knobs ask of the run: of another program's, whose settings they are not, what describes
+// the job (ranks, accumulation) stays as recorded until it is moved.
+trace::job::Settings asked_settings(const trace::tuning::Predictor& predictor,
+                                    const ui::state::KnobDraft& draft);
 // All but the curves.
 ui::state::PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& run,
-                                       const trace::job::Settings& next);
+                                       const ui::state::KnobDraft& draft);
 
 class RunPredictor {
  public:

@@ -100,10 +100,10 @@ Machine machine_of(const trace::analysis::RunFigures& figures) {
 }
 
 void add_prediction(const LearntRun& learnt, ui::state::Snapshot& snapshot) {
-  const trace::job::Settings& next = snapshot.knobs.next;
-  auto view =
-      std::make_shared<ui::state::PredictionView>(predict_next(learnt, *snapshot.run, next));
+  auto view = std::make_shared<ui::state::PredictionView>(
+      predict_next(learnt, *snapshot.run, snapshot.knobs));
   if (learnt.predictor) {
+    const auto next = asked_settings(*learnt.predictor, snapshot.knobs);
     const auto& estimates = snapshot.knobs.estimates;
     add_all_curves(*learnt.predictor,
                    {next, estimates ? estimates->usable_bytes : 0, snapshot.ledger.get()}, *view);

@@ -121,6 +121,9 @@ void RecordedSteps::learn(const model::Batch& batch) {
     plan_ = bucket.plan;
     buckets_[bucket.index] = bucket;
   }
+  for (const model::LogLine& line : batch.log) {
+    if (line.text.starts_with(model::kNoBucketPlan)) why_no_buckets_ = line.text;
+  }
   for (const model::Unit& unit : batch.units) {
     if (unit.rank == 0) units_[unit.index] = unit.name;
   }
@@ -143,6 +146,10 @@ void RecordedSteps::learn_calls(const model::Batch& batch) {
     Rank& rank = by_rank_[call.rank];
     const bool is_bucket = call.tag_kind == model::TagKind::kBucket;
     (is_bucket ? rank.bucket_ends_ns : rank.other_ends_ns).push_back(call.end_ns);
+    if (is_bucket && call.rank == 0) {
+      bucket_call_ = call;
+      if (call.tag_index == 0) first_calls_ns_.push_back(call.enqueued_ns);
+    }
     if (const auto of_unit = unit_call(call, strings_.get(call.rank, call.tag_name))) {
       rank.unit_calls.push_back(*of_unit);
     }
@@ -196,6 +203,32 @@ auto RecordedSteps::gradients() const -> std::vector<Gradient> {
     }
   }
   return all;
+}
+
+std::vector<std::size_t> RecordedSteps::bucket_sizes() const {
+  std::vector<std::size_t> sizes;
+  for (const auto& [index, bucket] : buckets_) sizes.push_back(bucket.parameter_bytes.size());
+  return sizes;
+}
+
+auto RecordedSteps::reduced_type() const -> ReducedType {
+  ReducedType type{.name = std::string(strings_.get(0, bucket_call_.data_type))};
+  const auto bucket = buckets_.find(bucket_call_.tag_index);
+  if (bucket == buckets_.end() || bucket_call_.bytes <= 0) return type;
+  type.is_halved = 2 * bucket_call_.bytes == bucket->second.bytes;
+  return type;
+}
+
+std::set<std::size_t> RecordedSteps::reductions_of_steps() const {
+  std::vector<std::int64_t> calls = first_calls_ns_;
+  std::ranges::sort(calls);
+  std::set<std::size_t> counts;
+  for (const auto& [key, step] : steps_) {
+    const auto& [rank, index] = key;
+    if (rank != 0 || index < first_step_) continue;
+    counts.insert(within(calls, {step.start_ns, step.end_ns - 1}, std::identity{}).size());
+  }
+  return counts;
 }
 
 std::vector<std::string> RecordedSteps::unit_names() const {

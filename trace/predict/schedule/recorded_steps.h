@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,18 @@ class RecordedSteps {
   // Those that DDP reduces, in the order in which they come: that of the plan that PyTorch makes
   // after the first step. Empty: the run has no buckets.
   std::vector<Gradient> gradients() const;
+  bool has_buckets() const { return !buckets_.empty(); }
+  std::vector<std::size_t> bucket_sizes() const;  // gradients of each
+  // What the run says of why it has none; "": nothing.
+  const std::string& why_no_buckets() const { return why_no_buckets_; }
+  // What buckets were reduced as.
+  struct ReducedType {
+    std::string name;        // "float32"
+    bool is_halved = false;  // half the bytes that gradients have
+  };
+  ReducedType reduced_type() const;
+  // How often steps reduced all buckets: of rank 0, each number that there was.
+  std::set<std::size_t> reductions_of_steps() const;
   std::vector<std::string> unit_names() const;  // the root first; empty: it has no units
 
   // What the collectives of these steps took from their last rank's start on, by the bytes that
@@ -105,7 +118,10 @@ class RecordedSteps {
   std::map<std::pair<int, model::StringId>, bool> is_gradient_;
   std::map<int, model::Bucket> buckets_;  // of rank 0's last plan, by place
   int plan_ = -1;
-  std::map<int, model::StringId> units_;                       // of rank 0
+  std::string why_no_buckets_;
+  model::Collective bucket_call_;             // any of rank 0; without a tag: none
+  std::vector<std::int64_t> first_calls_ns_;  // of rank 0: when bucket 0 was asked for
+  std::map<int, model::StringId> units_;      // of rank 0
   std::map<std::pair<int, std::int64_t>, model::Step> steps_;  // by rank and step
   std::map<int, Rank> by_rank_;
   MatchedCalls calls_;

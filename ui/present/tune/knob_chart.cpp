@@ -123,7 +123,11 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
   if (curve == curves.end()) return std::nullopt;
   KnobChart chart;
   if (curve->points.empty()) return chart;
-  const auto runs = runs_along(snapshot.ledger.get(), snapshot.knobs.next, knob);
+  // Runs of one's own are not of the job that another program's run was.
+  const auto& predicted = snapshot.prediction->prediction;
+  const bool is_of_another = predicted && predicted->told_caps;
+  const auto* ledger = is_of_another ? nullptr : snapshot.ledger.get();
+  const auto runs = runs_along(ledger, snapshot.knobs.next, knob);
   const ValueScale scale = scale_of(*curve, runs);
   chart.best = curve->best;
   chart.against = snapshot.prediction->ordinal;

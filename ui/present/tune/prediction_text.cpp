@@ -156,8 +156,30 @@ std::string parts_text(const Prediction& prediction) {
   return std::to_string(prediction.parts) + name + (prediction.parts == 1 ? "" : "s");
 }
 
+namespace {
+
+// "bucket_cap_mb of 2.73 KiB to 1.87 MiB"
+std::string cap_text(const std::string& knob, const trace::predict::CapRange& caps) {
+  const auto bytes = [](std::int64_t count) {
+    return format_bytes(static_cast<double>(count)).text();
+  };
+  if (caps.has_end()) {
+    return "a " + knob + " of " + bytes(caps.above_bytes + 1) + " to " + bytes(caps.up_to_bytes);
+  }
+  if (caps.above_bytes == 0) return "any " + knob;
+  return "a " + knob + " above " + bytes(caps.above_bytes);
+}
+
+}  // namespace
+
 std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction) {
   std::vector<std::string> all;
+  if (prediction.told_caps) {
+    all.push_back("Recorded from another program, whose buckets are as with " +
+                  cap_text("first_bucket_mb", prediction.told_caps->first) + " and " +
+                  cap_text("bucket_cap_mb", prediction.told_caps->others) +
+                  "; what it does not tell of its settings stays as recorded.");
+  }
   if (prediction.is_of_failed_run) {
     all.push_back("The recorded run failed: only the steps before that count.");
   }

@@ -1,0 +1,182 @@
+#include "trace/tuning/told_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+namespace shardlens::trace::tuning {
+
+using base::Result;
+using job::Settings;
+using predict::CapRange;
+using predict::RecordedSteps;
+
+namespace {
+
+constexpr double kMib = 1024.0 * 1024.0;
+
+constexpr auto kTold = std::to_array<std::string_view>(
+    {"bucket_cap_mb", "first_bucket_mb", "overlap_comm", "simulate_link",
+     "gradient_accumulation_steps", "sync_each_batch"});
+
+// What is recorded is a range of them.
+bool is_cap(const job::Knob& knob) {
+  return knob.name == "bucket_cap_mb" || knob.name == "first_bucket_mb";
+}
+
+bool holds(const CapRange& range, double mib) {
+  return range.holds(static_cast<std::int64_t>(mib * kMib));
+}
+
+// The roundest value of the range, and a large one rather than a small one.
+double round_value(const CapRange& range) {
+  const double above = static_cast<double>(range.above_bytes) / kMib;
+  const double most =
+      range.has_end() ? static_cast<double>(range.up_to_bytes) / kMib : std::max(100.0, 2 * above);
+  for (double power = 1000; power >= 0.001; power /= 10) {
+    for (const double part : {1.0, 0.5, 0.25}) {
+      const double grid = power * part, value = std::floor(most / grid) * grid;
+      if (value > 0 && holds(range, value)) return value;
+    }
+  }
+  return most;
+}
+
+tl::unexpected<base::Error> refuse_gradients(const RecordedSteps& recorded) {
+  if (!recorded.why_no_buckets().empty()) {
+    return refuse(recorded.why_no_buckets() +
+                  ". A prediction needs which gradients each reduction held, which it finds in "
+                  "traces of DDP by PyTorch's profiler, recorded with record_shapes=True.");
+  }
+  if (recorded.has_buckets()) {
+    return refuse(
+        "The run does not tell the sizes of its gradients, which other buckets would be made of. "
+        "Record with torch.profiler.profile(record_shapes=True).");
+  }
+  return refuse(
+      "The run was recorded from another program and does not tell when gradients were ready, nor "
+      "in which buckets they were reduced. A trace of DDP by PyTorch's profiler does, one file per "
+      "rank, recorded with record_shapes=True (`shardlens import`).");
+}
+
+// Of the calls' type, where it is not the gradients' own.
+Result<job::CommunicationHook> told_hook(const RecordedSteps::ReducedType& reduced) {
+  if (!reduced.is_halved) return job::CommunicationHook::kNone;
+  if (reduced.name == "float16") return job::CommunicationHook::kFp16Compress;
+  if (reduced.name == "bfloat16") return job::CommunicationHook::kBf16Compress;
+  return refuse("Its gradients were reduced as " + reduced.name +
+                ", which no communication hook does that is known here.");
+}
+
+// Knobs of which it is known what they were, and what others would do.
+std::vector<const job::Knob*> told_knobs(const model::RunInfo& info,
+                                         const RecordedSteps::ReducedType& reduced) {
+  std::vector<const job::Knob*> knobs;
+  for (const std::string_view name : kTold) knobs.push_back(job::find_knob(name));
+  // What hooks halve are gradients of 32 bits.
+  const bool are_wide = reduced.is_halved || reduced.name == "float32";
+  if (are_wide) knobs.push_back(job::find_knob("communication_hook"));
+  // On a CPU ranks share cores, of which a trace does not tell how many.
+  if (info.device == "cuda") knobs.push_back(job::find_knob("ranks"));
+  return knobs;
+}
+
+// How often a step computes gradients, and whether each time they are reduced.
+Result<void> tell_micro_batches(const RecordedSteps& recorded, Settings& settings) {
+  std::set<std::size_t> micro_batches;
+  const auto steps = recorded.steps([](const auto&, double, double) { return 0.0; });
+  for (const auto& step : steps) micro_batches.insert(step.ranks.front().micro_batches.size());
+  const std::set<std::size_t> reductions = recorded.reductions_of_steps();
+  if (micro_batches.empty()) return {};  // Predictor says how many steps it needs
+  const bool is_same = micro_batches.size() == 1 && reductions.size() == 1;
+  const std::size_t count = *micro_batches.begin();
+  const std::size_t reduced = reductions.empty() ? 0 : *reductions.begin();
+  if (!is_same || (reduced != 1 && reduced != count)) {
+    return refuse(
+        "Its steps do not all compute and reduce gradients as often. Call the profiler's step() "
+        "once per step of the optimizer.");
+  }
+  settings.gradient_accumulation_steps = static_cast<std::int64_t>(count);
+  settings.sync_each_batch = count > 1 && reduced == count;
+  return {};
+}
+
+}  // namespace
+
+ChosenCaps choose_caps(const predict::FittingCaps& caps) {
+  const Settings defaults;
+  constexpr auto kAuto = static_cast<double>(job::kAuto);
+  if (holds(caps.others, defaults.bucket_cap_mb) && holds(caps.first, 1)) {
+    return {defaults.bucket_cap_mb, kAuto};
+  }
+  const CapRange both{std::max(caps.first.above_bytes, caps.others.above_bytes),
+                      std::min(caps.first.up_to_bytes, caps.others.up_to_bytes)};
+  if (both.is_empty()) return {round_value(caps.others), round_value(caps.first)};
+  const double value = round_value(both);
+  // With the default cap the first one is another.
+  return {value, value == defaults.bucket_cap_mb ? value : kAuto};
+}
+
+Result<ToldSettings> told_settings(const model::RunInfo& info, const RecordedSteps& recorded) {
+  const auto gradients = recorded.gradients();
+  if (gradients.empty()) return refuse_gradients(recorded);
+  std::vector<std::int64_t> bytes;
+  for (const auto& gradient : gradients) bytes.push_back(gradient.bytes);
+  const auto caps = predict::fitting_caps(bytes, recorded.bucket_sizes());
+  if (!caps) {
+    return refuse(
+        "No bucket caps give the buckets that the run reduced, so what other caps would do is not "
+        "known. Record DDP as PyTorch plans its buckets.");
+  }
+  ToldSettings told{.settings = {}, .knobs = {}, .caps = *caps};
+  Settings& settings = told.settings;
+  settings.sharding_strategy = job::Strategy::kDdp;
+  settings.ranks = info.world_size;
+  settings.device = job::device_choice(info.device);
+  settings.skip_steps = info.settings.skip_steps;
+  const ChosenCaps chosen = choose_caps(*caps);
+  settings.bucket_cap_mb = chosen.bucket_cap_mb;
+  settings.first_bucket_mb = chosen.first_bucket_mb;
+  const auto reduced = recorded.reduced_type();
+  TRY_ASSIGN(settings.communication_hook, told_hook(reduced));
+  told.knobs = told_knobs(info, reduced);
+  TRY(tell_micro_batches(recorded, settings));
+  return told;
+}
+
+Result<Changes> told_changes(const model::RunInfo& info, const ToldSettings& told,
+                             const Settings& next) {
+  Changes changes{.known = {}, .without_effect = {}, .unknown = {}, .settings = told.settings};
+  for (const job::Knob* knob : told.knobs) job::copy_value(*knob, next, changes.settings);
+  TRY(job::validate(changes.settings));
+  const Settings before = acting_settings(info, told.settings);
+  const Settings after = acting_settings(info, changes.settings);
+  for (const job::Knob* knob : job::differing_knobs(before, after)) {
+    const bool is_implied = value_text(told.settings, *knob) == value_text(next, *knob);
+    const std::string recorded = is_cap(*knob) ? "as recorded" : value_text(before, *knob);
+    changes.known.push_back({knob, recorded, value_text(after, *knob), is_implied});
+  }
+  return changes;
+}
+
+std::vector<const job::Knob*> untold_knobs(const ToldSettings& told,
+                                           std::vector<const job::Knob*> asked) {
+  std::erase_if(asked, [&](const job::Knob* knob) {
+    return std::ranges::find(told.knobs, knob) != told.knobs.end() || is_without_effect(*knob);
+  });
+  return asked;
+}
+
+Result<void> refuse_untold(const ToldSettings& told, const std::vector<const job::Knob*>& asked) {
+  const auto untold = untold_knobs(told, asked);
+  if (untold.empty()) return {};
+  std::string why = "What " + listed_names(untold) + (untold.size() == 1 ? " does" : " do");
+  why +=
+      " to a step's time cannot be predicted from a run of another program, which tells neither "
+      "its model's shape nor its batch, its cores or other settings. Of this run it can be of ";
+  return refuse(why + listed_names(told.knobs) + ".");
+}
+
+}  // namespace shardlens::trace::tuning
