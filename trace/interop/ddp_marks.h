@@ -31,6 +31,7 @@ class DdpMarks {
   void finish(const std::function<bool(const base::Interval&)>& is_believed);
 
   bool is_ddp() const { return !forwards_.empty(); }
+  bool has_sizes() const { return !sizes_.empty(); }
   // In order. A forward pass without a backward one, of an evaluation, is none. On the host: a
   // backward pass ends with its last node, before it waits for reductions. After finish().
   std::vector<DdpPass> passes() const;

@@ -46,7 +46,8 @@ class KinetoRank {
   model::Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source);
 
   bool uses_gpu() const { return gpu_events_ > 0; }
-  bool is_ddp() const { return marks_.is_ddp(); }
+  // Of DDP, with shapes: it should tell buckets.
+  bool has_ddp_sizes() const { return marks_.is_ddp() && marks_.has_sizes(); }
 
  private:
   struct Annotation {

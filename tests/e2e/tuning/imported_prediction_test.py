@@ -1,0 +1,161 @@
+"""Traces of PyTorch's own DDP: the buckets that an import finds, and those that it predicts, are PyTorch's."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from support import harness  # noqa: E402
+
+SAMPLES = pathlib.Path(os.environ.get('SHARDLENS_SAMPLES', '/nonexistent'))
+PYTHON = os.environ.get('SHARDLENS_TORCH_PYTHON', harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3')
+
+# Two ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its buckets.
+PROGRAM = '''
+import json, sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
+from torch.nn.parallel import DistributedDataParallel
+from torch.profiler import profile, schedule, ProfilerActivity
+
+WIDTHS = [300, 900, 60, 1100, 400, 700, 40, 1200, 250, 800, 500, 90, 300]
+
+def build():
+    torch.manual_seed(0)
+    layers = [l for a, b in zip(WIDTHS, WIDTHS[1:]) for l in (torch.nn.Linear(a, b), torch.nn.GELU())]
+    return torch.nn.Sequential(*layers)
+
+def train(name, rank, folder, shapes=True, hook=None, micro_batches=1, **options):
+    model = DistributedDataParallel(build(), **options)
+    if hook: model.register_comm_hook(None, hook)
+    optimizer = torch.optim.AdamW(model.parameters())
+    export = lambda p: p.export_chrome_trace(f'{folder}/{name}.rank{rank}.json')
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=shapes, on_trace_ready=export,
+                 schedule=schedule(wait=0, warmup=3, active=12, repeat=1)) as p:
+        for _ in range(15):
+            optimizer.zero_grad()
+            for i in range(micro_batches):
+                model.require_backward_grad_sync = i + 1 == micro_batches
+                model(torch.randn(48, WIDTHS[0])).square().mean().backward()
+            optimizer.step()
+            p.step()
+    said = model._get_ddp_logging_data()
+    sizes = said.get('rebuilt_bucket_sizes') or said['bucket_sizes']
+    return [int(size) for size in sizes.split(',')]
+
+def work(rank, folder):
+    torch.set_num_threads(1)
+    dist.init_process_group('gloo', init_method=f'file://{folder}/store', rank=rank, world_size=2)
+    jobs = {'default': {}, 'views': {'bucket_cap_mb': 4, 'gradient_as_bucket_view': True},
+            'one': {'bucket_cap_mb': 1}, 'quarter': {'bucket_cap_mb': 0.25}, 'large': {'bucket_cap_mb': 25},
+            'hook': {'bucket_cap_mb': 1, 'hook': fp16_compress_hook}, 'accumulated': {'micro_batches': 2},
+            'unused': {'find_unused_parameters': True}, 'shapeless': {'shapes': False}}
+    said = {name: train(name, rank, folder, **options) for name, options in jobs.items()}
+    if rank == 0: json.dump(said, open(f'{folder}/said.json', 'w'))
+    dist.destroy_process_group()
+
+if __name__ == '__main__':
+    mp.spawn(work, args=(sys.argv[1],), nprocs=2)
+'''
+CAPS = {'default': (25, 1), 'views': (4, 4), 'one': (1, 1), 'quarter': (0.25, 0.25), 'large': (25, 25)}
+
+
+class ImportedPrediction(harness.ShardlensTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.traces = pathlib.Path(tempfile.mkdtemp(prefix='shardlens-traces-'))
+        cls.addClassCleanup(shutil.rmtree, cls.traces)
+        program = cls.traces / 'jobs.py'
+        program.write_text(PROGRAM)
+        subprocess.run([PYTHON, str(program), str(cls.traces)], check=True, capture_output=True, timeout=600)
+        cls.said = json.loads((cls.traces / 'said.json').read_text())
+
+    def setUp(self):
+        super().setUp()
+        self.imported = {name: self.json('import', *(str(self.traces / f'{name}.rank{rank}.json') for rank in range(2)),
+                                         '-o', name) for name in self.said}
+
+    def refused(self, run, *changes):
+        options = [part for change in changes for part in ('--set', change)]
+        return self.shardlens('predict', run, *options, code=2).stderr
+
+    def predicted(self, run, *changes):
+        return self.json('predict', run, *(part for change in changes for part in ('--set', change)))
+
+    def bucket_bytes(self, predicted):
+        return [event['bytes'] for event in predicted['schedule'] if event['what'].startswith('bucket')]
+
+    def test_buckets_found_and_predicted_are_those_of_pytorch(self):
+        for name in CAPS:
+            with self.subTest(name):
+                self.assertEqual(self.imported[name]['warnings'], [])
+                report = self.json('report', name)
+                self.assertEqual([bucket['bytes'] for bucket in report['buckets']], self.said[name])
+                self.assertEqual(sum(bucket['tensors'] for bucket in report['buckets']), 24)
+                self.assertIsNone(report['run']['settings'])
+                phases = report['summary']['phase_ms']
+                self.assertGreater(min(phases['forward'], phases['backward'], phases['optimizer']), 0)
+        self.assertEqual(sum(self.said['views']), sum(self.said['quarter']))
+        rows = [('from', 'to', 'predicted', 'measured')]
+        for name in ('default', 'views', 'one', 'quarter'):
+            for other, (cap, first) in CAPS.items():
+                changes = [f'bucket_cap_mb={cap}', f'first_bucket_mb={first}']
+                answer = self.shardlens_answer(name, changes)
+                if answer is None: continue
+                self.assertEqual(self.bucket_bytes(answer), self.said[other], f'{name} → {other}')
+                measured = self.json('report', other)['summary']['step_ms']['mean']
+                rows.append((name, other, f"{answer['step_ms']['mean']:.1f}", f'{measured:.1f}'))
+                if name == other: self.assertEqual(answer['changed'], {}, 'as recorded')
+        for row in rows: print('  '.join(cell.ljust(9) for cell in row))
+        self.assertGreaterEqual(len(rows), 11)
+
+    def shardlens_answer(self, run, changes):
+        """None where the run moved no sizes that tell what those would take, which is the only reason."""
+        options = [part for change in changes for part in ('--set', change)]
+        done = subprocess.run([harness.SHARDLENS, 'predict', run, *options, '--json', '--runs-dir', str(self.runs)],
+                              capture_output=True, text=True, cwd=self.folder)
+        answer = json.loads(done.stdout)
+        if answer['refused'] is None: return answer
+        self.assertIn('moved no sizes near', answer['refused'])
+        self.assertIn('--costs FILE', answer['refused'])
+        return None
+
+    def test_what_a_trace_tells_can_be_changed_and_the_rest_is_refused_by_name(self):
+        recorded = self.predicted('views')['recorded']['step_ms']
+        self.assertGreater(self.predicted('views', 'simulate_link=latency_us=500,gbit_per_s=0.5')['step_ms']['mean'], recorded)
+        self.assertEqual(self.predicted('views', 'overlap_comm=false')['changed'], {'overlap_comm': 'false'})
+        halved = self.predicted('default', 'communication_hook=bf16_compress')
+        self.assertEqual(self.bucket_bytes(halved), [size // 2 for size in self.said['default']])
+        # Recorded with a hook: without it, sums are of 32 bits again.
+        self.assertEqual(self.bucket_bytes(self.predicted('hook')), [size // 2 for size in self.said['hook']])
+        self.assertEqual(self.bucket_bytes(self.predicted('hook', 'communication_hook=none')), self.said['one'])
+        accumulated = self.predicted('accumulated', 'gradient_accumulation_steps=4')
+        self.assertEqual(accumulated['samples_ratio'], 2)
+        for knob in ('batch_per_rank=4', 'sharding_strategy=full_shard', 'ranks=4', 'model=gpt2-small'):
+            self.assertIn(f'What {knob.split("=")[0]} does', self.refused('views', 'bucket_cap_mb=1', knob))
+        self.assertIn('does not tell all settings',
+                      self.shardlens('run', *harness.QUICK, '--steps', '4', '--predict-from', 'views', code=2).stderr)
+
+    def test_what_a_trace_lacks_is_said(self):
+        self.assertIn('record_shapes=True', self.refused('shapeless'))
+        self.assertEqual(len(self.imported['unused']['warnings']), 1)
+        for said in (self.imported['unused']['warnings'][0], self.refused('unused')):
+            self.assertIn('find_unused_parameters', said)
+        self.json('import', str(self.traces / 'one.rank0.json'), '-o', 'alone')
+        self.assertIn('Import the files of all ranks together', self.refused('alone'))
+
+    @unittest.skipUnless(SAMPLES.is_dir(), 'no public traces here')
+    def test_a_public_trace_has_the_buckets_that_were_found_in_it(self):
+        file = SAMPLES / 'hta' / 'ddp_resnet50_a100_rank0of2.json.gz'
+        self.assertEqual(self.json('import', str(file), '-o', 'resnet')['warnings'], [])
+        buckets = self.json('report', 'resnet')['buckets']
+        self.assertEqual([bucket['bytes'] // 4 for bucket in buckets], [2049000, 7875584, 6563840, 6637568, 2431040])
+        self.assertEqual({bucket['tensors'] for bucket in buckets}, {None}, 'it has no shapes')
+        self.assertIn('of all ranks', self.refused('resnet', 'bucket_cap_mb=5'))
+
+
+if __name__ == '__main__':
+    harness.main()
