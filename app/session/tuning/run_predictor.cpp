@@ -1,5 +1,6 @@
 #include "app/session/tuning/run_predictor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/session/tuning/run_advice.h"
@@ -42,12 +43,17 @@ std::vector<std::string> curve_values(const Predictor& predictor, const trace::j
   return ui::present::slider_values(knob, kCurvePoints, more);
 }
 
-std::vector<const trace::job::Knob*> predictable_knobs() {
+// Of another program's run those that it tells, but for curves of time per sample: how many samples
+// a step had it does not tell.
+std::vector<const trace::job::Knob*> predictable_knobs(const Predictor& predictor) {
+  const auto is_known = [&](const trace::job::Knob& knob) {
+    if (!predictor.told()) return trace::tuning::is_predictable(knob);
+    const auto& told = predictor.told()->knobs;
+    return std::ranges::find(told, &knob) != told.end() && !trace::tuning::changes_samples(knob);
+  };
   std::vector<const trace::job::Knob*> found;
   for (const trace::job::Knob& knob : trace::job::knobs()) {
-    if (trace::tuning::is_predictable(knob) && offers_values(knob)) {
-      found.push_back(&knob);
-    }
+    if (is_known(knob) && offers_values(knob)) found.push_back(&knob);
   }
   return found;
 }
@@ -63,7 +69,7 @@ Settings without(const trace::job::Knob& knob, Settings next) {
 }  // namespace
 
 void add_all_curves(const Predictor& predictor, const CurveInput& input, PredictionView& view) {
-  for (const trace::job::Knob* knob : predictable_knobs()) {
+  for (const trace::job::Knob* knob : predictable_knobs(predictor)) {
     auto curve = trace::tuning::knob_curve(
         predictor, input.next, *knob, curve_values(predictor, *knob, input), input.usable_bytes);
     if (!is_worth_drawing(curve)) continue;
@@ -203,7 +209,7 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
 void RunPredictor::add_curves(const LearntRun& learnt, const CurveInput& input,
                               const DrawnCurves& drawn, PredictionView& view) {
   std::vector<CurveQuestion> missing;
-  for (const trace::job::Knob* knob : predictable_knobs()) {
+  for (const trace::job::Knob* knob : predictable_knobs(*learnt.predictor)) {
     auto& curves = has_slider(*knob) ? view.curves : view.choices;
     CurveQuestion wanted{learnt.predictor, knob, without(*knob, input.next), input.usable_bytes,
                          curve_values(*learnt.predictor, *knob, input)};
