@@ -122,6 +122,13 @@ ChosenCaps choose_caps(const predict::FittingCaps& caps) {
 Result<ToldSettings> told_settings(const model::RunInfo& info, const RecordedSteps& recorded) {
   const auto gradients = recorded.gradients();
   if (gradients.empty()) return refuse_gradients(recorded);
+  // Hosts are not in a trace.
+  if (recorded.contradicts_one_clock()) {
+    return refuse(
+        "On some ranks all-reduces ended before they began on others: the ranks have the clocks of "
+        "several machines, or their traces do not begin with the same step. Name a run on one, "
+        "recorded for the same steps.");
+  }
   std::vector<std::int64_t> bytes;
   for (const auto& gradient : gradients) bytes.push_back(gradient.bytes);
   const auto caps = predict::fitting_caps(bytes, recorded.bucket_sizes());

@@ -20,6 +20,7 @@ struct DdpJob {
   std::string type = "float", reduced_type = "float";  // as C++ calls them
   double gradient_us = 200, forward_us = 500, optimizer_us = 300;
   double latency_us = 40, us_per_element = 0.002;
+  double ahead_us = 0;             // rank 1's clock
   std::int64_t more_elements = 0;  // in each all-reduce: of nothing that is a gradient
 
   std::int64_t elements_of(std::size_t bucket) const {
@@ -34,7 +35,8 @@ struct DdpJob {
 // One rank of two.
 class DdpTraceWriter {
  public:
-  DdpTraceWriter(const DdpJob& job, int rank) : job_(job), rank_(rank) {}
+  DdpTraceWriter(const DdpJob& job, int rank)
+      : job_(job), rank_(rank), host_(1000 + (rank == 1 ? job.ahead_us : 0)) {}
 
   // Microseconds of the last step, from its begin to its end.
   double step_us() const { return step_us_; }
@@ -148,7 +150,7 @@ class DdpTraceWriter {
   const DdpJob& job_;
   int rank_ = 0;
   std::vector<std::string> events_;
-  double host_ = 1000, gpu_ = 0, reduced_ = 0, step_us_ = 0;
+  double host_ = 0, gpu_ = 0, reduced_ = 0, step_us_ = 0;
   std::uint64_t correlation_ = 0;
 };
 

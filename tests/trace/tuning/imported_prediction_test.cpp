@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/trace/interop/ddp_traces.h"
+#include "tests/trace/tuning/recorded_job.h"
 #include "trace/predict/schedule/bucket_plan.h"
 #include "trace/tuning/predictor.h"
 
@@ -204,11 +205,22 @@ TEST_F(ImportedPrediction, RefusesWhatTheTraceDoesNotTellByName) {
   job.more_elements = 8;
   EXPECT_THAT(why_not(job), HasSubstr("elements follows gradients of"));
   job = some_job();
+  job.ahead_us = 20'000;
+  EXPECT_THAT(why_not(job), HasSubstr("clocks of several machines"));
+  job = some_job();
   job.steps = 3;
   EXPECT_THAT(why_not(job), HasSubstr("at least 4 steps"));
   job = some_job();
   job.buckets = {1, 1, 9, 1};
   EXPECT_THAT(why_not(job), HasSubstr("No bucket caps"));
+}
+
+TEST(RecordedFromOutside, LacksGradientsAndBuckets) {
+  RecordedJob job;
+  job.figures.info.imported_from = "another program";
+  const auto predictor = Predictor::create(job.figures, predict::RecordedSteps(2, 0));
+  ASSERT_FALSE(predictor);
+  EXPECT_THAT(predictor.error().message, HasSubstr("does not tell when gradients were ready"));
 }
 
 TEST_F(ImportedPrediction, KnowsOfWhichKnobsItCanBe) {

@@ -19,7 +19,20 @@ MatchedCalls::Key MatchedCalls::add(const model::Collective& call) {
   all.bytes = call.bytes;
   all.latest_start_ns = std::max(all.latest_start_ns, call.start_ns);
   all.end_ns = std::max(all.end_ns, call.end_ns);
+  all.first_end_ns = std::min(all.first_end_ns, call.end_ns);
   return key;
+}
+
+bool MatchedCalls::contradict_one_clock() const {
+  constexpr std::int64_t kSameNs = 50'000;  // as near as a profiler knows a GPU's times
+  std::size_t told = 0, contradicting = 0;
+  for (const auto& [key, call] : calls_) {
+    if (call.told != call.kind.ranks || call.kind.function != model::CollectiveFunction::kAllReduce)
+      continue;
+    ++told;
+    if (call.first_end_ns + kSameNs < call.latest_start_ns) ++contradicting;
+  }
+  return 10 * contradicting > told;
 }
 
 MeasuredCollectives MatchedCalls::measured(const Counts& counts) const {

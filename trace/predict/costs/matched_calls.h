@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -23,6 +24,7 @@ class MatchedCalls {
     CollectiveKind kind;
     int told = 0;  // by how many ranks
     std::int64_t latest_start_ns = 0, end_ns = 0, bytes = 0;
+    std::int64_t first_end_ns = std::numeric_limits<std::int64_t>::max();
 
     bool is_whole() const { return told == kind.ranks && end_ns >= latest_start_ns; }
     // Waiting for the last rank is no part of it.
@@ -35,6 +37,10 @@ class MatchedCalls {
   void add(const model::ProcessGroup& group);
   // Returns what it is a part of. Calls of groups that have been told.
   Key add(const model::Collective& call);
+
+  // Whether ranks cannot have had one clock: of more than a tenth of the all-reduces one of them
+  // had ended, by its own, long before another came.
+  bool contradict_one_clock() const;
 
   const Call& at(const Key& key) const { return calls_.at(key); }
   using Counts = std::function<bool(const Key&, const Call&)>;

@@ -57,6 +57,8 @@ class RecordedSteps {
   std::set<std::size_t> reductions_of_steps() const;
   std::vector<std::string> unit_names() const;  // the root first; empty: it has no units
 
+  // Whether collectives show that ranks had not one clock.
+  bool contradicts_one_clock() const { return calls_.contradict_one_clock(); }
   // What the collectives of these steps took from their last rank's start on, by the bytes that
   // were moved.
   MeasuredCollectives transfers() const;

@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "app/session/tuning/prediction_source.h"
 #include "app/session/watch/run_follower.h"
 #include "tests/app/session/eventually.h"
+#include "tests/trace/interop/ddp_traces.h"
 #include "trace/base/wall_clock.h"
 
 namespace shardlens::app::session {
@@ -169,6 +174,55 @@ TEST_F(RunPredictorTest, ForgetsARunThatLeftTheScreen) {
   EXPECT_EQ(predictor_.view(draft_), nullptr);
   predictor_.follow(run_);
   EXPECT_TRUE(answer()->prediction);
+}
+
+// Of another program's run only what it tells is asked, and what describes its job only once moved.
+TEST(ImportedRun, IsAskedForWhatItTells) {
+  auto folder = trace::base::TemporaryFolder::create();
+  trace::interop::DdpJob job;
+  for (int i = 0; i < 12; ++i) job.gradients.push_back(40'000 + 15'000 * (i % 4));
+  job.buckets = {3, 3, 2, 3, 1};  // as with 0.5 MiB
+  job.micro_batches = 2;
+  std::vector<fs::path> files;
+  for (int rank = 0; rank < 2; ++rank) {
+    files.push_back(folder->path() / ("rank" + std::to_string(rank) + ".json"));
+    std::ofstream(files.back()) << trace::interop::DdpTraceWriter(job, rank).text();
+  }
+  const auto imported = trace::interop::import_kineto(files, folder->path() / "runs");
+  ASSERT_TRUE(imported) << imported.error().message;
+  auto follower = RunFollower::open(imported->folder);
+  ASSERT_TRUE(follower && (*follower)->advance());
+  const auto run = *(*follower)->view(trace::base::wall_clock_ns(), false, {"run 1", ""});
+  const LearntRun learnt = PredictionSource().learn(run->figures);
+  ASSERT_TRUE(learnt.predictor) << learnt.refused;
+
+  ui::state::KnobDraft draft;
+  draft.next = draft.baseline = learnt.predictor->info().settings;
+  draft.next.ranks = draft.baseline.ranks = 5;
+  draft.next.gradient_accumulation_steps = draft.baseline.gradient_accumulation_steps = 1;
+  draft.next.model = draft.baseline.model = "gpt2-small";
+  const auto same = predict_next(learnt, *run, draft);
+  ASSERT_TRUE(same.prediction) << same.refused;
+  EXPECT_TRUE(same.prediction->changes.empty() && same.prediction->left_out.empty());
+
+  draft.next.batch_per_rank += 1;
+  const auto untold = predict_next(learnt, *run, draft);
+  EXPECT_NE(untold.refused.find("What batch_per_rank does"), std::string::npos) << untold.refused;
+  draft.next.gradient_accumulation_steps = 3;
+  draft.next.overlap_comm = false;
+  const auto changed = predict_next(learnt, *run, draft);
+  ASSERT_TRUE(changed.prediction && changed.step) << changed.refused;
+  ASSERT_EQ(changed.prediction->changes.size(), 2u);
+  EXPECT_EQ(changed.prediction->changes[0].before, "2");
+  ASSERT_EQ(changed.prediction->left_out.size(), 1u);
+  EXPECT_EQ(changed.prediction->left_out[0]->name, "batch_per_rank");
+
+  ui::state::PredictionView view;
+  add_all_curves(*learnt.predictor, {asked_settings(*learnt.predictor, draft), 0, nullptr}, view);
+  for (const auto& curve : view.curves) EXPECT_FALSE(curve.is_per_sample) << curve.knob->name;
+  EXPECT_NE(std::ranges::find(view.curves, trace::job::find_knob("bucket_cap_mb"),
+                              &trace::tuning::KnobCurve::knob),
+            view.curves.end());
 }
 
 }  // namespace
