@@ -16,6 +16,7 @@ using predict::RecordedSteps;
 namespace {
 
 constexpr double kMib = 1024.0 * 1024.0;
+constexpr double kLargestMib = 4096;  // that a cap may be set to
 
 constexpr auto kTold = std::to_array<std::string_view>(
     {"bucket_cap_mb", "first_bucket_mb", "overlap_comm", "simulate_link",
@@ -33,8 +34,8 @@ bool holds(const CapRange& range, double mib) {
 // The roundest value of the range, and a large one rather than a small one.
 double round_value(const CapRange& range) {
   const double above = static_cast<double>(range.above_bytes) / kMib;
-  const double most =
-      range.has_end() ? static_cast<double>(range.up_to_bytes) / kMib : std::max(100.0, 2 * above);
+  const double most = range.has_end() ? static_cast<double>(range.up_to_bytes) / kMib
+                                      : std::clamp(2 * above, 100.0, kLargestMib);
   for (double power = 1000; power >= 0.001; power /= 10) {
     for (const double part : {1.0, 0.5, 0.25}) {
       const double grid = power * part, value = std::floor(most / grid) * grid;
@@ -150,6 +151,7 @@ Result<ToldSettings> told_settings(const model::RunInfo& info, const RecordedSte
   TRY_ASSIGN(settings.communication_hook, told_hook(reduced));
   told.knobs = told_knobs(info, reduced);
   TRY(tell_micro_batches(recorded, settings));
+  TRY(job::validate(settings));
   return told;
 }
 

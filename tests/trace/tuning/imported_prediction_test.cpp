@@ -254,6 +254,7 @@ TEST(ChosenCaps, AreRoundAndInTheirRanges) {
   EXPECT_EQ(chosen({mib(0.2), mib(0.3)}, {mib(3), mib(4.4)}), std::pair(0.25, 4.0));
   EXPECT_EQ(chosen({mib(24), mib(26)}, {mib(24), mib(26)}), std::pair(25.0, 25.0));
   EXPECT_EQ(chosen({mib(20), any.up_to_bytes}, any), std::pair(kAuto, 100.0));
+  EXPECT_EQ(chosen({mib(3000), any.up_to_bytes}, any).second, 4000) << "no cap is above 4096";
   const double odd = chosen({mib(1) - 7, mib(1) - 3}, {mib(1) - 7, mib(1) - 3}).second;
   EXPECT_EQ(mib(odd), mib(1) - 3);
 }

@@ -226,6 +226,10 @@ std::set<std::size_t> RecordedSteps::reductions_of_steps() const {
   for (const auto& [key, step] : steps_) {
     const auto& [rank, index] = key;
     if (rank != 0 || index < first_step_) continue;
+    // Behind what was read last nothing is known of them.
+    const bool is_read =
+        !calls.empty() && step.end_ns > calls.front() && step.start_ns <= calls.back();
+    if (!is_read) continue;
     counts.insert(within(calls, {step.start_ns, step.end_ns - 1}, std::identity{}).size());
   }
   return counts;

@@ -213,7 +213,7 @@ TEST(ImportedRun, IsAskedForWhatItTells) {
   const auto changed = predict_next(learnt, *run, draft);
   ASSERT_TRUE(changed.prediction && changed.step) << changed.refused;
   ASSERT_EQ(changed.prediction->changes.size(), 2u);
-  EXPECT_EQ(changed.prediction->changes[0].before, "2");
+  EXPECT_EQ(changed.prediction->changes[1].before, "2") << "micro-batches, as recorded";
   ASSERT_EQ(changed.prediction->left_out.size(), 1u);
   EXPECT_EQ(changed.prediction->left_out[0]->name, "batch_per_rank");
 
