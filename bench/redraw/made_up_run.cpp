@@ -11,7 +11,7 @@
 #include "trace/job/shape/shape_text.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/write/trace_writer.h"
-#include "trace/tuning/unit_moments.h"
+#include "trace/tuning/layer_moments.h"
 
 namespace shardlens::bench {
 

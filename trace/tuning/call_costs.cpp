@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "trace/analysis/figures/traffic.h"
+#include "trace/job/shape/strategy.h"
+#include "trace/predict/sizes/element_bytes.h"
 
 namespace shardlens::trace::tuning {
 
@@ -18,10 +20,6 @@ constexpr double kGlooLatencyNs = 0.5e6, kGlooNsPerByte = 2;
 
 // To 16 bits and back, per byte of fp32 (LibTorch 2.11, one core of an EPYC, 0.25 to 16 MiB).
 constexpr double kCastingNsPerByte = 0.2;
-
-double casting_ns(job::CommunicationHook hook) {
-  return hook == job::CommunicationHook::kNone ? 0 : kCastingNsPerByte;
-}
 
 // docs/NUMBERS.md, "A simulated link"; 0 without one.
 double link_ns(const std::optional<job::SimulatedLink>& link, CollectiveFunction function,
@@ -50,7 +48,20 @@ double CallCosts::own_ratio(const predict::CollectiveKind& kind,
 
 auto CallCosts::conditions(const job::Settings& settings) -> Conditions {
   const auto link = job::parse_simulated_link(settings.simulate_link);
-  return {.link = link ? *link : std::nullopt, .hook = settings.communication_hook};
+  const bool has_units = job::strategy_traits(settings.sharding_strategy).has_units;
+  const bool compresses =
+      !has_units && settings.communication_hook != job::CommunicationHook::kNone;
+  const predict::ElementBytes bytes = predict::element_bytes(settings);
+  return {.link = link ? *link : std::nullopt,
+          .value_bytes = compresses ? 2 : bytes.reduced,
+          .casts = compresses || bytes.reduced != bytes.gathered};
+}
+
+auto CallCosts::Conditions::of_other_calls(const Conditions& recorded) const -> Conditions {
+  Conditions others = *this;
+  others.value_bytes = recorded.value_bytes;
+  others.casts = recorded.casts;
+  return others;
 }
 
 auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) const
@@ -90,12 +101,14 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, int rank
   cost.working_ns = working_ns({function, ranks}, bytes,
                                before > 0 ? cost.transfer.ns : std::min(own, cost.transfer.ns));
   if (before > 0) cost.working_ns = std::min(slower * cost.working_ns, cost.transfer.ns);
-  if (next.hook != recorded_.hook) {
+  if (next.value_bytes != recorded_.value_bytes) {
     // Sums of another type take another time, which no transfer of the run tells.
     cost.transfer.is_extrapolated = true;
-    const bool halves = next.hook != job::CommunicationHook::kNone;
-    const double gradient_bytes = halves ? 2 * bytes : bytes;
-    const double more = gradient_bytes * (casting_ns(next.hook) - casting_ns(recorded_.hook));
+  }
+  // A GPU casts within its memory's bandwidth, which is nothing beside a link's.
+  if (next.casts != recorded_.casts && backend_ == Backend::kGloo) {
+    const double fp32_bytes = 4 * bytes / static_cast<double>(next.value_bytes);
+    const double more = (next.casts ? 1 : -1) * kCastingNsPerByte * fp32_bytes;
     cost.transfer.ns = std::max(0.0, cost.transfer.ns + more);
   }
   return cost;

@@ -26,10 +26,16 @@ class CallCosts {
   };
   struct Conditions {
     std::optional<job::SimulatedLink> link;
-    job::CommunicationHook hook = job::CommunicationHook::kNone;
+    // Of gradients while they are reduced, and whether they are cast for it.
+    std::int64_t value_bytes = 4;
+    bool casts = false;
     double slower = 1;  // the same computation, with another number of ranks on the same cores
+
+    // What moves no gradients.
+    Conditions of_other_calls(const Conditions& recorded) const;
   };
   static Conditions conditions(const job::Settings& settings);
+  const Conditions& recorded() const { return recorded_; }
 
   // With other settings, of `bytes` (S of nccl-tests) among `ranks` ranks. What was not measured is
   // derived, as extrapolated, from an all-reduce or from another number of ranks. None: nothing is

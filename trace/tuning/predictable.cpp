@@ -18,12 +18,26 @@ using job::Settings;
 
 namespace {
 
-constexpr auto kPredicted = std::to_array<std::string_view>(
-    {"ranks", "batch_per_rank", "gradient_accumulation_steps", "sync_each_batch",
-     "activation_checkpointing", "bucket_cap_mb", "first_bucket_mb", "overlap_comm",
-     "communication_hook", "simulate_link", "sharding_strategy", "shard_group_size",
-     "reshard_after_forward", "backward_prefetch", "forward_prefetch", "limit_all_gathers",
-     "separate_communicators"});
+constexpr auto kPredicted = std::to_array<std::string_view>({"ranks",
+                                                             "batch_per_rank",
+                                                             "gradient_accumulation_steps",
+                                                             "sync_each_batch",
+                                                             "activation_checkpointing",
+                                                             "bucket_cap_mb",
+                                                             "first_bucket_mb",
+                                                             "overlap_comm",
+                                                             "communication_hook",
+                                                             "simulate_link",
+                                                             "sharding_strategy",
+                                                             "shard_group_size",
+                                                             "reshard_after_forward",
+                                                             "backward_prefetch",
+                                                             "forward_prefetch",
+                                                             "limit_all_gathers",
+                                                             "separate_communicators",
+                                                             "wrap_policy",
+                                                             "min_num_params",
+                                                             "reduce_dtype"});
 
 // What nothing of a step's time depends on: how the learning rate goes, what is done between steps,
 // and names.
@@ -68,8 +82,8 @@ constexpr auto kWithoutEffectUnlessOff =
 // With another value ranks compute, reduce or order something else, and nothing that was recorded
 // holds.
 constexpr auto kAnotherJob = std::to_array<std::string_view>(
-    {"model", "device", "communication", "find_unused_parameters", "wrap_policy", "min_num_params",
-     "frozen_blocks", "lora_rank", "lora_target_modules", "num_labels"});
+    {"model", "device", "communication", "find_unused_parameters", "frozen_blocks", "lora_rank",
+     "lora_target_modules", "num_labels"});
 
 bool is_in(const auto& names, const job::Knob& knob) {
   return std::ranges::find(names, knob.name) != names.end();

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "trace/analysis/figures/memory_figures.h"
-#include "trace/job/shape/lora.h"
+#include "trace/job/shape/parameter_shapes.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/job/units/partition.h"
 #include "trace/model/acting_settings.h"
@@ -17,7 +17,6 @@
 #include "trace/timeline/words/quantity.h"
 #include "trace/tuning/cores.h"
 #include "trace/tuning/predictable.h"
-#include "trace/tuning/unit_moments.h"
 
 namespace shardlens::trace::tuning {
 
@@ -29,25 +28,6 @@ namespace {
 constexpr double kBytesPerMib = 1024.0 * 1024.0;
 
 std::int64_t bytes_of_mib(double mib) { return static_cast<std::int64_t>(mib * kBytesPerMib); }
-
-bool is_recomputed(const Settings& settings, std::int64_t block) {
-  const std::int64_t every = settings.activation_checkpointing;
-  return every > 0 && block >= 0 && block % every == 0;
-}
-
-// What is computed again, in parts of forward.
-double recomputed_share(const predict::PlannedJob& job, const Settings& settings) {
-  const double of_block = unit_moments(job, {}).block_share;
-  double share = 0;
-  for (std::int64_t block = 0; block < job.shape.layers; ++block) {
-    share += is_recomputed(settings, block) ? of_block : 0;
-  }
-  return share;
-}
-
-bool wraps_blocks(const Settings& settings) {
-  return settings.wrap_policy == job::WrapPolicy::kTransformerBlock;
-}
 
 // By owner, in bytes.
 std::vector<std::vector<std::int64_t>> updated_parts(const predict::PlannedJob& job) {
@@ -86,7 +66,6 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
                          const predict::CollectiveCosts& known)
     : info_(figures.info),
       recorded_(acting_settings(info_, info_.settings)),
-      unit_names_(recorded.unit_names()),
       copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
       costs_(recorded_,
              predict::CollectiveCosts(recorded.transfers())
@@ -99,7 +78,8 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
   }
   if (job_) recorded_bytes_ = predict::predict_peak_bytes(*job_);
   auto gradients = recorded.gradients();
-  if (gradients.empty() && job_ && !unit_names_.empty()) {
+  const std::size_t units = recorded.unit_names().size();
+  if (gradients.empty() && job_ && units > 0) {
     auto expected = gradients_backwards(*job_);
     if (have_gradients(recorded, expected.size())) gradients = std::move(expected);
   }
@@ -107,6 +87,9 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
     gradient_bytes_.push_back(gradient.bytes);
     gradient_names_.push_back(std::move(gradient.parameter));
   }
+  if (!job_) return;
+  clock_.emplace(*job_, gradient_names_, units > 0);
+  parameters_ = job::parameter_shapes(job_->shape);
 }
 
 std::vector<predict::StepWork> StepPlanner::steps(const predict::RecordedSteps& recorded) const {
@@ -117,11 +100,10 @@ std::vector<predict::StepWork> StepPlanner::steps(const predict::RecordedSteps& 
   std::erase_if(steps, [&](const predict::StepWork& step) {
     return step.ranks.front().micro_batches.size() != micro_batches;
   });
-  if (!job_) return steps;
-  const UnitMoments moments = unit_moments(*job_, gradient_names_);
+  if (!clock_) return steps;
   for (predict::StepWork& step : steps) {
     for (predict::RankWork& rank : step.ranks) {
-      for (predict::MicroBatchWork& work : rank.micro_batches) fill_unit_moments(moments, work);
+      for (predict::MicroBatchWork& work : rank.micro_batches) clock_->fill(work);
     }
   }
   return steps;
@@ -159,12 +141,17 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
   }
   double more_forwards = 0;
   if (settings.activation_checkpointing != recorded_.activation_checkpointing) {
-    if (!job_) {
+    if (!clock_) {
       return refuse(
           "What activation_checkpointing computes again is not known, because the run's "
           "model is not known to this version.");
     }
-    more_forwards = recomputed_share(*job_, settings) - recomputed_share(*job_, recorded_);
+    for (std::int64_t block = 0; block < job_->shape.layers; ++block) {
+      const auto is_again = [&](const Settings& each) {
+        return static_cast<double>(predict::is_recomputed(each, block));
+      };
+      more_forwards += (is_again(settings) - is_again(recorded_)) * clock_->block_share(block);
+    }
   }
   predict::BucketProgramPlan plan{
       .gradient_bytes = gradient_bytes_,
@@ -191,34 +178,36 @@ Result<void> StepPlanner::check_units(const Settings& settings) const {
     return refuse("When a GPU's host copies shards of " + strategy +
                   " and updates them (cpu_offload) cannot be predicted so far.");
   }
-  if (!wraps_blocks(settings)) {
-    return refuse(
-        "Only units that are transformer blocks can be predicted so far "
-        "(wrap_policy: transformer_block).");
-  }
-  const predict::PlannedJob job = job_with(settings);
-  const auto sizes = predict::model_sizes(job.shape, job.settings);
-  if (sizes.is_adapted || sizes.frozen_layers > 0) {
-    return refuse("What sharded adapters or frozen blocks gather cannot be predicted so far.");
-  }
   return {};
 }
 
-std::vector<predict::PlannedUnit> StepPlanner::units(const Settings& settings,
-                                                     const predict::ShardSizes& shards) const {
-  const predict::ElementBytes bytes = predict::element_bytes(settings);
-  const bool are_named = unit_names_.size() == shards.units.size();
+std::vector<predict::PlannedUnit> StepPlanner::units(const predict::ShardSizes& shards) const {
   std::vector<predict::PlannedUnit> units;
   for (const predict::UnitShard& shard : shards.units) {
-    const std::int64_t block = shard.unit.block, values = shards.group * shard.trained;
-    const bool now = is_recomputed(recorded_, block), next = is_recomputed(settings, block);
-    const std::string name = units.empty() ? "root" : "block " + std::to_string(block);
-    units.push_back({.name = are_named ? unit_names_[units.size()] : name,
-                     .gathered_bytes = bytes.gathered * values,
-                     .reduced_bytes = bytes.reduced * values,
-                     .more_forwards = static_cast<double>(next) - static_cast<double>(now)});
+    const predict::LayerSpan layers = predict::layers_of(shard.unit, clock_->layers());
+    units.push_back({.name = units.empty() ? "root" : unit_name(shard.unit, parameters_),
+                     .gathered_bytes = shard.gathered_bytes,
+                     .reduced_bytes = shard.reduced_bytes,
+                     .first = layers.first,
+                     .end = layers.end,
+                     .has_backward = shard.unit.has_backward,
+                     .passes_gradient = shard.unit.passes_gradient,
+                     .is_recomputed = shard.unit.is_recomputed});
   }
   return units;
+}
+
+std::vector<predict::SecondForward> StepPlanner::second_forwards(const Settings& settings) const {
+  std::vector<predict::SecondForward> seconds;
+  std::size_t begin = 0;
+  const auto& layers = clock_->layers();
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (i > 0 && layers[i].block != layers[i - 1].block) begin = i;
+    if (layers[i].what != predict::OrderedLayer::What::kSecondForward) continue;
+    seconds.push_back({begin, i, predict::is_recomputed(recorded_, layers[i].block),
+                       predict::is_recomputed(settings, layers[i].block)});
+  }
+  return seconds;
 }
 
 Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
@@ -226,7 +215,9 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
   const predict::PlannedJob job = job_with(settings);
   const auto shards = predict::shard_sizes(job, predict::model_sizes(job.shape, job.settings));
   const predict::UnitProgramPlan plan{
-      .units = units(settings, shards),
+      .units = units(shards),
+      .layers = clock_->layers().size(),
+      .second_forwards = second_forwards(settings),
       .schedule = job::unit_schedule_options(settings),
       .shard_group = static_cast<int>(shards.group),
       .replicas = static_cast<int>(job.ranks / shards.group),
@@ -239,20 +230,34 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
   return StepPlan{.program = predict::unit_program(plan), .parts = plan.units.size()};
 }
 
-// Where only large sizes were recorded, what a sum of one value takes is left out on both sides.
-bool StepPlanner::tells_small_sums(const Settings& settings) const {
-  return costs_
-      .of(CallCosts::conditions(settings), model::CollectiveFunction::kAllReduce,
-          static_cast<int>(settings.ranks), predict::kNormBytes)
-      .has_value();
+// Of gradients that lie on several ranks. Units' sums carry with it which parameters were used at
+// all (trainer/strategy/fsdp/fully_sharded). Where only large sizes were recorded, what sums of
+// some values take is left out on both sides.
+std::vector<predict::UpdatePlan::Sum> StepPlanner::norm_sums(const Settings& settings) const {
+  constexpr std::int64_t kValueBytes = 4;
+  const job::StrategyTraits& traits = job::strategy_traits(settings.sharding_strategy);
+  if (!traits.shards_optimizer && !traits.has_units) return {};
+  const auto ranks = static_cast<int>(settings.ranks);
+  std::vector<predict::UpdatePlan::Sum> sums{{ranks, kValueBytes}};
+  if (traits.has_units && job_) {
+    const predict::PlannedJob job = job_with(settings);
+    const auto sizes = predict::model_sizes(job.shape, job.settings);
+    sums.front().bytes += kValueBytes * sizes.trained_tensors();
+    const auto group = static_cast<int>(predict::shard_sizes(job, sizes).group);
+    if (group > 1 && group < ranks) sums.push_back({group, kValueBytes});
+  }
+  const auto conditions = CallCosts::conditions(settings);
+  std::erase_if(sums, [&](const predict::UpdatePlan::Sum& sum) {
+    return !costs_.of(conditions, model::CollectiveFunction::kAllReduce, sum.ranks,
+                      static_cast<double>(sum.bytes));
+  });
+  return sums;
 }
 
 // The optimizer's work is in proportion to the values that the fullest rank updates.
 void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& plan) const {
-  const job::StrategyTraits& traits = job::strategy_traits(settings.sharding_strategy);
-  predict::UpdatePlan update{
-      .sums_norm = (traits.shards_optimizer || traits.has_units) && tells_small_sums(settings),
-      .ranks = static_cast<int>(settings.ranks)};
+  predict::UpdatePlan update{.norm_sums = norm_sums(settings),
+                             .ranks = static_cast<int>(settings.ranks)};
   if (job_) {
     const predict::PlannedJob job = job_with(settings);
     const auto values_of = [](const predict::PlannedJob& each) {
@@ -270,9 +275,10 @@ void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& 
 Result<void> StepPlanner::add_costs(const Settings& settings, double slower, StepPlan& plan) const {
   auto conditions = CallCosts::conditions(settings);
   conditions.slower = slower;
+  const auto others = conditions.of_other_calls(costs_.recorded());
   for (predict::PlannedCall& call : plan.program.calls) {
-    const auto cost =
-        costs_.of(conditions, call.function, call.group, static_cast<double>(call.bytes));
+    const auto cost = costs_.of(call.is_reduction ? conditions : others, call.function, call.group,
+                                static_cast<double>(call.bytes));
     if (!cost) {
       return refuse("The run moved no sizes near " +
                     timeline::format_bytes(static_cast<double>(call.bytes)).text() + " (" +

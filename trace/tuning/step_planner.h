@@ -9,13 +9,16 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
+#include "trace/job/shape/parameter_shapes.h"
 #include "trace/predict/schedule/recorded_steps.h"
 #include "trace/predict/schedule/step_program.h"
 #include "trace/predict/schedule/unit_program.h"
+#include "trace/predict/schedule/update_program.h"
 #include "trace/predict/sizes/planned_job.h"
 #include "trace/predict/sizes/shard_sizes.h"
 #include "trace/tuning/call_costs.h"
 #include "trace/tuning/contention.h"
+#include "trace/tuning/layer_moments.h"
 
 namespace shardlens::trace::tuning {
 
@@ -55,9 +58,9 @@ class StepPlanner {
   base::Result<StepPlan> plan_units(const job::Settings& settings) const;
   // Error kUsage: what units would do is not known, and why.
   base::Result<void> check_units(const job::Settings& settings) const;
-  std::vector<predict::PlannedUnit> units(const job::Settings& settings,
-                                          const predict::ShardSizes& shards) const;
-  bool tells_small_sums(const job::Settings& settings) const;
+  std::vector<predict::PlannedUnit> units(const predict::ShardSizes& shards) const;
+  std::vector<predict::SecondForward> second_forwards(const job::Settings& settings) const;
+  std::vector<predict::UpdatePlan::Sum> norm_sums(const job::Settings& settings) const;
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
   base::Result<void> add_costs(const job::Settings& settings, double slower, StepPlan& plan) const;
   predict::PlannedJob job_with(const job::Settings& settings) const;
@@ -65,13 +68,14 @@ class StepPlanner {
   std::optional<double> pace(const job::Settings& settings) const;
 
   model::RunInfo info_;
-  job::Settings recorded_;                    // as they act
-  std::optional<std::int64_t> cores_;         // of the machine; none: not known
-  std::optional<predict::PlannedJob> job_;    // as recorded; none: its shape is not known
-  std::int64_t recorded_bytes_ = 0;           // estimated at the peak
-  std::vector<std::int64_t> gradient_bytes_;  // in the order in which they come
-  std::vector<std::string> gradient_names_;   // their parameters
-  std::vector<std::string> unit_names_;
+  job::Settings recorded_;                       // as they act
+  std::optional<std::int64_t> cores_;            // of the machine; none: not known
+  std::optional<predict::PlannedJob> job_;       // as recorded; none: its shape is not known
+  std::int64_t recorded_bytes_ = 0;              // estimated at the peak
+  std::vector<std::int64_t> gradient_bytes_;     // in the order in which they come
+  std::vector<std::string> gradient_names_;      // their parameters
+  std::optional<LayerClock> clock_;              // none: the model's shape is not known
+  std::vector<job::ParameterShape> parameters_;  // of the model, likewise
   double copy_ns_per_byte_ = 0;  // of a shard, by a GPU before a gather; 0 also where none was
   CallCosts costs_;
 };

@@ -2,6 +2,7 @@
 // a model is trained then. Plain values, any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@ namespace shardlens::trace::job {
 
 // How frozen weights are kept. Norms and biases are always fp32.
 enum class KeptType : std::uint8_t { kFp32, kBf16, kNf4 };
+inline constexpr std::size_t kKeptTypes = 3;
 struct KeptTypes {
   KeptType linear = KeptType::kFp32;  // matrices of linear layers but the output
   KeptType other = KeptType::kFp32;   // embeddings and the output matrix: fp32 or bf16

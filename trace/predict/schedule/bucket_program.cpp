@@ -36,7 +36,8 @@ void reduce(const BucketProgramPlan& plan, const std::vector<Bucket>& buckets, S
                              .function = model::CollectiveFunction::kAllReduce,
                              .group = plan.ranks,
                              .bytes = plan.compresses ? bucket.bytes / 2 : bucket.bytes,
-                             .tensors = bucket.tensors});
+                             .tensors = bucket.tensors,
+                             .is_reduction = true});
   }
   if (plan.overlaps) actions.push_back({What::kCompute, Until::kEnd});
   for (std::size_t call = first; call < program.calls.size(); ++call) {

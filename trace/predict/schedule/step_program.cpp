@@ -24,12 +24,9 @@ class RecordedWork {
   // Of what lies between the moment that was reached last and this one, 0 where it lies before it.
   double until(const Action& action) {
     const double span = action.until == Until::kSecondForward
-                            ? action.share * second_forward_ns(action.place)
+                            ? second_forward_ns(action.from, action.place)
                             : reach(moment(action));
-    // What is not computed any more makes what comes next shorter.
-    const double left = span + owed_ns_;
-    owed_ns_ = std::min(left, 0.0);
-    return std::max(left, 0.0);
+    return std::max(action.share * span, 0.0);
   }
 
  private:
@@ -39,27 +36,12 @@ class RecordedWork {
            slowdown_ * static_cast<double>(moment.contended_ns);
   }
 
-  // The last unit's forward has no end of its own: it takes as long as the one before.
-  Moment forward_end(std::size_t place) const {
-    const auto& units = recorded_.forwards;
-    if (place + 1 < units.size()) return units[place + 1].begin;
-    if (place == 0) return recorded_.backward_begin;
-    const Moment &begin = units[place].begin, &before = units[place - 1].begin;
-    const Moment end{2 * begin.computed_ns - before.computed_ns,
-                     2 * begin.contended_ns - before.contended_ns};
-    return end.computed_ns < recorded_.backward_begin.computed_ns ? end : recorded_.backward_begin;
-  }
-
   Moment moment(const Action& action) const {
     switch (action.until) {
       case Until::kForward:
-        return recorded_.forwards[action.place].begin;
-      case Until::kForwardEnd:
-        return forward_end(action.place);
-      case Until::kUnitBackward:
-        return recorded_.backwards[action.place].begin;
-      case Until::kUnitEnd:
-        return recorded_.backwards[action.place].end;
+        return recorded_.layers.forwards[action.place];
+      case Until::kLayerBackward:
+        return recorded_.layers.backwards[action.place];
       case Until::kGradient:
         return recorded_.gradients[action.place];
       case Until::kBackward:
@@ -76,14 +58,14 @@ class RecordedWork {
     return work_ * (reached_ns_ - from - in_backward + stretch_ * in_backward);
   }
 
-  double second_forward_ns(std::size_t place) const {
-    if (recorded_.forwards.size() < 2) return 0;
-    return work_ * (alone(forward_end(place)) - alone(recorded_.forwards[place].begin));
+  double second_forward_ns(std::size_t from, std::size_t to) const {
+    const auto& forwards = recorded_.layers.forwards;
+    return work_ * (alone(forwards[to]) - alone(forwards[from]));
   }
 
   const MicroBatchWork& recorded_;
   double work_, slowdown_, stretch_ = 1, backward_begin_ns_ = 0;
-  double reached_ns_ = 0, owed_ns_ = 0;
+  double reached_ns_ = 0;
 };
 
 // When communication needs what computes: by start, of all lanes.

@@ -17,9 +17,10 @@ namespace shardlens::trace::predict {
 struct PlannedCall {
   std::string what;  // "bucket 3", "blocks.2 forward gather"
   model::CollectiveFunction function = model::CollectiveFunction::kOther;
-  int group = 0;            // ranks that take part
-  std::int64_t bytes = 0;   // S of nccl-tests
-  std::size_t tensors = 0;  // of a bucket; 0: not told
+  int group = 0;              // ranks that take part
+  std::int64_t bytes = 0;     // S of nccl-tests
+  std::size_t tensors = 0;    // of a bucket; 0: not told
+  bool is_reduction = false;  // of gradients, in the type that is set for that
   // One collective of a lane runs after the other, in the order of their launch.
   std::size_t lane = 0;
   // Begins at the end of the one launched before, at the earliest.
@@ -36,14 +37,12 @@ struct PlannedCall {
 
 // What ranks compute, up to the next of its moments.
 enum class Until : std::uint8_t {
-  kForward,        // of a unit, by its place in MicroBatchWork::forwards
-  kForwardEnd,     // likewise
+  kForward,        // of a layer, by its place in LayerMoments::forwards
   kBackward,       // the begin of all of it
-  kUnitBackward,   // by its place in MicroBatchWork::backwards
-  kUnitEnd,        // likewise
+  kLayerBackward,  // by its place in LayerMoments::backwards
   kGradient,       // by its place
   kEnd,            // of what backward computes
-  kSecondForward,  // not a moment: as long as the unit's forward, by its place in `forwards`
+  kSecondForward,  // not a moment: as long as forward from one layer to another
   kUpdate,         // not a moment: a part of the optimizer's work
 };
 
@@ -52,7 +51,8 @@ struct Action {
   What what = What::kCompute;
   Until until = Until::kEnd;
   std::size_t place = 0;  // of a moment, or the index of a call or of a mark: by its order
-  double share = 1;       // of kUpdate: of the recorded work; of kSecondForward: of the forward
+  double share = 1;       // of what was recorded up to there that is computed
+  std::size_t from = 0;   // of kSecondForward: the layer that it begins with
 };
 
 struct MicroBatchProgram {

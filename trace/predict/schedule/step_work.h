@@ -27,10 +27,17 @@ struct UnitBackward {
   Moment begin{}, end{};  // with the second forward of what is recomputed
 };
 
+// Of layers in the order in which forward comes to them.
+struct LayerMoments {
+  std::vector<Moment> forwards{};   // the begin of each, and the end of the last
+  std::vector<Moment> backwards{};  // the same for backward, from the last layer to the first
+};
+
 struct MicroBatchWork {
   Moment forward_begin{}, backward_begin{};
   std::vector<UnitForward> forwards{};    // of all units but the root, as forward enters them
   std::vector<UnitBackward> backwards{};  // the same units, as backward comes to them
+  LayerMoments layers{};                  // empty: nobody has asked for them
   std::vector<Moment> gradients{};        // ready, in the order in which they came
   Moment end{};                           // of what backward computes
 };

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 namespace shardlens::trace::predict {
@@ -69,14 +71,19 @@ class UnitWriter final : public job::UnitActions {
   explicit UnitWriter(const UnitProgramPlan& plan)
       : plan_(plan),
         schedule_(plan.units.size(), plan.schedule, *this),
-        gathers_(plan.units.size()) {}
+        gathers_(plan.units.size()) {
+    for (int unit = 1; unit < static_cast<int>(plan.units.size()); ++unit) {
+      by_first_[at(unit).first].push_back(unit);
+      by_end_[at(unit).end].push_back(unit);
+    }
+  }
 
   StepProgram write() {
     // Units are gathered ahead in the order of the step before: that one has to be gone through,
     // too.
     write_step();
     program_ = {};
-    gathers_.assign(plan_.units.size(), std::nullopt);
+    gathers_.assign(plan_.units.size(), {});
     marks_ = 0;
     retired_ = std::nullopt;
     write_step();
@@ -88,21 +95,22 @@ class UnitWriter final : public job::UnitActions {
     if (plan_.shard_group == 1) return;
     std::string what = schedule_.is_in_backward() ? "backward gather" : "forward gather";
     if (ahead) what += ", prefetched";
-    const std::int64_t bytes = plan_.units[index(unit)].gathered_bytes;
-    PlannedCall call{.what = name(unit) + " " + what,
-                     .function = CollectiveFunction::kAllGather,
-                     .group = plan_.shard_group,
-                     .bytes = bytes,
-                     .lane = plan_.separate_communicators ? kGathers : kMain};
-    if (plan_.has_streams) {
-      call.behind_mark = gate_.index;
-      call.copy_ns = std::llround(plan_.copy_ns_per_byte * static_cast<double>(bytes) /
-                                  static_cast<double>(plan_.shard_group));
+    for (const std::int64_t bytes : at(unit).gathered_bytes) {
+      PlannedCall call{.what = name(unit) + " " + what,
+                       .function = CollectiveFunction::kAllGather,
+                       .group = plan_.shard_group,
+                       .bytes = bytes,
+                       .lane = plan_.separate_communicators ? kGathers : kMain};
+      if (plan_.has_streams) {
+        call.behind_mark = gate_.index;
+        call.copy_ns = std::llround(plan_.copy_ns_per_byte * static_cast<double>(bytes) /
+                                    static_cast<double>(plan_.shard_group));
+      }
+      gathers_[index(unit)].push_back(launch(std::move(call)));
     }
-    gathers_[index(unit)] = launch(std::move(call));
   }
   void wait(int unit) override {
-    if (const auto call = std::exchange(gathers_[index(unit)], std::nullopt)) wait_for(*call);
+    for (const std::size_t call : std::exchange(gathers_[index(unit)], {})) wait_for(call);
   }
   // The gather stream waits until its memory, which is gathered into again, is no longer used.
   void free(int unit) override {
@@ -114,15 +122,16 @@ class UnitWriter final : public job::UnitActions {
   }
   // One unit's gradients are under way at a time.
   void reduce(int unit) override {
-    wait_for_reduction();
-    const std::int64_t bytes = plan_.units[index(unit)].reduced_bytes;
+    const std::int64_t bytes = at(unit).reduced_bytes;
     if (bytes == 0) return;
+    wait_for_reduction();
     const std::string what = name(unit) + " reduce";
     if (plan_.shard_group > 1) {
       reduction_ = launch({.what = what,
                            .function = CollectiveFunction::kReduceScatter,
                            .group = plan_.shard_group,
                            .bytes = bytes,
+                           .is_reduction = true,
                            .lane = kMain});
     }
     if (plan_.replicas > 1) {
@@ -131,6 +140,7 @@ class UnitWriter final : public job::UnitActions {
                            .function = CollectiveFunction::kAllReduce,
                            .group = plan_.replicas,
                            .bytes = bytes / plan_.shard_group,
+                           .is_reduction = true,
                            .lane = plan_.shard_group > 1 ? kReplicas : kMain,
                            .follows = plan_.shard_group > 1});
     }
@@ -145,7 +155,8 @@ class UnitWriter final : public job::UnitActions {
   };
 
   static std::size_t index(int unit) { return static_cast<std::size_t>(unit); }
-  const std::string& name(int unit) const { return plan_.units[index(unit)].name; }
+  const PlannedUnit& at(int unit) const { return plan_.units[index(unit)]; }
+  const std::string& name(int unit) const { return at(unit).name; }
 
   void write_step() {
     for (std::size_t i = 0; i < plan_.micro_batches; ++i) {
@@ -161,41 +172,85 @@ class UnitWriter final : public job::UnitActions {
   }
 
   void write_forward() {
-    const auto units = static_cast<int>(plan_.units.size());
     if (plan_.has_streams) gate_ = mark();  // shards have just been updated
     retired_ = std::nullopt;
     schedule_.begin_forward(true);
-    for (int unit = 1; unit < units; ++unit) {
-      compute(Until::kForward, place_of(unit));
-      schedule_.enter_forward(unit, true);
-      // Without streams nothing is asked for at its end.
-      if (plan_.has_streams) compute(Until::kForwardEnd, place_of(unit));
-      schedule_.leave_forward(unit, true);
+    for (std::size_t layer = 0; layer <= plan_.layers; ++layer) {
+      for (const int unit : ending_at(layer)) leave_forward(unit);
+      for (const int unit : beginning_at(layer)) {
+        compute(Until::kForward, layer);
+        schedule_.enter_forward(unit, !at(unit).is_recomputed);
+      }
     }
+  }
+  void leave_forward(int unit) {
+    // Without streams nothing is asked for at its end.
+    if (plan_.has_streams) compute(Until::kForward, at(unit).end);
+    schedule_.leave_forward(unit, !at(unit).is_recomputed && at(unit).has_backward);
   }
 
   void write_backward() {
     compute(Until::kBackward, 0);
     drop_retired();
     schedule_.begin_backward();
-    for (int unit = static_cast<int>(plan_.units.size()); --unit > 0;) {
-      const PlannedUnit& planned = plan_.units[index(unit)];
-      const std::size_t place = plan_.units.size() - 1 - index(unit);
-      compute(Until::kUnitBackward, place);
-      schedule_.enter_backward(unit);
-      if (planned.more_forwards != 0) {
-        actions_.add(
-            {What::kCompute, Until::kSecondForward, place_of(unit), planned.more_forwards});
-      }
-      compute(Until::kUnitEnd, place);
-      schedule_.leave_backward(unit);
+    auto second = plan_.second_forwards.rbegin();
+    for (std::size_t layer = plan_.layers + 1; layer-- > 0;) {
+      for (const int unit : beginning_at(layer) | std::views::reverse) leave_backward(unit);
+      for (const int unit : ending_at(layer) | std::views::reverse) enter_backward(unit);
+      if (second == plan_.second_forwards.rend() || second->end + 1 != layer) continue;
+      compute_again(*second++);
     }
     compute(Until::kEnd, 0);
     schedule_.end_backward();
     wait_for_reduction();
   }
+  void enter_backward(int unit) {
+    if (!at(unit).has_backward) return;
+    compute(Until::kLayerBackward, backward_place(at(unit).end));
+    schedule_.enter_backward(unit);
+  }
+  // What passes no gradient on ends with the whole of backward.
+  void leave_backward(int unit) {
+    if (!at(unit).has_backward || !at(unit).passes_gradient) return;
+    compute(Until::kLayerBackward, backward_place(at(unit).first));
+    schedule_.leave_backward(unit);
+  }
 
-  static std::size_t place_of(int unit) { return index(unit) - 1; }
+  void compute_again(const SecondForward& layers) {
+    if (layers.was) {  // and is put in anew
+      compute(Until::kLayerBackward, backward_place(layers.end + 1));
+      actions_.add({What::kCompute, Until::kLayerBackward, backward_place(layers.end), 0});
+    }
+    if (!layers.is) return;
+    std::size_t done = layers.first;
+    const auto compute_to = [&](std::size_t layer) {
+      if (layer > done) actions_.add({What::kCompute, Until::kSecondForward, layer, 1, done});
+      done = layer;
+    };
+    for (std::size_t layer = layers.first; layer <= layers.end; ++layer) {
+      for (const int unit : ending_at(layer)) {
+        if (!at(unit).is_recomputed || at(unit).first < layers.first) continue;
+        if (plan_.has_streams) compute_to(layer);
+        schedule_.leave_forward(unit, at(unit).has_backward);
+      }
+      for (const int unit : beginning_at(layer)) {
+        if (!at(unit).is_recomputed) continue;
+        compute_to(layer);
+        schedule_.enter_forward(unit, true);
+      }
+    }
+    compute_to(layers.end);
+  }
+
+  // Units that forward enters at a layer, outer ones first, and those that end before it, inner
+  // ones first.
+  const std::vector<int>& beginning_at(std::size_t layer) { return by_first_[layer]; }
+  std::vector<int> ending_at(std::size_t layer) const {
+    const auto found = by_end_.find(layer);
+    if (found == by_end_.end()) return {};
+    return {found->second.rbegin(), found->second.rend()};
+  }
+  std::size_t backward_place(std::size_t layer) const { return plan_.layers - layer; }
 
   void compute(Until until, std::size_t place) { actions_.add({What::kCompute, until, place}); }
   Mark mark() {
@@ -233,7 +288,8 @@ class UnitWriter final : public job::UnitActions {
   Mark gate_;                    // that the gather stream waits for
   std::optional<Mark> retired_;  // the last use of what was freed last, until the next is
   job::UnitSchedule schedule_;
-  std::vector<std::optional<std::size_t>> gathers_;  // by unit: under way
+  std::vector<std::vector<std::size_t>> gathers_;              // by unit: under way
+  std::map<std::size_t, std::vector<int>> by_first_, by_end_;  // units, by layers
   std::optional<std::size_t> reduction_;
 };
 

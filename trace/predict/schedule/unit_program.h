@@ -14,14 +14,27 @@ namespace shardlens::trace::predict {
 
 struct PlannedUnit {
   std::string name;
-  std::int64_t gathered_bytes = 0, reduced_bytes = 0;  // whole, with padding
-  // Its forward a second time, in parts of the first, beyond what was recorded: within its backward
-  // and what is gathered for that.
-  double more_forwards = 0;
+  std::vector<std::int64_t> gathered_bytes;  // whole, with padding; a collective each
+  std::int64_t reduced_bytes = 0;            // likewise; 0: nothing is
+  // Of layers, those of inner units too; the root has all of them.
+  std::size_t first = 0, end = 0;
+  bool has_backward = true;     // backward comes to it
+  bool passes_gradient = true;  // and goes on from it
+  bool is_recomputed = false;   // a part of what is: forward goes through it a second time
+};
+
+// Layers whose forward backward computes a second time, before it comes to the last of them: in
+// what was recorded, and in what is planned. The recorded time stands at the place behind them.
+struct SecondForward {
+  std::size_t first = 0, end = 0;
+  bool was = false, is = false;
 };
 
 struct UnitProgramPlan {
-  std::vector<PlannedUnit> units;  // the root first
+  // The root first, then as forward enters them, outer ones before inner ones.
+  std::vector<PlannedUnit> units;
+  std::size_t layers = 0;
+  std::vector<SecondForward> second_forwards;  // in order
   job::UnitScheduleOptions schedule;
   int shard_group = 1, replicas = 1;  // ranks that share a set of shards, and that have equal ones
   bool separate_communicators = false;  // gathers have a lane of their own
@@ -33,8 +46,8 @@ struct UnitProgramPlan {
 };
 
 // Calls without what they take, by when they begin at the earliest: on a GPU a gather may come
-// before computation that was launched before it. A step that is scheduled has all of the plan's
-// units in MicroBatchWork::forwards and ::backwards, one not within the other.
+// before computation that was launched before it. A step that is scheduled has the moments of all
+// of the plan's layers.
 StepProgram unit_program(const UnitProgramPlan& plan);
 
 }  // namespace shardlens::trace::predict

@@ -22,11 +22,11 @@ void add_update(const UpdatePlan& plan, StepProgram& program) {
   const auto wait_for = [&](std::size_t call) {
     program.update.push_back({Action::What::kWait, Until::kEnd, call});
   };
-  if (plan.sums_norm) {
+  for (const UpdatePlan::Sum& sum : plan.norm_sums) {
     wait_for(launch({.what = "gradient norm",
                      .function = model::CollectiveFunction::kAllReduce,
-                     .group = plan.ranks,
-                     .bytes = kNormBytes},
+                     .group = sum.ranks,
+                     .bytes = sum.bytes},
                     program));
   }
   std::size_t most = 1;

@@ -9,11 +9,14 @@
 
 namespace shardlens::trace::predict {
 
-inline constexpr std::int64_t kNormBytes = 4;
-
 struct UpdatePlan {
-  double share = 1;        // of the recorded optimizer's work, on the fullest rank
-  bool sums_norm = false;  // over all ranks, before the optimizer
+  double share = 1;  // of the recorded optimizer's work, on the fullest rank
+  // Before the optimizer, one after the other: of the gradients' norm.
+  struct Sum {
+    int ranks = 2;
+    std::int64_t bytes = 0;
+  };
+  std::vector<Sum> norm_sums{};
   int ranks = 2;
   // ZeRO-1: bytes of each part that a rank updates and then sends to all, by owner.
   std::vector<std::vector<std::int64_t>> parts{};

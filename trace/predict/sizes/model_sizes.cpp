@@ -48,6 +48,7 @@ class ParameterSizes {
     const bool may_be_frozen = is_adapted ? !is_trained : in_block && settings_.frozen_blocks > 0;
     const job::KeptType type = may_be_frozen ? kept_type(parameter) : job::KeptType::kFp32;
     if (may_be_frozen) sized.frozen = frozen_bytes(sized.values, type);
+    sized.kept = type;
     sized.counted =
         (type == job::KeptType::kNf4 ? job::nf4_bytes(sized.values) : sized.values) + beside;
     return sized;

@@ -31,7 +31,8 @@ struct SizedParameter {
   std::int64_t counted = 0;  // as the trainer chooses units by: adapters beside it, 4 bits as bytes
   std::int64_t trained = 0;  // itself, or adapters beside it
   FrozenBytes frozen = {};
-  bool is_shared = false;  // the output matrix, too
+  job::KeptType kept = job::KeptType::kFp32;  // as what is frozen is kept
+  bool is_shared = false;                     // the output matrix, too
 };
 
 // From `first` to before `end`.

@@ -149,7 +149,9 @@ class UnitList {
     const bool is_trained_block = !in_block || block >= sizes_.frozen_layers;
     if (is_trained_block && sized.trained > 0 && first_trained_ < 0) first_trained_ = parameter;
     if (is_trained_block) unit.trained += sized.trained;
-    if (!in_block || block < sizes_.blocks_with_frozen_weights()) unit.frozen += sized.frozen;
+    if (in_block && block >= sizes_.blocks_with_frozen_weights()) return;
+    unit.frozen += sized.frozen;
+    unit.frozen_bytes[static_cast<std::size_t>(sized.kept)] += sized.frozen.kept;
   }
 
   void tell_gradients() {
@@ -166,7 +168,27 @@ class UnitList {
   int first_trained_ = -1;
 };
 
+// The module that holds both parameters.
+std::string_view common_module(std::string_view one, std::string_view other) {
+  const auto differs = std::ranges::mismatch(one, other).in1;
+  const auto same = static_cast<std::size_t>(differs - one.begin());
+  return one.substr(0, one.substr(0, same).rfind('.'));
+}
+
 }  // namespace
+
+std::string unit_name(const ModelUnit& unit, const std::vector<job::ParameterShape>& parameters) {
+  const auto name_at = [&](int i) -> std::string_view {
+    return parameters[static_cast<std::size_t>(i)].name;
+  };
+  // All of a module's parameters lie between its first and its last.
+  const std::string_view path =
+      common_module(name_at(unit.parameters.first), name_at(unit.parameters.end - 1));
+  if (unit.block < 0) return std::string(path);
+  const std::string number = "." + std::to_string(unit.block);
+  const auto behind = path.find(number) + number.size();
+  return "blocks" + number + std::string(path.substr(behind));
+}
 
 std::vector<ModelUnit> model_units(const job::ModelShape& shape, const job::Settings& settings,
                                    const ModelSizes& sizes) {

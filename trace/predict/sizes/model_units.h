@@ -2,11 +2,14 @@
 // are told by the names of their parameters. Any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/model_shape.h"
+#include "trace/job/shape/parameter_shapes.h"
 #include "trace/predict/sizes/model_sizes.h"
 
 namespace shardlens::trace::predict {
@@ -17,6 +20,7 @@ struct ModelUnit {
   // Of its own parameters, which no inner unit has.
   std::int64_t trained = 0;  // values
   FrozenBytes frozen = {};
+  std::array<std::int64_t, job::kKeptTypes> frozen_bytes = {};  // at rest, by the type they have
   // Whether backward comes to it, and whether it goes on from it: a token has no gradient, nor has
   // what lies before the first adapter.
   bool has_backward = true, passes_gradient = true;
@@ -29,5 +33,8 @@ struct ModelUnit {
 // for the root.
 std::vector<ModelUnit> model_units(const job::ModelShape& shape, const job::Settings& settings,
                                    const ModelSizes& sizes);
+
+// "blocks.3.mlp.c_fc", "transformer": as the trainer calls a unit that is not the root.
+std::string unit_name(const ModelUnit& unit, const std::vector<job::ParameterShape>& parameters);
 
 }  // namespace shardlens::trace::predict

@@ -1,8 +1,11 @@
 #include "trace/predict/sizes/shard_sizes.h"
 
 #include <algorithm>
+#include <array>
 
+#include "trace/job/shape/lora.h"
 #include "trace/job/shape/strategy.h"
+#include "trace/predict/sizes/element_bytes.h"
 
 namespace shardlens::trace::predict {
 
@@ -16,6 +19,28 @@ std::int64_t part_of(std::int64_t values, std::int64_t ranks) {
 FrozenBytes part_of(const FrozenBytes& bytes, std::int64_t ranks) {
   const auto part = [&](std::int64_t all) { return 4 * part_of(part_of(all, 4), ranks); };
   return {part(bytes.kept), part(bytes.gathered), part(bytes.cast)};
+}
+
+// As trainer/strategy/fsdp/sharded_unit orders its buffers: trained ones first, then by PyTorch's
+// number of their type. 4-bit values are cut between their blocks.
+std::vector<std::int64_t> gathers_of(const ModelUnit& unit, const ElementBytes& bytes,
+                                     std::int64_t ranks) {
+  struct Type {
+    job::KeptType type;
+    std::int64_t kept, gathered;  // bytes of what is not cut
+  };
+  const std::array<Type, job::kKeptTypes> types{
+      Type{job::KeptType::kNf4, job::kNf4BlockBytes, job::kNf4BlockBytes},
+      Type{job::KeptType::kFp32, 4, bytes.gathered}, Type{job::KeptType::kBf16, 2, 2}};
+  std::vector<std::int64_t> gathers;
+  const auto add = [&](std::int64_t pieces, std::int64_t piece_bytes) {
+    if (pieces > 0) gathers.push_back(piece_bytes * ranks * part_of(pieces, ranks));
+  };
+  add(unit.trained, bytes.gathered);
+  for (const Type& each : types) {
+    add(unit.frozen_bytes[static_cast<std::size_t>(each.type)] / each.kept, each.gathered);
+  }
+  return gathers;
 }
 
 }  // namespace
@@ -47,9 +72,12 @@ std::int64_t ShardSizes::frozen_bytes() const {
 ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes) {
   ShardSizes shards;
   shards.group = job::shard_group_size(job.settings, job.ranks, job.ranks_per_node);
+  const ElementBytes bytes = element_bytes(job.settings);
   for (const ModelUnit& unit : model_units(job.shape, job.settings, sizes)) {
-    shards.units.push_back(
-        {unit, part_of(unit.trained, shards.group), part_of(unit.frozen, shards.group)});
+    const std::int64_t trained = part_of(unit.trained, shards.group);
+    shards.units.push_back({unit, trained, part_of(unit.frozen, shards.group),
+                            gathers_of(unit, bytes, shards.group),
+                            bytes.reduced * shards.group * trained});
   }
   return shards;
 }

@@ -14,6 +14,10 @@ struct UnitShard {
   ModelUnit unit;
   std::int64_t trained = 0;  // values of one shard
   FrozenBytes frozen;        // of one shard
+  // Whole, with padding: what is gathered, one collective for all that is trained and one for each
+  // type of what is frozen, in the order of the trainer; and what is reduced.
+  std::vector<std::int64_t> gathered_bytes;
+  std::int64_t reduced_bytes = 0;
 };
 
 struct ShardSizes {

@@ -1,0 +1,190 @@
+#include "trace/predict/layers/layer_order.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "trace/job/shape/lookup_tables.h"
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/loss_chunks.h"
+#include "trace/job/shape/parameter_shapes.h"
+#include "trace/predict/layers/layer_memory.h"
+
+namespace shardlens::trace::predict {
+
+namespace {
+
+using LayerKind = OrderedLayer::What;
+
+// What multiplies the result of attention.
+constexpr std::array<std::string_view, 3> kBehindAttention{".attn.c_proj", ".self_attn.o_proj",
+                                                           ".attention.output.dense"};
+
+std::string_view module_of(std::string_view parameter) {
+  return parameter.substr(0, parameter.rfind('.'));
+}
+
+class LayerList {
+ public:
+  explicit LayerList(const PlannedJob& job)
+      : job_(job),
+        sizes_(model_sizes(job.shape, job.settings)),
+        parameters_(job::parameter_shapes(job.shape)) {
+    const auto tables_end = std::ranges::find_if(parameters_, [&](const auto& each) {
+      return is_trained(static_cast<int>(&each - parameters_.data()));
+    });
+    first_trained_ = static_cast<int>(tables_end - parameters_.begin());
+  }
+
+  std::vector<OrderedLayer> list() {
+    add_range(sizes_.before_blocks());
+    const std::vector<int> in_block = firsts_in_block();
+    for (std::int64_t block = 0; block < sizes_.layers; ++block) add_block(block, in_block);
+    add_range(sizes_.final_norm_parameters());
+    const std::size_t head = layers_.size();
+    add_range(sizes_.head_parameters());
+    if (head == layers_.size()) layers_.push_back(tied_head());
+    if (computes_loss_in_chunks()) {
+      for (std::size_t i = head; i < layers_.size(); ++i) {
+        layers_[i].forward += std::exchange(layers_[i].backward, 0);
+      }
+    }
+    return std::move(layers_);
+  }
+
+ private:
+  // Each chunk's backward comes right behind its forward.
+  bool computes_loss_in_chunks() const {
+    return job::loss_chunk_tokens(job_.settings, job_.shape, job_.tokens()) > 0;
+  }
+
+  std::int64_t block_of(int parameter) const {
+    return parameters_[static_cast<std::size_t>(parameter)].block;
+  }
+  const SizedParameter& sized(int parameter) const {
+    const std::int64_t block = std::max<std::int64_t>(block_of(parameter), 0);
+    const bool is_behind = parameter >= sizes_.block_parameters(sizes_.layers).first;
+    const std::int64_t before = is_behind ? sizes_.layers - 1 : block;
+    return sizes_.parameters[static_cast<std::size_t>(
+        parameter - before * static_cast<std::int64_t>(sizes_.block.size()))];
+  }
+  std::int64_t trained(int parameter) const {
+    const std::int64_t block = block_of(parameter);
+    const bool is_frozen = block >= 0 && block < sizes_.frozen_layers && !sizes_.is_adapted;
+    return is_frozen ? 0 : sized(parameter).trained;
+  }
+  bool is_trained(int parameter) const { return trained(parameter) > 0; }
+
+  // A block's layers as forward comes to them, by their first parameters within it.
+  std::vector<int> firsts_in_block() const {
+    std::vector<int> firsts;
+    for (const BackwardOperator& op : block_memory(job_, sizes_.is_adapted).backward) {
+      const bool is_known = std::ranges::find(firsts, op.layer_parameter) != firsts.end();
+      if (op.layer_parameter >= 0 && !is_known) firsts.push_back(op.layer_parameter);
+    }
+    std::ranges::reverse(firsts);
+    return firsts;
+  }
+
+  void add_block(std::int64_t block, const std::vector<int>& firsts) {
+    const ParameterRange range = sizes_.block_parameters(block);
+    double forward = 0;
+    for (const int first : firsts) {
+      const OrderedLayer layer = layer_at(range.first + first, range.end);
+      const std::string_view module = module_of(name(layer.parameters.first));
+      const auto ends_so = [&](std::string_view end) { return module.ends_with(end); };
+      if (std::ranges::any_of(kBehindAttention, ends_so)) {
+        layers_.push_back(attention(block));
+        forward += layers_.back().forward;
+      }
+      layers_.push_back(layer);
+      forward += layer.forward;
+    }
+    const bool is_again = is_recomputed(job_.settings, block);
+    layers_.push_back(
+        {LayerKind::kSecondForward, {range.end, range.end}, block, 0, is_again ? forward : 0});
+  }
+
+  void add_range(ParameterRange range) {
+    for (int i = range.first; i < range.end; i = layers_.back().parameters.end) {
+      layers_.push_back(layer_at(i, range.end));
+    }
+  }
+
+  // That of the module that owns the parameter, its first.
+  OrderedLayer layer_at(int first, int most) const {
+    OrderedLayer layer{.parameters = {first, first}, .block = block_of(first)};
+    int& end = layer.parameters.end;
+    for (; end < most && module_of(name(end)) == module_of(name(first)); ++end) {
+      add_operations(end, layer);
+    }
+    return layer;
+  }
+
+  // A product and, in backward, one for each of the gradients that are needed; adapters likewise.
+  void add_operations(int parameter, OrderedLayer& layer) const {
+    const job::ParameterShape& shape = parameters_[static_cast<std::size_t>(parameter)];
+    const bool is_tied = job_.shape.tied_head && parameter == 0;  // used by the head
+    if (is_tied || job::is_lookup_table(job_.shape, shape)) return;
+    const auto values = static_cast<double>(shape.numel());
+    const auto trains = static_cast<double>(trained(parameter));
+    const bool has_adapters = sizes_.is_adapted && !job::is_trained_head(shape.name);
+    layer.forward += 2 * (values + (has_adapters ? trains : 0));
+    layer.backward += (has_adapters ? 4 : 2) * trains;
+    if (parameter > first_trained_) layer.backward += 2 * values;
+  }
+
+  OrderedLayer attention(std::int64_t block) const {
+    const auto scores = 4 * static_cast<double>(job_.shape.attention_width() * job_.sequence());
+    const int end = sizes_.block_parameters(block).end;
+    return {LayerKind::kOther, {end, end}, block, scores, end > first_trained_ ? 2 * scores : 0};
+  }
+
+  // The product with the embedding, which is no module of its own.
+  OrderedLayer tied_head() const {
+    OrderedLayer layer{LayerKind::kOther, {sizes_.parameter_count(), sizes_.parameter_count()}};
+    const auto values = static_cast<double>(sizes_.head);
+    layer.forward = 2 * values;
+    layer.backward = (is_trained(0) ? 4 : 2) * values;
+    return layer;
+  }
+
+  const std::string& name(int parameter) const {
+    return parameters_[static_cast<std::size_t>(parameter)].name;
+  }
+
+  const PlannedJob& job_;
+  ModelSizes sizes_;
+  std::vector<job::ParameterShape> parameters_;
+  int first_trained_ = 0;
+  std::vector<OrderedLayer> layers_;
+};
+
+}  // namespace
+
+std::vector<OrderedLayer> layer_order(const PlannedJob& job) { return LayerList(job).list(); }
+
+LayerSpan layers_of(const ModelUnit& unit, const std::vector<OrderedLayer>& order) {
+  LayerSpan span{order.size(), 0};
+  std::size_t block_begin = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const OrderedLayer& layer = order[i];
+    if (i > 0 && layer.block != order[i - 1].block) block_begin = i;
+    const bool is_again = layer.what == LayerKind::kSecondForward;
+    const bool holds_block = span.first <= block_begin && span.end == i;
+    const bool is_own =
+        layer.what == LayerKind::kModule && unit.parameters.contains(layer.parameters);
+    if (!is_own && !(is_again && holds_block)) continue;
+    span = {std::min(span.first, i), i + 1};
+  }
+  return span;
+}
+
+bool is_recomputed(const job::Settings& settings, std::int64_t block) {
+  const std::int64_t every = settings.activation_checkpointing;
+  return every > 0 && block >= 0 && block % every == 0;
+}
+
+}  // namespace shardlens::trace::predict

@@ -1,0 +1,192 @@
+#include "trace/tuning/layer_moments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/parameter_shapes.h"
+#include "trace/predict/sizes/model_units.h"
+
+namespace shardlens::trace::tuning {
+
+using predict::MicroBatchWork;
+using predict::Moment;
+using predict::OrderedLayer;
+
+namespace {
+
+Moment between(const Moment& from, const Moment& to, double share) {
+  const auto at = [&](std::int64_t a, std::int64_t b) {
+    return a + std::llround(share * static_cast<double>(b - a));
+  };
+  return {at(from.computed_ns, to.computed_ns), at(from.contended_ns, to.contended_ns)};
+}
+
+// "h.3.attn.bias" of "h.3.attn.lora_A.bias": the matrix that an adapter is beside.
+std::string adapted(std::string parameter) {
+  for (const std::string_view factor : {".lora_A", ".lora_B"}) {
+    if (const auto at = parameter.rfind(factor); at != parameter.npos) {
+      return parameter.erase(at, factor.size());
+    }
+  }
+  return parameter;
+}
+
+// Moments at all places, of which some are known: between two of them by what is done there. Known
+// ones that contradict those before them are left out; of several at a place the first counts.
+template <typename Known>
+std::vector<Moment> fill_between(std::vector<Known> known, const std::vector<double>& done) {
+  std::ranges::stable_sort(known, {}, &Known::place);
+  const Moment last = std::ranges::find(known, done.size() - 1, &Known::place)->moment;
+  std::vector<Moment> moments(done.size());
+  Known before = known.front();
+  moments[before.place] = before.moment;
+  for (const Known& next : known) {
+    const bool is_end = next.place + 1 == done.size();
+    const Moment moment = is_end ? last : next.moment;
+    if (next.place <= before.place || (!is_end && (moment.computed_ns < before.moment.computed_ns ||
+                                                   moment.computed_ns > last.computed_ns))) {
+      continue;
+    }
+    const double all = done[next.place] - done[before.place];
+    for (std::size_t place = before.place + 1; place <= next.place; ++place) {
+      const double share = all > 0 ? (done[place] - done[before.place]) / all : 0;
+      moments[place] = place == next.place ? moment : between(before.moment, moment, share);
+    }
+    before = {next.place, moment};
+  }
+  return moments;
+}
+
+}  // namespace
+
+LayerClock::LayerClock(const predict::PlannedJob& job, const std::vector<std::string>& gradients,
+                       bool has_units)
+    : layers_(predict::layer_order(job)), forward_done_{0}, backward_done_{0} {
+  for (const OrderedLayer& layer : layers_) {
+    forward_done_.push_back(forward_done_.back() + layer.forward);
+  }
+  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+    backward_done_.push_back(backward_done_.back() + layer->backward);
+  }
+  std::map<std::string, std::size_t> places;
+  const auto parameters = job::parameter_shapes(job.shape);
+  std::size_t block_begin = 0;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const OrderedLayer& layer = layers_[i];
+    for (int each = layer.parameters.first; each < layer.parameters.end; ++each) {
+      places[parameters[static_cast<std::size_t>(each)].name] = backward_place(i);
+    }
+    if (i > 0 && layer.block != layers_[i - 1].block) block_begin = i;
+    const bool is_again = layer.what == OrderedLayer::What::kSecondForward;
+    if (is_again && predict::is_recomputed(job.settings, layer.block)) {
+      recomputed_.push_back({block_begin, i});
+    }
+  }
+  for (const std::string& gradient : gradients) {
+    const auto found = places.find(adapted(gradient));
+    const bool is_known = found != places.end();
+    gradient_places_.push_back(is_known ? std::optional(found->second) : std::nullopt);
+  }
+  if (!has_units) return;
+  are_blocks_ = job.settings.wrap_policy == job::WrapPolicy::kTransformerBlock;
+  const auto sizes = predict::model_sizes(job.shape, job.settings);
+  for (const auto& unit : predict::model_units(job.shape, job.settings, sizes)) {
+    units_.push_back({predict::layers_of(unit, layers_), unit.passes_gradient});
+  }
+}
+
+double LayerClock::block_share(std::int64_t block) const {
+  double of_block = 0;
+  for (const OrderedLayer& layer : layers_) of_block += layer.block == block ? layer.forward : 0;
+  return forward_done_.back() > 0 ? of_block / forward_done_.back() : 0;
+}
+
+auto LayerClock::known_forwards(const MicroBatchWork& work) const -> std::vector<Known> {
+  std::vector<Known> known{{0, work.forward_begin}, {layers_.size(), work.backward_begin}};
+  if (work.forwards.size() + 1 != units_.size()) return known;
+  for (const auto& forward : work.forwards) {
+    known.push_back({units_[static_cast<std::size_t>(forward.unit)].layers.first, forward.begin});
+  }
+  if (!are_blocks_ || work.forwards.size() < 2) return known;
+  // The end of the last one nobody tells: it takes as long as the one before.
+  const Moment &last = work.forwards.back().begin, &before = (work.forwards.rbegin() + 1)->begin;
+  known.push_back(
+      {units_.back().layers.end,
+       {2 * last.computed_ns - before.computed_ns, 2 * last.contended_ns - before.contended_ns}});
+  return known;
+}
+
+auto LayerClock::known_backwards(const MicroBatchWork& work) const -> std::vector<Known> {
+  std::vector<Known> known{{0, work.backward_begin}, {layers_.size(), work.end}};
+  if (work.backwards.size() + 1 == units_.size()) {
+    for (const auto& backward : work.backwards) {
+      const RecordedUnit& unit = units_[static_cast<std::size_t>(backward.unit)];
+      if (unit.passes_gradient) known.push_back({backward_place(unit.layers.first), backward.end});
+    }
+    if (are_blocks_ && !work.backwards.empty()) {
+      known.push_back({backward_place(units_.back().layers.end), work.backwards.front().begin});
+    }
+  }
+  if (work.gradients.size() != gradient_places_.size()) return known;
+  // A layer has several: the last of them ends it.
+  for (std::size_t i = work.gradients.size(); i-- > 0;) {
+    if (const auto place = gradient_places_[i]) known.push_back({*place, work.gradients[i]});
+  }
+  return known;
+}
+
+void LayerClock::add_second_forwards(const std::vector<Moment>& forwards,
+                                     const std::vector<Moment>& backwards,
+                                     std::vector<Known>& known) const {
+  std::vector<Known> ends;
+  for (const predict::LayerSpan& block : recomputed_) {
+    const std::size_t place = backward_place(block.end + 1);
+    const Moment& begin = backwards[place];
+    std::int64_t most = backwards.back().computed_ns;
+    for (const Known& each : known) {
+      if (each.place > place) most = std::min(most, each.moment.computed_ns);
+    }
+    const std::int64_t takes = forwards[block.end].computed_ns - forwards[block.first].computed_ns;
+    const std::int64_t left = std::max<std::int64_t>(0, most - begin.computed_ns);
+    const double share =
+        left > 0 ? std::min(1.0, static_cast<double>(takes) / static_cast<double>(left)) : 0;
+    const auto contended = static_cast<std::int64_t>(
+        share * static_cast<double>(backwards[place + 1].contended_ns - begin.contended_ns));
+    ends.push_back({place, begin});
+    ends.push_back(
+        {place + 1, {begin.computed_ns + std::min(takes, left), begin.contended_ns + contended}});
+  }
+  known.insert(known.end(), ends.begin(), ends.end());
+}
+
+void LayerClock::fill(MicroBatchWork& work) const {
+  auto& [forwards, backwards] = work.layers;
+  forwards = fill_between(known_forwards(work), forward_done_);
+  std::vector<Known> known = known_backwards(work);
+  backwards = fill_between(known, backward_done_);
+  if (recomputed_.empty()) return;
+  add_second_forwards(forwards, backwards, known);
+  backwards = fill_between(std::move(known), backward_done_);
+}
+
+std::vector<predict::RecordedSteps::Gradient> gradients_backwards(const predict::PlannedJob& job) {
+  std::vector<predict::RecordedSteps::Gradient> gradients;
+  const bool is_adapted = job.settings.lora_rank > 0;
+  auto saved = job::saved_parameters(job.shape, job.settings);
+  // A classifier is registered behind what adapters are beside.
+  if (is_adapted) {
+    std::ranges::stable_partition(
+        saved, [](const job::ParameterShape& each) { return !job::is_trained_head(each.name); });
+  }
+  for (const auto& each : saved) {
+    const bool is_frozen = each.block >= 0 && each.block < job.settings.frozen_blocks;
+    if (is_adapted || !is_frozen) gradients.push_back({each.name, 4 * each.numel()});
+  }
+  std::ranges::reverse(gradients);
+  return gradients;
+}
+
+}  // namespace shardlens::trace::tuning

@@ -1,0 +1,62 @@
+// When forward and backward were at which layer of a model, in a run that tells of some of them: of
+// units, or of gradients. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/predict/layers/layer_order.h"
+#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/schedule/step_work.h"
+#include "trace/predict/sizes/planned_job.h"
+
+namespace shardlens::trace::tuning {
+
+class LayerClock {
+ public:
+  // `gradients`: their parameters, in the order in which they come. `has_units`: the job's units
+  // were recorded.
+  LayerClock(const predict::PlannedJob& job, const std::vector<std::string>& gradients,
+             bool has_units);
+
+  const std::vector<predict::OrderedLayer>& layers() const { return layers_; }
+  // Of the operations of forward, in one block.
+  double block_share(std::int64_t block) const;
+
+  // Writes `layers`: what lies between two moments that are known goes by operations (6·N +
+  // 12·L·C·T, as under MFU), a second forward by the first.
+  void fill(predict::MicroBatchWork& work) const;
+
+ private:
+  struct Known {
+    std::size_t place = 0;
+    predict::Moment moment;
+  };
+  struct RecordedUnit {
+    predict::LayerSpan layers;
+    bool passes_gradient = true;
+  };
+
+  std::vector<Known> known_forwards(const predict::MicroBatchWork& work) const;
+  std::vector<Known> known_backwards(const predict::MicroBatchWork& work) const;
+  void add_second_forwards(const std::vector<predict::Moment>& forwards,
+                           const std::vector<predict::Moment>& backwards,
+                           std::vector<Known>& known) const;
+  std::size_t backward_place(std::size_t layer) const { return layers_.size() - layer; }
+
+  std::vector<predict::OrderedLayer> layers_;
+  std::vector<double> forward_done_, backward_done_;  // operations, by place
+  std::vector<predict::LayerSpan> recomputed_;        // blocks, with the place behind them
+  std::vector<RecordedUnit> units_;                   // by index; the root's is of no use
+  bool are_blocks_ = false;                           // the units
+  // By gradient: the place that backward reaches with it; none: whose it is is not known.
+  std::vector<std::optional<std::size_t>> gradient_places_;
+};
+
+// The order in which gradients come where nobody planned buckets: that of what is trained,
+// backwards.
+std::vector<predict::RecordedSteps::Gradient> gradients_backwards(const predict::PlannedJob& job);
+
+}  // namespace shardlens::trace::tuning
