@@ -64,12 +64,9 @@ std::vector<Moment> fill_between(std::vector<Known> known, const std::vector<dou
 
 LayerClock::LayerClock(const predict::PlannedJob& job, const std::vector<std::string>& gradients,
                        bool has_units)
-    : layers_(predict::layer_order(job)), forward_done_{0}, backward_done_{0} {
+    : layers_(predict::layer_order(job)), forward_done_{0} {
   for (const OrderedLayer& layer : layers_) {
     forward_done_.push_back(forward_done_.back() + layer.forward);
-  }
-  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-    backward_done_.push_back(backward_done_.back() + layer->backward);
   }
   std::map<std::string, std::size_t> places;
   const auto parameters = job::parameter_shapes(job.shape);
@@ -80,10 +77,10 @@ LayerClock::LayerClock(const predict::PlannedJob& job, const std::vector<std::st
       places[parameters[static_cast<std::size_t>(each)].name] = backward_place(i);
     }
     if (i > 0 && layer.block != layers_[i - 1].block) block_begin = i;
-    const bool is_again = layer.what == OrderedLayer::What::kSecondForward;
-    if (is_again && predict::is_recomputed(job.settings, layer.block)) {
-      recomputed_.push_back({block_begin, i});
-    }
+    if (layer.what != OrderedLayer::What::kSecondForward) continue;
+    blocks_.push_back(layer.block);
+    const bool was = predict::is_recomputed(job.settings, layer.block);
+    second_forwards_.push_back({block_begin, i, was, was});
   }
   for (const std::string& gradient : gradients) {
     const auto found = places.find(adapted(gradient));
@@ -98,10 +95,21 @@ LayerClock::LayerClock(const predict::PlannedJob& job, const std::vector<std::st
   }
 }
 
-double LayerClock::block_share(std::int64_t block) const {
-  double of_block = 0;
-  for (const OrderedLayer& layer : layers_) of_block += layer.block == block ? layer.forward : 0;
-  return forward_done_.back() > 0 ? of_block / forward_done_.back() : 0;
+std::vector<std::size_t> LayerClock::gradient_places() const {
+  std::vector<std::size_t> places;
+  for (const auto& place : gradient_places_) {
+    if (!place) return {};
+    places.push_back(*place);
+  }
+  return places;
+}
+
+std::vector<predict::SecondForward> LayerClock::second_forwards(const job::Settings& next) const {
+  auto seconds = second_forwards_;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    seconds[i].is = predict::is_recomputed(next, blocks_[i]);
+  }
+  return seconds;
 }
 
 auto LayerClock::known_forwards(const MicroBatchWork& work) const -> std::vector<Known> {
@@ -126,50 +134,67 @@ auto LayerClock::known_backwards(const MicroBatchWork& work) const -> std::vecto
       const RecordedUnit& unit = units_[static_cast<std::size_t>(backward.unit)];
       if (unit.passes_gradient) known.push_back({backward_place(unit.layers.first), backward.end});
     }
-    if (are_blocks_ && !work.backwards.empty()) {
-      known.push_back({backward_place(units_.back().layers.end), work.backwards.front().begin});
-    }
   }
-  if (work.gradients.size() != gradient_places_.size()) return known;
   // A layer has several: the last of them ends it.
-  for (std::size_t i = work.gradients.size(); i-- > 0;) {
+  const bool has_gradients = work.gradients.size() == gradient_places_.size();
+  for (std::size_t i = has_gradients ? work.gradients.size() : 0; i-- > 0;) {
     if (const auto place = gradient_places_[i]) known.push_back({*place, work.gradients[i]});
+  }
+  // Where gradients do not tell the end of what comes before it, the first block's begin may be a
+  // guess.
+  if (are_blocks_ && work.backwards.size() + 1 == units_.size() && !work.backwards.empty()) {
+    known.push_back({backward_place(units_.back().layers.end), work.backwards.front().begin});
   }
   return known;
 }
 
-void LayerClock::add_second_forwards(const std::vector<Moment>& forwards,
-                                     const std::vector<Moment>& backwards,
-                                     std::vector<Known>& known) const {
-  std::vector<Known> ends;
-  for (const predict::LayerSpan& block : recomputed_) {
-    const std::size_t place = backward_place(block.end + 1);
-    const Moment& begin = backwards[place];
-    std::int64_t most = backwards.back().computed_ns;
-    for (const Known& each : known) {
-      if (each.place > place) most = std::min(most, each.moment.computed_ns);
-    }
-    const std::int64_t takes = forwards[block.end].computed_ns - forwards[block.first].computed_ns;
-    const std::int64_t left = std::max<std::int64_t>(0, most - begin.computed_ns);
-    const double share =
-        left > 0 ? std::min(1.0, static_cast<double>(takes) / static_cast<double>(left)) : 0;
-    const auto contended = static_cast<std::int64_t>(
-        share * static_cast<double>(backwards[place + 1].contended_ns - begin.contended_ns));
-    ends.push_back({place, begin});
-    ends.push_back(
-        {place + 1, {begin.computed_ns + std::min(takes, left), begin.contended_ns + contended}});
+// By place: what backward has done. An operation of a second forward takes as long as one of the
+// first, which is another time than one of backward takes.
+std::vector<double> LayerClock::backward_done(const MicroBatchWork& work) const {
+  const auto length = [](const Moment& from, const Moment& to) {
+    return static_cast<double>(to.computed_ns - from.computed_ns);
+  };
+  double backward = 0, again = 0;
+  for (const OrderedLayer& layer : layers_) {
+    const bool is_again = layer.what == OrderedLayer::What::kSecondForward;
+    (is_again ? again : backward) += layer.backward;
   }
-  known.insert(known.end(), ends.begin(), ends.end());
+  const double forward_pace =
+      length(work.forward_begin, work.backward_begin) / forward_done_.back();
+  const double left = length(work.backward_begin, work.end) - again * forward_pace;
+  const double pace = left > 0 && backward > 0 ? left / backward : forward_pace;
+  std::vector<double> done{0};
+  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+    const bool is_again = layer->what == OrderedLayer::What::kSecondForward;
+    done.push_back(done.back() + (is_again ? forward_pace : pace) * layer->backward);
+  }
+  return done;
+}
+
+// Within the time of a second forward as the first one went.
+std::vector<Moment> LayerClock::second_forwards(const predict::LayerMoments& moments) const {
+  std::vector<Moment> again(moments.forwards.size());
+  for (const predict::SecondForward& block : second_forwards_) {
+    if (!block.was) continue;
+    const auto& forwards = moments.forwards;
+    const std::int64_t from = forwards[block.first].computed_ns;
+    const auto all = static_cast<double>(forwards[block.end].computed_ns - from);
+    const Moment& begin = moments.backwards[backward_place(block.end + 1)];
+    const Moment& end = moments.backwards[backward_place(block.end)];
+    for (std::size_t layer = block.first; layer <= block.end; ++layer) {
+      const auto done = static_cast<double>(forwards[layer].computed_ns - from);
+      again[layer] = between(begin, end, all > 0 ? done / all : 0);
+    }
+    again[block.end] = end;
+  }
+  return again;
 }
 
 void LayerClock::fill(MicroBatchWork& work) const {
-  auto& [forwards, backwards] = work.layers;
-  forwards = fill_between(known_forwards(work), forward_done_);
-  std::vector<Known> known = known_backwards(work);
-  backwards = fill_between(known, backward_done_);
-  if (recomputed_.empty()) return;
-  add_second_forwards(forwards, backwards, known);
-  backwards = fill_between(std::move(known), backward_done_);
+  work.layers.forwards = fill_between(known_forwards(work), forward_done_);
+  work.layers.backwards = fill_between(known_backwards(work), backward_done(work));
+  if (std::ranges::none_of(second_forwards_, &predict::SecondForward::was)) return;
+  work.layers.second_forwards = second_forwards(work.layers);
 }
 
 std::vector<predict::RecordedSteps::Gradient> gradients_backwards(const predict::PlannedJob& job) {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "trace/predict/layers/layer_order.h"
 #include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/schedule/step_program.h"
 #include "trace/predict/schedule/step_work.h"
 #include "trace/predict/sizes/planned_job.h"
 
@@ -22,11 +24,14 @@ class LayerClock {
              bool has_units);
 
   const std::vector<predict::OrderedLayer>& layers() const { return layers_; }
-  // Of the operations of forward, in one block.
-  double block_share(std::int64_t block) const;
+  // By gradient, the place in LayerMoments::backwards that backward has come to with it; empty: not
+  // known of all of them.
+  std::vector<std::size_t> gradient_places() const;
+  // What is computed a second time with the job's settings, and what would be with others.
+  std::vector<predict::SecondForward> second_forwards(const job::Settings& next) const;
 
   // Writes `layers`: what lies between two moments that are known goes by operations (6·N +
-  // 12·L·C·T, as under MFU), a second forward by the first.
+  // 12·L·C·T, as under MFU), those of a second forward at the pace of the first.
   void fill(predict::MicroBatchWork& work) const;
 
  private:
@@ -41,16 +46,16 @@ class LayerClock {
 
   std::vector<Known> known_forwards(const predict::MicroBatchWork& work) const;
   std::vector<Known> known_backwards(const predict::MicroBatchWork& work) const;
-  void add_second_forwards(const std::vector<predict::Moment>& forwards,
-                           const std::vector<predict::Moment>& backwards,
-                           std::vector<Known>& known) const;
+  std::vector<double> backward_done(const predict::MicroBatchWork& work) const;
+  std::vector<predict::Moment> second_forwards(const predict::LayerMoments& moments) const;
   std::size_t backward_place(std::size_t layer) const { return layers_.size() - layer; }
 
   std::vector<predict::OrderedLayer> layers_;
-  std::vector<double> forward_done_, backward_done_;  // operations, by place
-  std::vector<predict::LayerSpan> recomputed_;        // blocks, with the place behind them
-  std::vector<RecordedUnit> units_;                   // by index; the root's is of no use
-  bool are_blocks_ = false;                           // the units
+  std::vector<double> forward_done_, backward_done_;     // operations, by place
+  std::vector<predict::SecondForward> second_forwards_;  // of blocks, as recorded
+  std::vector<std::int64_t> blocks_;                     // their numbers
+  std::vector<RecordedUnit> units_;                      // by index; the root's is of no use
+  bool are_blocks_ = false;                              // the units
   // By gradient: the place that backward reaches with it; none: whose it is is not known.
   std::vector<std::optional<std::size_t>> gradient_places_;
 };

@@ -139,19 +139,11 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
         "one of those to predict " +
         job::chosen<&Settings::sharding_strategy>(settings) + ".");
   }
-  double more_forwards = 0;
-  if (settings.activation_checkpointing != recorded_.activation_checkpointing) {
-    if (!clock_) {
-      return refuse(
-          "What activation_checkpointing computes again is not known, because the run's "
-          "model is not known to this version.");
-    }
-    for (std::int64_t block = 0; block < job_->shape.layers; ++block) {
-      const auto is_again = [&](const Settings& each) {
-        return static_cast<double>(predict::is_recomputed(each, block));
-      };
-      more_forwards += (is_again(settings) - is_again(recorded_)) * clock_->block_share(block);
-    }
+  const bool recomputes = settings.activation_checkpointing != recorded_.activation_checkpointing;
+  if (recomputes && !clock_) {
+    return refuse(
+        "What activation_checkpointing computes again is not known, because the run's model is not "
+        "known to this version.");
   }
   predict::BucketProgramPlan plan{
       .gradient_bytes = gradient_bytes_,
@@ -162,8 +154,12 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
       .recorded_micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps),
       .reduces_each = settings.sync_each_batch,
       .ranks = static_cast<int>(settings.ranks)};
+  if (recomputes) {
+    plan.second_forwards = clock_->second_forwards(settings);
+    plan.gradient_places = clock_->gradient_places();
+    plan.layers = clock_->layers().size();
+  }
   StepPlan planned{.program = predict::bucket_program(plan)};
-  planned.program.more_forwards = more_forwards;
   planned.parts = predict::plan_buckets(plan.gradient_bytes, plan.caps).size();
   return planned;
 }
@@ -197,19 +193,6 @@ std::vector<predict::PlannedUnit> StepPlanner::units(const predict::ShardSizes& 
   return units;
 }
 
-std::vector<predict::SecondForward> StepPlanner::second_forwards(const Settings& settings) const {
-  std::vector<predict::SecondForward> seconds;
-  std::size_t begin = 0;
-  const auto& layers = clock_->layers();
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (i > 0 && layers[i].block != layers[i - 1].block) begin = i;
-    if (layers[i].what != predict::OrderedLayer::What::kSecondForward) continue;
-    seconds.push_back({begin, i, predict::is_recomputed(recorded_, layers[i].block),
-                       predict::is_recomputed(settings, layers[i].block)});
-  }
-  return seconds;
-}
-
 Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
   TRY(check_units(settings));
   const predict::PlannedJob job = job_with(settings);
@@ -217,7 +200,7 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
   const predict::UnitProgramPlan plan{
       .units = units(shards),
       .layers = clock_->layers().size(),
-      .second_forwards = second_forwards(settings),
+      .second_forwards = clock_->second_forwards(settings),
       .schedule = job::unit_schedule_options(settings),
       .shard_group = static_cast<int>(shards.group),
       .replicas = static_cast<int>(job.ranks / shards.group),

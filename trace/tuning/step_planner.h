@@ -59,7 +59,6 @@ class StepPlanner {
   // Error kUsage: what units would do is not known, and why.
   base::Result<void> check_units(const job::Settings& settings) const;
   std::vector<predict::PlannedUnit> units(const predict::ShardSizes& shards) const;
-  std::vector<predict::SecondForward> second_forwards(const job::Settings& settings) const;
   std::vector<predict::UpdatePlan::Sum> norm_sums(const job::Settings& settings) const;
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
   base::Result<void> add_costs(const job::Settings& settings, double slower, StepPlan& plan) const;

@@ -9,14 +9,15 @@
 
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/model_shape.h"
+#include "trace/job/shape/parameter_shapes.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/schedule/bucket_plan.h"
 #include "trace/predict/sizes/model_sizes.h"
 #include "trace/predict/sizes/optimizer_state.h"
 #include "trace/predict/sizes/shard_sizes.h"
+#include "trace/tuning/layer_moments.h"
 #include "trace/tuning/predictable.h"
-#include "trace/tuning/unit_moments.h"
 
 namespace shardlens::trace::tuning {
 
@@ -32,6 +33,44 @@ constexpr double kBytesOfMib = 1024.0 * 1024.0;
 std::int64_t rounded(double ns) { return std::llround(ns); }
 
 }  // namespace
+
+// Of a GPT-2, as forward goes through it.
+struct PlayedJob::Layer {
+  std::string name;
+  std::int64_t block = -1;
+  predict::ParameterRange parameters{};  // none: attention, the head
+  double share = 0;                      // of the operations
+};
+
+auto PlayedJob::layers_of(const job::ModelShape& shape, std::int64_t sequence)
+    -> std::vector<Layer> {
+  std::vector<Layer> layers;
+  double sum = 0;
+  const auto add = [&](Layer layer) {
+    sum += layer.share;
+    layers.push_back(std::move(layer));
+  };
+  const auto parameters = job::parameter_shapes(shape);
+  for (int i = 0; i < static_cast<int>(parameters.size()); ++i) {
+    const auto& each = parameters[static_cast<std::size_t>(i)];
+    const std::string name = each.name.substr(0, each.name.rfind('.'));
+    const bool multiplies = each.block >= 0 || name.ends_with("ln_f");
+    const double share = multiplies ? static_cast<double>(each.numel()) : 0;
+    if (!layers.empty() && layers.back().name == name) {
+      layers.back().parameters.end = i + 1;
+      layers.back().share += share;
+      sum += share;
+      continue;
+    }
+    if (name.ends_with("attn.c_proj")) {
+      add({"attention", each.block, {}, 2 * static_cast<double>(shape.width * sequence)});
+    }
+    add({name, each.block, {i, i + 1}, share});
+  }
+  add({"head", -1, {}, static_cast<double>(shape.vocabulary * shape.width)});
+  for (Layer& layer : layers) layer.share /= sum;
+  return layers;
+}
 
 // The same deeds on both ranks, which take another time.
 struct PlayedJob::Script {
@@ -67,13 +106,22 @@ class PlayedJob::Writer {
         settings_(acting_settings(job.figures(settings).info, settings)),
         step_(step),
         planned_(job.planned(settings_)) {
+    layers_ = layers_of(planned_.shape, planned_.sequence());
     const auto sizes = predict::model_sizes(planned_.shape, planned_.settings);
-    for (const auto& unit : predict::shard_sizes(planned_, sizes).units) {
-      unit_bytes_.push_back(4 * shards() * unit.trained);
+    for (const auto& shard : predict::shard_sizes(planned_, sizes).units) {
+      Unit unit{.bytes = 4 * shards() * shard.trained};
+      unit.is_block = shard.unit.block >= 0 &&
+                      shard.unit.parameters == sizes.block_parameters(shard.unit.block);
+      unit.is_recomputed = !unit.is_block && recomputes(shard.unit.block);
+      unit.passes_gradient = shard.unit.parameters.first > sizes.one_block.first - 1;
+      for (int i = 0; i < static_cast<int>(layers_.size()); ++i) {
+        const predict::ParameterRange& own = layers_[static_cast<std::size_t>(i)].parameters;
+        if (own.end == 0 || !shard.unit.parameters.contains(own)) continue;
+        unit.first = unit.last < 0 ? i : unit.first;
+        unit.last = i;
+      }
+      units_.push_back(unit);
     }
-    // Another number where nothing is divided: padding.
-    is_gathered_.assign(unit_bytes_.size(), false);
-    gathers_.assign(unit_bytes_.size(), std::nullopt);
     script_.gradients = gradients_backwards(planned_);
     std::vector<std::int64_t> bytes;
     for (const auto& gradient : script_.gradients) bytes.push_back(gradient.bytes);
@@ -109,15 +157,16 @@ class PlayedJob::Writer {
   std::int64_t shards() const {
     return settings_.sharding_strategy == job::Strategy::kNoShard ? 1 : kRanks;
   }
-  int blocks() const { return static_cast<int>(unit_bytes_.size()) - 1; }
-  double block_share() const { return unit_moments(planned_, {}).block_share; }
-  double head_share() const { return 1 - blocks() * block_share(); }
+  bool recomputes(std::int64_t block) const {
+    const std::int64_t every = settings_.activation_checkpointing;
+    return every > 0 && block >= 0 && block % every == 0;
+  }
 
   void at(Mark moment) { script_.moments.emplace_back(moment, script_.ranks[0].deeds.size()); }
-  void compute(double ns, int unit, bool in_forward) {
+  void compute(double ns, int layer, bool in_forward) {
     for (int rank = 0; rank < kRanks; ++rank) {
       script_.ranks[static_cast<std::size_t>(rank)].deeds.push_back(
-          {Deed::What::kCompute, job_.computes_ns(ns, step_, rank, unit, in_forward)});
+          {Deed::What::kCompute, job_.computes_ns(ns, step_, rank, layer, in_forward)});
     }
   }
   std::size_t launch(Name name, std::size_t lane = 0) {
@@ -136,64 +185,136 @@ class PlayedJob::Writer {
     for (auto& rank : script_.ranks) rank.deeds.push_back({Deed::What::kWait, 0, call});
   }
 
-  void gather(int unit, const std::string& what) {
-    const auto i = static_cast<std::size_t>(unit);
-    if (!has_units() || is_gathered_[i]) return;
-    is_gathered_[i] = true;
+  struct Unit {
+    std::int64_t bytes = 0;
+    int first = 0, last = -1;  // layers
+    bool is_block = false, is_recomputed = false, passes_gradient = true;
+    bool is_gathered = false;
+    std::optional<std::size_t> gather{};
+  };
+  Unit& unit(int index) { return units_[static_cast<std::size_t>(index)]; }
+  int unit_count() const { return static_cast<int>(units_.size()); }
+  const Layer& layer(int index) const { return layers_[static_cast<std::size_t>(index)]; }
+  int layer_count() const { return static_cast<int>(layers_.size()); }
+
+  void gather(int index, const std::string& what) {
+    Unit& each = unit(index);
+    if (!has_units() || each.is_gathered) return;
+    each.is_gathered = true;
     if (shards() == 1) return;
-    gathers_[i] = launch({CollectiveFunction::kAllGather, model::TagKind::kUnit, unit,
-                          "unit" + std::to_string(unit) + " " + what, unit_bytes_[i]},
+    each.gather = launch({CollectiveFunction::kAllGather, model::TagKind::kUnit, index,
+                          "unit" + std::to_string(index) + " " + what, each.bytes},
                          settings_.separate_communicators ? 1 : 0);
   }
-  void use(int unit) {
-    if (const auto call = std::exchange(gathers_[static_cast<std::size_t>(unit)], {})) wait(*call);
+  void use(int index) {
+    if (const auto call = std::exchange(unit(index).gather, {})) wait(*call);
   }
-  void free(int unit) { is_gathered_[static_cast<std::size_t>(unit)] = false; }
-  void reduce(int unit) {
+  void free(int index) { unit(index).is_gathered = false; }
+  void reduce(int index) {
     if (const auto call = std::exchange(reduction_, {})) wait(*call);
     reduction_ =
         launch({shards() == 1 ? CollectiveFunction::kAllReduce : CollectiveFunction::kReduceScatter,
-                model::TagKind::kUnit, unit, "unit" + std::to_string(unit) + " reduce",
-                unit_bytes_[static_cast<std::size_t>(unit)]});
+                model::TagKind::kUnit, index, "unit" + std::to_string(index) + " reduce",
+                unit(index).bytes});
+  }
+
+  double forward_ns(int index) const {
+    const double all = job_.played_.forward_ns, root = job_.played_.root_share;
+    return index == 0 ? all * root : all * (1 - root) * layer(index).share;
+  }
+  double backward_ns(int index) const {
+    const double all = job_.played_.backward_ns, root = job_.played_.root_share;
+    return index == 0 ? all * root : all * (1 - root) * layer(index).share;
   }
 
   void forward() {
-    const double all = job_.played_.forward_ns, root = job_.played_.root_share;
-    const std::string ahead = "forward gather, prefetched";
+    awaiting_.clear();
     gather(0, "forward gather");
-    use(0);
-    if (settings_.forward_prefetch) gather(1, ahead);
-    if (root > 0) compute(all * root, 0, true);
-    for (int unit = 1; unit <= blocks(); ++unit) {
-      gather(unit, "forward gather");
-      use(unit);
-      if (settings_.forward_prefetch && unit < blocks()) gather(unit + 1, ahead);
-      compute(all * (1 - root) * block_share(), unit, true);
-      if (frees()) free(unit);
+    if (has_units()) use(0);
+    prefetch_forward(0);
+    for (int i = 0; i < layer_count(); ++i) {
+      for (int u = 1; has_units() && u < unit_count(); ++u) {
+        if (unit(u).first == i) enter_forward(u, false);
+      }
+      compute(forward_ns(i), i, true);
+      for (int u = unit_count(); has_units() && --u > 0;) {
+        if (unit(u).last == i) leave_forward(u, !unit(u).is_recomputed);
+      }
     }
-    compute(all * (1 - root) * head_share(), 0, true);
+  }
+  void enter_forward(int index, bool again) {
+    gather(index, again ? "backward gather" : "forward gather");
+    use(index);
+    if (!again) prefetch_forward(index);
+  }
+  // In registration order, which is that of forward here.
+  void prefetch_forward(int index) {
+    if (settings_.forward_prefetch && index + 1 < unit_count()) {
+      gather(index + 1, "forward gather, prefetched");
+    }
+  }
+  void leave_forward(int index, bool awaits) {
+    if (frees()) free(index);
+    if (awaits) awaiting_.push_back(index);
   }
 
   void backward() {
-    const double all = job_.played_.backward_ns, root = job_.played_.root_share;
-    const bool pre = settings_.backward_prefetch == job::BackwardPrefetch::kPre;
-    const bool post = settings_.backward_prefetch == job::BackwardPrefetch::kPost;
-    const std::string ahead = "backward gather, prefetched";
     gradient_ = 0;
-    if (pre) gather(blocks(), ahead);
-    part_of_backward(-1, all * (1 - root) * head_share());
-    for (int unit = blocks(); unit > 0; --unit) {
-      gather(unit, "backward gather");
-      if (has_units()) use(unit);
-      if (pre && unit > 1) gather(unit - 1, ahead);
-      part_of_backward(unit - 1, all * (1 - root) * block_share());
-      if (!has_units()) continue;
-      if (post && unit > 1) gather(unit - 1, ahead);
-      if (syncs_ || frees()) free(unit);
-      if (syncs_) reduce(unit);
+    const bool pre = settings_.backward_prefetch == job::BackwardPrefetch::kPre;
+    if (pre) prefetch_backward();
+    for (int i = layer_count(); i-- > 0;) {
+      for (int u = 1; has_units() && u < unit_count(); ++u) {
+        if (unit(u).last == i && unit(u).is_block) enter_backward(u);
+      }
+      if (i + 1 == layer_count() || layer(i + 1).block != layer(i).block) compute_again(i);
+      for (int u = 1; has_units() && u < unit_count(); ++u) {
+        if (unit(u).last == i && !unit(u).is_block) enter_backward(u);
+      }
+      layer_backward(i);
+      for (int u = unit_count(); has_units() && --u > 0;) {
+        if (unit(u).first == i && unit(u).passes_gradient) leave_backward(u);
+      }
     }
-    part_of_backward(-1, all * root);
+    finish_backward();
+  }
+  void prefetch_backward() {
+    if (has_units() && !awaiting_.empty()) {
+      gather(awaiting_.back(), "backward gather, prefetched");
+    }
+  }
+  void enter_backward(int index) {
+    const auto at = std::ranges::find(awaiting_, index);
+    awaiting_.erase(at, awaiting_.end());
+    gather(index, "backward gather");
+    use(index);
+    if (settings_.backward_prefetch == job::BackwardPrefetch::kPre) prefetch_backward();
+  }
+  void leave_backward(int index) {
+    if (settings_.backward_prefetch == job::BackwardPrefetch::kPost) prefetch_backward();
+    if (syncs_ || frees()) free(index);
+    if (syncs_) reduce(index);
+  }
+  // `last`: of the block.
+  void compute_again(int last) {
+    const std::int64_t block = layer(last).block;
+    if (!recomputes(block)) return;
+    for (int i = 0; i <= last; ++i) {
+      if (layer(i).block != block) continue;
+      for (int u = 1; has_units() && u < unit_count(); ++u) {
+        if (unit(u).first == i && unit(u).is_recomputed) enter_forward(u, true);
+      }
+      compute(forward_ns(i), i, true);
+      for (int u = unit_count(); has_units() && --u > 0;) {
+        if (unit(u).last == i && unit(u).is_recomputed) leave_forward(u, true);
+      }
+    }
+  }
+  void finish_backward() {
     if (has_units()) {
+      awaiting_.clear();
+      for (int u = unit_count(); --u > 0;) {
+        if (!unit(u).passes_gradient) leave_backward(u);
+      }
       if (syncs_ || frees()) free(0);
       if (syncs_) reduce(0);
       if (const auto call = std::exchange(reduction_, {})) wait(*call);
@@ -205,19 +326,14 @@ class PlayedJob::Writer {
     }
   }
 
-  // Computes as long; of the next gradients that are of `block` (−1: of none) each is ready after
-  // an equal part of it.
-  void part_of_backward(std::int64_t block, double ns) {
-    const auto is_of = [&](const std::string& name) {
-      const bool is_of_block = name.front() >= '0' && name.front() <= '9';
-      return block < 0 ? !is_of_block : is_of_block && std::stoll(name) == block;
-    };
-    std::size_t end = gradient_;
-    while (end < script_.gradients.size() && is_of(script_.gradients[end].parameter)) ++end;
-    const double each = ns / static_cast<double>(std::max<std::size_t>(1, end - gradient_));
-    if (end == gradient_ && ns > 0) compute(ns, static_cast<int>(block) + 1, false);
-    for (; gradient_ < end; ++gradient_) {
-      if (ns > 0) compute(each, static_cast<int>(block) + 1, false);
+  // Each of a layer's gradients is ready after an equal part of its backward.
+  void layer_backward(int index) {
+    const predict::ParameterRange& own = layer(index).parameters;
+    const int count = own.end - own.first;
+    const double ns = backward_ns(index);
+    if (count == 0 && ns > 0) compute(ns, index, false);
+    for (int i = 0; i < count; ++i, ++gradient_) {
+      if (ns > 0) compute(ns / count, index, false);
       at(Mark::kGradient);
       if (has_units() || !syncs_ || !settings_.overlap_comm) continue;
       const std::size_t bucket = buckets_.size();
@@ -233,8 +349,10 @@ class PlayedJob::Writer {
 
   void update() {
     if (has_units()) {
-      wait(
-          launch({CollectiveFunction::kAllReduce, model::TagKind::kNamed, -1, "gradient norm", 4}));
+      // With a value for each parameter: whether it was used.
+      const auto bytes = 4 * (1 + static_cast<std::int64_t>(script_.gradients.size()));
+      wait(launch(
+          {CollectiveFunction::kAllReduce, model::TagKind::kNamed, -1, "gradient norm", bytes}));
     }
     const auto values = [](const predict::PlannedJob& job) {
       const auto sizes = predict::model_sizes(job.shape, job.settings);
@@ -251,9 +369,9 @@ class PlayedJob::Writer {
   predict::PlannedJob planned_;
   Script script_;
   bool syncs_ = true;
-  std::vector<std::int64_t> unit_bytes_;
-  std::vector<bool> is_gathered_;
-  std::vector<std::optional<std::size_t>> gathers_;
+  std::vector<Layer> layers_;
+  std::vector<Unit> units_;
+  std::vector<int> awaiting_;  // as forward left them, without those whose backward has begun
   std::optional<std::size_t> reduction_;
   std::vector<std::size_t> buckets_;  // under way
   std::size_t gradient_ = 0;
@@ -271,9 +389,9 @@ predict::PlannedJob PlayedJob::planned(const job::Settings& settings) const {
 }
 
 // The same in all micro-batches of a step.
-double PlayedJob::computes_ns(double ns, std::int64_t step, int rank, int unit,
+double PlayedJob::computes_ns(double ns, std::int64_t step, int rank, int layer,
                               bool forward) const {
-  std::seed_seq seed{static_cast<int>(played_.seed), static_cast<int>(step), rank, unit,
+  std::seed_seq seed{static_cast<int>(played_.seed), static_cast<int>(step), rank, layer,
                      forward ? 1 : 0};
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> noise(-played_.noise, played_.noise);
@@ -429,7 +547,10 @@ std::vector<model::Batch> PlayedJob::rows(const job::Settings& settings) const {
       batch.collectives.push_back(call);
     }
     if (has_units) {
-      for (int unit = 0; unit <= static_cast<int>(shape_.layers); ++unit) {
+      const auto job = planned(settings);
+      const auto sizes = predict::model_sizes(job.shape, job.settings);
+      const auto units = predict::model_units(job.shape, job.settings, sizes);
+      for (int unit = 0; unit < static_cast<int>(units.size()); ++unit) {
         model::Unit row;
         row.rank = rank;
         row.index = unit;

@@ -20,7 +20,7 @@ struct PlayedSettings {
   // Of an all-reduce between the two ranks, as of each function by what it moves of that.
   double latency_ns = 0.3e6, ns_per_byte = 2;
   double slowdown = 0;    // while a call moves, computation loses this share of its pace
-  double noise = 0.01;    // of what a unit computes in a step, either way
+  double noise = 0.01;    // of what a layer computes in a step, either way
   double late = 0.01;     // by how much rank 1 computes longer
   double root_share = 0;  // of forward and of backward, in the embedding: where it is known
   unsigned seed = 0;
@@ -48,11 +48,13 @@ class PlayedJob {
 
  private:
   struct Script;
+  struct Layer;
   class Writer;
 
+  static std::vector<Layer> layers_of(const job::ModelShape& shape, std::int64_t sequence);
   predict::PlannedJob planned(const job::Settings& settings) const;
   Script script(const job::Settings& settings, std::int64_t step) const;
-  double computes_ns(double ns, std::int64_t step, int rank, int unit, bool forward) const;
+  double computes_ns(double ns, std::int64_t step, int rank, int layer, bool forward) const;
   model::Batch rows(const Script& script, const predict::Played& played, std::int64_t step,
                     int rank) const;
 

@@ -52,6 +52,11 @@ class Draw {
     s.separate_communicators = s.sharding_strategy == Strategy::kFullShard && coin(0.3);
     s.gradient_accumulation_steps = of<std::int64_t>({1, 1, 2, 3});
     s.sync_each_batch = s.gradient_accumulation_steps > 1 && coin();
+    s.activation_checkpointing = of<std::int64_t>({0, 0, 1, 2});
+    if (coin()) {
+      s.wrap_policy = job::WrapPolicy::kSize;
+      s.min_num_params = of<std::int64_t>({1, 20'000, 100'000, 150'000, 1'000'000});
+    }
     return s;
   }
   PlayedSettings job(unsigned seed) {
@@ -133,9 +138,12 @@ TEST(PlayedJob, IsPredictedFromAnyOtherSettings) {
     const PlayedJob job(p);
     const Settings before = draw.settings(), after = draw.settings();
     const Compared c = compare(job, before, after, p.slowdown);
-    EXPECT_NEAR(c.predicted_ns, c.played_ns, 0.02 * c.played_ns)
+    // Which part of a second forward was beside communication no moment tells.
+    const bool is_vague = before.activation_checkpointing > 0 && p.slowdown > 0;
+    const double near = (is_vague ? 0.03 : 0.02) * c.played_ns;
+    EXPECT_NEAR(c.predicted_ns, c.played_ns, near)
         << seed << ": " << words(before) << " -> " << words(after) << ", slowdown " << p.slowdown;
-    EXPECT_NEAR(c.predicted_exposed_ns, c.played_exposed_ns, 0.02 * c.played_ns)
+    EXPECT_NEAR(c.predicted_exposed_ns, c.played_exposed_ns, near)
         << seed << ": " << words(before) << " -> " << words(after) << ", slowdown " << p.slowdown;
   }
 }

@@ -52,9 +52,7 @@ auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
   }
   const bool is_below = next == all.begin();
   const Point& edge = is_below ? all.front() : all.back();
-  if (bytes <= edge.bytes * kSameSize && bytes * kSameSize >= edge.bytes) {
-    return Cost{edge.median_ns, edge.spread_ns, false};
-  }
+  const bool is_near = bytes <= edge.bytes * kSameSize && bytes * kSameSize >= edge.bytes;
   const auto is_apart = [&](const Point& p) {
     return is_below ? p.bytes >= edge.bytes * kApart : p.bytes <= edge.bytes / kApart;
   };
@@ -66,11 +64,12 @@ auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
     const auto found = std::find_if(all.rbegin(), all.rend(), is_apart);
     other = found == all.rend() ? nullptr : &*found;
   }
+  if (other == nullptr && is_near) return Cost{edge.median_ns, edge.spread_ns, false};
   if (other == nullptr) return std::nullopt;
   // More bytes never take less time, whatever noise says.
   const double ns = is_below ? std::min(edge.median_ns, line(edge, *other))
                              : std::max(edge.median_ns, line(edge, *other));
-  return Cost{std::max(0.0, ns), edge.spread_ns, true};
+  return Cost{std::max(0.0, ns), edge.spread_ns, !is_near};
 }
 
 }  // namespace shardlens::trace::predict

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace shardlens::trace::predict {
 
@@ -24,14 +25,54 @@ std::vector<Bucket> buckets_of(const BucketProgramPlan& plan) {
   return buckets;
 }
 
+// What ranks do in a micro-batch.
+class BackwardWriter {
+ public:
+  explicit BackwardWriter(const BucketProgramPlan& plan)
+      : plan_(plan), second_(plan.second_forwards.rbegin()) {}
+
+  void compute_until_gradient(std::size_t gradient) {
+    if (gradient < plan_.gradient_places.size()) {
+      write_second_forwards_before(plan_.gradient_places[gradient]);
+    }
+    add({What::kCompute, Until::kGradient, gradient});
+  }
+  void compute_until_end() {
+    write_second_forwards_before(plan_.layers + 1);
+    add({What::kCompute, Until::kEnd});
+  }
+  void add(const Action& action) { actions_.push_back(action); }
+
+  std::vector<Action> take() { return std::move(actions_); }
+
+ private:
+  void write_second_forwards_before(std::size_t place) {
+    for (; second_ != plan_.second_forwards.rend(); ++second_) {
+      const std::size_t begin = plan_.layers - second_->end - 1;
+      if (begin >= place) return;
+      if (second_->was == second_->is) continue;
+      add({What::kCompute, Until::kLayerBackward, begin});
+      if (second_->is) {
+        add({What::kCompute, Until::kSecondForward, second_->end, 1, second_->first});
+      } else {
+        add({What::kCompute, Until::kLayerBackward, begin + 1, 0});
+      }
+    }
+  }
+
+  const BucketProgramPlan& plan_;
+  std::vector<SecondForward>::const_reverse_iterator second_;
+  std::vector<Action> actions_;
+};
+
 void reduce(const BucketProgramPlan& plan, const std::vector<Bucket>& buckets, StepProgram& program,
-            std::vector<Action>& actions) {
+            BackwardWriter& backward) {
   const std::size_t first = program.calls.size();
-  if (!plan.overlaps) actions.push_back({What::kCompute, Until::kEnd});
+  if (!plan.overlaps) backward.compute_until_end();
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     const Bucket& bucket = buckets[i];
-    if (plan.overlaps) actions.push_back({What::kCompute, Until::kGradient, bucket.last_gradient});
-    actions.push_back({What::kLaunch, Until::kEnd, program.calls.size()});
+    if (plan.overlaps) backward.compute_until_gradient(bucket.last_gradient);
+    backward.add({What::kLaunch, Until::kEnd, program.calls.size()});
     program.calls.push_back({.what = "bucket " + std::to_string(i),
                              .function = model::CollectiveFunction::kAllReduce,
                              .group = plan.ranks,
@@ -39,9 +80,9 @@ void reduce(const BucketProgramPlan& plan, const std::vector<Bucket>& buckets, S
                              .tensors = bucket.tensors,
                              .is_reduction = true});
   }
-  if (plan.overlaps) actions.push_back({What::kCompute, Until::kEnd});
+  if (plan.overlaps) backward.compute_until_end();
   for (std::size_t call = first; call < program.calls.size(); ++call) {
-    actions.push_back({What::kWait, Until::kEnd, call});
+    backward.add({What::kWait, Until::kEnd, call});
   }
 }
 
@@ -53,14 +94,16 @@ StepProgram bucket_program(const BucketProgramPlan& plan) {
   for (std::size_t i = 0; i < plan.micro_batches; ++i) {
     MicroBatchProgram& micro_batch = program.micro_batches.emplace_back();
     micro_batch.like = recorded_like(i, plan.micro_batches, plan.recorded_micro_batches);
+    BackwardWriter backward(plan);
     if (plan.reduces_each || i + 1 == plan.micro_batches) {
-      reduce(plan, buckets, program, micro_batch.actions);
+      reduce(plan, buckets, program, backward);
     } else {
       // What a recorded one computed behind its last gradient was for its reduction: sums went back
       // from buckets into gradients.
       const std::size_t last = plan.gradient_bytes.size() - 1;
-      micro_batch.actions.push_back({What::kCompute, Until::kGradient, last});
+      backward.compute_until_gradient(last);
     }
+    micro_batch.actions = backward.take();
   }
   return program;
 }

@@ -20,6 +20,11 @@ struct BucketProgramPlan {
   std::size_t micro_batches = 1, recorded_micro_batches = 1;
   bool reduces_each = false;  // every micro-batch's gradients, not only the last one's
   int ranks = 2;
+  // What is computed a second time, in order; by gradient, the place in LayerMoments::backwards
+  // that backward has come to with it; how many layers there are. None: nothing changes there.
+  std::vector<SecondForward> second_forwards{};
+  std::vector<std::size_t> gradient_places{};
+  std::size_t layers = 0;
 };
 
 // Calls without what they take. Each bucket is launched once its last gradient is ready and the

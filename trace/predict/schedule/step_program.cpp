@@ -14,12 +14,7 @@ using Wait = StepSchedule::Wait;
 class RecordedWork {
  public:
   RecordedWork(const MicroBatchWork& recorded, const StepProgram& program, double slowdown)
-      : recorded_(recorded), work_(program.work), slowdown_(slowdown) {
-    backward_begin_ns_ = alone(recorded.backward_begin);
-    const double backward = alone(recorded.end) - backward_begin_ns_;
-    const double forward = backward_begin_ns_ - alone(recorded.forward_begin);
-    stretch_ = backward > 0 ? std::max(0.0, 1 + program.more_forwards * forward / backward) : 1;
-  }
+      : recorded_(recorded), work_(program.work), slowdown_(slowdown) {}
 
   // Of what lies between the moment that was reached last and this one, 0 where it lies before it.
   double until(const Action& action) {
@@ -42,6 +37,8 @@ class RecordedWork {
         return recorded_.layers.forwards[action.place];
       case Until::kLayerBackward:
         return recorded_.layers.backwards[action.place];
+      case Until::kForwardAgain:
+        return recorded_.layers.second_forwards[action.place];
       case Until::kGradient:
         return recorded_.gradients[action.place];
       case Until::kBackward:
@@ -53,9 +50,7 @@ class RecordedWork {
 
   double reach(const Moment& moment) {
     const double from = std::exchange(reached_ns_, std::max(reached_ns_, alone(moment)));
-    const double in_backward =
-        reached_ns_ - std::clamp(backward_begin_ns_, from, std::max(from, reached_ns_));
-    return work_ * (reached_ns_ - from - in_backward + stretch_ * in_backward);
+    return work_ * (reached_ns_ - from);
   }
 
   double second_forward_ns(std::size_t from, std::size_t to) const {
@@ -64,8 +59,7 @@ class RecordedWork {
   }
 
   const MicroBatchWork& recorded_;
-  double work_, slowdown_, stretch_ = 1, backward_begin_ns_ = 0;
-  double reached_ns_ = 0;
+  double work_, slowdown_, reached_ns_ = 0;
 };
 
 // When communication needs what computes: by start, of all lanes.

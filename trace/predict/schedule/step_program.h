@@ -42,6 +42,7 @@ enum class Until : std::uint8_t {
   kLayerBackward,  // by its place in LayerMoments::backwards
   kGradient,       // by its place
   kEnd,            // of what backward computes
+  kForwardAgain,   // of a layer, by its place in LayerMoments::second_forwards
   kSecondForward,  // not a moment: as long as forward from one layer to another
   kUpdate,         // not a moment: a part of the optimizer's work
 };
@@ -53,6 +54,13 @@ struct Action {
   std::size_t place = 0;  // of a moment, or the index of a call or of a mark: by its order
   double share = 1;       // of what was recorded up to there that is computed
   std::size_t from = 0;   // of kSecondForward: the layer that it begins with
+};
+
+// Layers whose forward backward computes a second time, before it comes to the last of them: in
+// what was recorded, and in what is planned. The recorded time stands at the place behind them.
+struct SecondForward {
+  std::size_t first = 0, end = 0;
+  bool was = false, is = false;
 };
 
 struct MicroBatchProgram {
@@ -68,9 +76,6 @@ struct StepProgram {
   std::size_t ranks = 0;
   // What a micro-batch takes to compute, in those that were recorded.
   double work = 1;
-  // How many recorded forwards backward takes longer by, evenly spread, or, negative, less. For
-  // programs without units, which tell by kSecondForward.
-  double more_forwards = 0;
 };
 
 struct CallTime {

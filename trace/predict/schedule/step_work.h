@@ -31,6 +31,8 @@ struct UnitBackward {
 struct LayerMoments {
   std::vector<Moment> forwards{};   // the begin of each, and the end of the last
   std::vector<Moment> backwards{};  // the same for backward, from the last layer to the first
+  // Of what backward computed a second time: when it came to each layer. Empty: of nothing.
+  std::vector<Moment> second_forwards{};
 };
 
 struct MicroBatchWork {

@@ -217,14 +217,15 @@ class UnitWriter final : public job::UnitActions {
   }
 
   void compute_again(const SecondForward& layers) {
-    if (layers.was) {  // and is put in anew
+    if (layers.was && !layers.is) {
       compute(Until::kLayerBackward, backward_place(layers.end + 1));
       actions_.add({What::kCompute, Until::kLayerBackward, backward_place(layers.end), 0});
     }
     if (!layers.is) return;
     std::size_t done = layers.first;
     const auto compute_to = [&](std::size_t layer) {
-      if (layer > done) actions_.add({What::kCompute, Until::kSecondForward, layer, 1, done});
+      const Until until = layers.was ? Until::kForwardAgain : Until::kSecondForward;
+      if (layer > done) actions_.add({What::kCompute, until, layer, 1, done});
       done = layer;
     };
     for (std::size_t layer = layers.first; layer <= layers.end; ++layer) {

@@ -23,13 +23,6 @@ struct PlannedUnit {
   bool is_recomputed = false;   // a part of what is: forward goes through it a second time
 };
 
-// Layers whose forward backward computes a second time, before it comes to the last of them: in
-// what was recorded, and in what is planned. The recorded time stands at the place behind them.
-struct SecondForward {
-  std::size_t first = 0, end = 0;
-  bool was = false, is = false;
-};
-
 struct UnitProgramPlan {
   // The root first, then as forward enters them, outer ones before inner ones.
   std::vector<PlannedUnit> units;

@@ -55,6 +55,17 @@ TEST(TransferCosts, OfANearSizeAreItsOwn) {
   EXPECT_FALSE(costs.of(2000)) << "one size tells no slope";
 }
 
+// A tenth less is not the same where others tell what a byte costs.
+TEST(TransferCosts, NearTheOutermostSizesFollowTheSlope) {
+  const TransferCosts costs = measured_at({1000, 9000});
+  for (const double size : {950.0, 9800.0}) {
+    const auto cost = costs.of(size);
+    ASSERT_TRUE(cost) << size;
+    EXPECT_NEAR(cost->ns, 1000 + 2 * size, 1e-6);
+    EXPECT_FALSE(cost->is_extrapolated);
+  }
+}
+
 TEST(TransferCosts, AreNotKnownFarAway) {
   EXPECT_FALSE(TransferCosts({}).of(1));
   const TransferCosts costs = measured_at({1000, 9000});

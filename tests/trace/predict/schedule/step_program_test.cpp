@@ -16,6 +16,9 @@ using What = Action::What;
 constexpr Action compute(Until until, std::size_t place = 0, double share = 1) {
   return {What::kCompute, until, place, share};
 }
+constexpr Action forward_again(std::size_t from, std::size_t to, double share = 1) {
+  return {What::kCompute, Until::kSecondForward, to, share, from};
+}
 constexpr Action launch(std::size_t call) { return {What::kLaunch, Until::kEnd, call}; }
 constexpr Action mark(std::size_t index) { return {What::kMark, Until::kEnd, index}; }
 constexpr Action wait_for(std::size_t call) { return {What::kWait, Until::kEnd, call}; }
@@ -28,13 +31,12 @@ PlannedCall call_of(std::int64_t transfer_ns, std::int64_t working_ns = 0, std::
   return call;
 }
 
-// Forward from 0 to 100 in two units, backward until 300: the second unit's from 120 to 200, the
-// first one's until 280, with a gradient at the end of each.
-MicroBatchWork two_units() {
+// Forward from 0 to 100, in two layers from 20 and from 50 to 80, backward until 300: the second
+// layer's from 120 to 200, the first one's until 280, with a gradient at the end of each.
+MicroBatchWork two_layers() {
   MicroBatchWork work;
   work.backward_begin = {100, 0};
-  work.forwards = {{1, {20, 0}}, {2, {50, 0}}};
-  work.backwards = {{2, {120, 0}, {200, 0}}, {1, {200, 0}, {280, 0}}};
+  work.layers = {{{20, 0}, {50, 0}, {80, 0}}, {{120, 0}, {200, 0}, {280, 0}}};
   work.gradients = {{200, 0}, {280, 0}};
   work.end = {300, 0};
   return work;
@@ -57,13 +59,14 @@ StepProgram program_of(std::vector<PlannedCall> calls, std::vector<Action> actio
 
 TEST(StepProgram, ComputesUpToTheMomentsOfTheRecordedStep) {
   const auto until = [](std::vector<Action> actions) {
-    return schedule_step(step_of({1000}, two_units()), program_of({}, std::move(actions)), 0)
+    return schedule_step(step_of({1000}, two_layers()), program_of({}, std::move(actions)), 0)
         .end_ns;
   };
   EXPECT_EQ(until({compute(Until::kForward, 1)}), 1050);
   EXPECT_EQ(until({compute(Until::kBackward)}), 1100);
-  EXPECT_EQ(until({compute(Until::kUnitBackward, 0)}), 1120);
-  EXPECT_EQ(until({compute(Until::kUnitEnd, 1)}), 1280);
+  EXPECT_EQ(until({compute(Until::kForward, 2)}), 1080) << "the end of the last";
+  EXPECT_EQ(until({compute(Until::kLayerBackward, 0)}), 1120);
+  EXPECT_EQ(until({compute(Until::kLayerBackward, 2)}), 1280);
   EXPECT_EQ(until({compute(Until::kGradient, 0)}), 1200);
   EXPECT_EQ(until({compute(Until::kEnd)}), 1300);
   EXPECT_EQ(until({compute(Until::kEnd), compute(Until::kForward, 0)}), 1300)
@@ -72,7 +75,7 @@ TEST(StepProgram, ComputesUpToTheMomentsOfTheRecordedStep) {
 
 TEST(StepProgram, CallsBeginOnceTheLastRankHasLaunchedThem) {
   const auto schedule = schedule_step(
-      step_of({1000, 1030}, two_units()),
+      step_of({1000, 1030}, two_layers()),
       program_of({call_of(50)},
                  {compute(Until::kGradient, 0), launch(0), wait_for(0), compute(Until::kEnd)}),
       0);
@@ -83,7 +86,7 @@ TEST(StepProgram, CallsBeginOnceTheLastRankHasLaunchedThem) {
 }
 
 TEST(StepProgram, ALaneCarriesOutOneCallAfterTheOther) {
-  const StepWork step = step_of({0}, two_units());
+  const StepWork step = step_of({0}, two_layers());
   const std::vector<Action> both{launch(0), compute(Until::kForward, 0), launch(1), wait_for(1)};
   const auto one = schedule_step(step, program_of({call_of(70), call_of(10)}, both), 0);
   EXPECT_EQ(one.calls[1], (CallTime{1, 20, 70, 80}));
@@ -102,7 +105,7 @@ TEST(StepProgram, AGathersStreamRunsBesideWhatRanksCompute) {
   gather.behind_mark = next.behind_mark = 0;
   next.copy_ns = 5;
   const auto schedule = schedule_step(
-      step_of({1000, 1030}, two_units()),
+      step_of({1000, 1030}, two_layers()),
       program_of({gather, next}, {compute(Until::kForward, 0), mark(0), compute(Until::kForward, 1),
                                   launch(0), launch(1), wait_for(1), compute(Until::kEnd)}),
       0);
@@ -112,19 +115,9 @@ TEST(StepProgram, AGathersStreamRunsBesideWhatRanksCompute) {
   EXPECT_EQ(schedule.end_ns, 1030 + 300 + 45) << "waited from 1080 on";
 }
 
-TEST(StepProgram, AUnitsForwardEndsWhereTheNextBegins) {
-  const auto until = [](std::size_t place) {
-    return schedule_step(step_of({1000}, two_units()),
-                         program_of({}, {compute(Until::kForwardEnd, place)}), 0)
-        .end_ns;
-  };
-  EXPECT_EQ(until(0), 1050);
-  EXPECT_EQ(until(1), 1080) << "the last one takes as long as the one before";
-}
-
 TEST(StepProgram, WaitsOnlyForWhatHasNotEnded) {
   const auto schedule =
-      schedule_step(step_of({0}, two_units()),
+      schedule_step(step_of({0}, two_layers()),
                     program_of({call_of(10), call_of(90)},
                                {launch(0), compute(Until::kForward, 0), wait_for(0), launch(1),
                                 compute(Until::kForward, 1), wait_for(1), compute(Until::kEnd)}),
@@ -140,7 +133,7 @@ TEST(StepProgram, WaitsOnlyForWhatHasNotEnded) {
 // 60 ns of work from 0 on, beside the 100 ns until backward begins.
 TEST(StepProgram, ComputesSlowerBesideCommunication) {
   const auto until = [](double slowdown) {
-    return schedule_step(step_of({0}, two_units()),
+    return schedule_step(step_of({0}, two_layers()),
                          program_of({call_of(80, 60)}, {launch(0), compute(Until::kBackward)}),
                          slowdown);
   };
@@ -153,7 +146,7 @@ TEST(StepProgram, ComputesSlowerBesideCommunication) {
 
 // Of the 100 ns until backward 40 were beside communication: without it they are 100 − s · 40.
 TEST(StepProgram, TakesWhatCommunicationTookOutOfTheRecordedWork) {
-  MicroBatchWork work = two_units();
+  MicroBatchWork work = two_layers();
   work.backward_begin.contended_ns = work.end.contended_ns = 40;
   const auto alone = [&](double slowdown) {
     return schedule_step(step_of({0}, work), program_of({}, {compute(Until::kBackward)}), slowdown)
@@ -171,39 +164,39 @@ TEST(StepProgram, TakesWhatCommunicationTookOutOfTheRecordedWork) {
   for (const double slowdown : {0.0, 0.5, 1.0}) EXPECT_EQ(again(slowdown), 100) << "as recorded";
 }
 
-TEST(StepProgram, WorkAndMoreForwardsScaleWhatIsComputed) {
+TEST(StepProgram, WorkScalesWhatIsComputed) {
   StepProgram program = program_of({}, {compute(Until::kBackward), compute(Until::kEnd)});
-  program.more_forwards = 1;  // 100 ns, spread over the 200 of backward
-  EXPECT_EQ(schedule_step(step_of({0}, two_units()), program, 0).end_ns, 400);
-  program.more_forwards = -0.5;
-  EXPECT_EQ(schedule_step(step_of({0}, two_units()), program, 0).end_ns, 250);
   program.work = 2;
-  EXPECT_EQ(schedule_step(step_of({0}, two_units()), program, 0).end_ns, 500);
-  StepProgram halfway = program_of({}, {compute(Until::kUnitEnd, 0)});
-  halfway.more_forwards = 1;
-  EXPECT_EQ(schedule_step(step_of({0}, two_units()), halfway, 0).end_ns, 100 + 150);
+  EXPECT_EQ(schedule_step(step_of({0}, two_layers()), program, 0).end_ns, 600);
 }
 
-// The first unit's forward takes 30 ns; the second one's, whose end nobody told, counts as that.
-TEST(StepProgram, ComputesAUnitsForwardASecondTime) {
-  const auto until = [](std::size_t place, double share, double work) {
-    StepProgram program =
-        program_of({}, {compute(Until::kUnitBackward, 0),
-                        compute(Until::kSecondForward, place, share), compute(Until::kUnitEnd, 0)});
+// Both layers' forwards take 30 ns.
+TEST(StepProgram, ComputesForwardASecondTime) {
+  const auto until = [](std::vector<Action> again, double work) {
+    std::vector<Action> actions{compute(Until::kLayerBackward, 0)};
+    actions.insert(actions.end(), again.begin(), again.end());
+    actions.push_back(compute(Until::kLayerBackward, 1));
+    StepProgram program = program_of({}, std::move(actions));
     program.work = work;
-    return schedule_step(step_of({0}, two_units()), program, 0).end_ns;
+    return schedule_step(step_of({0}, two_layers()), program, 0).end_ns;
   };
-  EXPECT_EQ(until(0, 1, 1), 230);
-  EXPECT_EQ(until(1, 1, 1), 230);
-  EXPECT_EQ(until(0, 1, 2), 460);
-  EXPECT_EQ(until(0, -1, 1), 170) << "what is not computed any more makes what follows shorter";
-  EXPECT_EQ(until(0, -10, 1), 120) << "but never negative";
+  EXPECT_EQ(until({forward_again(0, 1)}, 1), 230);
+  EXPECT_EQ(until({forward_again(0, 1)}, 2), 460);
+  EXPECT_EQ(until({forward_again(0, 1), forward_again(1, 2)}, 1), 260);
+  EXPECT_EQ(until({forward_again(0, 2)}, 1), 260);
+}
+
+TEST(StepProgram, LeavesOutWhatIsNotComputedAnyMore) {
+  const auto program =
+      program_of({}, {compute(Until::kLayerBackward, 0), compute(Until::kLayerBackward, 1, 0),
+                      compute(Until::kLayerBackward, 2)});
+  EXPECT_EQ(schedule_step(step_of({0}, two_layers()), program, 0).end_ns, 200);
 }
 
 TEST(StepProgram, UpdatesBehindTheLastMicroBatch) {
   StepProgram program = program_of({call_of(10)}, {compute(Until::kEnd)});
   program.update = {launch(0), wait_for(0), compute(Until::kUpdate, 0, 0.25)};
-  const auto schedule = schedule_step(step_of({0, 5}, two_units()), program, 0);
+  const auto schedule = schedule_step(step_of({0, 5}, two_layers()), program, 0);
   EXPECT_EQ(schedule.end_ns, 305 + 10 + 10);
   EXPECT_EQ(schedule.backward_end_ns, 305)
       << "of rank 1, which ends as the other does and waited less";
@@ -212,7 +205,7 @@ TEST(StepProgram, UpdatesBehindTheLastMicroBatch) {
 TEST(StepProgram, RanksThatWereNotRecordedComputeAsOneThatWas) {
   StepProgram program = program_of({call_of(10)}, {compute(Until::kEnd), launch(0), wait_for(0)});
   program.ranks = 5;
-  const auto schedule = schedule_step(step_of({0, 5}, two_units()), program, 0);
+  const auto schedule = schedule_step(step_of({0, 5}, two_layers()), program, 0);
   EXPECT_EQ(schedule.end_ns, 315);
   EXPECT_DOUBLE_EQ(schedule.exposed_ns, (3 * 15 + 2 * 10) / 5.0);
 }

@@ -13,10 +13,23 @@ namespace {
 using job::BackwardPrefetch;
 using Names = std::vector<std::string>;
 
+// A layer each, with the place behind it where its forward may be computed again.
+PlannedUnit block(const std::string& name, std::size_t number) {
+  return {.name = name,
+          .gathered_bytes = {100},
+          .reduced_bytes = 100,
+          .first = 2 * number,
+          .end = 2 * number + 2};
+}
+
 // A root and two blocks, under full_shard between two ranks.
 UnitProgramPlan plan_of(BackwardPrefetch prefetch) {
   UnitProgramPlan plan;
-  plan.units = {{"r", 40, 40}, {"a", 100, 100}, {"b", 100, 100}};
+  plan.units = {{.name = "r", .gathered_bytes = {40}, .reduced_bytes = 40, .end = 4},
+                block("a", 0),
+                block("b", 1)};
+  plan.layers = 4;
+  plan.second_forwards = {{0, 1}, {2, 3}};
   plan.schedule.backward_prefetch = prefetch;
   plan.shard_group = 2;
   return plan;
@@ -106,14 +119,102 @@ TEST(UnitProgram, OfReplicasReducesOverThemBehindTheScatter) {
 TEST(UnitProgram, WhatIsRecomputedIsGatheredOnceForThatAndItsBackward) {
   UnitProgramPlan plan = plan_of(BackwardPrefetch::kNone);
   const Names names = deeds(unit_program(plan));
-  plan.units[2].more_forwards = 1;
+  plan.second_forwards[1].is = true;
   const StepProgram program = unit_program(plan);
   EXPECT_EQ(deeds(program), names);
   const auto& actions = program.micro_batches[0].actions;
   const auto second = std::ranges::find(actions, Until::kSecondForward, &Action::until);
   ASSERT_NE(second, actions.end());
   EXPECT_EQ(std::prev(second)->what, Action::What::kWait) << "for its gather";
-  EXPECT_EQ(std::next(second)->until, Until::kUnitEnd);
+  EXPECT_EQ(second->from, 2u);
+  EXPECT_EQ(second->place, 3u);
+  EXPECT_EQ(std::next(second)->until, Until::kLayerBackward);
+  EXPECT_EQ(std::next(second)->place, 2u) << "the begin of b";
+}
+
+TEST(UnitProgram, WhatWasRecomputedStaysOrIsLeftOut) {
+  UnitProgramPlan plan = plan_of(BackwardPrefetch::kNone);
+  plan.second_forwards[1] = {2, 3, true, true};
+  const StepProgram both = unit_program(plan);
+  const auto& actions = both.micro_batches[0].actions;
+  const auto again = std::ranges::find(actions, Until::kForwardAgain, &Action::until);
+  ASSERT_NE(again, actions.end());
+  EXPECT_EQ(again->place, 3u);
+  EXPECT_EQ(again->share, 1);
+  plan.second_forwards[1].is = false;
+  const StepProgram no_more = unit_program(plan);
+  const auto& others = no_more.micro_batches[0].actions;
+  const auto left_out = std::ranges::find(others, 0.0, &Action::share);
+  ASSERT_NE(left_out, others.end());
+  EXPECT_EQ(left_out->until, Until::kLayerBackward);
+  EXPECT_EQ(left_out->place, 1u) << "from the begin of backward to that of the block's layer";
+}
+
+// A block with two units in it and a layer of its own between them: as the trainer's hooks run.
+UnitProgramPlan nested_plan(BackwardPrefetch prefetch) {
+  UnitProgramPlan plan;
+  plan.units = {{.name = "r", .gathered_bytes = {40}, .reduced_bytes = 40, .end = 5},
+                {.name = "o", .gathered_bytes = {100}, .reduced_bytes = 100, .first = 0, .end = 4},
+                {.name = "i", .gathered_bytes = {50}, .reduced_bytes = 50, .first = 0, .end = 1},
+                {.name = "j", .gathered_bytes = {50}, .reduced_bytes = 50, .first = 2, .end = 3}};
+  plan.layers = 5;
+  plan.second_forwards = {{0, 3}};
+  plan.schedule.backward_prefetch = prefetch;
+  plan.shard_group = 2;
+  return plan;
+}
+
+Names launches(const StepProgram& program) {
+  Names names;
+  for (const PlannedCall& call : program.calls) names.push_back(call.what);
+  return names;
+}
+
+TEST(UnitProgram, OfUnitsWithinOthersGoesFromTheOutsideToTheInsideAndBack) {
+  EXPECT_EQ(launches(unit_program(nested_plan(BackwardPrefetch::kNone))),
+            (Names{"r forward gather", "o forward gather", "i forward gather", "j forward gather",
+                   "o backward gather", "j backward gather", "j reduce", "i backward gather",
+                   "i reduce", "o reduce", "r reduce"}));
+  // What left forward last comes first: the outer unit, then those in it.
+  EXPECT_EQ(
+      launches(unit_program(nested_plan(BackwardPrefetch::kPre))),
+      (Names{"r forward gather", "o forward gather", "i forward gather", "j forward gather",
+             "o backward gather, prefetched", "j backward gather, prefetched",
+             "i backward gather, prefetched", "j reduce", "i reduce", "o reduce", "r reduce"}));
+}
+
+TEST(UnitProgram, UnitsWithinWhatIsRecomputedAreGatheredForThatAndAgain) {
+  UnitProgramPlan plan = nested_plan(BackwardPrefetch::kNone);
+  plan.second_forwards[0].is = true;
+  plan.units[2].is_recomputed = plan.units[3].is_recomputed = true;
+  EXPECT_EQ(
+      launches(unit_program(plan)),
+      (Names{"r forward gather", "o forward gather", "i forward gather", "j forward gather",
+             "o backward gather", "i backward gather", "j backward gather", "j backward gather",
+             "j reduce", "i backward gather", "i reduce", "o reduce", "r reduce"}));
+}
+
+TEST(UnitProgram, GathersWhatIsFrozenButReducesNothingOfIt) {
+  UnitProgramPlan plan = plan_of(BackwardPrefetch::kNone);
+  plan.units[0].reduced_bytes = 0;
+  plan.units[1].reduced_bytes = 0;
+  plan.units[1].has_backward = false;  // nothing before it is trained
+  plan.units[2].gathered_bytes = {60, 30, 10};
+  plan.units[2].passes_gradient = false;
+  const StepProgram program = unit_program(plan);
+  EXPECT_EQ(
+      deeds(program),
+      (Names{"r forward gather", "(r forward gather)", "a forward gather", "(a forward gather)",
+             "b forward gather", "b forward gather", "b forward gather", "(b forward gather)",
+             "(b forward gather)", "(b forward gather)", "b backward gather", "b backward gather",
+             "b backward gather", "(b backward gather)", "(b backward gather)",
+             "(b backward gather)", "b reduce", "(b reduce)"}));
+  EXPECT_EQ(program.calls[3].bytes, 30);
+  const auto& actions = program.micro_batches[0].actions;
+  const auto reduction = std::ranges::find_if(actions, [&](const Action& action) {
+    return action.what == Action::What::kLaunch && program.calls[action.place].what == "b reduce";
+  });
+  EXPECT_EQ(std::prev(reduction)->until, Until::kEnd) << "when all of backward has ended";
 }
 
 // Where a call is launched: behind how many computations.
@@ -128,7 +229,9 @@ std::size_t computations_before(const StepProgram& program, const std::string& w
 
 UnitProgramPlan gpu_plan(BackwardPrefetch prefetch) {
   UnitProgramPlan plan = plan_of(prefetch);
-  plan.units.push_back({"c", 100, 100});
+  plan.units.push_back(block("c", 2));
+  plan.units.front().end = plan.layers = 6;
+  plan.second_forwards.push_back({4, 5});
   plan.has_streams = true;
   plan.copy_ns_per_byte = 0.5;
   return plan;
@@ -229,12 +332,38 @@ TEST(BucketProgram, ReducesTheLastMicroBatchOrEach) {
   EXPECT_EQ(deeds(bucket_program(plan), 1), (Names{"bucket 0", "(bucket 0)"}));
 }
 
+// Two layers in a block each, with the place behind it: gradients of the last come first.
+TEST(BucketProgram, ComputesABlocksForwardAgainBeforeItsFirstGradient) {
+  const std::vector<std::int64_t> bytes{10, 10, 10, 10};
+  BucketProgramPlan plan{.gradient_bytes = bytes,
+                         .caps = {20, 20},
+                         .second_forwards = {{0, 2, false, true}, {3, 5, true, false}},
+                         .gradient_places = {2, 3, 5, 6},
+                         .layers = 6};
+  const StepProgram program = bucket_program(plan);
+  const auto& actions = program.micro_batches.at(0).actions;
+  using Do = Action::What;
+  ASSERT_EQ(actions.size(), 11u);
+  EXPECT_EQ(actions[0].place, 0u) << "the last block's backward begins with all of it";
+  EXPECT_EQ(actions[1].share, 0) << "is left out up to its last layer";
+  EXPECT_EQ(actions[1].place, 1u);
+  EXPECT_EQ(actions[2].until, Until::kGradient);
+  EXPECT_EQ(actions[3].what, Do::kLaunch);
+  EXPECT_EQ(actions[4].until, Until::kLayerBackward);
+  EXPECT_EQ(actions[4].place, 3u);
+  EXPECT_EQ(actions[5].until, Until::kSecondForward);
+  EXPECT_EQ(actions[5].from, 0u);
+  EXPECT_EQ(actions[5].place, 2u);
+  EXPECT_EQ(actions[6].until, Until::kGradient);
+  EXPECT_EQ(actions[8].until, Until::kEnd);
+}
+
 // The fullest owner has two parts: half of the update is done before each.
 TEST(UpdateProgram, SendsEachPartOnceItIsUpdated) {
   StepProgram program;
-  add_update({.share = 0.5, .sums_norm = true, .parts = {{8, 16}, {24}}}, program);
+  add_update({.share = 0.5, .norm_sums = {{2, 260}}, .parts = {{8, 16}, {24}}}, program);
   ASSERT_EQ(program.calls.size(), 4u);
-  EXPECT_EQ(program.calls[0].bytes, kNormBytes);
+  EXPECT_EQ(program.calls[0].bytes, 260);
   EXPECT_EQ(program.calls[1].bytes, 8);
   EXPECT_EQ(program.calls[2].bytes, 24);
   EXPECT_EQ(program.calls[3].bytes, 16);
