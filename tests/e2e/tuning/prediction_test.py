@@ -68,8 +68,16 @@ class Prediction(harness.ShardlensTest):
     def calls(self, run, step):
         """Of one rank, in their order: function and bytes."""
         rows = self.json('query', run, f"""select function, bytes from collective where rank = 0 and step = {step}
-                                           and (tag like 'unit%' or tag like 'bucket%') order by enqueued_ns""")['rows']
+                                           and tag <> 'loss' order by enqueued_ns""")['rows']
         return [tuple(row) for row in rows]
+
+    def expect_calls(self, run, name, options):
+        """What `run` predicts of a run with these settings is what that run, called `name`, does; returns what it predicts."""
+        self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '8', '--name', name, *options)
+        predicted = self.json('predict', run, *options)
+        planned = [(event['function'], event['bytes']) for event in predicted['schedule'] if event['lane'] == 'communication']
+        self.assertEqual(planned, self.calls(name, 4))
+        return predicted
 
     def test_another_strategy_has_the_collectives_of_a_run_of_it_in_their_order(self):
         run = self.run_cap('1')
@@ -80,15 +88,39 @@ class Prediction(harness.ShardlensTest):
                               'whole': ['sharding_strategy=no_shard', 'gradient_accumulation_steps=2', 'sync_each_batch=true']}.items():
             with self.subTest(name):
                 options = [part for change in changes for part in ('--set', change)]
-                self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '8', '--name', name, *options)
-                predicted = self.json('predict', run, *options)
-                planned = [(event['function'], event['bytes']) for event in predicted['schedule']
-                           if event['lane'] == 'communication' and event['what'] != 'gradient norm']
-                self.assertEqual(planned, self.calls(name, 4))
+                self.expect_calls(run, name, options)
                 # And back, from what that run tells.
                 back = self.json('predict', name, '--set', 'sharding_strategy=full_shard', '--set', 'gradient_accumulation_steps=1',
                                  '--set', 'sync_each_batch=false', '--set', 'forward_prefetch=false', '--set', 'backward_prefetch=pre')
                 self.assertIsNone(back['refused'])
+
+    def test_units_of_any_size_have_the_collectives_of_a_run_with_them(self):
+        run = self.run_cap('1')
+        sized = ['sharding_strategy=full_shard', 'wrap_policy=size']
+        for name, changes in {'some': [*sized, 'min_num_params=100000'],
+                              'every layer': [*sized, 'min_num_params=1', 'forward_prefetch=true', 'backward_prefetch=post'],
+                              'recomputed': [*sized, 'min_num_params=30000', 'activation_checkpointing=2'],
+                              'kept': ['sharding_strategy=shard_grad_op', 'wrap_policy=size', 'min_num_params=100000'],
+                              'in 16 bits': ['sharding_strategy=full_shard', 'reduce_dtype=bf16']}.items():
+            with self.subTest(name):
+                self.expect_calls(run, name, [part for change in changes for part in ('--set', change)])
+        names = [event['what'] for event in self.json('predict', 'some')['schedule'] if event['lane'] == 'communication']
+        rows = self.json('query', 'some', """select tag from collective where rank = 0 and step = 4 and tag <> 'loss'
+                                             order by enqueued_ns""")['rows']
+        self.assertEqual(names, [tag.removeprefix('unit ') for (tag,) in rows])
+        back = self.json('predict', 'every layer', '--set', 'min_num_params=100000')
+        self.assertEqual(back['changed'], {'min_num_params': '100000'})
+
+    def test_adapters_and_frozen_blocks_are_sharded_as_in_a_run_of_it(self):
+        for name, what in {'adapters': ['--set', 'lora_rank=4', '--set', 'base_dtype=nf4'],
+                           'frozen': ['--set', 'frozen_blocks=2']}.items():
+            with self.subTest(name):
+                self.json('calibrate', '--device', 'cpu', '--ranks', '2', *LINK, '--seconds', '3')
+                self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '12', '--name', name, *what)
+                sharded = [*what, '--set', 'sharding_strategy=full_shard']
+                self.expect_calls(name, f'{name} full', sharded)
+                self.expect_calls(f'{name} full', f'{name} size', [*sharded, '--set', 'wrap_policy=size', '--set', 'min_num_params=50000'])
+                self.expect_calls(f'{name} full', f'{name} back', [*what, '--set', 'sharding_strategy=ddp'])
 
     def test_more_ranks_are_a_change(self):
         predicted = self.json('predict', self.run_cap('1'), '--set', 'ranks=4')
