@@ -150,13 +150,30 @@ Result<Prediction> Predictor::predict(const Settings& next) const {
   return predict_known(next);
 }
 
-Result<Prediction> Predictor::predict_known(const Settings& next) const {
-  Prediction prediction;
+auto Predictor::planned(const Settings& next) const -> Result<Planned> {
   TRY_ASSIGN(Changes changes, this->changes(next));
-  prediction.changes = std::move(changes.known);
-  prediction.without_effect = std::move(changes.without_effect);
-  prediction.left_out = std::move(changes.unknown);
-  TRY_ASSIGN(const StepPlan after, planner_.plan(changes.settings));
+  TRY_ASSIGN(StepPlan plan, planner_.plan(changes.settings));
+  return Planned{std::move(changes), std::move(plan)};
+}
+
+Result<Prediction> Predictor::predict_known(const Settings& next) const {
+  TRY_ASSIGN(const Planned planned, this->planned(next));
+  return predict_planned(next, planned);
+}
+
+auto Predictor::predict_with_step(const Settings& next, std::int64_t index) const
+    -> Result<Forecast> {
+  TRY_ASSIGN(Planned planned, this->planned(next));
+  Prediction prediction = predict_planned(next, planned);
+  return Forecast{std::move(prediction), step_of(std::move(planned), index)};
+}
+
+Prediction Predictor::predict_planned(const Settings& next, const Planned& planned) const {
+  const auto& [changes, after] = planned;
+  Prediction prediction;
+  prediction.changes = changes.known;
+  prediction.without_effect = changes.without_effect;
+  prediction.left_out = changes.unknown;
   Differences differences;
   const std::size_t every = stride(after.program);
   for (std::size_t i = 0; i < steps_.size(); i += every) {
@@ -222,13 +239,17 @@ auto Predictor::step_like(std::int64_t index) const -> const Step& {
 }
 
 Result<PredictedStep> Predictor::predict_step(const Settings& next, std::int64_t index) const {
-  TRY_ASSIGN(const Changes changes, this->changes(next));
-  TRY_ASSIGN(StepPlan after, planner_.plan(changes.settings));
+  TRY_ASSIGN(Planned planned, this->planned(next));
+  return step_of(std::move(planned), index);
+}
+
+PredictedStep Predictor::step_of(Planned planned, std::int64_t index) const {
+  predict::StepProgram& program = planned.plan.program;
   const Step& step = step_like(index);
   PredictedStep predicted;
   predicted.index = step.work.index;
-  predicted.schedule = schedule_step(step.work, after.program, slowdowns_.front());
-  predicted.program = std::move(after.program);
+  predicted.schedule = schedule_step(step.work, program, slowdowns_.front());
+  predicted.program = std::move(program);
   predicted.start_ns = INT64_MAX;
   for (const auto& rank : step.work.ranks) {
     predicted.start_ns = std::min(predicted.start_ns, rank.start_ns);

@@ -15,6 +15,7 @@
 #include "trace/job/settings/settings.h"
 #include "trace/predict/schedule/recorded_steps.h"
 #include "trace/predict/schedule/step_program.h"
+#include "trace/tuning/predictable.h"
 #include "trace/tuning/prediction.h"
 #include "trace/tuning/step_planner.h"
 #include "trace/tuning/told_settings.h"
@@ -40,6 +41,12 @@ class Predictor {
 
   // Of the step `index`, or, where that tells too little, of the typical one. As predict_known().
   base::Result<PredictedStep> predict_step(const job::Settings& next, std::int64_t index) const;
+  // Both, planned once.
+  struct Forecast {
+    Prediction prediction;
+    PredictedStep step;
+  };
+  base::Result<Forecast> predict_with_step(const job::Settings& next, std::int64_t index) const;
 
   // By how much the peak of a rank's tensors would grow, also where no time can be predicted. None:
   // the model's shape is not known.
@@ -60,6 +67,10 @@ class Predictor {
     BySlowdown schedules;  // with the recorded settings
   };
   struct Differences;
+  struct Planned {
+    Changes changes;
+    StepPlan plan;
+  };
 
   Predictor(const analysis::RunFigures& figures, StepPlanner planner,
             analysis::MeanEstimate step_ns);
@@ -68,6 +79,9 @@ class Predictor {
                                               const predict::CollectiveCosts& known);
   base::Result<Changes> changes(const job::Settings& next) const;
 
+  base::Result<Planned> planned(const job::Settings& next) const;
+  Prediction predict_planned(const job::Settings& next, const Planned& planned) const;
+  PredictedStep step_of(Planned planned, std::int64_t index) const;
   BySlowdown schedules(const predict::StepWork& work, const predict::StepProgram& program) const;
   std::size_t stride(const predict::StepProgram& program) const;
   const Step& step_like(std::int64_t index) const;

@@ -1,6 +1,7 @@
 // `shardlens predict`: what a change of settings would do, from one recorded run.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <utility>
 
 #include "app/cli/commands.h"
 #include "app/cli/terminal/output.h"
@@ -9,13 +10,14 @@
 #include "app/report/tuning/prediction_report.h"
 #include "app/session/runs/ledger.h"
 #include "app/session/runs/listed_runs.h"
+#include "app/settings/settings_input.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {
 namespace {
 
 struct PredictArguments {
-  std::string run;
+  std::string run, settings_file;
   std::vector<std::string> assignments;
   bool history = false;
   std::filesystem::path costs;
@@ -43,6 +45,17 @@ int print_history(const PredictArguments& arguments) {
   return found.problems.empty() ? kDone : kFailed;
 }
 
+trace::base::Result<report::AskedSettings> asked_settings(const PredictArguments& arguments) {
+  report::AskedSettings asked{.from_file = {}, .assignments = arguments.assignments};
+  if (arguments.settings_file.empty()) return asked;
+  TRY_ASSIGN(auto input, settings::read_settings_input(arguments.settings_file));
+  if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
+  asked.from_file = [input = std::move(input)](const trace::job::Settings& recorded) {
+    return input.foreign ? trace::frameworks::changed_by(*input.foreign, recorded) : input.settings;
+  };
+  return asked;
+}
+
 int predict(const PredictArguments& arguments) {
   if (arguments.history) return print_history(arguments);
   if (arguments.run.empty()) {
@@ -53,7 +66,8 @@ int predict(const PredictArguments& arguments) {
   const auto run =
       trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
   if (!run) return report_error(run.error());
-  const auto prediction = report::predict_run(*run, arguments.assignments, arguments.costs);
+  const auto prediction = asked_settings(arguments).and_then(
+      [&](const auto& asked) { return report::predict_run(*run, asked, arguments.costs); });
   const bool as_json = arguments.format == "json";
   if (!prediction) {
     if (as_json) {
@@ -74,11 +88,17 @@ void add_predict_command(CLI::App& app, Action& chosen) {
   auto arguments = std::make_shared<PredictArguments>();
   auto* command = app.add_subcommand("predict", "What other settings would do to a recorded run");
   command->add_option("RUN", arguments->run, "A run's name, its folder or a packed file");
+  command->add_option("SETTINGS", arguments->settings_file,
+                      "A flat YAML file of all settings, a ds_config.json, or Accelerate's YAML, "
+                      "which\n"
+                      "leave the rest as recorded");
   command->add_flag("--history", arguments->history,
                     "All predictions of the library that were made before their runs, and what\n"
                     "these took");
   command->add_option("--set", arguments->assignments, "One setting; may be given several times")
-      ->type_name("KEY=VALUE");
+      ->type_name("KEY=VALUE")
+      // One value each time: what follows may be the settings file.
+      ->allow_extra_args(false);
   command
       ->add_option("--costs", arguments->costs,
                    "What collectives cost, as `shardlens calibrate -o` writes it; by default what "
@@ -91,15 +111,17 @@ void add_predict_command(CLI::App& app, Action& chosen) {
       "computed, buckets and units are gathered and reduced when the trainer would, at what the "
       "run\n"
       "measured for such sizes, or `shardlens calibrate` before. Can be changed: ranks, batch,\n"
-      "accumulation, recomputation, buckets, overlap, communication hook, strategy, prefetch,\n"
-      "simulated link, in any combination. Settings whose effect is not known are left out and\n"
-      "named; with nothing else there is no prediction. Of an imported run (DDP by PyTorch's\n"
-      "profiler, all ranks, record_shapes=True): buckets, overlap, hook, link, accumulation and,\n"
-      "on GPUs, ranks.\n\n"
+      "accumulation, recomputation, buckets, overlap, communication hook, strategy, units and\n"
+      "their prefetch, the type of reductions, simulated link, in any combination. Settings whose\n"
+      "effect is not known are left out and named; with nothing else there is no prediction. Of "
+      "an\n"
+      "imported run (DDP by PyTorch's profiler, all ranks, record_shapes=True): buckets, overlap,\n"
+      "hook, link, accumulation and, on GPUs, ranks.\n\n"
       "Examples:\n"
       "  shardlens predict base --set bucket_cap_mb=4\n"
       "  shardlens predict base --set sharding_strategy=full_shard --set forward_prefetch=true "
       "--json\n"
+      "  shardlens predict base ds_config.json\n"
       "  shardlens run --set bucket_cap_mb=4 --predict-from base\n"
       "  shardlens predict --history");
   command->callback([&chosen, arguments] { chosen = [arguments] { return predict(*arguments); }; });

@@ -1,5 +1,7 @@
 #include "app/report/tuning/prediction.h"
 
+#include <utility>
+
 #include "app/session/tuning/prediction_source.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/predict/costs/costs_file.h"
@@ -64,23 +66,28 @@ Result<std::vector<const trace::job::Knob*>> assign(const std::vector<std::strin
 
 }  // namespace
 
-Result<PredictedRun> predict_run(const std::filesystem::path& run,
-                                 const std::vector<std::string>& assignments,
+Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSettings& asked,
                                  const std::filesystem::path& costs) {
   trace::job::Settings tried;  // a slip of the pen is told before a run is read
-  TRY_ASSIGN(const auto asked, assign(assignments, tried));
+  TRY_ASSIGN(auto named, assign(asked.assignments, tried));
   TRY_ASSIGN(const auto learnt, learn(run, costs));
   const trace::tuning::Predictor& predictor = learnt.predictor;
-  trace::job::Settings next = predictor.info().settings;
-  TRY(assign(assignments, next).map([](const auto&) {}));
-  if (predictor.told()) TRY(trace::tuning::refuse_untold(*predictor.told(), asked));
-  PredictedRun predicted{.info = learnt.info, .prediction = {}, .step = {}};
-  TRY_ASSIGN(predicted.prediction, predictor.predict_known(next));
-  if (predicted.prediction.changes.empty()) {
-    TRY(trace::tuning::refuse_unknown(predicted.prediction.left_out));
+  const trace::job::Settings& recorded = predictor.info().settings;
+  trace::job::Settings next = asked.from_file ? asked.from_file(recorded) : recorded;
+  if (predictor.told()) {
+    for (const trace::job::Knob* knob : trace::job::differing_knobs(recorded, next)) {
+      named.push_back(knob);
+    }
+    TRY(trace::tuning::refuse_untold(*predictor.told(), named));
   }
-  TRY_ASSIGN(predicted.step, predictor.predict_step(next, trace::tuning::kTypicalStep));
-  return predicted;
+  TRY(assign(asked.assignments, next).map([](const auto&) {}));
+  TRY_ASSIGN(auto forecast, predictor.predict_with_step(next, trace::tuning::kTypicalStep));
+  if (forecast.prediction.changes.empty()) {
+    TRY(trace::tuning::refuse_unknown(forecast.prediction.left_out));
+  }
+  return PredictedRun{.info = learnt.info,
+                      .prediction = std::move(forecast.prediction),
+                      .step = std::move(forecast.step)};
 }
 
 Result<trace::model::StepPrediction> predict_job(const std::filesystem::path& run,

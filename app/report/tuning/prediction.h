@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,19 @@ struct PredictedRun {
   trace::tuning::PredictedStep step;  // the one with the median time
 };
 
-// `assignments`: "key=value" as after --set. `costs`: a file of `shardlens calibrate`; "": what is
-// kept beside the run. What is not known of a change is left out, by name. Error kUsage: settings
-// that contradict each other, a run that nothing can be said about, or nothing but such changes.
+// What other settings are asked for.
+struct AskedSettings {
+  // All of them, from those of the run; none: those of the run.
+  std::function<trace::job::Settings(const trace::job::Settings& recorded)> from_file;
+  std::vector<std::string> assignments;  // after it: "bucket_cap_mb=4"
+};
+
+// `costs`: a file of `shardlens calibrate`; "":
+// what is kept beside the run. What is not known of a change is left out, by name. Error kUsage:
+// settings that contradict each other, a run that nothing can be said about, or nothing but such
+// changes.
 trace::base::Result<PredictedRun> predict_run(const std::filesystem::path& run,
-                                              const std::vector<std::string>& assignments,
+                                              const AskedSettings& asked,
                                               const std::filesystem::path& costs = {});
 // Of a run with all of `settings`, from `run`, to be kept with it. Errors as above, and whatever
 // would be left out.

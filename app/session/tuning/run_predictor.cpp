@@ -94,21 +94,21 @@ PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& r
   view.refused = learnt.refused;
   if (!learnt.predictor) return view;
   const Settings next = asked_settings(*learnt.predictor, draft);
-  auto prediction = learnt.predictor->predict_known(next);
-  auto step = learnt.predictor->predict_step(next, run.selected_step);
-  if (!prediction || !step) {
-    view.refused = prediction ? step.error().message : prediction.error().message;
+  auto forecast = learnt.predictor->predict_with_step(next, run.selected_step);
+  if (!forecast) {
+    view.refused = forecast.error().message;
     return view;
   }
+  auto& prediction = forecast->prediction;
   const auto& told = learnt.predictor->told();
-  if (told) prediction->left_out = untold_knobs(*told, differing_knobs(draft.baseline, draft.next));
-  if (prediction->changes.empty()) {
-    const auto known = told ? trace::tuning::refuse_untold(*told, prediction->left_out)
-                            : trace::tuning::refuse_unknown(prediction->left_out);
+  if (told) prediction.left_out = untold_knobs(*told, differing_knobs(draft.baseline, draft.next));
+  if (prediction.changes.empty()) {
+    const auto known = told ? trace::tuning::refuse_untold(*told, prediction.left_out)
+                            : trace::tuning::refuse_unknown(prediction.left_out);
     if (!known) view.refused = known.error().message;
   }
-  view.prediction = std::move(*prediction);
-  view.step = std::move(*step);
+  view.prediction = std::move(prediction);
+  view.step = std::move(forecast->step);
   return view;
 }
 

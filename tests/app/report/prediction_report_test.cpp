@@ -17,9 +17,13 @@ std::filesystem::path recorded_example() {
   return std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs/slow_link_cap_1.shardlens";
 }
 
+trace::base::Result<PredictedRun> predict_with(const std::vector<std::string>& assignments) {
+  return predict_run(recorded_example(), {.from_file = {}, .assignments = assignments});
+}
+
 TEST(PredictionReport, NamesWhatItLeavesOut) {
-  const auto run = predict_run(
-      recorded_example(), {"bucket_cap_mb=4", "gradient_as_bucket_view=true", "learning_rate=0.5"});
+  const auto run =
+      predict_with({"bucket_cap_mb=4", "gradient_as_bucket_view=true", "learning_rate=0.5"});
   ASSERT_TRUE(run) << run.error().message;
   const std::string text = prediction_text(*run);
   EXPECT_THAT(text, HasSubstr("Without gradient_as_bucket_view, whose effect is not known."));
@@ -28,28 +32,26 @@ TEST(PredictionReport, NamesWhatItLeavesOut) {
   EXPECT_EQ(json["left_out"], Json({"gradient_as_bucket_view"}));
   EXPECT_EQ(json["without_effect"], Json({"learning_rate"}));
   EXPECT_FALSE(json["changed"].contains("learning_rate"));
-  const auto alone = predict_run(recorded_example(), {"bucket_cap_mb=4"});
+  const auto alone = predict_with({"bucket_cap_mb=4"});
   ASSERT_TRUE(alone);
   EXPECT_EQ(json["step_ms"], prediction_json(*alone)["step_ms"]) << "of the other changes";
 }
 
 TEST(PredictionReport, RefusesWhereNothingElseChanges) {
-  const auto run =
-      predict_run(recorded_example(), {"gradient_as_bucket_view=true", "learning_rate=0.5"});
+  const auto run = predict_with({"gradient_as_bucket_view=true", "learning_rate=0.5"});
   ASSERT_FALSE(run);
   EXPECT_THAT(run.error().message, HasSubstr("gradient_as_bucket_view"));
-  EXPECT_TRUE(predict_run(recorded_example(), {"learning_rate=0.5"})) << "which takes as long";
+  EXPECT_TRUE(predict_with({"learning_rate=0.5"})) << "which takes as long";
 }
 
 TEST(PredictionReport, IsKeptWithARunOnlyWhereItIsOfAllThatChanges) {
-  const auto recorded = predict_run(recorded_example(), {});
+  const auto recorded = predict_with({});
   ASSERT_TRUE(recorded);
   auto next = recorded->info.settings;
   next.bucket_cap_mb = 4;
   const auto kept = predict_job(recorded_example(), next);
   ASSERT_TRUE(kept) << kept.error().message;
-  EXPECT_DOUBLE_EQ(kept->step_ns,
-                   predict_run(recorded_example(), {"bucket_cap_mb=4"})->prediction.step_ns);
+  EXPECT_DOUBLE_EQ(kept->step_ns, predict_with({"bucket_cap_mb=4"})->prediction.step_ns);
   EXPECT_EQ(kept->from, recorded->info.name);
   next.gradient_as_bucket_view = !next.gradient_as_bucket_view;
   EXPECT_FALSE(predict_job(recorded_example(), next));

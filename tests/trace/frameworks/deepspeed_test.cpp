@@ -192,6 +192,48 @@ TEST(DeepSpeedReader, HasDeepSpeedsDefaults) {
   EXPECT_FALSE(foreign_of(R"({"train_batch_size": 8})").settings.overlap_comm);
 }
 
+// What no such file can say stays as it is in the job that is changed.
+TEST(DeepSpeedReader, ChangesOfAJobWhatItSpeaksOf) {
+  const auto foreign = parse_foreign_settings(
+      R"({"train_micro_batch_size_per_gpu": 3, "zero_optimization": {"stage": 3}})", "ds.json");
+  ASSERT_TRUE(foreign && *foreign);
+  job::Settings job;
+  job.model = "small";
+  job.simulate_link = "latency_us=50,gbit_per_s=1";
+  job.lora_rank = 8;
+  job.ranks = 4;
+  job.max_grad_norm = 2;
+  job.gradient_accumulation_steps = 5;
+  job.sharding_strategy = job::Strategy::kNoShard;
+  const job::Settings changed = changed_by(**foreign, job);
+  EXPECT_EQ(changed.model, "small");
+  EXPECT_EQ(changed.simulate_link, job.simulate_link);
+  EXPECT_EQ(changed.lora_rank, 8);
+  EXPECT_EQ(changed.ranks, 4);
+  EXPECT_EQ(changed.batch_per_rank, 3);
+  EXPECT_EQ(changed.sharding_strategy, job::Strategy::kFullShard);
+  EXPECT_EQ(changed.gradient_accumulation_steps, 1) << "DeepSpeed's default";
+  EXPECT_EQ(changed.max_grad_norm, 0) << "likewise";
+}
+
+// Whatever a file was written of, it changes any other job into that, but for what it lists.
+TEST(DeepSpeedReader, ChangesEveryJobIntoTheOneThatWasWritten) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 200; ++i) {
+    const TunedJob job = drawn_job(random), other = drawn_job(random);
+    const auto foreign = parse_foreign_settings(deepspeed_config(job).text, "ds.json");
+    ASSERT_TRUE(foreign && *foreign);
+    const job::Settings changed = changed_by(**foreign, other.settings);
+    for (const std::string_view name :
+         {"sharding_strategy", "batch_per_rank", "gradient_accumulation_steps", "precision",
+          "param_dtype", "optimizer"}) {
+      const job::Knob& knob = *job::find_knob(name);
+      EXPECT_EQ(job::value_text(changed, knob), job::value_text((*foreign)->settings, knob))
+          << i << " " << name;
+    }
+  }
+}
+
 TEST(DeepSpeedReader, ReadsGroupsOfMicsAndHpz) {
   const auto strategy = [](const char* key) {
     return foreign_of(std::string(R"({"zero_optimization": {"stage": 3, ")") + key + R"(": 4}})")

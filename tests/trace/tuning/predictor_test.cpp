@@ -78,8 +78,8 @@ TEST(Predictor, PredictsTheRestOfWhatChanges) {
   EXPECT_EQ(rest->left_out.front()->name, "gradient_as_bucket_view");
   ASSERT_EQ(rest->without_effect.size(), 1u);
   EXPECT_EQ(rest->without_effect.front()->name, "learning_rate");
-  EXPECT_EQ(predictor.predict_step(next, 7)->end_ns,
-            predictor.predict_step(with_cap(job, 2), 7)->end_ns);
+  EXPECT_EQ(predictor.predict_with_step(next, 7)->step.end_ns,
+            predictor.predict_with_step(with_cap(job, 2), 7)->step.end_ns);
 }
 
 TEST(Predictor, AStepTakesAsLongWhateverTheLearningRate) {
@@ -208,8 +208,10 @@ TEST(Predictor, ShowsTheStepThatIsAskedFor) {
   RecordedJob job;
   job.figures.info.settings.overlap_comm = false;
   const Predictor predictor = predictor_of(job);
-  const auto step = predictor.predict_step(with_cap(job, 2), 7);
-  ASSERT_TRUE(step) << step.error().message;
+  const auto forecast = predictor.predict_with_step(with_cap(job, 2), 7);
+  ASSERT_TRUE(forecast) << forecast.error().message;
+  EXPECT_EQ(forecast->prediction.step_ns, predictor.predict(with_cap(job, 2))->step_ns);
+  const PredictedStep* step = &forecast->step;
   EXPECT_EQ(step->index, 7);
   EXPECT_EQ(step->start_ns, 2400 * kMs);
   EXPECT_EQ(step->recorded_end_ns, 2400 * kMs + 180 * kMs + kMs / 10);
@@ -217,9 +219,9 @@ TEST(Predictor, ShowsTheStepThatIsAskedFor) {
   ASSERT_EQ(step->schedule.calls.size(), 2u);
   EXPECT_EQ(step->schedule.calls[1].end_ns, 2400 * kMs + (102 + 30) * kMs);
   EXPECT_EQ(step->program.calls[1].what, "bucket 1");
-  const auto other = predictor.predict_step(with_cap(job, 2), 1000);
+  const auto other = predictor.predict_with_step(with_cap(job, 2), 1000);
   ASSERT_TRUE(other);
-  EXPECT_LE(other->index, 20) << "the typical one stands for a step that tells nothing";
+  EXPECT_LE(other->step.index, 20) << "the typical one stands for a step that tells nothing";
 }
 
 TEST(Predictor, SaysThatTheRunFailed) {
@@ -270,9 +272,9 @@ TEST(Predictor, ContradictsItselfInNoCombination) {
       ASSERT_TRUE(prediction->interval) << round;
       EXPECT_LE(prediction->interval->low_ns, prediction->step_ns);
       EXPECT_GE(prediction->interval->high_ns, prediction->step_ns);
-      const auto step = predictor.predict_step(next, kTypicalStep);
+      const auto forecast = predictor.predict_with_step(next, kTypicalStep);
       std::int64_t free_ns = 0;
-      for (const auto& call : step->schedule.calls) {
+      for (const auto& call : forecast->step.schedule.calls) {
         EXPECT_GE(call.start_ns, std::max(call.ready_ns, free_ns));
         free_ns = call.end_ns;
       }

@@ -26,6 +26,32 @@ bool names_a_foreign_key(const std::string& text) {
       kKeys, [&](std::string_view key) { return text.find(key) != std::string::npos; });
 }
 
+// What their files say by a key or, without it, by their own default. Of other knobs, what differs
+// from ours was said.
+constexpr auto kSpokenOf = std::to_array<std::string_view>({"sharding_strategy",
+                                                            "shard_group_size",
+                                                            "wrap_policy",
+                                                            "min_num_params",
+                                                            "backward_prefetch",
+                                                            "forward_prefetch",
+                                                            "limit_all_gathers",
+                                                            "sync_module_states",
+                                                            "cpu_offload",
+                                                            "overlap_comm",
+                                                            "gradient_as_bucket_view",
+                                                            "bucket_cap_mb",
+                                                            "first_bucket_mb",
+                                                            "communication_hook",
+                                                            "batch_per_rank",
+                                                            "gradient_accumulation_steps",
+                                                            "precision",
+                                                            "param_dtype",
+                                                            "reduce_dtype",
+                                                            "buffer_dtype",
+                                                            "optimizer",
+                                                            "max_grad_norm",
+                                                            "drop_last"});
+
 Parsed read_known(const ConfigFile& file) {
   if (is_accelerate(file)) return read_accelerate(file);
   if (is_deepspeed(file)) return read_deepspeed(file);
@@ -36,6 +62,18 @@ Parsed read_known(const ConfigFile& file) {
 
 std::string_view to_string(Framework framework) {
   return framework == Framework::kDeepSpeed ? "DeepSpeed" : "Accelerate";
+}
+
+job::Settings changed_by(const ForeignSettings& foreign, job::Settings job) {
+  const auto is_spoken_of = [](const job::Knob& knob) {
+    return std::ranges::find(kSpokenOf, knob.name) != kSpokenOf.end();
+  };
+  for (const job::Knob& knob : job::knobs()) {
+    const bool was_said =
+        job::value_text(foreign.settings, knob) != job::value_text(job::Settings{}, knob);
+    if (was_said || is_spoken_of(knob)) job::copy_value(knob, foreign.settings, job);
+  }
+  return job;
 }
 
 std::string remarks_text(const ForeignSettings& foreign) {

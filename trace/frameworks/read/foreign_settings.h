@@ -33,6 +33,9 @@ struct ForeignSettings {
 // wrong type or out of range, keys that contradict each other.
 base::Result<std::optional<ForeignSettings>> parse_foreign_settings(const std::string& text,
                                                                     const std::string& source);
+// `job` as such a file changes it: what neither framework's files speak of (the model, its data, a
+// simulated link) stays.
+job::Settings changed_by(const ForeignSettings& foreign, job::Settings job);
 // All of it in sentences, a line each: "ignored: steps_per_print: 10 (…)"; "" where there is
 // nothing to say.
 std::string remarks_text(const ForeignSettings& foreign);
