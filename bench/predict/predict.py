@@ -34,6 +34,7 @@ def parse_options():
     parser.add_argument("--hooks", default="bf16_compress", help="communication hooks, separated by commas")
     parser.add_argument("--batches", default="4,16", help="batch_per_rank of others; the base's is 8")
     parser.add_argument("--strategies", default="zero1,no_shard,shard_grad_op,full_shard", help="others than the base's ddp")
+    parser.add_argument("--least-units", default="100000", help="min_num_params of units by size, under full_shard; default 100000")
     parser.add_argument("--more-ranks", default="4", help="of other numbers of ranks")
     parser.add_argument("--seed", type=int, default=1, help="of the order; default 1")
     return parser.parse_args()
@@ -51,6 +52,9 @@ def points_of(options):
     if "full_shard" in points:
         points["full_shard, forward prefetch"] = {"sharding_strategy": "full_shard", "forward_prefetch": "true"}
         points["full_shard, no prefetch"] = {"sharding_strategy": "full_shard", "backward_prefetch": "none"}
+        points["full_shard, reduced in bf16"] = {"sharding_strategy": "full_shard", "reduce_dtype": "bf16"}
+    points |= {f"full_shard, units of {least}": {"sharding_strategy": "full_shard", "wrap_policy": "size", "min_num_params": least}
+               for least in options.least_units.split(",") if least}
     points |= {f"{ranks} ranks": {"ranks": ranks} for ranks in options.more_ranks.split(",") if ranks}
     points["2 micro-batches"] = {"gradient_accumulation_steps": "2"}
     points["2 micro-batches, each reduced"] = {"gradient_accumulation_steps": "2", "sync_each_batch": "true"}
