@@ -26,10 +26,9 @@ struct AskedSettings {
   std::vector<std::string> assignments;  // after it: "bucket_cap_mb=4"
 };
 
-// `costs`: a file of `shardlens calibrate`; "":
-// what is kept beside the run. What is not known of a change is left out, by name. Error kUsage:
-// settings that contradict each other, a run that nothing can be said about, or nothing but such
-// changes.
+// `costs`: a file of `shardlens calibrate`; "": what is kept beside the run. What is not known of a
+// change is left out, by name. Error kUsage: settings that contradict each other, a run that
+// nothing can be said about, or nothing but such changes.
 trace::base::Result<PredictedRun> predict_run(const std::filesystem::path& run,
                                               const AskedSettings& asked,
                                               const std::filesystem::path& costs = {});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -135,6 +136,24 @@ TEST(Predictable, RefusesAnotherJob) {
   next = job.figures.info.settings;
   next.simulate_link = "fast";
   EXPECT_FALSE(changes_to(job.figures.info, next)) << "not a link";
+}
+
+TEST(Predictable, IsAnotherDivisionIntoUnitsButNotAnotherTraining) {
+  RecordedJob job;
+  job::Settings& recorded = job.figures.info.settings;
+  recorded.sharding_strategy = job::Strategy::kFullShard;
+  recorded.lora_rank = 4;
+  job::Settings next = recorded;
+  next.wrap_policy = job::WrapPolicy::kSize;
+  next.min_num_params = 1000;
+  next.reduce_dtype = job::DataType::kBf16;
+  const auto changes = changes_to(job.figures.info, next);
+  ASSERT_TRUE(changes) << changes.error().message;
+  std::set<std::string_view> known;
+  for (const Change& change : changes->known) known.insert(change.knob->name);
+  EXPECT_EQ(known, (std::set<std::string_view>{"wrap_policy", "min_num_params", "reduce_dtype"}));
+  next.lora_rank = 8;
+  EXPECT_FALSE(changes_to(job.figures.info, next));
 }
 
 TEST(Predictable, KnowsNoKnobTwice) {

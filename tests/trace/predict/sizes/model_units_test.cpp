@@ -110,6 +110,26 @@ TEST(ModelUnits, LieBeforeAndBehindTheBlocksToo) {
       << "two blocks' attention and norms, and the last norm";
 }
 
+// As the trainer's recorded units of a tiny GPT-2 are called.
+TEST(ModelUnits, AreCalledAsTheTrainerCallsThem) {
+  const job::ModelShape shape = *job::find_model_preset("tiny");
+  const auto names = [&](std::int64_t minimum) {
+    std::vector<std::string> all;
+    for (const ModelUnit& unit : units_of(shape, {}, minimum)) {
+      if (unit.block <= 0) all.push_back(unit_name(unit, job::parameter_shapes(shape)));
+    }
+    return std::vector<std::string>(all.begin() + 1, all.end());
+  };
+  EXPECT_EQ(names(100'000), (std::vector<std::string>{"transformer", "blocks.0.attn.c_attn",
+                                                      "blocks.0.mlp.c_fc", "blocks.0.mlp.c_proj"}));
+  EXPECT_EQ(names(30'000), (std::vector<std::string>{"transformer.wpe", "blocks.0.attn.c_attn",
+                                                     "blocks.0.attn.c_proj", "blocks.0.mlp.c_fc",
+                                                     "blocks.0.mlp.c_proj"}));
+  job::Settings blocks;
+  const auto units = model_units(shape, blocks, model_sizes(shape, blocks));
+  EXPECT_EQ(unit_name(units.at(4), job::parameter_shapes(shape)), "blocks.3");
+}
+
 TEST(ModelUnits, LeaveWhatIsSharedToTheRoot) {
   const job::ModelShape shape = wide_shape(job::ModelLayout::kGpt2, true);
   EXPECT_EQ(outside(shape, 1), "transformer.wpe: 320, transformer.ln_f: 40");
