@@ -31,7 +31,7 @@ Forecast of_time(const sweep::RunMeasure& run, Goal goal,
       forecast.refused = "the run tells no tokens";
       return forecast;
     }
-    per = prediction.samples * *run.tokens_per_s * run.step_ns / 1e9;  // tokens of a step
+    per = prediction.tokens * *run.tokens_per_s * run.step_ns / 1e9;  // tokens of a step
   }
   forecast.cost = prediction.step_ns / per;
   const double half = prediction.interval

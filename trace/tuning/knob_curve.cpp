@@ -7,13 +7,27 @@
 
 namespace shardlens::trace::tuning {
 
+namespace {
+
+KnobCurve::Per per_what(const job::Knob& knob) {
+  using Per = KnobCurve::Per;
+  if (changes_samples(knob)) return Per::kSample;
+  return changes_tokens(knob) ? Per::kToken : Per::kStep;
+}
+
+}  // namespace
+
 double curve_divisor(const job::Knob& knob, const job::Settings& settings, std::int64_t ranks) {
-  return changes_samples(knob) ? samples_of_a_rank(settings) * static_cast<double>(ranks) : 1;
+  const KnobCurve::Per per = per_what(knob);
+  if (per == KnobCurve::Per::kStep) return 1;
+  const double samples = samples_of_a_rank(settings) * static_cast<double>(ranks);
+  return per == KnobCurve::Per::kSample ? samples
+                                        : samples * static_cast<double>(settings.sequence_length);
 }
 
 KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, const job::Knob& knob,
                      const std::vector<std::string>& values, std::int64_t usable_bytes) {
-  KnobCurve curve{.knob = &knob, .is_per_sample = changes_samples(knob)};
+  KnobCurve curve{.knob = &knob, .per = per_what(knob)};
   const auto divisor_of = [&](const job::Settings& settings) {
     return curve_divisor(knob, settings, acting_settings(predictor.info(), settings).ranks);
   };
@@ -34,6 +48,8 @@ KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, cons
     curve.points.push_back(
         {text, std::strtod(text.c_str(), nullptr), predicted->step_ns / divisor, difference, fits});
   }
+  // Shorter sequences are no better: they are another task.
+  if (curve.per == KnobCurve::Per::kToken) return curve;
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const CurvePoint& point = curve.points[i];
     if (!point.fits) continue;

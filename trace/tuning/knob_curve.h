@@ -23,16 +23,17 @@ struct CurvePoint {
 };
 
 // What times of a curve are divided by: 1, or, along a knob that changes how many samples a step
-// has, its samples on all ranks, so that values can be compared.
+// has or how long each is, its samples or tokens on all ranks, so that values can be compared.
 double curve_divisor(const job::Knob& knob, const job::Settings& settings, std::int64_t ranks);
 
 struct KnobCurve {
   const job::Knob* knob = nullptr;
   double recorded_step_ns = 0;  // as all times divided by curve_divisor()
-  bool is_per_sample = false;
+  enum class Per : std::uint8_t { kStep, kSample, kToken };
+  Per per = Per::kStep;
   std::vector<CurvePoint>
       points{};  // ascending; values that nothing can be said about are left out
-  std::optional<std::size_t> best{};  // the fastest that fits
+  std::optional<std::size_t> best{};  // the fastest that fits; none of times per token
 };
 
 // `values`: ascending. `usable_bytes`: of one rank; 0: not known.

@@ -20,6 +20,7 @@ namespace {
 
 constexpr auto kPredicted = std::to_array<std::string_view>({"ranks",
                                                              "batch_per_rank",
+                                                             "sequence_length",
                                                              "gradient_accumulation_steps",
                                                              "sync_each_batch",
                                                              "activation_checkpointing",
@@ -161,6 +162,10 @@ double samples_of_a_rank(const Settings& settings) {
 
 bool changes_samples(const job::Knob& knob) {
   return knob.name == "batch_per_rank" || knob.name == "gradient_accumulation_steps";
+}
+
+bool changes_tokens(const job::Knob& knob) {
+  return changes_samples(knob) || knob.name == "sequence_length";
 }
 
 bool is_predictable(const job::Knob& knob) { return is_in(kPredicted, knob); }

@@ -42,6 +42,7 @@ job::Settings acting_settings(model::RunInfo info, const job::Settings& settings
 // Samples of a step that one rank computes.
 double samples_of_a_rank(const job::Settings& settings);
 bool changes_samples(const job::Knob& knob);
+bool changes_tokens(const job::Knob& knob);  // samples, or how long each is
 
 // "ranks, model and device"
 std::string listed_names(const std::vector<const job::Knob*>& knobs);

@@ -30,7 +30,7 @@ struct Prediction {
   std::vector<const job::Knob*> without_effect, left_out;
   std::size_t parts = 0;  // buckets that a reduction of all gradients takes, or units
   bool has_units = false;
-  double samples = 1;  // of a step, in those of a recorded one
+  double samples = 1, tokens = 1;  // of a step, in those of a recorded one
   // Means over the measured steps, of the mean over ranks.
   double recorded_step_ns = 0, step_ns = 0;
   // Of `step_ns` and of the difference to the recorded mean; none: too few steps to tell how much
@@ -45,6 +45,7 @@ struct Prediction {
   std::int64_t steps = 0;           // that the change was predicted of
   bool is_extrapolated = false;     // collectives of sizes or types that the run did not have
   bool scales_computation = false;  // other batches, or another part of forward computed twice
+  bool scales_sequences = false;
   bool is_another_strategy = false;
   bool is_of_failed_run = false;
   // Of a run whose settings are not known: those that give its buckets.
@@ -55,8 +56,8 @@ struct Prediction {
   double contention_range = 0;
 
   double difference_ns() const { return step_ns - recorded_step_ns; }
-  // Of the time per sample: −0.1 is a tenth less.
-  double change_per_sample() const { return step_ns / samples / recorded_step_ns - 1; }
+  // Of the time per token: −0.1 is a tenth less.
+  double change_per_token() const { return step_ns / tokens / recorded_step_ns - 1; }
   // Of the rank that needs most.
   std::optional<std::int64_t> recorded_peak_bytes() const;
   std::optional<std::int64_t> peak_bytes() const;

@@ -183,11 +183,13 @@ Prediction Predictor::predict_planned(const Settings& next, const Planned& plann
   prediction.parts = after.parts;
   prediction.has_units = job::strategy_traits(changes.settings.sharding_strategy).has_units;
   prediction.samples = planner_.samples(changes.settings);
+  prediction.tokens = planner_.tokens(changes.settings);
   if (told_) prediction.told_caps = told_->caps;
   prediction.recorded_step_ns = step_ns_.mean;
   prediction.step_ns = step_ns_.mean + differences.shift();
   prediction.is_extrapolated = after.is_extrapolated;
   prediction.scales_computation = after.scales_computation;
+  prediction.scales_sequences = after.scales_sequences;
   prediction.is_another_strategy = after.is_another_strategy;
   prediction.is_of_failed_run = info_.status == model::RunStatus::kFailed;
   prediction.depends_on_contention = mean_of(differences.contended_ns) != 0;
@@ -212,7 +214,8 @@ void Predictor::add_intervals(const StepPlan& plan, const Differences& differenc
   if (!shift || !shift->has_error()) return;
   const bool is_unsure = plan.is_extrapolated || plan.scales_computation;
   const double model = std::hypot(is_unsure ? kExtrapolated * std::abs(shift->mean) : 0,
-                                  plan.is_another_strategy ? kOwnWork * step_ns_.mean : 0);
+                                  plan.is_another_strategy ? kOwnWork * step_ns_.mean : 0,
+                                  plan.unsure_work * step_ns_.mean);
   // These are as likely as noise; contention may be anywhere in its range.
   const double unsure = std::hypot(half_interval(*shift), plan.spread_ns, model);
   const double least = mean_of(differences.shift_ns[1]), most = mean_of(differences.shift_ns[2]);

@@ -66,6 +66,7 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
                          const predict::CollectiveCosts& known)
     : info_(figures.info),
       recorded_(acting_settings(info_, info_.settings)),
+      attention_share_(attention_share(recorded.computed_ns())),
       copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
       costs_(recorded_,
              predict::CollectiveCosts(recorded.transfers())
@@ -121,8 +122,12 @@ Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
         "ranks would take is not, either.");
   }
   plan.program.ranks = static_cast<std::size_t>(next.ranks);
-  plan.program.work = *slower * static_cast<double>(next.batch_per_rank) /
-                      static_cast<double>(recorded_.batch_per_rank);
+  TRY_ASSIGN(const SequenceWork sequences, work_of_sequences(next));
+  const double batches = *slower * static_cast<double>(next.batch_per_rank) /
+                         static_cast<double>(recorded_.batch_per_rank);
+  plan.program.work = batches * sequences.factor;
+  plan.unsure_work = batches * sequences.unsure;
+  plan.scales_sequences = sequence_ratio(next) != 1;
   plan.scales_computation =
       next.activation_checkpointing != recorded_.activation_checkpointing ||
       plan.program.work != 1 ||
@@ -291,6 +296,32 @@ std::optional<double> StepPlanner::pace(const Settings& settings) const {
   if (settings.ranks == recorded_.ranks || info_.device == "cuda") return 1;
   if (!cores_) return std::nullopt;
   return cores_of_a_rank(recorded_, *cores_) / cores_of_a_rank(settings, *cores_);
+}
+
+double StepPlanner::sequence_ratio(const Settings& settings) const {
+  const auto length = [&](const Settings& each) {
+    return static_cast<double>(job_ ? job_with(each).sequence() : each.sequence_length);
+  };
+  return length(settings) / length(recorded_);
+}
+
+Result<SequenceWork> StepPlanner::work_of_sequences(const Settings& settings) const {
+  const double ratio = sequence_ratio(settings);
+  if (ratio == 1) return SequenceWork{};
+  if (job_ && settings.sequence_length > job_->shape.longest_sequence()) {
+    return refuse("The model sees no more than " + std::to_string(job_->shape.longest_sequence()) +
+                  " tokens (sequence_length).");
+  }
+  if (!attention_share_) {
+    return refuse(
+        "How much of what ranks computed is attention is not known, because none of it is named "
+        "so; what sequences of another length take is not, either.");
+  }
+  return sequence_work(*attention_share_, ratio);
+}
+
+double StepPlanner::tokens(const Settings& settings) const {
+  return samples(settings) * sequence_ratio(settings);
 }
 
 double StepPlanner::samples(const Settings& settings) const {

@@ -19,6 +19,7 @@
 #include "trace/tuning/call_costs.h"
 #include "trace/tuning/contention.h"
 #include "trace/tuning/layer_moments.h"
+#include "trace/tuning/sequence_work.h"
 
 namespace shardlens::trace::tuning {
 
@@ -27,7 +28,9 @@ struct StepPlan {
   std::size_t parts = 0;  // buckets of a reduction, or units
   double spread_ns = 0;   // of its transfers, as they were measured
   bool is_extrapolated = false;
-  bool scales_computation = false;   // other batches, or another part of forward computed twice
+  bool scales_computation = false;  // other batches, or another part of forward computed twice
+  bool scales_sequences = false;    // by `unsure_work` more or less of a recorded step's
+  double unsure_work = 0;
   bool is_another_strategy = false;  // whose own work beside model and collectives is not known
 };
 
@@ -50,6 +53,8 @@ class StepPlanner {
 
   // Samples of a step, in those of a recorded one.
   double samples(const job::Settings& settings) const;
+  // The same of tokens, as if every sequence were full.
+  double tokens(const job::Settings& settings) const;
   // By how much the peak of a rank's tensors would grow; none: the model's shape is not known.
   std::optional<std::int64_t> more_bytes(const job::Settings& settings) const;
 
@@ -63,6 +68,9 @@ class StepPlanner {
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
   base::Result<void> add_costs(const job::Settings& settings, double slower, StepPlan& plan) const;
   predict::PlannedJob job_with(const job::Settings& settings) const;
+  // Sequences in the length of recorded ones.
+  double sequence_ratio(const job::Settings& settings) const;
+  base::Result<SequenceWork> work_of_sequences(const job::Settings& settings) const;
   // How much longer a rank takes to compute the same with as many ranks as these; none: not known.
   std::optional<double> pace(const job::Settings& settings) const;
 
@@ -75,6 +83,7 @@ class StepPlanner {
   std::vector<std::string> gradient_names_;      // their parameters
   std::optional<LayerClock> clock_;              // none: the model's shape is not known
   std::vector<job::ParameterShape> parameters_;  // of the model, likewise
+  std::optional<double> attention_share_;        // of what is computed; none: not known
   double copy_ns_per_byte_ = 0;  // of a shard, by a GPU before a gather; 0 also where none was
   CallCosts costs_;
 };

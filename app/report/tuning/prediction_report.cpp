@@ -123,6 +123,7 @@ Json prediction_json(const PredictedRun& run) {
           {"step_ms", estimate_json(prediction.step_ns, prediction.interval)},
           {"difference_ms", estimate_json(prediction.difference_ns(), prediction.difference)},
           {"samples_ratio", prediction.samples},
+          {"tokens_ratio", prediction.tokens},
           {"exposed_ms", ms_or_null(prediction.exposed_ns)},
           {"wait_ms", nullptr},  // how late a rank will be is not predicted
           {"peak_memory_bytes", bytes_or_null(prediction.peak_bytes())},
@@ -156,8 +157,9 @@ std::string prediction_text(const PredictedRun& run) {
     table.add_row({"Difference", "", ui::present::difference_text(prediction),
                    ui::present::no_interval_text(prediction)});
   }
-  if (prediction.samples != 1) {
-    table.add_row({"Per sample", "", ui::present::per_sample_text(prediction), ""});
+  if (prediction.tokens != 1) {
+    table.add_row({prediction.tokens == prediction.samples ? "Per sample" : "Per token", "",
+                   ui::present::per_token_text(prediction), ""});
   }
   if (prediction.exposed_ns) {
     table.add_row({"Exposed", shown_time(*prediction.recorded_exposed_ns),

@@ -118,12 +118,43 @@ TEST(Predictor, AddsMicroBatchesThatOnlyCompute) {
   ASSERT_TRUE(prediction) << prediction.error().message;
   EXPECT_NEAR(prediction->difference_ns(), 2 * 102.0 * kMs, 1);
   EXPECT_EQ(prediction->samples, 3);
-  EXPECT_NEAR(prediction->change_per_sample(), (kMeanInTurn + 204.0 * kMs) / 3 / kMeanInTurn - 1,
+  EXPECT_NEAR(prediction->change_per_token(), (kMeanInTurn + 204.0 * kMs) / 3 / kMeanInTurn - 1,
               1e-12);
   EXPECT_TRUE(prediction->scales_computation);
   EXPECT_EQ(prediction->exposed_ns, (12.0 + 2.0) * kMs) << "rank 0 waits 4 ms more for rank 1";
   ASSERT_TRUE(prediction->difference);
   EXPECT_NEAR(prediction->difference->high_ns, 1.1 * 204.0 * kMs, 1000) << "a tenth of the change";
+}
+
+// A quarter of it grows two- to fourfold, the rest twofold: as long as 2.25 times the batch.
+TEST(Predictor, LongerSequencesTakeMoreForAttentionThanForTheRest) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  job.figures.info.settings.batch_per_rank = 4;
+  job.attention = 0.25;
+  const Predictor predictor = predictor_of(job);
+  job::Settings next = job.figures.info.settings, larger = next;
+  next.sequence_length *= 2;
+  larger.batch_per_rank = 9;
+  const auto prediction = predictor.predict(next), as_batch = predictor.predict(larger);
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  EXPECT_NEAR(prediction->difference_ns(), as_batch->difference_ns(), 10);
+  EXPECT_EQ(prediction->samples, 1);
+  EXPECT_EQ(prediction->tokens, 2);
+  EXPECT_TRUE(prediction->scales_sequences);
+  EXPECT_FALSE(as_batch->scales_sequences);
+  ASSERT_TRUE(prediction->difference);
+  EXPECT_NEAR(prediction->difference->high_ns - prediction->difference_ns(),
+              std::hypot(0.1 * prediction->difference_ns(), 0.25 * kMeanInTurn), 1000);
+}
+
+TEST(Predictor, SaysWhyItKnowsNothingOfSequences) {
+  RecordedJob job;
+  job::Settings next = job.figures.info.settings;
+  next.sequence_length *= 2;
+  const auto refused = predictor_of(job).predict(next);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("attention is not known"), std::string::npos);
 }
 
 // … and with a reduction of 40 ms after each of them.

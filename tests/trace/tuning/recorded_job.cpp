@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 #include "trace/base/intervals.h"
 #include "trace/model/batch.h"
@@ -10,7 +12,7 @@ namespace shardlens::trace::tuning {
 
 namespace {
 
-constexpr int kGradient = 1;
+constexpr int kGradient = 1, kProduct = 2, kAttention = 3;  // names
 constexpr std::array<std::int64_t, 4> kReadyMs{40, 60, 80, 100};
 
 constexpr std::int64_t kLateMs = 2;  // of rank 1
@@ -26,7 +28,8 @@ model::Event operation(std::int64_t start_ns, std::int64_t end_ns) {
   return event;
 }
 
-model::Batch rows_of(int rank, std::int64_t step, std::int64_t backward_end_ns) {
+// `attention`: of what is computed.
+model::Batch rows_of(int rank, std::int64_t step, std::int64_t backward_end_ns, double attention) {
   model::Batch batch;
   model::Step row;
   row.rank = rank;
@@ -48,8 +51,17 @@ model::Batch rows_of(int rank, std::int64_t step, std::int64_t backward_end_ns) 
   batch.spans.push_back(forward);
   model::EventRun run;
   run.rank = rank;
-  run.events.push_back(operation(forward.start_ns, ready_ns(rank, step, kReadyMs.size() - 1)));
-  run.events.back().flags = model::kEventCompute;
+  const std::int64_t end_ns = ready_ns(rank, step, kReadyMs.size() - 1);
+  const std::int64_t attends_until_ns =
+      forward.start_ns + std::llround(attention * static_cast<double>(end_ns - forward.start_ns));
+  for (const auto& [name, time] :
+       {std::pair{kAttention, base::Interval{forward.start_ns, attends_until_ns}},
+        {kProduct, {attends_until_ns, end_ns}}}) {
+    if (time.start_ns == time.end_ns) continue;
+    run.events.push_back(operation(time.start_ns, time.end_ns));
+    run.events.back().name = name;
+    run.events.back().flags = model::kEventCompute;
+  }
   for (std::size_t i = 0; i < kReadyMs.size(); ++i) {
     const std::int64_t ready = ready_ns(rank, step, i);
     run.events.push_back(operation(ready - kMs, ready));
@@ -90,6 +102,8 @@ model::Batch first_rows(int rank) {
   model::Batch batch;
   batch.strings.push_back(
       {rank, kGradient, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"});
+  batch.strings.push_back({rank, kProduct, "aten::mm"});
+  batch.strings.push_back({rank, kAttention, "aten::_scaled_dot_product_flash_attention_for_cpu"});
   for (int plan : {0, 1}) {
     const int buckets = plan == 0 ? 1 : 4;
     for (int i = 0; i < buckets; ++i) {
@@ -131,7 +145,7 @@ predict::RecordedSteps RecordedJob::record() {
     figure.index = step;
     figure.complete = true;
     for (int rank : {0, 1}) {
-      model::Batch batch = rows_of(rank, step, calls.back().end_ns);
+      model::Batch batch = rows_of(rank, step, calls.back().end_ns, attention);
       for (std::size_t i = 0; i < calls.size(); ++i) {
         batch.collectives.push_back(
             reduction(rank, sequence + static_cast<std::int64_t>(i), bytes, calls[i]));

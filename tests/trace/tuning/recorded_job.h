@@ -23,7 +23,8 @@ struct RecordedJob {
   RecordedJob();
 
   analysis::RunFigures figures;
-  int steps = 20;  // that are measured
+  int steps = 20;        // that are measured
+  double attention = 0;  // of what ranks compute: operators named so
   std::map<std::int64_t, std::int64_t> transfer_ns{{kMib, 10 * kMs}, {4 * kMib, 25 * kMs}};
 
   // Adds the steps to the figures, and tells the rest.

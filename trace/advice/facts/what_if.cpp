@@ -23,11 +23,11 @@ WhatIf what_if(const RunFacts& run, const std::vector<KnobValue>& changes) {
 
 namespace {
 
-// Where a step has n times the samples it takes the place of n recorded ones.
+// Where a step has n times the tokens it takes the place of n recorded ones.
 Gain gain_of(const tuning::Prediction& prediction) {
   const auto saved = [&](double difference_ns) {
     return prediction.recorded_step_ns -
-           (prediction.recorded_step_ns + difference_ns) / prediction.samples;
+           (prediction.recorded_step_ns + difference_ns) / prediction.tokens;
   };
   return {saved(prediction.difference_ns()),
           {saved(prediction.difference->high_ns), saved(prediction.difference->low_ns)}};

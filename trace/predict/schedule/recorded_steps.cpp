@@ -163,6 +163,11 @@ void RecordedSteps::learn_calls(const model::Batch& batch) {
   }
 }
 
+void RecordedSteps::add_computed(const model::Event& event, Rank& rank) {
+  if (event.name >= rank.computed_ns.size()) rank.computed_ns.resize(event.name + 1);
+  rank.computed_ns[event.name] += event.duration_ns;
+}
+
 void RecordedSteps::learn_events(const model::EventRun& run) {
   using Kind = model::EventKind;
   Rank& rank = by_rank_[run.rank];
@@ -173,9 +178,13 @@ void RecordedSteps::learn_events(const model::EventRun& run) {
     } else if (run.kind == Kind::kKernel && computes) {
       rank.device.add_kernel(event.correlation, run.lane, event.end_ns());
       rank.kernels_ns[run.lane] += event.duration_ns;
+      add_computed(event, rank);
       append(rank.kernels[run.lane], {event.start_ns, event.end_ns()});
     } else if (run.kind == Kind::kOperator) {
-      if (computes) append(rank.operators[run.lane], {event.start_ns, event.end_ns()});
+      if (computes) {
+        append(rank.operators[run.lane], {event.start_ns, event.end_ns()});
+        add_computed(event, rank);
+      }
       if (is_gradient(run.rank, event.name)) rank.gradients_ns.push_back(event.end_ns());
     }
   }
@@ -281,6 +290,17 @@ std::optional<double> RecordedSteps::gather_copy_ns_per_byte() const {
   }
   if (bytes == 0) return std::nullopt;
   return copies_ns / bytes;
+}
+
+std::map<std::string, double> RecordedSteps::computed_ns() const {
+  std::map<std::string, double> by_name;
+  for (const auto& [rank, told] : by_rank_) {
+    for (model::StringId name = 0; name < told.computed_ns.size(); ++name) {
+      if (told.computed_ns[name] == 0) continue;
+      by_name[std::string(strings_.get(rank, name))] += static_cast<double>(told.computed_ns[name]);
+    }
+  }
+  return by_name;
 }
 
 ExpectedWork RecordedSteps::expected() const {

@@ -73,6 +73,9 @@ class RecordedSteps {
   // computes.
   using WorkingTime =
       std::function<double(const CollectiveKind&, double bytes, double transfer_ns)>;
+  // What all ranks computed under each name: leaf operators of a CPU, kernels of a GPU.
+  std::map<std::string, double> computed_ns() const;
+
   // The first kMostSteps of which each rank told everything.
   std::vector<StepWork> steps(const WorkingTime& working_ns) const;
 
@@ -86,6 +89,7 @@ class RecordedSteps {
     // By lane: leaf operators of a CPU, kernels of a GPU's stream.
     std::map<int, std::vector<base::Interval>> operators, kernels;
     std::map<int, std::int64_t> kernels_ns;  // by lane: without the pauses between kernels
+    std::vector<std::int64_t> computed_ns;   // by name
     DeviceClock device;
     std::int64_t gathered_bytes = 0;  // by this rank's shards
 
@@ -105,6 +109,7 @@ class RecordedSteps {
 
   void learn_calls(const model::Batch& batch);
   void learn_events(const model::EventRun& run);
+  static void add_computed(const model::Event& event, Rank& rank);
   bool is_gradient(int rank, model::StringId name);
   void see_if_enough();
   ExpectedWork expected() const;

@@ -29,7 +29,11 @@ struct MeasuredRun {
 };
 
 std::string step_text(const KnobCurve& curve, double ns) {
-  return format_duration(ns).text() + (curve.is_per_sample ? " per sample" : "");
+  using Per = KnobCurve::Per;
+  const std::string_view per = curve.per == Per::kSample  ? " per sample"
+                               : curve.per == Per::kToken ? " per token"
+                                                          : "";
+  return format_duration(ns).text() + std::string(per);
 }
 
 double value_of(const Settings& settings, const Knob& knob) {

@@ -123,8 +123,8 @@ std::string difference_text(const trace::tuning::Prediction& prediction) {
   return difference_text(prediction.difference_ns(), prediction.difference);
 }
 
-std::string per_sample_text(const trace::tuning::Prediction& prediction) {
-  return trace::timeline::format_signed_percent(prediction.change_per_sample());
+std::string per_token_text(const trace::tuning::Prediction& prediction) {
+  return trace::timeline::format_signed_percent(prediction.change_per_token());
 }
 
 std::string bound_text(const PredictedStep& step) {
@@ -201,8 +201,13 @@ std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction
   }
   if (prediction.scales_computation) {
     all.push_back(
-        "A micro-batch is taken to compute in proportion to its samples and to what it computes "
+        "A micro-batch is taken to compute in proportion to its tokens and to what it computes "
         "again; the interval holds a tenth of the change for that.");
+  }
+  if (prediction.scales_sequences) {
+    all.push_back(
+        "With the length of sequences attention is taken to grow between in proportion and with "
+        "its square; the interval holds both.");
   }
   return all;
 }
@@ -226,9 +231,11 @@ std::vector<PredictionNote::Row> note_rows(const Prediction& prediction) {
         {"95 % interval", format_duration_in(prediction.interval->low_ns, unit).value + " to " +
                               format_duration_in(prediction.interval->high_ns, unit).text()});
   }
-  if (prediction.samples != 1) {
-    rows.push_back({"Samples of a step", "× " + format_number(prediction.samples)});
-    rows.push_back({"Time per sample", per_sample_text(prediction)});
+  if (prediction.tokens != 1) {
+    const bool are_alike = prediction.tokens == prediction.samples;
+    rows.push_back({are_alike ? "Samples of a step" : "Tokens of a step",
+                    "× " + format_number(prediction.tokens)});
+    rows.push_back({are_alike ? "Time per sample" : "Time per token", per_token_text(prediction)});
   }
   if (prediction.recorded_exposed_ns && prediction.exposed_ns) {
     rows.push_back({"Exposed", before_and_after(span_text(*prediction.recorded_exposed_ns),
@@ -270,7 +277,10 @@ std::optional<PredictionNote> prediction_note(const state::PredictionView* view)
   if (prediction.changes.empty()) return note_without_change(*view);
   note.title = span_text(prediction.step_ns) + " predicted, " + difference_text(prediction);
   note.detail = parts_text(prediction);
-  if (prediction.samples != 1) note.detail += " · " + per_sample_text(prediction) + " per sample";
+  if (prediction.tokens != 1) {
+    note.detail += " · " + per_token_text(prediction) +
+                   (prediction.tokens == prediction.samples ? " per sample" : " per token");
+  }
   note.detail +=
       " · against " + (view->ordinal.empty() ? "the run on screen" : view->ordinal + " on screen");
   for (const std::string& words : {left_out_text(prediction), no_interval_text(prediction)}) {

@@ -24,7 +24,7 @@ std::string difference_text(double ns, const std::optional<trace::tuning::Interv
 // The same of the step; "no change", or "unchanged" where the changes do nothing to it.
 std::string difference_text(const trace::tuning::Prediction& prediction);
 // Of the time per sample, where a step has more or fewer of them: "−4.1 %".
-std::string per_sample_text(const trace::tuning::Prediction& prediction);
+std::string per_token_text(const trace::tuning::Prediction& prediction);
 // What bounds the step, as a sentence.
 std::string bound_text(const trace::tuning::PredictedStep& step);
 // For how long a call of the schedule made the rank wait that ends last.

@@ -95,14 +95,15 @@ TEST_F(RunPredictorTest, CurvesSayWhatTheirValuesAreAskedFor) {
     for (const auto& point : curve.points) {
       trace::job::Settings& next = draft_.next = run_->figures.info.settings;
       ASSERT_TRUE(trace::job::set_value(next, curve.knob->name, point.text));
-      const double samples =
-          curve.is_per_sample ? static_cast<double>(next.batch_per_rank * next.ranks) : 1;
+      const double samples = curve.per == trace::tuning::KnobCurve::Per::kSample
+                                 ? static_cast<double>(next.batch_per_rank * next.ranks)
+                                 : 1;
       EXPECT_DOUBLE_EQ(predictor_.view(draft_)->prediction->step_ns / samples, point.step_ns);
       EXPECT_GE(point.step_ns, curve.points[*curve.best].step_ns);
     }
   }
-  EXPECT_TRUE(view->curves[0].is_per_sample) << "of batch_per_rank";
-  EXPECT_FALSE(view->curves[1].is_per_sample) << "of bucket_cap_mb";
+  EXPECT_EQ(view->curves[0].per, trace::tuning::KnobCurve::Per::kSample) << "of batch_per_rank";
+  EXPECT_EQ(view->curves[1].per, trace::tuning::KnobCurve::Per::kStep) << "of bucket_cap_mb";
 }
 
 TEST_F(RunPredictorTest, OfAnotherLinkCurvesAreOthers) {
