@@ -42,14 +42,14 @@ class Prediction(harness.ShardlensTest):
         self.assertEqual(predicted['peak_memory_bytes'], predicted['recorded']['peak_memory_bytes'])
         slower = self.json('predict', run, '--set', 'simulate_link=latency_us=200,gbit_per_s=0.25')
         self.assertGreater(slower['step_ms']['mean'], predicted['recorded']['step_ms'])
-        refused = self.shardlens('predict', run, '--set', 'sequence_length=64', '--json', code=2)
-        self.assertIn('sequence_length', refused.stderr)
-        self.assertIn('sequence_length', json.loads(refused.stdout)['refused'])
+        refused = self.shardlens('predict', run, '--set', 'precision=bf16', '--json', code=2)
+        self.assertIn('precision', refused.stderr)
+        self.assertIn('precision', json.loads(refused.stdout)['refused'])
         settings = ['--set', 'bucket_cap_mb=4', '--set', 'learning_rate=0.5']
         alone = self.json('predict', run, *settings)
         self.assertEqual((alone['left_out'], alone['without_effect']), ([], ['learning_rate']))
-        rest = self.json('predict', run, *settings, '--set', 'sequence_length=64')
-        self.assertEqual((rest['left_out'], rest['step_ms']), (['sequence_length'], alone['step_ms']))
+        rest = self.json('predict', run, *settings, '--set', 'precision=bf16')
+        self.assertEqual((rest['left_out'], rest['step_ms']), (['precision'], alone['step_ms']))
 
     def test_what_was_predicted_before_a_run_is_held_against_it(self):
         run = self.run_cap('1')

@@ -110,18 +110,18 @@ TEST(Predictable, LeavesOutByNameWhatIsNotKnown) {
   const RecordedJob job;
   job::Settings next = job.figures.info.settings;
   next.bucket_cap_mb = 4;
-  next.sequence_length *= 2;
+  ASSERT_TRUE(job::set_value(next, "precision", "bf16"));
   next.gradient_as_bucket_view = !next.gradient_as_bucket_view;
   const auto changes = changes_to(job.figures.info, next);
   ASSERT_TRUE(changes) << changes.error().message;
   EXPECT_EQ(changes->known.front().knob->name, "bucket_cap_mb");
   EXPECT_EQ(names_of(changes->unknown),
-            (std::vector<std::string_view>{"sequence_length", "gradient_as_bucket_view"}));
+            (std::vector<std::string_view>{"gradient_as_bucket_view", "precision"}));
   EXPECT_EQ(changes->settings.bucket_cap_mb, 4);
-  EXPECT_EQ(changes->settings.sequence_length, job.figures.info.settings.sequence_length);
+  EXPECT_EQ(changes->settings.precision, job.figures.info.settings.precision);
   const auto refused = refuse_unknown(changes->unknown);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("sequence_length and gradient_as_bucket_view"),
+  EXPECT_NE(refused.error().message.find("gradient_as_bucket_view and precision"),
             std::string::npos);
   EXPECT_LT(refused.error().message.size(), 160u) << "it stands in a card";
 }

@@ -48,7 +48,8 @@ TEST_F(KnobChartTest, MeasuredRunsCountTheSamplesOfAllRanks) {
   row.summary.step_ns.mean = 80e6;
   ledger.rows = {row};
   snapshot_.ledger = std::make_shared<const state::Ledger>(ledger);
-  trace::tuning::KnobCurve curve{&knob("batch_per_rank"), 10e6, true};
+  trace::tuning::KnobCurve curve{&knob("batch_per_rank"), 10e6,
+                                 trace::tuning::KnobCurve::Per::kSample};
   curve.points = {{"4", 4, 10e6, std::nullopt, true}, {"8", 8, 9e6, std::nullopt, true}};
   view_.curves = {curve};
   publish();
@@ -69,7 +70,7 @@ TEST_F(KnobChartTest, ASliderWithoutACurveSaysWhy) {
   EXPECT_EQ(why_no_curve(snapshot_, knob("steps")), "") << "no run, no prediction";
   publish();
   EXPECT_THAT(why_no_curve(snapshot_, knob("steps")), HasSubstr("no step takes longer"));
-  EXPECT_THAT(why_no_curve(snapshot_, knob("sequence_length")), HasSubstr("does not tell"));
+  EXPECT_THAT(why_no_curve(snapshot_, knob("lora_rank")), HasSubstr("does not tell"));
   EXPECT_THAT(why_no_curve(snapshot_, knob("bucket_cap_mb")), HasSubstr("one value only"));
   view_.curves = {{.knob = &knob("bucket_cap_mb")}};
   publish();

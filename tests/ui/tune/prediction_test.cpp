@@ -152,11 +152,11 @@ TEST_F(PredictionTest, SaysOfNoEffectThatThereIsNone) {
 // Memory is worked out for all changes, also where the time is not.
 TEST_F(PredictionTest, WithNothingKnownSaysWhyAndShowsTheMemory) {
   view_.prediction->changes.clear();
-  view_.prediction->left_out = {knob("sequence_length")};
-  view_.refused = "What sequence_length does cannot be predicted.";
+  view_.prediction->left_out = {knob("precision")};
+  view_.refused = "What precision does cannot be predicted.";
   const auto shown = texts();
   EXPECT_THAT(shown, Contains("No prediction"));
-  EXPECT_THAT(shown, Contains("What sequence_length does cannot be predicted."));
+  EXPECT_THAT(shown, Contains("What precision does cannot be predicted."));
   EXPECT_THAT(shown, Contains(HasSubstr("Predicted next")));
 }
 

@@ -65,9 +65,9 @@ TEST_F(RunPredictorTest, LearnsTheRunOnScreenAndAnswersEveryChange) {
   const auto changed = predictor_.view(draft_);
   ASSERT_TRUE(changed && changed->prediction);
   EXPECT_LT(changed->prediction->parts, same->prediction->parts);
-  ASSERT_EQ(changed->curves.size(), 2u) << "of batch_per_rank and bucket_cap_mb";
+  ASSERT_EQ(changed->curves.size(), 3u) << "of batch, length of sequences and cap";
   EXPECT_TRUE(changed->curves[0].points.empty()) << "the batch's is of another cap now";
-  EXPECT_FALSE(changed->curves[1].points.empty()) << "where its own slider stands changes nothing";
+  EXPECT_FALSE(changed->curves[2].points.empty()) << "where its own slider stands changes nothing";
   EXPECT_EQ(changed->step->index, run_->selected_step);
 }
 
@@ -89,21 +89,25 @@ TEST_F(RunPredictorTest, SaysWhatWouldHelpTheRunOnScreen) {
 TEST_F(RunPredictorTest, CurvesSayWhatTheirValuesAreAskedFor) {
   predictor_.follow(run_);
   const auto view = answer();
-  ASSERT_EQ(view->curves.size(), 2u);
+  ASSERT_EQ(view->curves.size(), 3u);
+  using Per = trace::tuning::KnobCurve::Per;
   for (const auto& curve : view->curves) {
-    ASSERT_TRUE(curve.best);
+    EXPECT_EQ(curve.best.has_value(), curve.per != Per::kToken) << "short sequences are no aim";
     for (const auto& point : curve.points) {
       trace::job::Settings& next = draft_.next = run_->figures.info.settings;
       ASSERT_TRUE(trace::job::set_value(next, curve.knob->name, point.text));
-      const double samples = curve.per == trace::tuning::KnobCurve::Per::kSample
-                                 ? static_cast<double>(next.batch_per_rank * next.ranks)
-                                 : 1;
-      EXPECT_DOUBLE_EQ(predictor_.view(draft_)->prediction->step_ns / samples, point.step_ns);
-      EXPECT_GE(point.step_ns, curve.points[*curve.best].step_ns);
+      const auto samples = static_cast<double>(next.batch_per_rank * next.ranks);
+      const double divisor = curve.per == Per::kStep ? 1
+                             : curve.per == Per::kSample
+                                 ? samples
+                                 : samples * static_cast<double>(next.sequence_length);
+      EXPECT_DOUBLE_EQ(predictor_.view(draft_)->prediction->step_ns / divisor, point.step_ns);
+      if (curve.best) EXPECT_GE(point.step_ns, curve.points[*curve.best].step_ns);
     }
   }
-  EXPECT_EQ(view->curves[0].per, trace::tuning::KnobCurve::Per::kSample) << "of batch_per_rank";
-  EXPECT_EQ(view->curves[1].per, trace::tuning::KnobCurve::Per::kStep) << "of bucket_cap_mb";
+  EXPECT_EQ(view->curves[0].per, Per::kSample) << "of batch_per_rank";
+  EXPECT_EQ(view->curves[1].per, Per::kToken) << "of sequence_length";
+  EXPECT_EQ(view->curves[2].per, Per::kStep) << "of bucket_cap_mb";
 }
 
 TEST_F(RunPredictorTest, OfAnotherLinkCurvesAreOthers) {
@@ -134,10 +138,10 @@ TEST_F(RunPredictorTest, CurvesGoThroughTheDefaultTheRecordedAndMeasuredValues) 
   std::shared_ptr<const ui::state::PredictionView> view;
   eventually([&] {
     view = predictor_.view(draft_, ledger);
-    return view && view->curves.size() == 2 && !view->curves[1].points.empty();
+    return view && view->curves.size() == 3 && !view->curves[2].points.empty();
   });
   const auto has = [&](const char* value) {
-    return std::ranges::count(view->curves[1].points, value, &trace::tuning::CurvePoint::text);
+    return std::ranges::count(view->curves[2].points, value, &trace::tuning::CurvePoint::text);
   };
   EXPECT_EQ(has("25"), 1);
   EXPECT_EQ(has("1"), 1);
@@ -148,9 +152,9 @@ TEST_F(RunPredictorTest, CurvesGoThroughTheDefaultTheRecordedAndMeasuredValues) 
 TEST_F(RunPredictorTest, RefusesByNameWhatIsAllThatChanges) {
   predictor_.follow(run_);
   answer();
-  draft_.next.sequence_length /= 2;
+  draft_.next.weight_decay = 0;
   const auto refused = predictor_.view(draft_);
-  EXPECT_NE(refused->refused.find("sequence_length"), std::string::npos);
+  EXPECT_NE(refused->refused.find("weight_decay"), std::string::npos);
   EXPECT_FALSE(refused->curves.empty()) << "of the others";
 }
 
