@@ -136,6 +136,21 @@ class Prediction(harness.ShardlensTest):
         [bucket] = [event for event in predicted['schedule'] if event['what'] == 'bucket 0']
         self.assertGreater(bucket['end_ms'] - bucket['start_ms'], 0.2 + 8 * bucket['bytes'] / 1e6 - 1e-3)
 
+    def test_a_file_of_another_framework_changes_what_it_speaks_of(self):
+        run = self.run_cap('1', steps='10')
+        config = self.folder / 'ds_config.json'
+        config.write_text(json.dumps({'train_micro_batch_size_per_gpu': 2, 'steps_per_print': 7, 'zero_optimization': {'stage': 3}}))
+        done = self.shardlens('predict', run, str(config), '--json')
+        self.assertIn('ignored: steps_per_print', done.stderr)
+        changed = json.loads(done.stdout)['changed']
+        self.assertEqual(changed['sharding_strategy'], 'full_shard')
+        self.assertFalse({'model', 'ranks', 'batch_per_rank', 'simulate_link'} & set(changed), 'as recorded')
+        ours = self.folder / 'job.yaml'
+        ours.write_text('device: cpu\nranks: 2\nbatch_per_rank: 2\nsequence_length: 32\nbucket_cap_mb: 1\nprecision: fp32\n'
+                        'simulate_link: latency_us=200,gbit_per_s=2\n')
+        changed = self.json('predict', run, str(ours), '--set', 'overlap_comm=false')['changed']
+        self.assertEqual(set(changed), {'simulate_link', 'overlap_comm'}, 'what it does not say has its default, as with run')
+
     def test_what_tells_nothing_is_refused_by_name(self):
         self.shardlens('generate', 'made', '--ranks', '2', '--events', '2000')
         self.assertIn('settings are not known', self.shardlens('predict', 'made', code=2).stderr)
