@@ -174,7 +174,9 @@ base::Result<void> Import::number_ranks() {
   int next = 0;
   for (KinetoFile& file : files_) {
     const int rank = all_know ? file.job.rank : next++;
-    world_size_ = std::max({world_size_, rank + 1, file.job.world_size});
+    // Without distributedInfo the groups of its collectives tell.
+    const int named = file.job.world_size > 0 ? file.job.world_size : file.rows.named_ranks();
+    world_size_ = std::max({world_size_, rank + 1, named});
     const std::string path = file.path.string();
     const auto [found, is_new] = by_rank_.try_emplace(rank, std::move(file));
     if (!is_new) {

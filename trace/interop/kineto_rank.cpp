@@ -8,6 +8,7 @@
 
 #include "trace/base/intervals.h"
 #include "trace/interop/nccl_names.h"
+#include "trace/job/run_limits.h"
 
 namespace shardlens::trace::interop {
 
@@ -408,6 +409,38 @@ void KinetoRank::make_groups(const KinetoJob& job, int world_size) {
   rows_.process_groups.push_back({0, 0, intern("world"), backend, all});
 }
 
+namespace {
+
+// "[0, 1, 2]", possibly cut off: "[0, 1, ..., 7]".
+std::vector<int> ranks_in(const std::string& list) {
+  std::vector<int> ranks;
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  while (at != end) {
+    int rank = 0;
+    const auto [rest, error] = std::from_chars(at, end, rank);
+    if (error == std::errc()) ranks.push_back(rank);
+    at = error == std::errc() ? rest : at + 1;
+  }
+  return ranks;
+}
+
+}  // namespace
+
+int KinetoRank::named_ranks() const {
+  int most = 0;
+  const std::string* before = nullptr;
+  for (const Call& made : collectives_) {
+    const std::string& list = made.event.group_ranks;
+    if (before != nullptr && *before == list) continue;
+    before = &list;
+    for (const int rank : ranks_in(list)) {
+      if (rank >= 0 && rank < job::kMostRunRanks) most = std::max(most, rank + 1);
+    }
+  }
+  return most;
+}
+
 // Kernels without a group's name belong to the first.
 int KinetoRank::group_id(const KinetoEvent& event) {
   const auto found = groups_.find(event.group);
@@ -415,16 +448,8 @@ int KinetoRank::group_id(const KinetoEvent& event) {
   if (event.group.empty()) return 0;
   const int id = static_cast<int>(groups_.size());
   groups_.emplace(event.group, id);
-  model::ProcessGroup group{0, id, intern(event.group), intern("nccl"), {}};
-  const char* at = event.group_ranks.data();
-  const char* const end = at + event.group_ranks.size();
-  while (at != end) {
-    int rank = 0;
-    const auto [rest, error] = std::from_chars(at, end, rank);
-    if (error == std::errc()) group.ranks.push_back(rank);
-    at = error == std::errc() ? rest : at + 1;
-  }
-  rows_.process_groups.push_back(group);
+  rows_.process_groups.push_back(
+      {0, id, intern(event.group), intern("nccl"), ranks_in(event.group_ranks)});
   return id;
 }
 

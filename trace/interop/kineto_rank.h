@@ -46,6 +46,8 @@ class KinetoRank {
   model::Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source);
 
   bool uses_gpu() const { return gpu_events_ > 0; }
+  // The job has so many at least, as ranks took part in its collectives; 0: none is named.
+  int named_ranks() const;
   // Of DDP, with shapes: it should tell buckets.
   bool has_ddp_sizes() const { return marks_.is_ddp() && marks_.has_sizes(); }
 

@@ -235,6 +235,27 @@ TEST_F(KinetoImport, TracesOfDifferentJobsAreNotOneRun) {
               HasSubstr("default process groups"));
 }
 
+// One file of a job of four, whose world nothing else tells.
+TEST_F(KinetoImport, WithoutDistributedInfoTheGroupsTellHowManyRanksThereAre) {
+  const auto trace = [](const std::string& ranks) {
+    return trace_of({complete("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "20", 50, 20,
+                              "\"device\":0,\"stream\":20,\"Collective name\":\"allreduce\","
+                              "\"In msg nelems\":1000,\"dtype\":\"Float\",\"Process Group Name\":"
+                              "\"0\",\"Process Group Ranks\":\"" +
+                                  ranks + "\"")},
+                    "");
+  };
+  const auto world_of = [&](const std::string& ranks) {
+    const auto imported =
+        import_kineto(std::vector{write("one.json", trace(ranks))}, runs(), named("run", true));
+    EXPECT_TRUE(imported) << imported.error().message;
+    return open(imported->folder).figures.info.world_size;
+  };
+  EXPECT_EQ(world_of("[0, 1, 2, 3]"), 4);
+  EXPECT_EQ(world_of("[0, 1, ..., 7]"), 8);
+  EXPECT_EQ(world_of("[0, 2000000000]"), 1) << "no job has that many";
+}
+
 TEST_F(KinetoImport, AFolderMayBeNamedInsteadOfALibrary) {
   ImportOptions options;
   options.folder = folder_->path() / "elsewhere" / "mine";
