@@ -102,7 +102,9 @@ TEST_F(RunPredictorTest, CurvesSayWhatTheirValuesAreAskedFor) {
                                  ? samples
                                  : samples * static_cast<double>(next.sequence_length);
       EXPECT_DOUBLE_EQ(predictor_.view(draft_)->prediction->step_ns / divisor, point.step_ns);
-      if (curve.best) EXPECT_GE(point.step_ns, curve.points[*curve.best].step_ns);
+      if (curve.best) {
+        EXPECT_GE(point.step_ns, curve.points[*curve.best].step_ns);
+      }
     }
   }
   EXPECT_EQ(view->curves[0].per, Per::kSample) << "of batch_per_rank";
@@ -224,7 +226,8 @@ TEST(ImportedRun, IsAskedForWhatItTells) {
 
   ui::state::PredictionView view;
   add_all_curves(*learnt.predictor, {asked_settings(*learnt.predictor, draft), 0, nullptr}, view);
-  for (const auto& curve : view.curves) EXPECT_FALSE(curve.is_per_sample) << curve.knob->name;
+  for (const auto& curve : view.curves)
+    EXPECT_EQ(curve.per, trace::tuning::KnobCurve::Per::kStep) << curve.knob->name;
   EXPECT_NE(std::ranges::find(view.curves, trace::job::find_knob("bucket_cap_mb"),
                               &trace::tuning::KnobCurve::knob),
             view.curves.end());
