@@ -105,9 +105,11 @@ TEST_F(PredictionTest, SaysWhatTheNextRunWouldTake) {
 TEST_F(PredictionTest, SaysWhatASampleTakesWhereAStepHasMoreOfThem) {
   view_.prediction->step_ns = 240 * kMs;
   view_.prediction->difference.reset();
-  view_.prediction->samples = 2;
+  view_.prediction->samples = view_.prediction->tokens = 2;
   EXPECT_THAT(present::prediction_note(&view_)->detail,
               HasSubstr("2 buckets · −4.0 % per sample · against run 4 on screen"));
+  view_.prediction->samples = 1;
+  EXPECT_THAT(present::prediction_note(&view_)->detail, HasSubstr("−4.0 % per token"));
 }
 
 TEST_F(PredictionTest, SaysNothingOfSettingsAsTheyAre) {
