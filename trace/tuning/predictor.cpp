@@ -101,15 +101,20 @@ Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
   Predictor predictor(figures, StepPlanner(figures, recorded, known),
                       step_ns.value_or(analysis::MeanEstimate{}));
   auto steps = predictor.planner_.steps(recorded);
+  const bool is_ours = model::has_settings(figures.info);
+  if (steps.empty() && !is_ours) {
+    return refuse(
+        "No step of the run tells on all ranks when each gradient was ready, which a prediction "
+        "needs. A trace of DDP by PyTorch's profiler does, with its step() called once per step.");
+  }
   if (steps.size() < kLeastSteps || !step_ns) {
     return refuse(
         "A prediction needs at least " + std::to_string(kLeastSteps) +
         " steps after skip_steps with full detail and all of their records; "
         "this run has " +
         std::to_string(steps.size()) + ". " +
-        (model::has_settings(figures.info)
-             ? "Record one with record: every step."
-             : "Call the profiler's step() once per step, and keep more of them active."));
+        (is_ours ? "Record one with record: every step."
+                 : "Call the profiler's step() once per step, and keep more of them active."));
   }
   const Slowdown slowdown = predictor.planner_.slowdown(steps);
   predictor.slowdowns_ = {slowdown.mean, slowdown.low, slowdown.high};

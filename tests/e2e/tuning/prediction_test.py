@@ -153,7 +153,7 @@ class Prediction(harness.ShardlensTest):
 
     def test_what_tells_nothing_is_refused_by_name(self):
         self.shardlens('generate', 'made', '--ranks', '2', '--events', '2000')
-        self.assertIn('settings are not known', self.shardlens('predict', 'made', code=2).stderr)
+        self.assertIn('when each gradient was ready', self.shardlens('predict', 'made', code=2).stderr)
         self.json('run', *harness.QUICK, '--ranks', '2', '--steps', '8', '--set', 'record=none', '--name', 'bare')
         self.assertIn('full detail', self.shardlens('predict', 'bare', '--set', 'bucket_cap_mb=1', code=2).stderr)
 
