@@ -20,6 +20,23 @@ std::string event(const std::string& category, const std::string& name, int thre
          ",\"args\":{" + arguments + "}}";
 }
 
+// What DDP's import looks for, where shapes were recorded: two gradients, and their reduction asked
+// for while autograd accumulates the second.
+std::string backward_of_ddp(double t, bool on_gpu) {
+  const std::string node = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
+  const auto shaped = [](const std::string& dims) {
+    return "\"Input Dims\":[" + dims + "],\"Input type\":[\"float\"]";
+  };
+  std::string text = event("user_annotation", "DistributedDataParallel.forward", 77, t + 1, 28);
+  text += ",\n" + event("cpu_op", node, 79, t + 35, 2, shaped("[20, 30]"));
+  text += ",\n" + event("cpu_op", node, 79, t + 42, 4, shaped("[400]"));
+  text +=
+      ",\n" + event("cpu_op", "torch::autograd::AccumulateGrad", 79, t + 42, 2, shaped("[400]"));
+  if (on_gpu) return text + ",\n";
+  return text + ",\n" + event("cpu_op", "c10d::allreduce_", 79, t + 44, 1, shaped("[[1000]], []")) +
+         ",\n";
+}
+
 // Two steps with phases, kernels, a collective and a copy, as the profiler writes them.
 std::string sample(int rank, bool on_gpu) {
   std::string text = "{\"schemaVersion\":1,\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":" +
@@ -34,6 +51,7 @@ std::string sample(int rank, bool on_gpu) {
     text += event("user_annotation", "ProfilerStep#" + n, 77, t, 95) + ",\n";
     text += event("user_annotation", "## forward ##", 77, t, 30) + ",\n";
     text += event("user_annotation", "## backward ##", 77, t + 30, 40) + ",\n";
+    text += backward_of_ddp(t, on_gpu);
     text += event("cpu_op", "aten::linear", 77, t + 1, 10, "\"External id\":" + n) + ",\n";
     text += event("cpu_op", "aten::addmm", 77, t + 2, 5, "\"Sequence number\":3") + ",\n";
     const std::string call =
@@ -53,7 +71,9 @@ std::string sample(int rank, bool on_gpu) {
                     "\"device\":0,\"stream\":7,\"bytes\":64") +
               ",\n";
     } else {
-      text += event("user_annotation", "gloo:all_reduce", 78, t + 50, 20) + ",\n";
+      text += event("user_annotation", "gloo:all_reduce", 78, t + 50, 20,
+                    "\"Input Dims\":[[1000]],\"Input type\":[\"float\"]") +
+              ",\n";
       text += event("cpu_op", "record_param_comms", 77, t + 45, 2, call) + ",\n";
     }
     text +=
