@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr std::string_view kFurtherNames = "(one of further names)";  // beyond what a run can hold
-constexpr int kDeepest = 255;
 
 std::string thread_name(const KinetoEvent& event) { return "thread " + event.thread; }
 
@@ -156,48 +155,6 @@ void KinetoRank::add_memory(const KinetoEvent& event) {
     sample.reserved_bytes = std::max(event.total_reserved, event.total_allocated);
   }
   rows_.memory.push_back(sample);
-}
-
-// By start, callers before what they call, with their depth.
-void KinetoRank::order_runs() {
-  for (auto& [key, events] : runs_) {
-    std::ranges::stable_sort(events, [](const model::Event& a, const model::Event& b) {
-      return std::pair(a.start_ns, -a.duration_ns) < std::pair(b.start_ns, -b.duration_ns);
-    });
-    if (key.second != model::EventKind::kOperator) continue;
-    std::vector<model::Event*> callers;
-    for (model::Event& event : events) {
-      while (!callers.empty() && callers.back()->end_ns() <= event.start_ns) callers.pop_back();
-      const auto depth = std::min<std::size_t>(callers.size(), kDeepest);
-      event.flags |=
-          static_cast<std::uint32_t>(depth) << model::kEventDepthShift | model::kEventLeaf;
-      if (!callers.empty()) callers.back()->flags &= ~model::kEventLeaf;
-      callers.push_back(&event);
-    }
-  }
-}
-
-// Of a run without a GPU: the outermost operators of ATen that call only ATen (docs/NUMBERS.md).
-void KinetoRank::mark_compute() {
-  if (uses_gpu()) return;
-  std::vector<bool> is_aten(strings_.size() + 1);
-  for (const auto& [text, id] : strings_) is_aten[id] = text.starts_with("aten::");
-  for (auto& [key, events] : runs_) {
-    if (key.second != model::EventKind::kOperator) continue;
-    std::vector<std::size_t> others(events.size() + 1);  // before each event
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      others[i + 1] = others[i] + (is_aten[events[i].name] ? 0 : 1);
-    }
-    for (std::size_t i = 0; i < events.size();) {
-      const auto behind =
-          std::ranges::lower_bound(events.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                   events.end(), events[i].end_ns(), {}, &model::Event::start_ns);
-      const auto next = static_cast<std::size_t>(behind - events.begin());
-      const bool all_aten = others[next] == others[i];
-      if (all_aten) events[i].flags |= model::kEventCompute;
-      i = all_aten ? next : i + 1;
-    }
-  }
 }
 
 // Of NCCL's kernels the launch, of Gloo's collectives the operator: in that order they are carried
@@ -362,8 +319,8 @@ void set_rank_and_base(model::Batch& rows, int rank, std::int64_t base_ns) {
 model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
                                 const std::string& source) {
   leave_out_unbelievable();
-  order_runs();
-  mark_compute();
+  order_runs(runs_);
+  if (!uses_gpu()) mark_compute(strings_, runs_);
   find_calls();
   make_steps();
   make_phases();

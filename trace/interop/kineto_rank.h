@@ -12,6 +12,7 @@
 
 #include "trace/interop/believable_times.h"
 #include "trace/interop/ddp_marks.h"
+#include "trace/interop/event_runs.h"
 #include "trace/interop/host_calls.h"
 #include "trace/interop/kineto_event.h"
 #include "trace/model/batch.h"
@@ -62,7 +63,6 @@ class KinetoRank {
     KinetoEvent event;
     std::int64_t asked_ns = kNoCall;  // for it by the host
   };
-  using RunKey = std::pair<int, model::EventKind>;
 
   model::StringId intern(std::string_view text);
   int lane_of(model::LaneKind kind, const std::string& name);
@@ -72,8 +72,6 @@ class KinetoRank {
   void add_annotation(const KinetoEvent& event);
   void add_memory(const KinetoEvent& event);
   void leave_out_unbelievable();
-  void order_runs();
-  void mark_compute();
   void find_calls();
   void mark_ddp_phases();
   std::int64_t awaited_ns(const base::Interval& backward) const;
@@ -88,9 +86,9 @@ class KinetoRank {
   base::Phase phase_at(std::int64_t time_ns) const;
 
   model::Batch rows_;
-  std::unordered_map<std::string, model::StringId> strings_;
+  StringIds strings_;
   std::map<std::pair<model::LaneKind, std::string>, int> lanes_;
-  std::map<RunKey, std::vector<model::Event>> runs_;
+  EventRuns runs_;
   std::vector<Annotation> annotations_;
   std::vector<model::Span> phases_;  // those of depth 0, by start
   std::vector<Call> collectives_;    // once their calls are known, as rows_ has them

@@ -1,0 +1,52 @@
+#include "trace/interop/event_runs.h"
+
+#include <algorithm>
+
+namespace shardlens::trace::interop {
+
+namespace {
+
+constexpr std::size_t kDeepest = 255;
+
+}  // namespace
+
+void order_runs(EventRuns& runs) {
+  for (auto& [key, events] : runs) {
+    std::ranges::stable_sort(events, [](const model::Event& a, const model::Event& b) {
+      return std::pair(a.start_ns, -a.duration_ns) < std::pair(b.start_ns, -b.duration_ns);
+    });
+    if (key.second != model::EventKind::kOperator) continue;
+    std::vector<model::Event*> callers;
+    for (model::Event& event : events) {
+      while (!callers.empty() && callers.back()->end_ns() <= event.start_ns) callers.pop_back();
+      const auto depth = std::min(callers.size(), kDeepest);
+      event.flags |=
+          static_cast<std::uint32_t>(depth) << model::kEventDepthShift | model::kEventLeaf;
+      if (!callers.empty()) callers.back()->flags &= ~model::kEventLeaf;
+      callers.push_back(&event);
+    }
+  }
+}
+
+void mark_compute(const StringIds& strings, EventRuns& runs) {
+  std::vector<bool> is_aten(strings.size() + 1);
+  for (const auto& [text, id] : strings) is_aten[id] = text.starts_with("aten::");
+  for (auto& [key, events] : runs) {
+    if (key.second != model::EventKind::kOperator) continue;
+    std::vector<std::size_t> others(events.size() + 1);  // before each event
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      others[i + 1] = others[i] + (is_aten[events[i].name] ? 0 : 1);
+    }
+    for (std::size_t i = 0; i < events.size();) {
+      const auto behind =
+          std::ranges::lower_bound(events.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                   events.end(), events[i].end_ns(), {}, &model::Event::start_ns);
+      const auto next = static_cast<std::size_t>(behind - events.begin());
+      const bool all_aten = others[next] == others[i];
+      if (all_aten) events[i].flags |= model::kEventCompute;
+      i = all_aten ? next : i + 1;
+    }
+  }
+}
+
+}  // namespace shardlens::trace::interop
