@@ -70,15 +70,15 @@ void draw_explanation(const kit::Theme& theme, const Advice& advice,
 }
 
 // What is said in place of rows; "": there are some.
-std::string placeholder(const state::Snapshot& snapshot) {
+std::string text_without_rows(const state::Snapshot& snapshot) {
   if (snapshot.replay.active) return "This is said of a whole run, not of one that is replayed";
   if (!snapshot.advice) return snapshot.run ? "Looking at the run…" : "No run to look at";
   return snapshot.advice->advice.empty() ? present::no_advice_text(*snapshot.advice) : "";
 }
 
-bool draw_placeholder(const kit::Theme& theme, const state::Rect& area,
-                      const state::Snapshot& snapshot) {
-  const std::string text = placeholder(snapshot);
+bool draw_without_rows(const kit::Theme& theme, const state::Rect& area,
+                       const state::Snapshot& snapshot) {
+  const std::string text = text_without_rows(snapshot);
   if (text.empty()) return false;
   kit::text_wrapped(theme, area, kit::Face::kSmall, theme.colors().text_muted, text);
   return true;
@@ -172,7 +172,7 @@ void AdvicePanel::draw(const kit::Theme& theme, const state::Rect& rect,
   const std::string title = advice_title(snapshot);
   const kit::Panel panel(theme, "advice", rect,
                          {.title = title, .note = "from this run", .scrolls = true});
-  if (draw_placeholder(theme, panel.body, snapshot)) return;
+  if (draw_without_rows(theme, panel.body, snapshot)) return;
   state::Rect body = panel.body;
   body.w -= theme.px(kScrollBar);
   panel.content_height(draw_rows(theme, body, 1, snapshot, commands));
@@ -182,7 +182,7 @@ void AdvicePanel::draw_wide(const kit::Theme& theme, const state::Rect& rect,
                             const state::Snapshot& snapshot, state::Commands& commands) {
   const kit::Panel panel(theme, "advice rows", rect,
                          {.title = {}, .note = {}, .scrolls = true, .plain = true});
-  if (draw_placeholder(theme, panel.body, snapshot)) return;
+  if (draw_without_rows(theme, panel.body, snapshot)) return;
   state::Rect body = panel.body;
   body.w -= theme.px(kScrollBar + 4);
   const auto columns = static_cast<std::size_t>(std::max(1.0f, body.w / theme.px(kColumn)));

@@ -134,9 +134,9 @@ TEST(SqlExamples, AskForWhatTheRunHas) {
   }
   tables.erase("call");  // named by the query itself
   EXPECT_EQ(tables, (std::set<std::string>{"step", "op", "collective"}));
-  EXPECT_EQ(sql_placeholder(&rows), "select … from op …");
+  EXPECT_EQ(sql_hint(&rows), "select … from op …");
   rows.events_of[static_cast<std::size_t>(trace::model::EventKind::kKernel)] = 5;
-  EXPECT_EQ(sql_placeholder(&rows), "select … from kernel …");
+  EXPECT_EQ(sql_hint(&rows), "select … from kernel …");
 }
 
 TEST(LogFilter, TakesRankLevelAndText) {

@@ -130,7 +130,7 @@ void SqlEditor::draw_words(const kit::Theme& theme, const state::Rect& field,
   kit::line(x, y, x, y + font->FontSize, kit::color(p.text), std::max(1.0f, theme.px(1)));
 }
 
-bool SqlEditor::draw(const kit::Theme& theme, const state::Rect& rect, std::string_view placeholder,
+bool SqlEditor::draw(const kit::Theme& theme, const state::Rect& rect, std::string_view hint,
                      const std::optional<SqlErrorPlace>& wrong) {
   const state::Palette& p = theme.colors();
   if (theme.probe != nullptr) theme.probe->targets.push_back({"sql/editor", rect});
@@ -139,7 +139,7 @@ bool SqlEditor::draw(const kit::Theme& theme, const state::Rect& rect, std::stri
   const state::Rect field = rect.inset(theme.px(8), theme.px(6));
   if (text_.empty() && !active_) {
     kit::text_in(theme, {field.x, field.y, field.w, theme.px(18)}, kit::Face::kMono, p.text_muted,
-                 placeholder);
+                 hint);
   }
   ImGui::PushFont(theme.font(kit::Face::kMono));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, 0));

@@ -15,7 +15,7 @@ namespace shardlens::ui::inspect {
 class SqlEditor {
  public:
   // True: Ctrl+Enter was pressed in it. `wrong`: what is underlined.
-  bool draw(const kit::Theme& theme, const state::Rect& rect, std::string_view placeholder,
+  bool draw(const kit::Theme& theme, const state::Rect& rect, std::string_view hint,
             const std::optional<SqlErrorPlace>& wrong);
 
   const std::string& text() const { return text_; }

@@ -158,7 +158,7 @@ std::vector<SqlExample> sql_examples(const trace::timeline::TimelineRows* rows) 
   return examples;
 }
 
-std::string sql_placeholder(const trace::timeline::TimelineRows* rows) {
+std::string sql_hint(const trace::timeline::TimelineRows* rows) {
   const bool has_kernels = rows == nullptr || is_there(*rows, SqlNeed::kKernel);
   const bool has_operators = rows == nullptr || is_there(*rows, SqlNeed::kOp);
   return std::string("select … from ") +

@@ -31,6 +31,6 @@ struct SqlExample {
 // Those that have something to show of a run; of one that is not open yet (null) all.
 std::vector<SqlExample> sql_examples(const trace::timeline::TimelineRows* rows);
 // "select … from kernel …", with a table that the run has.
-std::string sql_placeholder(const trace::timeline::TimelineRows* rows);
+std::string sql_hint(const trace::timeline::TimelineRows* rows);
 
 }  // namespace shardlens::ui::inspect

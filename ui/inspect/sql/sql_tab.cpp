@@ -56,8 +56,8 @@ void SqlTab::draw_question(const kit::Theme& theme, state::Rect area,
     kit::label_in(theme, tools, kit::Face::kSmall, p.text_muted, "Ctrl+Enter");
   }
   const bool same = run_.answer && run_.answer->query == editor_.text();
-  const std::string placeholder = sql_placeholder(view.rows.get());
-  if (editor_.draw(theme, area, placeholder, same ? run_.wrong : std::nullopt) && !console.running)
+  const std::string hint = sql_hint(view.rows.get());
+  if (editor_.draw(theme, area, hint, same ? run_.wrong : std::nullopt) && !console.running)
     run(commands);
 }
 
