@@ -50,25 +50,27 @@ class CostScope {
   explicit CostScope(recorder::Recorder& recorder)
       : recorder_(recorder),
         is_sampled_(cost().sampled()),
-        start_ns_(is_sampled_ ? recorder::CallbackCost::clock_now_ns() : 0) {}
+        start_(is_sampled_ ? clock().now() : 0) {}
   ~CostScope() {
     if (is_sampled_)
-      recorder_.add_callback_cost(
-          cost().scaled_ns(recorder::CallbackCost::clock_now_ns() - start_ns_));
+      recorder_.add_callback_cost(cost().scaled_ns(clock().ns_between(start_, clock().now())));
   }
   CostScope(const CostScope&) = delete;
   CostScope& operator=(const CostScope&) = delete;
 
  private:
+  static const recorder::CallbackClock& clock() {
+    static const recorder::CallbackClock calibrated = recorder::CallbackClock::calibrate();
+    return calibrated;
+  }
   static recorder::CallbackCost& cost() {
-    static const std::int64_t clock_ns = recorder::CallbackCost::calibrate_ns();
-    thread_local recorder::CallbackCost of_thread(clock_ns);
+    thread_local recorder::CallbackCost of_thread;
     return of_thread;
   }
 
   recorder::Recorder& recorder_;
   const bool is_sampled_;
-  const std::int64_t start_ns_;
+  const std::uint64_t start_;
 };
 
 // See LaunchMarker.

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/recorder/callback_cost.h"
+#include "profiler/recorder/recorder.h"
 #include "trace/base/median.h"
 
 namespace shardlens::profiler::pytorch {
@@ -81,9 +81,9 @@ double slowdown_ns(Work&& work) {
     for (const bool is_observed : {true, false}) {
       is_observed ? at::reenableCallback(callback) : at::disableCallback(callback);
       work();  // threads take note of what has changed
-      const std::int64_t start = recorder::CallbackCost::clock_now_ns();
+      const std::int64_t start = recorder::Recorder::now_ns();
       work();
-      times[is_observed].push_back(recorder::CallbackCost::clock_now_ns() - start);
+      times[is_observed].push_back(recorder::Recorder::now_ns() - start);
     }
   }
   at::removeCallback(callback);

@@ -48,7 +48,7 @@ struct OperatorObserver::State {
   const bool are_compute;
   const std::uint64_t id;
   const std::thread::id main_thread = std::this_thread::get_id();
-  const std::int64_t clock_ns = recorder::CallbackCost::calibrate_ns();
+  const recorder::CallbackClock cost_clock = recorder::CallbackClock::calibrate();
   const DispatchCost dispatch = measure_dispatch_cost();
   at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 
@@ -62,8 +62,7 @@ struct OperatorObserver::State {
 
 // What the observer keeps per thread; made anew when another observer meets the thread.
 struct OperatorObserver::State::Thread {
-  explicit Thread(State& state)
-      : observer_id(state.id), names(state.recorder), cost(state.clock_ns) {}
+  explicit Thread(State& state) : observer_id(state.id), names(state.recorder) {}
 
   int operators_lane(State& state) {
     if (lane < 0) {
@@ -98,7 +97,7 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
   if (state == nullptr || function.isAsync()) return nullptr;
   Thread& thread = state->this_thread();
   const bool sampled = thread.cost.sampled();
-  const std::int64_t before = sampled ? recorder::CallbackCost::clock_now_ns() : 0;
+  const std::uint64_t before = sampled ? state->cost_clock.now() : 0;
   const char* name = function.name();
   if (!state->recorder.recording_detail()) {
     thread.stack.begin(0, 0, std::string_view(name).starts_with("aten::"));
@@ -109,7 +108,7 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
   if (sampled) {
     // The sampled begins stand for all operators and nodes. Of a node's, the time depends on
     // whether its name, which has no address of its own, was met just before.
-    const std::int64_t measured = recorder::CallbackCost::clock_now_ns() - before;
+    const std::int64_t measured = state->cost_clock.ns_between(before, state->cost_clock.now());
     if (!entry.is_node) thread.cost.compare(measured);
     state->recorder.add_callback_cost(thread.cost.scaled_ns(
         measured, entry.is_node ? state->dispatch.node_ns : state->dispatch.operator_ns));
@@ -122,7 +121,7 @@ void OperatorObserver::State::on_end(const at::RecordFunction& function, at::Obs
   if (state == nullptr || function.isAsync()) return;
   Thread& thread = state->this_thread();
   const bool sampled = thread.cost.sampled();
-  const std::int64_t before = sampled ? recorder::CallbackCost::clock_now_ns() : 0;
+  const std::uint64_t before = sampled ? state->cost_clock.now() : 0;
   const std::int64_t now = thread.clock.now_ns();
   const OperatorStack::Ended ended = thread.stack.end(state->are_compute);
   if (ended.start_ns != 0) {
@@ -136,7 +135,7 @@ void OperatorObserver::State::on_end(const at::RecordFunction& function, at::Obs
   }
   if (sampled)
     state->recorder.add_callback_cost(
-        thread.cost.scaled_ns(recorder::CallbackCost::clock_now_ns() - before));
+        thread.cost.scaled_ns(state->cost_clock.ns_between(before, state->cost_clock.now())));
 }
 
 trace::model::StringId OperatorObserver::allocating_operator() {

@@ -1,9 +1,5 @@
 #include "profiler/pytorch/tick_clock.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 #include <cstdlib>
 
 namespace shardlens::profiler::pytorch {
@@ -16,29 +12,12 @@ constexpr double kAnchorIntervalNs = 1e6;
 // By how much the two differ within an interval only if the wall clock was set.
 constexpr std::int64_t kWasSetNs = 100'000;
 
-#if defined(__x86_64__)
-// It ticks at one rate, also while the processor sleeps or changes its own.
-bool counter_is_steady() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  constexpr unsigned kPowerManagement = 0x8000'0007, kInvariantCounter = 1u << 8;
-  return __get_cpuid(kPowerManagement, &a, &b, &c, &d) != 0 && (d & kInvariantCounter) != 0;
-}
-#endif
-
 }  // namespace
 
-TickClock::TickClock() {
-#if defined(__x86_64__)
-  static const bool is_steady = counter_is_steady();
-  is_usable_ = is_steady;
-#endif
-}
-
 std::int64_t TickClock::anchor() {
-#if defined(__x86_64__)
-  const std::uint64_t before = __rdtsc();
+  const std::uint64_t before = recorder::read_ticks();
   const std::int64_t now = recorder::Recorder::now_ns();
-  const std::uint64_t after = __rdtsc();
+  const std::uint64_t after = recorder::read_ticks();
   const std::uint64_t ticks = before + (after - before) / 2;
   const bool was_set = ticks_per_anchor_ != 0 &&
                        std::llabs(anchor_ns_ +
@@ -63,9 +42,6 @@ std::int64_t TickClock::anchor() {
   anchor_ticks_ = ticks;
   anchor_ns_ = now;
   return last_ns_;
-#else
-  return Recorder::now_ns();
-#endif
 }
 
 }  // namespace shardlens::profiler::pytorch

@@ -1,13 +1,34 @@
 // Estimates what callbacks on the job's threads cost, by timing one in kSampleEvery.
-// One instance per thread.
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 
 namespace shardlens::profiler::recorder {
 
+// Times spans of some nanoseconds, where a wall clock says too much: its reading waits for what the
+// processor has begun, which it would have done beside what comes next. Any thread.
+class CallbackClock {
+ public:
+  // Compares the counter with the wall clock for a millisecond; where it is not steady, the wall
+  // clock is read instead.
+  static CallbackClock calibrate();
+
+  std::uint64_t now() const;
+  // Less what reading twice adds.
+  std::int64_t ns_between(std::uint64_t before, std::uint64_t after) const {
+    const auto ticks = static_cast<std::int64_t>(after - before) - reading_;
+    return std::max<std::int64_t>(
+        static_cast<std::int64_t>(static_cast<double>(ticks) * ns_per_tick_), 0);
+  }
+
+ private:
+  bool reads_counter_ = false;
+  double ns_per_tick_ = 1;
+  std::int64_t reading_ = 0;  // ticks between two readings with nothing in between
+};
+
+// One instance per thread.
 class CallbackCost {
  public:
   // Odd, so that the begins and ends of operators, which mostly alternate, are timed in turn.
@@ -15,11 +36,6 @@ class CallbackCost {
   // A callback takes below a microsecond. What seems longer was preempted, which is not its cost
   // and must not count kSampleEvery times.
   static constexpr std::int64_t kLongestNs = 10'000;
-
-  // What reading the clock twice adds to a measured span; measure once at start.
-  static std::int64_t calibrate_ns();
-
-  explicit CallbackCost(std::int64_t clock_ns) : clock_ns_(clock_ns) {}
 
   // At the beginning of a callback: whether this one is timed.
   bool sampled() {
@@ -29,15 +45,17 @@ class CallbackCost {
   }
   // The cost of the kSampleEvery callbacks that a sampled one of `measured_ns` stands for.
   std::int64_t scaled_ns(std::int64_t measured_ns) const {
-    return std::max<std::int64_t>(within_limit(measured_ns) - clock_ns_, 0) * kSampleEvery;
+    return within_limit(measured_ns) * kSampleEvery;
   }
   // And of who calls them, each of whom takes `caller_ns` besides because there is a callback,
   // where all is at hand. In a job it is not.
   std::int64_t scaled_ns(std::int64_t measured_ns, double caller_ns) const {
-    return scaled_ns(measured_ns) + static_cast<std::int64_t>(caller_ns * slower() * kSampleEvery);
+    return scaled_ns(measured_ns) +
+           static_cast<std::int64_t>((caller_ns + later_ns()) * kSampleEvery);
   }
   // How far from hand, callbacks tell that have the same to do each time: by how much they take
-  // longer, on average, than the quickest.
+  // longer, on average, than the quickest. Code and data of the caller are about as many as
+  // theirs, so it waits about as long for them; it does not do more work.
   void compare(std::int64_t measured_ns) {
     const std::int64_t measured = within_limit(measured_ns);
     if (measured == kLongestNs) return;  // preemption says nothing of the caller
@@ -45,23 +63,17 @@ class CallbackCost {
     compared_ns_ += measured;
     ++compared_;
   }
-  double slower() const {
-    if (compared_ == 0) return 1;
-    return static_cast<double>(compared_ns_) / static_cast<double>(compared_ * least_ns_);
-  }
-
-  static std::int64_t clock_now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
+  double later_ns() const {
+    if (compared_ == 0) return 0;
+    return static_cast<double>(compared_ns_) / static_cast<double>(compared_) -
+           static_cast<double>(least_ns_);
   }
 
  private:
   static std::int64_t within_limit(std::int64_t measured_ns) {
-    return std::clamp<std::int64_t>(measured_ns, 1, kLongestNs);
+    return std::clamp<std::int64_t>(measured_ns, 0, kLongestNs);
   }
 
-  std::int64_t clock_ns_ = 0;
   std::uint32_t until_sample_ = kSampleEvery;
   std::int64_t least_ns_ = kLongestNs, compared_ns_ = 0, compared_ = 0;
 };
