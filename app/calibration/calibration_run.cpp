@@ -1,6 +1,5 @@
 #include "app/calibration/calibration_run.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>

@@ -6,13 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <set>
 #include <string_view>
 #include <system_error>
 #include <thread>

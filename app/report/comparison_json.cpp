@@ -65,52 +65,35 @@ Json noise_json(const Comparison& comparison) {
 }
 
 Json other_job_json(const Comparison& comparison) {
-  Json reasons = Json::array();
-  for (const auto reason : comparison.other_job)
-    reasons.push_back(trace::analysis::other_job_text({reason}));
-  return reasons;
+  return array_of(comparison.other_job,
+                  [](auto reason) { return trace::analysis::other_job_text({reason}); });
 }
 
-// Null: nothing judges it.
-Json verdict_json(const std::optional<bool>& beyond_noise) {
-  return beyond_noise ? Json(*beyond_noise) : Json(nullptr);
+// What is known of both runs, in one unit: a figure, a part of the step, a detail. The verdict is
+// null where nothing judges it.
+Json difference_json(const auto& of, double difference, FigureUnit unit) {
+  const auto converted = [&](double value) { return number_or_null(in_json_unit(value, unit)); };
+  return {{"name", of.name},
+          {"unit", figure_unit_json(unit)},
+          {"first", converted(of.first)},
+          {"second", converted(of.second)},
+          {"difference", converted(difference)},
+          {"low", of.half_width ? converted(difference - *of.half_width) : Json()},
+          {"high", of.half_width ? converted(difference + *of.half_width) : Json()},
+          {"beyond_noise", or_null(of.beyond_noise)}};
 }
 
-Json figures_json(const Comparison& comparison) {
-  Json figures = Json::array();
-  for (const auto& figure : comparison.figures) {
-    const auto converted = [&](double value) {
-      return number_or_null(in_json_unit(value, figure.unit));
-    };
-    figures.push_back(
-        {{"name", figure.name},
-         {"unit", figure_unit_json(figure.unit)},
-         {"first", converted(figure.first)},
-         {"second", converted(figure.second)},
-         {"difference", converted(figure.difference)},
-         {"low", figure.half_width ? converted(figure.difference - *figure.half_width) : Json()},
-         {"high", figure.half_width ? converted(figure.difference + *figure.half_width) : Json()},
-         {"relative", optional_number(figure.relative)},
-         {"beyond_noise", verdict_json(figure.beyond_noise)}});
-  }
-  return figures;
+Json figure_json(const trace::analysis::FigureDifference& figure) {
+  Json json = difference_json(figure, figure.difference, figure.unit);
+  json["relative"] = optional_number(figure.relative);
+  return json;
 }
 
 Json shares_json(const std::vector<trace::analysis::ShareDifference>& shares) {
   if (shares.empty()) return nullptr;
-  Json list = Json::array();
-  for (const auto& share : shares) {
-    const double difference = share.difference();
-    list.push_back({{"name", share.name},
-                    {"unit", "ms"},
-                    {"first", ms(share.first)},
-                    {"second", ms(share.second)},
-                    {"difference", ms(difference)},
-                    {"low", share.half_width ? ms(difference - *share.half_width) : Json()},
-                    {"high", share.half_width ? ms(difference + *share.half_width) : Json()},
-                    {"beyond_noise", verdict_json(share.beyond_noise)}});
-  }
-  return list;
+  return array_of(shares, [](const auto& share) {
+    return difference_json(share, share.difference(), FigureUnit::kNanoseconds);
+  });
 }
 
 std::string_view detail_kind_name(trace::analysis::DetailKind kind) {
@@ -127,36 +110,18 @@ std::string_view detail_kind_name(trace::analysis::DetailKind kind) {
   return "memory";
 }
 
-Json details_json(const std::vector<trace::analysis::DetailDifference>& details) {
-  Json list = Json::array();
-  for (const auto& detail : details) {
-    const auto converted = [&](double value) {
-      return number_or_null(in_json_unit(value, detail.unit));
-    };
-    const double difference = detail.difference();
-    list.push_back(
-        {{"kind", detail_kind_name(detail.kind)},
-         {"name", detail.name},
-         {"unit", figure_unit_json(detail.unit)},
-         {"first", converted(detail.first)},
-         {"second", converted(detail.second)},
-         {"difference", converted(difference)},
-         {"low", detail.half_width ? converted(difference - *detail.half_width) : Json()},
-         {"high", detail.half_width ? converted(difference + *detail.half_width) : Json()},
-         {"beyond_noise", verdict_json(detail.beyond_noise)},
-         {"only_in_one", detail.is_only_in_one}});
-  }
-  return list;
+Json detail_json(const trace::analysis::DetailDifference& detail) {
+  Json json = {{"kind", detail_kind_name(detail.kind)}};
+  json.update(difference_json(detail, detail.difference(), detail.unit));
+  json["only_in_one"] = detail.is_only_in_one;
+  return json;
 }
 
 Json settings_difference_json(const Comparison& comparison) {
   if (!comparison.knows_settings) return nullptr;
-  Json settings = Json::array();
-  for (const auto& setting : comparison.settings) {
-    settings.push_back(
-        {{"name", setting.name}, {"first", setting.first}, {"second", setting.second}});
-  }
-  return settings;
+  return array_of(comparison.settings, [](const auto& setting) -> Json {
+    return {{"name", setting.name}, {"first", setting.first}, {"second", setting.second}};
+  });
 }
 
 // Of the second run, against the first.
@@ -169,18 +134,18 @@ Json pair_json(const RunFigures& first, const RunFigures& second, const RunDiffe
           {"sentence", sentence.text},
           {"caveat", text_or_null(sentence.caveat)},
           {"settings", settings_difference_json(comparison)},
-          {"figures", figures_json(comparison)},
+          {"figures", array_of(comparison.figures, figure_json)},
           {"explained_by", shares_json(difference.explanation.parts)},
           {"phases", shares_json(difference.explanation.phases)},
-          {"details", details_json(difference.details)},
+          {"details", array_of(difference.details, detail_json)},
           {"by_throughput", comparison.by_throughput},
           {"relative", optional_number(comparison.relative)},
-          {"beyond_noise", verdict_json(comparison.beyond_noise)},
+          {"beyond_noise", or_null(comparison.beyond_noise)},
           {"different_jobs", other_job_json(comparison)},
           {"same_work", comparison.same_work},
           {"spread_within_run_only", !comparison.noise.between_runs.has_value()},
           {"noise", noise_json(comparison)},
-          {"common_step", common ? Json(comparison.common_step) : Json(nullptr)},
+          {"common_step", known(common, comparison.common_step)},
           {"first_loss", optional_number(comparison.first_loss)},
           {"second_loss", optional_number(comparison.second_loss)},
           {"scaling", scaling_json(comparison.scaling)}};
@@ -190,12 +155,11 @@ Json pair_json(const RunFigures& first, const RunFigures& second, const RunDiffe
 
 // The first pair stands at the top, as it did when two runs were all that could be compared.
 Json comparison_json(const ComparedRuns& compared) {
-  Json runs = Json::array(), pairs = Json::array();
-  for (const auto& run : compared.runs) runs.push_back(side_json(run));
+  Json pairs = Json::array();
   for (std::size_t i = 0; i < compared.differences.size(); ++i) {
     pairs.push_back(pair_json(compared.runs[0], compared.runs[i + 1], compared.differences[i]));
   }
-  Json json = {{"schema", 1}, {"runs", std::move(runs)}};
+  Json json = {{"schema", 1}, {"runs", array_of(compared.runs, side_json)}};
   if (!pairs.empty()) json.update(pairs[0]);
   json["comparisons"] = std::move(pairs);
   return json;

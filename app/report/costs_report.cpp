@@ -84,7 +84,7 @@ Json cost_row_json(const CostRow& row) {
   return {{"function", to_string(row.kind.function)},
           {"ranks", row.kind.ranks},
           {"bytes", row.bytes},
-          {"count", row.count ? Json(*row.count) : Json(nullptr)},
+          {"count", or_null(row.count)},
           {"transfer_ms",
            {{"median", ms(row.median_ns)},
             {"lower_quartile", optional_number(row.lower_quartile_ns, 1e-6)},
@@ -131,10 +131,6 @@ Json costs_json(const CostsReport& report) {
     link = {{"latency_us", setup.simulated_link->latency_us},
             {"gbit_per_s", setup.simulated_link->gbps}};
   }
-  Json files = Json::array();
-  for (const auto& path : report.files) files.push_back(path.string());
-  Json rows = Json::array();
-  for (const CostRow& row : file.rows) rows.push_back(cost_row_json(row));
   return {{"schema", 1},
           {"source", to_string(file.source)},
           {"device", setup.device},
@@ -146,10 +142,10 @@ Json costs_json(const CostsReport& report) {
           {"simulated_link", std::move(link)},
           {"versions", text_or_null(file.versions)},
           {"data_type", text_or_null(file.data_type)},
-          {"seconds", file.seconds ? Json(*file.seconds) : Json(nullptr)},
-          {"seed", file.seed ? Json(*file.seed) : Json(nullptr)},
-          {"costs", std::move(rows)},
-          {"files", std::move(files)}};
+          {"seconds", or_null(file.seconds)},
+          {"seed", or_null(file.seed)},
+          {"costs", array_of(file.rows, cost_row_json)},
+          {"files", array_of(report.files, [](const auto& path) { return path.string(); })}};
 }
 
 }  // namespace shardlens::app::report

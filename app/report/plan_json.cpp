@@ -20,31 +20,28 @@ Json bytes_by_category(const trace::predict::MemoryPrediction::Bytes& bytes) {
 }
 
 Json memory_json(const trace::predict::MemoryPrediction& memory) {
-  Json terms = Json::array();
-  for (const auto& term : memory.terms) {
-    terms.push_back({{"category", trace::model::to_string(term.category)},
-                     {"bytes", term.bytes},
-                     {"formula", term.formula}});
-  }
-  return {
-      {"total_bytes", memory.total()},
-      {"peak_in", memory.peak_place},
-      {"by_category", bytes_by_category(memory.at_peak)},
-      {"peak_by_category", bytes_by_category(memory.category_peaks)},
-      {"terms", std::move(terms)},
-      {"host_bytes", memory.host_bytes},
-      {"host_formula", memory.host_formula.empty() ? Json(nullptr) : Json(memory.host_formula)}};
+  Json terms = array_of(memory.terms, [](const auto& term) -> Json {
+    return {{"category", trace::model::to_string(term.category)},
+            {"bytes", term.bytes},
+            {"formula", term.formula}};
+  });
+  return {{"total_bytes", memory.total()},
+          {"peak_in", memory.peak_place},
+          {"by_category", bytes_by_category(memory.at_peak)},
+          {"peak_by_category", bytes_by_category(memory.category_peaks)},
+          {"terms", std::move(terms)},
+          {"host_bytes", memory.host_bytes},
+          {"host_formula", text_or_null(memory.host_formula)}};
 }
 
 Json traffic_json(const trace::predict::TrafficPrediction& traffic) {
-  Json terms = Json::array();
-  for (const auto& term : traffic.terms) {
-    terms.push_back({{"function", trace::model::to_string(term.function)},
-                     {"what", term.what},
-                     {"bytes", term.bytes},
-                     {"between_nodes_bytes", term.between_nodes},
-                     {"formula", term.formula}});
-  }
+  Json terms = array_of(traffic.terms, [](const auto& term) -> Json {
+    return {{"function", trace::model::to_string(term.function)},
+            {"what", term.what},
+            {"bytes", term.bytes},
+            {"between_nodes_bytes", term.between_nodes},
+            {"formula", term.formula}};
+  });
   return {{"bytes_per_rank_and_step", traffic.bytes()},
           {"between_nodes_bytes", traffic.between_nodes()},
           {"terms", std::move(terms)}};
@@ -85,10 +82,8 @@ Json settings_of_plan(const trace::predict::PlanRequest& request) {
 
 Json plan_json(const PlanReport& report) {
   const trace::predict::PlanRequest& request = report.plan.request;
-  Json strategies = Json::array();
-  for (const auto& each : report.plan.strategies) {
-    strategies.push_back(strategy_json(each, request));
-  }
+  Json strategies = array_of(report.plan.strategies,
+                             [&](const auto& each) { return strategy_json(each, request); });
   Json changes = Json::array();
   for (const auto& remedy : report.remedies) {
     Json settings = Json::object();
@@ -103,7 +98,7 @@ Json plan_json(const PlanReport& report) {
             {"width", request.shape.width},
             {"vocabulary", request.shape.vocabulary}}},
           {"gpu",
-           {{"name", report.gpu.empty() ? Json(nullptr) : Json(report.gpu)},
+           {{"name", text_or_null(report.gpu)},
             {"memory_bytes", request.memory_bytes},
             {"reserved_bytes", request.reserved_bytes},
             {"usable_bytes", request.usable_bytes()}}},

@@ -1,13 +1,11 @@
 #include "app/report/report_json.h"
 
-#include <cmath>
 #include <optional>
 #include <type_traits>
 #include <variant>
 
 #include "app/session/runs/run_banners.h"
 #include "trace/analysis/figures/run_summary.h"
-#include "trace/base/printable.h"
 #include "trace/job/library_environment.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/model/run_info.h"
@@ -19,29 +17,18 @@ using trace::analysis::RunFigures;
 using trace::base::Phase;
 
 constexpr int kSchema = 1;
-constexpr double kNsPerMs = 1e6;
 constexpr double kNsPerUs = 1e3;
 
 Json us(double ns) { return number_or_null(ns / kNsPerUs); }
-
-template <typename Value>
-Json known(bool is_known, const Value& value) {
-  return is_known ? Json(value) : Json(nullptr);
-}
-
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 // Waiting for other ranks, and transfer: the two sum to exposed_ms. Or why they are not known.
 void add_exposed_parts(Json& json, bool has_detail, double exposed_ns,
                        const std::optional<double>& wait_ns, trace::analysis::WaitDoubt doubt) {
   const auto known_ns = has_detail ? wait_ns : std::nullopt;
-  json["exposed_wait_ms"] = optional_number(known_ns, 1 / kNsPerMs);
+  json["exposed_wait_ms"] = optional_number(known_ns, 1e-6);
   json["exposed_transfer_ms"] = known_ns ? ms(exposed_ns - *known_ns) : Json(nullptr);
   json["exposed_wait_unknown"] =
-      has_detail ? text_or_null(std::string(trace::analysis::to_text(doubt))) : Json(nullptr);
+      has_detail ? text_or_null(trace::analysis::to_text(doubt)) : Json(nullptr);
 }
 
 // What libraries were told by variables, as rank 0 saw them.
@@ -62,13 +49,11 @@ Json count_or_null(const std::vector<trace::analysis::RankFigures>& ranks,
 }
 
 Json bookmarks_json(const RunFigures& figures) {
-  Json all = Json::array();
-  for (const trace::model::Bookmark& bookmark : figures.info.bookmarks) {
-    const auto step = step_at(figures, bookmark.time_ns);
-    all.push_back(
-        {{"time_ns", bookmark.time_ns}, {"step", or_null(step)}, {"name", bookmark.name}});
-  }
-  return all;
+  return array_of(figures.info.bookmarks, [&](const trace::model::Bookmark& bookmark) -> Json {
+    return {{"time_ns", bookmark.time_ns},
+            {"step", or_null(step_at(figures, bookmark.time_ns))},
+            {"name", bookmark.name}};
+  });
 }
 
 Json run_json(const RunReport& report) {
@@ -92,19 +77,16 @@ Json run_json(const RunReport& report) {
 
 Json phases_json(const trace::analysis::RunSummary& summary) {
   const auto phase = [&](Phase p) { return summary.phase_ns[static_cast<std::size_t>(p)]; };
-  const auto phase_ms = [&](const std::optional<double>& ns) {
-    return ns ? ms(*ns) : Json(nullptr);
-  };
   // Evaluation and checkpoints are part of the rest: the five sum to the step.
   std::optional<double> other = phase(Phase::kOther);
   if (other) {
     *other += phase(Phase::kEvaluation).value_or(0) + phase(Phase::kCheckpoint).value_or(0);
   }
-  return {{"data", phase_ms(phase(Phase::kData))},
-          {"forward", phase_ms(phase(Phase::kForward))},
-          {"backward", phase_ms(phase(Phase::kBackward))},
-          {"optimizer", phase_ms(phase(Phase::kOptimizer))},
-          {"other", phase_ms(other)}};
+  return {{"data", optional_ms(phase(Phase::kData))},
+          {"forward", optional_ms(phase(Phase::kForward))},
+          {"backward", optional_ms(phase(Phase::kBackward))},
+          {"optimizer", optional_ms(phase(Phase::kOptimizer))},
+          {"other", optional_ms(other)}};
 }
 
 Json summary_json(const trace::analysis::RunSummary& s) {
@@ -210,13 +192,11 @@ Json rank_json(const trace::analysis::RankFigures& rank,
 // Null where nothing held a GPU down, or nobody asked it.
 Json throttling_json(const trace::analysis::StepFigures& step) {
   if (step.throttling.empty()) return nullptr;
-  Json list = Json::array();
-  for (const auto& on : step.throttling) {
-    list.push_back({{"rank", on.rank},
-                    {"limits", trace::model::throttling_text(on.limits)},
-                    {"ms", ms(static_cast<double>(on.ns))}});
-  }
-  return list;
+  return array_of(step.throttling, [](const auto& on) -> Json {
+    return {{"rank", on.rank},
+            {"limits", trace::model::throttling_text(on.limits)},
+            {"ms", ms(static_cast<double>(on.ns))}};
+  });
 }
 
 Json step_json(const trace::analysis::StepFigures& step) {
@@ -275,8 +255,8 @@ Json bucket_json(const trace::analysis::BucketFigures& bucket) {
   const bool is_known = !bucket.parameters.empty();
   return {{"index", bucket.index},
           {"bytes", bucket.bytes},
-          {"tensors", is_known ? Json(bucket.parameters.size()) : Json(nullptr)},
-          {"parameters", is_known ? Json(bucket.parameters) : Json(nullptr)}};
+          {"tensors", known(is_known, bucket.parameters.size())},
+          {"parameters", known(is_known, bucket.parameters)}};
 }
 
 Json evaluation_json(const trace::model::Evaluation& row) {
@@ -286,13 +266,6 @@ Json evaluation_json(const trace::model::Evaluation& row) {
           {"accuracy", number_or_null(row.accuracy)},
           {"targets", row.targets},
           {"sequences", row.sequences}};
-}
-
-template <typename Items, typename ToJson>
-Json array_of(const Items& items, ToJson to_json) {
-  Json array = Json::array();
-  for (const auto& item : items) array.push_back(to_json(item));
-  return array;
 }
 
 Json recorder_json(const trace::analysis::RecorderFigures& recorder) {
@@ -371,19 +344,6 @@ Json settings_json(const trace::job::Settings& settings) {
   for (const auto& knob : trace::job::knobs())
     json[std::string(knob.name)] = knob_json(settings, knob);
   return json;
-}
-
-Json text_or_null(const std::string& text) { return known(!text.empty(), text); }
-
-Json optional_number(const std::optional<double>& value, double factor) {
-  return value ? number_or_null(*value * factor) : Json(nullptr);
-}
-
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json ms(double ns) { return number_or_null(ns / kNsPerMs); }
-
-std::string dump_json(const Json& json) {
-  return trace::base::printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace shardlens::app::report

@@ -1,6 +1,5 @@
 #include "app/report/run_report.h"
 
-#include <algorithm>
 #include <charconv>
 #include <string_view>
 

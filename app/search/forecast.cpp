@@ -1,8 +1,6 @@
 #include "app/search/forecast.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace shardlens::app::search {
 namespace {

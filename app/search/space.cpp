@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "trace/job/shape/strategy.h"

@@ -1,7 +1,6 @@
 #include "app/sweep/sweep_points.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "app/launch/job_request.h"

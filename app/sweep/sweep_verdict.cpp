@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <utility>
 
 #include "app/sweep/sweep_front.h"
 #include "trace/timeline/words/quantity.h"

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
-#include <utility>
 
 #include "app/session/watch/replay_clock.h"
 #include "trace/base/text.h"

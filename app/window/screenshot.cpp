@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cfloat>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <utility>
 #include <variant>

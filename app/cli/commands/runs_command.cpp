@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,26 +29,22 @@ struct RunsArguments {
 };
 
 report::Json places(const trace::model::Bookmarks& bookmarks) {
-  report::Json all = report::Json::array();
-  for (const auto& [time_ns, name] : bookmarks) {
-    all.push_back({{"time_ns", time_ns}, {"name", name}});
-  }
-  return all;
+  return report::array_of(bookmarks, [](const auto& bookmark) -> report::Json {
+    return {{"time_ns", bookmark.time_ns}, {"name", bookmark.name}};
+  });
 }
 
 report::Json run_description(const session::LibraryRun& record) {
   const auto& info = record.info;
   const auto& summary = record.summary;
-  return {{"number", record.number > 0 ? report::Json(record.number) : report::Json(nullptr)},
+  return {{"number", report::known(record.number > 0, record.number)},
           {"name", info.name},
           {"folder", info.folder},
-          {"started_ns", ui::present::is_date(info.start_ns) ? report::Json(info.start_ns)
-                                                             : report::Json(nullptr)},
+          {"started_ns", report::known(ui::present::is_date(info.start_ns), info.start_ns)},
           {"status", trace::model::to_string(info.status)},
-          {"ranks", info.world_size > 0 ? report::Json(info.world_size) : report::Json(nullptr)},
+          {"ranks", report::known(info.world_size > 0, info.world_size)},
           {"steps", summary.steps_executed},
-          {"step_ms", summary.step_ns.mean > 0 ? report::Json(summary.step_ns.mean / 1e6)
-                                               : report::Json(nullptr)},
+          {"step_ms", report::known(summary.step_ns.mean > 0, summary.step_ns.mean / 1e6)},
           {"note", info.note},
           {"tags", info.tags},
           {"bookmarks", places(info.bookmarks)}};

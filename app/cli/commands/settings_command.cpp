@@ -23,24 +23,21 @@ struct SettingsArguments {
 };
 
 report::Json knob_description(const trace::job::Knob& knob) {
-  report::Json choices = report::Json::array();
-  for (const auto choice : knob.choices) choices.push_back(choice);
   const bool is_number =
       trace::job::type_name(knob) == "integer" || trace::job::type_name(knob) == "number";
   return {{"name", knob.name},
           {"label", knob.label},
           {"group", trace::job::to_string(knob.group)},
           {"type", trace::job::type_name(knob)},
-          {"unit", knob.unit.empty() ? report::Json(nullptr) : report::Json(knob.unit)},
+          {"unit", report::text_or_null(knob.unit)},
           {"default", report::knob_json(trace::job::Settings{}, knob)},
-          {"minimum", is_number ? report::Json(knob.minimum) : report::Json(nullptr)},
-          {"maximum", is_number ? report::Json(knob.maximum) : report::Json(nullptr)},
+          {"minimum", report::known(is_number, knob.minimum)},
+          {"maximum", report::known(is_number, knob.maximum)},
           {"may_be_auto", knob.may_be_auto},
-          {"choices", std::move(choices)},
+          {"choices", knob.choices},
           {"range", trace::job::range_text(knob)},
           {"explanation", knob.explanation},
-          {"applies_to",
-           knob.applies_to.empty() ? report::Json("all") : report::Json(knob.applies_to)}};
+          {"applies_to", knob.applies_to.empty() ? "all" : knob.applies_to}};
 }
 
 std::string knob_text(const trace::job::Knob& knob) {

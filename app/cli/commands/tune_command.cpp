@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
-#include <utility>
 
 #include "app/cli/commands.h"
 #include "app/cli/job/grid_jobs.h"

@@ -35,40 +35,37 @@ std::int64_t sum_of(const VerifyReport& report, std::int64_t trace::store::Verif
   return sum;
 }
 
+report::Json damage_json(const Damage& part) {
+  const bool has_times = part.lane >= 0;
+  return {{"file", part.file},
+          {"rank", report::known(part.rank >= 0, part.rank)},
+          {"lane", report::known(part.lane >= 0, part.lane)},
+          {"kind", report::text_or_null(part.kind)},
+          {"first_ns", report::known(has_times, part.first_ns)},
+          {"last_ns", report::known(has_times, part.last_ns)},
+          {"events", part.events},
+          {"what", part.what}};
+}
+
 report::Json verified_json(const std::filesystem::path& run, const VerifyReport& report) {
-  report::Json ranks = report::Json::array(), damage = report::Json::array(),
-               lost = report::Json::array();
+  report::Json ranks = report::Json::array();
   for (const auto& [rank, figures] : report.ranks) {
     ranks.push_back({{"rank", rank},
                      {"chunks", figures.chunks},
                      {"events", figures.events},
                      {"readable_events", figures.readable_events}});
   }
-  const auto known = [](int number) {
-    return number < 0 ? report::Json(nullptr) : report::Json(number);
+  const auto lost_json = [](const trace::model::Lost& lost) -> report::Json {
+    return {{"rank", lost.rank}, {"reason", lost.reason}, {"count", lost.count}};
   };
-  for (const Damage& part : report.damage) {
-    const bool has_times = part.lane >= 0;
-    damage.push_back({{"file", part.file},
-                      {"rank", known(part.rank)},
-                      {"lane", known(part.lane)},
-                      {"kind", part.kind.empty() ? report::Json(nullptr) : report::Json(part.kind)},
-                      {"first_ns", has_times ? report::Json(part.first_ns) : report::Json(nullptr)},
-                      {"last_ns", has_times ? report::Json(part.last_ns) : report::Json(nullptr)},
-                      {"events", part.events},
-                      {"what", part.what}});
-  }
-  for (const trace::model::Lost& one : report.lost) {
-    lost.push_back({{"rank", one.rank}, {"reason", one.reason}, {"count", one.count}});
-  }
   return {{"run", run.string()},
           {"intact", report.damage.empty()},
           {"files", report.files},
           {"bytes", report.bytes},
           {"ranks", std::move(ranks)},
-          {"damage", std::move(damage)},
+          {"damage", report::array_of(report.damage, damage_json)},
           {"further_damage", report.further_damage},
-          {"lost", std::move(lost)},
+          {"lost", report::array_of(report.lost, lost_json)},
           {"notes", report.notes}};
 }
 

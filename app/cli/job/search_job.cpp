@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <optional>
-#include <utility>
 
 #include "app/cli/job/progress_line.h"
 #include "app/cli/job/watched_job.h"

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "app/cli/job/progress_line.h"
 #include "app/cli/job/watched_job.h"
@@ -12,7 +11,6 @@
 #include "app/report/tuning/sweep_report.h"
 #include "app/session/tuning/prediction_source.h"
 #include "app/sweep/sweep_loop.h"
-#include "trace/base/file_system.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app::cli {

@@ -11,36 +11,26 @@ using trace::advice::Advice;
 using trace::advice::Evidence;
 
 Json evidence_json(const Evidence& evidence) {
-  Json json{{"what", evidence.what},
-            {"step", evidence.step >= 0 ? Json(evidence.step) : Json(nullptr)},
-            {"rank", evidence.rank >= 0 ? Json(evidence.rank) : Json(nullptr)},
-            {"start_ns", nullptr},
-            {"end_ns", nullptr}};
-  if (evidence.has_range()) {
-    json["start_ns"] = evidence.start_ns;
-    json["end_ns"] = evidence.end_ns;
-  }
-  return json;
+  return {{"what", evidence.what},
+          {"step", known(evidence.step >= 0, evidence.step)},
+          {"rank", known(evidence.rank >= 0, evidence.rank)},
+          {"start_ns", known(evidence.has_range(), evidence.start_ns)},
+          {"end_ns", known(evidence.has_range(), evidence.end_ns)}};
 }
 
 Json one_json(const Advice& advice) {
-  Json evidence = Json::array(), settings = Json::object();
-  for (const Evidence& one : advice.evidence) evidence.push_back(evidence_json(one));
+  Json settings = Json::object();
   for (const auto& change : advice.changes) settings[change.knob] = change.value;
   Json gain = nullptr;
-  if (advice.gain) {
-    gain = {{"mean", ms(advice.gain->ns)},
-            {"low", ms(advice.gain->interval.low_ns)},
-            {"high", ms(advice.gain->interval.high_ns)}};
-  }
+  if (advice.gain) gain = estimate_ms(advice.gain->ns, advice.gain->interval);
   return {{"rule", std::string(advice.rule)},
           {"title", advice.title},
           {"sentence", advice.why},
           {"measured", text_or_null(advice.measured)},
-          {"evidence", std::move(evidence)},
+          {"evidence", array_of(advice.evidence, evidence_json)},
           {"gain_ms", std::move(gain)},
           {"gain_unknown", advice.gain ? Json(nullptr) : text_or_null(advice.gain_unknown)},
-          {"saved_bytes", advice.saved_bytes != 0 ? Json(advice.saved_bytes) : Json(nullptr)},
+          {"saved_bytes", known(advice.saved_bytes != 0, advice.saved_bytes)},
           {"costs", text_or_null(advice.costs)},
           {"settings", std::move(settings)}};
 }
@@ -52,11 +42,7 @@ ui::state::AdviceView advice_of(const trace::analysis::RunFigures& figures) {
   return session::advise_run(figures, source.learn(figures));
 }
 
-Json advice_json(const ui::state::AdviceView& view) {
-  Json all = Json::array();
-  for (const Advice& advice : view.advice) all.push_back(one_json(advice));
-  return all;
-}
+Json advice_json(const ui::state::AdviceView& view) { return array_of(view.advice, one_json); }
 
 std::string advice_text(const ui::state::AdviceView& view, double step_ns) {
   if (view.advice.empty()) return "\n" + ui::present::no_advice_text(view) + "\n";

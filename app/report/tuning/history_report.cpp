@@ -12,17 +12,13 @@ using ui::present::TestedPrediction;
 std::string history_time(double ns) { return ui::present::format_duration(ns).text(); }
 
 Json tested_json(const TestedPrediction& tested) {
-  const auto& interval = tested.interval;
   return {{"run", tested.run},
           {"name", tested.name},
           {"from", tested.from},
-          {"predicted_ms",
-           {{"mean", ms(tested.predicted_ns)},
-            {"low", interval ? ms(interval->low_ns) : Json(nullptr)},
-            {"high", interval ? ms(interval->high_ns) : Json(nullptr)}}},
+          {"predicted_ms", estimate_ms(tested.predicted_ns, tested.interval)},
           {"measured_ms", ms(tested.measured_ns)},
           {"error", tested.error()},
-          {"within", interval ? Json(tested.is_within()) : Json(nullptr)}};
+          {"within", known(tested.interval.has_value(), tested.is_within())}};
 }
 
 std::vector<std::string> row_of(const TestedPrediction& tested) {
@@ -42,16 +38,13 @@ std::vector<std::string> row_of(const TestedPrediction& tested) {
 }  // namespace
 
 Json history_json(const PredictionHistory& history) {
-  Json tested = Json::array();
-  for (const TestedPrediction& each : history.tested) tested.push_back(tested_json(each));
-  const auto count = [](std::size_t number) { return Json(number); };
   return {{"schema", 1},
-          {"predictions", std::move(tested)},
-          {"untested", count(history.untested)},
-          {"with_interval", count(history.with_interval)},
-          {"within", count(history.within)},
-          {"median_error", history.median_error ? Json(*history.median_error) : Json(nullptr)},
-          {"took_longer", count(history.took_longer)},
+          {"predictions", array_of(history.tested, tested_json)},
+          {"untested", history.untested},
+          {"with_interval", history.with_interval},
+          {"within", history.within},
+          {"median_error", or_null(history.median_error)},
+          {"took_longer", history.took_longer},
           {"words", ui::present::history_words(history)}};
 }
 

@@ -7,7 +7,6 @@
 #include "trace/predict/costs/costs_file.h"
 #include "trace/predict/schedule/recorded_steps.h"
 #include "trace/store/read/run_reader.h"
-#include "trace/store/run/run_folder.h"
 #include "trace/tuning/predictable.h"
 #include "trace/tuning/predictor.h"
 

@@ -1,28 +1,11 @@
 #include "app/report/tuning/prediction_report.h"
 
-#include <cstdint>
-#include <optional>
-
 #include "app/report/text_table.h"
 #include "ui/present/format.h"
 #include "ui/present/tune/prediction_text.h"
 
 namespace shardlens::app::report {
 namespace {
-
-using trace::tuning::Interval;
-
-Json ms_or_null(const std::optional<double>& ns) { return ns ? ms(*ns) : Json(nullptr); }
-
-Json bytes_or_null(const std::optional<std::int64_t>& bytes) {
-  return bytes ? Json(*bytes) : Json(nullptr);
-}
-
-Json estimate_json(double mean_ns, const std::optional<Interval>& interval) {
-  return {{"mean", ms(mean_ns)},
-          {"low", interval ? ms(interval->low_ns) : Json(nullptr)},
-          {"high", interval ? ms(interval->high_ns) : Json(nullptr)}};
-}
 
 std::string shown_time(double ns) { return ui::present::format_duration(ns).text(); }
 std::string shown_size(double bytes) { return ui::present::format_bytes(bytes).text(); }
@@ -40,9 +23,7 @@ std::string changes_text(const PredictedRun& run) {
 }
 
 Json names_json(const std::vector<const trace::job::Knob*>& knobs) {
-  Json names = Json::array();
-  for (const auto* knob : knobs) names.push_back(std::string(knob->name));
-  return names;
+  return array_of(knobs, [](const auto* knob) { return knob->name; });
 }
 
 // What else was changed, and does not count.
@@ -87,7 +68,7 @@ Json schedule_json(const PredictedRun& run) {
                       {"what", planned.what},
                       {"function", trace::model::to_string(planned.function)},
                       {"bytes", planned.bytes},
-                      {"tensors", planned.tensors > 0 ? Json(planned.tensors) : Json(nullptr)},
+                      {"tensors", known(planned.tensors > 0, planned.tensors)},
                       {"ready_ms", ms(since_begin(run, call.ready_ns))},
                       {"start_ms", ms(since_begin(run, call.start_ns))},
                       {"end_ms", ms(since_begin(run, call.end_ns))},
@@ -120,17 +101,17 @@ Json prediction_json(const PredictedRun& run) {
           {"changed", std::move(changed)},
           {"left_out", names_json(prediction.left_out)},
           {"without_effect", names_json(prediction.without_effect)},
-          {"step_ms", estimate_json(prediction.step_ns, prediction.interval)},
-          {"difference_ms", estimate_json(prediction.difference_ns(), prediction.difference)},
+          {"step_ms", estimate_ms(prediction.step_ns, prediction.interval)},
+          {"difference_ms", estimate_ms(prediction.difference_ns(), prediction.difference)},
           {"samples_ratio", prediction.samples},
           {"tokens_ratio", prediction.tokens},
-          {"exposed_ms", ms_or_null(prediction.exposed_ns)},
+          {"exposed_ms", optional_ms(prediction.exposed_ns)},
           {"wait_ms", nullptr},  // how late a rank will be is not predicted
-          {"peak_memory_bytes", bytes_or_null(prediction.peak_bytes())},
+          {"peak_memory_bytes", or_null(prediction.peak_bytes())},
           {"recorded",
            {{"step_ms", ms(prediction.recorded_step_ns)},
-            {"exposed_ms", ms_or_null(prediction.recorded_exposed_ns)},
-            {"peak_memory_bytes", bytes_or_null(prediction.recorded_peak_bytes())},
+            {"exposed_ms", optional_ms(prediction.recorded_exposed_ns)},
+            {"peak_memory_bytes", or_null(prediction.recorded_peak_bytes())},
             {"steps", prediction.steps}}},
           {"bound_by", ui::present::bound_text(run.step)},
           {"step", run.step.index},

@@ -4,7 +4,6 @@
 
 #include "app/report/text_table.h"
 #include "app/search/search_words.h"
-#include "ui/present/format.h"
 
 namespace shardlens::app::report {
 namespace {
@@ -66,10 +65,6 @@ Json run_json(const SearchReport& report, const search::SearchRun& run) {
           {"failure", has_failed ? Json(found->second.failure) : Json(nullptr)}};
 }
 
-std::optional<double> percent(const std::optional<double>& part) {
-  return part ? std::optional(100 * *part) : std::nullopt;
-}
-
 Json change_json(const std::optional<search::Outcome>& outcome) {
   std::optional<double> mean, low, high;
   if (outcome && outcome->change) {
@@ -79,9 +74,7 @@ Json change_json(const std::optional<search::Outcome>& outcome) {
       high = *mean + *outcome->half_width;
     }
   }
-  return {{"mean", optional_number(percent(mean))},
-          {"low", optional_number(percent(low))},
-          {"high", optional_number(percent(high))}};
+  return estimate_percent(mean, low, high);
 }
 
 std::string assignments(const SearchReport& report, std::size_t point) {
@@ -116,8 +109,7 @@ std::string runs_table(const SearchReport& report) {
 }  // namespace
 
 Json search_json(const SearchReport& report) {
-  Json runs = Json::array(), not_tried = Json::array();
-  for (const search::SearchRun& run : report.runs) runs.push_back(run_json(report, run));
+  Json not_tried = Json::array();
   for (std::size_t i = 0; i < report.standing.beliefs.size(); ++i) {
     const std::string why = search::why_not_text(report.standing.beliefs[i], report.goal());
     if (why.empty()) continue;
@@ -141,7 +133,7 @@ Json search_json(const SearchReport& report) {
           {"is_sure", outcome && outcome->is_sure()},
           {"verdict", search::verdict_text(report.plan, report.goal(), report.standing.outcome)},
           {"apply", outcome ? Json(assignments(report, outcome->best)) : Json(nullptr)},
-          {"runs", std::move(runs)},
+          {"runs", array_of(report.runs, [&](const auto& run) { return run_json(report, run); })},
           {"not_tried", std::move(not_tried)},
           {"seconds", report.seconds},
           {"banners", report.banners}};

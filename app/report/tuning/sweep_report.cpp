@@ -27,34 +27,18 @@ Json varied_json(const sweep::SweepPlan& plan, std::size_t point) {
   return settings;
 }
 
-constexpr double kMsPerNs = 1e-6;
-
 Json point_step_json(const PointVerdict& point) {
-  std::optional<double> low, high;
+  std::optional<trace::tuning::Interval> interval;
   if (point.step_ns && point.half_width_ns) {
-    low = *point.step_ns - *point.half_width_ns;
-    high = *point.step_ns + *point.half_width_ns;
+    interval = {*point.step_ns - *point.half_width_ns, *point.step_ns + *point.half_width_ns};
   }
-  return {{"mean", optional_number(point.step_ns, kMsPerNs)},
-          {"low", optional_number(low, kMsPerNs)},
-          {"high", optional_number(high, kMsPerNs)}};
+  return estimate_ms(point.step_ns, interval);
 }
 
 Json slower_json(const PointVerdict& point) {
   std::optional<double> low, high;
   if (point.bounds) low = point.bounds->low, high = point.bounds->high;
-  return {{"mean", optional_number(point.slower_by, 100)},
-          {"low", optional_number(low, 100)},
-          {"high", optional_number(high, 100)}};
-}
-
-Json predicted_json(const ui::state::PointPrediction& point) {
-  if (!point.step_ns) return nullptr;
-  std::optional<double> low, high;
-  if (point.interval) low = point.interval->low_ns, high = point.interval->high_ns;
-  return {{"mean", optional_number(point.step_ns, kMsPerNs)},
-          {"low", optional_number(low, kMsPerNs)},
-          {"high", optional_number(high, kMsPerNs)}};
+  return estimate_percent(point.slower_by, low, high);
 }
 
 Json bytes_json(const std::optional<double>& bytes) {
@@ -67,13 +51,14 @@ Json point_json(const SweepReport& report, std::size_t i) {
   json["settings"] = varied_json(report.plan, i);
   json["runs"] = point.runs;
   json["step_ms"] = point_step_json(point);
-  json["exposed_ms"] = optional_number(point.exposed_ns, kMsPerNs);
+  json["exposed_ms"] = optional_ms(point.exposed_ns);
   json["tokens_per_s"] = optional_number(point.tokens_per_s);
   json["peak_memory_bytes"] = bytes_json(point.peak_memory_bytes);
   json["peak_tensor_bytes"] = bytes_json(point.peak_tensor_bytes);
   json["on_front"] = point.is_on_front;
   const auto& predicted = report.predictions.points.at(i);
-  json["predicted_ms"] = predicted_json(predicted);
+  json["predicted_ms"] =
+      predicted.step_ns ? estimate_ms(predicted.step_ns, predicted.interval) : Json(nullptr);
   json["not_predicted"] = text_or_null(predicted.reason);
   json["stopped_early"] = point.standing == Standing::kStoppedEarly;
   json["verdict"] = std::string(sweep::to_string(point.standing));

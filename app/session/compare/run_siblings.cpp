@@ -1,6 +1,5 @@
 #include "app/session/compare/run_siblings.h"
 
-#include <algorithm>
 #include <system_error>
 #include <utility>
 

@@ -1,7 +1,5 @@
 #include "app/session/jobs/measured_run.h"
 
-#include <utility>
-
 namespace shardlens::app::session {
 
 sweep::WholeRun measured(const LibraryRun& record) {

@@ -1,11 +1,8 @@
 #include "app/session/runs/figures_cache.h"
 
 #include <algorithm>
-#include <functional>
-#include <map>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "trace/analysis/steps/host_clocks.h"
 #include "trace/store/run/kept_values.h"

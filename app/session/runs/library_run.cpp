@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/session/runs/figures_cache.h"
-#include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/store/read/run_reader.h"
 

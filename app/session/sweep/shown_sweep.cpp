@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 
 #include "app/search/search_words.h"
 #include "app/sweep/sweep_verdict.h"

@@ -9,7 +9,6 @@
 #include "app/session/runs/library_run.h"
 #include "app/sweep/sweep_file.h"
 #include "trace/base/text.h"
-#include "trace/job/shape/strategy.h"
 #include "ui/present/sweep/sweep_values.h"
 
 namespace shardlens::app::session {

@@ -1,7 +1,6 @@
 #include "app/session/watch/step_choice.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "trace/analysis/figures/run_summary.h"
 

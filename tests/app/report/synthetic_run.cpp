@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <random>
-#include <string>
 
 #include "trace/store/run/run_folder.h"
 #include "trace/store/write/trace_writer.h"
