@@ -1,7 +1,6 @@
 #include "tests/combinations/combinations.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <stdexcept>

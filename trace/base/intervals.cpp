@@ -1,7 +1,6 @@
 #include "trace/base/intervals.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace shardlens::trace::base {
 

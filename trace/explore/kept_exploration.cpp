@@ -1,6 +1,5 @@
 #include "trace/explore/kept_exploration.h"
 
-#include <string_view>
 #include <utility>
 
 #include "trace/store/run/kept_values.h"

@@ -1,12 +1,9 @@
 #include "trace/frameworks/pytorch_code.h"
 
-#include <algorithm>
 #include <initializer_list>
 #include <set>
 #include <string_view>
-#include <utility>
 
-#include "trace/base/text.h"
 #include "trace/frameworks/schedule_code.h"
 #include "trace/frameworks/start_line.h"
 #include "trace/job/shape/strategy.h"

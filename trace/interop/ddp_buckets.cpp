@@ -1,7 +1,6 @@
 #include "trace/interop/ddp_buckets.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "trace/base/result.h"

@@ -3,7 +3,6 @@
 #include <zlib.h>
 
 #include <cstring>
-#include <utility>
 
 namespace shardlens::trace::interop {
 

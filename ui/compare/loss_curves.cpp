@@ -1,7 +1,6 @@
 #include "ui/compare/loss_curves.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 

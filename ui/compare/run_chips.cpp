@@ -7,7 +7,6 @@
 
 #include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
-#include "ui/table/table_tools.h"
 
 namespace shardlens::ui::compare {
 

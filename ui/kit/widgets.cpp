@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/focus_ring.h"

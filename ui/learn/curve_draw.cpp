@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/kit/widgets.h"
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
 

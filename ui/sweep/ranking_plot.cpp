@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "ui/kit/widgets.h"
-#include "ui/present/format.h"
 #include "ui/sweep/sweep_plots.h"
 
 namespace shardlens::ui::sweep {

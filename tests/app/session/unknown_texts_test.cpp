@@ -16,7 +16,6 @@
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/probe_texts.h"
 #include "trace/base/file_system.h"
-#include "ui/tune/layout.h"
 
 namespace shardlens::app::session {
 namespace {

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
-
 #include "made_up_sweep.h"
 
 namespace shardlens::app::sweep {

@@ -6,7 +6,6 @@
 #include <imgui.h>
 
 #include <array>
-#include <string>
 #include <string_view>
 
 #include "tests/ui/testing/headless_window.h"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/advice/advised_run.h"
-#include "trace/advice/facts/what_if.h"
 
 namespace shardlens::trace::advice {
 namespace {

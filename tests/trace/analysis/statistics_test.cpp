@@ -1,8 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <random>
-
 #include "tests/trace/analysis/synthetic_run.h"
 #include "tests/trace/units.h"
 #include "trace/analysis/collectives/bucket_figures.h"

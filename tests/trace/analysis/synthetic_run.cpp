@@ -1,6 +1,5 @@
 #include "tests/trace/analysis/synthetic_run.h"
 
-#include <algorithm>
 #include <iomanip>
 #include <sstream>
 

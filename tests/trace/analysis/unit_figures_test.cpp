@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "tests/trace/analysis/synthetic_run.h"
 #include "trace/analysis/collectives/unit_table.h"
 #include "trace/analysis/figures/run_summary.h"

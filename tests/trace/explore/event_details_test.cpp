@@ -4,7 +4,6 @@
 
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/explore/run_explorer.h"
-#include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace::test {

@@ -1,5 +1,4 @@
 // A file with the allocations of some steps, and what the memory tab gets of it.
-#include "trace/explore/memory_of_step.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

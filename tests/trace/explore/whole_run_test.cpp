@@ -10,7 +10,6 @@
 #include "trace/explore/explored_run.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/explore/statistics/range_statistics.h"
-#include "trace/store/run/kept_file.h"
 #include "trace/synthetic/synthetic_run.h"
 #include "trace/timeline/values/straggler_figures.h"
 

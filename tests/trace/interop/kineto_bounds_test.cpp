@@ -2,14 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
 #include "tests/trace/interop/kineto_traces.h"
 #include "trace/interop/imported_rows.h"
-#include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace::interop {
 namespace {

@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <vector>
-
 namespace shardlens::trace::model {
 namespace {
 

@@ -13,7 +13,6 @@
 #include "trace/store/sql/query.h"
 #include "trace/store/sqlite/stop_reading.h"
 #include "trace/store/table/schema.h"
-#include "trace/store/table/schema_check.h"
 #include "trace/store/upkeep/pack.h"
 #include "trace/store/upkeep/verify.h"
 

@@ -3,13 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
-
-#include "tests/ui/inspect/testing/sample_tables.h"
-#include "tests/ui/inspect/testing/shown_cells.h"
 
 namespace shardlens::ui::inspect {
 

@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "tests/ui/inspect/testing/sample_tables.h"
 #include "ui/inspect/sql/sql_editor.h"
 #include "ui/inspect/sql/sql_examples.h"
 #include "ui/inspect/sql/sql_result.h"

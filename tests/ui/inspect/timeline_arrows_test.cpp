@@ -1,6 +1,5 @@
 // The arrow from a launch to what it started: by the pixels that it changes.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "tests/ui/inspect/testing/timeline_test.h"

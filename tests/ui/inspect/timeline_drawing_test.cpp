@@ -1,13 +1,11 @@
 // What is drawn of the rows: against the events themselves, never more than pixels, and only what
 // can be seen is asked for.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <set>
 
 #include "tests/ui/inspect/testing/timeline_test.h"
-#include "ui/present/timeline/timeline_colors.h"
 
 namespace shardlens::ui::inspect {
 

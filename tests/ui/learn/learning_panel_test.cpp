@@ -1,5 +1,4 @@
 // Loss and evaluations beside the step times, or as a tab where there is no room.
-#include "ui/learn/learning_panel.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
 // The plan card in a headless window: what it says, and what clicks on it ask for.
-#include "ui/plan/plan_card.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

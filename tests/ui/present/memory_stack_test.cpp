@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "tests/ui/testing/sample_snapshot.h"

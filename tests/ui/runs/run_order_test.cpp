@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/ui/testing/sample_snapshot.h"
-
 namespace shardlens::ui::runs {
 namespace {
 

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "tests/ui/inspect/testing/headless_panel.h"
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/sample_snapshot.h"

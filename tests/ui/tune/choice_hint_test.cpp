@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/ui/testing/sample_snapshot.h"
-
 namespace shardlens::ui::tune {
 namespace {
 

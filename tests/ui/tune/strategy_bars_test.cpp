@@ -1,5 +1,4 @@
 // The rows under the strategy knob: figures derived by hand, clicks, refusals, what does not fit.
-#include "ui/tune/settings/strategy_bars.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

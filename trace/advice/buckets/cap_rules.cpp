@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cmath>
 
 #include "trace/advice/buckets/bucket_sizes.h"
 #include "trace/advice/facts/latency.h"

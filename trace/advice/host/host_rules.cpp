@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"

@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <string_view>
 
 #include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "trace/job/shape/lora.h"
-#include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/model/events.h"
 #include "trace/predict/memory/memory_model.h"

@@ -1,7 +1,6 @@
 #include "trace/analysis/noise/step_estimates.h"
 
 #include <charconv>
-#include <string>
 
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/job/library_environment.h"

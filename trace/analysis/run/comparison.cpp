@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/compared_run.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"

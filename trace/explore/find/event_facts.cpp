@@ -1,7 +1,5 @@
 #include "trace/explore/find/event_facts.h"
 
-#include <algorithm>
-
 #include "trace/explore/find/fact_sheet.h"
 #include "trace/explore/find/row_finder.h"
 #include "trace/model/activity.h"

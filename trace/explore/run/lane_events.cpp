@@ -1,7 +1,6 @@
 #include "trace/explore/run/lane_events.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace shardlens::trace::explore {
 

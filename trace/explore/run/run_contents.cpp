@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "trace/analysis/steps/rank_activity.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/timeline/words/row_labels.h"
 

@@ -1,7 +1,6 @@
 #include "trace/explore/run/window_cells.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "trace/explore/run/window_activity.h"
 

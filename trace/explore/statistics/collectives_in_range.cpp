@@ -1,8 +1,6 @@
 #include "trace/explore/statistics/collectives_in_range.h"
 
 #include <algorithm>
-#include <set>
-#include <utility>
 
 #include "trace/analysis/collectives/process_groups.h"
 #include "trace/base/saturated.h"

@@ -1,7 +1,6 @@
 #include "trace/job/huggingface/config_keys.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "trace/base/text.h"

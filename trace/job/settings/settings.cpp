@@ -5,8 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <optional>
 
 #include "trace/base/suggestion.h"
 #include "trace/base/text.h"

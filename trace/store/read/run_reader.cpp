@@ -1,7 +1,6 @@
 #include "trace/store/read/run_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "trace/store/sql/event_source.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "trace/base/text.h"
 #include "trace/store/table/schema.h"

@@ -1,6 +1,5 @@
 #include "trace/store/sql/row_module.h"
 
-#include <cstring>
 #include <memory>
 #include <string>
 

@@ -9,7 +9,6 @@
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/reserved_room.h"
 #include "trace/store/run/trace_file.h"
-#include "trace/store/table/schema.h"
 #include "trace/store/write/batch_queue.h"
 #include "trace/store/write/row_writer.h"
 

@@ -1,7 +1,6 @@
 #include "trace/timeline/pieces/join_pieces.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace shardlens::trace::timeline {
 

@@ -1,7 +1,6 @@
 #include "trace/timeline/values/memory_flame.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 namespace shardlens::trace::timeline {

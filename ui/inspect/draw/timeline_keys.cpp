@@ -1,7 +1,6 @@
 #include "ui/inspect/draw/timeline_keys.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "ui/inspect/draw/timeline_mouse.h"
 #include "ui/kit/keys.h"

@@ -8,7 +8,6 @@
 #include "ui/inspect/timeline/clock_text.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
-#include "ui/present/timeline/timeline_colors.h"
 
 namespace shardlens::ui::inspect {
 

@@ -2,12 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <vector>
 
 #include "ui/inspect/draw/timeline_row_draw.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/timeline_quads.h"
-#include "ui/present/timeline/timeline_colors.h"
 
 namespace shardlens::ui::inspect {
 

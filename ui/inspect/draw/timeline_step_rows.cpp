@@ -7,7 +7,6 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
-#include "ui/present/timeline/timeline_colors.h"
 #include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {

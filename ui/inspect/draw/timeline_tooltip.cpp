@@ -3,7 +3,6 @@
 #include "ui/inspect/timeline/item_facts.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/timeline/timeline_colors.h"
 
 namespace shardlens::ui::inspect {
 

@@ -1,7 +1,6 @@
 #include "ui/inspect/memory/memory_table.h"
 
 #include <string>
-#include <utility>
 
 #include "ui/inspect/memory/memory_text.h"
 #include "ui/present/format.h"

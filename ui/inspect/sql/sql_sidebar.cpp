@@ -1,6 +1,5 @@
 #include "ui/inspect/sql/sql_sidebar.h"
 
-#include <algorithm>
 #include <array>
 
 #include "ui/inspect/sql/sql_examples.h"

@@ -8,7 +8,6 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 #include "ui/log/log_panel.h"
-#include "ui/present/format.h"
 #include "ui/present/table_model.h"
 #include "ui/table/table_tools.h"
 

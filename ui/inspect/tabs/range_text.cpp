@@ -5,7 +5,6 @@
 
 #include "ui/inspect/tabs/statistics_table.h"
 #include "ui/inspect/tabs/statistics_text.h"
-#include "ui/present/format.h"
 #include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {

@@ -13,7 +13,6 @@
 #include "ui/present/format.h"
 #include "ui/present/timeline/timeline_colors.h"
 #include "ui/table/histogram.h"
-#include "ui/table/table_cells.h"
 #include "ui/table/table_tools.h"
 
 namespace shardlens::ui::inspect {

@@ -9,7 +9,6 @@
 #include "ui/kit/panel.h"
 #include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/timeline/timeline_colors.h"
 #include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {

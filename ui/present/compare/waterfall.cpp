@@ -1,7 +1,6 @@
 #include "ui/present/compare/waterfall.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "ui/present/compare/comparison_text.h"
 #include "ui/present/format.h"

@@ -1,7 +1,6 @@
 #include "ui/present/tables/plan_table.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"

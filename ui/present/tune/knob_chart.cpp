@@ -1,7 +1,6 @@
 #include "ui/present/tune/knob_chart.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <limits>
 

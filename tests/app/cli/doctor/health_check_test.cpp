@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <optional>
 
 #include "app/cli/job/progress_line.h"
 #include "trace/base/file_system.h"

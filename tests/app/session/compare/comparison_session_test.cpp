@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 
 namespace shardlens::app::session {

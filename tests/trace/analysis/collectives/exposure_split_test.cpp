@@ -5,7 +5,6 @@
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "tests/trace/units.h"
-#include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/run_analysis.h"
 
 namespace shardlens::trace::analysis {

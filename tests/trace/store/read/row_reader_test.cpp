@@ -8,7 +8,6 @@
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
-#include "trace/store/table/schema.h"
 #include "trace/store/write/batch_queue.h"
 
 namespace shardlens::trace::test {

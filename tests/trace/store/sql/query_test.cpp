@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/store/testing/store_fixture.h"
-#include "trace/store/run/run_folder.h"
 #include "trace/store/upkeep/pack.h"
 
 namespace shardlens::trace::store {

@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 
 #include <csignal>
-#include <fstream>
 #include <map>
 
 #include "tests/trace/store/testing/store_fixture.h"

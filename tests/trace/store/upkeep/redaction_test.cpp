@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"

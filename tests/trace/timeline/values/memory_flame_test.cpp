@@ -5,11 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ctime>
-#include <map>
 #include <random>
 #include <set>
-#include <tuple>
 
 namespace shardlens::trace::timeline {
 namespace {

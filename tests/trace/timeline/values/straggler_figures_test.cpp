@@ -9,7 +9,6 @@
 #include <map>
 #include <numeric>
 #include <random>
-#include <set>
 #include <tuple>
 
 #include "tests/trace/analysis/clocks_apart.h"

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <string>
 
 #include "tests/ui/inspect/testing/sample_tables.h"

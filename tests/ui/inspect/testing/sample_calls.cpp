@@ -1,5 +1,4 @@
 // Collectives, their details and answers to queries, for ui/inspect's tests and pictures.
-#include <algorithm>
 #include <random>
 
 #include "tests/ui/inspect/testing/sample_run.h"
