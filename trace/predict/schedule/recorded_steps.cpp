@@ -20,7 +20,8 @@ using base::Intervals;
 constexpr std::string_view kNode = "autograd::engine::evaluate_function";
 constexpr std::string_view kGradient = "AccumulateGrad";
 constexpr std::size_t kMostGivenUp = 1024;  // steps, of which too few told enough
-// Launches and kernels from which on a quarter of the steps is enough, for their memory.
+// Launches and kernels from which on a quarter of the steps is enough, for their memory. Where they
+// told no step, or as many again too few, more would not, either.
 constexpr std::size_t kMostLaunches = 2'000'000;
 // Operators this near to each other are one stretch of computation: what lies between is the host's
 // way from one to the next.
@@ -56,6 +57,14 @@ std::optional<UnitCall> unit_call(const model::Collective& call, std::string_vie
                   .end_ns = call.end_ns};
 }
 
+// A bucket is waited for where backward has no gradient left to compute.
+bool is_awaited(std::int64_t bucket_end_ns, const std::vector<std::int64_t>& gradients_ns,
+                const std::vector<Interval>& backwards) {
+  const auto gradient = std::ranges::upper_bound(gradients_ns, bucket_end_ns);
+  const auto phase = std::ranges::lower_bound(backwards, bucket_end_ns, {}, &Interval::end_ns);
+  return gradient == gradients_ns.end() || phase == backwards.end() || *gradient > phase->end_ns;
+}
+
 }  // namespace
 
 int RecordedSteps::Rank::compute_lane() const {
@@ -64,41 +73,41 @@ int RecordedSteps::Rank::compute_lane() const {
   return busiest == kernels_ns.end() ? 0 : busiest->first;
 }
 
-void RecordedSteps::Rank::finish() {
-  device.sort(compute_lane());
-  const auto at_device = [&](std::int64_t& time_ns) { time_ns = device.at(time_ns); };
-  for (auto* phases : {&forwards, &backwards, &optimizers}) {
+Intervals RecordedSteps::Rank::computes() const {
+  if (is_on_device) return base::normalize(kernels.at(compute_lane()));
+  std::vector<Interval> all;
+  for (const auto& [lane, times] : operators) all.insert(all.end(), times.begin(), times.end());
+  return base::normalize(std::move(all));
+}
+
+auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRank {
+  FinishedRank rank{.steps = {},
+                    .forwards = forwards,
+                    .backwards = backwards,
+                    .optimizers = optimizers,
+                    .gradients_ns = gradients_ns,
+                    .unit_calls = unit_calls,
+                    .awaited_ends_ns = other_ends_ns,
+                    .computes = computes()};
+  const auto at_device = [&](std::int64_t& time_ns) { time_ns = times.at(time_ns); };
+  for (auto* phases : {&rank.forwards, &rank.backwards, &rank.optimizers}) {
     std::ranges::sort(*phases);
     for (Interval& phase : *phases) {
       at_device(phase.start_ns);
       at_device(phase.end_ns);
     }
   }
-  std::ranges::sort(gradients_ns);
-  std::ranges::for_each(gradients_ns, at_device);
-  std::ranges::sort(unit_calls, {}, &UnitCall::enqueued_ns);
-  for (UnitCall& call : unit_calls) at_device(call.enqueued_ns);
-}
-
-Intervals RecordedSteps::Rank::computes() const {
-  if (device.is_used()) return base::normalize(kernels.at(compute_lane()));
-  std::vector<Interval> all;
-  for (const auto& [lane, times] : operators) all.insert(all.end(), times.begin(), times.end());
-  return base::normalize(std::move(all));
-}
-
-// A bucket is waited for where backward has no gradient left to compute.
-std::vector<std::int64_t> RecordedSteps::Rank::awaited_ends_ns() const {
-  std::vector<std::int64_t> ends = other_ends_ns;
+  std::ranges::sort(rank.gradients_ns);
+  std::ranges::for_each(rank.gradients_ns, at_device);
+  std::ranges::sort(rank.unit_calls, {}, &UnitCall::enqueued_ns);
+  for (UnitCall& call : rank.unit_calls) at_device(call.enqueued_ns);
   for (const std::int64_t end_ns : bucket_ends_ns) {
-    const auto gradient = std::ranges::upper_bound(gradients_ns, end_ns);
-    const auto phase = std::ranges::lower_bound(backwards, end_ns, {}, &Interval::end_ns);
-    const bool goes_on =
-        gradient != gradients_ns.end() && phase != backwards.end() && *gradient <= phase->end_ns;
-    if (!goes_on) ends.push_back(end_ns);
+    if (is_awaited(end_ns, rank.gradients_ns, rank.backwards)) {
+      rank.awaited_ends_ns.push_back(end_ns);
+    }
   }
-  std::ranges::sort(ends);
-  return ends;
+  std::ranges::sort(rank.awaited_ends_ns);
+  return rank;
 }
 
 bool RecordedSteps::is_gradient(int rank, model::StringId name) {
@@ -176,6 +185,7 @@ void RecordedSteps::learn_events(const model::EventRun& run) {
     if (run.kind == Kind::kLaunch) {
       rank.device.add_launch(event.start_ns, event.correlation);
     } else if (run.kind == Kind::kKernel && computes) {
+      rank.is_on_device |= event.correlation != 0;
       rank.device.add_kernel(event.correlation, run.lane, event.end_ns());
       rank.kernels_ns[run.lane] += event.duration_ns;
       add_computed(event, rank);
@@ -194,12 +204,26 @@ void RecordedSteps::learn_events(const model::EventRun& run) {
 void RecordedSteps::see_if_enough() {
   const std::size_t told = steps_.size() / static_cast<std::size_t>(std::max(ranks_, 1));
   if (told < look_again_) return;
-  look_again_ = told + kMostSteps / 4;
+  // Each look goes over all that was told: the longer that took, the later the next.
+  look_again_ = told + std::max(kMostSteps / 4, told / 2);
   const auto no_work = [](const CollectiveKind&, double, double) { return 0.0; };
   std::size_t launches = 0;
   for (const auto& [rank, of_rank] : by_rank_) launches += of_rank.device.size();
-  const std::size_t wanted = launches > kMostLaunches ? kMostSteps / 4 : kMostSteps;
-  is_enough_ = told > kMostGivenUp || steps(no_work).size() >= wanted;
+  const bool are_many = launches > kMostLaunches;
+  const std::size_t complete = steps(no_work).size();
+  is_enough_ = told > kMostGivenUp || complete >= (are_many ? kMostSteps / 4 : kMostSteps) ||
+               (are_many && complete == 0) || launches > 2 * kMostLaunches;
+  if (is_enough_) forget_events();
+}
+
+// Nothing is learnt of them any more.
+void RecordedSteps::forget_events() {
+  finished();
+  for (auto& [rank, told] : by_rank_) {
+    told.device = {};
+    told.operators.clear();
+    told.kernels.clear();
+  }
 }
 
 auto RecordedSteps::gradients() const -> std::vector<Gradient> {
@@ -281,7 +305,7 @@ MeasuredCollectives RecordedSteps::other_transfers() const {
 std::optional<double> RecordedSteps::gather_copy_ns_per_byte() const {
   double copies_ns = 0, bytes = 0;
   for (const auto& [rank, told] : by_rank_) {
-    if (!told.device.is_used()) return std::nullopt;
+    if (!told.is_on_device) return std::nullopt;
     const int compute_lane = told.compute_lane();
     for (const auto& [lane, busy_ns] : told.kernels_ns) {
       if (lane != compute_lane) copies_ns += static_cast<double>(busy_ns);
@@ -329,46 +353,43 @@ std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& wo
 auto RecordedSteps::finished() const -> const std::map<int, FinishedRank>& {
   if (!finished_.empty()) return finished_;
   for (const auto& [rank, told] : by_rank_) {
-    FinishedRank& finished = finished_[rank];
-    finished.told = told;
-    finished.told.finish();
-    finished.computes = finished.told.computes();
-    finished.awaited_ends_ns = finished.told.awaited_ends_ns();
-    finished.told.operators.clear();
-    finished.told.kernels.clear();
+    const DeviceTimes device = told.device.times_of(told.compute_lane());
+    FinishedRank& finished = finished_[rank] = told.finished(device);
+    for (auto step = steps_.lower_bound({rank, first_step_});
+         step != steps_.end() && step->first.first == rank; ++step) {
+      const model::Step& row = step->second;
+      if (!row.full_detail) continue;
+      finished.steps[row.index] = {device.at(row.start_ns), device.at(row.end_ns)};
+    }
   }
   return finished_;
 }
 
 std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const {
-  const auto& by_rank = finished();
   const auto works = communication_work(working_ns);
   const ExpectedWork expects = expected();
   std::map<std::int64_t, StepWork> found;
-  for (const auto& [key, step] : steps_) {
-    const auto& [rank, index] = key;
-    if (index < first_step_ || rank >= ranks_ || !step.full_detail) continue;
-    const auto known = by_rank.find(rank);
-    if (known == by_rank.end()) continue;
-    const auto& [told, computes, awaited_ends_ns] = known->second;
-    const Interval window{told.device.at(step.start_ns), told.device.at(step.end_ns)};
-    RankRecord record{.step = window,
-                      .forwards = part_of(told.forwards, window, &Interval::start_ns),
-                      .backwards = part_of(told.backwards, window, &Interval::start_ns),
-                      .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
-                      .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
-                      .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
-                      .call_ends_ns = part_of(awaited_ends_ns, window, std::identity{}),
-                      .computes = base::clip(computes, window),
-                      .works = {}};
-    if (const auto work = works.find(rank); work != works.end()) {
-      record.works = base::clip(work->second, window);
+  for (const auto& [rank, told] : finished()) {
+    if (rank >= ranks_) continue;
+    const auto rank_works = works.find(rank);
+    for (const auto& [index, window] : told.steps) {
+      const RankRecord record{
+          .step = window,
+          .forwards = part_of(told.forwards, window, &Interval::start_ns),
+          .backwards = part_of(told.backwards, window, &Interval::start_ns),
+          .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
+          .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
+          .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
+          .call_ends_ns = part_of(told.awaited_ends_ns, window, std::identity{}),
+          .computes = base::clip(told.computes, window),
+          .works =
+              rank_works == works.end() ? Intervals{} : base::clip(rank_works->second, window)};
+      auto work = rank_work(record, expects);
+      if (!work) continue;
+      StepWork& of_all = found[index];
+      of_all.index = index;
+      of_all.ranks.push_back(std::move(*work));
     }
-    auto work = rank_work(record, expects);
-    if (!work) continue;
-    StepWork& of_all = found[index];
-    of_all.index = index;
-    of_all.ranks.push_back(std::move(*work));
   }
   std::vector<StepWork> complete;
   for (auto& [index, step] : found) {

@@ -80,6 +80,15 @@ class RecordedSteps {
   std::vector<StepWork> steps(const WorkingTime& working_ns) const;
 
  private:
+  // What one rank did, in order, by the time of the device that computes.
+  struct FinishedRank {
+    std::map<std::int64_t, base::Interval> steps;  // by index: those that were told in detail
+    std::vector<base::Interval> forwards, backwards, optimizers;
+    std::vector<std::int64_t> gradients_ns;
+    std::vector<UnitCall> unit_calls;
+    std::vector<std::int64_t> awaited_ends_ns;  // of collectives
+    base::Intervals computes;
+  };
   struct Rank {
     std::vector<base::Interval> forwards, backwards, optimizers;
     std::vector<std::int64_t> gradients_ns;
@@ -90,21 +99,15 @@ class RecordedSteps {
     std::map<int, std::vector<base::Interval>> operators, kernels;
     std::map<int, std::int64_t> kernels_ns;  // by lane: without the pauses between kernels
     std::vector<std::int64_t> computed_ns;   // by name
+    bool is_on_device = false;               // kernels compute, and what launched them is known
     DeviceClock device;
     std::int64_t gathered_bytes = 0;  // by this rank's shards
 
     // The stream of a GPU that has most to do: model and optimizer. On others what is gathered is
     // copied. 0 without kernels.
     int compute_lane() const;
-    // In order, and by the time of the device that computes.
-    void finish();
     base::Intervals computes() const;
-    std::vector<std::int64_t> awaited_ends_ns() const;
-  };
-  struct FinishedRank {
-    Rank told;
-    base::Intervals computes;
-    std::vector<std::int64_t> awaited_ends_ns;
+    FinishedRank finished(const DeviceTimes& times) const;
   };
 
   void learn_calls(const model::Batch& batch);
@@ -112,6 +115,7 @@ class RecordedSteps {
   static void add_computed(const model::Event& event, Rank& rank);
   bool is_gradient(int rank, model::StringId name);
   void see_if_enough();
+  void forget_events();
   ExpectedWork expected() const;
   const std::map<int, FinishedRank>& finished() const;
   MatchedCalls::Counts begins_in_chosen(bool wanted) const;

@@ -180,6 +180,28 @@ TEST_F(RecordedStepsTest, EndsWhereNoStepTellsEnough) {
   EXPECT_TRUE(steps().empty());
 }
 
+// A program without marks launches kernels without end: those of all its steps would not fit.
+TEST_F(RecordedStepsTest, EndWhereManyLaunchesToldNoStep) {
+  constexpr int kLaunches = 20'000;
+  std::int64_t told = 0;
+  for (; !recorded_.is_enough() && told < 1000; ++told) {
+    for (int rank : {0, 1}) {
+      model::Batch batch;
+      model::Step& row = batch.steps.emplace_back();
+      row.rank = rank;
+      row.index = told;
+      row.full_detail = true;
+      auto& launches = batch.events.emplace_back();
+      launches.rank = rank;
+      launches.kind = model::EventKind::kLaunch;
+      launches.events.resize(kLaunches);
+      recorded_.learn(batch);
+    }
+  }
+  EXPECT_LE(told, 100) << "4 million launches tell that more would not help";
+  EXPECT_TRUE(steps().empty());
+}
+
 // A step of a GPU from 1000 on: 600 ns of the model, and on another stream 50 for a cast, before a
 // gather of what two ranks have.
 model::Batch gpu_step(int rank) {
