@@ -308,5 +308,37 @@ TEST(StopReading, EndsStatementsOfItsThread) {
   EXPECT_TRUE(slow());
 }
 
+TEST(StopReading, EndsWhoReadsOnBehalfOfItsThread) {
+  StopReading stop([] { return true; });
+  StopReading* const of = StopReading::innermost();
+  ASSERT_EQ(of, &stop);
+  std::jthread([of] {
+    EXPECT_FALSE(StopReading::wanted()) << "a thread of its own";
+    {
+      const StopReading::OnBehalf reading(of);
+      EXPECT_TRUE(StopReading::wanted());
+    }
+    EXPECT_FALSE(StopReading::wanted());
+  }).join();
+}
+
+// Each rank's file is read by a thread of its own: none of them may go on.
+TEST(StopReading, EndsAPollOfSeveralRanks) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "ranks", 8, 100);
+  auto reader = RunReader::open(run);
+  ASSERT_TRUE(reader);
+  {
+    const StopReading stop([] { return true; });
+    const auto polled = (*reader)->poll();
+    ASSERT_FALSE(polled);
+    EXPECT_THAT(polled.error().message, HasSubstr("stopped"));
+    EXPECT_EQ((*reader)->problems().size(), 8u);
+  }
+  const auto polled = (*reader)->poll();
+  ASSERT_TRUE(polled);
+  EXPECT_EQ(polled->size(), 8u) << "nothing that was stopped counts as read";
+}
+
 }  // namespace
 }  // namespace shardlens::trace::store

@@ -25,10 +25,8 @@ class ReadTransaction {
   Database& database_;
 };
 
-// Of one poll: about half a minute of a live run; where commits are large, a few megabytes of
-// events, but always a whole commit.
+// Of one poll: about half a minute of a live run.
 constexpr std::int64_t kMostCommits = 256;
-constexpr std::int64_t kMostEvents = 1 << 15;
 constexpr std::int64_t kMostChunks = 4096;
 // Rows are written at most one or two commits after they ended, clocks may be off by a little.
 constexpr std::int64_t kLatenessNs = 2'000'000'000;

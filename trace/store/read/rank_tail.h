@@ -16,11 +16,13 @@ namespace shardlens::trace::store {
 
 class RankTail {
  public:
+  static constexpr std::int64_t kMostEvents = 1 << 15;  // of one poll, but always a whole commit
+
   explicit RankTail(int rank);
 
   int rank() const { return rank_; }
-  // What was not read before in commits made up to `until_ns`, at most half a minute of it and some
-  // megabytes of events: a long run comes in parts. Empty: nothing more. The present (heartbeat,
+  // What was not read before in commits made up to `until_ns`, at most half a minute of it and
+  // kMostEvents: a long run comes in parts. Empty: nothing more. The present (heartbeat,
   // pending collectives, cost) only once the last commit is reached: older ones are not kept.
   base::Result<model::Batch> poll(Database& database, std::int64_t until_ns);
   void rewind();

@@ -1,14 +1,17 @@
 #include "trace/store/read/run_reader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
+#include "trace/base/side_by_side.h"
 #include "trace/store/read/rank_tail.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/sqlite/sqlite.h"
+#include "trace/store/sqlite/stop_reading.h"
 
 namespace shardlens::trace::store {
 
@@ -35,7 +38,11 @@ struct RunReader::State {
   // The same for who can go on with what is there.
   base::Result<void> need_files();
   base::Result<Database*> database(Source& source);
-  base::Result<model::Batch> poll(int rank, std::int64_t until_ns);
+  base::Result<model::Batch> poll(Source& source, std::int64_t until_ns);
+  // How many ranks' parts may be read at once where so many events are wanted.
+  int most_side_by_side(std::int64_t most_events) const;
+  std::vector<base::Result<model::Batch>> poll_side_by_side(const std::vector<Source*>& those,
+                                                            std::int64_t until_ns);
 };
 
 namespace {
@@ -118,13 +125,30 @@ base::Result<std::unique_ptr<RunReader>> RunReader::open(const fs::path& path) {
 
 base::Result<model::RunInfo> RunReader::info() { return read_run_info(state_->path); }
 
-base::Result<model::Batch> RunReader::State::poll(int rank, std::int64_t until_ns) {
-  Source& source = sources.at(rank);
-  problems.erase(rank);
+base::Result<model::Batch> RunReader::State::poll(Source& source, std::int64_t until_ns) {
   TRY_ASSIGN(Database* const from, database(source));
   auto batch = source.tail.poll(*from, until_ns);
   forget_pages(*from);
   return batch;
+}
+
+// Those that share a file take turns.
+int RunReader::State::most_side_by_side(std::int64_t most_events) const {
+  if (packed) return 1;
+  const std::int64_t parts = most_events / RankTail::kMostEvents;
+  return static_cast<int>(std::clamp<std::int64_t>(parts, 1, base::thread_count(0)));
+}
+
+std::vector<base::Result<model::Batch>> RunReader::State::poll_side_by_side(
+    const std::vector<Source*>& those, std::int64_t until_ns) {
+  std::vector<base::Result<model::Batch>> polled(those.size());
+  StopReading* const stop = StopReading::innermost();
+  base::for_each_side_by_side(static_cast<int>(those.size()), those.size(),
+                              [&](int, std::size_t i) {
+                                const StopReading::OnBehalf reading(stop);
+                                polled[i] = poll(*those[i], until_ns);
+                              });
+  return polled;
 }
 
 base::Result<std::vector<model::Batch>> RunReader::poll(std::int64_t until_ns,
@@ -137,16 +161,25 @@ base::Result<std::vector<model::Batch>> RunReader::poll(std::int64_t until_ns,
   std::vector<model::Batch> batches;
   std::int64_t events = 0;
   auto turn = s.sources.lower_bound(s.next_rank);
-  for (std::size_t asked = 0; asked < s.sources.size() && events < most_events; ++asked) {
-    if (turn == s.sources.end()) turn = s.sources.begin();
-    const int rank = (turn++)->first;
-    auto batch = s.poll(rank, until_ns);
-    if (!batch) {
-      s.problems[rank] = batch.error().message;
-      note(batch.error());
-    } else if (!batch->empty()) {
-      events += event_count(*batch);
-      batches.push_back(std::move(*batch));
+  for (std::size_t asked = 0; asked < s.sources.size() && events < most_events;) {
+    std::vector<State::Source*> sources;
+    const int most = s.most_side_by_side(most_events - events);
+    for (; asked < s.sources.size() && std::ssize(sources) < most; ++asked) {
+      if (turn == s.sources.end()) turn = s.sources.begin();
+      sources.push_back(&(turn++)->second);
+    }
+    auto polled = s.poll_side_by_side(sources, until_ns);
+    for (std::size_t i = 0; i < polled.size(); ++i) {
+      auto& batch = polled[i];
+      const int rank = sources[i]->tail.rank();
+      s.problems.erase(rank);
+      if (!batch) {
+        s.problems[rank] = batch.error().message;
+        note(batch.error());
+      } else if (!batch->empty()) {
+        events += event_count(*batch);
+        batches.push_back(std::move(*batch));
+      }
     }
   }
   s.next_rank = turn == s.sources.end() ? 0 : turn->first;

@@ -16,10 +16,17 @@ StopReading::~StopReading() { innermost_stop = outer_; }
 
 bool StopReading::wanted() {
   for (StopReading* stop = innermost_stop; stop != nullptr; stop = stop->outer_) {
+    const std::lock_guard lock(stop->mutex_);
     stop->was_wanted_ = stop->was_wanted_ || stop->is_wanted_();
     if (stop->was_wanted_) return true;
   }
   return false;
 }
+
+StopReading* StopReading::innermost() { return innermost_stop; }
+
+StopReading::OnBehalf::OnBehalf(StopReading* of) : own_(std::exchange(innermost_stop, of)) {}
+
+StopReading::OnBehalf::~OnBehalf() { innermost_stop = own_; }
 
 }  // namespace shardlens::trace::store

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 
 namespace shardlens::trace::store {
 
@@ -18,7 +19,22 @@ class StopReading {
   // Of the thread that asks: false where it has none.
   static bool wanted();
 
+  // While it lives, this thread reads on behalf of another: what ends that one ends this one.
+  class OnBehalf {
+   public:
+    explicit OnBehalf(StopReading* of);
+    ~OnBehalf();
+    OnBehalf(const OnBehalf&) = delete;
+    OnBehalf& operator=(const OnBehalf&) = delete;
+
+   private:
+    StopReading* own_;
+  };
+  // Of the thread that asks; null where it has none.
+  static StopReading* innermost();
+
  private:
+  std::mutex mutex_;
   std::function<bool()> is_wanted_;
   bool was_wanted_ = false;  // a signal is told once
   StopReading* outer_;
