@@ -26,6 +26,7 @@
 #include "app/session/sweep/sweep_session.h"
 #include "app/session/tuning/run_predictor.h"
 #include "app/session/watch/run_watcher.h"
+#include "app/session/worker/free_memory.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
@@ -117,6 +118,7 @@ class Controller {
   // Of the job that would start now.
   std::optional<trace::model::StepPrediction> predicted_step(const ui::state::KnobDraft& draft);
 
+  const SharedArenas arenas_;
   const std::filesystem::path runs_dir_;
   const ControllerOptions options_;
 

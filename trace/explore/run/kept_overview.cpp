@@ -48,6 +48,7 @@ std::string packed_overview(const OverviewRows& rows) {
   const std::size_t size =
       ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), kZstdLevel);
   packed.resize(ZSTD_isError(size) ? 0 : size);
+  packed.shrink_to_fit();  // all ranks' are in memory until they are written
   return packed;
 }
 
