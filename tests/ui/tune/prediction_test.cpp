@@ -127,6 +127,19 @@ TEST_F(PredictionTest, SaysWhyThereIsNone) {
   EXPECT_THAT(shown, Contains("One rank reduces nothing."));
 }
 
+// In a narrow column: what to do stands at the end.
+TEST_F(PredictionTest, SaysWhatToDoAboutALongRefusal) {
+  view_.prediction.reset();
+  view_.step.reset();
+  view_.curves.clear();
+  view_.refused =
+      "No step of the run tells on all ranks when each gradient was ready, which a prediction "
+      "needs. A trace of DDP by PyTorch's profiler does, with its step() called once per step.";
+  std::string shown;
+  for (const std::string& line : texts()) shown += line + ' ';
+  EXPECT_THAT(shown, HasSubstr(view_.refused));
+}
+
 const trace::job::Knob* knob(const char* name) { return trace::job::find_knob(name); }
 
 TEST_F(PredictionTest, ListsAllChangesUnderTheTimeline) {

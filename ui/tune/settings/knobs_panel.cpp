@@ -12,12 +12,13 @@ namespace shardlens::ui::tune {
 
 namespace {
 
-constexpr float kPredictionTitle = 18, kPredictionLines = 3;
+// What to do about a refusal is said at its end.
+constexpr float kPredictionTitle = 18, kPredictionLines = 3, kRefusalLines = 7;
 
 float detail_height(const kit::Theme& theme, float width, const present::PredictionNote& note) {
   const float line = kit::wrapped_height(theme, kit::Face::kSmall, width, "x");
   const float wanted = kit::wrapped_height(theme, kit::Face::kSmall, width, note.detail);
-  return std::min(wanted, kPredictionLines * line);
+  return std::min(wanted, (note.is_refused ? kRefusalLines : kPredictionLines) * line);
 }
 
 float prediction_card_height(const kit::Theme& theme, float width,
