@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <ranges>
 #include <string>
 
 #include "trace/base/text.h"
@@ -162,7 +164,8 @@ base::Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::strin
 
 base::Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text) {
   constexpr std::string_view kUse =
-      "off, or latency_us=50,gbit_per_s=10 (above 0; 8 Gbit/s = 1 GB/s)";
+      "off, or latency_us=50,gbit_per_s=10 (above 0; 8 Gbit/s = 1 GB/s), and where it lies between "
+      "machines nodes=2";
   text = base::trimmed(text);
   if (text == "off") return std::optional<SimulatedLink>();
   SimulatedLink link;
@@ -170,21 +173,36 @@ base::Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view
     const bool is_speed = pair.key == "gbit_per_s" || pair.key == "gbps";
     const bool valid = pair.key == "latency_us" ? parse_nonnegative(pair.value, link.latency_us)
                        : is_speed               ? parse_nonnegative(pair.value, link.gbps)
-                                                : false;
+                       : pair.key == "nodes"
+                           ? parse_whole(pair.value, link.nodes) && link.nodes >= 1
+                           : false;
     if (!valid) return bad("simulate_link", text, kUse);
   }
   if (link.gbps <= 0) return bad("simulate_link", text, kUse);
   return std::optional<SimulatedLink>(link);
 }
 
+std::int64_t link_share(const SimulatedLink& link, std::span<const int> group, std::int64_t world) {
+  if (group.size() < 2) return 0;
+  if (link.nodes == 0) return 1;
+  const std::int64_t ranks_of_node = std::max<std::int64_t>(1, world / link.nodes);
+  std::map<std::int64_t, std::int64_t> by_node;
+  for (const int rank : group) ++by_node[rank / ranks_of_node];
+  if (by_node.size() < 2) return 0;
+  const auto most = std::ranges::max(by_node | std::views::values);
+  return std::max<std::int64_t>(1, ranks_of_node / most);
+}
+
 std::string link_text(std::string_view setting) {
   const auto link = parse_simulated_link(setting);
   if (!link || !*link) return std::string(setting);
-  const auto [latency_us, gbps] = **link;
+  const auto [latency_us, gbps, nodes] = **link;
   const std::string speed =
       gbps < 1 ? shortest(gbps * 1000) + " Mbit/s" : shortest(gbps) + " Gbit/s";
-  return speed + ", " +
-         (latency_us < 1000 ? shortest(latency_us) + " µs" : shortest(latency_us / 1000) + " ms");
+  const std::string latency =
+      latency_us < 1000 ? shortest(latency_us) + " µs" : shortest(latency_us / 1000) + " ms";
+  return speed + ", " + latency +
+         (nodes > 0 ? ", " + std::to_string(nodes) + (nodes == 1 ? " node" : " nodes") : "");
 }
 
 base::Result<std::vector<Injection>> parse_injections(std::string_view text) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,14 +30,24 @@ base::Result<RecordSchedule> parse_record_schedule(std::string_view text);
 // "off" (none) | "step 4" | any of the above: the steps whose single allocations are recorded.
 base::Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text);
 
-// "off" | "latency_us=50,gbps=10": a collective of n ranks and S bytes takes at least
-// latency + S·traffic factor ÷ bandwidth. gbps is 10⁹ bits per second.
+// "off" | "latency_us=50,gbit_per_s=10" | "latency_us=50,gbit_per_s=10,nodes=2": a collective of n
+// ranks and S bytes takes at least latency + S · traffic factor ÷ bandwidth. gbps is 10⁹ bits per
+// second.
 struct SimulatedLink {
   double latency_us = 0;
   double gbps = 0;
+  // Each has one such link, and as many ranks as the others, one after another: what stays within
+  // one does not pass it. 0: each rank has a link of its own.
+  std::int64_t nodes = 0;
+  bool operator==(const SimulatedLink&) const = default;
 };
 base::Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text);
-// For people: "1 Gbit/s, 100 µs". What is no link stays as it is.
+// How many groups like this one share a node's link while they all transfer: by so much less fast
+// does each. 0: its ranks stand on one node, or it has only one. `group`: ranks of the world, of
+// which there are `world`. A ring that passes several nodes enters and leaves each once, however
+// many of its ranks stand there (NCCL's rings; nccl-tests, doc/PERFORMANCE.md, for what is sent).
+std::int64_t link_share(const SimulatedLink& link, std::span<const int> group, std::int64_t world);
+// For people: "1 Gbit/s, 100 µs, 2 nodes". What is no link stays as it is.
 std::string link_text(std::string_view setting);
 
 enum class InjectedFault : std::uint8_t {

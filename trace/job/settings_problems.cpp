@@ -25,6 +25,10 @@ void check_grammars(const Settings& s, std::vector<SettingProblem>& problems) {
     problems.push_back({"simulate_link", parsed.error().message});
   } else if (parsed->has_value() && s.device == DeviceChoice::kCuda) {
     problems.push_back({"simulate_link", "simulate_link works on the CPU only; use device: cpu."});
+  } else if (parsed->has_value() && (*parsed)->nodes > 0 && s.ranks % (*parsed)->nodes != 0) {
+    problems.push_back({"simulate_link", "simulate_link has " + std::to_string((*parsed)->nodes) +
+                                             " nodes, among which " + std::to_string(s.ranks) +
+                                             " ranks cannot be divided evenly; use a divisor."});
   }
   auto injections = parse_injections(s.inject);
   if (!injections) {

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "trace/job/settings/settings.h"
+#include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace::job {
 namespace {
@@ -124,6 +129,71 @@ TEST(Injection, RefusesNoFaultTwoFaultsAndUnknownPhases) {
                            "delay_ms=soon", "rank=1,step=5,nan;", "explode"}) {
     EXPECT_FALSE(parse_injections(text)) << text;
   }
+}
+
+TEST(SimulatedLink, LiesBetweenNodesWhereThoseAreTold) {
+  const auto link = parse_simulated_link("latency_us=5,gbit_per_s=100,nodes=2");
+  ASSERT_TRUE(link && *link);
+  EXPECT_EQ((*link)->nodes, 2);
+  EXPECT_EQ(link_text("latency_us=5,gbit_per_s=100,nodes=2"), "100 Gbit/s, 5 µs, 2 nodes");
+  EXPECT_EQ((*parse_simulated_link("gbit_per_s=1"))->nodes, 0);
+  for (const char* wrong : {"gbit_per_s=1,nodes=0", "gbit_per_s=1,nodes=-2",
+                            "gbit_per_s=1,nodes=1.5", "gbit_per_s=1,nodes=", "nodes=2"}) {
+    EXPECT_FALSE(parse_simulated_link(wrong)) << wrong;
+  }
+  Settings settings;
+  settings.ranks = 3;
+  settings.simulate_link = "gbit_per_s=1,nodes=2";
+  const auto problems = problems_of(settings);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_NE(problems[0].message.find("3 ranks cannot be divided evenly"), std::string::npos);
+}
+
+// By hand: who crosses, and how many groups alike do so at once from one node.
+TEST(SimulatedLink, IsSharedByTheGroupsThatPassItAtOnce) {
+  const auto share = [](std::int64_t nodes, std::vector<int> group, std::int64_t world) {
+    return link_share({.gbps = 1, .nodes = nodes}, group, world);
+  };
+  EXPECT_EQ(share(0, {0, 1}, 4), 1) << "each rank has its own";
+  EXPECT_EQ(share(0, {0}, 4), 0);
+  EXPECT_EQ(share(2, {0, 1, 2, 3}, 4), 1) << "one ring";
+  EXPECT_EQ(share(2, {2, 3}, 4), 0) << "within a node";
+  EXPECT_EQ(share(2, {0, 2}, 4), 2) << "beside {1, 3}";
+  EXPECT_EQ(share(2, {3, 7}, 8), 4);
+  EXPECT_EQ(share(2, {0, 1, 4, 5}, 8), 2) << "beside {2, 3, 6, 7}";
+  EXPECT_EQ(share(4, {0, 1}, 4), 1) << "a rank on each node";
+  EXPECT_EQ(share(1, {0, 1, 2, 3}, 4), 0) << "nothing lies between";
+}
+
+// As NCCL places a ring: node by node. Of what each rank sends to the next, the link of a node
+// carries what its last rank sends, which is all of S · traffic factor.
+TEST(SimulatedLink, CarriesWhatARingSendsFromNodeToNode) {
+  constexpr int kRanks = 8, kNodes = 2, kPerNode = kRanks / kNodes;
+  for (const int group : {2, 4, 8}) {
+    const int apart = kRanks / group;
+    std::map<int, std::int64_t> sent;  // by node: rings that leave it
+    for (int first = 0; first < apart; ++first) {
+      for (int at = 0; at < group; ++at) {
+        const int from = first + at * apart, to = first + (at + 1) % group * apart;
+        if (from / kPerNode != to / kPerNode) ++sent[from / kPerNode];
+      }
+    }
+    std::vector<int> ranks;
+    for (int at = 0; at < group; ++at) ranks.push_back(at * apart);
+    EXPECT_EQ(link_share({.gbps = 1, .nodes = kNodes}, ranks, kRanks), sent.at(0)) << group;
+  }
+}
+
+TEST(SimulatedLink, TellsHybridShardingWhatANodeIs) {
+  Settings settings;
+  settings.sharding_strategy = Strategy::kHybridShard;
+  settings.simulate_link = "gbit_per_s=1,nodes=2";
+  EXPECT_EQ(shard_group_size(settings, 4, 4), 2);
+  settings.shard_group_size = 1;
+  EXPECT_EQ(shard_group_size(settings, 4, 4), 1);
+  settings.shard_group_size = kAuto;
+  settings.simulate_link = "gbit_per_s=1";
+  EXPECT_EQ(shard_group_size(settings, 4, 4), 4);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/job/schedule.h"
+
 namespace shardlens::trace::job {
 
 namespace {
@@ -58,6 +60,10 @@ std::int64_t shard_group_size(const Settings& settings, std::int64_t ranks,
   if (!traits.has_units) return ranks;
   if (!traits.shards_parameters) return 1;
   if (!traits.has_groups) return ranks;
+  if (const auto link = parse_simulated_link(settings.simulate_link);
+      link && *link && (*link)->nodes > 0) {
+    ranks_per_node = std::max<std::int64_t>(1, ranks / (*link)->nodes);
+  }
   const std::int64_t wished =
       settings.shard_group_size == kAuto ? ranks_per_node : settings.shard_group_size;
   return std::min(wished, ranks);

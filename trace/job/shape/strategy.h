@@ -30,7 +30,8 @@ const StrategyTraits& strategy_traits(Strategy strategy);
 bool has_high_priority_streams(const Settings& settings);
 
 // Over how many of `ranks` a unit is divided: 1 for no_shard; `ranks` for DDP and ZeRO-1, too,
-// which divide no unit. `ranks_per_node` is what `shard_group_size: auto` stands for.
+// which divide no unit. `ranks_per_node` is what `shard_group_size: auto` stands for, but
+// where a simulated link tells of nodes.
 std::int64_t shard_group_size(const Settings& settings, std::int64_t ranks,
                               std::int64_t ranks_per_node);
 
