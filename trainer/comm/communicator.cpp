@@ -52,6 +52,12 @@ c10::intrusive_ptr<TaggedGloo> connect_gloo(const c10::intrusive_ptr<c10d::Store
   return gloo;
 }
 
+// Of the simulated link; 0: the group passes none.
+std::int64_t share_of(const GroupPlan& plan, const CommunicatorOptions& options) {
+  if (!options.simulated_link) return 0;
+  return trace::job::link_share(*options.simulated_link, plan.ranks, options.world_size);
+}
+
 BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int rank,
                                const GroupPlan& plan, const CommunicatorOptions& options,
                                const std::shared_ptr<SharedLink>& simulated,
@@ -71,17 +77,20 @@ BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int
         recorder, plan.id);
   }
   const auto gloo = connect_gloo(store, rank, size, options);
+  const std::int64_t share = share_of(plan, options);
   return c10::make_intrusive<RecordedBackend>(
       gloo,
-      std::make_unique<GlooLink>(gloo, simulated, options.timeout, recorder, lane, options.rank),
+      std::make_unique<GlooLink>(
+          gloo, GlooLink::Simulated{.link = share > 0 ? simulated : nullptr, .share = share},
+          options.timeout, recorder, lane, options.rank),
       recorder, plan.id);
 }
 
 void register_group(const GroupPlan& plan, const CommunicatorOptions& options,
                     profiler::recorder::Recorder& recorder) {
-  const char* backend = options.device.is_cuda() ? "nccl"
-                        : options.simulated_link ? "gloo, simulated link"
-                                                 : "gloo";
+  const char* backend = options.device.is_cuda()      ? "nccl"
+                        : share_of(plan, options) > 0 ? "gloo, simulated link"
+                                                      : "gloo";
   recorder.add_process_group(plan.id, plan.name, backend, plan.ranks);
 }
 

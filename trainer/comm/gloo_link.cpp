@@ -12,9 +12,9 @@ namespace shardlens::trainer::comm {
 
 SharedLink::Clock::time_point SharedLink::transfer(Clock::time_point start,
                                                    const CollectiveDescription& collective,
-                                                   int world_size) {
+                                                   int world_size, std::int64_t share) {
   const std::lock_guard lock(mutex_);
-  free_at_ = std::max(free_at_, start) + transfer_time(link_, collective, world_size);
+  free_at_ = std::max(free_at_, start) + share * transfer_time(link_, collective, world_size);
   return free_at_ + latency(link_, world_size);
 }
 
@@ -28,7 +28,7 @@ bool contains(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-GlooLink::GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, std::shared_ptr<SharedLink> simulated,
+GlooLink::GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, Simulated simulated,
                    std::chrono::milliseconds timeout, profiler::recorder::Recorder& recorder,
                    const std::string& lane_suffix, int world_rank)
     : gloo_(std::move(gloo)),
@@ -36,7 +36,7 @@ GlooLink::GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, std::shared_ptr<SharedLi
       timeout_(timeout),
       recorder_(recorder),
       lane_(recorder.add_lane(trace::model::LaneKind::kCommunication,
-                              (simulated_ ? "gloo, simulated link" : "gloo") + lane_suffix)),
+                              (simulated_.link ? "gloo, simulated link" : "gloo") + lane_suffix)),
       world_rank_(world_rank),
       thread_([this](std::stop_token stop) { run(std::move(stop)); }) {
   pthread_setname_np(thread_.native_handle(), "gloo link");
@@ -120,13 +120,13 @@ void GlooLink::transfer(const CollectiveJob& job, const std::stop_token& stop) {
   const std::int64_t start_ns = profiler::recorder::Recorder::now_ns();
   recorder_.start_collective(job.handle, lane_, start_ns);
   Clock::time_point earliest_end{};
-  if (simulated_ && !is_alone) {
-    earliest_end =
-        simulated_->transfer(last_start_of_all_ranks(job), job.description, gloo_->getSize());
+  if (simulated_.link && !is_alone) {
+    earliest_end = simulated_.link->transfer(last_start_of_all_ranks(job), job.description,
+                                             gloo_->getSize(), simulated_.share);
   }
   gloo_->set_next_tag(fingerprint(job.description));
   wait_and_release(job.launch(*gloo_));
-  if (simulated_) {
+  if (simulated_.link) {
     std::unique_lock lock(mutex_);
     changed_.wait_until(lock, stop, earliest_end, [] { return false; });
   }

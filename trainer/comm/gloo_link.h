@@ -20,8 +20,8 @@
 
 namespace shardlens::trainer::comm {
 
-// The simulated network link of one rank: all of its process groups send over it, so that what one
-// transfers makes the others wait. Any thread.
+// The simulated network link of one rank: all of its process groups that pass it send over it, so
+// that what one transfers makes the others wait. Any thread.
 class SharedLink {
  public:
   using Clock = std::chrono::steady_clock;  // one clock for all processes of a machine
@@ -29,9 +29,10 @@ class SharedLink {
   explicit SharedLink(const trace::job::SimulatedLink& link) : link_(link) {}
 
   // Takes the link for a collective that the last of `world_size` ranks started at `start`; returns
-  // when it will have been transferred. Latency delays it but leaves the link to others.
+  // when it will have been transferred. Latency delays it but leaves the link to others. `share`:
+  // see link_share().
   Clock::time_point transfer(Clock::time_point start, const CollectiveDescription& collective,
-                             int world_size);
+                             int world_size, std::int64_t share);
 
  private:
   trace::job::SimulatedLink link_;
@@ -41,8 +42,13 @@ class SharedLink {
 
 class GlooLink final : public CollectiveExecutor {
  public:
-  // Null `simulated`: as fast as Gloo is. `lane_suffix` tells the lanes of several groups apart.
-  GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, std::shared_ptr<SharedLink> simulated,
+  // What of the simulated link this group has. Null: it passes none, and is as fast as Gloo is.
+  struct Simulated {
+    std::shared_ptr<SharedLink> link;
+    std::int64_t share = 1;
+  };
+  // `lane_suffix` tells the lanes of several groups apart.
+  GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, Simulated simulated,
            std::chrono::milliseconds timeout, profiler::recorder::Recorder& recorder,
            const std::string& lane_suffix, int world_rank);
   ~GlooLink() override;
@@ -65,7 +71,7 @@ class GlooLink final : public CollectiveExecutor {
   std::string describe_failure(const CollectiveJob& job, const std::string& reason) const;
 
   c10::intrusive_ptr<TaggedGloo> gloo_;
-  std::shared_ptr<SharedLink> simulated_;
+  Simulated simulated_;
   std::chrono::milliseconds timeout_;
   profiler::recorder::Recorder& recorder_;
   int lane_;

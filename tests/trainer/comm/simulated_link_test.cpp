@@ -3,6 +3,8 @@
 
 #include <barrier>
 #include <chrono>
+#include <map>
+#include <string>
 #include <thread>
 
 #include "tests/trainer/comm/rank_threads.h"
@@ -115,6 +117,38 @@ TEST(SimulatedLink, IsSharedByTheGroupsOfARank) {
         other->shutdown();
       },
       slow_link());
+}
+
+// Two nodes of two ranks. What the link carries of both pairs of replicas is 2 · 2 MB.
+TEST(SimulatedLink, BetweenNodesIsPassedByWhoSpansThemAndSharedByThem) {
+  CommunicatorOptions options = slow_link();
+  options.simulated_link->nodes = 2;
+  const auto recordings = on_ranks(
+      4,
+      [](Communicator& world, profiler::recorder::Recorder&) {
+        const int rank = world.rank();
+        const auto node = world.create_group("node", {rank / 2 * 2, rank / 2 * 2 + 1});
+        const auto replicas = world.create_group("replicas", {rank % 2, rank % 2 + 2});
+        auto sum = torch::ones({kValues});
+        node->all_reduce(sum, bucket_tag(0))->wait();
+        EXPECT_EQ(sum[0].item<float>(), 2.f);
+        const auto before = steady_clock::now();
+        replicas->all_reduce(sum, bucket_tag(1))->wait();
+        EXPECT_GE(steady_clock::now() - before, 2 * milliseconds(200) + milliseconds(1));
+        EXPECT_EQ(sum[0].item<float>(), 4.f);
+        node->shutdown();
+        replicas->shutdown();
+      },
+      options);
+  for (const Recording& recording : recordings) {
+    std::map<std::string, std::string> backends;
+    for (const auto& group : recording.rows.process_groups) {
+      backends[recording.text(group.name)] = recording.text(group.backend);
+    }
+    EXPECT_EQ(backends, (std::map<std::string, std::string>{{"world", "gloo, simulated link"},
+                                                            {"node", "gloo"},
+                                                            {"replicas", "gloo, simulated link"}}));
+  }
 }
 
 TEST(SimulatedLink, BurnsNoProcessorAndLetsTheCallerCompute) {
