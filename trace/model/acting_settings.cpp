@@ -27,7 +27,7 @@ void choose_buckets_and_units(job::Settings& settings) {
   }
   // A knob that a strategy does not obey was reset before.
   if (settings.shard_group_size == job::kAuto && traits.has_groups) {
-    settings.shard_group_size = settings.ranks;
+    settings.shard_group_size = job::shard_group_size(settings, settings.ranks, settings.ranks);
   }
   settings.comm_stream_priority = job::has_high_priority_streams(settings)
                                       ? job::StreamPriority::kHigh

@@ -21,11 +21,23 @@ constexpr double kGlooLatencyNs = 0.5e6, kGlooNsPerByte = 2;
 // To 16 bits and back, per byte of fp32 (LibTorch 2.11, one core of an EPYC, 0.25 to 16 MiB).
 constexpr double kCastingNsPerByte = 0.2;
 
-// docs/NUMBERS.md, "A simulated link"; 0 without one.
-double link_ns(const std::optional<job::SimulatedLink>& link, CollectiveFunction function,
-               int ranks, double bytes) {
-  if (!link || ranks < 2) return 0;
-  return link->latency_us * 1e3 + 8 * bytes * analysis::bus_factor(function, ranks) / link->gbps;
+// 0 without a link.
+double link_share(const CallCosts::Conditions& on, const CallCosts::Group& group) {
+  if (!on.link || group.ranks < 2) return 0;
+  const std::int64_t apart =
+      group.are_replicas ? std::max<std::int64_t>(1, on.ranks / group.ranks) : 1;
+  std::vector<int> ranks;
+  for (int i = 0; i < group.ranks; ++i) ranks.push_back(static_cast<int>(i * apart));
+  return static_cast<double>(job::link_share(*on.link, ranks, on.ranks));
+}
+
+// docs/NUMBERS.md, "A simulated link"; 0 where none is passed.
+double link_ns(const CallCosts::Conditions& on, CollectiveFunction function,
+               const CallCosts::Group& group, double bytes) {
+  const double share = link_share(on, group);
+  if (share == 0) return 0;
+  return on.link->latency_us * 1e3 +
+         8 * bytes * analysis::bus_factor(function, group.ranks) * share / on.link->gbps;
 }
 
 }  // namespace
@@ -53,6 +65,7 @@ auto CallCosts::conditions(const job::Settings& settings) -> Conditions {
       !has_units && settings.communication_hook != job::CommunicationHook::kNone;
   const predict::ElementBytes bytes = predict::element_bytes(settings);
   return {.link = link ? *link : std::nullopt,
+          .ranks = settings.ranks,
           .value_bytes = compresses ? 2 : bytes.reduced,
           .casts = compresses || bytes.reduced != bytes.gathered};
 }
@@ -81,16 +94,18 @@ auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) 
   return std::nullopt;
 }
 
-auto CallCosts::of(const Conditions& next, CollectiveFunction function, int ranks,
+auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group group,
                    double bytes) const -> std::optional<Cost> {
+  const int ranks = group.ranks;
   if (ranks < 2) return Cost{};
   const auto source = source_of(function, ranks, bytes);
   if (!source) return std::nullopt;
   const bool is_same = source->function == function && source->ranks == ranks;
   const double ratio =
       is_same ? 1 : own_ratio({function, ranks}, {source->function, source->ranks});
-  const double before = link_ns(recorded_.link, source->function, source->ranks, bytes);
-  const double after = link_ns(next.link, function, ranks, bytes);
+  const double before =
+      link_ns(recorded_, source->function, {source->ranks, group.are_replicas}, bytes);
+  const double after = link_ns(next, function, group, bytes);
   Cost cost{source->cost, 0};
   // A simulated link's time is a lower bound: what a transfer took beyond it stays.
   // On a CPU that is computation, too.
@@ -117,7 +132,10 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, int rank
 // Nobody computes for a link; what the backend itself needs then is not recorded.
 double CallCosts::working_ns(const predict::CollectiveKind& kind, double bytes,
                              double transfer_ns) const {
-  if (link_ns(recorded_.link, kind.function, kind.ranks, bytes) == 0) return transfer_ns;
+  // Of a part of the ranks only replicas sum up what computation waits for.
+  const bool are_replicas =
+      kind.function == CollectiveFunction::kAllReduce && kind.ranks < recorded_.ranks;
+  if (link_share(recorded_, {kind.ranks, are_replicas}) == 0) return transfer_ns;
   const double own =
       kGlooLatencyNs + kGlooNsPerByte * bytes *
                            analysis::bus_factor(executed(kind.function), kind.ranks) /

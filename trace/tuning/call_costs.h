@@ -26,6 +26,7 @@ class CallCosts {
   };
   struct Conditions {
     std::optional<job::SimulatedLink> link;
+    std::int64_t ranks = 1;  // of the job
     // Of gradients while they are reduced, and whether they are cast for it.
     std::int64_t value_bytes = 4;
     bool casts = false;
@@ -37,10 +38,15 @@ class CallCosts {
   static Conditions conditions(const job::Settings& settings);
   const Conditions& recorded() const { return recorded_; }
 
-  // With other settings, of `bytes` (S of nccl-tests) among `ranks` ranks. What was not measured is
-  // derived, as extrapolated, from an all-reduce or from another number of ranks. None: nothing is
-  // near enough.
-  std::optional<Cost> of(const Conditions& next, model::CollectiveFunction function, int ranks,
+  // Which ranks of the job take part: so many one beside the other, or, as replicas of a shard do,
+  // as far apart as there are ranks for each of them.
+  struct Group {
+    int ranks = 0;
+    bool are_replicas = false;
+  };
+  // With other settings, of `bytes` (S of nccl-tests). What was not measured is derived, as
+  // extrapolated, from an all-reduce or from another number of ranks. None: nothing is near enough.
+  std::optional<Cost> of(const Conditions& next, model::CollectiveFunction function, Group group,
                          double bytes) const;
 
   // Of a recorded transfer.

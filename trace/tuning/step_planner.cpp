@@ -236,7 +236,7 @@ std::vector<predict::UpdatePlan::Sum> StepPlanner::norm_sums(const Settings& set
   }
   const auto conditions = CallCosts::conditions(settings);
   std::erase_if(sums, [&](const predict::UpdatePlan::Sum& sum) {
-    return !costs_.of(conditions, model::CollectiveFunction::kAllReduce, sum.ranks,
+    return !costs_.of(conditions, model::CollectiveFunction::kAllReduce, {sum.ranks},
                       static_cast<double>(sum.bytes));
   });
   return sums;
@@ -265,8 +265,8 @@ Result<void> StepPlanner::add_costs(const Settings& settings, double slower, Ste
   conditions.slower = slower;
   const auto others = conditions.of_other_calls(costs_.recorded());
   for (predict::PlannedCall& call : plan.program.calls) {
-    const auto cost = costs_.of(call.is_reduction ? conditions : others, call.function, call.group,
-                                static_cast<double>(call.bytes));
+    const auto cost = costs_.of(call.is_reduction ? conditions : others, call.function,
+                                {call.group, call.are_replicas}, static_cast<double>(call.bytes));
     if (!cost) {
       return refuse("The run moved no sizes near " +
                     timeline::format_bytes(static_cast<double>(call.bytes)).text() + " (" +

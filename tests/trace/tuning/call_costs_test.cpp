@@ -30,7 +30,7 @@ CallCosts costs_of(const job::Settings& recorded) {
 
 std::optional<CallCosts::Cost> reduction(const CallCosts& costs, const job::Settings& next,
                                          double bytes) {
-  return costs.of(CallCosts::conditions(next), Function::kAllReduce, 2, bytes);
+  return costs.of(CallCosts::conditions(next), Function::kAllReduce, {2}, bytes);
 }
 
 TEST(CallCosts, AreAsMeasuredOnTheSameLink) {
@@ -60,16 +60,73 @@ TEST(CallCosts, KeepWhatATransferTookBeyondItsLink) {
   EXPECT_DOUBLE_EQ(cost->working_ns, 2.5e6) << "of Gloo, as it is assumed";
 }
 
+// Four ranks on two nodes: a byte of an all-gather between two ranks is half a byte on the link.
+CallCosts::Conditions on_nodes(const char* link, std::int64_t ranks = 4) {
+  job::Settings settings = on_link(link);
+  settings.ranks = ranks;
+  return CallCosts::conditions(settings);
+}
+
+TEST(CallCosts, WithinANodeAreAsMeasuredAndBetweenNodesTheLinks) {
+  job::Settings recorded;
+  recorded.ranks = 4;
+  const CallCosts costs(recorded, measured({{kAllReduce, {{8e6, {10e6}}}},
+                                            {kAllGather, {{8e6, {6e6}}}},
+                                            {{Function::kAllReduce, 4}, {{8e6, {20e6}}}}}));
+  const auto next = on_nodes("latency_us=200,gbit_per_s=1,nodes=2");
+  const auto ns = [&](Function function, CallCosts::Group group) {
+    const auto cost = costs.of(next, function, group, 8e6);
+    return cost ? cost->transfer.ns : -1;
+  };
+  EXPECT_DOUBLE_EQ(ns(Function::kAllGather, {2}), 6e6) << "a shard's ranks are on one node";
+  EXPECT_DOUBLE_EQ(ns(Function::kAllReduce, {2}), 10e6);
+  EXPECT_DOUBLE_EQ(ns(Function::kAllReduce, {.ranks = 2, .are_replicas = true}),
+                   0.2e6 + 2 * 8 * 8e6)
+      << "two pairs of replicas share each node's link";
+  EXPECT_DOUBLE_EQ(ns(Function::kAllReduce, {4}), 0.2e6 + 8 * 8e6 * 1.5) << "one ring";
+  EXPECT_DOUBLE_EQ(
+      costs.of(on_nodes("latency_us=200,gbit_per_s=1,nodes=1"), Function::kAllReduce, {4}, 8e6)
+          ->transfer.ns,
+      20e6)
+      << "there is nothing between";
+  EXPECT_DOUBLE_EQ(
+      costs.of(on_nodes("latency_us=200,gbit_per_s=1,nodes=4"), Function::kAllGather, {2}, 8e6)
+          ->transfer.ns,
+      0.2e6 + 8 * 8e6 * 0.5)
+      << "a rank on each node";
+  EXPECT_DOUBLE_EQ(
+      costs.of(on_nodes("latency_us=1,gbit_per_s=1000,nodes=2"), Function::kAllReduce, {4}, 8e6)
+          ->transfer.ns,
+      20e6)
+      << "never less than what was measured without it";
+}
+
+// What was measured on a link between nodes holds within one as it is, and beyond it less the link.
+TEST(CallCosts, OfARunBetweenNodesTellOfItsGroupsApart) {
+  job::Settings recorded = on_link("latency_us=200,gbit_per_s=8,nodes=2");
+  recorded.ranks = 4;
+  // The link takes 0.2 + 2 ms of an all-reduce of a megabyte between replicas.
+  const CallCosts costs(recorded,
+                        measured({{kAllReduce, {{1e6, {5e6}}}}, {kAllGather, {{1e6, {3e6}}}}}));
+  const auto twice = on_nodes("latency_us=200,gbit_per_s=4,nodes=2");
+  EXPECT_DOUBLE_EQ(
+      costs.of(twice, Function::kAllReduce, {.ranks = 2, .are_replicas = true}, 1e6)->transfer.ns,
+      2.8e6 + 4.2e6);
+  EXPECT_DOUBLE_EQ(costs.of(twice, Function::kAllGather, {2}, 1e6)->transfer.ns, 3e6);
+  EXPECT_DOUBLE_EQ(costs.working_ns(kAllGather, 1e6, 3e6), 3e6) << "no link waits there";
+  EXPECT_LT(costs.working_ns(kAllReduce, 1e6, 5e6), 5e6);
+}
+
 TEST(CallCosts, AmongMoreRanksOnTheSameCoresTakeLonger) {
   const CallCosts costs = costs_of({});
   auto conditions = CallCosts::conditions({});
-  const auto four = costs.of(conditions, Function::kAllReduce, 4, 1e6);
+  const auto four = costs.of(conditions, Function::kAllReduce, {4}, 1e6);
   conditions.slower = 2;
-  const auto slower = costs.of(conditions, Function::kAllReduce, 4, 1e6);
+  const auto slower = costs.of(conditions, Function::kAllReduce, {4}, 1e6);
   ASSERT_TRUE(four && slower);
   EXPECT_DOUBLE_EQ(slower->transfer.ns, 2 * four->transfer.ns);
-  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllReduce, 2, 1e6)->transfer.ns,
-                   costs.of({}, Function::kAllReduce, 2, 1e6)->transfer.ns)
+  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllReduce, {2}, 1e6)->transfer.ns,
+                   costs.of({}, Function::kAllReduce, {2}, 1e6)->transfer.ns)
       << "among as many as were recorded";
 }
 
@@ -93,7 +150,7 @@ TEST(CallCosts, OfCompressedGradientsHoldTheCastOnlyWhereItIsNew) {
 TEST(CallCosts, OfNcclAreDerivedByWhatItMoves) {
   const CallCosts costs({}, measured({{kAllReduce, {{1e6, {3e6, 3e6}}, {8e6, {10e6}}}}}),
                         CallCosts::Backend::kNccl);
-  const auto scatter = costs.of({}, Function::kReduceScatter, 2, 1e6);
+  const auto scatter = costs.of({}, Function::kReduceScatter, {2}, 1e6);
   ASSERT_TRUE(scatter);
   EXPECT_DOUBLE_EQ(scatter->transfer.ns, 1.5e6);
 }
@@ -108,32 +165,32 @@ TEST(CallCosts, AreUnknownFarFromMeasuredSizes) {
 // all-reduce.
 TEST(CallCosts, OfAnotherFunctionAreDerivedFromAnAllReduce) {
   const CallCosts costs = costs_of({});
-  const auto gather = costs.of({}, Function::kAllGather, 2, 1e6);
+  const auto gather = costs.of({}, Function::kAllGather, {2}, 1e6);
   ASSERT_TRUE(gather);
   EXPECT_DOUBLE_EQ(gather->transfer.ns, 1.5e6);
   EXPECT_TRUE(gather->transfer.is_extrapolated);
-  const auto scatter = costs.of({}, Function::kReduceScatter, 2, 1e6);
+  const auto scatter = costs.of({}, Function::kReduceScatter, {2}, 1e6);
   ASSERT_TRUE(scatter);
   EXPECT_DOUBLE_EQ(scatter->transfer.ns, 3e6);
 }
 
 TEST(CallCosts, AreTakenFromTheirOwnFunctionFirst) {
   const CallCosts costs({}, measured({{kAllReduce, {{1e6, {3e6}}}}, {kAllGather, {{1e6, {2e6}}}}}));
-  EXPECT_DOUBLE_EQ(costs.of({}, Function::kAllGather, 2, 1e6)->transfer.ns, 2e6);
-  EXPECT_FALSE(costs.of({}, Function::kAllGather, 2, 1e6)->transfer.is_extrapolated);
-  EXPECT_DOUBLE_EQ(costs.of({}, Function::kBroadcast, 2, 1e6)->transfer.ns, 3e6)
+  EXPECT_DOUBLE_EQ(costs.of({}, Function::kAllGather, {2}, 1e6)->transfer.ns, 2e6);
+  EXPECT_FALSE(costs.of({}, Function::kAllGather, {2}, 1e6)->transfer.is_extrapolated);
+  EXPECT_DOUBLE_EQ(costs.of({}, Function::kBroadcast, {2}, 1e6)->transfer.ns, 3e6)
       << "each moves the whole once between two ranks, as an all-reduce";
 }
 
 // What each of n ranks sends of an all-reduce is 2·(n − 1)/n: 1, 1.5.
 TEST(CallCosts, OfAnotherNumberOfRanksAreWhatTheyMove) {
-  const auto cost = costs_of({}).of({}, Function::kAllReduce, 4, 1e6);
+  const auto cost = costs_of({}).of({}, Function::kAllReduce, {4}, 1e6);
   ASSERT_TRUE(cost);
   EXPECT_DOUBLE_EQ(cost->transfer.ns, 4.5e6);
   EXPECT_TRUE(cost->transfer.is_extrapolated);
   const CollectiveKind of_eight{Function::kAllReduce, 8};
   const CallCosts both({}, measured({{kAllReduce, {{1e6, {3e6}}}}, {of_eight, {{1e6, {7e6}}}}}));
-  EXPECT_DOUBLE_EQ(both.of({}, Function::kAllReduce, 6, 1e6)->transfer.ns,
+  EXPECT_DOUBLE_EQ(both.of({}, Function::kAllReduce, {6}, 1e6)->transfer.ns,
                    7e6 * (2 * 5 / 6.0) / (2 * 7 / 8.0))
       << "the nearest";
 }
@@ -144,8 +201,9 @@ TEST(CallCosts, OfALinkGoByTheirOwnFunctionAndRanks) {
   const auto link = on_link("latency_us=200,gbit_per_s=8");
   const CallCosts costs = costs_of(link);
   const auto conditions = CallCosts::conditions(link);
-  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllGather, 2, 1e6)->transfer.ns, 0.7e6 + 0.9e6);
-  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllReduce, 4, 1e6)->transfer.ns,
+  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllGather, {2}, 1e6)->transfer.ns,
+                   0.7e6 + 0.9e6);
+  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllReduce, {4}, 1e6)->transfer.ns,
                    1.7e6 + 1.5 * 1.8e6);
 }
 

@@ -312,6 +312,11 @@ TEST(Predictor, ContradictsItselfInNoCombination) {
       EXPECT_GE(prediction->step_ns, before) << round << " " << link;
       before = prediction->step_ns;
     }
+    ASSERT_EQ(settings.ranks, 2);
+    next.simulate_link = "latency_us=400,gbit_per_s=0.1,nodes=2";
+    EXPECT_DOUBLE_EQ(predictor.predict(next)->step_ns, before) << "a rank on each node";
+    next.simulate_link = "latency_us=400,gbit_per_s=0.1,nodes=1";
+    EXPECT_LE(predictor.predict(next)->step_ns, before) << "nothing lies between";
   }
 }
 

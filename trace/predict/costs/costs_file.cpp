@@ -43,7 +43,9 @@ Json optional_json(const std::optional<Value>& value) {
 
 Json link_json(const std::optional<job::SimulatedLink>& link) {
   if (!link) return nullptr;
-  return {{"latency_us", link->latency_us}, {"gbit_per_s", link->gbps}};
+  Json json = {{"latency_us", link->latency_us}, {"gbit_per_s", link->gbps}};
+  if (link->nodes > 0) json["nodes"] = link->nodes;
+  return json;
 }
 
 // The keys of one object, with the first thing that is wrong with them.
@@ -142,7 +144,8 @@ CommunicationSetup setup_from(Keys& keys) {
     Keys inner(*link, "simulated_link.");
     setup.simulated_link =
         job::SimulatedLink{inner.needed("latency_us", inner.number("latency_us", 0, 1e12)),
-                           inner.needed("gbit_per_s", inner.number("gbit_per_s", 1e-9, 1e12))};
+                           inner.needed("gbit_per_s", inner.number("gbit_per_s", 1e-9, 1e12)),
+                           inner.integer("nodes", 1, kMostRanks).value_or(0)};
     if (!inner.problem().empty()) keys.wrong("", inner.problem());
   }
   if (const std::string lines = keys.text("environment"); !lines.empty()) {
@@ -173,12 +176,6 @@ std::optional<CostRow> row_from(Keys& keys) {
   }
   if (!keys.problem().empty()) return std::nullopt;
   return row;
-}
-
-bool is_same_link(const std::optional<job::SimulatedLink>& a,
-                  const std::optional<job::SimulatedLink>& b) {
-  if (!a || !b) return !a && !b;
-  return a->latency_us == b->latency_us && a->gbps == b->gbps;
 }
 
 // Of a run's noted variables those that decide how NCCL transfers.
@@ -232,7 +229,7 @@ bool holds_for(const CommunicationSetup& measured, const CommunicationSetup& wan
          measured.device == wanted.device && measured.backend == wanted.backend &&
          measured.ranks == wanted.ranks && measured.hosts == wanted.hosts &&
          measured.shared_gpu == wanted.shared_gpu &&
-         is_same_link(measured.simulated_link, wanted.simulated_link) &&
+         measured.simulated_link == wanted.simulated_link &&
          (measured.link.empty() || measured.link == wanted.link) &&
          (!measured.environment || measured.environment == wanted.environment);
 }

@@ -139,6 +139,7 @@ class UnitWriter final : public job::UnitActions {
       reduction_ = launch({.what = what,
                            .function = CollectiveFunction::kAllReduce,
                            .group = plan_.replicas,
+                           .are_replicas = true,
                            .bytes = bytes / plan_.shard_group,
                            .is_reduction = true,
                            .lane = plan_.shard_group > 1 ? kReplicas : kMain,
