@@ -39,6 +39,7 @@ std::string link_words(const CommunicationSetup& setup) {
   if (const auto& link = setup.simulated_link) {
     words += "; simulated link of " + ui::present::format_plain(link->gbps) + " Gbit/s, " +
              ui::present::format_plain(link->latency_us) + " µs";
+    if (link->nodes > 0) words += ", between " + std::to_string(link->nodes) + " nodes";
   }
   if (setup.shared_gpu) words += "; shared GPU: timings not representative";
   return words;
@@ -130,6 +131,7 @@ Json costs_json(const CostsReport& report) {
   if (setup.simulated_link) {
     link = {{"latency_us", setup.simulated_link->latency_us},
             {"gbit_per_s", setup.simulated_link->gbps}};
+    if (setup.simulated_link->nodes > 0) link["nodes"] = setup.simulated_link->nodes;
   }
   return {{"schema", 1},
           {"source", to_string(file.source)},

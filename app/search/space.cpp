@@ -82,12 +82,18 @@ bool changes_learning(const trace::job::Knob& knob) {
   return std::ranges::find(kChangesLearning, knob.name) != kChangesLearning.end();
 }
 
+// On one machine a hybrid strategy is another name of the one that it is within a machine.
+bool has_several_groups(Settings settings, Strategy strategy) {
+  settings.sharding_strategy = strategy;
+  return trace::job::shard_group_size(settings, settings.ranks, settings.ranks) < settings.ranks;
+}
+
 std::vector<Strategy> default_strategies(const Settings& base) {
   std::vector<Strategy> strategies;
   for (const auto& traits : trace::job::strategies()) {
     const bool is_own = traits.strategy == base.sharding_strategy;
-    if (is_own ||
-        (base.ranks > 1 && !traits.has_groups && learns_the_same(base, traits.strategy))) {
+    const bool is_another = !traits.has_groups || has_several_groups(base, traits.strategy);
+    if (is_own || (base.ranks > 1 && is_another && learns_the_same(base, traits.strategy))) {
       strategies.push_back(traits.strategy);
     }
   }

@@ -1,5 +1,6 @@
 #include "app/search/space.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 namespace shardlens::app::search {
 namespace {
 
+using testing::Contains;
+using testing::Not;
 using trace::job::Settings;
 using trace::job::Strategy;
 
@@ -95,6 +98,17 @@ TEST(SearchSpace, LeavesOutStrategiesThatWouldLearnSomethingElse) {
   cast.param_dtype = trace::job::DataType::kBf16;
   EXPECT_EQ(default_strategies(cast),
             (std::vector{Strategy::kNoShard, Strategy::kShardGradOp, Strategy::kFullShard}));
+}
+
+TEST(SearchSpace, TriesHybridStrategiesBetweenNodes) {
+  Settings settings = on_cpu();
+  settings.ranks = 4;
+  EXPECT_THAT(default_strategies(settings), Not(Contains(Strategy::kHybridShard)));
+  settings.simulate_link = "latency_us=200,gbit_per_s=1,nodes=2";
+  EXPECT_THAT(default_strategies(settings), Contains(Strategy::kHybridShard));
+  EXPECT_THAT(default_strategies(settings), Contains(Strategy::kHybridShardZero2));
+  settings.simulate_link = "latency_us=200,gbit_per_s=1,nodes=1";
+  EXPECT_THAT(default_strategies(settings), Not(Contains(Strategy::kHybridShard)));
 }
 
 // A knob that only some strategies obey is known to leave what is learnt as it is, or to change it.
