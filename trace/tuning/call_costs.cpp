@@ -94,6 +94,12 @@ auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) 
   return std::nullopt;
 }
 
+// Of a part of the ranks only replicas sum up more than a value.
+auto CallCosts::usual_group(const predict::CollectiveKind& kind) const -> Group {
+  return {kind.ranks,
+          kind.function == CollectiveFunction::kAllReduce && kind.ranks < recorded_.ranks};
+}
+
 auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group group,
                    double bytes) const -> std::optional<Cost> {
   const int ranks = group.ranks;
@@ -103,8 +109,9 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
   const bool is_same = source->function == function && source->ranks == ranks;
   const double ratio =
       is_same ? 1 : own_ratio({function, ranks}, {source->function, source->ranks});
-  const double before =
-      link_ns(recorded_, source->function, {source->ranks, group.are_replicas}, bytes);
+  Group measured = usual_group({source->function, source->ranks});
+  if (is_same) measured.are_replicas = group.are_replicas;
+  const double before = link_ns(recorded_, source->function, measured, bytes);
   const double after = link_ns(next, function, group, bytes);
   Cost cost{source->cost, 0};
   // A simulated link's time is a lower bound: what a transfer took beyond it stays.
@@ -132,10 +139,7 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
 // Nobody computes for a link; what the backend itself needs then is not recorded.
 double CallCosts::working_ns(const predict::CollectiveKind& kind, double bytes,
                              double transfer_ns) const {
-  // Of a part of the ranks only replicas sum up what computation waits for.
-  const bool are_replicas =
-      kind.function == CollectiveFunction::kAllReduce && kind.ranks < recorded_.ranks;
-  if (link_share(recorded_, {kind.ranks, are_replicas}) == 0) return transfer_ns;
+  if (link_share(recorded_, usual_group(kind)) == 0) return transfer_ns;
   const double own =
       kGlooLatencyNs + kGlooNsPerByte * bytes *
                            analysis::bus_factor(executed(kind.function), kind.ranks) /

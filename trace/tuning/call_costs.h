@@ -61,6 +61,8 @@ class CallCosts {
   };
   std::optional<Source> source_of(model::CollectiveFunction function, int ranks,
                                   double bytes) const;
+  // Of the recorded run's ranks.
+  Group usual_group(const predict::CollectiveKind& kind) const;
   // What the backend carries it out as.
   model::CollectiveFunction executed(model::CollectiveFunction function) const;
   // What the backend itself takes for one, in what it takes for another: as much as it moves.

@@ -180,8 +180,13 @@ Result<void> refuse_unknown(const std::vector<const job::Knob*>& unknown) {
                 (is_one ? "it" : "them") + " shows.");
 }
 
+Result<void> check_values(Settings next) {
+  if (next.device == job::DeviceChoice::kCuda) next.device = job::DeviceChoice::kAuto;
+  return job::validate(next);
+}
+
 Result<Changes> changes_to(const model::RunInfo& info, const Settings& next) {
-  TRY(job::validate(next));
+  TRY(check_values(next));
   Changes changes{.known = {}, .without_effect = {}, .unknown = {}, .settings = next};
   const job::Strategy strategy = next.sharding_strategy;
   for (const job::Knob* knob : job::differing_knobs(info.settings, next)) {
@@ -209,7 +214,7 @@ Result<Changes> changes_to(const model::RunInfo& info, const Settings& next) {
     changes.unknown.push_back(knob);
     job::copy_value(*knob, info.settings, changes.settings);
   }
-  if (!changes.unknown.empty() && !job::validate(changes.settings)) {
+  if (!changes.unknown.empty() && !check_values(changes.settings)) {
     TRY(refuse_unknown(changes.unknown));
   }
   return changes;

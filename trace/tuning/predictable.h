@@ -33,6 +33,9 @@ struct Changes {
 // Error kUsage: the settings contradict each other, or one of them makes the job another one, of
 // which the run tells nothing.
 base::Result<Changes> changes_to(const model::RunInfo& info, const job::Settings& next);
+// Whether they can be trained with, but for a link of a GPU's: that is simulated on CPUs only, and
+// predicted anywhere.
+base::Result<void> check_values(job::Settings next);
 // Error kUsage, by name: what knobs do that nothing is known of.
 base::Result<void> refuse_unknown(const std::vector<const job::Knob*>& unknown);
 

@@ -159,7 +159,7 @@ Result<Changes> told_changes(const model::RunInfo& info, const ToldSettings& tol
                              const Settings& next) {
   Changes changes{.known = {}, .without_effect = {}, .unknown = {}, .settings = told.settings};
   for (const job::Knob* knob : told.knobs) job::copy_value(*knob, next, changes.settings);
-  TRY(job::validate(changes.settings));
+  TRY(check_values(changes.settings));
   const Settings before = acting_settings(info, told.settings);
   const Settings after = acting_settings(info, changes.settings);
   for (const job::Knob* knob : job::differing_knobs(before, after)) {

@@ -113,6 +113,9 @@ TEST(CallCosts, OfARunBetweenNodesTellOfItsGroupsApart) {
       costs.of(twice, Function::kAllReduce, {.ranks = 2, .are_replicas = true}, 1e6)->transfer.ns,
       2.8e6 + 4.2e6);
   EXPECT_DOUBLE_EQ(costs.of(twice, Function::kAllGather, {2}, 1e6)->transfer.ns, 3e6);
+  // Of what the replicas' sum took beyond its link a ring of four takes one and a half.
+  EXPECT_DOUBLE_EQ(costs.of(twice, Function::kAllReduce, {4}, 1e6)->transfer.ns,
+                   1.5 * 2.8e6 + 0.2e6 + 1.5 * 2e6);
   EXPECT_DOUBLE_EQ(costs.working_ns(kAllGather, 1e6, 3e6), 3e6) << "no link waits there";
   EXPECT_LT(costs.working_ns(kAllReduce, 1e6, 5e6), 5e6);
 }

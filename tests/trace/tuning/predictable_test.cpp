@@ -138,6 +138,19 @@ TEST(Predictable, RefusesAnotherJob) {
   EXPECT_FALSE(changes_to(job.figures.info, next)) << "not a link";
 }
 
+TEST(Predictable, IsAnotherLinkOfAGpu) {
+  RecordedJob job;
+  job.figures.info.device = "cuda";
+  job.figures.info.settings.device = job::DeviceChoice::kCuda;
+  job::Settings next = job.figures.info.settings;
+  next.simulate_link = "latency_us=5,gbit_per_s=100,nodes=2";
+  EXPECT_FALSE(job::validate(next)) << "nobody can train so";
+  const auto changes = changes_to(job.figures.info, next);
+  ASSERT_TRUE(changes) << changes.error().message;
+  ASSERT_EQ(changes->known.size(), 1u);
+  EXPECT_EQ(changes->known[0].knob->name, "simulate_link");
+}
+
 TEST(Predictable, IsAnotherDivisionIntoUnitsButNotAnotherTraining) {
   RecordedJob job;
   job::Settings& recorded = job.figures.info.settings;

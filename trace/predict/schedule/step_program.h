@@ -17,11 +17,12 @@ namespace shardlens::trace::predict {
 struct PlannedCall {
   std::string what;  // "bucket 3", "blocks.2 forward gather"
   model::CollectiveFunction function = model::CollectiveFunction::kOther;
-  int group = 0;  // ranks that take part: one beside the other, but
-  bool are_replicas =
-      false;                // where they have the same part of a unit, as far apart as it has parts
-  std::int64_t bytes = 0;   // S of nccl-tests
-  std::size_t tensors = 0;  // of a bucket; 0: not told
+  // Ranks that take part: so many beside each other, or those that have the same part of a unit, as
+  // far apart as it has parts.
+  int group = 0;
+  bool are_replicas = false;
+  std::int64_t bytes = 0;     // S of nccl-tests
+  std::size_t tensors = 0;    // of a bucket; 0: not told
   bool is_reduction = false;  // of gradients, in the type that is set for that
   // One collective of a lane runs after the other, in the order of their launch.
   std::size_t lane = 0;
