@@ -21,7 +21,7 @@
 #include "trace/base/spawn.h"
 #include "trace/base/text.h"
 #include "trace/base/wall_clock.h"
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sql/query.h"

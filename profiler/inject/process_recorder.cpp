@@ -10,7 +10,7 @@
 
 #include "profiler/inject/cuda_driver.h"
 #include "profiler/inject/nccl_log.h"
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::profiler::inject {

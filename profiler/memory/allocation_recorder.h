@@ -7,7 +7,7 @@
 
 #include "profiler/memory/allocation_tracker.h"
 #include "profiler/recorder/recorder.h"
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 
 namespace shardlens::profiler::memory {
 

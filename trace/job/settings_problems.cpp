@@ -4,7 +4,7 @@
 #include <span>
 
 #include "trace/base/text.h"
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/model_shape.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "trace/job/settings/settings.h"
 #include "trace/predict/costs/collective_costs.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "trace/model/events.h"
 
 namespace shardlens::trainer::comm {

@@ -16,7 +16,7 @@
 
 #include "profiler/recorder/recorder.h"
 #include "trace/base/result.h"
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "trainer/comm/collective_description.h"
 #include "trainer/comm/collective_failure.h"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "trainer/comm/collective_executor.h"
 
 namespace shardlens::trainer::comm {

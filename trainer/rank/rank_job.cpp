@@ -16,7 +16,7 @@
 #include "trace/job/device_peaks.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/library_environment.h"
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/job/shape/strategy.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "trainer/loop/device_memory.h"
 
 namespace shardlens::trainer::rank {

@@ -7,7 +7,7 @@
 
 #include "app/launch/hang_watch.h"
 #include "app/launch/log_tail.h"
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::session {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 
 namespace shardlens::trace::job {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "trace/model/run_info.h"
 #include "trace/predict/costs/collective_costs.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <ctime>
 
-#include "trace/job/schedule.h"
 #include "trace/job/settings/knob_text.h"
+#include "trace/job/settings/schedule.h"
 #include "ui/present/format.h"
 #include "ui/present/tables/ledger_text.h"
 

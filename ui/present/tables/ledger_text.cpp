@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {

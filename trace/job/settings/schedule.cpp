@@ -1,4 +1,4 @@
-#include "trace/job/schedule.h"
+#include "trace/job/settings/schedule.h"
 
 #include <algorithm>
 #include <array>
