@@ -24,6 +24,7 @@ constexpr double kCastingNsPerByte = 0.2;
 // 0 without a link.
 double link_share(const CallCosts::Conditions& on, const CallCosts::Group& group) {
   if (!on.link || group.ranks < 2) return 0;
+  if (on.link->nodes == 0) return 1;  // asked of every call of every point of a curve
   const std::int64_t apart =
       group.are_replicas ? std::max<std::int64_t>(1, on.ranks / group.ranks) : 1;
   std::vector<int> ranks;

@@ -20,9 +20,6 @@ using base::Intervals;
 constexpr std::string_view kNode = "autograd::engine::evaluate_function";
 constexpr std::string_view kGradient = "AccumulateGrad";
 constexpr std::size_t kMostGivenUp = 1024;  // steps, of which too few told enough
-// Launches and kernels from which on a quarter of the steps is enough, for their memory. Where they
-// told no step, or as many again too few, more would not, either.
-constexpr std::size_t kMostLaunches = 2'000'000;
 // Operators this near to each other are one stretch of computation: what lies between is the host's
 // way from one to the next.
 constexpr std::int64_t kPauseNs = 50'000;
@@ -200,19 +197,33 @@ void RecordedSteps::learn_events(const model::EventRun& run) {
   }
 }
 
+std::size_t RecordedSteps::most_wanted(std::size_t launches) {
+  if (launches > 2 * kMostLaunches) return kMostSteps / 16;
+  return launches > kMostLaunches ? kMostSteps / 4 : kMostSteps;
+}
+
+// Steps that all ranks told in detail, whatever is in them.
+std::size_t RecordedSteps::detailed() const {
+  if (finished().size() < static_cast<std::size_t>(ranks_)) return 0;
+  std::size_t fewest = SIZE_MAX;
+  for (const auto& [rank, told] : finished()) fewest = std::min(fewest, told.steps.size());
+  return fewest;
+}
+
 // A step's rows may come before its events, so that some more may be needed.
 void RecordedSteps::see_if_enough() {
   const std::size_t told = steps_.size() / static_cast<std::size_t>(std::max(ranks_, 1));
-  if (told < look_again_) return;
-  // Each look goes over all that was told: the longer that took, the later the next.
-  look_again_ = told + std::max(kMostSteps / 4, told / 2);
-  const auto no_work = [](const CollectiveKind&, double, double) { return 0.0; };
   std::size_t launches = 0;
   for (const auto& [rank, of_rank] : by_rank_) launches += of_rank.device.size();
-  const bool are_many = launches > kMostLaunches;
-  const std::size_t complete = steps(no_work).size();
-  is_enough_ = told > kMostGivenUp || complete >= (are_many ? kMostSteps / 4 : kMostSteps) ||
-               (are_many && complete == 0) || launches > 2 * kMostLaunches;
+  if (told < look_again_ && launches < look_at_launches_) return;
+  // Each look goes over all that was told: the longer that took, the later the next.
+  look_again_ = told + std::max(kMostSteps / 4, told / 2);
+  look_at_launches_ = std::max(kMostLaunches, launches + launches / 2);
+  const std::size_t complete =
+      steps([](const CollectiveKind&, double, double) { return 0.0; }).size();
+  const bool tell_nothing =
+      launches > kMostLaunches && complete == 0 && detailed() >= kMostSteps / 4;
+  is_enough_ = complete >= most_wanted(launches) || tell_nothing || told > kMostGivenUp;
   if (is_enough_) forget_events();
 }
 

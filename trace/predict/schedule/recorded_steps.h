@@ -26,6 +26,9 @@ namespace shardlens::trace::predict {
 class RecordedSteps {
  public:
   static constexpr std::size_t kMostSteps = 64;
+  // Launches and kernels from which on fewer steps are enough, for their memory. Where so many told
+  // no step, more would not, either.
+  static constexpr std::size_t kMostLaunches = 2'000'000;
 
   // Of a run of `ranks` ranks, from `first_step` on.
   RecordedSteps(int ranks, std::int64_t first_step)
@@ -114,6 +117,8 @@ class RecordedSteps {
   void learn_events(const model::EventRun& run);
   static void add_computed(const model::Event& event, Rank& rank);
   bool is_gradient(int rank, model::StringId name);
+  static std::size_t most_wanted(std::size_t launches);
+  std::size_t detailed() const;
   void see_if_enough();
   void forget_events();
   ExpectedWork expected() const;
@@ -124,7 +129,8 @@ class RecordedSteps {
   int ranks_ = 1;
   std::int64_t first_step_ = 0;
   bool is_enough_ = false;
-  std::size_t look_again_ = kMostSteps;  // once that many steps were told of
+  std::size_t look_again_ = kMostSteps;  // once that many steps were told of, or
+  std::size_t look_at_launches_ = kMostLaunches;
   model::StringTable strings_;
   std::map<std::pair<int, model::StringId>, bool> is_gradient_;
   std::map<int, model::Bucket> buckets_;  // of rank 0's last plan, by place

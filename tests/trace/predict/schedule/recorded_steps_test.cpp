@@ -180,26 +180,49 @@ TEST_F(RecordedStepsTest, EndsWhereNoStepTellsEnough) {
   EXPECT_TRUE(steps().empty());
 }
 
-// A program without marks launches kernels without end: those of all its steps would not fit.
+// Of two ranks, together a quarter of a million launches.
+void add_launches(int rank, model::Batch& batch) {
+  auto& launches = batch.events.emplace_back();
+  launches.rank = rank;
+  launches.kind = model::EventKind::kLaunch;
+  launches.events.resize(RecordedSteps::kMostLaunches / 16);
+}
+
+// A program without marks launches kernels without end: those of all its steps would not fit. But
+// those of the first that count are to be seen.
 TEST_F(RecordedStepsTest, EndWhereManyLaunchesToldNoStep) {
-  constexpr int kLaunches = 20'000;
+  constexpr std::int64_t kFirst = 6;
+  recorded_ = RecordedSteps(2, kFirst);
   std::int64_t told = 0;
-  for (; !recorded_.is_enough() && told < 1000; ++told) {
+  for (; !recorded_.is_enough() && told < 100; ++told) {
     for (int rank : {0, 1}) {
       model::Batch batch;
       model::Step& row = batch.steps.emplace_back();
       row.rank = rank;
       row.index = told;
       row.full_detail = true;
-      auto& launches = batch.events.emplace_back();
-      launches.rank = rank;
-      launches.kind = model::EventKind::kLaunch;
-      launches.events.resize(kLaunches);
+      add_launches(rank, batch);
       recorded_.learn(batch);
     }
   }
-  EXPECT_LE(told, 100) << "4 million launches tell that more would not help";
+  EXPECT_GE(told, kFirst + static_cast<std::int64_t>(RecordedSteps::kMostSteps) / 4);
+  EXPECT_LT(told, 50);
   EXPECT_TRUE(steps().empty());
+}
+
+TEST_F(RecordedStepsTest, AreFewerWhereEachHasManyLaunches) {
+  learn_plan(1, {{8, 16}});
+  std::int64_t told = 0;
+  for (; !recorded_.is_enough() && told < 100; ++told) {
+    for (int rank : {0, 1}) {
+      model::Batch batch;
+      add_launches(rank, batch);
+      recorded_.learn(batch);
+      learn(rank, told);
+    }
+  }
+  EXPECT_GE(steps().size(), RecordedSteps::kMostSteps / 16);
+  EXPECT_LT(steps().size(), RecordedSteps::kMostSteps / 2) << "of eight million launches";
 }
 
 // A step of a GPU from 1000 on: 600 ns of the model, and on another stream 50 for a cast, before a
