@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "tests/ui/inspect/testing/headless_panel.h"
 #include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/compare/runs_tab.h"
 #include "ui/present/compare/comparison_text.h"
@@ -18,12 +20,14 @@
 namespace shardlens::ui::compare {
 namespace {
 
+constexpr float kHalfWord = 6;  // above and below its middle
+
 // The sample's run and others of other seeds and, so that there is a difference, other settings.
-state::Snapshot compared_snapshot(std::size_t runs) {
+state::Snapshot compared_snapshot(std::size_t runs, int ranks = 2) {
   state::Snapshot snapshot = sample_snapshot({.live = false});
   auto view = std::make_shared<state::ComparisonView>();
   for (std::size_t i = 0; i < runs; ++i) {
-    const auto sample = sample_snapshot({.ranks = 2, .live = false, .seed = i + 1});
+    const auto sample = sample_snapshot({.ranks = ranks, .live = false, .seed = i + 1});
     auto run = std::make_shared<state::RunView>(*sample.run);
     run->figures.info.name = "run number " + std::to_string(i);
     run->figures.info.folder = "runs/compared " + std::to_string(i);
@@ -71,6 +75,19 @@ TEST(CompareWorkspace, IsReachedByItsKeyAndSaysWhatToDo) {
   const auto* asked = HeadlessWindow::find<state::CompareRuns>(commands);
   ASSERT_NE(asked, nullptr);
   EXPECT_EQ(asked->folders, (std::vector<std::string>{"runs/baseline", "runs/cap-1"}));
+}
+
+// Rows are low then, lower than their names.
+TEST(CompareWorkspace, NamesTheFirstRankOfEachRunInASmallWindow) {
+  HeadlessWindow window{1280, 800, in_compare()};
+  const state::Snapshot snapshot = compared_snapshot(3, 4);
+  window.frames(snapshot, 3);
+  const auto shown = texts_in(window.probe(), {0, 0, 1280, 800});
+  EXPECT_EQ(std::ranges::count(shown, "Rank 0"), 3);
+  for (const auto& text : window.probe().texts) {
+    if (!text.text.starts_with("exposed ")) continue;
+    EXPECT_LE(text.rect.center_y() + kHalfWord, text.clip.bottom()) << text.text << " is cut";
+  }
 }
 
 TEST(CompareWorkspace, SaysInWordsWhatTheComparisonSays) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "trace/timeline/words/row_labels.h"
+#include "ui/inspect/draw/timeline_row_draw.h"
 #include "ui/inspect/timeline/clock_text.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
@@ -16,7 +17,7 @@ namespace {
 using trace::timeline::TimelineRank;
 using trace::timeline::TimelineRow;
 
-constexpr float kHeadingHeight = 18, kHalfText = 6;
+constexpr float kHeadingHeight = 18;
 
 class LabelColumn {
  public:
@@ -157,10 +158,10 @@ void LabelColumn::add(const ShownRow& shown) {
   const float height = shown.levels > 1 ? least : std::clamp(shown.height, least, most);
   state::Rect box{labels.x, scene_.plot().y + shown.y - scroll_, labels.w, height};
   if (shown.height < height) box.y -= std::round((height - shown.height) / 2);
-  const float half = theme_.px(kHalfText);  // half a word reads like a fault
-  if (box.center_y() - half < scene_.plot().y || box.center_y() + half > scene_.plot().bottom()) {
-    return;
-  }
+  // A low row at the top is seen whole, though its name is higher than it is.
+  const float highest = scene_.plot().y + theme_.px(kHalfWord);
+  if (shown.y >= scroll_) box.y += std::max(0.0f, highest - box.center_y());
+  if (!shows_words(theme_, box, scene_.plot())) return;
   if (shown.heading == ShownRow::Heading::kRest) return rest_heading(shown, box);
   if (shown.heading != ShownRow::Heading::kNone) {
     box = heading(shown, box);

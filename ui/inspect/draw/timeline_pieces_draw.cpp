@@ -106,6 +106,7 @@ state::Rgb PieceDrawer::fill_of(const Piece& piece) const {
 
 void PieceDrawer::add_label(const Piece& piece, const state::Rect& rect, state::Rgb fill) {
   if (rect.h < c_.theme.px(11) || rect.w < c_.theme.px(kLeastNamed)) return;
+  if (!shows_words(c_.theme, rect, c_.plot)) return;
   const state::Rect box = rect.inset(c_.theme.px(4), 0);
   if (place_.kind == RowKind::kRibbon) {
     if (piece.piece_class != TimeClass::kExposed || piece.longest_ns <= 0) return;

@@ -48,6 +48,13 @@ struct RowCanvas {
   float x(std::int64_t view_time_ns) const;
 };
 
+// Whether words in the middle of `box` would be whole: half a word reads like a fault.
+constexpr float kHalfWord = 6;  // at scale 1
+inline bool shows_words(const kit::Theme& theme, const state::Rect& box, const state::Rect& plot) {
+  const float half = theme.px(kHalfWord);
+  return box.center_y() - half >= plot.y && box.center_y() + half <= plot.bottom();
+}
+
 // One row as it lies on screen.
 struct RowPlace {
   state::Rect area;  // nothing is drawn beside it
