@@ -14,6 +14,23 @@ namespace shardlens::trace::job {
 
 namespace {
 
+void check_nodes(const Settings& s, std::int64_t nodes, std::vector<SettingProblem>& problems) {
+  if (s.ranks % nodes != 0) {
+    problems.push_back({"simulate_link", "simulate_link has " + std::to_string(nodes) +
+                                             " nodes, among which " + std::to_string(s.ranks) +
+                                             " ranks cannot be divided evenly; use a divisor."});
+    return;
+  }
+  const std::int64_t on_node = s.ranks / nodes, group = s.shard_group_size;
+  const bool has_groups = strategy_traits(s.sharding_strategy).has_groups && group > 0;  // not auto
+  if (has_groups && on_node % group != 0 && group % on_node != 0) {
+    problems.push_back({"shard_group_size",
+                        "shard_group_size " + std::to_string(group) + " neither divides the " +
+                            std::to_string(on_node) +
+                            " ranks of a node nor takes several nodes whole; use one that does."});
+  }
+}
+
 void check_grammars(const Settings& s, std::vector<SettingProblem>& problems) {
   if (auto parsed = parse_record_schedule(s.record); !parsed) {
     problems.push_back({"record", parsed.error().message});
@@ -21,15 +38,13 @@ void check_grammars(const Settings& s, std::vector<SettingProblem>& problems) {
   if (auto parsed = parse_allocation_schedule(s.record_allocations); !parsed) {
     problems.push_back({"record_allocations", parsed.error().message});
   }
-  if (auto parsed = parse_simulated_link(s.simulate_link); !parsed) {
+  const auto parsed = parse_simulated_link(s.simulate_link);
+  if (!parsed) {
     problems.push_back({"simulate_link", parsed.error().message});
   } else if (parsed->has_value() && s.device == DeviceChoice::kCuda) {
     problems.push_back({"simulate_link", "simulate_link works on the CPU only; use device: cpu."});
-  } else if (parsed->has_value() && (*parsed)->nodes > 0 && s.ranks % (*parsed)->nodes != 0) {
-    problems.push_back({"simulate_link", "simulate_link has " + std::to_string((*parsed)->nodes) +
-                                             " nodes, among which " + std::to_string(s.ranks) +
-                                             " ranks cannot be divided evenly; use a divisor."});
   }
+  if (parsed && *parsed && (*parsed)->nodes > 0) check_nodes(s, (*parsed)->nodes, problems);
   auto injections = parse_injections(s.inject);
   if (!injections) {
     problems.push_back({"inject", injections.error().message});

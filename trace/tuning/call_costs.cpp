@@ -24,12 +24,9 @@ constexpr double kCastingNsPerByte = 0.2;
 // 0 without a link.
 double link_share(const CallCosts::Conditions& on, const CallCosts::Group& group) {
   if (!on.link || group.ranks < 2) return 0;
-  if (on.link->nodes == 0) return 1;  // asked of every call of every point of a curve
   const std::int64_t apart =
       group.are_replicas ? std::max<std::int64_t>(1, on.ranks / group.ranks) : 1;
-  std::vector<int> ranks;
-  for (int i = 0; i < group.ranks; ++i) ranks.push_back(static_cast<int>(i * apart));
-  return static_cast<double>(job::link_share(*on.link, ranks, on.ranks));
+  return static_cast<double>(job::link_share(*on.link, {group.ranks, apart}, on.ranks));
 }
 
 // docs/NUMBERS.md, "A simulated link"; 0 where none is passed.

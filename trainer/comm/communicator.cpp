@@ -55,7 +55,9 @@ c10::intrusive_ptr<TaggedGloo> connect_gloo(const c10::intrusive_ptr<c10d::Store
 // Of the simulated link; 0: the group passes none.
 std::int64_t share_of(const GroupPlan& plan, const CommunicatorOptions& options) {
   if (!options.simulated_link) return 0;
-  return trace::job::link_share(*options.simulated_link, plan.ranks, options.world_size);
+  trace::job::RankGroup group{.ranks = std::ssize(plan.ranks)};
+  if (group.ranks > 1) group.apart = plan.ranks[1] - plan.ranks[0];
+  return trace::job::link_share(*options.simulated_link, group, options.world_size);
 }
 
 BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int rank,

@@ -4,8 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <map>
-#include <ranges>
 #include <string>
 
 #include "trace/base/text.h"
@@ -182,15 +180,12 @@ base::Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view
   return std::optional<SimulatedLink>(link);
 }
 
-std::int64_t link_share(const SimulatedLink& link, std::span<const int> group, std::int64_t world) {
-  if (group.size() < 2) return 0;
+std::int64_t link_share(const SimulatedLink& link, const RankGroup& group, std::int64_t world) {
+  if (group.ranks < 2) return 0;
   if (link.nodes == 0) return 1;
-  const std::int64_t ranks_of_node = std::max<std::int64_t>(1, world / link.nodes);
-  std::map<std::int64_t, std::int64_t> by_node;
-  for (const int rank : group) ++by_node[rank / ranks_of_node];
-  if (by_node.size() < 2) return 0;
-  const auto most = std::ranges::max(by_node | std::views::values);
-  return std::max<std::int64_t>(1, ranks_of_node / most);
+  const std::int64_t ranks_per_node = std::max<std::int64_t>(1, world / link.nodes);
+  if (!group.spans_nodes(ranks_per_node)) return 0;
+  return ranks_per_node / group.on_node(ranks_per_node);
 }
 
 std::string link_text(std::string_view setting) {

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "trace/base/phase.h"
 #include "trace/base/result.h"
+#include "trace/job/settings/rank_group.h"
 
 namespace shardlens::trace::job {
 
@@ -43,10 +43,10 @@ struct SimulatedLink {
 };
 base::Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text);
 // How many groups like this one share a node's link while they all transfer: by so much less fast
-// does each. 0: its ranks stand on one node, or it has only one. `group`: ranks of the world, of
-// which there are `world`. A ring that passes several nodes enters and leaves each once, however
-// many of its ranks stand there (NCCL's rings; nccl-tests, doc/PERFORMANCE.md, for what is sent).
-std::int64_t link_share(const SimulatedLink& link, std::span<const int> group, std::int64_t world);
+// does each. 0: its ranks stand on one node, or it has only one. `world`: of how many ranks it is a
+// part. A ring that passes several nodes enters and leaves each once, however many of its ranks
+// stand there (NCCL's rings; nccl-tests, doc/PERFORMANCE.md, for what is sent).
+std::int64_t link_share(const SimulatedLink& link, const RankGroup& group, std::int64_t world);
 // For people: "1 Gbit/s, 100 µs, 2 nodes". What is no link stays as it is.
 std::string link_text(std::string_view setting);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/base/text.h"
+#include "trace/job/settings/rank_group.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/sizes/element_bytes.h"
 #include "trace/predict/sizes/model_sizes.h"
@@ -12,20 +13,12 @@ namespace shardlens::trace::predict {
 
 namespace {
 
-// Ranks that communicate, `apart` ranks from one to the next.
-struct Group {
-  std::int64_t size = 1;
-  std::int64_t apart = 1;
-
-  std::int64_t per_node(std::int64_t ranks_per_node) const {
-    return std::clamp<std::int64_t>(ranks_per_node / apart, 1, size);
-  }
-};
+using job::RankGroup;
 
 struct Transfer {
   model::CollectiveFunction function;
   std::string what;
-  Group group;
+  RankGroup group;
   std::int64_t element_bytes;
   std::int64_t values;  // over the whole group
   std::int64_t times = 1;
@@ -50,7 +43,7 @@ class Traffic {
  private:
   void add_buckets();
   void add_units();
-  void add_gathers(const ShardSizes& shards, Group group);
+  void add_gathers(const ShardSizes& shards, RankGroup group);
   void add(const Transfer& transfer);
 
   const PlannedJob& job_;
@@ -62,7 +55,7 @@ class Traffic {
 };
 
 void Traffic::add(const Transfer& transfer) {
-  const std::int64_t n = transfer.group.size;
+  const std::int64_t n = transfer.group.ranks;
   if (n <= 1 || transfer.values == 0) return;
   const bool is_all_reduce = transfer.function == model::CollectiveFunction::kAllReduce;
   const double part =
@@ -75,8 +68,9 @@ void Traffic::add(const Transfer& transfer) {
   const bool runs_as_all_reduce =
       !job_.on_gpu && transfer.function == model::CollectiveFunction::kReduceScatter;
   term.executed_bytes = runs_as_all_reduce ? 2 * term.bytes : term.bytes;
-  const std::int64_t per_node = transfer.group.per_node(job_.ranks_per_node);
-  term.between_nodes = per_node < n ? term.bytes / per_node : 0;
+  if (transfer.group.spans_nodes(job_.ranks_per_node)) {
+    term.between_nodes = term.bytes / transfer.group.on_node(job_.ranks_per_node);
+  }
   const std::string count = std::to_string(n);
   term.formula = std::string(is_all_reduce ? "2 x " : "") + "(" + count + " - 1) / " + count +
                  " x " + std::to_string(transfer.element_bytes) + " B x " +
@@ -88,7 +82,7 @@ void Traffic::add(const Transfer& transfer) {
 
 void Traffic::add_buckets() {
   if (job_.settings.communication == job::Communication::kNone) return;
-  const Group all{job_.ranks};
+  const RankGroup all{job_.ranks};
   const std::int64_t trained = sizes_.trained_values();
   const bool compresses = job_.settings.communication_hook != job::CommunicationHook::kNone;
   add({model::CollectiveFunction::kAllReduce, "gradients", all, compresses ? 2 : 4, trained,
@@ -100,18 +94,18 @@ void Traffic::add_buckets() {
 
 void Traffic::add_units() {
   const ShardSizes shards = shard_sizes(job_, sizes_);
-  const Group shard_group{shards.group};
+  const RankGroup shard_group{shards.group};
   const std::int64_t trained = shards.group * shards.trained_values();
   add_gathers(shards, shard_group);
   add({model::CollectiveFunction::kReduceScatter, "gradients", shard_group, bytes_.reduced, trained,
        reductions_});
-  const Group replicas{job_.ranks / shards.group, shards.group};
+  const RankGroup replicas{job_.ranks / shards.group, shards.group};
   add({model::CollectiveFunction::kAllReduce,
        shards.group > 1 ? "shards of gradients, across groups" : "gradients", replicas,
        bytes_.reduced, trained / shards.group, reductions_});
 }
 
-void Traffic::add_gathers(const ShardSizes& shards, Group group) {
+void Traffic::add_gathers(const ShardSizes& shards, RankGroup group) {
   std::int64_t forward = 0, backward = 0;  // bytes
   for (const UnitShard& each : shards.units) {
     const std::int64_t bytes =

@@ -147,22 +147,30 @@ TEST(SimulatedLink, LiesBetweenNodesWhereThoseAreTold) {
   const auto problems = problems_of(settings);
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_NE(problems[0].message.find("3 ranks cannot be divided evenly"), std::string::npos);
+  // Ranks 2 and 3 of six would stand on two nodes, 0 and 1 on one.
+  settings.ranks = 6;
+  settings.sharding_strategy = Strategy::kHybridShard;
+  settings.shard_group_size = 2;
+  ASSERT_EQ(problems_of(settings).size(), 1u);
+  EXPECT_EQ(problems_of(settings)[0].knob, "shard_group_size");
+  settings.shard_group_size = 3;
+  EXPECT_TRUE(problems_of(settings).empty());
 }
 
 // By hand: who crosses, and how many groups alike do so at once from one node.
 TEST(SimulatedLink, IsSharedByTheGroupsThatPassItAtOnce) {
-  const auto share = [](std::int64_t nodes, std::vector<int> group, std::int64_t world) {
+  const auto share = [](std::int64_t nodes, RankGroup group, std::int64_t world) {
     return link_share({.gbps = 1, .nodes = nodes}, group, world);
   };
-  EXPECT_EQ(share(0, {0, 1}, 4), 1) << "each rank has its own";
-  EXPECT_EQ(share(0, {0}, 4), 0);
-  EXPECT_EQ(share(2, {0, 1, 2, 3}, 4), 1) << "one ring";
-  EXPECT_EQ(share(2, {2, 3}, 4), 0) << "within a node";
-  EXPECT_EQ(share(2, {0, 2}, 4), 2) << "beside {1, 3}";
-  EXPECT_EQ(share(2, {3, 7}, 8), 4);
-  EXPECT_EQ(share(2, {0, 1, 4, 5}, 8), 2) << "beside {2, 3, 6, 7}";
-  EXPECT_EQ(share(4, {0, 1}, 4), 1) << "a rank on each node";
-  EXPECT_EQ(share(1, {0, 1, 2, 3}, 4), 0) << "nothing lies between";
+  EXPECT_EQ(share(0, {2}, 4), 1) << "each rank has its own";
+  EXPECT_EQ(share(0, {1}, 4), 0);
+  EXPECT_EQ(share(2, {4}, 4), 1) << "one ring";
+  EXPECT_EQ(share(2, {2}, 4), 0) << "within a node";
+  EXPECT_EQ(share(2, {.ranks = 2, .apart = 2}, 4), 2) << "{0, 2} beside {1, 3}";
+  EXPECT_EQ(share(2, {.ranks = 2, .apart = 4}, 8), 4);
+  EXPECT_EQ(share(2, {.ranks = 4, .apart = 2}, 8), 2) << "{0, 2, 4, 6} beside {1, 3, 5, 7}";
+  EXPECT_EQ(share(4, {2}, 4), 1) << "a rank on each node";
+  EXPECT_EQ(share(1, {4}, 4), 0) << "nothing lies between";
 }
 
 // As NCCL places a ring: node by node. Of what each rank sends to the next, the link of a node
@@ -178,9 +186,8 @@ TEST(SimulatedLink, CarriesWhatARingSendsFromNodeToNode) {
         if (from / kPerNode != to / kPerNode) ++sent[from / kPerNode];
       }
     }
-    std::vector<int> ranks;
-    for (int at = 0; at < group; ++at) ranks.push_back(at * apart);
-    EXPECT_EQ(link_share({.gbps = 1, .nodes = kNodes}, ranks, kRanks), sent.at(0)) << group;
+    EXPECT_EQ(link_share({.gbps = 1, .nodes = kNodes}, {group, apart}, kRanks), sent.at(0))
+        << group;
   }
 }
 
