@@ -1,12 +1,12 @@
 #include "tests/trace/tuning/played_job.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <optional>
 #include <random>
 #include <utility>
 
+#include "tests/trace/tuning/played_rows.h"
+#include "tests/trace/tuning/played_script.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/parameter_shapes.h"
@@ -26,11 +26,8 @@ namespace {
 using model::CollectiveFunction;
 using predict::Deed;
 
-constexpr int kRanks = 2;
 constexpr std::int64_t kPeriodNs = 10'000'000'000, kFirstStepNs = 1'000'000'000'000;
 constexpr double kBytesOfMib = 1024.0 * 1024.0;
-
-std::int64_t rounded(double ns) { return std::llround(ns); }
 
 }  // namespace
 
@@ -72,33 +69,6 @@ auto PlayedJob::layers_of(const job::ModelShape& shape, std::int64_t sequence)
   return layers;
 }
 
-// The same deeds on both ranks, which take another time.
-struct PlayedJob::Script {
-  enum class Mark {
-    kForwardBegin,
-    kForwardEnd,
-    kBackwardBegin,
-    kBackwardEnd,
-    kOptimizerBegin,
-    kGradient,
-  };
-
-  struct Name {
-    CollectiveFunction function = CollectiveFunction::kOther;
-    model::TagKind kind = model::TagKind::kNamed;
-    int index = -1;
-    std::string tag;
-    std::int64_t bytes = 0;
-  };
-
-  std::vector<predict::PlayedRank> ranks{kRanks};
-  std::vector<predict::PlayedCall> calls;
-  std::vector<Name> names;                            // of the calls
-  std::vector<std::pair<Mark, std::size_t>> moments;  // before the deed of that place
-  std::vector<std::vector<std::size_t>> buckets;      // of DDP
-  std::vector<predict::RecordedSteps::Gradient> gradients;
-};
-
 class PlayedJob::Writer {
  public:
   Writer(const PlayedJob& job, const job::Settings& settings, std::int64_t step)
@@ -133,7 +103,7 @@ class PlayedJob::Writer {
     }
   }
 
-  Script write() {
+  PlayedScript write() {
     for (std::int64_t i = 0; i < settings_.gradient_accumulation_steps; ++i) {
       syncs_ = settings_.sync_each_batch || i + 1 == settings_.gradient_accumulation_steps;
       at(Mark::kForwardBegin);
@@ -149,13 +119,13 @@ class PlayedJob::Writer {
   }
 
  private:
-  using Mark = Script::Mark;
-  using Name = Script::Name;
+  using Mark = PlayedScript::Mark;
+  using Name = PlayedScript::Name;
 
   bool has_units() const { return job::strategy_traits(settings_.sharding_strategy).has_units; }
   bool frees() const { return settings_.sharding_strategy == job::Strategy::kFullShard; }
   std::int64_t shards() const {
-    return settings_.sharding_strategy == job::Strategy::kNoShard ? 1 : kRanks;
+    return settings_.sharding_strategy == job::Strategy::kNoShard ? 1 : kPlayedRanks;
   }
   bool recomputes(std::int64_t block) const {
     const std::int64_t every = settings_.activation_checkpointing;
@@ -164,7 +134,7 @@ class PlayedJob::Writer {
 
   void at(Mark moment) { script_.moments.emplace_back(moment, script_.ranks[0].deeds.size()); }
   void compute(double ns, int layer, bool in_forward) {
-    for (int rank = 0; rank < kRanks; ++rank) {
+    for (int rank = 0; rank < kPlayedRanks; ++rank) {
       script_.ranks[static_cast<std::size_t>(rank)].deeds.push_back(
           {Deed::What::kCompute, job_.computes_ns(ns, step_, rank, layer, in_forward)});
     }
@@ -367,7 +337,7 @@ class PlayedJob::Writer {
   job::Settings settings_;
   std::int64_t step_;
   predict::PlannedJob planned_;
-  Script script_;
+  PlayedScript script_;
   bool syncs_ = true;
   std::vector<Layer> layers_;
   std::vector<Unit> units_;
@@ -384,7 +354,7 @@ PlayedJob::PlayedJob(const PlayedSettings& settings)
 
 predict::PlannedJob PlayedJob::planned(const job::Settings& settings) const {
   predict::PlannedJob job = predict::job_on_this_machine(settings, shape_);
-  job.ranks = job.ranks_per_node = kRanks;
+  job.ranks = job.ranks_per_node = kPlayedRanks;
   return job;
 }
 
@@ -398,204 +368,60 @@ double PlayedJob::computes_ns(double ns, std::int64_t step, int rank, int layer,
   return ns * (1 + noise(random)) * (1 + rank * played_.late);
 }
 
-auto PlayedJob::script(const job::Settings& settings, std::int64_t step) const -> Script {
+PlayedScript PlayedJob::script(const job::Settings& settings, std::int64_t step) const {
   return Writer(*this, settings, step).write();
 }
 
 PlayedStep PlayedJob::play(const job::Settings& settings, std::int64_t step) const {
-  const Script script = this->script(settings, step);
+  const PlayedScript script = this->script(settings, step);
   const auto played = predict::play(script.ranks, script.calls, played_.slowdown);
   PlayedStep result;
-  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+  for (std::size_t rank = 0; rank < kPlayedRanks; ++rank) {
     const double took = played.end_ns(rank) - script.ranks[rank].begin_ns;
     result.step_ns = std::max(result.step_ns, took);
-    result.exposed_ns += played.waited_ns(rank, script.ranks[rank]) / kRanks;
+    result.exposed_ns += played.waited_ns(rank, script.ranks[rank]) / kPlayedRanks;
   }
   return result;
 }
 
-namespace {
-
-// Names of strings, by place + 1.
-class Strings {
- public:
-  explicit Strings(int rank) : rank_(rank) {}
-  model::StringId id(const std::string& text, model::Batch& batch) {
-    const auto [found, is_new] =
-        ids_.try_emplace(text, static_cast<model::StringId>(ids_.size() + 1));
-    if (is_new) batch.strings.push_back({rank_, found->second, text});
-    return found->second;
-  }
-
- private:
-  int rank_;
-  std::map<std::string, model::StringId> ids_;
-};
-
-model::Event event_of(std::int64_t start_ns, std::int64_t end_ns) {
-  model::Event event;
-  event.start_ns = start_ns;
-  event.duration_ns = end_ns - start_ns;
-  return event;
-}
-
-}  // namespace
-
-// Strings are told anew with each step, by the same numbers: names come in the same order.
-model::Batch PlayedJob::rows(const Script& script, const predict::Played& played, std::int64_t step,
-                             int rank) const {
-  model::Batch batch;
-  Strings strings(rank);
-  const auto r = static_cast<std::size_t>(rank);
-  const auto& deeds = script.ranks[r].deeds;
-  const auto& times = played.deeds[r];
-  const auto before = [&](std::size_t deed) {
-    return rounded(deed == 0 ? script.ranks[r].begin_ns : times[deed - 1].end_ns);
-  };
-  model::Step row;
-  row.rank = rank;
-  row.index = step;
-  row.start_ns = before(0);
-  row.end_ns = before(deeds.size());
-  row.full_detail = true;
-  batch.steps.push_back(row);
-
-  model::EventRun run;
-  run.rank = rank;
-  std::vector<std::int64_t> launched(script.calls.size());
-  for (std::size_t i = 0; i < deeds.size(); ++i) {
-    if (deeds[i].what == Deed::What::kLaunch) launched[deeds[i].call] = rounded(times[i].end_ns);
-    if (deeds[i].what != Deed::What::kCompute || deeds[i].ns <= 0) continue;
-    run.events.push_back(event_of(rounded(times[i].start_ns), rounded(times[i].end_ns)));
-    run.events.back().flags = model::kEventCompute;
-  }
-  const auto accumulate =
-      strings.id("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", batch);
-  std::int64_t begin_ns = 0;
-  for (const auto& [moment, deed] : script.moments) {
-    const std::int64_t now = before(deed);
-    const auto span = [&](base::Phase phase, std::int64_t end_ns) {
-      model::Span told;
-      told.rank = rank;
-      told.step = step;
-      told.phase = phase;
-      told.start_ns = begin_ns;
-      told.end_ns = end_ns;
-      batch.spans.push_back(told);
-    };
-    switch (moment) {
-      case Script::Mark::kForwardEnd:
-        span(base::Phase::kForward, now);
-        break;
-      case Script::Mark::kBackwardEnd:
-        span(base::Phase::kBackward, now);
-        break;
-      case Script::Mark::kOptimizerBegin:
-        begin_ns = now;
-        span(base::Phase::kOptimizer, row.end_ns);
-        break;
-      case Script::Mark::kGradient:
-        run.events.push_back(event_of(now - 1000, now));
-        run.events.back().name = accumulate;
-        break;
-      default:
-        begin_ns = now;
-    }
-  }
-  batch.events.push_back(run);
-
-  std::map<std::size_t, std::int64_t> free_ns;  // by lane
-  for (std::size_t i = 0; i < script.calls.size(); ++i) {
-    const Script::Name& name = script.names[i];
-    model::Collective call;
-    call.rank = rank;
-    call.step = step;
-    call.process_group = static_cast<int>(script.calls[i].lane);
-    call.sequence = (step + 1) * 100'000 + static_cast<std::int64_t>(i);
-    call.function = call.executed = name.function;
-    if (name.function == CollectiveFunction::kReduceScatter) {
-      call.executed = CollectiveFunction::kAllReduce;
-    }
-    call.tag_kind = name.kind;
-    call.tag_index = name.index;
-    if (!name.tag.empty()) call.tag_name = strings.id(name.tag, batch);
-    call.bytes = name.bytes;
-    call.enqueued_ns = launched[i];
-    call.start_ns = std::max(launched[i], free_ns[script.calls[i].lane]);
-    call.end_ns = free_ns[script.calls[i].lane] = rounded(played.calls[i].end_ns);
-    batch.collectives.push_back(call);
-  }
-  return batch;
-}
-
 std::vector<model::Batch> PlayedJob::rows(const job::Settings& settings) const {
   std::vector<model::Batch> all;
-  const Script first = script(settings, 0);
+  const PlayedScript first = script(settings, 0);
   const bool has_units = job::strategy_traits(settings.sharding_strategy).has_units;
-  for (int rank = 0; rank < kRanks; ++rank) {
-    model::Batch batch;
-    // Sums of all sizes, before the first step: as what loading a model or a first step tells.
-    for (std::int64_t bytes = 4, i = 0; bytes <= (1 << 28); bytes *= 4, ++i) {
-      model::Collective call;
-      call.rank = rank;
-      call.sequence = i;
-      call.function = call.executed = CollectiveFunction::kAllReduce;
-      call.bytes = bytes;
-      call.start_ns = call.enqueued_ns = (i + 1) * 10'000'000'000;
-      call.end_ns = call.start_ns +
-                    rounded(played_.latency_ns + played_.ns_per_byte * static_cast<double>(bytes));
-      batch.collectives.push_back(call);
-    }
+  const auto job = planned(settings);
+  const auto sizes = predict::model_sizes(job.shape, job.settings);
+  const auto units = predict::model_units(job.shape, job.settings, sizes);
+  for (int rank = 0; rank < kPlayedRanks; ++rank) {
+    model::Batch& batch = all.emplace_back();
+    add_sums(played_.latency_ns, played_.ns_per_byte, rank, batch);
     if (has_units) {
-      const auto job = planned(settings);
-      const auto sizes = predict::model_sizes(job.shape, job.settings);
-      const auto units = predict::model_units(job.shape, job.settings, sizes);
-      for (int unit = 0; unit < static_cast<int>(units.size()); ++unit) {
-        model::Unit row;
-        row.rank = rank;
-        row.index = unit;
-        row.name = static_cast<model::StringId>(1000 + unit);
-        batch.strings.push_back({rank, row.name, "unit" + std::to_string(unit)});
-        batch.units.push_back(row);
-      }
+      add_units(units.size(), rank, batch);
     } else {
-      for (std::size_t i = 0; i < first.buckets.size(); ++i) {
-        model::Bucket bucket;
-        bucket.rank = rank;
-        bucket.plan = 1;
-        bucket.index = static_cast<int>(i);
-        for (const std::size_t gradient : first.buckets[i]) {
-          const auto id = static_cast<model::StringId>(2000 + gradient);
-          batch.strings.push_back({rank, id, first.gradients[gradient].parameter});
-          bucket.parameters.push_back(id);
-          bucket.parameter_bytes.push_back(first.gradients[gradient].bytes);
-          bucket.bytes += first.gradients[gradient].bytes;
-        }
-        batch.buckets.push_back(bucket);
-      }
+      add_buckets(first, rank, batch);
     }
-    all.push_back(std::move(batch));
   }
   for (std::int64_t step = 0; step < played_.steps; ++step) {
-    const Script script = this->script(settings, step);
+    const PlayedScript script = this->script(settings, step);
     const auto played = predict::play(script.ranks, script.calls, played_.slowdown);
-    for (int rank = 0; rank < kRanks; ++rank) all.push_back(rows(script, played, step, rank));
+    for (int rank = 0; rank < kPlayedRanks; ++rank) {
+      all.push_back(rows_of_step(script, played, step, rank));
+    }
   }
   return all;
 }
 
 predict::RecordedSteps PlayedJob::record(const job::Settings& settings) const {
-  predict::RecordedSteps recorded(kRanks, 0);
+  predict::RecordedSteps recorded(kPlayedRanks, 0);
   for (const model::Batch& batch : rows(settings)) recorded.learn(batch);
   return recorded;
 }
 
 analysis::RunFigures PlayedJob::figures(const job::Settings& settings) const {
   analysis::RunFigures figures;
-  figures.info.world_size = kRanks;
+  figures.info.world_size = kPlayedRanks;
   figures.info.device = "cpu";
   figures.info.settings = settings;
-  figures.ranks.resize(kRanks);
+  figures.ranks.resize(kPlayedRanks);
   for (auto& rank : figures.ranks) rank.info.device = "cpu";
   for (auto& rank : figures.ranks) {
     rank.info.model = job::shape_text(shape_);

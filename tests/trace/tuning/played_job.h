@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/trace/predict/schedule/testing/event_player.h"
+#include "tests/trace/tuning/played_script.h"
 #include "trace/analysis/figures/figures.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/events.h"
@@ -47,16 +47,13 @@ class PlayedJob {
   analysis::RunFigures figures(const job::Settings& settings) const;
 
  private:
-  struct Script;
   struct Layer;
   class Writer;
 
   static std::vector<Layer> layers_of(const job::ModelShape& shape, std::int64_t sequence);
   predict::PlannedJob planned(const job::Settings& settings) const;
-  Script script(const job::Settings& settings, std::int64_t step) const;
+  PlayedScript script(const job::Settings& settings, std::int64_t step) const;
   double computes_ns(double ns, std::int64_t step, int rank, int layer, bool forward) const;
-  model::Batch rows(const Script& script, const predict::Played& played, std::int64_t step,
-                    int rank) const;
 
   PlayedSettings played_;
   job::ModelShape shape_;
