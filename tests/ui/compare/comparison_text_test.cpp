@@ -61,9 +61,17 @@ RunDifference said_difference(const SaidCase& said) {
   return result;
 }
 
+void expect_said(const std::vector<SaidCase>& cases) {
+  for (const SaidCase& said : cases) {
+    const auto difference = said_difference(said);
+    EXPECT_EQ(comparison_sentence(difference.comparison, difference.explanation).text,
+              said.expected);
+  }
+}
+
 TEST(ComparisonSentence, SaysHowMuchAndWhatOfIt) {
   using enum StepShare;
-  const SaidCase cases[] = {
+  expect_said({
       {.difference_ms = -13.4,
        .parts = {{kTransfer, -8.0}, {kWaiting, -5.4}, {kCompute, 0.1}, {kIdle, -0.1}},
        .expected = "faster by 13.4 ± 1.1 ms, all of it exposed communication"},
@@ -77,6 +85,16 @@ TEST(ComparisonSentence, SaysHowMuchAndWhatOfIt) {
       {.difference_ms = -13.4,
        .parts = {{kExposed, -9.2}, {kCompute, -4.2}},
        .expected = "faster by 13.4 ± 1.1 ms, most of it exposed communication (9.2 of 13.4 ms)"},
+      {.difference_ms = -2,
+       .parts = {{kExposed, -2}},
+       .exposed_beyond_noise = true,
+       .expected = "faster by 2.0 ± 1.1 ms, all of it exposed communication"},
+  });
+}
+
+TEST(ComparisonSentence, SaysWhichPartsMakeItUpWhereNoneIsMostOfIt) {
+  using enum StepShare;
+  expect_said({
       {.difference_ms = 10,
        .parts = {{kCompute, 4.5}, {kIdle, 4.0}, {kExposed, 1.5}},
        .expected = "slower by 10.0 ± 1.1 ms: computation takes 4.50 ms more, idle time takes "
@@ -89,10 +107,12 @@ TEST(ComparisonSentence, SaysHowMuchAndWhatOfIt) {
        .parts = {{kCompute, 12}, {kExposed, -11}, {kIdle, -11}},
        .expected = "faster by 10.0 ± 1.1 ms: computation takes 12.0 ms more, exposed "
                    "communication takes 11.0 ms less"},
-      {.difference_ms = -2,
-       .parts = {{kExposed, -2}},
-       .exposed_beyond_noise = true,
-       .expected = "faster by 2.0 ± 1.1 ms, all of it exposed communication"},
+  });
+}
+
+TEST(ComparisonSentence, SaysWhatIsProbableWhereNoPartIsBeyondItsNoise) {
+  using enum StepShare;
+  expect_said({
       {.difference_ms = -2,
        .parts = {{kWaiting, -2}},
        .exposed_beyond_noise = false,
@@ -113,6 +133,12 @@ TEST(ComparisonSentence, SaysHowMuchAndWhatOfIt) {
        .parts = {{kWaiting, -4}, {kCompute, -3.5}, {kIdle, -2.5}},
        .exposed_beyond_noise = false,
        .expected = "faster by 10.0 ± 1.1 ms, no part of it beyond its own noise"},
+  });
+}
+
+TEST(ComparisonSentence, SaysThatThereIsNoneBeyondNoise) {
+  using enum StepShare;
+  expect_said({
       {.difference_ms = 0.3,
        .beyond_noise = false,
        .parts = {{kExposed, 0.3}},
@@ -124,22 +150,23 @@ TEST(ComparisonSentence, SaysHowMuchAndWhatOfIt) {
        .half_width_ms = 312,
        .beyond_noise = false,
        .expected = "no difference beyond noise (0 ± 312 ms)"},
+      {.difference_ms = 0,
+       .half_width_ms = std::nullopt,
+       .beyond_noise = std::nullopt,
+       .expected = "exactly as fast"},
+  });
+}
+
+TEST(ComparisonSentence, SaysItWithoutAnIntervalOrParts) {
+  using enum StepShare;
+  expect_said({
       {.difference_ms = -2.1,
        .half_width_ms = std::nullopt,
        .beyond_noise = std::nullopt,
        .parts = {{kExposed, -2.1}},
        .expected = "faster by 2.10 ms, all of it exposed communication"},
       {.difference_ms = 12, .parts = {}, .expected = "slower by 12.0 ± 1.1 ms"},
-      {.difference_ms = 0,
-       .half_width_ms = std::nullopt,
-       .beyond_noise = std::nullopt,
-       .expected = "exactly as fast"},
-  };
-  for (const SaidCase& said : cases) {
-    const auto difference = said_difference(said);
-    EXPECT_EQ(comparison_sentence(difference.comparison, difference.explanation).text,
-              said.expected);
-  }
+  });
 }
 
 TEST(ComparisonSentence, WithoutPartsPhasesExplain) {
