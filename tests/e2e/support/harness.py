@@ -34,6 +34,14 @@ def is_alive(process):
         return False
 
 
+def name_of(process):
+    """Of its folder in /proc: the name of the program it runs, nothing once it is gone."""
+    try:
+        return (process / 'comm').read_text().strip()
+    except OSError:
+        return ''
+
+
 def process_lines(needle):
     """Command lines of live processes that contain `needle`."""
     lines = []
