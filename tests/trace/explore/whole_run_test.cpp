@@ -1,15 +1,16 @@
 // Figures of a whole run: counted once, shown while they are counted, kept with the run.
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 
+#include "tests/trace/store/testing/sqlite_memory.h"
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/explore/explored_run.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/explore/statistics/range_statistics.h"
+#include "trace/store/read/run_reader.h"
 #include "trace/synthetic/synthetic_run.h"
 #include "trace/timeline/values/straggler_figures.h"
 
@@ -212,7 +213,7 @@ TEST(RunsOfManyRanks, KeepFewPagesOfTheirFiles) {
   options.events = kRanks * 11'000;
   const auto run = synthetic::generate_run(folder.path(), options);
   ASSERT_TRUE(run) << run.error().message;
-  const auto before = sqlite3_memory_used();
+  const auto before = test::sqlite_bytes();
   const auto explorer = *RunExplorer::open(run->folder, kSmallCache);
   while (*explorer->work()) {
   }
@@ -220,7 +221,14 @@ TEST(RunsOfManyRanks, KeepFewPagesOfTheirFiles) {
   const auto rows = explorer->rows();
   const double ns_per_pixel = static_cast<double>(rows->end_ns - rows->start_ns) / 2000;
   ASSERT_TRUE(explorer->picture({{{0, rows->start_ns, rows->end_ns}}, ns_per_pixel}, {}));
-  EXPECT_LT((sqlite3_memory_used() - before) / kRanks, 120'000);
+  EXPECT_GT(test::sqlite_bytes(), before);
+  EXPECT_LT((test::sqlite_bytes() - before) / kRanks, 120'000);
+
+  const auto reader = *store::RunReader::open(run->folder);
+  const auto opened = test::sqlite_bytes();
+  while (!reader->poll()->empty()) {
+  }
+  EXPECT_LT((test::sqlite_bytes() - opened) / kRanks, 20'000);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "trace/store/read/rank_tail.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "trace/base/saturated.h"
@@ -46,6 +47,10 @@ tl::unexpected<base::Error> damaged(const Database& database, const std::string&
                                                    "): fetch it again from where it was recorded");
 }
 
+void bind_all(Statement& statement, std::span<const std::int64_t> values) {
+  for (int i = 0; const std::int64_t value : values) statement.bind(++i, value);
+}
+
 template <typename T>
 std::string fingerprint(const T& value) {
   return std::to_string(value) + '\n';
@@ -71,18 +76,17 @@ void RankTail::rewind() {
 }
 
 template <typename Row>
-base::Result<void> RankTail::select(Database& database, const std::string& condition,
-                                    std::int64_t from, std::int64_t to,
+base::Result<void> RankTail::select(Database& database, const std::string& condition, Values values,
                                     std::vector<Row>& rows) const {
-  TRY_ASSIGN(auto statement,
-             database.prepare("select " + column_names(columns_of_table<Row>()) + " from " +
-                              RowTable<Row>::kName + " where " + condition + " order by row_id"));
-  statement.bind(1, from);
-  statement.bind(2, to);
+  TRY_ASSIGN(
+      auto statement,
+      database.prepare_once("select " + column_names(columns_of_table<Row>()) + " from " +
+                            RowTable<Row>::kName + " where " + condition + " order by row_id"));
+  bind_all(*statement, values);
   while (true) {
-    TRY_ASSIGN(const bool more, statement.step());
+    TRY_ASSIGN(const bool more, statement->step());
     if (!more) return {};
-    RowScanner scanner(statement, strings_, 0);
+    RowScanner scanner(*statement, strings_, 0);
     RowTable<Row>::fields(scanner, rows.emplace_back());
     if (!scanner.problem().empty()) return damaged(database, scanner.problem());
   }
@@ -90,13 +94,14 @@ base::Result<void> RankTail::select(Database& database, const std::string& condi
 
 template <typename Row>
 base::Result<std::optional<Row>> RankTail::select_one(Database& database) const {
-  TRY_ASSIGN(auto statement, database.prepare("select " + column_names(columns_of_table<Row>()) +
-                                              " from " + RowTable<Row>::kName + " where rank=?1"));
-  statement.bind(1, std::int64_t{rank_});
-  TRY_ASSIGN(const bool found, statement.step());
+  TRY_ASSIGN(auto statement,
+             database.prepare_once("select " + column_names(columns_of_table<Row>()) + " from " +
+                                   RowTable<Row>::kName + " where rank=?1"));
+  statement->bind(1, std::int64_t{rank_});
+  TRY_ASSIGN(const bool found, statement->step());
   if (!found) return std::optional<Row>();
   Row row;
-  RowScanner scanner(statement, strings_, 0);
+  RowScanner scanner(*statement, strings_, 0);
   RowTable<Row>::fields(scanner, row);
   if (!scanner.problem().empty()) return damaged(database, scanner.problem());
   return std::optional<Row>(std::move(row));
@@ -105,19 +110,19 @@ base::Result<std::optional<Row>> RankTail::select_one(Database& database) const 
 // The last chunk of as many as one poll takes. No row behind it is read: the chunks of a large run
 // would be gone through again with every poll.
 base::Result<std::int64_t> RankTail::last_chunk_of_poll(Database& database) const {
-  TRY_ASSIGN(auto statement,
-             database.prepare("select row_id,count from chunk where row_id > ?1 and row_id < ?2 "
-                              "order by row_id limit ?3"));
-  statement.bind(1, marks_[kChunkMark]);
-  statement.bind(2, first_row_id(rank_ + 1));
-  statement.bind(3, kMostChunks);
+  TRY_ASSIGN(auto statement, database.prepare_once(
+                                 "select row_id,count from chunk where row_id > ?1 and row_id < ?2 "
+                                 "order by row_id limit ?3"));
+  statement->bind(1, marks_[kChunkMark]);
+  statement->bind(2, first_row_id(rank_ + 1));
+  statement->bind(3, kMostChunks);
   std::int64_t last = marks_[kChunkMark];
   for (std::int64_t events = 0;;) {
-    TRY_ASSIGN(const bool more, statement.step());
+    TRY_ASSIGN(const bool more, statement->step());
     if (!more) return last;
-    events = base::saturated_add(events, std::max<std::int64_t>(0, statement.integer(1)));
+    events = base::saturated_add(events, std::max<std::int64_t>(0, statement->integer(1)));
     if (events > kMostEvents) return last;
-    last = statement.integer(0);
+    last = statement->integer(0);
   }
 }
 
@@ -125,44 +130,48 @@ base::Result<RankTail::Target> RankTail::find_target(Database& database,
                                                      std::int64_t until_ns) const {
   std::string sql = "select row_id,committed_ns";
   for (const std::string& name : mark_names()) sql += "," + name;
-  TRY_ASSIGN(auto statement, database.prepare(sql + " from batch where row_id > ?1 and row_id < ?2 "
-                                                    "order by row_id limit ?3"));
-  statement.bind(1, last_batch_);
-  statement.bind(2, first_row_id(rank_ + 1));
-  statement.bind(3, kMostCommits);
+  TRY_ASSIGN(auto statement,
+             database.prepare_once(sql + " from batch where row_id > ?1 and row_id < ?2 "
+                                         "order by row_id limit ?3"));
+  statement->bind(1, last_batch_);
+  statement->bind(2, first_row_id(rank_ + 1));
+  statement->bind(3, kMostCommits);
   TRY_ASSIGN(const std::int64_t last_chunk, last_chunk_of_poll(database));
   Target target{marks_, last_batch_};
   std::int64_t taken = 0;
   for (bool is_first = true;; is_first = false) {
-    TRY_ASSIGN(const bool found, statement.step());
+    TRY_ASSIGN(const bool found, statement->step());
     // Marks only grow.
-    target.has_more =
-        found ? !is_first && statement.integer(2 + kChunkMark) > last_chunk : taken == kMostCommits;
+    target.has_more = found ? !is_first && statement->integer(2 + kChunkMark) > last_chunk
+                            : taken == kMostCommits;
     if (!found || target.has_more) break;
-    if (statement.integer(1) > until_ns) continue;
+    if (statement->integer(1) > until_ns) continue;
     ++taken;
-    target.batch = statement.integer(0);
+    target.batch = statement->integer(0);
     for (int i = 0; i < kMarkCount; ++i) {
-      target.marks[static_cast<std::size_t>(i)] = statement.integer(i + 2);
+      target.marks[static_cast<std::size_t>(i)] = statement->integer(i + 2);
     }
   }
-  TRY_ASSIGN(auto later,
-             database.prepare("select 1 from batch where row_id > ?1 and row_id < ?2 limit 1"));
-  later.bind(1, target.batch);
-  later.bind(2, first_row_id(rank_ + 1));
-  TRY_ASSIGN(const bool more, later.step());
+  TRY_ASSIGN(auto later, database.prepare_once(
+                             "select 1 from batch where row_id > ?1 and row_id < ?2 limit 1"));
+  later->bind(1, target.batch);
+  later->bind(2, first_row_id(rank_ + 1));
+  TRY_ASSIGN(const bool more, later->step());
   target.is_last = !more;
   return target;
 }
 
 base::Result<void> RankTail::index_strings(Database& database) {
   std::vector<model::InternedString> strings;
-  TRY_ASSIGN(const auto last, database.integer("select max(row_id) from string where row_id < " +
-                                                   std::to_string(first_row_id(rank_ + 1)),
-                                               last_indexed_string_));
-  TRY(select(database, kRowIds, last_indexed_string_, last, strings));
+  const std::int64_t end = first_row_id(rank_ + 1);
+  TRY_ASSIGN(auto last, database.prepare_once("select max(row_id) from string where row_id < ?1"));
+  last->bind(1, end);
+  TRY(last->step());
+  const std::int64_t newest = last->is_null(0) ? last_indexed_string_ : last->integer(0);
+  last.reset();
+  TRY(select(database, kRowIds, std::array{last_indexed_string_, newest}, strings));
   for (const model::InternedString& string : strings) strings_.add(string.id, string.text);
-  last_indexed_string_ = std::max(last_indexed_string_, last);
+  last_indexed_string_ = std::max(last_indexed_string_, newest);
   return {};
 }
 
@@ -199,11 +208,12 @@ base::Result<void> RankTail::read_rows(Database& database, const Target& target,
   for_each_row_list([&](auto list) {
     const std::size_t table = next++;
     if (!done || target.marks[table] == marks_[table]) return;
-    done = select(database, kRowIds, marks_[table], target.marks[table], batch.*list);
+    done = select(database, kRowIds, std::array{marks_[table], target.marks[table]}, batch.*list);
   });
   TRY(done);
   std::vector<BucketParameter> parameters;
-  TRY(select(database, kRowIds, marks_[kBucketParameterMark], target.marks[kBucketParameterMark],
+  TRY(select(database, kRowIds,
+             std::array{marks_[kBucketParameterMark], target.marks[kBucketParameterMark]},
              parameters));
   auto parameter = parameters.begin();
   for (model::Bucket& bucket : batch.buckets) {
@@ -215,14 +225,16 @@ base::Result<void> RankTail::read_rows(Database& database, const Target& target,
       ++parameter;
     }
   }
-  return read_chunks(database, kRowIds, marks_[kChunkMark], target.marks[kChunkMark], batch);
+  return read_chunks(database, kRowIds, std::array{marks_[kChunkMark], target.marks[kChunkMark]},
+                     batch);
 }
 
 base::Result<void> RankTail::read_present(Database& database, model::Batch& batch) {
   TRY_ASSIGN(batch.heartbeat, select_one<model::Heartbeat>(database));
   TRY_ASSIGN(batch.cost, select_one<model::RecorderCost>(database));
   std::vector<model::PendingCollective> pending;
-  TRY(select(database, kRowIds, first_row_id(rank_), first_row_id(rank_ + 1) - 1, pending));
+  TRY(select(database, kRowIds, std::array{first_row_id(rank_), first_row_id(rank_ + 1) - 1},
+             pending));
   batch.pending = std::move(pending);
   return {};
 }
@@ -238,29 +250,27 @@ base::Result<void> RankTail::read_rank_info(Database& database, model::Batch& ba
 }
 
 base::Result<void> RankTail::read_chunks(Database& database, const std::string& condition,
-                                         std::int64_t from, std::int64_t to,
-                                         model::Batch& batch) const {
-  TRY_ASSIGN(auto statement,
-             database.prepare("select first_ns,last_ns,count,codec,checksum,data,lane,kind from "
-                              "chunk where " +
-                              condition + " order by row_id"));
-  statement.bind(1, from);
-  statement.bind(2, to);
+                                         Values values, model::Batch& batch) const {
+  TRY_ASSIGN(auto statement, database.prepare_once(
+                                 "select first_ns,last_ns,count,codec,checksum,data,lane,kind from "
+                                 "chunk where " +
+                                 condition + " order by row_id"));
+  bind_all(*statement, values);
   ChunkOpener opener;
   while (true) {
-    TRY_ASSIGN(const bool more, statement.step());
+    TRY_ASSIGN(const bool more, statement->step());
     if (!more) return {};
-    const ChunkHeader header{statement.integer(0), statement.integer(1), statement.integer(2),
-                             static_cast<int>(statement.integer(3)), statement.integer(4)};
-    auto events = decode_chunk(header, statement.blob(5), opener);
+    const ChunkHeader header{statement->integer(0), statement->integer(1), statement->integer(2),
+                             static_cast<int>(statement->integer(3)), statement->integer(4)};
+    auto events = decode_chunk(header, statement->blob(5), opener);
     if (!events) {
       return base::fail(events.error().kind, database.file() + ": " + events.error().message);
     }
     model::EventRun run;
     run.rank = rank_;
-    run.lane = static_cast<int>(statement.integer(6));
+    run.lane = static_cast<int>(statement->integer(6));
     run.events = std::move(*events);
-    RowScanner scanner(statement, strings_, 7);
+    RowScanner scanner(*statement, strings_, 7);
     scanner.enumeration("kind", run.kind, model::EventKind::kAllocation);
     if (!scanner.problem().empty()) return damaged(database, scanner.problem());
     batch.events.push_back(std::move(run));
@@ -272,18 +282,18 @@ base::Result<std::optional<TableMarks>> RankTail::marks_of(Database& database,
                                                            std::int64_t value) const {
   std::string columns;
   for (const std::string& name : mark_names()) columns += (columns.empty() ? "" : ",") + name;
-  TRY_ASSIGN(auto statement, database.prepare("select " + columns +
-                                              " from batch where row_id > ?1 and row_id < ?2 "
-                                              "and " +
-                                              condition));
-  statement.bind(1, first_row_id(rank_));
-  statement.bind(2, first_row_id(rank_ + 1));
-  statement.bind(3, value);
-  TRY_ASSIGN(const bool found, statement.step());
+  TRY_ASSIGN(auto statement, database.prepare_once("select " + columns +
+                                                   " from batch where row_id > ?1 and row_id < ?2 "
+                                                   "and " +
+                                                   condition));
+  statement->bind(1, first_row_id(rank_));
+  statement->bind(2, first_row_id(rank_ + 1));
+  statement->bind(3, value);
+  TRY_ASSIGN(const bool found, statement->step());
   if (!found) return std::optional<TableMarks>();
   TableMarks marks{};
   for (int i = 0; i < kMarkCount; ++i) {
-    marks[static_cast<std::size_t>(i)] = statement.integer(i);
+    marks[static_cast<std::size_t>(i)] = statement->integer(i);
   }
   return std::optional(marks);
 }
@@ -301,18 +311,18 @@ base::Result<RankTail::Bounds> RankTail::bounds_of(Database& database, std::int6
                       start_ns - kLatenessNs));
   if (before) bounds.after = *before;
   const std::size_t step_mark = mark_of("step");
-  TRY_ASSIGN(auto statement, database.prepare("select row_id from step where row_id > ?1 and "
-                                              "row_id < ?2 and start_ns >= ?3 "
-                                              "order by row_id limit 1"));
-  statement.bind(1, bounds.after[step_mark]);
-  statement.bind(2, first_row_id(rank_ + 1));
-  statement.bind(3, end_ns + kLatenessNs);
-  TRY_ASSIGN(const bool found, statement.step());
+  TRY_ASSIGN(auto statement, database.prepare_once("select row_id from step where row_id > ?1 and "
+                                                   "row_id < ?2 and start_ns >= ?3 "
+                                                   "order by row_id limit 1"));
+  statement->bind(1, bounds.after[step_mark]);
+  statement->bind(2, first_row_id(rank_ + 1));
+  statement->bind(3, end_ns + kLatenessNs);
+  TRY_ASSIGN(const bool found, statement->step());
   if (!found) return bounds;
   TRY_ASSIGN(const auto later, marks_of(database,
                                         "last_step >= ?3 order by row_id limit 1 offset " +
                                             std::to_string(kLateCommits),
-                                        statement.integer(0)));
+                                        statement->integer(0)));
   if (later) bounds.to = *later;
   return bounds;
 }
@@ -323,21 +333,20 @@ base::Result<model::Batch> RankTail::read_range(Database& database, std::int64_t
   TRY(transaction.begin());
   TRY(index_strings(database));
   TRY_ASSIGN(const Bounds bounds, bounds_of(database, start_ns, end_ns));
-  const auto within = [&](const char* table, const std::string& condition) {
+  const auto within = [&](const char* table) {
     const std::size_t mark = mark_of(table);
-    return condition + " and row_id > " + std::to_string(bounds.after[mark]) +
-           " and row_id <= " + std::to_string(bounds.to[mark]);
+    return std::array{bounds.after[mark], bounds.to[mark], start_ns, end_ns};
   };
-  const std::string touches = "end_ns > ?1 and start_ns < ?2";
-  const std::string inside = "time_ns >= ?1 and time_ns < ?2";
+  const std::string touches = kRowIds + std::string(" and end_ns > ?3 and start_ns < ?4");
+  const std::string inside = kRowIds + std::string(" and time_ns >= ?3 and time_ns < ?4");
   model::Batch batch;
-  TRY(select(database, within("span", touches), start_ns, end_ns, batch.spans));
-  TRY(select(database, within("collective", touches), start_ns, end_ns, batch.collectives));
-  TRY(select(database, within("bucket_ready", inside), start_ns, end_ns, batch.bucket_ready));
-  TRY(select(database, within("unit_ready", inside), start_ns, end_ns, batch.unit_ready));
-  TRY(select(database, within("memory", inside), start_ns, end_ns, batch.memory));
-  TRY(read_chunks(database, within("chunk", "last_ns > ?1 and first_ns < ?2"), start_ns, end_ns,
-                  batch));
+  TRY(select(database, touches, within("span"), batch.spans));
+  TRY(select(database, touches, within("collective"), batch.collectives));
+  TRY(select(database, inside, within("bucket_ready"), batch.bucket_ready));
+  TRY(select(database, inside, within("unit_ready"), batch.unit_ready));
+  TRY(select(database, inside, within("memory"), batch.memory));
+  TRY(read_chunks(database, kRowIds + std::string(" and last_ns > ?3 and first_ns < ?4"),
+                  within("chunk"), batch));
   for (model::EventRun& run : batch.events) {
     std::erase_if(run.events, [&](const model::Event& event) {
       return event.end_ns() <= start_ns || event.start_ns >= end_ns;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "trace/base/result.h"
@@ -49,6 +50,7 @@ class RankTail {
   struct Bounds {
     TableMarks after{}, to{};
   };
+  using Values = std::span<const std::int64_t>;  // of a condition's parameters
   base::Result<Bounds> bounds_of(Database& database, std::int64_t start_ns,
                                  std::int64_t end_ns) const;
   base::Result<std::optional<TableMarks>> marks_of(Database& database, const std::string& condition,
@@ -60,11 +62,11 @@ class RankTail {
   base::Result<void> read_rows(Database& database, const Target& target, model::Batch& batch) const;
   base::Result<void> read_present(Database& database, model::Batch& batch);
   base::Result<void> read_rank_info(Database& database, model::Batch& batch);
-  base::Result<void> read_chunks(Database& database, const std::string& condition,
-                                 std::int64_t from, std::int64_t to, model::Batch& batch) const;
+  base::Result<void> read_chunks(Database& database, const std::string& condition, Values values,
+                                 model::Batch& batch) const;
   template <typename Row>
-  base::Result<void> select(Database& database, const std::string& condition, std::int64_t from,
-                            std::int64_t to, std::vector<Row>& rows) const;
+  base::Result<void> select(Database& database, const std::string& condition, Values values,
+                            std::vector<Row>& rows) const;
   template <typename Row>
   base::Result<std::optional<Row>> select_one(Database& database) const;
 

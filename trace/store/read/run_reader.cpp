@@ -18,6 +18,10 @@ namespace shardlens::trace::store {
 namespace fs = std::filesystem;
 
 // One source per rank: in a folder each has a file of its own, in a packed file all share one.
+// Ranks whose connections keep what they have prepared, some 50 KB each, while there is more to
+// read.
+constexpr std::size_t kMostThatKeepStatements = 64;
+
 struct RunReader::State {
   struct Source {
     fs::path path;
@@ -128,6 +132,8 @@ base::Result<model::RunInfo> RunReader::info() { return read_run_info(state_->pa
 base::Result<model::Batch> RunReader::State::poll(Source& source, std::int64_t until_ns) {
   TRY_ASSIGN(Database* const from, database(source));
   auto batch = source.tail.poll(*from, until_ns);
+  const bool goes_on = batch && !batch->empty();
+  if (!goes_on || sources.size() > kMostThatKeepStatements) from->drop_statements();
   forget_pages(*from);
   return batch;
 }
@@ -214,6 +220,7 @@ base::Result<void> RunReader::read_range(std::int64_t start_ns, std::int64_t end
   for (auto& [rank, source] : state_->sources) {
     TRY_ASSIGN(Database* const database, state_->database(source));
     TRY_ASSIGN(const model::Batch batch, source.tail.read_range(*database, start_ns, end_ns));
+    database->drop_statements();
     forget_pages(*database);
     if (!batch.empty()) take(batch);
   }
@@ -225,6 +232,7 @@ base::Result<void> RunReader::read_facts(const std::function<void(const model::B
   for (auto& [rank, source] : state_->sources) {
     TRY_ASSIGN(Database* const database, state_->database(source));
     TRY_ASSIGN(const model::Batch batch, source.tail.read_facts(*database));
+    database->drop_statements();
     take(batch);
   }
   return {};

@@ -71,7 +71,7 @@ int authorize(void*, int action, const char*, const char* second, const char*, c
   }
 }
 
-constexpr std::int64_t kSoftHeapBytes = std::int64_t{512} << 20;
+constexpr int kSortedInMemoryKib = 64 << 10;
 
 // The files' own statements run within those of the query.
 std::function<bool()> not_interrupted(const QueryOptions& options) {
@@ -237,8 +237,8 @@ base::Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
   TRY(create_event_tables(connection, events));
   sqlite3_db_config(connection.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_limit(connection.get(), SQLITE_LIMIT_LENGTH, Database::kLongestValue);
-  // What sorts and groups needs more than this is kept in temporary files.
-  sqlite3_soft_heap_limit64(kSoftHeapBytes);
+  // What sorting needs more than this is kept in temporary files.
+  TRY(connection.execute("pragma cache_size=" + std::to_string(-kSortedInMemoryKib)));
   for (Database* const file : databases) file->watch(not_interrupted(options));
   sqlite3_set_authorizer(connection.get(), authorize, nullptr);
   if (options.interrupted) {

@@ -299,6 +299,9 @@ std::span<const std::byte> Statement::blob(int column) const {
 }
 
 base::Result<Database> Database::open(const std::string& location, int flags, std::string file) {
+  // Counting its memory would make all threads wait for each other with every piece that SQLite
+  // takes or frees.
+  [[maybe_unused]] static const int counts_no_memory = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   Database database;
   database.connection_ = std::make_unique<detail::Connection>();
   detail::Connection& shared = *database.connection_;
@@ -346,6 +349,16 @@ base::Result<Statement> Database::prepare(std::string_view sql) {
   statement.connection_ = connection_.get();
   if (code != SQLITE_OK) return tl::make_unexpected(connection_->error(code, "read"));
   return statement;
+}
+
+base::Result<KeptStatement> Database::prepare_once(const std::string& sql) {
+  auto found = kept_.find(sql);
+  if (found == kept_.end()) {
+    TRY_ASSIGN(auto statement, prepare(sql));
+    found = kept_.emplace(sql, std::move(statement)).first;
+  }
+  connection_->looks = 0;
+  return KeptStatement(&found->second);
 }
 
 base::Result<std::int64_t> Database::integer(std::string_view sql, std::int64_t fallback) {

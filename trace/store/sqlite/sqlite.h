@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "trace/base/result.h"
 #include "trace/store/sqlite/reading_time.h"
@@ -99,6 +100,12 @@ class Statement {
   std::uint64_t table_ = 0;
 };
 
+// Lent by who keeps it: reset when it is given back.
+struct GiveBack {
+  void operator()(Statement* statement) const { statement->reset(); }
+};
+using KeptStatement = std::unique_ptr<Statement, GiveBack>;
+
 class Database {
  public:
   // `location`: a path or file: URI; `file`: what messages call it; `flags`: SQLITE_OPEN_….
@@ -106,6 +113,10 @@ class Database {
 
   base::Result<void> execute(const std::string& sql);  // one or more statements without results
   base::Result<Statement> prepare(std::string_view sql);
+  // The same for what is asked again and again: it is prepared once and kept, some KB each, until
+  // they are dropped. Of one text one at a time, and none longer than this.
+  base::Result<KeptStatement> prepare_once(const std::string& sql);
+  void drop_statements() { kept_.clear(); }
   // The first column of the first row; `fallback` if there is none.
   base::Result<std::int64_t> integer(std::string_view sql, std::int64_t fallback = 0);
 
@@ -130,6 +141,7 @@ class Database {
   };
   std::unique_ptr<detail::Connection> connection_;
   std::unique_ptr<sqlite3, Close> handle_;
+  std::unordered_map<std::string, Statement> kept_;  // by text
 };
 
 // While it lives, all statements add to `time` and share what reading may take.
