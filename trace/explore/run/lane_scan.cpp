@@ -4,6 +4,7 @@
 #include <climits>
 #include <iterator>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "trace/base/side_by_side.h"
@@ -17,6 +18,13 @@ namespace {
 // Chunks per call, over all ranks: some milliseconds of work on several threads, and few enough
 // that they are still in the cache for whoever needs them right after the scan.
 constexpr std::size_t kChunksPerCall = 128;
+
+std::vector<std::uint32_t> order_of_recording(std::span<const store::ChunkEntry> rank) {
+  std::vector<std::uint32_t> order(rank.size());
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
+  std::ranges::sort(order, {}, [&](std::uint32_t place) { return rank[place].row_id; });
+  return order;
+}
 
 using Loaded = std::vector<std::shared_ptr<const store::EventColumns>>;
 
@@ -40,18 +48,18 @@ void LaneScan::look_at(const store::EventColumns& columns, LaneState& state) {
 std::vector<const store::ChunkEntry*> LaneScan::next_of_rank(
     std::span<const store::ChunkEntry> rank, std::size_t most) {
   RankState& state = ranks_[rank.front().rank];
-  std::vector<const store::ChunkEntry*> rest;
-  for (const store::ChunkEntry& chunk : rank) {
-    if (chunk.row_id > state.last_row_id) rest.push_back(&chunk);
+  if (state.order.size() != rank.size()) state.order = order_of_recording(rank);
+  // New chunks come behind those that are there.
+  const auto left = std::span(state.order).subspan(state.seen);
+  std::vector<const store::ChunkEntry*> next;
+  for (const std::uint32_t place : left.first(std::min(left.size(), most))) {
+    next.push_back(&rank[place]);
   }
-  const auto end = rest.begin() + static_cast<std::ptrdiff_t>(std::min(rest.size(), most));
-  std::ranges::partial_sort(rest, end, {}, &store::ChunkEntry::row_id);
-  rest.erase(end, rest.end());
-  if (rest.empty()) return rest;
-  state.last_row_id = rest.back()->row_id;
-  state.reached_ns = rest.back()->header.first_ns;
-  scanned_ += static_cast<std::int64_t>(rest.size());
-  return rest;
+  if (next.empty()) return next;
+  state.seen += next.size();
+  state.reached_ns = next.back()->header.first_ns;
+  scanned_ += static_cast<std::int64_t>(next.size());
+  return next;
 }
 
 std::vector<const store::ChunkEntry*> LaneScan::next_chunks(

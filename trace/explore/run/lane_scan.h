@@ -59,7 +59,8 @@ class LaneScan {
     std::vector<std::int64_t> level_ends;  // by depth: the latest end so far
   };
   struct RankState {
-    std::int64_t last_row_id = INT64_MIN;  // of the chunks that were seen
+    std::vector<std::uint32_t> order;  // places of its chunks in the order of recording
+    std::size_t seen = 0;              // of these
     std::int64_t reached_ns = INT64_MIN;
   };
   static void look_at(const store::EventColumns& columns, LaneState& state);
