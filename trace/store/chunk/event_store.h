@@ -19,7 +19,7 @@
 namespace shardlens::trace::store {
 
 struct EventStoreOptions {
-  std::size_t cache_bytes = 160u << 20;
+  std::size_t cache_bytes = 128u << 20;
   int threads = 0;  // that decode; 0: as many as there are cores
 };
 
