@@ -9,6 +9,7 @@ import itertools
 import json
 import pathlib
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -36,12 +37,14 @@ def parse_options():
     parser.add_argument("--strategies", default="zero1,no_shard,shard_grad_op,full_shard", help="others than the base's ddp")
     parser.add_argument("--least-units", default="100000", help="min_num_params of units by size, under full_shard; default 100000")
     parser.add_argument("--more-ranks", default="4", help="of other numbers of ranks")
+    parser.add_argument("--nodes", default="2", help="that as many more ranks lie on, predicted from a run of them without nodes")
+    parser.add_argument("--only", default="", help="points whose names hold this regular expression, and what they are predicted from")
     parser.add_argument("--seed", type=int, default=1, help="of the order; default 1")
     return parser.parse_args()
 
 
-def points_of(options):
-    """Names of points with what they change."""
+def changes_of(options):
+    """Names of points with what they change of the base."""
     points = {"base": {}}
     points |= {f"cap {cap}": {"bucket_cap_mb": cap} for cap in options.caps.split(",") if cap}
     points |= {f"link {link}": {"simulate_link": link} for link in options.links.split(";") if link}
@@ -61,7 +64,26 @@ def points_of(options):
     points["recomputed"] = {"activation_checkpointing": "1"}
     points["cap 25, 3 micro-batches, half recomputed"] = {
         "bucket_cap_mb": "25", "gradient_accumulation_steps": "3", "activation_checkpointing": "2"}
+    for ranks, nodes in itertools.product(options.more_ranks.split(","), options.nodes.split(",")):
+        if ranks and nodes:
+            link = {"ranks": ranks, "simulate_link": f"{LINK},nodes={nodes}"}
+            points[f"{ranks} ranks on {nodes} nodes"] = link
+            points[f"{ranks} ranks on {nodes} nodes, hybrid_shard"] = {**link, "sharding_strategy": "hybrid_shard"}
+            points[f"{ranks} ranks on {nodes} nodes, full_shard"] = {**link, "sharding_strategy": "full_shard"}
     return points
+
+
+def origin_of(point, points):
+    """The point that it is predicted from: with nodes, a run of as many ranks."""
+    ranks = f"{points[point].get('ranks')} ranks"
+    return ranks if "nodes=" in points[point].get("simulate_link", "") else "base"
+
+
+def points_of(options):
+    points = changes_of(options)
+    wanted = {point for point in points if re.search(options.only, point)} | {"base"}
+    wanted |= {origin_of(point, points) for point in wanted}
+    return {point: changes for point, changes in points.items() if point in wanted}
 
 
 class Desk:
@@ -95,7 +117,7 @@ class Desk:
 
 
 def measure(options, points):
-    """By point: measured step times, and predicted differences to the base, in milliseconds."""
+    """By point: measured step times, and predicted differences to what it is predicted from, in milliseconds."""
     measured, predicted = {point: [] for point in points}, {point: [] for point in points}
     order = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as library:
@@ -106,7 +128,9 @@ def measure(options, points):
                 measured[point].append(desk.run(f"{point} {repeat}".replace("/", " "), points[point]))
                 print(f"{point}: {measured[point][-1]:.1f} ms", file=sys.stderr)
             for point, changes in points.items():
-                predicted[point].append(desk.predict(f"base {repeat}", changes))
+                origin = origin_of(point, points)
+                new = {key: value for key, value in changes.items() if points[origin].get(key) != value}
+                predicted[point].append(desk.predict(f"{origin} {repeat}", new))
     return measured, predicted
 
 
@@ -116,14 +140,13 @@ def pooled_noise(measured):
     return statistics.mean(parts) ** 0.5 if parts else 0.0
 
 
-def rows_of(measured, predicted):
+def rows_of(points, measured, predicted):
     noise = pooled_noise(measured)
     count = min(len(times) for times in measured.values())
     between = SURE * noise * (2 / count) ** 0.5  # of two means
     tolerance = max(LEAST_TOLERANCE, SURE * noise)
-    base = statistics.mean(measured["base"])
     means = {point: statistics.mean(times) for point, times in measured.items()}
-    expected = {point: base + statistics.mean(differences) for point, differences in predicted.items()}
+    expected = {point: means[origin_of(point, points)] + statistics.mean(differences) for point, differences in predicted.items()}
     rows = [{"what": "noise between runs of the same settings", "value": 100 * noise, "unit": "%"}]
     for point in means:
         if point == "base":
@@ -143,7 +166,8 @@ def main():
     options = parse_options()
     options.programs = options.programs.resolve()
     try:
-        print(json.dumps(rows_of(*measure(options, points_of(options))), indent=1))
+        points = points_of(options)
+        print(json.dumps(rows_of(points, *measure(options, points)), indent=1))
     except (RuntimeError, OSError) as error:
         sys.exit(f"error: {error}")
 
