@@ -1,6 +1,9 @@
 #include "trace/predict/costs/matched_calls.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <set>
+#include <vector>
 
 namespace shardlens::trace::predict {
 
@@ -35,12 +38,42 @@ bool MatchedCalls::contradict_one_clock() const {
   return 10 * contradicting > told;
 }
 
+std::map<MatchedCalls::Key, double> MatchedCalls::parts_of_time() const {
+  struct Edge {
+    int group = 0, first_rank = 0;
+    std::int64_t ns = 0;
+    bool begins = false;
+    Key call;
+    auto operator<=>(const Edge&) const = default;
+  };
+  std::vector<Edge> edges;
+  std::map<Key, double> parts;
+  for (const auto& [key, call] : calls_) {
+    if (!call.is_whole()) continue;
+    edges.push_back({key.group, key.first_rank, call.latest_start_ns, true, key});
+    edges.push_back({key.group, key.first_rank, call.end_ns, false, key});
+    parts[key] = 0;
+  }
+  std::ranges::sort(edges);
+  std::set<Key> running;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const Edge& edge = edges[i];
+    // One without length ends before it begins.
+    const bool is_instant = calls_.at(edge.call).transfer_ns() == 0;
+    if (edge.begins && !is_instant) running.insert(edge.call);
+    if (!edge.begins) running.erase(edge.call);
+    if (running.empty()) continue;
+    const double share = static_cast<double>(edges[i + 1].ns - edge.ns) / std::ssize(running);
+    for (const Key& call : running) parts[call] += share;
+  }
+  return parts;
+}
+
 MeasuredCollectives MatchedCalls::measured(const Counts& counts) const {
   MeasuredCollectives measured;
-  for (const auto& [key, call] : calls_) {
-    if (!call.is_whole() || !counts(key, call)) continue;
-    measured[call.kind][static_cast<double>(call.bytes)].push_back(
-        static_cast<double>(call.transfer_ns()));
+  for (const auto& [key, ns] : parts_of_time()) {
+    const Call& call = calls_.at(key);
+    if (counts(key, call)) measured[call.kind][static_cast<double>(call.bytes)].push_back(ns);
   }
   return measured;
 }

@@ -44,13 +44,18 @@ class MatchedCalls {
 
   const Call& at(const Key& key) const { return calls_.at(key); }
   using Counts = std::function<bool(const Key&, const Call&)>;
-  // What those took that all ranks told of and that count.
+  // What those took that all ranks told of and that count. A group that carries out several at once
+  // (PyTorch's Gloo two) gives each of them a part of its time: as much as they take together is
+  // what they would take one after the other.
   MeasuredCollectives measured(const Counts& counts) const;
 
  private:
   struct Group {
     int first_rank = 0, size = 0;
   };
+
+  // Of each that all ranks told of, nanoseconds.
+  std::map<Key, double> parts_of_time() const;
 
   int ranks_ = 1;
   std::map<std::pair<int, int>, Group> groups_;  // by rank and number

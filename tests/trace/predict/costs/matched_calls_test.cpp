@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "trace/base/intervals.h"
+
 namespace shardlens::trace::predict {
 namespace {
 
@@ -34,6 +40,48 @@ TEST(MatchedCalls, CountFromTheLastRanksStartOn) {
   calls.add(call(0, 1, 60, 65));
   calls.add(call(1, 1, 61, 66));
   EXPECT_THAT(transfers(calls), ElementsAre(22, 5));
+}
+
+TEST(MatchedCalls, ShareTheTimeInWhichAGroupCarriesOutSeveral) {
+  MatchedCalls calls(1);
+  calls.add(call(0, 0, 0, 100));
+  calls.add(call(0, 1, 40, 60));
+  calls.add(call(0, 2, 100, 130));
+  calls.add(call(0, 3, 110, 110));
+  EXPECT_THAT(transfers(calls), ElementsAre(90, 10, 30, 0));
+}
+
+// Of two groups, whose calls do not wait for each other, every nanosecond on its own.
+TEST(MatchedCalls, HaveTogetherTheTimeInWhichTheirGroupWorked) {
+  std::mt19937 random(7);
+  const auto draw = [&](int below) { return static_cast<int>(random() % below); };
+  for (int round = 0; round < 200; ++round) {
+    MatchedCalls calls(1);
+    std::vector<std::vector<base::Interval>> groups(2);
+    for (int i = 0, count = 1 + draw(12); i < count; ++i) {
+      const int group = draw(2);
+      const std::int64_t start = draw(60), end = start + draw(40);
+      model::Collective row = call(0, i, start, end);
+      row.process_group = group;
+      row.bytes = i;
+      calls.add(row);
+      groups[group].push_back({start, end});
+    }
+    double together = 0;
+    for (const auto& [bytes, times] :
+         calls.measured([](const auto&, const auto&) { return true; }).begin()->second) {
+      ASSERT_EQ(times.size(), 1u);
+      together += times[0];
+    }
+    double worked = 0;
+    for (const auto& group : groups) {
+      for (std::int64_t ns = 0; ns < 100; ++ns) {
+        worked += std::ranges::any_of(
+            group, [&](const auto& one) { return one.start_ns <= ns && ns < one.end_ns; });
+      }
+    }
+    EXPECT_NEAR(together, worked, 1e-9) << "round " << round;
+  }
 }
 
 TEST(MatchedCalls, ContradictOneClockWhereOneRankHadEndedBeforeAnotherCame) {

@@ -315,7 +315,8 @@ TEST_F(RecordedStepsTest, KeepTransfersBeforeTheFirstThatCountsApart) {
       call.sequence = sequence;
       call.function = call.executed = model::CollectiveFunction::kAllReduce;
       call.bytes = bytes;
-      call.end_ns = took_ns;
+      call.start_ns = sequence * 1'000'000;
+      call.end_ns = call.start_ns + took_ns;
       start.collectives.push_back(call);
     }
     recorded_.learn(start);
