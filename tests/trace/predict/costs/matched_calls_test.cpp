@@ -67,9 +67,9 @@ TEST(MatchedCalls, HaveTogetherTheTimeInWhichTheirGroupWorked) {
       calls.add(row);
       groups[group].push_back({start, end});
     }
+    const auto measured = calls.measured([](const auto&, const auto&) { return true; });
     double together = 0;
-    for (const auto& [bytes, times] :
-         calls.measured([](const auto&, const auto&) { return true; }).begin()->second) {
+    for (const auto& [bytes, times] : measured.begin()->second) {
       ASSERT_EQ(times.size(), 1u);
       together += times[0];
     }
