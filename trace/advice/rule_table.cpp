@@ -29,7 +29,7 @@ constexpr std::array kRules{
     Rule{"keep_units", Topic::kStrategy, "memory", true, keep_units},
     Rule{"free_units", Topic::kStrategy, "memory", true, free_units},
     Rule{"less_communication", Topic::kStrategy, "communication", true, less_communication},
-    Rule{"hybrid_sharding", Topic::kStrategy, "hosts", true, hybrid_sharding},
+    Rule{"hybrid_sharding", Topic::kStrategy, "nodes", true, hybrid_sharding},
     Rule{"larger_batch", Topic::kBatch, "memory", true, larger_batch},
     Rule{"recomputation", Topic::kRecomputation, "memory", true, recomputation},
     Rule{"straggler", Topic::kStraggler, "who waits for whom", false, straggler},

@@ -194,9 +194,35 @@ TEST(HybridShardingRule, SpeaksWhereGathersCrossHosts) {
   ASSERT_TRUE(advice);
   EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"sharding_strategy", "hybrid_shard"},
                                                      {"shard_group_size", "2"}}));
-  EXPECT_THAT(advice->why, HasSubstr("2 hosts"));
+  EXPECT_THAT(advice->why, HasSubstr("2 nodes"));
   AdvisedRun one = on_hosts("here");
   EXPECT_FALSE(asked(one, "hybrid_sharding"));
+  EXPECT_TRUE(asked(one, "less_communication"));
+}
+
+TEST(HybridShardingRule, SpeaksWhereGathersCrossASimulatedLinkBetweenNodes) {
+  const auto on_link = [](const char* link) {
+    AdvisedRun run = sharded();
+    run.set_memory(16 * kGib);
+    run.settings().simulate_link = link;
+    run.change = [](analysis::RunFigures& figures) {
+      figures.info.world_size = 4;
+      figures.ranks.resize(4, figures.ranks.front());
+    };
+    return run;
+  };
+  AdvisedRun run = on_link("latency_us=5,gbit_per_s=10,nodes=2");
+  const auto advice = asked(run, "hybrid_sharding");
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"sharding_strategy", "hybrid_shard"},
+                                                     {"shard_group_size", "2"}}));
+  EXPECT_FALSE(asked(run, "less_communication")) << "what is sent between nodes is another matter";
+  for (const char* link :
+       {"off", "latency_us=5,gbit_per_s=10", "latency_us=5,gbit_per_s=10,nodes=1",
+        "latency_us=5,gbit_per_s=10,nodes=4"}) {
+    AdvisedRun other = on_link(link);
+    EXPECT_FALSE(asked(other, "hybrid_sharding")) << link;
+  }
 }
 
 }  // namespace

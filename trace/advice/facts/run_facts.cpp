@@ -9,6 +9,7 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/analysis/noise/student_t.h"
+#include "trace/job/settings/schedule.h"
 #include "trace/job/shape/shape_text.h"
 
 namespace shardlens::trace::advice {
@@ -60,7 +61,9 @@ RunFacts::RunFacts(const analysis::RunFigures& run_figures, const StepSample& st
   for (const auto& rank : figures.ranks) {
     if (!rank.info.host.empty()) hosts.insert(rank.info.host);
   }
-  hosts_ = std::max(1, static_cast<int>(hosts.size()));
+  hosts_ = nodes_ = std::max(1, static_cast<int>(hosts.size()));
+  const auto link = job::parse_simulated_link(settings().simulate_link);
+  if (hosts_ == 1 && link && *link && (*link)->nodes > 0) nodes_ = static_cast<int>((*link)->nodes);
   measure_memory();
 }
 
@@ -110,8 +113,8 @@ void RunFacts::measure_memory() {
 std::optional<predict::PlannedJob> RunFacts::job(const job::Settings& settings) const {
   if (figures.ranks.empty()) return std::nullopt;
   const auto shape = job::parse_shape_text(figures.ranks.front().info.model);
-  if (!shape || ranks() < 1 || ranks() % hosts_ != 0) return std::nullopt;
-  return predict::PlannedJob{settings, *shape, ranks(), ranks() / hosts_, is_gpu()};
+  if (!shape || ranks() < 1 || ranks() % nodes_ != 0) return std::nullopt;
+  return predict::PlannedJob{settings, *shape, ranks(), ranks() / nodes_, is_gpu()};
 }
 
 std::optional<std::int64_t> RunFacts::peak_bytes(const job::Settings& settings) const {

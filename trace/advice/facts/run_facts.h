@@ -32,6 +32,7 @@ class RunFacts {
   bool is_gpu() const { return figures.info.device == "cuda"; }
   int ranks() const { return figures.info.world_size; }
   int hosts() const { return hosts_; }  // that the ranks name; at least 1
+  int nodes() const { return nodes_; }  // hosts, or those that a simulated link lies between
   double step_ns() const { return figures.summary.step_ns.mean; }
 
   // What is less is not worth a word: a hundredth of the mean step, or what its own uncertainty
@@ -72,7 +73,7 @@ class RunFacts {
 
   const analysis::StepFigures* typical_ = nullptr;
   double noticeable_ns_ = 0;
-  int hosts_ = 1;
+  int hosts_ = 1, nodes_ = 1;
   std::int64_t peak_bytes_ = 0, usable_bytes_ = 0;
 };
 

@@ -84,7 +84,7 @@ std::optional<Advice> free_units(const RunFacts& run) {
 
 std::optional<Advice> less_communication(const RunFacts& run) {
   const double exposed = run.figures.summary.exposed_ns;
-  if (run.ranks() < 2 || exposed < run.noticeable_ns() || run.hosts() > 1) return {};
+  if (run.ranks() < 2 || exposed < run.noticeable_ns() || run.nodes() > 1) return {};
   const auto now = static_cast<double>(traffic_of(run, run.settings()).executed_bytes());
   if (now <= 0) return {};
   std::optional<job::Strategy> best;
@@ -114,23 +114,23 @@ std::optional<Advice> less_communication(const RunFacts& run) {
 }
 
 std::optional<Advice> hybrid_sharding(const RunFacts& run) {
-  if (!has_sharded_units(run) || traits_of(run).has_groups || run.hosts() < 2) return {};
+  if (!has_sharded_units(run) || traits_of(run).has_groups || run.nodes() < 2) return {};
   const double exposed = exposed_of_units(run, "");
-  if (exposed < run.noticeable_ns() || run.ranks() % run.hosts() != 0) return {};
-  if (run.ranks() / run.hosts() < 2) return {};
+  if (exposed < run.noticeable_ns() || run.ranks() % run.nodes() != 0) return {};
+  if (run.ranks() / run.nodes() < 2) return {};
   const job::Strategy hybrid = traits_of(run).frees_after_forward
                                    ? job::Strategy::kHybridShard
                                    : job::Strategy::kHybridShardZero2;
   Advice advice = to_strategy(run, hybrid);
-  advice.changes.push_back({"shard_group_size", std::to_string(run.ranks() / run.hosts())});
+  advice.changes.push_back({"shard_group_size", std::to_string(run.ranks() / run.nodes())});
   const auto next = run.with(advice.changes);
   if (!next || !run.may_fit(*next)) return {};
   const std::int64_t now = traffic_of(run, run.settings()).between_nodes();
   const std::int64_t then = traffic_of(run, *next).between_nodes();
   if (now <= 0 || then >= now) return {};
-  advice.title = "Shard within a host, replicate across: " + name_of(hybrid);
-  advice.measured = size_words(now) + " per rank and step leave the host";
-  advice.why = "Shards lie on " + count_words(run.hosts(), "host") +
+  advice.title = "Shard within a node, replicate across: " + name_of(hybrid);
+  advice.measured = size_words(now) + " per rank and step leave the node";
+  advice.why = "Shards lie on " + count_words(run.nodes(), "node") +
                ", so that every gather crosses the link between them; " + name_of(hybrid) +
                " sends " + size_words(then) + " across.";
   advice.evidence = {longest_of_units(run, " gather")};
