@@ -61,6 +61,15 @@ Forecast RunForecasts::operator()(const SourceRun& run, std::size_t point) {
   return known->second;
 }
 
+std::optional<trace::model::StepPrediction> RunForecasts::step(const SourceRun& run,
+                                                               std::size_t point) {
+  const auto& predictor = learnt(run.result->folder);
+  if (!predictor) return std::nullopt;
+  const auto predicted = (*predictor)->predict(points_[point]);
+  if (!predicted || predicted->changes.empty()) return std::nullopt;
+  return trace::tuning::kept_prediction(*predicted, run.result->run);
+}
+
 // By a run's own record where there is a predictor; shapes tell it of any other.
 std::optional<std::int64_t> RunForecasts::more_bytes(const sweep::PredictorOf& predictor,
                                                      std::size_t source, std::size_t point) const {

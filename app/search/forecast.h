@@ -52,6 +52,8 @@ class RunForecasts {
       : points_(plan.points.settings), goal_(plan.search->goal), sources_(std::move(sources)) {}
 
   Forecast operator()(const SourceRun& run, std::size_t point);
+  // To be kept with a run of `point`. None: nothing is predicted of its steps.
+  std::optional<trace::model::StepPrediction> step(const SourceRun& run, std::size_t point);
 
  private:
   Forecast forecast(const SourceRun& run, std::size_t point);

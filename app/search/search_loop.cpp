@@ -1,5 +1,6 @@
 #include "app/search/search_loop.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/search/search_words.h"
@@ -29,7 +30,14 @@ double SearchLoop::seconds() const {
 }
 
 Result<bool> SearchLoop::run(const SearchDriver& driver, const Choice& choice) {
-  TRY_ASSIGN(const auto request, grid_.request_for(choice.slot));
+  TRY_ASSIGN(auto request, grid_.request_for(choice.slot));
+  const auto& results = grid_.results();
+  const auto start = std::ranges::find_if(results, [](const auto& run) {
+    return run.first.point == kStart && run.second.measure.has_value();
+  });
+  if (start != results.end()) {
+    request.predicted = forecasts_.step({kStart, &start->second}, choice.slot.point);
+  }
   TRY_ASSIGN(const auto ended, driver.run(choice, request));
   TRY_ASSIGN(const bool counts, grid_.take(choice.slot, ended));
   if (!counts) return false;

@@ -430,14 +430,7 @@ std::optional<trace::model::StepPrediction> Controller::predicted_step(
   if (!trace::model::has_settings(watch_state_->view->figures.info)) return std::nullopt;
   // Of a part of what changes: no prediction of this run.
   if (!view->prediction->left_out.empty()) return std::nullopt;
-  trace::model::StepPrediction predicted;
-  predicted.step_ns = view->prediction->step_ns;
-  predicted.from = watch_state_->view->figures.info.name;
-  if (const auto& interval = view->prediction->interval) {
-    predicted.low_ns = interval->low_ns;
-    predicted.high_ns = interval->high_ns;
-  }
-  return predicted;
+  return trace::tuning::kept_prediction(*view->prediction, watch_state_->view->figures.info.name);
 }
 
 void Controller::perform_on_run(const ui::state::StartRun& command) {

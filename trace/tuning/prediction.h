@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/job/settings/settings.h"
+#include "trace/model/run_info.h"
 #include "trace/predict/schedule/fitting_caps.h"
 #include "trace/predict/schedule/step_program.h"
 
@@ -62,6 +63,9 @@ struct Prediction {
   std::optional<std::int64_t> recorded_peak_bytes() const;
   std::optional<std::int64_t> peak_bytes() const;
 };
+
+// As it is kept with a run of those settings; `from`: the name of the run that it was made from.
+model::StepPrediction kept_prediction(const Prediction& prediction, std::string from);
 
 // One step as it would be.
 struct PredictedStep {

@@ -93,14 +93,7 @@ Result<trace::model::StepPrediction> predict_job(const std::filesystem::path& ru
                                                  const trace::job::Settings& settings) {
   TRY_ASSIGN(const auto learnt, learn(run, {}));
   TRY_ASSIGN(const auto predicted, learnt.predictor.predict(settings));
-  trace::model::StepPrediction kept;
-  kept.step_ns = predicted.step_ns;
-  kept.from = learnt.info.name;
-  if (predicted.interval) {
-    kept.low_ns = predicted.interval->low_ns;
-    kept.high_ns = predicted.interval->high_ns;
-  }
-  return kept;
+  return trace::tuning::kept_prediction(predicted, learnt.info.name);
 }
 
 }  // namespace shardlens::app::report

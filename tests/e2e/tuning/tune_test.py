@@ -43,6 +43,16 @@ class Tune(harness.ShardlensTest):
         self.assertLess(found['change_percent']['mean'], 0)
         self.assertLess(found['change_percent']['low'], found['change_percent']['mean'])
         self.assertIn('bucket_cap_mb=25', found['verdict'])
+        # What was predicted of each from the start is kept with it, and held against it.
+        kept = {run['name']: run for run in self.json('predict', '--history')['predictions']}
+        start = found['start']['runs'][0]
+        others = [run['run'] for run in found['runs'] if run['run'] not in found['start']['runs']]
+        self.assertGreaterEqual(len(others), 3)
+        self.assertEqual(set(kept), set(others))
+        for run in others:
+            self.assertEqual(kept[run]['from'], start)
+            cap = self.json('report', run)['run']['settings']['bucket_cap_mb']
+            self.assertEqual(kept[run]['predicted_ms'], self.json('predict', start, '--set', f'bucket_cap_mb={cap}')['step_ms'])
         # What was found is a sweep's runs: they are not run again.
         again = self.json(*arguments, timeout=600)
         self.assertEqual(len(again['runs']), len(found['runs']))
