@@ -4,10 +4,13 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "ui/present/format.h"
+#include "ui/present/row_columns.h"
 
 namespace shardlens::ui::inspect {
 
@@ -41,32 +44,35 @@ double lost_of(const RankFigures& rank, const std::vector<trace::model::Lost>& l
   return lost;
 }
 
-// Ranks with rows of their own, and the others.
+// Ranks with rows of their own, and the others; keeps alive what they are of.
 struct RecordingFold {
-  std::vector<std::size_t> shown, rest;
+  std::shared_ptr<const state::RunView> run;
+  std::vector<const RankFigures*> shown, rest;
 };
 
 // Those that say nothing of their recording stand out, too: it may have failed. While a run goes on
 // its counts change with every look, and rows must not: whoever lost something comes first then, by
 // number.
-RecordingFold folded_ranks(const trace::analysis::RunFigures& figures, bool folded) {
-  RecordingFold fold;
-  for (std::size_t i = 0; i < figures.ranks.size(); ++i) fold.shown.push_back(i);
-  if (!folded || fold.shown.size() <= kMostRecordingRows) return fold;
-  std::vector<std::tuple<double, std::int64_t, std::int64_t>> weights;
-  for (const RankFigures& rank : figures.ranks) {
+std::shared_ptr<const RecordingFold> folded_ranks(const std::shared_ptr<const state::RunView>& run,
+                                                  bool folded) {
+  const trace::analysis::RunFigures& figures = run->figures;
+  auto fold = std::make_shared<RecordingFold>(RecordingFold{.run = run, .shown = {}, .rest = {}});
+  using Weight = std::tuple<double, std::int64_t, std::int64_t>;
+  const bool folds = folded && figures.ranks.size() > kMostRecordingRows;
+  const auto weight_of = [&](const RankFigures& rank) {
+    if (!folds) return Weight{};
     const double lost = lost_of(rank, figures.recorder.losses);
-    if (figures.info.status == trace::model::RunStatus::kRunning) {
-      weights.emplace_back(lost != 0, 0, 0);
-      continue;
-    }
-    weights.emplace_back(std::isnan(lost) ? std::numeric_limits<double>::infinity() : lost,
-                         rank.cost ? rank.cost->callback_ns : 0, rank.cost ? rank.cost->events : 0);
+    if (figures.info.status == trace::model::RunStatus::kRunning) return Weight(lost != 0, 0, 0);
+    return Weight(std::isnan(lost) ? std::numeric_limits<double>::infinity() : lost,
+                  rank.cost ? rank.cost->callback_ns : 0, rank.cost ? rank.cost->events : 0);
+  };
+  std::vector<std::pair<Weight, const RankFigures*>> ranks;
+  for (const RankFigures& rank : figures.ranks) ranks.emplace_back(weight_of(rank), &rank);
+  std::ranges::stable_sort(ranks, std::greater<>(), [](const auto& rank) { return rank.first; });
+  for (const auto& [weight, rank] : ranks) {
+    const bool own = !folds || fold->shown.size() < kMostRecordingRows / 2;
+    (own ? fold->shown : fold->rest).push_back(rank);
   }
-  std::ranges::stable_sort(fold.shown, std::greater<>(), [&](std::size_t i) { return weights[i]; });
-  const auto rest = fold.shown.begin() + static_cast<std::ptrdiff_t>(kMostRecordingRows / 2);
-  fold.rest.assign(rest, fold.shown.end());
-  fold.shown.erase(rest, fold.shown.end());
   return fold;
 }
 
@@ -85,25 +91,23 @@ std::string ranks_text(const std::vector<int>& ranks) {
 
 class RecordingColumns {
  public:
-  RecordingColumns(const trace::analysis::RunFigures& figures, bool folded, present::Table& out)
-      : ranks_(&figures.ranks),
-        losses_(&figures.recorder.losses),
-        fold_(folded_ranks(figures, folded)),
+  RecordingColumns(const RecordingFold& fold, present::Table& out)
+      : losses_(&fold.run->figures.recorder.losses),
+        rest_(fold.rest),
+        columns_(out, fold.shown),
         out_(out) {
-    out_.rows = fold_.shown.size();
-    if (!fold_.rest.empty()) out_.pinned.emplace_back();
+    if (!rest_.empty()) out_.pinned.emplace_back();
   }
 
   void add_all() {
     add_figure(
-        "Rank", "rank", "Global rank", 62, 100,
-        [](const RankFigures& r) { return static_cast<double>(r.info.rank); },
+        "Rank", "rank", "Global rank", 62, 100, [](const RankFigures& r) { return r.info.rank; },
         [](double rank) {
           return present::Quantity{present::format_plain(rank), ""};
         });
-    if (!fold_.rest.empty()) {
+    if (!rest_.empty()) {
       out_.pinned.front().front() = present::TableCell::words(
-          "+ " + present::format_integer(static_cast<std::int64_t>(fold_.rest.size())));
+          "+ " + present::format_integer(static_cast<std::int64_t>(rest_.size())));
     }
     add_text("Device", "device_name", "What it computes on", 190, 9,
              [](const RankFigures& r) { return r.info.device_name; });
@@ -119,8 +123,8 @@ class RecordingColumns {
         "against",
         92, 6,
         [](const RankFigures& r) {
-          return r.info.link_bytes_per_second > 0 ? r.info.link_bytes_per_second
-                                                  : present::kNotKnown;
+          return r.info.link_bytes_per_second > 0 ? std::optional(r.info.link_bytes_per_second)
+                                                  : std::nullopt;
         },
         present::format_bandwidth);
     add_text("Host", "host", "Name of its machine", 120, 3,
@@ -132,22 +136,22 @@ class RecordingColumns {
   template <typename Text>
   void add_text(std::string title, std::string csv, std::string definition, float width,
                 int priority, Text text) {
-    if (std::ranges::all_of(*ranks_, [&](const RankFigures& r) { return text(r).empty(); })) return;
-    present::TableColumn column{.title = std::move(title),
-                                .csv_title = std::move(csv),
-                                .definition = std::move(definition),
-                                .kind = present::TableColumn::Kind::kText,
-                                .width = width,
-                                .wish = width * 1.7f,
-                                .priority = priority};
-    column.cell = [ranks = ranks_, shown = fold_.shown, text](std::size_t row) {
-      return present::TableCell::words(text((*ranks)[shown[row]]));
-    };
-    out_.columns.push_back(std::move(column));
-    if (fold_.rest.empty()) return;
-    present::TableCell rest = present::TableCell::words(text((*ranks_)[fold_.rest.front()]));
-    const bool differ = std::ranges::any_of(
-        fold_.rest, [&](std::size_t i) { return text((*ranks_)[i]) != rest.text; });
+    const auto says_nothing = [&](const RankFigures* r) { return text(*r).empty(); };
+    if (std::ranges::all_of(columns_.rows(), says_nothing) &&
+        std::ranges::all_of(rest_, says_nothing)) {
+      return;
+    }
+    columns_.add_words({.title = std::move(title),
+                        .csv_title = std::move(csv),
+                        .definition = std::move(definition),
+                        .width = width,
+                        .wish = width * 1.7f,
+                        .priority = priority},
+                       [text](const RankFigures* r) { return text(*r); });
+    if (rest_.empty()) return;
+    present::TableCell rest = present::TableCell::words(text(*rest_.front()));
+    const bool differ =
+        std::ranges::any_of(rest_, [&](const RankFigures* r) { return text(*r) != rest.text; });
     if (differ) rest = present::TableCell::words("various", state::Tone::kMuted);
     out_.pinned.front().push_back(std::move(rest));
   }
@@ -155,67 +159,53 @@ class RecordingColumns {
   template <typename Value, typename Show>
   void add_figure(std::string title, std::string csv, std::string definition, float width,
                   int priority, Value value, Show show) {
-    if (std::ranges::all_of(*ranks_, [&](const RankFigures& r) { return std::isnan(value(r)); })) {
-      return;
-    }
-    present::TableColumn column{.title = std::move(title),
-                                .csv_title = std::move(csv),
-                                .definition = std::move(definition),
-                                .width = width,
-                                .priority = priority};
-    column.number = [ranks = ranks_, shown = fold_.shown, value](std::size_t row) {
-      return value((*ranks)[shown[row]]);
-    };
-    column.show_numbers(show);
-    out_.columns.push_back(std::move(column));
-    if (fold_.rest.empty()) return;
     double least = present::kNotKnown, most = present::kNotKnown;
-    for (const std::size_t i : fold_.rest) {
-      least = std::fmin(least, value((*ranks_)[i]));
-      most = std::fmax(most, value((*ranks_)[i]));
+    for (const RankFigures* rank : rest_) {
+      const double given = present::number_of(value(*rank));
+      least = std::fmin(least, given);
+      most = std::fmax(most, given);
     }
+    auto& column = columns_.add_figure(
+        {.title = std::move(title),
+         .csv_title = std::move(csv),
+         .definition = std::move(definition),
+         .width = width,
+         .priority = priority},
+        [value](const RankFigures* r) { return value(*r); }, show);
+    if (std::isnan(most) && !present::has_numbers(out_, column)) return out_.columns.pop_back();
+    if (rest_.empty()) return;
     present::TableCell rest;
     if (!std::isnan(most)) rest = present::TableCell::figure(show(most));
     if (!rest.text.empty() && least < most) rest.text = "≤ " + rest.text;
     out_.pinned.front().push_back(std::move(rest));
   }
 
-  void add_cost() {
-    const auto duration = [](double ns) { return present::format_duration(ns); };
-    const auto count = [](double value) {
-      return present::Quantity{present::format_integer(static_cast<std::int64_t>(value)), ""};
+  // What `figure` says of a rank's recording; none where the rank says nothing of it.
+  static auto of_cost(std::int64_t trace::model::RecorderCost::*figure) {
+    return [figure](const RankFigures& r) {
+      return r.cost && (*r.cost).*figure >= 0 ? std::optional((*r.cost).*figure) : std::nullopt;
     };
-    add_figure(
-        "Events", "events", "Bulk events and collectives that were recorded", 104, 5,
-        [](const RankFigures& r) {
-          return r.cost ? static_cast<double>(r.cost->events) : present::kNotKnown;
-        },
-        count);
+  }
+
+  void add_cost() {
+    add_figure("Events", "events", "Bulk events and collectives that were recorded", 104, 5,
+               of_cost(&trace::model::RecorderCost::events), present::whole_number);
     add_figure(
         "Lost", "lost", "Records that could not be kept; the reasons stand beside", 84, 8,
-        [losses = losses_](const RankFigures& r) { return lost_of(r, *losses); }, count);
+        [losses = losses_](const RankFigures& r) { return lost_of(r, *losses); },
+        present::whole_number);
     add_figure(
         "Callbacks", "callback_ns",
         "Time that recording took of the job's own threads: an estimate from samples, and from "
-        "what "
-        "LibTorch needs for an observed operator on this machine",
-        98, 5,
-        [](const RankFigures& r) {
-          return r.cost && r.cost->callback_ns >= 0 ? static_cast<double>(r.cost->callback_ns)
-                                                    : present::kNotKnown;
-        },
-        duration);
-    add_figure(
-        "Writer", "writer_ns", "CPU time of the recorder's own threads", 90, 4,
-        [](const RankFigures& r) {
-          return r.cost ? static_cast<double>(r.cost->writer_ns) : present::kNotKnown;
-        },
-        duration);
+        "what LibTorch needs for an observed operator on this machine",
+        98, 5, of_cost(&trace::model::RecorderCost::callback_ns), present::format_duration);
+    add_figure("Writer", "writer_ns", "CPU time of the recorder's own threads", 90, 4,
+               of_cost(&trace::model::RecorderCost::writer_ns), present::format_duration);
   }
 
-  const std::vector<RankFigures>* ranks_;
   const std::vector<trace::model::Lost>* losses_;
-  const RecordingFold fold_;
+  const std::vector<const RankFigures*>& rest_;
+  present::RowColumns<const RankFigures*> columns_;
   present::Table& out_;
 };
 
@@ -225,8 +215,9 @@ std::shared_ptr<const present::Table> recording_table(
     const std::shared_ptr<const state::RunView>& run, bool folded) {
   auto out = std::make_shared<present::Table>();
   out->id = "recording";
-  out->data = run;
-  RecordingColumns(run->figures, folded, *out).add_all();
+  const auto fold = folded_ranks(run, folded);
+  out->data = fold;
+  RecordingColumns(*fold, *out).add_all();
   return out;
 }
 

@@ -1,11 +1,13 @@
 #include "ui/inspect/tabs/statistics_table.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "trace/timeline/words/kernel_title.h"
 #include "ui/inspect/tabs/statistics_text.h"
 #include "ui/present/format.h"
+#include "ui/present/row_columns.h"
 
 namespace shardlens::ui::inspect {
 
@@ -18,12 +20,13 @@ using Kind = present::TableColumn::Kind;
 constexpr float kMonoAdvance = 7.5f;  // of scale 1, per letter of a name
 constexpr float kWidestNames = 620;
 
-double known_duration(std::int64_t ns) {
-  return ns == trace::timeline::kUnknownNs ? present::kNotKnown : static_cast<double>(ns);
+std::optional<std::int64_t> if_known(std::int64_t ns) {
+  return ns == trace::timeline::kUnknownNs ? std::nullopt : std::optional(ns);
 }
 
-present::Quantity whole_number(double value) {
-  return {present::format_integer(static_cast<std::int64_t>(value)), ""};
+std::optional<double> rate_of(double bytes, std::int64_t ns) {
+  if (ns <= 0 || !(bytes > 0)) return std::nullopt;
+  return bytes / (static_cast<double>(ns) / 1e9);
 }
 
 std::string_view collective_class(trace::base::TimeClass piece_class) {
@@ -34,227 +37,198 @@ std::string_view collective_class(trace::base::TimeClass piece_class) {
 class StatisticsColumns {
  public:
   StatisticsColumns(const trace::timeline::RangeTable& table, present::Table& out)
-      : table_(table), out_(out) {}
+      : table_(table.table), columns_(out, table.rows) {}
 
   void add_all() {
     add_names();
     add_counts();
     add_durations();
-    add_traffic();
-    present::TableColumn shape{
-        .title = "Distribution",
-        .definition =
-            "How often each duration occurs, from the shortest to the longest of the row on a "
-            "logarithmic axis. A second hump is a second kind of work under one name",
-        .kind = Kind::kHistogram,
-        .width = 130,
-        .wish = 230,
-        .priority = 6};
-    shape.number = [this_rows = rows()](std::size_t row) {
-      const NameFigures& r = this_rows[row];
-      return r.least_ns > 0 ? static_cast<double>(r.most_ns) / static_cast<double>(r.least_ns)
-                            : present::kNotKnown;
-    };
-    shape.cell = [this_rows = rows()](std::size_t row) {
-      return present::TableCell{.mark = this_rows[row].piece_class,
-                                .histogram = &this_rows[row].histogram};
-    };
-    out_.columns.push_back(std::move(shape));
+    if (is(StatisticsTable::kCollectives)) add_collective_traffic();
+    if (is(StatisticsTable::kCopies)) add_copy_traffic();
+    columns_.add(
+        {.title = "Distribution",
+         .definition =
+             "How often each duration occurs, from the shortest to the longest of the row on a "
+             "logarithmic axis. A second hump is a second kind of work under one name",
+         .kind = Kind::kHistogram,
+         .width = 130,
+         .wish = 230,
+         .priority = 6},
+        [](const NameFigures& r) {
+          return present::TableCell{.mark = r.piece_class, .histogram = &r.histogram};
+        },
+        [](const NameFigures& r) {
+          return r.least_ns > 0 ? static_cast<double>(r.most_ns) / static_cast<double>(r.least_ns)
+                                : present::kNotKnown;
+        });
   }
 
  private:
-  const NameFigures* rows() const { return table_.rows.data(); }
-  bool is(StatisticsTable table) const { return table_.table == table; }
+  bool is(StatisticsTable table) const { return table_ == table; }
 
   static std::string title_in(StatisticsTable table, const std::string& name) {
     if (table == StatisticsTable::kCollectives) return collective_title(name);
     return table == StatisticsTable::kKernels ? trace::timeline::kernel_title(name) : name;
   }
-  std::string title(const NameFigures& row) const { return title_in(table_.table, row.name); }
+
+  static present::TableCell name_cell(StatisticsTable table, const NameFigures& row,
+                                      bool is_marked) {
+    present::TableCell cell = present::TableCell::words(title_in(table, row.name));
+    cell.is_short = table == StatisticsTable::kKernels && cell.text != row.name;
+    if (cell.text.empty()) cell = present::TableCell::words("(no name)", state::Tone::kMuted);
+    if (is_marked) cell.mark = row.piece_class;
+    return cell;
+  }
 
   void add_names() {
     std::size_t longest = 0;
-    for (const NameFigures& row : table_.rows) longest = std::max(longest, title(row).size());
-    present::TableColumn name;
-    name.title = "Name";
-    name.definition = is(StatisticsTable::kKernels)
-                          ? "What it does, without namespaces and types; a pause over it shows "
-                            "the whole name. A click shows its events in the timeline"
-                          : "As it was recorded. A click shows its events in the timeline";
-    name.csv_title = "name";
-    name.kind = Kind::kCode;
-    name.width = 220;
-    name.wish = std::clamp(kMonoAdvance * static_cast<float>(longest) + 24, 220.0f, kWidestNames);
-    name.priority = 100;
-    const bool has_classes =
-        is(StatisticsTable::kCollectives) ||
-        std::ranges::any_of(table_.rows, [](const auto& row) { return !row.kernel_class.empty(); });
-    name.cell = [this_rows = rows(), marked = !has_classes, table = table_.table](std::size_t row) {
-      present::TableCell cell;
-      cell.text = title_in(table, this_rows[row].name);
-      cell.is_short = table == StatisticsTable::kKernels && cell.text != this_rows[row].name;
-      if (cell.text.empty()) {
-        cell.text = "(no name)";
-        cell.tone = state::Tone::kMuted;
-      }
-      if (marked) cell.mark = this_rows[row].piece_class;
-      return cell;
-    };
-    name.csv = [this_rows = rows()](std::size_t row) { return this_rows[row].name; };
-    out_.columns.push_back(std::move(name));
+    for (const NameFigures& row : columns_.rows()) {
+      longest = std::max(longest, title_in(table_, row.name).size());
+    }
+    const float wish =
+        std::clamp(kMonoAdvance * static_cast<float>(longest) + 24, 220.0f, kWidestNames);
+    const bool has_classes = is(StatisticsTable::kCollectives) ||
+                             std::ranges::any_of(columns_.rows(), [](const auto& row) {
+                               return !row.kernel_class.empty();
+                             });
+    auto& name = columns_.add(
+        {.title = "Name",
+         .csv_title = "name",
+         .definition = is(StatisticsTable::kKernels)
+                           ? "What it does, without namespaces and types; a pause over it shows "
+                             "the whole name. A click shows its events in the timeline"
+                           : "As it was recorded. A click shows its events in the timeline",
+         .kind = Kind::kCode,
+         .width = 220,
+         .wish = wish,
+         .priority = 100},
+        [table = table_, has_classes](const NameFigures& r) {
+          return name_cell(table, r, !has_classes);
+        });
+    name.csv = [rows = columns_.rows()](std::size_t row) { return rows[row].name; };
     if (has_classes) add_class();
   }
 
   void add_class() {
-    present::TableColumn column;
-    column.title = "Class";
     const bool collectives = is(StatisticsTable::kCollectives);
-    column.definition =
-        collectives ? "Whether compute ran beside most of it (overlapped) or nothing did (exposed)"
-                    : "What kind of work the name belongs to, and what it counts as: compute, "
-                      "optimizer or communication";
-    column.csv_title = "class";
-    column.kind = Kind::kText;
-    column.width = 136;
-    column.priority = 7;
-    column.cell = [this_rows = rows(), collectives](std::size_t row) {
-      const NameFigures& r = this_rows[row];
-      return present::TableCell{
-          .text = collectives ? std::string(collective_class(r.piece_class)) : r.kernel_class,
-          .tone = state::Tone::kSecondary,
-          .mark = r.piece_class};
-    };
-    out_.columns.push_back(std::move(column));
+    columns_.add(
+        {.title = "Class",
+         .csv_title = "class",
+         .definition =
+             collectives
+                 ? "Whether compute ran beside most of it (overlapped) or nothing did (exposed)"
+                 : "What kind of work the name belongs to, and what it counts as: compute, "
+                   "optimizer or communication",
+         .kind = Kind::kText,
+         .width = 136,
+         .priority = 7},
+        [collectives](const NameFigures& r) {
+          return present::TableCell{
+              .text = collectives ? std::string(collective_class(r.piece_class)) : r.kernel_class,
+              .tone = state::Tone::kSecondary,
+              .mark = r.piece_class};
+        });
   }
 
   void add_counts() {
-    add_figure(
-        {.title = "Count",
-         .csv_title = "count",
-         .definition = "Events that begin in the range, over all its ranks",
-         .width = 84,
-         .priority = 9},
-        [](const NameFigures& r) { return static_cast<double>(r.count); }, whole_number);
+    columns_.add_figure({.title = "Count",
+                         .csv_title = "count",
+                         .definition = "Events that begin in the range, over all its ranks",
+                         .width = 84,
+                         .priority = 9},
+                        &NameFigures::count, present::whole_number);
     add_duration("Total", "total_ns", "Sum of their durations, over all ranks of the range", 10,
-                 [](const NameFigures& r) { return static_cast<double>(r.total_ns); });
-    present::TableColumn share;
-    share.title = "Share";
-    share.definition =
-        "Of the durations of all rows of this table. Events beside each other, on several ranks or "
-        "streams, are added up";
-    share.csv_title = "share";
-    share.kind = Kind::kBar;
-    share.width = 132;
-    share.wish = 176;
-    share.priority = 5;
-    share.number = [this_rows = rows()](std::size_t row) { return this_rows[row].share; };
-    share.cell = [this_rows = rows(), highest = highest_share()](std::size_t row) {
-      const present::Quantity percent = present::format_percent(this_rows[row].share);
-      present::TableCell cell = present::TableCell::figure(percent);
-      cell.mark = this_rows[row].piece_class;
-      cell.bar = highest > 0 ? this_rows[row].share / highest : 0;
-      return cell;
-    };
-    out_.columns.push_back(std::move(share));
-  }
-
-  double highest_share() const {
-    double highest = 0;
-    for (const NameFigures& row : table_.rows) highest = std::max(highest, row.share);
-    return highest;
+                 &NameFigures::total_ns);
+    const auto most = std::ranges::max_element(columns_.rows(), {}, &NameFigures::share);
+    const double highest = most == columns_.rows().end() ? 0 : most->share;
+    columns_.add(
+        {.title = "Share",
+         .csv_title = "share",
+         .definition = "Of the durations of all rows of this table. Events beside each other, on "
+                       "several ranks or streams, are added up",
+         .kind = Kind::kBar,
+         .width = 132,
+         .wish = 176,
+         .priority = 5},
+        [highest](const NameFigures& r) {
+          present::TableCell cell = present::TableCell::figure(present::format_percent(r.share));
+          cell.mark = r.piece_class;
+          cell.bar = highest > 0 ? r.share / highest : 0;
+          return cell;
+        },
+        &NameFigures::share);
   }
 
   template <typename Value>
   void add_duration(std::string title, std::string csv, std::string definition, int priority,
                     Value value) {
-    add_figure({.title = std::move(title),
-                .csv_title = std::move(csv),
-                .definition = std::move(definition),
-                .width = 102,
-                .priority = priority},
-               value, present::format_duration);
-  }
-
-  template <typename Value, typename Show>
-  void add_figure(present::TableColumn column, Value value, Show show) {
-    column.number = [this_rows = rows(), value](std::size_t row) { return value(this_rows[row]); };
-    column.show_numbers(show);
-    out_.columns.push_back(std::move(column));
+    columns_.add_figure({.title = std::move(title),
+                         .csv_title = std::move(csv),
+                         .definition = std::move(definition),
+                         .width = 102,
+                         .priority = priority},
+                        value, present::format_duration);
   }
 
   void add_durations() {
-    add_duration("Mean", "mean_ns", "Sum ÷ count", 8,
-                 [](const NameFigures& r) { return r.mean_ns; });
+    add_duration("Mean", "mean_ns", "Sum ÷ count", 8, &NameFigures::mean_ns);
     add_duration("Median", "median_ns", "Half of the events take at most this long", 4,
-                 [](const NameFigures& r) { return known_duration(r.median_ns); });
+                 [](const NameFigures& r) { return if_known(r.median_ns); });
     add_duration("p99", "p99_ns", "99 of 100 events take at most this long", 3,
-                 [](const NameFigures& r) { return known_duration(r.p99_ns); });
-    add_duration("Min", "min_ns", "The shortest event", 1,
-                 [](const NameFigures& r) { return static_cast<double>(r.least_ns); });
+                 [](const NameFigures& r) { return if_known(r.p99_ns); });
+    add_duration("Min", "min_ns", "The shortest event", 1, &NameFigures::least_ns);
     add_duration("Max", "max_ns", "The longest event: a click on the row shows it", 6,
-                 [](const NameFigures& r) { return static_cast<double>(r.most_ns); });
+                 &NameFigures::most_ns);
   }
 
   template <typename Value, typename Show>
-  void add_optional(std::string title, std::string csv, std::string definition, int priority,
-                    Value value, Show show) {
-    add_figure({.title = std::move(title),
-                .csv_title = std::move(csv),
-                .definition = std::move(definition),
-                .width = 106,
-                .priority = priority},
-               value, show);
-    if (!present::has_numbers(out_, out_.columns.back())) out_.columns.pop_back();
+  void add_known(std::string title, std::string csv, std::string definition, int priority,
+                 Value value, Show show) {
+    columns_.add_known({.title = std::move(title),
+                        .csv_title = std::move(csv),
+                        .definition = std::move(definition),
+                        .width = 106,
+                        .priority = priority},
+                       value, show);
   }
 
-  static double over(double bytes, std::int64_t ns) {
-    return ns > 0 && bytes > 0 ? bytes / (static_cast<double>(ns) / 1e9) : present::kNotKnown;
-  }
-
-  void add_traffic() {
-    if (!is(StatisticsTable::kCollectives) && !is(StatisticsTable::kCopies)) return;
-    add_optional(
-        "Bytes", "bytes",
-        is(StatisticsTable::kCollectives)
-            ? "Sum of their sizes S as nccl-tests counts them, over all ranks of the range"
-            : "Sum of the bytes moved",
-        2,
-        [](const NameFigures& r) {
-          return r.bytes >= 0 ? static_cast<double>(r.bytes) : present::kNotKnown;
-        },
+  void add_bytes(std::string definition) {
+    add_known(
+        "Bytes", "bytes", std::move(definition), 2,
+        [](const NameFigures& r) { return r.bytes >= 0 ? std::optional(r.bytes) : std::nullopt; },
         present::format_bytes);
-    if (is(StatisticsTable::kCollectives)) return add_collective_traffic();
-    add_optional(
+  }
+
+  void add_copy_traffic() {
+    add_bytes("Sum of the bytes moved");
+    add_known(
         "Bandwidth", "bytes_per_s", "Bytes ÷ sum of the durations", 2,
-        [](const NameFigures& r) { return over(static_cast<double>(r.bytes), r.total_ns); },
+        [](const NameFigures& r) { return rate_of(static_cast<double>(r.bytes), r.total_ns); },
         present::format_bandwidth);
   }
 
   void add_choice(std::string title, std::string csv, std::string definition,
                   std::string NameFigures::*text) {
     const bool known = std::ranges::any_of(
-        table_.rows, [text](const NameFigures& row) { return !(row.*text).empty(); });
+        columns_.rows(), [text](const NameFigures& row) { return !(row.*text).empty(); });
     if (!known) return;
-    present::TableColumn column{.title = std::move(title),
-                                .csv_title = std::move(csv),
-                                .definition = std::move(definition),
-                                .kind = Kind::kText,
-                                .width = 92,
-                                .priority = 2};
-    column.cell = [this_rows = rows(), text](std::size_t row) {
-      return present::TableCell::words(this_rows[row].*text, state::Tone::kSecondary);
-    };
-    out_.columns.push_back(std::move(column));
+    columns_.add_words({.title = std::move(title),
+                        .csv_title = std::move(csv),
+                        .definition = std::move(definition),
+                        .width = 92,
+                        .priority = 2},
+                       text, state::Tone::kSecondary);
   }
 
   void add_collective_traffic() {
+    add_bytes("Sum of their sizes S as nccl-tests counts them, over all ranks of the range");
     add_choice("Algorithm", "algorithm",
                "As NCCL chose it: ring, tree, NVLS, …; all that occur in the row",
                &NameFigures::algorithm);
     add_choice("Protocol", "protocol",
                "As NCCL chose it: LL and LL128 have low latency, SIMPLE high bandwidth",
                &NameFigures::protocol);
-    add_optional(
+    add_known(
         "Wait", "mean_wait_ns",
         "Mean time until the last rank of the group had started: latest start − own start", 3,
         [](const NameFigures& r) {
@@ -262,25 +236,25 @@ class StatisticsColumns {
                                : present::kNotKnown;
         },
         present::format_duration);
-    add_optional(
+    add_known(
         "Alg. bandwidth", "algbw_bytes_per_s",
         "S ÷ t, where t is the transfer time: from the latest start over the ranks to the end. "
         "Waiting for a straggler is not a slow link",
         1,
         [](const NameFigures& r) {
-          return over(static_cast<double>(r.matched_bytes), r.transfer_ns);
+          return rate_of(static_cast<double>(r.matched_bytes), r.transfer_ns);
         },
         present::format_bandwidth);
-    add_optional(
+    add_known(
         "Bus bandwidth", "busbw_bytes_per_s",
         "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for all-gather and "
         "reduce-scatter (nccl-tests): to be compared with the link's",
-        2, [](const NameFigures& r) { return over(r.bus_bytes, r.transfer_ns); },
+        2, [](const NameFigures& r) { return rate_of(r.bus_bytes, r.transfer_ns); },
         present::format_bandwidth);
   }
 
-  const trace::timeline::RangeTable& table_;
-  present::Table& out_;
+  const StatisticsTable table_;
+  present::RowColumns<NameFigures> columns_;
 };
 
 }  // namespace
@@ -299,7 +273,6 @@ std::shared_ptr<const present::Table> statistics_table(
     const trace::timeline::RangeTable& table) {
   auto out = std::make_shared<present::Table>();
   out->id = "statistics";
-  out->rows = table.rows.size();
   out->data = figures;
   StatisticsColumns(table, *out).add_all();
   return out;

@@ -6,11 +6,13 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "trace/analysis/figures/throttling.h"
 #include "trace/model/gpu_counters.h"
 #include "ui/present/format.h"
+#include "ui/present/row_columns.h"
 
 namespace shardlens::ui::inspect {
 
@@ -21,10 +23,6 @@ using trace::analysis::StepFigures;
 
 constexpr const char* kBreakdownSource =
     "Of the slowest rank, so that the parts sum to the step's time";
-
-double or_not_known(const auto& value) {
-  return value ? static_cast<double>(*value) : present::kNotKnown;
-}
 
 double spread_ns_of(const StepFigures& step) {
   double low = std::numeric_limits<double>::max(), high = 0;
@@ -38,10 +36,38 @@ double spread_ns_of(const StepFigures& step) {
   return count > 1 ? high - low : present::kNotKnown;
 }
 
+// With the zeros at the end, so that the digits of a column stand in line.
+present::Quantity four_digits(double value) {
+  std::array<char, 32> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%#.4g", value);
+  return {buffer.data(), ""};
+}
+
+present::Quantity plain(double value) { return {present::format_plain(value), ""}; }
+
+// `change(row, cell)` adds to what the column's cells show.
+template <typename Change>
+void change_cells(present::TableColumn& column, Change change) {
+  column.cell = [before = column.cell, change](std::size_t row) {
+    present::TableCell cell = before(row);
+    change(row, cell);
+    return cell;
+  };
+}
+
+// What `value` says of the rank whose time the step's is; none where its parts are not known.
+template <typename Value>
+auto of_slowest(Value value) {
+  return [value](const StepFigures& step) -> std::optional<double> {
+    const StepBreakdown* shown = breakdown_of(step);
+    return shown == nullptr ? std::nullopt : value(*shown);
+  };
+}
+
 class StepColumns {
  public:
   StepColumns(const std::vector<StepFigures>& steps, present::Table& out)
-      : steps_(&steps), slow_(slow_steps(steps)), out_(out) {}
+      : steps_(steps), columns_(out, steps) {}
 
   void add_all() {
     add_number();
@@ -63,89 +89,67 @@ class StepColumns {
   }
 
  private:
+  // Null: no step has a value.
   template <typename Value, typename Show>
-  void add(std::string title, std::string csv, std::string definition, float width, int priority,
-           Value value, Show show, const char* source = "") {
-    present::TableColumn column{.title = std::move(title),
-                                .csv_title = std::move(csv),
-                                .definition = std::move(definition),
-                                .source = source,
-                                .width = width,
-                                .priority = priority};
-    column.number = [steps = steps_, value](std::size_t row) { return value((*steps)[row]); };
-    if (!present::has_numbers(out_, column)) return;
-    column.show_numbers(show);
-    column.cell = [steps = steps_, plain = column.cell](std::size_t row) {
-      present::TableCell cell = plain(row);
-      if ((*steps)[row].warmup) cell.tone = state::Tone::kMuted;
-      return cell;
-    };
-    out_.columns.push_back(std::move(column));
+  present::TableColumn* add(std::string title, std::string csv, std::string definition, float width,
+                            int priority, Value value, Show show, const char* source = "") {
+    auto* column = columns_.add_known({.title = std::move(title),
+                                       .csv_title = std::move(csv),
+                                       .definition = std::move(definition),
+                                       .source = source,
+                                       .width = width,
+                                       .priority = priority},
+                                      value, show);
+    if (column == nullptr) return nullptr;
+    change_cells(*column, [rows = columns_.rows()](std::size_t row, present::TableCell& cell) {
+      if (rows[row].warmup) cell.tone = state::Tone::kMuted;
+    });
+    return column;
   }
-
-  // With the zeros at the end, so that the digits of a column stand in line.
-  static present::Quantity four_digits(double value) {
-    std::array<char, 32> buffer{};
-    std::snprintf(buffer.data(), buffer.size(), "%#.4g", value);
-    return {buffer.data(), ""};
-  }
-  static present::Quantity as_duration(double ns) { return present::format_duration(ns); }
 
   void add_number() {
-    add(
-        "Step", "step",
-        "Number of the optimizer step, from 0. Steps that are skipped as warm-up are grey; the "
-        "sign "
-        "marks one whose loss or gradient norm is not finite",
-        92, 100, [](const StepFigures& step) { return static_cast<double>(step.index); },
-        [](double index) {
-          return present::Quantity{present::format_integer(static_cast<std::int64_t>(index)), ""};
-        });
-    if (out_.columns.empty()) return;
-    auto& column = out_.columns.back();
-    column.cell = [steps = steps_, plain = column.cell](std::size_t row) {
-      present::TableCell cell = plain(row);
-      cell.is_marked = (*steps)[row].nonfinite;
-      return cell;
-    };
+    auto* column =
+        add("Step", "step",
+            "Number of the optimizer step, from 0. Steps that are skipped as warm-up are grey; the "
+            "sign marks one whose loss or gradient norm is not finite",
+            92, 100, &StepFigures::index, present::whole_number);
+    if (column == nullptr) return;
+    change_cells(*column, [rows = columns_.rows()](std::size_t row, present::TableCell& cell) {
+      cell.is_marked = rows[row].nonfinite;
+    });
   }
 
   void add_time() {
-    add("Time", "step_ns", "From the step's begin to its end. The sign marks the slowest hundredth",
-        110, 99, step_ns_of, as_duration, "Of the slowest rank");
-    if (out_.columns.empty() || out_.columns.back().title != "Time") return;
-    auto& column = out_.columns.back();
-    column.cell = [plain = column.cell, slow = slow_](std::size_t row) {
-      present::TableCell cell = plain(row);
+    auto* column = add("Time", "step_ns",
+                       "From the step's begin to its end. The sign marks the slowest hundredth",
+                       110, 99, step_ns_of, present::format_duration, "Of the slowest rank");
+    if (column == nullptr) return;
+    change_cells(*column, [slow = slow_steps(steps_)](std::size_t row, present::TableCell& cell) {
       cell.is_marked = slow[row];
-      return cell;
-    };
+    });
   }
 
   void add_stack() {
     double longest = 0;
     bool detail = false;
-    for (const StepFigures& step : *steps_) {
+    for (const StepFigures& step : steps_) {
       const double ns = step_ns_of(step);
       if (!step.warmup && ns > longest) longest = ns;
       detail = detail || (breakdown_of(step) != nullptr && breakdown_of(step)->has_detail);
     }
     if (!(longest > 0) || !detail) return;
-    present::TableColumn column;
-    column.title = "Where it went";
-    column.definition =
-        "Compute, overlapped and exposed communication, copies and idle time of the step, to the "
-        "scale of the slowest measured one";
-    column.source = kBreakdownSource;
-    column.kind = present::TableColumn::Kind::kStack;
-    column.width = 150;
-    column.wish = 320;
-    column.priority = 6;
-    column.number = [steps = steps_](std::size_t row) { return step_ns_of((*steps)[row]); };
-    column.cell = [steps = steps_, longest](std::size_t row) {
-      return stack_cell(breakdown_of((*steps)[row]), longest);
-    };
-    out_.columns.push_back(std::move(column));
+    columns_.add(
+        {.title = "Where it went",
+         .definition =
+             "Compute, overlapped and exposed communication, copies and idle time of the step, to "
+             "the scale of the slowest measured one",
+         .source = kBreakdownSource,
+         .kind = present::TableColumn::Kind::kStack,
+         .width = 150,
+         .wish = 320,
+         .priority = 6},
+        [longest](const StepFigures& step) { return stack_cell(breakdown_of(step), longest); },
+        step_ns_of);
   }
 
   static present::TableCell stack_cell(const StepBreakdown* shown, double longest) {
@@ -168,54 +172,49 @@ class StepColumns {
     return cell;
   }
 
+  // Left out where it is 0 in all steps.
   void add_part(std::string title, std::string csv, std::string definition, int priority,
                 std::int64_t StepBreakdown::*member) {
-    const bool any = std::ranges::any_of(*steps_, [member](const StepFigures& step) {
-      const StepBreakdown* shown = breakdown_of(step);
-      return shown != nullptr && shown->has_detail && shown->*member != 0;
+    const auto value = of_slowest([member](const StepBreakdown& shown) {
+      return shown.has_detail ? std::optional(static_cast<double>(shown.*member)) : std::nullopt;
     });
-    if (!any) return;
+    if (std::ranges::none_of(steps_,
+                             [&](const auto& step) { return value(step).value_or(0) != 0; }))
+      return;
     const float width = title.size() > 10 ? 122.0f : 100.0f;
-    add(
-        std::move(title), std::move(csv), std::move(definition), width, priority,
-        [member](const StepFigures& step) {
-          const StepBreakdown* shown = breakdown_of(step);
-          return shown != nullptr && shown->has_detail ? static_cast<double>(shown->*member)
-                                                       : present::kNotKnown;
-        },
-        as_duration, kBreakdownSource);
+    add(std::move(title), std::move(csv), std::move(definition), width, priority, value,
+        present::format_duration, kBreakdownSource);
   }
 
   // What held the clocks down, and the longest time that it did so on a rank.
   void add_throttling() {
-    const bool any = std::ranges::any_of(
-        *steps_, [](const StepFigures& step) { return !step.throttling.empty(); });
-    if (!any) return;
-    present::TableColumn column;
-    column.title = "Throttled";
-    column.definition =
-        "What held a GPU's clocks down in the step: a power cap, heat, the power supply. A sample "
-        "stands for the time since the one before, a fifth of a second";
-    column.source = "Of NVML, on any rank";
-    column.csv_title = "throttled";
-    column.kind = present::TableColumn::Kind::kText;
-    column.width = 150;
-    column.priority = 6;
-    column.number = [steps = steps_](std::size_t row) {
-      std::int64_t longest = 0;
-      for (const auto& on : (*steps)[row].throttling) longest = std::max(longest, on.ns);
-      return static_cast<double>(longest);
+    if (std::ranges::all_of(steps_, [](const auto& step) { return step.throttling.empty(); })) {
+      return;
+    }
+    auto& column = columns_.add(
+        {.title = "Throttled",
+         .csv_title = "throttled",
+         .definition =
+             "What held a GPU's clocks down in the step: a power cap, heat, the power supply. A "
+             "sample stands for the time since the one before, a fifth of a second",
+         .source = "Of NVML, on any rank",
+         .kind = present::TableColumn::Kind::kText,
+         .width = 150,
+         .priority = 6},
+        [](const StepFigures& step) {
+          std::uint32_t limits = 0;
+          for (const auto& on : step.throttling) limits |= on.limits;
+          return present::TableCell::words(trace::model::throttling_text(limits),
+                                           state::Tone::kSecondary);
+        },
+        [](const StepFigures& step) {
+          std::int64_t longest = 0;
+          for (const auto& on : step.throttling) longest = std::max(longest, on.ns);
+          return longest;
+        });
+    column.csv = [rows = columns_.rows()](std::size_t row) {
+      return trace::analysis::throttling_note(rows[row]);
     };
-    column.cell = [steps = steps_](std::size_t row) {
-      std::uint32_t limits = 0;
-      for (const auto& on : (*steps)[row].throttling) limits |= on.limits;
-      return present::TableCell::words(trace::model::throttling_text(limits),
-                                       state::Tone::kSecondary);
-    };
-    column.csv = [steps = steps_](std::size_t row) {
-      return trace::analysis::throttling_note((*steps)[row]);
-    };
-    out_.columns.push_back(std::move(column));
   }
 
   void add_phases() {
@@ -229,68 +228,51 @@ class StepColumns {
          {trace::base::Phase::kOther, "Other"}}};
     for (const auto& [phase, title] : kPhases) {
       const auto index = static_cast<std::size_t>(phase);
-      const bool any = std::ranges::any_of(*steps_, [index](const StepFigures& step) {
-        const StepBreakdown* shown = breakdown_of(step);
-        return shown != nullptr && shown->phase_ns[index] > 0;
-      });
-      if (!any) continue;
-      add(
-          title, std::string(trace::base::to_string(phase)) + "_phase_ns",
+      if (std::ranges::none_of(steps_, [index](const StepFigures& step) {
+            const StepBreakdown* shown = breakdown_of(step);
+            return shown != nullptr && shown->phase_ns[index] > 0;
+          })) {
+        continue;
+      }
+      add(title, std::string(trace::base::to_string(phase)) + "_phase_ns",
           phase == trace::base::Phase::kOther ? "What the host's phases leave of the step"
                                               : "The host's phase of that name",
-          98, 4,
-          [index](const StepFigures& step) {
-            const StepBreakdown* shown = breakdown_of(step);
-            return shown != nullptr && shown->step_ns > 0
-                       ? static_cast<double>(shown->phase_ns[index])
-                       : present::kNotKnown;
-          },
-          as_duration, "Of the slowest rank");
+          98, 4, of_slowest([index](const StepBreakdown& shown) {
+            return shown.step_ns > 0 ? std::optional(static_cast<double>(shown.phase_ns[index]))
+                                     : std::nullopt;
+          }),
+          present::format_duration, "Of the slowest rank");
     }
   }
 
   void add_training() {
-    const auto plain = [](double value) {
-      return present::Quantity{present::format_plain(value), ""};
-    };
-    add(
-        "Loss", "loss", "Mean over ranks and micro-batches", 84, 8,
-        [](const StepFigures& step) { return step.loss; }, four_digits);
-    add(
-        "Gradient norm", "gradient_norm", "Of all parameters, before clipping", 116, 3,
-        [](const StepFigures& step) { return step.gradient_norm; }, four_digits);
-    add(
-        "Learning rate", "learning_rate", "Of the step", 112, 1,
-        [](const StepFigures& step) { return or_not_known(step.learning_rate); }, plain);
-    add(
-        "Tokens", "tokens", "Of all ranks together", 88, 1,
-        [](const StepFigures& step) { return or_not_known(step.tokens); },
-        [](double tokens) { return present::format_count(tokens); });
-    add(
-        "Sent", "bytes_sent", "By the collectives that started in the step, on the slowest rank",
-        96, 2,
-        [](const StepFigures& step) {
-          const StepBreakdown* shown = breakdown_of(step);
-          return shown != nullptr && shown->bytes_sent > 0 ? *shown->bytes_sent
-                                                           : present::kNotKnown;
-        },
-        [](double bytes) { return present::format_bytes(bytes); });
+    add("Loss", "loss", "Mean over ranks and micro-batches", 84, 8, &StepFigures::loss,
+        four_digits);
+    add("Gradient norm", "gradient_norm", "Of all parameters, before clipping", 116, 3,
+        &StepFigures::gradient_norm, four_digits);
+    add("Learning rate", "learning_rate", "Of the step", 112, 1, &StepFigures::learning_rate,
+        plain);
+    add("Tokens", "tokens", "Of all ranks together", 88, 1, &StepFigures::tokens,
+        present::format_count);
+    add("Sent", "bytes_sent", "By the collectives that started in the step, on the slowest rank",
+        96, 2, of_slowest([](const StepBreakdown& shown) {
+          return shown.bytes_sent > 0 ? shown.bytes_sent : std::nullopt;
+        }),
+        present::format_bytes);
     add("Ranks apart", "rank_spread_ns", "Step time of the slowest − that of the fastest rank", 106,
-        5, spread_ns_of, as_duration);
+        5, spread_ns_of, present::format_duration);
     add(
         "Slowest", "slowest_rank", "The rank that took longest", 84, 5,
         [](const StepFigures& step) {
-          return std::isnan(spread_ns_of(step)) ? present::kNotKnown
-                                                : static_cast<double>(step.slowest_rank);
+          return std::isnan(spread_ns_of(step)) ? std::nullopt : std::optional(step.slowest_rank);
         },
         [](double rank) {
           return present::Quantity{"rank " + present::format_plain(rank), ""};
         });
   }
 
-  const std::vector<StepFigures>* steps_;
-  std::vector<bool> slow_;
-  present::Table& out_;
+  const std::vector<StepFigures>& steps_;
+  present::RowColumns<StepFigures> columns_;
 };
 
 }  // namespace
@@ -298,7 +280,6 @@ class StepColumns {
 std::shared_ptr<const present::Table> step_table(const std::shared_ptr<const state::RunView>& run) {
   auto out = std::make_shared<present::Table>();
   out->id = "steps";
-  out->rows = run->figures.steps.size();
   out->data = run;
   StepColumns(run->figures.steps, *out).add_all();
   return out;

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "ui/inspect/tabs/statistics_text.h"
 #include "ui/present/format.h"
+#include "ui/present/row_columns.h"
 
 namespace shardlens::ui::inspect {
 
@@ -21,95 +23,66 @@ using trace::timeline::StragglerRank;
 constexpr std::size_t kColumnsBeforeRanks = 6;
 constexpr float kBeforeRanks = 674, kRankColumn = 72;  // widths at scale 1
 
-template <typename Value, typename Show>
-void add_call_column(present::Table& table, const StragglerFigures& figures,
-                     present::TableColumn column, Value value, Show show) {
-  column.number = [calls = figures.calls.data(), value](std::size_t row) {
-    return static_cast<double>(value(calls[row]));
-  };
-  column.cell = [calls = figures.calls.data(), value, show](std::size_t row) {
-    return present::TableCell::figure(show(value(calls[row])));
-  };
-  table.columns.push_back(std::move(column));
+using CallColumns = present::RowColumns<StragglerCall>;
+
+present::Quantity duration_or_none(double ns) {
+  return ns == 0 ? present::Quantity{"0", ""} : present::format_duration(ns);
 }
 
-present::Quantity duration_or_none(std::int64_t ns) {
-  if (ns == 0) return {"0", ""};
-  return present::format_duration(static_cast<double>(ns));
-}
-
-void add_name_column(present::Table& table, const StragglerFigures& figures) {
-  present::TableColumn name{
-      .title = "Collective",
-      .csv_title = "collective",
-      .definition = "What was asked for and what it was for. A click shows it",
-      .width = 210};
-  name.kind = present::TableColumn::Kind::kText;
-  name.wish = 300;
-  name.cell = [calls = figures.calls.data()](std::size_t row) {
-    return present::TableCell::words(call_name(calls[row]));
-  };
-  table.columns.push_back(std::move(name));
-}
-
-// Where in the run it was called.
-void add_place_columns(present::Table& table, const StragglerFigures& figures) {
-  add_call_column(
-      table, figures,
-      {.title = "Step",
-       .csv_title = "step",
-       .definition = "In which the ranks called it",
-       .width = 74},
-      [](const StragglerCall& call) { return call.step; },
-      [](std::int64_t step) {
-        return present::Quantity{
-            step < 0 ? std::string(present::kUnknown) : present::format_integer(step), ""};
-      });
-  add_call_column(
-      table, figures,
+// Which collective it is, and where in the run it was called.
+void add_call_columns(CallColumns& columns) {
+  columns.add_words({.title = "Collective",
+                     .csv_title = "collective",
+                     .definition = "What was asked for and what it was for. A click shows it",
+                     .width = 210,
+                     .wish = 300},
+                    call_name);
+  columns.add_figure({.title = "Step",
+                      .csv_title = "step",
+                      .definition = "In which the ranks called it",
+                      .width = 74},
+                     &StragglerCall::step, [](double step) {
+                       return step < 0 ? present::Quantity{std::string(present::kUnknown), ""}
+                                       : present::whole_number(step);
+                     });
+  columns.add_figure(
       {.title = "No.",
        .csv_title = "sequence",
        .definition = "Sequence number within the process group: the same on all ranks",
        .width = 84},
-      [](const StragglerCall& call) { return call.sequence; },
-      [](std::int64_t number) {
-        return present::Quantity{present::format_integer(number), ""};
-      });
+      &StragglerCall::sequence, present::whole_number);
 }
 
-void add_time_columns(present::Table& table, const StragglerFigures& figures) {
-  add_call_column(
-      table, figures,
+void add_time_columns(CallColumns& columns) {
+  columns.add_figure(
       {.title = "Longest wait",
        .csv_title = "longest_wait_ns",
        .definition = "Of the rank that came first: latest start over the ranks − own start",
        .width = 116},
-      [](const StragglerCall& call) { return call.longest_wait_ns(); }, duration_or_none);
-  add_call_column(
-      table, figures,
+      &StragglerCall::longest_wait_ns, duration_or_none);
+  columns.add_figure(
       {.title = "Transfer",
        .csv_title = "transfer_ns",
        .definition = "From the latest start over the ranks to the end: what the link took",
        .width = 100},
-      [](const StragglerCall& call) { return call.transfer_ns(); }, duration_or_none);
+      &StragglerCall::transfer_ns, duration_or_none);
 }
 
-void add_last_rank_column(present::Table& table, const StragglerFigures& figures) {
-  present::TableColumn last{
-      .title = "Last",
-      .csv_title = "last_rank",
-      .definition = "The rank that started last, if by more than the error of the ranks' clocks",
-      .width = 90};
-  last.number = [calls = figures.calls.data()](std::size_t row) {
-    return calls[row].last_rank < 0 ? present::kNotKnown
-                                    : static_cast<double>(calls[row].last_rank);
-  };
-  last.cell = [calls = figures.calls.data()](std::size_t row) {
-    if (calls[row].last_rank < 0)
-      return present::TableCell::figure({std::string(present::kUnknown), ""}, state::Tone::kMuted);
-    return present::TableCell::figure({"rank " + std::to_string(calls[row].last_rank), ""});
-  };
-  table.columns.push_back(std::move(last));
+void add_last_rank_column(CallColumns& columns) {
+  columns.add(
+      {.title = "Last",
+       .csv_title = "last_rank",
+       .definition = "The rank that started last, if by more than the error of the ranks' clocks",
+       .width = 90},
+      [](const StragglerCall& call) {
+        if (call.last_rank < 0) {
+          return present::TableCell::words(std::string(present::kUnknown), state::Tone::kMuted);
+        }
+        return present::TableCell::words("rank " + std::to_string(call.last_rank));
+      },
+      [](const StragglerCall& call) {
+        return call.last_rank < 0 ? std::nullopt : std::optional(call.last_rank);
+      });
 }
 
 present::TableCell heat_cell(const StragglerCall& call, int rank, double longest) {
@@ -139,61 +112,51 @@ const StragglerPart* longest_of(const StragglerCall& call, const std::vector<int
   return longest;
 }
 
-void add_rank_column(present::Table& table, const StragglerFigures& figures, int rank,
-                     double longest) {
+std::optional<std::int64_t> wait_of(const StragglerPart* part) {
+  return part == nullptr ? std::nullopt : std::optional(part->wait_ns);
+}
+
+void add_rank_column(CallColumns& columns, int rank, double longest) {
   const std::string number = std::to_string(rank);
-  present::TableColumn column{
-      .title = "rank " + number,
-      .csv_title = "rank_" + number + "_wait_ns",
-      .definition =
-          "How long rank " + number +
-          " waited in the collective for the last rank; \"last\" where it was that itself",
-      .width = kRankColumn};
-  column.kind = present::TableColumn::Kind::kHeat;
-  column.wish = 120;
-  column.number = [calls = figures.calls.data(), rank](std::size_t row) {
-    const StragglerPart* part = calls[row].part_of(rank);
-    return part == nullptr ? present::kNotKnown : static_cast<double>(part->wait_ns);
-  };
-  column.cell = [calls = figures.calls.data(), rank, longest](std::size_t row) {
-    return heat_cell(calls[row], rank, longest);
-  };
-  table.columns.push_back(std::move(column));
+  columns.add(
+      {.title = "rank " + number,
+       .csv_title = "rank_" + number + "_wait_ns",
+       .definition = "How long rank " + number +
+                     " waited in the collective for the last rank; \"last\" where it was that "
+                     "itself",
+       .kind = present::TableColumn::Kind::kHeat,
+       .width = kRankColumn,
+       .wish = 120},
+      [rank, longest](const StragglerCall& call) { return heat_cell(call, rank, longest); },
+      [rank](const StragglerCall& call) { return wait_of(call.part_of(rank)); });
 }
 
-void add_rest_column(present::Table& table, const StragglerFigures& figures,
-                     const std::vector<int>& rest, double longest) {
-  present::TableColumn column{
-      .title = "and " + std::to_string(rest.size()) + " more",
-      .csv_title = "longest_wait_of_the_rest_ns",
-      .definition =
-          "The other ranks: the longest that any of them waited. Those that "
-          "cost the others most stand before it, the worst first",
-      .width = kRankColumn + 30};
-  column.kind = present::TableColumn::Kind::kHeat;
-  column.wish = 140;
-  column.number = [calls = figures.calls.data(), rest](std::size_t row) {
-    const StragglerPart* part = longest_of(calls[row], rest);
-    return part == nullptr ? present::kNotKnown : static_cast<double>(part->wait_ns);
-  };
-  column.cell = [calls = figures.calls.data(), rest, longest](std::size_t row) {
-    const StragglerPart* part = longest_of(calls[row], rest);
-    present::TableCell cell =
-        part == nullptr ? present::TableCell{} : heat_cell(calls[row], part->rank, longest);
-    if (!cell.text.empty() && !cell.is_marked) cell.text = "≤ " + cell.text;
-    return cell;
-  };
-  table.columns.push_back(std::move(column));
+void add_rest_column(CallColumns& columns, const std::vector<int>& rest, double longest) {
+  columns.add(
+      {.title = "and " + std::to_string(rest.size()) + " more",
+       .csv_title = "longest_wait_of_the_rest_ns",
+       .definition = "The other ranks: the longest that any of them waited. Those that cost the "
+                     "others most stand before it, the worst first",
+       .kind = present::TableColumn::Kind::kHeat,
+       .width = kRankColumn + 30,
+       .wish = 140},
+      [rest, longest](const StragglerCall& call) {
+        const StragglerPart* part = longest_of(call, rest);
+        if (part == nullptr) return present::TableCell{};
+        present::TableCell cell = heat_cell(call, part->rank, longest);
+        if (!cell.text.empty() && !cell.is_marked) cell.text = "≤ " + cell.text;
+        return cell;
+      },
+      [rest](const StragglerCall& call) { return wait_of(longest_of(call, rest)); });
 }
 
-void add_rank_columns(present::Table& table, const StragglerFigures& figures,
-                      const StragglerColumns& columns) {
+void add_rank_columns(CallColumns& columns, const StragglerColumns& shown) {
   double longest = 0;
-  for (const StragglerCall& call : figures.calls) {
+  for (const StragglerCall& call : columns.rows()) {
     longest = std::max(longest, static_cast<double>(call.longest_wait_ns()));
   }
-  for (const int rank : columns.ranks) add_rank_column(table, figures, rank, longest);
-  if (!columns.rest.empty()) add_rest_column(table, figures, columns.rest, longest);
+  for (const int rank : shown.ranks) add_rank_column(columns, rank, longest);
+  if (!shown.rest.empty()) add_rest_column(columns, shown.rest, longest);
 }
 
 // One line above the calls: a figure per rank, shaded by its share of the greatest; of the rest the
@@ -274,30 +237,28 @@ std::shared_ptr<const present::Table> straggler_table(
     const std::shared_ptr<const StragglerFigures>& figures, const StragglerColumns& columns) {
   auto out = std::make_shared<present::Table>();
   out->id = "stragglers";
-  out->rows = figures->calls.size();
   out->data = figures;
-  add_name_column(*out, *figures);
-  add_place_columns(*out, *figures);
-  add_time_columns(*out, *figures);
-  add_last_rank_column(*out, *figures);
-  add_rank_columns(*out, *figures, columns);
-  const auto as_time = [](double ns) { return present::format_duration(ns); };
+  CallColumns made(*out, figures->calls);
+  add_call_columns(made);
+  add_time_columns(made);
+  add_last_rank_column(made);
+  add_rank_columns(made, columns);
   add_pinned(
       *out, *figures, columns, "Came last",
       [](const StragglerRank& rank) { return static_cast<double>(rank.times_last); },
       [](double count) {
-        return present::Quantity{present::format_integer(static_cast<std::int64_t>(count)) + " ×",
-                                 ""};
+        return present::Quantity{present::whole_number(count).value + " ×", ""};
       });
-  add_pinned(
-      *out, *figures, columns, "Late, mean",
-      [](const StragglerRank& rank) { return rank.mean_late_ns(); }, as_time);
+  add_pinned(*out, *figures, columns, "Late, mean", &StragglerRank::mean_late_ns,
+             present::format_duration);
   add_pinned(
       *out, *figures, columns, "Wait it caused",
-      [](const StragglerRank& rank) { return static_cast<double>(rank.caused_ns); }, as_time);
+      [](const StragglerRank& rank) { return static_cast<double>(rank.caused_ns); },
+      present::format_duration);
   add_pinned(
       *out, *figures, columns, "Of that alone",
-      [](const StragglerRank& rank) { return static_cast<double>(rank.alone_ns); }, as_time);
+      [](const StragglerRank& rank) { return static_cast<double>(rank.alone_ns); },
+      present::format_duration);
   return out;
 }
 

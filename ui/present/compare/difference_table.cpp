@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 
 #include "ui/present/compare/comparison_text.h"
 #include "ui/present/compare/waterfall.h"
 #include "ui/present/format.h"
+#include "ui/present/row_columns.h"
 
 namespace shardlens::ui::present {
 
@@ -104,49 +106,39 @@ TableCell difference_cell(const DifferenceRow& row) {
   return cell;
 }
 
-template <typename Value, typename Cell>
-void add_column(Table& table, const DifferenceRows& rows, TableColumn column, Value value,
-                Cell cell) {
-  column.number = [&rows, value](std::size_t row) { return value(rows.rows[row]); };
-  column.cell = [&rows, cell](std::size_t row) { return cell(rows.rows[row]); };
-  table.columns.push_back(std::move(column));
+using DifferenceColumns = RowColumns<DifferenceRow>;
+
+// Sorted by its value, which is shown in the row's unit.
+template <typename Value>
+void add_quantity(DifferenceColumns& columns, TableColumn column, Value value) {
+  columns.add(
+      std::move(column),
+      [value](const DifferenceRow& row) {
+        const std::optional<double> given = std::invoke(value, row);
+        return given ? TableCell::figure(quantity_of(row, *given)) : TableCell{};
+      },
+      value);
 }
 
-void add_words(Table& table, const DifferenceRows& rows, TableColumn column,
-               std::string DifferenceRow::*name) {
-  column.kind = TableColumn::Kind::kText;
-  column.cell = [&rows, name](std::size_t row) {
-    TableCell cell = TableCell::words(rows.rows[row].*name);
-    cell.mark = rows.rows[row].mark;
-    return cell;
-  };
-  table.columns.push_back(std::move(column));
-}
-
-void add_figures(Table& table, const DifferenceRows& rows, const std::string& first,
-                 const std::string& second) {
-  add_column(
-      table, rows,
+void add_figures(DifferenceColumns& columns, const std::string& first, const std::string& second) {
+  add_quantity(
+      columns,
       {.title = first,
        .csv_title = "first",
        .definition = "Per step, the mean over measured steps and ranks; of memory at the peak",
        .width = 74,
        .wish = 92,
        .priority = 1},
-      [](const auto& row) { return row.first; },
-      [](const auto& row) { return TableCell::figure(quantity_of(row, row.first)); });
-  add_column(
-      table, rows,
-      {.title = second,
-       .csv_title = "second",
-       .definition = "The same of the other run",
-       .width = 74,
-       .wish = 92,
-       .priority = 1},
-      [](const auto& row) { return row.second; },
-      [](const auto& row) { return TableCell::figure(quantity_of(row, row.second)); });
-  add_column(
-      table, rows,
+      &DifferenceRow::first);
+  add_quantity(columns,
+               {.title = second,
+                .csv_title = "second",
+                .definition = "The same of the other run",
+                .width = 74,
+                .wish = 92,
+                .priority = 1},
+               &DifferenceRow::second);
+  columns.add(
       {.title = "Difference",
        .csv_title = "difference",
        .definition = "The other run − the base. Parts sum to the difference of step time, phases "
@@ -154,9 +146,9 @@ void add_figures(Table& table, const DifferenceRows& rows, const std::string& fi
        .width = 84,
        .wish = 100,
        .priority = 3},
-      [](const auto& row) { return row.difference(); }, difference_cell);
-  add_column(
-      table, rows,
+      difference_cell, &DifferenceRow::difference);
+  add_quantity(
+      columns,
       {.title = "±",
        .csv_title = "half_width",
        .definition = "The difference's interval is it ± this: the one that the verdict is by, so "
@@ -165,10 +157,7 @@ void add_figures(Table& table, const DifferenceRows& rows, const std::string& fi
        .width = 74,
        .wish = 92,
        .priority = 0},
-      [](const auto& row) { return row.half_width.value_or(kNotKnown); },
-      [](const auto& row) {
-        return row.half_width ? TableCell::figure(quantity_of(row, *row.half_width)) : TableCell{};
-      });
+      &DifferenceRow::half_width);
 }
 
 }  // namespace
@@ -193,34 +182,32 @@ std::shared_ptr<const Table> difference_table(
   const auto rows = rows_of(difference, kind, first, second);
   auto table = std::make_shared<Table>();
   table->id = "differences";
-  table->rows = rows->rows.size();
   table->data = rows;
-  add_words(*table, *rows,
-            {.title = "What",
-             .csv_title = "what",
-             .definition = "What takes time or memory in the two runs",
-             .width = 90,
-             .wish = 260,
-             .priority = 4},
-            &DifferenceRow::name);
-  add_figures(*table, *rows, first, second);
-  TableColumn verdict{.title = "Noise",
-                      .csv_title = "beyond_noise",
-                      .definition =
-                          "Whether chance explains the difference: beyond noise it does "
-                          "not. Not known where nothing tells how far runs scatter. Memory "
-                          "does not scatter: equal is what differs by less than an allocation or "
-                          "a thousandth of the peak",
-                      .width = 98,
-                      .wish = 110,
-                      .priority = 2};
-  verdict.kind = TableColumn::Kind::kText;
-  verdict.cell = [data = rows.get()](std::size_t row) {
-    const DifferenceRow& of = data->rows[row];
-    return TableCell::words(of.verdict,
-                            of.beyond_noise == true ? state::Tone::kText : state::Tone::kMuted);
-  };
-  table->columns.push_back(std::move(verdict));
+  DifferenceColumns columns(*table, rows->rows);
+  columns.add(
+      {.title = "What",
+       .csv_title = "what",
+       .definition = "What takes time or memory in the two runs",
+       .kind = TableColumn::Kind::kText,
+       .width = 90,
+       .wish = 260,
+       .priority = 4},
+      [](const DifferenceRow& row) { return TableCell{.text = row.name, .mark = row.mark}; });
+  add_figures(columns, first, second);
+  columns.add(
+      {.title = "Noise",
+       .csv_title = "beyond_noise",
+       .definition = "Whether chance explains the difference: beyond noise it does not. Not known "
+                     "where nothing tells how far runs scatter. Memory does not scatter: equal is "
+                     "what differs by less than an allocation or a thousandth of the peak",
+       .kind = TableColumn::Kind::kText,
+       .width = 98,
+       .wish = 110,
+       .priority = 2},
+      [](const DifferenceRow& row) {
+        return TableCell::words(
+            row.verdict, row.beyond_noise == true ? state::Tone::kText : state::Tone::kMuted);
+      });
   return table;
 }
 
