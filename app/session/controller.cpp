@@ -60,6 +60,7 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
     : runs_dir_(one_spelling(options.runs_dir)),
       options_(std::move(options)),
       planner_(options_.machine, wake),
+      notice_(wake),
       replay_speed_(options_.replay_speed),
       watch_state_(std::make_shared<const WatchState>()),
       trainer_(options_.trainer_status, options_.trainer_found, wake),
@@ -67,15 +68,15 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
                 .bundled_dir = one_spelling(options_.bundled_dir),
                 .awaited = one_spelling(options_.run).string()},
                wake),
-      import_(runs_dir_, wake),
-      packing_(options_.save_dir, wake),
-      inspect_(wake),
+      import_(runs_dir_, notice_),
+      packing_(options_.save_dir, notice_),
+      inspect_(notice_, wake),
       predictor_(wake),
       comparison_(wake),
       watcher_(wake),
       job_watcher_(wake),
-      queue_(options_.start_job, wake),
-      sweeps_(runs_dir_, queue_, wake) {
+      queue_(options_.start_job, notice_, wake),
+      sweeps_(runs_dir_, queue_, notice_, wake) {
   knobs_.replace(options_.first_settings);
   knobs_.set_baseline(options_.first_settings, "", "");
   if (options_.run.empty()) return;
@@ -106,7 +107,6 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   follow_library();
   follow_watch();
   follow_import();
-  follow_packing();
   follow_inspect();
   follow_comparison();
   if (auto trainer = trainer_.state(); !same(trainer, trainer_state_)) {
@@ -117,8 +117,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
     seen_.job_watch = job_watch;
     touch();
   }
-  if (planner_.has_news() || predictor_.has_news()) touch();
-  follow_sweeps();
+  if (planner_.has_news() || predictor_.has_news() || sweeps_.follow()) touch();
   if (notice_.take_change()) touch();
   if (!std::exchange(changed_, false) && snapshot_) return snapshot_;
 
@@ -137,8 +136,9 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   next->job = job_state();
   next->trainer = trainer_state_;
   next->replay = watch_state_->replay;
-  next->notice = notice_.text();
-  next->notice_is_error = notice_.is_error();
+  const auto [notice, notice_is_error] = notice_.words();
+  next->notice = notice;
+  next->notice_is_error = notice_is_error;
   next->version = snapshot_ ? snapshot_->version + 1 : 1;
   snapshot_ = std::move(next);
   return snapshot_;
@@ -174,9 +174,6 @@ void Controller::follow_queue() {
     library_.refresh();
   }
   if (queue_state_.phase == JobPhase::kNone) job_watcher_.show({});
-  if (!queue_state_.notice.empty() && queue_state_.notice != before.notice) {
-    notice_.say(queue_state_.notice, queue_state_.notice_is_error);
-  }
   touch();
 }
 
@@ -258,35 +255,15 @@ void Controller::give_figures_to_library(const WatchState& before) {
 }
 
 void Controller::follow_import() {
-  const auto now = import_.state();
-  if (now.version == seen_.import) return;
-  seen_.import = now.version;
-  notice_.say(now.notice, now.is_error);
-  if (!now.imported.empty() && now.imported != imported_) {
-    imported_ = now.imported;
-    library_.refresh();
-    watcher_.show(one_spelling(imported_));
-    first_run_opened_ = true;
-  }
+  const auto imported = import_.take_imported();
+  if (!imported) return;
+  library_.refresh();
+  watcher_.show(one_spelling(*imported));
+  first_run_opened_ = true;
   touch();
-}
-
-void Controller::follow_packing() {
-  const auto now = packing_.state();
-  if (now.version == seen_.packing) return;
-  seen_.packing = now.version;
-  notice_.say(now.notice, now.is_error);
-  touch();
-}
-
-void Controller::follow_sweeps() {
-  const SweepNews news = sweeps_.follow();
-  if (!news.notice.empty()) notice_.say(news.notice, news.notice_is_error);
-  if (news.is_any) touch();
 }
 
 void Controller::follow_inspect() {
-  if (const auto problem = inspect_.take_problem()) notice_.say_why_not(*problem);
   if (!looks_around_) return;
   // Not after its figures, which take a while to be made of a large run.
   const auto run = watcher_.asked_run();

@@ -70,8 +70,7 @@ class Controller {
 
  private:
   struct Versions {
-    std::uint64_t watch = 0, job_watch = 0, queue = 0, library = 0, import = 0, packing = 0;
-    bool operator==(const Versions&) const = default;
+    std::uint64_t watch = 0, job_watch = 0, queue = 0, library = 0;
   };
 
   template <typename Command>
@@ -106,9 +105,7 @@ class Controller {
   void follow_watch();
   void give_figures_to_library(const WatchState& before);
   void follow_import();
-  void follow_packing();
   void follow_inspect();
-  void follow_sweeps();
   std::vector<std::string> chosen_to_compare() const;
   ComparisonQuestion comparison_of(const std::vector<std::string>& folders) const;
   void follow_comparison();
@@ -131,8 +128,7 @@ class Controller {
   std::optional<std::string> copied_text_;
   std::optional<ui::state::SavePicture> wanted_picture_;
   bool looks_around_ = false;
-  std::uint64_t answers_ = 0;       // of the library, that were shown
-  std::filesystem::path imported_;  // the last run that was shown because it was imported
+  std::uint64_t answers_ = 0;  // of the library, that were shown
 
   bool changed_ = true;
   Versions seen_;

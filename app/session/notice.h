@@ -1,6 +1,8 @@
-// The sentence that the window shows about what was asked for last. Interface thread only.
+// The sentence that the window shows about what was asked for last. Any thread.
 #pragma once
 
+#include <functional>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -10,15 +12,31 @@ namespace shardlens::app::session {
 
 class Notice {
  public:
-  const std::string& text() const { return text_; }
-  bool is_error() const { return is_error_; }
-  // Whether it is another than when this was asked last.
-  bool take_change() { return std::exchange(changed_, false); }
+  struct Words {
+    std::string text;
+    bool is_error = false;
+  };
+
+  // `on_change`: called on whichever thread says something.
+  explicit Notice(std::function<void()> on_change = [] {}) : on_change_(std::move(on_change)) {}
+
+  Words words() const {
+    const std::lock_guard lock(mutex_);
+    return words_;
+  }
+  // Whether anything was said since this was asked last.
+  bool take_change() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(changed_, false);
+  }
 
   void say(std::string text, bool is_error = false) {
-    text_ = std::move(text);
-    is_error_ = is_error;
-    changed_ = true;
+    {
+      const std::lock_guard lock(mutex_);
+      words_ = {std::move(text), is_error};
+      changed_ = true;
+    }
+    on_change_();
   }
   void clear() { say(""); }
   void say_why_not(const std::string& problem) { say(problem, true); }
@@ -28,8 +46,9 @@ class Notice {
   }
 
  private:
-  std::string text_;
-  bool is_error_ = false;
+  const std::function<void()> on_change_;
+  mutable std::mutex mutex_;  // guards what follows
+  Words words_;
   bool changed_ = false;
 };
 

@@ -166,7 +166,8 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::state::Snapsh
   }
   view.prepare_fonts(*io.Fonts);
   ImGui_ImplOpenGL3_Init("#version 330");
-  session::InspectSession session([] {});
+  session::Notice notice;
+  session::InspectSession session(notice, [] {});
   if (options.workspace == ui::state::kInspectWorkspace) session.show(options.run, false);
   if (options.step >= 0) view.inspect().show_memory_of(options.step);
   look_around(session, {}, snapshot);

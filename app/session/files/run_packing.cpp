@@ -8,28 +8,16 @@
 
 namespace shardlens::app::session {
 
-RunPacking::RunPacking(std::filesystem::path save_dir, std::function<void()> on_publish)
+RunPacking::RunPacking(std::filesystem::path save_dir, Notice& notice)
     : save_dir_(std::move(save_dir)),
-      on_publish_(std::move(on_publish)),
+      notice_(notice),
       worker_([this](const auto& run, const auto& wanted) { work(run, wanted); }) {}
 
 void RunPacking::pack(const std::filesystem::path& run) {
-  if (!worker_.is_idle())
-    return publish("Another run is being packed. Try again in a moment", true);
-  worker_.ask(run);
-}
-
-PackingState RunPacking::state() const {
-  const std::lock_guard lock(mutex_);
-  return state_;
-}
-
-void RunPacking::publish(const std::string& notice, bool is_error) {
-  {
-    const std::lock_guard lock(mutex_);
-    state_ = {notice, is_error, state_.version + 1};
+  if (!worker_.is_idle()) {
+    return notice_.say_why_not("Another run is being packed. Try again in a moment");
   }
-  on_publish_();
+  worker_.ask(run);
 }
 
 void RunPacking::work(const std::filesystem::path& run, const Wanted& wanted) {
@@ -40,15 +28,15 @@ void RunPacking::work(const std::filesystem::path& run, const Wanted& wanted) {
   options.progress = [&](double part) {
     const int percent = static_cast<int>(std::floor(part * 100));
     if (percent != std::exchange(shown, percent)) {
-      publish("Packing " + name + ": " + std::to_string(percent) + " %", false);
+      notice_.say("Packing " + name + ": " + std::to_string(percent) + " %");
     }
     return wanted();
   };
   const auto packed = trace::store::pack_run(run, file, options);
   if (!wanted()) return;
-  publish(packed ? "Saved " + std::filesystem::absolute(file).lexically_normal().string()
-                 : packed.error().message,
-          !packed);
+  notice_.say(packed ? "Saved " + std::filesystem::absolute(file).lexically_normal().string()
+                     : packed.error().message,
+              !packed);
 }
 
 }  // namespace shardlens::app::session

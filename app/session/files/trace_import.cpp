@@ -19,9 +19,9 @@ std::string what_is_imported(const std::vector<std::filesystem::path>& files) {
 
 }  // namespace
 
-TraceImport::TraceImport(std::filesystem::path runs_dir, std::function<void()> on_publish)
+TraceImport::TraceImport(std::filesystem::path runs_dir, Notice& notice)
     : runs_dir_(std::move(runs_dir)),
-      on_publish_(std::move(on_publish)),
+      notice_(notice),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 void TraceImport::add(std::vector<std::filesystem::path> files) {
@@ -33,21 +33,9 @@ void TraceImport::add(std::vector<std::filesystem::path> files) {
   wake_.notify_one();
 }
 
-ImportState TraceImport::state() const {
+std::optional<std::filesystem::path> TraceImport::take_imported() {
   const std::lock_guard lock(mutex_);
-  return state_;
-}
-
-void TraceImport::publish(const std::string& notice, bool is_error,
-                          const std::filesystem::path& imported) {
-  {
-    const std::lock_guard lock(mutex_);
-    state_.notice = notice;
-    state_.is_error = is_error;
-    if (!imported.empty()) state_.imported = imported;
-    ++state_.version;
-  }
-  on_publish_();
+  return std::exchange(imported_, std::nullopt);
 }
 
 void TraceImport::work(const std::stop_token& stop) {
@@ -62,7 +50,7 @@ void TraceImport::work(const std::stop_token& stop) {
     try {
       import_files(files, stop);
     } catch (const std::exception& error) {
-      publish("Could not import " + what_is_imported(files) + ": " + error.what(), true);
+      notice_.say_why_not("Could not import " + what_is_imported(files) + ": " + error.what());
     }
   }
 }
@@ -74,15 +62,19 @@ void TraceImport::import_files(const Files& files, const std::stop_token& stop) 
   options.progress = [&](double part) {
     const int percent = static_cast<int>(std::lround(part * 100));
     if (percent != std::exchange(shown, percent)) {
-      publish("Importing " + what + ": " + std::to_string(percent) + " %", false);
+      notice_.say("Importing " + what + ": " + std::to_string(percent) + " %");
     }
     return !stop.stop_requested();
   };
   const auto run = trace::interop::import_kineto(files, runs_dir_, options);
-  if (!run) return publish(run.error().message, true);
+  if (!run) return notice_.say_why_not(run.error().message);
   std::string notice = "Imported " + what + ": " + trace::base::grouped(run->events) + " events";
   for (const std::string& warning : run->warnings) notice += "; " + warning;
-  publish(notice, false, run->folder);
+  {
+    const std::lock_guard lock(mutex_);
+    imported_ = run->folder;
+  }
+  notice_.say(notice);
 }
 
 }  // namespace shardlens::app::session

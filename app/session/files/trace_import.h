@@ -3,47 +3,40 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <functional>
 #include <mutex>
-#include <string>
+#include <optional>
 #include <thread>
 #include <vector>
 
-namespace shardlens::app::session {
+#include "app/session/notice.h"
 
-struct ImportState {
-  std::string notice;  // "Importing rank0.json.gz: 40 %", what came of it, or why nothing did
-  bool is_error = false;
-  std::filesystem::path imported;  // the last run that was made
-  std::uint64_t version = 0;
-};
+namespace shardlens::app::session {
 
 class TraceImport {
  public:
-  TraceImport(std::filesystem::path runs_dir, std::function<void()> on_publish);
+  // `notice`: "Importing rank0.json.gz: 40 %", what came of it, or why nothing did.
+  TraceImport(std::filesystem::path runs_dir, Notice& notice);
 
   // One run of all of them: a file per rank.
   void add(std::vector<std::filesystem::path> files);
-  ImportState state() const;
+  // The last run that was made; once.
+  std::optional<std::filesystem::path> take_imported();
 
  private:
   using Files = std::vector<std::filesystem::path>;
 
   void work(const std::stop_token& stop);
   void import_files(const Files& files, const std::stop_token& stop);
-  void publish(const std::string& notice, bool is_error,
-               const std::filesystem::path& imported = {});
 
   const std::filesystem::path runs_dir_;
-  const std::function<void()> on_publish_;
+  Notice& notice_;
 
-  mutable std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;
   std::deque<Files> waiting_;
-  ImportState state_;
+  std::optional<std::filesystem::path> imported_;
 
   std::jthread thread_;  // last: stops first
 };

@@ -27,8 +27,9 @@ constexpr std::size_t kMostHistory = 50;
 
 }  // namespace
 
-InspectSession::InspectSession(std::function<void()> on_publish)
-    : on_publish_(std::move(on_publish)),
+InspectSession::InspectSession(Notice& notice, std::function<void()> on_publish)
+    : notice_(notice),
+      on_publish_(std::move(on_publish)),
       pictures_([this](const auto& request, const auto& wanted) { draw_picture(request, wanted); }),
       ranges_([this](const auto& range, const auto& wanted) { count_range(range, wanted); }),
       finds_([this](const auto& pattern, const auto& wanted) { find_names(pattern, wanted); }),
@@ -375,18 +376,15 @@ void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
   });
 }
 
-std::optional<std::string> InspectSession::take_problem() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(problem_, std::nullopt);
-}
-
 // What was shown at once is true then, or goes again.
 void InspectSession::take_bookmarks(const std::filesystem::path& run,
                                     const trace::base::Result<trace::model::Bookmarks>& bookmarks) {
+  if (!bookmarks) {
+    notice_.say_why_not("The bookmark was not kept: " + bookmarks.error().message);
+  }
   std::uint64_t generation = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (!bookmarks) problem_ = "The bookmark was not kept: " + bookmarks.error().message;
     if (run != run_) return;
     generation = generation_;
   }

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "app/session/inspect/bookmark_keeper.h"
+#include "app/session/notice.h"
 #include "app/session/worker/latest_worker.h"
 #include "trace/explore/run_explorer.h"
 #include "ui/state/commands.h"
@@ -21,8 +22,9 @@ namespace shardlens::app::session {
 
 class InspectSession {
  public:
-  // `on_publish`: called on any thread when view() has changed.
-  explicit InspectSession(std::function<void()> on_publish);
+  // `notice`: why a change of bookmarks was not kept. `on_publish`: called on any thread when
+  // view() has changed.
+  InspectSession(Notice& notice, std::function<void()> on_publish);
 
   // "" closes the run that is open. Of a live run, what it commits comes in.
   void show(const std::filesystem::path& run, bool is_live);
@@ -47,8 +49,6 @@ class InspectSession {
 
   // The same pointer until something changes; null while no run is open.
   std::shared_ptr<const ui::state::InspectView> view() const;
-  // Why the last change of bookmarks was not kept; once.
-  std::optional<std::string> take_problem();
   // Until everything asked for has been answered: for pictures of a run that is not live.
   void wait_until_idle();
 
@@ -97,6 +97,7 @@ class InspectSession {
   void publish(std::uint64_t generation,
                const std::function<void(ui::state::InspectView&)>& change);
 
+  Notice& notice_;
   const std::function<void()> on_publish_;
 
   mutable std::mutex mutex_;  // guards what follows
@@ -112,7 +113,6 @@ class InspectSession {
   std::optional<trace::timeline::StepMemoryRequest> memory_request_;
   ui::state::InspectView draft_;
   std::shared_ptr<const ui::state::InspectView> view_;
-  std::optional<std::string> problem_;
   trace::model::Bookmarks kept_bookmarks_;  // of the run that is shown, as its file last had them
 
   // Last: stop first.

@@ -61,8 +61,9 @@ Result<std::unique_ptr<launch::RunningJob>> start_job_session(const launch::JobR
   return launch::JobSession::start(request, std::move(options));
 }
 
-JobQueue::JobQueue(StartJob start, std::function<void()> on_change)
+JobQueue::JobQueue(StartJob start, Notice& notice, std::function<void()> on_change)
     : start_(std::move(start)),
+      notice_(notice),
       on_change_(std::move(on_change)),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
@@ -87,7 +88,6 @@ void JobQueue::start(launch::JobRequest request, bool stop_current, JobEnd on_en
   Asked asked{std::move(request), std::move(on_end)};
   change_state([&](QueueState& state) {
     const bool busy = state.phase != JobPhase::kNone;
-    state.notice.clear();
     if (!busy) {
       state.phase = JobPhase::kStarting;
       state.run_name = asked.request.name;
@@ -194,12 +194,11 @@ void JobQueue::start_next() {
   });
   if (!asked) return;
   auto job = start_safely(start_, asked->request, [this] { hear_news(); });
+  if (!job) notice_.say_why_not(job.error().message);
   change_state([&](QueueState& state) {
     if (!job) {
       stop_wanted_ = false;
       take_next(state);
-      state.notice = job.error().message;
-      state.notice_is_error = true;
       return;
     }
     job_ = std::move(*job);
@@ -220,10 +219,7 @@ void JobQueue::look_after_job_safely() {
   try {
     look_after_job();
   } catch (const std::exception& error) {
-    change_state([&](QueueState& state) {
-      state.notice = std::string("The job cannot be followed: ") + error.what();
-      state.notice_is_error = true;
-    });
+    notice_.say_why_not(std::string("The job cannot be followed: ") + error.what());
   }
 }
 
@@ -260,12 +256,11 @@ void JobQueue::watch_for_hangs(const launch::JobStatus& status) {
 void JobQueue::finish(const launch::JobStatus& status) {
   job_.reset();
   tell_end(std::exchange(on_end_, {}), status);
+  if (const auto notice = notice_of(status); !notice.empty()) notice_.say_why_not(notice);
   change_state([&](QueueState& state) {
     stop_wanted_ = false;
     stop_sent_ = false;
     take_next(state);
-    state.notice = notice_of(status);
-    state.notice_is_error = !state.notice.empty();
     ++state.ended;
   });
 }

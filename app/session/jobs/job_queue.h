@@ -16,6 +16,7 @@
 
 #include "app/launch/job_session.h"
 #include "app/session/jobs/hang_guard.h"
+#include "app/session/notice.h"
 #include "trace/base/result.h"
 #include "ui/state/snapshot.h"
 
@@ -38,14 +39,13 @@ struct QueueState {
   std::filesystem::path folder;                     // of the job that runs, or of the last one
   std::vector<ui::state::JobState::Queued> queued;  // in the order in which they start
   std::uint64_t started = 0, ended = 0;             // jobs so far
-  std::string notice;                               // about the last start or end
-  bool notice_is_error = false;
   std::uint64_t version = 0;
 };
 
 class JobQueue {
  public:
-  JobQueue(StartJob start, std::function<void()> on_change);
+  // `notice`: why a job did not start, or ended otherwise than wanted.
+  JobQueue(StartJob start, Notice& notice, std::function<void()> on_change);
   // Stops the job, waits a moment for it to leave in order, then kills it.
   ~JobQueue();
   JobQueue(const JobQueue&) = delete;
@@ -77,6 +77,7 @@ class JobQueue {
   void change_state(Change change);
 
   StartJob start_;
+  Notice& notice_;
   std::function<void()> on_change_;
 
   mutable std::mutex mutex_;  // guards what follows

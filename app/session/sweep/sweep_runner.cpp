@@ -54,10 +54,11 @@ struct AwaitedEnd {
 
 }  // namespace
 
-SweepRunner::SweepRunner(std::filesystem::path runs_dir, JobQueue& queue,
+SweepRunner::SweepRunner(std::filesystem::path runs_dir, JobQueue& queue, Notice& notice,
                          std::function<void()> on_change)
     : runs_dir_(std::move(runs_dir)),
       queue_(queue),
+      notice_(notice),
       on_change_(std::move(on_change)),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
@@ -77,14 +78,10 @@ void SweepRunner::change_state(Change change) {
 }
 
 void SweepRunner::start(sweep::SweepRequest request) {
+  std::string running;
   change_state([&](SweepRunState& state) {
-    state.notice_is_error = !state.name.empty();
-    if (!state.name.empty()) {
-      state.notice =
-          "The sweep “" + state.name + "” runs. Stop it, or wait for its end, before another one.";
-      return;
-    }
-    state.notice.clear();
+    running = state.name;
+    if (!running.empty()) return;
     state.problem.clear();
     state.is_stopping = false;
     state.point.reset();
@@ -92,6 +89,10 @@ void SweepRunner::start(sweep::SweepRequest request) {
     request.runs_dir = runs_dir_;
     asked_ = std::move(request);
   });
+  if (!running.empty()) {
+    return notice_.say_why_not("The sweep “" + running +
+                               "” runs. Stop it, or wait for its end, before another one.");
+  }
   wake_.notify_one();
 }
 
@@ -206,22 +207,21 @@ Result<launch::JobStatus> SweepRunner::run_in_queue(const std::stop_token& stop,
 }
 
 void SweepRunner::conclude(const std::string& name, const Result<bool>& end) {
+  const std::string sweep = "The sweep “" + name + "” ";
+  if (!end) {
+    notice_.say_why_not(sweep + "does not go on: " + end.error().message);
+  } else if (!*end) {
+    notice_.say(sweep + "is stopped. What is finished is kept, and Resume goes on");
+  } else {
+    notice_.say(sweep + "is done. " + (verdict_.empty() ? "No point has a result" : verdict_));
+  }
   change_state([&](SweepRunState& state) {
-    const std::string sweep = "The sweep “" + name + "” ";
     state.name.clear();
     state.point.reset();
     state.is_stopping = false;
     run_name_.clear();
     state.ended = name;
     state.problem = end ? "" : end.error().message;
-    state.notice_is_error = !end;
-    if (!end) {
-      state.notice = sweep + "does not go on: " + end.error().message;
-    } else if (!*end) {
-      state.notice = sweep + "is stopped. What is finished is kept, and Resume goes on";
-    } else {
-      state.notice = sweep + "is done. " + (verdict_.empty() ? "No point has a result" : verdict_);
-    }
   });
 }
 

@@ -23,15 +23,14 @@ struct SweepRunState {
   bool is_stopping = false;
   std::optional<std::size_t> point;  // that is run now
   std::string ended, problem;        // the last one that ended, and why before its time; "": it did
-  std::string notice;                // about the last start or end
-  bool notice_is_error = false;
   std::uint64_t version = 0;
 };
 
 class SweepRunner {
  public:
-  // `queue` outlives it.
-  SweepRunner(std::filesystem::path runs_dir, JobQueue& queue, std::function<void()> on_change);
+  // `queue` outlives it. `notice`: why a sweep does not start, or how it ended.
+  SweepRunner(std::filesystem::path runs_dir, JobQueue& queue, Notice& notice,
+              std::function<void()> on_change);
   // Leaves the run at hand to the queue; the sweep goes on when it is resumed.
   ~SweepRunner();
   SweepRunner(const SweepRunner&) = delete;
@@ -57,6 +56,7 @@ class SweepRunner {
 
   const std::filesystem::path runs_dir_;
   JobQueue& queue_;
+  Notice& notice_;
   const std::function<void()> on_change_;
 
   mutable std::mutex mutex_;  // guards what follows

@@ -8,11 +8,11 @@ using ui::state::ShownSweep;
 using ui::state::SweepPhase;
 using ui::state::SweepView;
 
-SweepSession::SweepSession(const std::filesystem::path& runs_dir, JobQueue& queue,
+SweepSession::SweepSession(const std::filesystem::path& runs_dir, JobQueue& queue, Notice& notice,
                            const std::function<void()>& on_change)
     : drafting_(runs_dir, on_change),
       reader_(runs_dir, on_change),
-      runner_(runs_dir, queue, on_change) {}
+      runner_(runs_dir, queue, notice, on_change) {}
 
 void SweepSession::show(const std::string& name) {
   is_wanted_ = true;
@@ -57,22 +57,18 @@ void SweepSession::follow_library() {
   if (is_wanted_) reader_.show(asked_);
 }
 
-SweepNews SweepSession::follow() {
-  SweepNews news;
+bool SweepSession::follow() {
+  bool is_new = false;
   if (auto now = runner_.state(); now.version != run_state_.version) {
-    const auto before = std::exchange(run_state_, std::move(now));
-    if (run_state_.notice != before.notice && !run_state_.notice.empty()) {
-      news.notice = run_state_.notice;
-      news.notice_is_error = run_state_.notice_is_error;
-    }
+    run_state_ = std::move(now);
     if (is_wanted_) reader_.show(asked_);
-    news.is_any = true;
+    is_new = true;
   }
   if (auto now = reader_.state(); now.version != read_.version) {
     read_ = std::move(now);
-    news.is_any = true;
+    is_new = true;
   }
-  return news;
+  return is_new;
 }
 
 // As it was read, and whether it runs by now.

@@ -15,16 +15,10 @@
 
 namespace shardlens::app::session {
 
-struct SweepNews {
-  bool is_any = false;
-  std::string notice;  // what is to be said of it; "": nothing
-  bool notice_is_error = false;
-};
-
 class SweepSession {
  public:
   // `queue` runs what a sweep starts, and outlives this.
-  SweepSession(const std::filesystem::path& runs_dir, JobQueue& queue,
+  SweepSession(const std::filesystem::path& runs_dir, JobQueue& queue, Notice& notice,
                const std::function<void()>& on_change);
 
   void carry_out(const ui::state::CloseSweepCard&) { drafting_.close(); }
@@ -39,7 +33,8 @@ class SweepSession {
 
   // Runs came, went or ended.
   void follow_library();
-  SweepNews follow();
+  // True: something is new.
+  bool follow();
   // Null: nobody asked for sweeps yet. The same pointer until something changes.
   std::shared_ptr<const ui::state::SweepView> view(const trace::job::Settings& settings,
                                                    LibraryRows rows);

@@ -9,11 +9,11 @@ TEST(Notice, TellsOfAChangeOnce) {
   Notice notice;
   EXPECT_FALSE(notice.take_change());
   notice.say("Saved a.png");
-  EXPECT_EQ(notice.text(), "Saved a.png");
-  EXPECT_FALSE(notice.is_error());
+  EXPECT_EQ(notice.words().text, "Saved a.png");
+  EXPECT_FALSE(notice.words().is_error);
   EXPECT_TRUE(notice.take_change());
   EXPECT_FALSE(notice.take_change());
-  EXPECT_EQ(notice.text(), "Saved a.png") << "it stays until the next";
+  EXPECT_EQ(notice.words().text, "Saved a.png") << "it stays until the next";
 }
 
 TEST(Notice, TheSameSentenceAgainIsAChange) {
@@ -27,14 +27,14 @@ TEST(Notice, TheSameSentenceAgainIsAChange) {
 TEST(Notice, AnErrorIsOverWithTheNextCommandThatGoesWell) {
   Notice notice;
   notice.take(trace::base::fail(trace::base::ErrorKind::kUsage, "world_size is no number"));
-  EXPECT_EQ(notice.text(), "world_size is no number");
-  EXPECT_TRUE(notice.is_error());
+  EXPECT_EQ(notice.words().text, "world_size is no number");
+  EXPECT_TRUE(notice.words().is_error);
   notice.take({});
-  EXPECT_EQ(notice.text(), "");
-  EXPECT_FALSE(notice.is_error());
+  EXPECT_EQ(notice.words().text, "");
+  EXPECT_FALSE(notice.words().is_error);
   notice.say_why_not("no room");
   notice.clear();
-  EXPECT_FALSE(notice.is_error());
+  EXPECT_FALSE(notice.words().is_error);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ class Window {
   }
 
   void inspect(const fs::path& run) {
-    session_.emplace([] {});
+    session_.emplace(notice_, [] {});
     session_->show(run, false);
     session_->wait_until_idle();
     for (int frame = 0; frame < 6; ++frame) {
@@ -99,6 +99,7 @@ class Window {
  private:
   ui::HeadlessWindow window_;
   ui::state::Snapshot snapshot_;
+  Notice notice_;
   std::optional<InspectSession> session_;
 };
 

@@ -24,33 +24,41 @@ std::filesystem::path write_trace(const std::filesystem::path& folder, const std
 struct TraceImportTest : testing::Test {
   TemporaryFolder folder;
   std::filesystem::path runs = folder.path() / "runs";
-  TraceImport import{runs, [] {}};
+  Notice notice;
+  TraceImport import{runs, notice};
+  std::filesystem::path imported;
   TraceImportTest() { std::filesystem::create_directories(runs); }
+
+  bool takes(const std::string& name) {
+    return eventually([&] {
+      imported = import.take_imported().value_or(imported);
+      return imported.string().find(name) != std::string::npos;
+    });
+  }
 };
 
 TEST_F(TraceImportTest, MakesARunOfWhatWasDropped) {
   import.add({write_trace(folder.path(), "trace.json")});
-  ASSERT_TRUE(eventually([&] { return !import.state().imported.empty(); }));
-  const auto state = import.state();
-  EXPECT_FALSE(state.is_error);
-  EXPECT_NE(state.notice.find("trace.json"), std::string::npos) << state.notice;
-  EXPECT_TRUE(trace::store::RunReader::open(state.imported));
+  ASSERT_TRUE(takes("trace"));
+  EXPECT_TRUE(eventually([&] { return notice.words().text.starts_with("Imported trace.json: "); }));
+  EXPECT_FALSE(notice.words().is_error);
+  EXPECT_TRUE(trace::store::RunReader::open(imported));
+  EXPECT_FALSE(import.take_imported()) << "once";
 }
 
 TEST_F(TraceImportTest, SaysWhyAFileIsNone) {
   const auto file = folder.path() / "letter.txt";
   std::ofstream(file) << "Dear colleague";
   import.add({file});
-  ASSERT_TRUE(eventually([&] { return import.state().is_error; }));
-  EXPECT_NE(import.state().notice.find("letter.txt"), std::string::npos);
-  EXPECT_TRUE(import.state().imported.empty());
+  ASSERT_TRUE(eventually([&] { return notice.words().is_error; }));
+  EXPECT_NE(notice.words().text.find("letter.txt"), std::string::npos);
+  EXPECT_FALSE(import.take_imported());
 }
 
 TEST_F(TraceImportTest, TakesOneAfterTheOther) {
   import.add({write_trace(folder.path(), "first.json")});
   import.add({write_trace(folder.path(), "second.json")});
-  EXPECT_TRUE(eventually(
-      [&] { return import.state().imported.string().find("second") != std::string::npos; }));
+  EXPECT_TRUE(takes("second"));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace {
 struct InspectSessionTest : testing::Test {
   TemporaryFolder folder;
   SyntheticRun run{folder.path()};
-  InspectSession session{[] {}};
+  Notice notice;
+  InspectSession session{notice, [] {}};
 
   InspectSessionTest() { run.add_steps(8); }
 
@@ -230,9 +231,9 @@ TEST_F(InspectSessionTest, KeepsBookmarksWithTheRun) {
   session.carry_out(ui::state::ChangeBookmark{{at, "the late rank"}});
   EXPECT_EQ(settled()->bookmarks, (trace::model::Bookmarks{{at, "the late rank"}}));
   EXPECT_EQ(trace::store::read_run_info(run.folder())->bookmarks, settled()->bookmarks);
-  EXPECT_EQ(session.take_problem(), std::nullopt);
+  EXPECT_FALSE(notice.take_change());
 
-  InspectSession another{[] {}};
+  InspectSession another{notice, [] {}};
   another.show(run.folder(), false);
   another.wait_until_idle();
   EXPECT_EQ(another.view()->bookmarks, settled()->bookmarks);
@@ -241,7 +242,7 @@ TEST_F(InspectSessionTest, KeepsBookmarksWithTheRun) {
 TEST_F(InspectSessionTest, ABookmarkThatWasAskedForIsKeptThoughTheWindowClosesAtOnce) {
   run.finish();
   {
-    InspectSession closing{[] {}};
+    InspectSession closing{notice, [] {}};
     closing.show(run.folder(), false);
     for (int i = 0; i < 50; ++i) closing.carry_out(ui::state::ChangeBookmark{{i, "x"}});
   }
@@ -256,10 +257,9 @@ TEST_F(InspectSessionTest, ABookmarkThatCannotBeKeptIsToldAndNotShown) {
   std::filesystem::remove(run.folder() / trace::store::kRunFile);
   session.carry_out(ui::state::ChangeBookmark{{5, "here"}});
   EXPECT_TRUE(settled()->bookmarks.empty());
-  const auto problem = session.take_problem();
-  ASSERT_TRUE(problem);
-  EXPECT_TRUE(problem->starts_with("The bookmark was not kept: ")) << *problem;
-  EXPECT_EQ(session.take_problem(), std::nullopt) << "told once";
+  EXPECT_TRUE(notice.words().is_error);
+  EXPECT_TRUE(notice.words().text.starts_with("The bookmark was not kept: "))
+      << notice.words().text;
 }
 
 }  // namespace

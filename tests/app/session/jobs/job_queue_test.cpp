@@ -23,7 +23,8 @@ launch::JobRequest named(const std::string& name) {
 
 struct QueueTest : testing::Test {
   FakeJobs jobs;
-  JobQueue queue{jobs.starter(), [] {}};
+  Notice notice;
+  JobQueue queue{jobs.starter(), notice, [] {}};
 
   std::string waiting() const {
     std::string names;
@@ -134,7 +135,7 @@ TEST_F(QueueTest, StopAsksTheJob) {
   queue.stop();
   ASSERT_TRUE(phase_becomes(JobPhase::kNone));
   EXPECT_TRUE(jobs.started()[0]->stop_requested);
-  EXPECT_EQ(queue.state().notice, "") << "what the user asked for needs no notice";
+  EXPECT_EQ(notice.words().text, "") << "what the user asked for needs no notice";
 }
 
 TEST_F(QueueTest, StopWithoutAJobDoesNothing) {
@@ -148,11 +149,10 @@ TEST_F(QueueTest, ARefusedStartSaysWhy) {
   jobs.refuse("The folder is not writable.");
   queue.start(named("a"), false);
   ASSERT_TRUE(phase_becomes(JobPhase::kNone));
-  EXPECT_EQ(queue.state().notice, "The folder is not writable.");
-  EXPECT_TRUE(queue.state().notice_is_error);
+  EXPECT_EQ(notice.words().text, "The folder is not writable.");
+  EXPECT_TRUE(notice.words().is_error);
   queue.start(named("a"), false);
   ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
-  EXPECT_EQ(queue.state().notice, "");
 }
 
 TEST_F(QueueTest, AFailedJobSaysWhyAndTheNextStillStarts) {
@@ -162,8 +162,8 @@ TEST_F(QueueTest, AFailedJobSaysWhyAndTheNextStillStarts) {
   jobs.started()[0]->failed = true;
   jobs.started()[0]->end();
   ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
-  EXPECT_NE(queue.state().notice.find("out of memory"), std::string::npos);
-  EXPECT_TRUE(queue.state().notice_is_error);
+  EXPECT_NE(notice.words().text.find("out of memory"), std::string::npos);
+  EXPECT_TRUE(notice.words().is_error);
 }
 
 TEST_F(QueueTest, WhoeverAskedForAJobIsToldItsEndOnce) {
@@ -193,9 +193,10 @@ TEST_F(QueueTest, WhoeverAskedForAJobIsToldItsEndOnce) {
 
 TEST(JobQueue, WhoeverWaitsIsToldWhenTheQueueGoes) {
   FakeJobs jobs;
+  Notice notice;
   std::atomic<int> told = 0;
   {
-    JobQueue queue(jobs.starter(), [] {});
+    JobQueue queue(jobs.starter(), notice, [] {});
     const auto tell = [&](const trace::base::Result<launch::JobStatus>& end) {
       EXPECT_FALSE(end);
       ++told;
@@ -209,8 +210,9 @@ TEST(JobQueue, WhoeverWaitsIsToldWhenTheQueueGoes) {
 
 TEST(JobQueue, StopsItsJobWhenItEnds) {
   FakeJobs jobs;
+  Notice notice;
   {
-    JobQueue queue(jobs.starter(), [] {});
+    JobQueue queue(jobs.starter(), notice, [] {});
     queue.start(named("a"), false);
     ASSERT_TRUE(eventually([&] { return queue.state().phase == JobPhase::kRunning; }));
   }

@@ -107,8 +107,7 @@ struct SweepSessionTest : testing::Test {
   ui::state::KnobDraft knobs;
   std::unique_ptr<JobQueue> queue;
   std::unique_ptr<SweepSession> session;
-  std::string notice;
-  bool notice_is_error = false;
+  Notice notice;
 
   SweepSessionTest() {
     std::filesystem::create_directory(runs);
@@ -119,18 +118,15 @@ struct SweepSessionTest : testing::Test {
   ~SweepSessionTest() override { close(); }
 
   void open() {
-    queue = std::make_unique<JobQueue>(jobs.starter(), [] {});
-    session = std::make_unique<SweepSession>(runs, *queue, [] {});
+    queue = std::make_unique<JobQueue>(jobs.starter(), notice, [] {});
+    session = std::make_unique<SweepSession>(runs, *queue, notice, [] {});
   }
   void close() {
     session.reset();
     queue.reset();
   }
   std::shared_ptr<const ui::state::SweepView> view() {
-    if (const auto news = session->follow(); !news.notice.empty()) {
-      notice = news.notice;
-      notice_is_error = news.notice_is_error;
-    }
+    session->follow();
     return session->view(knobs.next, {});
   }
   template <typename Condition>
@@ -186,7 +182,7 @@ TEST_F(SweepSessionTest, IsMadeOnTheCardRunThroughTheQueueAndShown) {
   EXPECT_EQ(shown->points[1].runs.size(), 2u);
   EXPECT_EQ(shown->best, 0u) << "the other takes half as long again";
   EXPECT_GT(shown->points[1].slower_by.value(), 0.3);
-  EXPECT_THAT(notice, HasSubstr("The sweep “caps” is done. bucket_cap_mb=1"));
+  EXPECT_THAT(notice.words().text, HasSubstr("The sweep “caps” is done. bucket_cap_mb=1"));
   EXPECT_FALSE(shown->banners.empty()) << "it ran on the CPU";
   EXPECT_EQ(counted().size(), 4u);
   EXPECT_EQ(jobs.names().size(), 4u);
@@ -204,12 +200,12 @@ TEST_F(SweepSessionTest, StoppedItKeepsWhatIsFinishedAndResumeGoesOn) {
   EXPECT_EQ(view()->shown->phase, SweepPhase::kRunning);
   session->carry_out(ui::state::StopSweep{});
   ASSERT_TRUE(is_idle());
-  EXPECT_THAT(notice, HasSubstr("is stopped"));
+  EXPECT_THAT(notice.words().text, HasSubstr("is stopped"));
   ASSERT_TRUE(phase_becomes(SweepPhase::kUnfinished));
   EXPECT_EQ(view()->shown->runs_left, 2u);
   jobs.hold_after(-1);
   session->carry_out(ui::state::ResumeSweep{"caps"});
-  ASSERT_TRUE(phase_becomes(SweepPhase::kDone)) << notice;
+  ASSERT_TRUE(phase_becomes(SweepPhase::kDone)) << notice.words().text;
   const std::string stopped = jobs.names()[2];
   for (const auto& [name, count] : counted()) EXPECT_EQ(count, name == stopped ? 2 : 1) << name;
 }
@@ -220,7 +216,7 @@ TEST_F(SweepSessionTest, TheWindowsOwnStopEndsTheSweepToo) {
   ASSERT_TRUE(eventually([&] { return queue->state().phase == ui::state::JobPhase::kRunning; }));
   queue->stop();
   ASSERT_TRUE(is_idle());
-  EXPECT_THAT(notice, HasSubstr("is stopped"));
+  EXPECT_THAT(notice.words().text, HasSubstr("is stopped"));
   EXPECT_EQ(jobs.names().size(), 1u) << "no further run begins";
 }
 
@@ -235,7 +231,7 @@ TEST_F(SweepSessionTest, WhenTheWindowGoesAFollowingOneFindsItAndGoesOn) {
   ASSERT_TRUE(phase_becomes(SweepPhase::kUnfinished));
   EXPECT_EQ(view()->shown->runs_done, 3u);
   session->carry_out(ui::state::ResumeSweep{"caps"});
-  ASSERT_TRUE(phase_becomes(SweepPhase::kDone)) << notice;
+  ASSERT_TRUE(phase_becomes(SweepPhase::kDone)) << notice.words().text;
   const std::string last = jobs.names()[3];
   for (const auto& [name, count] : counted()) EXPECT_EQ(count, name == last ? 2 : 1) << name;
 }
@@ -274,8 +270,8 @@ TEST_F(SweepSessionTest, OneSweepRunsAtATime) {
   ASSERT_TRUE(becomes([](const auto& now) { return now.running == "caps"; }));
   session->carry_out(ui::state::ResumeSweep{"another"});
   view();
-  EXPECT_THAT(notice, HasSubstr("The sweep “caps” runs"));
-  EXPECT_TRUE(notice_is_error);
+  EXPECT_THAT(notice.words().text, HasSubstr("The sweep “caps” runs"));
+  EXPECT_TRUE(notice.words().is_error);
 }
 
 TEST_F(SweepSessionTest, ContradictionsAreSaidAtTheirPointBeforeAnythingStarts) {
@@ -390,13 +386,13 @@ struct SearchSessionTest : SweepSessionTest {
 TEST_F(SearchSessionTest, FindsTheBestConfirmsItAndSaysHowSureItIs) {
   start_search();
   const auto shown = shown_end();
-  ASSERT_NE(shown, nullptr) << notice;
+  ASSERT_NE(shown, nullptr) << notice.words().text;
   ASSERT_TRUE(shown->best);
   EXPECT_LT(shown->points[*shown->best].settings.bucket_cap_mb, 5);
   EXPECT_THAT(shown->why, testing::AllOf(HasSubstr("instead of"), HasSubstr("(95 %, by ")));
   EXPECT_THAT(shown->search->ended, HasSubstr("likely to win beyond noise"));
   EXPECT_EQ(shown->phase, SweepPhase::kDone);
-  EXPECT_THAT(notice, HasSubstr("is done"));
+  EXPECT_THAT(notice.words().text, HasSubstr("is done"));
   EXPECT_EQ(shown->points[0].runs.size(), 3u);
   EXPECT_EQ(shown->points[*shown->best].runs.size(), 3u);
   for (const auto& [name, count] : counted()) EXPECT_EQ(count, 1) << name;
@@ -414,7 +410,7 @@ TEST_F(SearchSessionTest, GoesOnAsASearchAfterTheWindowWasClosed) {
   EXPECT_FALSE(view()->shown->is_complete());
   session->carry_out(ui::state::ResumeSweep{"tune bucket_cap_mb"});
   const auto shown = shown_end();
-  ASSERT_NE(shown, nullptr) << notice;
+  ASSERT_NE(shown, nullptr) << notice.words().text;
   EXPECT_LT(shown->runs_done, shown->points.size() * 3) << "not the whole grid";
   const auto counts = counted();
   EXPECT_EQ(std::ranges::count_if(counts, [](const auto& run) { return run.second > 1; }), 1)
