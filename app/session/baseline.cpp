@@ -7,11 +7,6 @@ namespace shardlens::app::session {
 
 using trace::model::RunStatus;
 
-const ui::state::LedgerRow* row_of(LedgerRows rows, const std::string& folder) {
-  const auto found = std::ranges::find(rows, folder, &ui::state::LedgerRow::folder);
-  return found == rows.end() ? nullptr : &*found;
-}
-
 namespace {
 
 bool is_own(const ui::state::LedgerRow& row) { return !row.is_bundled && !row.is_imported; }

@@ -2,20 +2,17 @@
 // the user pinned, else the newest that has ended. Interface thread only.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
 #include "app/session/jobs/knob_editor.h"
+#include "app/session/runs/ledger.h"
 #include "app/session/runs/run_library.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app::session {
 
-using LedgerRows = std::span<const ui::state::LedgerRow>;
-
 // Null: there is none. Views into `rows`.
-const ui::state::LedgerRow* row_of(LedgerRows rows, const std::string& folder);
 const ui::state::LedgerRow* newest_own_run(LedgerRows rows, bool finished);
 
 class Baseline {

@@ -17,16 +17,16 @@
 #include "app/session/files/settings_drop.h"
 #include "app/session/files/trace_import.h"
 #include "app/session/inspect/inspect_session.h"
-#include "app/session/jobs/job_queue.h"
 #include "app/session/jobs/knob_editor.h"
 #include "app/session/jobs/strategy_planner.h"
 #include "app/session/jobs/trainer_status.h"
-#include "app/session/notice.h"
 #include "app/session/runs/run_library.h"
 #include "app/session/sweep/sweep_session.h"
 #include "app/session/tuning/run_predictor.h"
+#include "app/session/watch/current_job.h"
 #include "app/session/watch/run_watcher.h"
 #include "app/session/worker/free_memory.h"
+#include "app/session/worker/notice.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
@@ -69,49 +69,61 @@ class Controller {
   const std::filesystem::path& save_dir() const { return options_.save_dir; }
 
  private:
-  struct Versions {
-    std::uint64_t watch = 0, job_watch = 0, queue = 0, library = 0;
-  };
+  // Of commands that neither Inspect nor sweeps carry out alone.
+  void carry_out(const ui::state::SetKnob& command);
+  void carry_out(const ui::state::ResetKnob& command) { notice_.take(knobs_.reset(command.name)); }
+  void carry_out(const ui::state::ResetKnobs& command);
+  void carry_out(const ui::state::StartRun& command);
+  void carry_out(const ui::state::StopRun&) { job_.queue().stop(); }
+  void carry_out(const ui::state::CancelQueued& asked) { job_.queue().cancel_queued(asked.id); }
+  void carry_out(const ui::state::MoveQueued& command);
+  void carry_out(const ui::state::ShowRun& command);
+  void carry_out(const ui::state::SelectStep& command) { watcher_.select_step(command.step); }
+  void carry_out(const ui::state::StartReplay& command);
+  void carry_out(const ui::state::StopReplay&) { watcher_.stop_replay(); }
+  void carry_out(const ui::state::SetReplayPlaying& command);
+  void carry_out(const ui::state::SetReplaySpeed& command);
+  void carry_out(const ui::state::SeekReplay& command) { watcher_.seek_replay(command.time_ns); }
+  void carry_out(const ui::state::RetryTrainerSetup&) { trainer_.retry(); }
+  void carry_out(const ui::state::OpenPlan&) { planner_.open_card(); }
+  void carry_out(const ui::state::ClosePlan&) { planner_.close_card(); }
+  void carry_out(const ui::state::SetPlanTarget& asked) {
+    notice_.take(planner_.set_target(asked));
+  }
+  void carry_out(const ui::state::OpenSweepCard& command);
+  void carry_out(const ui::state::StartSweep& command);
+  void carry_out(const ui::state::CompareRuns& command);
+  void carry_out(const ui::state::SetBaseline& command);
+  void carry_out(const ui::state::UnpinBaseline& command);
+  void carry_out(const ui::state::CopySettings& command);
+  void carry_out(const ui::state::CopySettingsAs& command);
+  void carry_out(const ui::state::EditRuns& command);
+  void carry_out(const ui::state::DeleteRuns& command);
+  void carry_out(const ui::state::UndoDelete& command);
+  void carry_out(const ui::state::ChangeBookmark& command);
+  void carry_out(const ui::state::CopyText& command) { copied_text_ = command.text; }
+  void carry_out(const ui::state::SaveText& command);
+  void carry_out(const ui::state::SavePicture& command) { wanted_picture_ = command; }
+  void carry_out(const ui::state::OpenFiles& command);
+  void carry_out(const ui::state::PackRun& command) { packing_.pack(command.folder); }
+  void carry_out(const ui::state::Quit&) { quit_requested_ = true; }
 
-  template <typename Command>
-  void perform(const Command& command);
-  void perform_on_files(const ui::state::SaveText& command);
-  void perform_on_files(const ui::state::SavePicture& command);
-  void perform_on_files(const ui::state::OpenFiles& command);
   void take_over(const trace::base::Result<DroppedSettings>& dropped);
-  void perform_on_files(const ui::state::PackRun& command);
-  void perform_on_run(const ui::state::StartRun& command);
-  void perform_on_run(const ui::state::OpenSweepCard& command);
-  void perform_on_run(const ui::state::StartSweep& command);
-  void perform_on_run(const ui::state::ShowRun& command);
-  void perform_on_run(const ui::state::CompareRuns& command);
-  void perform_on_run(const ui::state::StartReplay& command);
-  void perform_on_run(const ui::state::SetBaseline& command);
-  void perform_on_run(const ui::state::CopySettings& command);
-  void perform_on_run(const ui::state::CopySettingsAs& command);
-  void perform_on_run(const ui::state::UnpinBaseline& command);
-  void perform_on_run(const ui::state::EditRuns& command);
-  void perform_on_run(const ui::state::DeleteRuns& command);
-  void perform_on_run(const ui::state::UndoDelete& command);
-  void perform_on_run(const ui::state::ChangeBookmark& command);
+  void compare(const std::vector<std::string>& folders, std::int64_t step);
   void touch() { changed_ = true; }
 
   LedgerRows rows() const { return library_state_.ledger->rows; }
   std::vector<std::string> taken_names() const;
 
   bool is_loading() const;
-  void follow_queue();
+  void follow_job();
   void follow_library();
   void follow_watch();
   void give_figures_to_library(const WatchState& before);
   void follow_import();
   void follow_inspect();
-  std::vector<std::string> chosen_to_compare() const;
-  ComparisonQuestion comparison_of(const std::vector<std::string>& folders) const;
-  void follow_comparison();
-  void open_first_run();
-  std::shared_ptr<const ui::state::RunView> job_view();
-  ui::state::JobState job_state();
+  void show_new_run(const std::filesystem::path& run);
+  void show_first_run();
   // Of the job that would start now.
   std::optional<trace::model::StepPrediction> predicted_step(const ui::state::KnobDraft& draft);
 
@@ -128,15 +140,11 @@ class Controller {
   std::optional<std::string> copied_text_;
   std::optional<ui::state::SavePicture> wanted_picture_;
   bool looks_around_ = false;
-  std::uint64_t answers_ = 0;  // of the library, that were shown
 
   bool changed_ = true;
-  Versions seen_;
-  QueueState queue_state_;
   LibraryState library_state_;
   std::shared_ptr<const WatchState> watch_state_;
-  RunLabel asked_label_;                                 // of the run on screen
-  std::shared_ptr<const ui::state::RunView> live_view_;  // what the library was told last
+  RunLabel asked_label_;  // of the run on screen
   ui::state::TrainerSetup trainer_state_;
   std::shared_ptr<const ui::state::Snapshot> snapshot_;
 
@@ -148,9 +156,8 @@ class Controller {
   InspectSession inspect_;  // of the run on screen
   RunPredictor predictor_;  // from the run on screen
   ComparisonSession comparison_;
-  RunWatcher watcher_;      // the run on screen
-  RunWatcher job_watcher_;  // the job while another run is on screen
-  JobQueue queue_;
+  RunWatcher watcher_;  // the run on screen
+  CurrentJob job_;
   SweepSession sweeps_;  // ends before the queue that runs its jobs
 };
 

@@ -186,16 +186,11 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::state::Snapsh
 
 std::shared_ptr<const ui::state::ComparisonView> comparison_of(const ScreenshotOptions& options,
                                                                const ui::state::Ledger& ledger) {
-  session::ComparisonQuestion question{
-      .runs = {}, .step = options.step, .runs_dir = options.runs_dir};
-  std::vector<std::filesystem::path> runs{options.run};
-  runs.insert(runs.end(), options.others.begin(), options.others.end());
-  for (const auto& run : runs) {
-    const auto row = std::ranges::find(ledger.rows, run.string(), &ui::state::LedgerRow::folder);
-    const bool is_listed = row != ledger.rows.end();
-    question.runs.push_back({run.string(), is_listed ? session::RunLabel{row->ordinal, row->name}
-                                                     : session::RunLabel{}});
-  }
+  std::vector<std::string> runs{options.run.string()};
+  for (const auto& other : options.others) runs.push_back(other.string());
+  const session::ComparisonQuestion question{.runs = session::compared_runs(runs, ledger.rows),
+                                             .step = options.step,
+                                             .runs_dir = options.runs_dir};
   auto answer = session::unread_comparison(question);
   session::ComparisonReader reader;
   reader.answer(

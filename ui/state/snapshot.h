@@ -137,6 +137,8 @@ struct TrainerSetup {
   } state = State::kReady;
   std::string message;   // "Fetching LibTorch (1.2 of 4.6 GB)", or why it failed and what to do
   double fraction = -1;  // -1: not known
+
+  bool operator==(const TrainerSetup&) const = default;
 };
 
 struct ReplayState {

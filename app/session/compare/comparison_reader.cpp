@@ -25,6 +25,16 @@ RunDifference difference_with_siblings(const trace::analysis::ComparedSide& base
 
 }  // namespace
 
+std::vector<ComparisonQuestion::Run> compared_runs(const std::vector<std::string>& folders,
+                                                   LedgerRows rows) {
+  std::vector<ComparisonQuestion::Run> runs;
+  for (const std::string& folder : folders) {
+    const auto* row = row_of(rows, folder);
+    runs.push_back({folder, row != nullptr ? RunLabel{row->ordinal, row->name} : RunLabel{}});
+  }
+  return runs;
+}
+
 ui::state::ComparisonView unread_comparison(const ComparisonQuestion& question) {
   ui::state::ComparisonView view;
   view.step = question.step;

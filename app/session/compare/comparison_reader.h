@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/runs/ledger.h"
 #include "app/session/watch/run_follower.h"
 #include "trace/analysis/compare/named_times.h"
 #include "trace/base/result.h"
@@ -27,6 +28,9 @@ struct ComparisonQuestion {
   std::filesystem::path runs_dir;  // whose runs tell how far two lie apart by chance
 };
 
+// About these runs, by what the ledger calls them now.
+std::vector<ComparisonQuestion::Run> compared_runs(const std::vector<std::string>& folders,
+                                                   LedgerRows rows);
 // As long as nothing was read.
 ui::state::ComparisonView unread_comparison(const ComparisonQuestion& question);
 

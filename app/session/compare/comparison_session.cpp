@@ -47,6 +47,12 @@ void ComparisonSession::follow_library(std::vector<ComparisonQuestion::Run> runs
   if (!is_same || is_live) worker_.ask(question_);
 }
 
+std::vector<std::string> ComparisonSession::folders() const {
+  std::vector<std::string> folders;
+  for (const auto& run : question_.runs) folders.push_back(run.folder);
+  return folders;
+}
+
 std::shared_ptr<const ui::state::ComparisonView> ComparisonSession::view() const {
   const std::lock_guard lock(mutex_);
   return view_;

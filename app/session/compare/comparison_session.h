@@ -23,7 +23,12 @@ class ComparisonSession {
   // now. Reads again what may be different.
   void follow_library(std::vector<ComparisonQuestion::Run> runs, std::size_t library_size);
 
+  void follow_library(LedgerRows rows) {
+    follow_library(compared_runs(folders(), rows), rows.size());
+  }
+
   const std::vector<ComparisonQuestion::Run>& runs() const { return question_.runs; }
+  std::vector<std::string> folders() const;
   // Null: none was chosen. The same pointer until something changes.
   std::shared_ptr<const ui::state::ComparisonView> view() const;
   void wait_until_idle() { worker_.wait_until_idle(); }

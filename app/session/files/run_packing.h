@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "app/session/notice.h"
 #include "app/session/worker/latest_worker.h"
+#include "app/session/worker/notice.h"
 
 namespace shardlens::app::session {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/session/notice.h"
+#include "app/session/worker/notice.h"
 
 namespace shardlens::app::session {
 

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "app/session/inspect/bookmark_keeper.h"
-#include "app/session/notice.h"
 #include "app/session/worker/latest_worker.h"
+#include "app/session/worker/notice.h"
 #include "trace/explore/run_explorer.h"
 #include "ui/state/commands.h"
 #include "ui/state/inspect_view.h"

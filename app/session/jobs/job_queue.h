@@ -16,7 +16,7 @@
 
 #include "app/launch/job_session.h"
 #include "app/session/jobs/hang_guard.h"
-#include "app/session/notice.h"
+#include "app/session/worker/notice.h"
 #include "trace/base/result.h"
 #include "ui/state/snapshot.h"
 

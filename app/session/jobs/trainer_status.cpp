@@ -38,10 +38,6 @@ void take_line(TrainerSetup& setup, std::string_view key, std::string_view value
   if (value == "failed") setup.state = State::kFailed;
 }
 
-bool same(const TrainerSetup& a, const TrainerSetup& b) {
-  return a.state == b.state && a.message == b.message && a.fraction == b.fraction;
-}
-
 }  // namespace
 
 TrainerSetup parse_trainer_status(std::string_view text) {
@@ -121,7 +117,7 @@ void TrainerStatus::work(const std::stop_token& stop) {
     bool changed = false;
     {
       const std::lock_guard lock(mutex_);
-      changed = !same(state_, now);
+      changed = state_ != now;
       state_ = std::move(now);
     }
     if (changed) on_change_();

@@ -163,4 +163,9 @@ ui::state::Ledger build_ledger(const std::vector<LibraryRun>& records,
   return ledger;
 }
 
+const ui::state::LedgerRow* row_of(LedgerRows rows, const std::string& folder) {
+  const auto found = std::ranges::find(rows, folder, &ui::state::LedgerRow::folder);
+  return found == rows.end() ? nullptr : &*found;
+}
+
 }  // namespace shardlens::app::session

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,10 @@ struct LedgerQuestion {
 // `records` in any order; the rows are newest first, bundled runs last.
 ui::state::Ledger build_ledger(const std::vector<LibraryRun>& records,
                                const LedgerQuestion& question);
+
+using LedgerRows = std::span<const ui::state::LedgerRow>;
+
+// Null: there is none. Views into `rows`.
+const ui::state::LedgerRow* row_of(LedgerRows rows, const std::string& folder);
 
 }  // namespace shardlens::app::session

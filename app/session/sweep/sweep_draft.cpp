@@ -23,7 +23,7 @@ using ui::state::SweepDraft;
 namespace {
 
 // The newest run of that job, however its other knobs stood.
-const ui::state::LedgerRow* run_like(const Settings& settings, LibraryRows rows) {
+const ui::state::LedgerRow* run_like(const Settings& settings, LedgerRows rows) {
   const auto is_like = [&](const ui::state::LedgerRow& row) {
     const Settings& other = row.settings;
     return row.status == trace::model::RunStatus::kDone && !row.is_imported &&
@@ -209,7 +209,7 @@ void SweepDrafting::edit(SweepDraft draft) {
   if (draft_) draft_ = std::move(draft);
 }
 
-SweepQuestion SweepDrafting::question(const Settings& settings, LibraryRows rows) const {
+SweepQuestion SweepDrafting::question(const Settings& settings, LedgerRows rows) const {
   SweepQuestion question{.draft = *draft_, .settings = settings, .like = {}, .like_ordinal = {}};
   if (const auto* like = run_like(settings, rows)) {
     question.like = like->folder;
@@ -218,7 +218,7 @@ SweepQuestion SweepDrafting::question(const Settings& settings, LibraryRows rows
   return question;
 }
 
-std::shared_ptr<const SweepCard> SweepDrafting::card(const Settings& settings, LibraryRows rows) {
+std::shared_ptr<const SweepCard> SweepDrafting::card(const Settings& settings, LedgerRows rows) {
   if (!draft_) return nullptr;
   const auto wanted = question(settings, rows);
   {
@@ -232,7 +232,7 @@ std::shared_ptr<const SweepCard> SweepDrafting::card(const Settings& settings, L
   return std::make_shared<const SweepCard>(SweepCard{.draft = *draft_});
 }
 
-Result<sweep::SweepRequest> SweepDrafting::request(const Settings& settings, LibraryRows rows) {
+Result<sweep::SweepRequest> SweepDrafting::request(const Settings& settings, LedgerRows rows) {
   const auto checked = card(settings, rows);
   if (!checked || !checked->is_checked) {
     return trace::base::fail(ErrorKind::kUsage, "The sweep is still being checked: try again");

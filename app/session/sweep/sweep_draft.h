@@ -8,17 +8,15 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 
+#include "app/session/runs/ledger.h"
 #include "app/session/worker/latest_worker.h"
 #include "app/sweep/sweep.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app::session {
-
-using LibraryRows = std::span<const ui::state::LedgerRow>;
 
 // What a checked card is made of.
 struct SweepQuestion {
@@ -48,13 +46,13 @@ class SweepDrafting {
 
   // Null: closed.
   std::shared_ptr<const ui::state::SweepCard> card(const trace::job::Settings& settings,
-                                                   LibraryRows rows);
+                                                   LedgerRows rows);
   // What the card asks to start. Errors (kUsage): it is not checked yet, or cannot be run.
   trace::base::Result<sweep::SweepRequest> request(const trace::job::Settings& settings,
-                                                   LibraryRows rows);
+                                                   LedgerRows rows);
 
  private:
-  SweepQuestion question(const trace::job::Settings& settings, LibraryRows rows) const;
+  SweepQuestion question(const trace::job::Settings& settings, LedgerRows rows) const;
 
   const std::filesystem::path runs_dir_;
   std::optional<ui::state::SweepDraft> draft_;

@@ -44,7 +44,7 @@ void SweepSession::open_search_card() {
 }
 
 trace::base::Result<void> SweepSession::start(const trace::job::Settings& settings,
-                                              LibraryRows rows) {
+                                              LedgerRows rows) {
   TRY_ASSIGN(auto request, drafting_.request(settings, rows));
   const std::string name = request.name;
   runner_.start(std::move(request));
@@ -101,7 +101,7 @@ std::shared_ptr<const ShownSweep> SweepSession::shown() const {
 }
 
 std::shared_ptr<const SweepView> SweepSession::view(const trace::job::Settings& settings,
-                                                    LibraryRows rows) {
+                                                    LedgerRows rows) {
   if (!is_wanted_) return nullptr;
   auto view = std::make_shared<SweepView>();
   view->names = read_.names;

@@ -29,7 +29,7 @@ class SweepSession {
   void open_card(const ui::state::KnobDraft& knobs, const std::string& knob);
   void open_search_card();
   // Error kUsage: what stands on the card cannot be run.
-  trace::base::Result<void> start(const trace::job::Settings& settings, LibraryRows rows);
+  trace::base::Result<void> start(const trace::job::Settings& settings, LedgerRows rows);
 
   // Runs came, went or ended.
   void follow_library();
@@ -37,7 +37,7 @@ class SweepSession {
   bool follow();
   // Null: nobody asked for sweeps yet. The same pointer until something changes.
   std::shared_ptr<const ui::state::SweepView> view(const trace::job::Settings& settings,
-                                                   LibraryRows rows);
+                                                   LedgerRows rows);
 
  private:
   void show(const std::string& name);

@@ -1,4 +1,4 @@
-#include "app/session/notice.h"
+#include "app/session/worker/notice.h"
 
 #include <gtest/gtest.h>
 
