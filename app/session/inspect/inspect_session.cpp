@@ -46,14 +46,36 @@ std::shared_ptr<const ui::state::InspectView> InspectSession::view() const {
 
 InspectSession::Opened InspectSession::opened() const {
   const std::lock_guard lock(mutex_);
-  return {explorer_, generation_};
+  return opened_;
+}
+
+InspectSession::Asked InspectSession::asked() const {
+  const std::lock_guard lock(mutex_);
+  return asked_;
+}
+
+template <typename Value>
+bool InspectSession::note_asked(Value Asked::*what, const Value& value) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(asked_.*what, value) != value;
+}
+
+template <typename Action>
+void InspectSession::for_each_worker(Action action) {
+  action(opener_);
+  action(pictures_);
+  action(ranges_);
+  action(finds_);
+  action(picks_);
+  action(memories_);
+  action(queries_);
 }
 
 void InspectSession::publish(std::uint64_t generation,
                              const std::function<void(ui::state::InspectView&)>& change) {
   {
     const std::lock_guard lock(mutex_);
-    if (generation != generation_ || run_.empty()) return;
+    if (generation != opened_.generation || opened_.run.empty()) return;
     change(draft_);
     view_ = std::make_shared<const ui::state::InspectView>(draft_);
   }
@@ -64,19 +86,15 @@ void InspectSession::show(const std::filesystem::path& run, bool is_live) {
   Opening opening{run, 0};
   {
     const std::lock_guard lock(mutex_);
-    // Whoever follows has left when it was told that the run is over, or not yet that it lives.
-    const bool follows_again = is_live && !is_live_ && run == run_;
-    is_live_ = is_live;
-    opening.generation = generation_;
-    if (follows_again) return opener_.ask(std::move(opening));
-    if (run == run_) return;
-    run_ = run;
-    opening.generation = ++generation_;
-    explorer_.reset();
-    request_ = {};
-    range_ = {};
-    pattern_ = {};
-    memory_request_.reset();
+    const bool was_live = std::exchange(is_live_, is_live);
+    if (run == opened_.run) {
+      // Whoever follows has left when it was told that the run is over, or not yet that it lives.
+      if (is_live && !was_live) opener_.ask({run, opened_.generation});
+      return;
+    }
+    opened_ = {run, opened_.generation + 1, nullptr};
+    opening.generation = opened_.generation;
+    asked_ = {};
     kept_bookmarks_ = {};
     auto history = std::move(draft_.sql.history);
     draft_ = {};
@@ -85,12 +103,7 @@ void InspectSession::show(const std::filesystem::path& run, bool is_live) {
     draft_.sql.tables = sql_tables();
     view_ = run.empty() ? nullptr : std::make_shared<const ui::state::InspectView>(draft_);
   }
-  pictures_.cancel();
-  ranges_.cancel();
-  finds_.cancel();
-  picks_.cancel();
-  memories_.cancel();
-  queries_.cancel();
+  for_each_worker([](auto& worker) { worker.cancel(); });
   opener_.ask(std::move(opening));
   on_publish_();
 }
@@ -101,8 +114,7 @@ std::int64_t InspectSession::until() const {
 }
 
 void InspectSession::show_until(std::int64_t time_ns) {
-  trace::timeline::TimeRange range;
-  trace::timeline::NamePattern pattern;
+  Asked again;
   {
     const std::lock_guard lock(mutex_);
     until_ns_ = time_ns;
@@ -112,29 +124,20 @@ void InspectSession::show_until(std::int64_t time_ns) {
     if (until_ns_ == counted_until_ns_ || (!jumps && now - counted_ < kLiveCount)) return;
     counted_until_ns_ = until_ns_;
     counted_ = now;
-    if (!explorer_) return;
-    range = range_;
-    pattern = pattern_;
+    if (!opened_.explorer) return;
+    again = asked_;
   }
-  ranges_.ask(range);
-  if (!pattern.text.empty()) finds_.ask(pattern);
+  ranges_.ask(again.range);
+  if (!again.pattern.text.empty()) finds_.ask(again.pattern);
 }
 
 void InspectSession::wait_until_idle() {
-  const auto all_idle = [this] {
-    return opener_.is_idle() && pictures_.is_idle() && ranges_.is_idle() && finds_.is_idle() &&
-           picks_.is_idle() && memories_.is_idle() && queries_.is_idle();
-  };
   bookmarks_.wait_until_idle();
   // Each answer may ask for another one.
-  while (!all_idle()) {
-    opener_.wait_until_idle();
-    pictures_.wait_until_idle();
-    ranges_.wait_until_idle();
-    finds_.wait_until_idle();
-    picks_.wait_until_idle();
-    memories_.wait_until_idle();
-    queries_.wait_until_idle();
+  for (bool all_idle = false; !all_idle;) {
+    for_each_worker([](auto& worker) { worker.wait_until_idle(); });
+    all_idle = true;
+    for_each_worker([&](const auto& worker) { all_idle = all_idle && worker.is_idle(); });
   }
 }
 
@@ -152,8 +155,8 @@ bool InspectSession::open(const Opening& opening) {
   }
   {
     const std::lock_guard lock(mutex_);
-    if (opening.generation != generation_) return false;
-    explorer_ = std::move(*explorer);
+    if (opening.generation != opened_.generation) return false;
+    opened_.explorer = std::move(*explorer);
   }
   auto info = trace::store::read_run_info(opening.run);
   publish(opening.generation, [&](ui::state::InspectView& view) {
@@ -175,13 +178,7 @@ void InspectSession::open_and_follow(const Opening& opening, const Wanted& wante
   }
   if (!read_all(opened, wanted)) return;
   give_back_memory();
-  trace::timeline::TimeRange range;
-  {
-    const std::lock_guard lock(mutex_);
-    range = range_;
-  }
-  ranges_.ask(std::move(range));
-  ask_memory_again();
+  ask_figures_again();
   follow(opened, wanted);
 }
 
@@ -199,11 +196,7 @@ void InspectSession::publish_rows(const Opened& opened, double progress, const W
           std::make_shared<const trace::timeline::TimelinePicture>(std::move(*overview));
     }
   });
-  trace::timeline::PictureRequest shown;
-  {
-    const std::lock_guard lock(mutex_);
-    shown = request_;
-  }
+  auto shown = asked().picture;
   if (!shown.windows.empty() && wanted()) pictures_.ask(std::move(shown));
 }
 
@@ -212,12 +205,13 @@ void InspectSession::publish_so_far(const Opened& opened) {
   {
     const std::lock_guard lock(mutex_);
     const bool has_figures = draft_.range && draft_.range->fraction >= 1;
-    if (has_figures || range_ != trace::timeline::TimeRange{} || until_ns_ != INT64_MAX) return;
+    if (has_figures || asked_.range != trace::timeline::TimeRange{} || until_ns_ != INT64_MAX)
+      return;
   }
   auto figures = opened.explorer->whole_so_far();
   if (!figures) return;
   publish(opened.generation, [&](ui::state::InspectView& view) {
-    if (range_ != trace::timeline::TimeRange{} || until_ns_ != INT64_MAX) return;
+    if (asked_.range != trace::timeline::TimeRange{} || until_ns_ != INT64_MAX) return;
     view.counting_range = figures->fraction < 1;
     view.range = std::move(figures);
   });
@@ -250,17 +244,14 @@ void InspectSession::follow(const Opened& opened, const Wanted& wanted) {
   auto counted = Clock::now();
   bool is_uncounted = false;
   for (bool live = true; live && wanted();) {
-    trace::timeline::TimeRange range;
     {
       const std::lock_guard lock(mutex_);
       live = is_live_;
-      range = range_;
     }
     const auto news = opened.explorer->refresh();
     if (news && *news) is_uncounted = read_all(opened, wanted) || is_uncounted;
     if (is_uncounted && (!live || Clock::now() - counted >= kLiveCount)) {
-      ranges_.ask(range);
-      ask_memory_again();
+      ask_figures_again();
       counted = Clock::now();
       is_uncounted = false;
     }
@@ -272,7 +263,7 @@ void InspectSession::follow(const Opened& opened, const Wanted& wanted) {
 
 void InspectSession::draw_picture(const trace::timeline::PictureRequest& request,
                                   const Wanted& wanted) {
-  const auto [explorer, generation] = opened();
+  const auto [run, generation, explorer] = opened();
   if (!explorer) return;
   auto picture = explorer->picture(request, wanted);
   if (!picture) {
@@ -285,7 +276,7 @@ void InspectSession::draw_picture(const trace::timeline::PictureRequest& request
 }
 
 void InspectSession::count_range(const trace::timeline::TimeRange& asked, const Wanted& wanted) {
-  const auto [explorer, generation] = opened();
+  const auto [run, generation, explorer] = opened();
   if (!explorer) return;
   publish(generation, [](ui::state::InspectView& view) { view.counting_range = true; });
   const bool is_whole = asked == trace::timeline::TimeRange{};
@@ -306,18 +297,15 @@ void InspectSession::count_range(const trace::timeline::TimeRange& asked, const 
 }
 
 // What was asked for before everything was read.
-void InspectSession::ask_memory_again() {
-  std::optional<trace::timeline::StepMemoryRequest> request;
-  {
-    const std::lock_guard lock(mutex_);
-    request = memory_request_;
-  }
-  if (request) memories_.ask(*request);
+void InspectSession::ask_figures_again() {
+  const Asked again = asked();
+  ranges_.ask(again.range);
+  if (again.memory) memories_.ask(*again.memory);
 }
 
 void InspectSession::lay_out_memory(const trace::timeline::StepMemoryRequest& request,
                                     const Wanted& wanted) {
-  const auto [explorer, generation] = opened();
+  const auto [run, generation, explorer] = opened();
   if (!explorer) return;
   auto memory = explorer->memory(request, wanted);
   if (!wanted()) return;
@@ -333,12 +321,12 @@ void InspectSession::lay_out_memory(const trace::timeline::StepMemoryRequest& re
 }
 
 void InspectSession::find_names(const trace::timeline::NamePattern& pattern, const Wanted& wanted) {
-  const auto [explorer, generation] = opened();
+  const auto [run, generation, explorer] = opened();
   if (!explorer) return;
   auto hits = explorer->find(pattern, wanted, until());
   if (!hits && !wanted()) return;
   publish(generation, [&](ui::state::InspectView& view) {
-    if (pattern_ != pattern) return;  // cleared meanwhile, or another one is being looked for
+    if (asked_.pattern != pattern) return;  // cleared meanwhile, or another one is being looked for
     auto found = std::make_shared<trace::timeline::NameHits>();
     if (hits) *found = std::move(*hits);
     if (!hits) {
@@ -357,7 +345,7 @@ std::optional<trace::timeline::EventPlace> InspectSession::place_of(
 }
 
 void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
-  const auto [explorer, generation] = opened();
+  const auto [run, generation, explorer] = opened();
   if (!explorer) return;
   const auto place = place_of(*explorer, pick, wanted);
   if (!place) return;  // the first or the last one is on screen already
@@ -382,32 +370,22 @@ void InspectSession::take_bookmarks(const std::filesystem::path& run,
   if (!bookmarks) {
     notice_.say_why_not("The bookmark was not kept: " + bookmarks.error().message);
   }
-  std::uint64_t generation = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    if (run != run_) return;
-    generation = generation_;
-  }
+  const auto opened = this->opened();
+  if (run != opened.run) return;
   auto kept = bookmarks;
   if (!kept) {
     if (const auto info = trace::store::read_run_info(run)) kept = info->bookmarks;
   }
-  publish(generation, [&](ui::state::InspectView& view) {
+  publish(opened.generation, [&](ui::state::InspectView& view) {
     if (kept) kept_bookmarks_ = std::move(*kept);
     view.bookmarks = kept_bookmarks_;
   });
 }
 
 void InspectSession::run_sql(const std::string& query, const Wanted& wanted) {
-  std::filesystem::path run;
-  std::uint64_t generation = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    run = run_;
-    generation = generation_;
-  }
-  auto answer = std::make_shared<const ui::state::SqlAnswer>(ask_sql(run, query, wanted));
-  publish(generation, [&](ui::state::InspectView& view) {
+  const auto opened = this->opened();
+  auto answer = std::make_shared<const ui::state::SqlAnswer>(ask_sql(opened.run, query, wanted));
+  publish(opened.generation, [&](ui::state::InspectView& view) {
     if (!wanted() && view.sql.running) return;  // another one runs
     view.sql.running = false;
     view.sql.answer = answer;
@@ -417,21 +395,11 @@ void InspectSession::run_sql(const std::string& query, const Wanted& wanted) {
 // ---- what panels ask for ------------------------------------------------------------------------
 
 void InspectSession::carry_out(const ui::state::ShowTimeline& command) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (request_ == command.request) return;
-    request_ = command.request;
-  }
-  pictures_.ask(command.request);
+  if (note_asked(&Asked::picture, command.request)) pictures_.ask(command.request);
 }
 
 void InspectSession::select_range(const trace::timeline::TimeRange& range) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (range_ == range) return;
-    range_ = range;
-  }
-  ranges_.ask(range);
+  if (note_asked(&Asked::range, range)) ranges_.ask(range);
 }
 
 void InspectSession::carry_out(const ui::state::SelectRange& command) {
@@ -467,17 +435,14 @@ void InspectSession::carry_out(const ui::state::DropEvent&) {
 }
 
 void InspectSession::carry_out(const ui::state::FindNames& command) {
-  {
-    const std::lock_guard lock(mutex_);
-    pattern_ = command.pattern;
-  }
+  note_asked(&Asked::pattern, command.pattern);
   finds_.ask(command.pattern);
 }
 
 void InspectSession::carry_out(const ui::state::ClearFind&) {
   finds_.cancel();
   publish(opened().generation, [this](ui::state::InspectView& view) {
-    pattern_ = {};
+    asked_.pattern = {};
     view.hits.reset();
   });
 }
@@ -487,33 +452,21 @@ void InspectSession::carry_out(const ui::state::GoToHit& command) {
   pick.reveals = true;
   pick.direction = command.direction;
   pick.from_ns = command.from_ns;
-  {
-    const std::lock_guard lock(mutex_);
-    pick.pattern = pattern_;
-  }
+  pick.pattern = asked().pattern;
   if (!pick.pattern.text.empty()) picks_.ask(std::move(pick));
 }
 
 void InspectSession::carry_out(const ui::state::ChangeBookmark& command) {
-  std::filesystem::path run;
-  std::uint64_t generation = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    run = run_;
-    generation = generation_;
-  }
-  if (run.empty()) return;
-  publish(generation, [&](ui::state::InspectView& view) {
+  const auto opened = this->opened();
+  if (opened.run.empty()) return;
+  publish(opened.generation, [&](ui::state::InspectView& view) {
     trace::model::change_bookmarks(view.bookmarks, command.change);
   });
-  bookmarks_.change(run, command.change);
+  bookmarks_.change(opened.run, command.change);
 }
 
 void InspectSession::carry_out(const ui::state::ShowMemory& command) {
-  {
-    const std::lock_guard lock(mutex_);
-    memory_request_ = command.request;
-  }
+  note_asked(&Asked::memory, std::optional(command.request));
   memories_.ask(command.request);
 }
 

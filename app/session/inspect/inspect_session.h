@@ -66,8 +66,16 @@ class InspectSession {
     trace::timeline::NamePattern pattern;  // of a hit; "" for a neighbour on the row
   };
   struct Opened {
-    std::shared_ptr<trace::explore::RunExplorer> explorer;
-    std::uint64_t generation = 0;
+    std::filesystem::path run;
+    std::uint64_t generation = 0;                           // grows with every run that is shown
+    std::shared_ptr<trace::explore::RunExplorer> explorer;  // null: not opened yet
+  };
+  // What panels asked of the run last, and ask again when more of it is known.
+  struct Asked {
+    trace::timeline::PictureRequest picture;
+    trace::timeline::TimeRange range;
+    trace::timeline::NamePattern pattern;
+    std::optional<trace::timeline::StepMemoryRequest> memory;
   };
   using Wanted = std::function<bool()>;
 
@@ -87,13 +95,19 @@ class InspectSession {
                                                              const Wanted& wanted);
   void pick(const Pick& pick, const Wanted& wanted);
   void lay_out_memory(const trace::timeline::StepMemoryRequest& request, const Wanted& wanted);
-  void ask_memory_again();
+  void ask_figures_again();
   void take_bookmarks(const std::filesystem::path& run,
                       const trace::base::Result<trace::model::Bookmarks>& bookmarks);
   void run_sql(const std::string& query, const Wanted& wanted);
 
   std::int64_t until() const;
   Opened opened() const;
+  Asked asked() const;
+  // False: it was asked already.
+  template <typename Value>
+  bool note_asked(Value Asked::*what, const Value& value);
+  template <typename Action>
+  void for_each_worker(Action action);
   void publish(std::uint64_t generation,
                const std::function<void(ui::state::InspectView&)>& change);
 
@@ -101,16 +115,11 @@ class InspectSession {
   const std::function<void()> on_publish_;
 
   mutable std::mutex mutex_;  // guards what follows
-  std::shared_ptr<trace::explore::RunExplorer> explorer_;
-  std::filesystem::path run_;
+  Opened opened_;
+  Asked asked_;
   bool is_live_ = false;
   std::int64_t until_ns_ = INT64_MAX, counted_until_ns_ = INT64_MAX;
   std::chrono::steady_clock::time_point counted_{};  // when the replay's range was asked for
-  std::uint64_t generation_ = 0;                     // grows with every run that is shown
-  trace::timeline::PictureRequest request_;
-  trace::timeline::TimeRange range_;
-  trace::timeline::NamePattern pattern_;
-  std::optional<trace::timeline::StepMemoryRequest> memory_request_;
   ui::state::InspectView draft_;
   std::shared_ptr<const ui::state::InspectView> view_;
   trace::model::Bookmarks kept_bookmarks_;  // of the run that is shown, as its file last had them
