@@ -58,11 +58,10 @@ void draw_empty(const kit::Theme& theme, const state::Rect& rect, const state::S
   state::Rect lines{rect.x, rect.center_y() - theme.px(60), rect.w, theme.px(120)};
   kit::text_in(theme, lines.take_top(theme.px(30)), kit::Face::kTitle, p.text,
                has_one ? "Add a second run" : "Choose two to six runs", kit::Align::kCenter);
-  kit::text_in(theme, lines.take_top(theme.px(26)), kit::Face::kBody, p.text_muted,
-               has_one ? "What is compared with what the run above does?"
-                       : "Above, or in the ledger of Tune: Ctrl+click selects several, then "
-                         "press Compare",
-               kit::Align::kCenter);
+  kit::empty_note(theme, lines.take_top(theme.px(26)),
+                  has_one ? "What is compared with what the run above does?"
+                          : "Above, or in the ledger of Tune: Ctrl+click selects several, then "
+                            "press Compare");
   const auto suggested = suggested_runs(snapshot);
   if (has_one || suggested.size() < trace::analysis::kFewestCompared) return;
   const std::string label = "Compare the run on screen with the baseline";
@@ -140,10 +139,9 @@ void RunsTab::draw_waterfall_panel(const kit::Theme& theme, const state::Rect& r
         run_letter(chosen_) + " · " + view.runs[chosen_].name, waterfall_room(theme, panel.body.h));
     draw_waterfall(theme, panel.body, waterfall);
     if (waterfall.bars.empty()) {
-      kit::text_in(
-          theme, panel.body, kit::Face::kBody, theme.colors().text_muted,
-          of_parts ? "No steps with full detail in both runs" : "Phases are not known of both runs",
-          kit::Align::kCenter);
+      kit::empty_note(theme, panel.body,
+                      of_parts ? "No steps with full detail in both runs"
+                               : "Phases are not known of both runs");
     }
   }
   const float width = kit::segments_width(theme, kSegments);

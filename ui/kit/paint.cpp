@@ -104,6 +104,10 @@ float label_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb
               content);
 }
 
+void empty_note(const Theme& theme, const state::Rect& area, std::string_view text) {
+  text_in(theme, area, Face::kBody, theme.colors().text_muted, text, Align::kCenter);
+}
+
 float wrapped_height(const Theme& theme, Face face, float width, std::string_view content) {
   const ImFont* font = theme.font(face);
   int lines = 0;

@@ -26,6 +26,8 @@ float text_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb 
 // As text_in(), but left out instead of cut. Returns the width drawn.
 float label_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb c,
                std::string_view text, Align align = Align::kLeft);
+// In the middle of an area that has nothing to show: why, or what to do.
+void empty_note(const Theme& theme, const state::Rect& area, std::string_view text);
 // Height that text_wrapped() would use if the box were high enough.
 float wrapped_height(const Theme& theme, Face face, float width, std::string_view text);
 // Breaks at spaces; returns the height used. Draws nothing below `box`.

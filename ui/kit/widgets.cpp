@@ -135,6 +135,12 @@ bool button(const Theme& theme, std::string_view name, const state::Rect& rect, 
   return enabled && hit.clicked;
 }
 
+bool button_at_right(const Theme& theme, std::string_view name, state::Rect& row, ButtonKind kind,
+                     std::string_view label, bool enabled) {
+  const state::Rect box = row.take_right(button_width(theme, label), theme.px(8));
+  return button(theme, name, box, kind, label, enabled);
+}
+
 bool icon_button(const Theme& theme, std::string_view name, const state::Rect& rect, Shape icon,
                  bool enabled) {
   const state::Palette& p = theme.colors();

@@ -64,6 +64,9 @@ bool button(const Theme& theme, std::string_view name, const state::Rect& rect, 
 bool icon_button(const Theme& theme, std::string_view name, const state::Rect& rect, Shape icon,
                  bool enabled = true);
 float button_width(const Theme& theme, std::string_view label);
+// As wide as its label; takes its room, and a gap, from the right of `row`.
+bool button_at_right(const Theme& theme, std::string_view name, state::Rect& row, ButtonKind kind,
+                     std::string_view label, bool enabled = true);
 
 // Each returns true when the user changed the value in this frame.
 bool checkbox(const Theme& theme, std::string_view name, const state::Rect& rect, bool& value,

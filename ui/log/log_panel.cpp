@@ -17,12 +17,10 @@ state::Rgb level_color(const state::Palette& p, trace::model::LogLine::Level lev
 }  // namespace
 
 void draw_log(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot) {
-  const state::Palette& p = theme.colors();
   if (!snapshot.run || snapshot.run->log.empty()) {
     const bool may_come = !snapshot.run || snapshot.run->is_live;
-    kit::text_in(theme, rect, kit::Face::kBody, p.text_muted,
-                 may_come ? "The ranks have written nothing yet" : "The ranks wrote nothing",
-                 kit::Align::kCenter);
+    kit::empty_note(theme, rect,
+                    may_come ? "The ranks have written nothing yet" : "The ranks wrote nothing");
     return;
   }
   std::vector<const trace::model::LogLine*> lines;

@@ -268,10 +268,9 @@ void LedgerPanel::draw(const kit::Theme& theme, const state::Rect& rect,
   const state::Palette& p = theme.colors();
   state::Rect rest = rect;
   if (!snapshot.ledger || snapshot.ledger->rows.empty()) {
-    kit::text_in(
-        theme, rest, kit::Face::kBody, p.text_muted,
-        "No runs yet. Press Start: the run is recorded and stays here to replay and compare",
-        kit::Align::kCenter);
+    kit::empty_note(
+        theme, rest,
+        "No runs yet. Press Start: the run is recorded and stays here to replay and compare");
     return;
   }
   update(snapshot.ledger, (rect.w / theme.scale) - kMarkWidth - 12);
@@ -281,8 +280,7 @@ void LedgerPanel::draw(const kit::Theme& theme, const state::Rect& rect,
     kit::explain(theme, foot, "Spread", note_);
   }
   if (shown_.rows.empty()) {
-    kit::text_in(theme, rest, kit::Face::kBody, p.text_muted, "No run matches “" + filter_ + "”",
-                 kit::Align::kCenter);
+    kit::empty_note(theme, rest, "No run matches “" + filter_ + "”");
     return;
   }
   draw_head(theme, rest.take_top(theme.px(kHeadHeight)));

@@ -14,12 +14,6 @@ using present::SweepCurve;
 constexpr float kTicks = 20, kRow = 24, kHighestRow = 56, kSideRoom = 12, kEnd = 4, kBeside = 5;
 constexpr float kMostNames = 0.45f;  // of the width
 
-struct RankingPlot {
-  state::Rect area;  // of the marks
-  float row = 0;
-  float x(float position) const { return area.x + position * area.w; }
-};
-
 float widest_name(const kit::Theme& theme, const SweepCurve& ranking, std::size_t shown) {
   float widest = 0;
   for (std::size_t i = 0; i < shown; ++i) {
@@ -29,7 +23,7 @@ float widest_name(const kit::Theme& theme, const SweepCurve& ranking, std::size_
   return widest;
 }
 
-void draw_ticks(const kit::Theme& theme, const RankingPlot& plot, const SweepCurve& ranking) {
+void draw_ticks(const kit::Theme& theme, const kit::Plot& plot, const SweepCurve& ranking) {
   const state::Palette& p = theme.colors();
   float free_from = plot.area.x - theme.px(kSideRoom);
   for (const SweepCurve::Tick& tick : ranking.ticks) {
@@ -44,37 +38,30 @@ void draw_ticks(const kit::Theme& theme, const RankingPlot& plot, const SweepCur
   }
 }
 
-void draw_range(const kit::Theme& theme, const RankingPlot& plot, float y,
-                const SweepCurve::Estimate& estimate, state::Rgb ink, bool is_dashed) {
+void draw_ranked_estimate(const kit::Theme& theme, const kit::Plot& plot, float y,
+                          const SweepCurve::Estimate& estimate, state::Rgb ink, bool is_dashed) {
   if (!estimate.low || !estimate.high) return;
-  const float low = plot.x(*estimate.low), high = plot.x(*estimate.high);
-  if (is_dashed) return kit::dashed_line(theme, low, y, high, y, kit::color(ink));
-  kit::line(low, y, high, y, kit::color(ink), theme.px(1.4f));
-  for (const float x : {low, high}) {
-    kit::line(x, y - theme.px(kEnd), x, y + theme.px(kEnd), kit::color(ink), theme.px(1.4f));
-  }
+  draw_interval(theme, {plot.x(*estimate.low), y}, {plot.x(*estimate.high), y}, {0, theme.px(kEnd)},
+                ink, is_dashed);
 }
 
 // What was predicted lies a little below, so that neither hides the other.
-void draw_marks(const kit::Theme& theme, const RankingPlot& plot, float y,
+void draw_marks(const kit::Theme& theme, const kit::Plot& plot, float y,
                 const SweepCurve::Point& point, bool is_selected) {
   const state::Palette& p = theme.colors();
   if (point.predicted) {
     const float below = y + theme.px(kBeside);
-    draw_range(theme, plot, below, *point.predicted, p.changed, true);
+    draw_ranked_estimate(theme, plot, below, *point.predicted, p.changed, true);
     kit::shape(kit::Shape::kDot, plot.x(point.predicted->y), below, theme.px(kRunDot),
                kit::color(p.changed));
   }
   if (!point.measured) return;
-  draw_range(theme, plot, y, *point.measured, p.text_muted, false);
+  draw_ranked_estimate(theme, plot, y, *point.measured, p.text_muted, false);
   for (const float run : point.runs) {
     kit::shape(kit::Shape::kDot, plot.x(run), y, theme.px(kRunDot),
                kit::color(p.text_secondary, 0.85f));
   }
-  const float x = plot.x(point.measured->y);
-  kit::shape(kit::Shape::kDot, x, y, theme.px(kMeanDot + 3),
-             kit::color(is_selected ? p.text : p.panel));
-  kit::shape(kit::Shape::kDot, x, y, theme.px(kMeanDot), kit::color(p.accent));
+  draw_mean(theme, {plot.x(point.measured->y), y}, is_selected);
 }
 
 }  // namespace
@@ -94,16 +81,16 @@ std::optional<std::size_t> draw_sweep_ranking(const kit::Theme& theme, const sta
                  kit::Align::kRight);
   }
   const float names = std::min(widest_name(theme, ranking, shown), rest.w * kMostNames);
-  RankingPlot plot{.area = rest,
-                   .row = std::min(rows_height / static_cast<float>(shown), theme.px(kHighestRow))};
-  plot.area.h = plot.row * static_cast<float>(shown);
+  const float row_height = std::min(rows_height / static_cast<float>(shown), theme.px(kHighestRow));
+  kit::Plot plot{rest};
+  plot.area.h = row_height * static_cast<float>(shown);
   plot.area.take_left(names + theme.px(10 + kSideRoom));
   plot.area.w -= theme.px(kSideRoom);
   draw_ticks(theme, plot, ranking);
   std::optional<std::size_t> clicked;
   for (std::size_t i = 0; i < shown; ++i) {
     const SweepCurve::Point& point = ranking.points[i];
-    const state::Rect row{rest.x, rest.y + plot.row * static_cast<float>(i), rest.w, plot.row};
+    const state::Rect row{rest.x, rest.y + row_height * static_cast<float>(i), rest.w, row_height};
     const bool is_best = input.sweep.best == point.point;
     kit::text_in(theme, {row.x, row.y, names, row.h}, kit::Face::kMonoSmall,
                  is_best ? p.text : p.text_secondary, point.label, kit::Align::kRight);

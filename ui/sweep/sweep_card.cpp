@@ -232,9 +232,7 @@ void draw_buttons(const kit::Theme& theme, state::Rect row, const state::Snapsho
                   kit::ButtonKind::kPrimary, label, can_start)) {
     commands.push_back(state::StartSweep{});
   }
-  const float cancel = kit::button_width(theme, "Cancel");
-  if (kit::button(theme, "sweep/cancel", row.take_right(cancel, theme.px(8)),
-                  kit::ButtonKind::kGhost, "Cancel")) {
+  if (kit::button_at_right(theme, "sweep/cancel", row, kit::ButtonKind::kGhost, "Cancel")) {
     commands.push_back(state::CloseSweepCard{});
   }
   if (draft.axes.size() >= kMostAxes) return;

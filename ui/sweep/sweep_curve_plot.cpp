@@ -58,15 +58,11 @@ void draw_value_axis(const kit::Theme& theme, const kit::Plot& plot, const PlotI
                kit::Face::kSmall, p.text_muted, title, kit::Align::kCenter);
 }
 
-void draw_interval(const kit::Theme& theme, const kit::Plot& plot, float x,
+void draw_estimate(const kit::Theme& theme, const kit::Plot& plot, float x,
                    const SweepCurve::Estimate& estimate, state::Rgb ink, bool is_dashed) {
   if (!estimate.low || !estimate.high) return;
-  const float low = plot.y(*estimate.low), high = plot.y(*estimate.high);
-  if (is_dashed) return kit::dashed_line(theme, x, high, x, low, kit::color(ink));
-  kit::line(x, high, x, low, kit::color(ink), theme.px(1.4f));
-  for (const float y : {low, high}) {
-    kit::line(x - theme.px(kCap), y, x + theme.px(kCap), y, kit::color(ink), theme.px(1.4f));
-  }
+  draw_interval(theme, {x, plot.y(*estimate.high)}, {x, plot.y(*estimate.low)}, {theme.px(kCap), 0},
+                ink, is_dashed);
 }
 
 void draw_predicted(const kit::Theme& theme, const kit::Plot& plot, const SweepCurve& curve) {
@@ -82,7 +78,7 @@ void draw_predicted(const kit::Theme& theme, const kit::Plot& plot, const SweepC
     before = &point;
     // Beside the measured one, which it would hide.
     const float beside = x + theme.px(7);
-    draw_interval(theme, plot, beside, *point.predicted, p.changed, true);
+    draw_estimate(theme, plot, beside, *point.predicted, p.changed, true);
     kit::shape(kit::Shape::kDot, x, y, theme.px(kRunDot), kit::color(p.changed));
   }
 }
@@ -113,23 +109,35 @@ void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const PlotInp
   }
   for (const SweepCurve::Point& point : curve.points) {
     const float x = plot.x(point.x);
-    if (point.measured) draw_interval(theme, plot, x, *point.measured, p.text_muted, false);
+    if (point.measured) draw_estimate(theme, plot, x, *point.measured, p.text_muted, false);
     for (const float run : point.runs) {
       kit::shape(kit::Shape::kDot, x, plot.y(run), theme.px(kRunDot),
                  kit::color(p.text_secondary, 0.85f));
     }
     if (!point.measured) continue;
-    const float y = plot.y(point.measured->y);
-    const bool is_selected = input.selected == point.point;
-    kit::shape(kit::Shape::kDot, x, y, theme.px(kMeanDot + 3),
-               kit::color(is_selected ? p.text : p.panel));
-    kit::shape(kit::Shape::kDot, x, y, theme.px(kMeanDot), kit::color(p.accent));
-    if (input.sweep.best != point.point) continue;
-    draw_best_word(theme, plot, x, point);
+    draw_mean(theme, {x, plot.y(point.measured->y)}, input.selected == point.point);
+    if (input.sweep.best == point.point) draw_best_word(theme, plot, x, point);
   }
 }
 
 }  // namespace
+
+void draw_interval(const kit::Theme& theme, ImVec2 from, ImVec2 to, ImVec2 cap, state::Rgb ink,
+                   bool is_dashed) {
+  if (is_dashed) return kit::dashed_line(theme, from.x, from.y, to.x, to.y, kit::color(ink));
+  const float width = theme.px(1.4f);
+  kit::line(from.x, from.y, to.x, to.y, kit::color(ink), width);
+  for (const ImVec2 end : {from, to}) {
+    kit::line(end.x - cap.x, end.y - cap.y, end.x + cap.x, end.y + cap.y, kit::color(ink), width);
+  }
+}
+
+void draw_mean(const kit::Theme& theme, ImVec2 at, bool is_selected) {
+  const state::Palette& p = theme.colors();
+  kit::shape(kit::Shape::kDot, at.x, at.y, theme.px(kMeanDot + 3),
+             kit::color(is_selected ? p.text : p.panel));
+  kit::shape(kit::Shape::kDot, at.x, at.y, theme.px(kMeanDot), kit::color(p.accent));
+}
 
 void draw_curve_legend(const kit::Theme& theme, state::Rect row, const SweepCurve& curve) {
   const state::Palette& p = theme.colors();

@@ -49,14 +49,10 @@ void draw_progress(const kit::Theme& theme, state::Rect box, const Shown& sweep)
 void draw_head(const kit::Theme& theme, state::Rect row, const state::SweepView& view,
                state::Commands& commands) {
   row = row.inset(0, (row.h - theme.px(kButtonHeight)) / 2);
-  const float search = kit::button_width(theme, "Search…");
-  if (kit::button(theme, "sweep/search", row.take_right(search, theme.px(8)),
-                  kit::ButtonKind::kQuiet, "Search…")) {
+  if (kit::button_at_right(theme, "sweep/search", row, kit::ButtonKind::kQuiet, "Search…")) {
     commands.push_back(state::OpenSweepCard{.knob = {}, .searches = true});
   }
-  const float make = kit::button_width(theme, "New sweep…");
-  if (kit::button(theme, "sweep/new", row.take_right(make, theme.px(8)), kit::ButtonKind::kQuiet,
-                  "New sweep…")) {
+  if (kit::button_at_right(theme, "sweep/new", row, kit::ButtonKind::kQuiet, "New sweep…")) {
     commands.push_back(state::OpenSweepCard{});
   }
   if (!view.names.empty()) {
@@ -71,15 +67,12 @@ void draw_head(const kit::Theme& theme, state::Rect row, const state::SweepView&
   if (!view.shown) return;
   const Shown& sweep = *view.shown;
   if (sweep.phase == state::SweepPhase::kRunning) {
-    const float stop = kit::button_width(theme, "Stop the sweep");
-    if (kit::button(theme, "sweep/stop", row.take_right(stop, theme.px(8)),
-                    kit::ButtonKind::kDanger, "Stop the sweep")) {
+    if (kit::button_at_right(theme, "sweep/stop", row, kit::ButtonKind::kDanger,
+                             "Stop the sweep")) {
       commands.push_back(state::StopSweep{});
     }
   } else if (can_resume(sweep, view)) {
-    const float resume = kit::button_width(theme, "Resume");
-    if (kit::button(theme, "sweep/resume", row.take_right(resume, theme.px(8)),
-                    kit::ButtonKind::kPrimary, "Resume")) {
+    if (kit::button_at_right(theme, "sweep/resume", row, kit::ButtonKind::kPrimary, "Resume")) {
       commands.push_back(state::ResumeSweep{sweep.name});
     }
   }

@@ -208,10 +208,9 @@ TableEvents TableView::draw(const kit::Theme& theme, const state::Rect& rect,
   kit::line(rect.x, head.bottom() - 1, rect.right(), head.bottom() - 1,
             kit::color(theme.colors().panel_edge));
   if (order_.empty()) {
-    kit::text_in(
-        theme, area.inset(theme.px(8), 0), kit::Face::kBody, theme.colors().text_muted,
-        table_->rows > 0 && !options.filter.empty() ? "No row matches the filter" : options.empty,
-        kit::Align::kCenter);
+    kit::empty_note(
+        theme, area.inset(theme.px(8), 0),
+        table_->rows > 0 && !options.filter.empty() ? "No row matches the filter" : options.empty);
   }
   return events;
 }

@@ -75,8 +75,7 @@ void draw_replay_bar(const kit::Theme& theme, const state::Rect& rect,
   kit::text_in(theme,
                rest.take_left(kit::text_width(theme, kit::Face::kStrong, "Replay"), theme.px(12)),
                kit::Face::kStrong, p.text, "Replay");
-  const state::Rect leave = rest.take_right(kit::button_width(theme, "Leave"), theme.px(8));
-  if (kit::button(theme, "replay/leave", leave, kit::ButtonKind::kQuiet, "Leave")) {
+  if (kit::button_at_right(theme, "replay/leave", rest, kit::ButtonKind::kQuiet, "Leave")) {
     commands.push_back(state::StopReplay{});
   }
   draw_speed(theme, rest.take_right(theme.px(108), theme.px(12)), replay, commands);

@@ -212,10 +212,9 @@ std::string_view note_of(const kit::Theme& theme, const state::Rect& rect,
 
 void draw_empty(const kit::Theme& theme, const state::Rect& body, const state::Snapshot& snapshot) {
   const bool live = snapshot.job.phase != state::JobPhase::kNone;
-  kit::text_in(theme, body, kit::Face::kBody, theme.colors().text_muted,
-               live ? "Waiting for the first step…"
-                    : "Step times appear here once a run is started or replayed",
-               kit::Align::kCenter);
+  kit::empty_note(theme, body,
+                  live ? "Waiting for the first step…"
+                       : "Step times appear here once a run is started or replayed");
 }
 
 }  // namespace

@@ -154,8 +154,7 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
                             *prediction);
       }
     } else {
-      kit::text_in(theme, body, kit::Face::kBody, theme.colors().text_muted,
-                   empty_text(snapshot, current), kit::Align::kCenter);
+      kit::empty_note(theme, body, empty_text(snapshot, current));
     }
   }
   draw_follow(theme, header, snapshot, commands);

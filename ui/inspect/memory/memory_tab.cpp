@@ -155,8 +155,7 @@ void MemoryTab::draw_none(const kit::Theme& theme, const state::Rect& rect,
   area.y += std::max(0.0f, rect.h / 2 - theme.px(44));
   kit::text_in(theme, area.take_top(theme.px(24)), kit::Face::kStrong, p.text, none.title,
                kit::Align::kCenter);
-  kit::text_in(theme, area.take_top(theme.px(24), theme.px(8)), kit::Face::kBody, p.text_muted,
-               none.body, kit::Align::kCenter);
+  kit::empty_note(theme, area.take_top(theme.px(24), theme.px(8)), none.body);
   if (none.nearest_step < 0) return;
   const std::string label = "Show step " + present::format_integer(none.nearest_step);
   const float width = kit::button_width(theme, label);
@@ -271,8 +270,7 @@ std::optional<trace::timeline::TimeRange> MemoryTab::draw(const kit::Theme& them
   ask(commands);
   if (view.memory) take(view.memory);
   if (!run_.memory) {
-    kit::text_in(theme, rect, kit::Face::kBody, theme.colors().text_muted,
-                 "Reading the step's allocations…", kit::Align::kCenter);
+    kit::empty_note(theme, rect, "Reading the step's allocations…");
     return std::nullopt;
   }
   state::Rect area = rect;

@@ -100,9 +100,9 @@ std::optional<trace::timeline::TimeRange> SqlTab::draw_answer(const kit::Theme& 
                                                               state::Commands& commands) {
   const state::Palette& p = theme.colors();
   if (!run_.answer) {
-    kit::text_in(theme, area, kit::Face::kBody, p.text_muted,
-                 view.sql.running ? "Reading…" : "Write a query, or begin with one of the examples",
-                 kit::Align::kCenter);
+    kit::empty_note(
+        theme, area,
+        view.sql.running ? "Reading…" : "Write a query, or begin with one of the examples");
     return std::nullopt;
   }
   if (!run_.answer->error.empty()) {

@@ -170,8 +170,7 @@ void InspectTabs::draw_tab(const kit::Theme& theme, const state::Rect& rect,
     return;
   }
   if (!snapshot.inspect) {
-    kit::text_in(theme, rect, kit::Face::kBody, theme.colors().text_muted,
-                 "The run is being opened…", kit::Align::kCenter);
+    kit::empty_note(theme, rect, "The run is being opened…");
     return;
   }
   const state::InspectView& view = *snapshot.inspect;

@@ -85,8 +85,7 @@ void LogTab::draw(const kit::Theme& theme, const state::Rect& rect, const state:
   }
   const auto lines = filtered_log(snapshot.run->log, filter_);
   if (lines.empty()) {
-    kit::text_in(theme, area, kit::Face::kBody, theme.colors().text_muted,
-                 "No line matches the filter", kit::Align::kCenter);
+    kit::empty_note(theme, area, "No line matches the filter");
     return;
   }
   // Whole lines only: half a line reads like a fault.

@@ -103,8 +103,7 @@ void RecordingTab::draw_sources(const kit::Theme& theme, const state::Rect& rect
 void RecordingTab::draw(const kit::Theme& theme, const state::Rect& rect,
                         const state::Snapshot& snapshot, state::Commands& commands) {
   if (!snapshot.run || snapshot.run->figures.ranks.empty()) {
-    kit::text_in(theme, rect, kit::Face::kBody, theme.colors().text_muted,
-                 "No rank has reported yet", kit::Align::kCenter);
+    kit::empty_note(theme, rect, "No rank has reported yet");
     return;
   }
   if (snapshot.run != run_.view || !run_.table) {

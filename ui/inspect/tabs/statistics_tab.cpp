@@ -173,14 +173,12 @@ void StatisticsTab::draw(const kit::Theme& theme, const state::Rect& rect,
   const bool is_to_come = view.range && view.range->fraction < 1 &&
                           find_range_table(*view.range, kind_, GroupBy::kName) == nullptr;
   if (!view.range || is_to_come) {
-    kit::text_in(theme, rect, kit::Face::kBody, p.text_muted,
-                 "Counting the events of the whole run…", kit::Align::kCenter);
+    kit::empty_note(theme, rect, "Counting the events of the whole run…");
     return;
   }
   update(view);
   if (!run_.table) {
-    kit::text_in(theme, rect, kit::Face::kBody, p.text_muted, "Nothing of this kind was recorded",
-                 kit::Align::kCenter);
+    kit::empty_note(theme, rect, "Nothing of this kind was recorded");
     return;
   }
   state::Rect area = rect;

@@ -41,8 +41,7 @@ std::optional<trace::timeline::TimeRange> StepTab::draw(const kit::Theme& theme,
                                                         const state::Snapshot& snapshot,
                                                         state::Commands& commands) {
   if (!snapshot.run || snapshot.run->figures.steps.empty()) {
-    kit::text_in(theme, rect, kit::Face::kBody, theme.colors().text_muted,
-                 "No step has been recorded", kit::Align::kCenter);
+    kit::empty_note(theme, rect, "No step has been recorded");
     return std::nullopt;
   }
   if (snapshot.run != run_.view || !run_.table) {

@@ -95,13 +95,11 @@ std::optional<trace::timeline::TimeRange> StragglerTab::draw(const kit::Theme& t
                                                              const state::Rect& rect,
                                                              const state::InspectView& view,
                                                              state::Commands& commands) {
-  const state::Palette& p = theme.colors();
   if (!view.range || !view.range->stragglers) {
-    kit::text_in(theme, rect, kit::Face::kBody, p.text_muted,
-                 view.range
-                     ? "Waits are known where at least two ranks recorded the same collectives"
-                     : "Counting the collectives of the whole run…",
-                 kit::Align::kCenter);
+    kit::empty_note(theme, rect,
+                    view.range
+                        ? "Waits are known where at least two ranks recorded the same collectives"
+                        : "Counting the collectives of the whole run…");
     return std::nullopt;
   }
   const bool is_other = view.range->stragglers != run_.figures;
