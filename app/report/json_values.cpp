@@ -33,7 +33,8 @@ Json estimate_percent(const std::optional<double>& mean, const std::optional<dou
 }
 
 std::string dump_json(const Json& json) {
-  return trace::base::printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace));
+  return trace::base::printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) +
+         "\n";
 }
 
 }  // namespace shardlens::app::report

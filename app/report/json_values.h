@@ -43,7 +43,7 @@ Json array_of(const Items& items, ToJson to_json) {
   return array;
 }
 
-// Text for standard output, which must be UTF-8 whatever a damaged file holds.
+// Lines for standard output, which must be UTF-8 whatever a damaged file holds.
 std::string dump_json(const Json& json);
 
 }  // namespace shardlens::app::report

@@ -108,8 +108,7 @@ int bench(const BenchArguments& options) {
   const report::Json machine = describe_machine();
   print_result(
       options.format == "json"
-          ? report::dump_json({{"bench", options.name}, {"machine", machine}, {"rows", *rows}}) +
-                "\n"
+          ? report::dump_json({{"bench", options.name}, {"machine", machine}, {"rows", *rows}})
           : rows_text(*rows, machine));
   for (const auto& row : *rows) {
     if (row.is_object() && row.value("met", report::Json(nullptr)) == report::Json(false))

@@ -142,7 +142,7 @@ int calibrate(const CalibrateArguments& arguments) {
   auto costs = arguments.table.empty() ? measure(arguments, signals) : read_in(arguments);
   if (!costs) return report_error(costs.error());
   if (const auto kept = keep(arguments, *costs); !kept) return report_error(kept.error());
-  print_result(arguments.as_json ? report::dump_json(report::costs_json(*costs)) + "\n"
+  print_result(arguments.as_json ? report::dump_json(report::costs_json(*costs))
                                  : report::costs_text(*costs));
   return kDone;
 }

@@ -81,9 +81,8 @@ Result<report::ComparedRuns> read_runs(const CompareArguments& options) {
 int compare(const CompareArguments& options) {
   const auto compared = read_runs(options);
   if (!compared) return report_error(compared.error());
-  print_result(options.format == "json"
-                   ? report::dump_json(report::comparison_json(*compared)) + "\n"
-                   : report::comparison_text(*compared));
+  print_result(options.format == "json" ? report::dump_json(report::comparison_json(*compared))
+                                        : report::comparison_text(*compared));
   return kDone;
 }
 

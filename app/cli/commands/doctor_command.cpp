@@ -57,8 +57,7 @@ int examine(const DoctorArguments& options) {
       std::ranges::none_of(checks, [](const auto& c) { return c.health == Health::kBad; });
   if (options.format == "json") {
     print_result(report::dump_json(
-                     {{"works", works}, {"machine", machine}, {"checks", checks_json(checks)}}) +
-                 "\n");
+        {{"works", works}, {"machine", machine}, {"checks", checks_json(checks)}}));
   } else {
     print_result(machine_text(machine) + "\n\n" + checks_text(checks));
   }

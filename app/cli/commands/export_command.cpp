@@ -71,7 +71,7 @@ int export_rows(const ExportArguments& arguments, const std::filesystem::path& r
   const auto rows = trace::store::export_rows(run, arguments.output, options);
   line.end();
   if (!rows) return report_error(rows.error());
-  print_result(arguments.json ? report::dump_json(exported_json(arguments.output, *rows)) + "\n"
+  print_result(arguments.json ? report::dump_json(exported_json(arguments.output, *rows))
                               : exported_text(arguments.output, *rows));
   return kDone;
 }
@@ -140,7 +140,7 @@ int export_settings(const ExportArguments& arguments, const std::filesystem::pat
     }
   }
   if (arguments.json) {
-    print_result(report::dump_json(settings_export_json(arguments, file)) + "\n");
+    print_result(report::dump_json(settings_export_json(arguments, file)));
     return kDone;
   }
   print_result(arguments.output.empty() ? file.text : arguments.output.string() + "\n");

@@ -47,8 +47,7 @@ int generate(GenerateArguments& arguments) {
                                         {"steps", run->steps},
                                         {"events", run->events},
                                         {"seconds", run->seconds},
-                                        {"million_events_per_s", million_per_second(*run)}}) +
-                         "\n"
+                                        {"million_events_per_s", million_per_second(*run)}})
                    : generated_text(*run, arguments.options.ranks));
   return kDone;
 }

@@ -60,7 +60,7 @@ int import_traces(const ImportArguments& arguments) {
   if (!imported) return report_error(imported.error());
   for (const std::string& warning : imported->warnings) print_message("warning: " + warning);
   if (arguments.format == "json") {
-    print_result(report::dump_json(as_json(*imported)) + "\n");
+    print_result(report::dump_json(as_json(*imported)));
   } else {
     print_result(imported->folder.string() + ": " + trace::base::grouped(imported->events) +
                  " events of " + std::to_string(imported->ranks.size()) +

@@ -40,7 +40,7 @@ int pack(const PackArguments& options) {
   if (!packed) return report_error(packed.error());
   const report::Json bytes = trace::base::file_size_or_zero(options.output);
   print_result(options.format == "json"
-                   ? report::dump_json({{"file", options.output.string()}, {"bytes", bytes}}) + "\n"
+                   ? report::dump_json({{"file", options.output.string()}, {"bytes", bytes}})
                    : options.output.string() + "\n");
   return kDone;
 }

@@ -104,7 +104,7 @@ int show_plan(const PlanArguments& options) {
   if (!plan) return report_error(plan.error());
   const report::PlanReport report =
       report::report_of(std::move(*plan), options.memory_gb ? "" : options.gpu);
-  print_result(options.format == "json" ? report::dump_json(report::plan_json(report)) + "\n"
+  print_result(options.format == "json" ? report::dump_json(report::plan_json(report))
                                         : report::plan_text(report));
   return kDone;
 }

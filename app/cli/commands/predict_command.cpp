@@ -39,7 +39,7 @@ int print_history(const PredictArguments& arguments) {
     }
   }
   const auto history = ui::present::prediction_history(session::build_ledger(records, {}));
-  print_result(arguments.format == "json" ? report::dump_json(report::history_json(history)) + "\n"
+  print_result(arguments.format == "json" ? report::dump_json(report::history_json(history))
                                           : report::history_text(history));
   for (const auto& problem : found.problems) print_message("error: " + problem);
   return found.problems.empty() ? kDone : kFailed;
@@ -72,12 +72,11 @@ int predict(const PredictArguments& arguments) {
   if (!prediction) {
     if (as_json) {
       print_result(
-          report::dump_json(report::refused_json(arguments.run, prediction.error().message)) +
-          "\n");
+          report::dump_json(report::refused_json(arguments.run, prediction.error().message)));
     }
     return report_error(prediction.error());
   }
-  print_result(as_json ? report::dump_json(report::prediction_json(*prediction)) + "\n"
+  print_result(as_json ? report::dump_json(report::prediction_json(*prediction))
                        : report::prediction_text(*prediction));
   return kDone;
 }

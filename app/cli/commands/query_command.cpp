@@ -48,7 +48,7 @@ std::string as_json(const QueryResult& result) {
     for (const auto& value : row) values.push_back(value_json(value));
     rows.push_back(std::move(values));
   }
-  return report::dump_json({{"columns", result.columns}, {"rows", std::move(rows)}}) + "\n";
+  return report::dump_json({{"columns", result.columns}, {"rows", std::move(rows)}});
 }
 
 // RFC 4180, with lines that end in "\n" as Unix tools expect.

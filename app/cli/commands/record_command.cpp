@@ -43,7 +43,7 @@ int print_outcome(const launch::RecordedProgram& program, bool as_json) {
   const bool failed =
       status == trace::model::RunStatus::kFailed || status == trace::model::RunStatus::kIncomplete;
   if (failed) print_message("error: " + program.run().reason);
-  print_result(as_json ? report::dump_json(report::report_json(*report)) + "\n"
+  print_result(as_json ? report::dump_json(report::report_json(*report))
                        : report::report_text(*report) + "\n" + program.folder().string() + "\n");
   return failed || !program.save_errors().empty() ? kFailed : kDone;
 }

@@ -87,7 +87,7 @@ int list(const RunsArguments& options) {
     table.add_row(run_cells(*record));
   }
   if (options.format == "json") {
-    print_result(report::dump_json(all) + "\n");
+    print_result(report::dump_json(all));
   } else if (table.empty()) {
     print_result(options.examples ? "No runs came with this program.\n"
                                   : "No runs. `shardlens runs --examples` lists those that came "

@@ -93,7 +93,7 @@ int show_file(const std::string& file, bool as_json) {
   const auto input = settings::read_settings_input(file);
   if (!input) return report_error(input.error());
   if (as_json) {
-    print_result(report::dump_json(file_json(*input)) + "\n");
+    print_result(report::dump_json(file_json(*input)));
     return kDone;
   }
   print_result(trace::store::settings_to_yaml(input->settings));
@@ -106,7 +106,7 @@ int show_settings(const SettingsArguments& options) {
   if (options.key.empty()) {
     report::Json all = report::Json::array();
     for (const auto& knob : trace::job::knobs()) all.push_back(knob_description(knob));
-    print_result(as_json ? report::dump_json(all) + "\n" : all_knobs_text());
+    print_result(as_json ? report::dump_json(all) : all_knobs_text());
     return kDone;
   }
   const trace::job::Knob* knob = trace::job::find_knob(options.key);
@@ -119,7 +119,7 @@ int show_settings(const SettingsArguments& options) {
                          "There is no setting \"" + options.key + "\". Did you mean " +
                              std::string(trace::job::nearest_knob(options.key)) + "?"});
   }
-  print_result(as_json ? report::dump_json(knob_description(*knob)) + "\n" : knob_text(*knob));
+  print_result(as_json ? report::dump_json(knob_description(*knob)) : knob_text(*knob));
   return kDone;
 }
 

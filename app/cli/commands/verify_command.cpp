@@ -126,7 +126,7 @@ int verify(const VerifyArguments& arguments) {
   const auto report = report::check_run(*run, options);
   line.end();
   if (!report) return report_error(report.error());
-  print_result(arguments.format == "json" ? report::dump_json(verified_json(*run, *report)) + "\n"
+  print_result(arguments.format == "json" ? report::dump_json(verified_json(*run, *report))
                                           : verified_text(*run, *report));
   return report->damage.empty() ? kDone : kFailed;
 }

@@ -36,7 +36,7 @@ int print_outcome(const launch::JobStatus& status, const launch::JobSession& job
     print_message(failed && as_json ? report::failure_text(*report)
                                     : "error: " + report->figures.info.reason);
   }
-  print_result(as_json ? report::dump_json(report::report_json(*report)) + "\n"
+  print_result(as_json ? report::dump_json(report::report_json(*report))
                        : report::report_text(*report) + "\n" + job.folder().string() + "\n");
   return as_asked && saved ? kDone : kFailed;
 }

@@ -78,7 +78,7 @@ int run_search(sweep::Sweep& grid, launch::StopSignals& signals, const SearchOrd
                                     .reason = reason_of(ended),
                                     .seconds = loop.seconds(),
                                     .banners = order.banners};
-  print_result(order.as_json ? report::dump_json(report::search_json(report)) + "\n"
+  print_result(order.as_json ? report::dump_json(report::search_json(report))
                              : report::search_text(report));
   const int code = ended ? kDone : report_error(ended.error());
   if (code != kDone || !*ended) {

@@ -152,7 +152,7 @@ int run_sweep(sweep::Sweep& sweep, launch::StopSignals& signals, const SweepDisp
       .reason = whole ? "" : whole.error().message,
       .banners = display.banners};
   if (whole && !*whole) report.reason = "stopped by the user";
-  print_result(display.as_json ? report::dump_json(report::sweep_json(report)) + "\n"
+  print_result(display.as_json ? report::dump_json(report::sweep_json(report))
                                : report::sweep_text(report));
   const int code = whole ? kDone : report_error(whole.error());
   if (code != kDone || !*whole) {
