@@ -23,9 +23,9 @@ constexpr std::size_t kLongestName = 28;
 std::string figure_text(double value, FigureUnit unit) {
   switch (unit) {
     case FigureUnit::kNanoseconds:
-      return ui::present::format_duration(value).text();
+      return time_text(value);
     case FigureUnit::kBytes:
-      return ui::present::format_bytes(value).text();
+      return size_text(value);
     case FigureUnit::kPerSecond:
       return ui::present::format_rate(value, "/s").text();
     case FigureUnit::kFraction:
@@ -34,13 +34,6 @@ std::string figure_text(double value, FigureUnit unit) {
       break;
   }
   return ui::present::format_number(value);
-}
-
-std::string loss_text(double loss) {
-  if (!std::isfinite(loss)) return "not finite";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4f", loss);
-  return text;
 }
 
 std::string verdict(const trace::analysis::FigureDifference& figure) {
@@ -138,14 +131,13 @@ std::string shares_text(const std::string& title, const RunFigures& first, const
                         const trace::analysis::StepExplanation& explanation,
                         const std::vector<trace::analysis::ShareDifference>& shares) {
   if (shares.empty()) return "";
-  const auto time = [](double ns) { return ui::present::format_duration(ns).text(); };
   TextTable table(pair_columns(title, first, second));
   for (const auto& share : shares) {
-    table.add_row({std::string(ui::present::share_title(share)), time(share.first),
-                   time(share.second), ui::present::share_text(share), "",
+    table.add_row({std::string(ui::present::share_title(share)), time_text(share.first),
+                   time_text(share.second), ui::present::share_text(share), "",
                    std::string(ui::present::verdict_text(share.beyond_noise))});
   }
-  table.add_row({"= step", time(explanation.first_ns), time(explanation.second_ns),
+  table.add_row({"= step", time_text(explanation.first_ns), time_text(explanation.second_ns),
                  signed_text(explanation.difference_ns(), FigureUnit::kNanoseconds), "", ""});
   return "\n" + table.text("");
 }

@@ -71,7 +71,7 @@ std::string left_out_text(const CostsReport& report) {
   for (const auto& [kind, bytes] : largest) {
     if (4 * bytes > 3 * wanted) continue;
     text += (text.empty() ? "" : ", ") + std::string(to_string(kind.function)) + " above " +
-            ui::present::format_bytes(static_cast<double>(bytes)).text();
+            size_text(static_cast<double>(bytes));
   }
   if (text.empty()) return "";
   return "\nToo long for the time, and left out: " + text + ". --seconds gives more.\n";
@@ -113,10 +113,9 @@ std::string costs_text(const CostsReport& report) {
       return bandwidths ? ui::present::format_bandwidth((*bandwidths).*which).text() : unknown;
     };
     table.add_row({std::string(to_string(row.kind.function)), std::to_string(row.kind.ranks),
-                   ui::present::format_bytes(static_cast<double>(row.bytes)).text(),
+                   size_text(static_cast<double>(row.bytes)),
                    row.count ? ui::present::format_integer(*row.count) : unknown,
-                   ui::present::format_duration(row.median_ns).text(),
-                   spread ? ui::present::format_duration(*spread).text() : unknown,
+                   time_text(row.median_ns), spread ? time_text(*spread) : unknown,
                    bandwidth(&Bandwidths::algorithm), bandwidth(&Bandwidths::bus)});
   }
   std::string text = setup_text(report) + "\n" + table.text() + left_out_text(report) + "\n";

@@ -11,10 +11,7 @@ namespace shardlens::app::report {
 namespace {
 
 using trace::model::MemoryCategory;
-
-std::string bytes_text(std::int64_t bytes) {
-  return bytes == 0 ? "0" : ui::present::format_bytes(static_cast<double>(bytes)).text();
-}
+using ui::present::bytes_or_zero;
 
 std::string counted_text(std::int64_t count, const std::string& noun) {
   return trace::base::grouped(count) + " " + noun + (count == 1 ? "" : "s");
@@ -40,16 +37,16 @@ std::string heading(const PlanReport& report) {
   text += "\n" + counted_text(request.ranks(), "rank") + ": " +
           counted_text(request.nodes, "node") + " of " +
           counted_text(request.gpus_per_node, "GPU") +
-          (report.gpu.empty() ? "" : " " + report.gpu) + ", " + bytes_text(request.memory_bytes) +
-          " each, " + bytes_text(request.usable_bytes()) +
+          (report.gpu.empty() ? "" : " " + report.gpu) + ", " +
+          bytes_or_zero(request.memory_bytes) + " each, " + bytes_or_zero(request.usable_bytes()) +
           " of it usable: CUDA, NCCL and rounding take about " +
-          bytes_text(request.reserved_bytes) + "\n";
+          bytes_or_zero(request.reserved_bytes) + "\n";
   return text;
 }
 
 std::string verdict(const trace::predict::StrategyPlan& plan) {
   if (!plan.refused.empty()) return "refused";
-  return plan.fits() ? "fits" : "short by " + bytes_text(-plan.spare_bytes);
+  return plan.fits() ? "fits" : "short by " + bytes_or_zero(-plan.spare_bytes);
 }
 
 std::string column_of(MemoryCategory category) {
@@ -80,7 +77,7 @@ TextTable table_of(const trace::predict::Plan& plan,
   for (const auto& each : plan.strategies) {
     const bool known = each.refused.empty();
     const auto cell = [&](std::int64_t bytes) {
-      return known ? bytes_text(bytes) : std::string(ui::present::kUnknown);
+      return known ? bytes_or_zero(bytes) : std::string(ui::present::kUnknown);
     };
     std::vector<std::string> row{std::string(each.name())};
     for (const auto category : categories) {
@@ -122,7 +119,7 @@ std::string way_out(const PlanReport& report) {
   }
   TextTable table({{"", Align::kLeft, 100}, {"", Align::kRight}});
   for (const auto& remedy : report.remedies) {
-    table.add_row({remedy.text(), bytes_text(remedy.peak_bytes)});
+    table.add_row({remedy.text(), bytes_or_zero(remedy.peak_bytes)});
   }
   return "\n" + chosen + " does not fit. With one of these it would, at an estimated peak of:\n" +
          table.text("  ", false);

@@ -10,9 +10,6 @@
 namespace shardlens::app::report {
 namespace {
 
-std::string time_text(double ns) { return ui::present::format_duration(ns).text(); }
-std::string size_text(double count) { return ui::present::format_bytes(count).text(); }
-
 std::string bandwidth(double bytes_per_s) {
   return bytes_per_s > 0 ? ui::present::format_bandwidth(bytes_per_s).text()
                          : std::string(ui::present::kUnknown);

@@ -22,19 +22,9 @@ namespace {
 using trace::analysis::RunSummary;
 using trace::base::Phase;
 
-std::string duration(double ns) { return ui::present::format_duration(ns).text(); }
-std::string bytes(double count) { return ui::present::format_bytes(count).text(); }
-
 std::string share(double part, double whole) {
   return whole > 0 ? ui::present::format_percent(part / whole).text()
                    : std::string(ui::present::kUnknown);
-}
-
-std::string loss(double value) {
-  if (!std::isfinite(value)) return "not finite";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4f", value);
-  return text;
 }
 
 // "the lowest, after step 39; perplexity 12.3; 45 % right; last 2.7012"
@@ -48,7 +38,7 @@ std::string evaluation_note(const trace::model::Evaluation& best,
   if (std::isfinite(best.accuracy)) {
     note += "; " + ui::present::format_percent(best.accuracy).text() + " right";
   }
-  return last.step == best.step ? note : note + "; last " + loss(last.loss);
+  return last.step == best.step ? note : note + "; last " + loss_text(last.loss);
 }
 
 std::string ranks_text(const trace::model::RunInfo& info) {
@@ -142,7 +132,7 @@ std::string heading(const RunReport& report) {
 }
 
 void add_part(TextTable& table, const std::string& name, double ns, double whole) {
-  table.add_row({name, duration(ns), share(ns, whole)});
+  table.add_row({name, time_text(ns), share(ns, whole)});
 }
 
 TextTable parts_table() {
@@ -178,16 +168,16 @@ std::string breakdown_text(const RunSummary& s) {
   if (s.steps_detailed != s.steps_measured) {
     text += ", over the " + ui::present::format_integer(s.steps_detailed) + " of " +
             ui::present::format_integer(s.steps_measured) +
-            " measured steps recorded in full detail (" + duration(step_ns) + " on average)";
+            " measured steps recorded in full detail (" + time_text(step_ns) + " on average)";
   }
   text += "\n" + table.text("  ", false);
   if (s.exposed_ns > 0 && s.wait_doubt != trace::analysis::WaitDoubt::kNone) {
     text += "  How much of the exposed part waits for other ranks is not known: " +
             std::string(trace::analysis::to_text(s.wait_doubt)) + "\n";
   }
-  text += "  Communication took " + duration(s.comm_ns);
+  text += "  Communication took " + time_text(s.comm_ns);
   if (s.overlap_fraction) {
-    text += ", of which " + duration(s.overlap_ns) + " (" +
+    text += ", of which " + time_text(s.overlap_ns) + " (" +
             ui::present::format_percent(*s.overlap_fraction).text() + ") overlapped with compute";
   }
   return text + "\n";
@@ -210,17 +200,17 @@ std::string nothing_measured(const RunReport& report) {
 
 void add_times(TextTable& table, const RunReport& report) {
   const RunSummary& s = report.figures.summary;
-  table.add_row({"Step", duration(s.step_ns.mean),
-                 "median " + duration(s.step_ns.median) + ", 10 to 90 % " +
-                     duration(s.step_ns.p10) + " to " + duration(s.step_ns.p90) + ", longest " +
-                     duration(s.step_ns.max)});
+  table.add_row({"Step", time_text(s.step_ns.mean),
+                 "median " + time_text(s.step_ns.median) + ", 10 to 90 % " +
+                     time_text(s.step_ns.p10) + " to " + time_text(s.step_ns.p90) + ", longest " +
+                     time_text(s.step_ns.max)});
   if (s.has_detail) {
-    table.add_row({"Exposed", duration(s.exposed_ns),
+    table.add_row({"Exposed", time_text(s.exposed_ns),
                    share(s.exposed_ns, s.detailed_step_ns) +
                        " of the step waits for communication" +
                        (s.exposed_wait_ns && s.exposed_ns > 0
-                            ? ": " + duration(*s.exposed_wait_ns) + " for other ranks to come, " +
-                                  duration(s.exposed_ns - *s.exposed_wait_ns) + " for data"
+                            ? ": " + time_text(*s.exposed_wait_ns) + " for other ranks to come, " +
+                                  time_text(s.exposed_ns - *s.exposed_wait_ns) + " for data"
                             : "")});
   }
   if (s.tokens_per_s > 0) {
@@ -240,12 +230,12 @@ void add_times(TextTable& table, const RunReport& report) {
 void add_learning(TextTable& table, const RunReport& report) {
   const RunSummary& s = report.figures.summary;
   if (s.loss_first && s.loss_last) {
-    table.add_row({"Loss", loss(*s.loss_last), "from " + loss(*s.loss_first)});
+    table.add_row({"Loss", loss_text(*s.loss_last), "from " + loss_text(*s.loss_first)});
   } else if (report.figures.info.communication_off) {
     table.add_row({"Loss", "invalid", "ranks do not exchange their gradients"});
   }
   if (const auto* best = trace::analysis::best_evaluation(report.figures.evaluations)) {
-    table.add_row({"Evaluation", loss(best->loss), evaluation_note(*best, report.figures)});
+    table.add_row({"Evaluation", loss_text(best->loss), evaluation_note(*best, report.figures)});
   }
 }
 
@@ -256,11 +246,11 @@ std::string headline(const RunReport& report) {
   add_times(table, report);
   add_learning(table, report);
   if (s.bytes_sent_per_step) {
-    table.add_row({"Sent", bytes(*s.bytes_sent_per_step),
-                   s.bytes_sent_per_step_theory
-                       ? "per rank and step; in theory " + bytes(*s.bytes_sent_per_step_theory) +
-                             other_functions_text(report.figures)
-                       : "per rank and step"});
+    table.add_row({"Sent", size_text(*s.bytes_sent_per_step),
+                   s.bytes_sent_per_step_theory ? "per rank and step; in theory " +
+                                                      size_text(*s.bytes_sent_per_step_theory) +
+                                                      other_functions_text(report.figures)
+                                                : "per rank and step"});
   }
   if (const auto throttled = trace::analysis::throttling_sentence(report.figures.steps);
       !throttled.empty()) {
@@ -295,14 +285,14 @@ std::string ranks_text(const trace::analysis::RunFigures& figures) {
     const bool measured = rank.step_ns > 0;
     std::vector<std::string> row = {
         std::to_string(rank.info.rank), rank.info.device,
-        measured ? duration(rank.step_ns) : std::string(ui::present::kUnknown),
-        figures.summary.has_detail && measured ? duration(rank.exposed_ns)
+        measured ? time_text(rank.step_ns) : std::string(ui::present::kUnknown),
+        figures.summary.has_detail && measured ? time_text(rank.exposed_ns)
                                                : std::string(ui::present::kUnknown),
-        has_memory ? bytes(static_cast<double>(rank.peak.total_bytes()))
+        has_memory ? size_text(static_cast<double>(rank.peak.total_bytes()))
                    : std::string(ui::present::kUnknown)};
     for (const auto category : shown) {
       const bool is_known = rank.peak.knows(static_cast<trace::model::MemoryCategory>(category));
-      row.push_back(is_known ? bytes(static_cast<double>(rank.peak.bytes[category]))
+      row.push_back(is_known ? size_text(static_cast<double>(rank.peak.bytes[category]))
                              : std::string(ui::present::kUnknown));
     }
     table.add_row(std::move(row));
@@ -313,7 +303,7 @@ std::string ranks_text(const trace::analysis::RunFigures& figures) {
 std::string recorder_text(const trace::analysis::RecorderFigures& recorder) {
   std::string text = "\nRecording: ";
   if (recorder.events) text += ui::present::format_integer(*recorder.events) + " events, ";
-  text += bytes(static_cast<double>(recorder.bytes_on_disk)) + " on disk";
+  text += size_text(static_cast<double>(recorder.bytes_on_disk)) + " on disk";
   if (recorder.events || recorder.lost > 0) {
     text += ", " + ui::present::format_integer(recorder.lost) + " lost";
   }

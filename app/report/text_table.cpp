@@ -1,10 +1,13 @@
 #include "app/report/text_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <utility>
 
 #include "trace/base/printable.h"
+#include "ui/present/format.h"
 
 namespace shardlens::app::report {
 namespace {
@@ -30,6 +33,16 @@ std::string cut_to_width(std::string_view text, std::size_t width) {
     if (starts_code_point(text[kept]) && ++seen == width) break;
   }
   return std::string(text.substr(0, kept)) + "…";
+}
+
+std::string time_text(double ns) { return ui::present::format_duration(ns).text(); }
+std::string size_text(double bytes) { return ui::present::format_bytes(bytes).text(); }
+
+std::string loss_text(double loss) {
+  if (!std::isfinite(loss)) return "not finite";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4f", loss);
+  return text;
 }
 
 TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {

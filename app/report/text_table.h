@@ -1,4 +1,5 @@
-// Columns of text in a fixed-width font, aligned by what is seen, not by bytes. Any thread.
+// Columns of text in a fixed-width font, aligned by what is seen, not by bytes, and the figures
+// that stand in them. Any thread.
 #pragma once
 
 #include <string>
@@ -27,6 +28,10 @@ class TextTable {
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+std::string time_text(double ns);
+std::string size_text(double bytes);
+std::string loss_text(double loss);  // "2.7012", "not finite"
 
 // Code points: what a terminal shows of the texts written here.
 std::size_t display_width(std::string_view text);

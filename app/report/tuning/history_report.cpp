@@ -9,8 +9,6 @@ namespace {
 using ui::present::PredictionHistory;
 using ui::present::TestedPrediction;
 
-std::string history_time(double ns) { return ui::present::format_duration(ns).text(); }
-
 Json tested_json(const TestedPrediction& tested) {
   return {{"run", tested.run},
           {"name", tested.name},
@@ -26,9 +24,9 @@ std::vector<std::string> row_of(const TestedPrediction& tested) {
   return {tested.run,
           tested.name,
           tested.from,
-          history_time(tested.predicted_ns),
-          interval ? history_time(interval->low_ns) + " to " + history_time(interval->high_ns) : "",
-          history_time(tested.measured_ns),
+          time_text(tested.predicted_ns),
+          interval ? time_text(interval->low_ns) + " to " + time_text(interval->high_ns) : "",
+          time_text(tested.measured_ns),
           ui::present::format_signed_percent(tested.error()),
           !interval            ? ""
           : tested.is_within() ? "within"

@@ -7,9 +7,6 @@
 namespace shardlens::app::report {
 namespace {
 
-std::string shown_time(double ns) { return ui::present::format_duration(ns).text(); }
-std::string shown_size(double bytes) { return ui::present::format_bytes(bytes).text(); }
-
 double since_begin(const PredictedRun& run, std::int64_t time_ns) {
   return static_cast<double>(time_ns - run.step.start_ns);
 }
@@ -47,11 +44,11 @@ std::string calls_text(const PredictedRun& run) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const auto& planned = run.step.program.calls[calls[i].call];
     const double waited = ui::present::waited_ns(run.step, i);
-    table.add_row({planned.what, shown_size(static_cast<double>(planned.bytes)),
-                   shown_time(since_begin(run, calls[i].ready_ns)),
-                   shown_time(since_begin(run, calls[i].start_ns)),
-                   shown_time(since_begin(run, calls[i].end_ns)),
-                   waited > 0 ? shown_time(waited) : ""});
+    table.add_row({planned.what, size_text(static_cast<double>(planned.bytes)),
+                   time_text(since_begin(run, calls[i].ready_ns)),
+                   time_text(since_begin(run, calls[i].start_ns)),
+                   time_text(since_begin(run, calls[i].end_ns)),
+                   waited > 0 ? time_text(waited) : ""});
   }
   return table.text();
 }
@@ -129,11 +126,11 @@ std::string prediction_text(const PredictedRun& run) {
       run.info.name + ": " + changes_text(run) + "\n" + other_changes_text(run) + "\n";
   TextTable table({{""}, {"recorded", Align::kRight}, {"predicted", Align::kRight}, {""}});
   const std::string interval = prediction.interval
-                                   ? "95 %: " + shown_time(prediction.interval->low_ns) + " to " +
-                                         shown_time(prediction.interval->high_ns)
+                                   ? "95 %: " + time_text(prediction.interval->low_ns) + " to " +
+                                         time_text(prediction.interval->high_ns)
                                    : "steps too few, or drifting, for an interval";
   table.add_row(
-      {"Step", shown_time(prediction.recorded_step_ns), shown_time(prediction.step_ns), interval});
+      {"Step", time_text(prediction.recorded_step_ns), time_text(prediction.step_ns), interval});
   if (!prediction.changes.empty()) {
     table.add_row({"Difference", "", ui::present::difference_text(prediction),
                    ui::present::no_interval_text(prediction)});
@@ -143,13 +140,13 @@ std::string prediction_text(const PredictedRun& run) {
                    ui::present::per_token_text(prediction), ""});
   }
   if (prediction.exposed_ns) {
-    table.add_row({"Exposed", shown_time(*prediction.recorded_exposed_ns),
-                   shown_time(*prediction.exposed_ns), ""});
+    table.add_row({"Exposed", time_text(*prediction.recorded_exposed_ns),
+                   time_text(*prediction.exposed_ns), ""});
   }
   if (prediction.peak_bytes()) {
     table.add_row({"Peak of tensors",
-                   shown_size(static_cast<double>(*prediction.recorded_peak_bytes())),
-                   shown_size(static_cast<double>(*prediction.peak_bytes())), ""});
+                   size_text(static_cast<double>(*prediction.recorded_peak_bytes())),
+                   size_text(static_cast<double>(*prediction.peak_bytes())), ""});
   }
   text += table.text() + "\n" + ui::present::bound_text(run.step) +
           "\n\nCollectives of a typical step (" + std::to_string(run.step.index) +

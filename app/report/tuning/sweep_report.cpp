@@ -123,8 +123,7 @@ std::vector<std::string> point_cells(const SweepReport& report, std::size_t i,
     cells.push_back(point.tokens_per_s ? ui::present::format_rate(*point.tokens_per_s, "/s").text()
                                        : "");
   }
-  cells.push_back(
-      point.peak_tensor_bytes ? ui::present::format_bytes(*point.peak_tensor_bytes).text() : "");
+  cells.push_back(point.peak_tensor_bytes ? size_text(*point.peak_tensor_bytes) : "");
   cells.push_back(runs_text_of(report, point));
   cells.push_back(ui::present::standing_text(point.standing, point.slower_by));
   return cells;
