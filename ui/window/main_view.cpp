@@ -41,6 +41,11 @@ bool any_input(const ImGuiIO& io) {
 
 constexpr float kScaleStep = 0.125f;
 
+constexpr std::pair<kit::Key, const char*> kWorkspaceKeys[] = {
+    {kit::Key::kOne, state::kTuneWorkspace},
+    {kit::Key::kTwo, state::kInspectWorkspace},
+    {kit::Key::kThree, state::kCompareWorkspace}};
+
 bool has_sweep_card(const state::Snapshot& snapshot) {
   return snapshot.sweep && snapshot.sweep->card;
 }
@@ -53,6 +58,12 @@ bool offers_start(const present::StartControls& controls) {
 bool can_start(const state::Snapshot& snapshot) {
   const present::StartControls controls = present::start_controls(snapshot);
   return offers_start(controls) && controls.enabled;
+}
+
+auto sender(state::Commands& commands) {
+  return [&commands](state::Command command) {
+    return [&commands, command] { commands.push_back(command); };
+  };
 }
 
 void add_timeline_actions(std::vector<Action>& out, inspect::TimelineState& state) {
@@ -174,10 +185,7 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   const TopBarResult bar =
       draw_top_bar(theme, layout.top_bar,
                    {preferences_.workspace, snapshot, top_figures_.of(snapshot.run)}, commands);
-  if (bar.toggle_theme) {
-    preferences_.theme =
-        theme.kind == state::ThemeKind::kDark ? state::ThemeKind::kLight : state::ThemeKind::kDark;
-  }
+  if (bar.toggle_theme) choose_other_theme(theme.kind);
   if (bar.toggle_help) help_ = !help_;
   if (!layout.messages.empty()) draw_messages(theme, layout.messages, lines);
   draw_workspace(theme, layout, area, snapshot, commands);
@@ -233,6 +241,11 @@ void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) 
   start_by_key(snapshot, palette_open, first_command, commands);
 }
 
+void MainView::choose_other_theme(state::ThemeKind than) {
+  preferences_.theme =
+      than == state::ThemeKind::kDark ? state::ThemeKind::kLight : state::ThemeKind::kDark;
+}
+
 void MainView::change_scale(float steps) {
   const float wanted = steps == 0 ? 1 : preferences_.scale + steps * kScaleStep;
   preferences_.scale = std::clamp(wanted, state::kSmallestScale, state::kLargestScale);
@@ -272,14 +285,10 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
     if (kit::key_pressed(kit::Key::kK, false))
       palette_.is_open() ? palette_.close() : palette_.open();
     if (kit::key_pressed(kit::Key::kB, false)) preferences_.fold_knobs = !preferences_.fold_knobs;
-    if (kit::key_pressed(kit::Key::kT, false)) {
-      preferences_.theme = preferences_.theme == state::ThemeKind::kDark ? state::ThemeKind::kLight
-                                                                         : state::ThemeKind::kDark;
+    if (kit::key_pressed(kit::Key::kT, false)) choose_other_theme(preferences_.theme);
+    for (const auto& [key, workspace] : kWorkspaceKeys) {
+      if (kit::key_pressed(key, false)) preferences_.workspace = workspace;
     }
-    if (kit::key_pressed(kit::Key::kOne, false)) preferences_.workspace = state::kTuneWorkspace;
-    if (kit::key_pressed(kit::Key::kTwo, false)) preferences_.workspace = state::kInspectWorkspace;
-    if (kit::key_pressed(kit::Key::kThree, false))
-      preferences_.workspace = state::kCompareWorkspace;
     if (kit::key_pressed(kit::Key::kF, false) && inspects()) inspect_.find();
     return;
   }
@@ -291,11 +300,8 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
                                      : state::Command(state::OpenPlan{}));
   }
   if (!keys_are_free(snapshot)) return;
-  if (inspects()) {  // its own keys are obeyed where it draws
-    if (kit::key_pressed(kit::Key::kSpace, false)) follow_or_pause(snapshot, commands);
-    return;
-  }
   if (kit::key_pressed(kit::Key::kSpace, false)) follow_or_pause(snapshot, commands);
+  if (inspects()) return;  // its other keys are obeyed where it draws
   for (const auto& [key, direction] :
        {std::pair{kit::Key::kLeft, -1}, std::pair{kit::Key::kRight, 1}}) {
     if (!kit::key_pressed(key)) continue;
@@ -356,13 +362,13 @@ void MainView::add_view_actions(std::vector<Action>& out) {
   } else if (!compares()) {
     add_tune_actions(out);
   }
+  const auto go_to = [this](const char* workspace) {
+    return [this, workspace] { preferences_.workspace = workspace; };
+  };
+  out.push_back({"Workspace: Tune", "Ctrl+1", go_to(state::kTuneWorkspace)});
+  out.push_back({"Workspace: Inspect", "Ctrl+2", go_to(state::kInspectWorkspace)});
   out.push_back(
-      {"Workspace: Tune", "Ctrl+1", [this] { preferences_.workspace = state::kTuneWorkspace; }});
-  out.push_back({"Workspace: Inspect", "Ctrl+2",
-                 [this] { preferences_.workspace = state::kInspectWorkspace; }});
-  out.push_back({"Workspace: Compare", "Ctrl+3",
-                 [this] { preferences_.workspace = state::kCompareWorkspace; },
-                 "compare runs difference"});
+      {"Workspace: Compare", "Ctrl+3", go_to(state::kCompareWorkspace), "compare runs difference"});
   out.push_back({"Show: Sweeps", "",
                  [this] {
                    preferences_.workspace = state::kCompareWorkspace;
@@ -370,12 +376,7 @@ void MainView::add_view_actions(std::vector<Action>& out) {
                  },
                  "sweeps curve heat map pareto"});
   out.push_back({"Dark or light theme", "Ctrl+T",
-                 [this] {
-                   preferences_.theme = preferences_.theme == state::ThemeKind::kDark
-                                            ? state::ThemeKind::kLight
-                                            : state::ThemeKind::kDark;
-                 },
-                 "theme colours"});
+                 [this] { choose_other_theme(preferences_.theme); }, "theme colours"});
   out.push_back(
       {"Present mode", "F11", [this] { preferences_.present_mode = !preferences_.present_mode; }});
   out.push_back({"Larger scale", "Ctrl++", [this] { change_scale(1); }, "scale zoom"});
@@ -403,9 +404,7 @@ state::ViewAddress MainView::address(const state::Snapshot& snapshot) const {
 
 void MainView::add_file_actions(std::vector<Action>& out, const state::Snapshot& snapshot,
                                 state::Commands& commands) {
-  const auto send = [&commands](state::Command command) {
-    return [&commands, command] { commands.push_back(command); };
-  };
+  const auto send = sender(commands);
   out.push_back({"Open a run or a trace…", "", [this] { palette_.open("open "); }, "open file"});
   out.push_back({"Import a trace of PyTorch's profiler…", "", [this] { palette_.open("import "); },
                  "import kineto json"});
@@ -440,9 +439,7 @@ void MainView::add_file_actions(std::vector<Action>& out, const state::Snapshot&
 std::vector<Action> MainView::actions(const state::Snapshot& snapshot, state::Commands& commands) {
   std::vector<Action> out;
   if (!palette_.is_open()) return out;
-  const auto send = [&commands](state::Command command) {
-    return [&commands, command] { commands.push_back(command); };
-  };
+  const auto send = sender(commands);
   if (can_start(snapshot)) {
     const present::StartControls controls = present::start_controls(snapshot);
     out.push_back({controls.label + " · " + controls.detail, "Ctrl+Enter", send(state::StartRun{}),

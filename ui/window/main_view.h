@@ -51,6 +51,7 @@ class MainView {
  private:
   float effective_scale() const;
   kit::Theme make_look();
+  void choose_other_theme(state::ThemeKind than);
   void change_scale(float factor);
   void handle_keys(const state::Snapshot& snapshot, state::Commands& commands);
   // Ctrl+Enter. Behind the commands of the panels, which start at `first`: the field that is being
