@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
 namespace shardlens::app::session {
 namespace {
 
@@ -22,6 +27,25 @@ TEST(Notice, TheSameSentenceAgainIsAChange) {
   EXPECT_TRUE(notice.take_change());
   notice.say_why_not("The run is gone");
   EXPECT_TRUE(notice.take_change()) << "it answers another command";
+}
+
+TEST(Notice, IsSaidOnAnyThreadAndWakesWhoeverShowsIt) {
+  std::atomic<int> wakes = 0;
+  Notice notice([&] { ++wakes; });
+  {
+    std::vector<std::jthread> speakers;
+    for (int i = 0; i < 4; ++i) {
+      speakers.emplace_back([&] {
+        for (int k = 0; k < 100; ++k) notice.say("Packing: " + std::string(40, 'x'), true);
+      });
+    }
+    for (int k = 0; k < 100; ++k) {
+      const auto words = notice.words();
+      EXPECT_EQ(words.is_error, !words.text.empty()) << "both are of one sentence";
+    }
+  }
+  EXPECT_EQ(wakes, 400);
+  EXPECT_TRUE(notice.take_change());
 }
 
 TEST(Notice, AnErrorIsOverWithTheNextCommandThatGoesWell) {
