@@ -44,16 +44,18 @@ CallCosts::CallCosts(const job::Settings& recorded, predict::CollectiveCosts mea
                      Backend backend)
     : recorded_(conditions(recorded)), costs_(std::move(measured)), backend_(backend) {}
 
-CollectiveFunction CallCosts::executed(CollectiveFunction function) const {
-  const bool sums_all =
-      backend_ == Backend::kGloo && function == CollectiveFunction::kReduceScatter;
+CollectiveFunction CallCosts::executed(CollectiveFunction function, Backend backend) {
+  const bool sums_all = backend == Backend::kGloo && function == CollectiveFunction::kReduceScatter;
   return sums_all ? CollectiveFunction::kAllReduce : function;
 }
 
 double CallCosts::own_ratio(const predict::CollectiveKind& kind,
-                            const predict::CollectiveKind& measured) const {
-  const double before = analysis::bus_factor(executed(measured.function), measured.ranks);
-  return before > 0 ? analysis::bus_factor(executed(kind.function), kind.ranks) / before : 1;
+                            const predict::CollectiveKind& measured, Backend backend) {
+  const auto factor = [&](const predict::CollectiveKind& each) {
+    return analysis::bus_factor(executed(each.function, backend), each.ranks);
+  };
+  const double before = factor(measured);
+  return before > 0 ? factor(kind) / before : 1;
 }
 
 auto CallCosts::conditions(const job::Settings& settings) -> Conditions {
@@ -106,7 +108,7 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
   if (!source) return std::nullopt;
   const bool is_same = source->function == function && source->ranks == ranks;
   const double ratio =
-      is_same ? 1 : own_ratio({function, ranks}, {source->function, source->ranks});
+      is_same ? 1 : own_ratio({function, ranks}, {source->function, source->ranks}, backend_);
   Group measured = usual_group({source->function, source->ranks});
   if (is_same) measured.are_replicas = group.are_replicas;
   const double before = link_ns(recorded_, source->function, measured, bytes);
@@ -140,7 +142,7 @@ double CallCosts::working_ns(const predict::CollectiveKind& kind, double bytes,
   if (link_share(recorded_, usual_group(kind)) == 0) return transfer_ns;
   const double own =
       kGlooLatencyNs + kGlooNsPerByte * bytes *
-                           analysis::bus_factor(executed(kind.function), kind.ranks) /
+                           analysis::bus_factor(executed(kind.function, backend_), kind.ranks) /
                            analysis::bus_factor(CollectiveFunction::kAllReduce, 2);
   return std::min(own, transfer_ns);
 }

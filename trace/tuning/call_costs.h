@@ -49,6 +49,10 @@ class CallCosts {
   std::optional<Cost> of(const Conditions& next, model::CollectiveFunction function, Group group,
                          double bytes) const;
 
+  // What the backend itself takes for one, in what it takes for another: as much as it moves.
+  static double own_ratio(const predict::CollectiveKind& kind,
+                          const predict::CollectiveKind& measured, Backend backend);
+
   // Of a recorded transfer.
   double working_ns(const predict::CollectiveKind& kind, double bytes, double transfer_ns) const;
 
@@ -64,10 +68,7 @@ class CallCosts {
   // Of the recorded run's ranks.
   Group usual_group(const predict::CollectiveKind& kind) const;
   // What the backend carries it out as.
-  model::CollectiveFunction executed(model::CollectiveFunction function) const;
-  // What the backend itself takes for one, in what it takes for another: as much as it moves.
-  double own_ratio(const predict::CollectiveKind& kind,
-                   const predict::CollectiveKind& measured) const;
+  static model::CollectiveFunction executed(model::CollectiveFunction function, Backend backend);
 
   Conditions recorded_;
   predict::CollectiveCosts costs_;

@@ -16,6 +16,7 @@
 #include "trace/predict/sizes/optimizer_state.h"
 #include "trace/timeline/words/quantity.h"
 #include "trace/tuning/cores.h"
+#include "trace/tuning/disturbed_costs.h"
 #include "trace/tuning/predictable.h"
 
 namespace shardlens::trace::tuning {
@@ -46,6 +47,16 @@ std::vector<std::vector<std::int64_t>> updated_parts(const predict::PlannedJob& 
   return parts;
 }
 
+CallCosts call_costs(const Settings& settings, const predict::RecordedSteps& recorded,
+                     const predict::CollectiveCosts& known, CallCosts::Backend backend) {
+  const predict::CollectiveCosts run(recorded.transfers());
+  const predict::CollectiveCosts others(recorded.other_transfers());
+  return {settings,
+          run.filled_from(disturbed_as(run, known, backend))
+              .filled_from(disturbed_as(run, others, backend)),
+          backend};
+}
+
 // Whether as many gradients came in each micro-batch.
 bool have_gradients(const predict::RecordedSteps& recorded, std::size_t count) {
   const auto steps = recorded.steps([](const auto&, double, double) { return 0.0; });
@@ -68,11 +79,9 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
       recorded_(acting_settings(info_, info_.settings)),
       attention_share_(attention_share(recorded.computed_ns())),
       copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
-      costs_(recorded_,
-             predict::CollectiveCosts(recorded.transfers())
-                 .filled_from(known)
-                 .filled_from(predict::CollectiveCosts(recorded.other_transfers())),
-             info_.device == "cuda" ? CallCosts::Backend::kNccl : CallCosts::Backend::kGloo) {
+      costs_(call_costs(
+          recorded_, recorded, known,
+          info_.device == "cuda" ? CallCosts::Backend::kNccl : CallCosts::Backend::kGloo)) {
   if (!figures.ranks.empty()) {
     job_ = analysis::planned_job(figures.ranks.front(), figures.info);
     cores_ = cores_named(figures.ranks.front().info.device_name);

@@ -143,9 +143,10 @@ class PlayedJob::Writer {
     // What Gloo moves of it: it sums before it scatters.
     const bool is_gather = name.function == CollectiveFunction::kAllGather;
     const PlayedSettings& p = job_.played_;
-    const double took =
-        (is_gather ? 0.5 : 1) * (p.latency_ns + p.ns_per_byte * static_cast<double>(name.bytes));
     const std::size_t call = script_.calls.size();
+    const double took =
+        (is_gather ? 0.5 : 1) * (p.latency_ns + p.ns_per_byte * static_cast<double>(name.bytes) +
+                                 job_.held_up_ns(step_, call));
     script_.calls.push_back({lane, false, std::round(took), std::round(took)});
     script_.names.push_back(std::move(name));
     for (auto& rank : script_.ranks) rank.deeds.push_back({Deed::What::kLaunch, 0, call});
@@ -366,6 +367,10 @@ double PlayedJob::computes_ns(double ns, std::int64_t step, int rank, int layer,
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> noise(-played_.noise, played_.noise);
   return ns * (1 + noise(random)) * (1 + rank * played_.late);
+}
+
+double PlayedJob::held_up_ns(std::int64_t step, std::size_t call) const {
+  return (static_cast<std::size_t>(step) + call) % 4 == 0 ? played_.held_up_ns : 0;
 }
 
 PlayedScript PlayedJob::script(const job::Settings& settings, std::int64_t step) const {

@@ -19,6 +19,7 @@ struct PlayedSettings {
   double forward_ns = 40e6, backward_ns = 80e6, optimizer_ns = 10e6;
   // Of an all-reduce between the two ranks, as of each function by what it moves of that.
   double latency_ns = 0.3e6, ns_per_byte = 2;
+  double held_up_ns = 0;  // by so much one call of four takes longer: another one in each step
   double slowdown = 0;    // while a call moves, computation loses this share of its pace
   double noise = 0.01;    // of what a layer computes in a step, either way
   double late = 0.01;     // by how much rank 1 computes longer
@@ -54,6 +55,7 @@ class PlayedJob {
   predict::PlannedJob planned(const job::Settings& settings) const;
   PlayedScript script(const job::Settings& settings, std::int64_t step) const;
   double computes_ns(double ns, std::int64_t step, int rank, int layer, bool forward) const;
+  double held_up_ns(std::int64_t step, std::size_t call) const;
 
   PlayedSettings played_;
   job::ModelShape shape_;

@@ -148,5 +148,34 @@ TEST(PlayedJob, IsPredictedFromAnyOtherSettings) {
   }
 }
 
+// Some of its calls take much longer than most, which costs a step with many calls the most.
+TEST(PlayedJob, IsPredictedWhereSomeCallsAreHeldUp) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Draw draw(2000 + seed);
+    PlayedSettings p = draw.job(seed);
+    p.held_up_ns = draw.between(2e6, 6e6);
+    p.slowdown = 0;
+    p.steps = 8;
+    const PlayedJob job(p);
+    const auto settings = [&](double cap_mb) {
+      Settings s;
+      s.bucket_cap_mb = cap_mb;
+      s.overlap_comm = false;
+      return s;
+    };
+    Settings units;
+    units.sharding_strategy = Strategy::kFullShard;
+    units.backward_prefetch = BackwardPrefetch::kNone;
+    units.wrap_policy = job::WrapPolicy::kSize;
+    units.min_num_params = draw.of<std::int64_t>({20'000, 100'000});
+    const Settings before = settings(draw.of({1.0, 3.0, 25.0}));
+    for (const Settings& after : {settings(0.25), units}) {
+      const Compared c = compare(job, before, after, p.slowdown);
+      EXPECT_NEAR(c.predicted_ns, c.played_ns, 0.02 * c.played_ns)
+          << seed << ": " << words(before) << " -> " << words(after);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace shardlens::trace::tuning

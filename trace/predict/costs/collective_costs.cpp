@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "trace/base/median.h"
@@ -13,41 +14,45 @@ namespace {
 
 constexpr double kCovered = 2;  // a size tells of others up to this many times as large or small
 
-using Medians = std::map<double, double>;  // by size
+using Means = std::map<double, double>;  // by size
 
 std::vector<double> in_order(std::vector<double> times) {
   std::ranges::sort(times);
   return times;
 }
 
-Medians medians_of(const MeasuredTransfers& measured) {
-  Medians medians;
-  for (const auto& [bytes, times] : measured) {
-    if (!times.empty()) medians[bytes] = base::quantile(in_order(times), 0.5);
-  }
-  return medians;
+double mean_of(const std::vector<double>& times) {
+  return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
 }
 
-bool is_covered(const Medians& own, double bytes) {
+Means means_of(const MeasuredTransfers& measured) {
+  Means means;
+  for (const auto& [bytes, times] : measured) {
+    if (!times.empty()) means[bytes] = mean_of(times);
+  }
+  return means;
+}
+
+bool is_covered(const Means& own, double bytes) {
   const auto from = own.lower_bound(bytes / kCovered);
   return from != own.end() && from->first <= bytes * kCovered;
 }
 
-double held_between(const Medians& own, double bytes, double ns) {
+double held_between(const Means& own, double bytes, double ns) {
   double least = 0, most = std::numeric_limits<double>::infinity();
-  for (const auto& [size, median] : own) {
-    if (size < bytes) least = std::max(least, median);
-    if (size > bytes) most = std::min(most, median);
+  for (const auto& [size, mean] : own) {
+    if (size < bytes) least = std::max(least, mean);
+    if (size > bytes) most = std::min(most, mean);
   }
   return least <= most ? std::clamp(ns, least, most) : least;
 }
 
 void fill(MeasuredTransfers& own, const MeasuredTransfers& calibration) {
-  const Medians medians = medians_of(own);
+  const Means means = means_of(own);
   for (const auto& [bytes, times] : calibration) {
-    if (times.empty() || is_covered(medians, bytes)) continue;
-    const double median = base::quantile(in_order(times), 0.5);
-    const double shift = held_between(medians, bytes, median) - median;
+    if (times.empty() || is_covered(means, bytes)) continue;
+    const double mean = mean_of(times);
+    const double shift = held_between(means, bytes, mean) - mean;
     std::vector<double>& filled = own[bytes];
     for (const double time : times) filled.push_back(std::max(0.0, time + shift));
   }
@@ -83,10 +88,9 @@ MeasuredCollectives measured_from(const std::vector<CostRow>& rows) {
     std::vector<double>& times = measured[row.kind][static_cast<double>(row.bytes)];
     times.push_back(row.median_ns);
     if (!row.lower_quartile_ns || !row.upper_quartile_ns) continue;
-    // Five in order, whose second and fourth are the quartiles.
-    for (const double quartile : {*row.lower_quartile_ns, *row.upper_quartile_ns}) {
-      times.insert(times.end(), 2, quartile);
-    }
+    // Five whose mean is the median too, with quartiles as far apart.
+    const double spread = (*row.upper_quartile_ns - *row.lower_quartile_ns) / 2;
+    for (const double off : {-spread, spread}) times.insert(times.end(), 2, row.median_ns + off);
   }
   return measured;
 }

@@ -37,7 +37,8 @@ struct CostRow {
 
 // By kind, then by size.
 std::vector<CostRow> rows_of(const MeasuredCollectives& measured);
-// What gives the same medians and quartiles.
+// What gives the same medians, which are then the means, and quartiles as far from each other: the
+// cost of a size that was measured with nothing beside it.
 MeasuredCollectives measured_from(const std::vector<CostRow>& rows);
 
 class CollectiveCosts {
@@ -55,7 +56,7 @@ class CollectiveCosts {
   // These, and what `calibration` knows of kinds and sizes for which these have nothing within a
   // factor of two. Beside each other the two may disagree (a run's transfers share its cores with
   // what it computes): since moving more never takes less, what is filled in is held between the
-  // medians of the smaller and the larger sizes that are here.
+  // means of the smaller and the larger sizes that are here.
   CollectiveCosts filled_from(const CollectiveCosts& calibration) const;
 
  private:

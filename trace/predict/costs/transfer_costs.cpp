@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 
 #include "trace/base/median.h"
 
@@ -27,14 +28,14 @@ TransferCosts::TransferCosts(const MeasuredTransfers& measured) {
     }
     if (times.empty()) continue;
     std::ranges::sort(times);
-    points_.push_back({sum / static_cast<double>(times.size()), base::quantile(times, 0.5),
+    const auto count = static_cast<double>(times.size());
+    points_.push_back({sum / count, std::accumulate(times.begin(), times.end(), 0.0) / count,
                        (base::quantile(times, 0.75) - base::quantile(times, 0.25)) / 2});
     if (times.size() == 1) single.push_back(points_.size() - 1);
   }
   double widest = 0;
-  for (const Point& p : points_)
-    widest = std::max(widest, p.spread_ns / std::max(p.median_ns, 1.0));
-  for (const std::size_t i : single) points_[i].spread_ns = widest * points_[i].median_ns;
+  for (const Point& p : points_) widest = std::max(widest, p.spread_ns / std::max(p.mean_ns, 1.0));
+  for (const std::size_t i : single) points_[i].spread_ns = widest * points_[i].mean_ns;
 }
 
 auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
@@ -44,7 +45,7 @@ auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
   }
   const auto next = std::ranges::find_if(all, [&](const Point& p) { return p.bytes >= bytes; });
   const auto line = [&](const Point& a, const Point& b) {
-    return a.median_ns + (bytes - a.bytes) * (b.median_ns - a.median_ns) / (b.bytes - a.bytes);
+    return a.mean_ns + (bytes - a.bytes) * (b.mean_ns - a.mean_ns) / (b.bytes - a.bytes);
   };
   if (next != all.begin() && next != all.end()) {
     const Point& before = *(next - 1);
@@ -64,11 +65,11 @@ auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
     const auto found = std::find_if(all.rbegin(), all.rend(), is_apart);
     other = found == all.rend() ? nullptr : &*found;
   }
-  if (other == nullptr && is_near) return Cost{edge.median_ns, edge.spread_ns, false};
+  if (other == nullptr && is_near) return Cost{edge.mean_ns, edge.spread_ns, false};
   if (other == nullptr) return std::nullopt;
   // More bytes never take less time, whatever noise says.
-  const double ns = is_below ? std::min(edge.median_ns, line(edge, *other))
-                             : std::max(edge.median_ns, line(edge, *other));
+  const double ns = is_below ? std::min(edge.mean_ns, line(edge, *other))
+                             : std::max(edge.mean_ns, line(edge, *other));
   return Cost{std::max(0.0, ns), edge.spread_ns, !is_near};
 }
 

@@ -23,14 +23,15 @@ class TransferCosts {
     double spread_ns = 0;
     bool is_extrapolated = false;  // no size was measured on one of its sides
   };
-  // Linear between medians of measured sizes, and beyond them as between the two outermost that are
-  // a factor of two apart, where more bytes never take less time. None: nothing was measured, or
-  // not that far (a sixteenth of the smallest, four times the largest).
+  // Linear between means of measured sizes (steps are told by their mean, too), and beyond them as
+  // between the two outermost that are a factor of two apart, where more bytes never take less
+  // time. None: nothing was measured, or not that far (a sixteenth of the smallest, four times the
+  // largest).
   std::optional<Cost> of(double bytes) const;
 
  private:
   struct Point {
-    double bytes = 0, median_ns = 0, spread_ns = 0;
+    double bytes = 0, mean_ns = 0, spread_ns = 0;
   };
 
   std::vector<Point> points_;  // by size; sizes within a tenth of each other are one
