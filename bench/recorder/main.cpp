@@ -55,7 +55,7 @@ trace::base::Result<void> measure(Rows& rows) {
   TRY(measure_losses(rows));
   TRY(measure_checksums(rows));
   measure_allocations(rows);
-  TRY(measure_steps({.what = "large layers", .width = 512, .blocks = 10, .budget = 0.01}, rows));
+  TRY(measure_steps({.what = "large layers", .width = 512, .blocks = 40, .budget = 0.01}, rows));
   TRY(measure_steps({.what = "launch-bound", .width = 16, .blocks = 10, .budget = 0.02}, rows));
   return measure_steps({.what = "launch-bound, one core for all",
                         .width = 16,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <type_traits>
 
@@ -174,27 +175,50 @@ KindTimes run_in_turn(const StepJob& job, Recorder& recorder) {
   return times;
 }
 
+// Of blocks that ran one after the other, so that both met the machine as it was then.
+struct PairedRatio {
+  double median = 0;
+  double standard_error = 0;  // 1.2533 σ / √n, σ = 1.4826 times the median deviation
+
+  PairedRatio(const std::vector<double>& those, const std::vector<double>& to) {
+    std::vector<double> ratios, deviations;
+    for (std::size_t i = 0; i < those.size(); ++i) ratios.push_back(those[i] / to[i]);
+    median = trace::base::upper_median(ratios);
+    for (const double ratio : ratios) deviations.push_back(std::abs(ratio - median));
+    standard_error = 1.2533 * 1.4826 * trace::base::upper_median(deviations) /
+                     std::sqrt(static_cast<double>(ratios.size()));
+  }
+};
+
 void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows& rows) {
   const double plain = trace::base::upper_median(times[kPlain].wall_ms),
                recorded = trace::base::upper_median(times[kRecorded].wall_ms);
-  const double ratio = recorded / plain;
+  const PairedRatio paired(times[kRecorded].wall_ms, times[kPlain].wall_ms);
+  const double ratio = paired.median;
   const double observed = trace::base::upper_median(times[kObserved].wall_ms);
   const std::string same = "the same without recording";
   rows.push_back({"step time with recording, " + job.what, recorded, "ms", same, ratio,
                   percent("<= +%g %%", job.budget), ratio <= 1 + job.budget});
+  rows.push_back({"what chance makes of that ratio (standard error), " + job.what,
+                  paired.standard_error * 100,
+                  "%",
+                  "",
+                  {},
+                  "",
+                  {}});
   const double timed = trace::base::upper_median(times[kTimed].wall_ms);
   rows.push_back({"LibTorch's dispatch alone, for an observer that does nothing, " + job.what,
                   observed,
                   "ms",
                   same,
-                  observed / plain,
+                  PairedRatio(times[kObserved].wall_ms, times[kPlain].wall_ms).median,
                   "",
                   {}});
   rows.push_back({"the same for one that only reads the clock, " + job.what,
                   timed,
                   "ms",
                   same,
-                  timed / plain,
+                  PairedRatio(times[kTimed].wall_ms, times[kPlain].wall_ms).median,
                   "",
                   {}});
   rows.push_back({"LibTorch's part of what recording adds, " + job.what,
