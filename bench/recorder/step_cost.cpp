@@ -191,60 +191,33 @@ struct PairedRatio {
 };
 
 void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows& rows) {
-  const double plain = trace::base::upper_median(times[kPlain].wall_ms),
-               recorded = trace::base::upper_median(times[kRecorded].wall_ms);
-  const PairedRatio paired(times[kRecorded].wall_ms, times[kPlain].wall_ms);
-  const double ratio = paired.median;
-  const double observed = trace::base::upper_median(times[kObserved].wall_ms);
+  const auto wall = [&](Kind kind) { return trace::base::upper_median(times[kind].wall_ms); };
+  const auto beside_plain = [&](Kind kind) {
+    return PairedRatio(times[kind].wall_ms, times[kPlain].wall_ms);
+  };
+  const auto add = [&](const std::string& what, double value, const std::string& unit,
+                       const std::string& peer = "", std::optional<double> ratio = {}) {
+    rows.push_back({what + ", " + job.what, value, unit, peer, ratio, "", {}});
+  };
   const std::string same = "the same without recording";
-  rows.push_back({"step time with recording, " + job.what, recorded, "ms", same, ratio,
-                  percent("<= +%g %%", job.budget), ratio <= 1 + job.budget});
-  rows.push_back({"what chance makes of that ratio (standard error), " + job.what,
-                  paired.standard_error * 100,
-                  "%",
-                  "",
-                  {},
-                  "",
-                  {}});
-  const double timed = trace::base::upper_median(times[kTimed].wall_ms);
-  rows.push_back({"LibTorch's dispatch alone, for an observer that does nothing, " + job.what,
-                  observed,
-                  "ms",
-                  same,
-                  PairedRatio(times[kObserved].wall_ms, times[kPlain].wall_ms).median,
-                  "",
-                  {}});
-  rows.push_back({"the same for one that only reads the clock, " + job.what,
-                  timed,
-                  "ms",
-                  same,
-                  PairedRatio(times[kTimed].wall_ms, times[kPlain].wall_ms).median,
-                  "",
-                  {}});
-  rows.push_back({"LibTorch's part of what recording adds, " + job.what,
-                  (observed - plain) / (recorded - plain) * 100,
-                  "%",
-                  "",
-                  {},
-                  "",
-                  {}});
-  rows.push_back({"CPU time of the training thread per step, " + job.what,
-                  trace::base::upper_median(times[kRecorded].cpu_ms),
-                  "ms",
-                  same,
-                  trace::base::upper_median(times[kRecorded].cpu_ms) /
-                      trace::base::upper_median(times[kPlain].cpu_ms),
-                  "",
-                  {}});
+  const PairedRatio recorded = beside_plain(kRecorded);
+  const double observed = beside_plain(kObserved).median;
+  const double adds = recorded.median - 1, dispatch_adds = observed - 1;  // in parts of a step
+  rows.push_back({"step time with recording, " + job.what, wall(kRecorded), "ms", same,
+                  recorded.median, percent("<= +%g %%", job.budget), adds <= job.budget});
+  add("what chance makes of that ratio (standard error)", recorded.standard_error * 100, "%");
+  add("LibTorch's dispatch alone, for an observer that does nothing", wall(kObserved), "ms", same,
+      observed);
+  add("the same for one that only reads the clock", wall(kTimed), "ms", same,
+      beside_plain(kTimed).median);
+  add("LibTorch's part of what recording adds", dispatch_adds / adds * 100, "%");
+  add("CPU time of the training thread per step",
+      trace::base::upper_median(times[kRecorded].cpu_ms), "ms", same,
+      PairedRatio(times[kRecorded].cpu_ms, times[kPlain].cpu_ms).median);
   const double per_step = static_cast<double>(said.events) / static_cast<double>(said.steps);
-  rows.push_back({"an operator's share of that, LibTorch's and ours, " + job.what,
-                  (recorded - plain) * 1e6 / per_step,
-                  "ns",
-                  "LibTorch's alone",
-                  (recorded - plain) / (observed - plain),
-                  "",
-                  {}});
-  const double off = said.slowdown / (ratio - 1);
+  add("an operator's share of that, LibTorch's and ours", adds * wall(kPlain) * 1e6 / per_step,
+      "ns", "LibTorch's alone", adds / dispatch_adds);
+  const double off = said.slowdown / adds;
   rows.push_back({"slowdown that the recorder says, " + job.what, said.slowdown * 100, "%",
                   "measured", off, "within a factor of 1.3", off >= 1 / 1.3 && off <= 1.3});
 }
