@@ -178,44 +178,42 @@ TEST(LessCommunicationRule, SpeaksWhereAStrategyThatSendsLessFits) {
   EXPECT_FALSE(asked(least, "less_communication")) << "DDP sends least";
 }
 
-TEST(HybridShardingRule, SpeaksWhereGathersCrossHosts) {
-  const auto on_hosts = [](const char* second) {
-    AdvisedRun run = sharded();
-    run.set_memory(16 * kGib);
-    run.change = [second](analysis::RunFigures& figures) {
-      figures.info.world_size = 4;
-      figures.ranks.resize(4, figures.ranks.front());
-      for (std::size_t i = 2; i < 4; ++i) figures.ranks[i].info.host = second;
-    };
-    return run;
+// The last two of them on `second`.
+AdvisedRun sharded_by_four(const char* second) {
+  AdvisedRun run = sharded();
+  run.set_memory(16 * kGib);
+  run.change = [second](analysis::RunFigures& figures) {
+    figures.info.world_size = 4;
+    figures.ranks.resize(4, figures.ranks.front());
+    for (std::size_t i = 2; i < 4; ++i) figures.ranks[i].info.host = second;
   };
-  AdvisedRun run = on_hosts("there");
+  return run;
+}
+
+void expect_shards_of_two(AdvisedRun& run) {
   const auto advice = asked(run, "hybrid_sharding");
   ASSERT_TRUE(advice);
   EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"sharding_strategy", "hybrid_shard"},
                                                      {"shard_group_size", "2"}}));
   EXPECT_THAT(advice->why, HasSubstr("2 nodes"));
-  AdvisedRun one = on_hosts("here");
+}
+
+TEST(HybridShardingRule, SpeaksWhereGathersCrossHosts) {
+  AdvisedRun run = sharded_by_four("there");
+  expect_shards_of_two(run);
+  AdvisedRun one = sharded_by_four("here");
   EXPECT_FALSE(asked(one, "hybrid_sharding"));
   EXPECT_TRUE(asked(one, "less_communication"));
 }
 
 TEST(HybridShardingRule, SpeaksWhereGathersCrossASimulatedLinkBetweenNodes) {
   const auto on_link = [](const char* link) {
-    AdvisedRun run = sharded();
-    run.set_memory(16 * kGib);
+    AdvisedRun run = sharded_by_four("here");
     run.settings().simulate_link = link;
-    run.change = [](analysis::RunFigures& figures) {
-      figures.info.world_size = 4;
-      figures.ranks.resize(4, figures.ranks.front());
-    };
     return run;
   };
   AdvisedRun run = on_link("latency_us=5,gbit_per_s=10,nodes=2");
-  const auto advice = asked(run, "hybrid_sharding");
-  ASSERT_TRUE(advice);
-  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"sharding_strategy", "hybrid_shard"},
-                                                     {"shard_group_size", "2"}}));
+  expect_shards_of_two(run);
   EXPECT_FALSE(asked(run, "less_communication")) << "what is sent between nodes is another matter";
   for (const char* link :
        {"off", "latency_us=5,gbit_per_s=10", "latency_us=5,gbit_per_s=10,nodes=1",
