@@ -1,10 +1,12 @@
 """What was predicted of other settings from one recorded run, held against runs with those settings.
 
-Runs of all points alternate in random order, so that drift cancels. A prediction is made from each run of the base and is
-the mean of these; the difference to the base is what it is about, so it is held against the measured difference, in parts of
-the measured step. A point is met within 5 %, or within twice the noise between runs of the same settings where that is more.
+Runs of all points alternate in random order, so that drift cancels; those that are predicted from run four times as often.
+A prediction is made from each run of the base and is the mean of these; the difference to the base is what it is about, so
+it is held against the measured difference, in parts of the measured step. A point is met within 5 %, or within twice the
+noise between runs of the same settings where that is more.
 """
 import argparse
+import contextlib
 import itertools
 import json
 import pathlib
@@ -18,6 +20,7 @@ import tempfile
 LINK = "latency_us=200,gbit_per_s=1"
 LEAST_TOLERANCE = 0.05
 SURE = 2  # times the noise
+RUNS_OF_ORIGINS = 4  # for each run of a point
 
 
 def parse_options():
@@ -39,6 +42,7 @@ def parse_options():
     parser.add_argument("--more-ranks", default="4", help="of other numbers of ranks")
     parser.add_argument("--nodes", default="2", help="that as many more ranks lie on, predicted from a run of them without nodes")
     parser.add_argument("--only", default="", help="points whose names hold this regular expression, and what they are predicted from")
+    parser.add_argument("--keep", type=pathlib.Path, help="a new folder for the library of all runs; default: they go")
     parser.add_argument("--seed", type=int, default=1, help="of the order; default 1")
     return parser.parse_args()
 
@@ -116,21 +120,35 @@ class Desk:
         return predicted["step_ms"]["mean"] - predicted["recorded"]["step_ms"]
 
 
+@contextlib.contextmanager
+def library_of(options):
+    if options.keep is None:
+        with tempfile.TemporaryDirectory() as library:
+            yield library
+    else:
+        options.keep.mkdir(parents=True)
+        yield options.keep
+
+
 def measure(options, points):
     """By point: measured step times, and predicted differences to what it is predicted from, in milliseconds."""
     measured, predicted = {point: [] for point in points}, {point: [] for point in points}
+    origins = {origin_of(point, points) for point in points}
     order = random.Random(options.seed)
-    with tempfile.TemporaryDirectory() as library:
+    with library_of(options) as library:
         desk = Desk(options, library)
         desk.calibrate()
-        for repeat in range(options.repeats):
-            for point in order.sample(list(points), len(points)):
-                measured[point].append(desk.run(f"{point} {repeat}".replace("/", " "), points[point]))
+        for _ in range(options.repeats):
+            # What chance makes of an origin's time would be an error of all points at once.
+            runs = [*points, *(sorted(origins) * (RUNS_OF_ORIGINS - 1))]
+            for point in order.sample(runs, len(runs)):
+                name = f"{point} {len(measured[point])}".replace("/", " ")
+                measured[point].append(desk.run(name, points[point]))
                 print(f"{point}: {measured[point][-1]:.1f} ms", file=sys.stderr)
-            for point, changes in points.items():
-                origin = origin_of(point, points)
-                new = {key: value for key, value in changes.items() if points[origin].get(key) != value}
-                predicted[point].append(desk.predict(f"{origin} {repeat}", new))
+        for point, changes in points.items():
+            origin = origin_of(point, points)
+            new = {key: value for key, value in changes.items() if points[origin].get(key) != value}
+            predicted[point] = [desk.predict(f"{origin} {run}", new) for run in range(len(measured[origin]))]
     return measured, predicted
 
 
