@@ -211,9 +211,12 @@ void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows
   add("the same for one that only reads the clock", wall(kTimed), "ms", same,
       beside_plain(kTimed).median);
   add("LibTorch's part of what recording adds", dispatch_adds / adds * 100, "%");
+  // Of this, what else runs on the machine makes little.
+  const PairedRatio cpu(times[kRecorded].cpu_ms, times[kPlain].cpu_ms);
   add("CPU time of the training thread per step",
-      trace::base::upper_median(times[kRecorded].cpu_ms), "ms", same,
-      PairedRatio(times[kRecorded].cpu_ms, times[kPlain].cpu_ms).median);
+      trace::base::upper_median(times[kRecorded].cpu_ms), "ms", same, cpu.median);
+  add("what chance makes of that ratio of CPU times (standard error)", cpu.standard_error * 100,
+      "%");
   const double per_step = static_cast<double>(said.events) / static_cast<double>(said.steps);
   add("an operator's share of that, LibTorch's and ours", adds * wall(kPlain) * 1e6 / per_step,
       "ns", "LibTorch's alone", adds / dispatch_adds);
