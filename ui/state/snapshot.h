@@ -106,6 +106,7 @@ struct LedgerRow {
 struct Ledger {
   std::vector<LedgerRow> rows;        // newest first
   std::string spread_note;            // what the noise model says of it: one sentence
+  std::optional<double> apart{};      // its NoiseModel::apart(), of the baseline's job
   std::vector<std::string> problems;  // unreadable runs
   std::int64_t next_number = 1;       // of the next run
   std::size_t deleted = 0;            // runs that were deleted last and can be had back

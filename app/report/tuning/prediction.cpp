@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "app/session/compare/run_siblings.h"
 #include "app/session/tuning/prediction_source.h"
+#include "trace/analysis/noise/noise_model.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/predict/costs/costs_file.h"
 #include "trace/predict/schedule/recorded_steps.h"
@@ -28,8 +30,17 @@ Result<trace::predict::CollectiveCosts> kept_costs(const std::filesystem::path& 
   return session::known_costs(figures.info, ranks, run.parent_path());
 }
 
+std::optional<double> apart_by_chance(const std::filesystem::path& run,
+                                      const trace::analysis::RunFigures& figures) {
+  const auto siblings = session::siblings_of(figures, figures, run.parent_path());
+  const session::LibraryRun own = session::record_from_figures(figures);
+  std::vector<trace::analysis::NoiseRun> runs{session::noise_run(own)};
+  for (const auto& sibling : siblings) runs.push_back(session::noise_run(sibling));
+  return trace::analysis::NoiseModel(runs.front(), runs).apart();
+}
+
 struct LearntRun {
-  trace::model::RunInfo info;
+  trace::analysis::RunFigures figures;
   trace::tuning::Predictor predictor;
 };
 
@@ -49,7 +60,7 @@ Result<LearntRun> learn(const std::filesystem::path& run, const std::filesystem:
   TRY_ASSIGN(const auto known,
              costs.empty() ? kept_costs(run, analysis.figures()) : costs_in(costs));
   TRY_ASSIGN(auto predictor, trace::tuning::Predictor::create(analysis.figures(), recorded, known));
-  return LearntRun{info, std::move(predictor)};
+  return LearntRun{analysis.figures(), std::move(predictor)};
 }
 
 // Returns which knobs they are of.
@@ -84,16 +95,17 @@ Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSe
   if (forecast.prediction.changes.empty()) {
     TRY(trace::tuning::refuse_unknown(forecast.prediction.left_out));
   }
-  return PredictedRun{.info = learnt.info,
+  return PredictedRun{.info = learnt.figures.info,
                       .prediction = std::move(forecast.prediction),
-                      .step = std::move(forecast.step)};
+                      .step = std::move(forecast.step),
+                      .apart = apart_by_chance(run, learnt.figures)};
 }
 
 Result<trace::model::StepPrediction> predict_job(const std::filesystem::path& run,
                                                  const trace::job::Settings& settings) {
   TRY_ASSIGN(const auto learnt, learn(run, {}));
   TRY_ASSIGN(const auto predicted, learnt.predictor.predict(settings));
-  return trace::tuning::kept_prediction(predicted, learnt.info.name);
+  return trace::tuning::kept_prediction(predicted, learnt.figures.info.name);
 }
 
 }  // namespace shardlens::app::report

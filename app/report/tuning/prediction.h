@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct PredictedRun {
   trace::model::RunInfo info;  // as recorded
   trace::tuning::Prediction prediction;
   trace::tuning::PredictedStep step;  // the one with the median time
+  std::optional<double> apart{};      // NoiseModel::apart() of its job in its library
 };
 
 // What other settings are asked for.

@@ -100,6 +100,7 @@ Json prediction_json(const PredictedRun& run) {
           {"without_effect", names_json(prediction.without_effect)},
           {"step_ms", estimate_ms(prediction.step_ns, prediction.interval)},
           {"difference_ms", estimate_ms(prediction.difference_ns(), prediction.difference)},
+          {"runs_apart_ms", optional_number(run.apart, ms(prediction.recorded_step_ns))},
           {"samples_ratio", prediction.samples},
           {"tokens_ratio", prediction.tokens},
           {"exposed_ms", optional_ms(prediction.exposed_ns)},
@@ -134,6 +135,10 @@ std::string prediction_text(const PredictedRun& run) {
   if (!prediction.changes.empty()) {
     table.add_row({"Difference", "", ui::present::difference_text(prediction),
                    ui::present::no_interval_text(prediction)});
+  }
+  if (run.apart) {
+    table.add_row({"By chance", "", "± " + time_text(*run.apart * prediction.recorded_step_ns),
+                   "two runs of the same settings, 95 %"});
   }
   if (prediction.tokens != 1) {
     table.add_row({prediction.tokens == prediction.samples ? "Per sample" : "Per token", "",

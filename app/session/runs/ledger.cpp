@@ -143,6 +143,7 @@ ui::state::Ledger build_ledger(const std::vector<LibraryRun>& records,
   const auto model = noise_model(sorted, base != nullptr ? *base : sorted.back());
   ui::state::Ledger ledger;
   ledger.spread_note = model.note();
+  ledger.apart = model.apart();
   for (auto i = sorted.size(); i-- > 0;) {
     const auto& record = sorted[i];
     auto row = row_from(record, ordinals[i]);

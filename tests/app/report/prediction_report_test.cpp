@@ -12,6 +12,7 @@ namespace shardlens::app::report {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::filesystem::path recorded_example() {
   return std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs/slow_link_cap_1.shardlens";
@@ -35,6 +36,18 @@ TEST(PredictionReport, NamesWhatItLeavesOut) {
   const auto alone = predict_with({"bucket_cap_mb=4"});
   ASSERT_TRUE(alone);
   EXPECT_EQ(json["step_ms"], prediction_json(*alone)["step_ms"]) << "of the other changes";
+}
+
+TEST(PredictionReport, TellsByHowMuchTwoRunsDifferByChance) {
+  auto run = predict_with({"bucket_cap_mb=4"});
+  ASSERT_TRUE(run) << run.error().message;
+  run->apart = std::nullopt;
+  EXPECT_TRUE(prediction_json(*run)["runs_apart_ms"].is_null());
+  EXPECT_THAT(prediction_text(*run), Not(HasSubstr("By chance")));
+  run->apart = 0.1;
+  run->prediction.recorded_step_ns = 250e6;
+  EXPECT_DOUBLE_EQ(prediction_json(*run)["runs_apart_ms"], 25.0);
+  EXPECT_THAT(prediction_text(*run), HasSubstr("± 25.0 ms"));
 }
 
 TEST(PredictionReport, RefusesWhereNothingElseChanges) {

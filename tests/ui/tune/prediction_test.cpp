@@ -18,6 +18,7 @@ namespace shardlens::ui::tune {
 namespace {
 
 using ::testing::Contains;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using trace::base::TimeClass;
 using trace::tuning::Interval;
@@ -106,10 +107,10 @@ TEST_F(PredictionTest, SaysWhatASampleTakesWhereAStepHasMoreOfThem) {
   view_.prediction->step_ns = 240 * kMs;
   view_.prediction->difference.reset();
   view_.prediction->samples = view_.prediction->tokens = 2;
-  EXPECT_THAT(present::prediction_note(&view_)->detail,
+  EXPECT_THAT(present::prediction_note(&view_, {})->detail,
               HasSubstr("2 buckets · −4.0 % per sample · against run 4 on screen"));
   view_.prediction->samples = 1;
-  EXPECT_THAT(present::prediction_note(&view_)->detail, HasSubstr("−4.0 % per token"));
+  EXPECT_THAT(present::prediction_note(&view_, {})->detail, HasSubstr("−4.0 % per token"));
 }
 
 TEST_F(PredictionTest, SaysNothingOfSettingsAsTheyAre) {
@@ -151,7 +152,7 @@ TEST_F(PredictionTest, ListsAllChangesUnderTheTimeline) {
   EXPECT_THAT(shown, Contains("bucket_cap_mb=4 · overlap_comm=false · first_bucket_mb=4 (follows) "
                               "· without record: effect not known · learning_rate: no effect on "
                               "the step"));
-  EXPECT_THAT(present::prediction_note(&view_)->detail,
+  EXPECT_THAT(present::prediction_note(&view_, {})->detail,
               HasSubstr("Without record, whose effect is not known"));
 }
 
@@ -177,8 +178,26 @@ TEST_F(PredictionTest, WithNothingKnownSaysWhyAndShowsTheMemory) {
 
 TEST_F(PredictionTest, SaysWhyADifferenceHasNoInterval) {
   view_.prediction->difference.reset();
-  EXPECT_THAT(present::prediction_note(&view_)->detail,
+  EXPECT_THAT(present::prediction_note(&view_, {})->detail,
               HasSubstr("too few, or drift too much, to tell how sure that is"));
+}
+
+// The sample's change is of 4 %.
+TEST_F(PredictionTest, SaysWhereTwoRunsDifferByAsMuchByChance) {
+  const auto ledger_of = [&](double apart) {
+    auto ledger = *snapshot_.ledger;
+    ledger.apart = apart;
+    return std::make_shared<const state::Ledger>(std::move(ledger));
+  };
+  snapshot_.ledger = ledger_of(0.06);
+  std::string shown;
+  for (const std::string& line : texts()) shown += line + ' ';
+  EXPECT_THAT(shown,
+              HasSubstr("Less than two runs of the same settings differ by chance, up to 7.50 ms"));
+  snapshot_.ledger = ledger_of(0.03);
+  EXPECT_THAT(texts(), Not(Contains(HasSubstr("Less than two runs"))));
+  EXPECT_THAT(present::prediction_note(&view_, 0.03)->rows,
+              Contains(Field(&present::PredictionNote::Row::value, "± 3.75 ms")));
 }
 
 // The rank that ends last may wait for nothing while others wait for it.

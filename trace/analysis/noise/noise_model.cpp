@@ -192,14 +192,18 @@ std::optional<Judgement> NoiseModel::judge(std::size_t figure, const Side& first
                       sum_of({{of_runs, pooled.freedom}, {more, pooled.within_freedom}}));
 }
 
+std::optional<double> NoiseModel::apart() const {
+  const NoiseBasis& b = basis_;
+  if (!b.between_runs) return std::nullopt;
+  return student_t_quantile(kFalseClaims, b.degrees_of_freedom) * std::sqrt(2.0) * *b.between_runs;
+}
+
 std::string NoiseModel::note() const {
   const NoiseBasis& b = basis_;
-  if (b.between_runs) {
-    const double apart =
-        student_t_quantile(kFalseClaims, b.degrees_of_freedom) * std::sqrt(2.0) * *b.between_runs;
+  if (const auto apart = this->apart()) {
     // Where one of two runs was disturbed this comes to thousands of per cent, which helps nobody.
     return "Two runs of the same settings differ by " +
-           (apart < 1 ? "up to " + percent_text(apart) : "twofold and more") +
+           (*apart < 1 ? "up to " + percent_text(*apart) : "twofold and more") +
            " by chance (95 %, from " + std::to_string(b.runs) + " runs" +
            (b.settings > 1 ? " of " + std::to_string(b.settings) + " settings" : "") + ")" +
            (b.degrees_of_freedom < kFewIsTold ? ": more of them narrow it down" : "");

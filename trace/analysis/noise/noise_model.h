@@ -65,6 +65,9 @@ class NoiseModel {
                                       const PartSide& second) const;
 
   const NoiseBasis& basis() const { return basis_; }
+  // By how much step times of two runs of the same settings differ at most by chance (95 %), in
+  // parts of their mean. None: no settings ran twice.
+  std::optional<double> apart() const;
   // One sentence for the reader, without a full stop; "": no run was measured.
   std::string note() const;
 

@@ -1,6 +1,7 @@
 #include "ui/present/tune/prediction_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <utility>
@@ -106,6 +107,13 @@ std::string no_interval_text(const Prediction& prediction) {
   const bool is_missing =
       !prediction.changes.empty() && prediction.difference_ns() != 0 && !prediction.difference;
   return is_missing ? "Its steps are too few, or drift too much, to tell how sure that is." : "";
+}
+
+std::string chance_text(const Prediction& prediction, const std::optional<double>& apart) {
+  const double change = std::abs(prediction.change_per_token());
+  if (!apart || change == 0 || change > *apart) return "";
+  return "Less than two runs of the same settings differ by chance, up to " +
+         span_text(*apart * prediction.recorded_step_ns) + ".";
 }
 
 std::string change_text(const trace::tuning::Change& change) {
@@ -218,7 +226,8 @@ std::string before_and_after(const std::string& before, const std::string& after
   return before == after ? after : before + " → " + after;
 }
 
-std::vector<PredictionNote::Row> note_rows(const Prediction& prediction) {
+std::vector<PredictionNote::Row> note_rows(const Prediction& prediction,
+                                           const std::optional<double>& apart) {
   std::vector<PredictionNote::Row> rows;
   for (const auto& change : prediction.changes) {
     rows.push_back({std::string(change.knob->name), change.before + " → " + change.after});
@@ -230,6 +239,9 @@ std::vector<PredictionNote::Row> note_rows(const Prediction& prediction) {
     rows.push_back(
         {"95 % interval", format_duration_in(prediction.interval->low_ns, unit).value + " to " +
                               format_duration_in(prediction.interval->high_ns, unit).text()});
+  }
+  if (apart) {
+    rows.push_back({"Two runs by chance", "± " + span_text(*apart * prediction.recorded_step_ns)});
   }
   if (prediction.tokens != 1) {
     const bool are_alike = prediction.tokens == prediction.samples;
@@ -264,7 +276,8 @@ std::optional<PredictionNote> note_without_change(const state::PredictionView& v
 
 }  // namespace
 
-std::optional<PredictionNote> prediction_note(const state::PredictionView* view) {
+std::optional<PredictionNote> prediction_note(const state::PredictionView* view,
+                                              const std::optional<double>& apart) {
   if (view == nullptr) return std::nullopt;
   PredictionNote note;
   if (!view->prediction) {
@@ -283,10 +296,11 @@ std::optional<PredictionNote> prediction_note(const state::PredictionView* view)
   }
   note.detail +=
       " · against " + (view->ordinal.empty() ? "the run on screen" : view->ordinal + " on screen");
-  for (const std::string& words : {left_out_text(prediction), no_interval_text(prediction)}) {
+  for (const std::string& words :
+       {left_out_text(prediction), no_interval_text(prediction), chance_text(prediction, apart)}) {
     if (!words.empty()) note.detail += ". " + words.substr(0, words.size() - 1);
   }
-  note.rows = note_rows(prediction);
+  note.rows = note_rows(prediction, apart);
   if (view->step) {
     note.notes.push_back(bound_text(*view->step));
   }

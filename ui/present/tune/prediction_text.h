@@ -25,6 +25,10 @@ std::string difference_text(double ns, const std::optional<trace::tuning::Interv
 std::string difference_text(const trace::tuning::Prediction& prediction);
 // Of the time per sample, where a step has more or fewer of them: "−4.1 %".
 std::string per_token_text(const trace::tuning::Prediction& prediction);
+// "Less than two runs of the same settings differ by chance, up to 24 ms."; "" where it is more, or
+// that is not known. `apart`: NoiseModel::apart() of the run's job.
+std::string chance_text(const trace::tuning::Prediction& prediction,
+                        const std::optional<double>& apart);
 // What bounds the step, as a sentence.
 std::string bound_text(const trace::tuning::PredictedStep& step);
 // For how long a call of the schedule made the rank wait that ends last.
@@ -46,7 +50,8 @@ struct PredictionNote {
   std::vector<Row> rows;
   std::vector<std::string> notes;
 };
-std::optional<PredictionNote> prediction_note(const state::PredictionView* view);
+std::optional<PredictionNote> prediction_note(const state::PredictionView* view,
+                                              const std::optional<double>& apart);
 
 // A predicted step as the model has it, of the rank that ends last: computation, communication
 // under it, waiting for communication, and then what is as it was. In order, without gaps; absolute

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
@@ -13,7 +14,7 @@ namespace shardlens::ui::tune {
 namespace {
 
 // What to do about a refusal is said at its end.
-constexpr float kPredictionTitle = 18, kPredictionLines = 3, kRefusalLines = 7;
+constexpr float kPredictionTitle = 18, kPredictionLines = 4, kRefusalLines = 7;
 
 float detail_height(const kit::Theme& theme, float width, const present::PredictionNote& note) {
   const float line = kit::wrapped_height(theme, kit::Face::kSmall, width, "x");
@@ -24,6 +25,15 @@ float detail_height(const kit::Theme& theme, float width, const present::Predict
 float prediction_card_height(const kit::Theme& theme, float width,
                              const present::PredictionNote& note) {
   return theme.px(kPredictionTitle) + detail_height(theme, width, note);
+}
+
+// Of the run that is predicted from. The ledger knows it of the baseline's job.
+std::optional<double> apart_by_chance(const state::Snapshot& snapshot) {
+  if (!snapshot.ledger) return std::nullopt;
+  const auto& rows = snapshot.ledger->rows;
+  const auto shown = std::ranges::find_if(rows, &state::LedgerRow::is_shown);
+  if (shown == rows.end() || !shown->not_compared.empty()) return std::nullopt;
+  return snapshot.ledger->apart;
 }
 
 void draw_prediction_card(const kit::Theme& theme, const state::Rect& rect,
@@ -182,7 +192,8 @@ void KnobsPanel::draw(const kit::Theme& theme, const state::Rect& rect,
   draw_baseline_row(theme, summary, snapshot, commands);
   const state::Rect foot = rest.take_bottom(start_area_height(theme, rect.w, snapshot));
   kit::line(foot.x + 1, foot.y, foot.right() - 1, foot.y, kit::color(p.panel_edge));
-  if (const auto note = present::prediction_note(snapshot.prediction.get())) {
+  if (const auto note =
+          present::prediction_note(snapshot.prediction.get(), apart_by_chance(snapshot))) {
     const float width = rest.w - 2 * padding;
     state::Rect card = rest.take_bottom(prediction_card_height(theme, width, *note) + padding);
     kit::line(card.x + 1, card.y, card.right() - 1, card.y, kit::color(p.panel_edge));

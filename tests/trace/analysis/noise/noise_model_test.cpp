@@ -173,6 +173,23 @@ TEST(NoiseModel, WhatOnlyTwoRunsShowIsUnknownWhereStepsDrift) {
   }
 }
 
+// Of pairs of further runs that scatter as much, 95 % lie within.
+TEST(NoiseModel, TellsHowFarTwoRunsAreApartByChance) {
+  std::mt19937_64 random(11);
+  const auto steps = [&] { return made_up_steps(100e6, {.between = 0.02}, 100, random); };
+  const auto mean = [&] { return estimate_mean(steps())->mean; };
+  MadeUpLibrary library;
+  for (int i = 0; i < 40; ++i) library.add(steps());
+  const auto apart = NoiseModel(library.run(0), library.runs()).apart();
+  ASSERT_TRUE(apart);
+  int within = 0;
+  for (int i = 0; i < 1000; ++i) within += std::abs(mean() - mean()) <= *apart * 100e6 ? 1 : 0;
+  EXPECT_NEAR(within / 1000.0, 0.95, 0.03);
+  MadeUpLibrary single;
+  single.add(steps());
+  EXPECT_FALSE(NoiseModel(single.run(0), single.runs()).apart());
+}
+
 TEST(NoiseModel, TwoRunsOfTheSameSettingsAloneAreNotTold) {
   std::mt19937_64 random(5);
   MadeUpLibrary library;
