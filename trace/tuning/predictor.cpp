@@ -57,13 +57,13 @@ std::size_t actions_of(const predict::StepProgram& program) {
 // By step: with other settings − with the recorded ones. What the model leaves out is left out of
 // both.
 struct Predictor::Differences {
-  std::array<std::vector<double>, kSlowdowns> shift_ns;  // of the step's end
+  std::array<std::vector<double>, kSlowdowns> shift_ns;  // of ranks' ends, in the mean
   std::vector<double> exposed_ns;
   std::vector<double> contended_ns;
 
   void add(const BySlowdown& before, const BySlowdown& after) {
     for (std::size_t i = 0; i < kSlowdowns; ++i) {
-      shift_ns[i].push_back(static_cast<double>(after[i].end_ns - before[i].end_ns));
+      shift_ns[i].push_back(after[i].mean_ns - before[i].mean_ns);
     }
     exposed_ns.push_back(after.front().exposed_ns - before.front().exposed_ns);
     contended_ns.push_back(after.front().contended_ns - before.front().contended_ns);
@@ -120,19 +120,21 @@ Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
   predictor.slowdowns_ = {slowdown.mean, slowdown.low, slowdown.high};
   TRY_ASSIGN(StepPlan before, predictor.planner_.plan(predictor.info_.settings));
   predictor.program_ = std::move(before.program);
-  for (StepWork& step : steps) {
-    auto schedules = predictor.schedules(step, predictor.program_);
-    predictor.steps_.push_back({std::move(step), std::move(schedules)});
+  predictor.spread_ = predict::step_spread(steps);
+  predictor.steps_ = std::move(steps);
+  for (std::size_t i = 0; i < predictor.steps_.size(); ++i) {
+    predictor.recorded_.push_back(predictor.schedules(i, predictor.program_, before.ranks));
   }
   return predictor;
 }
 
-auto Predictor::schedules(const StepWork& work, const predict::StepProgram& program) const
-    -> BySlowdown {
+auto Predictor::schedules(std::size_t step, const predict::StepProgram& program,
+                          std::size_t ranks) const -> BySlowdown {
+  const auto of_step = predict::ranks_of_step(steps_, spread_, step, ranks);
   BySlowdown all;
   for (std::size_t i = 0; i < kSlowdowns; ++i) {
     const bool is_known = i > 0 && slowdowns_[i] == slowdowns_.front();
-    all[i] = is_known ? all.front() : schedule_step(work, program, slowdowns_[i]);
+    all[i] = is_known ? all.front() : schedule_step(of_step, program, slowdowns_[i]);
   }
   return all;
 }
@@ -182,7 +184,7 @@ Prediction Predictor::predict_planned(const Settings& next, const Planned& plann
   Differences differences;
   const std::size_t every = stride(after.program);
   for (std::size_t i = 0; i < steps_.size(); i += every) {
-    differences.add(steps_[i].schedules, schedules(steps_[i].work, after.program));
+    differences.add(recorded_[i], schedules(i, after.program, after.ranks));
   }
   prediction.steps = static_cast<std::int64_t>(differences.exposed_ns.size());
   prediction.parts = after.parts;
@@ -234,16 +236,15 @@ void Predictor::add_intervals(const StepPlan& plan, const Differences& differenc
   }
 }
 
-auto Predictor::step_like(std::int64_t index) const -> const Step& {
-  const auto found =
-      std::ranges::find(steps_, index, [](const Step& step) { return step.work.index; });
-  if (found != steps_.end()) return *found;
-  std::vector<const Step*> by_time;
-  for (const Step& step : steps_) by_time.push_back(&step);
+std::size_t Predictor::step_like(std::int64_t index) const {
+  const auto found = std::ranges::find(steps_, index, &StepWork::index);
+  if (found != steps_.end()) return static_cast<std::size_t>(found - steps_.begin());
+  std::vector<std::size_t> by_time(steps_.size());
+  std::iota(by_time.begin(), by_time.end(), std::size_t{0});
   const auto middle = by_time.begin() + static_cast<std::ptrdiff_t>(by_time.size() / 2);
   std::ranges::nth_element(by_time, middle, {},
-                           [](const Step* step) { return total_ns(step->work); });
-  return **middle;
+                           [&](std::size_t step) { return total_ns(steps_[step]); });
+  return *middle;
 }
 
 Result<PredictedStep> Predictor::predict_step(const Settings& next, std::int64_t index) const {
@@ -253,17 +254,20 @@ Result<PredictedStep> Predictor::predict_step(const Settings& next, std::int64_t
 
 PredictedStep Predictor::step_of(Planned planned, std::int64_t index) const {
   predict::StepProgram& program = planned.plan.program;
-  const Step& step = step_like(index);
+  const std::size_t place = step_like(index);
+  const StepWork& step = steps_[place];
   PredictedStep predicted;
-  predicted.index = step.work.index;
-  predicted.schedule = schedule_step(step.work, program, slowdowns_.front());
+  predicted.index = step.index;
+  predicted.schedule =
+      schedule_step(predict::ranks_of_step(steps_, spread_, place, planned.plan.ranks), program,
+                    slowdowns_.front());
   predicted.program = std::move(program);
   predicted.start_ns = INT64_MAX;
-  for (const auto& rank : step.work.ranks) {
+  for (const auto& rank : step.ranks) {
     predicted.start_ns = std::min(predicted.start_ns, rank.start_ns);
     predicted.recorded_end_ns = std::max(predicted.recorded_end_ns, rank.end_ns);
   }
-  const std::int64_t shift = predicted.schedule.end_ns - step.schedules.front().end_ns;
+  const std::int64_t shift = predicted.schedule.end_ns - recorded_[place].front().end_ns;
   predicted.end_ns = predicted.recorded_end_ns + shift;
   return predicted;
 }

@@ -62,10 +62,6 @@ class Predictor {
  private:
   static constexpr std::size_t kSlowdowns = 3;  // the likeliest, the least, the most
   using BySlowdown = std::array<predict::StepSchedule, kSlowdowns>;
-  struct Step {
-    predict::StepWork work;
-    BySlowdown schedules;  // with the recorded settings
-  };
   struct Differences;
   struct Planned {
     Changes changes;
@@ -82,9 +78,10 @@ class Predictor {
   base::Result<Planned> planned(const job::Settings& next) const;
   Prediction predict_planned(const job::Settings& next, const Planned& planned) const;
   PredictedStep step_of(Planned planned, std::int64_t index) const;
-  BySlowdown schedules(const predict::StepWork& work, const predict::StepProgram& program) const;
+  BySlowdown schedules(std::size_t step, const predict::StepProgram& program,
+                       std::size_t ranks) const;
   std::size_t stride(const predict::StepProgram& program) const;
-  const Step& step_like(std::int64_t index) const;
+  std::size_t step_like(std::int64_t index) const;
   void add_intervals(const StepPlan& plan, const Differences& differences,
                      Prediction& prediction) const;
   void add_memory(const job::Settings& next, Prediction& prediction) const;
@@ -97,7 +94,9 @@ class Predictor {
   StepPlanner planner_;
   std::array<double, kSlowdowns> slowdowns_{};
   predict::StepProgram program_;  // with the recorded settings
-  std::vector<Step> steps_;
+  std::vector<predict::StepWork> steps_;
+  predict::StepSpread spread_;        // of them
+  std::vector<BySlowdown> recorded_;  // the same with the recorded settings
 };
 
 }  // namespace shardlens::trace::tuning

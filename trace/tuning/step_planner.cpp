@@ -130,7 +130,7 @@ Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
         "How many cores the ranks of this run shared is not known, so what more or fewer "
         "ranks would take is not, either.");
   }
-  plan.program.ranks = static_cast<std::size_t>(next.ranks);
+  plan.ranks = static_cast<std::size_t>(next.ranks);
   TRY_ASSIGN(const SequenceWork sequences, work_of_sequences(next));
   const double batches = *slower * static_cast<double>(next.batch_per_rank) /
                          static_cast<double>(recorded_.batch_per_rank);

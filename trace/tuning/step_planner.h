@@ -25,6 +25,7 @@ namespace shardlens::trace::tuning {
 
 struct StepPlan {
   predict::StepProgram program;
+  std::size_t ranks = 0;  // that go through it
   std::size_t parts = 0;  // buckets of a reduction, or units
   double spread_ns = 0;   // of its transfers, as they were measured
   bool is_extrapolated = false;

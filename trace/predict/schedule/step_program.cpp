@@ -13,8 +13,9 @@ using Wait = StepSchedule::Wait;
 // How long one rank computes from one moment of a recorded micro-batch to another.
 class RecordedWork {
  public:
-  RecordedWork(const MicroBatchWork& recorded, const StepProgram& program, double slowdown)
-      : recorded_(recorded), work_(program.work), slowdown_(slowdown) {}
+  // `work`: what it takes now, in what was recorded.
+  RecordedWork(const MicroBatchWork& recorded, double work, double slowdown)
+      : recorded_(recorded), work_(work), slowdown_(slowdown) {}
 
   // Of what lies between the moment that was reached last and this one, 0 where it lies before it.
   double until(const Action& action) {
@@ -80,6 +81,8 @@ class WorkingTimes {
 
 struct RankClock {
   const RankWork* work = nullptr;
+  double pace = 1;
+  std::int64_t start_ns = 0;
   double now_ns = 0;
   double contended_ns = 0;
   std::size_t past = 0;  // working times that have ended
@@ -99,11 +102,11 @@ struct RankClock {
         ns -= before;
         continue;
       }
-      const double pace = 1 - slowdown;
-      const double takes = pace > 0 ? std::min(ns / pace, end - now_ns) : end - now_ns;
+      const double beside = 1 - slowdown;
+      const double takes = beside > 0 ? std::min(ns / beside, end - now_ns) : end - now_ns;
       now_ns += takes;
       contended_ns += takes;
-      ns -= takes * pace;
+      ns -= takes * beside;
     }
     now_ns += std::max(ns, 0.0);
   }
@@ -123,12 +126,13 @@ struct RankClock {
 
 class Scheduler {
  public:
-  Scheduler(const StepWork& step, const StepProgram& program, double slowdown)
-      : step_(step), program_(program), slowdown_(slowdown) {
-    const std::size_t count = program.ranks > 0 ? program.ranks : step.ranks.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      const RankWork& rank = step.ranks[i % step.ranks.size()];
-      ranks_.push_back({.work = &rank, .now_ns = static_cast<double>(rank.start_ns)});
+  Scheduler(const std::vector<StepRank>& ranks, const StepProgram& program, double slowdown)
+      : program_(program), slowdown_(slowdown) {
+    for (const StepRank& rank : ranks) {
+      ranks_.push_back({.work = rank.work,
+                        .pace = rank.pace,
+                        .start_ns = rank.start_ns,
+                        .now_ns = static_cast<double>(rank.start_ns)});
     }
     schedule_.calls.reserve(program.calls.size());
   }
@@ -137,7 +141,8 @@ class Scheduler {
     for (const MicroBatchProgram& micro_batch : program_.micro_batches) {
       std::vector<RecordedWork> works;
       for (const RankClock& rank : ranks_) {
-        works.emplace_back(rank.work->micro_batches[micro_batch.like], program_, slowdown_);
+        works.emplace_back(rank.work->micro_batches[micro_batch.like], rank.pace * program_.work,
+                           slowdown_);
       }
       for (const Action& action : micro_batch.actions) {
         act(action, [&](std::size_t rank) { return works[rank].until(action); });
@@ -147,7 +152,8 @@ class Scheduler {
     for (const RankClock& rank : ranks_) backward_end_ns.push_back(rank.now_ns);
     for (const Action& action : program_.update) {
       act(action, [&](std::size_t rank) {
-        return action.share * static_cast<double>(ranks_[rank].work->optimizer_ns);
+        return action.share * ranks_[rank].pace *
+               static_cast<double>(ranks_[rank].work->optimizer_ns);
       });
     }
     finish(backward_end_ns);
@@ -202,19 +208,20 @@ class Scheduler {
     });
     const auto index = static_cast<std::size_t>(last - ranks_.begin());
     for (const RankClock& rank : ranks_) {
+      schedule_.mean_ns += rank.now_ns - static_cast<double>(rank.start_ns);
       schedule_.exposed_ns += rank.waited_ns();
       schedule_.contended_ns += rank.contended_ns;
     }
+    schedule_.mean_ns /= static_cast<double>(ranks_.size());
     schedule_.exposed_ns /= static_cast<double>(ranks_.size());
     schedule_.contended_ns /= static_cast<double>(ranks_.size());
     schedule_.waits = std::move(last->waits);
     schedule_.rank = static_cast<int>(index);
-    schedule_.start_ns = last->work->start_ns;
+    schedule_.start_ns = last->start_ns;
     schedule_.backward_end_ns = std::llround(backward_end_ns[index]);
     schedule_.end_ns = std::llround(last->now_ns);
   }
 
-  const StepWork& step_;
   const StepProgram& program_;
   double slowdown_;
   std::vector<RankClock> ranks_;
@@ -233,9 +240,16 @@ std::int64_t StepSchedule::waited_ns() const {
   return sum;
 }
 
+StepSchedule schedule_step(const std::vector<StepRank>& ranks, const StepProgram& program,
+                           double slowdown) {
+  if (ranks.empty()) return {};
+  return Scheduler(ranks, program, slowdown).schedule();
+}
+
 StepSchedule schedule_step(const StepWork& step, const StepProgram& program, double slowdown) {
-  if (step.ranks.empty()) return {};
-  return Scheduler(step, program, slowdown).schedule();
+  std::vector<StepRank> ranks;
+  for (const RankWork& rank : step.ranks) ranks.push_back({&rank, rank.start_ns});
+  return schedule_step(ranks, program, slowdown);
 }
 
 std::size_t recorded_like(std::size_t micro_batch, std::size_t planned, std::size_t recorded) {

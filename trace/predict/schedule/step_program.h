@@ -10,6 +10,7 @@
 
 #include "trace/base/intervals.h"
 #include "trace/model/events.h"
+#include "trace/predict/schedule/step_ranks.h"
 #include "trace/predict/schedule/step_work.h"
 
 namespace shardlens::trace::predict {
@@ -75,8 +76,6 @@ struct StepProgram {
   std::vector<PlannedCall> calls;  // by launch
   std::vector<MicroBatchProgram> micro_batches;
   std::vector<Action> update;  // after them
-  // As many take part; one that was not recorded computes as one that was. 0: those that were.
-  std::size_t ranks = 0;
   // What a micro-batch takes to compute, in those that were recorded.
   double work = 1;
 };
@@ -100,6 +99,7 @@ struct StepSchedule {
   std::int64_t start_ns = 0;         // of that rank
   std::int64_t backward_end_ns = 0;  // of that rank, the last one's
   std::int64_t end_ns = 0;           // of the update, as far as the program has it
+  double mean_ns = 0;                // from a rank's start to its end, mean over ranks
   double exposed_ns = 0;             // waited, mean over ranks
   double contended_ns = 0;           // computed while communication worked, mean over ranks
 
@@ -108,6 +108,9 @@ struct StepSchedule {
 
 // `slowdown`: of each nanosecond in which communication works beside computation, how much of it
 // computation loses (0: nothing, 1: all), in what was recorded and in what is scheduled.
+StepSchedule schedule_step(const std::vector<StepRank>& ranks, const StepProgram& program,
+                           double slowdown);
+// Of the ranks that were recorded.
 StepSchedule schedule_step(const StepWork& step, const StepProgram& program, double slowdown);
 
 // The recorded micro-batch that one of `planned` repeats: the last the last, the others those

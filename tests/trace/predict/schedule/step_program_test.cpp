@@ -202,12 +202,17 @@ TEST(StepProgram, UpdatesBehindTheLastMicroBatch) {
       << "of rank 1, which ends as the other does and waited less";
 }
 
-TEST(StepProgram, RanksThatWereNotRecordedComputeAsOneThatWas) {
+TEST(StepProgram, RanksComputeAtTheirPace) {
   StepProgram program = program_of({call_of(10)}, {compute(Until::kEnd), launch(0), wait_for(0)});
-  program.ranks = 5;
-  const auto schedule = schedule_step(step_of({0, 5}, two_layers()), program, 0);
-  EXPECT_EQ(schedule.end_ns, 315);
-  EXPECT_DOUBLE_EQ(schedule.exposed_ns, (3 * 15 + 2 * 10) / 5.0);
+  program.update = {compute(Until::kUpdate)};
+  const StepWork step = step_of({0, 5}, two_layers());
+  const RankWork *first = &step.ranks[0], *second = &step.ranks[1];
+  const auto schedule = schedule_step({{first, 0}, {second, 5}, {first, 7, 2}}, program, 0);
+  EXPECT_EQ(schedule.end_ns, 7 + 600 + 10 + 80);
+  EXPECT_EQ(schedule.rank, 2);
+  EXPECT_EQ(schedule.start_ns, 7);
+  EXPECT_DOUBLE_EQ(schedule.exposed_ns, (317 + 312 + 10) / 3.0);
+  EXPECT_DOUBLE_EQ(schedule.mean_ns, (617 + 40 + 612 + 40 + 610 + 80) / 3.0);
 }
 
 TEST(StepProgram, MicroBatchesRepeatRecordedOnes) {
@@ -220,7 +225,7 @@ TEST(StepProgram, MicroBatchesRepeatRecordedOnes) {
 }
 
 TEST(StepProgram, OfNoRankIsNothing) {
-  EXPECT_EQ(schedule_step({}, program_of({}, {compute(Until::kEnd)}), 0).end_ns, 0);
+  EXPECT_EQ(schedule_step(StepWork{}, program_of({}, {compute(Until::kEnd)}), 0).end_ns, 0);
 }
 
 // ---- drawn ------------------------------------------------------------------------------------
