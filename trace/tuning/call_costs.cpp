@@ -118,8 +118,9 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
   // On a CPU that is computation, too.
   const double slower = source->ranks == ranks ? 1 : next.slower;
   const double own = slower * ratio * std::max(0.0, source->cost.ns - before);
-  cost.transfer.ns = before > 0 ? own + after : std::max(own, after);
-  cost.transfer.is_extrapolated = source->cost.is_extrapolated || !is_same;
+  const double hidden = before > 0 ? slower * ratio * hidden_ns(*source, bytes) : 0;
+  cost.transfer.ns = std::max(before > 0 ? own + after : std::max(own, after), hidden);
+  cost.transfer.is_extrapolated = source->cost.is_extrapolated || !is_same || hidden > own + after;
   cost.working_ns = working_ns({function, ranks}, bytes,
                                before > 0 ? cost.transfer.ns : std::min(own, cost.transfer.ns));
   if (before > 0) cost.working_ns = std::min(slower * cost.working_ns, cost.transfer.ns);
@@ -134,6 +135,12 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
     cost.transfer.ns = std::max(0.0, cost.transfer.ns + more);
   }
   return cost;
+}
+
+// While a link takes longer, nothing tells it of a transfer.
+double CallCosts::hidden_ns(const Source& source, double bytes) const {
+  if (backend_ != Backend::kGloo) return 0;
+  return working_ns({source.function, source.ranks}, bytes, source.cost.ns);
 }
 
 // Nobody computes for a link; what the backend itself needs then is not recorded.

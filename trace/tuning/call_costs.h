@@ -65,6 +65,8 @@ class CallCosts {
   };
   std::optional<Source> source_of(model::CollectiveFunction function, int ranks,
                                   double bytes) const;
+  // What the backend itself needs at least for what was measured on a link, known of Gloo alone.
+  double hidden_ns(const Source& source, double bytes) const;
   // Of the recorded run's ranks.
   Group usual_group(const predict::CollectiveKind& kind) const;
   // What the backend carries it out as.
