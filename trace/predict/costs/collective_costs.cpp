@@ -88,9 +88,9 @@ MeasuredCollectives measured_from(const std::vector<CostRow>& rows) {
     std::vector<double>& times = measured[row.kind][static_cast<double>(row.bytes)];
     times.push_back(row.median_ns);
     if (!row.lower_quartile_ns || !row.upper_quartile_ns) continue;
-    // Five whose mean is the median too, with quartiles as far apart.
-    const double spread = (*row.upper_quartile_ns - *row.lower_quartile_ns) / 2;
-    for (const double off : {-spread, spread}) times.insert(times.end(), 2, row.median_ns + off);
+    for (const double each : {*row.lower_quartile_ns, *row.upper_quartile_ns}) {
+      times.insert(times.end(), 2, each);
+    }
   }
   return measured;
 }

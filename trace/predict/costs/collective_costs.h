@@ -37,8 +37,8 @@ struct CostRow {
 
 // By kind, then by size.
 std::vector<CostRow> rows_of(const MeasuredCollectives& measured);
-// What gives the same medians, which are then the means, and quartiles as far from each other: the
-// cost of a size that was measured with nothing beside it.
+// What has the same medians and quartiles. Its mean, which is the cost of a size, lies between
+// them: where every other call is held up, as small ones are, the median would tell of none.
 MeasuredCollectives measured_from(const std::vector<CostRow>& rows);
 
 class CollectiveCosts {

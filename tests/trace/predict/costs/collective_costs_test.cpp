@@ -32,13 +32,25 @@ TEST(CollectiveCosts, SumUpEachSizeByMedianAndQuartiles) {
       << "one call has no spread";
 }
 
-TEST(CollectiveCosts, OfRowsAreTheirMediansWithTheSameSpread) {
+TEST(CollectiveCosts, OfRowsHaveTheirMediansAndQuartiles) {
   const MeasuredCollectives measured{{kGather, {{64, {1, 2, 4, 8, 16, 32, 64}}, {4096, {9}}}}};
   const auto rows = rows_of(measured);
   const CollectiveCosts before(measured), after(measured_from(rows));
-  EXPECT_DOUBLE_EQ(after.of(kGather, 64)->ns, 8);
+  EXPECT_EQ(rows_of(measured_from(rows)).front().median_ns, 8);
+  EXPECT_EQ(rows_of(measured_from(rows)).front().lower_quartile_ns, rows[0].lower_quartile_ns);
+  EXPECT_EQ(rows_of(measured_from(rows)).front().upper_quartile_ns, rows[0].upper_quartile_ns);
   EXPECT_DOUBLE_EQ(after.of(kGather, 64)->spread_ns, before.of(kGather, 64)->spread_ns);
   EXPECT_DOUBLE_EQ(after.of(kGather, 4096)->ns, 9);
+}
+
+// Two of five calls are held up for 3 ms, as calls of some KiB on two cores are.
+TEST(CollectiveCosts, OfRowsHoldWhatHoldsUpAQuarterOfTheCalls) {
+  MeasuredTransfers times;
+  for (const double ns : {5e5, 5e5, 5e5, 35e5, 35e5}) {
+    for (int i = 0; i < 4; ++i) times[1024].push_back(ns);
+  }
+  const CollectiveCosts after(measured_from(rows_of({{kGather, times}})));
+  EXPECT_DOUBLE_EQ(after.of(kGather, 1024)->ns, 17e5);
 }
 
 TEST(CollectiveCosts, WhatARunMeasuredWinsWhereItTellsOfASize) {
