@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <vector>
 

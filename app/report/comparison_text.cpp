@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "app/report/comparison_report.h"
 #include "app/report/text_table.h"

@@ -6,7 +6,6 @@
 #include <array>
 #include <limits>
 #include <system_error>
-#include <vector>
 
 namespace shardlens::bench {
 

@@ -2,7 +2,6 @@
 #include <sched.h>
 #include <torch/torch.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>

@@ -1,9 +1,7 @@
 #include "bench/redraw/made_up_run.h"
 
-#include <chrono>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Statistics, search and SQL over a whole run, and the same over plain rows.
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>

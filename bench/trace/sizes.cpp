@@ -1,7 +1,6 @@
 // What a recorded event takes on disk.
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "bench/trace/stages.h"
 #include "trace/store/sqlite/sqlite.h"

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 

@@ -4,7 +4,6 @@
 // a CUDA graph replays are known by their node.
 #pragma once
 
-#include <array>
 #include <bitset>
 #include <cstdint>
 #include <string>

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "profiler/inject/cuda_driver.h"
 #include "profiler/nvml/gpu_census.h"

@@ -1,6 +1,5 @@
 // The entry point that NVTX looks for in the library that NVTX_INJECTION64_PATH names, and the
 // functions that take the place of NVTX's own, which do nothing.
-#include <algorithm>
 #include <atomic>
 #include <climits>
 #include <deque>

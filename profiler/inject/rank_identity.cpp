@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
-#include <system_error>
 
 #include "trace/base/text.h"
 

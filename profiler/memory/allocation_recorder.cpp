@@ -1,7 +1,6 @@
 #include "profiler/memory/allocation_recorder.h"
 
 #include <utility>
-#include <vector>
 
 namespace shardlens::profiler::memory {
 

@@ -1,7 +1,6 @@
 // What links a GPU to those of the other ranks, and how fast that is at best. Any thread.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -2,8 +2,6 @@
 #include <c10/util/Exception.h>
 
 #include <atomic>
-#include <exception>
-#include <memory>
 #include <optional>
 #include <string>
 

@@ -1,7 +1,5 @@
 #include "profiler/recorder/collective_recorder.h"
 
-#include <utility>
-
 #include "profiler/recorder/recorder_state.h"
 
 namespace shardlens::profiler::recorder {

@@ -10,7 +10,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "trace/base/result.h"
 #include "trace/explore/kept_exploration.h"

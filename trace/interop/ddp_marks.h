@@ -2,7 +2,6 @@
 // autograd, gradients. One owner.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>

@@ -2,7 +2,6 @@
 // of a phase. Pure functions, any thread.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>

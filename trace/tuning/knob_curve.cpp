@@ -1,7 +1,6 @@
 #include "trace/tuning/knob_curve.h"
 
 #include <cstdlib>
-#include <utility>
 
 #include "trace/tuning/predictable.h"
 

@@ -12,7 +12,6 @@
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/schedule/bucket_program.h"
 #include "trace/predict/schedule/update_program.h"
-#include "trace/predict/sizes/element_bytes.h"
 #include "trace/predict/sizes/optimizer_state.h"
 #include "trace/timeline/words/quantity.h"
 #include "trace/tuning/cores.h"

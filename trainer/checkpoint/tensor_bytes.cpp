@@ -1,7 +1,5 @@
 #include "trainer/checkpoint/tensor_bytes.h"
 
-#include "trace/base/file_system.h"
-
 namespace shardlens::trainer::checkpoint {
 
 std::optional<DataType> data_type_of(torch::ScalarType type) {

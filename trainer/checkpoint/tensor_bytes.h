@@ -4,12 +4,9 @@
 #include <torch/torch.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 
-#include "trace/base/result.h"
 #include "trainer/checkpoint/safetensors.h"
 
 namespace shardlens::trainer::checkpoint {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "trace/base/file_system.h"

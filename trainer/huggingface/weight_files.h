@@ -2,8 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "trace/base/result.h"

@@ -2,7 +2,6 @@
 // failure. The training thread.
 #pragma once
 
-#include "profiler/recorder/recorder.h"
 #include "trainer/loop/train_loop.h"
 
 namespace shardlens::trainer::loop {

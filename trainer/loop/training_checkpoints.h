@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -3,11 +3,8 @@
 
 #include <torch/torch.h>
 
-#include <cstdint>
-#include <memory>
 #include <optional>
 
-#include "trainer/model/layers/model_shape.h"
 #include "trainer/model/layers/output_head.h"
 #include "trainer/model/model.h"
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "trainer/model/decoder_model.h"
-#include "trainer/model/layers/layers.h"
 #include "trainer/model/layers/rotary.h"
 
 namespace shardlens::trainer::model {

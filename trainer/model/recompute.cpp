@@ -1,8 +1,5 @@
 #include "trainer/model/recompute.h"
 
-#include <memory>
-#include <vector>
-
 #include "trainer/tensor/autocast_scope.h"
 #include "trainer/tensor/random_state.h"
 

@@ -1,10 +1,8 @@
 #include "trainer/optimizer/learning_rate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
-#include <string_view>
 
 namespace shardlens::trainer::optimizer {
 

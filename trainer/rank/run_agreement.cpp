@@ -5,7 +5,6 @@
 #include <chrono>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 #include "profiler/recorder/recorder.h"
 #include "trace/job/huggingface/find_model.h"

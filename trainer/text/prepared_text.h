@@ -8,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "trace/base/result.h"
 #include "trainer/text/image/token_file.h"

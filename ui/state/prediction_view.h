@@ -2,7 +2,6 @@
 // published by `app`.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

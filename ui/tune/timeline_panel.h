@@ -1,7 +1,6 @@
 // One step on all ranks: phases, compute, communication, buckets, ribbon. Interface thread.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "trace/advice/values/advice.h"

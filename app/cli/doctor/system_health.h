@@ -1,8 +1,6 @@
 // Checks of what the kernel offers. Pure functions, any thread.
 #pragma once
 
-#include <vector>
-
 #include "app/cli/doctor/health_check.h"
 
 namespace shardlens::app::cli {

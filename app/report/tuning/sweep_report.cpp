@@ -6,7 +6,6 @@
 #include <string>
 
 #include "app/report/text_table.h"
-#include "trace/base/text.h"
 #include "ui/present/format.h"
 #include "ui/present/sweep/sweep_words.h"
 

@@ -2,7 +2,6 @@
 // noise. Pure; any thread.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

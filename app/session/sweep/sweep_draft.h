@@ -2,7 +2,6 @@
 // often as that or the settings change. Interface thread only; `on_change` comes from others.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>

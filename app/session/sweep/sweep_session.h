@@ -2,7 +2,6 @@
 // looked at. Interface thread only; no call waits for a file, a process or another thread's work.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>

@@ -1,7 +1,6 @@
 // CUPTI's callbacks while a program builds CUDA graphs; there are none when it replays them.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "profiler/cupti/api/cupti_api.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <utility>
 #include <vector>
 
 namespace shardlens::profiler::inject {

@@ -2,7 +2,6 @@
 // their start.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string_view>

@@ -2,7 +2,6 @@
 // rows as they come. One owner; the functions any thread.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>

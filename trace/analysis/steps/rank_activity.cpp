@@ -1,7 +1,6 @@
 #include "trace/analysis/steps/rank_activity.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace shardlens::trace::analysis {
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/values/event_details.h"

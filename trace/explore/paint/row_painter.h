@@ -2,12 +2,8 @@
 // Any thread.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/run/window_activity.h"
-#include "trace/timeline/pieces/pixel_grid.h"
 #include "trace/timeline/values/picture.h"
 
 namespace shardlens::trace::explore {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "trace/explore/run/lane_scan.h"
 #include "trace/explore/run/run_snapshot.h"

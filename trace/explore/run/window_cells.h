@@ -1,7 +1,6 @@
 // The cells of an overview for a window, summed from all events and rows in it. Any thread.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <vector>
 

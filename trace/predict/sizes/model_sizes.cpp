@@ -1,7 +1,6 @@
 #include "trace/predict/sizes/model_sizes.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <set>

@@ -1,7 +1,6 @@
 // Reads the rows of one rank from an open trace file, commit by commit. One thread at a time.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <string>
 #include <type_traits>
 
 #include "trace/model/batch.h"

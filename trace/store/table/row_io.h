@@ -2,7 +2,6 @@
 // it back. Strings are text in the file, so that any SQLite tool shows them, and ids in memory.
 #pragma once
 
-#include <charconv>
 #include <functional>
 #include <string>
 #include <string_view>

@@ -1,7 +1,6 @@
 #include "trace/store/upkeep/export_rows.h"
 
 #include <algorithm>
-#include <system_error>
 
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/run_files.h"

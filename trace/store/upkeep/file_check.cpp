@@ -4,7 +4,6 @@
 #include <span>
 
 #include "trace/base/saturated.h"
-#include "trace/base/text.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/digest/row_check.h"
 #include "trace/store/digest/row_checksums.h"

@@ -3,7 +3,6 @@
 // are. One thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 

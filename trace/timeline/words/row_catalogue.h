@@ -4,7 +4,6 @@
 
 #include <compare>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 

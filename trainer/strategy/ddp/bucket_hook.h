@@ -4,7 +4,6 @@
 
 #include <torch/torch.h>
 
-#include <cstdint>
 #include <memory>
 #include <torch/csrc/distributed/c10d/comm.hpp>
 #include <vector>

@@ -5,8 +5,6 @@
 #include <torch/torch.h>
 
 #include <memory>
-#include <optional>
-#include <string>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 #include <vector>
 

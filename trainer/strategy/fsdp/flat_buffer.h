@@ -6,7 +6,6 @@
 #include <torch/torch.h>
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "trainer/comm/communicator.h"

@@ -18,7 +18,6 @@
 #include "trainer/strategy/fsdp/retired_unit.h"
 #include "trainer/strategy/fsdp/shard_streams.h"
 #include "trainer/strategy/fsdp/sharded_unit.h"
-#include "trainer/strategy/fsdp/unit_plan.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer::strategy {

@@ -2,7 +2,6 @@
 // thread and autograd's, one at a time.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 

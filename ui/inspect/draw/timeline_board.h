@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "trace/timeline/values/step_picture.h"
 #include "ui/inspect/draw/timeline_mouse.h"

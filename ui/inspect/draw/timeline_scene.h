@@ -2,7 +2,6 @@
 // what is known of them. Interface thread, inside a frame.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "trace/timeline/values/name_hits.h"

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "ui/inspect/sql/sql_editor.h"
 #include "ui/inspect/sql/sql_sidebar.h"

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "ui/kit/theme.h"
 #include "ui/state/commands.h"
