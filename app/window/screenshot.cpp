@@ -32,13 +32,7 @@ constexpr int kMostFrames = 60;
 constexpr const char* kPredictions = "predictions";  // of `show`: the dock's tab
 
 Result<void> check(const ScreenshotOptions& options) {
-  const bool compares = options.workspace == ui::state::kCompareWorkspace;
-  if (options.workspace != ui::state::kTuneWorkspace &&
-      options.workspace != ui::state::kInspectWorkspace && !compares) {
-    return fail(ErrorKind::kUsage, "There is no workspace \"" + options.workspace +
-                                       "\". Use tune, inspect or compare.");
-  }
-  if (!compares && !options.others.empty()) {
+  if (options.workspace != ui::state::kCompareWorkspace && !options.others.empty()) {
     return fail(ErrorKind::kUsage,
                 "Several runs are shown by --workspace compare; the others show one.");
   }
@@ -46,17 +40,6 @@ Result<void> check(const ScreenshotOptions& options) {
     return fail(ErrorKind::kUsage, "The Compare workspace takes up to " +
                                        std::to_string(trace::analysis::kMostCompared) + " runs.");
   }
-  if (!options.show.empty() && options.show != "plan" && options.show != kPredictions) {
-    return fail(ErrorKind::kUsage,
-                "There is no \"" + options.show + "\" to show. Use plan or predictions.");
-  }
-  if (options.theme != "dark" && options.theme != "light") {
-    return fail(ErrorKind::kUsage,
-                "There is no theme \"" + options.theme + "\". Use dark or light.");
-  }
-  const bool scale_ok =
-      options.scale >= ui::state::kSmallestScale && options.scale <= ui::state::kLargestScale;
-  if (!scale_ok) return fail(ErrorKind::kUsage, "--scale takes 0.75 to 3.");
   return {};
 }
 

@@ -13,6 +13,7 @@
 
 #include "app/window/window_main.h"
 #include "tests/app/session/synthetic_run.h"
+#include "trace/analysis/compare/run_difference.h"
 
 namespace shardlens::app::window {
 namespace {
@@ -133,7 +134,7 @@ TEST(Screenshot, WithoutADisplaySaysWhatToDo) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Screenshot, RefusesWhatItDoesNotKnowBeforeDrawing) {
+TEST(Screenshot, RefusesBeforeDrawingWhatCannotBeShown) {
   const auto refused = [](const ScreenshotOptions& options, const char* word) {
     const auto taken = take_screenshot(options);
     if (taken) return false;
@@ -141,15 +142,12 @@ TEST(Screenshot, RefusesWhatItDoesNotKnowBeforeDrawing) {
     return taken.error().kind == trace::base::ErrorKind::kUsage;
   };
   ScreenshotOptions options;
-  options.workspace = "dance";
-  EXPECT_TRUE(refused(options, "dance"));
-  options.workspace = "tune";
-  options.theme = "pink";
-  EXPECT_TRUE(refused(options, "pink"));
-  options.theme = "dark";
-  options.scale = 50;
-  EXPECT_TRUE(refused(options, "0.75"));
-  options.scale = 1;
+  options.others = {"/other"};
+  EXPECT_TRUE(refused(options, "--workspace compare"));
+  options.workspace = "compare";
+  options.others.resize(trace::analysis::kMostCompared);
+  EXPECT_TRUE(refused(options, "up to"));
+  options.others.clear();
   options.run = "/nowhere";
   EXPECT_FALSE(refused(options, "/nowhere")) << "is no wrong use";
 }
