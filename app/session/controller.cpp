@@ -61,7 +61,7 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       library_({.runs_dir = runs_dir_,
                 .bundled_dir = one_spelling(options_.bundled_dir),
                 .awaited = one_spelling(options_.run).string()},
-               wake),
+               notice_, wake),
       import_(runs_dir_, notice_),
       packing_(options_.save_dir, notice_),
       inspect_(notice_, wake),
@@ -153,15 +153,12 @@ void Controller::follow_job() {
 void Controller::follow_library() {
   auto now = library_.state();
   if (now.version != library_state_.version) {
-    const auto answers = std::exchange(library_state_, std::move(now)).answers;
+    library_state_ = std::move(now);
     if (library_state_.loaded && !baseline_.is_chosen()) {
       baseline_.choose_first(rows(), library_state_.pinned_baseline);
     }
     baseline_.follow_words(rows());
     sweeps_.follow_library();
-    if (answers != library_state_.answers && !library_state_.answer.empty()) {
-      notice_.say_why_not(library_state_.answer);
-    }
     comparison_.follow_library(rows());
     touch();
   }

@@ -22,8 +22,9 @@ constexpr auto kShowWhileLoading = 1s;
 
 }  // namespace
 
-RunLibrary::RunLibrary(LibraryFolders folders, std::function<void()> on_publish)
+RunLibrary::RunLibrary(LibraryFolders folders, Notice& notice, std::function<void()> on_publish)
     : folders_(std::move(folders)),
+      notice_(notice),
       on_publish_(std::move(on_publish)),
       scan_(folders_, [this] { return known(); }),
       numbering_(folders_.runs_dir),
@@ -107,10 +108,7 @@ bool RunLibrary::carry_out_tasks() {
     tasks = std::exchange(tasks_, {});
   }
   for (const auto& task : tasks) {
-    const auto done = task();
-    const std::lock_guard lock(mutex_);
-    ++state_.answers;
-    state_.answer = done ? "" : done.error().message;
+    if (const auto done = task(); !done) notice_.say_why_not(done.error().message);
   }
   return !tasks.empty();
 }

@@ -17,6 +17,7 @@
 #include "app/session/runs/library_scan.h"
 #include "app/session/runs/run_numbers.h"
 #include "app/session/runs/run_trash.h"
+#include "app/session/worker/notice.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
@@ -31,8 +32,6 @@ struct LibraryWork {
 struct LibraryState {
   std::shared_ptr<const ui::state::Ledger> ledger = std::make_shared<const ui::state::Ledger>();
   bool loaded = false;          // every run was looked at once
-  std::uint64_t answers = 0;    // to changes asked for
-  std::string answer;           // to the last one, "": it went well
   std::string pinned_baseline;  // the folder of the run that was pinned before; "": none
   LibraryWork work;
   std::uint64_t version = 0;
@@ -40,7 +39,8 @@ struct LibraryState {
 
 class RunLibrary {
  public:
-  RunLibrary(LibraryFolders folders, std::function<void()> on_publish);
+  // `notice` hears why what the user asked to change could not be.
+  RunLibrary(LibraryFolders folders, Notice& notice, std::function<void()> on_publish);
   ~RunLibrary() = default;  // stops and joins
   RunLibrary(const RunLibrary&) = delete;
   RunLibrary& operator=(const RunLibrary&) = delete;
@@ -50,7 +50,7 @@ class RunLibrary {
   void set_baseline(const std::string& folder);
   void pin_baseline(const std::string& folder);
   void set_shown(const std::string& folder);
-  // What the user asks to change; what came of it is in the state.
+  // What the user asks to change.
   void change_words(const ui::state::EditRuns& change);
   void remove(const std::vector<std::string>& folders);  // until this object goes
   void undo_remove();                                    // of what was removed last
@@ -83,6 +83,7 @@ class RunLibrary {
   void publish();
 
   const LibraryFolders folders_;
+  Notice& notice_;
   std::function<void()> on_publish_;
 
   // The worker's own.

@@ -24,7 +24,8 @@ LedgerRow run(int number, RunStatus status = RunStatus::kDone) {
 
 struct BaselineTest : testing::Test {
   TemporaryFolder folder;
-  RunLibrary library{{folder.path(), {}}, [] {}};
+  Notice notice;
+  RunLibrary library{{folder.path(), {}}, notice, [] {}};
   KnobEditor knobs;
   Baseline baseline{knobs, library};
 

@@ -30,6 +30,7 @@ struct RecordCache : testing::Test {
   TemporaryFolder folder;
   fs::path run;
   LibraryRun record;
+  Notice notice;
 
   RecordCache() {
     SyntheticRun synthetic(folder.path());
@@ -146,7 +147,7 @@ TEST_F(RecordCache, LeavesNothingBehindWhereItCannotBeWritten) {
 
 TEST_F(RecordCache, SavesTheLibraryFromReadingARunAgain) {
   {
-    const RunLibrary library({folder.path(), {}}, [] {});
+    const RunLibrary library({folder.path(), {}}, notice, [] {});
     ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   }
   const auto found = kept();
@@ -154,7 +155,7 @@ TEST_F(RecordCache, SavesTheLibraryFromReadingARunAgain) {
   EXPECT_EQ(found->summary.steps_executed, 9);
   record.summary.steps_executed = 77;  // which no file says
   keep_record(record, trace::store::run_stamp(run));
-  const RunLibrary library({folder.path(), {}}, [] {});
+  const RunLibrary library({folder.path(), {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_EQ(library.state().ledger->rows.at(0).summary.steps_executed, 77);
 }
@@ -173,8 +174,8 @@ struct PackedRecordCache : RecordCache {
     fs::last_write_time(packed, fs::file_time_type::clock::now() - std::chrono::hours(1));
   }
   // How many runs were read whole to list them.
-  std::uint64_t listed() const {
-    const RunLibrary all({library, {}}, [] {});
+  std::uint64_t listed() {
+    const RunLibrary all({library, {}}, notice, [] {});
     EXPECT_TRUE(eventually([&] { return all.state().loaded; }));
     EXPECT_EQ(all.state().ledger->rows.size(), 1u);
     if (all.state().ledger->rows.size() == 1) {
@@ -201,7 +202,7 @@ TEST_F(PackedRecordCache, IsForgottenWhenTheFileIsAnotherOrGone) {
   ASSERT_TRUE(fs::exists(kept));
   const fs::path renamed = library / "two.shardlens";
   fs::rename(packed, renamed);
-  const RunLibrary all({library, {}}, [] {});
+  const RunLibrary all({library, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return all.state().loaded; }));
   EXPECT_FALSE(fs::exists(kept));
 }
@@ -224,7 +225,7 @@ TEST_F(PackedRecordCache, DeletesNothingThatIsNotItsOwn) {
 
 TEST_F(RecordCache, IsNotWrittenForARunThatMayStillBeWritten) {
   fs::last_write_time(run / "rank_0.sqlite", fs::file_time_type::clock::now());
-  const RunLibrary library({folder.path(), {}}, [] {});
+  const RunLibrary library({folder.path(), {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_FALSE(fs::exists(cache()));
 }

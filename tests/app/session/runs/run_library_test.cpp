@@ -35,6 +35,7 @@ struct LibraryTest : testing::Test {
   TemporaryFolder folder;
   std::filesystem::path runs = folder.path() / "runs";
   std::filesystem::path bundled = folder.path() / "bundled";
+  Notice notice;
 
   LibraryTest() {
     std::filesystem::create_directory(runs);
@@ -47,7 +48,7 @@ TEST_F(LibraryTest, ListsRunsWithTheirFigures) {
   write_run(runs, "a", 6, kLongAgo);
   write_run(runs, "b", 8, kLongAgo + 1'000'000'000);
   write_run(bundled, "demo", 5, kLongAgo);
-  const RunLibrary library({runs, bundled}, [] {});
+  const RunLibrary library({runs, bundled}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   const auto ledger = library.state().ledger;
   ASSERT_EQ(ledger->rows.size(), 3u);
@@ -74,7 +75,7 @@ TEST_F(LibraryTest, ARunThatWasKilledJustBeforeIsNotShownAsRunningForEver) {
   for (const auto& entry : std::filesystem::directory_iterator(run_folder)) {
     std::filesystem::last_write_time(entry.path(), recently);
   }
-  const RunLibrary library({runs, {}}, [] {});
+  const RunLibrary library({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return rows(library) == 1; }));
   EXPECT_EQ(library.state().ledger->rows[0].status, trace::model::RunStatus::kRunning);
   EXPECT_TRUE(eventually(
@@ -85,7 +86,7 @@ TEST_F(LibraryTest, ARunThatWasKilledJustBeforeIsNotShownAsRunningForEver) {
 }
 
 TEST_F(LibraryTest, NoticesNewAndDeletedRuns) {
-  const RunLibrary library({runs, {}}, [] {});
+  const RunLibrary library({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_EQ(rows(library), 0u);
   const auto added = write_run(runs, "a", 4, kLongAgo);
@@ -97,7 +98,7 @@ TEST_F(LibraryTest, NoticesNewAndDeletedRuns) {
 TEST_F(LibraryTest, NamesRunsThatCannotBeRead) {
   write_run(runs, "good", 4, kLongAgo);
   std::ofstream(runs / "broken.shardlens") << "this is no trace";
-  const RunLibrary library({runs, {}}, [] {});
+  const RunLibrary library({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_EQ(rows(library), 1u);
   ASSERT_EQ(library.state().ledger->problems.size(), 1u);
@@ -113,7 +114,7 @@ bool tells(const RunLibrary& library, const std::string& problem) {
 TEST_F(LibraryTest, SaysWhatItCannotKeepForAsLongAsThatIsSo) {
   const auto run = write_run(runs, "a", 4, kLongAgo);
   std::filesystem::create_directory(runs / trace::store::kLibraryFile);  // where a file is to be
-  RunLibrary library({runs, {}}, [] {});
+  RunLibrary library({runs, {}}, notice, [] {});
   library.pin_baseline(run.string());
   library.refresh();
   ASSERT_TRUE(eventually([&] { return tells(library, "The baseline is not kept"); }));
@@ -131,7 +132,7 @@ TEST_F(LibraryTest, SaysWhatItCannotKeepForAsLongAsThatIsSo) {
 
 TEST_F(LibraryTest, SaysWhyALookHasFailed) {
   write_run(runs, "a", 4, kLongAgo);
-  const RunLibrary library({runs, {}}, [] { throw std::runtime_error("no ink"); });
+  const RunLibrary library({runs, {}}, notice, [] { throw std::runtime_error("no ink"); });
   EXPECT_TRUE(eventually([&] { return tells(library, "The library cannot be read: no ink"); }));
 }
 
@@ -140,7 +141,7 @@ TEST_F(LibraryTest, ALiveRunsRowFollowsItsView) {
   options.start_ns = trace::base::wall_clock_ns();
   SyntheticRun run(runs, options);
   run.add_steps(4);
-  RunLibrary library({runs, {}}, [] {});
+  RunLibrary library({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded && rows(library) == 1; }));
   auto view = std::make_shared<ui::state::RunView>();
   view->figures.info = run.info();
@@ -168,7 +169,7 @@ TEST_F(LibraryTest, NumbersStayWhenAnOlderRunAppearsAndAfterARestart) {
   const auto b = write_run(runs, "b", 4, kLongAgo + trace::kSecond);
   using Names = std::map<std::string, std::string>;
   {
-    RunLibrary library({runs, {}}, [] {});
+    RunLibrary library({runs, {}}, notice, [] {});
     ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
     EXPECT_EQ(ordinals(library), (Names{{"a", "run 1"}, {"b", "run 2"}}));
     EXPECT_EQ(library.state().ledger->next_number, 3);
@@ -178,7 +179,7 @@ TEST_F(LibraryTest, NumbersStayWhenAnOlderRunAppearsAndAfterARestart) {
   }
   std::filesystem::remove_all(b);
   write_run(runs, "c", 4, kLongAgo + 2 * trace::kSecond);
-  const RunLibrary library({runs, {}}, [] {});
+  const RunLibrary library({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_EQ(ordinals(library), (Names{{"a", "run 1"}, {"c", "run 4"}, {"imported", "run 3"}}));
 }
@@ -186,11 +187,11 @@ TEST_F(LibraryTest, NumbersStayWhenAnOlderRunAppearsAndAfterARestart) {
 TEST_F(LibraryTest, ThePinnedBaselineIsKnownAfterARestart) {
   const auto a = write_run(runs, "a", 4, kLongAgo);
   {
-    RunLibrary library({runs, {}}, [] {});
+    RunLibrary library({runs, {}}, notice, [] {});
     library.pin_baseline(a.string());
     ASSERT_TRUE(eventually([&] { return library.state().pinned_baseline == a.string(); }));
   }
-  const RunLibrary library({runs, {}}, [] {});
+  const RunLibrary library({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_EQ(library.state().pinned_baseline, a.string());
 }
@@ -206,7 +207,7 @@ TEST_F(LibraryTest, WhatItTakesToShowALibraryGrowsWithItsRunsNotWithTheirSquare)
     }
   }
   {
-    RunLibrary first({runs, {}}, [] {});
+    RunLibrary first({runs, {}}, notice, [] {});
     ASSERT_TRUE(eventually([&] { return first.state().loaded; }));
     const auto work = first.state().work;
     EXPECT_EQ(work.infos_read, kRuns);
@@ -216,7 +217,7 @@ TEST_F(LibraryTest, WhatItTakesToShowALibraryGrowsWithItsRunsNotWithTheirSquare)
     ASSERT_TRUE(eventually([&] { return first.state().work.looks > work.looks; }));
     EXPECT_EQ(first.state().work.infos_read, kRuns) << "what has not changed is not opened again";
   }
-  const RunLibrary again({runs, {}}, [] {});
+  const RunLibrary again({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return again.state().loaded; }));
   const auto work = again.state().work;
   EXPECT_EQ(again.state().ledger->rows.size(), kRuns);
@@ -228,7 +229,8 @@ TEST_F(LibraryTest, WhatItTakesToShowALibraryGrowsWithItsRunsNotWithTheirSquare)
 TEST_F(LibraryTest, ARunThatIsReadForTheScreenIsNotReadForTheLedgerAgain) {
   const auto shown = write_run(runs, "shown", 4, kLongAgo);
   write_run(runs, "other", 4, kLongAgo + 1'000'000'000);
-  RunLibrary library({.runs_dir = runs, .bundled_dir = {}, .awaited = shown.string()}, [] {});
+  RunLibrary library({.runs_dir = runs, .bundled_dir = {}, .awaited = shown.string()}, notice,
+                     [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   ASSERT_EQ(rows(library), 2u);
   EXPECT_TRUE(library.state().ledger->rows[1].is_being_read);
@@ -244,7 +246,8 @@ TEST_F(LibraryTest, ARunThatIsReadForTheScreenIsNotReadForTheLedgerAgain) {
 
 TEST_F(LibraryTest, ARunThatNobodyElseReadsAnyMoreIsReadForTheLedger) {
   const auto shown = write_run(runs, "shown", 4, kLongAgo);
-  RunLibrary library({.runs_dir = runs, .bundled_dir = {}, .awaited = shown.string()}, [] {});
+  RunLibrary library({.runs_dir = runs, .bundled_dir = {}, .awaited = shown.string()}, notice,
+                     [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_TRUE(library.state().ledger->rows[0].is_being_read);
   library.set_awaited("");
@@ -254,7 +257,7 @@ TEST_F(LibraryTest, ARunThatNobodyElseReadsAnyMoreIsReadForTheLedger) {
 
 TEST_F(LibraryTest, ARunThatCannotBeReadIsNotReadAgainUntilItChanges) {
   std::ofstream(runs / "broken.shardlens") << "this is no trace";
-  RunLibrary library({runs, {}}, [] {});
+  RunLibrary library({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   const auto before = library.state().work;
   library.refresh();
@@ -266,7 +269,7 @@ TEST_F(LibraryTest, ARunThatCannotBeReadIsNotReadAgainUntilItChanges) {
 TEST_F(LibraryTest, MarksBaselineAndShownRun) {
   const auto a = write_run(runs, "a", 6, kLongAgo);
   const auto b = write_run(runs, "b", 6, kLongAgo + 1'000'000'000);
-  RunLibrary library({runs, {}}, [] {});
+  RunLibrary library({runs, {}}, notice, [] {});
   library.set_baseline(a.string());
   library.set_shown(b.string());
   ASSERT_TRUE(eventually([&] {
@@ -287,7 +290,7 @@ TEST_F(LibraryTest, DeletedRunsComeBackWithTheirNumbersUntilTheWindowCloses) {
   const auto a = write_run(runs, "a", 4, kLongAgo);
   const auto b = write_run(runs, "b", 4, kLongAgo + 1'000'000'000);
   {
-    RunLibrary library({runs, {}}, [] {});
+    RunLibrary library({runs, {}}, notice, [] {});
     ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
     library.remove({a.string(), b.string()});
     ASSERT_TRUE(eventually([&] { return rows(library) == 0; }));
@@ -309,14 +312,12 @@ TEST_F(LibraryTest, DeletesNothingThatIsNotARunOfTheLibrary) {
   const auto other = write_run(bundled, "demo", 4, kLongAgo);
   std::filesystem::create_directory(runs / "documents");
   std::filesystem::create_directory_symlink(other, runs / "link");
-  RunLibrary library({runs, bundled}, [] {});
+  RunLibrary library({runs, bundled}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
-  std::uint64_t answers = 0;
   for (const auto& place : {runs / "documents", runs / "link", other, runs}) {
     library.remove({place.string()});
-    ASSERT_TRUE(eventually([&] { return library.state().answers == answers + 1; }));
-    ++answers;
-    EXPECT_NE(library.state().answer, "") << place;
+    ASSERT_TRUE(eventually([&] { return notice.take_change(); })) << place;
+    EXPECT_TRUE(notice.words().is_error) << place;
     EXPECT_TRUE(std::filesystem::exists(place));
   }
 }
@@ -328,7 +329,7 @@ TEST_F(LibraryTest, WordsAboutARunAreStoredWithItAndNothingIsReadAgain) {
     std::filesystem::last_write_time(
         entry.path(), std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   }
-  RunLibrary library({runs, {}}, [] {});
+  RunLibrary library({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   const auto before = library.state().work.records_read;
   library.change_words({{a.string()}, "renamed", "a note", std::vector<std::string>{"x", "y"}});
@@ -349,7 +350,7 @@ TEST_F(LibraryTest, WordsAboutARunAreStoredWithItAndNothingIsReadAgain) {
   EXPECT_EQ(info->name, "renamed");
   EXPECT_EQ(info->tags, (std::vector<std::string>{"x", "y"}));
   library.change_words({{a.string()}, "b", {}, {}});
-  ASSERT_TRUE(eventually([&] { return library.state().answer != ""; }));
+  ASSERT_TRUE(eventually([&] { return notice.words().is_error; }));
   EXPECT_EQ(row_now().name, "renamed") << "the name is taken";
 }
 
