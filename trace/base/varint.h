@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
-#include <vector>
 
 namespace shardlens::trace::base {
 
@@ -17,14 +15,6 @@ inline std::uint64_t zigzag(std::int64_t value) {
 }
 inline std::int64_t unzigzag(std::uint64_t value) {
   return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
-}
-
-inline void put_varint(std::vector<std::byte>& out, std::uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<std::byte>(value | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<std::byte>(value));
 }
 
 // Writes varints into a buffer that is long enough: kLongestVarint bytes for each.

@@ -51,7 +51,7 @@ class LayerClock {
   std::size_t backward_place(std::size_t layer) const { return layers_.size() - layer; }
 
   std::vector<predict::OrderedLayer> layers_;
-  std::vector<double> forward_done_, backward_done_;     // operations, by place
+  std::vector<double> forward_done_;                     // operations, by place
   std::vector<predict::SecondForward> second_forwards_;  // of blocks, as recorded
   std::vector<std::int64_t> blocks_;                     // their numbers
   std::vector<RecordedUnit> units_;                      // by index; the root's is of no use

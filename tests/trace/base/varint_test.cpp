@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <vector>
 
 namespace shardlens::trace::base {
 namespace {
@@ -22,9 +23,10 @@ TEST(Varint, WritesTheSameBytesWhateverLengthsAreExpected) {
     const std::uint64_t border = bit == 64 ? 0 : std::uint64_t{1} << bit;
     for (const std::uint64_t value :
          {border - 1, border, border + 1, border | 0x5555'5555'5555'5555u % (border | 1)}) {
-      std::vector<std::byte> expected;
-      put_varint(expected, value);
-      EXPECT_EQ(written([&](VarintWriter& to) { to.put(value); }), expected) << value;
+      const auto expected = written([&](VarintWriter& to) { to.put(value); });
+      VarintReader reader{expected.data(), expected.data() + expected.size()};
+      EXPECT_EQ(reader.next(), value);
+      EXPECT_EQ(reader.position, reader.end) << value;
       EXPECT_EQ(written([&](VarintWriter& to) { to.put_mixed(value); }), expected) << value;
     }
   }
