@@ -5,6 +5,7 @@
 
 #include "app/report/text_table.h"
 #include "trace/analysis/figures/run_summary.h"
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app::report {
@@ -26,9 +27,7 @@ std::string other_functions_text(const trace::analysis::RunFigures& figures) {
                        std::string(trace::model::to_string(c.executed));
     if (std::ranges::find(pairs, pair) == pairs.end()) pairs.push_back(std::move(pair));
   }
-  std::string text;
-  for (const std::string& pair : pairs) text += (text.empty() ? "; " : ", ") + pair;
-  return text;
+  return (pairs.empty() ? "" : "; ") + trace::base::joined(pairs);
 }
 
 std::string collectives_text(const trace::analysis::RunFigures& figures) {

@@ -11,6 +11,7 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/figures/throttling.h"
 #include "trace/base/printable.h"
+#include "trace/base/text.h"
 #include "trace/job/library_environment.h"
 #include "ui/present/format.h"
 #include "ui/present/headline.h"
@@ -111,11 +112,9 @@ std::string heading(const RunReport& report) {
   if (!report.saved_model.empty()) text += "Trained model: " + report.saved_model.string() + "\n";
   for (const auto& banner : session::banners_of(report.figures)) text += "! " + banner + "\n";
   const auto changed = trace::job::differing_knobs(trace::job::Settings{}, info.settings);
-  std::string knobs;
-  for (const auto* knob : changed) {
-    knobs += (knobs.empty() ? "" : ", ") + std::string(knob->name) + " " +
-             trace::job::value_text(info.settings, *knob);
-  }
+  const auto knobs = trace::base::joined(changed, ", ", [&](const auto* knob) {
+    return std::string(knob->name) + " " + trace::job::value_text(info.settings, *knob);
+  });
   if (info.imported_from.empty()) {
     text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + knobs + "\n";
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "trace/base/file_system.h"
+#include "trace/base/text.h"
 
 namespace shardlens::app::sweep {
 namespace {
@@ -216,10 +217,8 @@ Result<SweepRecord> read_sweep(const fs::path& runs_dir, const std::string& name
   const fs::path file = file_of(runs_dir, name);
   if (!has_sweep(runs_dir, name)) {
     std::string message = "there is no sweep '" + name + "' in " + trace::base::quoted(runs_dir);
-    std::string others;
-    for (const auto& other : sweep_names(runs_dir)) {
-      others += (others.empty() ? "'" : ", '") + other + "'";
-    }
+    const auto others = trace::base::joined(sweep_names(runs_dir), ", ",
+                                            [](const auto& other) { return "'" + other + "'"; });
     message += others.empty() ? "" : ", but " + others;
     return trace::base::fail(ErrorKind::kMissing, message + ": say with --over what is to vary");
   }

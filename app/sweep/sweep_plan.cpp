@@ -23,9 +23,7 @@ std::string values_text(const SweepPoints& points, const trace::job::Knob& knob)
     auto value = trace::job::value_text(settings, knob);
     if (std::ranges::find(values, value) == values.end()) values.push_back(std::move(value));
   }
-  std::string text;
-  for (const auto& value : values) text += (text.empty() ? "" : ", ") + value;
-  return trace::base::shortened(text, kLongestValues);
+  return trace::base::shortened(trace::base::joined(values), kLongestValues);
 }
 
 bool holds_all(const SweepPoints& points, const SweepPoints& others) {

@@ -157,12 +157,10 @@ Result<SweepPoints> points_of(const Settings& base,
 namespace {
 
 std::string text_of(const Settings& settings, const std::vector<const trace::job::Knob*>& knobs) {
-  std::string text;
-  for (const trace::job::Knob* knob : knobs) {
-    text += (text.empty() ? "" : ", ") + std::string(knob->name) + "=" +
-            trace::base::shortened(trace::job::value_text(settings, *knob), kLongestValue);
-  }
-  return text;
+  return trace::base::joined(knobs, ", ", [&](const trace::job::Knob* knob) {
+    return std::string(knob->name) + "=" +
+           trace::base::shortened(trace::job::value_text(settings, *knob), kLongestValue);
+  });
 }
 
 }  // namespace

@@ -35,6 +35,12 @@ std::string listed(const std::vector<std::string>& texts, std::string_view last)
   return text;
 }
 
+std::string some_of(std::span<const std::string> texts, std::size_t most) {
+  const std::string named = joined(texts.first(std::min(texts.size(), most)));
+  return texts.size() <= most ? named
+                              : named + " and " + std::to_string(texts.size() - most) + " more";
+}
+
 std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   std::size_t end = most;

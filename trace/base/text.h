@@ -5,11 +5,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace shardlens::trace::base {
@@ -25,6 +28,26 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 
 // "a", "a and b", "a, b and c", with `last` before the last one.
 std::string listed(const std::vector<std::string>& texts, std::string_view last = " and ");
+
+// "a, b": what `text_of` makes of each, a text or an integer, with `separator` between.
+template <typename Texts, typename TextOf = std::identity>
+std::string joined(Texts&& texts, std::string_view separator = ", ", TextOf text_of = {}) {
+  std::string all;
+  bool is_first = true;
+  for (auto&& each : texts) {
+    if (!std::exchange(is_first, false)) all += separator;
+    auto&& text = std::invoke(text_of, each);
+    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(text)>>) {
+      all += std::to_string(text);
+    } else {
+      all += text;
+    }
+  }
+  return all;
+}
+
+// "a, b and 3 more": not more than `most` of them are named.
+std::string some_of(std::span<const std::string> texts, std::size_t most);
 
 // What a message repeats of a text that may be of any length: its first bytes, then "…", no
 // character cut in its middle.

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "trace/base/text.h"
 #include "trace/frameworks/schedule_code.h"
 #include "trace/frameworks/start_line.h"
 #include "trace/job/shape/strategy.h"
@@ -270,7 +271,7 @@ class Module {
     add_recomputation();
     add_mesh();
     std::string options = "mesh=mesh" + policies();
-    needs("from torch.distributed.fsdp import " + joined(fsdp_names_));
+    needs("from torch.distributed.fsdp import " + base::joined(fsdp_names_));
     line(1, "units = units_of(model)");
     line(1, "for unit in units:");
     line(2, "fully_shard(unit, " + options +
@@ -333,11 +334,6 @@ class Module {
 
   static std::string torch_type(const std::string& type) {
     return type == "bf16" ? "torch.bfloat16" : type == "fp16" ? "torch.float16" : "torch.float32";
-  }
-  static std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
   }
 
   // ---- the step ---------------------------------------------------------------------------------

@@ -197,12 +197,6 @@ bool is_among(std::string_view name, std::span<const std::string_view> choices) 
                              [&](auto each) { return base::equal_but_for_case(each, name); });
 }
 
-std::string joined(std::span<const std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
-  return text;
-}
-
 // Of NCCL_ALGO and NCCL_PROTO: lists of names, after ^ of those that are not to be used, for all
 // functions or for one: "Ring;allreduce:Tree,NVLS". NCCL warns of a name that it does not know, and
 // goes on without any.
@@ -218,7 +212,7 @@ void check_names(std::string_view knob, std::string_view value,
       if (!is_among(function, kFunctions)) {
         problems.push_back({knob, std::string(knob) + ": NCCL knows no function \"" +
                                       std::string(function) + "\"; use one of " +
-                                      joined(kFunctions) + "."});
+                                      base::joined(kFunctions) + "."});
       }
       list.remove_prefix(colon + 1);
     }
@@ -226,7 +220,7 @@ void check_names(std::string_view knob, std::string_view value,
     for (const std::string_view name : base::split(list, ',')) {
       if (is_among(name, choices)) continue;
       problems.push_back({knob, std::string(knob) + ": NCCL knows no \"" + std::string(name) +
-                                    "\"; use auto, or one or several of " + joined(choices) +
+                                    "\"; use auto, or one or several of " + base::joined(choices) +
                                     ", separated by commas."});
     }
   }
@@ -283,11 +277,8 @@ std::vector<SettingProblem> problems_of(const Settings& settings) {
 base::Result<void> validate(const Settings& settings) {
   const auto problems = problems_of(settings);
   if (problems.empty()) return {};
-  std::string message;
-  for (const SettingProblem& problem : problems) {
-    message += (message.empty() ? "" : "\n") + problem.message;
-  }
-  return base::fail(base::ErrorKind::kUsage, std::move(message));
+  return base::fail(base::ErrorKind::kUsage,
+                    base::joined(problems, "\n", &SettingProblem::message));
 }
 
 }  // namespace shardlens::trace::job

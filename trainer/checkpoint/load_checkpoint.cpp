@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "trace/base/file_system.h"
+#include "trace/base/text.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 #include "trainer/checkpoint/sharded_state.h"
 #include "trainer/checkpoint/stored_state.h"
@@ -50,15 +51,9 @@ std::string slot_problem(const StoredState& stored, const StatePiece& piece, Slo
 Result<void> refuse(const trace::job::CheckpointInfo& info,
                     const std::vector<std::string>& problems) {
   if (problems.empty()) return {};
-  std::string text;
-  for (std::size_t i = 0; i < std::min(problems.size(), kNamedProblems); ++i) {
-    text += (i == 0 ? "" : ", ") + problems[i];
-  }
-  if (problems.size() > kNamedProblems) {
-    text += " and " + std::to_string(problems.size() - kNamedProblems) + " more";
-  }
   return fail(ErrorKind::kUsage, "cannot resume from " + quoted(info.folder) + " (model '" +
-                                     info.model + "', optimizer " + info.optimizer + "): " + text +
+                                     info.model + "', optimizer " + info.optimizer +
+                                     "): " + trace::base::some_of(problems, kNamedProblems) +
                                      ". Use the settings it was saved with, or another checkpoint");
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "trace/base/file_system.h"
+#include "trace/base/text.h"
 
 namespace shardlens::trainer::checkpoint {
 
@@ -62,12 +63,9 @@ void append_json_text(std::string& json, std::string_view text) {
 
 void append_entry(std::string& json, const TensorEntry& tensor) {
   append_json_text(json, tensor.name);
-  json += ":{\"dtype\":\"" + std::string(name_of(tensor.type)) + "\",\"shape\":[";
-  for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
-    json += (i == 0 ? "" : ",") + std::to_string(tensor.sizes[i]);
-  }
-  json += "],\"data_offsets\":[" + std::to_string(tensor.begin) + "," + std::to_string(tensor.end) +
-          "]}";
+  json += ":{\"dtype\":\"" + std::string(name_of(tensor.type)) + "\",\"shape\":[" +
+          trace::base::joined(tensor.sizes, ",") + "],\"data_offsets\":[" +
+          std::to_string(tensor.begin) + "," + std::to_string(tensor.end) + "]}";
 }
 
 }  // namespace

@@ -107,12 +107,10 @@ StoredName parse_stored_name(std::string_view name, bool in_optimizer_file) {
 }
 
 std::string checksums_to_text(std::span<const ChecksumRange> ranges) {
-  std::string text;
-  for (const ChecksumRange& range : ranges) {
-    text += (text.empty() ? "" : " ") + std::to_string(range.begin) + "-" +
-            std::to_string(range.end) + ":" + trace::base::checksum_text(range.checksum);
-  }
-  return text;
+  return trace::base::joined(ranges, " ", [](const ChecksumRange& range) {
+    return std::to_string(range.begin) + "-" + std::to_string(range.end) + ":" +
+           trace::base::checksum_text(range.checksum);
+  });
 }
 
 std::optional<std::vector<ChecksumRange>> checksums_from_text(std::string_view text,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "trace/base/text.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 
 namespace shardlens::trainer::huggingface {
@@ -65,12 +66,7 @@ std::string with_new_norms(std::string name) {
 
 std::string listed(std::string_view what, const std::vector<std::string>& names) {
   if (names.empty()) return "";
-  std::string text = " " + std::string(what) + ": ";
-  for (std::size_t i = 0; i < std::min(kListed, names.size()); ++i) {
-    text += (i == 0 ? "" : ", ") + names[i];
-  }
-  if (names.size() > kListed) text += " and " + std::to_string(names.size() - kListed) + " more";
-  return text + ".";
+  return " " + std::string(what) + ": " + trace::base::some_of(names, kListed) + ".";
 }
 
 class Matcher {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "profiler/pytorch/torch_sources.h"
+#include "trace/base/text.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/loss_chunks.h"
 #include "trainer/loop/memory_failure.h"
@@ -41,12 +42,8 @@ std::unique_ptr<optimizer::Optimizer> optimizer_of(const TrainParts& parts) {
 
 constexpr std::chrono::seconds kReportInterval{2};
 
-std::string joined(const std::vector<int>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    text += (i > 0 ? ", " : "") + std::to_string(ranks[i]);
-  }
-  return text;
+std::string names_of(const std::vector<int>& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + trace::base::joined(ranks);
 }
 
 std::string decimal(double value, int digits) {
@@ -344,7 +341,7 @@ trace::base::Result<void> TrainLoop::check_finite(std::int64_t step,
   what += loss_is_bad ? "loss" : "gradient norm";
   // All ranks have the same reduced gradients: then none of them is to blame.
   const bool is_everybody = static_cast<int>(bad.size()) == parts_.communicator.world_size();
-  if (loss_is_bad || !is_everybody) what += " of " + joined(bad);
+  if (loss_is_bad || !is_everybody) what += " of " + names_of(bad);
   what += " is not finite";
   if (parts_.settings.on_nonfinite == trace::job::OnNonfinite::kContinue) {
     if (parts_.communicator.rank() == bad.front()) parts_.log.warn(what);

@@ -216,11 +216,8 @@ std::vector<Message> messages(const state::Snapshot& snapshot) {
     }
     const std::string lost = lost_text(run.figures.recorder);
     if (!lost.empty()) out.push_back({lost, false});
-    std::string joined;
-    for (const std::string& banner : snapshot.run->banners) {
-      joined += (joined.empty() ? "" : "   ·   ") + banner;
-    }
-    if (!joined.empty()) out.push_back({joined, false});
+    const auto banners = trace::base::joined(snapshot.run->banners, "   ·   ");
+    if (!banners.empty()) out.push_back({banners, false});
   }
   return out;
 }

@@ -14,6 +14,7 @@
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "trace/base/file_system.h"
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app::cli {
@@ -128,7 +129,7 @@ void add_bench_command(CLI::App& app, Action& chosen) {
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);
   const auto names = available();
-  command->footer("Benchmarks: " + (names.empty() ? kNoneBuilt : listed(names)) +
+  command->footer("Benchmarks: " + (names.empty() ? kNoneBuilt : trace::base::joined(names)) +
                   "\nThe exit code is 1 if a budget was not met.\n\n"
                   "Example:\n"
                   "  shardlens bench recorder --json\n"

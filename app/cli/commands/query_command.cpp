@@ -12,9 +12,11 @@
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
+#include "trace/base/text.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sql/event_tables.h"
 #include "trace/store/sql/query.h"
+#include "ui/present/table_model.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -52,20 +54,10 @@ std::string as_json(const QueryResult& result) {
 }
 
 // RFC 4180, with lines that end in "\n" as Unix tools expect.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
 template <typename Values, typename ToText>
 std::string csv_line(const Values& values, ToText text_of) {
-  std::string line;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    line += (i == 0 ? "" : ",") + csv_field(text_of(values[i]));
-  }
-  return line + "\n";
+  const auto field = [&](const auto& value) { return ui::present::csv_field(text_of(value)); };
+  return trace::base::joined(values, ",", field) + "\n";
 }
 
 std::string names_as_csv(const std::vector<std::string>& columns) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "profiler/nvml/nvml_library.h"
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app::cli {
@@ -19,15 +20,9 @@ constexpr const char* kLeastDriver = "580";
 
 std::string memory_text(double count) { return ui::present::format_bytes(count).text(); }
 
-std::string number_list(const std::vector<int>& numbers) {
-  std::string text;
-  for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
-  return text;
-}
-
 // "GPU 3" or "GPUs 0, 3"
 std::string gpus_text(const std::vector<int>& gpus) {
-  return (gpus.size() == 1 ? "GPU " : "GPUs ") + number_list(gpus);
+  return (gpus.size() == 1 ? "GPU " : "GPUs ") + trace::base::joined(gpus);
 }
 
 template <typename Is>
@@ -198,8 +193,8 @@ HealthCheck check_mig(const GpuCensus& census) {
                  "on for " + gpus_text(split) +
                      ": a rank gets a slice, NCCL works within one slice alone, and utilization is "
                      "not sampled",
-                 "For jobs of several GPUs switch it off: nvidia-smi -i " + number_list(split) +
-                     " -mig 0, then reset the GPU.");
+                 "For jobs of several GPUs switch it off: nvidia-smi -i " +
+                     trace::base::joined(split) + " -mig 0, then reset the GPU.");
 }
 
 HealthCheck check_persistence(const GpuCensus& census) {

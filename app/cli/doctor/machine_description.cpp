@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/launch/device_probe.h"
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app::cli {
@@ -38,10 +39,9 @@ report::Json describe_machine() {
 }
 
 std::string machine_text(const report::Json& machine) {
-  std::string gpus;
-  for (const auto& gpu : machine["gpus"]) {
-    gpus += (gpus.empty() ? "" : ", ") + gpu["name"].get<std::string>();
-  }
+  const auto gpus = trace::base::joined(machine["gpus"], ", ", [](const auto& gpu) {
+    return gpu["name"].template get<std::string>();
+  });
   return machine["cpu"].get<std::string>() + ", " + machine["cores"].dump() + " cores, " +
          ui::present::format_bytes(machine["memory_bytes"].get<double>()).text() + "; " +
          (gpus.empty() ? "no GPU" : gpus) + "; " + machine["system"].get<std::string>();

@@ -3,14 +3,9 @@
 #include <utility>
 
 #include "trace/base/suggestion.h"
+#include "trace/base/text.h"
 
 namespace shardlens::app::cli {
-
-std::string listed(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
 
 std::string not_one_of(std::string_view written, const std::vector<std::string>& words) {
   const std::vector<std::string_view> names(words.begin(), words.end());
@@ -19,7 +14,7 @@ std::string not_one_of(std::string_view written, const std::vector<std::string>&
   return "there is no '" + std::string(written) + "'; " +
          (is_meant ? "did you mean '" + std::string(nearest.front()) + "'? There are "
                    : "there are ") +
-         listed(words);
+         trace::base::joined(words);
 }
 
 CLI::Validator one_of(std::vector<std::string> words, bool ignores_case) {

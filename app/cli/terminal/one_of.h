@@ -8,7 +8,6 @@
 
 namespace shardlens::app::cli {
 
-std::string listed(const std::vector<std::string>& words);  // "recorder, trace"
 // "there is no 'trce'; did you mean 'trace'? There are recorder, trace"
 std::string not_one_of(std::string_view written, const std::vector<std::string>& words);
 

@@ -1,6 +1,7 @@
 #include "app/report/tuning/prediction_report.h"
 
 #include "app/report/text_table.h"
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 #include "ui/present/tune/prediction_text.h"
 
@@ -12,10 +13,7 @@ double since_begin(const PredictedRun& run, std::int64_t time_ns) {
 }
 
 std::string changes_text(const PredictedRun& run) {
-  std::string text;
-  for (const auto& change : run.prediction.changes) {
-    text += (text.empty() ? "" : ", ") + ui::present::change_text(change);
-  }
+  const auto text = trace::base::joined(run.prediction.changes, ", ", ui::present::change_text);
   return text.empty() ? "nothing changed" : text;
 }
 

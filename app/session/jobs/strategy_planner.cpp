@@ -50,9 +50,8 @@ trace::predict::StrategyPlan estimate(const Settings& next, const trace::job::Mo
   trace::predict::PlannedJob job = trace::predict::job_on_this_machine(next, shape);
   job.settings.sharding_strategy = strategy;
   job.on_gpu = on_gpu;
-  for (const auto& problem : trace::job::problems_of(job.settings)) {
-    plan.refused += (plan.refused.empty() ? "" : " ") + problem.message;
-  }
+  plan.refused = trace::base::joined(trace::job::problems_of(job.settings), " ",
+                                     &trace::job::SettingProblem::message);
   if (!plan.refused.empty()) return plan;
   plan.memory = trace::predict::predict_memory(job);
   plan.traffic = trace::predict::predict_traffic(job);

@@ -25,6 +25,22 @@ TEST(Listed, SetsCommasAndTheLastWord) {
   EXPECT_EQ(listed({"a", "b", "c"}, " or "), "a, b or c");
 }
 
+TEST(Joined, SetsTheSeparatorBetweenEmptyTextsToo) {
+  EXPECT_EQ(joined(std::vector<std::string>{}), "");
+  EXPECT_EQ(joined(std::vector<std::string>{"a"}), "a");
+  EXPECT_EQ(joined(std::vector<std::string>{"", "b", ""}, "; "), "; b; ");
+  EXPECT_EQ(joined(std::vector<int>{-1, 2}), "-1, 2");
+  EXPECT_EQ(joined(std::vector<int>{1, 2}, " ", [](int i) { return i == 1 ? "one" : "more"; }),
+            "one more");
+}
+
+TEST(SomeOf, CountsWhatItDoesNotName) {
+  const std::vector<std::string> texts{"a", "b", "c"};
+  EXPECT_EQ(some_of({}, 2), "");
+  EXPECT_EQ(some_of(texts, 3), "a, b, c");
+  EXPECT_EQ(some_of(texts, 2), "a, b and 1 more");
+}
+
 TEST(NumberFrom, TakesTheWholeTextOrNothing) {
   EXPECT_EQ(number_from<int>("-12"), -12);
   EXPECT_EQ(number_from<std::int64_t>("9223372036854775807"), INT64_MAX);

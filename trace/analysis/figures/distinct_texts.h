@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/base/text.h"
+
 namespace shardlens::trace::analysis {
 
 class DistinctTexts {
@@ -17,11 +19,7 @@ class DistinctTexts {
     texts_.emplace_back(text);
   }
   // "RING, TREE"; "" for none.
-  std::string joined() const {
-    std::string all;
-    for (const std::string& text : texts_) all += (all.empty() ? "" : ", ") + text;
-    return all;
-  }
+  std::string joined() const { return base::joined(texts_); }
 
  private:
   static constexpr std::size_t kMost = 8;  // NCCL has fewer; a damaged file may have more

@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <set>
 
+#include "trace/base/text.h"
+
 namespace shardlens::trace::analysis {
 
 namespace {
@@ -24,12 +26,6 @@ bool is_same_run(const model::RunInfo& a, const model::RunInfo& b) {
   return &a == &b || (!a.folder.empty() && a.folder == b.folder);
 }
 
-std::string joined_names(const std::set<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 }  // namespace
 
 MachineNames machine_of(const std::vector<RankFigures>& ranks) {
@@ -38,7 +34,7 @@ MachineNames machine_of(const std::vector<RankFigures>& ranks) {
     if (!rank.info.host.empty()) hosts.insert(rank.info.host);
     if (!rank.info.device_name.empty()) devices.insert(rank.info.device_name);
   }
-  return {joined_names(hosts), joined_names(devices)};
+  return {base::joined(hosts), base::joined(devices)};
 }
 
 bool tells_job(const model::RunInfo& info) {

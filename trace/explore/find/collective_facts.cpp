@@ -6,6 +6,7 @@
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/traffic.h"
 #include "trace/base/saturated.h"
+#include "trace/base/text.h"
 #include "trace/explore/find/event_facts.h"
 #include "trace/explore/find/event_finder.h"
 #include "trace/explore/find/row_finder.h"
@@ -260,9 +261,7 @@ class CollectiveFacts {
     if (row_.sequence >= 0) text += " · " + timeline::format_integer(row_.sequence);
     sheet_.add("Group, sequence", text, "calls of one sequence number belong together");
     if (group == nullptr) return;
-    std::string ranks;
-    for (const int rank : group->ranks) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
-    sheet_.add("Ranks", ranks);
+    sheet_.add("Ranks", base::joined(group->ranks));
     const auto backend = rows_.text(group->backend);
     if (!backend.empty()) sheet_.add("Backend", std::string(backend));
   }

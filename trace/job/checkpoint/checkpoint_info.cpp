@@ -80,18 +80,6 @@ base::Result<std::string> whole_text(const fs::path& file) {
   return text.str();
 }
 
-// Joins what is worth naming: "a, b and 3 more".
-std::string some_of(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (std::size_t i = 0; i < std::min(texts.size(), kNamedDifferences); ++i) {
-    joined += (i == 0 ? "" : ", ") + texts[i];
-  }
-  if (texts.size() > kNamedDifferences) {
-    joined += " and " + std::to_string(texts.size() - kNamedDifferences) + " more";
-  }
-  return joined;
-}
-
 struct ShapeDifferences {
   std::vector<std::string> misshapen, missing, extra;
 };
@@ -188,7 +176,8 @@ base::Result<void> check_parameters(const CheckpointInfo& info,
   const ShapeDifferences found = differences(info, expected);
   std::string text;
   const auto add = [&text](const std::string& what, const std::vector<std::string>& names) {
-    if (!names.empty()) text += (text.empty() ? "" : "; ") + what + some_of(names);
+    if (!names.empty())
+      text += (text.empty() ? "" : "; ") + what + base::some_of(names, kNamedDifferences);
   };
   add("", found.misshapen);
   add("not in the checkpoint: ", found.missing);
@@ -202,11 +191,7 @@ base::Result<void> check_parameters(const CheckpointInfo& info,
 }
 
 std::string sizes_text(std::span<const std::int64_t> sizes) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(sizes[i]);
-  }
-  return text + "]";
+  return "[" + base::joined(sizes) + "]";
 }
 
 }  // namespace shardlens::trace::job

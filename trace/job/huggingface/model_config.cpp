@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "trace/base/text.h"
 #include "trace/job/huggingface/config_keys.h"
 #include "trace/job/huggingface/family_config.h"
 
@@ -104,12 +105,9 @@ base::Error error_of(const ConfigProblems& problems, const std::string& source) 
 }  // namespace
 
 std::string supported_model_types() {
-  std::string text;
-  for (const Family& family : kFamilies) {
-    text += (text.empty() ? "" : ", ") + std::string(family.title) + " (" +
-            std::string(family.type) + ")";
-  }
-  return text;
+  return base::joined(kFamilies, ", ", [](const Family& family) {
+    return std::string(family.title) + " (" + std::string(family.type) + ")";
+  });
 }
 
 std::string_view trained_architecture(std::string_view model_type) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace::predict {
@@ -23,11 +24,8 @@ job::Settings settings_under(const PlanRequest& request, job::Strategy strategy)
 }
 
 std::string problems_under(const PlanRequest& request, job::Strategy strategy) {
-  std::string text;
-  for (const job::SettingProblem& problem : job::problems_of(settings_under(request, strategy))) {
-    text += (text.empty() ? "" : " ") + problem.message;
-  }
-  return text;
+  return base::joined(job::problems_of(settings_under(request, strategy)), " ",
+                      &job::SettingProblem::message);
 }
 
 base::Result<void> check_request(const PlanRequest& request) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/plan/plan.h"
@@ -142,11 +143,8 @@ class Search {
 }  // namespace
 
 std::string Remedy::text() const {
-  std::string text;
-  for (const Change& change : changes) {
-    text += (text.empty() ? "" : ", ") + change.knob + "=" + change.value;
-  }
-  return text;
+  return base::joined(changes, ", ",
+                      [](const Change& change) { return change.knob + "=" + change.value; });
 }
 
 std::vector<Remedy> changes_that_would_fit(const PlannedJob& job, std::int64_t usable_bytes) {

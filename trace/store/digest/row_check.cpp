@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "trace/base/text.h"
 #include "trace/store/table/row_fields.h"
 #include "trace/store/table/schema.h"
 
@@ -28,9 +29,8 @@ base::Result<void> RowCheck::add_sums(std::size_t mark) {
   const std::string table = table_of_mark(column);
   TRY_ASSIGN(auto commits, database_.prepare("select " + column + " from batch" + of_rank()));
   const auto columns = digested_columns(table);
-  std::string names;
-  for (const std::string& name : columns) names += (names.empty() ? "" : ",") + name;
-  TRY_ASSIGN(auto rows, database_.prepare("select " + names + " from " + table + of_rank()));
+  TRY_ASSIGN(auto rows, database_.prepare("select " + base::joined(columns, ",") + " from " +
+                                          table + of_rank()));
   const std::uint64_t number = RowDigest::number_of(table);
   RowDigest digest;
   TRY_ASSIGN(bool more, rows.step());
@@ -52,9 +52,8 @@ base::Result<void> RowCheck::visit_commits(const Visit& visit) {
   sums_.assign(static_cast<std::size_t>(count), 0);
   for (std::size_t mark = 0; mark < kMarkCount; ++mark) TRY(add_sums(mark));
   const auto columns = digested_columns("batch");
-  std::string names;
-  for (const std::string& name : columns) names += (names.empty() ? "" : ",") + name;
-  TRY_ASSIGN(auto statement, database_.prepare("select " + names + " from batch" + of_rank()));
+  TRY_ASSIGN(auto statement,
+             database_.prepare("select " + base::joined(columns, ",") + " from batch" + of_rank()));
   TRY_ASSIGN(std::uint64_t chain, first_of_chain(database_, rank_));
   Commit before;
   before.chain = chain;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/base/checksum.h"
+#include "trace/base/text.h"
 #include "trace/store/sqlite/row_digest.h"
 #include "trace/store/table/schema.h"
 
@@ -50,10 +51,8 @@ std::string rows_of_rank(std::string_view table, int rank) {
 base::Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
                                         const std::string& condition) {
   const auto columns = digested_columns(table);
-  std::string sql;
-  for (const std::string& column : columns) sql += (sql.empty() ? "select " : ",") + column;
-  TRY_ASSIGN(auto statement,
-             database.prepare(sql + " from " + std::string(table) + " " + condition));
+  TRY_ASSIGN(auto statement, database.prepare("select " + base::joined(columns, ",") + " from " +
+                                              std::string(table) + " " + condition));
   const std::uint64_t number = RowDigest::number_of(table);
   RowDigest digest;
   while (true) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "trace/base/saturated.h"
+#include "trace/base/text.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/table/schema.h"
@@ -280,9 +281,7 @@ base::Result<void> RankTail::read_chunks(Database& database, const std::string& 
 base::Result<std::optional<TableMarks>> RankTail::marks_of(Database& database,
                                                            const std::string& condition,
                                                            std::int64_t value) const {
-  std::string columns;
-  for (const std::string& name : mark_names()) columns += (columns.empty() ? "" : ",") + name;
-  TRY_ASSIGN(auto statement, database.prepare_once("select " + columns +
+  TRY_ASSIGN(auto statement, database.prepare_once("select " + base::joined(mark_names(), ",") +
                                                    " from batch where row_id > ?1 and row_id < ?2 "
                                                    "and " +
                                                    condition));

@@ -14,6 +14,7 @@
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
 #include "trace/base/suggestion.h"
+#include "trace/base/text.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
@@ -97,11 +98,8 @@ std::string nearest_runs(const std::vector<model::RunInfo>& runs, std::string_vi
   constexpr std::size_t kShown = 3;
   std::vector<std::string_view> names;
   for (const model::RunInfo& run : runs) names.emplace_back(run.name);
-  std::string text;
-  for (const auto name : base::nearest_names(wanted, names, kShown)) {
-    text += (text.empty() ? "'" : ", '") + std::string(name) + "'";
-  }
-  return text;
+  return base::joined(base::nearest_names(wanted, names, kShown), ", ",
+                      [](auto name) { return "'" + std::string(name) + "'"; });
 }
 
 // Files of ranks without the run's own, which a user must hear of. (A folder that has neither yet

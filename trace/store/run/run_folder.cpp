@@ -25,11 +25,7 @@ namespace {
 
 using MetaValues = std::map<std::string, std::string, std::less<>>;
 
-std::string joined_tags(const std::vector<std::string>& tags) {
-  std::string text;
-  for (const auto& tag : tags) text += (text.empty() ? "" : "\n") + tag;
-  return text;
-}
+std::string joined_tags(const std::vector<std::string>& tags) { return base::joined(tags, "\n"); }
 
 std::vector<std::string> tags_from(const std::string& text) {
   std::vector<std::string> tags;

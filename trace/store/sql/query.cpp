@@ -5,6 +5,7 @@
 #include <charconv>
 #include <memory>
 
+#include "trace/base/text.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/sql/event_module.h"
 #include "trace/store/sql/event_tables.h"
@@ -19,12 +20,6 @@ namespace {
 
 // Instructions of SQLite's virtual machine between two looks at `interrupted`: about 1 ms.
 constexpr int kProgressInstructions = 20'000;
-
-std::string comma_list(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
 
 bool names_word(std::string_view text, std::string_view word) {
   const auto is_part = [](char c) {
@@ -46,10 +41,10 @@ std::string what_there_is(const std::string& reason, const std::string& sql) {
   for (const QueryTable& table : query_tables()) {
     tables.push_back(table.name);
     if (!names_word(sql, table.name)) continue;
-    columns += ". Columns of " + table.name + ": " + comma_list(table.columns);
+    columns += ". Columns of " + table.name + ": " + base::joined(table.columns);
   }
   const bool is_column = reason.find("no such column") != reason.npos && !columns.empty();
-  return (is_column ? columns : "") + ". Tables: " + comma_list(tables);
+  return (is_column ? columns : "") + ". Tables: " + base::joined(tables);
 }
 
 tl::unexpected<base::Error> wrong_sql(const std::string& reason, const std::string& sql) {

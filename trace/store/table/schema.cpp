@@ -1,5 +1,7 @@
 #include "trace/store/table/schema.h"
 
+#include "trace/base/text.h"
+
 namespace shardlens::trace::store {
 
 namespace {
@@ -105,12 +107,7 @@ std::string table_sql(const TableSchema& table) {
 }
 
 std::string column_names(const std::vector<Column>& columns) {
-  std::string names;
-  for (const Column& column : columns) {
-    if (!names.empty()) names += ',';
-    names += column.name;
-  }
-  return names;
+  return base::joined(columns, ",", &Column::name);
 }
 
 std::string insert_sql(std::string_view table, const std::vector<Column>& columns,

@@ -4,6 +4,7 @@
 #include <optional>
 #include <system_error>
 
+#include "trace/base/text.h"
 #include "trace/store/digest/row_check.h"
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/run_files.h"
@@ -20,11 +21,8 @@ namespace {
 
 std::string given_away(const TableSchema& table, const Redaction* redaction) {
   if (redaction == nullptr) return column_names(table.columns);
-  std::string columns;
-  for (const Column& column : table.columns) {
-    columns += (columns.empty() ? "" : ",") + redacted_column(table.name, column);
-  }
-  return columns;
+  return base::joined(table.columns, ",",
+                      [&](const Column& column) { return redacted_column(table.name, column); });
 }
 
 // Texts were changed on purpose; what had been changed before is still told.

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "trace/base/text.h"
 #include "ui/inspect/sql/sql_examples.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
@@ -66,10 +67,7 @@ void SqlSidebar::draw_tables(const kit::Theme& theme, const state::Rect& rect,
           unfolded_.insert(table.name);
         }
       }
-      std::string columns;
-      for (const std::string& column : table.columns) {
-        columns += (columns.empty() ? "" : ", ") + column;
-      }
+      const auto columns = trace::base::joined(table.columns);
       if (sidebar_line(theme, "sql/table " + table.name, row, kit::Face::kMono, p.text, table.name,
                        table.name, columns)) {
         pick.insert = table.name;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "trace/base/text.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
@@ -50,9 +51,7 @@ void RecordingTab::draw_tools(const kit::Theme& theme, state::Rect tools,
       "Events are kernels, copies, launches, operators, allocations and collectives. The cost "
       "is the time of callbacks on the job's own threads ÷ its steps, the mean over ranks",
       losses_text(run_.view->figures.recorder));
-  std::string notes;
-  for (const std::string& banner : run_.view->banners)
-    notes += (notes.empty() ? "" : " · ") + banner;
+  const auto notes = trace::base::joined(run_.view->banners, " · ");
   if (notes.empty()) return;
   state::Rect mark = tools.take_left(theme.px(12), theme.px(6));
   kit::shape(kit::Shape::kWarning, mark.center_x(), mark.center_y(), theme.px(11),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/base/text.h"
 #include "trace/job/settings/schedule.h"
 #include "ui/present/format.h"
 
@@ -45,9 +46,7 @@ std::vector<std::string> tags_from_text(std::string_view text) {
 }
 
 std::string tags_text(const std::vector<std::string>& tags) {
-  std::string text;
-  for (const auto& tag : tags) text += (text.empty() ? "" : " ") + tag;
-  return text;
+  return trace::base::joined(tags, " ");
 }
 
 std::string undo_text(std::size_t deleted) {

@@ -1,5 +1,6 @@
 #include "ui/present/tune/advice_text.h"
 
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {
@@ -19,11 +20,8 @@ std::string saved_text(const trace::advice::Gain& gain) {
 }  // namespace
 
 std::string changes_text(const Advice& advice) {
-  std::string text;
-  for (const auto& change : advice.changes) {
-    text += (text.empty() ? "" : ", ") + change.knob + "=" + change.value;
-  }
-  return text;
+  return trace::base::joined(advice.changes, ", ",
+                             [](const auto& change) { return change.knob + "=" + change.value; });
 }
 
 std::string evidence_text(const trace::advice::Evidence& evidence) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "trace/base/text.h"
 #include "trace/predict/schedule/critical_calls.h"
 #include "ui/present/format.h"
 
@@ -84,9 +85,7 @@ std::string waits_text(const PredictedStep& step) {
 namespace {
 
 std::string names_of(const std::vector<const trace::job::Knob*>& knobs) {
-  std::string names;
-  for (const auto* knob : knobs) names += (names.empty() ? "" : ", ") + std::string(knob->name);
-  return names;
+  return trace::base::joined(knobs, ", ", &trace::job::Knob::name);
 }
 
 }  // namespace
