@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "ui/inspect/sql/sql_examples.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
