@@ -1,7 +1,10 @@
 #include "trainer/comm/communicator.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <utility>
@@ -32,6 +35,31 @@ struct GroupPlan {
   std::vector<int> ranks;  // of the world
 };
 
+// As long as it lives, threads that the calling one starts preempt nobody when they wake up:
+// SCHED_BATCH of sched(7), which they inherit.
+class PatientThreads {
+ public:
+  PatientThreads() : is_usual_(sched_getscheduler(0) == SCHED_OTHER) { set(SCHED_BATCH); }
+  ~PatientThreads() { set(SCHED_OTHER); }
+  PatientThreads(const PatientThreads&) = delete;
+  PatientThreads& operator=(const PatientThreads&) = delete;
+
+ private:
+  void set(int policy) const {
+    const sched_param none{};
+    if (is_usual_) sched_setscheduler(0, policy, &none);
+  }
+  const bool is_usual_;
+};
+
+// Gloo's thread behind it goes round and round while another holds a connection's lock. If it took
+// the core from that one, both would wait for the scheduler's next tick, 3 to 4 ms.
+std::shared_ptr<gloo::transport::Device> gloo_device(bool single_machine) {
+  const PatientThreads patient;
+  return single_machine ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
+                        : c10d::ProcessGroupGloo::createDefaultDevice();
+}
+
 c10::intrusive_ptr<TaggedGloo> connect_gloo(const c10::intrusive_ptr<c10d::Store>& store, int rank,
                                             int size, const CommunicatorOptions& options) {
   auto gloo_options = c10d::ProcessGroupGloo::Options::create(
@@ -42,9 +70,7 @@ c10::intrusive_ptr<TaggedGloo> connect_gloo(const c10::intrusive_ptr<c10d::Store
   // Under load Gloo now and then takes a connection that is being made for one that was closed.
   connect_together(store, rank, size, [&](const c10::intrusive_ptr<c10d::Store>& part) {
     gloo.reset();
-    gloo_options->devices = {options.single_machine
-                                 ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-                                 : c10d::ProcessGroupGloo::createDefaultDevice()};
+    gloo_options->devices = {gloo_device(options.single_machine)};
     gloo = c10::make_intrusive<TaggedGloo>(part, rank, size, gloo_options);
   });
   // Only now: ranks may start further apart than a collective may take.

@@ -41,20 +41,17 @@ class Calibrate(harness.ShardlensTest):
         self.assertEqual((report['backend'], report['ranks'], report['device'], report['seconds']), ('gloo', 2, 'cpu', 3))
         self.assertEqual(report['simulated_link'], {'latency_us': LATENCY_MS * 1000, 'gbit_per_s': GBIT_PER_S})
         self.assertEqual({row['function'] for row in report['costs']}, set(FACTORS))
-        near = []
         for row in report['costs']:
             link_ms = LATENCY_MS + 8 * row['bytes'] * FACTORS[row['function']] / GBIT_PER_S / 1e6
             median_ms = row['transfer_ms']['median']
             # The last rank's start is recorded a moment before the one that the ranks agree on.
             self.assertGreaterEqual(median_ms, link_ms, row)
-            # Of both ranks and the machine: waking up takes some.
-            near.append(row['transfer_ms']['lower_quartile'] < 1.2 * link_ms + 2 * PATIENCE)
+            # Of both ranks and the machine: waking up takes some, more where it is busy.
+            self.assertLess(median_ms, 1.2 * link_ms + 2 * PATIENCE, row)
             self.assertGreaterEqual(row['count'], 3, row)
             if row['function'] == 'all_reduce':
                 self.assertAlmostEqual(row['algbw_gb_per_s'], row['bytes'] / median_ms / 1e6, places=9)
                 self.assertAlmostEqual(row['busbw_gb_per_s'], row['algbw_gb_per_s'], places=9)
-        # Small calls may wait for a core for milliseconds, whole rows of them.
-        self.assertGreater(sum(near), 0.75 * len(near), report['costs'])
         reductions = [row for row in report['costs'] if row['function'] == 'all_reduce']
         self.assertEqual(reductions[0]['bytes'], 1024)
         self.assertGreaterEqual(reductions[-1]['bytes'], 1 << 20)

@@ -3,8 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <string>
 
 #include "tests/trainer/comm/rank_threads.h"
 
@@ -145,6 +150,26 @@ TEST(Communicator, MeetsAtATcpStoreWithoutAFile) {
         EXPECT_TRUE(torch::equal(sum, torch::full({4}, 2.f)));
       },
       options);
+}
+
+int patient_threads() {
+  int count = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    count += sched_getscheduler(std::stoi(thread.path().filename())) == SCHED_BATCH ? 1 : 0;
+  }
+  return count;
+}
+
+// The threads that serve connections; who trains, and Gloo's others, stay as they are.
+TEST(Communicator, HasGloosConnectionsServedByThreadsThatPreemptNobody) {
+  std::atomic<int> patient{0};
+  on_ranks(2, [&](Communicator& communicator, profiler::recorder::Recorder&) {
+    communicator.barrier(named("alignment"));
+    if (communicator.rank() == 0) patient = patient_threads();
+    communicator.barrier(named("alignment"));
+    EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);
+  });
+  EXPECT_EQ(patient, 2);
 }
 
 TEST(Communicator, SaysWhereItCouldNotMeetTheOthers) {
