@@ -57,10 +57,10 @@ Result<LearntRun> learn(const std::filesystem::path& run, const std::filesystem:
   if (!problems.empty()) {
     return trace::base::fail(trace::base::ErrorKind::kUsage, problems.front());
   }
-  TRY_ASSIGN(const auto known,
-             costs.empty() ? kept_costs(run, analysis.figures()) : costs_in(costs));
-  TRY_ASSIGN(auto predictor, trace::tuning::Predictor::create(analysis.figures(), recorded, known));
-  return LearntRun{analysis.figures(), std::move(predictor)};
+  auto figures = analysis.figures();
+  TRY_ASSIGN(const auto known, costs.empty() ? kept_costs(run, figures) : costs_in(costs));
+  TRY_ASSIGN(auto predictor, trace::tuning::Predictor::create(figures, recorded, known));
+  return LearntRun{std::move(figures), std::move(predictor)};
 }
 
 // Returns which knobs they are of.
