@@ -13,19 +13,35 @@ namespace shardlens::ui::compare {
 namespace {
 
 constexpr float kWaterfallRow = 24, kHighestRow = 34, kBarInset = 4;
-constexpr float kTitleShare = 0.37f, kFigureShare = 0.27f;
-constexpr float kWithinNoise = 0.45f;  // of the colour's strength
+constexpr float kMark = 10, kLeastPlot = 0.2f;  // of the width
+constexpr float kWithinNoise = 0.45f;           // of the colour's strength
 
 struct WaterfallPlace {
   state::Rect title, plot, figure;
 };
 
-WaterfallPlace place_of(const kit::Theme& theme, const state::Rect& rect, float y, float height) {
-  state::Rect row{rect.x, y, rect.w, height};
-  WaterfallPlace place;
-  place.title = row.take_left(std::round(rect.w * kTitleShare), theme.px(8));
-  place.figure = row.take_right(std::round(rect.w * kFigureShare), theme.px(8));
-  place.plot = row;
+// No figure is cut; titles are, where they leave too little to draw in.
+struct WaterfallColumns {
+  float title = 0, figure = 0;
+
+  WaterfallColumns(const kit::Theme& theme, float width, const present::Waterfall& waterfall) {
+    for (const present::WaterfallBar& bar : waterfall.bars) {
+      const auto face = bar.is_total ? kit::Face::kStrong : kit::Face::kMedium;
+      const float mark = bar.is_total ? 0 : theme.px(kMark + 4);
+      title = std::max(title, mark + kit::text_width(theme, face, bar.title));
+      figure = std::max(figure, kit::text_width(theme, kit::Face::kMono, bar.text));
+    }
+    const float gaps = theme.px(16);
+    title = std::ceil(std::clamp(width * (1 - kLeastPlot) - figure - gaps, 0.0f, title));
+    figure = std::ceil(figure);
+  }
+};
+
+WaterfallPlace place_of(const kit::Theme& theme, const state::Rect& row,
+                        const WaterfallColumns& columns) {
+  WaterfallPlace place{.title = {}, .plot = row, .figure = {}};
+  place.title = place.plot.take_left(columns.title, theme.px(8));
+  place.figure = place.plot.take_right(columns.figure, theme.px(8));
   return place;
 }
 
@@ -66,7 +82,7 @@ void draw_change(const kit::Theme& theme, const WaterfallPlace& place,
   kit::line(to, box.bottom(), to, box.bottom() + theme.px(2 * kBarInset), kit::color(p.text_muted));
   const state::Rgb words = is_real ? p.text : p.text_muted;
   state::Rect title = place.title;
-  const state::Rect mark = title.take_left(theme.px(10), theme.px(4));
+  const state::Rect mark = title.take_left(theme.px(kMark), theme.px(4));
   if (bar.to_ns != bar.from_ns) {
     kit::shape(bar.to_ns > bar.from_ns ? kit::Shape::kUp : kit::Shape::kDown, mark.center_x(),
                mark.center_y(), theme.px(8), kit::color(words));
@@ -85,12 +101,13 @@ void draw_waterfall(const kit::Theme& theme, const state::Rect& rect,
                     const present::Waterfall& waterfall) {
   const auto count = static_cast<float>(std::max<std::size_t>(waterfall.bars.size(), 1));
   const float height = std::min(std::floor(rect.h / count), theme.px(kHighestRow));
+  const WaterfallColumns columns(theme, rect.w, waterfall);
   float y = rect.y;
   for (const present::WaterfallBar& bar : waterfall.bars) {
-    const WaterfallPlace place = place_of(theme, rect, y, height);
+    const state::Rect row{rect.x, y, rect.w, height};
+    const WaterfallPlace place = place_of(theme, row, columns);
     bar.is_total ? draw_total(theme, place, waterfall, bar)
                  : draw_change(theme, place, waterfall, bar);
-    const state::Rect row{rect.x, y, rect.w, height};
     if (!bar.is_total && kit::hovers(row)) {
       const kit::TooltipScope scope(theme);
       scope.title(bar.title + "  " + bar.text);

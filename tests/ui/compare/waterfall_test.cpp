@@ -1,6 +1,10 @@
 #include "ui/present/compare/waterfall.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/ui/inspect/testing/headless_panel.h"
+#include "ui/compare/waterfall_draw.h"
 
 namespace shardlens::ui::present {
 namespace {
@@ -55,6 +59,31 @@ TEST(Waterfall, ShowsSmallDifferencesLargeAndLargeOnesFromZero) {
   EXPECT_GT(small.position(200 * kWaterfallMs) - small.position(198 * kWaterfallMs), 0.5);
   const auto large = waterfall_of(waterfall_explanation({-150, 20}), WaterfallOf::kParts, "A", "B");
   EXPECT_EQ(large.low_ns, 0);
+}
+
+// As wide as in the smallest window, and wider.
+TEST(Waterfall, CutsNoFigure) {
+  Waterfall waterfall{
+      .bars = {{.title = "A · base 0", .to_ns = 261e6, .is_total = true, .text = "261.3 ms"},
+               {.title = "waiting for the last rank",
+                .from_ns = 261e6,
+                .to_ns = 285e6,
+                .text = "+23.55 ms ± 17.55"},
+               {.title = "B", .to_ns = 285e6, .is_total = true, .text = "284.8 ms"}},
+      .high_ns = 300e6};
+  for (const int width : {300, 355, 600}) {
+    inspect::HeadlessPanel panel(
+        width, 100, 1, state::ThemeKind::kDark,
+        [&](const kit::Theme& theme, const state::Rect& rect, state::Commands&) {
+          compare::draw_waterfall(theme, rect, waterfall);
+        });
+    panel.frames();
+    for (const WaterfallBar& bar : waterfall.bars) {
+      EXPECT_TRUE(panel.probe().shows(bar.text)) << bar.text << " in " << width;
+    }
+    EXPECT_EQ(panel.probe().shows(waterfall.bars[1].title), width > 355) << width;
+    EXPECT_THAT(inspect::overlapping_texts_of(panel.probe()), testing::IsEmpty()) << width;
+  }
 }
 
 TEST(Waterfall, OfNothingHasNoBars) {
