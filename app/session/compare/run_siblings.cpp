@@ -1,9 +1,12 @@
 #include "app/session/compare/run_siblings.h"
 
+#include <cstdint>
+#include <string>
 #include <system_error>
 #include <utility>
 
 #include "app/session/runs/library_run_cache.h"
+#include "trace/base/file_system.h"
 #include "trace/model/acting_settings.h"
 #include "trace/store/run/run_folder.h"
 
@@ -13,7 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostRead = 16;  // whole runs: seconds each if they are large
+constexpr int kMostAlike = 16;  // read whole: seconds each if they are large
+// Beyond these of all runs that are read: a second or two, once.
+constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
 
 bool is_same_folder(const std::string& a, const std::string& b) {
   std::error_code error;
@@ -30,6 +35,25 @@ bool acts_alike(const trace::model::RunInfo& a, const trace::model::RunInfo& b) 
   return trace::model::acting_settings(a, {}) == trace::model::acting_settings(b, {});
 }
 
+std::int64_t bytes_of(const fs::path& run) {
+  std::error_code error;
+  if (!fs::is_directory(run, error)) return trace::base::file_size_or_zero(run);
+  std::int64_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(run, error)) {
+    if (entry.path().extension() == ".sqlite") bytes += trace::base::file_size_or_zero(entry);
+  }
+  return bytes;
+}
+
+// Nothing where it cannot be read: the library's table names it.
+void read_into(std::vector<LibraryRun>& runs, const fs::path& folder) {
+  const trace::store::RunStamp stamp = trace::store::run_stamp(folder);
+  auto record = read_library_run(folder);
+  if (!record) return;
+  if (trace::store::run_stamp(folder) == stamp) keep_record(*record, stamp);
+  runs.push_back(std::move(*record));
+}
+
 }  // namespace
 
 std::vector<LibraryRun> siblings_of(const trace::analysis::RunFigures& first,
@@ -38,22 +62,27 @@ std::vector<LibraryRun> siblings_of(const trace::analysis::RunFigures& first,
   std::vector<LibraryRun> siblings;
   std::error_code error;
   if (!fs::is_directory(runs_dir, error)) return siblings;
-  int read = 0;
+  std::vector<fs::path> alike, others;  // newest first
   for (const auto& info : trace::store::list_runs(runs_dir).runs) {
     if (!may_be_sibling(info, first) || !may_be_sibling(info, second)) continue;
     if (info.status == trace::model::RunStatus::kRunning) continue;
-    const trace::store::RunStamp stamp = trace::store::run_stamp(info.folder);
-    if (auto kept = kept_record(info.folder, stamp)) {
+    if (auto kept = kept_record(info.folder, trace::store::run_stamp(info.folder))) {
       siblings.push_back(std::move(*kept));
       continue;
     }
-    const bool is_wanted = acts_alike(info, first.info) || acts_alike(info, second.info);
-    if (!is_wanted || read == kMostRead) continue;
-    ++read;
-    auto record = read_library_run(info.folder);
-    if (!record) continue;  // the library's table names what cannot be read
-    if (trace::store::run_stamp(info.folder) == stamp) keep_record(*record, stamp);
-    siblings.push_back(std::move(*record));
+    const bool is_alike = acts_alike(info, first.info) || acts_alike(info, second.info);
+    (is_alike ? alike : others).push_back(info.folder);
+  }
+  if (alike.size() > kMostAlike) alike.resize(kMostAlike);
+  std::int64_t bytes = 0;
+  for (const auto& folder : alike) {
+    bytes += bytes_of(folder);
+    read_into(siblings, folder);
+  }
+  for (const auto& folder : others) {
+    bytes += bytes_of(folder);
+    if (bytes > kMostBytes) break;
+    read_into(siblings, folder);
   }
   return siblings;
 }

@@ -10,8 +10,8 @@
 namespace shardlens::app::session {
 
 // Those of the job of `first` and `second`, without these two: all of which the library has kept
-// what is needed, and of the rest the newest few that did the same as one of the two, which are
-// read.
+// what is needed; of the rest, which are read, the newest few that did the same as one of the two,
+// and then the newest others, as long as not much is to be read.
 std::vector<LibraryRun> siblings_of(const trace::analysis::RunFigures& first,
                                     const trace::analysis::RunFigures& second,
                                     const std::filesystem::path& runs_dir);
