@@ -140,10 +140,6 @@ void ActivityJoin::take(const ExternalActivity& external, std::int64_t now_ns) {
   kernels_.erase(kernel);
 }
 
-void ActivityJoin::take(const OverheadActivity& overhead, std::int64_t) {
-  if (overhead.end_ns > overhead.start_ns) sink_.overhead(overhead.end_ns - overhead.start_ns);
-}
-
 void ActivityJoin::expire(std::int64_t now_ns, bool all) {
   replays_.settle(all);
   const auto kernels = std::erase_if(

@@ -100,7 +100,6 @@ class ActivityJoin {
   void take(const MarkerActivity& marker, std::int64_t) { markers_.add(marker); }
   void take(const MemoryActivity& memory, std::int64_t) { memory_.add(memory); }
   void take(const ExternalActivity& external, std::int64_t now_ns);
-  void take(const OverheadActivity& overhead, std::int64_t now_ns);
 
   void take_replayed(const KernelActivity& kernel);
 

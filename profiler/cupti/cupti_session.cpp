@@ -40,8 +40,7 @@ trace::base::Result<CuptiApi> choose_api(const CuptiOptions& options) {
 // Setting CUDA up makes records, too, as does a wait of those who launched nothing.
 bool is_work(const CUpti_Activity& record) {
   const auto activity = decode(record);
-  return activity && !std::holds_alternative<OverheadActivity>(*activity) &&
-         !std::holds_alternative<WaitActivity>(*activity);
+  return activity && !std::holds_alternative<WaitActivity>(*activity);
 }
 
 bool holds_work(const CuptiApi& api, std::uint8_t* buffer, std::size_t bytes) {

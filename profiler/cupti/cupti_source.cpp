@@ -4,12 +4,10 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
-#include <variant>
 
 #include "profiler/cupti/activity_join.h"
 #include "profiler/cupti/api/activity.h"
@@ -42,7 +40,6 @@ struct CuptiSource::State {
 
   void run(const std::stop_token& stop) {
     pthread_setname_np(pthread_self(), "cupti flush");
-    own_thread = static_cast<std::uint32_t>(pthread_self());
     while (!stop.stop_requested()) {
       std::unique_lock lock(mutex);
       changed.wait_for(lock, stop, kFlushInterval, [this] { return asked > answered; });
@@ -78,9 +75,8 @@ struct CuptiSource::State {
     CUptiResult result = CUPTI_SUCCESS;
     while ((result = api.get_next_record(buffer, bytes, &record)) == CUPTI_SUCCESS) {
       const auto activity = decode(*record);
-      std::free(left_to_free(*record));
       if (activity) {
-        if (!is_own(*activity)) join.add(*activity, now_ns);
+        join.add(*activity, now_ns);
       } else if (!is_known(record->kind)) {
         ++unknown;
       }
@@ -108,12 +104,6 @@ struct CuptiSource::State {
         "were there are shown as kernels from then on.");
   }
 
-  // What it costs to flush is not the job's.
-  bool is_own(const Activity& activity) const {
-    const auto* overhead = std::get_if<OverheadActivity>(&activity);
-    return overhead != nullptr && overhead->thread == own_thread;
-  }
-
   void check_clock(std::int64_t now_ns) {
     if (now_ns - clock_checked_ns < kClockIntervalNs) return;
     clock_checked_ns = now_ns;
@@ -139,7 +129,6 @@ struct CuptiSource::State {
   ActivityJoin join;
   const trace::model::StringId offset_name;
   const trace::model::StringId offset_unit;
-  std::uint32_t own_thread = 0;  // the flush thread, as CUPTI tells it
   std::int64_t clock_checked_ns = 0;
   bool has_warned_of_clock = false;
   bool has_told_of_changed_graphs = false;

@@ -16,7 +16,6 @@ constexpr CUpti_ActivityKind kNeededKinds[] = {
     CUPTI_ACTIVITY_KIND_MEMCPY2,
     CUPTI_ACTIVITY_KIND_MEMSET,
     CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
-    CUPTI_ACTIVITY_KIND_OVERHEAD,
 };
 
 // What is useful but not needed. Waits are few per step; their cost was not measured.

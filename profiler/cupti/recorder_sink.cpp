@@ -113,8 +113,6 @@ void RecorderSink::make_room() {
   if (++calls_ % kCallsPerLook == 0) recorder_.wait_for_room();
 }
 
-void RecorderSink::overhead(std::int64_t ns) { recorder_.add_callback_cost(ns); }
-
 void RecorderSink::bad_timestamps() { recorder_.count_lost("CUPTI record without true times", 1); }
 
 void RecorderSink::unmatched(std::int64_t count) {

@@ -35,7 +35,6 @@ class RecorderSink final : public ActivitySink {
   void allocation(const MemoryActivity& memory, std::int64_t end_ns) override;
   void launched_kernel(std::uint64_t launch, const KernelActivity& kernel) override;
   void replayed_kernel(const ReplayedKernel& replay) override;
-  void overhead(std::int64_t ns) override;
   void bad_timestamps() override;
   void unmatched(std::int64_t count) override;
 

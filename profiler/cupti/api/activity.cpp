@@ -33,8 +33,6 @@ SHARDLENS_SAME_PLACE(CUpti_ActivityMemcpy6, CUpti_ActivityMemcpy5, correlationId
 SHARDLENS_SAME_PLACE(CUpti_ActivityMemcpyPtoP4, CUpti_ActivityMemcpyPtoP3, correlationId);
 SHARDLENS_SAME_PLACE(CUpti_ActivityMemset4, CUpti_ActivityMemset3, correlationId);
 SHARDLENS_SAME_PLACE(CUpti_ActivitySynchronization2, CUpti_ActivitySynchronization, streamId);
-SHARDLENS_SAME_PLACE(CUpti_ActivityOverhead3, CUpti_ActivityOverhead, end);
-SHARDLENS_SAME_PLACE(CUpti_ActivityOverhead3, CUpti_ActivityOverhead2, end);
 SHARDLENS_SAME_PLACE(CUpti_ActivityMemory4, CUpti_ActivityMemory3, streamId);
 #undef SHARDLENS_SAME_PLACE
 
@@ -88,14 +86,6 @@ CopyActivity decode_copy(const Record& record, std::string_view name) {
 LaunchActivity decode_launch(const CUpti_ActivityAPI& record) {
   return {record.threadId, signed_ns(record.start), signed_ns(record.end), record.correlationId,
           launch_name(record)};
-}
-
-// Compiling, loading modules and waiting for room to launch would happen without us too.
-bool is_of_recording(CUpti_ActivityOverheadKind kind) {
-  return kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH ||
-         kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION ||
-         kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE ||
-         kind == CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST;
 }
 
 std::string_view wait_name(CUpti_ActivitySynchronizationType type) {
@@ -167,13 +157,6 @@ std::optional<Activity> decode_memory(const CUpti_ActivityMemory4& record) {
                         memory_name(record.memoryKind)};
 }
 
-std::optional<Activity> decode_overhead(const CUpti_ActivityOverhead3& record) {
-  if (!is_of_recording(record.overheadKind)) return std::nullopt;
-  const bool has_thread = record.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
-  return OverheadActivity{signed_ns(record.start), signed_ns(record.end),
-                          has_thread ? record.objectId.pt.threadId : 0};
-}
-
 }  // namespace
 
 std::optional<Activity> decode(const CUpti_Activity& record) {
@@ -205,20 +188,9 @@ std::optional<Activity> decode(const CUpti_Activity& record) {
       return decode_marker(SHARDLENS_COPY_UP_TO(CUpti_ActivityMarker2, domain, record));
     case CUPTI_ACTIVITY_KIND_MEMORY2:
       return decode_memory(SHARDLENS_COPY_UP_TO(CUpti_ActivityMemory4, deviceId, record));
-    case CUPTI_ACTIVITY_KIND_OVERHEAD:
-      return decode_overhead(SHARDLENS_COPY_UP_TO(CUpti_ActivityOverhead3, end, record));
     default:
       return std::nullopt;
   }
-}
-
-// A launch that waits for room in CUDA's queue makes such a record, so there may be one for every
-// kernel. They came with the record that has the pointer, in CUDA 12.4.
-void* left_to_free(const CUpti_Activity& record) {
-  if (record.kind != CUPTI_ACTIVITY_KIND_OVERHEAD) return nullptr;
-  const auto overhead = SHARDLENS_COPY_UP_TO(CUpti_ActivityOverhead3, overheadKind, record);
-  if (overhead.overheadKind != CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL) return nullptr;
-  return SHARDLENS_COPY_UP_TO(CUpti_ActivityOverhead3, overheadData, record).overheadData;
 }
 
 bool is_known(CUpti_ActivityKind kind) {
@@ -234,7 +206,6 @@ bool is_known(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
     case CUPTI_ACTIVITY_KIND_MARKER:
     case CUPTI_ACTIVITY_KIND_MEMORY2:
-    case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return true;
     default:
       return false;

@@ -84,20 +84,11 @@ struct MemoryActivity {
   std::string_view name;  // of the kind of memory: "device memory", …
 };
 
-// Of CUPTI's own work.
-struct OverheadActivity {
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
-  std::uint32_t thread = 0;  // on which it happened; 0: not known
-};
-
 using Activity = std::variant<KernelActivity, CopyActivity, LaunchActivity, ExternalActivity,
-                              WaitActivity, MarkerActivity, MemoryActivity, OverheadActivity>;
+                              WaitActivity, MarkerActivity, MemoryActivity>;
 
 // None for what is not recorded. Reads only fields that records of CUDA 12.0 to 13.x begin with.
 std::optional<Activity> decode(const CUpti_Activity& record);
-// Memory of this record that whoever reads it has to free; usually null.
-void* left_to_free(const CUpti_Activity& record);
 // Whether decode() knows what to make of the kind, if only to leave it out.
 bool is_known(CUpti_ActivityKind kind);
 

@@ -40,7 +40,6 @@ class ActivitySink {
   // A communication kernel and the launch that was marked around it. It is a kernel() too.
   virtual void launched_kernel(std::uint64_t launch, const KernelActivity& kernel) = 0;
   virtual void replayed_kernel(const ReplayedKernel& replay) = 0;  // as well
-  virtual void overhead(std::int64_t ns) = 0;
   // A record without a start, or that ends before it starts.
   virtual void bad_timestamps() = 0;
   // Records whose counterpart did not come.

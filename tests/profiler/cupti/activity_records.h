@@ -76,14 +76,4 @@ inline CUpti_ActivityMemory4 memory_record(CUpti_ActivityMemoryOperationType ope
   return record;
 }
 
-// Of 60 ns, by no thread in particular.
-inline CUpti_ActivityOverhead3 overhead_record(CUpti_ActivityOverheadKind kind) {
-  CUpti_ActivityOverhead3 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
-  record.overheadKind = kind;
-  record.start = 100;
-  record.end = 160;
-  return record;
-}
-
 }  // namespace shardlens::profiler::cupti

@@ -218,23 +218,6 @@ TEST_F(CuptiSourceTest, ReadsTheShorterRecordsOfCuda12) {
   EXPECT_EQ(copies[0].value, 64);
 }
 
-// What a flush costs is the flush thread's own.
-TEST_F(CuptiSourceTest, ChargesTheJobOnlyWithTheOverheadOfItsThreads) {
-  start();
-  auto overhead = overhead_record(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH);
-  overhead.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
-  overhead.end = 1'100;
-  overhead.objectId.pt.threadId = 77;
-  cupti_.add(overhead);
-  ASSERT_TRUE(source_->flush(std::chrono::seconds(5)));
-  overhead.end = 1'000'000'100;
-  overhead.objectId.pt.threadId = cupti_.flushing_thread;
-  cupti_.add(overhead);
-  const auto content = finish();
-  ASSERT_TRUE(content.rows.cost);
-  EXPECT_EQ(content.rows.cost->callback_ns, 1'000);
-}
-
 TEST_F(CuptiSourceTest, RecordsNvtxRangesWithTheirNestingWhereAskedTo) {
   options_.nvtx = true;
   start();

@@ -2,8 +2,6 @@
 // for, as CUPTI does. One at a time. For tests.
 #pragma once
 
-#include <pthread.h>
-
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -41,7 +39,6 @@ class FakeCupti {
   std::vector<std::uint64_t> pushed;                  // of this process's threads, in order
   int popped = 0;
   int forced_flushes = 0;
-  std::uint32_t flushing_thread = 0;  // as CUPTI tells it
   int refused_buffers = 0;
 
   CUptiResult refuse_subscriber = CUPTI_SUCCESS;
@@ -206,7 +203,6 @@ class FakeCupti {
 
   CUptiResult flush(std::uint32_t flag) {
     const std::lock_guard lock(mutex_);
-    flushing_thread = static_cast<std::uint32_t>(pthread_self());
     if ((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0) ++forced_flushes;
     std::size_t next = 0;
     while (next < records_.size()) {

@@ -25,7 +25,6 @@ struct FakeSink final : ActivitySink {
     launched.emplace_back(launch, kernel.correlation);
   }
   void replayed_kernel(const ReplayedKernel& replay) override { replayed.push_back(replay); }
-  void overhead(std::int64_t ns) override { overhead_ns += ns; }
   void bad_timestamps() override { ++bad; }
   void unmatched(std::int64_t count) override { no_counterpart += count; }
 
@@ -37,7 +36,7 @@ struct FakeSink final : ActivitySink {
     bool operator==(const Range&) const = default;
   };
   int kernels = 0, copies = 0, launches = 0, waits = 0, bad = 0;
-  std::int64_t overhead_ns = 0, no_counterpart = 0;
+  std::int64_t no_counterpart = 0;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> launched;
   std::vector<ReplayedKernel> replayed;
   std::vector<Range> ranges;

@@ -111,45 +111,6 @@ TEST(CuptiActivity, DecodesAnExternalId) {
   EXPECT_EQ(id.correlation, 42u);
 }
 
-TEST(CuptiActivity, ChargesOnlyCuptisOwnWorkToTheRecording) {
-  const std::pair<CUpti_ActivityOverheadKind, bool> kinds[] = {
-      {CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, true},
-      {CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, true},
-      {CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, true},
-      {CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST, true},
-      {CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER, false},
-      {CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, false},
-      {CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING, false},
-      {CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, false},
-  };
-  for (const auto& [kind, is_cuptis] : kinds)
-    EXPECT_EQ(decode_misaligned(overhead_record(kind)).has_value(), is_cuptis) << kind;
-}
-
-TEST(CuptiActivity, KnowsWhoseOverheadItIs) {
-  auto overhead = overhead_record(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH);
-  EXPECT_EQ(decoded_as<OverheadActivity>(overhead).end_ns, 160);
-  overhead.objectId.pt.threadId = 77;
-  EXPECT_EQ(decoded_as<OverheadActivity>(overhead).thread, 0u);
-  overhead.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
-  EXPECT_EQ(decoded_as<OverheadActivity>(overhead).thread, 77u);
-}
-
-// "Client is responsible for freeing this memory": CUpti_ActivityOverhead3::overheadData.
-TEST(CuptiActivity, TellsWhatARecordLeavesToBeFreed) {
-  auto overhead = overhead_record(CUPTI_ACTIVITY_OVERHEAD_UNKNOWN);
-  const auto left = [&overhead] {
-    return left_to_free(reinterpret_cast<const CUpti_Activity&>(overhead));
-  };
-  int details = 0;
-  overhead.overheadData = &details;
-  EXPECT_EQ(left(), nullptr) << "in CUDA 12.0 to 12.3 the record ends before it";
-  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL;
-  EXPECT_EQ(left(), &details);
-  overhead.kind = CUPTI_ACTIVITY_KIND_MEMSET;
-  EXPECT_EQ(left(), nullptr);
-}
-
 TEST(CuptiActivity, DecodesWaitsOfTheHostButNotOfStreams) {
   const auto wait = decoded_as<WaitActivity>(
       wait_record(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, 7, 10, 30));
