@@ -273,6 +273,8 @@ Json recorder_json(const trace::analysis::RecorderFigures& recorder) {
           {"overhead_source", !recorder.overhead_fraction     ? Json(nullptr)
                               : recorder.overhead_is_measured ? Json("measured")
                                                               : Json("estimated")},
+          {"overhead_is_lower_bound",
+           known(recorder.overhead_fraction.has_value(), recorder.overhead_is_least)},
           {"events", or_null(recorder.events)},
           {"lost", known(recorder.events || recorder.lost > 0, recorder.lost)},
           {"bytes_on_disk", recorder.bytes_on_disk}};

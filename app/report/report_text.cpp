@@ -307,10 +307,10 @@ std::string recorder_text(const trace::analysis::RecorderFigures& recorder) {
     text += ", " + ui::present::format_integer(recorder.lost) + " lost";
   }
   if (recorder.overhead_fraction) {
-    text += std::string(", made the job ") + (recorder.overhead_is_measured ? "" : "about ") +
+    text += std::string(", made the job ") + ui::present::overhead_bound(recorder) +
             ui::present::format_percent(*recorder.overhead_fraction).text() + " longer (" +
             (recorder.overhead_is_measured ? "measured by its steps without detail" : "estimated") +
-            ")";
+            (recorder.overhead_is_least ? ", without what CUPTI adds to each launch)" : ")");
   }
   text += "\n";
   for (const auto& loss : recorder.losses) {

@@ -89,6 +89,11 @@ std::string steps_text(std::int64_t steps) {
   return format_integer(steps) + (steps == 1 ? " step" : " steps");
 }
 
+const char* overhead_bound(const trace::analysis::RecorderFigures& recorder) {
+  if (recorder.overhead_is_least) return "at least ";
+  return recorder.overhead_is_measured ? "" : "about ";
+}
+
 std::string recorder_text(const trace::analysis::RecorderFigures& recorder) {
   std::string text = recorder.events ? format_integer(*recorder.events) + " events" : "";
   if (recorder.bytes_on_disk > 0) {
@@ -97,10 +102,10 @@ std::string recorder_text(const trace::analysis::RecorderFigures& recorder) {
     if (!recorder.events) text += " on disk";
   }
   if (recorder.overhead_fraction) {
-    text += std::string("; recording makes steps ") +
-            (recorder.overhead_is_measured ? "" : "about ") +
+    text += std::string("; recording makes steps ") + overhead_bound(recorder) +
             format_percent(*recorder.overhead_fraction).text() + " longer, " +
-            (recorder.overhead_is_measured ? "measured" : "estimated");
+            (recorder.overhead_is_measured ? "measured" : "estimated") +
+            (recorder.overhead_is_least ? " without what CUPTI adds to each launch" : "");
   }
   if (!recorder.events && recorder.lost == 0) return text;
   if (!text.empty()) text += "; ";

@@ -38,6 +38,8 @@ ProgressText progress_text(const state::Snapshot& snapshot);
 // driver 580.95.05, …; linked by NVLink 4, 18 links, 450 GB/s at most". None of a run on the CPU.
 std::vector<std::string> device_lines(const trace::analysis::RunFigures& figures);
 
+// What stands before the figure of what recording costs: "", "about ", "at least ".
+const char* overhead_bound(const trace::analysis::RecorderFigures& recorder);
 // What recording did: "12,340 events in 1.2 MiB; recording makes steps about 0.8 % longer,
 // estimated; none lost"
 std::string recorder_text(const trace::analysis::RecorderFigures& recorder);

@@ -107,6 +107,7 @@ TEST_F(ReportJson, TheRecorderTellsItsCostAndItsLosses) {
   }
   expect_near(recorder["overhead_percent"], 100 * overhead, "overhead");
   EXPECT_EQ(recorder["overhead_source"], "estimated");
+  EXPECT_EQ(recorder["overhead_is_lower_bound"], false);
   EXPECT_EQ(recorder["events"], events);
   EXPECT_EQ(recorder["lost"], 7);
   std::int64_t bytes = 0;

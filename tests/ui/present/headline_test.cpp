@@ -160,6 +160,10 @@ TEST(RecorderText, TellsTheCostOfRecording) {
   recorder.overhead_is_measured = true;
   EXPECT_EQ(recorder_text(recorder),
             "12,340 events in 1.20 MiB; recording makes steps 0.8 % longer, measured; none lost");
+  recorder.overhead_is_least = true;
+  EXPECT_EQ(recorder_text(recorder),
+            "12,340 events in 1.20 MiB; recording makes steps at least 0.8 % longer, measured "
+            "without what CUPTI adds to each launch; none lost");
   recorder.lost = 1'200;
   EXPECT_TRUE(recorder_text(recorder).ends_with("; 1,200 lost"));
 }

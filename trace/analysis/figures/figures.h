@@ -255,6 +255,8 @@ struct RecorderFigures {
   // where its schedule has both, else estimated by the recorder.
   std::optional<double> overhead_fraction;
   bool overhead_is_measured = false;
+  // On a GPU what CUPTI adds to each launch comes on top, whatever the schedule: it stays on.
+  bool overhead_is_least = false;
   std::optional<std::int64_t> events;  // nothing: no recorder of ours counted them
   std::int64_t lost = 0;
   std::vector<model::Lost> losses;

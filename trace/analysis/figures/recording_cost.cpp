@@ -75,7 +75,7 @@ std::optional<model::RecorderCost> RecorderReports::cost_of(int rank) const {
 }
 
 RecorderFigures RecorderReports::figures(std::span<const std::int64_t> step_times_ns,
-                                         const std::vector<StepFigures>& steps) const {
+                                         const std::vector<StepFigures>& steps, bool on_gpu) const {
   RecorderFigures result;
   for (const auto& [key, count] : losses_) {
     result.losses.push_back({key.first, key.second, count});
@@ -97,6 +97,8 @@ RecorderFigures RecorderReports::figures(std::span<const std::int64_t> step_time
     result.overhead_fraction = measured;
     result.overhead_is_measured = true;
   }
+  result.overhead_is_least =
+      on_gpu && result.overhead_fraction.has_value() && result.events.value_or(0) > 0;
   return result;
 }
 

@@ -28,9 +28,9 @@ class RecorderReports {
   int add(const model::Lost& lost);
 
   std::optional<model::RecorderCost> cost_of(int rank) const;
-  // `step_times_ns`: by rank, the time of all its steps.
+  // `step_times_ns`: by rank, the time of all its steps. `on_gpu`: of a job that computed on GPUs.
   RecorderFigures figures(std::span<const std::int64_t> step_times_ns,
-                          const std::vector<StepFigures>& steps) const;
+                          const std::vector<StepFigures>& steps, bool on_gpu) const;
 
  private:
   std::map<int, model::RecorderCost> costs_;                    // by rank

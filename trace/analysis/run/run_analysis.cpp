@@ -332,7 +332,7 @@ RunFigures RunAnalysis::figures() const {
       theoretical_bytes_sent(s.info, result.buckets, result.units, bytes_per_value);
   result.collectives =
       s.collectives.figures(s.exposure.means(s.steps, s.collectives.rows()), result.clocks.get());
-  result.recorder = s.recorder.figures(step_times_ns, result.steps);
+  result.recorder = s.recorder.figures(step_times_ns, result.steps, s.info.device == "cuda");
   result.process_groups = s.groups.figures();
   result.ignored_rows += s.ignored_rows;
   return result;

@@ -75,7 +75,7 @@ RunFigures full_figures() {
   figures.buckets = {{1, 2, {"wte", "wpe"}, {3, 4}, "large"}};
   figures.units = {{1, "root", 2, 3, 4, 5, "bfloat16", {"wte"}, {6}}};
   figures.evaluations = {{.step = 1, .loss = 2}};
-  figures.recorder = {0.01, true, 1, 2, {{1, "queue full", 3}}, 0};
+  figures.recorder = {0.01, true, true, 1, 2, {{1, "queue full", 3}}, 0};
   figures.process_groups = {{1, "world", "gloo", {0, 1}}};
   figures.clocks = full_clocks();
   figures.ignored_rows = 4;
@@ -125,6 +125,7 @@ void expect_same(const RunFigures& kept, const RunFigures& fresh) {
   EXPECT_TRUE(std::ranges::equal(kept.evaluations, fresh.evaluations, is_same));
   EXPECT_EQ(kept.recorder.overhead_fraction, fresh.recorder.overhead_fraction);
   EXPECT_EQ(kept.recorder.overhead_is_measured, fresh.recorder.overhead_is_measured);
+  EXPECT_EQ(kept.recorder.overhead_is_least, fresh.recorder.overhead_is_least);
   EXPECT_EQ(kept.recorder.events, fresh.recorder.events);
   EXPECT_EQ(kept.recorder.lost, fresh.recorder.lost);
   const auto is_lost = [](const Lost& a, const Lost& b) {
