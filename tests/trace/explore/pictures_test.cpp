@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <random>
+#include <tuple>
 
 #include "tests/trace/explore/testing/known_run.h"
 #include "tests/trace/explore/testing/random_run.h"
@@ -109,6 +111,32 @@ TEST(Pictures, ContradictionsAreCounted) {
   EXPECT_GT(reversed, 0);
   EXPECT_EQ(rows->reversed_events, reversed);
   EXPECT_GT(rows->overlapping_events, 0);
+}
+
+// As cuBLAS's split-K products and their reductions on an H100 or H200.
+TEST(Pictures, KernelsThatBeginBeforeTheLastHasEndedAreNoContradiction) {
+  const RandomRun run({.seed = 5, .ranks = 2, .out_of_order = false});
+  const auto rows_with = [&run](model::EventKind only) {
+    std::int64_t overlapping = 0;
+    std::map<std::tuple<int, int, std::uint32_t>, std::int64_t> ends;
+    for (const RandomEvent& each : run.events()) {
+      if (each.kind != only) continue;
+      const auto time = timeline::drawn_event_time(each.event.start_ns, each.event.duration_ns);
+      auto& end =
+          ends.try_emplace({each.rank, each.lane, each.event.flags >> model::kEventDepthShift},
+                           INT64_MIN)
+              .first->second;
+      overlapping += time.start_ns < end;
+      end = std::max(end, time.end_ns);
+    }
+    return overlapping;
+  };
+  const auto explorer = open_whole(run.path());
+  ASSERT_TRUE(explorer);
+  EXPECT_GT(rows_with(model::EventKind::kKernel), 0);
+  EXPECT_EQ(explorer->rows()->overlapping_events, rows_with(model::EventKind::kOperator) +
+                                                      rows_with(model::EventKind::kCopy) +
+                                                      rows_with(model::EventKind::kLaunch));
 }
 
 class SyntheticPictures : public testing::Test {

@@ -161,7 +161,10 @@ std::int64_t LaneScan::reversed_events() const {
 
 std::int64_t LaneScan::overlapping_events() const {
   std::int64_t sum = 0;
-  for (const auto& [key, state] : lanes_) sum += state.overlapping;
+  for (const auto& [key, state] : lanes_) {
+    const bool may_overlap = std::get<model::EventKind>(key) == model::EventKind::kKernel;
+    if (!may_overlap) sum += state.overlapping;
+  }
   return sum;
 }
 

@@ -43,6 +43,9 @@ class LaneScan {
   void restore(std::span<const Seen> lanes);
 
   std::int64_t reversed_events() const;
+  // Those of which one would be over before the next begins. Kernels of a stream need not: one that
+  // is launched as a programmatic dependent begins before its predecessor has ended (CUDA
+  // Programming Guide, "Programmatic Dependent Launch"), as cuBLAS's reductions do from Hopper on.
   std::int64_t overlapping_events() const;
   std::string problem() const;  // how many chunks could not be read, and why; "" for none
   int operator_levels(int rank, int lane) const;  // 1: none were seen
