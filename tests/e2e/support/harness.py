@@ -22,8 +22,8 @@ def main():
 def fake_gpu(**variables):
     """The environment in which PyTorch, ours and others', finds GPUs that compute nothing."""
     folder = BIN / 'fake_gpu'
-    return dict(os.environ, LD_PRELOAD=str(folder / 'libcupti.so.13'), LD_LIBRARY_PATH=str(folder),
-                FAKE_GPU_COUNT='8', **variables)
+    return os.environ | {'LD_PRELOAD': str(folder / 'libcupti.so.13'), 'LD_LIBRARY_PATH': str(folder), 'FAKE_GPU_COUNT': '8',
+                         **variables}
 
 
 def is_alive(process):

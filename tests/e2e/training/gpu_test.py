@@ -95,6 +95,15 @@ class Gpu(harness.ShardlensTest):
             self.assertGreater(self.value('a', f'select count(*) from span where rank = 0 and depth = 0 and step = {step}'), 3)
             self.assertEqual(self.value('a', borders.format(step)), 0)
 
+    def test_of_a_shared_gpu_nobody_knows_what_else_is_whose(self):
+        for rank in self.run_job('own', {})['ranks']:
+            self.assertGreater(rank['memory_by_category']['outside'], 500 << 20)
+        report = self.run_job('shared', {'oversubscribe': 'true'}, FAKE_GPU_COUNT='1')
+        self.assertIn('Shared GPU: timings not representative', json.dumps(report))
+        for rank in report['ranks']:
+            self.assertIsNone(rank['memory_by_category']['outside'])
+            self.assertEqual(rank['peak_memory_bytes'], sum(filter(None, rank['memory_by_category'].values())))
+
     def test_a_single_rank_communicates_in_no_time(self):
         for strategy in ('ddp', 'full_shard'):
             with self.subTest(strategy):

@@ -165,8 +165,20 @@ void RunAnalysis::State::add_present(const model::Batch& batch) {
   }
 }
 
+namespace {
+
+void forget(model::MemorySample& sample, model::MemoryCategory category) {
+  sample.untold |= model::MemorySample::bit(category);
+  sample.bytes[static_cast<std::size_t>(category)] = 0;
+  sample.highest[static_cast<std::size_t>(category)] = 0;
+}
+
+}  // namespace
+
 void RunAnalysis::State::add_memory_and_losses(const model::Batch& batch) {
-  for (const auto& sample : batch.memory) {
+  for (auto sample : batch.memory) {
+    // Recorded is what a GPU holds beside the rank's own: where ranks share it, the others' too.
+    if (info.shared_gpu) forget(sample, model::MemoryCategory::kOutside);
     if (auto* rank = rank_of(sample.rank)) ignored_rows += take_in(rank->figures, sample) ? 0 : 1;
   }
   for (const auto& lost : batch.lost) {

@@ -224,6 +224,22 @@ TEST_F(Figures, MemoryPeaksAreTheLargestSamples) {
   }
 }
 
+TEST_F(Figures, OfAGpuThatRanksShareNobodyKnowsWhatElseIsWhose) {
+  constexpr auto kOutside = static_cast<std::size_t>(model::MemoryCategory::kOutside);
+  ASSERT_GT(figures.ranks[0].peak.bytes[kOutside], 0);
+  run.info.shared_gpu = true;
+  RunAnalysis analysis(run.info);
+  for (const auto& batch : run.ranks) analysis.add(batch);
+  const RunFigures shared = analysis.figures();
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    const auto& rank = shared.ranks[i];
+    EXPECT_FALSE(rank.peak.knows(model::MemoryCategory::kOutside));
+    EXPECT_EQ(rank.peak.total_bytes(), figures.ranks[i].peak.allocated_bytes());
+    EXPECT_EQ(rank.now.bytes[kOutside], 0);
+    EXPECT_EQ(rank.category_peaks[kOutside], 0);
+  }
+}
+
 TEST(FiguresOfMemory, AreEstimatedFromTheShapeWhereItIsKnown) {
   model::RunInfo info;
   info.world_size = 2;
