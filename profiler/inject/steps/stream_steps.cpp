@@ -1,12 +1,25 @@
 #include "profiler/inject/steps/stream_steps.h"
 
+#include <cstdint>
+
 namespace shardlens::profiler::inject {
 
+namespace {
+
+cupti::StreamKey stream_of(const cupti::KernelActivity& kernel) {
+  cupti::StreamKey stream = kernel.stream;
+  if (kernel.graph_node != 0) stream.stream = UINT32_MAX;
+  return stream;
+}
+
+}  // namespace
+
 void StreamSteps::add(const cupti::KernelActivity& kernel, trace::model::StringId name) {
-  auto found = streams_.find(kernel.stream);
+  const cupti::StreamKey key = stream_of(kernel);
+  auto found = streams_.find(key);
   if (found == streams_.end()) {
     if (streams_.size() >= kMostStreams) return;
-    found = streams_.emplace(kernel.stream, std::make_unique<Stream>(steps_)).first;
+    found = streams_.emplace(key, std::make_unique<Stream>(steps_)).first;
   }
   Stream& stream = *found->second;
   const StepSource source = steps_.source();
