@@ -70,10 +70,12 @@ def row_of(what, plain, recorded, budget=None):
 def file_figures(folder):
     file = folder / "run" / "rank_0.sqlite"
     with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
-        kinds = dict(database.execute("select kind, sum(count) from chunk group by kind").fetchall())
-        events = kinds.get("kernel") or kinds.get("op") or 0
-        data = database.execute("select sum(length(data)) from chunk where kind in ('kernel', 'op')").fetchone()[0]
-    return events, data or 0, file.stat().st_size
+        kinds = {kind: (count, data) for kind, count, data in
+                 database.execute("select kind, sum(count), sum(length(data)) from chunk group by kind")}
+    events = kinds.get("kernel", kinds.get("op", (0, 0)))[0]
+    # A kernel's own row and its launch's; on a CPU the operator's.
+    data = sum(kinds[kind][1] for kind in (("kernel", "launch") if "kernel" in kinds else ("op",)) if kind in kinds)
+    return events, data, file.stat().st_size
 
 
 def measure_ours(task, options, model):

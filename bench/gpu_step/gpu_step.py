@@ -67,7 +67,7 @@ def run_sequence(task, options, ours, theirs, failed):
             case = {"sharding_strategy": "ddp", **extra}
             training = train_ours(task, case, 1, False, f"ours-{repeat}-{slug(name)}")
             if reference is not None:
-                check_same_work(name, training, reference)
+                check_same_work(name, training, reference, options.precision)
             ours[name].append(training.step_ms)
 
 

@@ -27,6 +27,9 @@ def parse_options():
     parser = argparse.ArgumentParser(prog="shardlens bench predict --", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: without simulated links, ranks share GPUs where "
+                        "they are too few; default cpu")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another setting of all runs")
     parser.add_argument("--model", default="tiny", help="default tiny")
     parser.add_argument("--ranks", type=int, default=2, help="default 2")
     parser.add_argument("--steps", type=int, default=40, help="of each run; default 40")
@@ -44,7 +47,10 @@ def parse_options():
     parser.add_argument("--only", default="", help="points whose names hold this regular expression, and what they are predicted from")
     parser.add_argument("--keep", type=pathlib.Path, help="a new folder for the library of all runs; default: they go")
     parser.add_argument("--seed", type=int, default=1, help="of the order; default 1")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.device == "cuda":
+        options.links = options.nodes = ""
+    return options
 
 
 def changes_of(options):
@@ -103,20 +109,27 @@ class Desk:
             raise RuntimeError(f"{' '.join(arguments)}: {done.stderr.strip()}")
         return json.loads(done.stdout)
 
+    @staticmethod
+    def assignments(settings):
+        return itertools.chain.from_iterable(("--set", f"{key}={value}") for key, value in settings.items())
+
     def run(self, name, changes):
-        settings = {"model": self.options.model, "batch_per_rank": "8", "bucket_cap_mb": self.options.base, "simulate_link": LINK,
-                    "steps": self.options.steps, "ranks": self.options.ranks, "device": "cpu", **changes}
-        assignments = itertools.chain.from_iterable(("--set", f"{key}={value}") for key, value in settings.items())
-        return self.ask("run", *assignments, "--name", name)["summary"]["step_ms"]["mean"]
+        settings = {"model": self.options.model, "batch_per_rank": "8", "bucket_cap_mb": self.options.base,
+                    "steps": self.options.steps, "ranks": self.options.ranks, **self.place(), **changes}
+        return self.ask("run", *self.assignments(settings), "--name", name)["summary"]["step_ms"]["mean"]
+
+    def place(self):
+        """Where the ranks of every run are."""
+        ways = {"cpu": {"simulate_link": LINK}, "cuda": {"oversubscribe": "true"}}
+        return {"device": self.options.device, **ways[self.options.device], **dict(each.split("=", 1) for each in self.options.set)}
 
     def calibrate(self):
         """What collectives cost that the base does not have."""
-        self.ask("calibrate", "--device", "cpu", "--ranks", str(self.options.ranks), "--set", f"model={self.options.model}",
-                 "--set", f"simulate_link={LINK}", "--seconds", "10")
+        settings = {"model": self.options.model, "ranks": self.options.ranks, **self.place()}
+        self.ask("calibrate", *self.assignments(settings), "--seconds", "10")
 
     def predict(self, name, changes):
-        assignments = itertools.chain.from_iterable(("--set", f"{key}={value}") for key, value in changes.items())
-        predicted = self.ask("predict", name, *assignments)
+        predicted = self.ask("predict", name, *self.assignments(changes))
         return predicted["step_ms"]["mean"] - predicted["recorded"]["step_ms"]
 
 

@@ -21,6 +21,8 @@ from trainings import Task, train_ours, train_peer
 SEED = 3
 SKIP_STEPS = 5
 LOSS_TOLERANCE = 1e-3  # of what should be the same work
+# In 16 bits that is so of the first steps; what is rounded otherwise then grows while the loss falls.
+FIRST_STEPS, LATER_TOLERANCE = 3, 3e-2
 # Our strategy, PyTorch's, and in how many groups of how many ranks.
 CASES = {
     "ddp": ("DistributedDataParallel", {}),
@@ -69,10 +71,15 @@ def write_text(path, tokens):
     path.write_text(" ".join(chooser.choice(words) for _ in range(tokens // 4)))
 
 
-def check_same_work(name, ours, theirs):
-    worst = max(abs(a - b) / abs(b) for a, b in zip(ours.losses, theirs.losses, strict=True))
-    if not worst < LOSS_TOLERANCE:
-        raise RuntimeError(f"{name}: losses differ from PyTorch's by {worst:.1e}: this is not the same work")
+def check_same_work(name, ours, theirs, precision="fp32"):
+    differences = [abs(a - b) / abs(b) for a, b in zip(ours.losses, theirs.losses, strict=True)]
+    first = len(differences) if precision == "fp32" else FIRST_STEPS
+    for part, tolerance in ((differences[:first], LOSS_TOLERANCE), (differences[first:], LATER_TOLERANCE)):
+        worst = max(part, default=0)
+        if not worst < tolerance:
+            raise RuntimeError(f"{name}: losses differ from PyTorch's by {worst:.1e} in step {differences.index(worst)}: "
+                               "this is not the same work")
+    say(f"{name}: loss {ours.losses[0]:.4f} to {ours.losses[-1]:.4f}, from PyTorch's by at most {max(differences):.1e}")
 
 
 def spread(values):

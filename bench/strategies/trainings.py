@@ -60,7 +60,7 @@ def train_ours(task, case, ranks, counts_memory, name):
     """While time is measured no detail is recorded; steps, their peaks and samples of memory always are."""
     settings = {**task.settings, **case, "data": task.text, "device": task.device, "skip_steps": task.skip_steps,
                 "oversubscribe": "true" if task.device == "cuda" and ranks > task.gpus else "false",
-                "record": case.get("record", "every step" if counts_memory else "steps 0..0")}
+                "record": case.get("record", "every step" if counts_memory else "none")}
     folder = task.folder / name
     file = task.folder / f"{name}.yaml"
     file.write_text("".join(f"{key}: {value}\n" for key, value in settings.items()))
