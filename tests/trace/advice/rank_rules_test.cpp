@@ -58,6 +58,22 @@ TEST(StragglerRule, IsSilentWhereRanksAreLateInTurn) {
   EXPECT_FALSE(asked(unknown, "straggler")) << "other ranks' records are missing";
 }
 
+// As of four ranks on one H200: it grows from step to step, so that nobody knows the mean.
+TEST(StragglerRule, NamesARankThatIsLateInEveryStepHoweverMuchThatDrifts) {
+  const auto growing = [](std::int64_t but) {
+    return with_waits([but](std::int64_t step, int rank) {
+      return rank == 0 && step != but ? (5 + step) * kMs : std::int64_t{0};
+    });
+  };
+  AdvisedRun always = growing(-1);
+  EXPECT_TRUE(asked(always, "straggler"));
+  AdvisedRun but_once = growing(9);
+  EXPECT_FALSE(asked(but_once, "straggler"));
+  AdvisedRun few = growing(-1);
+  few.job.steps = 7;
+  EXPECT_FALSE(asked(few, "straggler"));
+}
+
 AdvisedRun waiting_for_data(std::int64_t first_ns, std::int64_t second_ns) {
   AdvisedRun run;
   run.predicts = false;

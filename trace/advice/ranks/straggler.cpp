@@ -25,9 +25,12 @@ std::optional<double> waited_for(const StepFigures& step, std::size_t rank) {
   return others / static_cast<double>(step.ranks.size() - 1) - *step.exposed_wait_of(rank);
 }
 
+constexpr std::size_t kManySteps = 8;
+
 struct Lateness {
   std::size_t rank = 0;
-  double mean_ns = 0, half_ns = 0;  // of its 95 % interval
+  double mean_ns = 0;
+  std::optional<double> half_ns;  // of the mean's 95 % interval; none: too few steps, or they drift
   struct Step {
     const StepFigures* step = nullptr;
     double ns = 0;
@@ -36,7 +39,7 @@ struct Lateness {
 };
 
 std::optional<Lateness> lateness_of(const RunFacts& run, std::size_t rank) {
-  Lateness late{.rank = rank};
+  Lateness late{.rank = rank, .half_ns = {}};
   std::vector<double> series;
   for (const StepFigures& step : run.figures.steps) {
     if (!analysis::is_measured(step) || step.ranks.size() < 2) continue;
@@ -46,14 +49,21 @@ std::optional<Lateness> lateness_of(const RunFacts& run, std::size_t rank) {
     late.steps.push_back({&step, *waited});
   }
   const auto mean = analysis::estimate_mean(series);
-  if (!mean || !mean->has_error()) return std::nullopt;
+  if (!mean) return std::nullopt;
   late.mean_ns = mean->mean;
+  std::ranges::stable_sort(late.steps, std::greater<>(), &Lateness::Step::ns);
+  if (!mean->has_error()) return late;
   // One of several ranks is looked for: the chance that any is named in vain stays 5 %.
   const double missed = 0.05 / static_cast<double>(run.figures.ranks.size());
   late.half_ns =
       analysis::student_t_quantile(missed, mean->degrees_of_freedom) * mean->standard_error;
-  std::ranges::stable_sort(late.steps, std::greater<>(), &Lateness::Step::ns);
   return late;
+}
+
+// Beyond chance; where how much the mean may be off is not known, late in each of many steps.
+bool is_certain(const Lateness& late, double noticeable_ns) {
+  if (late.half_ns) return late.mean_ns > *late.half_ns;
+  return late.steps.size() >= kManySteps && late.steps.back().ns >= noticeable_ns;
 }
 
 // What a rank itself did in a phase: backward holds its waiting for the others.
@@ -114,7 +124,7 @@ std::optional<Advice> straggler(const RunFacts& run) {
     if (late && (!latest || late->mean_ns > latest->mean_ns)) latest = std::move(late);
   }
   if (!latest || latest->mean_ns < run.noticeable_ns()) return {};
-  if (latest->mean_ns - latest->half_ns <= 0) return {};
+  if (!is_certain(*latest, run.noticeable_ns())) return {};
   const int rank = static_cast<int>(latest->rank);
   const LatePhase phase = late_phase(run, latest->rank);
   Advice advice;
