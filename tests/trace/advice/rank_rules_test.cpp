@@ -58,6 +58,23 @@ TEST(StragglerRule, IsSilentWhereRanksAreLateInTurn) {
   EXPECT_FALSE(asked(unknown, "straggler")) << "other ranks' records are missing";
 }
 
+TEST(StragglerRule, TakesNoWaitingOffWhatTheHostOfAGpuDid) {
+  for (const std::string device : {"cpu", "cuda"}) {
+    AdvisedRun run = with_waits([](std::int64_t step, int rank) {
+      return rank == 0 ? 30 * kMs + step % 3 * kMs : std::int64_t{0};
+    });
+    const auto breakdown = run.breakdown;
+    run.breakdown = [breakdown](std::int64_t step, int rank, analysis::StepBreakdown& own) {
+      breakdown(step, rank, own);
+      set_phase(own, base::Phase::kBackward, 50 * kMs);
+    };
+    run.change = [device](analysis::RunFigures& figures) { figures.info.device = device; };
+    const auto advice = asked(run, "straggler");
+    ASSERT_TRUE(advice);
+    EXPECT_THAT(advice->title, HasSubstr(device == "cpu" ? "in backward" : "in forward"));
+  }
+}
+
 // As of four ranks on one H200: it grows from step to step, so that nobody knows the mean.
 TEST(StragglerRule, NamesARankThatIsLateInEveryStepHoweverMuchThatDrifts) {
   const auto growing = [](std::int64_t but) {

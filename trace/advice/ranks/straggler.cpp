@@ -66,7 +66,8 @@ bool is_certain(const Lateness& late, double noticeable_ns) {
   return late.steps.size() >= kManySteps && late.steps.back().ns >= noticeable_ns;
 }
 
-// What a rank itself did in a phase: backward holds its waiting for the others.
+// What a rank itself did in a phase: on a CPU backward holds its waiting for the others, while the
+// host of a GPU goes on.
 std::optional<double> own_phase_ns(const RunFacts& run, std::size_t rank, Phase phase) {
   double sum = 0;
   int count = 0;
@@ -75,7 +76,7 @@ std::optional<double> own_phase_ns(const RunFacts& run, std::size_t rank, Phase 
     const auto& own = step.ranks[rank];
     if (own.step_ns == 0) continue;
     sum += static_cast<double>(own.phase_ns[static_cast<std::size_t>(phase)]);
-    if (phase == Phase::kBackward) sum -= step.exposed_wait_of(rank).value_or(0);
+    if (phase == Phase::kBackward && !run.is_gpu()) sum -= step.exposed_wait_of(rank).value_or(0);
     ++count;
   }
   if (count == 0) return std::nullopt;
