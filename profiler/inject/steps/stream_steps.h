@@ -1,6 +1,6 @@
 // Looks for steps in the kernels of all streams. One thread; a stream's kernels in the order of
-// their start. Those of CUDA graphs count as one stream's: the driver spreads them over streams of
-// its own, so that an optimizer's may lie beside what it follows.
+// their start. Those of CUDA graphs count as one stream's: the driver may spread them over streams
+// of its own, so that an optimizer's would lie beside what it follows.
 #pragma once
 
 #include <map>
