@@ -13,7 +13,8 @@ namespace shardlens::trace::advice {
 namespace {
 
 bool may_speak(const Rule& rule, const RunFacts& run) {
-  return !rule.needs_settings || model::has_settings(run.figures.info);
+  if (rule.needs == kNothing || model::has_settings(run.figures.info)) return true;
+  return run.tells(rule.needs);
 }
 
 // What is known to help comes first, and of that what helps most.

@@ -11,11 +11,14 @@
 
 namespace shardlens::trace::advice {
 
+inline constexpr std::string_view kNothing = "", kAllSettings = "all";
+
 struct Rule {
   std::string_view id;  // as in JSON, and in docs/ADVICE.md
   Topic topic = Topic::kBucketSizes;
-  std::string_view looks_at;   // what it needs to be told: "buckets"
-  bool needs_settings = true;  // and of another program's run says nothing
+  std::string_view looks_at;  // what it needs to be told: "buckets"
+  // Of settings: the knob that another program's run has to tell, kAllSettings, or kNothing.
+  std::string_view needs = kAllSettings;
   std::optional<Advice> (*speak)(const RunFacts& run) = nullptr;
 };
 std::span<const Rule> rules();

@@ -21,6 +21,7 @@ std::int64_t time_of(const model::Step& row) { return row.end_ns; }
 std::int64_t time_of(const model::Span& row) { return row.end_ns; }
 std::int64_t time_of(const model::Collective& row) { return row.end_ns; }
 std::int64_t time_of(const model::MemorySample& row) { return row.time_ns; }
+std::int64_t time_of(const model::UnitReady& row) { return row.time_ns; }
 std::int64_t time_of(const model::Event& row) { return row.start_ns; }
 
 ImportedTimes row_times(const model::MemorySample& row) { return {row.time_ns, row.time_ns}; }
@@ -68,7 +69,8 @@ class RowReplay {
         steps_(rows.steps),
         spans_(rows.spans),
         collectives_(rows.collectives),
-        memory_(rows.memory) {
+        memory_(rows.memory),
+        unit_ready_(rows.unit_ready) {
     for (std::size_t i = 0; i < rows.events.size(); ++i) await(i, 0);
   }
 
@@ -82,6 +84,7 @@ class RowReplay {
     batch.lost = rows_.lost;
     batch.log = rows_.log;
     batch.buckets = rows_.buckets;
+    batch.units = rows_.units;
     return batch;
   }
 
@@ -91,6 +94,7 @@ class RowReplay {
     spans_.take_until(time_ns, batch.spans);
     collectives_.take_until(time_ns, batch.collectives);
     memory_.take_until(time_ns, batch.memory);
+    unit_ready_.take_until(time_ns, batch.unit_ready);
     while (!awaited_.empty() && awaited_.top().time_ns < time_ns) {
       const Awaited next = awaited_.top();
       awaited_.pop();
@@ -107,7 +111,7 @@ class RowReplay {
   // Of the earliest row that is left; INT64_MAX: there is none.
   std::int64_t next_time() const {
     return std::min({steps_.next_time(), spans_.next_time(), collectives_.next_time(),
-                     memory_.next_time(),
+                     memory_.next_time(), unit_ready_.next_time(),
                      awaited_.empty() ? std::int64_t{INT64_MAX} : awaited_.top().time_ns});
   }
 
@@ -128,6 +132,7 @@ class RowReplay {
   Slices<model::Span> spans_;
   Slices<model::Collective> collectives_;
   Slices<model::MemorySample> memory_;
+  Slices<model::UnitReady> unit_ready_;
   std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> awaited_;
 };
 

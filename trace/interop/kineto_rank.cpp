@@ -35,14 +35,21 @@ std::int64_t in_elements_of(const KinetoEvent& event, model::CollectiveFunction 
   using Function = model::CollectiveFunction;
   if (event.in_elements >= 0) return event.in_elements;
   const bool is_of_input = function == Function::kAllReduce || function == Function::kBroadcast ||
-                           function == Function::kReduce;
+                           function == Function::kReduce || function == Function::kReduceScatter;
   return is_of_input ? event.input_elements : -1;
+}
+
+// Gloo gathers as much from each rank.
+std::int64_t out_elements_of(const KinetoEvent& event, std::int64_t ranks) {
+  if (event.out_elements >= 0 || event.input_elements < 0) return event.out_elements;
+  std::int64_t elements = 0;
+  return __builtin_mul_overflow(event.input_elements, ranks, &elements) ? -1 : elements;
 }
 
 // What users and PyTorch call the phases of a step.
 base::Phase phase_named(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (name.starts_with("nccl:")) return base::Phase::kOther;
+  if (name.starts_with("nccl:") || name.starts_with("FSDP::")) return base::Phase::kOther;
   if (name.starts_with("Optimizer.step") || has("## optimizer")) return base::Phase::kOptimizer;
   if (has("backward")) return base::Phase::kBackward;
   if (has("forward") && !has("DistributedDataParallel")) return base::Phase::kForward;
@@ -88,7 +95,8 @@ void KinetoRank::add(const KinetoEvent& event) {
     return leave_out("their times are no dates");
   }
   times_.add(event.start_ns);
-  marks_.add(event);
+  autograd_.add(event);
+  fsdp_.add(event);
   host_calls_.add(event);
   switch (event.category) {
     case KinetoCategory::kKernel: {
@@ -138,8 +146,11 @@ void KinetoRank::add_annotation(const KinetoEvent& event) {
     const int lane = lane_of(model::LaneKind::kCommunication, thread_name(event));
     return collectives_.push_back({lane, event});
   }
-  annotations_.push_back({event.name, event.thread, event.start_ns,
-                          event.start_ns + event.duration_ns, phase_named(event.name)});
+  const base::Interval time{event.start_ns, event.start_ns + event.duration_ns};
+  if (event.name == kDdpForward || event.name == kFsdpForward) autograd_.add_forward(time);
+  is_ddp_ |= event.name == kDdpForward;
+  annotations_.push_back(
+      {event.name, event.thread, time.start_ns, time.end_ns, phase_named(event.name)});
 }
 
 void KinetoRank::add_memory(const KinetoEvent& event) {
@@ -176,9 +187,26 @@ void KinetoRank::find_calls() {
   if (uses_gpu()) return;
   std::vector<const KinetoEvent*> started;
   for (const Call& call : collectives_) started.push_back(&call.event);
-  const auto asked = host_calls_.asked_ns(started);
-  for (std::size_t i = 0; i < asked.size(); ++i) collectives_[i].asked_ns = asked[i];
-  if (!asked.empty()) std::ranges::stable_sort(collectives_, {}, &Call::asked_ns);
+  const auto requests = host_calls_.requests(started);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    collectives_[i].asked_ns = requests[i].time_ns;
+    collectives_[i].asked = requests[i].function;
+  }
+  if (!requests.empty()) std::ranges::stable_sort(collectives_, {}, &Call::asked_ns);
+}
+
+void KinetoRank::find_passes() {
+  passes_ = autograd_.passes();
+  if (!fsdp_.has_units()) return;
+  for (std::size_t i = 0; i < passes_.size(); ++i) {
+    base::Interval &forward = passes_[i].forward, &backward = passes_[i].backward;
+    const bool is_last = i + 1 == passes_.size();
+    const std::int64_t next_ns = is_last ? INT64_MAX : passes_[i + 1].forward.start_ns;
+    forward.end_ns = fsdp_.forward_end_ns({forward.start_ns, backward.start_ns});
+    backward.start_ns = fsdp_.backward_begin_ns({forward.end_ns, backward.start_ns});
+    backward.end_ns =
+        std::max(backward.end_ns, fsdp_.backward_end_ns({backward.start_ns, next_ns}));
+  }
 }
 
 // When the last reduction ended that DDP asked for in this pass, and waited for on the host.
@@ -193,21 +221,29 @@ std::int64_t KinetoRank::awaited_ns(const base::Interval& backward) const {
 }
 
 // Where the program marks none itself.
-void KinetoRank::mark_ddp_phases() {
+void KinetoRank::mark_phases() {
   std::vector<base::Interval> marked;
+  std::vector<Annotation> forwards;
   for (Annotation& annotation : annotations_) {
-    const auto pass =
-        std::ranges::lower_bound(passes_, annotation.start_ns, {},
-                                 [](const DdpPass& each) { return each.forward.start_ns; });
-    const bool is_forward = annotation.name == kDdpForward && pass != passes_.end() &&
-                            pass->forward.start_ns == annotation.start_ns;
-    if (is_forward) annotation.phase = base::Phase::kForward;
     if (annotation.phase == base::Phase::kBackward) {
       marked.push_back({annotation.start_ns, annotation.end_ns});
     }
+    const bool is_ddp = annotation.name == kDdpForward;
+    if (!is_ddp && annotation.name != kFsdpForward) continue;
+    const auto pass =
+        std::ranges::lower_bound(passes_, annotation.start_ns, {},
+                                 [](const TrainingPass& each) { return each.forward.start_ns; });
+    if (pass == passes_.end() || pass->forward.start_ns != annotation.start_ns) continue;
+    if (is_ddp) {
+      annotation.phase = base::Phase::kForward;
+    } else {
+      forwards.push_back({"forward", annotation.thread, pass->forward.start_ns,
+                          pass->forward.end_ns, base::Phase::kForward});
+    }
   }
+  annotations_.insert(annotations_.end(), forwards.begin(), forwards.end());
   const base::Intervals by_program = base::normalize(std::move(marked));
-  for (const DdpPass& pass : passes_) {
+  for (const TrainingPass& pass : passes_) {
     if (base::length_within(by_program, pass.backward) > 0) continue;
     annotations_.push_back({"backward", pass.backward_thread, pass.backward.start_ns,
                             awaited_ns(pass.backward), base::Phase::kBackward});
@@ -241,7 +277,7 @@ void KinetoRank::make_steps() {
 }
 
 void KinetoRank::make_phases() {
-  mark_ddp_phases();
+  mark_phases();
   std::ranges::sort(annotations_, [](const Annotation& a, const Annotation& b) {
     return std::pair(a.start_ns, -a.end_ns) < std::pair(b.start_ns, -b.end_ns);
   });
@@ -305,6 +341,8 @@ void set_rank_and_base(model::Batch& rows, int rank, std::int64_t base_ns) {
   }
   shift(rows.memory, &model::MemorySample::time_ns);
   shift(rows.buckets);
+  shift(rows.units);
+  shift(rows.unit_ready, &model::UnitReady::time_ns);
   shift(rows.log, &model::LogLine::time_ns);
   shift(rows.lost);
   for (model::EventRun& run : rows.events) {
@@ -327,6 +365,7 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
   make_groups(job, world_size);
   make_collectives();
   make_buckets(world_size);
+  make_units();
   for (model::MemorySample& sample : rows_.memory) sample.step = step_at(sample.time_ns);
   for (auto& [key, events] : runs_) {
     rows_.events.push_back({0, key.first, key.second, std::move(events)});
@@ -410,6 +449,11 @@ int KinetoRank::group_id(const KinetoEvent& event) {
   return id;
 }
 
+std::int64_t KinetoRank::group_ranks(int group) const {
+  return std::max<std::int64_t>(
+      1, std::ssize(rows_.process_groups[static_cast<std::size_t>(group)].ranks));
+}
+
 void KinetoRank::make_collectives() {
   std::map<int, std::int64_t> sequences;
   for (const Call& made : collectives_) {
@@ -420,10 +464,12 @@ void KinetoRank::make_collectives() {
     const std::int64_t next = sequences[row.process_group]++;
     row.sequence = event.sequence >= 0 ? event.sequence : next;
     row.function = row.executed = collective_function(event.collective, event.name);
+    if (made.asked != model::CollectiveFunction::kOther) row.function = made.asked;
     const TorchType type = data_type_of(event);
     row.data_type = intern(type.name);
-    row.bytes = collective_bytes(row.function, in_elements_of(event, row.function),
-                                 event.out_elements, type.bytes);
+    row.bytes =
+        collective_bytes(row.function, in_elements_of(event, row.function),
+                         out_elements_of(event, group_ranks(row.process_group)), type.bytes);
     row.start_ns = event.start_ns;
     row.end_ns = event.start_ns + event.duration_ns;
     row.enqueued_ns = made.asked_ns;
@@ -445,7 +491,7 @@ std::vector<DdpBackward> KinetoRank::backwards() {
   }
   std::ranges::stable_sort(reductions, {}, &DdpReduction::asked_ns);
   std::vector<DdpBackward> backwards;
-  for (DdpPass& pass : passes_) {
+  for (TrainingPass& pass : passes_) {
     const auto [start_ns, end_ns] = pass.backward;
     const auto first = std::ranges::lower_bound(reductions, start_ns, {}, &DdpReduction::asked_ns);
     const auto last = std::ranges::lower_bound(reductions, end_ns, {}, &DdpReduction::asked_ns);
@@ -455,10 +501,10 @@ std::vector<DdpBackward> KinetoRank::backwards() {
 }
 
 void KinetoRank::make_buckets(int world_size) {
-  if (world_size < 2) return;
+  if (world_size < 2 || fsdp_.has_units()) return;
   const std::string no_plan(model::kNoBucketPlan);
   DdpBuckets found;
-  if (marks_.is_ddp()) {
+  if (is_ddp_) {
     found = find_ddp_buckets(backwards());
   } else {
     found.why_none = "no " + std::string(kDdpForward) + " is marked in the trace";
@@ -481,6 +527,42 @@ void KinetoRank::make_buckets(int world_size) {
         row.parameters.push_back(intern(gradient.shape));
         row.parameter_bytes.push_back(gradient.elements * gradient.element_bytes);
       }
+    }
+  }
+}
+
+// What a unit holds is what its collectives moved.
+void KinetoRank::make_units() {
+  using Function = model::CollectiveFunction;
+  const std::vector<std::string>& names = fsdp_.unit_names();
+  std::vector<base::Interval> backwards;
+  for (const TrainingPass& pass : passes_) backwards.push_back(pass.backward);
+  for (const std::string& name : names) {
+    const auto index = static_cast<int>(&name - names.data());
+    rows_.units.push_back({.index = index, .name = intern(name)});
+  }
+  for (std::size_t i = 0; i < collectives_.size(); ++i) {
+    if (collectives_[i].asked_ns == kNoCall) continue;
+    model::Collective& call = rows_.collectives[i];
+    const auto use = fsdp_.use_at(collectives_[i].asked_ns, backwards);
+    const bool reduces = use && use->what == FsdpMarks::Use::What::kReduce;
+    const bool is_it = reduces ? call.function == Function::kReduceScatter ||
+                                     call.function == Function::kAllReduce
+                               : use && call.function == Function::kAllGather;
+    if (!is_it) continue;
+    const auto place = static_cast<std::size_t>(use->unit);
+    call.tag_kind = model::TagKind::kUnit;
+    call.tag_index = use->unit;
+    call.tag_name = intern(use->text(names[place]));
+    model::Unit& unit = rows_.units[place];
+    if (!reduces) {
+      unit.shard_count = static_cast<int>(group_ranks(call.process_group));
+      unit.bytes = call.bytes;
+      unit.shard_bytes = call.bytes / unit.shard_count;
+      unit.data_type = call.data_type;
+    } else if (call.function == Function::kReduceScatter) {
+      unit.reduced_bytes = call.bytes;
+      rows_.unit_ready.push_back({0, step_at(use->ready_ns), use->unit, use->ready_ns});
     }
   }
 }
@@ -518,9 +600,10 @@ void KinetoRank::leave_out_unbelievable() {
   const auto is_believed = [&](const base::Interval& time) {
     return times_.objection(time.start_ns, time.end_ns).empty();
   };
-  marks_.finish(is_believed);
+  autograd_.finish(is_believed);
+  fsdp_.finish(is_believed);
   host_calls_.finish(is_believed);
-  passes_ = marks_.passes();
+  find_passes();
 }
 
 }  // namespace shardlens::trace::interop

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "trace/interop/believable_times.h"
-#include "trace/interop/ddp_marks.h"
+#include "trace/interop/marks/autograd_passes.h"
 #include "trace/interop/event_runs.h"
-#include "trace/interop/host_calls.h"
+#include "trace/interop/marks/fsdp_marks.h"
+#include "trace/interop/marks/host_calls.h"
 #include "trace/interop/kineto_event.h"
 #include "trace/model/batch.h"
 
@@ -49,7 +50,7 @@ class KinetoRank {
   // The job has so many at least, as ranks took part in its collectives; 0: none is named.
   int named_ranks() const;
   // Of DDP, with shapes: it should tell buckets.
-  bool has_ddp_sizes() const { return marks_.is_ddp() && marks_.has_sizes(); }
+  bool has_ddp_sizes() const { return is_ddp_ && autograd_.has_sizes(); }
 
  private:
   struct Annotation {
@@ -61,6 +62,8 @@ class KinetoRank {
     int lane = 0;
     KinetoEvent event;
     std::int64_t asked_ns = kNoCall;  // for it by the host
+    // Of Gloo's, what was asked for; kOther: not known.
+    model::CollectiveFunction asked = model::CollectiveFunction::kOther;
   };
 
   model::StringId intern(std::string_view text);
@@ -71,8 +74,9 @@ class KinetoRank {
   void add_annotation(const KinetoEvent& event);
   void add_memory(const KinetoEvent& event);
   void leave_out_unbelievable();
+  void find_passes();
   void find_calls();
-  void mark_ddp_phases();
+  void mark_phases();
   std::int64_t awaited_ns(const base::Interval& backward) const;
   void make_steps();
   void make_phases();
@@ -80,7 +84,9 @@ class KinetoRank {
   void make_collectives();
   std::vector<DdpBackward> backwards();
   void make_buckets(int world_size);
+  void make_units();
   int group_id(const KinetoEvent& event);
+  std::int64_t group_ranks(int group) const;
   std::int64_t step_at(std::int64_t time_ns) const;
   base::Phase phase_at(std::int64_t time_ns) const;
 
@@ -91,9 +97,11 @@ class KinetoRank {
   std::vector<Annotation> annotations_;
   std::vector<model::Span> phases_;  // those of depth 0, by start
   std::vector<Call> collectives_;    // once their calls are known, as rows_ has them
-  DdpMarks marks_;
+  AutogradPasses autograd_;
+  bool is_ddp_ = false;
+  FsdpMarks fsdp_;
   HostCalls host_calls_;
-  std::vector<DdpPass> passes_;
+  std::vector<TrainingPass> passes_;
   std::map<std::string, int> groups_;
   std::map<std::string, std::int64_t> left_out_;
   BelievableTimes times_;

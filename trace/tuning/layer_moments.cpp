@@ -95,6 +95,16 @@ LayerClock::LayerClock(const predict::PlannedJob& job, const std::vector<std::st
   }
 }
 
+// What is done between moments that are known goes by operations: each layer counts the same.
+LayerClock::LayerClock(std::size_t units)
+    : layers_(units + 1), forward_done_{0}, units_{{{0, units + 1}}}, are_blocks_(true) {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    layers_[i].forward = layers_[i].backward = 1;
+    forward_done_.push_back(static_cast<double>(i + 1));
+  }
+  for (std::size_t unit = 1; unit < units; ++unit) units_.push_back({{unit, unit + 1}});
+}
+
 std::vector<std::size_t> LayerClock::gradient_places() const {
   std::vector<std::size_t> places;
   for (const auto& place : gradient_places_) {

@@ -22,6 +22,10 @@ class LayerClock {
   // were recorded.
   LayerClock(const predict::PlannedJob& job, const std::vector<std::string>& gradients,
              bool has_units);
+  // Of a model of which only units are known, which forward enters one after the other: the root,
+  // which goes around them, and at least one more. Layers: what comes before them, each of them,
+  // what follows.
+  explicit LayerClock(std::size_t units);
 
   const std::vector<predict::OrderedLayer>& layers() const { return layers_; }
   // By gradient, the place in LayerMoments::backwards that backward has come to with it; empty: not

@@ -49,7 +49,8 @@ struct Prediction {
   bool scales_sequences = false;
   bool is_another_strategy = false;
   bool is_of_failed_run = false;
-  // Of a run whose settings are not known: those that give its buckets.
+  // Its settings are not known, but what it told of them; of DDP caps that give its buckets.
+  bool is_of_another_program = false;
   std::optional<predict::FittingCaps> told_caps{};
   // By how much communication slows computation beside it matters to the change, and how little of
   // that the run tells: the width of its 95 % interval, of which 0 is all and 1 nothing.

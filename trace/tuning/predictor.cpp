@@ -104,8 +104,9 @@ Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
   const bool is_ours = model::has_settings(figures.info);
   if (steps.empty() && !is_ours) {
     return refuse(
-        "No step of the run tells on all ranks when each gradient was ready, which a prediction "
-        "needs. A trace of DDP by PyTorch's profiler does, with its step() called once per step.");
+        "No step of the run tells on all ranks when each gradient was ready, or each unit gathered "
+        "and reduced, which a prediction needs. A trace of DDP or fully_shard by PyTorch's profiler "
+        "does, with its step() called once per step.");
   }
   if (steps.size() < kLeastSteps || !step_ns) {
     return refuse(
@@ -191,6 +192,7 @@ Prediction Predictor::predict_planned(const Settings& next, const Planned& plann
   prediction.has_units = job::strategy_traits(changes.settings.sharding_strategy).has_units;
   prediction.samples = planner_.samples(changes.settings);
   prediction.tokens = planner_.tokens(changes.settings);
+  prediction.is_of_another_program = told_.has_value();
   if (told_) prediction.told_caps = told_->caps;
   prediction.recorded_step_ns = step_ns_.mean;
   prediction.step_ns = step_ns_.mean + differences.shift();

@@ -96,9 +96,42 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
     gradient_bytes_.push_back(gradient.bytes);
     gradient_names_.push_back(std::move(gradient.parameter));
   }
-  if (!job_) return;
-  clock_.emplace(*job_, gradient_names_, units > 0);
-  parameters_ = job::parameter_shapes(job_->shape);
+  if (job_) {
+    clock_.emplace(*job_, gradient_names_, units > 0);
+    parameters_ = job::parameter_shapes(job_->shape);
+  } else if (!model::has_settings(figures.info) && units > 1) {
+    tell_units(recorded);
+  }
+}
+
+void StepPlanner::tell_units(const predict::RecordedSteps& recorded) {
+  const auto names = recorded.unit_names();
+  habits_ = recorded.unit_habits();
+  // A GPU's host waits for none.
+  if (info_.device == "cuda") habits_.do_gathers_block = habits_.do_reductions_block = false;
+  clock_.emplace(names.size());
+  for (const auto& [index, unit] : recorded.units()) {
+    const std::size_t place = told_units_.size();
+    const bool is_root = place == 0;
+    predict::PlannedUnit& told = told_units_.emplace_back();
+    told.name = names[place];
+    if (unit.bytes > 0) told.gathered_bytes = {unit.bytes};
+    told.reduced_bytes = unit.reduced_bytes;
+    told.first = is_root ? 0 : place;
+    told.end = is_root ? clock_->layers().size() : place + 1;
+  }
+}
+
+// Where the model's shape does not tell when forward and backward are where, units have to.
+bool StepPlanner::tells_units(const predict::StepWork& step) const {
+  if (told_units_.empty()) return true;
+  const auto tells_all = [&](const predict::MicroBatchWork& work) {
+    return work.forwards.size() + 1 == told_units_.size() &&
+           work.backwards.size() + 1 == told_units_.size();
+  };
+  return std::ranges::all_of(step.ranks, [&](const predict::RankWork& rank) {
+    return std::ranges::all_of(rank.micro_batches, tells_all);
+  });
 }
 
 std::vector<predict::StepWork> StepPlanner::steps(const predict::RecordedSteps& recorded) const {
@@ -107,7 +140,7 @@ std::vector<predict::StepWork> StepPlanner::steps(const predict::RecordedSteps& 
   });
   const auto micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps);
   std::erase_if(steps, [&](const predict::StepWork& step) {
-    return step.ranks.front().micro_batches.size() != micro_batches;
+    return step.ranks.front().micro_batches.size() != micro_batches || !tells_units(step);
   });
   if (!clock_) return steps;
   for (predict::StepWork& step : steps) {
@@ -146,6 +179,7 @@ Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
 }
 
 Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
+  if (!told_units_.empty()) TRY(check_units(settings));
   if (gradient_bytes_.empty()) {
     return refuse(
         "When single gradients are ready is known of runs with DDP or ZeRO-1 only. Name "
@@ -179,6 +213,13 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
 
 Result<void> StepPlanner::check_units(const Settings& settings) const {
   const std::string strategy = job::chosen<&Settings::sharding_strategy>(settings);
+  if (!told_units_.empty()) {
+    const job::StrategyTraits& traits = job::strategy_traits(settings.sharding_strategy);
+    if (traits.shards_parameters && !traits.has_groups) return {};
+    return refuse("What " + strategy +
+                  " would do is not known of a run of fully_shard in another program, which tells "
+                  "of full_shard and shard_grad_op alone.");
+  }
   if (!job_) {
     return refuse("What the units of " + strategy +
                   " hold is not known, because the run's model is not known to this version.");
@@ -208,21 +249,30 @@ std::vector<predict::PlannedUnit> StepPlanner::units(const predict::ShardSizes& 
 
 Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
   TRY(check_units(settings));
-  const predict::PlannedJob job = job_with(settings);
-  const auto shards = predict::shard_sizes(job, predict::model_sizes(job.shape, job.settings));
-  const predict::UnitProgramPlan plan{
-      .units = units(shards),
+  predict::UnitProgramPlan plan{
       .layers = clock_->layers().size(),
       .second_forwards = clock_->second_forwards(settings),
       .schedule = job::unit_schedule_options(settings),
-      .shard_group = static_cast<int>(shards.group),
-      .replicas = static_cast<int>(job.ranks / shards.group),
       .separate_communicators = settings.separate_communicators,
       .micro_batches = static_cast<std::size_t>(settings.gradient_accumulation_steps),
       .recorded_micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps),
       .reduces_each = settings.sync_each_batch,
-      .has_streams = job.on_gpu,
-      .copy_ns_per_byte = copy_ns_per_byte_};
+      .has_streams = info_.device == "cuda",
+      .copy_ns_per_byte = copy_ns_per_byte_,
+      .do_gathers_block = habits_.do_gathers_block,
+      .do_reductions_block = habits_.do_reductions_block};
+  if (job_) {
+    const predict::PlannedJob job = job_with(settings);
+    const auto shards = predict::shard_sizes(job, predict::model_sizes(job.shape, job.settings));
+    plan.units = units(shards);
+    plan.shard_group = static_cast<int>(shards.group);
+    plan.replicas = static_cast<int>(job.ranks / shards.group);
+  } else {
+    plan.units = told_units_;
+    plan.schedule.keeps_without_sync = habits_.are_kept_without_sync;
+    plan.copies_out = plan.has_streams;
+    plan.shard_group = static_cast<int>(settings.ranks);
+  }
   return StepPlan{.program = predict::unit_program(plan), .parts = plan.units.size()};
 }
 

@@ -65,6 +65,9 @@ class StepPlanner {
   // Error kUsage: what units would do is not known, and why.
   base::Result<void> check_units(const job::Settings& settings) const;
   std::vector<predict::PlannedUnit> units(const predict::ShardSizes& shards) const;
+  // What a run tells that was recorded from another program.
+  void tell_units(const predict::RecordedSteps& recorded);
+  bool tells_units(const predict::StepWork& step) const;
   std::vector<predict::UpdatePlan::Sum> norm_sums(const job::Settings& settings) const;
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
   base::Result<void> add_costs(const job::Settings& settings, double slower, StepPlan& plan) const;
@@ -82,9 +85,11 @@ class StepPlanner {
   std::int64_t recorded_bytes_ = 0;              // estimated at the peak
   std::vector<std::int64_t> gradient_bytes_;     // in the order in which they come
   std::vector<std::string> gradient_names_;      // their parameters
-  std::optional<LayerClock> clock_;              // none: the model's shape is not known
+  std::optional<LayerClock> clock_;  // none: neither the model's shape is known nor its units
   std::vector<job::ParameterShape> parameters_;  // of the model, likewise
   std::optional<double> attention_share_;        // of what is computed; none: not known
+  std::vector<predict::PlannedUnit> told_units_;  // of another program, the root first
+  predict::RecordedSteps::UnitHabits habits_;     // likewise
   double copy_ns_per_byte_ = 0;  // of a shard, by a GPU before a gather; 0 also where none was
   CallCosts costs_;
 };

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace shardlens::trace::tuning {
@@ -18,9 +20,12 @@ namespace {
 constexpr double kMib = 1024.0 * 1024.0;
 constexpr double kLargestMib = 4096;  // that a cap may be set to
 
-constexpr auto kTold = std::to_array<std::string_view>(
-    {"bucket_cap_mb", "first_bucket_mb", "overlap_comm", "simulate_link",
-     "gradient_accumulation_steps", "sync_each_batch"});
+constexpr auto kToldByAll = std::to_array<std::string_view>(
+    {"simulate_link", "gradient_accumulation_steps", "sync_each_batch"});
+constexpr auto kToldByBuckets =
+    std::to_array<std::string_view>({"bucket_cap_mb", "first_bucket_mb", "overlap_comm"});
+constexpr auto kToldByUnits =
+    std::to_array<std::string_view>({"sharding_strategy", "backward_prefetch", "forward_prefetch"});
 
 // What is recorded is a range of them.
 bool is_cap(const job::Knob& knob) {
@@ -73,15 +78,24 @@ Result<job::CommunicationHook> told_hook(const RecordedSteps::ReducedType& reduc
 
 // Knobs of which it is known what they were, and what others would do.
 std::vector<const job::Knob*> told_knobs(const model::RunInfo& info,
-                                         const RecordedSteps::ReducedType& reduced) {
+                                         std::span<const std::string_view> by_strategy) {
   std::vector<const job::Knob*> knobs;
-  for (const std::string_view name : kTold) knobs.push_back(job::find_knob(name));
-  // What hooks halve are gradients of 32 bits.
-  const bool are_wide = reduced.is_halved || reduced.name == "float32";
-  if (are_wide) knobs.push_back(job::find_knob("communication_hook"));
+  for (const std::string_view name : by_strategy) knobs.push_back(job::find_knob(name));
+  for (const std::string_view name : kToldByAll) knobs.push_back(job::find_knob(name));
   // On a CPU ranks share cores, of which a trace does not tell how many.
   if (info.device == "cuda") knobs.push_back(job::find_knob("ranks"));
   return knobs;
+}
+
+// "layers.0.attention" beside "layers.0"; "": none lies within another, but for the root.
+std::string nested_unit(std::vector<std::string> names) {
+  if (!names.empty()) names.erase(names.begin());
+  for (const std::string& inner : names) {
+    for (const std::string& outer : names) {
+      if (inner.starts_with(outer + ".")) return inner;
+    }
+  }
+  return "";
 }
 
 // How often a step computes gradients, and whether each time they are reduced.
@@ -120,16 +134,20 @@ ChosenCaps choose_caps(const predict::FittingCaps& caps) {
   return {value, value == defaults.bucket_cap_mb ? value : kAuto};
 }
 
-Result<ToldSettings> told_settings(const model::RunInfo& info, const RecordedSteps& recorded) {
+namespace {
+
+// What every run tells of its settings.
+Settings told_by_all(const model::RunInfo& info) {
+  Settings settings;
+  settings.ranks = info.world_size;
+  settings.device = job::device_choice(info.device);
+  settings.skip_steps = info.settings.skip_steps;
+  return settings;
+}
+
+Result<ToldSettings> told_by_buckets(const model::RunInfo& info, const RecordedSteps& recorded) {
   const auto gradients = recorded.gradients();
   if (gradients.empty()) return refuse_gradients(recorded);
-  // Hosts are not in a trace.
-  if (recorded.contradicts_one_clock()) {
-    return refuse(
-        "On some ranks all-reduces ended before they began on others: the ranks have the clocks of "
-        "several machines, or their traces do not begin with the same step. Name a run on one, "
-        "recorded for the same steps.");
-  }
   std::vector<std::int64_t> bytes;
   for (const auto& gradient : gradients) bytes.push_back(gradient.bytes);
   const auto caps = predict::fitting_caps(bytes, recorded.bucket_sizes());
@@ -138,20 +156,77 @@ Result<ToldSettings> told_settings(const model::RunInfo& info, const RecordedSte
         "No bucket caps give the buckets that the run reduced, so what other caps would do is not "
         "known. Record DDP as PyTorch plans its buckets.");
   }
-  ToldSettings told{.settings = {}, .knobs = {}, .caps = *caps};
+  ToldSettings told{.settings = told_by_all(info), .knobs = {}, .caps = *caps};
   Settings& settings = told.settings;
   settings.sharding_strategy = job::Strategy::kDdp;
-  settings.ranks = info.world_size;
-  settings.device = job::device_choice(info.device);
-  settings.skip_steps = info.settings.skip_steps;
   const ChosenCaps chosen = choose_caps(*caps);
   settings.bucket_cap_mb = chosen.bucket_cap_mb;
   settings.first_bucket_mb = chosen.first_bucket_mb;
   const auto reduced = recorded.reduced_type();
   TRY_ASSIGN(settings.communication_hook, told_hook(reduced));
-  told.knobs = told_knobs(info, reduced);
-  TRY(tell_micro_batches(recorded, settings));
-  TRY(job::validate(settings));
+  told.knobs = told_knobs(info, kToldByBuckets);
+  // What hooks halve are gradients of 32 bits.
+  const bool are_wide = reduced.is_halved || reduced.name == "float32";
+  if (are_wide) told.knobs.push_back(job::find_knob("communication_hook"));
+  return told;
+}
+
+Result<ToldSettings> told_by_units(const model::RunInfo& info, const RecordedSteps& recorded) {
+  // The root may hold nothing of its own.
+  const auto is_known = [](const auto& unit) {
+    return unit.first == 0 || (unit.second.bytes > 0 && unit.second.reduced_bytes > 0);
+  };
+  if (recorded.units().size() < 2 || !std::ranges::all_of(recorded.units(), is_known)) {
+    return refuse(
+        "The run does not tell what each unit of fully_shard holds, which a prediction needs. "
+        "Record every unit's collectives on the same thread as its marks, with "
+        "torch.profiler.profile(record_shapes=True), and shard at least one module beside the "
+        "root.");
+  }
+  const std::string nested = nested_unit(recorded.unit_names());
+  if (!nested.empty()) {
+    return refuse("Unit " + nested +
+                  " lies within another one, and when a unit is left cannot be told then. Record a "
+                  "program whose units follow one another.");
+  }
+  const RecordedSteps::UnitHabits habits = recorded.unit_habits();
+  if (habits.is_root_gathered_again) {
+    return refuse(
+        "The root is gathered again in backward, which cannot be predicted so far. Let fully_shard "
+        "keep it (reshard_after_forward=None).");
+  }
+  if (habits.are_replicated) {
+    return refuse(
+        "The run adds up what groups of ranks have (hybrid sharding), of which it cannot be "
+        "predicted so far from a run of another program. Name a run that Shardlens trained.");
+  }
+  ToldSettings told{.settings = told_by_all(info), .knobs = {}, .caps = {}};
+  Settings& settings = told.settings;
+  settings.sharding_strategy =
+      habits.are_gathered_again ? job::Strategy::kFullShard : job::Strategy::kShardGradOp;
+  // Where nothing is gathered again, it is as fully_shard does unless told otherwise.
+  const bool prefetches = habits.are_gathered_ahead || !habits.are_gathered_again;
+  settings.backward_prefetch =
+      prefetches ? job::BackwardPrefetch::kPre : job::BackwardPrefetch::kNone;
+  settings.forward_prefetch = habits.are_gathered_ahead_forward;
+  told.knobs = told_knobs(info, kToldByUnits);
+  return told;
+}
+
+}  // namespace
+
+Result<ToldSettings> told_settings(const model::RunInfo& info, const RecordedSteps& recorded) {
+  // Hosts are not in a trace.
+  if (recorded.contradicts_one_clock()) {
+    return refuse(
+        "On some ranks collectives ended before they began on others: the ranks have the clocks of "
+        "several machines, or their traces do not begin with the same step. Name a run on one, "
+        "recorded for the same steps.");
+  }
+  TRY_ASSIGN(ToldSettings told, recorded.units().empty() ? told_by_buckets(info, recorded)
+                                                         : told_by_units(info, recorded));
+  TRY(tell_micro_batches(recorded, told.settings));
+  TRY(job::validate(told.settings));
   return told;
 }
 

@@ -1,6 +1,8 @@
-// What a run of another program tells of its settings: how DDP reduced its gradients. Any thread.
+// What a run of another program tells of its settings: how DDP reduced its gradients, or how
+// fully_shard gathered and reduced its units. Any thread.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "trace/base/result.h"
@@ -13,10 +15,10 @@
 namespace shardlens::trace::tuning {
 
 struct ToldSettings {
-  // What is told, with caps that give the recorded buckets; of the rest they say nothing.
+  // What is told, of DDP with caps that give the recorded buckets; of the rest they say nothing.
   job::Settings settings;
   std::vector<const job::Knob*> knobs;  // those that are told: the run predicts other values
-  predict::FittingCaps caps;
+  std::optional<predict::FittingCaps> caps;  // none: it has units
 };
 
 // Error kUsage: what of it the run does not tell, why, and how it would.

@@ -80,7 +80,9 @@ void add_all_curves(const Predictor& predictor, const CurveInput& input, Predict
 Settings asked_settings(const Predictor& predictor, const ui::state::KnobDraft& draft) {
   Settings asked = draft.next;
   if (!predictor.told()) return asked;
-  for (const std::string_view name : {"ranks", "gradient_accumulation_steps", "sync_each_batch"}) {
+  for (const std::string_view name :
+       {"ranks", "gradient_accumulation_steps", "sync_each_batch", "sharding_strategy",
+        "backward_prefetch", "forward_prefetch"}) {
     const trace::job::Knob& knob = *trace::job::find_knob(name);
     if (value_text(draft.next, knob) != value_text(draft.baseline, knob)) continue;
     trace::job::copy_value(knob, predictor.info().settings, asked);

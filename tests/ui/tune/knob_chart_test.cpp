@@ -60,7 +60,7 @@ TEST_F(KnobChartTest, MeasuredRunsCountTheSamplesOfAllRanks) {
   EXPECT_FLOAT_EQ(chart->measured[0].y, chart->points[0].y) << "on the curve";
   EXPECT_THAT(measured_values(ledger, snapshot_.knobs.next, knob("batch_per_rank")),
               ElementsAre("4"));
-  view_.prediction->told_caps.emplace();
+  view_.prediction->is_of_another_program = true;
   publish();
   EXPECT_TRUE(knob_chart(snapshot_, knob("batch_per_rank"))->measured.empty())
       << "another program's run was of another job";
@@ -75,7 +75,7 @@ TEST_F(KnobChartTest, ASliderWithoutACurveSaysWhy) {
   view_.curves = {{.knob = &knob("bucket_cap_mb")}};
   publish();
   EXPECT_EQ(why_no_curve(snapshot_, knob("bucket_cap_mb")), "");
-  view_.prediction->told_caps.emplace();
+  view_.prediction->is_of_another_program = true;
   publish();
   EXPECT_THAT(why_no_curve(snapshot_, knob("batch_per_rank")), HasSubstr("this run does not tell"));
 }

@@ -67,6 +67,17 @@ RunFacts::RunFacts(const analysis::RunFigures& run_figures, const StepSample& st
   measure_memory();
 }
 
+const job::Settings& RunFacts::settings() const {
+  const bool are_told = predictor != nullptr && predictor->told();
+  return are_told ? predictor->info().settings : figures.info.settings;
+}
+
+bool RunFacts::tells(std::string_view knob) const {
+  if (predictor == nullptr || !predictor->told()) return false;
+  const auto& told = predictor->told()->knobs;
+  return std::ranges::find(told, knob, &job::Knob::name) != told.end();
+}
+
 Evidence RunFacts::in_typical_step(std::string what, int rank) const {
   return {
       .what = std::move(what), .step = typical_ == nullptr ? -1 : typical_->index, .rank = rank};

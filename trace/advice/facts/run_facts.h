@@ -28,7 +28,10 @@ class RunFacts {
   const tuning::Predictor* const predictor;
   const std::string refused;
 
-  const job::Settings& settings() const { return figures.info.settings; }
+  // Of another program's run what it tells, the rest says nothing.
+  const job::Settings& settings() const;
+  // Another program's run tells what the knob was.
+  bool tells(std::string_view knob) const;
   bool is_gpu() const { return figures.info.device == "cuda"; }
   int ranks() const { return figures.info.world_size; }
   int hosts() const { return hosts_; }  // that the ranks name; at least 1

@@ -10,7 +10,7 @@ namespace shardlens::trace::job {
 
 UnitScheduleOptions unit_schedule_options(const Settings& settings) {
   return {strategy_traits(settings.sharding_strategy).frees_after_forward,
-          settings.backward_prefetch, settings.forward_prefetch};
+          settings.backward_prefetch, settings.forward_prefetch, true};
 }
 
 UnitSchedule::UnitSchedule(std::size_t units, const UnitScheduleOptions& options,
@@ -62,8 +62,7 @@ void UnitSchedule::enter_backward(int unit) {
 void UnitSchedule::leave_backward(int unit) {
   at(unit).awaits_backward = false;
   if (options_.backward_prefetch == BackwardPrefetch::kPost) prefetch_for_backward();
-  // Without synchronisation what was not freed after forward is kept for the next micro-batch.
-  if (require_sync_ || options_.frees_after_forward) free(unit);
+  if (frees_after_backward()) free(unit);
   if (require_sync_) actions_.reduce(unit);
 }
 
@@ -74,7 +73,11 @@ void UnitSchedule::end_backward() {
     if (at(unit).awaits_backward) leave_backward(unit);
   }
   // What was gathered ahead for a use that did not come must not outlive the update, either.
-  if (require_sync_ || options_.frees_after_forward) free_all();
+  if (frees_after_backward()) free_all();
+}
+
+bool UnitSchedule::frees_after_backward() const {
+  return require_sync_ || options_.frees_after_forward || !options_.keeps_without_sync;
 }
 
 void UnitSchedule::free_all() {

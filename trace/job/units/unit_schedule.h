@@ -30,6 +30,9 @@ struct UnitScheduleOptions {
   bool frees_after_forward = true;
   BackwardPrefetch backward_prefetch = BackwardPrefetch::kPre;
   bool forward_prefetch = false;
+  // What is not freed after forward stays gathered where a backward reduces nothing, up to the next
+  // one. Fully_shard does so where it is told to (set_reshard_after_backward).
+  bool keeps_without_sync = true;
 };
 UnitScheduleOptions unit_schedule_options(const Settings& settings);
 
@@ -86,6 +89,7 @@ class UnitSchedule {
   };
 
   Unit& at(int unit) { return units_[static_cast<std::size_t>(unit)]; }
+  bool frees_after_backward() const;
   void gather(int unit, bool ahead);
   void free(int unit);
   void prefetch_for_forward(int unit);

@@ -68,15 +68,26 @@ class MicroBatchReader {
     return found;
   }
 
-  // When each unit was first used: it was gathered then, or, where that was asked for ahead, the
-  // next one was asked for right after it.
+  // When the host marked that it came to a unit; none: it did not.
+  std::optional<std::int64_t> entered(int unit, bool in_forward, const Interval& phase) const {
+    for (const UnitEntry& entry : within(record_.unit_entries, phase, &UnitEntry::time_ns)) {
+      if (entry.unit == unit && entry.in_forward == in_forward) return entry.time_ns;
+    }
+    return std::nullopt;
+  }
+
+  // When each unit was first used: it was gathered then, or, where that was asked for ahead and the
+  // host marks nothing, the next one was asked for right after it.
   std::map<int, std::int64_t> uses(UnitCall::What what, const Interval& phase) const {
     std::map<int, std::int64_t> begins;
     const auto gathers = calls(what, phase);
     for (std::size_t i = 0; i < gathers.size(); ++i) {
       const UnitCall& gather = gathers[i];
+      const bool in_forward = what == UnitCall::What::kForwardGather;
       if (!gather.is_ahead) {
         begins.try_emplace(gather.unit, gather.enqueued_ns);
+      } else if (const auto entry = entered(gather.unit, in_forward, phase)) {
+        begins.try_emplace(gather.unit, *entry);
       } else if (i + 1 < gathers.size() && gathers[i + 1].is_ahead) {
         begins.try_emplace(gather.unit, gathers[i + 1].enqueued_ns);
       } else if (gather.end_ns > gather.enqueued_ns && waited_until(gather.end_ns)) {

@@ -23,6 +23,8 @@ constexpr std::size_t kMostGivenUp = 1024;  // steps, of which too few told enou
 // Operators this near to each other are one stretch of computation: what lies between is the host's
 // way from one to the next.
 constexpr std::int64_t kPauseNs = 50'000;
+// Of calls in which a rank computes: the way into them and out is some of it, too.
+constexpr double kLeastOverlap = 0.05;
 
 template <typename Value, typename Time>
 std::vector<Value> part_of(const std::vector<Value>& sorted, const Interval& window, Time time) {
@@ -50,8 +52,23 @@ std::optional<UnitCall> unit_call(const model::Collective& call, std::string_vie
                                         : What::kReduce,
                   .unit = call.tag_index,
                   .is_ahead = tag.ends_with(", prefetched"),
+                  .is_across_groups = call.function == model::CollectiveFunction::kAllReduce,
                   .enqueued_ns = call.enqueued_ns,
+                  .start_ns = call.start_ns,
                   .end_ns = call.end_ns};
+}
+
+// "FSDP::pre_forward (layers.3)", as fully_shard marks it (PyTorch 2.11); none: another mark.
+std::optional<UnitEntry> entered_unit(std::string_view mark,
+                                      const std::vector<std::string>& units) {
+  const bool in_forward = mark.starts_with("FSDP::pre_forward (");
+  if (!in_forward && !mark.starts_with("FSDP::pre_backward (")) return std::nullopt;
+  mark.remove_prefix(mark.find('(') + 1);
+  if (!mark.ends_with(')')) return std::nullopt;
+  mark.remove_suffix(1);
+  const auto unit = std::ranges::find(units, mark);
+  if (unit == units.end()) return std::nullopt;
+  return UnitEntry{.unit = static_cast<int>(unit - units.begin()), .in_forward = in_forward};
 }
 
 // A bucket is waited for where backward has no gradient left to compute.
@@ -84,6 +101,7 @@ auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRa
                     .optimizers = optimizers,
                     .gradients_ns = gradients_ns,
                     .unit_calls = unit_calls,
+                    .unit_entries = unit_entries,
                     .awaited_ends_ns = other_ends_ns,
                     .computes = computes()};
   const auto at_device = [&](std::int64_t& time_ns) { time_ns = times.at(time_ns); };
@@ -98,6 +116,8 @@ auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRa
   std::ranges::for_each(rank.gradients_ns, at_device);
   std::ranges::sort(rank.unit_calls, {}, &UnitCall::enqueued_ns);
   for (UnitCall& call : rank.unit_calls) at_device(call.enqueued_ns);
+  std::ranges::sort(rank.unit_entries, {}, &UnitEntry::time_ns);
+  for (UnitEntry& entry : rank.unit_entries) at_device(entry.time_ns);
   for (const std::int64_t end_ns : bucket_ends_ns) {
     if (is_awaited(end_ns, rank.gradients_ns, rank.backwards)) {
       rank.awaited_ends_ns.push_back(end_ns);
@@ -131,20 +151,30 @@ void RecordedSteps::learn(const model::Batch& batch) {
     if (line.text.starts_with(model::kNoBucketPlan)) why_no_buckets_ = line.text;
   }
   for (const model::Unit& unit : batch.units) {
-    if (unit.rank == 0) units_[unit.index] = unit.name;
+    if (unit.rank == 0) units_[unit.index] = unit;
   }
   for (const model::Step& step : batch.steps) steps_[{step.rank, step.index}] = step;
-  for (const model::Span& span : batch.spans) {
-    if (span.depth != 0) continue;
-    const Interval time{span.start_ns, span.end_ns};
-    Rank& rank = by_rank_[span.rank];
-    if (span.phase == base::Phase::kForward) rank.forwards.push_back(time);
-    if (span.phase == base::Phase::kBackward) rank.backwards.push_back(time);
-    if (span.phase == base::Phase::kOptimizer) rank.optimizers.push_back(time);
-  }
+  for (const model::Span& span : batch.spans) learn_span(span);
   learn_calls(batch);
   for (const model::EventRun& run : batch.events) learn_events(run);
   see_if_enough();
+}
+
+void RecordedSteps::learn_span(const model::Span& span) {
+  Rank& rank = by_rank_[span.rank];
+  if (span.depth != 0) {
+    if (units_.empty()) return;
+    const auto [known, is_new] = entered_units_.try_emplace({span.rank, span.name});
+    if (is_new) known->second = entered_unit(strings_.get(span.rank, span.name), unit_names());
+    if (const auto& entered = known->second) {
+      rank.unit_entries.push_back({entered->unit, entered->in_forward, span.start_ns});
+    }
+    return;
+  }
+  const Interval time{span.start_ns, span.end_ns};
+  if (span.phase == base::Phase::kForward) rank.forwards.push_back(time);
+  if (span.phase == base::Phase::kBackward) rank.backwards.push_back(time);
+  if (span.phase == base::Phase::kOptimizer) rank.optimizers.push_back(time);
 }
 
 void RecordedSteps::learn_calls(const model::Batch& batch) {
@@ -265,6 +295,13 @@ auto RecordedSteps::reduced_type() const -> ReducedType {
 
 std::set<std::size_t> RecordedSteps::reductions_of_steps() const {
   std::vector<std::int64_t> calls = first_calls_ns_;
+  if (units_.size() > 1 && by_rank_.contains(0)) {
+    for (const UnitCall& call : by_rank_.at(0).unit_calls) {
+      const bool is_first = call.what == UnitCall::What::kReduce && !call.is_across_groups &&
+                            call.unit == units_.rbegin()->first;
+      if (is_first) calls.push_back(call.enqueued_ns);
+    }
+  }
   std::ranges::sort(calls);
   std::set<std::size_t> counts;
   for (const auto& [key, step] : steps_) {
@@ -281,8 +318,41 @@ std::set<std::size_t> RecordedSteps::reductions_of_steps() const {
 
 std::vector<std::string> RecordedSteps::unit_names() const {
   std::vector<std::string> names;
-  for (const auto& [index, name] : units_) names.emplace_back(strings_.get(0, name));
+  for (const auto& [index, unit] : units_) names.emplace_back(strings_.get(0, unit.name));
   return names;
+}
+
+auto RecordedSteps::unit_habits() const -> UnitHabits {
+  UnitHabits habits;
+  const auto first = finished().find(0);
+  if (first == finished().end()) return habits;
+  const FinishedRank& rank = first->second;
+  // Of calls, and of them that in which the rank computed.
+  std::size_t gathers_in_forward = 0;  // of the last unit
+  std::int64_t gathers_ns = 0, in_gathers_ns = 0, reductions_ns = 0, in_reductions_ns = 0;
+  for (const UnitCall& call : rank.unit_calls) {
+    const Interval time{call.start_ns, std::max(call.start_ns, call.end_ns)};
+    const std::int64_t computed_ns = base::length_within(rank.computes, time);
+    if (call.what == UnitCall::What::kReduce) {
+      reductions_ns += time.length();
+      in_reductions_ns += computed_ns;
+      habits.are_replicated |= call.is_across_groups;
+      continue;
+    }
+    gathers_ns += time.length();
+    in_gathers_ns += computed_ns;
+    const bool in_forward = call.what == UnitCall::What::kForwardGather;
+    if (in_forward && call.unit == units_.rbegin()->first) ++gathers_in_forward;
+    (call.unit == 0 ? habits.is_root_gathered_again : habits.are_gathered_again) |= !in_forward;
+    (in_forward ? habits.are_gathered_ahead_forward : habits.are_gathered_ahead) |= call.is_ahead;
+  }
+  habits.are_kept_without_sync = gathers_in_forward < rank.forwards.size();
+  const auto blocks = [](std::int64_t calls_ns, std::int64_t computed_ns) {
+    return calls_ns > 0 && kLeastOverlap * static_cast<double>(calls_ns) > static_cast<double>(computed_ns);
+  };
+  habits.do_gathers_block = blocks(gathers_ns, in_gathers_ns);
+  habits.do_reductions_block = blocks(reductions_ns, in_reductions_ns);
+  return habits;
 }
 
 // Of the steps that were chosen, however much more was read.
@@ -391,6 +461,7 @@ std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const 
           .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
           .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
           .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
+          .unit_entries = part_of(told.unit_entries, window, &UnitEntry::time_ns),
           .call_ends_ns = part_of(told.awaited_ends_ns, window, std::identity{}),
           .computes = base::clip(told.computes, window),
           .works =

@@ -56,9 +56,24 @@ class RecordedSteps {
     bool is_halved = false;  // half the bytes that gradients have
   };
   ReducedType reduced_type() const;
-  // How often steps reduced all buckets: of rank 0, each number that there was.
+  // How often steps reduced all buckets or units: of rank 0, each number that there was.
   std::set<std::size_t> reductions_of_steps() const;
-  std::vector<std::string> unit_names() const;  // the root first; empty: it has no units
+  // The root first; empty: the run has no units.
+  std::vector<std::string> unit_names() const;
+  // As rank 0 recorded them, likewise.
+  const std::map<int, model::Unit>& units() const { return units_; }
+  // How rank 0's units were gathered and reduced.
+  struct UnitHabits {
+    bool are_gathered_again = false;        // in backward, those that are not the root
+    bool is_root_gathered_again = false;    // likewise
+    bool are_gathered_ahead = false;        // in backward
+    bool are_gathered_ahead_forward = false;
+    bool are_kept_without_sync = false;     // gathered less often than forward came to them
+    bool are_replicated = false;            // their sums are added up across groups
+    // The host waited in every such call: nothing was computed beside it.
+    bool do_gathers_block = false, do_reductions_block = false;
+  };
+  UnitHabits unit_habits() const;
 
   // Whether collectives show that ranks had not one clock.
   bool contradicts_one_clock() const { return calls_.contradict_one_clock(); }
@@ -89,6 +104,7 @@ class RecordedSteps {
     std::vector<base::Interval> forwards, backwards, optimizers;
     std::vector<std::int64_t> gradients_ns;
     std::vector<UnitCall> unit_calls;
+    std::vector<UnitEntry> unit_entries;
     std::vector<std::int64_t> awaited_ends_ns;  // of collectives
     base::Intervals computes;
   };
@@ -96,6 +112,7 @@ class RecordedSteps {
     std::vector<base::Interval> forwards, backwards, optimizers;
     std::vector<std::int64_t> gradients_ns;
     std::vector<UnitCall> unit_calls;
+    std::vector<UnitEntry> unit_entries;
     std::vector<std::int64_t> bucket_ends_ns, other_ends_ns;  // of collectives
     std::vector<MatchedCalls::Key> calls;
     // By lane: leaf operators of a CPU, kernels of a GPU's stream.
@@ -113,6 +130,7 @@ class RecordedSteps {
     FinishedRank finished(const DeviceTimes& times) const;
   };
 
+  void learn_span(const model::Span& span);
   void learn_calls(const model::Batch& batch);
   void learn_events(const model::EventRun& run);
   static void add_computed(const model::Event& event, Rank& rank);
@@ -138,7 +156,9 @@ class RecordedSteps {
   std::string why_no_buckets_;
   model::Collective bucket_call_;             // any of rank 0; without a tag: none
   std::vector<std::int64_t> first_calls_ns_;  // of rank 0: when bucket 0 was asked for
-  std::map<int, model::StringId> units_;      // of rank 0
+  std::map<int, model::Unit> units_;          // of rank 0, by index
+  // By rank and name of a mark; none: it enters no unit.
+  std::map<std::pair<int, model::StringId>, std::optional<UnitEntry>> entered_units_;
   std::map<std::pair<int, std::int64_t>, model::Step> steps_;  // by rank and step
   std::map<int, Rank> by_rank_;
   MatchedCalls calls_;

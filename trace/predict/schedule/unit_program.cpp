@@ -108,14 +108,24 @@ class UnitWriter final : public job::UnitActions {
       }
       gathers_[index(unit)].push_back(launch(std::move(call)));
     }
+    if (plan_.do_gathers_block) wait(unit);
   }
   void wait(int unit) override {
-    for (const std::size_t call : std::exchange(gathers_[index(unit)], {})) wait_for(call);
+    const auto calls = std::exchange(gathers_[index(unit)], {});
+    for (const std::size_t call : calls) wait_for(call);
+    if (!plan_.copies_out || calls.empty()) return;
+    const Mark copied = mark();
+    if (schedule_.is_in_backward()) {
+      gate_ = copied;
+    } else {
+      drop_retired();
+      retired_ = copied;
+    }
   }
   // The gather stream waits until its memory, which is gathered into again, is no longer used.
   void free(int unit) override {
     wait(unit);  // if nobody has used it
-    if (!plan_.has_streams) return;
+    if (!plan_.has_streams || plan_.copies_out) return;
     drop_retired();
     retired_ = mark();
     if (!schedule_.overlaps_next_gather()) drop_retired();
@@ -145,6 +155,7 @@ class UnitWriter final : public job::UnitActions {
                            .lane = plan_.shard_group > 1 ? kReplicas : kMain,
                            .follows = plan_.shard_group > 1});
     }
+    if (plan_.do_reductions_block) wait_for_reduction();
   }
 
  private:
@@ -288,7 +299,7 @@ class UnitWriter final : public job::UnitActions {
   std::array<ActionList::Place, kLanes> last_of_lane_{};  // behind which its next one comes
   std::size_t marks_ = 0;
   Mark gate_;                    // that the gather stream waits for
-  std::optional<Mark> retired_;  // the last use of what was freed last, until the next is
+  std::optional<Mark> retired_;  // the last use of what was freed last, or copied, until the next is
   job::UnitSchedule schedule_;
   std::vector<std::vector<std::size_t>> gathers_;              // by unit: under way
   std::map<std::size_t, std::vector<int>> by_first_, by_end_;  // units, by layers

@@ -25,7 +25,7 @@ struct PlannedUnit {
 
 struct UnitProgramPlan {
   // The root first, then as forward enters them, outer ones before inner ones.
-  std::vector<PlannedUnit> units;
+  std::vector<PlannedUnit> units{};
   std::size_t layers = 0;
   std::vector<SecondForward> second_forwards;  // in order
   job::UnitScheduleOptions schedule;
@@ -36,6 +36,12 @@ struct UnitProgramPlan {
   // On a GPU, whose host is ahead of it: gathers begin when their own stream comes to them.
   bool has_streams = false;
   double copy_ns_per_byte = 0;  // there, of a shard, before it is gathered
+  // On a GPU, as fully_shard: what was gathered is copied into parameters when they are needed, and
+  // later gathers begin behind such a copy, in forward behind that of the unit before. Else they
+  // begin behind the last use of the memory that they need.
+  bool copies_out = false;
+  // The host waits in each, as with Gloo where nobody asks for them asynchronously.
+  bool do_gathers_block = false, do_reductions_block = false;
 };
 
 // Calls without what they take, by when they begin at the earliest: on a GPU a gather may come

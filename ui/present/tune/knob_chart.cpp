@@ -128,7 +128,7 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
   if (curve->points.empty()) return chart;
   // Runs of one's own are not of the job that another program's run was.
   const auto& predicted = snapshot.prediction->prediction;
-  const bool is_of_another = predicted && predicted->told_caps;
+  const bool is_of_another = predicted && predicted->is_of_another_program;
   const auto* ledger = is_of_another ? nullptr : snapshot.ledger.get();
   const auto runs = runs_along(ledger, snapshot.knobs.next, knob);
   const ValueScale scale = scale_of(*curve, runs);
@@ -155,7 +155,7 @@ std::string why_no_curve(const state::Snapshot& snapshot, const Knob& knob) {
   const auto& curves = prediction->curves;
   if (std::ranges::find(curves, &knob, &KnobCurve::knob) != curves.end()) return "";
   if (trace::tuning::is_without_effect(knob)) return "No curve: no step takes longer or shorter";
-  if (prediction->prediction->told_caps) return "No curve: this run does not tell what it does";
+  if (prediction->prediction->is_of_another_program) return "No curve: this run does not tell what it does";
   if (trace::tuning::is_predictable(knob)) return "No curve: this run tells of one value only";
   return "No curve: one run does not tell what it does";
 }

@@ -186,6 +186,10 @@ std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction
                   cap_text("first_bucket_mb", prediction.told_caps->first) + " and " +
                   cap_text("bucket_cap_mb", prediction.told_caps->others) +
                   "; what it does not tell of its settings stays as recorded.");
+  } else if (prediction.is_of_another_program) {
+    all.push_back(
+        "Recorded from another program, whose units are gathered as its trace tells; what it does "
+        "not tell of its settings stays as recorded.");
   }
   if (prediction.is_of_failed_run) {
     all.push_back("The recorded run failed: only the steps before that count.");

@@ -1,5 +1,6 @@
-// What PyTorch marks in a Kineto trace of DDP, whoever wrote the program: forward passes, nodes of
-// autograd, gradients. One owner.
+// Forward and backward passes of a program that PyTorch's profiler recorded, and the gradients that
+// came in them: from where data parallelism marks forward, and from the nodes of autograd. One
+// owner.
 #pragma once
 
 #include <functional>
@@ -8,32 +9,32 @@
 #include <vector>
 
 #include "trace/base/intervals.h"
-#include "trace/interop/ddp_buckets.h"
 #include "trace/interop/kineto_event.h"
+#include "trace/interop/marks/ddp_buckets.h"
 
 namespace shardlens::trace::interop {
 
 inline constexpr std::string_view kDdpForward = "DistributedDataParallel.forward";
 
 // A forward pass, and the backward pass that follows it.
-struct DdpPass {
+struct TrainingPass {
   base::Interval forward, backward;
   std::string backward_thread;  // as in the trace
   std::vector<DdpGradient> gradients;
 };
 
-class DdpMarks {
+class AutogradPasses {
  public:
   // Takes what it looks for.
   void add(const KinetoEvent& event);
+  void add_forward(const base::Interval& forward) { forwards_.push_back(forward); }
   // Afterwards, once: leaves out those whose times cannot be believed.
   void finish(const std::function<bool(const base::Interval&)>& is_believed);
 
-  bool is_ddp() const { return !forwards_.empty(); }
   bool has_sizes() const { return !sizes_.empty(); }
   // In order. A forward pass without a backward one, of an evaluation, is none. On the host: a
   // backward pass ends with its last node, before it waits for reductions. After finish().
-  std::vector<DdpPass> passes() const;
+  std::vector<TrainingPass> passes() const;
 
  private:
   struct Node {

@@ -9,6 +9,7 @@
 
 #include "trace/base/intervals.h"
 #include "trace/interop/kineto_event.h"
+#include "trace/model/events.h"
 
 namespace shardlens::trace::interop {
 
@@ -18,15 +19,21 @@ class HostCalls {
   // Afterwards, once: leaves out those whose times cannot be believed.
   void finish(const std::function<bool(const base::Interval&)>& is_believed);
 
+  struct Request {
+    std::int64_t time_ns = 0;
+    // What was asked for, which is not always what Gloo does for it.
+    model::CollectiveFunction function = model::CollectiveFunction::kOther;
+  };
   // By collective, of `started` in order of their start. Empty: not each of them was asked for in
   // the trace, or not by a name that is known. Collectives that two threads take up at nearly the
   // same time are told apart by their sizes.
-  std::vector<std::int64_t> asked_ns(std::span<const KinetoEvent* const> started) const;
+  std::vector<Request> requests(std::span<const KinetoEvent* const> started) const;
 
  private:
   struct Asked {
+    Request request;
     std::string_view collective;  // "gloo:all_reduce"
-    std::int64_t time_ns = 0, elements = -1;
+    std::int64_t elements = -1;
   };
   std::vector<Asked> asked_;
 };

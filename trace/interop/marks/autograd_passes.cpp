@@ -1,4 +1,4 @@
-#include "trace/interop/ddp_marks.h"
+#include "trace/interop/marks/autograd_passes.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,12 +18,8 @@ base::Interval time_of(const KinetoEvent& event) {
 
 }  // namespace
 
-void DdpMarks::add(const KinetoEvent& event) {
+void AutogradPasses::add(const KinetoEvent& event) {
   const std::string_view name = event.name;
-  if (event.category == KinetoCategory::kAnnotation) {
-    if (name == kDdpForward) forwards_.push_back(time_of(event));
-    return;
-  }
   if (event.category != KinetoCategory::kOperator) return;
   if (name.starts_with(kNode)) {
     nodes_.push_back({time_of(event), event.thread, name.substr(kNode.size()) == kGradient});
@@ -35,7 +31,7 @@ void DdpMarks::add(const KinetoEvent& event) {
   }
 }
 
-void DdpMarks::finish(const std::function<bool(const base::Interval&)>& is_believed) {
+void AutogradPasses::finish(const std::function<bool(const base::Interval&)>& is_believed) {
   std::erase_if(forwards_, [&](const auto& time) { return !is_believed(time); });
   std::erase_if(nodes_, [&](const Node& node) { return !is_believed(node.time); });
   std::ranges::sort(forwards_);
@@ -43,7 +39,7 @@ void DdpMarks::finish(const std::function<bool(const base::Interval&)>& is_belie
   std::ranges::stable_sort(sizes_, {}, &DdpGradient::start_ns);
 }
 
-std::vector<DdpGradient> DdpMarks::gradients_within(const base::Interval& backward) const {
+std::vector<DdpGradient> AutogradPasses::gradients_within(const base::Interval& backward) const {
   std::vector<DdpGradient> gradients;
   auto node = std::ranges::lower_bound(nodes_, backward.start_ns, {},
                                        [](const Node& each) { return each.time.start_ns; });
@@ -62,14 +58,14 @@ std::vector<DdpGradient> DdpMarks::gradients_within(const base::Interval& backwa
   return gradients;
 }
 
-std::vector<DdpPass> DdpMarks::passes() const {
-  std::vector<DdpPass> passes;
+std::vector<TrainingPass> AutogradPasses::passes() const {
+  std::vector<TrainingPass> passes;
   auto node = nodes_.begin();
   for (std::size_t i = 0; i < forwards_.size(); ++i) {
     const std::int64_t next_ns = i + 1 < forwards_.size() ? forwards_[i + 1].start_ns : INT64_MAX;
     while (node != nodes_.end() && node->time.start_ns < forwards_[i].end_ns) ++node;
     if (node == nodes_.end() || node->time.start_ns >= next_ns) continue;
-    DdpPass pass{forwards_[i], node->time, node->thread, {}};
+    TrainingPass pass{forwards_[i], node->time, node->thread, {}};
     for (; node != nodes_.end() && node->time.start_ns < next_ns; ++node) {
       pass.backward.end_ns = std::max(pass.backward.end_ns, node->time.end_ns);
     }

@@ -1,4 +1,4 @@
-#include "trace/interop/ddp_buckets.h"
+#include "trace/interop/marks/ddp_buckets.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,199 @@
+"""Traces of PyTorch's own fully_shard: the units that an import finds, and the schedules that it predicts, are PyTorch's."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from support import harness  # noqa: E402
+
+PYTHON = os.environ.get('SHARDLENS_TORCH_PYTHON', harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3')
+STEPS = 8
+
+# Two ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its units.
+PROGRAM = f'''
+import json, os, sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.profiler import profile, schedule, ProfilerActivity
+
+class Block(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.up, self.down = torch.nn.Linear(width, 4 * width + 1), torch.nn.Linear(4 * width + 1, width)
+
+    def forward(self, x): return x + self.down(torch.nn.functional.gelu(self.up(x)))
+
+class Model(torch.nn.Module):
+    def __init__(self, width=192, blocks=5):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(1001, width)
+        self.blocks = torch.nn.ModuleList(Block(width) for _ in range(blocks))
+        self.head = torch.nn.Linear(width, 1001)
+
+    def forward(self, x):
+        x = self.embedding(x)
+        for block in self.blocks: x = block(x)
+        return self.head(x)
+
+def padded(module, inner=()):
+    """Elements of its parameters, each padded to be cut in two along its first dimension."""
+    of_inner = {{id(p) for m in inner for p in m.parameters()}}
+    return sum((p.shape[0] + p.shape[0] % 2) * p[0].numel() for p in module.parameters() if id(p) not in of_inner)
+
+def train(name, rank, folder, micro_batches=1, each=False, explicit=False, nested=False, **options):
+    torch.manual_seed(0)
+    model = Model()
+    elements = {{'root': padded(model, model.blocks)}}
+    elements |= {{f'blocks.{{i}}': padded(block) for i, block in enumerate(model.blocks)}}
+    if nested: fully_shard(model.blocks[1].up, **options)
+    for block in model.blocks: fully_shard(block, **options)
+    fully_shard(model, mp_policy=options.get('mp_policy', MixedPrecisionPolicy()))
+    if explicit:
+        for a, b in zip([model, *model.blocks], model.blocks): a.set_modules_to_forward_prefetch([b])
+    optimizer = torch.optim.AdamW(model.parameters())
+    export = lambda p: p.export_chrome_trace(f'{{folder}}/{{name}}.rank{{rank}}.json')
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True, on_trace_ready=export,
+                 schedule=schedule(wait=0, warmup=2, active={STEPS}, repeat=1)) as p:
+        for _ in range({STEPS} + 2):
+            optimizer.zero_grad()
+            for i in range(micro_batches):
+                model.set_requires_gradient_sync(each or i + 1 == micro_batches)
+                x = torch.randint(0, 1001, (8, 48))
+                torch.nn.functional.cross_entropy(model(x).float().flatten(0, 1), x.flatten()).backward()
+            with torch.no_grad(): model(x)
+            optimizer.step()
+            p.step()
+    return elements
+
+def work(rank, folder):
+    torch.set_num_threads(1)
+    dist.init_process_group('gloo', init_method=f'file://{{folder}}/store', rank=rank, world_size=2)
+    halved = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+    jobs = {{'full': {{}}, 'kept': {{'reshard_after_forward': False}}, 'explicit': {{'explicit': True}},
+            'accumulated': {{'micro_batches': 2}}, 'each': {{'micro_batches': 2, 'each': True}},
+            'halved': {{'mp_policy': halved}}, 'nested': {{'nested': True}}}}
+    said = {{name: train(name, rank, folder, **options) for name, options in jobs.items()}}
+    if rank == 0: json.dump(said, open(f'{{folder}}/said.json', 'w'))
+    dist.destroy_process_group()
+
+if __name__ == '__main__':
+    mp.spawn(work, args=(sys.argv[1],), nprocs=2)
+'''
+BLOCKS = [f'blocks.{i}' for i in range(5)]
+
+
+def calls(strategy, micro_batches=1, each=False, ahead=False):
+    """The unit collectives of a step, in order, as torch/distributed/fsdp/_fully_shard makes them."""
+    of_step = []
+    for i in range(micro_batches):
+        reduces = each or i + 1 == micro_batches
+        of_step.append('root forward gather')
+        of_step += [f'{unit} forward gather' + (', prefetched' if ahead else '') for unit in BLOCKS]
+        for place, unit in reversed(list(enumerate(BLOCKS))):
+            if strategy == 'full_shard':
+                if unit == BLOCKS[-1]: of_step.append(f'{unit} backward gather, prefetched')
+                if place > 0: of_step.append(f'{BLOCKS[place - 1]} backward gather, prefetched')
+            if reduces: of_step.append(f'{unit} reduce')
+        if reduces: of_step.append('root reduce')
+    return of_step
+
+
+CALLS = {'full': calls('full_shard'), 'kept': calls('shard_grad_op'), 'explicit': calls('full_shard', ahead=True),
+         'accumulated': calls('full_shard', micro_batches=2), 'each': calls('full_shard', micro_batches=2, each=True)}
+SETTINGS = {'full': [], 'kept': ['sharding_strategy=shard_grad_op'], 'explicit': ['forward_prefetch=true'],
+            'accumulated': ['gradient_accumulation_steps=2'],
+            'each': ['gradient_accumulation_steps=2', 'sync_each_batch=true']}
+AS_RECORDED = ['sharding_strategy=full_shard', 'forward_prefetch=false', 'gradient_accumulation_steps=1', 'sync_each_batch=false']
+
+
+class ImportedUnits(harness.ShardlensTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.traces = pathlib.Path(tempfile.mkdtemp(prefix='shardlens-traces-'))
+        cls.addClassCleanup(shutil.rmtree, cls.traces)
+        program = cls.traces / 'jobs.py'
+        program.write_text(PROGRAM)
+        subprocess.run([PYTHON, str(program), str(cls.traces)], check=True, capture_output=True, timeout=600)
+        cls.said = json.loads((cls.traces / 'said.json').read_text())
+
+    def setUp(self):
+        super().setUp()
+        self.imported = {name: self.json('import', *(str(self.traces / f'{name}.rank{rank}.json') for rank in range(2)),
+                                         '-o', name) for name in self.said}
+
+    def rows(self, run, sql):
+        return self.json('query', run, sql)['rows']
+
+    def calls_of_a_step(self, run):
+        """Tags of rank 0's unit collectives, by step; those of the evaluation, which has no backward, left out."""
+        steps = {}
+        for step, tag in self.rows(run, "select step, tag from collective where rank = 0 and tag like 'unit %' "
+                                        "and phase in ('forward', 'backward') order by enqueued_ns"):
+            steps.setdefault(step, []).append(tag.removeprefix('unit '))
+        return steps
+
+    def predicted(self, run, *changes):
+        return self.json('predict', run, *(part for change in changes for part in ('--set', change)))
+
+    def refused(self, run, *changes):
+        options = [part for change in changes for part in ('--set', change)]
+        return self.shardlens('predict', run, *options, code=2).stderr
+
+    def test_units_are_those_of_pytorch(self):
+        for name, elements in self.said.items():
+            if name == 'nested': continue
+            with self.subTest(name):
+                self.assertEqual(self.imported[name]['warnings'], [])
+                report = self.json('report', name)
+                self.assertEqual([unit['name'] for unit in report['units']], ['root', *BLOCKS])
+                gathered = 2 if name == 'halved' else 4
+                for unit in report['units']:
+                    self.assertEqual(unit['bytes'], gathered * elements[unit['name']], unit)
+                    self.assertEqual(unit['reduced_bytes'], 4 * elements[unit['name']], unit)
+                    self.assertEqual(2 * unit['shard_bytes'], unit['bytes'])
+                phases = report['summary']['phase_ms']
+                self.assertGreater(min(phases['forward'], phases['backward'], phases['optimizer']), 0)
+                self.assertIsNone(report['run']['settings'])
+
+    def test_collectives_are_known_by_their_unit(self):
+        for name, expected in CALLS.items():
+            with self.subTest(name):
+                steps = self.calls_of_a_step(name)
+                self.assertEqual(len(steps), STEPS)
+                for step, tags in steps.items(): self.assertEqual(tags, expected, step)
+                ready = self.rows(name, 'select count(*) from unit_ready where rank = 1')
+                self.assertEqual(ready, [[STEPS * sum(tag.endswith(' reduce') for tag in expected)]])
+
+    def test_a_predicted_schedule_is_that_which_pytorch_runs(self):
+        rows = [('from', 'to', 'predicted', 'measured')]
+        for name in ('full', 'kept', 'accumulated'):
+            for other, changes in SETTINGS.items():
+                answer = self.predicted(name, *AS_RECORDED, *changes)
+                named = [event['what'] for event in answer['schedule'] if event['rank'] == 0 and ' ' in event['what']]
+                scheduled = [what for what in named if what.endswith((' gather', ' reduce', ', prefetched'))]
+                self.assertEqual(scheduled, CALLS[other], f'{name} → {other}')
+                if name == other: self.assertEqual(answer['changed'], {}, 'as recorded')
+                measured = self.json('report', other)['summary']['step_ms']['mean']
+                rows.append((name, other, f"{answer['step_ms']['mean']:.1f}", f'{measured:.1f}'))
+        for row in rows: print('  '.join(cell.ljust(11) for cell in row))
+
+    def test_what_a_trace_does_not_tell_is_refused_by_name(self):
+        for knob in ('batch_per_rank=4', 'ranks=4', 'bucket_cap_mb=4', 'wrap_policy=size', 'precision=bf16'):
+            self.assertIn(f'What {knob.split("=")[0]} does', self.refused('full', knob))
+        for strategy in ('ddp', 'no_shard', 'hybrid_shard'):
+            self.assertIn(f'What {strategy} would do', self.refused('full', f'sharding_strategy={strategy}'))
+        self.assertIn('Unit blocks.1.up lies within another one', self.refused('nested'))
+        self.json('import', str(self.traces / 'full.rank0.json'), '-o', 'alone')
+        self.assertIn('Import the files of all ranks together', self.refused('alone'))
+
+    def test_advice_of_units(self):
+        advice = self.json('report', 'full', '--advice')['advice']
+        self.assertNotIn('static_graph', [each['rule'] for each in advice])
+
+
+if __name__ == '__main__':
+    harness.main()

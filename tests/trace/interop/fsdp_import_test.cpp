@@ -1,0 +1,129 @@
+// What an import finds out about fully_shard, in traces of jobs that are known.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "tests/trace/interop/fsdp_traces.h"
+
+namespace shardlens::trace::interop {
+namespace {
+
+class FsdpImport : public KinetoImport {
+ protected:
+  Run imported(const FsdpJob& job) {
+    std::vector<std::filesystem::path> files;
+    for (int rank = 0; rank < 2; ++rank) {
+      FsdpTraceWriter writer(job, rank);
+      files.push_back(write("rank" + std::to_string(rank) + ".json", writer.text()));
+      calls_ = writer.calls();
+    }
+    ImportOptions options;
+    options.name = "job";
+    options.overwrite = true;
+    const auto run = import_kineto(files, runs(), options);
+    EXPECT_TRUE(run) << run.error().message;
+    EXPECT_TRUE(run->warnings.empty()) << testing::PrintToString(run->warnings);
+    return open(run->folder);
+  }
+  std::vector<std::string> calls_;  // of the last step
+};
+
+FsdpJob drawn_units(std::mt19937& random) {
+  FsdpJob job;
+  job.units.resize(2 + random() % 8);
+  for (auto& elements : job.units) elements = 2 * (1 + static_cast<std::int64_t>(random() % 50'000));
+  job.steps = 3;
+  job.micro_batches = 1 + static_cast<int>(random() % 3);
+  job.reduces_each = random() % 2 == 0;
+  job.frees_after_forward = random() % 3 != 0;
+  job.prefetches_forward = random() % 2 == 0;
+  job.gathers_ahead = random() % 3 != 0;
+  job.on_gpu = random() % 2 == 0;
+  return job;
+}
+
+std::vector<std::string> tags_of_last_step(const std::vector<model::Batch>& batches,
+                                           const model::StringTable& strings) {
+  std::int64_t last = -1;
+  std::vector<model::Collective> calls;
+  for (const model::Batch& batch : batches) {
+    for (const model::Collective& call : batch.collectives) {
+      EXPECT_EQ(call.tag_kind, model::TagKind::kUnit);
+      if (call.rank != 1) continue;
+      calls.push_back(call);
+      last = std::max(last, call.step);
+    }
+  }
+  std::ranges::sort(calls, {}, &model::Collective::enqueued_ns);
+  std::vector<std::string> tags;
+  for (const model::Collective& call : calls) {
+    if (call.step == last) tags.emplace_back(strings.get(1, call.tag_name));
+  }
+  return tags;
+}
+
+TEST_F(FsdpImport, FindsTheUnitsAndWhatEachCollectiveWasFor) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 24; ++round) {
+    const FsdpJob job = drawn_units(random);
+    const Run run = imported(job);
+    const auto& units = run.figures.units;
+    ASSERT_EQ(units.size(), job.units.size()) << round;
+    for (std::size_t unit = 0; unit < units.size(); ++unit) {
+      EXPECT_EQ(units[unit].name, unit == 0 ? "root" : job.name(unit)) << round;
+      EXPECT_EQ(units[unit].bytes, 4 * job.units[unit]) << round;
+      EXPECT_EQ(units[unit].reduced_bytes, 4 * job.units[unit]) << round;
+      EXPECT_EQ(units[unit].shard_bytes, 2 * job.units[unit]) << round;
+      EXPECT_EQ(units[unit].shard_count, 2);
+      EXPECT_EQ(units[unit].data_type, "float32");
+    }
+    EXPECT_EQ(tags_of_last_step(run.batches, run.strings), calls_) << round;
+  }
+}
+
+TEST_F(FsdpImport, MarksPhasesAndWhenGradientsOfAUnitWereReady) {
+  FsdpJob job{.units = {1000, 2000, 3000}, .steps = 4, .micro_batches = 2};
+  for (const bool on_gpu : {false, true}) {
+    job.on_gpu = on_gpu;
+    const Run run = imported(job);
+    std::map<base::Phase, int> phases;
+    std::map<int, int> ready;
+    for (const model::Batch& batch : run.batches) {
+      for (const model::Span& span : batch.spans) {
+        if (span.rank == 0 && span.depth == 0) ++phases[span.phase];
+      }
+      for (const model::UnitReady& each : batch.unit_ready) {
+        if (each.rank == 0) ++ready[each.unit];
+      }
+      for (const model::Collective& call : batch.collectives) {
+        const bool in_forward = run.strings.get(call.rank, call.tag_name).find(" forward ") !=
+                                std::string_view::npos;
+        EXPECT_EQ(call.phase, in_forward ? base::Phase::kForward : base::Phase::kBackward);
+      }
+    }
+    EXPECT_EQ(phases[base::Phase::kForward], 8) << "the marks of its hooks are no phases";
+    EXPECT_EQ(phases[base::Phase::kBackward], 8);
+    EXPECT_EQ(phases[base::Phase::kOptimizer], 4);
+    for (int unit = 0; unit < 3; ++unit) EXPECT_EQ(ready[unit], 4) << "once a step is reduced";
+  }
+}
+
+TEST_F(FsdpImport, GlooReducesAllAndScattersItself) {
+  const FsdpJob job{.units = {1000, 2000}, .steps = 2};
+  const Run run = imported(job);
+  int scattered = 0;
+  for (const model::Batch& batch : run.batches) {
+    for (const model::Collective& call : batch.collectives) {
+      if (call.function != model::CollectiveFunction::kReduceScatter) continue;
+      ++scattered;
+      EXPECT_EQ(call.executed, model::CollectiveFunction::kAllReduce);
+      EXPECT_EQ(call.bytes, call.tag_index == 0 ? 4000 : 8000);
+    }
+  }
+  EXPECT_EQ(scattered, 2 * 2 * 2) << "ranks, units, steps";
+}
+
+}  // namespace
+}  // namespace shardlens::trace::interop
