@@ -240,14 +240,17 @@ Json collective_json(const trace::analysis::CollectiveGroupFigures& c, bool meas
 }
 
 Json unit_json(const trace::analysis::UnitFigures& unit) {
+  // Of an import, what its trace tells.
+  const bool is_gathered = unit.bytes > 0, is_reduced = unit.reduced_bytes > 0;
+  const bool is_told = !unit.parameters.empty();
   return {{"index", unit.index},
           {"name", unit.name},
-          {"bytes", unit.bytes},
-          {"shard_bytes", unit.shard_bytes},
-          {"reduced_bytes", unit.reduced_bytes},
+          {"bytes", known(is_gathered, unit.bytes)},
+          {"shard_bytes", known(is_gathered, unit.shard_bytes)},
+          {"reduced_bytes", known(is_reduced, unit.reduced_bytes)},
           {"shard_count", unit.shard_count},
           {"data_type", unit.data_type},
-          {"tensors", unit.parameters.size()},
+          {"tensors", known(is_told, unit.parameters.size())},
           {"parameters", unit.parameters}};
 }
 

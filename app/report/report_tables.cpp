@@ -80,9 +80,11 @@ std::string units_text(const trace::analysis::RunFigures& figures) {
                    {"kept per rank", Align::kRight},
                    {"tensors", Align::kRight}});
   for (const auto& unit : figures.units) {
-    table.add_row({unit.name, size_text(static_cast<double>(unit.bytes)),
-                   size_text(static_cast<double>(unit.shard_bytes)),
-                   std::to_string(unit.parameters.size())});
+    const auto known = [](bool is_known, std::string text) { return is_known ? text : "–"; };
+    table.add_row({unit.name,
+                   known(unit.bytes > 0, size_text(static_cast<double>(unit.bytes))),
+                   known(unit.bytes > 0, size_text(static_cast<double>(unit.shard_bytes))),
+                   known(!unit.parameters.empty(), std::to_string(unit.parameters.size()))});
   }
   return "\nUnits\n" + table.text();
 }

@@ -28,11 +28,18 @@ void order_runs(EventRuns& runs) {
   }
 }
 
-void mark_compute(const StringIds& strings, EventRuns& runs) {
+void mark_compute(const StringIds& strings, const std::map<int, base::Intervals>& communicating,
+                  EventRuns& runs) {
   std::vector<bool> is_aten(strings.size() + 1);
   for (const auto& [text, id] : strings) is_aten[id] = text.starts_with("aten::");
   for (auto& [key, events] : runs) {
     if (key.second != model::EventKind::kOperator) continue;
+    const auto of_lane = communicating.find(key.first);
+    const auto communicates = [&](std::int64_t time_ns) {
+      if (of_lane == communicating.end()) return false;
+      const auto within = base::first_ending_after(of_lane->second, time_ns);
+      return within != of_lane->second.end() && within->start_ns <= time_ns;
+    };
     std::vector<std::size_t> others(events.size() + 1);  // before each event
     for (std::size_t i = 0; i < events.size(); ++i) {
       others[i + 1] = others[i] + (is_aten[events[i].name] ? 0 : 1);
@@ -43,7 +50,7 @@ void mark_compute(const StringIds& strings, EventRuns& runs) {
                                    events.end(), events[i].end_ns(), {}, &model::Event::start_ns);
       const auto next = static_cast<std::size_t>(behind - events.begin());
       const bool all_aten = others[next] == others[i];
-      if (all_aten) events[i].flags |= model::kEventCompute;
+      if (all_aten && !communicates(events[i].start_ns)) events[i].flags |= model::kEventCompute;
       i = all_aten ? next : i + 1;
     }
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/base/intervals.h"
 #include "trace/model/events.h"
 
 namespace shardlens::trace::interop {
@@ -18,7 +19,9 @@ using StringIds = std::unordered_map<std::string, model::StringId>;
 void order_runs(EventRuns& runs);
 
 // Of a run without a GPU, once in order: the outermost operators of ATen that call only ATen
-// (docs/NUMBERS.md). `strings`: the events' names, numbered from 1.
-void mark_compute(const StringIds& strings, EventRuns& runs);
+// (docs/NUMBERS.md). `strings`: the events' names, numbered from 1. `communicating`: by lane, when
+// its thread carried collectives out: what it runs then is a part of them.
+void mark_compute(const StringIds& strings, const std::map<int, base::Intervals>& communicating,
+                  EventRuns& runs);
 
 }  // namespace shardlens::trace::interop

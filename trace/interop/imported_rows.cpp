@@ -85,6 +85,7 @@ class RowReplay {
     batch.log = rows_.log;
     batch.buckets = rows_.buckets;
     batch.units = rows_.units;
+    batch.unit_parameters = rows_.unit_parameters;
     return batch;
   }
 

@@ -195,6 +195,19 @@ void KinetoRank::find_calls() {
   if (!requests.empty()) std::ranges::stable_sort(collectives_, {}, &Call::asked_ns);
 }
 
+// By lane of operators.
+std::map<int, base::Intervals> KinetoRank::communicating() const {
+  std::map<int, base::Intervals> times;
+  for (const Call& call : collectives_) {
+    const auto lane = lanes_.find({model::LaneKind::kOperators, thread_name(call.event)});
+    if (lane == lanes_.end()) continue;
+    times[lane->second].push_back(
+        {call.event.start_ns, call.event.start_ns + call.event.duration_ns});
+  }
+  for (auto& [lane, intervals] : times) intervals = base::normalize(std::move(intervals));
+  return times;
+}
+
 void KinetoRank::find_passes() {
   passes_ = autograd_.passes();
   if (!fsdp_.has_units()) return;
@@ -342,6 +355,7 @@ void set_rank_and_base(model::Batch& rows, int rank, std::int64_t base_ns) {
   shift(rows.memory, &model::MemorySample::time_ns);
   shift(rows.buckets);
   shift(rows.units);
+  shift(rows.unit_parameters);
   shift(rows.unit_ready, &model::UnitReady::time_ns);
   shift(rows.log, &model::LogLine::time_ns);
   shift(rows.lost);
@@ -358,7 +372,7 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
                                 const std::string& source) {
   leave_out_unbelievable();
   order_runs(runs_);
-  if (!uses_gpu()) mark_compute(strings_, runs_);
+  if (!uses_gpu()) mark_compute(strings_, communicating(), runs_);
   find_calls();
   make_steps();
   make_phases();
@@ -531,39 +545,34 @@ void KinetoRank::make_buckets(int world_size) {
   }
 }
 
-// What a unit holds is what its collectives moved.
 void KinetoRank::make_units() {
-  using Function = model::CollectiveFunction;
-  const std::vector<std::string>& names = fsdp_.unit_names();
-  std::vector<base::Interval> backwards;
-  for (const TrainingPass& pass : passes_) backwards.push_back(pass.backward);
-  for (const std::string& name : names) {
-    const auto index = static_cast<int>(&name - names.data());
-    rows_.units.push_back({.index = index, .name = intern(name)});
-  }
+  if (!fsdp_.has_units()) return;
+  std::vector<FsdpCall> calls;
   for (std::size_t i = 0; i < collectives_.size(); ++i) {
     if (collectives_[i].asked_ns == kNoCall) continue;
-    model::Collective& call = rows_.collectives[i];
-    const auto use = fsdp_.use_at(collectives_[i].asked_ns, backwards);
-    const bool reduces = use && use->what == FsdpMarks::Use::What::kReduce;
-    const bool is_it = reduces ? call.function == Function::kReduceScatter ||
-                                     call.function == Function::kAllReduce
-                               : use && call.function == Function::kAllGather;
-    if (!is_it) continue;
-    const auto place = static_cast<std::size_t>(use->unit);
-    call.tag_kind = model::TagKind::kUnit;
-    call.tag_index = use->unit;
-    call.tag_name = intern(use->text(names[place]));
-    model::Unit& unit = rows_.units[place];
-    if (!reduces) {
-      unit.shard_count = static_cast<int>(group_ranks(call.process_group));
-      unit.bytes = call.bytes;
-      unit.shard_bytes = call.bytes / unit.shard_count;
-      unit.data_type = call.data_type;
-    } else if (call.function == Function::kReduceScatter) {
-      unit.reduced_bytes = call.bytes;
-      rows_.unit_ready.push_back({0, step_at(use->ready_ns), use->unit, use->ready_ns});
+    const model::Collective& row = rows_.collectives[i];
+    calls.push_back({collectives_[i].asked_ns, row.function, row.bytes,
+                     in_elements_of(collectives_[i].event, row.function),
+                     group_ranks(row.process_group), row.data_type, i});
+  }
+  const FsdpUnits found = find_fsdp_units(fsdp_, passes_, calls);
+  for (const FsdpUnits::Tag& tag : found.tags) {
+    model::Collective& row = rows_.collectives[tag.call];
+    row.tag_kind = model::TagKind::kUnit;
+    row.tag_index = tag.unit;
+    row.tag_name = intern(tag.text);
+  }
+  for (const FsdpUnit& unit : found.units) {
+    const auto index = static_cast<int>(&unit - found.units.data());
+    rows_.units.push_back({0, index, intern(unit.name), unit.bytes, unit.bytes / unit.ranks,
+                           unit.reduced_bytes, static_cast<int>(unit.ranks), unit.data_type});
+    for (const DdpGradient& parameter : unit.parameters) {
+      rows_.unit_parameters.push_back(
+          {0, index, intern(parameter.shape), parameter.elements * unit.element_bytes});
     }
+  }
+  for (const FsdpUnits::Ready& each : found.ready) {
+    rows_.unit_ready.push_back({0, step_at(each.time_ns), each.unit, each.time_ns});
   }
 }
 

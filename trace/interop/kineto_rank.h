@@ -13,6 +13,7 @@
 #include "trace/interop/marks/autograd_passes.h"
 #include "trace/interop/event_runs.h"
 #include "trace/interop/marks/fsdp_marks.h"
+#include "trace/interop/marks/fsdp_units.h"
 #include "trace/interop/marks/host_calls.h"
 #include "trace/interop/kineto_event.h"
 #include "trace/model/batch.h"
@@ -74,6 +75,7 @@ class KinetoRank {
   void add_annotation(const KinetoEvent& event);
   void add_memory(const KinetoEvent& event);
   void leave_out_unbelievable();
+  std::map<int, base::Intervals> communicating() const;
   void find_passes();
   void find_calls();
   void mark_phases();

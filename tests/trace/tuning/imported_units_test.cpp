@@ -44,6 +44,8 @@ FsdpJob drawn_units(std::mt19937& random) {
     elements = 2 * (10'000 + static_cast<std::int64_t>(random() % 40'000));
   }
   job.steps = 20;
+  job.micro_batches = 1 + static_cast<int>(random() % 2);
+  job.reduces_each = job.micro_batches > 1 && random() % 2 == 0;
   job.on_gpu = random() % 2 == 0;
   job.frees_after_forward = random() % 2 == 0;
   job.prefetches_forward = random() % 2 == 0;

@@ -104,6 +104,17 @@ std::int64_t FsdpMarks::backward_end_ns(const base::Interval& time) const {
   return end == nullptr ? time.start_ns : end->time.end_ns;
 }
 
+int FsdpMarks::unit_in_backward(std::int64_t time_ns) const {
+  const Marks& begins = of(Kind::kBackward);
+  const Marks& ends = of(Kind::kGradientsReady);
+  const auto begin = std::ranges::upper_bound(begins, time_ns, {}, start_of);
+  const auto end = std::ranges::upper_bound(ends, time_ns, {}, start_of);
+  if (begin == begins.begin()) return kRootUnit;
+  const bool has_ended =
+      end != ends.begin() && std::prev(end)->time.start_ns > std::prev(begin)->time.start_ns;
+  return has_ended ? kRootUnit : std::prev(begin)->unit;
+}
+
 auto FsdpMarks::around(Kind kind, std::int64_t time_ns) const -> const Mark* {
   const auto next = std::ranges::upper_bound(of(kind), time_ns, {}, start_of);
   if (next == of(kind).begin() || std::prev(next)->time.end_ns < time_ns) return nullptr;

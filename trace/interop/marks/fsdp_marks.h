@@ -40,6 +40,9 @@ class FsdpMarks {
   // interval's begin: nothing.
   std::int64_t backward_end_ns(const base::Interval& time) const;
 
+  // Whose backward it is at a time in a backward pass: the root's where no other's is.
+  int unit_in_backward(std::int64_t time_ns) const;
+
   // What a collective was asked for.
   struct Use {
     enum class What : std::uint8_t { kForwardGather, kBackwardGather, kReduce };

@@ -68,10 +68,10 @@ class MicroBatchReader {
     return found;
   }
 
-  // When the host marked that it came to a unit; none: it did not.
-  std::optional<std::int64_t> entered(int unit, bool in_forward, const Interval& phase) const {
-    for (const UnitEntry& entry : within(record_.unit_entries, phase, &UnitEntry::time_ns)) {
-      if (entry.unit == unit && entry.in_forward == in_forward) return entry.time_ns;
+  // When the host marked that of a unit; none: it did not.
+  std::optional<std::int64_t> marked(UnitMark::What what, int unit, const Interval& phase) const {
+    for (const UnitMark& mark : within(record_.unit_marks, phase, &UnitMark::time_ns)) {
+      if (mark.unit == unit && mark.what == what) return mark.time_ns;
     }
     return std::nullopt;
   }
@@ -83,11 +83,12 @@ class MicroBatchReader {
     const auto gathers = calls(what, phase);
     for (std::size_t i = 0; i < gathers.size(); ++i) {
       const UnitCall& gather = gathers[i];
-      const bool in_forward = what == UnitCall::What::kForwardGather;
+      const auto use = what == UnitCall::What::kForwardGather ? UnitMark::What::kForward
+                                                              : UnitMark::What::kBackward;
       if (!gather.is_ahead) {
         begins.try_emplace(gather.unit, gather.enqueued_ns);
-      } else if (const auto entry = entered(gather.unit, in_forward, phase)) {
-        begins.try_emplace(gather.unit, *entry);
+      } else if (const auto mark = marked(use, gather.unit, phase)) {
+        begins.try_emplace(gather.unit, *mark);
       } else if (i + 1 < gathers.size() && gathers[i + 1].is_ahead) {
         begins.try_emplace(gather.unit, gathers[i + 1].enqueued_ns);
       } else if (gather.end_ns > gather.enqueued_ns && waited_until(gather.end_ns)) {
@@ -127,6 +128,10 @@ class MicroBatchReader {
     const auto reductions = calls(UnitCall::What::kReduce, backward_);
     std::map<int, std::int64_t> launched;
     for (const UnitCall& call : reductions) launched.try_emplace(call.unit, call.enqueued_ns);
+    // Of micro-batches that reduce nothing.
+    for (const UnitMark& mark : within(record_.unit_marks, backward_, &UnitMark::time_ns)) {
+      if (mark.what == UnitMark::What::kGradients) launched.try_emplace(mark.unit, mark.time_ns);
+    }
     const auto begins = uses(UnitCall::What::kBackwardGather, backward_);
     std::vector<UnitBackward> found;
     for (int unit = static_cast<int>(units); --unit > 0;) {

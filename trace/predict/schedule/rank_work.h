@@ -16,15 +16,18 @@ struct UnitCall {
   enum class What : std::uint8_t { kForwardGather, kBackwardGather, kReduce };
   What what = What::kReduce;
   int unit = 0;
-  bool is_ahead = false;          // before it was needed
+  bool is_ahead = false;  // before it was needed
+  std::int64_t enqueued_ns = 0, end_ns = 0;
+  std::int64_t start_ns = 0;
   bool is_across_groups = false;  // of a reduction: adds up what groups of ranks have
-  std::int64_t enqueued_ns = 0, start_ns = 0, end_ns = 0;
 };
 
-// The host comes to a unit, in forward or in backward, as programs of PyTorch mark it.
-struct UnitEntry {
+// The host comes to a unit in forward or in backward, or has all of its gradients, as programs of
+// PyTorch mark it.
+struct UnitMark {
+  enum class What : std::uint8_t { kForward, kBackward, kGradients };
+  What what = What::kForward;
   int unit = 0;
-  bool in_forward = true;
   std::int64_t time_ns = 0;
 };
 
@@ -34,7 +37,7 @@ struct RankRecord {
   std::vector<base::Interval> forwards, backwards, optimizers;  // phases
   std::vector<std::int64_t> gradients_ns;                       // ready
   std::vector<UnitCall> unit_calls;                             // by when they were asked for
-  std::vector<UnitEntry> unit_entries;                          // empty: nobody marks them
+  std::vector<UnitMark> unit_marks;                            // empty: nobody marks them
   std::vector<std::int64_t> call_ends_ns;  // of collectives that may be awaited
   base::Intervals computes;                // operators; short pauses between them are in it
   base::Intervals works;                   // communication on the same cores

@@ -52,23 +52,27 @@ std::optional<UnitCall> unit_call(const model::Collective& call, std::string_vie
                                         : What::kReduce,
                   .unit = call.tag_index,
                   .is_ahead = tag.ends_with(", prefetched"),
-                  .is_across_groups = call.function == model::CollectiveFunction::kAllReduce,
                   .enqueued_ns = call.enqueued_ns,
+                  .end_ns = call.end_ns,
                   .start_ns = call.start_ns,
-                  .end_ns = call.end_ns};
+                  .is_across_groups = call.function == model::CollectiveFunction::kAllReduce};
 }
 
 // "FSDP::pre_forward (layers.3)", as fully_shard marks it (PyTorch 2.11); none: another mark.
-std::optional<UnitEntry> entered_unit(std::string_view mark,
-                                      const std::vector<std::string>& units) {
-  const bool in_forward = mark.starts_with("FSDP::pre_forward (");
-  if (!in_forward && !mark.starts_with("FSDP::pre_backward (")) return std::nullopt;
-  mark.remove_prefix(mark.find('(') + 1);
-  if (!mark.ends_with(')')) return std::nullopt;
-  mark.remove_suffix(1);
-  const auto unit = std::ranges::find(units, mark);
-  if (unit == units.end()) return std::nullopt;
-  return UnitEntry{.unit = static_cast<int>(unit - units.begin()), .in_forward = in_forward};
+std::optional<UnitMark> unit_mark(std::string_view text, const std::vector<std::string>& units) {
+  using What = UnitMark::What;
+  constexpr std::pair<std::string_view, What> kMarks[] = {
+      {"FSDP::pre_forward (", What::kForward},
+      {"FSDP::pre_backward (", What::kBackward},
+      {"FSDP::post_backward_accumulate (", What::kGradients}};
+  for (const auto& [begin, what] : kMarks) {
+    if (!text.starts_with(begin) || !text.ends_with(')')) continue;
+    const auto unit =
+        std::ranges::find(units, text.substr(begin.size(), text.size() - begin.size() - 1));
+    if (unit == units.end()) return std::nullopt;
+    return UnitMark{.what = what, .unit = static_cast<int>(unit - units.begin())};
+  }
+  return std::nullopt;
 }
 
 // A bucket is waited for where backward has no gradient left to compute.
@@ -101,7 +105,7 @@ auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRa
                     .optimizers = optimizers,
                     .gradients_ns = gradients_ns,
                     .unit_calls = unit_calls,
-                    .unit_entries = unit_entries,
+                    .unit_marks = unit_marks,
                     .awaited_ends_ns = other_ends_ns,
                     .computes = computes()};
   const auto at_device = [&](std::int64_t& time_ns) { time_ns = times.at(time_ns); };
@@ -116,8 +120,8 @@ auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRa
   std::ranges::for_each(rank.gradients_ns, at_device);
   std::ranges::sort(rank.unit_calls, {}, &UnitCall::enqueued_ns);
   for (UnitCall& call : rank.unit_calls) at_device(call.enqueued_ns);
-  std::ranges::sort(rank.unit_entries, {}, &UnitEntry::time_ns);
-  for (UnitEntry& entry : rank.unit_entries) at_device(entry.time_ns);
+  std::ranges::sort(rank.unit_marks, {}, &UnitMark::time_ns);
+  for (UnitMark& mark : rank.unit_marks) at_device(mark.time_ns);
   for (const std::int64_t end_ns : bucket_ends_ns) {
     if (is_awaited(end_ns, rank.gradients_ns, rank.backwards)) {
       rank.awaited_ends_ns.push_back(end_ns);
@@ -164,10 +168,10 @@ void RecordedSteps::learn_span(const model::Span& span) {
   Rank& rank = by_rank_[span.rank];
   if (span.depth != 0) {
     if (units_.empty()) return;
-    const auto [known, is_new] = entered_units_.try_emplace({span.rank, span.name});
-    if (is_new) known->second = entered_unit(strings_.get(span.rank, span.name), unit_names());
-    if (const auto& entered = known->second) {
-      rank.unit_entries.push_back({entered->unit, entered->in_forward, span.start_ns});
+    const auto [known, is_new] = unit_marks_.try_emplace({span.rank, span.name});
+    if (is_new) known->second = unit_mark(strings_.get(span.rank, span.name), unit_names());
+    if (const auto& mark = known->second) {
+      rank.unit_marks.push_back({mark->what, mark->unit, span.start_ns});
     }
     return;
   }
@@ -461,7 +465,7 @@ std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const 
           .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
           .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
           .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
-          .unit_entries = part_of(told.unit_entries, window, &UnitEntry::time_ns),
+          .unit_marks = part_of(told.unit_marks, window, &UnitMark::time_ns),
           .call_ends_ns = part_of(told.awaited_ends_ns, window, std::identity{}),
           .computes = base::clip(told.computes, window),
           .works =

@@ -104,7 +104,7 @@ class RecordedSteps {
     std::vector<base::Interval> forwards, backwards, optimizers;
     std::vector<std::int64_t> gradients_ns;
     std::vector<UnitCall> unit_calls;
-    std::vector<UnitEntry> unit_entries;
+    std::vector<UnitMark> unit_marks;
     std::vector<std::int64_t> awaited_ends_ns;  // of collectives
     base::Intervals computes;
   };
@@ -112,7 +112,7 @@ class RecordedSteps {
     std::vector<base::Interval> forwards, backwards, optimizers;
     std::vector<std::int64_t> gradients_ns;
     std::vector<UnitCall> unit_calls;
-    std::vector<UnitEntry> unit_entries;
+    std::vector<UnitMark> unit_marks;
     std::vector<std::int64_t> bucket_ends_ns, other_ends_ns;  // of collectives
     std::vector<MatchedCalls::Key> calls;
     // By lane: leaf operators of a CPU, kernels of a GPU's stream.
@@ -157,8 +157,8 @@ class RecordedSteps {
   model::Collective bucket_call_;             // any of rank 0; without a tag: none
   std::vector<std::int64_t> first_calls_ns_;  // of rank 0: when bucket 0 was asked for
   std::map<int, model::Unit> units_;          // of rank 0, by index
-  // By rank and name of a mark; none: it enters no unit.
-  std::map<std::pair<int, model::StringId>, std::optional<UnitEntry>> entered_units_;
+  // By rank and name of a span; none: it marks no unit.
+  std::map<std::pair<int, model::StringId>, std::optional<UnitMark>> unit_marks_;
   std::map<std::pair<int, std::int64_t>, model::Step> steps_;  // by rank and step
   std::map<int, Rank> by_rank_;
   MatchedCalls calls_;

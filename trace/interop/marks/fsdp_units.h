@@ -1,0 +1,54 @@
+// Which collectives were for which unit of fully_shard, and what the units hold, from its marks, the
+// gradients and what was moved. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/interop/marks/autograd_passes.h"
+#include "trace/interop/marks/fsdp_marks.h"
+#include "trace/model/events.h"
+
+namespace shardlens::trace::interop {
+
+struct FsdpCall {
+  std::int64_t asked_ns = 0;
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;
+  std::int64_t bytes = -1, elements = -1;  // of all ranks; −1: not told
+  std::int64_t ranks = 1;
+  model::StringId data_type = 0;
+  std::size_t call = 0;  // whatever the caller knows it by
+};
+
+struct FsdpUnit {
+  std::string name;
+  std::int64_t bytes = 0, reduced_bytes = 0;  // 0: never gathered or reduced, or not told
+  std::int64_t ranks = 1;                     // that share it
+  model::StringId data_type = 0;              // as it is gathered
+  // In the order in which their gradients came; empty where what was reduced does not bear them out.
+  std::vector<DdpGradient> parameters{};
+  std::int64_t element_bytes = 0;  // of them, as they are gathered
+};
+
+struct FsdpUnits {
+  std::vector<FsdpUnit> units;  // the root first
+  struct Tag {
+    std::size_t call = 0;
+    int unit = 0;
+    std::string text;  // "layers.3 forward gather, prefetched"
+  };
+  std::vector<Tag> tags;
+  struct Ready {
+    int unit = 0;
+    std::int64_t time_ns = 0;  // when the last gradient was there of what was then reduced
+  };
+  std::vector<Ready> ready;
+};
+
+FsdpUnits find_fsdp_units(const FsdpMarks& marks, std::span<const TrainingPass> passes,
+                          std::span<const FsdpCall> calls);
+
+}  // namespace shardlens::trace::interop
