@@ -81,8 +81,7 @@ std::string units_text(const trace::analysis::RunFigures& figures) {
                    {"tensors", Align::kRight}});
   for (const auto& unit : figures.units) {
     const auto known = [](bool is_known, std::string text) { return is_known ? text : "–"; };
-    table.add_row({unit.name,
-                   known(unit.bytes > 0, size_text(static_cast<double>(unit.bytes))),
+    table.add_row({unit.name, known(unit.bytes > 0, size_text(static_cast<double>(unit.bytes))),
                    known(unit.bytes > 0, size_text(static_cast<double>(unit.shard_bytes))),
                    known(!unit.parameters.empty(), std::to_string(unit.parameters.size()))});
   }

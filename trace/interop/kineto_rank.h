@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "trace/interop/believable_times.h"
-#include "trace/interop/marks/autograd_passes.h"
 #include "trace/interop/event_runs.h"
+#include "trace/interop/kineto_event.h"
+#include "trace/interop/marks/autograd_passes.h"
 #include "trace/interop/marks/fsdp_marks.h"
 #include "trace/interop/marks/fsdp_units.h"
 #include "trace/interop/marks/host_calls.h"
-#include "trace/interop/kineto_event.h"
 #include "trace/model/batch.h"
 
 namespace shardlens::trace::interop {

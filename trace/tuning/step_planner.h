@@ -79,15 +79,15 @@ class StepPlanner {
   std::optional<double> pace(const job::Settings& settings) const;
 
   model::RunInfo info_;
-  job::Settings recorded_;                       // as they act
-  std::optional<std::int64_t> cores_;            // of the machine; none: not known
-  std::optional<predict::PlannedJob> job_;       // as recorded; none: its shape is not known
-  std::int64_t recorded_bytes_ = 0;              // estimated at the peak
-  std::vector<std::int64_t> gradient_bytes_;     // in the order in which they come
-  std::vector<std::string> gradient_names_;      // their parameters
+  job::Settings recorded_;                    // as they act
+  std::optional<std::int64_t> cores_;         // of the machine; none: not known
+  std::optional<predict::PlannedJob> job_;    // as recorded; none: its shape is not known
+  std::int64_t recorded_bytes_ = 0;           // estimated at the peak
+  std::vector<std::int64_t> gradient_bytes_;  // in the order in which they come
+  std::vector<std::string> gradient_names_;   // their parameters
   std::optional<LayerClock> clock_;  // none: neither the model's shape is known nor its units
-  std::vector<job::ParameterShape> parameters_;  // of the model, likewise
-  std::optional<double> attention_share_;        // of what is computed; none: not known
+  std::vector<job::ParameterShape> parameters_;   // of the model, likewise
+  std::optional<double> attention_share_;         // of what is computed; none: not known
   std::vector<predict::PlannedUnit> told_units_;  // of another program, the root first
   predict::RecordedSteps::UnitHabits habits_;     // likewise
   double copy_ns_per_byte_ = 0;  // of a shard, by a GPU before a gather; 0 also where none was

@@ -17,7 +17,7 @@ namespace shardlens::trace::tuning {
 struct ToldSettings {
   // What is told, of DDP with caps that give the recorded buckets; of the rest they say nothing.
   job::Settings settings;
-  std::vector<const job::Knob*> knobs;  // those that are told: the run predicts other values
+  std::vector<const job::Knob*> knobs;       // those that are told: the run predicts other values
   std::optional<predict::FittingCaps> caps;  // none: it has units
 };
 

@@ -33,7 +33,8 @@ class FsdpImport : public KinetoImport {
 FsdpJob drawn_units(std::mt19937& random) {
   FsdpJob job;
   job.units.resize(2 + random() % 8);
-  for (auto& elements : job.units) elements = 2 * (1 + static_cast<std::int64_t>(random() % 50'000));
+  for (auto& elements : job.units)
+    elements = 2 * (1 + static_cast<std::int64_t>(random() % 50'000));
   job.steps = 3;
   job.micro_batches = 1 + static_cast<int>(random() % 3);
   job.reduces_each = random() % 2 == 0;
@@ -98,8 +99,8 @@ TEST_F(FsdpImport, MarksPhasesAndWhenGradientsOfAUnitWereReady) {
         if (each.rank == 0) ++ready[each.unit];
       }
       for (const model::Collective& call : batch.collectives) {
-        const bool in_forward = run.strings.get(call.rank, call.tag_name).find(" forward ") !=
-                                std::string_view::npos;
+        const bool in_forward =
+            run.strings.get(call.rank, call.tag_name).find(" forward ") != std::string_view::npos;
         EXPECT_EQ(call.phase, in_forward ? base::Phase::kForward : base::Phase::kBackward);
       }
     }

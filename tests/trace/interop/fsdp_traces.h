@@ -16,10 +16,10 @@ namespace shardlens::trace::interop {
 struct FsdpJob {
   std::vector<std::int64_t> units;  // elements of each, even; the root first
   int steps = 6, micro_batches = 1;
-  bool reduces_each = false;         // every micro-batch
-  bool frees_after_forward = true;   // but the root
-  bool prefetches_forward = false;   // explicitly
-  bool gathers_ahead = true;         // in backward
+  bool reduces_each = false;        // every micro-batch
+  bool frees_after_forward = true;  // but the root
+  bool prefetches_forward = false;  // explicitly
+  bool gathers_ahead = true;        // in backward
   bool on_gpu = false, has_shapes = true;
   double forward_us = 400, backward_us = 700, around_us = 150, optimizer_us = 300;
   double latency_us = 40, us_per_element = 0.002;
@@ -95,8 +95,8 @@ class FsdpTraceWriter {
     link_ = start + duration;
     add("cpu_op", op, "77", host_, 2);
     if (!job_.on_gpu) {
-      const std::string shape = "\"Input type\":[\"float\"],\"Input Dims\":[[" +
-                                std::to_string(in_elements) + "]]";
+      const std::string shape =
+          "\"Input type\":[\"float\"],\"Input Dims\":[[" + std::to_string(in_elements) + "]]";
       add("user_annotation", gloo, calls_.size() % 2 == 0 ? "80" : "81", start, duration,
           job_.has_shapes ? shape : "");
       host_ = link_ + 2;
@@ -106,8 +106,8 @@ class FsdpTraceWriter {
     launch("ncclDevKernel_" + nccl + "_RING_LL(x)", "20", start, duration,
            ",\"Collective name\":\"" +
                std::string(gathers ? "_allgather_base" : "_reduce_scatter_base") +
-               "\",\"In msg nelems\":" + std::to_string(in_elements) + ",\"Out msg nelems\":" +
-               std::to_string(gathers ? elements : elements / 2) +
+               "\",\"In msg nelems\":" + std::to_string(in_elements) +
+               ",\"Out msg nelems\":" + std::to_string(gathers ? elements : elements / 2) +
                ",\"dtype\":\"Float\",\"Process Group Name\":\"0\"");
     return link_;
   }

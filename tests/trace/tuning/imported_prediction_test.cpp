@@ -138,7 +138,8 @@ TEST_F(ImportedPrediction, StartsFromCapsThatGiveTheRecordedBuckets) {
     plan(same, acts.first_bucket_mb, acts.bucket_cap_mb);
     EXPECT_EQ(same.buckets, job.buckets) << round;
     ASSERT_TRUE(predictor->told());
-    EXPECT_TRUE(predictor->told()->caps->others.holds(std::llround(acts.bucket_cap_mb * kMebibyte)));
+    EXPECT_TRUE(
+        predictor->told()->caps->others.holds(std::llround(acts.bucket_cap_mb * kMebibyte)));
     const auto prediction = predictor->predict_known(predictor->info().settings);
     ASSERT_TRUE(prediction);
     EXPECT_TRUE(prediction->changes.empty());

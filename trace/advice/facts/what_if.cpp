@@ -16,8 +16,8 @@ WhatIf what_if(const RunFacts& run, const std::vector<KnobValue>& changes) {
   const auto next = run.with(changes);
   if (!next) return {std::nullopt, "These settings contradict each other."};
   if (run.predictor == nullptr) return {std::nullopt, run.refused};
-  auto prediction = run.predictor->told() ? run.predictor->predict_known(*next)
-                                          : run.predictor->predict(*next);
+  auto prediction =
+      run.predictor->told() ? run.predictor->predict_known(*next) : run.predictor->predict(*next);
   if (!prediction) return {std::nullopt, prediction.error().message};
   return {std::move(*prediction), ""};
 }

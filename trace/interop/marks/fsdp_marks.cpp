@@ -135,9 +135,9 @@ auto FsdpMarks::use_at(std::int64_t asked_ns, std::span<const base::Interval> ba
   }
   const Mark* const gather = around(Kind::kGather, asked_ns);
   if (gather == nullptr) return std::nullopt;
-  const auto backward = std::ranges::upper_bound(backwards, asked_ns, {}, &base::Interval::start_ns);
-  const bool in_backward =
-      backward != backwards.begin() && std::prev(backward)->end_ns > asked_ns;
+  const auto backward =
+      std::ranges::upper_bound(backwards, asked_ns, {}, &base::Interval::start_ns);
+  const bool in_backward = backward != backwards.begin() && std::prev(backward)->end_ns > asked_ns;
   const auto is_needed_in = [&](Kind kind) {
     const Mark* const mark = around(kind, asked_ns);
     return mark != nullptr && mark->unit == gather->unit;
@@ -153,7 +153,7 @@ auto FsdpMarks::use_at(std::int64_t asked_ns, std::span<const base::Interval> ba
 
 std::string FsdpMarks::Use::text(std::string_view unit_name) const {
   std::string text(unit_name);
-  text += what == What::kReduce           ? " reduce"
+  text += what == What::kReduce          ? " reduce"
           : what == What::kForwardGather ? " forward gather"
                                          : " backward gather";
   if (is_ahead) text += ", prefetched";

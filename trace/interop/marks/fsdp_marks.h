@@ -48,8 +48,8 @@ class FsdpMarks {
     enum class What : std::uint8_t { kForwardGather, kBackwardGather, kReduce };
     What what = What::kReduce;
     int unit = 0;
-    bool is_ahead = false;       // before it was needed
-    std::int64_t ready_ns = 0;   // of a reduction: when the unit's last gradient was there
+    bool is_ahead = false;      // before it was needed
+    std::int64_t ready_ns = 0;  // of a reduction: when the unit's last gradient was there
     std::string text(std::string_view unit_name) const;  // "layers.3 forward gather, prefetched"
   };
   // None: not for a unit. `backwards`: those of the trace, in order.

@@ -1,5 +1,5 @@
-// Which collectives were for which unit of fully_shard, and what the units hold, from its marks, the
-// gradients and what was moved. Any thread.
+// Which collectives were for which unit of fully_shard, and what the units hold, from its marks,
+// the gradients and what was moved. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct FsdpUnit {
   std::int64_t bytes = 0, reduced_bytes = 0;  // 0: never gathered or reduced, or not told
   std::int64_t ranks = 1;                     // that share it
   model::StringId data_type = 0;              // as it is gathered
-  // In the order in which their gradients came; empty where what was reduced does not bear them out.
+  // In the order in which their gradients came; empty where what was reduced does not bear them out
   std::vector<DdpGradient> parameters{};
   std::int64_t element_bytes = 0;  // of them, as they are gathered
 };

@@ -352,7 +352,8 @@ auto RecordedSteps::unit_habits() const -> UnitHabits {
   }
   habits.are_kept_without_sync = gathers_in_forward < rank.forwards.size();
   const auto blocks = [](std::int64_t calls_ns, std::int64_t computed_ns) {
-    return calls_ns > 0 && kLeastOverlap * static_cast<double>(calls_ns) > static_cast<double>(computed_ns);
+    return calls_ns > 0 &&
+           kLeastOverlap * static_cast<double>(calls_ns) > static_cast<double>(computed_ns);
   };
   habits.do_gathers_block = blocks(gathers_ns, in_gathers_ns);
   habits.do_reductions_block = blocks(reductions_ns, in_reductions_ns);

@@ -64,12 +64,12 @@ class RecordedSteps {
   const std::map<int, model::Unit>& units() const { return units_; }
   // How rank 0's units were gathered and reduced.
   struct UnitHabits {
-    bool are_gathered_again = false;        // in backward, those that are not the root
-    bool is_root_gathered_again = false;    // likewise
-    bool are_gathered_ahead = false;        // in backward
+    bool are_gathered_again = false;      // in backward, those that are not the root
+    bool is_root_gathered_again = false;  // likewise
+    bool are_gathered_ahead = false;      // in backward
     bool are_gathered_ahead_forward = false;
-    bool are_kept_without_sync = false;     // gathered less often than forward came to them
-    bool are_replicated = false;            // their sums are added up across groups
+    bool are_kept_without_sync = false;  // gathered less often than forward came to them
+    bool are_replicated = false;         // their sums are added up across groups
     // The host waited in every such call: nothing was computed beside it.
     bool do_gathers_block = false, do_reductions_block = false;
   };

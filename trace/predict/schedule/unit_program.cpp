@@ -299,7 +299,7 @@ class UnitWriter final : public job::UnitActions {
   std::array<ActionList::Place, kLanes> last_of_lane_{};  // behind which its next one comes
   std::size_t marks_ = 0;
   Mark gate_;                    // that the gather stream waits for
-  std::optional<Mark> retired_;  // the last use of what was freed last, or copied, until the next is
+  std::optional<Mark> retired_;  // the last use of what was freed or copied last, until the next
   job::UnitSchedule schedule_;
   std::vector<std::vector<std::size_t>> gathers_;              // by unit: under way
   std::map<std::size_t, std::vector<int>> by_first_, by_end_;  // units, by layers

@@ -155,7 +155,8 @@ std::string why_no_curve(const state::Snapshot& snapshot, const Knob& knob) {
   const auto& curves = prediction->curves;
   if (std::ranges::find(curves, &knob, &KnobCurve::knob) != curves.end()) return "";
   if (trace::tuning::is_without_effect(knob)) return "No curve: no step takes longer or shorter";
-  if (prediction->prediction->is_of_another_program) return "No curve: this run does not tell what it does";
+  if (prediction->prediction->is_of_another_program)
+    return "No curve: this run does not tell what it does";
   if (trace::tuning::is_predictable(knob)) return "No curve: this run tells of one value only";
   return "No curve: one run does not tell what it does";
 }
