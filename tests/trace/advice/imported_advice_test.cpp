@@ -1,0 +1,89 @@
+// What would help another program, whose traces tell some of its settings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/trace/advice/advised_run.h"
+#include "tests/trace/interop/ddp_traces.h"
+#include "tests/trace/interop/fsdp_traces.h"
+
+namespace shardlens::trace::advice {
+namespace {
+
+class ImportedAdvice : public interop::KinetoImport {
+ protected:
+  template <typename Writer, typename Job>
+  std::vector<Advice> advised(const Job& job) {
+    std::vector<std::filesystem::path> files;
+    for (int rank = 0; rank < 2; ++rank) {
+      const std::string name = "rank" + std::to_string(rank) + ".json";
+      files.push_back(write(name, Writer(job, rank).text()));
+    }
+    interop::ImportOptions options;
+    options.name = "job";
+    options.overwrite = true;
+    const auto imported = interop::import_kineto(files, runs(), options);
+    EXPECT_TRUE(imported) << imported.error().message;
+    const Run run = open(imported->folder);
+    predict::RecordedSteps recorded(2, 0);
+    for (const model::Batch& batch : run.batches) recorded.learn(batch);
+    StepSample sample;
+    const auto reader = store::RunReader::open(imported->folder);
+    EXPECT_TRUE((*reader)->read_facts([&](const auto& batch) { sample.learn_facts(batch); }));
+    for (const auto* step : StepSample::choose(run.figures)) {
+      EXPECT_TRUE((*reader)->read_range(step->start_ns, step->end_ns,
+                                        [&](const auto& batch) { sample.add(*step, batch); }));
+    }
+    const auto predictor = tuning::Predictor::create(run.figures, recorded);
+    EXPECT_TRUE(predictor) << predictor.error().message;
+    const RunFacts facts(run.figures, sample, predictor ? &*predictor : nullptr, "");
+    auto all = advise(facts);
+    for (const Advice& each : all) EXPECT_TRUE(is_told(each)) << each.rule;
+    return all;
+  }
+
+ private:
+  static bool is_told(const Advice& advice) {
+    const auto rule = std::ranges::find(rules(), advice.rule, &Rule::id);
+    return rule != rules().end() && rule->needs != kAllSettings;
+  }
+};
+
+interop::DdpJob buckets_of_one(double latency_us) {
+  interop::DdpJob job;
+  job.steps = 16;
+  job.on_gpu = true;
+  job.latency_us = latency_us;
+  job.gradients.assign(24, 100'000);
+  job.gradients[3] = 200'000;  // of another size, which tells what bytes cost
+  job.buckets.assign(24, 1);
+  return job;
+}
+
+TEST_F(ImportedAdvice, OfDdpThatSmallBucketsCostMoreThanTheyHide) {
+  const auto slow = advised<interop::DdpTraceWriter>(buckets_of_one(900));
+  const auto cap = of_rule(slow, "bucket_cap");
+  ASSERT_TRUE(cap);
+  ASSERT_EQ(cap->changes.size(), 1u);
+  EXPECT_EQ(cap->changes[0].knob, "bucket_cap_mb");
+  EXPECT_TRUE(cap->gain) << cap->gain_unknown;
+  EXPECT_FALSE(of_rule(advised<interop::DdpTraceWriter>(buckets_of_one(1)), "bucket_cap"))
+      << "they hide everything";
+}
+
+TEST_F(ImportedAdvice, OfFullyShardThatItGathersWhenItIsTooLate) {
+  interop::FsdpJob job{.units = {40'000, 90'000, 90'000, 90'000, 90'000, 80'000}, .steps = 16};
+  job.on_gpu = true;
+  job.us_per_element = 0.006;
+  job.gathers_ahead = false;
+  const auto prefetch = of_rule(advised<interop::FsdpTraceWriter>(job), "backward_prefetch");
+  ASSERT_TRUE(prefetch);
+  EXPECT_THAT(prefetch->title, testing::HasSubstr("Prefetch"));
+  EXPECT_TRUE(prefetch->gain) << prefetch->gain_unknown;
+  job.gathers_ahead = true;
+  EXPECT_FALSE(of_rule(advised<interop::FsdpTraceWriter>(job), "backward_prefetch"));
+}
+
+}  // namespace
+}  // namespace shardlens::trace::advice
