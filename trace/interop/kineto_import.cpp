@@ -10,7 +10,7 @@
 #include "trace/base/saturated.h"
 #include "trace/base/text.h"
 #include "trace/interop/imported_rows.h"
-#include "trace/interop/json_events.h"
+#include "trace/interop/json/json_events.h"
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_rank.h"
 #include "trace/job/run_limits.h"

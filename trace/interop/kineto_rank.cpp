@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "trace/base/intervals.h"
-#include "trace/interop/nccl_names.h"
+#include "trace/interop/json/nccl_names.h"
 #include "trace/job/run_limits.h"
 
 namespace shardlens::trace::interop {

@@ -11,7 +11,7 @@
 
 #include "trace/interop/believable_times.h"
 #include "trace/interop/event_runs.h"
-#include "trace/interop/kineto_event.h"
+#include "trace/interop/json/kineto_event.h"
 #include "trace/interop/marks/autograd_passes.h"
 #include "trace/interop/marks/fsdp_marks.h"
 #include "trace/interop/marks/fsdp_units.h"

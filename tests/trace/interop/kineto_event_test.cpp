@@ -1,10 +1,10 @@
-#include "trace/interop/kineto_event.h"
+#include "trace/interop/json/kineto_event.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "trace/interop/json_events.h"
+#include "trace/interop/json/json_events.h"
 
 namespace shardlens::trace::interop {
 namespace {

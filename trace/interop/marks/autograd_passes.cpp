@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/interop/nccl_names.h"
+#include "trace/interop/json/nccl_names.h"
 
 namespace shardlens::trace::interop {
 

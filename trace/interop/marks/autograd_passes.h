@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trace/base/intervals.h"
-#include "trace/interop/kineto_event.h"
+#include "trace/interop/json/kineto_event.h"
 #include "trace/interop/marks/ddp_buckets.h"
 
 namespace shardlens::trace::interop {

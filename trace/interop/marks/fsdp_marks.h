@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "trace/base/intervals.h"
-#include "trace/interop/kineto_event.h"
+#include "trace/interop/json/kineto_event.h"
 
 namespace shardlens::trace::interop {
 

@@ -1,4 +1,4 @@
-#include "trace/interop/kineto_event.h"
+#include "trace/interop/json/kineto_event.h"
 
 #include <simdjson.h>
 
@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "trace/interop/nccl_names.h"
+#include "trace/interop/json/nccl_names.h"
 
 namespace shardlens::trace::interop {
 

@@ -1,4 +1,4 @@
-#include "trace/interop/json_events.h"
+#include "trace/interop/json/json_events.h"
 
 #include <zlib.h>
 
