@@ -80,8 +80,7 @@ void set(trace::job::Settings& settings, const char* knob, const char* text) {
 }  // namespace
 
 trace::predict::PlannedJob job_of(const MemoryCase& tried) {
-  trace::predict::PlannedJob job;
-  job.shape = shape_of(tried);
+  trace::predict::PlannedJob job = trace::predict::job_on_this_machine({}, shape_of(tried));
   job.settings.batch_per_rank = 4;
   job.settings.sequence_length = 128;
   set(job.settings, "precision", tried.precision);

@@ -125,7 +125,11 @@ std::optional<predict::PlannedJob> RunFacts::job(const job::Settings& settings) 
   if (figures.ranks.empty()) return std::nullopt;
   const auto shape = job::parse_shape_text(figures.ranks.front().info.model);
   if (!shape || ranks() < 1 || ranks() % nodes_ != 0) return std::nullopt;
-  return predict::PlannedJob{settings, *shape, ranks(), ranks() / nodes_, is_gpu()};
+  predict::PlannedJob job = predict::job_on_this_machine(settings, *shape);
+  job.ranks = ranks();
+  job.ranks_per_node = ranks() / nodes_;
+  job.on_gpu = is_gpu();
+  return job;
 }
 
 std::optional<std::int64_t> RunFacts::peak_bytes(const job::Settings& settings) const {

@@ -15,11 +15,14 @@ void BlockBackward::add(BackwardOperator op, int first_parameter, int parameters
 
 void BlockBackward::add_product(BackwardOperator op, const BlockProduct& product) {
   const AdaptedLayer* adapter = add_adapter(product);
-  // What is made next to the matrix is not there yet while the matrix is expanded.
-  const std::int64_t scratch = std::max(weights_.while_expanding * product.values - op.made,
-                                        weights_.expanded * product.values);
-  op.scratch = std::max(op.scratch, scratch);
   const std::int64_t cast = sizes_.autocast ? 2 * product.values : 0;
+  // Of the matrix, which comes after that of the input.
+  const std::int64_t gradient = if_trained(sizes_.product_bytes * product.values);
+  // What is made next to the matrix is not there yet while the matrix is expanded.
+  op.scratch =
+      std::max({op.scratch, weights_.while_expanding * product.values - op.made,
+                weights_.expanded * product.values + sizes_.widening * op.made - if_trained(cast),
+                sizes_.widening * gradient});
   op.released += cast;
   if (cast > 0 && !weights_.is_frozen) {
     op.made += cast;
@@ -47,11 +50,13 @@ const AdaptedLayer* BlockBackward::add_adapter(const BlockProduct& product) {
   const int factor_a = 2 * static_cast<int>(found - weights_.adapters.begin());
   add({.made = found->output, .layer_parameter = product.first_parameter});  // scaled
   add({.made = found->between,
+       .scratch = sizes_.widening * found->between,
        .consumed = found->output,
        .released = found->between,
        .first_parameter = factor_a + 1,
        .parameters = 1});
   add({.made = found->input,
+       .scratch = sizes_.widening * found->input,
        .consumed = found->between,
        .released = found->saved - found->between,
        .first_parameter = factor_a,

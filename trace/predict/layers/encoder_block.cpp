@@ -81,8 +81,10 @@ LayerMemory encoder_block_memory(const LayerSizes& s, const BlockWeights& weight
                   {"MLP", s.mlp + backward.if_trained(s.mlp)},
                   {"dropout", 2 * s.dropout_mask},
                   {"weights in 16 bits", memory.cast_weights}};
-  memory.forward_scratch = s.product + 2 * s.residual;
-  memory.unsaved_scratch = 2 * s.residual + s.product + 2 * s.mlp;
+  memory.forward_scratch =
+      std::max(s.product + 2 * s.residual, s.widening * s.mlp - backward.if_trained(s.mlp));
+  memory.unsaved_scratch =
+      2 * s.residual + s.product + std::max<std::int64_t>(2, 1 + s.widening) * s.mlp;
   add_encoder_mlp_backward(backward, s);
   add_encoder_attention_backward(backward, s);
   memory.backward = backward.take();

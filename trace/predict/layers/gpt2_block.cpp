@@ -1,5 +1,7 @@
 #include "trace/predict/layers/gpt2_block.h"
 
+#include <algorithm>
+
 namespace shardlens::trace::predict {
 
 namespace {
@@ -58,8 +60,10 @@ LayerMemory gpt2_block_memory(const LayerSizes& s, const BlockWeights& weights) 
                   {"MLP", s.mlp + backward.if_trained(s.mlp)},
                   {"dropout", 2 * s.dropout_mask},
                   {"weights in 16 bits", memory.cast_weights}};
-  memory.forward_scratch = s.product + 2 * s.residual;
-  memory.unsaved_scratch = 2 * s.residual + s.product + 2 * s.mlp;
+  memory.forward_scratch =
+      std::max(s.product + 2 * s.residual, s.widening * s.mlp - backward.if_trained(s.mlp));
+  memory.unsaved_scratch =
+      2 * s.residual + s.product + std::max<std::int64_t>(2, 1 + s.widening) * s.mlp;
   add_gpt2_mlp_backward(backward, s);
   add_gpt2_attention_backward(backward, s);
   memory.backward = backward.take();

@@ -73,10 +73,14 @@ HeadMemory DecoderHead::plain() const {
   backward.push_back({.made = scores});  // of the log-probabilities
   backward.push_back({.made = scores, .consumed = scores, .released = scores});
   if (s.product_bytes == 2) backward.push_back({.made = logits * 2, .consumed = scores});
-  BackwardOperator product{.made = s.product,
-                           .scratch = expanded,
-                           .consumed = logits * s.product_bytes,
-                           .released = kept_input + layer.cast_weights};
+  // Of the matrix, which comes after that of the input.
+  const std::int64_t gradient = is_frozen ? 0 : s.product_bytes * matrix;
+  const std::int64_t cast_gradient = is_frozen ? 0 : cast;
+  BackwardOperator product{
+      .made = s.product,
+      .scratch = std::max(expanded + s.widening * s.product - cast_gradient, s.widening * gradient),
+      .consumed = logits * s.product_bytes,
+      .released = kept_input + layer.cast_weights};
   // Without a gradient of the matrix there is nothing to cast.
   if (cast > 0 && !is_frozen) {
     product.made += layer.cast_weights;
@@ -102,12 +106,14 @@ std::int64_t DecoderHead::chunk_scratch(std::int64_t chunk) const {
     return tokens * job.shape.width * s.product_bytes;
   };
   // The gradient of the logits, the input without ignored tokens, the gradient of the matrix.
+  const std::int64_t gradient = in_16_bits && !is_frozen ? 2 * matrix : 0;
   const auto product = [&](std::int64_t tokens) {
     return tokens * job.shape.vocabulary * s.product_bytes + input(tokens) +
-           (in_16_bits && !is_frozen ? 2 * matrix : 0);
+           std::max((1 + s.widening) * gradient, s.widening * input(tokens));
   };
-  // On a CPU a sum of different types makes a copy of what is added.
-  const std::int64_t added = in_16_bits && !is_frozen && !job.on_gpu ? kLossBytes * matrix : 0;
+  // On a CPU a sum of different types makes a copy of what is added, once the product is there.
+  const std::int64_t added =
+      gradient > 0 && !job.on_gpu ? kLossBytes * matrix - s.widening * gradient : 0;
   const auto cast_input = [&](std::int64_t tokens) {
     return s.residual_bytes == s.product_bytes ? 0 : input(tokens);
   };

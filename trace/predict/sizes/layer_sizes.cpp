@@ -1,5 +1,6 @@
 #include "trace/predict/sizes/layer_sizes.h"
 
+#include "trace/job/shape/lora.h"
 #include "trace/predict/sizes/element_bytes.h"
 
 namespace shardlens::trace::predict {
@@ -59,6 +60,8 @@ LayerSizes layer_sizes(const PlannedJob& job) {
   s.tokens = job.tokens();
   s.residual_bytes = bytes.residual;
   s.product_bytes = bytes.product;
+  const bool widens = job.widens_bf16 && !job.on_gpu && job::computes_in_bf16(job.settings);
+  s.widening = widens ? 2 : 0;
   s.autocast = bytes.autocast;
   s.qkv_bias = shape.qkv_bias;
   s.output_bias = shape.output_bias;

@@ -10,6 +10,8 @@ namespace shardlens::trace::predict {
 struct LayerSizes {
   std::int64_t tokens = 0;
   std::int64_t residual_bytes = 4, product_bytes = 4;  // per value
+  // Of fp32 beside each byte of a product's result, while it is multiplied.
+  std::int64_t widening = 0;
   bool autocast = false;
   bool qkv_bias = false, output_bias = false, mlp_bias = false, qk_norm = false;
 

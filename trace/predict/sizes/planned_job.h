@@ -17,6 +17,8 @@ struct PlannedJob {
   std::int64_t ranks_per_node = 1;
   // On a GPU kernels are fused; on a CPU dropout keeps the whole matrix of attention.
   bool on_gpu = false;
+  // A CPU multiplies bf16 in fp32, in memory beside the result.
+  bool widens_bf16 = false;
 
   // No sequence is longer than what the model sees.
   std::int64_t sequence() const {
@@ -25,10 +27,10 @@ struct PlannedJob {
   std::int64_t tokens() const { return settings.batch_per_rank * sequence(); }
 };
 
+// Whether PyTorch does so on this machine's CPU, whatever it does on others.
+bool this_cpu_widens_bf16();
+
 // The job that `settings` describes, on one machine; `device: auto` counts as a CPU.
-inline PlannedJob job_on_this_machine(const job::Settings& settings, const job::ModelShape& shape) {
-  return {settings, shape, settings.ranks, settings.ranks,
-          settings.device == job::DeviceChoice::kCuda};
-}
+PlannedJob job_on_this_machine(const job::Settings& settings, const job::ModelShape& shape);
 
 }  // namespace shardlens::trace::predict

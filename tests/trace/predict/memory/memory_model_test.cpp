@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/trace/predict/predicted_jobs.h"
+#include "trace/job/shape/lora.h"
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/layers/head_memory.h"
@@ -165,6 +168,25 @@ TEST(MemoryModel, BackwardFreesAllThatForwardSaved) {
     EXPECT_EQ(released, head.saved_bytes());
     EXPECT_EQ(flowing, head.input_bytes) << "the gradient that flows into the blocks";
   }
+}
+
+TEST(MemoryModel, ACpuThatMultipliesBf16InFp32NeedsMoreForThatAlone) {
+  int more = 0;
+  for (const PlannedJob& job : all_kinds_of_jobs()) {
+    PlannedJob widened = job;
+    widened.widens_bf16 = true;
+    const std::int64_t plain = predict_peak_bytes(job), needed = predict_peak_bytes(widened);
+    if (job.on_gpu || !job::computes_in_bf16(job.settings)) {
+      EXPECT_EQ(needed, plain);
+      continue;
+    }
+    // A product's result has as many values at most as the largest logits or the largest matrix.
+    const std::int64_t widest = std::max({job.shape.vocabulary, job.shape.mlp_width});
+    EXPECT_GE(needed, plain);
+    EXPECT_LE(needed, plain + 4 * widest * std::max(job.tokens(), job.shape.width));
+    more += needed > plain ? 1 : 0;
+  }
+  EXPECT_GT(more, 0);
 }
 
 TEST(MemoryModel, TermsSumToThePeakAndHaveFormulas) {
