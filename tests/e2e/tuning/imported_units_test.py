@@ -157,6 +157,7 @@ class ImportedUnits(harness.ShardlensTest):
                 phases = report['summary']['phase_ms']
                 self.assertGreater(min(phases['forward'], phases['backward'], phases['optimizer']), 0)
                 self.assertIsNone(report['run']['settings'])
+                self.assertNotIn('in theory', self.shardlens('report', name).stdout)
 
     def test_collectives_are_known_by_their_unit(self):
         for name, expected in CALLS.items():

@@ -137,6 +137,15 @@ TEST(UnitGathers, OfPartsOfABlockAreMadeOnceMoreWhereItIsRecomputed) {
   EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, job::Strategy::kShardGradOp), 500) << "kept after forward";
 }
 
+TEST(UnitGathers, AreNotKnownOfARunWhoseSettingsAreNot) {
+  model::RunInfo info;
+  info.world_size = 2;
+  std::vector<UnitFigures> units(2);
+  EXPECT_TRUE(theoretical_bytes_sent(info, {}, units, 4));
+  info.imported_from = "PyTorch profiler";
+  EXPECT_FALSE(theoretical_bytes_sent(info, {}, units, 4));
+}
+
 TEST(UnitStatistics, RowsAreApartByFunctionAndPurpose) {
   model::RunInfo info;
   info.world_size = 1;

@@ -140,6 +140,22 @@ TEST_F(StrategyBarsTest, OpenThePlanByButtonKeyAndPalette) {
   EXPECT_TRUE(opens());
 }
 
+TEST_F(StrategyBarsTest, ShowStepsOfAnotherProgramsRunWithoutTheMemoryOfTheNextOne) {
+  const auto run = std::make_shared<state::RunView>(*snapshot_.run);
+  run->figures.info.imported_from = "PyTorch profiler";
+  snapshot_.run = run;
+  const auto view = std::make_shared<state::PredictionView>();
+  trace::tuning::KnobCurve& curve = view->choices.emplace_back();
+  curve.knob = trace::job::find_knob("sharding_strategy");
+  curve.points = {{"full_shard", 0, 40e6, std::nullopt, true}};
+  snapshot_.prediction = view;
+  estimate();
+  EXPECT_THAT(texts("full_shard"), ElementsAre("full_shard", "unknown", "40.0 ms"));
+  EXPECT_THAT(texts("ddp"), ElementsAre("ddp", "unknown", "unknown"));
+  window_.move_to(snapshot_, row("full_shard").right() - 8, row("full_shard").center_y());
+  EXPECT_FALSE(window_.probe().shows("sent by a rank in a step"));
+}
+
 TEST_F(StrategyBarsTest, AreLeftOutWhereTheModelIsNotKnown) {
   snapshot_.knobs.estimates = nullptr;
   window_.frames(snapshot_, 3);

@@ -263,9 +263,10 @@ std::optional<double> theoretical_bytes_sent(const model::RunInfo& info,
                                              const std::vector<BucketFigures>& buckets,
                                              const std::vector<UnitFigures>& units,
                                              std::int64_t bytes_per_value) {
+  // How often units are gathered, and whether a hook halves buckets, settings tell.
+  if (!model::has_settings(info)) return std::nullopt;
   if (!units.empty()) return unit_bytes_sent(info, units);
-  // Whether a hook halves them, settings tell.
-  if (buckets.empty() || info.world_size < 1 || !model::has_settings(info)) return std::nullopt;
+  if (buckets.empty() || info.world_size < 1) return std::nullopt;
   double bytes = 0;
   for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
   const double updated =

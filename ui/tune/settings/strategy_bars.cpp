@@ -5,6 +5,7 @@
 #include <string>
 
 #include "trace/job/shape/strategy.h"
+#include "trace/model/run_info.h"
 #include "ui/kit/widgets.h"
 #include "ui/plan/estimate_draw.h"
 #include "ui/present/format.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr float kBarsHead = 20, kBarsRow = 26, kBarsFoot = 34;
 
 struct StrategyScales {
-  double memory = 1, sent = 1;  // bytes over a whole bar
+  double memory = 1, sent = 1;  // bytes over a whole bar; 0: not known
   double step = 0;              // nanoseconds over a whole bar; 0: nothing is predicted
 };
 
@@ -42,6 +43,11 @@ StrategyScales scales_of(const state::Snapshot& snapshot) {
     const auto* point = predicted(snapshot, plan.name());
     if (point != nullptr) scales.step = std::max(scales.step, point->step_ns);
   }
+  // Of another program's run steps are predicted, but what its model needs and sends is not that of
+  // the settings for the next run.
+  const bool is_of_another =
+      snapshot.run && !trace::model::has_settings(snapshot.run->figures.info);
+  if (is_of_another && scales.step > 0) scales.memory = scales.sent = 0;
   return scales;
 }
 
@@ -60,16 +66,20 @@ StrategyColumns columns_in(const kit::Theme& theme, const state::Rect& row) {
   return out;
 }
 
-void draw_bars_head(const kit::Theme& theme, const state::Rect& rect, bool has_steps) {
+void draw_bars_head(const kit::Theme& theme, const state::Rect& rect,
+                    const StrategyScales& scales) {
   const state::Palette& p = theme.colors();
+  const bool has_steps = scales.step > 0;
   const StrategyColumns columns = columns_in(theme, rect);
   kit::text_in(theme, columns.name, kit::Face::kSmall, p.text_muted, "Before the run");
   kit::text_in(theme, columns.memory, kit::Face::kSmall, p.text_muted, "Memory");
   kit::text_in(theme, columns.last, kit::Face::kSmall, p.text_muted, has_steps ? "Step" : "Sent");
   kit::explain(
       theme, columns.memory, "Peak of tensors",
-      "Estimated for a rank, from the settings and the model's shape alone; without what lies "
-      "outside PyTorch");
+      scales.memory > 0
+          ? "Estimated for a rank, from the settings and the model's shape alone; without what "
+            "lies outside PyTorch"
+          : "The run on screen is of another program, whose trace does not tell its model's shape");
   if (has_steps) {
     kit::explain(theme, columns.last, "Predicted step time",
                  "From the run on screen, with the settings for the next run and that strategy");
@@ -131,7 +141,7 @@ void draw_sent(const kit::Theme& theme, const state::Rect& cell,
 // What is sent explains it.
 void draw_step(const kit::Theme& theme, const state::Rect& cell,
                const trace::predict::StrategyPlan& plan, const state::Snapshot& snapshot,
-               double axis) {
+               const StrategyScales& scales) {
   const state::Palette& p = theme.colors();
   const auto* point = predicted(snapshot, plan.name());
   std::string note = "Not predicted from the run on screen";
@@ -143,11 +153,13 @@ void draw_step(const kit::Theme& theme, const state::Rect& cell,
     const state::Rect bar =
         draw_figure(theme, cell, p.changed, present::format_duration(point->step_ns).text());
     kit::fill(bar, kit::color(p.field), theme.px(2));
-    const auto share = static_cast<float>(point->step_ns / axis);
+    const auto share = static_cast<float>(point->step_ns / scales.step);
     kit::fill({bar.x, bar.y, std::max(2.0f, std::round(bar.w * share)), bar.h},
               kit::color(state::mix(p.panel, p.changed, 0.6)), theme.px(2));
   }
-  if (kit::hovers(cell)) {
+  if (scales.sent <= 0) {
+    kit::explain(theme, cell, plan.name(), note);
+  } else if (kit::hovers(cell)) {
     plan::formula_tooltip(theme, std::string(plan.name()) + ": sent by a rank in a step",
                           present::traffic_lines(plan.traffic), note);
   }
@@ -183,11 +195,15 @@ void draw_strategy(const kit::Theme& theme, const state::Rect& rect,
     return;
   }
   const state::Rect low{0, rect.y + theme.px(2), 0, rect.h - theme.px(2)};
-  draw_memory(theme, {columns.memory.x, low.y, columns.memory.w, low.h}, plan, chosen,
-              *draft.estimates, scales.memory);
+  const state::Rect memory{columns.memory.x, low.y, columns.memory.w, low.h};
+  if (scales.memory > 0) {
+    draw_memory(theme, memory, plan, chosen, *draft.estimates, scales.memory);
+  } else {
+    kit::text_in(theme, memory, kit::Face::kSmall, p.text_muted, "unknown");
+  }
   const state::Rect last{columns.last.x, low.y, columns.last.w, low.h};
   if (scales.step > 0) {
-    draw_step(theme, last, plan, snapshot, scales.step);
+    draw_step(theme, last, plan, snapshot, scales);
   } else {
     draw_sent(theme, last, plan, chosen, scales.sent);
   }
@@ -209,7 +225,7 @@ void draw_strategy_bars(const kit::Theme& theme, const state::Rect& rect,
   if (!draft.estimates) return;
   const StrategyScales scales = scales_of(snapshot);
   state::Rect rest = rect;
-  draw_bars_head(theme, rest.take_top(theme.px(kBarsHead)), scales.step > 0);
+  draw_bars_head(theme, rest.take_top(theme.px(kBarsHead)), scales);
   for (const trace::predict::StrategyPlan& plan : draft.estimates->strategies) {
     draw_strategy(theme, rest.take_top(theme.px(kBarsRow)), plan, snapshot, scales, commands);
   }
