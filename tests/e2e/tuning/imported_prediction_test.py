@@ -2,17 +2,14 @@
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from support import harness  # noqa: E402
+from support import harness, torch_traces  # noqa: E402
 
 SAMPLES = pathlib.Path(os.environ.get('SHARDLENS_SAMPLES', '/nonexistent'))
-PYTHON = os.environ.get('SHARDLENS_TORCH_PYTHON', harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3')
 
 # Two ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its buckets.
 PROGRAM = '''
@@ -63,27 +60,8 @@ if __name__ == '__main__':
 CAPS = {'default': (25, 1), 'views': (4, 4), 'one': (1, 1), 'quarter': (0.25, 0.25), 'large': (25, 25)}
 
 
-class ImportedPrediction(harness.ShardlensTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.traces = pathlib.Path(tempfile.mkdtemp(prefix='shardlens-traces-'))
-        cls.addClassCleanup(shutil.rmtree, cls.traces)
-        program = cls.traces / 'jobs.py'
-        program.write_text(PROGRAM)
-        subprocess.run([PYTHON, str(program), str(cls.traces)], check=True, capture_output=True, timeout=600)
-        cls.said = json.loads((cls.traces / 'said.json').read_text())
-
-    def setUp(self):
-        super().setUp()
-        self.imported = {name: self.json('import', *(str(self.traces / f'{name}.rank{rank}.json') for rank in range(2)),
-                                         '-o', name) for name in self.said}
-
-    def refused(self, run, *changes):
-        options = [part for change in changes for part in ('--set', change)]
-        return self.shardlens('predict', run, *options, code=2).stderr
-
-    def predicted(self, run, *changes):
-        return self.json('predict', run, *(part for change in changes for part in ('--set', change)))
+class ImportedPrediction(torch_traces.TorchTracesTest):
+    PROGRAM = PROGRAM
 
     def bucket_bytes(self, predicted):
         return [event['bytes'] for event in predicted['schedule'] if event['what'].startswith('bucket')]

@@ -1,17 +1,10 @@
 """Traces of PyTorch's own fully_shard: the units that an import finds, and the schedules that it predicts, are PyTorch's."""
-import json
-import os
 import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from support import harness  # noqa: E402
+from support import harness, torch_traces  # noqa: E402
 
-PYTHON = os.environ.get('SHARDLENS_TORCH_PYTHON', harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3')
 STEPS = 8
 
 # Two ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its units.
@@ -109,20 +102,8 @@ SETTINGS = {'full': [], 'kept': ['sharding_strategy=shard_grad_op'], 'explicit':
 AS_RECORDED = ['sharding_strategy=full_shard', 'forward_prefetch=false', 'gradient_accumulation_steps=1', 'sync_each_batch=false']
 
 
-class ImportedUnits(harness.ShardlensTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.traces = pathlib.Path(tempfile.mkdtemp(prefix='shardlens-traces-'))
-        cls.addClassCleanup(shutil.rmtree, cls.traces)
-        program = cls.traces / 'jobs.py'
-        program.write_text(PROGRAM)
-        subprocess.run([PYTHON, str(program), str(cls.traces)], check=True, capture_output=True, timeout=600)
-        cls.said = json.loads((cls.traces / 'said.json').read_text())
-
-    def setUp(self):
-        super().setUp()
-        self.imported = {name: self.json('import', *(str(self.traces / f'{name}.rank{rank}.json') for rank in range(2)),
-                                         '-o', name) for name in self.said}
+class ImportedUnits(torch_traces.TorchTracesTest):
+    PROGRAM = PROGRAM
 
     def rows(self, run, sql):
         return self.json('query', run, sql)['rows']
@@ -134,13 +115,6 @@ class ImportedUnits(harness.ShardlensTest):
                                         "order by enqueued_ns"):
             steps.setdefault(step, []).append(tag.removeprefix('unit '))
         return steps
-
-    def predicted(self, run, *changes):
-        return self.json('predict', run, *(part for change in changes for part in ('--set', change)))
-
-    def refused(self, run, *changes):
-        options = [part for change in changes for part in ('--set', change)]
-        return self.shardlens('predict', run, *options, code=2).stderr
 
     def test_units_are_those_of_pytorch(self):
         for name, elements in self.said.items():

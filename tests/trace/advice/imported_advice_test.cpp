@@ -7,35 +7,25 @@
 #include "tests/trace/advice/advised_run.h"
 #include "tests/trace/interop/ddp_traces.h"
 #include "tests/trace/interop/fsdp_traces.h"
+#include "tests/trace/tuning/imported_job.h"
 
 namespace shardlens::trace::advice {
 namespace {
 
-class ImportedAdvice : public interop::KinetoImport {
+class ImportedAdvice : public tuning::ImportedJob {
  protected:
   template <typename Writer, typename Job>
   std::vector<Advice> advised(const Job& job) {
-    std::vector<std::filesystem::path> files;
-    for (int rank = 0; rank < 2; ++rank) {
-      const std::string name = "rank" + std::to_string(rank) + ".json";
-      files.push_back(write(name, Writer(job, rank).text()));
-    }
-    interop::ImportOptions options;
-    options.name = "job";
-    options.overwrite = true;
-    const auto imported = interop::import_kineto(files, runs(), options);
-    EXPECT_TRUE(imported) << imported.error().message;
-    const Run run = open(imported->folder);
-    predict::RecordedSteps recorded(2, 0);
-    for (const model::Batch& batch : run.batches) recorded.learn(batch);
+    const interop::ImportedRun imported = import_job<Writer>(job);
+    const Run run = open(imported.folder);
     StepSample sample;
-    const auto reader = store::RunReader::open(imported->folder);
+    const auto reader = store::RunReader::open(imported.folder);
     EXPECT_TRUE((*reader)->read_facts([&](const auto& batch) { sample.learn_facts(batch); }));
     for (const auto* step : StepSample::choose(run.figures)) {
       EXPECT_TRUE((*reader)->read_range(step->start_ns, step->end_ns,
                                         [&](const auto& batch) { sample.add(*step, batch); }));
     }
-    const auto predictor = tuning::Predictor::create(run.figures, recorded);
+    const auto predictor = learn_run(run);
     EXPECT_TRUE(predictor) << predictor.error().message;
     const RunFacts facts(run.figures, sample, predictor ? &*predictor : nullptr, "");
     auto all = advise(facts);

@@ -15,18 +15,9 @@ using testing::HasSubstr;
 class DdpImport : public KinetoImport {
  protected:
   Run imported(const DdpJob& job) {
-    std::vector<std::filesystem::path> files;
-    for (int rank = 0; rank < 2; ++rank) {
-      files.push_back(
-          write("rank" + std::to_string(rank) + ".json", DdpTraceWriter(job, rank).text()));
-    }
-    ImportOptions options;
-    options.name = "job";
-    options.overwrite = true;
-    const auto run = import_kineto(files, runs(), options);
-    EXPECT_TRUE(run) << run.error().message;
-    warnings_ = run->warnings;
-    return open(run->folder);
+    const ImportedRun run = import_job<DdpTraceWriter>(job);
+    warnings_ = run.warnings;
+    return open(run.folder);
   }
   std::vector<std::string> warnings_;
 };

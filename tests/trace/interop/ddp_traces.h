@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/trace/interop/kineto_traces.h"
+#include "tests/trace/interop/trace_writer.h"
 
 namespace shardlens::trace::interop {
 
@@ -32,52 +32,22 @@ struct DdpJob {
   }
 };
 
-// One rank of two.
-class DdpTraceWriter {
+class DdpTraceWriter : public TraceWriter {
  public:
   DdpTraceWriter(const DdpJob& job, int rank)
-      : job_(job), rank_(rank), host_(1000 + (rank == 1 ? job.ahead_us : 0)) {}
-
-  // Microseconds of the last step, from its begin to its end.
-  double step_us() const { return step_us_; }
+      : TraceWriter(rank, job.on_gpu, 1000 + (rank == 1 ? job.ahead_us : 0)), job_(job) {}
 
   std::string text() {
-    for (int step = 0; step < job_.steps; ++step) write_step(step);
-    const std::string backend = job_.on_gpu ? "nccl" : "gloo";
-    return trace_of(events_, "\"backend\":\"" + backend + "\",\"rank\":" + std::to_string(rank_) +
-                                 ",\"world_size\":2,\"pg_config\":[{\"pg_name\":\"0\",\"pg_desc\":"
-                                 "\"default_pg\",\"ranks\":[0,1]}]");
+    for (int step = 0; step < job_.steps; ++step) {
+      write_step(step, job_.optimizer_us, [&] { write_passes(); });
+    }
+    return text_of_rank();
   }
 
  private:
-  static constexpr double kHostUs = 4;  // what a GPU's host needs for what its kernels compute
-
   std::string shape(std::int64_t elements, const std::string& type) const {
     if (!job_.has_shapes) return "";
     return "\"Input type\":[\"" + type + "\"],\"Input Dims\":[[" + std::to_string(elements) + "]]";
-  }
-  void add(const std::string& category, const std::string& name, const std::string& thread,
-           double start, double duration, const std::string& arguments = "") {
-    events_.push_back(complete(category, name, thread, start, duration, arguments));
-  }
-  // On the host, or launched by it on the GPU's stream, behind what that has to do.
-  void compute(const std::string& name, double duration) {
-    if (!job_.on_gpu) {
-      add("cpu_op", name, "77", host_, duration);
-      host_ += duration;
-      return;
-    }
-    const double start = std::max(gpu_, host_ + kHostUs);
-    launch("kernel_" + name, "7", start, duration, "");
-    gpu_ = start + duration;
-  }
-  void launch(const std::string& name, const std::string& stream, double start, double duration,
-              const std::string& more) {
-    const std::string correlation = "\"correlation\":" + std::to_string(++correlation_);
-    add("cuda_runtime", "cudaLaunchKernel", "77", host_, 1, correlation);
-    host_ += kHostUs;
-    add("kernel", name, stream, start, duration,
-        "\"device\":0,\"stream\":" + stream + "," + correlation + more);
   }
   void reduce(std::size_t bucket) {
     const std::int64_t elements = job_.elements_of(bucket);
@@ -127,9 +97,7 @@ class DdpTraceWriter {
       add("user_annotation", "## backward ##", "77", begin - 0.1, host_ - begin);
     host_ += 5;
   }
-  void write_step(int step) {
-    const double begin = job_.on_gpu ? std::max(host_, gpu_) : host_;
-    host_ = begin + 5;
+  void write_passes() {
     for (int i = 0; i < job_.micro_batches; ++i) {
       const double start = host_;
       compute("aten::linear", job_.forward_us);
@@ -137,21 +105,10 @@ class DdpTraceWriter {
       host_ += 5;
       write_backward(job_.reduces_each || i + 1 == job_.micro_batches);
     }
-    const double optimizer = host_;
-    compute("aten::_fused_adamw_", job_.optimizer_us);
-    add("user_annotation", "Optimizer.step#AdamW.step", "77", optimizer - 1, host_ - optimizer + 2);
-    host_ += 5;
-    const double end = job_.on_gpu ? std::max(host_, gpu_) : host_;
-    add("user_annotation", "ProfilerStep#" + std::to_string(step + 3), "77", begin, end - begin);
-    step_us_ = end - begin;
-    host_ = end;
   }
 
   const DdpJob& job_;
-  int rank_ = 0;
-  std::vector<std::string> events_;
-  double host_ = 0, gpu_ = 0, reduced_ = 0, step_us_ = 0;
-  std::uint64_t correlation_ = 0;
+  double reduced_ = 0;
 };
 
 }  // namespace shardlens::trace::interop

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/trace/interop/kineto_traces.h"
+#include "tests/trace/interop/trace_writer.h"
 
 namespace shardlens::trace::interop {
 
@@ -27,32 +27,23 @@ struct FsdpJob {
   std::string name(std::size_t unit) const { return "layers." + std::to_string(unit - 1); }
 };
 
-// One rank of two. On a CPU its host waits in every collective, as PyTorch does there. On a GPU the
+// On a CPU its host waits in every collective, as PyTorch does there. On a GPU the
 // host is far ahead, and gathers and reductions are carried out in order on one stream.
-class FsdpTraceWriter {
+class FsdpTraceWriter : public TraceWriter {
  public:
-  FsdpTraceWriter(const FsdpJob& job, int rank) : job_(job), rank_(rank) {}
-
-  double step_us() const { return step_us_; }  // of the last one
+  FsdpTraceWriter(const FsdpJob& job, int rank) : TraceWriter(rank, job.on_gpu, 1000), job_(job) {}
 
   // The collectives of a step, in order: "layers.0 forward gather".
   const std::vector<std::string>& calls() const { return calls_; }
 
   std::string text() {
-    for (int step = 0; step < job_.steps; ++step) write_step(step);
-    const std::string backend = job_.on_gpu ? "nccl" : "gloo";
-    return trace_of(events_, "\"backend\":\"" + backend + "\",\"rank\":" + std::to_string(rank_) +
-                                 ",\"world_size\":2,\"pg_config\":[{\"pg_name\":\"0\",\"pg_desc\":"
-                                 "\"default_pg\",\"ranks\":[0,1]}]");
+    for (int step = 0; step < job_.steps; ++step) {
+      write_step(step, job_.optimizer_us, [&] { write_passes(); });
+    }
+    return text_of_rank();
   }
 
  private:
-  static constexpr double kHostUs = 4;
-
-  void add(const std::string& category, const std::string& name, const std::string& thread,
-           double start, double duration, const std::string& arguments = "") {
-    events_.push_back(complete(category, name, thread, start, duration, arguments));
-  }
   template <typename Body>
   void mark(const std::string& what, std::size_t unit, const Body& body) {
     const double start = host_;
@@ -62,30 +53,12 @@ class FsdpTraceWriter {
     const std::string of = unit == 0 ? "" : " (" + job_.name(unit) + ")";
     add("user_annotation", "FSDP::" + what + of, "77", start, host_ - start);
   }
-  void compute(const std::string& name, double duration) {
-    if (!job_.on_gpu) {
-      add("cpu_op", name, "77", host_, duration);
-      host_ += duration;
-      return;
-    }
-    gpu_ = std::max(gpu_, host_ + kHostUs);
-    launch("kernel_" + name, "7", gpu_, duration, "");
-    gpu_ += duration;
-  }
   void node(const std::string& name, double duration) {
     const double start = host_;
     host_ += 0.2;
     compute("aten::mm", duration);
     host_ += 0.2;
     add("cpu_op", "autograd::engine::evaluate_function: " + name, "77", start, host_ - start);
-  }
-  void launch(const std::string& name, const std::string& stream, double start, double duration,
-              const std::string& more) {
-    const std::string correlation = "\"correlation\":" + std::to_string(++correlation_);
-    add("cuda_runtime", "cudaLaunchKernel", "77", host_, 1, correlation);
-    host_ += kHostUs;
-    add("kernel", name, stream, start, duration,
-        "\"device\":0,\"stream\":" + stream + "," + correlation + more);
   }
   // Until when it takes, of what moves `elements` in all.
   double call(const std::string& op, const std::string& gloo, const std::string& nccl,
@@ -198,36 +171,23 @@ class FsdpTraceWriter {
     });
     host_ += 1;
   }
-  void write_step(int step) {
-    const double begin = job_.on_gpu ? std::max(host_, gpu_) : host_;
+  void write_passes() {
     calls_.clear();
-    host_ = begin + 5;
     for (int i = 0; i < job_.micro_batches; ++i) {
       reduces_ = job_.reduces_each || i + 1 == job_.micro_batches;
       write_forward();
       write_backward();
     }
-    const double optimizer = host_;
-    compute("aten::_fused_adamw_", job_.optimizer_us);
-    add("user_annotation", "Optimizer.step#AdamW.step", "77", optimizer - 1, host_ - optimizer + 2);
-    host_ += 5;
-    const double end = job_.on_gpu ? std::max(host_, gpu_) : host_;
-    add("user_annotation", "ProfilerStep#" + std::to_string(step + 3), "77", begin, end - begin);
-    step_us_ = end - begin;
-    host_ = end;
   }
 
   const FsdpJob& job_;
-  int rank_ = 0;
-  std::vector<std::string> events_;
   std::vector<bool> is_gathered_ = std::vector<bool>(job_.units.size());
   std::vector<double> gathered_ = std::vector<double>(job_.units.size());  // when; 0: used since
   double gate_ = 0, copied_before_ = 0;
   bool in_backward_ = false;
   std::vector<std::string> calls_;
   bool reduces_ = true;
-  double host_ = 1000, gpu_ = 0, link_ = 0, reduced_ = 0, step_us_ = 0;
-  std::uint64_t correlation_ = 0;
+  double link_ = 0, reduced_ = 0;
 };
 
 }  // namespace shardlens::trace::interop

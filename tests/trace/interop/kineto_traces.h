@@ -49,6 +49,22 @@ class KinetoImport : public testing::Test {
   }
   std::filesystem::path runs() const { return folder_->path() / "runs"; }
 
+  // The traces of a job's first ranks, as one run.
+  template <typename Writer, typename Job>
+  ImportedRun import_job(const Job& job, int ranks = 2) {
+    std::vector<std::filesystem::path> files;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const std::string name = "rank" + std::to_string(rank) + ".json";
+      files.push_back(write(name, Writer(job, rank).text()));
+    }
+    ImportOptions options;
+    options.name = "job";
+    options.overwrite = true;
+    const auto run = import_kineto(files, runs(), options);
+    EXPECT_TRUE(run) << run.error().message;
+    return *run;
+  }
+
   struct Run {
     analysis::RunFigures figures;
     model::StringTable strings;

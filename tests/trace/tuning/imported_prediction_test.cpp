@@ -7,9 +7,9 @@
 #include <random>
 
 #include "tests/trace/interop/ddp_traces.h"
+#include "tests/trace/tuning/imported_job.h"
 #include "tests/trace/tuning/recorded_job.h"
 #include "trace/predict/schedule/bucket_plan.h"
-#include "trace/tuning/predictor.h"
 
 namespace shardlens::trace::tuning {
 namespace {
@@ -42,23 +42,10 @@ double step_us(const DdpJob& job) {
   return writer.step_us();
 }
 
-class ImportedPrediction : public interop::KinetoImport {
+class ImportedPrediction : public ImportedJob {
  protected:
   base::Result<Predictor> learn(const DdpJob& job, int ranks = 2) {
-    std::vector<std::filesystem::path> files;
-    for (int rank = 0; rank < ranks; ++rank) {
-      const std::string name = "rank" + std::to_string(rank) + ".json";
-      files.push_back(write(name, DdpTraceWriter(job, rank).text()));
-    }
-    interop::ImportOptions options;
-    options.name = "job";
-    options.overwrite = true;
-    const auto imported = interop::import_kineto(files, runs(), options);
-    EXPECT_TRUE(imported) << imported.error().message;
-    const Run run = open(imported->folder);
-    predict::RecordedSteps recorded(2, 0);
-    for (const model::Batch& batch : run.batches) recorded.learn(batch);
-    return Predictor::create(run.figures, recorded);
+    return learn_job<DdpTraceWriter>(job, ranks);
   }
   std::string why_not(const DdpJob& job, int ranks = 2) {
     const auto predictor = learn(job, ranks);

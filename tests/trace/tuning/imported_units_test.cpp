@@ -6,8 +6,8 @@
 #include <random>
 
 #include "tests/trace/interop/fsdp_traces.h"
+#include "tests/trace/tuning/imported_job.h"
 #include "tests/trace/tuning/recorded_job.h"
-#include "trace/tuning/predictor.h"
 
 namespace shardlens::trace::tuning {
 namespace {
@@ -17,24 +17,9 @@ using interop::FsdpTraceWriter;
 using job::Settings;
 using testing::HasSubstr;
 
-class ImportedUnits : public interop::KinetoImport {
+class ImportedUnits : public ImportedJob {
  protected:
-  base::Result<Predictor> learn(const FsdpJob& job) {
-    std::vector<std::filesystem::path> files;
-    for (int rank = 0; rank < 2; ++rank) {
-      const std::string name = "rank" + std::to_string(rank) + ".json";
-      files.push_back(write(name, FsdpTraceWriter(job, rank).text()));
-    }
-    interop::ImportOptions options;
-    options.name = "job";
-    options.overwrite = true;
-    const auto imported = interop::import_kineto(files, runs(), options);
-    EXPECT_TRUE(imported) << imported.error().message;
-    const Run run = open(imported->folder);
-    predict::RecordedSteps recorded(2, 0);
-    for (const model::Batch& batch : run.batches) recorded.learn(batch);
-    return Predictor::create(run.figures, recorded);
-  }
+  base::Result<Predictor> learn(const FsdpJob& job) { return learn_job<FsdpTraceWriter>(job); }
 };
 
 FsdpJob drawn_units(std::mt19937& random) {
