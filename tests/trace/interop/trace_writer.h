@@ -1,5 +1,5 @@
-// What traces of made-up jobs have in common, as PyTorch's profiler writes them: a host that computes
-// or keeps a GPU's stream busy, and steps that end with an optimizer.
+// What traces of made-up jobs have in common, as PyTorch's profiler writes them: a host that
+// computes or keeps a GPU's stream busy, and steps that end with an optimizer.
 #pragma once
 
 #include <algorithm>
