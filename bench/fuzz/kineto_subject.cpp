@@ -2,6 +2,7 @@
 #include <zlib.h>
 
 #include "app/report/run_check.h"
+#include "app/report/tuning/prediction.h"
 #include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/subjects.h"
 #include "trace/interop/kineto_import.h"
@@ -28,27 +29,93 @@ std::string backward_of_ddp(double t, bool on_gpu) {
     return "\"Input Dims\":[" + dims + "],\"Input type\":[\"float\"]";
   };
   std::string text = event("user_annotation", "DistributedDataParallel.forward", 77, t + 1, 28);
-  text += ",\n" + event("cpu_op", node, 79, t + 35, 2, shaped("[20, 30]"));
-  text += ",\n" + event("cpu_op", node, 79, t + 42, 4, shaped("[400]"));
-  text +=
-      ",\n" + event("cpu_op", "torch::autograd::AccumulateGrad", 79, t + 42, 2, shaped("[400]"));
+  const auto accumulate = [&](double begin, double duration, const std::string& dims) {
+    text += ",\n" + event("cpu_op", node, 79, t + begin, duration);
+    text += ",\n" + event("cpu_op", "torch::autograd::AccumulateGrad", 79, t + begin + 0.2, 0.5,
+                          shaped(dims));
+  };
+  accumulate(35, 2, "[20, 30]");
+  accumulate(42, 4, "[400]");
   if (on_gpu) return text + ",\n";
   return text + ",\n" + event("cpu_op", "c10d::allreduce_", 79, t + 44, 1, shaped("[[1000]], []")) +
          ",\n";
 }
 
-// Two steps with phases, kernels, a collective and a copy, as the profiler writes them.
-std::string sample(int rank, bool on_gpu) {
+std::string shaped_call(const std::string& elements) {
+  return "\"Input Dims\":[[" + elements + "]],\"Input type\":[\"float\"]";
+}
+
+// What fully_shard marks, in one step: two units, gathered and reduced on a CPU or on a GPU.
+std::string step_of_fully_shard(double t, bool on_gpu) {
+  std::string text;
+  const auto mark = [&](const std::string& what, double begin, double duration) {
+    text += event("user_annotation", "FSDP::" + what, 77, t + begin, duration) + ",\n";
+  };
+  const auto call = [&](bool gathers, double begin, const std::string& elements) {
+    const std::string op = gathers ? "_allgather_base_" : "_reduce_scatter_base_";
+    text += event("cpu_op", "c10d::" + op, 77, t + begin, 1) + ",\n";
+    if (!on_gpu) {
+      text += event("user_annotation", gathers ? "gloo:all_gather" : "gloo:all_reduce", 78,
+                    t + begin + 1, 2, shaped_call(elements)) +
+              ",\n";
+      return;
+    }
+    const std::string correlation =
+        "\"correlation\":" + std::to_string(static_cast<int>(10 * (t + begin)));
+    text += event("cuda_runtime", "cudaLaunchKernel", 77, t + begin, 1, correlation) + ",\n";
+    text +=
+        event("kernel", gathers ? "ncclDevKernel_AllGather_RING_LL" : "ncclDevKernel_ReduceScatter",
+              20, t + begin + 1, 2,
+              "\"device\":0,\"stream\":20," + correlation + ",\"Collective name\":\"" + op +
+                  "\",\"In msg nelems\":" + elements +
+                  ",\"Out msg nelems\":1000,"
+                  "\"dtype\":\"Float\",\"Process Group Name\":\"0\"") +
+        ",\n";
+  };
+  mark("root_pre_forward", 1, 1);
+  mark("pre_forward", 2, 6);
+  mark("all_gather", 3, 4);
+  call(true, 4, "500");
+  mark("pre_forward (layers.0)", 10, 6);
+  mark("all_gather (layers.0)", 11, 4);
+  call(true, 12, "500");
+  mark("post_forward (layers.0)", 20, 1);
+  mark("post_forward", 24, 1);
+  mark("pre_backward", 31, 1);
+  mark("pre_backward (layers.0)", 34, 6);
+  mark("all_gather (layers.0)", 35, 4);
+  call(true, 36, "500");
+  text += event("cpu_op", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
+                77, t + 42, 2, shaped_call("1000")) +
+          ",\n";
+  text += event("cpu_op", "torch::autograd::AccumulateGrad", 77, t + 42.5, 1, shaped_call("1000")) +
+          ",\n";
+  mark("post_backward_accumulate (layers.0)", 45, 1);
+  mark("post_backward_reduce (layers.0)", 46, 4);
+  call(false, 47, "1000");
+  mark("root_post_backward_callback", 60, 8);
+  mark("post_backward_accumulate", 61, 1);
+  mark("post_backward_reduce", 62, 5);
+  call(false, 63, "1000");
+  return text;
+}
+
+// Some steps with phases, kernels, a collective and a copy, as the profiler writes them.
+std::string sample(int rank, bool on_gpu, bool has_units) {
   std::string text = "{\"schemaVersion\":1,\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":" +
                      std::to_string(rank) +
                      ",\"world_size\":2,\"pg_config\":[{\"pg_name\":\"0\",\"ranks\":[0,1]}]},"
                      "\"deviceProperties\":[{\"id\":0,\"name\":\"NVIDIA H100\",\"numSms\":132,"
                      "\"totalGlobalMem\":85000000000}],\"baseTimeNanoseconds\":1700000000000000000,"
                      "\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-  for (int step = 0; step < 2; ++step) {
+  for (int step = 0; step < 4; ++step) {
     const double t = 1000 + step * 100;
     const std::string n = std::to_string(step);
     text += event("user_annotation", "ProfilerStep#" + n, 77, t, 95) + ",\n";
+    if (has_units) {
+      text += step_of_fully_shard(t, on_gpu);
+      continue;
+    }
     text += event("user_annotation", "## forward ##", 77, t, 30) + ",\n";
     text += event("user_annotation", "## backward ##", 77, t + 30, 40) + ",\n";
     text += backward_of_ddp(t, on_gpu);
@@ -60,7 +127,7 @@ std::string sample(int rank, bool on_gpu) {
         n;
     if (on_gpu) {
       text +=
-          event("cuda_runtime", "cudaLaunchKernel", 77, t + 35, 2, "\"correlation\":9" + n) + ",\n";
+          event("cuda_runtime", "cudaLaunchKernel", 77, t + 44, 1, "\"correlation\":9" + n) + ",\n";
       text += event("kernel", "gemm", 7, t + 40, 20,
                     "\"device\":0,\"stream\":7,\"grid\":[1,1,1],\"correlation\":8" + n) +
               ",\n";
@@ -113,7 +180,9 @@ class KinetoSubject final : public Subject {
 
   trace::base::Result<void> prepare(const fs::path&) override {
     for (const bool on_gpu : {false, true}) {
-      for (const int rank : {0, 1}) samples_.push_back(sample(rank, on_gpu));
+      for (const bool has_units : {false, true}) {
+        for (const int rank : {0, 1}) samples_.push_back(sample(rank, on_gpu, has_units));
+      }
     }
     return {};
   }
@@ -148,8 +217,15 @@ class KinetoSubject final : public Subject {
       findings.check(trace::base::Error{trace::base::ErrorKind::kUsage, warning});
     }
     const auto checked = app::report::check_run(run->folder);
-    if (!findings.check(checked) || checked->damage.empty()) return;
-    findings.add("an import made a damaged run: " + checked->damage.front().what);
+    if (!findings.check(checked)) return;
+    if (!checked->damage.empty()) {
+      findings.add("an import made a damaged run: " + checked->damage.front().what);
+    }
+    for (const char* change : {"bucket_cap_mb=0.01", "sharding_strategy=shard_grad_op",
+                               "gradient_accumulation_steps=2"}) {
+      findings.check(
+          app::report::predict_run(run->folder, {.from_file = {}, .assignments = {change}}));
+    }
   }
 
  private:
