@@ -121,5 +121,39 @@ TEST_F(FsdpImport, GlooReducesAllAndScattersItself) {
   EXPECT_EQ(scattered, 2 * 2 * 2) << "ranks, units, steps";
 }
 
+// Traces that are cut, or damaged, may mark any one thing alone of a unit.
+TEST_F(FsdpImport, AUnitThatIsNeverGatheredIsOneOfWhichNothingIsKnown) {
+  const FsdpJob job{.units = {1000, 2000, 3000}, .steps = 2};
+  const std::string node = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
+  for (const std::string mark : {"pre_backward", "post_backward_accumulate", "post_forward",
+                                 "backward_prefetch", "root_post_backward_callback"}) {
+    std::vector<std::filesystem::path> files;
+    for (int rank = 0; rank < 2; ++rank) {
+      std::string text = FsdpTraceWriter(job, rank).text();
+      // In the last backward, and a gradient behind it.
+      const auto last = text.find("\"ts\":", text.rfind("FSDP::pre_backward (layers.0)"));
+      const double begin = std::stod(text.substr(last + 5));
+      std::string more =
+          complete("user_annotation", "FSDP::" + mark + " (stranger)", "77", begin + 1.1, 0.1);
+      more += "," + complete("cpu_op", node, "77", begin + 2, 1);
+      more += "," + complete("cpu_op", "torch::autograd::AccumulateGrad", "77", begin + 2.2, 0.5,
+                             "\"Input type\":[\"float\"],\"Input Dims\":[[30]]");
+      const std::string events = "\"traceEvents\":[";
+      text.insert(text.find(events) + events.size(), more + ",");
+      files.push_back(write("rank" + std::to_string(rank) + ".json", text));
+    }
+    ImportOptions options;
+    options.name = "job";
+    options.overwrite = true;
+    const auto imported = import_kineto(files, runs(), options);
+    ASSERT_TRUE(imported) << imported.error().message;
+    const auto units = open(imported->folder).figures.units;
+    ASSERT_EQ(units.size(), 4u) << mark;
+    EXPECT_EQ(units.back().name, "stranger");
+    EXPECT_EQ(units.back().bytes, 0);
+    EXPECT_EQ(units[1].bytes, 4 * job.units[1]);
+  }
+}
+
 }  // namespace
 }  // namespace shardlens::trace::interop

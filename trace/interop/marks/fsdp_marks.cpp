@@ -64,11 +64,14 @@ void FsdpMarks::finish(const std::function<bool(const base::Interval&)>& is_beli
     if (known == kNotSeen) known = next++;
   };
   if (!of(Kind::kGather).empty()) place(kRootUnit);
-  for (const Kind kind : {Kind::kForward, Kind::kGather, Kind::kReduce}) {
-    for (const Mark& mark : of(kind)) {
+  const auto place_all = [&](const Marks& marks) {
+    for (const Mark& mark : marks) {
       if (next > 0) place(mark.unit);
     }
-  }
+  };
+  for (const Kind kind : {Kind::kForward, Kind::kGather, Kind::kReduce}) place_all(of(kind));
+  // A trace may begin in the middle of a step, or be damaged.
+  for (const Marks& marks : marks_) place_all(marks);
   units_.resize(static_cast<std::size_t>(next));
   for (const auto& [name, id] : ids_) {
     const int known = places[static_cast<std::size_t>(id)];
