@@ -1,6 +1,9 @@
 // Traces of PyTorch's profiler: structure, numbers and names of JSON, damaged compression.
 #include <zlib.h>
 
+#include <array>
+#include <string_view>
+
 #include "app/report/run_check.h"
 #include "app/report/tuning/prediction.h"
 #include "bench/fuzz/fuzz_files.h"
@@ -21,83 +24,78 @@ std::string event(const std::string& category, const std::string& name, int thre
          ",\"args\":{" + arguments + "}}";
 }
 
+std::string shaped(const std::string& dims) {
+  return "\"Input Dims\":[" + dims + "],\"Input type\":[\"float\"]";
+}
+
+// As autograd accumulates it, in `duration_us`.
+std::string gradient_of(int thread, double start_us, double duration_us, const std::string& dims) {
+  const std::string accumulates = "torch::autograd::AccumulateGrad";
+  return event("cpu_op", "autograd::engine::evaluate_function: " + accumulates, thread, start_us,
+               duration_us) +
+         ",\n" + event("cpu_op", accumulates, thread, start_us + 0.2, 0.5, shaped(dims));
+}
+
 // What DDP's import looks for, where shapes were recorded: two gradients, and their reduction asked
 // for while autograd accumulates the second.
 std::string backward_of_ddp(double t, bool on_gpu) {
-  const std::string node = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
-  const auto shaped = [](const std::string& dims) {
-    return "\"Input Dims\":[" + dims + "],\"Input type\":[\"float\"]";
-  };
   std::string text = event("user_annotation", "DistributedDataParallel.forward", 77, t + 1, 28);
-  const auto accumulate = [&](double begin, double duration, const std::string& dims) {
-    text += ",\n" + event("cpu_op", node, 79, t + begin, duration);
-    text += ",\n" + event("cpu_op", "torch::autograd::AccumulateGrad", 79, t + begin + 0.2, 0.5,
-                          shaped(dims));
-  };
-  accumulate(35, 2, "[20, 30]");
-  accumulate(42, 4, "[400]");
+  text +=
+      ",\n" + gradient_of(79, t + 35, 2, "[20, 30]") + ",\n" + gradient_of(79, t + 42, 4, "[400]");
   if (on_gpu) return text + ",\n";
   return text + ",\n" + event("cpu_op", "c10d::allreduce_", 79, t + 44, 1, shaped("[[1000]], []")) +
          ",\n";
 }
 
-std::string shaped_call(const std::string& elements) {
-  return "\"Input Dims\":[[" + elements + "]],\"Input type\":[\"float\"]";
+// A collective of fully_shard, asked for on thread 77.
+std::string call_of_fully_shard(double t, bool gathers, bool on_gpu) {
+  const std::string op = gathers ? "_allgather_base_" : "_reduce_scatter_base_";
+  const std::string elements = gathers ? "500" : "1000";
+  const std::string asked = event("cpu_op", "c10d::" + op, 77, t, 1) + ",\n";
+  if (!on_gpu) {
+    return asked + event("user_annotation", gathers ? "gloo:all_gather" : "gloo:all_reduce", 78,
+                         t + 1, 2, shaped("[" + elements + "]"));
+  }
+  const std::string correlation = "\"correlation\":" + std::to_string(static_cast<int>(10 * t));
+  const std::string kernel = gathers ? "ncclDevKernel_AllGather" : "ncclDevKernel_ReduceScatter";
+  return asked + event("cuda_runtime", "cudaLaunchKernel", 77, t, 1, correlation) + ",\n" +
+         event("kernel", kernel, 20, t + 1, 2,
+               "\"device\":0,\"stream\":20," + correlation + ",\"Collective name\":\"" + op +
+                   "\",\"In msg nelems\":" + elements +
+                   ",\"Out msg nelems\":1000,\"dtype\":\"Float\",\"Process Group Name\":\"0\"");
 }
 
-// What fully_shard marks, in one step: two units, gathered and reduced on a CPU or on a GPU.
+// What fully_shard marks, in one step, of the root and of one unit; within gathers and reductions
+// their collective is asked for.
 std::string step_of_fully_shard(double t, bool on_gpu) {
+  struct Mark {
+    std::string_view what;
+    double begin, duration;
+  };
+  constexpr std::array kMarks{Mark{"root_pre_forward", 1, 1},
+                              Mark{"pre_forward", 2, 6},
+                              Mark{"all_gather", 3, 4},
+                              Mark{"pre_forward (layers.0)", 10, 6},
+                              Mark{"all_gather (layers.0)", 11, 4},
+                              Mark{"post_forward (layers.0)", 20, 1},
+                              Mark{"post_forward", 24, 1},
+                              Mark{"pre_backward", 31, 1},
+                              Mark{"pre_backward (layers.0)", 34, 6},
+                              Mark{"all_gather (layers.0)", 35, 4},
+                              Mark{"post_backward_accumulate (layers.0)", 45, 1},
+                              Mark{"post_backward_reduce (layers.0)", 46, 4},
+                              Mark{"root_post_backward_callback", 60, 8},
+                              Mark{"post_backward_accumulate", 61, 1},
+                              Mark{"post_backward_reduce", 62, 5}};
   std::string text;
-  const auto mark = [&](const std::string& what, double begin, double duration) {
-    text += event("user_annotation", "FSDP::" + what, 77, t + begin, duration) + ",\n";
-  };
-  const auto call = [&](bool gathers, double begin, const std::string& elements) {
-    const std::string op = gathers ? "_allgather_base_" : "_reduce_scatter_base_";
-    text += event("cpu_op", "c10d::" + op, 77, t + begin, 1) + ",\n";
-    if (!on_gpu) {
-      text += event("user_annotation", gathers ? "gloo:all_gather" : "gloo:all_reduce", 78,
-                    t + begin + 1, 2, shaped_call(elements)) +
-              ",\n";
-      return;
+  for (const auto& [what, begin, duration] : kMarks) {
+    const bool gathers = what.starts_with("all_gather");
+    text += event("user_annotation", "FSDP::" + std::string(what), 77, t + begin, duration) + ",\n";
+    if (gathers || what.starts_with("post_backward_reduce")) {
+      text += call_of_fully_shard(t + begin + 1, gathers, on_gpu) + ",\n";
     }
-    const std::string correlation =
-        "\"correlation\":" + std::to_string(static_cast<int>(10 * (t + begin)));
-    text += event("cuda_runtime", "cudaLaunchKernel", 77, t + begin, 1, correlation) + ",\n";
-    text +=
-        event("kernel", gathers ? "ncclDevKernel_AllGather_RING_LL" : "ncclDevKernel_ReduceScatter",
-              20, t + begin + 1, 2,
-              "\"device\":0,\"stream\":20," + correlation + ",\"Collective name\":\"" + op +
-                  "\",\"In msg nelems\":" + elements +
-                  ",\"Out msg nelems\":1000,"
-                  "\"dtype\":\"Float\",\"Process Group Name\":\"0\"") +
-        ",\n";
-  };
-  mark("root_pre_forward", 1, 1);
-  mark("pre_forward", 2, 6);
-  mark("all_gather", 3, 4);
-  call(true, 4, "500");
-  mark("pre_forward (layers.0)", 10, 6);
-  mark("all_gather (layers.0)", 11, 4);
-  call(true, 12, "500");
-  mark("post_forward (layers.0)", 20, 1);
-  mark("post_forward", 24, 1);
-  mark("pre_backward", 31, 1);
-  mark("pre_backward (layers.0)", 34, 6);
-  mark("all_gather (layers.0)", 35, 4);
-  call(true, 36, "500");
-  text += event("cpu_op", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
-                77, t + 42, 2, shaped_call("1000")) +
-          ",\n";
-  text += event("cpu_op", "torch::autograd::AccumulateGrad", 77, t + 42.5, 1, shaped_call("1000")) +
-          ",\n";
-  mark("post_backward_accumulate (layers.0)", 45, 1);
-  mark("post_backward_reduce (layers.0)", 46, 4);
-  call(false, 47, "1000");
-  mark("root_post_backward_callback", 60, 8);
-  mark("post_backward_accumulate", 61, 1);
-  mark("post_backward_reduce", 62, 5);
-  call(false, 63, "1000");
-  return text;
+  }
+  return text + gradient_of(77, t + 42, 2, "[1000]") + ",\n";
 }
 
 // Some steps with phases, kernels, a collective and a copy, as the profiler writes them.
