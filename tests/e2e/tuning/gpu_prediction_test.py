@@ -6,9 +6,10 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
-DEVICE = {'FAKE_GPU_LINK_GB_PER_S': '1', 'FAKE_GPU_MEMORY_MB': '800000'}
-JOB = {'device': 'cuda', 'model': 'gpt-162m', 'batch_per_rank': '512', 'sequence_length': '1024', 'precision': 'bf16',
+DEVICE = {'FAKE_GPU_LINK_GB_PER_S': '2', 'FAKE_GPU_MEMORY_MB': '800000'}
+JOB = {'device': 'cuda', 'model': 'gpt-162m', 'batch_per_rank': '256', 'sequence_length': '1024', 'precision': 'bf16',
        'loss_chunk_tokens': '131072', 'record': 'every step', 'ranks': '2', 'steps': '8'}
+BUCKETS = {'bucket_cap_mb': '25', 'first_bucket_mb': '1'}
 POINTS = {
     'cap 100': {'bucket_cap_mb': '100', 'first_bucket_mb': '100'},
     'late': {'overlap_comm': 'false'},
@@ -49,18 +50,6 @@ class GpuPrediction(harness.ShardlensTest):
                 return summary
         self.fail(f'{name}: devices waited for their hosts in each of {ATTEMPTS} runs')
 
-    def test_steps_and_what_is_exposed_are_those_of_the_other_run(self):
-        self.run_job('base', {'bucket_cap_mb': '25', 'first_bucket_mb': '1'})
-        for name, changes in POINTS.items():
-            with self.subTest(name):
-                changes = {'bucket_cap_mb': '25', 'first_bucket_mb': '1', **changes}
-                measured = self.run_job(name, changes)
-                predicted = self.json('predict', 'base', *settings(changes))
-                print(f"{name}: step {predicted['step_ms']['mean']:.1f} predicted, {measured['step_ms']['mean']:.1f} measured; "
-                      f"exposed {predicted['exposed_ms']:.1f}, {measured['exposed_ms']:.1f}", flush=True)
-                self.assertAlmostEqual(predicted['step_ms']['mean'] / measured['step_ms']['mean'], 1, delta=0.05)
-                self.assertAlmostEqual(predicted['exposed_ms'] / measured['exposed_ms'], 1, delta=0.1)
-
     def collectives(self, name):
         """Of a step that was measured: function and bytes of those of units and buckets, as rank 0 began them."""
         answer = self.json('query', name, "select function, bytes from collective where rank = 0 and step = 5 and "
@@ -90,9 +79,18 @@ class GpuPrediction(harness.ShardlensTest):
             calls, as_measured = calls[:whole], as_measured[:whole]
         self.assertEqual(calls, as_measured)
 
-    def test_units_are_those_of_the_other_run(self):
-        buckets = {'bucket_cap_mb': '25', 'first_bucket_mb': '1'}
-        ddp = self.run_job('ddp', buckets)
+    def check_buckets(self):
+        for name, changes in POINTS.items():
+            with self.subTest(name):
+                changes = {**BUCKETS, **changes}
+                measured = self.run_job(name, changes)
+                predicted = self.json('predict', 'ddp', *settings(changes))
+                print(f"{name}: step {predicted['step_ms']['mean']:.1f} predicted, {measured['step_ms']['mean']:.1f} measured; "
+                      f"exposed {predicted['exposed_ms']:.1f}, {measured['exposed_ms']:.1f}", flush=True)
+                self.assertAlmostEqual(predicted['step_ms']['mean'] / measured['step_ms']['mean'], 1, delta=0.05)
+                self.assertAlmostEqual(predicted['exposed_ms'] / measured['exposed_ms'], 1, delta=0.1)
+
+    def check_units(self, ddp):
         units = self.run_job('units', UNITS)
         for name, changes in UNIT_POINTS.items():
             changes = {**UNITS, **changes}
@@ -103,15 +101,20 @@ class GpuPrediction(harness.ShardlensTest):
                 self.check('units', units, name, measured, changes)
         for base, summary, name, measured in (('ddp', ddp, 'units', units), ('units', units, 'ddp', ddp)):
             with self.subTest(f'{base} -> {name}'):
-                self.check(base, summary, name, measured, UNITS if name == 'units' else {'sharding_strategy': 'ddp', **buckets})
+                self.check(base, summary, name, measured, UNITS if name == 'units' else {'sharding_strategy': 'ddp', **BUCKETS})
 
-    def test_shards_on_the_host_are_left_out_by_name(self):
-        self.record('base', {'bucket_cap_mb': '25', 'first_bucket_mb': '1', 'steps': '8'})
-        predicted = self.json('predict', 'base', '--set', 'sharding_strategy=full_shard', '--set', 'cpu_offload=true')
+    def check_what_is_left_out(self):
+        predicted = self.json('predict', 'ddp', '--set', 'sharding_strategy=full_shard', '--set', 'cpu_offload=true')
         self.assertEqual(predicted['left_out'], ['cpu_offload'])
-        without = self.json('predict', 'base', '--set', 'sharding_strategy=full_shard')
+        without = self.json('predict', 'ddp', '--set', 'sharding_strategy=full_shard')
         self.assertEqual(predicted['step_ms'], without['step_ms'])
         self.assertNotIn('cpu_offload', predicted['changed'])
+
+    def test_what_is_predicted_is_what_other_settings_do(self):
+        ddp = self.run_job('ddp', BUCKETS)
+        self.check_what_is_left_out()
+        self.check_buckets()
+        self.check_units(ddp)
 
 
 if __name__ == '__main__':
