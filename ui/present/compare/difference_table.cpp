@@ -189,7 +189,7 @@ std::shared_ptr<const Table> difference_table(
        .csv_title = "what",
        .definition = "What takes time or memory in the two runs",
        .kind = TableColumn::Kind::kText,
-       .width = 90,
+       .width = 140,
        .wish = 260,
        .priority = 4},
       [](const DifferenceRow& row) { return TableCell{.text = row.name, .mark = row.mark}; });
