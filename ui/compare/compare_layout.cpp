@@ -13,7 +13,7 @@ constexpr float kSentenceRow = 30, kLowSentenceRow = 24;
 constexpr std::size_t kFewRuns = 4;  // up to which sentences have the higher row
 constexpr float kTimelineShare = 0.5f, kLargestTimelineShare = 0.62f;
 constexpr float kWidthForLoss = 1100;  // below it the table has its room
-constexpr float kWaterfallShare = 0.3f, kTableShare = 0.66f;
+constexpr float kWaterfallShare = 0.3f, kTableShare = 0.70f;
 
 }  // namespace
 

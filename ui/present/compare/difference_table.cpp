@@ -126,7 +126,7 @@ void add_figures(DifferenceColumns& columns, const std::string& first, const std
       {.title = first,
        .csv_title = "first",
        .definition = "Per step, the mean over measured steps and ranks; of memory at the peak",
-       .width = 74,
+       .width = 78,
        .wish = 92,
        .priority = 1},
       &DifferenceRow::first);
@@ -134,7 +134,7 @@ void add_figures(DifferenceColumns& columns, const std::string& first, const std
                {.title = second,
                 .csv_title = "second",
                 .definition = "The same of the other run",
-                .width = 74,
+                .width = 78,
                 .wish = 92,
                 .priority = 1},
                &DifferenceRow::second);
@@ -154,7 +154,7 @@ void add_figures(DifferenceColumns& columns, const std::string& first, const std
        .definition = "The difference's interval is it ± this: the one that the verdict is by, so "
                      "that it holds no 0 where the difference is beyond noise. The more is told "
                      "apart at once, the wider it is",
-       .width = 74,
+       .width = 78,
        .wish = 92,
        .priority = 0},
       &DifferenceRow::half_width);
@@ -189,7 +189,7 @@ std::shared_ptr<const Table> difference_table(
        .csv_title = "what",
        .definition = "What takes time or memory in the two runs",
        .kind = TableColumn::Kind::kText,
-       .width = 140,
+       .width = 128,
        .wish = 260,
        .priority = 4},
       [](const DifferenceRow& row) { return TableCell{.text = row.name, .mark = row.mark}; });
