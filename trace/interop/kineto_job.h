@@ -1,11 +1,26 @@
 // What a Kineto trace says of its job outside its events: rank, process groups, device. Any thread.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
-
-#include "trace/interop/kineto_rank.h"
+#include <vector>
 
 namespace shardlens::trace::interop {
+
+struct KinetoJob {
+  int rank = -1;  // -1: it does not say
+  int world_size = -1;
+  std::int64_t base_ns = 0;  // of all times
+  std::string backend;       // of the collectives: "nccl", "gloo"; "": it does not say
+  std::string device_name;
+  std::string versions;
+  struct Group {
+    std::string name, description;
+    std::vector<int> ranks;
+  };
+  std::vector<Group> groups;
+};
 
 // Takes in the member `key` of the trace's top level; `text` is its JSON. Unknown ones and those of
 // another form change nothing.

@@ -1,0 +1,215 @@
+#include "trace/interop/kineto_collectives.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/interop/json/nccl_names.h"
+#include "trace/job/run_limits.h"
+
+namespace shardlens::trace::interop {
+
+namespace {
+
+using Function = model::CollectiveFunction;
+
+// Gloo's collectives have but their inputs.
+TorchType data_type_of(const KinetoEvent& event) {
+  return event.data_type.empty() ? torch_type_of_input(event.input_type)
+                                 : torch_type(event.data_type);
+}
+
+std::int64_t in_elements_of(const KinetoEvent& event, Function function) {
+  if (event.in_elements >= 0) return event.in_elements;
+  const bool is_of_input = function == Function::kAllReduce || function == Function::kBroadcast ||
+                           function == Function::kReduce || function == Function::kReduceScatter;
+  return is_of_input ? event.input_elements : -1;
+}
+
+// Gloo gathers as much from each rank.
+std::int64_t out_elements_of(const KinetoEvent& event, std::int64_t ranks) {
+  if (event.out_elements >= 0 || event.input_elements < 0) return event.out_elements;
+  std::int64_t elements = 0;
+  return __builtin_mul_overflow(event.input_elements, ranks, &elements) ? -1 : elements;
+}
+
+// "[0, 1, 2]", possibly cut off: "[0, 1, ..., 7]".
+std::vector<int> ranks_in(const std::string& list) {
+  std::vector<int> ranks;
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  while (at != end) {
+    int rank = 0;
+    const auto [rest, error] = std::from_chars(at, end, rank);
+    if (error == std::errc()) ranks.push_back(rank);
+    at = error == std::errc() ? rest : at + 1;
+  }
+  return ranks;
+}
+
+}  // namespace
+
+int named_ranks(const std::vector<CarriedOut>& collectives) {
+  int most = 0;
+  const std::string* before = nullptr;
+  for (const CarriedOut& made : collectives) {
+    const std::string& list = made.event.group_ranks;
+    if (before != nullptr && *before == list) continue;
+    before = &list;
+    for (const int rank : ranks_in(list)) {
+      if (rank >= 0 && rank < job::kMostRunRanks) most = std::max(most, rank + 1);
+    }
+  }
+  return most;
+}
+
+KinetoCollectives::KinetoCollectives(std::vector<CarriedOut> collectives, const EventRuns& runs,
+                                     const HostCalls& host_calls, bool on_gpu)
+    : on_gpu_(on_gpu) {
+  for (CarriedOut& made : collectives) calls_.push_back({.made = std::move(made)});
+  std::ranges::stable_sort(calls_, {}, [](const Call& call) { return call.made.event.start_ns; });
+  find_launches(runs);
+  if (!on_gpu) find_requests(host_calls);
+}
+
+// Of NCCL's kernels: in that order they are carried out.
+void KinetoCollectives::find_launches(const EventRuns& runs) {
+  std::unordered_map<std::uint64_t, std::int64_t> launched;
+  for (const Call& call : calls_) launched.emplace(call.made.event.correlation, kNoCall);
+  for (const auto& [key, events] : runs) {
+    if (key.second != model::EventKind::kLaunch) continue;
+    for (const model::Event& event : events) {
+      const auto found = launched.find(event.correlation);
+      if (found != launched.end()) found->second = event.start_ns;
+    }
+  }
+  for (Call& call : calls_) {
+    const std::uint64_t correlation = call.made.event.correlation;
+    if (correlation != 0) call.asked_ns = launched[correlation];
+  }
+}
+
+// Of Gloo's the operator, likewise.
+void KinetoCollectives::find_requests(const HostCalls& host_calls) {
+  std::vector<const KinetoEvent*> started;
+  for (const Call& call : calls_) started.push_back(&call.made.event);
+  const auto requests = host_calls.requests(started);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    calls_[i].asked_ns = requests[i].time_ns;
+    calls_[i].asked = requests[i].function;
+  }
+  if (!requests.empty()) std::ranges::stable_sort(calls_, {}, &Call::asked_ns);
+}
+
+std::int64_t KinetoCollectives::awaited_ns(const base::Interval& time) const {
+  std::int64_t end_ns = time.end_ns;
+  if (on_gpu_) return end_ns;
+  const auto first = std::ranges::lower_bound(calls_, time.start_ns, {}, &Call::asked_ns);
+  for (auto call = first; call != calls_.end() && call->asked_ns < time.end_ns; ++call) {
+    end_ns = std::max(end_ns, call->made.event.start_ns + call->made.event.duration_ns);
+  }
+  return end_ns;
+}
+
+void KinetoCollectives::make_groups(const KinetoJob& job, int world_size, RowIds& ids) {
+  if (job.groups.empty() && calls_.empty()) return;
+  const bool on_host = !calls_.empty() && !on_gpu_;
+  const model::StringId backend = ids.intern(!job.backend.empty() ? job.backend
+                                             : on_host            ? "gloo"
+                                                                  : "nccl");
+  for (const KinetoJob::Group& group : job.groups) {
+    const int id = static_cast<int>(groups_.size());
+    if (!groups_.try_emplace(group.name, id).second) continue;
+    const bool is_named = !group.description.empty() && group.description != "undefined";
+    group_rows_.push_back(
+        {0, id, ids.intern(is_named ? group.description : group.name), backend, group.ranks});
+  }
+  if (!groups_.empty() || calls_.empty()) return;
+  std::vector<int> all;
+  for (int rank = 0; rank < world_size; ++rank) all.push_back(rank);
+  groups_.emplace("", 0);
+  group_rows_.push_back({0, 0, ids.intern("world"), backend, all});
+}
+
+// Kernels without a group's name belong to the first.
+int KinetoCollectives::group_id(const KinetoEvent& event, RowIds& ids) {
+  const auto found = groups_.find(event.group);
+  if (found != groups_.end()) return found->second;
+  if (event.group.empty()) return 0;
+  const int id = static_cast<int>(groups_.size());
+  groups_.emplace(event.group, id);
+  group_rows_.push_back(
+      {0, id, ids.intern(event.group), ids.intern("nccl"), ranks_in(event.group_ranks)});
+  return id;
+}
+
+std::int64_t KinetoCollectives::group_ranks(int group) const {
+  return std::max<std::int64_t>(1, std::ssize(group_rows_[static_cast<std::size_t>(group)].ranks));
+}
+
+void KinetoCollectives::make_rows(const KinetoJob& job, int world_size, const KinetoPhases& phases,
+                                  RowIds& ids) {
+  make_groups(job, world_size, ids);
+  std::map<int, std::int64_t> sequences;
+  for (const Call& call : calls_) {
+    const KinetoEvent& event = call.made.event;
+    model::Collective row;
+    row.lane = call.made.lane;
+    row.process_group = group_id(event, ids);
+    const std::int64_t next = sequences[row.process_group]++;
+    row.sequence = event.sequence >= 0 ? event.sequence : next;
+    row.function = row.executed = collective_function(event.collective, event.name);
+    if (call.asked != Function::kOther) row.function = call.asked;
+    const TorchType type = data_type_of(event);
+    row.data_type = ids.intern(type.name);
+    row.bytes =
+        collective_bytes(row.function, in_elements_of(event, row.function),
+                         out_elements_of(event, group_ranks(row.process_group)), type.bytes);
+    row.start_ns = event.start_ns;
+    row.end_ns = event.start_ns + event.duration_ns;
+    row.enqueued_ns = call.asked_ns;
+    row.step = phases.step_at(row.start_ns);
+    row.phase = phases.phase_at(call.asked_ns != kNoCall ? call.asked_ns : event.start_ns);
+    rows_.push_back(row);
+  }
+}
+
+std::vector<DdpReduction> KinetoCollectives::reductions() const {
+  std::vector<DdpReduction> reductions;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    const model::Collective& row = rows_[i];
+    if (row.function != Function::kAllReduce || calls_[i].asked_ns == kNoCall) continue;
+    const std::int64_t elements = in_elements_of(calls_[i].made.event, row.function);
+    reductions.push_back({calls_[i].asked_ns, elements, row.bytes, i});
+  }
+  std::ranges::stable_sort(reductions, {}, &DdpReduction::asked_ns);
+  return reductions;
+}
+
+std::vector<FsdpCall> KinetoCollectives::calls() const {
+  std::vector<FsdpCall> calls;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    if (calls_[i].asked_ns == kNoCall) continue;
+    const model::Collective& row = rows_[i];
+    calls.push_back({calls_[i].asked_ns, row.function, row.bytes,
+                     in_elements_of(calls_[i].made.event, row.function),
+                     group_ranks(row.process_group), row.data_type, i});
+  }
+  return calls;
+}
+
+void KinetoCollectives::tag(std::size_t call, model::TagKind kind, int index,
+                            model::StringId name) {
+  model::Collective& row = rows_[call];
+  row.tag_kind = kind;
+  row.tag_index = index;
+  row.tag_name = name;
+}
+
+void KinetoCollectives::move_to(model::Batch& rows) {
+  rows.process_groups = std::move(group_rows_);
+  rows.collectives = std::move(rows_);
+}
+
+}  // namespace shardlens::trace::interop

@@ -1,0 +1,75 @@
+// Collectives of an imported rank: when the host asked for them, what they moved in which process
+// group. One owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/interop/event_runs.h"
+#include "trace/interop/json/kineto_event.h"
+#include "trace/interop/kineto_job.h"
+#include "trace/interop/kineto_phases.h"
+#include "trace/interop/marks/ddp_buckets.h"
+#include "trace/interop/marks/fsdp_units.h"
+#include "trace/interop/marks/host_calls.h"
+#include "trace/interop/row_ids.h"
+#include "trace/model/batch.h"
+
+namespace shardlens::trace::interop {
+
+// The time of a call that a trace does not hold, until the rows have their base.
+inline constexpr std::int64_t kNoCall = INT64_MIN;
+
+// NCCL's kernel, or the time on Gloo's thread.
+struct CarriedOut {
+  int lane = 0;
+  KinetoEvent event;
+};
+
+// The job has so many ranks at least, as took part in them; 0: none is named.
+int named_ranks(const std::vector<CarriedOut>& collectives);
+
+class KinetoCollectives {
+ public:
+  // `runs`: all of the rank, with the launches of kernels.
+  KinetoCollectives(std::vector<CarriedOut> collectives, const EventRuns& runs,
+                    const HostCalls& host_calls, bool on_gpu);
+
+  // When the last one ended that was asked for in this time, and waited for on the host; at least
+  // the time's end.
+  std::int64_t awaited_ns(const base::Interval& time) const;
+
+  void make_rows(const KinetoJob& job, int world_size, const KinetoPhases& phases, RowIds& ids);
+
+  // Of those that are known to have been asked for; `call` is what tag() knows them by. After
+  // make_rows().
+  std::vector<DdpReduction> reductions() const;  // all-reduces, in order
+  std::vector<FsdpCall> calls() const;
+  void tag(std::size_t call, model::TagKind kind, int index, model::StringId name = 0);
+
+  void move_to(model::Batch& rows);
+
+ private:
+  struct Call {
+    CarriedOut made;
+    std::int64_t asked_ns = kNoCall;  // for it by the host
+    // Of Gloo's, what was asked for; kOther: not known.
+    model::CollectiveFunction asked = model::CollectiveFunction::kOther;
+  };
+  void find_launches(const EventRuns& runs);
+  void find_requests(const HostCalls& host_calls);
+  void make_groups(const KinetoJob& job, int world_size, RowIds& ids);
+  int group_id(const KinetoEvent& event, RowIds& ids);
+  std::int64_t group_ranks(int group) const;
+
+  bool on_gpu_ = false;
+  std::vector<Call> calls_;  // as rows_ has them
+  std::map<std::string, int> groups_;
+  std::vector<model::ProcessGroup> group_rows_;
+  std::vector<model::Collective> rows_;
+};
+
+}  // namespace shardlens::trace::interop

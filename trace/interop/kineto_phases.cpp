@@ -1,0 +1,146 @@
+#include "trace/interop/kineto_phases.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "trace/base/intervals.h"
+#include "trace/interop/marks/fsdp_marks.h"
+
+namespace shardlens::trace::interop {
+
+namespace {
+
+constexpr std::string_view kStepPrefix = "ProfilerStep#";
+
+bool is_step(const Annotation& annotation) { return annotation.name.starts_with(kStepPrefix); }
+
+// What users and PyTorch call the phases of a step.
+base::Phase phase_named(std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (name.starts_with("nccl:") || name.starts_with("FSDP::")) return base::Phase::kOther;
+  if (name.starts_with("Optimizer.step") || has("## optimizer")) return base::Phase::kOptimizer;
+  if (has("backward")) return base::Phase::kBackward;
+  if (has("forward") && !has("DistributedDataParallel")) return base::Phase::kForward;
+  if (name.starts_with("enumerate(DataLoader)")) return base::Phase::kData;
+  return base::Phase::kOther;
+}
+
+}  // namespace
+
+KinetoPhases::KinetoPhases(std::vector<Annotation> annotations, const base::Interval& recorded) {
+  for (Annotation& annotation : annotations) {
+    const base::Phase phase = phase_named(annotation.name);
+    marked_.push_back({std::move(annotation), phase});
+  }
+  make_steps(recorded);
+}
+
+void KinetoPhases::make_steps(const base::Interval& recorded) {
+  for (const auto& [annotation, phase] : marked_) {
+    if (!is_step(annotation)) continue;
+    model::Step step;
+    const char* const end = annotation.name.data() + annotation.name.size();
+    std::from_chars(annotation.name.data() + kStepPrefix.size(), end, step.index);
+    step.start_ns = annotation.start_ns;
+    step.end_ns = annotation.end_ns;
+    steps_.push_back(step);
+  }
+  if (steps_.empty() && recorded.start_ns < recorded.end_ns) {
+    model::Step whole;
+    whole.start_ns = recorded.start_ns;
+    whole.end_ns = recorded.end_ns;
+    steps_.push_back(whole);
+  }
+  std::ranges::sort(steps_, {}, &model::Step::start_ns);
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    model::Step& step = steps_[i];
+    step.loss = step.gradient_norm = std::numeric_limits<double>::quiet_NaN();
+    step.full_detail = true;
+    // The GPU works on after the host has left the step: until the next one begins.
+    if (i + 1 < steps_.size()) step.end_ns = steps_[i + 1].start_ns;
+  }
+}
+
+void KinetoPhases::add_passes(std::span<const TrainingPass> passes,
+                              std::span<const std::int64_t> ends_ns) {
+  std::vector<base::Interval> backwards;
+  std::vector<Marked> added;
+  for (auto& [annotation, phase] : marked_) {
+    if (phase == base::Phase::kBackward) {
+      backwards.push_back({annotation.start_ns, annotation.end_ns});
+    }
+    const bool is_ddp = annotation.name == kDdpForward;
+    if (!is_ddp && annotation.name != kFsdpForward) continue;
+    const auto pass =
+        std::ranges::lower_bound(passes, annotation.start_ns, {},
+                                 [](const TrainingPass& each) { return each.forward.start_ns; });
+    if (pass == passes.end() || pass->forward.start_ns != annotation.start_ns) continue;
+    if (is_ddp) {
+      phase = base::Phase::kForward;
+    } else {
+      added.push_back({{"forward", annotation.thread, pass->forward.start_ns, pass->forward.end_ns},
+                       base::Phase::kForward});
+    }
+  }
+  const base::Intervals by_program = base::normalize(std::move(backwards));
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    const base::Interval& backward = passes[i].backward;
+    if (base::length_within(by_program, backward) > 0) continue;
+    added.push_back({{"backward", passes[i].backward_thread, backward.start_ns, ends_ns[i]},
+                     base::Phase::kBackward});
+  }
+  marked_.insert(marked_.end(), added.begin(), added.end());
+}
+
+void KinetoPhases::finish(RowIds& ids) {
+  std::ranges::sort(marked_, {}, [](const Marked& each) {
+    return std::pair(each.annotation.start_ns, -each.annotation.end_ns);
+  });
+  std::int64_t phase_end = INT64_MIN;
+  std::map<std::string, std::vector<std::int64_t>> open;  // by thread
+  for (const auto& [annotation, phase] : marked_) {
+    if (is_step(annotation)) continue;
+    model::Span span;
+    span.lane = ids.lane_of(model::LaneKind::kPhases, "annotations of thread " + annotation.thread);
+    span.start_ns = annotation.start_ns;
+    span.end_ns = annotation.end_ns;
+    span.step = step_at(annotation.start_ns);
+    span.name = ids.intern(annotation.name);
+    auto& ends = open[annotation.thread];
+    while (!ends.empty() && ends.back() <= annotation.start_ns) ends.pop_back();
+    span.depth = static_cast<int>(ends.size()) + 1;
+    if (phase != base::Phase::kOther && annotation.start_ns >= phase_end) {
+      span.phase = phase;
+      span.depth = 0;
+      phase_end = annotation.end_ns;
+      phases_.push_back(span);
+    }
+    ends.push_back(annotation.end_ns);
+    spans_.push_back(span);
+  }
+}
+
+std::int64_t KinetoPhases::step_at(std::int64_t time_ns) const {
+  const auto next = std::ranges::upper_bound(steps_, time_ns, {}, &model::Step::start_ns);
+  if (next == steps_.begin()) return -1;
+  const model::Step& step = *std::prev(next);
+  return time_ns < step.end_ns ? step.index : -1;
+}
+
+base::Phase KinetoPhases::phase_at(std::int64_t time_ns) const {
+  const auto next = std::ranges::upper_bound(phases_, time_ns, {}, &model::Span::start_ns);
+  if (next == phases_.begin()) return base::Phase::kOther;
+  const model::Span& span = *std::prev(next);
+  return time_ns < span.end_ns ? span.phase : base::Phase::kOther;
+}
+
+void KinetoPhases::move_to(model::Batch& rows) {
+  rows.steps = std::move(steps_);
+  rows.spans = std::move(spans_);
+}
+
+}  // namespace shardlens::trace::interop

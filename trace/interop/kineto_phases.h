@@ -1,0 +1,54 @@
+// Steps and phases of an imported rank: those that its program and the profiler annotated, and
+// those that the marks of data parallelism tell. One owner.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/base/phase.h"
+#include "trace/interop/marks/autograd_passes.h"
+#include "trace/interop/row_ids.h"
+#include "trace/model/batch.h"
+
+namespace shardlens::trace::interop {
+
+// A range that was marked with record_function.
+struct Annotation {
+  std::string name, thread;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+class KinetoPhases {
+ public:
+  // Without a ProfilerStep the whole of `recorded` is one step.
+  KinetoPhases(std::vector<Annotation> annotations, const base::Interval& recorded);
+
+  // Where the program marks no forward or backward itself. `ends_ns`: until when the host is in
+  // each backward.
+  void add_passes(std::span<const TrainingPass> passes, std::span<const std::int64_t> ends_ns);
+  // Once all are known: numbers them by their steps.
+  void finish(RowIds& ids);
+
+  // −1: in none. After finish().
+  std::int64_t step_at(std::int64_t time_ns) const;
+  base::Phase phase_at(std::int64_t time_ns) const;
+
+  void move_to(model::Batch& rows);
+
+ private:
+  struct Marked {
+    Annotation annotation;
+    base::Phase phase = base::Phase::kOther;
+  };
+  void make_steps(const base::Interval& recorded);
+
+  std::vector<Marked> marked_;
+  std::vector<model::Step> steps_;
+  std::vector<model::Span> spans_;
+  std::vector<model::Span> phases_;  // spans of depth 0, by start
+};
+
+}  // namespace shardlens::trace::interop
