@@ -148,8 +148,7 @@ std::int64_t KinetoCollectives::group_ranks(int group) const {
   return std::max<std::int64_t>(1, std::ssize(group_rows_[static_cast<std::size_t>(group)].ranks));
 }
 
-void KinetoCollectives::make_rows(const KinetoJob& job, int world_size, const KinetoPhases& phases,
-                                  RowIds& ids) {
+void KinetoCollectives::make_rows(const KinetoJob& job, int world_size, RowIds& ids) {
   make_groups(job, world_size, ids);
   std::map<int, std::int64_t> sequences;
   for (const Call& call : calls_) {
@@ -169,9 +168,14 @@ void KinetoCollectives::make_rows(const KinetoJob& job, int world_size, const Ki
     row.start_ns = event.start_ns;
     row.end_ns = event.start_ns + event.duration_ns;
     row.enqueued_ns = call.asked_ns;
-    row.step = phases.step_at(row.start_ns);
-    row.phase = phases.phase_at(call.asked_ns != kNoCall ? call.asked_ns : event.start_ns);
     rows_.push_back(row);
+  }
+}
+
+void KinetoCollectives::place_in(const KinetoPhases& phases) {
+  for (model::Collective& row : rows_) {
+    row.step = phases.step_at(row.start_ns);
+    row.phase = phases.phase_at(row.enqueued_ns != kNoCall ? row.enqueued_ns : row.start_ns);
   }
 }
 
@@ -192,9 +196,13 @@ std::vector<FsdpCall> KinetoCollectives::calls() const {
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     if (calls_[i].asked_ns == kNoCall) continue;
     const model::Collective& row = rows_[i];
-    calls.push_back({calls_[i].asked_ns, row.function, row.bytes,
-                     in_elements_of(calls_[i].made.event, row.function),
-                     group_ranks(row.process_group), row.data_type, i});
+    const KinetoEvent& event = calls_[i].made.event;
+    const std::int64_t ranks = group_ranks(row.process_group);
+    const std::int64_t elements = row.function == Function::kAllGather
+                                      ? out_elements_of(event, ranks)
+                                      : in_elements_of(event, row.function);
+    calls.push_back(
+        {calls_[i].asked_ns, row.function, row.bytes, elements, ranks, row.data_type, i});
   }
   return calls;
 }

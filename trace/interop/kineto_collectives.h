@@ -42,7 +42,9 @@ class KinetoCollectives {
   // the time's end.
   std::int64_t awaited_ns(const base::Interval& time) const;
 
-  void make_rows(const KinetoJob& job, int world_size, const KinetoPhases& phases, RowIds& ids);
+  void make_rows(const KinetoJob& job, int world_size, RowIds& ids);
+  // Once phases are known.
+  void place_in(const KinetoPhases& phases);
 
   // Of those that are known to have been asked for; `call` is what tag() knows them by. After
   // make_rows().

@@ -222,7 +222,7 @@ base::Result<void> Import::describe() {
   for (auto& [rank, file] : by_rank_) {
     if (!goes_on(1)) return stopped();
     if (file.rows.uses_gpu()) info_.device = "cuda";
-    const bool should_tell_buckets = file.rows.has_ddp_sizes();
+    const bool should_tell_parts = file.rows.has_parts();
     model::Batch rows = file.rows.finish(rank, world_size_, file.job,
                                          "imported from " + file.path.filename().string());
     file.times = times_of(rows);
@@ -236,7 +236,7 @@ base::Result<void> Import::describe() {
     for (const model::LogLine& line : rows.log) {
       // The same of all ranks, as a rule.
       const bool is_new = std::ranges::find(result_.warnings, line.text) == result_.warnings.end();
-      if (should_tell_buckets && is_new) result_.warnings.push_back(line.text);
+      if (should_tell_parts && is_new) result_.warnings.push_back(line.text);
     }
     info_.start_ns = std::min(info_.start_ns, file.times.start_ns);
     info_.end_ns = std::max(info_.end_ns, file.times.end_ns);

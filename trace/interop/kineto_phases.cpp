@@ -8,7 +8,8 @@
 #include <utility>
 
 #include "trace/base/intervals.h"
-#include "trace/interop/marks/fsdp_marks.h"
+#include "trace/interop/marks/fsdp1_marks.h"
+#include "trace/interop/marks/fsdp2_marks.h"
 
 namespace shardlens::trace::interop {
 
@@ -21,10 +22,12 @@ bool is_step(const Annotation& annotation) { return annotation.name.starts_with(
 // What users and PyTorch call the phases of a step.
 base::Phase phase_named(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (name.starts_with("nccl:") || name.starts_with("FSDP::")) return base::Phase::kOther;
+  const bool is_of_pytorch =
+      name.starts_with("nccl:") || name.starts_with("FSDP::") || has("DataParallel");
+  if (is_of_pytorch) return base::Phase::kOther;
   if (name.starts_with("Optimizer.step") || has("## optimizer")) return base::Phase::kOptimizer;
   if (has("backward")) return base::Phase::kBackward;
-  if (has("forward") && !has("DistributedDataParallel")) return base::Phase::kForward;
+  if (has("forward")) return base::Phase::kForward;
   if (name.starts_with("enumerate(DataLoader)")) return base::Phase::kData;
   return base::Phase::kOther;
 }
@@ -73,13 +76,13 @@ void KinetoPhases::add_passes(std::span<const TrainingPass> passes,
     if (phase == base::Phase::kBackward) {
       backwards.push_back({annotation.start_ns, annotation.end_ns});
     }
-    const bool is_ddp = annotation.name == kDdpForward;
-    if (!is_ddp && annotation.name != kFsdpForward) continue;
+    const bool is_whole = annotation.name == kDdpForward || annotation.name == kFsdp1Forward;
+    if (!is_whole && annotation.name != kFsdp2Forward) continue;
     const auto pass =
         std::ranges::lower_bound(passes, annotation.start_ns, {},
                                  [](const TrainingPass& each) { return each.forward.start_ns; });
     if (pass == passes.end() || pass->forward.start_ns != annotation.start_ns) continue;
-    if (is_ddp) {
+    if (is_whole) {
       phase = base::Phase::kForward;
     } else {
       added.push_back({{"forward", annotation.thread, pass->forward.start_ns, pass->forward.end_ns},
@@ -94,6 +97,15 @@ void KinetoPhases::add_passes(std::span<const TrainingPass> passes,
                      base::Phase::kBackward});
   }
   marked_.insert(marked_.end(), added.begin(), added.end());
+}
+
+void KinetoPhases::name_units(const UnitMarks& marks) {
+  for (auto& [annotation, phase] : marked_) {
+    if (!annotation.name.starts_with(kFsdp1Prefix)) continue;
+    const auto unit = marks.unit_from(annotation.start_ns);
+    if (!unit) continue;
+    annotation.name += " (" + marks.unit_names()[static_cast<std::size_t>(*unit)] + ")";
+  }
 }
 
 void KinetoPhases::finish(RowIds& ids) {

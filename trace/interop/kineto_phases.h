@@ -10,6 +10,7 @@
 
 #include "trace/base/phase.h"
 #include "trace/interop/marks/autograd_passes.h"
+#include "trace/interop/marks/unit_marks.h"
 #include "trace/interop/row_ids.h"
 #include "trace/model/batch.h"
 
@@ -29,6 +30,8 @@ class KinetoPhases {
   // Where the program marks no forward or backward itself. `ends_ns`: until when the host is in
   // each backward.
   void add_passes(std::span<const TrainingPass> passes, std::span<const std::int64_t> ends_ns);
+  // Names units in marks that do not: "FullyShardedDataParallel._pre_forward (module 2)".
+  void name_units(const UnitMarks& marks);
   // Once all are known: numbers them by their steps.
   void finish(RowIds& ids);
 

@@ -43,7 +43,8 @@ void KinetoRank::add(const KinetoEvent& event) {
   }
   times_.add(event.start_ns);
   autograd_.add(event);
-  fsdp_.add(event);
+  fsdp1_.add(event);
+  fsdp2_.add(event);
   host_calls_.add(event);
   switch (event.category) {
     case KinetoCategory::kKernel: {
@@ -94,8 +95,10 @@ void KinetoRank::add_annotation(const KinetoEvent& event) {
     return collectives_.push_back({lane, event});
   }
   const base::Interval time{event.start_ns, event.start_ns + event.duration_ns};
-  if (event.name == kDdpForward || event.name == kFsdpForward) autograd_.add_forward(time);
-  is_ddp_ |= event.name == kDdpForward;
+  if (event.name == kDdpForward) {
+    autograd_.add_forward(time);
+    is_ddp_ = true;
+  }
   annotations_.push_back({event.name, event.thread, time.start_ns, time.end_ns});
 }
 
@@ -145,8 +148,10 @@ void KinetoRank::leave_out_unbelievable() {
   const auto is_believed = [&](const base::Interval& time) {
     return times_.objection(time.start_ns, time.end_ns).empty();
   };
+  units_ = fsdp2_.finish(is_believed);
+  if (!units_.has_units() && fsdp1_.has_any()) units_ = fsdp1_.finish(is_believed);
+  for (const base::Interval& forward : units_.forwards()) autograd_.add_forward(forward);
   autograd_.finish(is_believed);
-  fsdp_.finish(is_believed);
   host_calls_.finish(is_believed);
 }
 
@@ -164,32 +169,30 @@ std::map<int, base::Intervals> KinetoRank::communicating() const {
 
 std::vector<TrainingPass> KinetoRank::passes() const {
   std::vector<TrainingPass> passes = autograd_.passes();
-  if (!fsdp_.has_units()) return passes;
+  if (!units_.has_units()) return passes;
   for (std::size_t i = 0; i < passes.size(); ++i) {
     base::Interval &forward = passes[i].forward, &backward = passes[i].backward;
     const bool is_last = i + 1 == passes.size();
     const std::int64_t next_ns = is_last ? INT64_MAX : passes[i + 1].forward.start_ns;
-    forward.end_ns = fsdp_.forward_end_ns({forward.start_ns, backward.start_ns});
-    backward.start_ns = fsdp_.backward_begin_ns({forward.end_ns, backward.start_ns});
+    forward.end_ns = units_.forward_end_ns({forward.start_ns, backward.start_ns});
+    backward.start_ns = units_.backward_begin_ns({forward.end_ns, backward.start_ns});
     backward.end_ns =
-        std::max(backward.end_ns, fsdp_.backward_end_ns({backward.start_ns, next_ns}));
+        std::max(backward.end_ns, units_.backward_end_ns({backward.start_ns, next_ns}));
   }
   return passes;
 }
 
-void KinetoRank::make_parts(int world_size, std::span<const TrainingPass> passes,
-                            const KinetoPhases& phases, KinetoCollectives& collectives,
-                            model::Batch& rows) {
-  if (fsdp_.has_units()) {
-    return add_units(fsdp_, passes, phases, collectives, ids_, rows);
+std::string KinetoRank::make_parts(int world_size, std::span<const TrainingPass> passes,
+                                   const FsdpUnits& units, const KinetoPhases& phases,
+                                   KinetoCollectives& collectives, model::Batch& rows) {
+  if (!units.units.empty() || !units.why_none.empty()) {
+    add_units(units, phases, collectives, ids_, rows);
+    return units.why_none.empty() ? "" : std::string(model::kNoUnits) + units.why_none;
   }
-  if (world_size < 2) return;
-  const std::string why_none = is_ddp_
-                                   ? add_buckets(passes, collectives, ids_, rows)
-                                   : "no " + std::string(kDdpForward) + " is marked in the trace";
-  if (why_none.empty()) return;
-  rows.log.push_back({0, recorded_.start_ns, model::LogLine::Level::kInfo,
-                      std::string(model::kNoBucketPlan) + why_none});
+  if (world_size < 2) return "";
+  const std::string why = is_ddp_ ? add_buckets(passes, collectives, ids_, rows)
+                                  : "no " + std::string(kDdpForward) + " is marked in the trace";
+  return why.empty() ? "" : std::string(model::kNoBucketPlan) + why;
 }
 
 namespace {
@@ -241,10 +244,16 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
     ends_ns.push_back(collectives.awaited_ns(pass.backward));
   }
   phases.add_passes(of_passes, ends_ns);
+  collectives.make_rows(job, world_size, ids_);
+  const FsdpUnits units = find_fsdp_units(units_, of_passes, collectives.calls());
+  if (!units.units.empty()) phases.name_units(units_);
   phases.finish(ids_);
-  collectives.make_rows(job, world_size, phases, ids_);
+  collectives.place_in(phases);
   model::Batch rows;
-  make_parts(world_size, of_passes, phases, collectives, rows);
+  const std::string untold = make_parts(world_size, of_passes, units, phases, collectives, rows);
+  if (!untold.empty()) {
+    rows.log.push_back({0, recorded_.start_ns, model::LogLine::Level::kInfo, untold});
+  }
   phases.move_to(rows);
   collectives.move_to(rows);
   for (model::MemorySample& sample : memory_) sample.step = phases.step_at(sample.time_ns);

@@ -15,8 +15,11 @@
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_phases.h"
 #include "trace/interop/marks/autograd_passes.h"
-#include "trace/interop/marks/fsdp_marks.h"
+#include "trace/interop/marks/fsdp1_marks.h"
+#include "trace/interop/marks/fsdp2_marks.h"
+#include "trace/interop/marks/fsdp_units.h"
 #include "trace/interop/marks/host_calls.h"
+#include "trace/interop/marks/unit_marks.h"
 #include "trace/interop/row_ids.h"
 #include "trace/model/batch.h"
 
@@ -34,8 +37,8 @@ class KinetoRank {
   bool uses_gpu() const { return gpu_events_ > 0; }
   // The job has so many at least, as ranks took part in its collectives; 0: none is named.
   int named_ranks() const { return interop::named_ranks(collectives_); }
-  // Of DDP, with shapes: it should tell buckets.
-  bool has_ddp_sizes() const { return is_ddp_ && autograd_.has_sizes(); }
+  // It should tell buckets or units: it is of DDP, with shapes, or wraps modules that are sharded.
+  bool has_parts() const { return (is_ddp_ && autograd_.has_sizes()) || fsdp1_.has_any(); }
 
  private:
   std::vector<model::Event>& run_of(int lane, model::EventKind kind) { return runs_[{lane, kind}]; }
@@ -46,8 +49,10 @@ class KinetoRank {
   void leave_out_unbelievable();
   std::map<int, base::Intervals> communicating() const;
   std::vector<TrainingPass> passes() const;
-  void make_parts(int world_size, std::span<const TrainingPass> passes, const KinetoPhases& phases,
-                  KinetoCollectives& collectives, model::Batch& rows);
+  // A line of the log says why there are none; "": there are, or nothing should.
+  std::string make_parts(int world_size, std::span<const TrainingPass> passes,
+                         const FsdpUnits& units, const KinetoPhases& phases,
+                         KinetoCollectives& collectives, model::Batch& rows);
 
   RowIds ids_;
   EventRuns runs_;
@@ -56,7 +61,9 @@ class KinetoRank {
   std::vector<model::MemorySample> memory_;
   AutogradPasses autograd_;
   bool is_ddp_ = false;
-  FsdpMarks fsdp_;
+  Fsdp1Marks fsdp1_;
+  Fsdp2Marks fsdp2_;
+  UnitMarks units_;  // of either, once all is collected
   HostCalls host_calls_;
   std::map<std::string, std::int64_t> left_out_;
   BelievableTimes times_;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "trace/interop/marks/ddp_buckets.h"
-#include "trace/interop/marks/fsdp_units.h"
 
 namespace shardlens::trace::interop {
 
@@ -52,10 +51,8 @@ std::string add_buckets(std::span<const TrainingPass> passes, KinetoCollectives&
   return found.why_none;
 }
 
-void add_units(const FsdpMarks& marks, std::span<const TrainingPass> passes,
-               const KinetoPhases& phases, KinetoCollectives& collectives, RowIds& ids,
-               model::Batch& rows) {
-  const FsdpUnits found = find_fsdp_units(marks, passes, collectives.calls());
+void add_units(const FsdpUnits& found, const KinetoPhases& phases, KinetoCollectives& collectives,
+               RowIds& ids, model::Batch& rows) {
   for (const FsdpUnits::Tag& tag : found.tags) {
     collectives.tag(tag.call, model::TagKind::kUnit, tag.unit, ids.intern(tag.text));
   }

@@ -1,5 +1,5 @@
-// What an imported rank reduces and gathers as one, as rows: DDP's buckets, fully_shard's units.
-// Any thread.
+// What an imported rank reduces and gathers as one, as rows: buckets of DDP, units of sharding
+// programs. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "trace/interop/kineto_collectives.h"
 #include "trace/interop/kineto_phases.h"
 #include "trace/interop/marks/autograd_passes.h"
-#include "trace/interop/marks/fsdp_marks.h"
+#include "trace/interop/marks/fsdp_units.h"
 #include "trace/interop/row_ids.h"
 #include "trace/model/batch.h"
 
@@ -18,8 +18,7 @@ namespace shardlens::trace::interop {
 // Adds rows, and tags collectives. A clause says why there are no buckets; "": there are.
 std::string add_buckets(std::span<const TrainingPass> passes, KinetoCollectives& collectives,
                         RowIds& ids, model::Batch& rows);
-void add_units(const FsdpMarks& marks, std::span<const TrainingPass> passes,
-               const KinetoPhases& phases, KinetoCollectives& collectives, RowIds& ids,
-               model::Batch& rows);
+void add_units(const FsdpUnits& found, const KinetoPhases& phases, KinetoCollectives& collectives,
+               RowIds& ids, model::Batch& rows);
 
 }  // namespace shardlens::trace::interop

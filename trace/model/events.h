@@ -178,6 +178,8 @@ struct Bucket {
 
 // How the LogLine of a rank begins that tells why it has no buckets, though it may have had some.
 inline constexpr std::string_view kNoBucketPlan = "Buckets of DDP are not known: ";
+// Likewise of units.
+inline constexpr std::string_view kNoUnits = "Units of FullyShardedDataParallel are not known: ";
 
 // When the last gradient of a bucket was ready, that is, when its reduction could start.
 struct BucketReady {

@@ -40,26 +40,6 @@ FsdpJob drawn_units(std::mt19937& random) {
   return job;
 }
 
-std::vector<std::string> tags_of_last_step(const std::vector<model::Batch>& batches,
-                                           const model::StringTable& strings) {
-  std::int64_t last = -1;
-  std::vector<model::Collective> calls;
-  for (const model::Batch& batch : batches) {
-    for (const model::Collective& call : batch.collectives) {
-      EXPECT_EQ(call.tag_kind, model::TagKind::kUnit);
-      if (call.rank != 1) continue;
-      calls.push_back(call);
-      last = std::max(last, call.step);
-    }
-  }
-  std::ranges::sort(calls, {}, &model::Collective::enqueued_ns);
-  std::vector<std::string> tags;
-  for (const model::Collective& call : calls) {
-    if (call.step == last) tags.emplace_back(strings.get(1, call.tag_name));
-  }
-  return tags;
-}
-
 TEST_F(FsdpImport, FindsTheUnitsAndWhatEachCollectiveWasFor) {
   std::mt19937 random(5);
   for (int round = 0; round < 24; ++round) {
@@ -68,7 +48,7 @@ TEST_F(FsdpImport, FindsTheUnitsAndWhatEachCollectiveWasFor) {
     const auto& units = run.figures.units;
     ASSERT_EQ(units.size(), job.units.size()) << round;
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
-      EXPECT_EQ(units[unit].name, unit == 0 ? "root" : job.name(unit)) << round;
+      EXPECT_EQ(units[unit].name, unit == 0 ? "root" : FsdpTraceWriter::name(unit)) << round;
       EXPECT_EQ(units[unit].bytes, 4 * job.units[unit]) << round;
       EXPECT_EQ(units[unit].reduced_bytes, 4 * job.units[unit]) << round;
       EXPECT_EQ(units[unit].shard_bytes, 2 * job.units[unit]) << round;

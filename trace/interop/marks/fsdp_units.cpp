@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+
+#include "trace/base/text.h"
 
 namespace shardlens::trace::interop {
 
 namespace {
 
 using Function = model::CollectiveFunction;
-using What = FsdpMarks::Use::What;
+using Use = UnitMarks::Use;
 
-bool is_what_it_does(What what, Function function) {
-  if (what != What::kReduce) return function == Function::kAllGather;
+bool is_what_it_does(Use::What what, Function function) {
+  if (what != Use::What::kReduce) return function == Function::kAllGather;
   return function == Function::kReduceScatter || function == Function::kAllReduce;
 }
 
@@ -25,7 +28,7 @@ std::int64_t padded_elements(const DdpGradient& gradient, std::int64_t ranks) {
 }
 
 // Those of one pass, by unit, where they are as many as were reduced.
-void add_parameters(const FsdpMarks& marks, const TrainingPass& pass,
+void add_parameters(const UnitMarks& marks, const TrainingPass& pass,
                     const std::vector<std::int64_t>& reduced_elements, FsdpUnits& found) {
   std::vector<std::vector<DdpGradient>> gradients(found.units.size());
   for (const DdpGradient& gradient : pass.gradients) {
@@ -43,29 +46,72 @@ void add_parameters(const FsdpMarks& marks, const TrainingPass& pass,
   }
 }
 
+// What its collectives move is that of one unit; "": it is.
+class SameSizes {
+ public:
+  explicit SameSizes(std::size_t units) : elements_(units, kNotTold) {}
+
+  void add(const FsdpCall& call, std::size_t index, const FsdpUnit& unit) {
+    if (!why_none_.empty()) return;
+    if (call.elements < 0) {
+      why_none_ =
+          "it does not tell how much was gathered and reduced (record it with record_shapes=True)";
+      return;
+    }
+    // Groups of ranks add up their shards.
+    const std::int64_t parts = call.function == Function::kAllReduce ? unit.ranks : 1;
+    std::int64_t elements = 0;
+    if (__builtin_mul_overflow(call.elements, parts, &elements)) elements = INT64_MAX;
+    std::int64_t& known = elements_[index];
+    if (known != kNotTold && known != elements) {
+      why_none_ = "for " + unit.name + " " + base::grouped(known) + " elements are moved at one " +
+                  "time and " + base::grouped(elements) + " at another: it is not always the same";
+    }
+    known = elements;
+  }
+  const std::string& why_none() const { return why_none_; }
+
+ private:
+  static constexpr std::int64_t kNotTold = -1;
+  std::vector<std::int64_t> elements_;  // by unit
+  std::string why_none_;
+};
+
 }  // namespace
 
-FsdpUnits find_fsdp_units(const FsdpMarks& marks, std::span<const TrainingPass> passes,
+FsdpUnits find_fsdp_units(const UnitMarks& marks, std::span<const TrainingPass> passes,
                           std::span<const FsdpCall> calls) {
-  FsdpUnits found;
+  FsdpUnits found{.units = {}, .why_none = marks.why_none(), .tags = {}, .ready = {}};
+  if (!marks.has_units()) return found;
   std::vector<base::Interval> backwards;
   for (const TrainingPass& pass : passes) backwards.push_back(pass.backward);
   for (const std::string& name : marks.unit_names()) found.units.push_back({.name = name});
   std::vector<std::int64_t> reduced_elements(found.units.size());
+  SameSizes sizes(found.units.size());
   for (const FsdpCall& call : calls) {
     const auto use = marks.use_at(call.asked_ns, backwards);
     if (!use || !is_what_it_does(use->what, call.function)) continue;
-    FsdpUnit& unit = found.units[static_cast<std::size_t>(use->unit)];
+    const auto index = static_cast<std::size_t>(use->unit);
+    FsdpUnit& unit = found.units[index];
     found.tags.push_back({call.call, use->unit, use->text(unit.name)});
     if (call.function == Function::kAllGather) {
       unit.bytes = std::max<std::int64_t>(call.bytes, 0);
       unit.ranks = call.ranks;
       unit.data_type = call.data_type;
-    } else if (call.function == Function::kReduceScatter) {
+    } else if (call.function == Function::kReduceScatter || unit.ranks == 1) {
       unit.reduced_bytes = std::max<std::int64_t>(call.bytes, 0);
-      reduced_elements[static_cast<std::size_t>(use->unit)] = call.elements;
+      if (call.function == Function::kReduceScatter) unit.ranks = call.ranks;
+      reduced_elements[index] = call.elements;
       found.ready.push_back({use->unit, use->ready_ns});
     }
+    sizes.add(call, index, unit);
+  }
+  if (marks.are_inferred()) {
+    const std::string why_none = found.tags.empty()
+                                     ? "nothing was gathered or reduced where they are marked"
+                                     : sizes.why_none();
+    if (!why_none.empty()) return {.units = {}, .why_none = why_none, .tags = {}, .ready = {}};
+    return found;  // the gradients of a unit are one tensor
   }
   if (!passes.empty()) add_parameters(marks, passes.back(), reduced_elements, found);
   return found;

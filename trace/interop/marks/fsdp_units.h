@@ -1,5 +1,5 @@
-// Which collectives were for which unit of fully_shard, and what the units hold, from its marks,
-// the gradients and what was moved. Any thread.
+// Which collectives were for which unit of a sharding program, and what the units hold, from its
+// marks, the gradients and what was moved. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trace/interop/marks/autograd_passes.h"
-#include "trace/interop/marks/fsdp_marks.h"
+#include "trace/interop/marks/unit_marks.h"
 #include "trace/model/events.h"
 
 namespace shardlens::trace::interop {
@@ -35,6 +35,7 @@ struct FsdpUnit {
 
 struct FsdpUnits {
   std::vector<FsdpUnit> units;  // the root first
+  std::string why_none;         // a clause; "": there are units
   struct Tag {
     std::size_t call = 0;
     int unit = 0;
@@ -48,7 +49,8 @@ struct FsdpUnits {
   std::vector<Ready> ready;
 };
 
-FsdpUnits find_fsdp_units(const FsdpMarks& marks, std::span<const TrainingPass> passes,
+// Units that were inferred are found only if the same was moved for each, whenever it was.
+FsdpUnits find_fsdp_units(const UnitMarks& marks, std::span<const TrainingPass> passes,
                           std::span<const FsdpCall> calls);
 
 }  // namespace shardlens::trace::interop

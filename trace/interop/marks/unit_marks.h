@@ -1,11 +1,10 @@
-// What PyTorch's fully_shard marks in a trace of its profiler: which unit is gathered, used and
-// reduced when (torch/distributed/fsdp/_fully_shard of PyTorch 2.11). One owner.
+// When forward and backward of a program came to which of its sharded units, and what it gathered
+// and reduced for them, from the marks that PyTorch leaves in a trace of its profiler. Any thread.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,25 +12,46 @@
 #include <vector>
 
 #include "trace/base/intervals.h"
-#include "trace/interop/json/kineto_event.h"
 
 namespace shardlens::trace::interop {
 
-inline constexpr std::string_view kFsdpForward = "FSDP::root_pre_forward";  // its begin
-
-class FsdpMarks {
+class UnitMarks {
  public:
-  // Takes what it looks for.
-  void add(const KinetoEvent& event);
-  // Afterwards, once: leaves out those whose times cannot be believed.
-  void finish(const std::function<bool(const base::Interval&)>& is_believed);
+  enum class Kind : std::uint8_t {
+    kGather,
+    kReduce,
+    kForward,         // enters a unit
+    kForwardEnd,      // leaves it
+    kBackward,        // enters it
+    kGradientsReady,  // all of a unit's
+    kForwardPrefetch,
+    kBackwardPrefetch,
+    kBackwardEnd,
+    kKinds
+  };
+  static constexpr int kRoot = 0;  // the first unit
+  struct Mark {
+    base::Interval time;
+    int unit = 0;
+  };
 
-  // The program shards units.
+  void add(Kind kind, const Mark& mark) { of(kind).push_back(mark); }
+  // What begins each forward pass; where that is all of it, it is over at its end.
+  void add_forward(const base::Interval& time) { forwards_.push_back(time); }
+  // Of all units that are marked, once they are added: "root", then the modules as forward enters
+  // them first. `are_inferred`: from their order, which sizes have to bear out.
+  void finish(std::vector<std::string> unit_names, bool are_inferred);
+  // Instead: which is which cannot be told, and a clause that says why.
+  void refuse(std::string why);
+
+  // The program shards units, and which is which is known.
   bool has_units() const { return !units_.empty(); }
-  // "root", then the modules as forward enters them first.
   const std::vector<std::string>& unit_names() const { return units_; }
+  bool are_inferred() const { return are_inferred_; }
+  const std::string& why_none() const { return why_none_; }  // "": they are known, or there is none
+  const std::vector<base::Interval>& forwards() const { return forwards_; }
 
-  // When forward left its last unit in `time`, which begins with root_pre_forward; its begin if it
+  // When forward left its last unit in `time`, which begins with a forward pass; its begin if it
   // left none.
   std::int64_t forward_end_ns(const base::Interval& time) const;
   // When backward came to the first unit in `time`; its end if it came to none.
@@ -42,6 +62,9 @@ class FsdpMarks {
 
   // Whose backward it is at a time in a backward pass: the root's where no other's is.
   int unit_in_backward(std::int64_t time_ns) const;
+  // Of what marks that forward or backward come to it or leave it, from this very time on; none:
+  // nothing does.
+  std::optional<int> unit_from(std::int64_t start_ns) const;
 
   // What a collective was asked for.
   struct Use {
@@ -56,40 +79,21 @@ class FsdpMarks {
   std::optional<Use> use_at(std::int64_t asked_ns, std::span<const base::Interval> backwards) const;
 
  private:
-  enum class Kind : std::uint8_t {
-    kGather,
-    kReduce,
-    kForward,         // enters a unit
-    kForwardEnd,      // leaves it
-    kBackward,        // enters it
-    kGradientsReady,  // all of a unit's
-    kForwardPrefetch,
-    kBackwardPrefetch,
-    kBackwardEnd,
-    kKinds
-  };
-  struct KindName {
-    std::string_view name;
-    Kind kind;
-  };
-  struct Mark {
-    base::Interval time;
-    int unit = 0;
-  };
-  static const KindName* kind_of(std::string_view name);
   using Marks = std::vector<Mark>;
 
   static std::int64_t start_of(const Mark& mark) { return mark.time.start_ns; }
-  int unit_id(std::string_view name);
+  Marks& of(Kind kind) { return marks_[static_cast<std::size_t>(kind)]; }
   const Marks& of(Kind kind) const { return marks_[static_cast<std::size_t>(kind)]; }
   // Null: none of them begins in `time`.
   const Mark* first_in(Kind kind, const base::Interval& time) const;
   // The one around a time. What is marked by one kind never overlaps.
   const Mark* around(Kind kind, std::int64_t time_ns) const;
 
-  std::map<std::string, int, std::less<>> ids_;  // by name, as they came
-  std::vector<Marks> marks_ = std::vector<Marks>(static_cast<std::size_t>(Kind::kKinds));
+  std::array<Marks, static_cast<std::size_t>(Kind::kKinds)> marks_;
+  std::vector<base::Interval> forwards_;
   std::vector<std::string> units_;
+  bool are_inferred_ = false;
+  std::string why_none_;
 };
 
 }  // namespace shardlens::trace::interop

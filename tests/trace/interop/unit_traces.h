@@ -1,0 +1,109 @@
+// What traces of made-up jobs with units have in common: how large units are, what is computed in
+// each, how long gathering and reducing them takes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/trace/interop/trace_writer.h"
+
+namespace shardlens::trace::interop {
+
+struct FsdpJob {
+  std::vector<std::int64_t> units;  // elements of each, even; the root first
+  int steps = 6, micro_batches = 1;
+  bool reduces_each = false;              // every micro-batch
+  bool frees_after_forward = true;        // but the root
+  bool prefetches_forward = false;        // explicitly
+  bool gathers_ahead = true;              // in backward
+  bool gathers_behind_gradients = false;  // there, but no earlier: as only FSDP1 may
+  bool shards = true;                     // not so: as NO_SHARD of FSDP1, on a CPU
+  bool on_gpu = false, has_shapes = true;
+  double forward_us = 400, backward_us = 700, around_us = 150, optimizer_us = 300;
+  double latency_us = 40, us_per_element = 0.002;
+};
+
+// On a CPU its host waits in every collective, as PyTorch does there. On a GPU the host is far
+// ahead, and gathers and reductions are carried out in order on one stream.
+class UnitTraceWriter : public TraceWriter {
+ public:
+  // The collectives of a step, in order: "layers.0 forward gather".
+  const std::vector<std::string>& calls() const { return calls_; }
+
+ protected:
+  UnitTraceWriter(const FsdpJob& job, int rank) : TraceWriter(rank, job.on_gpu, 1000), job_(job) {}
+
+  template <typename Body>
+  void annotate(const std::string& name, const Body& body) {
+    const double start = host_;
+    host_ += 0.5;
+    body();
+    host_ += 0.5;
+    add("user_annotation", name, "77", start, host_ - start);
+  }
+  // Of autograd; `hook` comes before it.
+  template <typename Body>
+  void node(const std::string& name, double duration, const Body& hook) {
+    const double start = host_;
+    host_ += 0.2;
+    hook();
+    if (duration > 0) compute("aten::mm", duration);
+    host_ += 0.2;
+    add("cpu_op", "autograd::engine::evaluate_function: " + name, "77", start, host_ - start);
+  }
+  // Until when it takes, of what moves `elements` in all.
+  double call(const std::string& op, const std::string& gloo, const std::string& nccl,
+              std::int64_t in_elements, std::int64_t elements, double earliest) {
+    const double duration = job_.latency_us + job_.us_per_element * static_cast<double>(elements);
+    const double start = std::max(link_, std::max(earliest, host_) + 3);
+    link_ = start + duration;
+    add("cpu_op", op, "77", host_, 2);
+    if (!job_.on_gpu) {
+      const std::string shape =
+          "\"Input type\":[\"float\"],\"Input Dims\":[[" + std::to_string(in_elements) + "]]";
+      add("user_annotation", gloo, calls_.size() % 2 == 0 ? "80" : "81", start, duration,
+          job_.has_shapes ? shape : "");
+      host_ = link_ + 2;
+      return link_;
+    }
+    const bool gathers = nccl == "AllGather";
+    launch("ncclDevKernel_" + nccl + "_RING_LL(x)", "20", start, duration,
+           ",\"Collective name\":\"" +
+               std::string(gathers ? "_allgather_base" : "_reduce_scatter_base") +
+               "\",\"In msg nelems\":" + std::to_string(in_elements) +
+               ",\"Out msg nelems\":" + std::to_string(gathers ? elements : elements / 2) +
+               ",\"dtype\":\"Float\",\"Process Group Name\":\"0\"");
+    return link_;
+  }
+
+  const FsdpJob& job_;
+  std::vector<std::string> calls_;
+  double link_ = 0;  // until when it is busy
+};
+
+// What rank 1's collectives were for, each of which is a unit's, in the order in which they were
+// asked for.
+inline std::vector<std::string> tags_of_last_step(const std::vector<model::Batch>& batches,
+                                                  const model::StringTable& strings) {
+  std::int64_t last = -1;
+  std::vector<model::Collective> calls;
+  for (const model::Batch& batch : batches) {
+    for (const model::Collective& call : batch.collectives) {
+      EXPECT_EQ(call.tag_kind, model::TagKind::kUnit);
+      if (call.rank != 1) continue;
+      calls.push_back(call);
+      last = std::max(last, call.step);
+    }
+  }
+  std::ranges::sort(calls, {}, &model::Collective::enqueued_ns);
+  std::vector<std::string> tags;
+  for (const model::Collective& call : calls) {
+    if (call.step == last) tags.emplace_back(strings.get(1, call.tag_name));
+  }
+  return tags;
+}
+
+}  // namespace shardlens::trace::interop
