@@ -217,8 +217,8 @@ Result<void> StepPlanner::check_units(const Settings& settings) const {
     const job::StrategyTraits& traits = job::strategy_traits(settings.sharding_strategy);
     if (traits.shards_parameters && !traits.has_groups) return {};
     return refuse("What " + strategy +
-                  " would do is not known of a run of fully_shard in another program, which tells "
-                  "of full_shard and shard_grad_op alone.");
+                  " would do is not known of a run of another program, whose units tell of "
+                  "full_shard and shard_grad_op alone.");
   }
   if (!job_) {
     return refuse("What the units of " + strategy +
@@ -247,6 +247,20 @@ std::vector<predict::PlannedUnit> StepPlanner::units(const predict::ShardSizes& 
   return units;
 }
 
+// What the program that was recorded does with its units in a way of its own.
+void StepPlanner::tell_habits(const Settings& settings, predict::UnitProgramPlan& plan) const {
+  plan.schedule.keeps_without_sync = habits_.are_kept_without_sync || habits_.are_wrapped;
+  plan.copies_out = plan.has_streams && !habits_.are_wrapped;
+  // FullyShardedDataParallel makes views of parameters as it gathers them, and autograd comes to
+  // what was made later first: to the next unit's forward before the views of one that was gathered
+  // ahead of that. Behind its gradients nothing is left to gather ahead then.
+  plan.are_gradients_late = habits_.are_wrapped && settings.forward_prefetch;
+  const bool is_too_late = plan.schedule.backward_prefetch == job::BackwardPrefetch::kPost;
+  if (plan.are_gradients_late && is_too_late) {
+    plan.schedule.backward_prefetch = job::BackwardPrefetch::kNone;
+  }
+}
+
 Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
   TRY(check_units(settings));
   predict::UnitProgramPlan plan{
@@ -269,8 +283,7 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
     plan.replicas = static_cast<int>(job.ranks / shards.group);
   } else {
     plan.units = told_units_;
-    plan.schedule.keeps_without_sync = habits_.are_kept_without_sync;
-    plan.copies_out = plan.has_streams;
+    tell_habits(settings, plan);
     plan.shard_group = static_cast<int>(settings.ranks);
   }
   return StepPlan{.program = predict::unit_program(plan), .parts = plan.units.size()};

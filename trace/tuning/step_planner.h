@@ -68,6 +68,7 @@ class StepPlanner {
   // What a run tells that was recorded from another program.
   void tell_units(const predict::RecordedSteps& recorded);
   bool tells_units(const predict::StepWork& step) const;
+  void tell_habits(const job::Settings& settings, predict::UnitProgramPlan& plan) const;
   std::vector<predict::UpdatePlan::Sum> norm_sums(const job::Settings& settings) const;
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
   base::Result<void> add_costs(const job::Settings& settings, double slower, StepPlan& plan) const;

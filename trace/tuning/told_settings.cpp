@@ -51,6 +51,10 @@ double round_value(const CapRange& range) {
 }
 
 tl::unexpected<base::Error> refuse_gradients(const RecordedSteps& recorded) {
+  if (!recorded.why_no_units().empty()) {
+    return refuse(recorded.why_no_units() +
+                  ". A prediction needs which unit each collective gathered or reduced.");
+  }
   if (!recorded.why_no_buckets().empty()) {
     return refuse(recorded.why_no_buckets() +
                   ". A prediction needs which gradients each reduction held, which it finds in "
@@ -171,14 +175,22 @@ Result<ToldSettings> told_by_buckets(const model::RunInfo& info, const RecordedS
   return told;
 }
 
-Result<ToldSettings> told_by_units(const model::RunInfo& info, const RecordedSteps& recorded) {
+Result<void> check_told_units(const RecordedSteps& recorded) {
+  const bool are_whole = std::ranges::all_of(recorded.units(), [](const auto& unit) {
+    return unit.second.bytes == 0 && unit.second.reduced_bytes > 0;
+  });
+  if (are_whole) {
+    return refuse(
+        "Its units are not sharded (NO_SHARD): nothing is gathered, and when single gradients are "
+        "ready is not known. Record it with DDP, or with units that are sharded.");
+  }
   // The root may hold nothing of its own.
   const auto is_known = [](const auto& unit) {
     return unit.first == 0 || (unit.second.bytes > 0 && unit.second.reduced_bytes > 0);
   };
   if (recorded.units().size() < 2 || !std::ranges::all_of(recorded.units(), is_known)) {
     return refuse(
-        "The run does not tell what each unit of fully_shard holds, which a prediction needs. "
+        "The run does not tell what each of its units holds, which a prediction needs. "
         "Record every unit's collectives on the same thread as its marks, with "
         "torch.profiler.profile(record_shapes=True), and shard at least one module beside the "
         "root.");
@@ -190,6 +202,12 @@ Result<ToldSettings> told_by_units(const model::RunInfo& info, const RecordedSte
                   "program whose units follow one another.");
   }
   const RecordedSteps::UnitHabits habits = recorded.unit_habits();
+  if (habits.are_wrapped && recorded.units().begin()->second.bytes == 0) {
+    return refuse(
+        "Its root holds no parameters of its own, so that FullyShardedDataParallel prefetches "
+        "nothing before the first of its modules, which cannot be predicted so far. Leave some "
+        "parameters to the root (the embedding, the head).");
+  }
   if (habits.is_root_gathered_again) {
     return refuse(
         "The root is gathered again in backward, which cannot be predicted so far. Let fully_shard "
@@ -200,14 +218,21 @@ Result<ToldSettings> told_by_units(const model::RunInfo& info, const RecordedSte
         "The run adds up what groups of ranks have (hybrid sharding), of which it cannot be "
         "predicted so far from a run of another program. Name a run that Shardlens trained.");
   }
+  return {};
+}
+
+Result<ToldSettings> told_by_units(const model::RunInfo& info, const RecordedSteps& recorded) {
+  TRY(check_told_units(recorded));
+  const RecordedSteps::UnitHabits habits = recorded.unit_habits();
   ToldSettings told{.settings = told_by_all(info), .knobs = {}, .caps = {}};
   Settings& settings = told.settings;
   settings.sharding_strategy =
       habits.are_gathered_again ? job::Strategy::kFullShard : job::Strategy::kShardGradOp;
-  // Where nothing is gathered again, it is as fully_shard does unless told otherwise.
+  // Where nothing is gathered again, it is as PyTorch does unless told otherwise.
   const bool prefetches = habits.are_gathered_ahead || !habits.are_gathered_again;
-  settings.backward_prefetch =
-      prefetches ? job::BackwardPrefetch::kPre : job::BackwardPrefetch::kNone;
+  settings.backward_prefetch = !prefetches                            ? job::BackwardPrefetch::kNone
+                               : habits.are_gathered_behind_gradients ? job::BackwardPrefetch::kPost
+                                                                      : job::BackwardPrefetch::kPre;
   settings.forward_prefetch = habits.are_gathered_ahead_forward;
   told.knobs = told_knobs(info, kToldByUnits);
   return told;

@@ -77,14 +77,15 @@ class MicroBatchReader {
   }
 
   // When each unit was first used: it was gathered then, or, where that was asked for ahead and the
-  // host marks nothing, the next one was asked for right after it.
+  // host marks nothing, the next one was asked for right after it. What was not gathered, since it
+  // still was, the host may mark.
   std::map<int, std::int64_t> uses(UnitCall::What what, const Interval& phase) const {
     std::map<int, std::int64_t> begins;
     const auto gathers = calls(what, phase);
+    const auto use = what == UnitCall::What::kForwardGather ? UnitMark::What::kForward
+                                                            : UnitMark::What::kBackward;
     for (std::size_t i = 0; i < gathers.size(); ++i) {
       const UnitCall& gather = gathers[i];
-      const auto use = what == UnitCall::What::kForwardGather ? UnitMark::What::kForward
-                                                              : UnitMark::What::kBackward;
       if (!gather.is_ahead) {
         begins.try_emplace(gather.unit, gather.enqueued_ns);
       } else if (const auto mark = marked(use, gather.unit, phase)) {
@@ -94,6 +95,9 @@ class MicroBatchReader {
       } else if (gather.end_ns > gather.enqueued_ns && waited_until(gather.end_ns)) {
         begins.try_emplace(gather.unit, gather.end_ns);
       }
+    }
+    for (const UnitMark& mark : within(record_.unit_marks, phase, &UnitMark::time_ns)) {
+      if (mark.what == use) begins.try_emplace(mark.unit, mark.time_ns);
     }
     return begins;
   }
@@ -124,6 +128,18 @@ class MicroBatchReader {
     return found;
   }
 
+  // When the host came from a unit to another one, where it marks that: its gradients may come
+  // later.
+  std::map<int, std::int64_t> left() const {
+    std::map<int, std::int64_t> times;
+    std::optional<int> at;
+    for (const UnitMark& mark : within(record_.unit_marks, backward_, &UnitMark::time_ns)) {
+      if (at && mark.unit != *at) times.try_emplace(*at, mark.time_ns);
+      at = mark.what == UnitMark::What::kBackward ? std::optional(mark.unit) : std::nullopt;
+    }
+    return times;
+  }
+
   std::vector<UnitBackward> backwards(const MicroBatchWork& work, std::size_t units) const {
     const auto reductions = calls(UnitCall::What::kReduce, backward_);
     std::map<int, std::int64_t> launched;
@@ -133,12 +149,14 @@ class MicroBatchReader {
       if (mark.what == UnitMark::What::kGradients) launched.try_emplace(mark.unit, mark.time_ns);
     }
     const auto begins = uses(UnitCall::What::kBackwardGather, backward_);
+    const auto lefts = left();
     std::vector<UnitBackward> found;
     for (int unit = static_cast<int>(units); --unit > 0;) {
       const auto end = launched.find(unit);
       if (end == launched.end()) return {};
       UnitBackward& each = found.emplace_back(UnitBackward{.unit = unit});
-      each.end = moment(end->second);
+      const auto left = lefts.find(unit);
+      each.end = moment(left == lefts.end() ? end->second : std::min(end->second, left->second));
       if (found.size() > 1) {
         each.begin = found[found.size() - 2].end;
       } else if (const auto begin = begins.find(unit); begin != begins.end()) {

@@ -58,13 +58,19 @@ std::optional<UnitCall> unit_call(const model::Collective& call, std::string_vie
                   .is_across_groups = call.function == model::CollectiveFunction::kAllReduce};
 }
 
-// "FSDP::pre_forward (layers.3)", as fully_shard marks it (PyTorch 2.11); none: another mark.
+constexpr std::string_view kWrapped = "FullyShardedDataParallel.";
+
+// "FSDP::pre_forward (layers.3)", as fully_shard marks it, or an import what
+// FullyShardedDataParallel does (PyTorch 2.11); none: another mark.
 std::optional<UnitMark> unit_mark(std::string_view text, const std::vector<std::string>& units) {
   using What = UnitMark::What;
   constexpr std::pair<std::string_view, What> kMarks[] = {
       {"FSDP::pre_forward (", What::kForward},
       {"FSDP::pre_backward (", What::kBackward},
-      {"FSDP::post_backward_accumulate (", What::kGradients}};
+      {"FSDP::post_backward_accumulate (", What::kGradients},
+      {"FullyShardedDataParallel._pre_forward (", What::kForward},
+      {"FullyShardedDataParallel._pre_backward_hook (", What::kBackward},
+      {"FullyShardedDataParallel._post_backward_hook (", What::kGradients}};
   for (const auto& [begin, what] : kMarks) {
     if (!text.starts_with(begin) || !text.ends_with(')')) continue;
     const auto unit =
@@ -153,6 +159,7 @@ void RecordedSteps::learn(const model::Batch& batch) {
   }
   for (const model::LogLine& line : batch.log) {
     if (line.text.starts_with(model::kNoBucketPlan)) why_no_buckets_ = line.text;
+    if (line.text.starts_with(model::kNoUnits)) why_no_units_ = line.text;
   }
   for (const model::Unit& unit : batch.units) {
     if (unit.rank == 0) units_[unit.index] = unit;
@@ -169,8 +176,10 @@ void RecordedSteps::learn_span(const model::Span& span) {
   if (span.depth != 0) {
     if (units_.empty()) return;
     const auto [known, is_new] = unit_marks_.try_emplace({span.rank, span.name});
-    if (is_new) known->second = unit_mark(strings_.get(span.rank, span.name), unit_names());
+    const std::string_view text = strings_.get(span.rank, span.name);
+    if (is_new) known->second = unit_mark(text, unit_names());
     if (const auto& mark = known->second) {
+      are_wrapped_ |= text.starts_with(kWrapped);
       rank.unit_marks.push_back({mark->what, mark->unit, span.start_ns});
     }
     return;
@@ -326,8 +335,19 @@ std::vector<std::string> RecordedSteps::unit_names() const {
   return names;
 }
 
+// By the host's time: what was marked last before a unit was gathered ahead in backward.
+bool RecordedSteps::are_gathered_behind_gradients(const Rank& rank) const {
+  std::vector<UnitMark> marks = rank.unit_marks;
+  std::ranges::stable_sort(marks, {}, &UnitMark::time_ns);
+  return std::ranges::any_of(rank.unit_calls, [&](const UnitCall& call) {
+    if (call.what != UnitCall::What::kBackwardGather || !call.is_ahead) return false;
+    const auto next = std::ranges::upper_bound(marks, call.enqueued_ns, {}, &UnitMark::time_ns);
+    return next != marks.begin() && std::prev(next)->what == UnitMark::What::kGradients;
+  });
+}
+
 auto RecordedSteps::unit_habits() const -> UnitHabits {
-  UnitHabits habits;
+  UnitHabits habits{.are_wrapped = are_wrapped_};
   const auto first = finished().find(0);
   if (first == finished().end()) return habits;
   const FinishedRank& rank = first->second;
@@ -350,6 +370,7 @@ auto RecordedSteps::unit_habits() const -> UnitHabits {
     (call.unit == 0 ? habits.is_root_gathered_again : habits.are_gathered_again) |= !in_forward;
     (in_forward ? habits.are_gathered_ahead_forward : habits.are_gathered_ahead) |= call.is_ahead;
   }
+  habits.are_gathered_behind_gradients = are_gathered_behind_gradients(by_rank_.at(0));
   habits.are_kept_without_sync = gathers_in_forward < rank.forwards.size();
   const auto blocks = [](std::int64_t calls_ns, std::int64_t computed_ns) {
     return calls_ns > 0 &&

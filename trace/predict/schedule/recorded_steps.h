@@ -50,6 +50,7 @@ class RecordedSteps {
   std::vector<std::size_t> bucket_sizes() const;  // gradients of each
   // What the run says of why it has none; "": nothing.
   const std::string& why_no_buckets() const { return why_no_buckets_; }
+  const std::string& why_no_units() const { return why_no_units_; }  // likewise
   // What buckets were reduced as.
   struct ReducedType {
     std::string name;        // "float32"
@@ -67,11 +68,14 @@ class RecordedSteps {
     bool are_gathered_again = false;      // in backward, those that are not the root
     bool is_root_gathered_again = false;  // likewise
     bool are_gathered_ahead = false;      // in backward
+    // Likewise, but only when the gradients of the unit before are there.
+    bool are_gathered_behind_gradients = false;
     bool are_gathered_ahead_forward = false;
     bool are_kept_without_sync = false;  // gathered less often than forward came to them
     bool are_replicated = false;         // their sums are added up across groups
     // The host waited in every such call: nothing was computed beside it.
     bool do_gathers_block = false, do_reductions_block = false;
+    bool are_wrapped = false;  // by FullyShardedDataParallel, not by fully_shard
   };
   UnitHabits unit_habits() const;
 
@@ -131,6 +135,7 @@ class RecordedSteps {
   };
 
   void learn_span(const model::Span& span);
+  bool are_gathered_behind_gradients(const Rank& rank) const;
   void learn_calls(const model::Batch& batch);
   void learn_events(const model::EventRun& run);
   static void add_computed(const model::Event& event, Rank& rank);
@@ -153,10 +158,11 @@ class RecordedSteps {
   std::map<std::pair<int, model::StringId>, bool> is_gradient_;
   std::map<int, model::Bucket> buckets_;  // of rank 0's last plan, by place
   int plan_ = -1;
-  std::string why_no_buckets_;
+  std::string why_no_buckets_, why_no_units_;
   model::Collective bucket_call_;             // any of rank 0; without a tag: none
   std::vector<std::int64_t> first_calls_ns_;  // of rank 0: when bucket 0 was asked for
   std::map<int, model::Unit> units_;          // of rank 0, by index
+  bool are_wrapped_ = false;                  // the units, by FullyShardedDataParallel
   // By rank and name of a span; none: it marks no unit.
   std::map<std::pair<int, model::StringId>, std::optional<UnitMark>> unit_marks_;
   std::map<std::pair<int, std::int64_t>, model::Step> steps_;  // by rank and step

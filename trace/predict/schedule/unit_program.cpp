@@ -225,7 +225,8 @@ class UnitWriter final : public job::UnitActions {
   void leave_backward(int unit) {
     if (!at(unit).has_backward || !at(unit).passes_gradient) return;
     compute(Until::kLayerBackward, backward_place(at(unit).first));
-    schedule_.leave_backward(unit);
+    const int done = plan_.are_gradients_late ? unit + 1 : unit;
+    if (index(done) < plan_.units.size()) schedule_.leave_backward(done);
   }
 
   void compute_again(const SecondForward& layers) {

@@ -40,6 +40,9 @@ struct UnitProgramPlan {
   // later gathers begin behind such a copy, in forward behind that of the unit before. Else they
   // begin behind the last use of the memory that they need.
   bool copies_out = false;
+  // Autograd is through with a unit's gradients only once it is through with the next unit's, and
+  // with the last ones at its end.
+  bool are_gradients_late = false;
   // The host waits in each, as with Gloo where nobody asks for them asynchronously.
   bool do_gathers_block = false, do_reductions_block = false;
 };
