@@ -40,10 +40,11 @@ class Fsdp1TraceWriter : public UnitTraceWriter {
                            job_.units[unit], gate_);
   }
   void use(std::size_t unit) { gpu_ = std::max(gpu_, gathered_[unit]); }
-  // Memory is gathered into again when it is no longer used: in forward one unit later.
+  // Memory is gathered into again when it is no longer used; in forward there is some to spare.
   void free(std::size_t unit, bool in_forward) {
     is_gathered_[unit] = false;
-    gate_ = in_forward && !job_.prefetches_forward ? freed_ : gpu_;
+    const bool is_spare = in_forward && !job_.prefetches_forward && unit + 1 < units();
+    gate_ = is_spare ? freed_ : gpu_;
     freed_ = gpu_;
   }
 
@@ -102,11 +103,11 @@ class Fsdp1TraceWriter : public UnitTraceWriter {
               "]]");
       host_ += 0.2;
       mark("_post_backward_hook", [&] {
-        const bool frees = reduces_ || job_.frees_after_forward;
-        if (frees) free(unit, false);
         mark("_post_backward_prefetch", [&] {
           if (job_.gathers_ahead && job_.gathers_behind_gradients) gather_ahead_of(unit);
         });
+        const bool frees = reduces_ || job_.frees_after_forward;
+        if (frees) free(unit, false);
         if (reduces_) reduce(unit);
       });
     });
@@ -123,6 +124,7 @@ class Fsdp1TraceWriter : public UnitTraceWriter {
   // autograd comes to them later.
   void write_backward() {
     host_ += 1;
+    gate_ = std::max(gate_, freed_);
     is_awaited_.assign(units(), true);
     node("AddmmBackward0", job_.around_us, [&] { enter_backward(units()); });
     const std::size_t later = job_.prefetches_forward ? 1 : 0;

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <type_traits>
+#include <utility>
 
+#include "tests/trace/interop/fsdp1_traces.h"
 #include "tests/trace/interop/fsdp_traces.h"
 #include "tests/trace/tuning/imported_job.h"
 #include "tests/trace/tuning/recorded_job.h"
@@ -12,15 +15,11 @@
 namespace shardlens::trace::tuning {
 namespace {
 
+using interop::Fsdp1TraceWriter;
 using interop::FsdpJob;
 using interop::FsdpTraceWriter;
 using job::Settings;
 using testing::HasSubstr;
-
-class ImportedUnits : public ImportedJob {
- protected:
-  base::Result<Predictor> learn(const FsdpJob& job) { return learn_job<FsdpTraceWriter>(job); }
-};
 
 FsdpJob drawn_units(std::mt19937& random) {
   FsdpJob job;
@@ -41,15 +40,18 @@ FsdpJob drawn_units(std::mt19937& random) {
   return job;
 }
 
-Settings settings_of(const FsdpJob& job, Settings settings) {
-  settings.sharding_strategy =
+// As `recorded` with what the job does.
+Settings settings_of(const FsdpJob& job, Settings recorded) {
+  using job::BackwardPrefetch;
+  recorded.sharding_strategy =
       job.frees_after_forward ? job::Strategy::kFullShard : job::Strategy::kShardGradOp;
-  settings.backward_prefetch =
-      job.gathers_ahead ? job::BackwardPrefetch::kPre : job::BackwardPrefetch::kNone;
-  settings.forward_prefetch = job.prefetches_forward;
-  settings.gradient_accumulation_steps = job.micro_batches;
-  settings.sync_each_batch = job.reduces_each;
-  return settings;
+  recorded.backward_prefetch = !job.gathers_ahead             ? BackwardPrefetch::kNone
+                               : job.gathers_behind_gradients ? BackwardPrefetch::kPost
+                                                              : BackwardPrefetch::kPre;
+  recorded.forward_prefetch = job.prefetches_forward;
+  recorded.gradient_accumulation_steps = job.micro_batches;
+  recorded.sync_each_batch = job.reduces_each;
+  return recorded;
 }
 
 struct Made {
@@ -57,26 +59,48 @@ struct Made {
   std::vector<std::string> calls;
 };
 
-Made made(const FsdpJob& job) {
-  FsdpTraceWriter writer(job, 0);
-  (void)writer.text();
-  return {1e3 * writer.step_us(), writer.calls()};
-}
+template <typename Writer>
+class ImportedUnits : public ImportedJob {
+ protected:
+  static constexpr bool kIsFsdp1 = std::is_same_v<Writer, Fsdp1TraceWriter>;
 
-TEST_F(ImportedUnits, ArePredictedAsTheJobTakesWithOtherSettings) {
+  base::Result<Predictor> learn(const FsdpJob& job) { return learn_job<Writer>(job); }
+  static Made made(const FsdpJob& job) {
+    Writer writer(job, 0);
+    (void)writer.text();
+    return {1e3 * writer.step_us(), writer.calls()};
+  }
+  static FsdpJob drawn(std::mt19937& random) {
+    FsdpJob job = drawn_units(random);
+    if (kIsFsdp1) job.gathers_behind_gradients = random() % 2 == 0;
+    return job;
+  }
+  // Of what is gathered when it is needed nobody sees that it should have been ahead.
+  static job::BackwardPrefetch seen_prefetch(const FsdpJob& job) {
+    if (!job.frees_after_forward) return job::BackwardPrefetch::kPre;
+    const bool is_too_late = job.prefetches_forward && job.gathers_behind_gradients;
+    return is_too_late ? job::BackwardPrefetch::kNone : settings_of(job, {}).backward_prefetch;
+  }
+};
+
+using Writers = testing::Types<FsdpTraceWriter, Fsdp1TraceWriter>;
+TYPED_TEST_SUITE(ImportedUnits, Writers);
+
+TYPED_TEST(ImportedUnits, ArePredictedAsTheJobTakesWithOtherSettings) {
   std::mt19937 random(17);
   for (int round = 0; round < 32; ++round) {
-    const FsdpJob job = drawn_units(random);
-    const auto predictor = learn(job);
+    const FsdpJob job = this->drawn(random);
+    const auto predictor = this->learn(job);
     ASSERT_TRUE(predictor) << round << ": " << predictor.error().message;
     const Settings& recorded = predictor->info().settings;
     EXPECT_EQ(recorded.sharding_strategy, settings_of(job, recorded).sharding_strategy) << round;
-    EXPECT_EQ(recorded.backward_prefetch, settings_of(job, recorded).backward_prefetch) << round;
+    EXPECT_EQ(recorded.backward_prefetch, this->seen_prefetch(job)) << round;
     EXPECT_EQ(recorded.forward_prefetch, job.prefetches_forward) << round;
     FsdpJob other = job;
     other.frees_after_forward = random() % 2 == 0;
     other.prefetches_forward = random() % 2 == 0;
     other.gathers_ahead = random() % 2 == 0;
+    if (this->kIsFsdp1) other.gathers_behind_gradients = random() % 2 == 0;
     other.micro_batches = 1 + static_cast<int>(random() % 3);
     other.reduces_each = other.micro_batches > 1 && random() % 2 == 0;
     const Settings next = settings_of(other, recorded);
@@ -85,7 +109,7 @@ TEST_F(ImportedUnits, ArePredictedAsTheJobTakesWithOtherSettings) {
     EXPECT_TRUE(prediction->is_of_another_program);
     EXPECT_FALSE(prediction->told_caps);
     EXPECT_TRUE(prediction->has_units);
-    const Made as_recorded = made(job), as_changed = made(other);
+    const Made as_recorded = this->made(job), as_changed = this->made(other);
     const auto step = predictor->predict_step(next, kTypicalStep);
     ASSERT_TRUE(step);
     std::vector<std::string> calls;
@@ -104,9 +128,9 @@ TEST_F(ImportedUnits, ArePredictedAsTheJobTakesWithOtherSettings) {
   }
 }
 
-TEST_F(ImportedUnits, SayWhatTheyDoNotTell) {
+TYPED_TEST(ImportedUnits, SayWhatTheyDoNotTell) {
   FsdpJob job{.units = {40'000, 60'000, 50'000}, .steps = 8};
-  const auto predictor = learn(job);
+  const auto predictor = this->learn(job);
   ASSERT_TRUE(predictor) << predictor.error().message;
   Settings next = predictor->info().settings;
   for (const job::Strategy strategy :
@@ -122,11 +146,40 @@ TEST_F(ImportedUnits, SayWhatTheyDoNotTell) {
   EXPECT_THAT(refused.error().message, HasSubstr("What wrap_policy does"));
 }
 
-TEST_F(ImportedUnits, NeedTheSizesOfAllUnits) {
+TYPED_TEST(ImportedUnits, NeedTheSizesOfAllUnits) {
   FsdpJob job{.units = {40'000, 60'000, 50'000}, .steps = 8, .has_shapes = false};
-  const auto predictor = learn(job);
+  const auto predictor = this->learn(job);
   ASSERT_FALSE(predictor);
   EXPECT_THAT(predictor.error().message, HasSubstr("record_shapes=True"));
+}
+
+class ImportedModules : public ImportedUnits<Fsdp1TraceWriter> {};
+
+// FSDP1 keeps what is not freed after forward also for the next micro-batch, and so has no gathers
+// in it, recorded or predicted.
+TEST_F(ImportedModules, ThatAreKeptBetweenMicroBatchesTellWhenTheyAreUsed) {
+  const FsdpJob kept{.units = {40'000, 60'000, 50'000},
+                     .steps = 8,
+                     .micro_batches = 2,
+                     .frees_after_forward = false};
+  FsdpJob freed = kept;
+  freed.frees_after_forward = true;
+  for (const auto& [from, to] : {std::pair(kept, freed), std::pair(freed, kept)}) {
+    const auto predictor = learn(from);
+    ASSERT_TRUE(predictor) << predictor.error().message;
+    const auto step =
+        predictor->predict_step(settings_of(to, predictor->info().settings), kTypicalStep);
+    ASSERT_TRUE(step) << step.error().message;
+    std::vector<std::string> calls;
+    for (const auto& call : step->program.calls) calls.push_back(call.what);
+    EXPECT_EQ(calls, made(to).calls);
+  }
+}
+
+TEST_F(ImportedModules, ThatAreNotShardedAreRefused) {
+  const auto predictor = learn({.units = {40'000, 60'000, 50'000}, .steps = 8, .shards = false});
+  ASSERT_FALSE(predictor);
+  EXPECT_THAT(predictor.error().message, HasSubstr("NO_SHARD"));
 }
 
 }  // namespace

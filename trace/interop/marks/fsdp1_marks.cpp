@@ -78,7 +78,8 @@ class PassReader {
   // `marks`: in order, outer ones before inner ones.
   explicit PassReader(const std::vector<Mark>& marks) {
     for (const Mark& mark : marks) {
-      while (!open_.empty() && forward(open_.back()).time.end_ns <= mark.time.start_ns) {
+      // By their ends: times that were rounded may overlap by a bit.
+      while (!open_.empty() && forward(open_.back()).time.end_ns < mark.time.end_ns) {
         open_.pop_back();
       }
       if (mark.what == Mark::What::kForward) {

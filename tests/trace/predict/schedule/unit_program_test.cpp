@@ -78,6 +78,17 @@ TEST(UnitProgram, PrefetchesTheNextForwardInTheOrderOfTheStepBefore) {
                    "(b forward gather, prefetched)"}));
 }
 
+TEST(UnitProgram, ReducesLateGradientsBehindTheNextUnit) {
+  UnitProgramPlan plan = plan_of(BackwardPrefetch::kPre);
+  plan.are_gradients_late = true;
+  const StepProgram program = unit_program(plan);
+  const Names names = deeds(program);
+  EXPECT_EQ((Names{names.begin() + 6, names.end()}),
+            (Names{"b backward gather, prefetched", "(b backward gather, prefetched)",
+                   "a backward gather, prefetched", "(a backward gather, prefetched)", "b reduce",
+                   "(b reduce)", "a reduce", "(a reduce)", "r reduce", "(r reduce)"}));
+}
+
 TEST(UnitProgram, KeepsUnitsWhereForwardFreesNone) {
   UnitProgramPlan plan = plan_of(BackwardPrefetch::kPre);
   plan.schedule.frees_after_forward = false;

@@ -1,0 +1,196 @@
+"""Traces of PyTorch's FullyShardedDataParallel: the units that an import infers, and the schedules that it predicts, are
+PyTorch's."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from support import harness, torch_traces  # noqa: E402
+
+STEPS = 5
+
+# Two ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its units.
+PROGRAM = f'''
+import contextlib, json, sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+from torch.distributed.fsdp import BackwardPrefetch, FullyShardedDataParallel, MixedPrecision, ShardingStrategy
+from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+from torch.profiler import profile, schedule, ProfilerActivity
+from torch.utils.checkpoint import checkpoint
+
+class Up(torch.nn.Linear): pass
+class Head(torch.nn.Linear): pass
+
+class Block(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.up, self.down = Up(width, 4 * width + 1), torch.nn.Linear(4 * width + 1, width)
+
+    def forward(self, x): return x + self.down(torch.nn.functional.gelu(self.up(x)))
+
+class Model(torch.nn.Module):
+    def __init__(self, recomputes, width=96, blocks=4):
+        super().__init__()
+        self.recomputes = recomputes
+        self.embedding = torch.nn.Embedding(1001, width)
+        self.blocks = torch.nn.ModuleList(Block(width) for _ in range(blocks))
+        self.head = Head(width, 1001)
+
+    def forward(self, x):
+        x = self.embedding(x)
+        for block in self.blocks: x = checkpoint(block, x, use_reentrant=False) if self.recomputes else block(x)
+        return self.head(x)
+
+def train(name, rank, folder, micro_batches=1, each=False, wrapped=(), frozen=False, recomputes=False, **options):
+    torch.manual_seed(0)
+    model = Model(recomputes)
+    if frozen: model.blocks[1].requires_grad_(False)
+    model = FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy({{Block, *wrapped}}),
+                                     device_id=torch.device('cpu'), **options)
+    handles = [m._handle for m in model.modules() if isinstance(m, FullyShardedDataParallel)]
+    elements = [h.flat_param.numel() * (2 if h.uses_sharded_strategy else 1) if h else 0 for h in handles]
+    optimizer = torch.optim.AdamW(model.parameters())
+    export = lambda p: p.export_chrome_trace(f'{{folder}}/{{name}}.rank{{rank}}.json')
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True, on_trace_ready=export,
+                 schedule=schedule(wait=0, warmup=2, active={STEPS}, repeat=1)) as p:
+        for _ in range({STEPS} + 2):
+            optimizer.zero_grad()
+            for i in range(micro_batches):
+                with contextlib.nullcontext() if each or i + 1 == micro_batches else model.no_sync():
+                    x = torch.randint(0, 1001, (4, 32))
+                    torch.nn.functional.cross_entropy(model(x).float().flatten(0, 1), x.flatten()).backward()
+            optimizer.step()
+            p.step()
+    return elements
+
+def work(rank, folder):
+    torch.set_num_threads(1)
+    dist.init_process_group('gloo', init_method=f'file://{{folder}}/store', rank=rank, world_size=2)
+    kept = {{'sharding_strategy': ShardingStrategy.SHARD_GRAD_OP}}
+    post = {{'backward_prefetch': BackwardPrefetch.BACKWARD_POST}}
+    halved = MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+    jobs = {{'full': {{}}, 'original': {{'use_orig_params': True}}, 'kept': kept, 'post': post,
+            'none': {{'backward_prefetch': None}}, 'ahead': {{'forward_prefetch': True}},
+            'post_ahead': post | {{'forward_prefetch': True}}, 'kept_ahead': kept | {{'forward_prefetch': True}},
+            'accumulated': {{'micro_batches': 2}}, 'each': {{'micro_batches': 2, 'each': True}},
+            'kept_accumulated': kept | {{'micro_batches': 2}}, 'halved': {{'mixed_precision': halved}},
+            'recomputed': {{'recomputes': True}}, 'whole': {{'sharding_strategy': ShardingStrategy.NO_SHARD}},
+            'nested': {{'wrapped': [Up]}}, 'bare': {{'wrapped': [torch.nn.Embedding, Head]}}, 'frozen': {{'frozen': True}}}}
+    said = {{name: train(name, rank, folder, **options) for name, options in jobs.items()}}
+    if rank == 0: json.dump(said, open(f'{{folder}}/said.json', 'w'))
+    dist.destroy_process_group()
+
+if __name__ == '__main__':
+    mp.spawn(work, args=(sys.argv[1],), nprocs=2)
+'''
+MODULES = [f'module {i + 1}' for i in range(4)]
+NAMES = {'nested': ['root', *(name for module in MODULES for name in (module, f'{module}.1'))],
+         'bare': ['root', *MODULES, 'module 5', 'module 6']}
+
+
+def calls(strategy='full_shard', backward='pre', ahead=False, micro_batches=1, each=False):
+    """The unit collectives of a step, in order, as torch/distributed/fsdp/_runtime_utils.py makes them."""
+    of_step = []
+    frees = strategy == 'full_shard'
+    for i in range(micro_batches):
+        reduces = each or i + 1 == micro_batches
+        if frees or i == 0 or each:
+            of_step.append('root forward gather')
+            of_step += [f'{unit} forward gather' + (', prefetched' if ahead else '') for unit in MODULES]
+        waiting = list(MODULES)  # for the reduction of their gradients, the last first
+
+        def gather(place, prefetched):
+            what = 'backward gather, prefetched' if prefetched else 'backward gather'
+            if frees and place >= 0: of_step.append(f'{MODULES[place]} {what}')
+
+        if backward == 'pre': gather(3, True)
+        for place in reversed(range(4)):
+            is_first = place == 3
+            if backward == 'none' or (backward == 'post' and (ahead or is_first)): gather(place, False)
+            if backward == 'pre': gather(place - 1, True)
+            if ahead and is_first: continue  # its gradients come with those of the next one
+            if backward == 'post' and not ahead: gather(place - 1, True)
+            if reduces: of_step.append(f'{waiting.pop()} reduce')
+        if reduces: of_step += [f'{unit} reduce' for unit in (*reversed(waiting), 'root')]
+    return of_step
+
+
+# What PyTorch was asked for, as settings of ours; what is not among them is as in AS_RECORDED.
+ASKED = {'full': {}, 'original': {}, 'halved': {}, 'recomputed': {}, 'kept': {'strategy': 'shard_grad_op'},
+         'post': {'backward': 'post'}, 'none': {'backward': 'none'}, 'ahead': {'ahead': True},
+         'post_ahead': {'backward': 'post', 'ahead': True}, 'kept_ahead': {'strategy': 'shard_grad_op', 'ahead': True},
+         'accumulated': {'micro_batches': 2}, 'each': {'micro_batches': 2, 'each': True},
+         'kept_accumulated': {'strategy': 'shard_grad_op', 'micro_batches': 2}}
+KNOBS = {'strategy': 'sharding_strategy', 'backward': 'backward_prefetch', 'ahead': 'forward_prefetch',
+         'micro_batches': 'gradient_accumulation_steps', 'each': 'sync_each_batch'}
+AS_RECORDED = {'strategy': 'full_shard', 'backward': 'pre', 'ahead': False, 'micro_batches': 1, 'each': False}
+
+
+def settings(asked):
+    return [f'{KNOBS[name]}={str(value).lower()}' for name, value in (AS_RECORDED | asked).items()]
+
+
+class ImportedFsdp(torch_traces.TorchTracesTest):
+    PROGRAM = PROGRAM
+
+    def rows(self, run, sql):
+        return self.json('query', run, sql)['rows']
+
+    def calls_of_steps(self, run):
+        """Tags of rank 0's unit collectives, by step, in the order in which they were asked for."""
+        steps = {}
+        for step, tag in self.rows(run, "select step, tag from collective where rank = 0 and tag like 'unit %' "
+                                        "order by enqueued_ns"):
+            steps.setdefault(step, []).append(tag.removeprefix('unit '))
+        return list(steps.values())
+
+    def test_units_are_those_of_pytorch(self):
+        for name, elements in self.said.items():
+            if name == 'frozen': continue
+            with self.subTest(name):
+                self.assertEqual(self.imported[name]['warnings'], [])
+                report = self.json('report', name)
+                self.assertEqual([unit['name'] for unit in report['units']], NAMES.get(name, ['root', *MODULES]))
+                for unit, held in zip(report['units'], elements, strict=True):
+                    gathered = None if name == 'whole' or held == 0 else (2 if name == 'halved' else 4) * held
+                    self.assertEqual(unit['bytes'], gathered, unit)
+                    self.assertEqual(unit['reduced_bytes'], 4 * held or None, unit)
+                phases = report['summary']['phase_ms']
+                self.assertGreater(min(phases['forward'], phases['backward'], phases['optimizer']), 0)
+
+    def test_collectives_are_known_by_their_unit(self):
+        for name, asked in ASKED.items():
+            with self.subTest(name): self.assertEqual(self.calls_of_steps(name), STEPS * [calls(**asked)])
+        reduced = [f'{unit} reduce' for unit in (*reversed(MODULES), 'root')]
+        self.assertEqual(self.calls_of_steps('whole'), STEPS * [reduced])
+        self.assertEqual(len(self.calls_of_steps('nested')[0]), 9 + 8 + 9)
+
+    def test_a_predicted_schedule_is_that_which_pytorch_runs(self):
+        rows = [('from', 'to', 'predicted', 'measured')]
+        for name in ('full', 'post', 'ahead', 'kept_accumulated'):
+            for other, asked in ASKED.items():
+                if other in ('original', 'halved', 'recomputed'): continue
+                answer = self.predicted(name, *settings(asked))
+                scheduled = [event['what'] for event in answer['schedule'] if event['lane'] == 'communication']
+                self.assertEqual(scheduled, calls(**asked), f'{name} → {other}')
+                if name == other: self.assertEqual(answer['changed'], {}, 'as recorded')
+                measured = self.json('report', other)['summary']['step_ms']['mean']
+                rows.append((name, other, f"{answer['step_ms']['mean']:.1f}", f'{measured:.1f}'))
+        for row in rows: print('  '.join(cell.ljust(16) for cell in row))
+
+    def test_what_a_trace_does_not_tell_is_refused_by_name(self):
+        for knob in ('batch_per_rank=4', 'limit_all_gathers=false', 'wrap_policy=size', 'precision=bf16'):
+            self.assertIn(f'What {knob.split("=")[0]} does', self.refused('full', knob))
+        for strategy in ('ddp', 'no_shard', 'hybrid_shard'):
+            self.assertIn(f'What {strategy} would do', self.refused('full', f'sharding_strategy={strategy}'))
+        self.assertIn('not sharded (NO_SHARD)', self.refused('whole'))
+        self.assertIn('Unit module 1.1 lies within another one', self.refused('nested'))
+        self.assertIn('Its root holds no parameters of its own', self.refused('bare'))
+
+    def test_what_is_not_sure_is_not_claimed(self):
+        why = 'Units of FullyShardedDataParallel are not known: some of its modules have no gradients'
+        self.assertEqual(self.imported['frozen']['warnings'], [why])
+        self.assertEqual(self.json('report', 'frozen')['units'], [])
+        self.assertIn(why, self.refused('frozen'))
+
+
+if __name__ == '__main__':
+    harness.main()
