@@ -2,6 +2,8 @@
 #include <zlib.h>
 
 #include <array>
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "app/report/run_check.h"
@@ -47,8 +49,8 @@ std::string backward_of_ddp(double t, bool on_gpu) {
          ",\n";
 }
 
-// A collective of fully_shard, asked for on thread 77.
-std::string call_of_fully_shard(double t, bool gathers, bool on_gpu) {
+// A collective of a unit, asked for on thread 77.
+std::string call_of_unit(double t, bool gathers, bool on_gpu) {
   const std::string op = gathers ? "_allgather_base_" : "_reduce_scatter_base_";
   const std::string elements = gathers ? "500" : "1000";
   const std::string asked = event("cpu_op", "c10d::" + op, 77, t, 1) + ",\n";
@@ -65,41 +67,69 @@ std::string call_of_fully_shard(double t, bool gathers, bool on_gpu) {
                    ",\"Out msg nelems\":1000,\"dtype\":\"Float\",\"Process Group Name\":\"0\"");
 }
 
-// What fully_shard marks, in one step, of the root and of one unit; within gathers and reductions
-// their collective is asked for.
-std::string step_of_fully_shard(double t, bool on_gpu) {
-  struct Mark {
-    std::string_view what;
-    double begin, duration;
-  };
-  constexpr std::array kMarks{Mark{"root_pre_forward", 1, 1},
-                              Mark{"pre_forward", 2, 6},
-                              Mark{"all_gather", 3, 4},
-                              Mark{"pre_forward (layers.0)", 10, 6},
-                              Mark{"all_gather (layers.0)", 11, 4},
-                              Mark{"post_forward (layers.0)", 20, 1},
-                              Mark{"post_forward", 24, 1},
-                              Mark{"pre_backward", 31, 1},
-                              Mark{"pre_backward (layers.0)", 34, 6},
-                              Mark{"all_gather (layers.0)", 35, 4},
-                              Mark{"post_backward_accumulate (layers.0)", 45, 1},
-                              Mark{"post_backward_reduce (layers.0)", 46, 4},
-                              Mark{"root_post_backward_callback", 60, 8},
-                              Mark{"post_backward_accumulate", 61, 1},
-                              Mark{"post_backward_reduce", 62, 5}};
+// With what is asked for in it at once; times from a step's begin.
+struct UnitMark {
+  enum class Call : std::uint8_t { kNone, kGather, kReduce };
+  std::string_view what;
+  double begin_us, duration_us;
+  Call call = Call::kNone;
+};
+
+// What fully_shard marks, in one step, of the root and of one unit.
+constexpr std::array kMarksOfFullyShard{
+    UnitMark{"root_pre_forward", 1, 1},
+    UnitMark{"pre_forward", 2, 6},
+    UnitMark{"all_gather", 3, 4, UnitMark::Call::kGather},
+    UnitMark{"pre_forward (layers.0)", 10, 6},
+    UnitMark{"all_gather (layers.0)", 11, 4, UnitMark::Call::kGather},
+    UnitMark{"post_forward (layers.0)", 20, 1},
+    UnitMark{"post_forward", 24, 1},
+    UnitMark{"pre_backward", 31, 1},
+    UnitMark{"pre_backward (layers.0)", 34, 6},
+    UnitMark{"all_gather (layers.0)", 35, 4, UnitMark::Call::kGather},
+    UnitMark{"post_backward_accumulate (layers.0)", 45, 1},
+    UnitMark{"post_backward_reduce (layers.0)", 46, 4, UnitMark::Call::kReduce},
+    UnitMark{"root_post_backward_callback", 60, 8},
+    UnitMark{"post_backward_accumulate", 61, 1},
+    UnitMark{"post_backward_reduce", 62, 5, UnitMark::Call::kReduce}};
+
+// What FullyShardedDataParallel marks, likewise.
+constexpr std::array kMarksOfWrappedModules{
+    UnitMark{"forward", 1, 28},
+    UnitMark{"_root_pre_forward", 1.2, 1},
+    UnitMark{"_to_kwargs", 1.4, 0.4},
+    UnitMark{"_pre_forward", 2.5, 6, UnitMark::Call::kGather},
+    UnitMark{"_pre_forward_prefetch", 8, 0.3},
+    UnitMark{"forward", 10, 12},
+    UnitMark{"_pre_forward", 10.5, 6, UnitMark::Call::kGather},
+    UnitMark{"_pre_forward_prefetch", 16, 0.3},
+    UnitMark{"_post_forward", 20, 1},
+    UnitMark{"_post_forward", 24, 1},
+    UnitMark{"_pre_backward_hook", 31, 6},
+    UnitMark{"_pre_backward_prefetch", 32, 4, UnitMark::Call::kGather},
+    UnitMark{"_pre_backward_hook", 38, 2},
+    UnitMark{"_pre_backward_prefetch", 39, 0.5},
+    UnitMark{"_post_backward_hook", 45, 5},
+    UnitMark{"_post_backward_prefetch", 45.2, 0.3, UnitMark::Call::kReduce},
+    UnitMark{"_post_backward_hook", 61, 6},
+    UnitMark{"_post_backward_prefetch", 61.2, 0.3, UnitMark::Call::kReduce}};
+
+std::string step_of_units(double t, bool on_gpu, const std::string& prefix,
+                          std::span<const UnitMark> marks) {
   std::string text;
-  for (const auto& [what, begin, duration] : kMarks) {
-    const bool gathers = what.starts_with("all_gather");
-    text += event("user_annotation", "FSDP::" + std::string(what), 77, t + begin, duration) + ",\n";
-    if (gathers || what.starts_with("post_backward_reduce")) {
-      text += call_of_fully_shard(t + begin + 1, gathers, on_gpu) + ",\n";
-    }
+  for (const auto& [what, begin_us, duration_us, call] : marks) {
+    text +=
+        event("user_annotation", prefix + std::string(what), 77, t + begin_us, duration_us) + ",\n";
+    if (call == UnitMark::Call::kNone) continue;
+    text += call_of_unit(t + begin_us + 1, call == UnitMark::Call::kGather, on_gpu) + ",\n";
   }
   return text + gradient_of(77, t + 42, 2, "[1000]") + ",\n";
 }
 
+enum class Program : std::uint8_t { kDdp, kFullyShard, kWrappedModules };
+
 // Some steps with phases, kernels, a collective and a copy, as the profiler writes them.
-std::string sample(int rank, bool on_gpu, bool has_units) {
+std::string sample(int rank, bool on_gpu, Program program) {
   std::string text = "{\"schemaVersion\":1,\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":" +
                      std::to_string(rank) +
                      ",\"world_size\":2,\"pg_config\":[{\"pg_name\":\"0\",\"ranks\":[0,1]}]},"
@@ -110,8 +140,10 @@ std::string sample(int rank, bool on_gpu, bool has_units) {
     const double t = 1000 + step * 100;
     const std::string n = std::to_string(step);
     text += event("user_annotation", "ProfilerStep#" + n, 77, t, 95) + ",\n";
-    if (has_units) {
-      text += step_of_fully_shard(t, on_gpu);
+    if (program != Program::kDdp) {
+      text += program == Program::kFullyShard
+                  ? step_of_units(t, on_gpu, "FSDP::", kMarksOfFullyShard)
+                  : step_of_units(t, on_gpu, "FullyShardedDataParallel.", kMarksOfWrappedModules);
       continue;
     }
     text += event("user_annotation", "## forward ##", 77, t, 30) + ",\n";
@@ -178,8 +210,9 @@ class KinetoSubject final : public Subject {
 
   trace::base::Result<void> prepare(const fs::path&) override {
     for (const bool on_gpu : {false, true}) {
-      for (const bool has_units : {false, true}) {
-        for (const int rank : {0, 1}) samples_.push_back(sample(rank, on_gpu, has_units));
+      for (const Program program :
+           {Program::kDdp, Program::kFullyShard, Program::kWrappedModules}) {
+        for (const int rank : {0, 1}) samples_.push_back(sample(rank, on_gpu, program));
       }
     }
     return {};

@@ -105,7 +105,7 @@ Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
   if (steps.empty() && !is_ours) {
     return refuse(
         "No step of the run tells on all ranks when each gradient was ready, or each unit gathered "
-        "and reduced, which a prediction needs. A trace of DDP or fully_shard by PyTorch's "
+        "and reduced, which a prediction needs. A trace of DDP or FSDP by PyTorch's "
         "profiler does, with its step() called once per step.");
   }
   if (steps.size() < kLeastSteps || !step_ns) {

@@ -1,5 +1,5 @@
-// What a run of another program tells of its settings: how DDP reduced its gradients, or how
-// fully_shard gathered and reduced its units. Any thread.
+// What a run of another program tells of its settings: how DDP reduced its gradients, or how FSDP
+// gathered and reduced its units. Any thread.
 #pragma once
 
 #include <optional>

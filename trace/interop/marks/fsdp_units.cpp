@@ -65,7 +65,9 @@ class SameSizes {
     std::int64_t& known = elements_[index];
     if (known != kNotTold && known != elements) {
       why_none_ = "for " + unit.name + " " + base::grouped(known) + " elements are moved at one " +
-                  "time and " + base::grouped(elements) + " at another: it is not always the same";
+                  "time and " + base::grouped(elements) +
+                  " at another: it is not always the same one, or fewer ranks share it than the "
+                  "trace tells";
     }
     known = elements;
   }

@@ -104,6 +104,26 @@ TEST(RankWork, OfAMicroBatchWithoutReductionsNoBackwardIsTold) {
   EXPECT_TRUE(work->micro_batches.at(0).backwards.empty());
 }
 
+// Units that are still gathered from before; their gradients come behind the next one's backward.
+TEST(RankWork, GoesByMarksWhereNothingIsGatheredAndGradientsAreLate) {
+  RankRecord record = record_of({{1000, 1500}}, {});
+  using What = UnitMark::What;
+  record.unit_marks = {{What::kForward, 1, 1010},   {What::kForward, 2, 1050},
+                       {What::kBackward, 2, 1120},  {What::kBackward, 1, 1200},
+                       {What::kGradients, 2, 1290}, {What::kGradients, 1, 1380},
+                       {What::kGradients, 0, 1390}};
+  const auto work = rank_work(record, {.units = 3});
+  ASSERT_TRUE(work);
+  const MicroBatchWork& only = work->micro_batches.at(0);
+  ASSERT_EQ(only.forwards.size(), 2u);
+  EXPECT_EQ(only.forwards[0].begin.computed_ns, 10);
+  EXPECT_EQ(only.forwards[1].begin.computed_ns, 50);
+  ASSERT_EQ(only.backwards.size(), 2u);
+  EXPECT_EQ(only.backwards[0].begin.computed_ns, 120);
+  EXPECT_EQ(only.backwards[0].end.computed_ns, 200) << "where backward came to the other unit";
+  EXPECT_EQ(only.backwards[1].end.computed_ns, 290);
+}
+
 TEST(RankWork, WithoutAForwardForEachBackwardIsNone) {
   RankRecord record = record_of({{1000, 1500}}, {});
   record.forwards.clear();
