@@ -251,6 +251,9 @@ std::vector<predict::PlannedUnit> StepPlanner::units(const predict::ShardSizes& 
 void StepPlanner::tell_habits(const Settings& settings, predict::UnitProgramPlan& plan) const {
   plan.schedule.keeps_without_sync = habits_.are_kept_without_sync || habits_.are_wrapped;
   plan.copies_out = plan.has_streams && !habits_.are_wrapped;
+  // What has no parameters of its own is no unit to FullyShardedDataParallel, and prefetches none.
+  plan.schedule.root_prefetches =
+      !habits_.are_wrapped || !plan.units.front().gathered_bytes.empty();
   // FullyShardedDataParallel makes views of parameters as it gathers them, and autograd comes to
   // what was made later first: to the next unit's forward before the views of one that was gathered
   // ahead of that. Behind its gradients nothing is left to gather ahead then.

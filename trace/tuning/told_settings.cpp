@@ -202,12 +202,6 @@ Result<void> check_told_units(const RecordedSteps& recorded) {
                   "program whose units follow one another.");
   }
   const RecordedSteps::UnitHabits habits = recorded.unit_habits();
-  if (habits.are_wrapped && recorded.units().begin()->second.bytes == 0) {
-    return refuse(
-        "Its root holds no parameters of its own, so that FullyShardedDataParallel prefetches "
-        "nothing before the first of its modules, which cannot be predicted so far. Leave some "
-        "parameters to the root (the embedding, the head).");
-  }
   if (habits.is_root_gathered_again) {
     return refuse(
         "The root is gathered again in backward, which cannot be predicted so far. Let fully_shard "

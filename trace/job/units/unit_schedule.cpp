@@ -10,7 +10,7 @@ namespace shardlens::trace::job {
 
 UnitScheduleOptions unit_schedule_options(const Settings& settings) {
   return {strategy_traits(settings.sharding_strategy).frees_after_forward,
-          settings.backward_prefetch, settings.forward_prefetch, true};
+          settings.backward_prefetch, settings.forward_prefetch, true, true};
 }
 
 UnitSchedule::UnitSchedule(std::size_t units, const UnitScheduleOptions& options,
@@ -26,7 +26,7 @@ void UnitSchedule::begin_forward(bool has_backward) {
   gather(kRoot, false);
   actions_.wait(kRoot);
   at(kRoot).awaits_backward = has_backward;
-  prefetch_for_forward(kRoot);
+  if (options_.root_prefetches) prefetch_for_forward(kRoot);
 }
 
 void UnitSchedule::enter_forward(int unit, bool has_backward) {
@@ -44,6 +44,7 @@ void UnitSchedule::leave_forward(int unit, bool awaits_backward) {
 
 void UnitSchedule::begin_backward() {
   in_backward_ = true;
+  if (!options_.root_prefetches) return;
   if (options_.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward();
 }
 

@@ -33,6 +33,8 @@ struct UnitScheduleOptions {
   // What is not freed after forward stays gathered where a backward reduces nothing, up to the next
   // one. Fully_shard does so where it is told to (set_reshard_after_backward).
   bool keeps_without_sync = true;
+  // Before the first unit is used, in forward and in backward, it may be gathered ahead.
+  bool root_prefetches = true;
 };
 UnitScheduleOptions unit_schedule_options(const Settings& settings);
 

@@ -142,6 +142,13 @@ TEST(UnitSchedule, GathersNothingAheadIfNotAskedTo) {
   EXPECT_EQ(model.backward_text(), "g2 w2 f2 r2 g1 w1 f1 r1 f0 r0");
 }
 
+TEST(UnitSchedule, GathersNothingAheadFromARootThatPrefetchesNothing) {
+  Model model = two_blocks({.forward_prefetch = true, .root_prefetches = false});
+  EXPECT_EQ(model.forward_text(), kForward);
+  EXPECT_EQ(model.backward_text(), "g2 w2 a1 f2 r2 w1 f1 r1 f0 r0");
+  EXPECT_EQ(model.forward_text(), "g0 w0 g1 w1 a2 f1 w2 f2");
+}
+
 TEST(UnitSchedule, KnowsTheOrderOfForwardFromTheOneBefore) {
   Model model = two_blocks({.forward_prefetch = true});
   EXPECT_EQ(model.forward_text(), kForward);
