@@ -49,7 +49,7 @@ def train(name, rank, folder, micro_batches=1, each=False, wrapped=(), frozen=Fa
     elements = [h.flat_param.numel() * (2 if h.uses_sharded_strategy else 1) if h else 0 for h in handles]
     optimizer = torch.optim.AdamW(model.parameters())
     export = lambda p: p.export_chrome_trace(f'{{folder}}/{{name}}.rank{{rank}}.json')
-    with profile(activities=[ProfilerActivity.CPU], record_shapes=True, on_trace_ready=export,
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True, with_stack=name == 'stacked', on_trace_ready=export,
                  schedule=schedule(wait=0, warmup=2, active={STEPS}, repeat=1)) as p:
         for _ in range({STEPS} + 2):
             optimizer.zero_grad()
@@ -67,7 +67,7 @@ def work(rank, folder):
     kept = {{'sharding_strategy': ShardingStrategy.SHARD_GRAD_OP}}
     post = {{'backward_prefetch': BackwardPrefetch.BACKWARD_POST}}
     halved = MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-    jobs = {{'full': {{}}, 'original': {{'use_orig_params': True}}, 'kept': kept, 'post': post,
+    jobs = {{'full': {{}}, 'stacked': {{}}, 'original': {{'use_orig_params': True}}, 'kept': kept, 'post': post,
             'none': {{'backward_prefetch': None}}, 'ahead': {{'forward_prefetch': True}},
             'post_ahead': post | {{'forward_prefetch': True}}, 'kept_ahead': kept | {{'forward_prefetch': True}},
             'accumulated': {{'micro_batches': 2}}, 'each': {{'micro_batches': 2, 'each': True}},
@@ -86,7 +86,7 @@ if __name__ == '__main__':
 MODULES = [f'module {i + 1}' for i in range(4)]
 ALL = [*MODULES, 'module 5', 'module 6']  # where the root holds nothing of its own
 NAMES = {'nested': ['root', *(name for module in MODULES for name in (module, f'{module}.1'))],
-         'bare': ['root', *ALL], 'bare_ahead': ['root', *ALL]}
+         'stacked': ['root', *(f'Block_{i}' for i in range(4))], 'bare': ['root', *ALL], 'bare_ahead': ['root', *ALL]}
 
 
 def calls(strategy='full_shard', backward='pre', ahead=False, micro_batches=1, each=False, bare=False):

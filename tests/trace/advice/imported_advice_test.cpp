@@ -6,6 +6,7 @@
 
 #include "tests/trace/advice/advised_run.h"
 #include "tests/trace/interop/ddp_traces.h"
+#include "tests/trace/interop/fsdp1_traces.h"
 #include "tests/trace/interop/fsdp_traces.h"
 #include "tests/trace/tuning/imported_job.h"
 
@@ -62,17 +63,27 @@ TEST_F(ImportedAdvice, OfDdpThatSmallBucketsCostMoreThanTheyHide) {
       << "they hide everything";
 }
 
-TEST_F(ImportedAdvice, OfFullyShardThatItGathersWhenItIsTooLate) {
+// Of units that are gathered when they are needed, in backward too.
+interop::FsdpJob late_gathers() {
   interop::FsdpJob job{.units = {40'000, 90'000, 90'000, 90'000, 90'000, 80'000}, .steps = 16};
   job.on_gpu = true;
   job.us_per_element = 0.006;
   job.gathers_ahead = false;
-  const auto prefetch = of_rule(advised<interop::FsdpTraceWriter>(job), "backward_prefetch");
-  ASSERT_TRUE(prefetch);
-  EXPECT_THAT(prefetch->title, testing::HasSubstr("Prefetch"));
-  EXPECT_TRUE(prefetch->gain) << prefetch->gain_unknown;
+  return job;
+}
+
+TEST_F(ImportedAdvice, OfShardedProgramsThatTheyGatherWhenItIsTooLate) {
+  interop::FsdpJob job = late_gathers();
+  for (const auto& advice :
+       {advised<interop::FsdpTraceWriter>(job), advised<interop::Fsdp1TraceWriter>(job)}) {
+    const auto prefetch = of_rule(advice, "backward_prefetch");
+    ASSERT_TRUE(prefetch);
+    EXPECT_THAT(prefetch->title, testing::HasSubstr("Prefetch"));
+    EXPECT_TRUE(prefetch->gain) << prefetch->gain_unknown;
+  }
   job.gathers_ahead = true;
   EXPECT_FALSE(of_rule(advised<interop::FsdpTraceWriter>(job), "backward_prefetch"));
+  EXPECT_FALSE(of_rule(advised<interop::Fsdp1TraceWriter>(job), "backward_prefetch"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace shardlens::trace::interop {
@@ -39,6 +40,7 @@ class Marked {
   template <typename Body>
   void forward(bool is_root, bool has_parameters, const Body& within) {
     mark("forward", [&] {
+      const std::string runs = std::exchange(next_module_, "");
       mark("_root_pre_forward", [&] {
         if (is_root) mark("_to_kwargs");
       });
@@ -46,12 +48,19 @@ class Marked {
         pause();
         if (has_parameters) mark("_pre_forward_prefetch", [&] { pause(); });
       });
+      const std::int64_t start_ns = now_ns_++;
       within();
+      if (!runs.empty()) add_module(runs, start_ns, ++now_ns_);
       mark("_post_forward");
     });
   }
-  void module() {
-    forward(false, true, [] {});
+  void module(const std::string& name = "") {
+    runs(name).forward(false, true, [] {});
+  }
+  // What the next forward is of.
+  Marked& runs(const std::string& name) {
+    next_module_ = name;
+    return *this;
   }
   // In the middle of which a collective may be asked for.
   void pause() { now_ns_ += 4; }
@@ -89,7 +98,17 @@ class Marked {
   std::int64_t hook_ns(std::size_t index) const { return hooks_ns_[index]; }
 
  private:
+  void add_module(const std::string& name, std::int64_t start_ns, std::int64_t end_ns) {
+    KinetoEvent event;
+    event.category = KinetoCategory::kPython;
+    event.name = "nn.Module: " + name;
+    event.start_ns = start_ns;
+    event.duration_ns = end_ns - start_ns;
+    marks_.add(event);
+  }
+
   std::int64_t now_ns_ = 1000;
+  std::string next_module_;
   std::vector<std::int64_t> hooks_ns_;
   Fsdp1Marks marks_;
 };
@@ -134,6 +153,24 @@ TEST(Fsdp1Marks, NestModulesInTheirNames) {
                           "module 2.1", "module 2", "module 1", "module 1", "root"));
 }
 
+TEST(Fsdp1Marks, CallModulesByTheirClassWhereThatTellsAllApart) {
+  const auto names = [](const std::string& first, const std::string& second) {
+    Marked trace;
+    for (int pass = 0; pass < 2; ++pass) {
+      trace.runs("Model_0").forward(true, true, [&] {
+        trace.runs(first).forward(false, true, [&] { trace.module("Linear_0"); });
+        trace.module(second);
+      });
+    }
+    return trace.finish().unit_names();
+  };
+  EXPECT_THAT(names("Block_0", "Block_1"),
+              ElementsAre("root", "Block_0", "Block_0.Linear_0", "Block_1"));
+  EXPECT_THAT(names("Block_0", ""), ElementsAre("root", "module 1", "module 1.1", "module 2"));
+  EXPECT_THAT(names("Block_0", "Block_0"),
+              ElementsAre("root", "module 1", "module 1.1", "module 2"));
+}
+
 TEST(Fsdp1Marks, CountNoModuleWithoutParametersButTheRoot) {
   Marked trace;
   trace.forward(true, false, [&] {
@@ -166,7 +203,7 @@ TEST(Fsdp1Marks, LeaveOutWhatWasCutOffAndForwardsThatBackwardComputesAgain) {
   EXPECT_EQ(units.forwards().size(), 3u);
   EXPECT_THAT(trace.hooked(units),
               ElementsAre("none", "none", "root", "module 1", "module 1", "root", "root",
-                          "module 1", "module 1", "root", "root", "module 1"));
+                          "module 1", "module 1", "root", "none", "none"));
 }
 
 std::string refused(Marked& trace) {
@@ -199,6 +236,11 @@ TEST(Fsdp1Marks, SayWhyTheyTellNoUnits) {
     two(unlike);
     EXPECT_THAT(refused(unlike), HasSubstr("of 2 modules that forward went through")) << hooks;
   }
+
+  Marked early;
+  two(early);
+  early.hooks("<>><");
+  EXPECT_THAT(refused(early), HasSubstr("come before backward is at it"));
 
   Marked frozen;
   two(frozen);

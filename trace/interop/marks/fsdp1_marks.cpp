@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,8 @@ using base::Interval;
 using base::Result;
 using Kind = UnitMarks::Kind;
 using Mark = Fsdp1Marks::Mark;
+
+constexpr std::string_view kModule = "nn.Module: ";  // of Python's calls
 
 std::optional<Mark::What> what_of(std::string_view name) {
   constexpr auto kNames = std::to_array<std::pair<std::string_view, Mark::What>>({
@@ -156,8 +159,31 @@ class PassReader {
   bool beside_root_ = false;
 };
 
-// Numbers the units of each pass; they are the same in all of them. Error: a clause.
-Result<std::vector<std::string>> name_units(std::vector<Pass>& passes) {
+// Which modules ran, where Python's calls were recorded.
+class ModuleNames {
+ public:
+  explicit ModuleNames(const std::vector<Fsdp1Marks::Module>& modules) : modules_(modules) {}
+
+  // Of the wrapped one, which is the first behind what is done before it; "": not told.
+  std::string_view of(const Forward& forward) const {
+    const std::int64_t entered_ns = forward.enter ? forward.enter->time.end_ns : INT64_MAX;
+    const auto first = std::ranges::lower_bound(
+        modules_, entered_ns, {}, [](const auto& module) { return module.time.start_ns; });
+    const bool is_within = first != modules_.end() && first->time.end_ns <= forward.time.end_ns;
+    return is_within ? std::string_view(first->name) : std::string_view();
+  }
+
+ private:
+  const std::vector<Fsdp1Marks::Module>& modules_;
+};
+
+// What a unit is called within the one around it, of which it is the n-th; "": that is not told.
+using Naming = std::function<std::string(const Forward&, int n)>;
+
+// Numbers the units of each pass; they are the same in all of them. `top`: before the names of
+// those within the root. Error: a clause.
+Result<std::vector<std::string>> name_units(std::vector<Pass>& passes, const std::string& top,
+                                            const Naming& naming) {
   std::vector<std::string> names;
   for (Pass& pass : passes) {
     std::vector<std::string> of_pass;
@@ -173,8 +199,9 @@ Result<std::vector<std::string>> name_units(std::vector<Pass>& passes) {
         continue;
       }
       const auto within = static_cast<std::size_t>(pass.forwards[*outer].unit);
-      const std::string before = within == 0 ? "module " : of_pass[within] + ".";
-      of_pass.push_back(before + std::to_string(++inner_units[within]));
+      const std::string own = naming(forward, ++inner_units[within]);
+      if (own.empty()) return untold("not all of its modules are named");
+      of_pass.push_back((within == 0 ? top : of_pass[within] + ".") + own);
     }
     if (&pass != &passes.front() && of_pass != names) {
       return untold("its forward passes do not enter the same modules");
@@ -182,6 +209,14 @@ Result<std::vector<std::string>> name_units(std::vector<Pass>& passes) {
     names = std::move(of_pass);
   }
   return names;
+}
+
+// By the classes of modules, as in "Block_2", where they tell all of them apart; else by number.
+Result<std::vector<std::string>> name_units(std::vector<Pass>& passes, const ModuleNames& modules) {
+  auto named = name_units(
+      passes, "", [&](const Forward& forward, int) { return std::string(modules.of(forward)); });
+  if (named && std::set(named->begin(), named->end()).size() == named->size()) return named;
+  return name_units(passes, "module ", [](const Forward&, int n) { return std::to_string(n); });
 }
 
 // Marks a pass's units.
@@ -211,19 +246,22 @@ class PassMarker {
     }
   }
 
-  // `may_be_cut`: nothing follows, so that the trace may have ended in it.
+  // `may_be_cut`: nothing follows, so that the trace may have ended in it. Error: a clause.
   Result<void> mark_backward(bool may_be_cut) {
     std::vector<Hook> enters = pass_.enters;
     std::erase_if(enters, [](const Hook& hook) { return !hook.prefetch; });
     if (enters.empty() && pass_.leaves.empty()) return {};  // an evaluation
     if (pass_.has_frozen) return untold("some of its modules have no gradients");
     for (const auto* hooks : {&std::as_const(enters), &pass_.leaves}) {
-      if (hooks->size() == left_.size() || (may_be_cut && hooks->size() < left_.size())) continue;
+      if (hooks->size() == left_.size()) continue;
+      if (may_be_cut && hooks->size() < left_.size()) return {};
       return untold("backward came to " + base::grouped(std::ssize(*hooks)) + " of " +
                     base::grouped(std::ssize(left_)) + " modules that forward went through");
     }
+    std::vector<std::int64_t> entered_ns(pass_.forwards.size());  // by unit
     for (std::size_t i = 0; i < enters.size(); ++i) {
       const Forward& forward = *left_[left_.size() - 1 - i];
+      entered_ns[index(forward)] = enters[i].time.end_ns;
       marks_.add(Kind::kBackward, {enters[i].time, forward.unit});
       marks_.add(Kind::kGather, {before_prefetch(enters[i]), forward.unit});
       mark_gathers(Kind::kBackwardPrefetch, enters[i], before_[index(forward)]);
@@ -231,6 +269,9 @@ class PassMarker {
     for (std::size_t i = 0; i < pass_.leaves.size(); ++i) {
       const Forward& forward = *entered_[entered_.size() - 1 - i];
       const Hook& leave = pass_.leaves[i];
+      if (leave.time.start_ns < entered_ns[index(forward)]) {
+        return untold("gradients of a module come before backward is at it");
+      }
       const std::int64_t begin_ns = leave.prefetch ? leave.prefetch->end_ns : leave.time.start_ns;
       marks_.add(Kind::kGradientsReady, {leave.time, forward.unit});
       marks_.add(Kind::kReduce, {{begin_ns, leave.time.end_ns}, forward.unit});
@@ -258,8 +299,9 @@ class PassMarker {
   std::vector<const Forward*> before_;          // by unit: the one that was left before; null: none
 };
 
-Result<std::vector<std::string>> mark_units(std::vector<Pass>& passes, UnitMarks& marks) {
-  TRY_ASSIGN(auto names, name_units(passes));
+Result<std::vector<std::string>> mark_units(std::vector<Pass>& passes, const ModuleNames& modules,
+                                            UnitMarks& marks) {
+  TRY_ASSIGN(auto names, name_units(passes, modules));
   for (const Pass& pass : passes) {
     PassMarker marker(pass, marks);
     marker.mark_forward();
@@ -271,9 +313,12 @@ Result<std::vector<std::string>> mark_units(std::vector<Pass>& passes, UnitMarks
 }  // namespace
 
 void Fsdp1Marks::add(const KinetoEvent& event) {
+  const Interval time{event.start_ns, event.start_ns + event.duration_ns};
+  if (event.category == KinetoCategory::kPython && event.name.starts_with(kModule)) {
+    modules_.push_back({time, event.name.substr(kModule.size())});
+  }
   if (event.category != KinetoCategory::kAnnotation) return;
-  const auto what = what_of(event.name);
-  if (what) marks_.push_back({{event.start_ns, event.start_ns + event.duration_ns}, *what});
+  if (const auto what = what_of(event.name)) marks_.push_back({time, *what});
 }
 
 UnitMarks Fsdp1Marks::finish(const std::function<bool(const base::Interval&)>& is_believed) {
@@ -281,12 +326,14 @@ UnitMarks Fsdp1Marks::finish(const std::function<bool(const base::Interval&)>& i
   std::ranges::stable_sort(marks_, {}, [](const Mark& mark) {
     return std::pair(mark.time.start_ns, -mark.time.end_ns);
   });
+  std::ranges::stable_sort(modules_, {}, [](const Module& module) { return module.time.start_ns; });
   UnitMarks found;
   if (marks_.empty()) return found;
   PassReader reader(marks_);
   for (const Interval& time : reader.root_forwards()) found.add_forward(time);
   auto passes = std::move(reader).of_root();
-  auto names = passes ? mark_units(*passes, found) : tl::make_unexpected(passes.error());
+  auto names = passes ? mark_units(*passes, ModuleNames(modules_), found)
+                      : tl::make_unexpected(passes.error());
   if (names) {
     found.finish(std::move(*names), true);
   } else {

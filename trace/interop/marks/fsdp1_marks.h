@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,8 +24,9 @@ class Fsdp1Marks {
   void add(const KinetoEvent& event);
   bool has_any() const { return !marks_.empty(); }
   // Once, without those whose times cannot be believed. Modules are told apart by their place in
-  // forward, "module 2", or within another one, "module 2.1". Backward comes to them in the reverse
-  // of the order in which forward leaves them, and is through with the gradients of each in the
+  // forward, "module 2", or within another one, "module 2.1"; where Python's calls were recorded,
+  // by the names that PyTorch gives them there, "Block_1". Backward comes to them in the reverse of
+  // the order in which forward leaves them, and is through with the gradients of each in the
   // reverse of the order in which forward enters them.
   UnitMarks finish(const std::function<bool(const base::Interval&)>& is_believed);
 
@@ -43,9 +45,14 @@ class Fsdp1Marks {
     base::Interval time;
     What what = What::kForward;
   };
+  struct Module {  // one that ran
+    base::Interval time;
+    std::string name;  // "Block_1"
+  };
 
  private:
   std::vector<Mark> marks_;
+  std::vector<Module> modules_;
 };
 
 }  // namespace shardlens::trace::interop
