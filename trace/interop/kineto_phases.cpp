@@ -22,12 +22,12 @@ bool is_step(const Annotation& annotation) { return annotation.name.starts_with(
 // What users and PyTorch call the phases of a step.
 base::Phase phase_named(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  const bool is_of_pytorch =
-      name.starts_with("nccl:") || name.starts_with("FSDP::") || has("DataParallel");
-  if (is_of_pytorch) return base::Phase::kOther;
+  const bool is_mark =
+      name.starts_with("nccl:") || name.starts_with("FSDP::") || name.starts_with(kFsdp1Prefix);
+  if (is_mark) return base::Phase::kOther;
   if (name.starts_with("Optimizer.step") || has("## optimizer")) return base::Phase::kOptimizer;
   if (has("backward")) return base::Phase::kBackward;
-  if (has("forward")) return base::Phase::kForward;
+  if (has("forward") && !has("DistributedDataParallel")) return base::Phase::kForward;
   if (name.starts_with("enumerate(DataLoader)")) return base::Phase::kData;
   return base::Phase::kOther;
 }
