@@ -53,7 +53,9 @@ double round_value(const CapRange& range) {
 tl::unexpected<base::Error> refuse_gradients(const RecordedSteps& recorded) {
   if (!recorded.why_no_units().empty()) {
     return refuse(recorded.why_no_units() +
-                  ". A prediction needs which unit each collective gathered or reduced.");
+                  ". A prediction needs which unit each collective gathered or reduced. Record a "
+                  "program whose wrapped modules each run once in forward and in backward, with "
+                  "torch.profiler.profile(record_shapes=True).");
   }
   if (!recorded.why_no_buckets().empty()) {
     return refuse(recorded.why_no_buckets() +
