@@ -237,6 +237,11 @@ TEST(Fsdp1Marks, SayWhyTheyTellNoUnits) {
     EXPECT_THAT(refused(unlike), HasSubstr("of 2 modules that forward went through")) << hooks;
   }
 
+  Marked unmarked;
+  unmarked.forward(true, false, [&] { unmarked.forward(false, false, [] {}); });
+  unmarked.mark("_pre_backward_hook").mark("_post_backward_hook");
+  EXPECT_THAT(refused(unmarked), HasSubstr("does not mark where modules are gathered ahead"));
+
   Marked early;
   two(early);
   early.hooks("<>><");

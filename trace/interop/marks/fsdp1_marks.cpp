@@ -251,6 +251,7 @@ class PassMarker {
     std::vector<Hook> enters = pass_.enters;
     std::erase_if(enters, [](const Hook& hook) { return !hook.prefetch; });
     if (enters.empty() && pass_.leaves.empty()) return {};  // an evaluation
+    if (left_.empty()) return untold("it does not mark where modules are gathered ahead");
     if (pass_.has_frozen) return untold("some of its modules have no gradients");
     for (const auto* hooks : {&std::as_const(enters), &pass_.leaves}) {
       if (hooks->size() == left_.size()) continue;
