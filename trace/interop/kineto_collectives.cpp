@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <unordered_map>
 #include <utility>
 
@@ -13,6 +14,8 @@ namespace shardlens::trace::interop {
 namespace {
 
 using Function = model::CollectiveFunction;
+
+constexpr int kNoGroup = -1;  // no id
 
 // Gloo's collectives have but their inputs.
 TorchType data_type_of(const KinetoEvent& event) {
@@ -98,6 +101,7 @@ void KinetoCollectives::find_requests(const HostCalls& host_calls) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     calls_[i].asked_ns = requests[i].time_ns;
     calls_[i].asked = requests[i].function;
+    calls_[i].asked_ranks = requests[i].ranks;
   }
   if (!requests.empty()) std::ranges::stable_sort(calls_, {}, &Call::asked_ns);
 }
@@ -132,11 +136,9 @@ void KinetoCollectives::make_groups(const KinetoJob& job, int world_size, RowIds
   group_rows_.push_back({0, 0, ids.intern("world"), backend, all});
 }
 
-// Kernels without a group's name belong to the first.
-int KinetoCollectives::group_id(const KinetoEvent& event, RowIds& ids) {
+int KinetoCollectives::named_group(const KinetoEvent& event, RowIds& ids) {
   const auto found = groups_.find(event.group);
   if (found != groups_.end()) return found->second;
-  if (event.group.empty()) return 0;
   const int id = static_cast<int>(groups_.size());
   groups_.emplace(event.group, id);
   group_rows_.push_back(
@@ -144,18 +146,52 @@ int KinetoCollectives::group_id(const KinetoEvent& event, RowIds& ids) {
   return id;
 }
 
-std::int64_t KinetoCollectives::group_ranks(int group) const {
+// Of those with so many ranks the one whose ranks lie closest: of a mesh of devices its last
+// dimension, over which parameters are sharded. The first: none has so many.
+int KinetoCollectives::group_of(std::int64_t ranks, int other_than) const {
+  int found = 0;
+  std::int64_t least = INT64_MAX;
+  for (const model::ProcessGroup& group : group_rows_) {
+    if (group.id == other_than || std::ssize(group.ranks) != ranks) continue;
+    const auto [first, last] = std::ranges::minmax(group.ranks);
+    const std::int64_t distance = std::int64_t{last} - first;
+    if (distance >= least) continue;
+    found = group.id;
+    least = distance;
+  }
+  return found;
+}
+
+// Of one that names none. What is added up right after it was reduced and scattered in a smaller
+// group is what replicas have of it.
+int KinetoCollectives::told_group(const Call& call, const Call* before, int group_before) const {
+  if (call.asked_ranks > 0) return group_of(call.asked_ranks, kNoGroup);
+  if (before == nullptr || call.asked != Function::kAllReduce) return 0;
+  const std::int64_t shards = before->asked_ranks, all = std::ssize(group_rows_.front().ranks);
+  const bool adds_shards =
+      before->asked == Function::kReduceScatter && shards > 0 && shards < all &&
+      all % shards == 0 &&
+      call.made.event.input_elements == before->made.event.input_elements / shards;
+  return adds_shards ? group_of(all / shards, group_before) : 0;
+}
+
+std::int64_t KinetoCollectives::ranks_of(const Call& call, int group) const {
+  if (call.asked_ranks > 0) return call.asked_ranks;
   return std::max<std::int64_t>(1, std::ssize(group_rows_[static_cast<std::size_t>(group)].ranks));
 }
 
 void KinetoCollectives::make_rows(const KinetoJob& job, int world_size, RowIds& ids) {
   make_groups(job, world_size, ids);
   std::map<int, std::int64_t> sequences;
+  const Call* before = nullptr;
   for (const Call& call : calls_) {
     const KinetoEvent& event = call.made.event;
     model::Collective row;
     row.lane = call.made.lane;
-    row.process_group = group_id(event, ids);
+    row.process_group = event.group.empty()
+                            ? told_group(call, before, before ? rows_.back().process_group : 0)
+                            : named_group(event, ids);
+    before = &call;
     const std::int64_t next = sequences[row.process_group]++;
     row.sequence = event.sequence >= 0 ? event.sequence : next;
     row.function = row.executed = collective_function(event.collective, event.name);
@@ -164,7 +200,7 @@ void KinetoCollectives::make_rows(const KinetoJob& job, int world_size, RowIds& 
     row.data_type = ids.intern(type.name);
     row.bytes =
         collective_bytes(row.function, in_elements_of(event, row.function),
-                         out_elements_of(event, group_ranks(row.process_group)), type.bytes);
+                         out_elements_of(event, ranks_of(call, row.process_group)), type.bytes);
     row.start_ns = event.start_ns;
     row.end_ns = event.start_ns + event.duration_ns;
     row.enqueued_ns = call.asked_ns;
@@ -197,7 +233,7 @@ std::vector<FsdpCall> KinetoCollectives::calls() const {
     if (calls_[i].asked_ns == kNoCall) continue;
     const model::Collective& row = rows_[i];
     const KinetoEvent& event = calls_[i].made.event;
-    const std::int64_t ranks = group_ranks(row.process_group);
+    const std::int64_t ranks = ranks_of(calls_[i], row.process_group);
     const std::int64_t elements = row.function == Function::kAllGather
                                       ? out_elements_of(event, ranks)
                                       : in_elements_of(event, row.function);

@@ -58,14 +58,17 @@ class KinetoCollectives {
   struct Call {
     CarriedOut made;
     std::int64_t asked_ns = kNoCall;  // for it by the host
-    // Of Gloo's, what was asked for; kOther: not known.
+    // Of Gloo's, what was asked for, and of how many ranks; kOther, 0: not known.
     model::CollectiveFunction asked = model::CollectiveFunction::kOther;
+    std::int64_t asked_ranks = 0;
   };
   void find_launches(const EventRuns& runs);
   void find_requests(const HostCalls& host_calls);
   void make_groups(const KinetoJob& job, int world_size, RowIds& ids);
-  int group_id(const KinetoEvent& event, RowIds& ids);
-  std::int64_t group_ranks(int group) const;
+  int named_group(const KinetoEvent& event, RowIds& ids);
+  int told_group(const Call& call, const Call* before, int group_before) const;
+  int group_of(std::int64_t ranks, int other_than) const;
+  std::int64_t ranks_of(const Call& call, int group) const;
 
   bool on_gpu_ = false;
   std::vector<Call> calls_;  // as rows_ has them

@@ -52,6 +52,22 @@ TEST(KinetoEvents, ReadAKernelOfACollective) {
   EXPECT_EQ(event->group_ranks, "[0, 1]");
 }
 
+TEST(KinetoEvents, ReadWhatAnOperatorGathersIntoWhat) {
+  const auto asked = [](const std::string& op, const std::string& sizes) {
+    return *parsed(R"({"ph":"X","cat":"cpu_op","name":")" + op +
+                   R"(","ts":1,"dur":1,"args":{"Input Dims":)" + sizes + "}}");
+  };
+  const auto gather = asked("c10d::_allgather_base_", "[[129000], [500, 129], [], [], []]");
+  EXPECT_EQ(gather.out_elements, 129000);
+  EXPECT_EQ(gather.in_elements, 64500);
+  EXPECT_EQ(gather.input_elements, -1) << "of the one tensor";
+  EXPECT_EQ(asked("c10d::_reduce_scatter_base_", "[[10], [20], []]").in_elements, 20);
+  EXPECT_EQ(asked("c10d::_allgather_base_", "[[129000]]").out_elements, -1);
+  EXPECT_EQ(asked("c10d::_allgather_base_", "[]").out_elements, -1);
+  EXPECT_EQ(asked("c10d::_allgather_base_", "[[9999999999,9999999999],[1]]").out_elements, -1);
+  EXPECT_EQ(asked("aten::add", "[[1000], [500]]").out_elements, -1);
+}
+
 TEST(KinetoEvents, KnowTheNamesOf2021AndQuotedThreads) {
   const auto kernel = parsed(
       R"({"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":"stream 7","ts":5,"dur":1,"args":{}})");

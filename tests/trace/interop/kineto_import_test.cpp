@@ -305,6 +305,51 @@ TEST_F(KinetoImport, GloosCallsAreCommunication) {
   EXPECT_EQ(rows[1].sequence, 1);
 }
 
+// Gloo's calls name no group, but what is gathered or scattered tells how many ranks take part.
+TEST_F(KinetoImport, GloosGroupsAreThoseOfTheirSizes) {
+  const auto call = [](const std::string& op, const std::string& sizes, const std::string& gloo,
+                       int elements, double t) {
+    return std::vector{
+        complete("cpu_op", op, "77", t, 5, "\"Input Dims\":" + sizes),
+        complete("user_annotation", gloo, "88", t + 1, 3,
+                 "\"Input Dims\":[[" + std::to_string(elements) + "]],\"Input type\":[\"float\"]")};
+  };
+  std::vector<std::string> events{complete("user_annotation", "ProfilerStep#1", "77", 1000, 100)};
+  for (const auto& each :
+       {call("c10d::_allgather_base_", "[[1000],[500],[]]", "gloo:all_gather", 500, 1010),
+        call("c10d::_reduce_scatter_base_", "[[500],[1000],[]]", "gloo:all_reduce", 1000, 1020),
+        call("c10d::allreduce_", "[[[500]],[]]", "gloo:all_reduce", 500, 1030),
+        call("c10d::allreduce_", "[[[500]],[]]", "gloo:all_reduce", 500, 1040),
+        call("c10d::_allgather_base_", "[[2000],[500],[]]", "gloo:all_gather", 500, 1050)}) {
+    events.insert(events.end(), each.begin(), each.end());
+  }
+  const std::string info =
+      "\"backend\":\"gloo\",\"rank\":0,\"world_size\":4,\"pg_config\":["
+      "{\"pg_name\":\"0\",\"pg_desc\":\"default_pg\",\"ranks\":[0,1,2,3]},"
+      "{\"pg_name\":\"1\",\"pg_desc\":\"mesh_replicate\",\"ranks\":[0,2]},"
+      "{\"pg_name\":\"3\",\"pg_desc\":\"mesh_shard\",\"ranks\":[0,1]}]";
+  const auto imported =
+      import_kineto(std::vector{write("gloo.json", trace_of(events, info))}, runs());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const Run run = open(imported->folder);
+  std::map<int, std::string> groups;
+  std::vector<std::pair<std::string, std::int64_t>> calls;
+  for (const model::Batch& batch : run.batches) {
+    for (const auto& group : batch.process_groups) {
+      groups[group.id] = run.strings.get(0, group.name);
+    }
+    for (const auto& row : batch.collectives) {
+      calls.emplace_back(groups.at(row.process_group), row.bytes);
+    }
+  }
+  const std::vector<std::pair<std::string, std::int64_t>> expected{{"mesh_shard", 4000},
+                                                                   {"mesh_shard", 4000},
+                                                                   {"mesh_replicate", 2000},
+                                                                   {"default_pg", 2000},
+                                                                   {"default_pg", 8000}};
+  EXPECT_EQ(calls, expected);
+}
+
 TEST_F(KinetoImport, EventsSayWhetherTheyComputeAndCallOthers) {
   const std::vector files{write("a.json", job(0, 2))};
   const Run run = open(import_kineto(files, runs())->folder);

@@ -71,28 +71,53 @@ void read_name_or_number(ondemand::value value, std::string& text) {
   text = unquoted(token_of(value));
 }
 
+// Of "[768, 3072]", or of "[[768, 3072]", where it is the first of a list; −1: too many.
+std::int64_t elements_of(std::string_view shape) {
+  shape.remove_prefix(shape.rfind('['));
+  std::int64_t elements = 1;
+  const char* const last = shape.data() + shape.size();
+  for (const char* at = shape.data() + 1; at + 1 < last;) {
+    std::int64_t size = 0;
+    const auto [rest, error] = std::from_chars(at, last, size);
+    if (error != std::errc() || __builtin_mul_overflow(elements, size, &elements)) return -1;
+    for (at = rest; *at == ',' || *at == ' ';) ++at;
+  }
+  return std::max<std::int64_t>(elements, -1);
+}
+
 // Of "[[768, 3072], [], …]" or "[[[490700]], [], …]", the inputs' sizes: those of the one tensor,
 // which comes first. What is no tensor has none.
-void read_shape(ondemand::value value, KinetoEvent& event) {
+void read_one_shape(std::string_view text, KinetoEvent& event) {
+  const auto end = text.find(']');
+  if (end == text.npos || text.find_first_of("0123456789", end) != text.npos) return;
+  text = text.substr(0, end + 1);
+  const std::int64_t elements = elements_of(text);
+  if (elements < 0) return;
+  event.input_shape = text.substr(text.rfind('['));
+  event.input_elements = elements;
+}
+
+// Of "[[1000], [500], [], …]": what is written, and what is read.
+void read_out_and_in(std::string_view text, KinetoEvent& event) {
+  const auto out_end = text.find(']');
+  const auto in_begin = text.find('[', std::min(out_end, text.size()));
+  const auto in_end = text.find(']', std::min(in_begin, text.size()));
+  if (in_end == text.npos) return;
+  event.out_elements = elements_of(text.substr(0, out_end + 1));
+  event.in_elements = elements_of(text.substr(in_begin, in_end + 1 - in_begin));
+}
+
+bool has_out_and_in(std::string_view event_name) {
+  return event_name == "c10d::_allgather_base_" || event_name == "c10d::_reduce_scatter_base_";
+}
+
+void read_shapes(ondemand::value value, KinetoEvent& event) {
   ondemand::array inputs;
   std::string_view text;
   if (value.get_array().get(inputs) != simdjson::SUCCESS) return;
   if (inputs.raw_json().get(text) != simdjson::SUCCESS) return;
-  const auto end = text.find(']');
-  if (end == text.npos || text.find_first_of("0123456789", end) != text.npos) return;
-  text = text.substr(0, end + 1);
-  text.remove_prefix(text.rfind('['));
-  std::int64_t elements = 1;
-  const char* const last = text.data() + text.size();
-  for (const char* at = text.data() + 1; at + 1 < last;) {
-    std::int64_t size = 0;
-    const auto [rest, error] = std::from_chars(at, last, size);
-    if (error != std::errc() || __builtin_mul_overflow(elements, size, &elements)) return;
-    for (at = rest; *at == ',' || *at == ' ';) ++at;
-  }
-  if (elements < 0) return;
-  event.input_shape = text;
-  event.input_elements = elements;
+  if (has_out_and_in(event.name)) return read_out_and_in(text, event);
+  read_one_shape(text, event);
 }
 
 void read_first_text(ondemand::value value, std::string& text) {
@@ -105,7 +130,7 @@ void read_argument(std::string_view key, ondemand::value value, KinetoEvent& eve
   // A trace with shapes has them everywhere.
   const bool is_of_inputs = key == "Input Dims" || key == "Input type";
   if (is_of_inputs && !inputs_are_read(event.name)) return;
-  if (key == "Input Dims") return read_shape(value, event);
+  if (key == "Input Dims") return read_shapes(value, event);
   if (key == "Input type") return read_first_text(value, event.input_type);
   if (key == "correlation") return read_number(value, event.correlation);
   if (key == "stream") return read_number(value, event.stream);
@@ -153,7 +178,7 @@ void reset(KinetoEvent& event) {
 
 bool inputs_are_read(std::string_view event_name) {
   return event_name == "torch::autograd::AccumulateGrad" || event_name == "c10d::allreduce_" ||
-         is_host_collective(event_name);
+         has_out_and_in(event_name) || is_host_collective(event_name);
 }
 
 std::int64_t microseconds_to_ns(std::string_view text) {

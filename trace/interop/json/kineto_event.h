@@ -36,7 +36,8 @@ struct KinetoEvent {
   std::int64_t total_allocated = -1, total_reserved = -1;  // of [memory], where the trace has it
   int device_type = -1;                                    // 0: CPU, 1: CUDA
 
-  // Of a collective's kernel, where the trace has them.
+  // Of a collective's kernel, where the trace has them; elements also of the operators that ask for
+  // one with a tensor for each.
   std::string collective, data_type, group, group_ranks;
   std::int64_t in_elements = -1, out_elements = -1;
   std::int64_t sequence = -1;

@@ -26,13 +26,21 @@ constexpr std::array kCallNames{
 
 constexpr std::size_t kMostThreads = 4;  // of Gloo; 2 by default
 
+// As often as what each rank has is in what all have.
+std::int64_t ranks_of(const KinetoEvent& event) {
+  const auto [part, whole] = std::minmax(event.in_elements, event.out_elements);
+  return part > 0 && whole % part == 0 ? whole / part : 0;
+}
+
 }  // namespace
 
 void HostCalls::add(const KinetoEvent& event) {
   if (event.category != KinetoCategory::kOperator) return;
   const auto known = std::ranges::find(kCallNames, std::string_view(event.name), &CallName::op);
   if (known == kCallNames.end()) return;
-  asked_.push_back({{event.start_ns, known->function}, known->collective, event.input_elements});
+  asked_.push_back({{event.start_ns, known->function, ranks_of(event)},
+                    known->collective,
+                    event.input_elements});
 }
 
 void HostCalls::finish(const std::function<bool(const base::Interval&)>& is_believed) {

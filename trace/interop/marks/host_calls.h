@@ -23,6 +23,7 @@ class HostCalls {
     std::int64_t time_ns = 0;
     // What was asked for, which is not always what Gloo does for it.
     model::CollectiveFunction function = model::CollectiveFunction::kOther;
+    std::int64_t ranks = 0;  // that gather or share what is reduced; 0: not told
   };
   // By collective, of `started` in order of their start. Empty: not each of them was asked for in
   // the trace, or not by a name that is known. Collectives that two threads take up at nearly the
