@@ -215,10 +215,13 @@ Result<void> StepPlanner::check_units(const Settings& settings) const {
   const std::string strategy = job::chosen<&Settings::sharding_strategy>(settings);
   if (!told_units_.empty()) {
     const job::StrategyTraits& traits = job::strategy_traits(settings.sharding_strategy);
-    if (traits.shards_parameters && !traits.has_groups) return {};
+    const bool has_groups = job::strategy_traits(recorded_.sharding_strategy).has_groups;
+    if (traits.shards_parameters && traits.has_groups == has_groups) return {};
+    const std::string told =
+        has_groups ? "hybrid_shard and hybrid_shard_zero2" : "full_shard and shard_grad_op";
     return refuse("What " + strategy +
-                  " would do is not known of a run of another program, whose units tell of "
-                  "full_shard and shard_grad_op alone.");
+                  " would do is not known of a run of another program, whose units tell of " +
+                  told + " alone.");
   }
   if (!job_) {
     return refuse("What the units of " + strategy +
@@ -251,6 +254,10 @@ std::vector<predict::PlannedUnit> StepPlanner::units(const predict::ShardSizes& 
 void StepPlanner::tell_habits(const Settings& settings, predict::UnitProgramPlan& plan) const {
   plan.schedule.keeps_without_sync = habits_.are_kept_without_sync || habits_.are_wrapped;
   plan.copies_out = plan.has_streams && !habits_.are_wrapped;
+  if (plan.has_streams) {
+    using Awaited = predict::UnitProgramPlan::Awaited;
+    plan.before_reduction = habits_.are_wrapped ? Awaited::kNothing : Awaited::kOwnGroup;
+  }
   // What has no parameters of its own is no unit to FullyShardedDataParallel, and prefetches none.
   plan.schedule.root_prefetches =
       !habits_.are_wrapped || !plan.units.front().gathered_bytes.empty();
@@ -287,7 +294,9 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
   } else {
     plan.units = told_units_;
     tell_habits(settings, plan);
-    plan.shard_group = static_cast<int>(settings.ranks);
+    plan.shard_group =
+        static_cast<int>(job::shard_group_size(settings, settings.ranks, settings.ranks));
+    plan.replicas = static_cast<int>(settings.ranks) / plan.shard_group;
   }
   return StepPlan{.program = predict::unit_program(plan), .parts = plan.units.size()};
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -177,7 +179,19 @@ Result<ToldSettings> told_by_buckets(const model::RunInfo& info, const RecordedS
   return told;
 }
 
-Result<void> check_told_units(const RecordedSteps& recorded) {
+// Ranks that share each unit, of as many groups as add up what they have; none: not told.
+std::optional<std::int64_t> shard_group(const model::RunInfo& info, const RecordedSteps& recorded) {
+  std::set<std::int64_t> groups;
+  for (const auto& [index, unit] : recorded.units()) {
+    if (unit.bytes > 0) groups.insert(unit.shard_count);
+  }
+  if (groups.size() != 1) return std::nullopt;
+  const std::int64_t ranks = *groups.begin();
+  const bool are_parts = ranks > 1 && ranks < info.world_size && info.world_size % ranks == 0;
+  return are_parts ? std::optional(ranks) : std::nullopt;
+}
+
+Result<void> check_told_units(const model::RunInfo& info, const RecordedSteps& recorded) {
   const bool are_whole = std::ranges::all_of(recorded.units(), [](const auto& unit) {
     return unit.second.bytes == 0 && unit.second.reduced_bytes > 0;
   });
@@ -209,21 +223,31 @@ Result<void> check_told_units(const RecordedSteps& recorded) {
         "The root is gathered again in backward, which cannot be predicted so far. Let fully_shard "
         "keep it (reshard_after_forward=None).");
   }
-  if (habits.are_replicated) {
+  if (habits.are_replicated && !shard_group(info, recorded)) {
     return refuse(
-        "The run adds up what groups of ranks have (hybrid sharding), of which it cannot be "
-        "predicted so far from a run of another program. Name a run that Shardlens trained.");
+        "The run adds up what groups of ranks have (hybrid sharding), but not how many ranks share "
+        "a unit. Record it with torch.profiler.profile(record_shapes=True), and shard all of its "
+        "units on the same mesh.");
   }
   return {};
 }
 
+// As its marks and collectives tell it.
+job::Strategy told_strategy(const RecordedSteps::UnitHabits& habits) {
+  using job::Strategy;
+  if (habits.are_replicated) {
+    return habits.are_gathered_again ? Strategy::kHybridShard : Strategy::kHybridShardZero2;
+  }
+  return habits.are_gathered_again ? Strategy::kFullShard : Strategy::kShardGradOp;
+}
+
 Result<ToldSettings> told_by_units(const model::RunInfo& info, const RecordedSteps& recorded) {
-  TRY(check_told_units(recorded));
+  TRY(check_told_units(info, recorded));
   const RecordedSteps::UnitHabits habits = recorded.unit_habits();
   ToldSettings told{.settings = told_by_all(info), .knobs = {}, .caps = {}};
   Settings& settings = told.settings;
-  settings.sharding_strategy =
-      habits.are_gathered_again ? job::Strategy::kFullShard : job::Strategy::kShardGradOp;
+  settings.sharding_strategy = told_strategy(habits);
+  if (habits.are_replicated) settings.shard_group_size = *shard_group(info, recorded);
   // Where nothing is gathered again, it is as PyTorch does unless told otherwise.
   const bool prefetches = habits.are_gathered_ahead || !habits.are_gathered_again;
   settings.backward_prefetch = !prefetches                            ? job::BackwardPrefetch::kNone
@@ -231,6 +255,8 @@ Result<ToldSettings> told_by_units(const model::RunInfo& info, const RecordedSte
                                                                       : job::BackwardPrefetch::kPre;
   settings.forward_prefetch = habits.are_gathered_ahead_forward;
   told.knobs = told_knobs(info, kToldByUnits);
+  // More ranks might be in other groups.
+  if (habits.are_replicated) std::erase(told.knobs, job::find_knob("ranks"));
   return told;
 }
 

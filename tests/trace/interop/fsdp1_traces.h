@@ -113,7 +113,6 @@ class Fsdp1TraceWriter : public UnitTraceWriter {
     });
   }
   void reduce(std::size_t unit) {
-    if (job_.on_gpu) gpu_ = std::max(gpu_, reduced_);  // one is under way at a time
     calls_.push_back(name(unit) + " reduce");
     reduced_ = job_.shards ? call("c10d::_reduce_scatter_base_", "gloo:all_reduce", "ReduceScatter",
                                   job_.units[unit], job_.units[unit], gpu_)

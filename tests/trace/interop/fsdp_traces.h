@@ -20,7 +20,7 @@ class FsdpTraceWriter : public UnitTraceWriter {
     for (int step = 0; step < job_.steps; ++step) {
       write_step(step, job_.optimizer_us, [&] { write_passes(); });
     }
-    return text_of_rank();
+    return text_of_rank(job_.pairs);
   }
 
  private:
@@ -52,10 +52,14 @@ class FsdpTraceWriter : public UnitTraceWriter {
     mark("post_backward_reshard", unit, [] {});
     if (!reduces_) return;
     mark("post_backward_reduce", unit, [&] {
-      if (job_.on_gpu) gpu_ = std::max(gpu_, reduced_);  // one is under way at a time
+      if (job_.on_gpu) gpu_ = std::max(gpu_, reduced_);  // one is scattered at a time
       calls_.push_back((unit == 0 ? "root" : name(unit)) + " reduce");
       reduced_ = call("c10d::_reduce_scatter_base_", "gloo:all_reduce", "ReduceScatter",
                       job_.units[unit], job_.units[unit], gpu_);
+      if (job_.pairs == 1) return;
+      calls_.push_back(calls_.back());
+      summed_ = call("c10d::allreduce_", "gloo:all_reduce", "AllReduce", job_.units[unit] / 2,
+                     job_.units[unit] / 2, reduced_);
     });
   }
   void prefetch_behind(std::size_t unit) {
@@ -111,7 +115,7 @@ class FsdpTraceWriter : public UnitTraceWriter {
     mark("root_post_backward_callback", 0, [&] {
       reduce(0);
       is_gathered_[0] = false;
-      gpu_ = std::max(gpu_, reduced_);
+      gpu_ = std::max({gpu_, reduced_, summed_});
     });
     host_ += 1;
   }
@@ -129,7 +133,7 @@ class FsdpTraceWriter : public UnitTraceWriter {
   double gate_ = 0, copied_before_ = 0;
   bool in_backward_ = false;
   bool reduces_ = true;
-  double reduced_ = 0;
+  double reduced_ = 0, summed_ = 0;
 };
 
 }  // namespace shardlens::trace::interop

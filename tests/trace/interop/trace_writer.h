@@ -11,7 +11,7 @@
 
 namespace shardlens::trace::interop {
 
-// One rank of two. Times in microseconds.
+// One rank of two, or of several times two. Times in microseconds.
 class TraceWriter {
  public:
   double step_us() const { return step_us_; }  // of the last one
@@ -60,11 +60,23 @@ class TraceWriter {
     step_us_ = end - begin;
     host_ = end;
   }
-  std::string text_of_rank() const {
+  // A mesh of pairs of ranks, `pairs` × 2; one pair is all there is.
+  std::string text_of_rank(int pairs = 1) const {
+    std::vector<int> all, replicas;
+    for (int rank = 0; rank < 2 * pairs; ++rank) {
+      all.push_back(rank);
+      if (rank % 2 == rank_ % 2) replicas.push_back(rank);
+    }
+    const int first = rank_ - rank_ % 2;
+    std::string groups = group("0", "default_pg", all);
+    if (pairs > 1) {
+      groups += "," + group("1", "mesh_replicate", replicas) + "," +
+                group("2", "mesh_shard", {first, first + 1});
+    }
     const std::string backend = on_gpu_ ? "nccl" : "gloo";
     return trace_of(events_, "\"backend\":\"" + backend + "\",\"rank\":" + std::to_string(rank_) +
-                                 ",\"world_size\":2,\"pg_config\":[{\"pg_name\":\"0\",\"pg_desc\":"
-                                 "\"default_pg\",\"ranks\":[0,1]}]");
+                                 ",\"world_size\":" + std::to_string(2 * pairs) +
+                                 ",\"pg_config\":[" + groups + "]");
   }
 
   int rank_ = 0;
@@ -72,6 +84,14 @@ class TraceWriter {
   double host_ = 0, gpu_ = 0;  // when they are free
 
  private:
+  static std::string group(const std::string& name, const std::string& description,
+                           const std::vector<int>& ranks) {
+    std::string list;
+    for (const int rank : ranks) list += (list.empty() ? "" : ",") + std::to_string(rank);
+    return "{\"pg_name\":\"" + name + "\",\"pg_desc\":\"" + description + "\",\"ranks\":[" + list +
+           "]}";
+  }
+
   std::vector<std::string> events_;
   double step_us_ = 0;
   std::uint64_t correlation_ = 0;

@@ -21,6 +21,7 @@ struct FsdpJob {
   bool gathers_ahead = true;              // in backward
   bool gathers_behind_gradients = false;  // there, but no earlier: as only FSDP1 may
   bool shards = true;                     // not so: as NO_SHARD of FSDP1, on a CPU
+  int pairs = 1;  // of ranks, each of which holds all shards; of several, sums are added up
   bool on_gpu = false, has_shapes = true;
   double forward_us = 400, backward_us = 700, around_us = 150, optimizer_us = 300;
   double latency_us = 40, us_per_element = 0.002;
@@ -58,30 +59,40 @@ class UnitTraceWriter : public TraceWriter {
   double call(const std::string& op, const std::string& gloo, const std::string& nccl,
               std::int64_t in_elements, std::int64_t elements, double earliest) {
     const double duration = job_.latency_us + job_.us_per_element * static_cast<double>(elements);
-    const double start = std::max(link_, std::max(earliest, host_) + 3);
-    link_ = start + duration;
-    add("cpu_op", op, "77", host_, 2);
+    // Sums over pairs have a stream of their own.
+    const bool sums = job_.on_gpu && job_.pairs > 1 && nccl == "AllReduce";
+    double& link = sums ? link_of_sums_ : link_;
+    const double start = std::max(link, std::max(earliest, host_) + 3);
+    link = start + duration;
+    const bool gathers = nccl == "AllGather", scatters = nccl == "ReduceScatter";
+    const std::int64_t out_elements = scatters ? elements / 2 : elements;
+    const std::string in_list = std::to_string(in_elements),
+                      out_list = std::to_string(out_elements);
+    add("cpu_op", op, "77", host_, 2,
+        job_.has_shapes && (gathers || scatters)
+            ? "\"Input Dims\":[[" + out_list + "],[" + in_list + "],[]]"
+            : "");
     if (!job_.on_gpu) {
-      const std::string shape =
-          "\"Input type\":[\"float\"],\"Input Dims\":[[" + std::to_string(in_elements) + "]]";
+      const std::string shape = "\"Input type\":[\"float\"],\"Input Dims\":[[" + in_list + "]]";
       add("user_annotation", gloo, calls_.size() % 2 == 0 ? "80" : "81", start, duration,
           job_.has_shapes ? shape : "");
-      host_ = link_ + 2;
-      return link_;
+      host_ = link + 2;
+      return link;
     }
-    const bool gathers = nccl == "AllGather";
-    launch("ncclDevKernel_" + nccl + "_RING_LL(x)", "20", start, duration,
+    const std::string group = job_.pairs == 1 ? "0" : gathers || scatters ? "2" : "1";
+    launch("ncclDevKernel_" + nccl + "_RING_LL(x)", sums ? "21" : "20", start, duration,
            ",\"Collective name\":\"" +
-               std::string(gathers ? "_allgather_base" : "_reduce_scatter_base") +
-               "\",\"In msg nelems\":" + std::to_string(in_elements) +
-               ",\"Out msg nelems\":" + std::to_string(gathers ? elements : elements / 2) +
-               ",\"dtype\":\"Float\",\"Process Group Name\":\"0\"");
-    return link_;
+               std::string(gathers    ? "_allgather_base"
+                           : scatters ? "_reduce_scatter_base"
+                                      : "allreduce") +
+               "\",\"In msg nelems\":" + in_list + ",\"Out msg nelems\":" + out_list +
+               ",\"dtype\":\"Float\",\"Process Group Name\":\"" + group + "\"");
+    return link;
   }
 
   const FsdpJob& job_;
   std::vector<std::string> calls_;
-  double link_ = 0;  // until when it is busy
+  double link_ = 0, link_of_sums_ = 0;  // until when they are busy
 };
 
 // What rank 1's collectives were for, each of which is a unit's, in the order in which they were

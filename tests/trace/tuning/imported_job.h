@@ -11,14 +11,14 @@ namespace shardlens::trace::tuning {
 
 class ImportedJob : public interop::KinetoImport {
  protected:
-  static base::Result<Predictor> learn_run(const Run& run) {
-    predict::RecordedSteps recorded(2, 0);
+  static base::Result<Predictor> learn_run(const Run& run, int ranks = 2) {
+    predict::RecordedSteps recorded(ranks, 0);
     for (const model::Batch& batch : run.batches) recorded.learn(batch);
     return Predictor::create(run.figures, recorded);
   }
   template <typename Writer, typename Job>
   base::Result<Predictor> learn_job(const Job& job, int ranks = 2) {
-    return learn_run(open(import_job<Writer>(job, ranks).folder));
+    return learn_run(open(import_job<Writer>(job, ranks).folder), ranks);
   }
 };
 

@@ -43,8 +43,14 @@ FsdpJob drawn_units(std::mt19937& random) {
 // As `recorded` with what the job does.
 Settings settings_of(const FsdpJob& job, Settings recorded) {
   using job::BackwardPrefetch;
+  using job::Strategy;
   recorded.sharding_strategy =
-      job.frees_after_forward ? job::Strategy::kFullShard : job::Strategy::kShardGradOp;
+      job.frees_after_forward ? Strategy::kFullShard : Strategy::kShardGradOp;
+  if (job.pairs > 1) {
+    recorded.sharding_strategy =
+        job.frees_after_forward ? Strategy::kHybridShard : Strategy::kHybridShardZero2;
+    recorded.shard_group_size = 2;
+  }
   recorded.backward_prefetch = !job.gathers_ahead             ? BackwardPrefetch::kNone
                                : job.gathers_behind_gradients ? BackwardPrefetch::kPost
                                                               : BackwardPrefetch::kPre;
@@ -64,7 +70,9 @@ class ImportedUnits : public ImportedJob {
  protected:
   static constexpr bool kIsFsdp1 = std::is_same_v<Writer, Fsdp1TraceWriter>;
 
-  base::Result<Predictor> learn(const FsdpJob& job) { return learn_job<Writer>(job); }
+  base::Result<Predictor> learn(const FsdpJob& job) {
+    return learn_job<Writer>(job, 2 * job.pairs);
+  }
   static Made made(const FsdpJob& job) {
     Writer writer(job, 0);
     (void)writer.text();
@@ -81,6 +89,45 @@ class ImportedUnits : public ImportedJob {
     const bool is_too_late = job.prefetches_forward && job.gathers_behind_gradients;
     return is_too_late ? job::BackwardPrefetch::kNone : settings_of(job, {}).backward_prefetch;
   }
+
+  // That what other settings are drawn for the job are predicted to do is what it does with them.
+  void check(const FsdpJob& job, std::mt19937& random) {
+    const auto predictor = learn(job);
+    ASSERT_TRUE(predictor) << predictor.error().message;
+    const Settings& recorded = predictor->info().settings;
+    EXPECT_EQ(recorded.sharding_strategy, settings_of(job, recorded).sharding_strategy);
+    EXPECT_EQ(recorded.backward_prefetch, seen_prefetch(job));
+    EXPECT_EQ(recorded.forward_prefetch, job.prefetches_forward);
+    FsdpJob other = job;
+    other.frees_after_forward = random() % 2 == 0;
+    other.prefetches_forward = random() % 2 == 0;
+    other.gathers_ahead = random() % 2 == 0;
+    if (kIsFsdp1) other.gathers_behind_gradients = random() % 2 == 0;
+    other.micro_batches = 1 + static_cast<int>(random() % 3);
+    other.reduces_each = other.micro_batches > 1 && random() % 2 == 0;
+    const Settings next = settings_of(other, recorded);
+    const auto prediction = predictor->predict_known(next);
+    ASSERT_TRUE(prediction) << prediction.error().message;
+    EXPECT_TRUE(prediction->is_of_another_program);
+    EXPECT_FALSE(prediction->told_caps);
+    EXPECT_TRUE(prediction->has_units);
+    const Made as_recorded = made(job), as_changed = made(other);
+    const auto step = predictor->predict_step(next, kTypicalStep);
+    ASSERT_TRUE(step);
+    std::vector<std::string> calls;
+    for (const auto& call : step->program.calls) calls.push_back(call.what);
+    EXPECT_EQ(calls, as_changed.calls);
+    const double change = as_changed.step_ns - as_recorded.step_ns;
+    if (!job.on_gpu) {
+      EXPECT_NEAR(prediction->difference_ns(), change, 0.02 * as_changed.step_ns);
+    } else if (!prediction->changes.empty()) {
+      // How much a GPU's computation is slower beside communication is for the interval.
+      const double tolerance = 0.01 * as_changed.step_ns;
+      ASSERT_TRUE(prediction->difference);
+      EXPECT_GE(change, prediction->difference->low_ns - tolerance);
+      EXPECT_LE(change, prediction->difference->high_ns + tolerance);
+    }
+  }
 };
 
 using Writers = testing::Types<FsdpTraceWriter, Fsdp1TraceWriter>;
@@ -89,42 +136,8 @@ TYPED_TEST_SUITE(ImportedUnits, Writers);
 TYPED_TEST(ImportedUnits, ArePredictedAsTheJobTakesWithOtherSettings) {
   std::mt19937 random(17);
   for (int round = 0; round < 32; ++round) {
-    const FsdpJob job = this->drawn(random);
-    const auto predictor = this->learn(job);
-    ASSERT_TRUE(predictor) << round << ": " << predictor.error().message;
-    const Settings& recorded = predictor->info().settings;
-    EXPECT_EQ(recorded.sharding_strategy, settings_of(job, recorded).sharding_strategy) << round;
-    EXPECT_EQ(recorded.backward_prefetch, this->seen_prefetch(job)) << round;
-    EXPECT_EQ(recorded.forward_prefetch, job.prefetches_forward) << round;
-    FsdpJob other = job;
-    other.frees_after_forward = random() % 2 == 0;
-    other.prefetches_forward = random() % 2 == 0;
-    other.gathers_ahead = random() % 2 == 0;
-    if (this->kIsFsdp1) other.gathers_behind_gradients = random() % 2 == 0;
-    other.micro_batches = 1 + static_cast<int>(random() % 3);
-    other.reduces_each = other.micro_batches > 1 && random() % 2 == 0;
-    const Settings next = settings_of(other, recorded);
-    const auto prediction = predictor->predict_known(next);
-    ASSERT_TRUE(prediction) << round << ": " << prediction.error().message;
-    EXPECT_TRUE(prediction->is_of_another_program);
-    EXPECT_FALSE(prediction->told_caps);
-    EXPECT_TRUE(prediction->has_units);
-    const Made as_recorded = this->made(job), as_changed = this->made(other);
-    const auto step = predictor->predict_step(next, kTypicalStep);
-    ASSERT_TRUE(step);
-    std::vector<std::string> calls;
-    for (const auto& call : step->program.calls) calls.push_back(call.what);
-    EXPECT_EQ(calls, as_changed.calls) << round;
-    const double change = as_changed.step_ns - as_recorded.step_ns;
-    if (!job.on_gpu) {
-      EXPECT_NEAR(prediction->difference_ns(), change, 0.02 * as_changed.step_ns) << round;
-    } else if (!prediction->changes.empty()) {
-      // How much a GPU's computation is slower beside communication is for the interval.
-      const double tolerance = 0.01 * as_changed.step_ns;
-      ASSERT_TRUE(prediction->difference) << round;
-      EXPECT_GE(change, prediction->difference->low_ns - tolerance) << round;
-      EXPECT_LE(change, prediction->difference->high_ns + tolerance) << round;
-    }
+    SCOPED_TRACE(round);
+    this->check(this->drawn(random), random);
   }
 }
 
@@ -151,6 +164,33 @@ TYPED_TEST(ImportedUnits, NeedTheSizesOfAllUnits) {
   const auto predictor = this->learn(job);
   ASSERT_FALSE(predictor);
   EXPECT_THAT(predictor.error().message, HasSubstr("record_shapes=True"));
+}
+
+class ImportedGroups : public ImportedUnits<FsdpTraceWriter> {};
+
+TEST_F(ImportedGroups, ArePredictedAsTheJobTakesWithOtherSettings) {
+  std::mt19937 random(23);
+  for (int round = 0; round < 12; ++round) {
+    SCOPED_TRACE(round);
+    FsdpJob job = drawn(random);
+    job.pairs = 2;
+    check(job, random);
+  }
+}
+
+TEST_F(ImportedGroups, SayWhatTheyDoNotTell) {
+  FsdpJob job{.units = {40'000, 60'000, 50'000}, .steps = 8, .pairs = 2, .on_gpu = true};
+  const auto predictor = learn(job);
+  ASSERT_TRUE(predictor) << predictor.error().message;
+  EXPECT_EQ(predictor->info().settings.shard_group_size, 2);
+  Settings next = predictor->info().settings;
+  next.sharding_strategy = job::Strategy::kFullShard;
+  const auto refused = predictor->predict_known(next);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("hybrid_shard and hybrid_shard_zero2 alone"));
+  for (const char* const knob : {"ranks", "shard_group_size"}) {
+    EXPECT_FALSE(refuse_untold(*predictor->told(), {job::find_knob(knob)})) << knob;
+  }
 }
 
 class ImportedModules : public ImportedUnits<Fsdp1TraceWriter> {};

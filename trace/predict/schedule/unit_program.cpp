@@ -130,11 +130,10 @@ class UnitWriter final : public job::UnitActions {
     retired_ = mark();
     if (!schedule_.overlaps_next_gather()) drop_retired();
   }
-  // One unit's gradients are under way at a time.
   void reduce(int unit) override {
     const std::int64_t bytes = at(unit).reduced_bytes;
     if (bytes == 0) return;
-    wait_for_reduction();
+    if (plan_.before_reduction != Awaited::kNothing) wait_for(reduction_);
     const std::string what = name(unit) + " reduce";
     if (plan_.shard_group > 1) {
       reduction_ = launch({.what = what,
@@ -146,19 +145,21 @@ class UnitWriter final : public job::UnitActions {
     }
     if (plan_.replicas > 1) {
       // The same stream launches both, with nothing between them.
-      reduction_ = launch({.what = what,
-                           .function = CollectiveFunction::kAllReduce,
-                           .group = plan_.replicas,
-                           .are_replicas = true,
-                           .bytes = bytes / plan_.shard_group,
-                           .is_reduction = true,
-                           .lane = plan_.shard_group > 1 ? kReplicas : kMain,
-                           .follows = plan_.shard_group > 1});
+      const bool is_apart = plan_.before_reduction != Awaited::kReduction;
+      (is_apart ? sum_ : reduction_) = launch({.what = what,
+                                               .function = CollectiveFunction::kAllReduce,
+                                               .group = plan_.replicas,
+                                               .are_replicas = true,
+                                               .bytes = bytes / plan_.shard_group,
+                                               .is_reduction = true,
+                                               .lane = plan_.shard_group > 1 ? kReplicas : kMain,
+                                               .follows = plan_.shard_group > 1});
     }
-    if (plan_.do_reductions_block) wait_for_reduction();
+    if (plan_.do_reductions_block) wait_for_reductions();
   }
 
  private:
+  using Awaited = UnitProgramPlan::Awaited;
   static constexpr std::size_t kMain = 0, kGathers = 1, kReplicas = 2, kLanes = 3;
 
   struct Mark {
@@ -214,7 +215,7 @@ class UnitWriter final : public job::UnitActions {
     }
     compute(Until::kEnd, 0);
     schedule_.end_backward();
-    wait_for_reduction();
+    wait_for_reductions();
   }
   void enter_backward(int unit) {
     if (!at(unit).has_backward) return;
@@ -290,8 +291,13 @@ class UnitWriter final : public job::UnitActions {
     return program_.calls.size() - 1;
   }
   void wait_for(std::size_t call) { actions_.add({What::kWait, Until::kEnd, call}); }
-  void wait_for_reduction() {
-    if (const auto call = std::exchange(reduction_, std::nullopt)) wait_for(*call);
+  void wait_for(std::optional<std::size_t>& call) {
+    if (const auto awaited = std::exchange(call, std::nullopt)) wait_for(*awaited);
+  }
+  // The last ones: those of a lane end in order.
+  void wait_for_reductions() {
+    wait_for(reduction_);
+    wait_for(sum_);
   }
 
   const UnitProgramPlan& plan_;
@@ -304,7 +310,7 @@ class UnitWriter final : public job::UnitActions {
   job::UnitSchedule schedule_;
   std::vector<std::vector<std::size_t>> gathers_;              // by unit: under way
   std::map<std::size_t, std::vector<int>> by_first_, by_end_;  // units, by layers
-  std::optional<std::size_t> reduction_;
+  std::optional<std::size_t> reduction_, sum_;  // under way; of a group, and of all of them
 };
 
 }  // namespace

@@ -43,6 +43,11 @@ struct UnitProgramPlan {
   // Autograd is through with a unit's gradients only once it is through with the next unit's, and
   // with the last ones at its end.
   bool are_gradients_late = false;
+  // What backward waits for before it reduces the next unit; at its end it waits for all. The
+  // trainer: for what the one before reduced, in all groups. fully_shard: where groups of ranks add
+  // up what they have, for its own group alone. FullyShardedDataParallel: for nothing.
+  enum class Awaited : std::uint8_t { kReduction, kOwnGroup, kNothing };
+  Awaited before_reduction = Awaited::kReduction;
   // The host waits in each, as with Gloo where nobody asks for them asynchronously.
   bool do_gathers_block = false, do_reductions_block = false;
 };
