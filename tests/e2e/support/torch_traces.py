@@ -12,8 +12,10 @@ PYTHON = os.environ.get('SHARDLENS_TORCH_PYTHON', harness.ROOT / '.deps' / 'venv
 
 
 class TorchTracesTest(harness.ShardlensTest):
-    """`PROGRAM` of a subclass writes NAME.rankR.json of two ranks for each of its jobs into the folder that it is given,
+    """`PROGRAM` of a subclass writes NAME.rankR.json of its ranks for each of its jobs into the folder that it is given,
     and said.json: what PyTorch itself says of each, by name."""
+
+    RANKS = 2
 
     @classmethod
     def setUpClass(cls):
@@ -30,7 +32,7 @@ class TorchTracesTest(harness.ShardlensTest):
         if library.exists():
             shutil.copytree(library, self.runs)
             return
-        files = {name: [str(self.traces / f'{name}.rank{rank}.json') for rank in range(2)] for name in self.said}
+        files = {name: [str(self.traces / f'{name}.rank{rank}.json') for rank in range(self.RANKS)] for name in self.said}
         type(self).imported = {name: self.json('import', *files[name], '-o', name) for name in self.said}
         shutil.copytree(self.runs, library)
 

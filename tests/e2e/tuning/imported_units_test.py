@@ -7,9 +7,12 @@ from support import harness, torch_traces  # noqa: E402
 
 STEPS = 8
 
-# Two ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its units.
-PROGRAM = f'''
+
+def program(ranks, jobs):
+    """Ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its units."""
+    return f'''
 import json, os, sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.profiler import profile, schedule, ProfilerActivity
 
@@ -44,7 +47,7 @@ def train(name, rank, folder, micro_batches=1, each=False, explicit=False, neste
     elements |= {{f'blocks.{{i}}': padded(block) for i, block in enumerate(model.blocks)}}
     if nested: fully_shard(model.blocks[1].up, **options)
     for block in model.blocks: fully_shard(block, **options)
-    fully_shard(model, mp_policy=options.get('mp_policy', MixedPrecisionPolicy()))
+    fully_shard(model, mp_policy=options.get('mp_policy', MixedPrecisionPolicy()), mesh=options.get('mesh'))
     if explicit:
         for a, b in zip([model, *model.blocks], model.blocks): a.set_modules_to_forward_prefetch([b])
     optimizer = torch.optim.AdamW(model.parameters())
@@ -63,18 +66,19 @@ def train(name, rank, folder, micro_batches=1, each=False, explicit=False, neste
 
 def work(rank, folder):
     torch.set_num_threads(1)
-    dist.init_process_group('gloo', init_method=f'file://{{folder}}/store', rank=rank, world_size=2)
+    dist.init_process_group('gloo', init_method=f'file://{{folder}}/store', rank=rank, world_size={ranks})
     halved = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-    jobs = {{'full': {{}}, 'kept': {{'reshard_after_forward': False}}, 'explicit': {{'explicit': True}},
-            'accumulated': {{'micro_batches': 2}}, 'each': {{'micro_batches': 2, 'each': True}},
-            'halved': {{'mp_policy': halved}}, 'nested': {{'nested': True}}}}
+    mesh = init_device_mesh('cpu', ({ranks} // 2, 2), mesh_dim_names=('replicate', 'shard')) if {ranks} > 2 else None
+    jobs = {jobs}
     said = {{name: train(name, rank, folder, **options) for name, options in jobs.items()}}
     if rank == 0: json.dump(said, open(f'{{folder}}/said.json', 'w'))
     dist.destroy_process_group()
 
 if __name__ == '__main__':
-    mp.spawn(work, args=(sys.argv[1],), nprocs=2)
+    mp.spawn(work, args=(sys.argv[1],), nprocs={ranks})
 '''
+
+
 BLOCKS = [f'blocks.{i}' for i in range(5)]
 
 
@@ -102,11 +106,13 @@ SETTINGS = {'full': [], 'kept': ['sharding_strategy=shard_grad_op'], 'explicit':
 AS_RECORDED = ['sharding_strategy=full_shard', 'forward_prefetch=false', 'gradient_accumulation_steps=1', 'sync_each_batch=false']
 
 
-class ImportedUnits(torch_traces.TorchTracesTest):
-    PROGRAM = PROGRAM
-
+class UnitTraces(torch_traces.TorchTracesTest):
     def rows(self, run, sql):
         return self.json('query', run, sql)['rows']
+
+    def scheduled(self, run, *changes):
+        answer = self.predicted(run, *changes)
+        return answer, [event['what'] for event in answer['schedule'] if event['lane'] == 'communication']
 
     def calls_of_a_step(self, run):
         """Tags of rank 0's unit collectives, by step, in the order in which they were asked for."""
@@ -115,6 +121,12 @@ class ImportedUnits(torch_traces.TorchTracesTest):
                                         "order by enqueued_ns"):
             steps.setdefault(step, []).append(tag.removeprefix('unit '))
         return steps
+
+
+class ImportedUnits(UnitTraces):
+    PROGRAM = program(2, """{'full': {}, 'kept': {'reshard_after_forward': False}, 'explicit': {'explicit': True},
+        'accumulated': {'micro_batches': 2}, 'each': {'micro_batches': 2, 'each': True},
+        'halved': {'mp_policy': halved}, 'nested': {'nested': True}}""")
 
     def test_units_are_those_of_pytorch(self):
         for name, elements in self.said.items():
@@ -146,8 +158,7 @@ class ImportedUnits(torch_traces.TorchTracesTest):
         rows = [('from', 'to', 'predicted', 'measured')]
         for name in ('full', 'kept', 'accumulated'):
             for other, changes in SETTINGS.items():
-                answer = self.predicted(name, *AS_RECORDED, *changes)
-                scheduled = [event['what'] for event in answer['schedule'] if event['lane'] == 'communication']
+                answer, scheduled = self.scheduled(name, *AS_RECORDED, *changes)
                 self.assertEqual(scheduled, CALLS[other], f'{name} → {other}')
                 if name == other: self.assertEqual(answer['changed'], {}, 'as recorded')
                 measured = self.json('report', other)['summary']['step_ms']['mean']
@@ -166,6 +177,39 @@ class ImportedUnits(torch_traces.TorchTracesTest):
     def test_advice_of_units(self):
         advice = self.json('report', 'full', '--advice')['advice']
         self.assertNotIn('static_graph', [each['rule'] for each in advice])
+
+
+class ImportedGroups(UnitTraces):
+    """Two groups of two ranks, each of which holds all shards: what a group scattered, both add up."""
+    RANKS = 4
+    PROGRAM = program(4, """{'full': {'mesh': mesh}, 'kept': {'mesh': mesh, 'reshard_after_forward': False},
+        'each': {'mesh': mesh, 'micro_batches': 2, 'each': True}}""")
+    STRATEGIES = {'full': 'hybrid_shard', 'kept': 'hybrid_shard_zero2', 'each': 'hybrid_shard'}
+
+    def calls(self, name):
+        return [tag for tag in CALLS[name] for _ in range(2 if tag.endswith(' reduce') else 1)]
+
+    def test_groups_are_those_of_pytorch(self):
+        for name, elements in self.said.items():
+            self.assertEqual(self.imported[name]['warnings'], [])
+            for unit in self.json('report', name)['units']:
+                held = 4 * elements[unit['name']]
+                told = [unit[key] for key in ('bytes', 'reduced_bytes', 'shard_bytes', 'shard_count')]
+                self.assertEqual(told, [held, held, held // 2, 2], unit)
+            groups = self.rows(name, 'select distinct function, name, ranks from collective join process_group using '
+                                     '(rank, process_group) where rank = 3 order by function')
+            self.assertEqual(groups, [['all_gather', 'mesh_shard', '2,3'], ['all_reduce', 'mesh_replicate', '1,3'],
+                                      ['reduce_scatter', 'mesh_shard', '2,3']])
+            for tags in self.calls_of_a_step(name).values(): self.assertEqual(tags, self.calls(name))
+
+    def test_a_predicted_schedule_is_that_which_pytorch_runs(self):
+        for name in self.said:
+            for other, strategy in self.STRATEGIES.items():
+                changes = [change for change in SETTINGS[other] if 'strategy' not in change]
+                answer, scheduled = self.scheduled(name, *AS_RECORDED, f'sharding_strategy={strategy}', *changes)
+                self.assertEqual(scheduled, self.calls(other), f'{name} → {other}')
+                if name == other: self.assertEqual(answer['changed'], {}, 'as recorded')
+        self.assertIn('hybrid_shard and hybrid_shard_zero2 alone', self.refused('full', 'sharding_strategy=full_shard'))
 
 
 if __name__ == '__main__':
