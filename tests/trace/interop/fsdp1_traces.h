@@ -19,10 +19,7 @@ class Fsdp1TraceWriter : public UnitTraceWriter {
     return unit == 0 ? "root" : "module " + std::to_string(unit);
   }
   std::string text() {
-    for (int step = 0; step < job_.steps; ++step) {
-      write_step(step, job_.optimizer_us, [&] { write_passes(); });
-    }
-    return text_of_rank();
+    return text_of([&] { write_forward(); }, [&] { write_backward(); });
   }
 
  private:
@@ -137,20 +134,11 @@ class Fsdp1TraceWriter : public UnitTraceWriter {
     gpu_ = std::max(gpu_, reduced_);
     host_ += 1;
   }
-  void write_passes() {
-    calls_.clear();
-    for (int i = 0; i < job_.micro_batches; ++i) {
-      reduces_ = job_.reduces_each || i + 1 == job_.micro_batches;
-      write_forward();
-      write_backward();
-    }
-  }
 
   std::vector<bool> is_gathered_ = std::vector<bool>(units());
   std::vector<bool> is_awaited_ = std::vector<bool>(units());  // in backward
   std::vector<double> gathered_ = std::vector<double>(units());
   double gate_ = 0, freed_ = 0;
-  bool reduces_ = true;
   double reduced_ = 0;
 };
 

@@ -14,13 +14,12 @@ class FsdpTraceWriter : public UnitTraceWriter {
  public:
   FsdpTraceWriter(const FsdpJob& job, int rank) : UnitTraceWriter(job, rank) {}
 
-  static std::string name(std::size_t unit) { return "layers." + std::to_string(unit - 1); }
+  static std::string name(std::size_t unit) {
+    return unit == 0 ? "root" : "layers." + std::to_string(unit - 1);
+  }
 
   std::string text() {
-    for (int step = 0; step < job_.steps; ++step) {
-      write_step(step, job_.optimizer_us, [&] { write_passes(); });
-    }
-    return text_of_rank(job_.pairs);
+    return text_of([&] { write_forward(); }, [&] { write_backward(); });
   }
 
  private:
@@ -32,7 +31,7 @@ class FsdpTraceWriter : public UnitTraceWriter {
     if (is_gathered_[unit]) return;
     is_gathered_[unit] = true;
     mark("all_gather", unit, [&] {
-      calls_.push_back((unit == 0 ? "root" : name(unit)) + " " + how);
+      calls_.push_back(name(unit) + " " + how);
       gathered_[unit] = call("c10d::_allgather_base_", "gloo:all_gather", "AllGather",
                              job_.units[unit] / 2, job_.units[unit], gate_);
     });
@@ -53,7 +52,7 @@ class FsdpTraceWriter : public UnitTraceWriter {
     if (!reduces_) return;
     mark("post_backward_reduce", unit, [&] {
       if (job_.on_gpu) gpu_ = std::max(gpu_, reduced_);  // one is scattered at a time
-      calls_.push_back((unit == 0 ? "root" : name(unit)) + " reduce");
+      calls_.push_back(name(unit) + " reduce");
       reduced_ = call("c10d::_reduce_scatter_base_", "gloo:all_reduce", "ReduceScatter",
                       job_.units[unit], job_.units[unit], gpu_);
       if (job_.pairs == 1) return;
@@ -119,20 +118,11 @@ class FsdpTraceWriter : public UnitTraceWriter {
     });
     host_ += 1;
   }
-  void write_passes() {
-    calls_.clear();
-    for (int i = 0; i < job_.micro_batches; ++i) {
-      reduces_ = job_.reduces_each || i + 1 == job_.micro_batches;
-      write_forward();
-      write_backward();
-    }
-  }
 
   std::vector<bool> is_gathered_ = std::vector<bool>(job_.units.size());
   std::vector<double> gathered_ = std::vector<double>(job_.units.size());  // when; 0: used since
   double gate_ = 0, copied_before_ = 0;
   bool in_backward_ = false;
-  bool reduces_ = true;
   double reduced_ = 0, summed_ = 0;
 };
 

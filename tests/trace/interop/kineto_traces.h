@@ -49,13 +49,14 @@ class KinetoImport : public testing::Test {
   }
   std::filesystem::path runs() const { return folder_->path() / "runs"; }
 
-  // The traces of a job's first ranks, as one run.
-  template <typename Writer, typename Job>
-  ImportedRun import_job(const Job& job, int ranks = 2) {
+  // The traces of a job's first ranks, as `change` leaves each, as one run.
+  template <typename Writer, typename Job, typename Change>
+  ImportedRun import_changed(const Job& job, const Change& change, int ranks = 2) {
     std::vector<std::filesystem::path> files;
     for (int rank = 0; rank < ranks; ++rank) {
-      const std::string name = "rank" + std::to_string(rank) + ".json";
-      files.push_back(write(name, Writer(job, rank).text()));
+      std::string text = Writer(job, rank).text();
+      change(text);
+      files.push_back(write("rank" + std::to_string(rank) + ".json", text));
     }
     ImportOptions options;
     options.name = "job";
@@ -63,6 +64,11 @@ class KinetoImport : public testing::Test {
     const auto run = import_kineto(files, runs(), options);
     EXPECT_TRUE(run) << run.error().message;
     return *run;
+  }
+  template <typename Writer, typename Job>
+  ImportedRun import_job(const Job& job, int ranks = 2) {
+    return import_changed<Writer>(
+        job, [](std::string&) {}, ranks);
   }
 
   struct Run {

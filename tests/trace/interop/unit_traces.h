@@ -37,6 +37,21 @@ class UnitTraceWriter : public TraceWriter {
  protected:
   UnitTraceWriter(const FsdpJob& job, int rank) : TraceWriter(rank, job.on_gpu, 1000), job_(job) {}
 
+  // `forward` and `backward` write one pass.
+  template <typename Forward, typename Backward>
+  std::string text_of(const Forward& forward, const Backward& backward) {
+    for (int step = 0; step < job_.steps; ++step) {
+      write_step(step, job_.optimizer_us, [&] {
+        calls_.clear();
+        for (int i = 0; i < job_.micro_batches; ++i) {
+          reduces_ = job_.reduces_each || i + 1 == job_.micro_batches;
+          forward();
+          backward();
+        }
+      });
+    }
+    return text_of_rank(job_.pairs);
+  }
   template <typename Body>
   void annotate(const std::string& name, const Body& body) {
     const double start = host_;
@@ -91,30 +106,9 @@ class UnitTraceWriter : public TraceWriter {
   }
 
   const FsdpJob& job_;
+  bool reduces_ = true;  // the micro-batch
   std::vector<std::string> calls_;
   double link_ = 0, link_of_sums_ = 0;  // until when they are busy
 };
-
-// What rank 1's collectives were for, each of which is a unit's, in the order in which they were
-// asked for.
-inline std::vector<std::string> tags_of_last_step(const std::vector<model::Batch>& batches,
-                                                  const model::StringTable& strings) {
-  std::int64_t last = -1;
-  std::vector<model::Collective> calls;
-  for (const model::Batch& batch : batches) {
-    for (const model::Collective& call : batch.collectives) {
-      EXPECT_EQ(call.tag_kind, model::TagKind::kUnit);
-      if (call.rank != 1) continue;
-      calls.push_back(call);
-      last = std::max(last, call.step);
-    }
-  }
-  std::ranges::sort(calls, {}, &model::Collective::enqueued_ns);
-  std::vector<std::string> tags;
-  for (const model::Collective& call : calls) {
-    if (call.step == last) tags.emplace_back(strings.get(1, call.tag_name));
-  }
-  return tags;
-}
 
 }  // namespace shardlens::trace::interop
