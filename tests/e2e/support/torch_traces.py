@@ -12,7 +12,7 @@ PYTHON = os.environ.get('SHARDLENS_TORCH_PYTHON', harness.ROOT / '.deps' / 'venv
 
 
 class TorchTracesTest(harness.ShardlensTest):
-    """`PROGRAM` of a subclass writes NAME.rankR.json of its ranks for each of its jobs into the folder that it is given,
+    """`PROGRAM` of a subclass, by traced_job, writes NAME.rankR.json of its ranks for each of its jobs into the folder that it is given,
     and said.json: what PyTorch itself says of each, by name."""
 
     RANKS = 2
@@ -23,7 +23,9 @@ class TorchTracesTest(harness.ShardlensTest):
         cls.addClassCleanup(shutil.rmtree, cls.traces)
         program = cls.traces / 'jobs.py'
         program.write_text(cls.PROGRAM)
-        subprocess.run([PYTHON, str(program), str(cls.traces)], check=True, capture_output=True, timeout=600)
+        support = str(pathlib.Path(__file__).parent)  # with traced_job
+        subprocess.run([PYTHON, str(program), str(cls.traces)], check=True, capture_output=True, timeout=600,
+                       env=os.environ | {'PYTHONPATH': support, 'PYTHONDONTWRITEBYTECODE': '1'})
         cls.said = json.loads((cls.traces / 'said.json').read_text())
 
     def setUp(self):

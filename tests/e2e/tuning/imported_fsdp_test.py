@@ -10,10 +10,9 @@ STEPS = 4
 
 # Two ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its units.
 PROGRAM = f'''
-import contextlib, json, sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+import contextlib, torch, traced_job
 from torch.distributed.fsdp import BackwardPrefetch, FullyShardedDataParallel, MixedPrecision, ShardingStrategy
 from torch.distributed.fsdp.wrap import ModuleWrapPolicy
-from torch.profiler import profile, schedule, ProfilerActivity
 from torch.utils.checkpoint import checkpoint
 
 class Up(torch.nn.Linear): pass
@@ -39,7 +38,7 @@ class Model(torch.nn.Module):
         for block in self.blocks: x = checkpoint(block, x, use_reentrant=False) if self.recomputes else block(x)
         return self.head(x)
 
-def train(name, rank, folder, micro_batches=1, each=False, wrapped=(), frozen=False, recomputes=False, **options):
+def train(trace, micro_batches=1, each=False, wrapped=(), frozen=False, recomputes=False, stacked=False, **options):
     torch.manual_seed(0)
     model = Model(recomputes)
     if frozen: model.blocks[1].requires_grad_(False)
@@ -47,27 +46,20 @@ def train(name, rank, folder, micro_batches=1, each=False, wrapped=(), frozen=Fa
                                      device_id=torch.device('cpu'), **options)
     handles = [m._handle for m in model.modules() if isinstance(m, FullyShardedDataParallel)]
     elements = [h.flat_param.numel() * (2 if h.uses_sharded_strategy else 1) if h else 0 for h in handles]
-    optimizer = torch.optim.AdamW(model.parameters())
-    export = lambda p: p.export_chrome_trace(f'{{folder}}/{{name}}.rank{{rank}}.json')
-    with profile(activities=[ProfilerActivity.CPU], record_shapes=True, with_stack=name == 'stacked', on_trace_ready=export,
-                 schedule=schedule(wait=0, warmup=2, active={STEPS}, repeat=1)) as p:
-        for _ in range({STEPS} + 2):
-            optimizer.zero_grad()
-            for i in range(micro_batches):
-                with contextlib.nullcontext() if each or i + 1 == micro_batches else model.no_sync():
-                    x = torch.randint(0, 1001, (2, 32))
-                    torch.nn.functional.cross_entropy(model(x).float().flatten(0, 1), x.flatten()).backward()
-            optimizer.step()
-            p.step()
+
+    def backward(is_last):
+        with contextlib.nullcontext() if each or is_last else model.no_sync():
+            x = torch.randint(0, 1001, (2, 32))
+            torch.nn.functional.cross_entropy(model(x).float().flatten(0, 1), x.flatten()).backward()
+
+    traced_job.train(model, trace, backward, {STEPS}, micro_batches, with_stack=stacked)
     return elements
 
-def work(rank, folder):
-    torch.set_num_threads(1)
-    dist.init_process_group('gloo', init_method=f'file://{{folder}}/store', rank=rank, world_size=2)
+def train_all(trace):
     kept = {{'sharding_strategy': ShardingStrategy.SHARD_GRAD_OP}}
     post = {{'backward_prefetch': BackwardPrefetch.BACKWARD_POST}}
     halved = MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-    jobs = {{'full': {{}}, 'stacked': {{}}, 'original': {{'use_orig_params': True}}, 'kept': kept, 'post': post,
+    jobs = {{'full': {{}}, 'stacked': {{'stacked': True}}, 'original': {{'use_orig_params': True}}, 'kept': kept, 'post': post,
             'none': {{'backward_prefetch': None}}, 'ahead': {{'forward_prefetch': True}},
             'post_ahead': post | {{'forward_prefetch': True}}, 'kept_ahead': kept | {{'forward_prefetch': True}},
             'accumulated': {{'micro_batches': 2}}, 'each': {{'micro_batches': 2, 'each': True}},
@@ -76,12 +68,10 @@ def work(rank, folder):
             'bare': {{'wrapped': [torch.nn.Embedding, Head]}},
             'bare_ahead': {{'wrapped': [torch.nn.Embedding, Head], 'forward_prefetch': True}},
             'nested': {{'wrapped': [Up]}}, 'frozen': {{'frozen': True}}}}
-    said = {{name: train(name, rank, folder, **options) for name, options in jobs.items()}}
-    if rank == 0: json.dump(said, open(f'{{folder}}/said.json', 'w'))
-    dist.destroy_process_group()
+    return {{name: train(trace(name), **options) for name, options in jobs.items()}}
 
 if __name__ == '__main__':
-    mp.spawn(work, args=(sys.argv[1],), nprocs=2)
+    traced_job.run(train_all)
 '''
 MODULES = [f'module {i + 1}' for i in range(4)]
 ALL = [*MODULES, 'module 5', 'module 6']  # where the root holds nothing of its own

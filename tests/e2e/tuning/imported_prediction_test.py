@@ -13,10 +13,9 @@ SAMPLES = pathlib.Path(os.environ.get('SHARDLENS_SAMPLES', '/nonexistent'))
 
 # Two ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its buckets.
 PROGRAM = '''
-import json, sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+import torch, traced_job
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
 from torch.nn.parallel import DistributedDataParallel
-from torch.profiler import profile, schedule, ProfilerActivity
 
 WIDTHS = [300, 900, 60, 1100, 400, 700, 40, 1200, 250, 800, 500, 90, 300]
 
@@ -25,37 +24,28 @@ def build():
     layers = [l for a, b in zip(WIDTHS, WIDTHS[1:]) for l in (torch.nn.Linear(a, b), torch.nn.GELU())]
     return torch.nn.Sequential(*layers)
 
-def train(name, rank, folder, shapes=True, hook=None, micro_batches=1, **options):
+def train(trace, hook=None, micro_batches=1, record_shapes=True, **options):
     model = DistributedDataParallel(build(), **options)
     if hook: model.register_comm_hook(None, hook)
-    optimizer = torch.optim.AdamW(model.parameters())
-    export = lambda p: p.export_chrome_trace(f'{folder}/{name}.rank{rank}.json')
-    with profile(activities=[ProfilerActivity.CPU], record_shapes=shapes, on_trace_ready=export,
-                 schedule=schedule(wait=0, warmup=3, active=12, repeat=1)) as p:
-        for _ in range(15):
-            optimizer.zero_grad()
-            for i in range(micro_batches):
-                model.require_backward_grad_sync = i + 1 == micro_batches
-                model(torch.randn(48, WIDTHS[0])).square().mean().backward()
-            optimizer.step()
-            p.step()
+
+    def backward(is_last):
+        model.require_backward_grad_sync = is_last
+        model(torch.randn(48, WIDTHS[0])).square().mean().backward()
+
+    traced_job.train(model, trace, backward, 12, micro_batches, warmup=3, record_shapes=record_shapes)
     said = model._get_ddp_logging_data()
     sizes = said.get('rebuilt_bucket_sizes') or said['bucket_sizes']
     return [int(size) for size in sizes.split(',')]
 
-def work(rank, folder):
-    torch.set_num_threads(1)
-    dist.init_process_group('gloo', init_method=f'file://{folder}/store', rank=rank, world_size=2)
+def train_all(trace):
     jobs = {'default': {}, 'views': {'bucket_cap_mb': 4, 'gradient_as_bucket_view': True},
             'one': {'bucket_cap_mb': 1}, 'quarter': {'bucket_cap_mb': 0.25}, 'large': {'bucket_cap_mb': 25},
             'hook': {'hook': fp16_compress_hook}, 'accumulated': {'micro_batches': 2},
-            'unused': {'find_unused_parameters': True}, 'shapeless': {'shapes': False}}
-    said = {name: train(name, rank, folder, **options) for name, options in jobs.items()}
-    if rank == 0: json.dump(said, open(f'{folder}/said.json', 'w'))
-    dist.destroy_process_group()
+            'unused': {'find_unused_parameters': True}, 'shapeless': {'record_shapes': False}}
+    return {name: train(trace(name), **options) for name, options in jobs.items()}
 
 if __name__ == '__main__':
-    mp.spawn(work, args=(sys.argv[1],), nprocs=2)
+    traced_job.run(train_all)
 '''
 CAPS = {'default': (25, 1), 'views': (4, 4), 'one': (1, 1), 'quarter': (0.25, 0.25), 'large': (25, 25)}
 

@@ -9,12 +9,11 @@ STEPS = 8
 
 
 def program(ranks, jobs):
-    """Ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its units."""
+    """What PyTorch says of each of the jobs is how many elements its units hold."""
     return f'''
-import json, os, sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+import torch, traced_job
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
-from torch.profiler import profile, schedule, ProfilerActivity
 
 class Block(torch.nn.Module):
     def __init__(self, width):
@@ -40,7 +39,7 @@ def padded(module, inner=()):
     of_inner = {{id(p) for m in inner for p in m.parameters()}}
     return sum((p.shape[0] + p.shape[0] % 2) * p[0].numel() for p in module.parameters() if id(p) not in of_inner)
 
-def train(name, rank, folder, micro_batches=1, each=False, explicit=False, nested=False, **options):
+def train(trace, micro_batches=1, each=False, explicit=False, nested=False, **options):
     torch.manual_seed(0)
     model = Model()
     elements = {{'root': padded(model, model.blocks)}}
@@ -50,32 +49,23 @@ def train(name, rank, folder, micro_batches=1, each=False, explicit=False, neste
     fully_shard(model, mp_policy=options.get('mp_policy', MixedPrecisionPolicy()), mesh=options.get('mesh'))
     if explicit:
         for a, b in zip([model, *model.blocks], model.blocks): a.set_modules_to_forward_prefetch([b])
-    optimizer = torch.optim.AdamW(model.parameters())
-    export = lambda p: p.export_chrome_trace(f'{{folder}}/{{name}}.rank{{rank}}.json')
-    with profile(activities=[ProfilerActivity.CPU], record_shapes=True, on_trace_ready=export,
-                 schedule=schedule(wait=0, warmup=2, active={STEPS}, repeat=1)) as p:
-        for _ in range({STEPS} + 2):
-            optimizer.zero_grad()
-            for i in range(micro_batches):
-                model.set_requires_gradient_sync(each or i + 1 == micro_batches)
-                x = torch.randint(0, 1001, (8, 48))
-                torch.nn.functional.cross_entropy(model(x).float().flatten(0, 1), x.flatten()).backward()
-            optimizer.step()
-            p.step()
+
+    def backward(is_last):
+        model.set_requires_gradient_sync(each or is_last)
+        x = torch.randint(0, 1001, (8, 48))
+        torch.nn.functional.cross_entropy(model(x).float().flatten(0, 1), x.flatten()).backward()
+
+    traced_job.train(model, trace, backward, {STEPS}, micro_batches)
     return elements
 
-def work(rank, folder):
-    torch.set_num_threads(1)
-    dist.init_process_group('gloo', init_method=f'file://{{folder}}/store', rank=rank, world_size={ranks})
+def train_all(trace):
     halved = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
     mesh = init_device_mesh('cpu', ({ranks} // 2, 2), mesh_dim_names=('replicate', 'shard')) if {ranks} > 2 else None
     jobs = {jobs}
-    said = {{name: train(name, rank, folder, **options) for name, options in jobs.items()}}
-    if rank == 0: json.dump(said, open(f'{{folder}}/said.json', 'w'))
-    dist.destroy_process_group()
+    return {{name: train(trace(name), **options) for name, options in jobs.items()}}
 
 if __name__ == '__main__':
-    mp.spawn(work, args=(sys.argv[1],), nprocs={ranks})
+    traced_job.run(train_all, {ranks})
 '''
 
 
