@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/predict/schedule/step_work.h"
+#include "trace/predict/record/step_work.h"
 
 namespace shardlens::trace::tuning {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "trace/predict/layers/layer_order.h"
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/record/recorded_steps.h"
+#include "trace/predict/record/step_work.h"
 #include "trace/predict/schedule/step_program.h"
-#include "trace/predict/schedule/step_work.h"
 #include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::tuning {

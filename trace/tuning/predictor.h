@@ -13,7 +13,7 @@
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/record/recorded_steps.h"
 #include "trace/predict/schedule/step_program.h"
 #include "trace/tuning/predictable.h"
 #include "trace/tuning/prediction.h"

@@ -10,7 +10,7 @@
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/parameter_shapes.h"
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/record/recorded_steps.h"
 #include "trace/predict/schedule/step_program.h"
 #include "trace/predict/schedule/unit_program.h"
 #include "trace/predict/schedule/update_program.h"

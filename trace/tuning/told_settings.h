@@ -8,8 +8,8 @@
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
+#include "trace/predict/record/recorded_steps.h"
 #include "trace/predict/schedule/fitting_caps.h"
-#include "trace/predict/schedule/recorded_steps.h"
 #include "trace/tuning/predictable.h"
 
 namespace shardlens::trace::tuning {

@@ -7,7 +7,7 @@
 #include "trace/analysis/noise/noise_model.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/predict/costs/costs_file.h"
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/record/recorded_steps.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/tuning/predictable.h"
 #include "trace/tuning/predictor.h"

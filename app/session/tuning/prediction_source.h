@@ -13,7 +13,7 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/model/run_info.h"
 #include "trace/predict/costs/collective_costs.h"
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/record/recorded_steps.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/tuning/predictor.h"
 

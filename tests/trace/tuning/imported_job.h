@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/interop/kineto_traces.h"
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/record/recorded_steps.h"
 #include "trace/tuning/predictor.h"
 
 namespace shardlens::trace::tuning {

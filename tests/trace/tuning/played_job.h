@@ -10,7 +10,7 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/events.h"
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/record/recorded_steps.h"
 #include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::tuning {

@@ -8,7 +8,7 @@
 
 #include "tests/trace/predict/schedule/testing/event_player.h"
 #include "trace/model/events.h"
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/record/recorded_steps.h"
 
 namespace shardlens::trace::tuning {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/record/recorded_steps.h"
 
 namespace shardlens::trace::tuning {
 

@@ -10,8 +10,8 @@
 
 #include "trace/base/intervals.h"
 #include "trace/model/events.h"
+#include "trace/predict/record/step_work.h"
 #include "trace/predict/schedule/step_ranks.h"
-#include "trace/predict/schedule/step_work.h"
 
 namespace shardlens::trace::predict {
 

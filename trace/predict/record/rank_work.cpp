@@ -1,11 +1,11 @@
-#include "trace/predict/schedule/rank_work.h"
+#include "trace/predict/record/rank_work.h"
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <utility>
 
-#include "trace/predict/schedule/time_window.h"
+#include "trace/predict/record/time_window.h"
 
 namespace shardlens::trace::predict {
 

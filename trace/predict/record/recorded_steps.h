@@ -17,9 +17,9 @@
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
 #include "trace/predict/costs/matched_calls.h"
-#include "trace/predict/schedule/device_clock.h"
-#include "trace/predict/schedule/rank_work.h"
-#include "trace/predict/schedule/step_work.h"
+#include "trace/predict/record/device_clock.h"
+#include "trace/predict/record/rank_work.h"
+#include "trace/predict/record/step_work.h"
 
 namespace shardlens::trace::predict {
 

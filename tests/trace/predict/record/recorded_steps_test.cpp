@@ -1,4 +1,4 @@
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/record/recorded_steps.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trace/predict/schedule/rank_work.h"
+#include "trace/predict/record/rank_work.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trace/predict/schedule/device_clock.h"
+#include "trace/predict/record/device_clock.h"
 
 #include <gtest/gtest.h>
 

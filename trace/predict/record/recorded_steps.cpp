@@ -1,4 +1,4 @@
-#include "trace/predict/schedule/recorded_steps.h"
+#include "trace/predict/record/recorded_steps.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,7 +7,7 @@
 #include <ranges>
 #include <string_view>
 
-#include "trace/predict/schedule/time_window.h"
+#include "trace/predict/record/time_window.h"
 
 namespace shardlens::trace::predict {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "trace/base/intervals.h"
-#include "trace/predict/schedule/step_work.h"
+#include "trace/predict/record/step_work.h"
 
 namespace shardlens::trace::predict {
 
