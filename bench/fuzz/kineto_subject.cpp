@@ -128,7 +128,59 @@ std::string step_of_units(double t, bool on_gpu, const std::string& prefix,
 
 enum class Program : std::uint8_t { kDdp, kFullyShard, kWrappedModules };
 
-// Some steps with phases, kernels, a collective and a copy, as the profiler writes them.
+// Phases, kernels, a collective and a copy. `n`: the step's number, as a text.
+std::string step_of_ddp(double t, const std::string& n, int rank, bool on_gpu) {
+  std::string text;
+  text += event("user_annotation", "## forward ##", 77, t, 30) + ",\n";
+  text += event("user_annotation", "## backward ##", 77, t + 30, 40) + ",\n";
+  text += backward_of_ddp(t, on_gpu);
+  text += event("cpu_op", "aten::linear", 77, t + 1, 10, "\"External id\":" + n) + ",\n";
+  text += event("cpu_op", "aten::addmm", 77, t + 2, 5, "\"Sequence number\":3") + ",\n";
+  const std::string call =
+      "\"Collective name\":\"allreduce\",\"In msg nelems\":1000,\"Out msg nelems\":1000,"
+      "\"Group size\":2,\"dtype\":\"Float\",\"Process Group Name\":\"0\",\"Seq\":" +
+      n;
+  if (on_gpu) {
+    text +=
+        event("cuda_runtime", "cudaLaunchKernel", 77, t + 44, 1, "\"correlation\":9" + n) + ",\n";
+    text += event("kernel", "gemm", 7, t + 40, 20,
+                  "\"device\":0,\"stream\":7,\"grid\":[1,1,1],\"correlation\":8" + n) +
+            ",\n";
+    text += event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", 20, t + 50, 20 + rank,
+                  "\"device\":0,\"stream\":20,\"correlation\":9" + n + "," + call) +
+            ",\n";
+    text +=
+        event("gpu_memcpy", "Memcpy DtoH", 7, t + 80, 4, "\"device\":0,\"stream\":7,\"bytes\":64") +
+        ",\n";
+  } else {
+    text += event("user_annotation", "gloo:all_reduce", 78, t + 50, 20,
+                  "\"Input Dims\":[[1000]],\"Input type\":[\"float\"]") +
+            ",\n";
+    text += event("cpu_op", "record_param_comms", 77, t + 45, 2, call) + ",\n";
+  }
+  text +=
+      "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\",\"pid\":77,\"tid\":77,"
+      "\"ts\":" +
+      std::to_string(t) +
+      ",\"args\":{\"Total Allocated\":1024,\"Bytes\":512,\"Device Type\":0}},\n";
+  text += "{\"ph\":\"s\",\"id\":9" + n + ",\"pid\":77,\"tid\":77,\"ts\":" + std::to_string(t) +
+          ",\"cat\":\"ac2g\",\"name\":\"ac2g\"},\n";
+  return text;
+}
+
+std::string step_of(Program program, double t, const std::string& n, int rank, bool on_gpu) {
+  switch (program) {
+    case Program::kDdp:
+      return step_of_ddp(t, n, rank, on_gpu);
+    case Program::kFullyShard:
+      return step_of_units(t, on_gpu, "FSDP::", kMarksOfFullyShard);
+    case Program::kWrappedModules:
+      return step_of_units(t, on_gpu, "FullyShardedDataParallel.", kMarksOfWrappedModules);
+  }
+  return "";
+}
+
+// Some steps, as the profiler writes them.
 std::string sample(int rank, bool on_gpu, Program program) {
   std::string text = "{\"schemaVersion\":1,\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":" +
                      std::to_string(rank) +
@@ -140,46 +192,7 @@ std::string sample(int rank, bool on_gpu, Program program) {
     const double t = 1000 + step * 100;
     const std::string n = std::to_string(step);
     text += event("user_annotation", "ProfilerStep#" + n, 77, t, 95) + ",\n";
-    if (program != Program::kDdp) {
-      text += program == Program::kFullyShard
-                  ? step_of_units(t, on_gpu, "FSDP::", kMarksOfFullyShard)
-                  : step_of_units(t, on_gpu, "FullyShardedDataParallel.", kMarksOfWrappedModules);
-      continue;
-    }
-    text += event("user_annotation", "## forward ##", 77, t, 30) + ",\n";
-    text += event("user_annotation", "## backward ##", 77, t + 30, 40) + ",\n";
-    text += backward_of_ddp(t, on_gpu);
-    text += event("cpu_op", "aten::linear", 77, t + 1, 10, "\"External id\":" + n) + ",\n";
-    text += event("cpu_op", "aten::addmm", 77, t + 2, 5, "\"Sequence number\":3") + ",\n";
-    const std::string call =
-        "\"Collective name\":\"allreduce\",\"In msg nelems\":1000,\"Out msg nelems\":1000,"
-        "\"Group size\":2,\"dtype\":\"Float\",\"Process Group Name\":\"0\",\"Seq\":" +
-        n;
-    if (on_gpu) {
-      text +=
-          event("cuda_runtime", "cudaLaunchKernel", 77, t + 44, 1, "\"correlation\":9" + n) + ",\n";
-      text += event("kernel", "gemm", 7, t + 40, 20,
-                    "\"device\":0,\"stream\":7,\"grid\":[1,1,1],\"correlation\":8" + n) +
-              ",\n";
-      text += event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", 20, t + 50, 20 + rank,
-                    "\"device\":0,\"stream\":20,\"correlation\":9" + n + "," + call) +
-              ",\n";
-      text += event("gpu_memcpy", "Memcpy DtoH", 7, t + 80, 4,
-                    "\"device\":0,\"stream\":7,\"bytes\":64") +
-              ",\n";
-    } else {
-      text += event("user_annotation", "gloo:all_reduce", 78, t + 50, 20,
-                    "\"Input Dims\":[[1000]],\"Input type\":[\"float\"]") +
-              ",\n";
-      text += event("cpu_op", "record_param_comms", 77, t + 45, 2, call) + ",\n";
-    }
-    text +=
-        "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\",\"pid\":77,\"tid\":77,"
-        "\"ts\":" +
-        std::to_string(t) +
-        ",\"args\":{\"Total Allocated\":1024,\"Bytes\":512,\"Device Type\":0}},\n";
-    text += "{\"ph\":\"s\",\"id\":9" + n + ",\"pid\":77,\"tid\":77,\"ts\":" + std::to_string(t) +
-            ",\"cat\":\"ac2g\",\"name\":\"ac2g\"},\n";
+    text += step_of(program, t, n, rank, on_gpu);
   }
   return text +
          "{\"name\":\"thread_name\",\"ph\":\"M\",\"ts\":1,\"pid\":77,\"tid\":77,\"args\":"
