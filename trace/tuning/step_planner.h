@@ -90,7 +90,7 @@ class StepPlanner {
   std::vector<job::ParameterShape> parameters_;   // of the model, likewise
   std::optional<double> attention_share_;         // of what is computed; none: not known
   std::vector<predict::PlannedUnit> told_units_;  // of another program, the root first
-  predict::RecordedSteps::UnitHabits habits_;     // likewise
+  predict::UnitHabits habits_;                    // likewise
   double copy_ns_per_byte_ = 0;  // of a shard, by a GPU before a gather; 0 also where none was
   CallCosts costs_;
 };

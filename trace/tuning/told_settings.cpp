@@ -217,7 +217,7 @@ Result<void> check_told_units(const model::RunInfo& info, const RecordedSteps& r
                   " lies within another one, and when a unit is left cannot be told then. Record a "
                   "program whose units follow one another.");
   }
-  const RecordedSteps::UnitHabits habits = recorded.unit_habits();
+  const predict::UnitHabits habits = recorded.unit_habits();
   if (habits.is_root_gathered_again) {
     return refuse(
         "The root is gathered again in backward, which cannot be predicted so far. Let fully_shard "
@@ -233,7 +233,7 @@ Result<void> check_told_units(const model::RunInfo& info, const RecordedSteps& r
 }
 
 // As its marks and collectives tell it.
-job::Strategy told_strategy(const RecordedSteps::UnitHabits& habits) {
+job::Strategy told_strategy(const predict::UnitHabits& habits) {
   using job::Strategy;
   if (habits.are_replicated) {
     return habits.are_gathered_again ? Strategy::kHybridShard : Strategy::kHybridShardZero2;
@@ -243,7 +243,7 @@ job::Strategy told_strategy(const RecordedSteps::UnitHabits& habits) {
 
 Result<ToldSettings> told_by_units(const model::RunInfo& info, const RecordedSteps& recorded) {
   TRY(check_told_units(info, recorded));
-  const RecordedSteps::UnitHabits habits = recorded.unit_habits();
+  const predict::UnitHabits habits = recorded.unit_habits();
   ToldSettings told{.settings = told_by_all(info), .knobs = {}, .caps = {}};
   Settings& settings = told.settings;
   settings.sharding_strategy = told_strategy(habits);

@@ -8,28 +8,9 @@
 
 #include "trace/base/intervals.h"
 #include "trace/predict/record/step_work.h"
+#include "trace/predict/record/unit_record.h"
 
 namespace shardlens::trace::predict {
-
-// A gather or reduction of a unit, as a rank asked for it.
-struct UnitCall {
-  enum class What : std::uint8_t { kForwardGather, kBackwardGather, kReduce };
-  What what = What::kReduce;
-  int unit = 0;
-  bool is_ahead = false;  // before it was needed
-  std::int64_t enqueued_ns = 0, end_ns = 0;
-  std::int64_t start_ns = 0;
-  bool is_across_groups = false;  // of a reduction: adds up what groups of ranks have
-};
-
-// The host comes to a unit in forward or in backward, or has all of its gradients, as programs of
-// PyTorch mark it.
-struct UnitMark {
-  enum class What : std::uint8_t { kForward, kBackward, kGradients };
-  What what = What::kForward;
-  int unit = 0;
-  std::int64_t time_ns = 0;
-};
 
 // Of one step; absolute times, in order.
 struct RankRecord {

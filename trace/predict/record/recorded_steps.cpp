@@ -23,8 +23,6 @@ constexpr std::size_t kMostGivenUp = 1024;  // steps, of which too few told enou
 // Operators this near to each other are one stretch of computation: what lies between is the host's
 // way from one to the next.
 constexpr std::int64_t kPauseNs = 50'000;
-// Of calls in which a rank computes: the way into them and out is some of it, too.
-constexpr double kLeastOverlap = 0.05;
 
 template <typename Value, typename Time>
 std::vector<Value> part_of(const std::vector<Value>& sorted, const Interval& window, Time time) {
@@ -39,46 +37,6 @@ void append(std::vector<Interval>& times, const Interval& time) {
   } else {
     times.push_back(time);
   }
-}
-
-// "blocks.3 forward gather, prefetched"; none: no collective of a unit.
-std::optional<UnitCall> unit_call(const model::Collective& call, std::string_view tag) {
-  if (call.tag_kind != model::TagKind::kUnit) return std::nullopt;
-  using What = UnitCall::What;
-  const auto has = [&](std::string_view what) { return tag.find(what) != tag.npos; };
-  const bool in_forward = has(" forward gather"), in_backward = has(" backward gather");
-  return UnitCall{.what = in_forward    ? What::kForwardGather
-                          : in_backward ? What::kBackwardGather
-                                        : What::kReduce,
-                  .unit = call.tag_index,
-                  .is_ahead = tag.ends_with(", prefetched"),
-                  .enqueued_ns = call.enqueued_ns,
-                  .end_ns = call.end_ns,
-                  .start_ns = call.start_ns,
-                  .is_across_groups = call.function == model::CollectiveFunction::kAllReduce};
-}
-
-constexpr std::string_view kWrapped = "FullyShardedDataParallel.";
-
-// "FSDP::pre_forward (layers.3)", as fully_shard marks it, or an import what
-// FullyShardedDataParallel does (PyTorch 2.11); none: another mark.
-std::optional<UnitMark> unit_mark(std::string_view text, const std::vector<std::string>& units) {
-  using What = UnitMark::What;
-  constexpr std::pair<std::string_view, What> kMarks[] = {
-      {"FSDP::pre_forward (", What::kForward},
-      {"FSDP::pre_backward (", What::kBackward},
-      {"FSDP::post_backward_accumulate (", What::kGradients},
-      {"FullyShardedDataParallel._pre_forward (", What::kForward},
-      {"FullyShardedDataParallel._pre_backward_hook (", What::kBackward},
-      {"FullyShardedDataParallel._post_backward_hook (", What::kGradients}};
-  for (const auto& [begin, what] : kMarks) {
-    if (!text.starts_with(begin) || !text.ends_with(')')) continue;
-    const auto unit =
-        std::ranges::find(units, text.substr(begin.size(), text.size() - begin.size() - 1));
-    if (unit == units.end()) return std::nullopt;
-    return UnitMark{.what = what, .unit = static_cast<int>(unit - units.begin())};
-  }
-  return std::nullopt;
 }
 
 // A bucket is waited for where backward has no gradient left to compute.
@@ -179,7 +137,7 @@ void RecordedSteps::learn_span(const model::Span& span) {
     const std::string_view text = strings_.get(span.rank, span.name);
     if (is_new) known->second = unit_mark(text, unit_names());
     if (const auto& mark = known->second) {
-      are_wrapped_ |= text.starts_with(kWrapped);
+      are_wrapped_ |= is_mark_of_wrapped(text);
       rank.unit_marks.push_back({mark->what, mark->unit, span.start_ns});
     }
     return;
@@ -335,49 +293,18 @@ std::vector<std::string> RecordedSteps::unit_names() const {
   return names;
 }
 
-// By the host's time: what was marked last before a unit was gathered ahead in backward.
-bool RecordedSteps::are_gathered_behind_gradients(const Rank& rank) const {
-  std::vector<UnitMark> marks = rank.unit_marks;
-  std::ranges::stable_sort(marks, {}, &UnitMark::time_ns);
-  return std::ranges::any_of(rank.unit_calls, [&](const UnitCall& call) {
-    if (call.what != UnitCall::What::kBackwardGather || !call.is_ahead) return false;
-    const auto next = std::ranges::upper_bound(marks, call.enqueued_ns, {}, &UnitMark::time_ns);
-    return next != marks.begin() && std::prev(next)->what == UnitMark::What::kGradients;
-  });
-}
-
-auto RecordedSteps::unit_habits() const -> UnitHabits {
-  UnitHabits habits{.are_wrapped = are_wrapped_};
-  const auto first = finished().find(0);
-  if (first == finished().end()) return habits;
-  const FinishedRank& rank = first->second;
-  // Of calls, and of them that in which the rank computed.
-  std::size_t gathers_in_forward = 0;  // of the last unit
-  std::int64_t gathers_ns = 0, in_gathers_ns = 0, reductions_ns = 0, in_reductions_ns = 0;
-  for (const UnitCall& call : rank.unit_calls) {
-    const Interval time{call.start_ns, std::max(call.start_ns, call.end_ns)};
-    const std::int64_t computed_ns = base::length_within(rank.computes, time);
-    if (call.what == UnitCall::What::kReduce) {
-      reductions_ns += time.length();
-      in_reductions_ns += computed_ns;
-      habits.are_replicated |= call.is_across_groups;
-      continue;
-    }
-    gathers_ns += time.length();
-    in_gathers_ns += computed_ns;
-    const bool in_forward = call.what == UnitCall::What::kForwardGather;
-    if (in_forward && call.unit == units_.rbegin()->first) ++gathers_in_forward;
-    (call.unit == 0 ? habits.is_root_gathered_again : habits.are_gathered_again) |= !in_forward;
-    (in_forward ? habits.are_gathered_ahead_forward : habits.are_gathered_ahead) |= call.is_ahead;
+UnitHabits RecordedSteps::unit_habits() const {
+  const auto told = by_rank_.find(0);
+  const auto finished_rank = finished().find(0);
+  UnitHabits habits;
+  if (told != by_rank_.end() && finished_rank != finished().end()) {
+    habits = predict::unit_habits({.calls = told->second.unit_calls,
+                                   .marks = told->second.unit_marks,
+                                   .computes = finished_rank->second.computes,
+                                   .forwards = told->second.forwards.size(),
+                                   .last_unit = units_.empty() ? 0 : units_.rbegin()->first});
   }
-  habits.are_gathered_behind_gradients = are_gathered_behind_gradients(by_rank_.at(0));
-  habits.are_kept_without_sync = gathers_in_forward < rank.forwards.size();
-  const auto blocks = [](std::int64_t calls_ns, std::int64_t computed_ns) {
-    return calls_ns > 0 &&
-           kLeastOverlap * static_cast<double>(calls_ns) > static_cast<double>(computed_ns);
-  };
-  habits.do_gathers_block = blocks(gathers_ns, in_gathers_ns);
-  habits.do_reductions_block = blocks(reductions_ns, in_reductions_ns);
+  habits.are_wrapped = are_wrapped_;
   return habits;
 }
 

@@ -20,6 +20,7 @@
 #include "trace/predict/record/device_clock.h"
 #include "trace/predict/record/rank_work.h"
 #include "trace/predict/record/step_work.h"
+#include "trace/predict/record/unit_record.h"
 
 namespace shardlens::trace::predict {
 
@@ -63,20 +64,7 @@ class RecordedSteps {
   std::vector<std::string> unit_names() const;
   // As rank 0 recorded them, likewise.
   const std::map<int, model::Unit>& units() const { return units_; }
-  // How rank 0's units were gathered and reduced.
-  struct UnitHabits {
-    bool are_gathered_again = false;      // in backward, those that are not the root
-    bool is_root_gathered_again = false;  // likewise
-    bool are_gathered_ahead = false;      // in backward
-    // Likewise, but only when the gradients of the unit before are there.
-    bool are_gathered_behind_gradients = false;
-    bool are_gathered_ahead_forward = false;
-    bool are_kept_without_sync = false;  // gathered less often than forward came to them
-    bool are_replicated = false;         // their sums are added up across groups
-    // The host waited in every such call: nothing was computed beside it.
-    bool do_gathers_block = false, do_reductions_block = false;
-    bool are_wrapped = false;  // by FullyShardedDataParallel, not by fully_shard
-  };
+  // Of rank 0.
   UnitHabits unit_habits() const;
 
   // Whether collectives show that ranks had not one clock.
@@ -135,7 +123,6 @@ class RecordedSteps {
   };
 
   void learn_span(const model::Span& span);
-  bool are_gathered_behind_gradients(const Rank& rank) const;
   void learn_calls(const model::Batch& batch);
   void learn_events(const model::EventRun& run);
   static void add_computed(const model::Event& event, Rank& rank);

@@ -133,7 +133,7 @@ class UnitWriter final : public job::UnitActions {
   void reduce(int unit) override {
     const std::int64_t bytes = at(unit).reduced_bytes;
     if (bytes == 0) return;
-    if (plan_.before_reduction != Awaited::kNothing) wait_for(reduction_);
+    if (plan_.before_reduction != Awaited::kNothing) wait_for_last(reduction_);
     const std::string what = name(unit) + " reduce";
     if (plan_.shard_group > 1) {
       reduction_ = launch({.what = what,
@@ -291,13 +291,13 @@ class UnitWriter final : public job::UnitActions {
     return program_.calls.size() - 1;
   }
   void wait_for(std::size_t call) { actions_.add({What::kWait, Until::kEnd, call}); }
-  void wait_for(std::optional<std::size_t>& call) {
+  // Of those of a lane, which end in order.
+  void wait_for_last(std::optional<std::size_t>& call) {
     if (const auto awaited = std::exchange(call, std::nullopt)) wait_for(*awaited);
   }
-  // The last ones: those of a lane end in order.
   void wait_for_reductions() {
-    wait_for(reduction_);
-    wait_for(sum_);
+    wait_for_last(reduction_);
+    wait_for_last(sum_);
   }
 
   const UnitProgramPlan& plan_;
