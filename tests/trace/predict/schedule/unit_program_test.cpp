@@ -126,6 +126,35 @@ TEST(UnitProgram, OfReplicasReducesOverThemBehindTheScatter) {
   }
 }
 
+// The trainer, fully_shard, FullyShardedDataParallel.
+TEST(UnitProgram, WaitsBeforeAReductionForAsMuchAsItsProgramDoes) {
+  using Awaited = UnitProgramPlan::Awaited;
+  UnitProgramPlan plan = plan_of(BackwardPrefetch::kPre);
+  plan.replicas = 3;
+  const auto reductions = [&](Awaited awaited) {
+    plan.before_reduction = awaited;
+    const StepProgram program = unit_program(plan);
+    Names names;
+    for (const Action& action : program.micro_batches.at(0).actions) {
+      if (action.what == Action::What::kCompute) continue;
+      const PlannedCall& call = program.calls.at(action.place);
+      if (!call.is_reduction) continue;
+      const bool is_sum = call.function == model::CollectiveFunction::kAllReduce;
+      const std::string name = call.what.substr(0, 1) + (is_sum ? " sum" : " scatter");
+      names.push_back(action.what == Action::What::kLaunch ? name : "(" + name + ")");
+    }
+    return names;
+  };
+  EXPECT_EQ(reductions(Awaited::kReduction),
+            (Names{"b scatter", "b sum", "(b sum)", "a scatter", "a sum", "(a sum)", "r scatter",
+                   "r sum", "(r sum)"}));
+  EXPECT_EQ(reductions(Awaited::kOwnGroup),
+            (Names{"b scatter", "b sum", "(b scatter)", "a scatter", "a sum", "(a scatter)",
+                   "r scatter", "r sum", "(r scatter)", "(r sum)"}));
+  EXPECT_EQ(reductions(Awaited::kNothing), (Names{"b scatter", "b sum", "a scatter", "a sum",
+                                                  "r scatter", "r sum", "(r scatter)", "(r sum)"}));
+}
+
 // As the trainer, which gathers a block around its recomputation.
 TEST(UnitProgram, WhatIsRecomputedIsGatheredOnceForThatAndItsBackward) {
   UnitProgramPlan plan = plan_of(BackwardPrefetch::kNone);
