@@ -103,7 +103,25 @@ void KinetoCollectives::find_requests(const HostCalls& host_calls) {
     calls_[i].asked = requests[i].function;
     calls_[i].asked_ranks = requests[i].ranks;
   }
+  find_ranks_of_gathers();
   if (!requests.empty()) std::ranges::stable_sort(calls_, {}, &Call::asked_ns);
+}
+
+// What gathers into a list of tensors tells but its own part. It is a shard, of as many ranks as a
+// reduction leaves each with as much.
+void KinetoCollectives::find_ranks_of_gathers() {
+  std::map<std::int64_t, std::int64_t> ranks_of_shard;  // by elements; 0: not always as many
+  for (const Call& call : calls_) {
+    if (call.asked != Function::kReduceScatter || call.asked_ranks == 0) continue;
+    const std::int64_t shard = call.made.event.input_elements / call.asked_ranks;
+    const auto [known, is_new] = ranks_of_shard.try_emplace(shard, call.asked_ranks);
+    if (!is_new && known->second != call.asked_ranks) known->second = 0;
+  }
+  for (Call& call : calls_) {
+    if (call.asked != Function::kAllGather || call.asked_ranks > 0) continue;
+    const auto known = ranks_of_shard.find(call.made.event.input_elements);
+    if (known != ranks_of_shard.end()) call.asked_ranks = known->second;
+  }
 }
 
 std::int64_t KinetoCollectives::awaited_ns(const base::Interval& time) const {

@@ -64,6 +64,7 @@ class KinetoCollectives {
   };
   void find_launches(const EventRuns& runs);
   void find_requests(const HostCalls& host_calls);
+  void find_ranks_of_gathers();
   void make_groups(const KinetoJob& job, int world_size, RowIds& ids);
   int named_group(const KinetoEvent& event, RowIds& ids);
   int told_group(const Call& call, const Call* before, int group_before) const;

@@ -44,3 +44,39 @@ class TorchTracesTest(harness.ShardlensTest):
 
     def predicted(self, run, *changes):
         return self.json('predict', run, *(part for change in changes for part in ('--set', change)))
+
+
+class UnitTracesTest(TorchTracesTest):
+    """Of programs that shard."""
+
+    def rows(self, run, sql):
+        return self.json('query', run, sql)['rows']
+
+    def calls_of_steps(self, run):
+        """Tags of rank 0's unit collectives, by step, in the order in which they were asked for."""
+        steps = {}
+        for step, tag in self.rows(run, "select step, tag from collective where rank = 0 and tag like 'unit %' "
+                                        "order by enqueued_ns"):
+            steps.setdefault(step, []).append(tag.removeprefix('unit '))
+        return list(steps.values())
+
+    def scheduled(self, run, *changes):
+        """What is predicted, and its collectives in order."""
+        answer = self.predicted(run, *changes)
+        return answer, [event['what'] for event in answer['schedule'] if event['lane'] == 'communication']
+
+    def check_groups(self, name, elements):
+        """Of four ranks on a mesh of two by two, whose units hold so many elements."""
+        self.assertEqual(self.imported[name]['warnings'], [])
+        for unit, held in zip(self.json('report', name)['units'], elements, strict=True):
+            told = [unit[key] for key in ('bytes', 'reduced_bytes', 'shard_bytes', 'shard_count')]
+            self.assertEqual(told, [4 * held, 4 * held, 2 * held, 2], unit)
+        groups = self.rows(name, 'select distinct function, name, ranks from collective join process_group using '
+                                 '(rank, process_group) where rank = 3 order by function')
+        self.assertEqual(groups, [['all_gather', 'mesh_shard', '2,3'], ['all_reduce', 'mesh_replicate', '1,3'],
+                                  ['reduce_scatter', 'mesh_shard', '2,3']])
+
+
+def in_groups(tags):
+    """Each reduction comes twice, within its group and across groups."""
+    return [tag for tag in tags for _ in range(2 if tag.endswith(' reduce') else 1)]

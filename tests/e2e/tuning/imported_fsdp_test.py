@@ -8,9 +8,12 @@ from support import harness, torch_traces  # noqa: E402
 
 STEPS = 4
 
-# Two ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its units.
-PROGRAM = f'''
+
+def program(ranks, jobs):
+    """Ranks over Gloo; one job after the other, each profiled, with what PyTorch says of its units."""
+    return f'''
 import contextlib, torch, traced_job
+from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import BackwardPrefetch, FullyShardedDataParallel, MixedPrecision, ShardingStrategy
 from torch.distributed.fsdp.wrap import ModuleWrapPolicy
 from torch.utils.checkpoint import checkpoint
@@ -45,7 +48,7 @@ def train(trace, micro_batches=1, each=False, wrapped=(), frozen=False, recomput
     model = FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy({{Block, *wrapped}}),
                                      device_id=torch.device('cpu'), **options)
     handles = [m._handle for m in model.modules() if isinstance(m, FullyShardedDataParallel)]
-    elements = [h.flat_param.numel() * (2 if h.uses_sharded_strategy else 1) if h else 0 for h in handles]
+    elements = [h.flat_param.numel() * (2 if h.uses_sharded_strategy else 1) if h else 0 for h in handles]  # two ranks share it
 
     def backward(is_last):
         with contextlib.nullcontext() if each or is_last else model.no_sync():
@@ -59,20 +62,16 @@ def train_all(trace):
     kept = {{'sharding_strategy': ShardingStrategy.SHARD_GRAD_OP}}
     post = {{'backward_prefetch': BackwardPrefetch.BACKWARD_POST}}
     halved = MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-    jobs = {{'full': {{}}, 'stacked': {{'stacked': True}}, 'original': {{'use_orig_params': True}}, 'kept': kept, 'post': post,
-            'none': {{'backward_prefetch': None}}, 'ahead': {{'forward_prefetch': True}},
-            'post_ahead': post | {{'forward_prefetch': True}}, 'kept_ahead': kept | {{'forward_prefetch': True}},
-            'accumulated': {{'micro_batches': 2}}, 'each': {{'micro_batches': 2, 'each': True}},
-            'kept_accumulated': kept | {{'micro_batches': 2}}, 'halved': {{'mixed_precision': halved}},
-            'recomputed': {{'recomputes': True}}, 'whole': {{'sharding_strategy': ShardingStrategy.NO_SHARD}},
-            'bare': {{'wrapped': [torch.nn.Embedding, Head]}},
-            'bare_ahead': {{'wrapped': [torch.nn.Embedding, Head], 'forward_prefetch': True}},
-            'nested': {{'wrapped': [Up]}}, 'frozen': {{'frozen': True}}}}
+    hybrid = {{'sharding_strategy': ShardingStrategy.HYBRID_SHARD}}
+    if {ranks} > 2: hybrid['device_mesh'] = init_device_mesh('cpu', ({ranks} // 2, 2), mesh_dim_names=('replicate', 'shard'))
+    jobs = {jobs}
     return {{name: train(trace(name), **options) for name, options in jobs.items()}}
 
 if __name__ == '__main__':
-    traced_job.run(train_all)
+    traced_job.run(train_all, {ranks})
 '''
+
+
 MODULES = [f'module {i + 1}' for i in range(4)]
 ALL = [*MODULES, 'module 5', 'module 6']  # where the root holds nothing of its own
 NAMES = {'nested': ['root', *(name for module in MODULES for name in (module, f'{module}.1'))],
@@ -122,19 +121,17 @@ def settings(asked):
     return [f'{KNOBS[name]}={str(value).lower()}' for name, value in (AS_RECORDED | asked).items()]
 
 
-class ImportedFsdp(torch_traces.TorchTracesTest):
-    PROGRAM = PROGRAM
-
-    def rows(self, run, sql):
-        return self.json('query', run, sql)['rows']
-
-    def calls_of_steps(self, run):
-        """Tags of rank 0's unit collectives, by step, in the order in which they were asked for."""
-        steps = {}
-        for step, tag in self.rows(run, "select step, tag from collective where rank = 0 and tag like 'unit %' "
-                                        "order by enqueued_ns"):
-            steps.setdefault(step, []).append(tag.removeprefix('unit '))
-        return list(steps.values())
+class ImportedFsdp(torch_traces.UnitTracesTest):
+    PROGRAM = program(2, """{
+        'full': {}, 'stacked': {'stacked': True}, 'original': {'use_orig_params': True}, 'kept': kept, 'post': post,
+        'none': {'backward_prefetch': None}, 'ahead': {'forward_prefetch': True},
+        'post_ahead': post | {'forward_prefetch': True}, 'kept_ahead': kept | {'forward_prefetch': True},
+        'accumulated': {'micro_batches': 2}, 'each': {'micro_batches': 2, 'each': True},
+        'kept_accumulated': kept | {'micro_batches': 2}, 'halved': {'mixed_precision': halved},
+        'recomputed': {'recomputes': True}, 'whole': {'sharding_strategy': ShardingStrategy.NO_SHARD},
+        'bare': {'wrapped': [torch.nn.Embedding, Head]},
+        'bare_ahead': {'wrapped': [torch.nn.Embedding, Head], 'forward_prefetch': True},
+        'nested': {'wrapped': [Up]}, 'frozen': {'frozen': True}}""")
 
     def test_units_are_those_of_pytorch(self):
         for name, elements in self.said.items():
@@ -163,8 +160,7 @@ class ImportedFsdp(torch_traces.TorchTracesTest):
         rows = [('from', 'to', 'predicted', 'measured')]
         for name in ('full', 'post', 'ahead', 'kept_accumulated'):
             for other, asked in others.items():
-                answer = self.predicted(name, *settings(asked))
-                scheduled = [event['what'] for event in answer['schedule'] if event['lane'] == 'communication']
+                answer, scheduled = self.scheduled(name, *settings(asked))
                 self.assertEqual(scheduled, calls(**asked), f'{name} → {other}')
                 if name == other: self.assertEqual(answer['changed'], {}, 'as recorded')
                 rows.append((name, other, f"{answer['step_ms']['mean']:.1f}", f'{measured[other]:.1f}'))
@@ -173,8 +169,7 @@ class ImportedFsdp(torch_traces.TorchTracesTest):
     def test_a_root_without_parameters_prefetches_nothing(self):
         for name in ('bare', 'bare_ahead'):
             for other, asked in {'bare': {}, 'bare_ahead': {'ahead': True}}.items():
-                answer = self.predicted(name, *settings(asked))
-                scheduled = [event['what'] for event in answer['schedule'] if event['lane'] == 'communication']
+                _, scheduled = self.scheduled(name, *settings(asked))
                 self.assertEqual(scheduled, calls(**asked, bare=True), f'{name} → {other}')
                 self.assertEqual(self.calls_of_steps(other), STEPS * [scheduled])
 
@@ -191,6 +186,35 @@ class ImportedFsdp(torch_traces.TorchTracesTest):
         self.assertEqual(self.imported['frozen']['warnings'], [why])
         self.assertEqual(self.json('report', 'frozen')['units'], [])
         self.assertIn(why, self.refused('frozen'))
+
+
+class ImportedFsdpGroups(torch_traces.UnitTracesTest):
+    """Two groups of two ranks, each of which holds all shards: what a group scattered, both add up."""
+    RANKS = 4
+    PROGRAM = program(4, """{
+        'full': hybrid, 'post': hybrid | post, 'ahead': hybrid | {'forward_prefetch': True},
+        'kept': hybrid | {'sharding_strategy': ShardingStrategy._HYBRID_SHARD_ZERO2},
+        'accumulated': hybrid | {'micro_batches': 2}, 'each': hybrid | {'micro_batches': 2, 'each': True}}""")
+
+    def calls(self, name):
+        return torch_traces.in_groups(calls(**ASKED[name]))
+
+    def settings(self, name):
+        strategy = 'hybrid_shard_zero2' if name == 'kept' else 'hybrid_shard'
+        return settings(ASKED[name] | {'strategy': strategy})
+
+    def test_groups_are_those_of_pytorch(self):
+        for name, elements in self.said.items():
+            self.check_groups(name, elements)
+            self.assertEqual(self.calls_of_steps(name), STEPS * [self.calls(name)])
+
+    def test_a_predicted_schedule_is_that_which_pytorch_runs(self):
+        for name in self.said:
+            for other in self.said:
+                answer, scheduled = self.scheduled(name, *self.settings(other))
+                self.assertEqual(scheduled, self.calls(other), f'{name} → {other}')
+                if name == other: self.assertEqual(answer['changed'], {}, 'as recorded')
+        self.assertIn('hybrid_shard and hybrid_shard_zero2 alone', self.refused('full', 'sharding_strategy=full_shard'))
 
 
 if __name__ == '__main__':

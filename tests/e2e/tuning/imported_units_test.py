@@ -96,24 +96,7 @@ SETTINGS = {'full': [], 'kept': ['sharding_strategy=shard_grad_op'], 'explicit':
 AS_RECORDED = ['sharding_strategy=full_shard', 'forward_prefetch=false', 'gradient_accumulation_steps=1', 'sync_each_batch=false']
 
 
-class UnitTraces(torch_traces.TorchTracesTest):
-    def rows(self, run, sql):
-        return self.json('query', run, sql)['rows']
-
-    def scheduled(self, run, *changes):
-        answer = self.predicted(run, *changes)
-        return answer, [event['what'] for event in answer['schedule'] if event['lane'] == 'communication']
-
-    def calls_of_a_step(self, run):
-        """Tags of rank 0's unit collectives, by step, in the order in which they were asked for."""
-        steps = {}
-        for step, tag in self.rows(run, "select step, tag from collective where rank = 0 and tag like 'unit %' "
-                                        "order by enqueued_ns"):
-            steps.setdefault(step, []).append(tag.removeprefix('unit '))
-        return steps
-
-
-class ImportedUnits(UnitTraces):
+class ImportedUnits(torch_traces.UnitTracesTest):
     PROGRAM = program(2, """{'full': {}, 'kept': {'reshard_after_forward': False}, 'explicit': {'explicit': True},
         'accumulated': {'micro_batches': 2}, 'each': {'micro_batches': 2, 'each': True},
         'halved': {'mp_policy': halved}, 'nested': {'nested': True}}""")
@@ -138,9 +121,7 @@ class ImportedUnits(UnitTraces):
     def test_collectives_are_known_by_their_unit(self):
         for name, expected in CALLS.items():
             with self.subTest(name):
-                steps = self.calls_of_a_step(name)
-                self.assertEqual(len(steps), STEPS)
-                for step, tags in steps.items(): self.assertEqual(tags, expected, step)
+                self.assertEqual(self.calls_of_steps(name), STEPS * [expected])
                 ready = self.rows(name, 'select count(*) from unit_ready where rank = 1')
                 self.assertEqual(ready, [[STEPS * sum(tag.endswith(' reduce') for tag in expected)]])
 
@@ -169,7 +150,7 @@ class ImportedUnits(UnitTraces):
         self.assertNotIn('static_graph', [each['rule'] for each in advice])
 
 
-class ImportedGroups(UnitTraces):
+class ImportedGroups(torch_traces.UnitTracesTest):
     """Two groups of two ranks, each of which holds all shards: what a group scattered, both add up."""
     RANKS = 4
     PROGRAM = program(4, """{'full': {'mesh': mesh}, 'kept': {'mesh': mesh, 'reshard_after_forward': False},
@@ -177,20 +158,12 @@ class ImportedGroups(UnitTraces):
     STRATEGIES = {'full': 'hybrid_shard', 'kept': 'hybrid_shard_zero2', 'each': 'hybrid_shard'}
 
     def calls(self, name):
-        return [tag for tag in CALLS[name] for _ in range(2 if tag.endswith(' reduce') else 1)]
+        return torch_traces.in_groups(CALLS[name])
 
     def test_groups_are_those_of_pytorch(self):
         for name, elements in self.said.items():
-            self.assertEqual(self.imported[name]['warnings'], [])
-            for unit in self.json('report', name)['units']:
-                held = 4 * elements[unit['name']]
-                told = [unit[key] for key in ('bytes', 'reduced_bytes', 'shard_bytes', 'shard_count')]
-                self.assertEqual(told, [held, held, held // 2, 2], unit)
-            groups = self.rows(name, 'select distinct function, name, ranks from collective join process_group using '
-                                     '(rank, process_group) where rank = 3 order by function')
-            self.assertEqual(groups, [['all_gather', 'mesh_shard', '2,3'], ['all_reduce', 'mesh_replicate', '1,3'],
-                                      ['reduce_scatter', 'mesh_shard', '2,3']])
-            for tags in self.calls_of_a_step(name).values(): self.assertEqual(tags, self.calls(name))
+            self.check_groups(name, elements.values())
+            self.assertEqual(self.calls_of_steps(name), STEPS * [self.calls(name)])
 
     def test_a_predicted_schedule_is_that_which_pytorch_runs(self):
         for name in self.said:

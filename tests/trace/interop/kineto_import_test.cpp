@@ -320,7 +320,9 @@ TEST_F(KinetoImport, GloosGroupsAreThoseOfTheirSizes) {
         call("c10d::_reduce_scatter_base_", "[[500],[1000],[]]", "gloo:all_reduce", 1000, 1020),
         call("c10d::allreduce_", "[[[500]],[]]", "gloo:all_reduce", 500, 1030),
         call("c10d::allreduce_", "[[[500]],[]]", "gloo:all_reduce", 500, 1040),
-        call("c10d::_allgather_base_", "[[2000],[500],[]]", "gloo:all_gather", 500, 1050)}) {
+        call("c10d::_allgather_base_", "[[2000],[500],[]]", "gloo:all_gather", 500, 1050),
+        call("c10d::allgather_", "[[],[[500]],[]]", "gloo:all_gather", 500, 1060),
+        call("c10d::allgather_", "[[],[[700]],[]]", "gloo:all_gather", 700, 1070)}) {
     events.insert(events.end(), each.begin(), each.end());
   }
   const std::string info =
@@ -342,12 +344,10 @@ TEST_F(KinetoImport, GloosGroupsAreThoseOfTheirSizes) {
       calls.emplace_back(groups.at(row.process_group), row.bytes);
     }
   }
-  const std::vector<std::pair<std::string, std::int64_t>> expected{{"mesh_shard", 4000},
-                                                                   {"mesh_shard", 4000},
-                                                                   {"mesh_replicate", 2000},
-                                                                   {"default_pg", 2000},
-                                                                   {"default_pg", 8000}};
-  EXPECT_EQ(calls, expected);
+  const std::vector<std::pair<std::string, std::int64_t>> expected{
+      {"mesh_shard", 4000}, {"mesh_shard", 4000}, {"mesh_replicate", 2000}, {"default_pg", 2000},
+      {"default_pg", 8000}, {"mesh_shard", 4000}, {"default_pg", 11200}};
+  EXPECT_EQ(calls, expected) << "a list to gather into has no sizes: as what was scattered has";
 }
 
 TEST_F(KinetoImport, EventsSayWhetherTheyComputeAndCallOthers) {
