@@ -201,9 +201,15 @@ SweepDrafting::SweepDrafting(fs::path runs_dir, std::function<void()> on_change)
           const std::lock_guard lock(mutex_);
           answered_ = asked;
           card_ = std::move(card);
+          has_news_ = true;
         }
         on_change();
       }) {}
+
+bool SweepDrafting::take_news() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(has_news_, false);
+}
 
 void SweepDrafting::edit(SweepDraft draft) {
   if (draft_) draft_ = std::move(draft);

@@ -41,7 +41,7 @@ class SweepDrafting {
   void open(ui::state::SweepDraft draft) { draft_ = std::move(draft); }
   void close() { draft_.reset(); }
   void edit(ui::state::SweepDraft draft);
-  bool is_open() const { return draft_.has_value(); }
+  bool take_news();  // true: card() says something else than before, once
 
   // Null: closed.
   std::shared_ptr<const ui::state::SweepCard> card(const trace::job::Settings& settings,
@@ -60,6 +60,7 @@ class SweepDrafting {
   std::mutex mutex_;  // guards what follows
   std::optional<SweepQuestion> answered_;
   std::shared_ptr<const ui::state::SweepCard> card_;
+  bool has_news_ = false;
 
   LatestWorker<SweepQuestion> checking_;  // last: stops first
 };

@@ -58,7 +58,7 @@ void SweepSession::follow_library() {
 }
 
 bool SweepSession::follow() {
-  bool is_new = false;
+  bool is_new = drafting_.take_news();
   if (auto now = runner_.state(); now.version != run_state_.version) {
     run_state_ = std::move(now);
     if (is_wanted_) reader_.show(asked_);

@@ -189,6 +189,19 @@ TEST_F(SweepSessionTest, IsMadeOnTheCardRunThroughTheQueueAndShown) {
   EXPECT_EQ(view()->names, std::vector<std::string>{"caps"});
 }
 
+TEST_F(SweepSessionTest, ACheckedCardIsNewsToAWindowThatWaits) {
+  session->open_card(knobs, "bucket_cap_mb");
+  ASSERT_TRUE(is_idle()) << "what the library holds was read";
+  for (const std::string values : {"1, 25", "1, 4, 25"}) {
+    while (session->follow()) continue;
+    session->carry_out(
+        ui::state::EditSweep{{.axes = {{"bucket_cap_mb", values}}, .name = "caps", .repeats = 1}});
+    EXPECT_FALSE(session->view(knobs.next, {})->card->is_checked);
+    EXPECT_TRUE(eventually([&] { return session->follow(); })) << values;
+    EXPECT_TRUE(session->view(knobs.next, {})->card->is_checked);
+  }
+}
+
 TEST_F(SweepSessionTest, StoppedItKeepsWhatIsFinishedAndResumeGoesOn) {
   jobs.hold_after(2);
   start();
