@@ -277,7 +277,13 @@ void TrainLoop::write_sample(std::int64_t step) {
   options.compute_type = tensor::compute_type(parts_.settings.precision);
   options.device = parts_.device;
   const evaluate::Sample sample = parts_.samples.write(*model, parts_.strategy, options);
-  if (parts_.communicator.rank() != 0 || has_no_samples_) return;
+  if (parts_.communicator.rank() == 0) tell_sample(step, sample);
+  // Putting it into words takes long beside a step, in which the other ranks would wait for it.
+  parts_.communicator.barrier({trace::model::TagKind::kNamed, -1, "sample"});
+}
+
+void TrainLoop::tell_sample(std::int64_t step, const evaluate::Sample& sample) {
+  if (has_no_samples_) return;
   const auto text = parts_.samples.text_of(sample);
   if (text) return parts_.log.info("sample after step " + std::to_string(step) + ": " + *text);
   has_no_samples_ = true;

@@ -90,6 +90,7 @@ class TrainLoop {
   evaluate::Evaluation evaluate_after(std::int64_t step);
   trace::base::Result<void> keep_if_best(std::int64_t step, const evaluate::Evaluation& result);
   void write_sample(std::int64_t step);
+  void tell_sample(std::int64_t step, const evaluate::Sample& sample);
   trace::base::Result<void> save_model(std::int64_t step);
   trace::base::Result<void> save_checkpoint(std::int64_t step);
   std::string explain_memory(const std::string& message) const;

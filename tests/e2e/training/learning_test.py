@@ -61,6 +61,10 @@ class Learning(harness.ShardlensTest):
         samples = re.findall(r'sample after step (\d+): the quick → (.*)', self.log(report))
         self.assertEqual([int(step) for step, _ in samples], [49, 99, 149])
         self.assertIn('brown fox', samples[-1][1])
+        # Nobody waits in the next step for the rank that puts it into words.
+        waits = self.json('query', 'sample', "select rank, count(*) from collective where tag = 'sample' and "
+                                             "phase = 'evaluation' group by rank order by rank")['rows']
+        self.assertEqual(waits, [[0, 3], [1, 3]])
 
     def test_losses_stay_as_they_are_while_somebody_edits_the_project_whose_text_is_learnt(self):
         builtin = ['--set', 'data=builtin']
