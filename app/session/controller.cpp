@@ -323,15 +323,24 @@ void Controller::carry_out(const ui::state::SaveText& command) {
 
 void Controller::carry_out(const ui::state::OpenFiles& command) {
   std::vector<fs::path> traces, runs;
+  std::string left_out;  // beside what is opened
+  const auto leave_out = [&](const fs::path& path) {
+    left_out += (left_out.empty() ? "" : ", ") + path.filename().string();
+  };
   for (const fs::path path : command.paths) {
     if (const auto settings = read_dropped_settings(path)) {
       take_over(*settings);
+      if (!*settings) leave_out(path);
     } else {
       (trace::interop::may_be_kineto(path) ? traces : runs).push_back(path);
     }
   }
-  if (!runs.empty()) carry_out(ui::state::ShowRun{one_spelling(runs.front())});
-  import_.add(std::move(traces));
+  if (!traces.empty()) {
+    std::ranges::for_each(runs, leave_out);
+  } else if (!runs.empty()) {
+    carry_out(ui::state::ShowRun{one_spelling(runs.front())});
+  }
+  import_.add(std::move(traces), std::move(left_out));
 }
 
 void Controller::take_over(const trace::base::Result<DroppedSettings>& dropped) {

@@ -24,11 +24,11 @@ TraceImport::TraceImport(std::filesystem::path runs_dir, Notice& notice)
       notice_(notice),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
-void TraceImport::add(std::vector<std::filesystem::path> files) {
+void TraceImport::add(std::vector<std::filesystem::path> files, std::string left_out) {
   if (files.empty()) return;
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(files));
+    waiting_.push_back({std::move(files), std::move(left_out)});
   }
   wake_.notify_one();
 }
@@ -40,23 +40,24 @@ std::optional<std::filesystem::path> TraceImport::take_imported() {
 
 void TraceImport::work(const std::stop_token& stop) {
   while (true) {
-    Files files;
+    Request request;
     {
       std::unique_lock lock(mutex_);
       if (!wake_.wait(lock, stop, [this] { return !waiting_.empty(); })) return;
-      files = std::move(waiting_.front());
+      request = std::move(waiting_.front());
       waiting_.pop_front();
     }
     try {
-      import_files(files, stop);
+      carry_out(request, stop);
     } catch (const std::exception& error) {
-      notice_.say_why_not("Could not import " + what_is_imported(files) + ": " + error.what());
+      notice_.say_why_not("Could not import " + what_is_imported(request.files) + ": " +
+                          error.what());
     }
   }
 }
 
-void TraceImport::import_files(const Files& files, const std::stop_token& stop) {
-  const std::string what = what_is_imported(files);
+void TraceImport::carry_out(const Request& request, const std::stop_token& stop) {
+  const std::string what = what_is_imported(request.files);
   int shown = -1;
   trace::interop::ImportOptions options;
   options.progress = [&](double part) {
@@ -66,7 +67,7 @@ void TraceImport::import_files(const Files& files, const std::stop_token& stop) 
     }
     return !stop.stop_requested();
   };
-  const auto run = trace::interop::import_kineto(files, runs_dir_, options);
+  const auto run = trace::interop::import_kineto(request.files, runs_dir_, options);
   if (!run) return notice_.say_why_not(run.error().message);
   std::string notice = "Imported " + what + ": " + trace::base::grouped(run->events) + " events";
   for (const std::string& warning : run->warnings) notice += "; " + warning;
@@ -74,7 +75,8 @@ void TraceImport::import_files(const Files& files, const std::stop_token& stop) 
     const std::lock_guard lock(mutex_);
     imported_ = run->folder;
   }
-  notice_.say(notice);
+  if (!request.left_out.empty()) notice += ". Not opened: " + request.left_out;
+  notice_.say(notice, !request.left_out.empty());
 }
 
 }  // namespace shardlens::app::session

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -19,23 +20,27 @@ class TraceImport {
   // `notice`: "Importing rank0.json.gz: 40 %", what came of it, or why nothing did.
   TraceImport(std::filesystem::path runs_dir, Notice& notice);
 
-  // One run of all of them: a file per rank.
-  void add(std::vector<std::filesystem::path> files);
+  // One run of all of them: a file per rank. `left_out`: what was named beside them and is none,
+  // as in "bad.json"; said with what came of the others.
+  void add(std::vector<std::filesystem::path> files, std::string left_out = "");
   // The last run that was made; once.
   std::optional<std::filesystem::path> take_imported();
 
  private:
-  using Files = std::vector<std::filesystem::path>;
+  struct Request {
+    std::vector<std::filesystem::path> files;
+    std::string left_out;
+  };
 
   void work(const std::stop_token& stop);
-  void import_files(const Files& files, const std::stop_token& stop);
+  void carry_out(const Request& request, const std::stop_token& stop);
 
   const std::filesystem::path runs_dir_;
   Notice& notice_;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;
-  std::deque<Files> waiting_;
+  std::deque<Request> waiting_;
   std::optional<std::filesystem::path> imported_;
 
   std::jthread thread_;  // last: stops first
