@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "trace/base/saturated.h"
@@ -99,6 +100,25 @@ base::Result<void> check_one_job(const std::vector<KinetoFile>& files) {
   return {};
 }
 
+// Function and bytes of what a rank does together with another one.
+std::set<std::pair<model::CollectiveFunction, std::int64_t>> calls_with(int other,
+                                                                        const model::Batch& rows) {
+  std::set<int> shared;
+  for (const model::ProcessGroup& group : rows.process_groups) {
+    if (std::ranges::find(group.ranks, other) != group.ranks.end()) shared.insert(group.id);
+  }
+  std::set<std::pair<model::CollectiveFunction, std::int64_t>> calls;
+  for (const model::Collective& call : rows.collectives) {
+    if (shared.contains(call.process_group)) calls.emplace(call.function, call.bytes);
+  }
+  return calls;
+}
+
+bool have_nothing_in_common(const auto& calls, const auto& others) {
+  return !calls.empty() && !others.empty() &&
+         std::ranges::none_of(calls, [&](const auto& call) { return others.contains(call); });
+}
+
 class Import {
  public:
   Import(std::span<const fs::path> files, const ImportOptions& options)
@@ -112,6 +132,7 @@ class Import {
   base::Result<void> number_ranks();
   base::Result<void> check_times(const KinetoFile& file, const ImportedTimes& times);
   base::Result<void> describe();
+  void compare_collectives();
   base::Result<fs::path> create(const fs::path& runs_dir);
   base::Result<void> write(const fs::path& folder);
   bool goes_on(double part) const { return !options_.progress || options_.progress(part); }
@@ -242,7 +263,20 @@ base::Result<void> Import::describe() {
     info_.end_ns = std::max(info_.end_ns, file.times.end_ns);
     rows_.emplace(rank, std::move(rows));
   }
+  compare_collectives();
   return {};
+}
+
+// Ranks of one job enter the same collectives of the groups that they share.
+void Import::compare_collectives() {
+  const auto& [first, rows] = *rows_.begin();
+  for (const auto& [rank, others] : rows_) {
+    if (!have_nothing_in_common(calls_with(rank, rows), calls_with(first, others))) continue;
+    result_.warnings.push_back("'" + by_rank_.at(first).path.string() + "' and '" +
+                               by_rank_.at(rank).path.string() +
+                               "' seem to be of different jobs: no collective of the one has "
+                               "function and size of one of the other");
+  }
 }
 
 base::Result<fs::path> Import::create(const fs::path& runs_dir) {

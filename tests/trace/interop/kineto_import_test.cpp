@@ -15,6 +15,7 @@ namespace shardlens::trace::interop {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::int64_t kBase = 1'700'000'000'000'000'000;
 
@@ -303,6 +304,29 @@ TEST_F(KinetoImport, GloosCallsAreCommunication) {
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].function, model::CollectiveFunction::kAllReduce);
   EXPECT_EQ(rows[1].sequence, 1);
+}
+
+TEST_F(KinetoImport, RanksThatCommunicateOtherThingsSeemToBeOfOtherJobs) {
+  const auto rank = [&](int rank, const std::string& call, int elements) {
+    const std::string number = std::to_string(rank);
+    const auto text = trace_of({complete("user_annotation", "ProfilerStep#1", "77", 1000, 100),
+                                complete("user_annotation", call, "88", 1020, 50,
+                                         "\"Input Dims\":[[" + std::to_string(elements) +
+                                             "]],\"Input type\":[\"float\"]")},
+                               "\"backend\":\"gloo\",\"rank\":" + number + ",\"world_size\":2");
+    return write("rank" + number + ".json", text);
+  };
+  const auto warnings = [&](const std::string& call, int elements) {
+    const auto imported = import_kineto(
+        std::vector{rank(0, "gloo:all_reduce", 500), rank(1, call, elements)}, runs());
+    EXPECT_TRUE(imported) << imported.error().message;
+    std::string all;
+    for (const std::string& warning : imported->warnings) all += warning;
+    return all;
+  };
+  EXPECT_THAT(warnings("gloo:all_reduce", 500), Not(HasSubstr("different jobs")));
+  EXPECT_THAT(warnings("gloo:all_reduce", 501), HasSubstr("different jobs"));
+  EXPECT_THAT(warnings("gloo:all_gather", 500), HasSubstr("different jobs"));
 }
 
 // Gloo's calls name no group, but what is gathered or scattered tells how many ranks take part.
