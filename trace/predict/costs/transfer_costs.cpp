@@ -1,6 +1,7 @@
 #include "trace/predict/costs/transfer_costs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 
@@ -38,6 +39,22 @@ TransferCosts::TransferCosts(const MeasuredTransfers& measured) {
   for (const std::size_t i : single) points_[i].spread_ns = widest * points_[i].mean_ns;
 }
 
+// Half of it, which is as likely to be there as not. `next`: the first point behind `bytes`. Time
+// that bytes do not explain (another protocol or algorithm from some size on) makes the way there
+// steeper than the way on, and nothing tells from which size on it counts, but not from the point
+// before.
+double TransferCosts::half_jump_ns(double bytes, double line_ns, std::size_t next) const {
+  const Point& end = points_[next];
+  const auto is_apart = [&](const Point& p) { return p.bytes >= end.bytes * kApart; };
+  const auto further =
+      std::find_if(points_.begin() + static_cast<std::ptrdiff_t>(next), points_.end(), is_apart);
+  if (further == points_.end()) return 0;
+  const double slope = (further->mean_ns - end.mean_ns) / (further->bytes - end.bytes);
+  const double back_ns = end.mean_ns - std::max(0.0, slope) * (end.bytes - bytes);
+  const double from_before = std::log(bytes / points_[next - 1].bytes) / std::log(kApart);
+  return std::max(0.0, back_ns - line_ns) / 2 * std::min(1.0, from_before);
+}
+
 auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
   const std::vector<Point>& all = points_;
   if (all.empty() || bytes < all.front().bytes * kLeast || bytes > all.back().bytes * kMost) {
@@ -49,7 +66,11 @@ auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
   };
   if (next != all.begin() && next != all.end()) {
     const Point& before = *(next - 1);
-    return Cost{line(before, *next), std::max(before.spread_ns, next->spread_ns), false};
+    const double line_ns = line(before, *next);
+    const double half_jump =
+        half_jump_ns(bytes, line_ns, static_cast<std::size_t>(next - all.begin()));
+    return Cost{line_ns + half_jump,
+                std::hypot(std::max(before.spread_ns, next->spread_ns), half_jump), false};
   }
   const bool is_below = next == all.begin();
   const Point& edge = is_below ? all.front() : all.back();

@@ -2,6 +2,7 @@
 // of it. Any thread.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <vector>
@@ -19,11 +20,12 @@ class TransferCosts {
   struct Cost {
     double ns = 0;
     // Half of what lies between the quartiles of what was measured there; of a single transfer, the
-    // widest of the others in proportion.
+    // widest of the others in proportion. With half of a jump that lies on the way.
     double spread_ns = 0;
     bool is_extrapolated = false;  // no size was measured on one of its sides
   };
-  // Linear between means of measured sizes (steps are told by their mean, too), and beyond them as
+  // Linear between means of measured sizes (steps are told by their mean, too), where the way to
+  // the next one is steeper than the way on by half of that jump more, and beyond them as
   // between the two outermost that are a factor of two apart, where more bytes never take less
   // time. None: nothing was measured, or not that far (a sixteenth of the smallest, four times the
   // largest).
@@ -33,6 +35,7 @@ class TransferCosts {
   struct Point {
     double bytes = 0, mean_ns = 0, spread_ns = 0;
   };
+  double half_jump_ns(double bytes, double line_ns, std::size_t next) const;
 
   std::vector<Point> points_;  // by size; sizes within a tenth of each other are one
 };

@@ -24,6 +24,21 @@ TEST(TransferCosts, AreLinearBetweenMeasuredSizes) {
   EXPECT_FALSE(cost->is_extrapolated);
 }
 
+// From some size on 6000 ns more, wherever between 100 and 4000 that is: the way there is steeper
+// than the 2 ns a byte behind it.
+TEST(TransferCosts, AreUnsureByAJumpThatIsSomewhereOnTheWay) {
+  const TransferCosts costs({{100, {200}}, {4000, {14000}}, {9000, {24000}}});
+  const double on_the_line = 200 + 1900 * 13800.0 / 3900, with_all = 14000 - 2 * 2000;
+  const auto cost = costs.of(2000);
+  ASSERT_TRUE(cost);
+  EXPECT_DOUBLE_EQ(cost->ns, (on_the_line + with_all) / 2);
+  EXPECT_DOUBLE_EQ(cost->spread_ns, (with_all - on_the_line) / 2);
+  EXPECT_NEAR(costs.of(3999)->ns, 14000, 4);
+  EXPECT_NEAR(costs.of(101)->ns, 200, 200) << "not from what was measured on";
+  EXPECT_DOUBLE_EQ(costs.of(6000)->ns, 18000);
+  EXPECT_DOUBLE_EQ(costs.of(6000)->spread_ns, 0) << "nothing tells of one";
+}
+
 TEST(TransferCosts, GoOnAsBetweenSizesThatTellASlope) {
   // 8900 and 9000 are too near to each other to tell one.
   const TransferCosts costs = measured_at({1000, 6000, 9000, 11000});
