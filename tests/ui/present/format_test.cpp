@@ -93,8 +93,17 @@ TEST(FormatRate, PutsTheMagnitudeIntoTheUnit) {
   EXPECT_EQ(format_bandwidth(41.2e9).text(), "41.2 GB/s");
   EXPECT_EQ(format_bandwidth(0).text(), "0.00 GB/s");
   EXPECT_EQ(format_bandwidth(4.2e6).text(), "4.20 MB/s");
+  EXPECT_EQ(format_bandwidth(51.4e6).text(), "51.4 MB/s");
+  EXPECT_EQ(format_bandwidth(0.9999e9).text(), "1.00 GB/s");
   EXPECT_EQ(format_bandwidth(12'500).text(), "12.5 kB/s");
   EXPECT_EQ(format_bandwidth(3'500).text(), "3.50 kB/s");
+}
+
+TEST(FormatNumber, HasTheMinusSignOfSignedFigures) {
+  EXPECT_EQ(format_number(-92.9), "−92.9");
+  EXPECT_EQ(format_number(-0.001), "0.00");
+  EXPECT_EQ(format_percent(-0.131).text(), "−13 %");
+  EXPECT_EQ(format_percent(-0.0231).text(), "−2.3 %");
 }
 
 TEST(FormatPercent, HasADecimalOnlyWhereItIsSmall) {

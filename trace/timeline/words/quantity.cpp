@@ -9,10 +9,13 @@ namespace shardlens::trace::timeline {
 
 namespace {
 
+// With the minus sign that figures have everywhere; none before what is shown as zero.
 std::string fixed_text(double value, int decimals) {
   std::array<char, 64> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, value);
-  return buffer.data();
+  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, std::abs(value));
+  const std::string magnitude = buffer.data();
+  const bool is_zero = magnitude.find_first_of("123456789") == std::string::npos;
+  return (value < 0 && !is_zero ? "−" : "") + magnitude;
 }
 
 // Rounding first, so that 9.996 becomes "10.0" and not "10.00".
@@ -120,11 +123,10 @@ Quantity format_rate(double per_second, std::string_view unit) {
 }
 
 Quantity format_bandwidth(double bytes_per_second) {
-  // Only what would be shown as nothing else has another unit.
-  if (bytes_per_second > 0 && bytes_per_second < 1e6) {
+  if (bytes_per_second > 0 && bytes_per_second < 0.9995e6) {
     return {format_number(bytes_per_second / 1e3), "kB/s"};
   }
-  if (bytes_per_second > 0 && bytes_per_second < 1e7) {
+  if (bytes_per_second > 0 && bytes_per_second < 0.9995e9) {
     return {format_number(bytes_per_second / 1e6), "MB/s"};
   }
   return {format_number(bytes_per_second / 1e9), "GB/s"};
