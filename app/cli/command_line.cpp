@@ -107,7 +107,7 @@ int open_window(WindowChoice choice, const Surroundings& surroundings) {
     const auto command = nearest_name(name, choice.commands);
     const std::string hint = command.empty()
                                  ? " For commands see shardlens --help."
-                                 : ". Did you mean the command `shardlens " + command + "`?";
+                                 : " Did you mean the command `shardlens " + command + "`?";
     return report_error({trace::base::ErrorKind::kUsage, run.error().message + hint});
   }
   if (surroundings.has_display) return exit_code_of(window::run_window(options));

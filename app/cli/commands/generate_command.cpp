@@ -63,7 +63,7 @@ void add_generate_command(CLI::App& app, Action& chosen) {
   command
       ->add_option("--events", options.events,
                    "Kernels, launches, operators, copies and allocations of all ranks together, "
-                   "to the nearest step below")
+                   "to the nearest step below, at least one")
       ->capture_default_str();
   command->add_option("--seed", options.seed, "Other numbers, other durations")
       ->capture_default_str();

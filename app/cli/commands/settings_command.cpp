@@ -11,6 +11,7 @@
 #include "app/report/text_table.h"
 #include "app/settings/settings_input.h"
 #include "trace/job/settings/settings.h"
+#include "trace/job/settings/unknown_setting.h"
 #include "trace/store/run/settings_file.h"
 
 namespace shardlens::app::cli {
@@ -115,9 +116,8 @@ int show_settings(const SettingsArguments& options) {
     return show_file(options.key, as_json);
   }
   if (knob == nullptr) {
-    return report_error({trace::base::ErrorKind::kUsage,
-                         "There is no setting \"" + options.key + "\". Did you mean " +
-                             std::string(trace::job::nearest_knob(options.key)) + "?"});
+    return report_error(
+        {trace::base::ErrorKind::kUsage, trace::job::unknown_setting_text(options.key)});
   }
   print_result(as_json ? report::dump_json(knob_description(*knob)) : knob_text(*knob));
   return kDone;

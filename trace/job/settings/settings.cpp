@@ -9,6 +9,7 @@
 #include "trace/base/suggestion.h"
 #include "trace/base/text.h"
 #include "trace/job/settings/knob_text.h"
+#include "trace/job/settings/unknown_setting.h"
 
 namespace shardlens::trace::job {
 
@@ -163,10 +164,7 @@ std::string default_text(const Knob& knob) { return value_text(Settings{}, knob)
 base::Result<void> set_value(Settings& settings, std::string_view name, std::string_view raw) {
   const Knob* knob = find_knob(base::trimmed(name));
   if (knob == nullptr) {
-    return base::fail(base::ErrorKind::kUsage, "Unknown setting '" + base::shortened(name) +
-                                                   "'. Did you mean '" +
-                                                   std::string(nearest_knob(name)) +
-                                                   "'? `shardlens settings` lists all of them.");
+    return base::fail(base::ErrorKind::kUsage, unknown_setting_text(name));
   }
   std::string_view text = base::trimmed(raw);
   if (base::trimmed(name) == "zero_stage") {

@@ -94,10 +94,13 @@ base::Result<void> delete_run(const fs::path& run) {
                     "cannot delete the old run " + base::quoted(run) + ": " + error.message());
 }
 
+// Of those that may have been meant; "": none.
 std::string nearest_runs(const std::vector<model::RunInfo>& runs, std::string_view wanted) {
   constexpr std::size_t kShown = 3;
   std::vector<std::string_view> names;
-  for (const model::RunInfo& run : runs) names.emplace_back(run.name);
+  for (const model::RunInfo& run : runs) {
+    if (base::is_near(wanted, run.name)) names.emplace_back(run.name);
+  }
   return base::joined(base::nearest_names(wanted, names, kShown), ", ",
                       [](auto name) { return "'" + std::string(name) + "'"; });
 }
@@ -166,6 +169,9 @@ base::Result<void> check_name(const model::RunInfo& info) {
 base::Result<ClaimedRun> create_claimed_run(const fs::path& runs_dir, model::RunInfo& info,
                                             bool overwrite) {
   TRY(check_name(info));
+  if (info.name.empty()) {
+    return base::fail(base::ErrorKind::kUsage, "a run of a library needs a name: give one");
+  }
   TRY(make_library(runs_dir));
   // Until the run is there, nobody else may take its name.
   TRY_ASSIGN(const base::FolderLock lock, base::FolderLock::acquire(runs_dir, kLongestClaim));
@@ -265,14 +271,16 @@ base::Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir,
   if (!run.empty() && fs::exists(path, error)) return path;
   if (!run.empty() && is_part_of_run(runs_dir / path)) return runs_dir / path;
   std::string message = "there is no run '" + std::string(run) + "' in " + base::quoted(runs_dir);
-  if (!library.runs.empty()) {
-    message += "; the nearest names are " + nearest_runs(library.runs, run);
+  if (const std::string nearest = nearest_runs(library.runs, run); !nearest.empty()) {
+    message += ". Did you mean " + nearest + "?";
+  } else if (!library.runs.empty()) {
+    message += ": `shardlens runs` lists those that are there.";
   } else {
     message +=
         ", which holds no runs: record one with `shardlens run`, or name its folder with "
-        "--runs-dir";
+        "--runs-dir.";
   }
-  if (!library.problems.empty()) message += ". Unreadable: " + library.problems.front().message;
+  if (!library.problems.empty()) message += " Unreadable: " + library.problems.front().message;
   return base::fail(base::ErrorKind::kMissing, message);
 }
 

@@ -9,6 +9,7 @@
 
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
+#include "trace/job/settings/unknown_setting.h"
 
 namespace shardlens::trace::store {
 
@@ -62,9 +63,7 @@ base::Result<std::string> take_entry(const YAML::Node& key_node, const YAML::Nod
   const std::string& key = key_node.Scalar();
   const job::Knob* knob = job::find_knob(key);
   if (!knob) {
-    return wrong(source, key_node.Mark(),
-                 "unknown key '" + base::shortened(key) + "'; the nearest one is '" +
-                     std::string(job::nearest_knob(key)) + "' (`shardlens settings` lists all)");
+    return wrong(source, key_node.Mark(), job::unknown_setting_text(key));
   }
   if (!seen.insert(std::string(knob->name)).second) {
     return wrong(source, key_node.Mark(), "'" + key + "' is given twice: remove one of them");
