@@ -69,7 +69,9 @@ std::string collectives_text(const trace::analysis::RunFigures& figures) {
     table.add_row(std::move(row));
   }
   if (table.empty()) return "";
-  return "\nCollectives; GB/s over the transfer alone, waiting for the last rank kept apart\n" +
+  return "\nCollectives: median duration, mean wait for the last rank, mean transfer; algbw and "
+         "busbw "
+         "of the median transfer\n" +
          table.text();
 }
 

@@ -82,6 +82,16 @@ Json schedule_json(const PredictedRun& run) {
   return events;
 }
 
+// Beside the step's time.
+std::string interval_text(const trace::tuning::Prediction& prediction) {
+  if (prediction.interval) {
+    return "95 %: " + time_text(prediction.interval->low_ns) + " to " +
+           time_text(prediction.interval->high_ns);
+  }
+  return prediction.difference ? "recorded steps drift: how sure the difference is, is known"
+                               : "recorded steps are too few, or drift: how sure is not known";
+}
+
 }  // namespace
 
 Json prediction_json(const PredictedRun& run) {
@@ -124,15 +134,12 @@ std::string prediction_text(const PredictedRun& run) {
   std::string text =
       run.info.name + ": " + changes_text(run) + "\n" + other_changes_text(run) + "\n";
   TextTable table({{""}, {"recorded", Align::kRight}, {"predicted", Align::kRight}, {""}});
-  const std::string interval = prediction.interval
-                                   ? "95 %: " + time_text(prediction.interval->low_ns) + " to " +
-                                         time_text(prediction.interval->high_ns)
-                                   : "steps too few, or drifting, for an interval";
-  table.add_row(
-      {"Step", time_text(prediction.recorded_step_ns), time_text(prediction.step_ns), interval});
+  table.add_row({"Step", time_text(prediction.recorded_step_ns), time_text(prediction.step_ns),
+                 interval_text(prediction)});
   if (!prediction.changes.empty()) {
+    const bool is_unsure = prediction.interval && !prediction.difference;
     table.add_row({"Difference", "", ui::present::difference_text(prediction),
-                   ui::present::no_interval_text(prediction)});
+                   is_unsure ? "how sure is not known" : ""});
   }
   if (run.apart) {
     table.add_row({"By chance", "", "± " + time_text(*run.apart * prediction.recorded_step_ns),
