@@ -26,8 +26,8 @@ constexpr auto kToldByAll = std::to_array<std::string_view>(
     {"simulate_link", "gradient_accumulation_steps", "sync_each_batch"});
 constexpr auto kToldByBuckets =
     std::to_array<std::string_view>({"bucket_cap_mb", "first_bucket_mb", "overlap_comm"});
-constexpr auto kToldByUnits =
-    std::to_array<std::string_view>({"sharding_strategy", "backward_prefetch", "forward_prefetch"});
+constexpr auto kToldByUnits = std::to_array<std::string_view>(
+    {"sharding_strategy", "reshard_after_forward", "backward_prefetch", "forward_prefetch"});
 
 // What is recorded is a range of them.
 bool is_cap(const job::Knob& knob) {

@@ -153,6 +153,13 @@ TYPED_TEST(ImportedUnits, SayWhatTheyDoNotTell) {
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().message, HasSubstr("full_shard and shard_grad_op alone"));
   }
+  next.sharding_strategy = job::Strategy::kFullShard;
+  next.reshard_after_forward = job::AutoBool::kFalse;
+  const auto contradicting = predictor->predict_known(next);
+  ASSERT_FALSE(contradicting);
+  EXPECT_THAT(contradicting.error().message, HasSubstr("use auto, or shard_grad_op"));
+  next.sharding_strategy = job::Strategy::kShardGradOp;
+  EXPECT_TRUE(predictor->predict_known(next));
   const std::vector<const job::Knob*> asked{job::find_knob("wrap_policy")};
   const auto refused = refuse_untold(*predictor->told(), asked);
   ASSERT_FALSE(refused);
