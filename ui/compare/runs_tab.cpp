@@ -22,6 +22,18 @@ namespace {
 
 constexpr float kLowSentence = 28;  // a row that has no room for a title's letters
 
+constexpr float kMostForSettings = 0.4f, kFewestForSettings = 120;
+
+// At the row's end, where there is room.
+void draw_settings(const kit::Theme& theme, state::Rect& row, const std::string& text) {
+  const float wanted = kit::text_width(theme, kit::Face::kBody, text);
+  const float width = std::min(wanted, std::round(row.w * kMostForSettings));
+  if (width < std::min(wanted, theme.px(kFewestForSettings))) return;
+  const state::Rect box = row.take_right(width + theme.px(8), theme.px(12));
+  kit::text_in(theme, box, kit::Face::kBody, theme.colors().text_secondary, text);
+  kit::explain(theme, box, "What it was told otherwise", text);
+}
+
 present::ComparisonSentence sentence_of(const state::ComparisonView& view, std::size_t run) {
   if (const auto& difference = view.differences[run - 1]) {
     return present::comparison_sentence(difference->comparison, difference->explanation);
@@ -58,10 +70,11 @@ void draw_empty(const kit::Theme& theme, const state::Rect& rect, const state::S
   state::Rect lines{rect.x, rect.center_y() - theme.px(60), rect.w, theme.px(120)};
   kit::text_in(theme, lines.take_top(theme.px(30)), kit::Face::kTitle, p.text,
                has_one ? "Add a second run" : "Choose two to six runs", kit::Align::kCenter);
-  kit::empty_note(theme, lines.take_top(theme.px(26)),
-                  has_one ? "What is compared with what the run above does?"
-                          : "Above, or in the ledger of Tune: Ctrl+click selects several, then "
-                            "press Compare");
+  kit::empty_note(
+      theme, lines.take_top(theme.px(26)),
+      has_one ? "It is compared with the one above: choose it there, or in the ledger of Tune"
+              : "Above, or in the ledger of Tune: Ctrl+click selects several, then "
+                "press Compare");
   const auto suggested = suggested_runs(snapshot);
   if (has_one || suggested.size() < trace::analysis::kFewestCompared) return;
   const std::string label = "Compare the run on screen with the baseline";
@@ -104,6 +117,9 @@ void RunsTab::draw_sentences(const kit::Theme& theme, const CompareLayout& layou
     if (trend != present::Trend::kNone) {
       kit::shape(trend == present::Trend::kUp ? kit::Shape::kUp : kit::Shape::kDown,
                  mark.center_x(), mark.center_y(), theme.px(11), kit::color(p.text));
+    }
+    if (const auto& difference = view.differences[i - 1]) {
+      draw_settings(theme, row, present::settings_text(difference->comparison));
     }
     const auto sentence = sentence_of(view, i);
     const std::string text = view.runs[i].name + ": " + sentence.text;

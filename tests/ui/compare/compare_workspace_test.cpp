@@ -113,6 +113,14 @@ TEST(CompareWorkspace, SaysInWordsWhatTheComparisonSays) {
   EXPECT_TRUE(window.probe().shows("A → C"));
 }
 
+TEST(CompareWorkspace, SaysWhatEachRunWasToldOtherwise) {
+  HeadlessWindow window{1280, 800, in_compare()};
+  const state::Snapshot snapshot = compared_snapshot(3);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("bucket_cap_mb 1 → 2"));
+  EXPECT_TRUE(window.probe().shows("bucket_cap_mb 1 → 3"));
+}
+
 TEST(CompareWorkspace, AddsRemovesAndChangesTheBase) {
   HeadlessWindow window{1600, 1000, in_compare()};
   const state::Snapshot snapshot = compared_snapshot(3);

@@ -164,7 +164,7 @@ TEST(ComparisonSentence, SaysItWithoutAnIntervalOrParts) {
        .half_width_ms = std::nullopt,
        .beyond_noise = std::nullopt,
        .parts = {{kExposed, -2.1}},
-       .expected = "faster by 2.10 ms, all of it exposed communication"},
+       .expected = "faster by 2.10 ms (perhaps by chance), all of it exposed communication"},
       {.difference_ms = 12, .parts = {}, .expected = "slower by 12.0 ± 1.1 ms"},
   });
 }
@@ -217,6 +217,15 @@ TEST(ComparisonSentence, ComparesTokensWhereStepsDoOtherWork) {
   difference.comparison.beyond_noise = false;
   EXPECT_EQ(comparison_sentence(difference.comparison, difference.explanation).text,
             "no difference beyond noise (+33.4 % tokens per second)");
+}
+
+TEST(ComparisonSettings, AreThoseThatDiffer) {
+  Comparison comparison;
+  EXPECT_EQ(settings_text(comparison), "same settings");
+  comparison.settings = {{"bucket_cap_mb", "1", "4"}, {"ranks", "2", "4"}};
+  EXPECT_EQ(settings_text(comparison), "bucket_cap_mb 1 → 4, ranks 2 → 4");
+  comparison.knows_settings = false;
+  EXPECT_EQ(settings_text(comparison), "settings are not known");
 }
 
 TEST(ComparisonSentence, OfRunsWithoutMeasuredStepsSaysSo) {

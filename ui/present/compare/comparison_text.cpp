@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {
@@ -159,9 +160,15 @@ const trace::analysis::FigureDifference* step_figure(const Comparison& compariso
   return found == comparison.figures.end() ? nullptr : &*found;
 }
 
+// Where nobody knows, also of a large difference.
+std::string by_chance(const Comparison& comparison) {
+  return comparison.beyond_noise ? "" : " (perhaps by chance)";
+}
+
 std::string by_throughput(const Comparison& comparison) {
   if (!comparison.relative) return "tokens per second are not known of both runs";
-  const std::string amount = format_signed_percent(*comparison.relative) + " tokens per second";
+  const std::string amount =
+      format_signed_percent(*comparison.relative) + " tokens per second" + by_chance(comparison);
   if (comparison.beyond_noise == false) return "no difference beyond noise (" + amount + ")";
   return amount + "; its steps do other work, so that their times are not compared";
 }
@@ -243,8 +250,16 @@ ComparisonSentence comparison_sentence(const Comparison& comparison,
     return sentence;
   }
   sentence.text = direction(difference) + amount_text(difference, step->half_width) +
-                  cause_text(comparison, explanation);
+                  by_chance(comparison) + cause_text(comparison, explanation);
   return sentence;
+}
+
+std::string settings_text(const Comparison& comparison) {
+  if (!comparison.knows_settings) return "settings are not known";
+  if (comparison.settings.empty()) return "same settings";
+  return trace::base::joined(comparison.settings, ", ", [](const auto& setting) {
+    return setting.name + " " + setting.first + " → " + setting.second;
+  });
 }
 
 }  // namespace shardlens::ui::present

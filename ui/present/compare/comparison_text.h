@@ -12,7 +12,8 @@ namespace shardlens::ui::present {
 
 struct ComparisonSentence {
   // Of the second run, against the first: "faster by 13.4 ± 1.1 ms, all of it exposed
-  // communication", "no difference beyond noise (+0.3 ± 1.1 ms)". Never "".
+  // communication", "no difference beyond noise (+0.3 ± 1.1 ms)", "slower by 2.1 ms (perhaps by
+  // chance)". Never "".
   std::string text;
   // What it does not know: "how far starts of the same settings lie apart is not known …"; "" if
   // nothing stands in the way. A sentence without a full stop.
@@ -20,6 +21,9 @@ struct ComparisonSentence {
 };
 ComparisonSentence comparison_sentence(const trace::analysis::Comparison& comparison,
                                        const trace::analysis::StepExplanation& explanation);
+
+// What the second run was told otherwise: "bucket_cap_mb 1 → 4, ranks 2 → 4", "same settings".
+std::string settings_text(const trace::analysis::Comparison& comparison);
 
 // "compute", "waiting for the last rank", "backward": of a part or a phase.
 std::string_view share_title(const trace::analysis::ShareDifference& share);
