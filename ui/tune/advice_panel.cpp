@@ -57,6 +57,23 @@ bool is_set(const Advice& advice, const trace::job::Settings& next) {
   });
 }
 
+// The next run is of another job than the run that is advised on: nothing can be predicted of it.
+bool is_of_another_job(const state::Snapshot& snapshot) {
+  const auto& view = snapshot.prediction;
+  return view != nullptr && view->folder == snapshot.advice->folder && !view->refused.empty() &&
+         snapshot.run != nullptr && trace::model::has_settings(snapshot.run->figures.info);
+}
+
+// With its settings, where the next run has those of another job.
+void try_it(const Advice& advice, const state::Snapshot& snapshot, state::Commands& commands) {
+  if (is_of_another_job(snapshot)) {
+    commands.push_back(state::CopySettings{snapshot.advice->folder});
+  }
+  for (const auto& change : advice.changes) {
+    commands.push_back(state::SetKnob{change.knob, change.value});
+  }
+}
+
 void draw_explanation(const kit::Theme& theme, const Advice& advice,
                       const present::AdviceRow& row) {
   const kit::TooltipScope scope(theme);
@@ -112,12 +129,10 @@ void AdvicePanel::draw_buttons(const kit::Theme& theme, state::Rect area, const 
   };
   const std::string name = "advice/" + std::string(advice.rule);
   if (!advice.changes.empty()) {
-    const bool done = is_set(advice, snapshot.knobs.next);
+    const bool done = is_set(advice, snapshot.knobs.next) && !is_of_another_job(snapshot);
     if (kit::button(theme, name + "/try", next_box(), kit::ButtonKind::kQuiet,
                     done ? "Set" : "Try it", !done)) {
-      for (const auto& change : advice.changes) {
-        commands.push_back(state::SetKnob{change.knob, change.value});
-      }
+      try_it(advice, snapshot, commands);
     }
   }
   if (advice.evidence.empty() || advice.evidence.front().step < 0) return;

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using trace::advice::Advice;
 
 constexpr double kMillisecond = 1e6;
@@ -80,6 +81,16 @@ TEST_F(AdvicePanelTest, SaysWhatItGainsAndWhatWasMeasuredWhereThatIsNotKnown) {
   EXPECT_THAT(shown, Contains("costs 2.10 ms on average"));
 }
 
+TEST_F(AdvicePanelTest, LinesDoNotBreakWithinNumbers) {
+  Advice advice = straggler_advice();
+  advice.why.clear();
+  for (int i = 0; i < 12; ++i)
+    advice.why += std::string(static_cast<std::size_t>(i), 'x') + " 1.06";
+  view_.advice = {advice};
+  EXPECT_THAT(texts(), Contains(HasSubstr("1.06")));
+  EXPECT_THAT(texts(), Not(Contains(testing::EndsWith("1."))));
+}
+
 TEST_F(AdvicePanelTest, TryItSetsAllItsKnobs) {
   texts();
   ASSERT_TRUE(window_.click(snapshot_, "advice/bucket_cap/try"));
@@ -93,6 +104,21 @@ TEST_F(AdvicePanelTest, TryItSetsAllItsKnobs) {
                                                               {"first_bucket_mb", "auto"}};
   EXPECT_EQ(set, both);
   EXPECT_FALSE(window_.click(snapshot_, "advice/straggler/try")) << "no knob does it";
+}
+
+// The next run may be of the run before, or of none that it could be compared with.
+TEST_F(AdvicePanelTest, TryItTakesTheSettingsOfTheRunItSpeaksOfWhereTheNextIsAnotherJob) {
+  snapshot_.prediction = std::make_shared<const state::PredictionView>(state::PredictionView{
+      .folder = view_.folder, .ordinal = "run 4", .refused = "What model does is not known"});
+  snapshot_.knobs.next.bucket_cap_mb = 4;
+  EXPECT_THAT(texts(), Not(Contains("Set"))) << "of another job it is not";
+  ASSERT_TRUE(window_.click(snapshot_, "advice/bucket_cap/try"));
+  const auto commands = window_.take_commands();
+  ASSERT_EQ(commands.size(), 3u);
+  const auto* settings = std::get_if<state::CopySettings>(&commands[0]);
+  ASSERT_NE(settings, nullptr);
+  EXPECT_EQ(settings->folder, view_.folder);
+  EXPECT_TRUE(std::holds_alternative<state::SetKnob>(commands[1]));
 }
 
 TEST_F(AdvicePanelTest, WhatIsSetAlreadyIsNotTriedAgain) {
