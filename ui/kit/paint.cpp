@@ -1,6 +1,7 @@
 #include "ui/kit/paint.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
@@ -44,8 +45,17 @@ struct BrokenLine {
   const char* next;
 };
 
+// Dear ImGui breaks behind points and commas, also those of a number.
+const char* not_in_a_number(const char* begin, const char* at, const char* end) {
+  if (at == end || std::isdigit(static_cast<unsigned char>(*at)) == 0) return at;
+  const char* word = at;
+  while (word > begin && word[-1] != ' ') --word;
+  return word > begin ? word : at;
+}
+
 BrokenLine break_line(const ImFont& font, const char* begin, const char* end, float width) {
   const char* next = font.CalcWordWrapPositionA(1, begin, end, width);
+  next = not_in_a_number(begin, next, end);
   if (next == begin) ++next;
   const char* stop = next;
   if (const auto* newline =
