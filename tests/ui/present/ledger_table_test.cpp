@@ -37,6 +37,20 @@ TEST(LedgerTable, ShowsSettingsInWhichRunsDiffer) {
   EXPECT_THAT(columns, testing::Not(testing::Contains("Precision")));
 }
 
+TEST(LedgerTable, WhatTellsOwnRunsApartStaysLongerThanWhatTellsExamplesApart) {
+  state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
+  for (state::LedgerRow& row : ledger.rows) row.settings = {};
+  ledger.rows[0].settings.bucket_cap_mb = 4;
+  ledger.rows.back().is_bundled = true;
+  ledger.rows.back().settings.model = "gpt-162m";
+  const LedgerTable table = ledger_table(ledger);
+  const auto* own = find_column(table, "Bucket cap");
+  const auto* of_examples = find_column(table, "Model");
+  ASSERT_NE(own, nullptr);
+  ASSERT_NE(of_examples, nullptr);
+  EXPECT_GT(own->priority, of_examples->priority + 12) << "whatever their order";
+}
+
 TEST(LedgerTable, HidesColumnsWithoutAValue) {
   state::Snapshot snapshot = sample_snapshot();
   state::Ledger ledger = *snapshot.ledger;

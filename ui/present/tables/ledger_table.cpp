@@ -18,11 +18,16 @@ using CellOf = std::function<TableCell(const state::LedgerRow&)>;
 // Nearly as wide as the title is in the window's face, so that headings can be read.
 float title_width(std::string_view title) { return static_cast<float>(title.size()) * 6.2f + 20; }
 
-// Among the rows that have a value.
-bool rows_differ(const std::vector<state::LedgerRow>& rows, const CellOf& cell_of) {
+bool is_any(const state::LedgerRow&) { return true; }
+// No example, whose job may be another one.
+bool is_own(const state::LedgerRow& row) { return !row.is_bundled && !row.is_imported; }
+
+// Among the rows that have a value and are counted.
+bool rows_differ(const std::vector<state::LedgerRow>& rows, const CellOf& cell_of,
+                 bool is_counted(const state::LedgerRow&) = is_any) {
   std::string first;
   return std::any_of(rows.begin(), rows.end(), [&](const state::LedgerRow& row) {
-    const std::string text = cell_of(row).text;
+    const std::string text = is_counted(row) ? cell_of(row).text : "";
     if (first.empty()) first = text;
     return !text.empty() && text != first;
   });
@@ -65,8 +70,9 @@ double setting_number(const state::LedgerRow& row, const trace::job::Knob& knob)
       knob.member);
 }
 
+// Those that tell the user's own runs apart stay longest.
 void add_settings(Builder& builder) {
-  constexpr int kMostSettings = 12;
+  constexpr int kMostSettings = 12, kOfOwnRuns = 50, kOfOthers = 30;
   const auto& rows = builder.ledger.rows;
   int added = 0;
   for (const trace::job::Knob& knob : trace::job::knobs()) {
@@ -83,7 +89,8 @@ void add_settings(Builder& builder) {
                         .figure = true,
                         .width = std::clamp(values, 40.0f, 184.0f),
                         .wish = values,
-                        .priority = kTellsRunsApart + 50 - added};
+                        .priority = kTellsRunsApart - added +
+                                    (rows_differ(rows, cell_of, is_own) ? kOfOwnRuns : kOfOthers)};
     const auto type = trace::job::type_name(knob);
     if (type == "integer" || type == "number") {
       column.number = [&knob](const state::LedgerRow& row) {
