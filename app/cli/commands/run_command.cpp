@@ -21,10 +21,20 @@ struct RunArguments {
   bool as_json = false;
 };
 
+// What was asked for on purpose must not be thought to have been tried.
+void say_what_has_no_effect(const JobArguments& arguments, trace::job::Strategy strategy) {
+  for (const auto* knob : knobs_given(arguments)) {
+    if (trace::job::applies(*knob, strategy)) continue;
+    print_message(std::string(knob->name) + " has no effect with " +
+                  std::string(trace::job::strategy_traits(strategy).name));
+  }
+}
+
 int train(const RunArguments& options) {
   launch::JobRequest request;
   auto settings = settings_of(options.job);
   if (!settings) return report_error(settings.error());
+  say_what_has_no_effect(options.job, settings->sharding_strategy);
   request.settings = std::move(*settings);
   request.runs_dir = options.runs_dir;
   request.name = options.name;

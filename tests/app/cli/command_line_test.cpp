@@ -20,8 +20,10 @@ namespace shardlens::app::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 struct Outcome {
   int code = -1;
@@ -103,7 +105,7 @@ TEST_F(CommandLine, RefusesWrongUseOfItself) {
 TEST_F(CommandLine, RefusesSettingsFilesThatAreNone) {
   EXPECT_THAT(wrong_use({"run", file("broken.yaml", "{{{: nope")}), HasSubstr("broken.yaml"));
   EXPECT_THAT(wrong_use({"run", file("bytes.yaml", std::string("\0\xff{{{: nope", 12))}),
-              testing::Not(HasSubstr("\xff")));
+              Not(HasSubstr("\xff")));
   EXPECT_THAT(wrong_use({"run", file("typo.yaml", "bucket_cap_mib: 3\n")}),
               HasSubstr("bucket_cap_mb"));
   EXPECT_THAT(wrong_use({"run", file("list.yaml", "- a\n")}), HasSubstr("list.yaml"));
@@ -323,6 +325,23 @@ TEST_F(CommandLine, SuggestsTheCommandOptionOrSettingThatWasMeant) {
   EXPECT_THAT(refused(kWrongUse, {"settings", "buket"}), HasSubstr("bucket_cap_mb"));
   EXPECT_THAT(refused(kWrongUse, {"report", "a", "--jsno"}), HasSubstr("Did you mean --json?"));
   EXPECT_THAT(refused(kWrongUse, {"run", "--set", "bukcet_cap=1"}), HasSubstr("bucket_cap_mb"));
+}
+
+TEST_F(CommandLine, SuggestsNothingThatIsNotNear) {
+  EXPECT_THAT(refused(kWrongUse, {"settings", "nope"}),
+              AllOf(HasSubstr("'nope'"), Not(HasSubstr("Did you mean"))));
+  report::write_synthetic_run(runs_);
+  EXPECT_THAT(refused(kFailed, {"report", "qwertz"}),
+              AllOf(HasSubstr("`shardlens runs`"), Not(HasSubstr("Did you mean"))));
+  EXPECT_THAT(refused(kFailed, {"report", "made upp"}), HasSubstr("Did you mean 'made up'?"));
+}
+
+TEST_F(CommandLine, SaysWhatOfThatWhichWasAskedForHasNoEffect) {
+  const std::string said =
+      refused(kFailed, {"run", "--set", "sharding_strategy=full_shard", "--set", "bucket_cap_mb=4",
+                        "--set", "forward_prefetch=true", "--predict-from", "absent"});
+  EXPECT_THAT(said, HasSubstr("bucket_cap_mb has no effect with full_shard"));
+  EXPECT_THAT(said, Not(HasSubstr("forward_prefetch has")));
 }
 
 TEST_F(CommandLine, WordsThatAreNotTakenAreAnsweredWithThoseThatAre) {
