@@ -77,7 +77,8 @@ void add_notes(const SampleView& samples, const std::string& where,
   const text::EncodingCounts& counts = text.encoding_counts();
   const auto note = [&](const std::string& line) { notes.push_back(where + line); };
   if (counts.bad_lines > 0) {
-    note(std::to_string(counts.bad_lines) + " lines cannot be used and were left out, the first:");
+    note(std::to_string(counts.bad_lines) + (counts.bad_lines == 1 ? " line" : " lines") +
+         " cannot be used: left out. The first:");
     for (const std::string& line : text.bad_lines()) note("  " + line);
   }
   if (counts.binary_files > 0) {

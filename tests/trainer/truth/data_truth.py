@@ -186,7 +186,7 @@ def check_errors(program, folder):
     assert codes == [2, 2], (codes, job.log(0))
     assert f'{bad}:17: "completion" is missing' in job.last_lines()[0], job.last_lines()
     job, codes = run_ours(program, folder, "skip a bad line", bad, {**COMMON, "on_bad_lines": "skip"}, 2)
-    assert codes == [0, 0] and "1 lines cannot be used" in job.log(0), job.log(0)
+    assert codes == [0, 0] and "1 line cannot be used" in job.log(0), job.log(0)
     without = rank_jobs.losses(folder / "completions")
     assert rank_jobs.losses(job.run) == without, "another curve than without the bad line"
     write_lines(folder / "label.jsonl", [{"text": "a", "label": i % 2} for i in range(50)])
