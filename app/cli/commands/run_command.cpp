@@ -7,6 +7,7 @@
 #include "app/cli/job/run_job.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/tuning/prediction.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {

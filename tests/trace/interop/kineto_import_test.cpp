@@ -307,7 +307,7 @@ TEST_F(KinetoImport, GloosCallsAreCommunication) {
 }
 
 TEST_F(KinetoImport, RanksThatCommunicateOtherThingsSeemToBeOfOtherJobs) {
-  const auto rank = [&](int rank, const std::string& call, int elements) {
+  const auto trace_of_rank = [&](int rank, const std::string& call, int elements) {
     const std::string number = std::to_string(rank);
     const auto text = trace_of({complete("user_annotation", "ProfilerStep#1", "77", 1000, 100),
                                 complete("user_annotation", call, "88", 1020, 50,
@@ -318,7 +318,8 @@ TEST_F(KinetoImport, RanksThatCommunicateOtherThingsSeemToBeOfOtherJobs) {
   };
   const auto warnings = [&](const std::string& call, int elements) {
     const auto imported = import_kineto(
-        std::vector{rank(0, "gloo:all_reduce", 500), rank(1, call, elements)}, runs());
+        std::vector{trace_of_rank(0, "gloo:all_reduce", 500), trace_of_rank(1, call, elements)},
+        runs());
     EXPECT_TRUE(imported) << imported.error().message;
     std::string all;
     for (const std::string& warning : imported->warnings) all += warning;
