@@ -34,6 +34,9 @@ std::string generated_text(const trace::synthetic::SyntheticRun& run, int ranks)
 }
 
 int generate(GenerateArguments& arguments) {
+  if (arguments.options.name.empty()) {
+    return report_error({trace::base::ErrorKind::kUsage, "A run needs a name: give one"});
+  }
   StopRequest stop;
   PercentLine line("writing");
   arguments.options.progress = stop.progress(line);

@@ -327,6 +327,10 @@ TEST_F(CommandLine, SuggestsTheCommandOptionOrSettingThatWasMeant) {
   EXPECT_THAT(refused(kWrongUse, {"run", "--set", "bukcet_cap=1"}), HasSubstr("bucket_cap_mb"));
 }
 
+TEST_F(CommandLine, ARunNeedsAName) {
+  EXPECT_THAT(wrong_use({"generate", "", "--events", "1000"}), HasSubstr("name"));
+}
+
 TEST_F(CommandLine, SuggestsNothingThatIsNotNear) {
   EXPECT_THAT(refused(kWrongUse, {"settings", "nope"}),
               AllOf(HasSubstr("'nope'"), Not(HasSubstr("Did you mean"))));

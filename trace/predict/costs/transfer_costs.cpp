@@ -14,6 +14,7 @@ namespace {
 constexpr double kSameSize = 1.1;
 constexpr double kApart = 2;                    // sizes that tell a slope
 constexpr double kLeast = 1 / 16.0, kMost = 4;  // of the outermost sizes
+constexpr double kFar = 16;  // sizes between which others may lie that are not as both
 
 }  // namespace
 
@@ -39,19 +40,20 @@ TransferCosts::TransferCosts(const MeasuredTransfers& measured) {
   for (const std::size_t i : single) points_[i].spread_ns = widest * points_[i].mean_ns;
 }
 
-// Half of it, which is as likely to be there as not. `next`: the first point behind `bytes`. Time
-// that bytes do not explain (another protocol or algorithm from some size on) makes the way there
-// steeper than the way on, and nothing tells from which size on it counts, but not from the point
-// before.
+// Half of it, which is as likely to be there as not; between sizes that are far apart. `next`: the
+// first point behind `bytes`. Time that bytes do not explain (another protocol or algorithm from
+// some size on) makes the way there steeper than the way on, and nothing tells from which size on
+// it counts, but not from the point before.
 double TransferCosts::half_jump_ns(double bytes, double line_ns, std::size_t next) const {
-  const Point& end = points_[next];
+  const Point &begin = points_[next - 1], &end = points_[next];
+  if (end.bytes < begin.bytes * kFar) return 0;
   const auto is_apart = [&](const Point& p) { return p.bytes >= end.bytes * kApart; };
   const auto further =
       std::find_if(points_.begin() + static_cast<std::ptrdiff_t>(next), points_.end(), is_apart);
   if (further == points_.end()) return 0;
   const double slope = (further->mean_ns - end.mean_ns) / (further->bytes - end.bytes);
   const double back_ns = end.mean_ns - std::max(0.0, slope) * (end.bytes - bytes);
-  const double from_before = std::log(bytes / points_[next - 1].bytes) / std::log(kApart);
+  const double from_before = std::log(bytes / begin.bytes) / std::log(kApart);
   return std::max(0.0, back_ns - line_ns) / 2 * std::min(1.0, from_before);
 }
 

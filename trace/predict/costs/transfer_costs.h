@@ -24,11 +24,11 @@ class TransferCosts {
     double spread_ns = 0;
     bool is_extrapolated = false;  // no size was measured on one of its sides
   };
-  // Linear between means of measured sizes (steps are told by their mean, too), where the way to
-  // the next one is steeper than the way on by half of that jump more, and beyond them as
-  // between the two outermost that are a factor of two apart, where more bytes never take less
-  // time. None: nothing was measured, or not that far (a sixteenth of the smallest, four times the
-  // largest).
+  // Linear between means of measured sizes (steps are told by their mean, too), between those that
+  // are far apart by half of a jump more where the way to the next is steeper than the way on, and
+  // beyond them as between the two outermost that are a factor of two apart, where more bytes never
+  // take less time. None: nothing was measured, or not that far (a sixteenth of the smallest, four
+  // times the largest).
   std::optional<Cost> of(double bytes) const;
 
  private:

@@ -169,9 +169,6 @@ base::Result<void> check_name(const model::RunInfo& info) {
 base::Result<ClaimedRun> create_claimed_run(const fs::path& runs_dir, model::RunInfo& info,
                                             bool overwrite) {
   TRY(check_name(info));
-  if (info.name.empty()) {
-    return base::fail(base::ErrorKind::kUsage, "a run of a library needs a name: give one");
-  }
   TRY(make_library(runs_dir));
   // Until the run is there, nobody else may take its name.
   TRY_ASSIGN(const base::FolderLock lock, base::FolderLock::acquire(runs_dir, kLongestClaim));
