@@ -106,10 +106,12 @@ TEST_F(ControllerInspectTest, ATraceThatIsDroppedOnTheWindowIsImportedAndShown) 
   EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.run && now.run->figures.info.name == "trace" && !now.notice_is_error;
   }));
-  const auto broken = folder.path() / "broken.json", config = folder.path() / "ds_config.json";
+  const auto again = folder.path() / "again.json", broken = folder.path() / "broken.json",
+             config = folder.path() / "ds_config.json";
+  std::filesystem::copy_file(file, again);
   std::ofstream(broken) << "no trace";
   std::ofstream(config) << R"({"zero_optimization": {"stage": 9}})";
-  controller->execute(ui::state::OpenFiles{{file.string(), broken.string(), config.string()}});
+  controller->execute(ui::state::OpenFiles{{again.string(), broken.string(), config.string()}});
   EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.notice_is_error && now.notice.ends_with("Not opened: ds_config.json, broken.json");
   })) << controller->snapshot()->notice;
