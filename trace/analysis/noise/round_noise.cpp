@@ -45,7 +45,8 @@ RelativeSpread spread_of(double squares, double freedom) {
 
 }  // namespace
 
-RoundNoise::RoundNoise(std::vector<RoundValue> values) : values_(std::move(values)) {
+RoundNoise::RoundNoise(std::vector<RoundValue> values, Rounds kind)
+    : kind_(kind), values_(std::move(values)) {
   for (RoundValue& one : values_) {
     one.value = std::log(one.value);
     points_ = std::max(points_, one.point + 1);
@@ -55,7 +56,13 @@ RoundNoise::RoundNoise(std::vector<RoundValue> values) : values_(std::move(value
   for (const RoundValue& one : values_) rounds_of_[one.point].push_back(one.round);
   for (auto& rounds : rounds_of_) std::ranges::sort(rounds);
   find_between_runs();
-  fit();
+  if (kind_ == Rounds::kOfAllPoints) {
+    fit();
+    return;
+  }
+  levels_ = group_means(values_, &RoundValue::point, points_, &RoundValue::round,
+                        std::vector<double>(rounds_));
+  within_rounds_ = between_runs_;
 }
 
 void RoundNoise::find_between_runs() {
@@ -113,9 +120,14 @@ std::optional<double> RoundNoise::half_width(std::size_t point) const {
          between_runs_.deviation / std::sqrt(rounds_of_[point].size());
 }
 
-int RoundNoise::common_rounds(std::size_t point, std::size_t other) const {
+double RoundNoise::common_rounds(std::size_t point, std::size_t other) const {
   if (point >= points_ || other >= points_) return 0;
-  return static_cast<int>(std::ranges::count_if(rounds_of_[point], [&](std::size_t round) {
+  if (kind_ == Rounds::kNone) {
+    const auto one = static_cast<double>(rounds_of_[point].size());
+    const auto two = static_cast<double>(rounds_of_[other].size());
+    return one * two == 0 ? 0 : 2 / (1 / one + 1 / two);
+  }
+  return static_cast<double>(std::ranges::count_if(rounds_of_[point], [&](std::size_t round) {
     return std::ranges::binary_search(rounds_of_[other], round);
   }));
 }
@@ -135,7 +147,7 @@ std::optional<double> RoundNoise::width_of_one_round(double claims) const {
 // The error is that of the mean over the rounds that have both. The fit makes use of the others,
 // too, and so misses by no more (Gauss and Markov).
 bool RoundNoise::is_beyond(std::size_t point, std::size_t other, double width_of_one_round) const {
-  const int rounds = common_rounds(point, other);
+  const double rounds = common_rounds(point, other);
   return rounds > 0 && levels_[point] - levels_[other] > width_of_one_round / std::sqrt(rounds);
 }
 

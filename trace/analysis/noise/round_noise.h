@@ -1,9 +1,11 @@
 // What can be said of points (settings) that were measured in rounds, each once per round and in a
 // random order: a randomised complete block design, whose rounds take up what drifts slowly. Values
-// scatter alike in per cent, whatever the point. Any thread.
+// scatter alike in per cent, whatever the point. Or of points that ran one by one, in no rounds.
+// Any thread.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -24,15 +26,20 @@ struct RoundDifference {  // of one point to another, relative to the latter
   double low = 0, high = 0;  // the other's truth lies beyond either with the probability asked for
 };
 
+enum class Rounds : std::uint8_t {
+  kOfAllPoints,  // what drifts meets all points of a round alike, and is taken out
+  kNone,         // a round only numbers a point's values: nothing is taken out
+};
+
 class RoundNoise {
  public:
-  explicit RoundNoise(std::vector<RoundValue> values);
+  explicit RoundNoise(std::vector<RoundValue> values, Rounds kind = Rounds::kOfAllPoints);
 
   // Between runs of one point, drift from round to round included: one-way analysis of variance.
   const RelativeSpread& between_runs() const { return between_runs_; }
   // What the rounds do not explain, nor the points: two-way analysis of variance without
   // interaction (Searle, Linear Models, 1971, chapter 7), by least squares, as rounds may lack
-  // points.
+  // points. Without rounds: as between runs.
   const RelativeSpread& within_rounds() const { return within_rounds_; }
 
   // The geometric mean of its values, as of a round that is like all that were measured: where
@@ -55,8 +62,10 @@ class RoundNoise {
  private:
   void find_between_runs();
   void fit();
-  int common_rounds(std::size_t point, std::size_t other) const;
+  // Rounds that have both; without rounds as many as would tell their difference as exactly.
+  double common_rounds(std::size_t point, std::size_t other) const;
 
+  Rounds kind_;
   std::vector<RoundValue> values_;  // logarithms
   std::size_t points_ = 0, rounds_ = 0;
   std::vector<std::vector<std::size_t>> rounds_of_;  // by point, sorted

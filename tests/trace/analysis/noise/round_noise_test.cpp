@@ -76,6 +76,23 @@ TEST(RoundNoise, BetweenRunsIsTheSpreadAroundEachPointsMean) {
   EXPECT_NEAR(*noise.half_width(0), 4.303 * std::sqrt(squares / 2) / std::sqrt(2), 1e-3);
 }
 
+// By t of 95 % for 2 degrees of freedom, 4.303, and of √(1/3 + 1/1) runs; a fit would shift levels.
+TEST(RoundNoise, WithoutRoundsTakesNoDriftOut) {
+  const std::vector<RoundValue> values{{0, 0, 100}, {0, 1, 200}, {0, 2, 200}, {1, 0, 110}};
+  const RoundNoise noise(values, Rounds::kNone);
+  EXPECT_NEAR(*noise.level(0), std::cbrt(4e6), 1e-9);
+  EXPECT_NEAR(*noise.level(1), 110, 1e-9);
+  EXPECT_GT(std::abs(*RoundNoise(values).level(1) - 110), 1) << "with them it does";
+  const auto& spread = noise.within_rounds();
+  EXPECT_DOUBLE_EQ(spread.degrees_of_freedom, 2);
+  EXPECT_DOUBLE_EQ(spread.deviation, noise.between_runs().deviation);
+  const auto difference = noise.difference(0, 1, 0.025);
+  ASSERT_TRUE(difference);
+  EXPECT_NEAR(difference->mean, std::cbrt(4e6) / 110 - 1, 1e-9);
+  EXPECT_NEAR(std::log1p(difference->high) - std::log1p(difference->mean),
+              4.303 * spread.deviation * std::sqrt(4.0 / 3), 1e-3);
+}
+
 TEST(RoundNoise, KnowsNoBoundsFromOneRound) {
   const RoundNoise noise({{0, 0, 100}, {1, 0, 300}});
   EXPECT_NEAR(*noise.mean_difference(1, 0), 2, 1e-9);
