@@ -120,8 +120,11 @@ bool has_numbers(const Table& table, const TableColumn& column) {
 
 std::vector<std::uint32_t> table_order(const Table& table, const TableSort& sort,
                                        std::string_view filter) {
-  std::vector<std::uint32_t> rows(table.rows);
-  std::iota(rows.begin(), rows.end(), 0u);
+  std::vector<std::uint32_t> rows = table.order;
+  if (rows.empty()) {
+    rows.resize(table.rows);
+    std::iota(rows.begin(), rows.end(), 0u);
+  }
   if (const auto words = words_of(filter); !words.empty()) {
     std::erase_if(rows, [&](std::uint32_t row) { return !row_matches(table, row, words); });
   }

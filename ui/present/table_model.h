@@ -76,7 +76,8 @@ struct Table {
   std::string id;  // unique in the window, part of the names of what can be clicked
   std::vector<TableColumn> columns;
   std::size_t rows = 0;
-  std::size_t frozen = 1;  // columns that stay when the rest is scrolled sideways
+  std::size_t frozen = 1;                 // columns that stay when the rest is scrolled sideways
+  std::vector<std::uint32_t> order = {};  // of the rows unless they are sorted; none: as numbered
   // Rows above the others that are not sorted: by column.
   std::vector<std::vector<TableCell>> pinned;
   std::shared_ptr<const void> data;  // what the cells refer to

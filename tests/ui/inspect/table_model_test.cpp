@@ -63,6 +63,15 @@ TEST(TableOrder, SortsNumbersInBothDirectionsAndWhatHasNoneLast) {
   EXPECT_THAT(present::table_order(*table, {"Value", true}, ""), ElementsAre(0, 3, 2, 1, 4));
 }
 
+TEST(TableOrder, IsTheTablesOwnUntilItIsSorted) {
+  const auto table = table_of({{"a", 1}, {"b", 2}, {"b", 2}});
+  EXPECT_THAT(present::table_order(*table, {}, ""), ElementsAre(0, 1, 2));
+  table->order = {2, 0, 1};
+  EXPECT_THAT(present::table_order(*table, {}, ""), ElementsAre(2, 0, 1));
+  EXPECT_THAT(present::table_order(*table, {}, "b"), ElementsAre(2, 1));
+  EXPECT_THAT(present::table_order(*table, {"Value", true}, ""), ElementsAre(2, 1, 0));
+}
+
 TEST(TableOrder, SortsTextsWhateverTheirCaseAndEmptyOnesLast) {
   const auto table = table_of({{"beta", 0}, {"Alpha", 0}, {"", 0}, {"gamma", 0}});
   EXPECT_THAT(present::table_order(*table, {"Name", false}, ""), ElementsAre(1, 0, 3, 2));
