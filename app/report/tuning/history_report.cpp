@@ -9,6 +9,16 @@ namespace {
 using ui::present::PredictionHistory;
 using ui::present::TestedPrediction;
 
+std::vector<std::string> words_of(const PredictionHistory& history) {
+  auto words = ui::present::history_words(history);
+  if (!history.tested.empty()) return words;
+  words.emplace_back(
+      "Start a run with `shardlens run --predict-from RUN` and other settings than RUN had: what "
+      "is "
+      "predicted then is kept with it and stands here beside what it took.");
+  return words;
+}
+
 Json tested_json(const TestedPrediction& tested) {
   return {{"run", tested.run},
           {"name", tested.name},
@@ -43,7 +53,7 @@ Json history_json(const PredictionHistory& history) {
           {"within", history.within},
           {"median_error", or_null(history.median_error)},
           {"took_longer", history.took_longer},
-          {"words", ui::present::history_words(history)}};
+          {"words", words_of(history)}};
 }
 
 std::string history_text(const PredictionHistory& history) {
@@ -60,7 +70,7 @@ std::string history_text(const PredictionHistory& history) {
     for (const TestedPrediction& each : history.tested) table.add_row(row_of(each));
     text = table.text() + "\n";
   }
-  for (const std::string& words : ui::present::history_words(history)) text += words + "\n";
+  for (const std::string& words : words_of(history)) text += words + "\n";
   return text;
 }
 

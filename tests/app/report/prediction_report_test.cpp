@@ -96,7 +96,8 @@ TEST(PredictionHistoryReport, HoldsPredictionsAgainstMeasurements) {
 
 TEST(PredictionHistoryReport, WithNoneSaysWhatToDo) {
   const ui::present::PredictionHistory none;
-  EXPECT_THAT(history_text(none), HasSubstr("press Start"));
+  EXPECT_THAT(history_text(none), HasSubstr("`shardlens run --predict-from RUN`"));
+  EXPECT_THAT(history_text(none), testing::Not(HasSubstr("press Start")));
   EXPECT_TRUE(history_json(none)["median_error"].is_null());
   EXPECT_TRUE(history_json(none)["predictions"].empty());
 }

@@ -207,9 +207,6 @@ std::vector<std::string> history_words(const PredictionHistory& history) {
   std::vector<std::string> words;
   if (history.tested.empty()) {
     words.emplace_back("No prediction has met its run yet.");
-    words.emplace_back(
-        "Change a setting in Tune and press Start: what is predicted then is kept with the run and "
-        "stands here beside what it took.");
   } else {
     words.push_back(predictions_text(history.tested.size()) +
                     " made before the run, and measured.");

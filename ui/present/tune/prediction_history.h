@@ -34,7 +34,7 @@ struct PredictionHistory {
 };
 PredictionHistory prediction_history(const state::Ledger& ledger);
 
-// What the predictions were worth, a sentence each; of none what to do to have some.
+// What the predictions were worth, a sentence each. How to have some, each place says itself.
 std::vector<std::string> history_words(const PredictionHistory& history);
 
 // Both plots of them. Positions from 0, left or at the bottom, to 1; what lies outside is cut.

@@ -183,6 +183,11 @@ void PredictionsPanel::draw(const kit::Theme& theme, const state::Rect& rect,
     ledger_ = snapshot.ledger;
     history_ = present::prediction_history(ledger_ ? *ledger_ : state::Ledger{});
     words_ = present::history_words(history_);
+    if (history_.tested.empty()) {
+      words_.emplace_back(
+          "Change a setting in Tune and press Start: what is predicted then is kept with the run "
+          "and stands here beside what it took.");
+    }
     chart_ = present::history_chart(history_);
   }
   state::Rect rest = rect;
