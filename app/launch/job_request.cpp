@@ -80,12 +80,12 @@ Result<std::string> resolve_device(const trace::job::Settings& settings, const C
         "cpu, or see `shardlens doctor`.");
   }
   if (settings.ranks > gpus && !settings.oversubscribe) {
-    return trace::base::fail(
-        ErrorKind::kUsage,
-        counted(settings.ranks, "rank") + " need as many GPUs and this machine has " +
-            std::to_string(gpus) + ". Use ranks " + std::to_string(gpus) +
-            ", let ranks share a GPU with oversubscribe (--oversubscribe; timings "
-            "are then not representative), or use device cpu.");
+    return trace::base::fail(ErrorKind::kUsage,
+                             counted(settings.ranks, "rank") +
+                                 " need as many GPUs and this machine has " + std::to_string(gpus) +
+                                 ". Use ranks " + std::to_string(gpus) +
+                                 ", let ranks share a GPU with oversubscribe (timings are then not "
+                                 "representative), or use device cpu.");
   }
   return "cuda";
 }

@@ -137,8 +137,7 @@ Result<sweep::SweepPoints> default_points(const Settings& base, Goal goal) {
     return trace::base::fail(
         trace::base::ErrorKind::kUsage,
         "One rank reduces nothing, so that no strategy and no bucket makes its "
-        "step faster: say with --over what to search among, or take more "
-        "--ranks.");
+        "step faster: say what to search among, or take more ranks.");
   }
   points.varied = varied_knobs(points.settings);
   return points;

@@ -169,8 +169,7 @@ Result<void> Sweep::find_by_name(const std::vector<RunInfo>& library) {
   return trace::base::fail(ErrorKind::kUsage,
                            "runs that are not of this sweep have the names of its runs in " +
                                trace::base::quoted(runs_dir_) + ": " + taken +
-                               ". Choose another --name, or rename them (shardlens runs RUN "
-                               "--rename)");
+                               ". Choose another name for it, or rename those runs");
 }
 
 // One that is not done, or not whole after a power cut, leaves its place as it is.

@@ -75,8 +75,8 @@ Json json_of(const SweepRecord& record) {
 tl::unexpected<trace::base::Error> damaged(const std::string& source, const std::string& why) {
   return trace::base::fail(ErrorKind::kDamaged,
                            "the sweep " + source + " is damaged (" + why +
-                               "): give the whole command again with --overwrite to begin it anew; "
-                               "runs that it recorded stay until they are replaced");
+                               "): begin it anew under another name, or overwrite it; runs that it "
+                               "recorded stay until they are replaced");
 }
 
 Result<void> apply(const Json& texts, const std::string& source, trace::job::Settings& settings) {
@@ -124,7 +124,7 @@ Result<SweepRecord> record_in(const Json& json, const std::string& source) {
     return trace::base::fail(ErrorKind::kOtherVersion,
                              "the sweep " + source +
                                  " was written by another version of this program: go on with "
-                                 "that one, or choose another --name");
+                                 "that one, or choose another name");
   }
   SweepRecord record;
   SweepPlan& plan = record.plan;
@@ -220,7 +220,7 @@ Result<SweepRecord> read_sweep(const fs::path& runs_dir, const std::string& name
     const auto others = trace::base::joined(sweep_names(runs_dir), ", ",
                                             [](const auto& other) { return "'" + other + "'"; });
     message += others.empty() ? "" : ", but " + others;
-    return trace::base::fail(ErrorKind::kMissing, message + ": say with --over what is to vary");
+    return trace::base::fail(ErrorKind::kMissing, message + ": say what is to vary to begin one");
   }
   std::error_code error;
   if (fs::file_size(file, error) > kLargestSweep) {

@@ -71,8 +71,8 @@ Result<void> check_twins(const SweepPoints& points) {
     const auto first = std::ranges::find(points.settings, points.settings[i]);
     if (static_cast<std::size_t>(first - points.settings.begin()) == i) continue;
     return trace::base::fail(ErrorKind::kUsage, "The point " + point_text(points, i) +
-                                                    " is given twice: leave one of them out, "
-                                                    "--repeat runs each several times.");
+                                                    " is given twice: leave one of them out; "
+                                                    "repeats run each several times.");
   }
   return {};
 }

@@ -172,7 +172,7 @@ std::string why_best(const SweepPlan& plan, const SweepVerdict& verdict, const O
   if (freedom < 1) {
     return best + " was fastest: " + cost +
            ". Too few runs are repeated to tell how far those of the same settings differ by "
-           "chance: sweep with --repeat 2 or more";
+           "chance: run each point twice or more";
   }
   std::string text = best + " was fastest: " + cost + ", but " + others_text(plan, others.equals) +
                      " cannot be told from it beyond noise";
@@ -181,7 +181,7 @@ std::string why_best(const SweepPlan& plan, const SweepVerdict& verdict, const O
     text += (verdict.goal == SweepGoal::kTokenRate ? "Highest was " : "Lowest was ") + best + ": " +
             cost;
   }
-  if (freedom < kFreedomIsFew) text += ". More repeats narrow it down (--repeat)";
+  if (freedom < kFreedomIsFew) text += ". More repeats narrow it down";
   return text;
 }
 

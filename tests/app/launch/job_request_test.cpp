@@ -57,7 +57,7 @@ TEST(ResolveDevice, RefusesMoreRanksThanGpusUnlessTheyMayShare) {
   const auto refused = resolve_device(crowded, gpus(2));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
-  EXPECT_NE(refused.error().message.find("--oversubscribe"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("with oversubscribe"), std::string::npos);
   crowded.oversubscribe = true;
   EXPECT_EQ(resolve_device(crowded, gpus(2)).value(), "cuda");
 }

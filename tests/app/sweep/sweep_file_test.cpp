@@ -107,7 +107,7 @@ TEST_F(SweepFile, AnyOfItsBytesMayBeDamagedOrMissing) {
     const auto cut = parse_sweep(whole.substr(0, i), "it");
     ASSERT_FALSE(cut) << i;
     EXPECT_EQ(cut.error().kind, ErrorKind::kDamaged);
-    EXPECT_THAT(cut.error().message, HasSubstr("--overwrite"));
+    EXPECT_THAT(cut.error().message, HasSubstr("overwrite it"));
   }
 }
 

@@ -172,8 +172,8 @@ TEST_F(SweepTest, RefusesNamesThatOtherRunsHaveBeforeAnythingRuns) {
   const auto refused = open();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
-  EXPECT_THAT(refused.error().message,
-              AllOf(HasSubstr("'caps-cap 4, run 2'"), HasSubstr("--name"), HasSubstr("--rename")));
+  EXPECT_THAT(refused.error().message, AllOf(HasSubstr("'caps-cap 4, run 2'"),
+                                             HasSubstr("another name"), HasSubstr("rename")));
   EXPECT_TRUE(sweep_names(folder.path()).empty());
 }
 

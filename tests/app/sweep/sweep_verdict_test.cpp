@@ -41,7 +41,7 @@ TEST(SweepVerdict, WithoutRepeatsNothingIsCalledSlower) {
   EXPECT_EQ(verdict.points[1].standing, Standing::kNotKnown);
   EXPECT_FALSE(verdict.points[0].half_width_ns);
   EXPECT_FALSE(verdict.points[1].bounds);
-  EXPECT_THAT(verdict.why, HasSubstr("--repeat 2 or more"));
+  EXPECT_THAT(verdict.why, HasSubstr("run each point twice or more"));
 }
 
 TEST(SweepVerdict, AFailedPointIsNeverTheBest) {

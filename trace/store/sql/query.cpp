@@ -152,7 +152,7 @@ base::Error too_large(std::int64_t limit) {
   return {base::ErrorKind::kFailed,
           "the answer has more than " + std::to_string(limit >> 20) +
               " MiB: ask for fewer rows or shorter values, or write it with "
-              "--format csv, which needs no memory for it"};
+              "`shardlens query … --format csv`, which needs no memory for it"};
 }
 
 base::Result<QueryResult> fetch(Database& connection, sqlite3_stmt* statement,
