@@ -7,8 +7,6 @@
 namespace shardlens::app::search {
 namespace {
 
-constexpr int kConfirmations = 2;  // more runs of the best and of the start
-
 double cumulative_normal(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
 double normal_density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 
@@ -41,16 +39,22 @@ std::optional<int> free_round(const sweep::SweepResults& results, std::size_t po
   return std::nullopt;
 }
 
-// The best and the start in turns, so that drift meets both.
+// The best and the start in turns until each has run so often, so that drift meets both.
 std::optional<Choice> confirmation(const SearchJob& job, const sweep::SweepResults& results,
                                    const std::vector<Belief>& beliefs, std::size_t best) {
   if (best == job.base) return std::nullopt;
   const bool base_is_behind = beliefs[job.base].runs < beliefs[best].runs;
   const std::size_t point = base_is_behind ? job.base : best;
-  if (beliefs[point].runs > kConfirmations || beliefs[point].has_failed) return std::nullopt;
+  if (beliefs[point].runs >= kRounds || beliefs[point].has_failed) return std::nullopt;
   const auto round = free_round(results, point);
   if (!round) return std::nullopt;
   return Choice{{point, *round}, Why::kConfirms, std::nullopt};
+}
+
+// So many runs confirmation() asks for once a point that has not run yet has become the best.
+int runs_to_confirm_another(const Belief& base) {
+  const int of_base = base.has_failed ? 0 : std::max(kRounds - base.runs, 0);
+  return kRounds - 1 + of_base;
 }
 
 // The start once more, as soon as another point has run: it will be needed to tell the gain, tells
@@ -87,10 +91,9 @@ Decision decide(const SearchJob& job, const sweep::SweepResults& results,
   if (!found) return {std::nullopt, Ending::kNoResult};
   const std::size_t best = *found;
   const double seconds = mean_seconds(results);
-  // What is found first is confirmed in the end: a budget that does not hold that finds less.
-  const double reserve = 2 * kConfirmations * seconds;
   auto choice = most_promising(beliefs, best);
-  if (choice && seconds_left >= seconds + reserve) {
+  // A point that wins is confirmed in the end, and to confirm the best so far takes no more runs.
+  if (choice && seconds_left >= seconds * (1 + runs_to_confirm_another(base))) {
     const auto again = second_start(job, beliefs);
     return {again ? again : choice, {}};
   }

@@ -27,7 +27,7 @@ struct Choice {
 
 enum class Ending : std::uint8_t {
   kSettled,   // nothing predicted can win beyond noise, and the best is confirmed
-  kNoTime,    // the budget does not hold the next run
+  kNoTime,    // the budget does not hold the next run and what confirms it
   kNoResult,  // the start could not be measured
 };
 std::string_view to_string(Ending ending);  // "settled"

@@ -1,9 +1,8 @@
 #include "app/search/search_loop.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
-
-#include "app/search/search_words.h"
 
 namespace shardlens::app::search {
 
@@ -53,7 +52,7 @@ Result<std::optional<Ending>> SearchLoop::run_to_end(const SearchDriver& driver)
     const Standing now = standing();
     const auto decision = decide(now.job, grid_.results(), now.beliefs, budget - seconds());
     if (!decision.choice) {
-      TRY(grid_.keep_ending(ending_text(decision.ending)));
+      TRY(grid_.keep_ending(std::string(to_string(decision.ending))));
       return decision.ending;
     }
     TRY_ASSIGN(const bool counts, run(driver, *decision.choice));

@@ -50,7 +50,7 @@ std::string ending_text(Ending ending) {
     case Ending::kSettled:
       return "Ended because nothing else that is predicted is likely to win beyond noise.";
     case Ending::kNoTime:
-      return "Ended because the budget does not hold another run; a larger --budget goes on.";
+      return "Ended because the budget does not hold another run and those that confirm it.";
     case Ending::kNoResult:
       break;
   }
@@ -80,6 +80,13 @@ std::string verdict_text(const sweep::SweepPlan& plan, Goal goal,
   }
   const std::string best = sweep::obeyed_text(plan.points, outcome->best);
   std::string text = best + ": " + cost_text(*outcome->best_cost, goal) + " instead of " + start;
+std::string ending_text(const std::string& kept) {
+  for (const Ending ending : {Ending::kSettled, Ending::kNoTime, Ending::kNoResult}) {
+    if (kept == to_string(ending)) return ending_text(ending);
+  }
+  return kept;
+}
+
   if (!outcome->half_width) {
     return text + ", " + share_text(*outcome->change) + std::string(less_text(goal)) +
            ", by one run each: how sure that is, is not known.";

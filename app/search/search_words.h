@@ -13,6 +13,8 @@ namespace shardlens::app::search {
 std::string cost_text(double cost, Goal goal);  // "404 ms", "1.21 k tokens/s", "137 MiB"
 std::string_view why_text(Why why);             // "may win"
 std::string ending_text(Ending ending);         // a sentence
+// Of what a sweep's file says of it, which before it named endings held the sentence.
+std::string ending_text(const std::string& kept);
 
 // Why a point was not run; "" of one that was.
 std::string why_not_text(const Belief& belief, Goal goal);

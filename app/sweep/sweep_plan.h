@@ -32,7 +32,7 @@ constexpr std::string_view to_string(Goal goal) {
 struct SearchPlan {
   Goal goal = Goal::kStepTime;
   double budget_seconds = 600;
-  std::string ended{};  // why, in words; "": it has not
+  std::string ended{};  // why, as app/search names it; "": it has not
   bool operator==(const SearchPlan&) const = default;
 };
 

@@ -55,7 +55,10 @@ Ended run_to_end(search::SearchLoop& loop, const sweep::Sweep& grid, launch::Sto
 
 std::string reason_of(const Ended& ended) {
   if (!ended) return ended.error().message;
-  return *ended ? search::ending_text(**ended) : "Stopped by the user.";
+  if (!*ended) return "Stopped by the user.";
+  return search::ending_text(**ended) + (**ended == search::Ending::kNoTime
+                                             ? " With a larger --budget the same command goes on."
+                                             : "");
 }
 
 }  // namespace

@@ -33,6 +33,12 @@ ui::state::SweepPoint shown_point(const sweep::SweepPlan& plan, const sweep::Swe
   return point;
 }
 
+std::string ended_text(const std::string& ended) {
+  const bool is_for_time = ended == to_string(search::Ending::kNoTime);
+  return search::ending_text(ended) +
+         (is_for_time ? " Search… with the same settings and more time goes on." : "");
+}
+
 }  // namespace
 
 ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
@@ -51,7 +57,7 @@ ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::Swe
   shown.seconds_left = left.seconds;
   if (plan.search) {
     shown.search = {std::string(to_string(plan.search->goal)), plan.search->budget_seconds,
-                    plan.search->ended};
+                    ended_text(plan.search->ended)};
     shown.runs_left = 0;
     shown.seconds_left.reset();
   }

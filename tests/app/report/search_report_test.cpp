@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/search/search_words.h"
 #include "tests/app/search/made_up_search.h"
 
 namespace shardlens::app::report {
@@ -37,6 +38,17 @@ TEST(SearchReport, SaysWhatWasFoundAndHowSureThatIs) {
   EXPECT_THAT(text, HasSubstr("Use it: --set bucket_cap_mb=2"));
   EXPECT_THAT(text, HasSubstr("may win"));
   EXPECT_THAT(text, HasSubstr("Not tried: bucket_cap_mb=3, predicted"));
+}
+
+// Each place says itself how to go on.
+TEST(SearchReport, SaysWhyASearchEndedInWordsThatAreTrueAnywhere) {
+  using search::Ending;
+  const std::string no_time = search::ending_text(Ending::kNoTime);
+  EXPECT_THAT(no_time, HasSubstr("another run and those that confirm it"));
+  EXPECT_THAT(no_time, testing::Not(HasSubstr("--")));
+  EXPECT_EQ(search::ending_text(std::string(to_string(Ending::kNoTime))), no_time);
+  EXPECT_EQ(search::ending_text(std::string()), "");
+  EXPECT_EQ(search::ending_text(std::string("Ended, as of old.")), "Ended, as of old.");
 }
 
 TEST(SearchReport, IsTheContractAsJson) {

@@ -137,7 +137,36 @@ TEST(Search, OneDisturbedRunDoesNotCountForAll) {
   EXPECT_LT(beliefs[3].deviation, 0.2 * 80);
 }
 
-// Each run takes 10 s; the last 40 are for confirming.
+// Each run takes 10 s. After each of three others, the start's second run among them, there is time
+// to run one more and to confirm it: two more runs of it and one of the start.
+TEST(Search, KeepsNoMoreOfItsBudgetThanToConfirmWhatItRunsNext) {
+  MadeUpSearch search({100, 99, 98, 97, 96, 95, 94, 93});
+  search.is_refused = true;
+  search.noise = 0.0001;
+  search.seconds_left = 80;
+  EXPECT_EQ(search.run_to_end(), Ending::kNoTime);
+  EXPECT_EQ(search.runs, 8) << "all that there was time for";
+  const Outcome outcome = search.outcome();
+  EXPECT_EQ(outcome.best, 3u);
+  EXPECT_EQ(outcome.base_runs, kRounds);
+  EXPECT_EQ(outcome.best_runs, kRounds - 1) << "the one that chose it is left out";
+}
+
+// However long it may take, if a run beside the start was made at all.
+TEST(Search, ConfirmsWhatItFoundWhateverTheBudget) {
+  for (double budget = 60; budget < 300; budget += 5) {
+    MadeUpSearch search({100, 99, 98, 97, 96, 95, 94, 93, 92, 91, 90, 89, 88, 87, 86});
+    search.is_refused = true;
+    search.noise = 0.0001;
+    search.seconds_left = budget;
+    search.run_to_end();
+    const Outcome outcome = search.outcome();
+    ASSERT_NE(outcome.best, 0u) << budget;
+    EXPECT_EQ(outcome.base_runs, kRounds) << budget;
+    EXPECT_EQ(outcome.best_runs, kRounds - 1) << budget;
+  }
+}
+
 TEST(Search, KeepsToItsBudget) {
   for (double budget : {5.0, 25.0, 60.0, 75.0, 90.0}) {
     MadeUpSearch search({100, 99, 98, 97, 96, 95, 94, 93, 60});
