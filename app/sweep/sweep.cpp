@@ -131,10 +131,11 @@ Result<void> Sweep::find_results(bool retries_failed) {
                         .measure = {},
                         .failure = run.failure,
                         .folder = {},
-                        .failed_before = run.failed_before};
+                        .failed_before = run.failed_before,
+                        .predicted = run.predicted};
       keep(run.slot, run.file_name, std::move(result));
     } else if (run.failure.empty() && found != library.end()) {
-      adopt(run.slot, *found, run.failed_before);
+      adopt(run, *found);
     }
   }
   TRY(find_by_name(library));
@@ -160,8 +161,12 @@ Result<void> Sweep::find_by_name(const std::vector<RunInfo>& library) {
         taken += (taken.empty() ? "'" : ", '") + run.name + "'";
         continue;
       }
-      const std::string failed_before = known == results_.end() ? "" : known->second.failure;
-      const bool is_adopted = run.start_ns >= record_.created_ns && adopt(slot, run, failed_before);
+      SweepRun before{.slot = slot, .file_name = {}, .failure = {}};
+      if (known != results_.end()) {
+        before.failed_before = known->second.failure;
+        before.predicted = known->second.predicted;
+      }
+      const bool is_adopted = run.start_ns >= record_.created_ns && adopt(before, run);
       if (!is_adopted) unfinished_[run.name] = run.folder;
     }
   }
@@ -173,20 +178,22 @@ Result<void> Sweep::find_by_name(const std::vector<RunInfo>& library) {
 }
 
 // One that is not done, or not whole after a power cut, leaves its place as it is.
-bool Sweep::adopt(Slot slot, const RunInfo& run, const std::string& failed_before) {
+bool Sweep::adopt(const SweepRun& known, const RunInfo& run) {
+  const Slot slot = known.slot;
   if (run.status != RunStatus::kDone || run.settings != plan().points.settings[slot.point]) {
     return false;
   }
   SlotResult result = result_of(slot, run);
   if (!result.measure) return false;
-  result.failed_before = failed_before;
+  result.failed_before = known.failed_before;
+  result.predicted = known.predicted;
   keep(slot, file_name_of(run), std::move(result));
   return true;
 }
 
 void Sweep::keep(Slot slot, const std::string& file_name, SlotResult result) {
   std::erase_if(record_.runs, [&](const SweepRun& run) { return run.slot == slot; });
-  record_.runs.push_back({slot, file_name, result.failure, result.failed_before});
+  record_.runs.push_back({slot, file_name, result.failure, result.failed_before, result.predicted});
   results_[slot] = std::move(result);
 }
 
@@ -227,7 +234,8 @@ Result<launch::JobRequest> Sweep::request_for(Slot slot) const {
   return request;
 }
 
-Result<bool> Sweep::take(Slot slot, const launch::JobStatus& ended) {
+Result<bool> Sweep::take(Slot slot, const launch::JobStatus& ended,
+                         const std::optional<PredictedCost>& predicted) {
   const RunInfo& run = ended.run;
   if (!ended.save_errors.empty()) {
     return trace::base::fail(ErrorKind::kDiskFull,
@@ -248,6 +256,7 @@ Result<bool> Sweep::take(Slot slot, const launch::JobStatus& ended) {
   }
   const auto before = results_.find(slot);
   if (before != results_.end()) result.failed_before = before->second.failure;
+  result.predicted = predicted;
   if (result.is_to_be_retried() && !run.folder.empty()) unfinished_[run.name] = run.folder;
   keep(slot, file_name_of(run), std::move(result));
   TRY(save());

@@ -64,9 +64,11 @@ class Sweep {
   // The job to start now. Waits for ranks of an interrupted run that are about to end; error
   // kFailed: they go on.
   trace::base::Result<launch::JobRequest> request_for(Slot slot) const;
-  // What came of it. False: its user stopped it, so that it will be run anew. Error: the sweep
-  // cannot go on now, since the disk is full, say; with room again it can.
-  trace::base::Result<bool> take(Slot slot, const launch::JobStatus& ended);
+  // What came of it, and what a search had predicted of it. False: its user stopped it, so that it
+  // will be run anew. Error: the sweep cannot go on now, since the disk is full, say; with room
+  // again it can.
+  trace::base::Result<bool> take(Slot slot, const launch::JobStatus& ended,
+                                 const std::optional<PredictedCost>& predicted = {});
   // Keeps why a search has ended; "": it goes on. Errors: those of write_sweep().
   trace::base::Result<void> keep_ending(const std::string& reason);
 
@@ -77,8 +79,8 @@ class Sweep {
   trace::base::Result<void> begin_or_go_on(const SweepRequest& request);
   trace::base::Result<void> find_results(bool retries_failed);
   trace::base::Result<void> find_by_name(const std::vector<trace::model::RunInfo>& library);
-  // Whether it is a result.
-  bool adopt(Slot slot, const trace::model::RunInfo& run, const std::string& failed_before);
+  // Whether it is a result. `known`: what there is of it beside the run itself.
+  bool adopt(const SweepRun& known, const trace::model::RunInfo& run);
   // Instead of what there was of it.
   void keep(Slot slot, const std::string& file_name, SlotResult result);
   SlotResult result_of(Slot slot, const trace::model::RunInfo& run) const;

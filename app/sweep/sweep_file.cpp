@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -41,6 +42,13 @@ Json search_json(const std::optional<SearchPlan>& search) {
           {"ended", search->ended}};
 }
 
+Json predicted_json(const std::optional<PredictedCost>& predicted) {
+  if (!predicted || !std::isfinite(predicted->cost) || !std::isfinite(predicted->half_width)) {
+    return nullptr;
+  }
+  return {{"cost", predicted->cost}, {"half_width", predicted->half_width}};
+}
+
 Json json_of(const SweepRecord& record) {
   const SweepPlan& plan = record.plan;
   // All knobs: the defaults of another version may be others.
@@ -57,7 +65,8 @@ Json json_of(const SweepRecord& record) {
                     {"round", run.slot.round},
                     {"run", run.file_name},
                     {"failure", run.failure},
-                    {"failed_before", run.failed_before}});
+                    {"failed_before", run.failed_before},
+                    {"predicted", predicted_json(run.predicted)}});
   }
   return {{"schema", kSchema},
           {"name", plan.name},
@@ -119,6 +128,13 @@ Result<std::optional<SearchPlan>> search_in(const Json& json, const std::string&
   return search;
 }
 
+// None: nothing was predicted, or it is of before that was kept.
+std::optional<PredictedCost> predicted_in(const Json& run) {
+  const auto found = run.find("predicted");
+  if (found == run.end() || found->is_null()) return std::nullopt;
+  return PredictedCost{found->at("cost").get<double>(), found->at("half_width").get<double>()};
+}
+
 Result<SweepRecord> record_in(const Json& json, const std::string& source) {
   if (json.at("schema").get<int>() != kSchema) {
     return trace::base::fail(ErrorKind::kOtherVersion,
@@ -143,6 +159,7 @@ Result<SweepRecord> record_in(const Json& json, const std::string& source) {
     run.file_name = entry.at("run").get<std::string>();
     run.failure = entry.at("failure").get<std::string>();
     run.failed_before = entry.value("failed_before", "");  // older ones have none
+    run.predicted = predicted_in(entry);
     const bool is_there = run.slot.point < plan.points.settings.size() && run.slot.round >= 0 &&
                           run.slot.round < kMostRepeats;
     // A name within the library, never a way out of it.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,10 @@ namespace shardlens::app::sweep {
 
 struct SweepRun {  // that has ended
   Slot slot;
-  std::string file_name;        // of the run within the library; "": it came to no run
-  std::string failure;          // "": it was done
-  std::string failed_before{};  // as in SlotResult
+  std::string file_name;                     // of the run within the library; "": it came to no run
+  std::string failure;                       // "": it was done
+  std::string failed_before{};               // as in SlotResult
+  std::optional<PredictedCost> predicted{};  // as there
 };
 
 struct SweepRecord {

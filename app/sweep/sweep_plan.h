@@ -36,6 +36,14 @@ struct SearchPlan {
   bool operator==(const SearchPlan&) const = default;
 };
 
+// What a search expects of a run before it starts: its cost, and half of the 95 % interval.
+struct PredictedCost {
+  double cost = 0, half_width = 0;
+  // An interval that reaches down to nothing tells nothing.
+  bool is_sure() const { return half_width < cost; }
+  bool operator==(const PredictedCost&) const = default;
+};
+
 struct SweepPlan {
   std::string name;
   SweepPoints points;

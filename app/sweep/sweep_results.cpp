@@ -175,7 +175,9 @@ trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& 
                       .round = static_cast<std::size_t>(slot.round),
                       .value = cost_of(*result.measure, goal)});
   }
-  return trace::analysis::RoundNoise(std::move(values));
+  return trace::analysis::RoundNoise(
+      std::move(values),
+      plan.search ? trace::analysis::Rounds::kNone : trace::analysis::Rounds::kOfAllPoints);
 }
 
 std::optional<std::size_t> best_of(const trace::analysis::RoundNoise& noise,

@@ -27,9 +27,10 @@ struct RunMeasure {
 struct SlotResult {
   std::string run;  // its name
   std::optional<RunMeasure> measure;
-  std::string failure;             // why there is no measure
-  std::filesystem::path folder{};  // of the run
-  std::string failed_before{};     // why its first attempt failed; "": there was but one
+  std::string failure;                       // why there is no measure
+  std::filesystem::path folder{};            // of the run
+  std::string failed_before{};               // why its first attempt failed; "": there was but one
+  std::optional<PredictedCost> predicted{};  // of a search; none: nothing was
 
   // A run that fails is run once more when all others are done: it may have been an accident.
   bool is_to_be_retried() const { return !failure.empty() && failed_before.empty(); }
@@ -65,7 +66,7 @@ SweepGoal goal_of(const SweepPlan& plan, const SweepResults& results);
 // What is to be small: nanoseconds per step, or per token.
 double cost_of(const RunMeasure& run, SweepGoal goal);
 
-// The costs of the first so many rounds.
+// The costs of the first so many rounds. A search has none: what it runs together, results decide.
 trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& results,
                                      int rounds);
 // The lowest level of those that are not out and never failed; none: no such point was measured.

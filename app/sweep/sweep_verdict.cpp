@@ -65,14 +65,16 @@ void add_figures(const SweepResults& results, SweepGoal goal, const RoundNoise& 
   verdict.exposed_ns = mean_of(runs, &RunMeasure::exposed_ns);
 }
 
-void tell_failures(const SweepResults& results, std::size_t point, PointVerdict& verdict) {
+void tell_failures(const SweepPlan& plan, const SweepResults& results, std::size_t point,
+                   PointVerdict& verdict) {
   const SlotResult* failed = nullptr;
   for (const auto& [slot, result] : results) {
     if (slot.point != point) continue;
     if (failed == nullptr && !result.failure.empty()) failed = &result;
     if (result.measure && !result.failed_before.empty()) verdict.failed_once = result.failed_before;
   }
-  if (verdict.standing != Standing::kFailed || failed == nullptr) return;
+  // A search runs nothing again that failed.
+  if (verdict.standing != Standing::kFailed || failed == nullptr || plan.search) return;
   verdict.is_to_be_retried = failed->is_to_be_retried();
   verdict.reason += verdict.is_to_be_retried ? " (it is run once more in the end)"
                                              : " (and so it did when it was run again)";
@@ -248,7 +250,7 @@ SweepVerdict verdict_of(const SweepPlan& plan, const SweepResults& results) {
     point.standing = standing_of(states[i], point, lacks_runs, i == verdict.best);
     if (point.standing == Standing::kFailed) point.reason = states[i].failure;
     if (point.standing == Standing::kStoppedEarly) point.reason = states[i].stopped_early;
-    tell_failures(results, i, point);
+    tell_failures(plan, results, i, point);
   }
   find_front(plan, noise, verdict.points);
   if (verdict.best) {

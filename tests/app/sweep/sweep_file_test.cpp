@@ -31,7 +31,7 @@ struct SweepFile : testing::Test {
     record.plan.points.settings[1].steps = 7;
     record.created_ns = 1'700'000'000'123'456'789;
     record.runs = {{{1, 0}, "2026-01-01T00-00-00_caps", ""},
-                   {{0, 2}, "", "out of memory", "killed"}};
+                   {{0, 2}, "", "out of memory", "killed", PredictedCost{1e8, 2.5e6}}};
     fs::create_directories(sweep_folder(folder.path(), "caps"));
   }
   std::string text() const {
@@ -56,6 +56,8 @@ TEST_F(SweepFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->runs[0].file_name, "2026-01-01T00-00-00_caps");
   EXPECT_EQ(read->runs[1].failure, "out of memory");
   EXPECT_EQ(read->runs[1].failed_before, "killed");
+  EXPECT_FALSE(read->runs[0].predicted);
+  EXPECT_EQ(read->runs[1].predicted, (PredictedCost{1e8, 2.5e6}));
 }
 
 TEST_F(SweepFile, ASearchComesBackAsOne) {

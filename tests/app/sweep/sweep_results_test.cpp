@@ -22,6 +22,16 @@ std::vector<Slot> slots_of(const SweepPlan& plan, SweepResults results = {}) {
   return slots;
 }
 
+// Point 1 ran once, in the slow first round: a sweep takes that out, a search has no such rounds.
+TEST(SweepNoise, OfASearchKnowsNoDriftOfRounds) {
+  SweepPlan plan = made_up_plan({1, 2}, 2);
+  const SweepResults results{
+      {{0, 0}, measured(200)}, {{0, 1}, measured(100)}, {{1, 0}, measured(150)}};
+  EXPECT_LT(*noise_of(plan, results, 2).level(1), 140e6);
+  plan.search = SearchPlan{};
+  EXPECT_NEAR(*noise_of(plan, results, 2).level(1), 150e6, 1);
+}
+
 TEST(SweepOrder, EveryRoundHoldsEveryPointOnce) {
   const auto slots = slots_of(made_up_plan({1, 2, 3, 4, 5}, 3));
   ASSERT_EQ(slots.size(), 15u);

@@ -221,6 +221,19 @@ TEST_F(SweepTest, AFailureIsRunOnceMoreInTheEndAlsoAfterTheProgramWasKilled) {
   EXPECT_EQ(opened().results().at(slot).failed_before, "an accident");
 }
 
+TEST_F(SweepTest, KeepsWhatASearchPredictedOfARun) {
+  const PredictedCost predicted{1e8, 2e6};
+  Slot slot;
+  {
+    Sweep sweep = opened();
+    slot = *sweep.next();
+    const auto run = begun(sweep.request_for(slot).value());
+    EXPECT_TRUE(sweep.take(slot, ended(run, RunStatus::kDone), predicted).value());
+    EXPECT_EQ(sweep.results().at(slot).predicted, predicted);
+  }
+  EXPECT_EQ(opened().results().at(slot).predicted, predicted);
+}
+
 TEST_F(SweepTest, WhatFailsASecondTimeStaysSo) {
   Sweep sweep = opened();
   const auto slot = *sweep.next();
