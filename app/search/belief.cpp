@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
+#include <tuple>
+
+#include "trace/analysis/noise/noise_model.h"
 
 namespace shardlens::app::search {
 namespace {
@@ -161,16 +165,44 @@ double noise_between_runs(const SearchJob& job, const sweep::SweepResults& resul
                    (kUsualFreedom + freedom));
 }
 
-}  // namespace
-
-trace::analysis::RelativeSpread spread_between_runs(const SearchJob& job,
-                                                    const sweep::SweepResults& results) {
+// Points run one by one, as results decide, so that there is no drift of rounds to take out.
+trace::analysis::RoundNoise noise_of(const SearchJob& job, const sweep::SweepResults& results) {
   std::vector<trace::analysis::RoundValue> values;
   for (const auto& [slot, result] : results) {
     const auto cost = result.measure ? cost_of(*result.measure, job.goal) : std::nullopt;
     if (cost) values.push_back({slot.point, static_cast<std::size_t>(slot.round), *cost});
   }
-  return trace::analysis::RoundNoise(std::move(values)).between_runs();
+  return trace::analysis::RoundNoise(std::move(values), trace::analysis::Rounds::kNone);
+}
+
+void tell_noise(const trace::analysis::RoundNoise& noise, std::size_t best,
+                std::vector<Belief>& beliefs) {
+  const auto measured = std::ranges::count_if(beliefs, [](const Belief& b) { return b.runs > 0; });
+  const double claims = trace::analysis::kFalseClaims /
+                        static_cast<double>(std::max<std::ptrdiff_t>(measured - 1, 1));
+  for (std::size_t i = 0; i < beliefs.size(); ++i) {
+    if (beliefs[i].runs == 0) continue;
+    const auto half_width = noise.half_width(i);
+    if (half_width && *half_width < 1) beliefs[i].half_width = *half_width * *beliefs[i].cost;
+    const auto behind = i == best ? std::nullopt : noise.difference(i, best, claims);
+    if (behind) beliefs[i].is_behind = behind->low > 0;
+  }
+}
+
+// Of its first run.
+std::optional<sweep::PredictedCost> kept_prediction(const sweep::SweepResults& results,
+                                                    std::size_t point) {
+  for (const auto& [slot, result] : results) {
+    if (slot.point == point && result.predicted) return result.predicted;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+trace::analysis::RelativeSpread spread_between_runs(const SearchJob& job,
+                                                    const sweep::SweepResults& results) {
+  return noise_of(job, results).between_runs();
 }
 
 std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& results,
@@ -186,8 +218,11 @@ std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& 
     Belief& belief = beliefs[i];
     belief.deviation = std::hypot(belief.deviation, off_by * belief.cost.value_or(0));
     belief.has_failed = measured[i].has_failed;
+    if (belief.cost) belief.predicted = {*belief.cost, kDeviationsOf95 * belief.deviation};
+    if (measured[i].has_failed) belief.predicted = kept_prediction(results, i);
     if (measured[i].runs == 0) continue;
     belief = {};
+    belief.predicted = kept_prediction(results, i);
     belief.runs = measured[i].runs;
     belief.has_failed = measured[i].has_failed;
     belief.cost = measured[i].cost;
@@ -195,11 +230,24 @@ std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& 
   }
   const auto best = best_of(beliefs);
   if (!best) return beliefs;
+  tell_noise(noise_of(job, results), *best, beliefs);
   for (Belief& belief : beliefs) {
     const bool is_open = belief.runs == 0 && !belief.has_failed && belief.fits;
     if (is_open) belief.chance = chance_of(belief, beliefs[*best], noise);
   }
   return beliefs;
+}
+
+std::vector<std::size_t> best_first(const std::vector<Belief>& beliefs) {
+  std::vector<std::size_t> order(beliefs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    const Belief& belief = beliefs[i];
+    const bool has_run = belief.runs > 0 || belief.has_failed;
+    return std::tuple(!has_run, belief.has_failed,
+                      belief.cost.value_or(std::numeric_limits<double>::infinity()));
+  });
+  return order;
 }
 
 std::optional<std::size_t> best_of(const std::vector<Belief>& beliefs) {

@@ -28,9 +28,16 @@ struct Belief {
   bool has_failed = false;     // one of its runs
   std::optional<double> cost;  // measured, else predicted; none: nothing is known
   double deviation = 0;        // standard, of the cost
-  bool fits = true;            // in memory, as far as that is known
-  std::string from;            // a run that predicts just that; "": it is measured, or unknown
-  std::string refused;         // why nothing is predicted
+  // Of a measured cost, 95 %: Student's t with the spread between runs of the same point, pooled
+  // over points. None: no point ran twice, or it is as wide as the cost.
+  std::optional<double> half_width;
+  // Whether it costs more than the best beyond noise. None: it is not measured, or not known.
+  std::optional<bool> is_behind;
+  // Before it first ran; of one that has not, by all runs so far. None: nothing was predicted.
+  std::optional<sweep::PredictedCost> predicted;
+  bool fits = true;     // in memory, as far as that is known
+  std::string from;     // a run that predicts just that; "": it is measured, or unknown
+  std::string refused;  // why nothing is predicted
   // Where nothing is: the mean of those measured that differ in the fewest knobs, and how far it
   // may be off.
   std::optional<double> alike;
@@ -48,6 +55,9 @@ struct Belief {
 // than they said make all of them less sure.
 std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& results,
                                const ForecastFrom& forecast);
+// All points, the best first, as best_of() has it: those that were measured by their cost, then
+// those that failed, then those that were not run by what is predicted of them.
+std::vector<std::size_t> best_first(const std::vector<Belief>& beliefs);
 // Between runs of the same point, pooled over points, as a share of their cost.
 trace::analysis::RelativeSpread spread_between_runs(const SearchJob& job,
                                                     const sweep::SweepResults& results);

@@ -5,7 +5,6 @@
 namespace shardlens::app::search {
 namespace {
 
-constexpr double kSure = 1.96;  // standard deviations to either end of a 95 % interval
 // Of what is predicted: what the model leaves out moves with the knobs, too (bench predict).
 constexpr double kModelDeviation = 0.02;
 
@@ -35,7 +34,7 @@ Forecast of_time(const sweep::RunMeasure& run, Goal goal,
   const double half = prediction.interval
                           ? (prediction.interval->high_ns - prediction.interval->low_ns) / 2
                           : prediction.step_ns / 4;
-  forecast.deviation = std::hypot(half / kSure / per, kModelDeviation * *forecast.cost);
+  forecast.deviation = std::hypot(half / kDeviationsOf95 / per, kModelDeviation * *forecast.cost);
   return forecast;
 }
 

@@ -50,6 +50,7 @@ std::optional<Outcome> outcome_of(const SearchJob& job, const sweep::SweepResult
   outcome.base_cost = base.cost;
   outcome.base_runs = base.runs;
   Mean found = *best == job.base ? Mean{} : mean_cost(job, results, *best, 1);
+  outcome.leaves_choice_out = found.runs > 0;
   if (found.runs == 0) found = mean_cost(job, results, *best, 0);
   outcome.best_cost = found.cost;
   outcome.best_runs = found.runs;

@@ -15,6 +15,7 @@ struct Outcome {
   // Best ÷ start − 1, −0.1: a tenth less. The run by which the best was chosen is left out once
   // there are others: it is low by choice. None: the best is the start.
   std::optional<double> change;
+  bool leaves_choice_out = false;  // that run is
   // Of it, 95 %: Student's t with the spread between runs of the same point, pooled over points; of
   // several points that ran more than once, at 5 % ÷ their number. None: no point ran twice.
   std::optional<double> half_width;

@@ -27,7 +27,7 @@ std::optional<Choice> most_promising(const std::vector<Belief>& beliefs, std::si
     const double promise = promise_of(point, beliefs[best]);
     if (promise <= highest) continue;
     highest = promise;
-    choice = Choice{{i, 0}, point.cost ? Why::kPromising : Why::kUnknown, point.cost};
+    choice = Choice{{i, 0}, point.cost ? Why::kPromising : Why::kUnknown, point.predicted};
   }
   return choice;
 }

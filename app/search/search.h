@@ -22,7 +22,7 @@ enum class Why : std::uint8_t {
 struct Choice {
   sweep::Slot slot;
   Why why = Why::kStart;
-  std::optional<double> predicted;  // cost
+  std::optional<sweep::PredictedCost> predicted;
 };
 
 enum class Ending : std::uint8_t {

@@ -38,9 +38,9 @@ Result<bool> SearchLoop::run(const SearchDriver& driver, const Choice& choice) {
     request.predicted = forecasts_.step({kStart, &start->second}, choice.slot.point);
   }
   TRY_ASSIGN(const auto ended, driver.run(choice, request));
-  TRY_ASSIGN(const bool counts, grid_.take(choice.slot, ended));
+  TRY_ASSIGN(const bool counts, grid_.take(choice.slot, ended, choice.predicted));
   if (!counts) return false;
-  runs_.push_back({choice.slot, choice.why, choice.predicted});
+  runs_.push_back({choice.slot, choice.why});
   driver.counted(choice);
   return true;
 }

@@ -17,8 +17,7 @@ inline constexpr std::size_t kStart = 0;  // the point that it starts from
 
 struct SearchRun {
   sweep::Slot slot{};
-  std::optional<Why> why{};           // none: found there, of an earlier start
-  std::optional<double> predicted{};  // cost, before it ran
+  std::optional<Why> why{};  // none: found there, of an earlier start
 };
 
 struct SearchDriver {

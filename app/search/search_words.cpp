@@ -7,9 +7,13 @@
 namespace shardlens::app::search {
 namespace {
 
-constexpr double kDeviationsOf95 = 1.96;  // standard deviations to either end of a 95 % interval
-
 std::string share_text(double part) { return ui::present::format_percent(std::abs(part)).text(); }
+
+// By its prefix: 1024² of "MiB" with 1024.
+double scale_of(const std::string& unit, double base) {
+  const auto prefix = std::string_view("KMGT").find(unit.front() == 'k' ? 'K' : unit.front());
+  return prefix == std::string_view::npos ? 1 : std::pow(base, prefix + 1);
+}
 
 std::string_view less_text(Goal goal) {
   switch (goal) {
@@ -29,6 +33,25 @@ std::string cost_text(double cost, Goal goal) {
   if (goal == Goal::kMemory) return ui::present::format_bytes(cost).text();
   if (goal == Goal::kStepTime) return ui::present::format_duration(cost).text();
   return ui::present::format_rate(1e9 / cost, "tokens/s").text();
+}
+
+std::string estimate_text(double cost, double half_width, Goal goal) {
+  if (goal == Goal::kStepTime) {
+    const auto unit = ui::present::duration_unit(cost);
+    return ui::present::format_duration_in(cost, unit).value + " ± " +
+           ui::present::format_duration_in(half_width, unit).text();
+  }
+  const bool is_memory = goal == Goal::kMemory;
+  const auto shown = is_memory ? ui::present::format_bytes(cost)
+                               : ui::present::format_rate(1e9 / cost, "tokens/s");
+  const double half = is_memory ? half_width : 1e9 / cost * half_width / cost;
+  const double scale = scale_of(shown.unit, is_memory ? 1024 : 1000);
+  return shown.value + " ± " + ui::present::format_number(half / scale) + " " + shown.unit;
+}
+
+std::string predicted_text(const sweep::PredictedCost& predicted, Goal goal) {
+  return estimate_text(predicted.cost, predicted.half_width, goal) +
+         (predicted.is_sure() ? "" : " (not sure enough to go by)");
 }
 
 std::string_view why_text(Why why) {
@@ -57,14 +80,20 @@ std::string ending_text(Ending ending) {
   return "Ended because the settings that it starts from cannot be run.";
 }
 
+std::string ending_text(const std::string& kept) {
+  for (const Ending ending : {Ending::kSettled, Ending::kNoTime, Ending::kNoResult}) {
+    if (kept == to_string(ending)) return ending_text(ending);
+  }
+  return kept;
+}
+
 std::string why_not_text(const Belief& belief, Goal goal) {
   if (belief.runs > 0 || belief.has_failed) return "";
   if (!belief.fits) return "would not fit in memory";
   const std::string_view end =
       belief.may_win() ? "the search ended before its turn" : "which is not likely to win";
-  if (belief.cost) {
-    return "predicted " + cost_text(*belief.cost, goal) + " ± " +
-           share_text(kDeviationsOf95 * belief.deviation / *belief.cost) + ", " + std::string(end);
+  if (belief.predicted) {
+    return "predicted " + predicted_text(*belief.predicted, goal) + ", " + std::string(end);
   }
   if (!belief.alike) return belief.refused.empty() ? "nothing is known of it" : belief.refused;
   return "what was run most like it took " + cost_text(*belief.alike, goal) + ", " +
@@ -80,20 +109,19 @@ std::string verdict_text(const sweep::SweepPlan& plan, Goal goal,
   }
   const std::string best = sweep::obeyed_text(plan.points, outcome->best);
   std::string text = best + ": " + cost_text(*outcome->best_cost, goal) + " instead of " + start;
-std::string ending_text(const std::string& kept) {
-  for (const Ending ending : {Ending::kSettled, Ending::kNoTime, Ending::kNoResult}) {
-    if (kept == to_string(ending)) return ending_text(ending);
-  }
-  return kept;
-}
-
   if (!outcome->half_width) {
     return text + ", " + share_text(*outcome->change) + std::string(less_text(goal)) +
            ", by one run each: how sure that is, is not known.";
   }
-  text += ", " + ui::present::format_signed_percent(*outcome->change) + " ± " +
-          share_text(*outcome->half_width) + " (95 %, by " + std::to_string(outcome->best_runs) +
-          " of its runs and " + std::to_string(outcome->base_runs) + " of the start)";
+  text += ", " + ui::present::format_signed_percent(*outcome->change);
+  if (*outcome->half_width >= 1) {
+    return text + ", by runs that lie too far apart to tell how sure that is.";
+  }
+  text += " ± " + share_text(*outcome->half_width) + " (95 %, by " +
+          std::to_string(outcome->best_runs) +
+          (outcome->leaves_choice_out ? " of its runs, without the first, which chose it, and "
+                                      : " of its runs and ") +
+          std::to_string(outcome->base_runs) + " of the start)";
   return text + (outcome->is_sure() ? "." : ": not told from the start beyond noise.");
 }
 

@@ -11,8 +11,12 @@
 namespace shardlens::app::search {
 
 std::string cost_text(double cost, Goal goal);  // "404 ms", "1.21 k tokens/s", "137 MiB"
-std::string_view why_text(Why why);             // "may win"
-std::string ending_text(Ending ending);         // a sentence
+// With what it may be off by, in the same unit: "404.0 ± 12.5 ms".
+std::string estimate_text(double cost, double half_width, Goal goal);
+// The same of a prediction, and whether it is not sure enough to go by.
+std::string predicted_text(const sweep::PredictedCost& predicted, Goal goal);
+std::string_view why_text(Why why);      // "may win"
+std::string ending_text(Ending ending);  // a sentence
 // Of what a sweep's file says of it, which before it named endings held the sentence.
 std::string ending_text(const std::string& kept);
 

@@ -22,7 +22,7 @@ std::string what_runs(const sweep::SweepPlan& plan, const search::Choice& choice
                      sweep::obeyed_text(plan.points, choice.slot.point) + " (" +
                      std::string(search::why_text(choice.why));
   if (choice.predicted) {
-    text += ", predicted " + search::cost_text(*choice.predicted, plan.search->goal);
+    text += ", predicted " + search::predicted_text(*choice.predicted, plan.search->goal);
   }
   return text + ")";
 }

@@ -1,6 +1,8 @@
 #include "app/report/tuning/search_report.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/report/text_table.h"
 #include "app/search/search_words.h"
@@ -57,10 +59,12 @@ std::optional<double> measured_cost(const SearchReport& report, const sweep::Slo
 Json run_json(const SearchReport& report, const search::SearchRun& run) {
   const auto found = report.results.find(run.slot);
   const bool has_failed = found != report.results.end() && !found->second.measure;
+  const auto predicted = found == report.results.end() ? std::nullopt : found->second.predicted;
   return {{"run", found == report.results.end() ? Json(nullptr) : text_or_null(found->second.run)},
           {"settings", varied_settings(report, run.slot.point)},
           {"why", run.why ? Json(search::why_text(*run.why)) : Json(nullptr)},
-          {"predicted", optional_number(in_units(run.predicted, report.goal()))},
+          {"predicted",
+           predicted ? optional_number(in_units(predicted->cost, report.goal())) : Json(nullptr)},
           {"measured", optional_number(in_units(measured_cost(report, run.slot), report.goal()))},
           {"failure", has_failed ? Json(found->second.failure) : Json(nullptr)}};
 }
@@ -89,19 +93,46 @@ std::string assignments(const SearchReport& report, std::size_t point) {
   return text;
 }
 
-std::string runs_table(const SearchReport& report) {
+// "523.3 ms, 1.01 s", in the order of rounds.
+std::string runs_text(const SearchReport& report, std::size_t point) {
+  std::string text;
+  for (const auto& [slot, result] : report.results) {
+    if (slot.point != point) continue;
+    const auto cost = measured_cost(report, slot);
+    text += (text.empty() ? "" : ", ") +
+            (cost ? search::cost_text(*cost, report.goal()) : std::string("failed"));
+  }
+  return text;
+}
+
+// Of its first run.
+std::string why_text(const SearchReport& report, std::size_t point) {
+  const auto first = std::ranges::find(report.runs, point,
+                                       [](const search::SearchRun& run) { return run.slot.point; });
+  const bool is_known = first != report.runs.end() && first->why;
+  return is_known ? std::string(search::why_text(*first->why)) : "of an earlier start";
+}
+
+// What was run, the best first.
+std::string points_table(const SearchReport& report) {
   TextTable table({{"settings", Align::kLeft, 60},
                    {"predicted", Align::kRight},
-                   {"measured", Align::kRight},
+                   {"mean", Align::kRight},
+                   {"runs"},
                    {"why"}});
-  const auto cell = [&](const std::optional<double>& cost) {
-    return cost ? search::cost_text(*cost, report.goal()) : "";
-  };
-  for (const search::SearchRun& run : report.runs) {
-    const auto measured = measured_cost(report, run.slot);
-    table.add_row({sweep::obeyed_text(report.plan.points, run.slot.point), cell(run.predicted),
-                   measured ? cell(measured) : "failed",
-                   run.why ? std::string(search::why_text(*run.why)) : "of an earlier start"});
+  const search::Goal goal = report.goal();
+  for (const std::size_t point : search::best_first(report.standing.beliefs)) {
+    const search::Belief& belief = report.standing.beliefs[point];
+    if (belief.runs == 0 && !belief.has_failed) continue;
+    const auto& predicted = belief.predicted;
+    std::string mean;
+    if (belief.runs > 0) {
+      mean = belief.half_width ? search::estimate_text(*belief.cost, *belief.half_width, goal)
+                               : search::cost_text(*belief.cost, goal);
+    }
+    table.add_row({sweep::obeyed_text(report.plan.points, point),
+                   predicted ? search::predicted_text(*predicted, goal) : "", std::move(mean),
+                   runs_text(report, point), why_text(report, point)});
   }
   return table.text();
 }
@@ -145,9 +176,9 @@ std::string search_text(const SearchReport& report) {
   if (report.standing.outcome && report.standing.outcome->change) {
     text += "Use it: " + assignments(report, report.standing.outcome->best) + "\n";
   }
-  text += "\n" + runs_table(report) + "\n" + report.reason + "\n";
+  text += "\n" + points_table(report) + "\n" + report.reason + "\n";
   std::size_t shown = 0, more = 0;
-  for (std::size_t i = 0; i < report.standing.beliefs.size(); ++i) {
+  for (const std::size_t i : search::best_first(report.standing.beliefs)) {
     const std::string why = search::why_not_text(report.standing.beliefs[i], report.goal());
     if (why.empty()) continue;
     constexpr std::size_t kShown = 12;

@@ -19,15 +19,14 @@ SearchReport made_up_report() {
     made.measure({0, round}, (99 + round) * 1e6);
     made.measure({1, round}, (79 + round) * 1e6);
   }
+  made.results[{1, 0}].predicted = sweep::PredictedCost{81e6, 2e6};
   made.plan.name = "caps";
   made.plan.search = sweep::SearchPlan{};
   return {.plan = made.plan,
           .results = made.results,
           .standing = {made.job, search::beliefs_of(made.job, made.results, made.forecasts()),
                        made.outcome()},
-          .runs = {{{0, 0}, search::Why::kStart, {}},
-                   {{1, 0}, search::Why::kPromising, 81e6},
-                   {{2, 1}, {}, {}}},
+          .runs = {{{0, 0}, search::Why::kStart}, {{1, 0}, search::Why::kPromising}, {{2, 1}, {}}},
           .status = "done",
           .reason = "Ended."};
 }
@@ -38,6 +37,46 @@ TEST(SearchReport, SaysWhatWasFoundAndHowSureThatIs) {
   EXPECT_THAT(text, HasSubstr("Use it: --set bucket_cap_mb=2"));
   EXPECT_THAT(text, HasSubstr("may win"));
   EXPECT_THAT(text, HasSubstr("Not tried: bucket_cap_mb=3, predicted"));
+}
+
+// The start ran first, and is second best.
+TEST(SearchReport, ListsWhatWasRunFromTheBestDownWithMeansAndRuns) {
+  const std::string text = search_text(made_up_report());
+  const auto best = text.find("bucket_cap_mb=2 "), start = text.find("bucket_cap_mb=1 ");
+  ASSERT_NE(best, std::string::npos);
+  ASSERT_NE(start, std::string::npos);
+  EXPECT_LT(best, start);
+  EXPECT_THAT(text, HasSubstr("81.0 ± 2.00 ms"));
+  EXPECT_THAT(text, HasSubstr("80.0 ± "));
+  EXPECT_THAT(text, HasSubstr("79.0 ms, 80.0 ms, 81.0 ms"));
+  EXPECT_THAT(text, HasSubstr("99.0 ms, 100.0 ms, 101.0 ms"));
+}
+
+TEST(SearchReport, SaysOfAPredictionThatIsNotSureThatItIsNot) {
+  SearchReport report = made_up_report();
+  auto& belief = report.standing.beliefs[2];
+  belief.predicted = sweep::PredictedCost{542.4e6, 61.3e6};
+  EXPECT_THAT(search_text(report), HasSubstr("predicted 542.4 ± 61.3 ms, which is not likely"));
+  belief.predicted = sweep::PredictedCost{542.4e6, 612.9e6};
+  belief.chance = 0.5;
+  EXPECT_THAT(search_text(report),
+              HasSubstr("predicted 542.4 ± 612.9 ms (not sure enough to go by), the search ended"));
+}
+
+TEST(SearchReport, SaysNoIntervalThatIsWiderThanAllOfIt) {
+  SearchReport report = made_up_report();
+  report.standing.outcome->half_width = 6.13;
+  EXPECT_THAT(search_text(report), HasSubstr("too far apart to tell how sure that is"));
+  EXPECT_THAT(search_text(report), testing::Not(HasSubstr("613")));
+}
+
+TEST(SearchReport, GivesAnEstimateInOneUnit) {
+  EXPECT_EQ(search::estimate_text(1.2e9, 2e7, search::Goal::kStepTime), "1.20 ± 0.02 s");
+  constexpr double kGiB = 1 << 30;
+  EXPECT_EQ(search::estimate_text(1.5 * kGiB, 0.25 * kGiB, search::Goal::kMemory),
+            "1.50 ± 0.25 GiB");
+  EXPECT_EQ(search::estimate_text(1e9 / 8000.0, 1e8 / 8000.0, search::Goal::kTokenRate),
+            "8.00 ± 0.80 ktokens/s");
 }
 
 // Each place says itself how to go on.

@@ -20,6 +20,7 @@ TEST(SearchOutcome, LeavesOutTheRunThatChoseTheBest) {
   EXPECT_NEAR(*outcome.change, 91.0 / 100 - 1, 1e-12);
   EXPECT_DOUBLE_EQ(*outcome.best_cost, 91) << "what is shown is what the change is of";
   EXPECT_EQ(outcome.best_runs, 2);
+  EXPECT_TRUE(outcome.leaves_choice_out);
   EXPECT_EQ(outcome.base_runs, 3);
   ASSERT_TRUE(outcome.half_width);
   EXPECT_GT(*outcome.half_width, 0.09) << "80, 90 and 92 lie far apart";
@@ -33,6 +34,7 @@ TEST(SearchOutcome, OfOneRunEachIsNotSure) {
   const Outcome outcome = search.outcome();
   EXPECT_NEAR(*outcome.change, -0.5, 1e-12);
   EXPECT_FALSE(outcome.half_width);
+  EXPECT_FALSE(outcome.leaves_choice_out) << "there are no others";
   EXPECT_FALSE(outcome.is_sure());
 }
 

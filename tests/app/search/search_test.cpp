@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "tests/app/search/made_up_search.h"
 
@@ -26,7 +27,9 @@ TEST(Search, TriesThePointOfWhichMostIsPredicted) {
   ASSERT_TRUE(decision.choice);
   EXPECT_EQ(decision.choice->slot, (sweep::Slot{2, 0}));
   EXPECT_EQ(decision.choice->why, Why::kPromising);
-  EXPECT_NEAR(*decision.choice->predicted, 70, 5);
+  ASSERT_TRUE(decision.choice->predicted);
+  EXPECT_NEAR(decision.choice->predicted->cost, 70, 5);
+  EXPECT_NEAR(decision.choice->predicted->half_width, 1.96 * 0.7, 1) << "95 % of it";
 }
 
 // Nothing else can win: of four points two are run, and these three times each.
@@ -196,6 +199,48 @@ TEST(Search, TrustsLessWhatWasWrong) {
   search.run({1, 0});
   const auto beliefs = beliefs_of(search.job, search.results, search.forecasts());
   EXPECT_GT(beliefs[2].deviation, 10 * 0.001 * 80);
+}
+
+// The first was run twice, the others once: rounds have nothing to do with drift.
+TEST(Search, KnowsPointsByTheMeanOfTheirRunsAndHowSureThatIs) {
+  MadeUpSearch search({100, 90, 300});
+  search.measure({0, 0}, 99);
+  search.measure({0, 1}, 101);
+  search.measure({1, 0}, 90);
+  search.results[{1, 0}].predicted = sweep::PredictedCost{92, 5};
+  const auto beliefs = beliefs_of(search.job, search.results, search.forecasts());
+  EXPECT_DOUBLE_EQ(*beliefs[0].cost, 100);
+  EXPECT_DOUBLE_EQ(*beliefs[1].cost, 90);
+  EXPECT_EQ(beliefs[1].predicted, (sweep::PredictedCost{92, 5})) << "before it ran";
+  // t of 95 % with one degree of freedom is 12.7, the spread √2 %: 18 % of one run.
+  EXPECT_NEAR(*beliefs[1].half_width, 90 * 12.706 * 0.0141421, 0.1);
+  EXPECT_NEAR(*beliefs[0].half_width, 100 * 12.706 * 0.01, 0.1);
+  EXPECT_FALSE(beliefs[1].is_behind) << "it is the best";
+  EXPECT_EQ(beliefs[0].is_behind, false) << "that is within noise";
+  ASSERT_TRUE(beliefs[2].predicted);
+  EXPECT_DOUBLE_EQ(beliefs[2].predicted->cost, *beliefs[2].cost) << "by all runs so far";
+}
+
+// Two runs of one point that lie far apart: ± is many times the mean.
+TEST(Search, DoesNotKnowAnIntervalThatIsAsWideAsItsMean) {
+  MadeUpSearch search({100, 90});
+  search.measure({0, 0}, 523);
+  search.measure({0, 1}, 1010);
+  search.measure({1, 0}, 891);
+  const auto beliefs = beliefs_of(search.job, search.results, search.forecasts());
+  EXPECT_DOUBLE_EQ(*beliefs[0].cost, 766.5);
+  EXPECT_FALSE(beliefs[0].half_width);
+  EXPECT_FALSE(beliefs[1].half_width);
+}
+
+TEST(Search, ListsTheBestFirstAndWhatWasNotRunLast) {
+  MadeUpSearch search({100, 90, 60, 70, 95});
+  search.off_by = 0.001;
+  search.measure({0, 0}, 100);
+  search.measure({1, 0}, 90);
+  search.fail({4, 0}, "out of memory");
+  const auto beliefs = beliefs_of(search.job, search.results, search.forecasts());
+  EXPECT_EQ(best_first(beliefs), (std::vector<std::size_t>{1, 0, 4, 2, 3}));
 }
 
 // Of twelve points that are alike none is called better, but in as many searches as 95 % leave.
