@@ -76,6 +76,15 @@ struct PointPrediction {
   std::string reason{};                               // why nothing is predicted; "": it is
 };
 
+// What is to be small of a point: nanoseconds per step or per token, or bytes.
+struct PointCost {
+  std::optional<double> measured{};     // mean over its runs
+  std::optional<double> half_width{};   // of it, 95 %; none: not known
+  std::optional<double> predicted{};    // none: it is not
+  std::optional<double> low{}, high{};  // of that, 95 %; none: not known
+  std::vector<double> runs{};
+};
+
 struct SweepPoint {
   trace::job::Settings settings{};
   std::vector<std::string> values{};  // of the knobs that vary, as in YAML
@@ -86,15 +95,17 @@ struct SweepPoint {
     std::string name;
     double step_ns = 0;
   };
-  std::vector<Run> runs{};                    // that were measured
-  std::optional<double> step_ns{};            // geometric mean over them, rounds' drift taken out
+  std::vector<Run> runs{};  // that were measured
+  // Geometric mean over them, rounds' drift taken out; of a search their mean.
+  std::optional<double> step_ns{};
   std::optional<double> half_width_ns{};      // of it, 95 %
   std::optional<double> exposed_ns{};         // mean
   std::optional<double> tokens_per_s{};       // as step_ns
   std::optional<double> peak_tensor_bytes{};  // of the rank that needs most
   bool is_on_front = false;                   // no other is better in both time and memory
   std::optional<double> slower_by{};          // than the best: 0.1 is 10 %
-  PointPrediction prediction{};
+  PointPrediction prediction{};               // of a search: none, as `searched` has its own
+  std::optional<PointCost> searched{};        // of a search: as its goal counts
 };
 
 enum class SweepPhase : std::uint8_t {
@@ -117,10 +128,11 @@ struct ShownSweep {
   std::string problem{};  // why it cannot be shown, or why it does not go on; "": none
   std::vector<const trace::job::Knob*> varied{};
   std::vector<SweepPoint> points{};
+  std::vector<std::size_t> best_first{};  // of a search: its points as they are listed; else none
   int repeats = 0;
-  bool by_tokens = false;             // points do different work per step: judged by tokens/s
-  std::optional<std::size_t> best{};  // none: no point has a result
-  std::string why{};                  // the verdict in words; "": there is none yet
+  bool by_tokens = false;  // judged by tokens/s: points do different work per step, or are to
+  std::optional<std::size_t> best{};         // none: no point has a result
+  std::string why{};                         // the verdict in words; "": there is none yet
   std::size_t runs_done = 0, runs_left = 0;  // left: of a search it is not known
   std::optional<double> seconds_left{};
   std::optional<std::size_t> running_point{};
@@ -128,6 +140,7 @@ struct ShownSweep {
   std::vector<std::string> banners{};
   std::optional<ShownSearch> search{};  // none: all points are run
 
+  bool is_for_memory() const { return search && search->goal == "memory"; }
   bool is_complete() const { return search ? !search->ended.empty() : runs_left == 0; }
 };
 

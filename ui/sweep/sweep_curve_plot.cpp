@@ -147,7 +147,10 @@ void draw_curve_legend(const kit::Theme& theme, state::Rect row, const SweepCurv
     const float width = kit::label_in(theme, row, kit::Face::kSmall, p.text_secondary, words);
     row.take_left(width, theme.px(16));
   };
-  entry(curve.by_tokens ? "time per token, 95 %" : "step time, 95 %", [&](const state::Rect& mark) {
+  const char* what = curve.of_memory   ? "peak memory, 95 %"
+                     : curve.by_tokens ? "time per token, 95 %"
+                                       : "step time, 95 %";
+  entry(what, [&](const state::Rect& mark) {
     kit::line(mark.center_x(), mark.y + theme.px(3), mark.center_x(), mark.bottom() - theme.px(3),
               kit::color(p.text_muted), theme.px(1.4f));
     kit::shape(kit::Shape::kDot, mark.center_x(), mark.center_y(), theme.px(kMeanDot),
@@ -160,7 +163,7 @@ void draw_curve_legend(const kit::Theme& theme, state::Rect row, const SweepCurv
   const bool is_predicted = std::ranges::any_of(
       curve.points, [](const auto& point) { return point.predicted.has_value(); });
   if (!is_predicted) return;
-  entry("predicted from one run", [&](const state::Rect& mark) {
+  entry(curve.of_search ? "predicted" : "predicted from one run", [&](const state::Rect& mark) {
     kit::dashed_line(theme, mark.x, mark.center_y(), mark.right(), mark.center_y(),
                      kit::color(p.changed));
   });
@@ -171,8 +174,11 @@ void explain_point(const kit::Theme& theme, const state::ShownSweep& sweep, std:
   const kit::TooltipScope scope(theme);
   scope.title(present::sweep_point_text(sweep, point));
   if (of.step_ns) scope.row(nullptr, "Step", present::sweep_step_text(of));
-  if (of.prediction.step_ns) {
-    scope.row(nullptr, "Predicted", present::format_duration(*of.prediction.step_ns).text());
+  if (of.searched && of.searched->measured && sweep.is_for_memory()) {
+    scope.row(nullptr, "Peak memory", present::format_bytes(*of.searched->measured).text());
+  }
+  if (const auto predicted = present::predicted_text(sweep, of); !predicted.empty()) {
+    scope.row(nullptr, "Predicted", predicted);
   }
   if (of.exposed_ns) scope.row(nullptr, "Exposed", present::format_duration(*of.exposed_ns).text());
   if (of.tokens_per_s && sweep.by_tokens) {
@@ -182,7 +188,9 @@ void explain_point(const kit::Theme& theme, const state::ShownSweep& sweep, std:
     scope.row(nullptr, "Peak of tensors", present::format_bytes(*of.peak_tensor_bytes).text());
   }
   scope.row(nullptr, "Runs", std::to_string(of.runs.size()));
-  scope.row(nullptr, "Beside the best", present::standing_text(of.standing, of.slower_by));
+  scope.row(
+      nullptr, "Beside the best",
+      present::standing_text(of.standing, of.slower_by, sweep.is_for_memory() ? "more" : "slower"));
   if (!of.reason.empty()) scope.note(of.reason);
   if (!of.failed_once.empty()) scope.note("Failed once: " + of.failed_once);
   if (!of.prediction.step_ns && !of.prediction.reason.empty()) {

@@ -128,7 +128,10 @@ std::vector<std::string> notes_of(const Shown& sweep, bool has_dashes,
     notes.push_back("In Tune stand other settings than in this sweep, which Apply sets back: " +
                     others);
   }
-  if (has_dashes) {
+  if (has_dashes && sweep.search) {
+    notes.push_back(
+        "Dashed: predicted before a point's first run; of what has not run, by all runs so far");
+  } else if (has_dashes) {
     notes.push_back("Dashed: predicted from the run “" + sweep.predicted_from +
                     "” alone, before a point's own runs");
   }

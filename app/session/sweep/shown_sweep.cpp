@@ -39,6 +39,46 @@ std::string ended_text(const std::string& ended) {
          (is_for_time ? " Search… with the same settings and more time goes on." : "");
 }
 
+ui::state::PointCost searched_cost(const search::SearchJob& job, const sweep::SweepResults& results,
+                                   const search::Belief& belief, std::size_t point) {
+  ui::state::PointCost cost;
+  if (belief.runs > 0) cost.measured = belief.cost;
+  cost.half_width = belief.half_width;
+  if (belief.predicted) {
+    cost.predicted = belief.predicted->cost;
+    if (belief.predicted->is_sure()) {
+      cost.low = belief.predicted->cost - belief.predicted->half_width;
+      cost.high = belief.predicted->cost + belief.predicted->half_width;
+    }
+  }
+  for (const auto& [slot, result] : results) {
+    const auto one = result.measure ? search::cost_of(*result.measure, job.goal) : std::nullopt;
+    if (slot.point == point && one) cost.runs.push_back(*one);
+  }
+  return cost;
+}
+
+ui::state::SweepStanding standing_in(const search::Belief& belief, bool is_best) {
+  using ui::state::SweepStanding;
+  if (belief.has_failed) return SweepStanding::kFailed;
+  if (belief.runs == 0) return SweepStanding::kNotRun;
+  if (is_best) return SweepStanding::kBest;
+  if (!belief.is_behind) return SweepStanding::kNotKnown;
+  return *belief.is_behind ? SweepStanding::kSlower : SweepStanding::kWithinNoise;
+}
+
+void show_means(search::Goal goal, ui::state::SweepPoint& point) {
+  const auto& cost = *point.searched;
+  point.step_ns.reset();
+  point.half_width_ns.reset();
+  if (!cost.measured) return;
+  double sum = 0;
+  for (const auto& run : point.runs) sum += run.step_ns;
+  point.step_ns = sum / static_cast<double>(point.runs.size());
+  if (goal == search::Goal::kStepTime) point.half_width_ns = cost.half_width;
+  if (goal == search::Goal::kTokenRate) point.tokens_per_s = 1e9 / *cost.measured;
+}
+
 }  // namespace
 
 ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
@@ -71,24 +111,26 @@ ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::Swe
   return shown;
 }
 
-void show_search(const search::Standing& standing, ui::state::ShownSweep& shown) {
+void show_search(const search::Standing& standing, const sweep::SweepResults& results,
+                 ui::state::ShownSweep& shown) {
   const auto& [job, beliefs, outcome] = standing;
   shown.why =
       outcome || shown.runs_done > 0 ? search::verdict_text(*job.plan, job.goal, outcome) : "";
   shown.best = outcome ? std::optional(outcome->best) : std::nullopt;
+  shown.by_tokens = job.goal == search::Goal::kTokenRate;
+  shown.best_first = search::best_first(beliefs);
   for (std::size_t i = 0; i < shown.points.size(); ++i) {
     auto& point = shown.points[i];
-    if (point.reason.empty()) point.reason = search::why_not_text(beliefs[i], job.goal);
-    const bool is_best = shown.best == i;
-    // The sweep's own standings are of step times.
-    const bool is_told = job.goal == search::Goal::kStepTime && !is_best &&
-                         point.standing != ui::state::SweepStanding::kBest;
-    if (beliefs[i].runs == 0 || point.standing == ui::state::SweepStanding::kFailed || is_told) {
-      continue;
+    point.searched = searched_cost(job, results, beliefs[i], i);
+    show_means(job.goal, point);
+    point.standing = standing_in(beliefs[i], shown.best == i);
+    if (point.standing != ui::state::SweepStanding::kFailed) {
+      point.reason = search::why_not_text(beliefs[i], job.goal);
     }
-    point.standing =
-        is_best ? ui::state::SweepStanding::kBest : ui::state::SweepStanding::kNotKnown;
     point.slower_by.reset();
+    if (shown.best && beliefs[i].runs > 0) {
+      point.slower_by = *beliefs[i].cost / *beliefs[*shown.best].cost - 1;
+    }
   }
 }
 

@@ -12,7 +12,9 @@ namespace shardlens::app::session {
 ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                                   const sweep::SweepPredictions& predictions);
 
-// What only a search has: its own best and verdict, and why points were not run.
-void show_search(const search::Standing& standing, ui::state::ShownSweep& shown);
+// What a search has of its own: means, predictions, best and verdict, the order of its points, and
+// why points were not run. What shown_sweep() says of rounds makes way.
+void show_search(const search::Standing& standing, const sweep::SweepResults& results,
+                 ui::state::ShownSweep& shown);
 
 }  // namespace shardlens::app::session

@@ -75,9 +75,12 @@ ShownSweep SweepSource::read(const std::string& name) {
   const auto there =
       sweep::Sweep::look_at(runs_dir_, name, [this](const fs::path& run) { return read_run(run); });
   if (!there) return {.name = name, .problem = there.error().message};
-  auto shown = shown_sweep(there->plan(), there->results(),
-                           predictor_->predict(there->plan(), there->results()));
-  if (there->plan().search) show_search(standing_of(*there), shown);
+  // A search predicts by itself.
+  const bool is_search = there->plan().search.has_value();
+  auto shown = shown_sweep(
+      there->plan(), there->results(),
+      is_search ? sweep::SweepPredictions{} : predictor_->predict(there->plan(), there->results()));
+  if (is_search) show_search(standing_of(*there), there->results(), shown);
   shown.banners = common_banners(there->results());
   if (sweep::Sweep::is_held(runs_dir_, name)) shown.phase = ui::state::SweepPhase::kElsewhere;
   return shown;

@@ -296,5 +296,67 @@ TEST(SweepTable, HasARowForEachPointAndOnlyColumnsThatSaySomething) {
   EXPECT_EQ(without.columns.size(), table.columns.size() - 1);
 }
 
+// Its points cost what `searched` says, in another order than they are numbered in.
+state::ShownSweep sample_search(const std::string& goal, double unit) {
+  auto sweep = sample_grid_sweep();
+  sweep.search = state::ShownSearch{goal, 600, ""};
+  sweep.by_tokens = goal == "tokens_per_s";
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    sweep.points[i].prediction = {};
+    sweep.points[i].searched = state::PointCost{.predicted = unit * 90};
+    if (i > 1) continue;
+    const double cost = unit * (i == 0 ? 120 : 100);
+    sweep.points[i].searched->measured = cost;
+    sweep.points[i].searched->runs = {cost};
+  }
+  sweep.points[0].searched->half_width = unit * 12;
+  sweep.best = 1;
+  sweep.best_first = {1, 0, 2, 5, 4, 3};
+  return sweep;
+}
+
+std::vector<std::string> titles_of(const Table& table) {
+  std::vector<std::string> titles;
+  for (const auto& column : table.columns) titles.push_back(column.title);
+  return titles;
+}
+
+TEST(SweepTable, OfASearchListsTheBestFirstByWhatItIsFor) {
+  const auto table_of = [](const state::ShownSweep& sweep) {
+    return sweep_table(std::make_shared<const state::ShownSweep>(sweep));
+  };
+  const auto steps = table_of(sample_search("step_time", 1e6));
+  EXPECT_THAT(table_order(steps, {}, ""), testing::ElementsAre(1, 0, 2, 5, 4, 3));
+  EXPECT_THAT(titles_of(steps),
+              testing::ElementsAre("bucket_cap_mb", "overlap_comm", "Step", "±", "Predicted",
+                                   "Exposed", "Peak of tensors", "Runs", "Beside the best"));
+  EXPECT_THAT(row_text(steps, 0), testing::AllOf(HasSubstr("120.0 ms"), HasSubstr("12.0 ms")));
+  EXPECT_THAT(row_text(steps, 1), HasSubstr("100.0 ms\t\t90.0 ms")) << "± is not known";
+  const auto bytes = table_of(sample_search("memory", 1 << 20));
+  EXPECT_THAT(titles_of(bytes), testing::ElementsAre("bucket_cap_mb", "overlap_comm", "Peak memory",
+                                                     "±", "Predicted", "Step", "Exposed",
+                                                     "Peak of tensors", "Runs", "Beside the best"));
+  EXPECT_THAT(row_text(bytes, 0), testing::AllOf(HasSubstr("120 MiB"), HasSubstr("12.0 MiB")));
+  const auto rates = table_of(sample_search("tokens_per_s", 1e3));
+  EXPECT_THAT(titles_of(rates), testing::Contains("Tokens/s"));
+  EXPECT_THAT(row_text(rates, 1), HasSubstr("10.0 k/s\t\t11.1 k/s")) << "100 µs per token";
+  EXPECT_THAT(row_text(rates, 0), testing::AllOf(HasSubstr("8.33 k/s"), HasSubstr("833.3 /s")));
+}
+
+TEST(SweepRanking, OfASearchIsInItsOrderAndOfWhatItIsFor) {
+  const auto ranking = sweep_ranking(sample_search("memory", 1 << 20));
+  ASSERT_TRUE(ranking);
+  EXPECT_TRUE(ranking->of_memory);
+  ASSERT_EQ(ranking->points.size(), 6u);
+  EXPECT_EQ(ranking->points[0].point, 1u);
+  EXPECT_EQ(ranking->points[1].point, 0u);
+  EXPECT_EQ(ranking->points[3].point, 5u);
+  EXPECT_FALSE(ranking->points[3].measured);
+  EXPECT_LT(ranking->points[0].measured->y, ranking->points[1].measured->y);
+  EXPECT_TRUE(ranking->points[1].measured->low);
+  EXPECT_FALSE(ranking->points[0].measured->low);
+  EXPECT_THAT(ranking->ticks.front().label, HasSubstr("MiB"));
+}
+
 }  // namespace
 }  // namespace shardlens::ui::present

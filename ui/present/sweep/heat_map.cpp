@@ -24,26 +24,27 @@ std::vector<std::string> values_along(const state::ShownSweep& sweep, std::size_
   return values;
 }
 
-// What is to be small: the step's time, or where points do different work the time per token.
-std::optional<double> cost_of(const state::ShownSweep& sweep, const state::SweepPoint& point) {
-  const auto factor = cost_per_step_time(sweep, point);
-  return factor && point.step_ns ? std::optional(*factor * *point.step_ns) : std::nullopt;
-}
-
 std::string interval_text(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  if (point.searched) {
+    const state::PointCost& cost = *point.searched;
+    if (!cost.measured || !cost.half_width) return "";
+    return "± " + format_percent(*cost.half_width / *cost.measured).text();
+  }
   if (!point.step_ns || !point.half_width_ns) return "";
   if (sweep.by_tokens) return "± " + format_percent(*point.half_width_ns / *point.step_ns).text();
   return "± " + format_duration_in(*point.half_width_ns, duration_unit(*point.step_ns)).text();
 }
 
 std::string cell_text(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  if (point.searched && point.searched->measured) {
+    return search_quantity(sweep, *point.searched->measured).text();
+  }
   if (sweep.by_tokens && point.tokens_per_s) {
     return format_rate(*point.tokens_per_s, "tok/s").text();
   }
   if (point.step_ns) return format_duration(*point.step_ns).text();
   if (point.standing == state::SweepStanding::kFailed) return "failed";
-  if (point.prediction.step_ns) return format_duration(*point.prediction.step_ns).text();
-  return "";
+  return predicted_text(sweep, point);
 }
 
 struct CostRange {
@@ -53,7 +54,7 @@ struct CostRange {
 CostRange range_of_costs(const state::ShownSweep& sweep) {
   CostRange range;
   for (const state::SweepPoint& point : sweep.points) {
-    if (const auto cost = cost_of(sweep, point)) {
+    if (const auto cost = point_cost(sweep, point).measured) {
       range.low = std::min(range.low, *cost);
       range.high = std::max(range.high, *cost);
     }
@@ -65,14 +66,14 @@ HeatMap::Cell heat_cell(const state::ShownSweep& sweep, std::size_t index, const
   const state::SweepPoint& point = sweep.points[index];
   HeatMap::Cell cell{.point = index, .text = cell_text(sweep, point), .interval = {}, .shade = {}};
   cell.is_best = sweep.best == index;
-  if (const auto cost = cost_of(sweep, point)) {
+  if (const auto cost = point_cost(sweep, point).measured) {
     cell.interval = interval_text(sweep, point);
     const double share =
         range.high > range.low ? (*cost - range.low) / (range.high - range.low) : 0;
     cell.shade = static_cast<float>(share);
   } else {
     cell.is_prediction =
-        point.prediction.step_ns.has_value() && point.standing != state::SweepStanding::kFailed;
+        !predicted_text(sweep, point).empty() && point.standing != state::SweepStanding::kFailed;
   }
   return cell;
 }

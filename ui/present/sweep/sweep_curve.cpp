@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
@@ -17,9 +19,16 @@ constexpr double kLeastSpan = 0.02;  // of the step time: less would show noise 
 constexpr double kAround = 0.08;     // of the span, above and below
 constexpr int kMostSweepTicks = 6;
 
-std::vector<SweepCurve::Tick> time_ticks_of(const ValueScale& scale) {
-  const auto unit = duration_unit(scale.high());
+std::vector<SweepCurve::Tick> ticks_of(const state::ShownSweep& sweep, const ValueScale& scale) {
   std::vector<SweepCurve::Tick> ticks;
+  if (sweep.is_for_memory()) {
+    const double step = nice_binary_step(scale.high() - scale.low(), kMostSweepTicks);
+    for (double at = std::ceil(scale.low() / step) * step; at <= scale.high(); at += step) {
+      ticks.push_back({scale.of(at), format_bytes(at).text()});
+    }
+    return ticks;
+  }
+  const auto unit = duration_unit(scale.high());
   for (const double ns : nice_ticks(scale.low(), scale.high(), kMostSweepTicks)) {
     ticks.push_back({scale.of(ns), format_duration_in(ns, unit).text()});
   }
@@ -61,53 +70,55 @@ std::vector<PlacedValue> placed_values(const state::ShownSweep& sweep) {
 ValueScale scale_over(const state::ShownSweep& sweep) {
   ValueScale scale(kLeastSpan, kAround);
   for (const state::SweepPoint& point : sweep.points) {
-    const auto cost = cost_per_step_time(sweep, point);
-    if (!cost) continue;
-    for (const auto& run : point.runs) scale.add(*cost * run.step_ns);
-    if (point.step_ns) {
+    const state::PointCost cost = point_cost(sweep, point);
+    for (const double run : cost.runs) scale.add(run);
+    if (cost.measured) {
       // An interval of two runs may be many times as wide as all that was measured.
-      const double half = std::min(point.half_width_ns.value_or(0), *point.step_ns / 2);
-      scale.add(*cost * (*point.step_ns - half));
-      scale.add(*cost * (*point.step_ns + half));
+      const double half = std::min(cost.half_width.value_or(0), *cost.measured / 2);
+      scale.add(*cost.measured - half);
+      scale.add(*cost.measured + half);
     }
-    if (const auto& predicted = point.prediction; predicted.step_ns) {
-      scale.add(*cost * *predicted.step_ns);
-      if (predicted.interval) {
-        scale.add(*cost * std::max(predicted.interval->low_ns, 0.0));
-        scale.add(*cost * predicted.interval->high_ns);
-      }
-    }
+    if (cost.predicted) scale.add(*cost.predicted);
+    if (cost.low) scale.add(std::max(*cost.low, 0.0));
+    if (cost.high) scale.add(*cost.high);
   }
   if (!scale.is_empty()) scale.settle();
   return scale;
 }
 
-SweepCurve::Point curve_point(const state::SweepPoint& from, const PlacedValue& at,
-                              const ValueScale& scale, const std::optional<double>& cost) {
+SweepCurve::Point curve_point(const state::ShownSweep& sweep, const PlacedValue& at,
+                              const ValueScale& scale) {
+  const state::SweepPoint& from = sweep.points[at.point];
+  const state::PointCost cost = point_cost(sweep, from);
   SweepCurve::Point point{.point = at.point,
                           .label = from.values.front(),
                           .x = at.x,
                           .measured = {},
                           .predicted = {},
                           .runs = {}};
-  if (!cost) return point;
-  const auto y_of = [&](double step_ns) { return scale.of(*cost * step_ns); };
-  if (from.step_ns) {
-    point.measured = {.y = y_of(*from.step_ns), .low = {}, .high = {}};
-    if (from.half_width_ns) {
-      point.measured->low = y_of(*from.step_ns - *from.half_width_ns);
-      point.measured->high = y_of(*from.step_ns + *from.half_width_ns);
+  if (cost.measured) {
+    point.measured = {.y = scale.of(*cost.measured), .low = {}, .high = {}};
+    if (cost.half_width) {
+      point.measured->low = scale.of(*cost.measured - *cost.half_width);
+      point.measured->high = scale.of(*cost.measured + *cost.half_width);
     }
   }
-  if (const auto& predicted = from.prediction; predicted.step_ns) {
-    point.predicted = {.y = y_of(*predicted.step_ns), .low = {}, .high = {}};
-    if (predicted.interval) {
-      point.predicted->low = y_of(predicted.interval->low_ns);
-      point.predicted->high = y_of(predicted.interval->high_ns);
-    }
+  if (cost.predicted) {
+    point.predicted = {.y = scale.of(*cost.predicted), .low = {}, .high = {}};
+    if (cost.low) point.predicted->low = scale.of(*cost.low);
+    if (cost.high) point.predicted->high = scale.of(*cost.high);
   }
-  for (const auto& run : from.runs) point.runs.push_back(y_of(run.step_ns));
+  for (const double run : cost.runs) point.runs.push_back(scale.of(run));
   return point;
+}
+
+SweepCurve curve_over(const state::ShownSweep& sweep, const ValueScale& scale) {
+  SweepCurve curve;
+  curve.by_tokens = sweep.by_tokens;
+  curve.of_memory = sweep.is_for_memory();
+  curve.of_search = sweep.search.has_value();
+  curve.ticks = ticks_of(sweep, scale);
+  return curve;
 }
 
 }  // namespace
@@ -116,12 +127,9 @@ std::optional<SweepCurve> sweep_curve(const state::ShownSweep& sweep) {
   if (sweep.varied.size() != 1 || sweep.points.empty()) return std::nullopt;
   const ValueScale scale = scale_over(sweep);
   if (scale.is_empty()) return std::nullopt;
-  SweepCurve curve;
-  curve.by_tokens = sweep.by_tokens;
-  curve.ticks = time_ticks_of(scale);
+  SweepCurve curve = curve_over(sweep, scale);
   for (const PlacedValue& at : placed_values(sweep)) {
-    const auto& point = sweep.points[at.point];
-    curve.points.push_back(curve_point(point, at, scale, cost_per_step_time(sweep, point)));
+    curve.points.push_back(curve_point(sweep, at, scale));
   }
   return curve;
 }
@@ -129,17 +137,19 @@ std::optional<SweepCurve> sweep_curve(const state::ShownSweep& sweep) {
 std::optional<SweepCurve> sweep_ranking(const state::ShownSweep& sweep) {
   const ValueScale scale = scale_over(sweep);
   if (scale.is_empty()) return std::nullopt;
-  SweepCurve ranking;
-  ranking.by_tokens = sweep.by_tokens;
-  ranking.ticks = time_ticks_of(scale);
-  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-    const auto& point = sweep.points[i];
-    SweepCurve::Point ranked =
-        curve_point(point, {.point = i, .number = {}}, scale, cost_per_step_time(sweep, point));
+  SweepCurve ranking = curve_over(sweep, scale);
+  std::vector<std::size_t> order = sweep.best_first;
+  if (order.empty()) {
+    order.resize(sweep.points.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+  }
+  for (const std::size_t i : order) {
+    SweepCurve::Point ranked = curve_point(sweep, {.point = i, .number = {}}, scale);
     if (!ranked.measured && !ranked.predicted) continue;
     ranked.label = sweep_point_label(sweep, i);
     ranking.points.push_back(std::move(ranked));
   }
+  if (!sweep.best_first.empty()) return ranking;
   std::ranges::stable_sort(ranking.points, {}, [](const SweepCurve::Point& point) {
     return std::pair(!point.measured, point.measured ? point.measured->y : point.predicted->y);
   });

@@ -1,6 +1,6 @@
 // A sweep of one knob as a curve: what was measured with its interval, each run, and what was
-// predicted, in time per step, or per token where points do different work. Positions 0..1, y
-// upwards. Free of ImGui; any thread.
+// predicted, in time per step, or per token where points do different work; of a search as its goal
+// counts. Positions 0..1, y upwards. Free of ImGui; any thread.
 #pragma once
 
 #include <optional>
@@ -30,14 +30,16 @@ struct SweepCurve {
   std::vector<Point> points;
   std::vector<Tick> ticks;
   bool by_tokens = false;  // y is time per token
+  bool of_memory = false;  // y is bytes
+  bool of_search = false;  // which predicts from more than one run
 };
 
 // None: not exactly one knob varies, or nothing was measured or predicted yet. Numbers stand where
 // they belong (by their logarithm, if they span more than a decade), other values side by side.
 std::optional<SweepCurve> sweep_curve(const state::ShownSweep& sweep);
 
-// Any points in the order of what they cost, those that were only predicted last; without x. None:
-// nothing was measured or predicted yet.
+// Any points in the order of what they cost, those that were only predicted last, and those of a
+// search as it lists them; without x. None: nothing was measured or predicted yet.
 std::optional<SweepCurve> sweep_ranking(const state::ShownSweep& sweep);
 
 }  // namespace shardlens::ui::present

@@ -15,6 +15,7 @@ namespace shardlens::ui::present {
 namespace {
 
 constexpr const char* kSweepSource = "Mean over the point's runs · docs/NUMBERS.md, “A sweep”";
+constexpr const char* kSearchSource = "Mean over the point's runs · docs/NUMBERS.md, “A search”";
 
 using PointColumns = RowColumns<state::SweepPoint>;
 
@@ -46,11 +47,12 @@ void add_value_column(PointColumns& columns, const state::ShownSweep& sweep, std
 
 template <typename Value>
 void add_figure(PointColumns& columns, std::string title, std::string csv_title,
-                std::string definition, Value value, std::function<Quantity(double)> show) {
+                std::string definition, Value value, std::function<Quantity(double)> show,
+                const char* source = kSweepSource) {
   columns.add_known({.title = std::move(title),
                      .csv_title = std::move(csv_title),
                      .definition = std::move(definition),
-                     .source = kSweepSource,
+                     .source = source,
                      .width = 84,
                      .wish = 120,
                      .priority = 5},
@@ -81,8 +83,51 @@ std::function<Quantity(double)> in_unit_of(const state::ShownSweep& sweep) {
   return [unit](double ns) { return format_duration_in(ns, unit); };
 }
 
-void add_figures(PointColumns& columns, const state::ShownSweep& sweep) {
-  const auto time = in_unit_of(sweep);
+// What a search is for, as it is shown: of the time per token its inverse.
+auto in_goal(const state::ShownSweep& sweep, std::optional<double> state::PointCost::*figure) {
+  return [by_tokens = sweep.by_tokens, figure](const state::SweepPoint& point) {
+    const auto cost = point.searched ? *point.searched.*figure : std::nullopt;
+    return cost && by_tokens ? std::optional(1e9 / *cost) : cost;
+  };
+}
+
+// In the unit of what it is of.
+std::optional<double> half_width_of(const state::PointCost& cost, bool by_tokens) {
+  if (!cost.measured || !cost.half_width) return std::nullopt;
+  if (!by_tokens) return cost.half_width;
+  return 1e9 / *cost.measured * *cost.half_width / *cost.measured;
+}
+
+void add_goal(PointColumns& columns, const state::ShownSweep& sweep) {
+  std::string title = "Step", name = "step_ns";
+  std::function<Quantity(double)> show = in_unit_of(sweep);
+  if (sweep.is_for_memory()) {
+    title = "Peak memory", name = "peak_memory_bytes", show = format_bytes;
+  } else if (sweep.by_tokens) {
+    title = "Tokens/s", name = "tokens_per_s";
+    show = [](double rate) { return format_rate(rate, "/s"); };
+  }
+  const std::string unit = sweep.is_for_memory() ? "_bytes"
+                           : sweep.by_tokens     ? "_tokens_per_s"
+                                                 : "_ns";
+  add_figure(columns, title, name,
+             "Mean over the point's runs, each as it was measured: what the search goes by. The "
+             "verdict leaves out the best's first run, which chose it",
+             in_goal(sweep, &state::PointCost::measured), show, kSearchSource);
+  add_figure(
+      columns, "±", "half_width" + unit,
+      "Half the 95 % interval of that mean; empty where it is not known, or as wide as the mean",
+      [is_by_tokens = sweep.by_tokens](const state::SweepPoint& point) {
+        return point.searched ? half_width_of(*point.searched, is_by_tokens) : std::nullopt;
+      },
+      show, kSearchSource);
+  add_figure(columns, "Predicted", "predicted" + unit,
+             "Before the point's first run; of what has not run, by all runs so far",
+             in_goal(sweep, &state::PointCost::predicted), show, kSearchSource);
+}
+
+// What a sweep goes by, which is judged by rounds.
+void add_level(PointColumns& columns, const std::function<Quantity(double)>& time) {
   using Point = state::SweepPoint;
   add_figure(
       columns, "Step", "step_ns",
@@ -95,9 +140,21 @@ void add_figures(PointColumns& columns, const state::ShownSweep& sweep) {
       columns, "Predicted", "predicted_ns",
       "Step time predicted from a run of another point; the point's own runs play no part",
       [](const Point& p) { return p.prediction.step_ns; }, time);
+}
+
+void add_figures(PointColumns& columns, const state::ShownSweep& sweep) {
+  const auto time = in_unit_of(sweep);
+  using Point = state::SweepPoint;
+  const bool is_of_step = !sweep.search || sweep.search->goal == "step_time";
+  if (sweep.search) add_goal(columns, sweep);
+  if (!sweep.search) add_level(columns, time);
+  if (!is_of_step) {
+    add_figure(columns, "Step", "step_ns", "Mean over the point's runs", &Point::step_ns, time,
+               kSearchSource);
+  }
   add_figure(columns, "Exposed", "exposed_ns", "Communication that no computation hides",
              &Point::exposed_ns, time);
-  if (sweep.by_tokens) {
+  if (sweep.by_tokens && !sweep.search) {
     add_figure(columns, "Tokens/s", "tokens_per_s",
                "Of all ranks together: what points are judged by that do different work per step",
                &Point::tokens_per_s, [](double rate) { return format_rate(rate, "/s"); });
@@ -116,21 +173,26 @@ Table sweep_table(const std::shared_ptr<const state::ShownSweep>& sweep) {
   table.id = "sweep points";
   table.frozen = sweep->varied.size();
   table.data = sweep;
+  table.order.assign(sweep->best_first.begin(), sweep->best_first.end());
   PointColumns columns(table, sweep->points);
   for (std::size_t i = 0; i < sweep->varied.size(); ++i) add_value_column(columns, *sweep, i);
   add_figures(columns, *sweep);
   add_word_column(columns, "Runs", "runs", 50,
-                  [repeats = std::to_string(sweep->repeats)](const state::SweepPoint& point) {
+                  // A search runs a point as often as it needs to.
+                  [repeats = sweep->search ? "" : std::to_string(sweep->repeats)](
+                      const state::SweepPoint& point) {
                     const auto count = std::to_string(point.runs.size());
-                    return count == repeats ? count : count + " of " + repeats;
+                    const bool is_all = repeats.empty() || count == repeats;
+                    return is_all ? count : count + " of " + repeats;
                   });
-  add_word_column(columns, sweep->by_tokens ? "Time per token" : "Beside the best", "verdict", 130,
-                  [](const state::SweepPoint& point) {
-                    const std::string text = standing_text(point.standing, point.slower_by);
-                    const bool has_reason =
-                        point.standing == state::SweepStanding::kNotRun && !point.reason.empty();
-                    return has_reason ? text + ": " + point.reason : text;
-                  });
+  add_word_column(
+      columns, sweep->by_tokens ? "Time per token" : "Beside the best", "verdict", 130,
+      [more = sweep->is_for_memory() ? "more" : "slower"](const state::SweepPoint& point) {
+        const std::string text = standing_text(point.standing, point.slower_by, more);
+        const bool has_reason =
+            point.standing == state::SweepStanding::kNotRun && !point.reason.empty();
+        return has_reason ? text + ": " + point.reason : text;
+      });
   return table;
 }
 

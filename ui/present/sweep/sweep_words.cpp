@@ -59,9 +59,12 @@ std::string search_cost_text(const state::SweepCard& card) {
 
 }  // namespace
 
-std::string standing_text(state::SweepStanding standing, const std::optional<double>& slower_by) {
+std::string standing_text(state::SweepStanding standing, const std::optional<double>& slower_by,
+                          std::string_view slower) {
   const std::string by = slower_by ? format_signed_percent(*slower_by) : "";
-  const auto with = [&](const char* words) { return by.empty() ? words : by + " " + words; };
+  const auto with = [&](std::string_view words) {
+    return (by.empty() ? "" : by + " ") + std::string(words);
+  };
   switch (standing) {
     case state::SweepStanding::kBest:
       return "best";
@@ -70,7 +73,7 @@ std::string standing_text(state::SweepStanding standing, const std::optional<dou
     case state::SweepStanding::kNotKnown:
       return with("(noise not known)");
     case state::SweepStanding::kSlower:
-      return with("slower");
+      return with(slower);
     case state::SweepStanding::kStoppedEarly:
       return with("slower, stopped early");
     case state::SweepStanding::kFailed:
@@ -185,6 +188,39 @@ std::optional<double> cost_per_step_time(const state::ShownSweep& sweep,
     return std::nullopt;
   }
   return 1e9 / *point.tokens_per_s / *point.step_ns;
+}
+
+state::PointCost point_cost(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  if (point.searched) return *point.searched;
+  state::PointCost cost;
+  const auto factor = cost_per_step_time(sweep, point);
+  if (!factor) return cost;
+  const auto of = [&](const std::optional<double>& step_ns) {
+    return step_ns ? std::optional(*factor * *step_ns) : std::nullopt;
+  };
+  cost.measured = of(point.step_ns);
+  cost.half_width = of(point.half_width_ns);
+  cost.predicted = of(point.prediction.step_ns);
+  if (const auto& interval = point.prediction.interval) {
+    cost.low = of(interval->low_ns);
+    cost.high = of(interval->high_ns);
+  }
+  for (const auto& run : point.runs) cost.runs.push_back(*factor * run.step_ns);
+  return cost;
+}
+
+Quantity search_quantity(const state::ShownSweep& sweep, double cost) {
+  if (sweep.is_for_memory()) return format_bytes(cost);
+  return sweep.by_tokens ? format_rate(1e9 / cost, "tokens/s") : format_duration(cost);
+}
+
+std::string predicted_text(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  if (point.searched) {
+    const auto& predicted = point.searched->predicted;
+    return predicted ? search_quantity(sweep, *predicted).text() : "";
+  }
+  const auto& step_ns = point.prediction.step_ns;
+  return step_ns ? format_duration(*step_ns).text() : "";
 }
 
 std::string sweep_cost_text(const state::SweepCard& card) {

@@ -3,14 +3,17 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "ui/present/format.h"
 #include "ui/state/sweep_view.h"
 
 namespace shardlens::ui::present {
 
 // Beside the best, in words of noise: "+3.1 % slower". `slower_by`: none: not known.
-std::string standing_text(state::SweepStanding standing, const std::optional<double>& slower_by);
+std::string standing_text(state::SweepStanding standing, const std::optional<double>& slower_by,
+                          std::string_view slower = "slower");
 // "bucket_cap_mb=4, overlap_comm=false": where strategies vary, what the point's own obeys
 std::string sweep_point_text(const state::ShownSweep& sweep, std::size_t point);
 // The same in a chart: those values alone, "4 · false".
@@ -35,6 +38,12 @@ std::vector<const trace::job::Knob*> knobs_to_set(const state::ShownSweep& sweep
 // multiple of its step time; none: not known.
 std::optional<double> cost_per_step_time(const state::ShownSweep& sweep,
                                          const state::SweepPoint& point);
+// What a point is judged by, measured and predicted; empty where that is not known.
+state::PointCost point_cost(const state::ShownSweep& sweep, const state::SweepPoint& point);
+// Such a cost as it is shown: a time, of a search for tokens "138.7 ktokens/s", or bytes.
+Quantity search_quantity(const state::ShownSweep& sweep, double cost);
+// What is predicted of the point; "": nothing.
+std::string predicted_text(const state::ShownSweep& sweep, const state::SweepPoint& point);
 // "12 runs, about 4 min, as run 4 took": what the card says before the start; of a search, how many
 // points and how long at most.
 std::string sweep_cost_text(const state::SweepCard& card);

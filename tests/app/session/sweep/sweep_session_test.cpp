@@ -408,6 +408,8 @@ TEST_F(SearchSessionTest, FindsTheBestConfirmsItAndSaysHowSureItIs) {
   EXPECT_THAT(notice.words().text, HasSubstr("is done"));
   EXPECT_EQ(shown->points[0].runs.size(), 3u);
   EXPECT_EQ(shown->points[*shown->best].runs.size(), 3u);
+  EXPECT_EQ(shown->best_first.front(), *shown->best);
+  EXPECT_EQ(shown->predicted_from, "") << "it predicts by itself";
   for (const auto& [name, count] : counted()) EXPECT_EQ(count, 1) << name;
 }
 
