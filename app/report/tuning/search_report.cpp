@@ -107,6 +107,7 @@ std::string runs_text(const SearchReport& report, std::size_t point) {
 
 // Of its first run.
 std::string why_text(const SearchReport& report, std::size_t point) {
+  if (point == search::kStart) return std::string(search::why_text(search::Why::kStart));
   const auto first = std::ranges::find(report.runs, point,
                                        [](const search::SearchRun& run) { return run.slot.point; });
   const bool is_known = first != report.runs.end() && first->why;

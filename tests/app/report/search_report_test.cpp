@@ -39,6 +39,14 @@ TEST(SearchReport, SaysWhatWasFoundAndHowSureThatIs) {
   EXPECT_THAT(text, HasSubstr("Not tried: bucket_cap_mb=3, predicted"));
 }
 
+// Of runs that an earlier command made it is not known why, but for the start's.
+TEST(SearchReport, NamesTheStartWhoeverRanIt) {
+  SearchReport report = made_up_report();
+  report.runs = {{{0, 0}, {}}, {{1, 0}, {}}};
+  EXPECT_THAT(search_text(report), HasSubstr("the start\n"));
+  EXPECT_THAT(search_text(report), HasSubstr("of an earlier start"));
+}
+
 // The start ran first, and is second best.
 TEST(SearchReport, ListsWhatWasRunFromTheBestDownWithMeansAndRuns) {
   const std::string text = search_text(made_up_report());
