@@ -136,7 +136,7 @@ class Sweeps(harness.ShardlensTest):
     def test_names_that_are_taken_are_refused_before_anything_runs(self):
         self.shardlens('generate', 'caps-cap 25, run 2', '--ranks', '1', '--events', '10')
         error = self.shardlens(*SWEEP, '--over', 'bucket_cap_mb=1,25', '--name', 'caps', code=2).stderr
-        self.assertIn("'caps-cap 25, run 2'. Choose another --name", error)
+        self.assertIn("'caps-cap 25, run 2'. Choose another name", error)
         self.assertEqual(self.names(), ['caps-cap 25, run 2'])
 
 
