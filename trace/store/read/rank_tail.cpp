@@ -326,12 +326,24 @@ base::Result<RankTail::Bounds> RankTail::bounds_of(Database& database, std::int6
   return bounds;
 }
 
+base::Result<void> RankTail::end_at(Database& database, std::int64_t until_ns,
+                                    Bounds& bounds) const {
+  if (until_ns == INT64_MAX) return {};
+  TRY_ASSIGN(const auto last,
+             marks_of(database, "committed_ns <= ?3 order by row_id desc limit 1", until_ns));
+  for (std::size_t i = 0; i < bounds.to.size(); ++i) {
+    bounds.to[i] = std::min(bounds.to[i], last ? (*last)[i] : bounds.after[i]);
+  }
+  return {};
+}
+
 base::Result<model::Batch> RankTail::read_range(Database& database, std::int64_t start_ns,
-                                                std::int64_t end_ns) {
+                                                std::int64_t end_ns, std::int64_t until_ns) {
   ReadTransaction transaction(database);
   TRY(transaction.begin());
   TRY(index_strings(database));
-  TRY_ASSIGN(const Bounds bounds, bounds_of(database, start_ns, end_ns));
+  TRY_ASSIGN(Bounds bounds, bounds_of(database, start_ns, end_ns));
+  TRY(end_at(database, until_ns, bounds));
   const auto within = [&](const char* table) {
     const std::size_t mark = mark_of(table);
     return std::array{bounds.after[mark], bounds.to[mark], start_ns, end_ns};

@@ -26,9 +26,10 @@ class RankTail {
   // pending collectives, cost) only once the last commit is reached: older ones are not kept.
   base::Result<model::Batch> poll(Database& database, std::int64_t until_ns);
   void rewind();
-  // Spans, collectives, ready marks, memory and events that touch [start_ns, end_ns).
+  // Spans, collectives, ready marks, memory and events that touch [start_ns, end_ns), of commits
+  // made up to `until_ns`.
   base::Result<model::Batch> read_range(Database& database, std::int64_t start_ns,
-                                        std::int64_t end_ns);
+                                        std::int64_t end_ns, std::int64_t until_ns);
   // Rows that hold for the whole run (strings, groups, buckets, units, the rank) and the log; only
   // before the first poll().
   base::Result<model::Batch> read_facts(Database& database);
@@ -52,6 +53,7 @@ class RankTail {
   using Values = std::span<const std::int64_t>;  // of a condition's parameters
   base::Result<Bounds> bounds_of(Database& database, std::int64_t start_ns,
                                  std::int64_t end_ns) const;
+  base::Result<void> end_at(Database& database, std::int64_t until_ns, Bounds& bounds) const;
   base::Result<std::optional<TableMarks>> marks_of(Database& database, const std::string& condition,
                                                    std::int64_t value) const;
   base::Result<model::Batch> poll_part(Database& database, std::int64_t until_ns);

@@ -215,11 +215,13 @@ void RunReader::rewind() {
 }
 
 base::Result<void> RunReader::read_range(std::int64_t start_ns, std::int64_t end_ns,
-                                         const std::function<void(const model::Batch&)>& take) {
+                                         const std::function<void(const model::Batch&)>& take,
+                                         std::int64_t until_ns) {
   TRY(state_->need_files());
   for (auto& [rank, source] : state_->sources) {
     TRY_ASSIGN(Database* const database, state_->database(source));
-    TRY_ASSIGN(const model::Batch batch, source.tail.read_range(*database, start_ns, end_ns));
+    TRY_ASSIGN(const model::Batch batch,
+               source.tail.read_range(*database, start_ns, end_ns, until_ns));
     database->drop_statements();
     forget_pages(*database);
     if (!batch.empty()) take(batch);

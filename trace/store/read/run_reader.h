@@ -42,10 +42,11 @@ class RunReader {
   void rewind();
 
   // Spans, collectives, ready marks, memory and events that touch [start_ns, end_ns), a rank at a
-  // time: of a run of a thousand they need not be in memory at once. Does not change what poll()
-  // returns next. Strings are not repeated.
+  // time: of a run of a thousand they need not be in memory at once. At most up to commits made at
+  // `until_ns`, as of poll(), whose next answer this does not change. Strings are not repeated.
   base::Result<void> read_range(std::int64_t start_ns, std::int64_t end_ns,
-                                const std::function<void(const model::Batch&)>& take);
+                                const std::function<void(const model::Batch&)>& take,
+                                std::int64_t until_ns = INT64_MAX);
 
   // Rows that hold for the whole run (strings, groups, buckets, units, ranks) and the log, a rank
   // at a time: what poll() would give of them, only before the first poll() or after rewind().

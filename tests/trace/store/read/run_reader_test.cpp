@@ -144,6 +144,32 @@ TEST(RunReader, ReadsARangeWithoutMovingTheTail) {
   EXPECT_TRUE(poll(*reader).empty());
 }
 
+TEST(RunReader, ReadsOfARangeNoMoreThanHadBeenCommitted) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "until", 2, 12, true);
+  const auto reader = open(run);
+  const auto range = reader->commit_range();
+  ASSERT_TRUE(range);
+  const auto count = [](const std::vector<model::Batch>& batches) {
+    std::size_t rows = 0;
+    for (const model::Batch& batch : batches) {
+      rows += batch.collectives.size() + batch.spans.size() + batch.memory.size();
+      for (const model::EventRun& of_lane : batch.events) rows += of_lane.events.size();
+    }
+    return rows;
+  };
+  EXPECT_EQ(count(*test::batches_in_range(*reader, 0, INT64_MAX, range->first_ns - 1)), 0u);
+  std::size_t polled = 0, most = 0;
+  const std::int64_t stride = (range->last_ns - range->first_ns) / 20;
+  for (std::int64_t now = range->first_ns; now < range->last_ns; now += stride) {
+    polled += count(poll(*reader, now));
+    EXPECT_EQ(count(*test::batches_in_range(*reader, 0, INT64_MAX, now)), polled);
+    most = std::max(most, polled);
+  }
+  EXPECT_GT(most, 0u);
+  EXPECT_GT(count(*test::batches_in_range(*reader, 0, INT64_MAX)), most);
+}
+
 TEST(RunReader, ReadsWhatHoldsForTheWholeRunAndItsLogWithoutTheRest) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "facts", 2, 10, true);
