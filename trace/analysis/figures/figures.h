@@ -20,8 +20,8 @@ namespace shardlens::trace::analysis {
 
 class HostClocks;
 
-// Where the time of one step on one rank went. Without full detail only step_ns and phase_ns are
-// known, and has_detail is false.
+// Where the time of one step on one rank went. Without full detail, and until all of it was read,
+// only step_ns and phase_ns are known, and has_detail is false.
 //   step = compute + exposed + exposed_copy + idle;  comm = overlap + exposed
 struct StepBreakdown {
   std::int64_t step_ns = 0;
@@ -37,7 +37,8 @@ struct StepBreakdown {
   std::array<std::int64_t, base::kPhaseCount>
       phase_ns{};  // partition of the step; kOther: the rest
   bool has_detail = false;
-  std::int64_t start_ns = 0;  // the rank's own step began (absolute); it ended step_ns later
+  bool awaits_detail = false;  // not all that its GPU did in it was read yet
+  std::int64_t start_ns = 0;   // the rank's own step began (absolute); it ended step_ns later
   // By the collectives that started in the step; nothing: the size of one is not known.
   std::optional<double> bytes_sent = 0;
 
@@ -92,6 +93,11 @@ struct StepFigures {
 
   // What a single step on screen shows: the slowest rank's, so that its parts sum to it.
   const StepBreakdown& shown() const { return ranks[static_cast<std::size_t>(slowest_rank)]; }
+  // Parts are final, and shown, once no rank awaits any more.
+  bool awaits_detail() const {
+    return std::ranges::any_of(ranks, [](const auto& rank) { return rank.awaits_detail; });
+  }
+  bool shows_detail() const { return !ranks.empty() && shown().has_detail && !awaits_detail(); }
   // Those that have reported it: of an imported run some may be missing altogether.
   double rank_count() const {
     const auto count =

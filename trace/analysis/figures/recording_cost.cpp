@@ -48,7 +48,8 @@ double slowdown(double cost_ns, double time_ns) {
 std::optional<double> measured_slowdown(const std::vector<StepFigures>& steps) {
   std::vector<double> with, without;
   for (const StepFigures& step : steps) {
-    if (is_measured(step)) (has_detail(step) ? with : without).push_back(mean_step_ns(step));
+    if (!is_measured(step) || step.awaits_detail()) continue;
+    (has_detail(step) ? with : without).push_back(mean_step_ns(step));
   }
   if (with.size() < kFewestOfAKind || without.size() < kFewestOfAKind) return std::nullopt;
   const Center detailed = center_of(with), plain = center_of(without);

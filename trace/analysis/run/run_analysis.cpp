@@ -81,6 +81,7 @@ struct RunAnalysis::State {
   EvaluationTable evaluations;
   RecorderReports recorder;
   std::int64_t ignored_rows = 0;
+  bool expects_more = false;  // whatever the run's status
 
   void add_ranks(std::size_t count);
   void adopt_world_size();
@@ -246,8 +247,12 @@ void RunAnalysis::State::add_collective(const model::Collective& collective) {
 
 void RunAnalysis::State::recompute() {
   std::int64_t first_open = INT64_MAX;
+  const bool more_follows = expects_more || info.status == model::RunStatus::kRunning;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const int rank = static_cast<int>(i);
+    if (ranks[i].figures.info.device.starts_with("cuda")) {
+      ranks[i].activity.follow_device(more_follows);
+    }
     for (auto& step : ranks[i].activity.compute_touched()) {
       steps.set_breakdown(rank, step.index, step.breakdown);
       exposure.set(step.index, rank, std::move(step.exposed_ns));
@@ -312,6 +317,11 @@ void RunAnalysis::add(const model::Batch& batch) {
 void RunAnalysis::set_info(model::RunInfo info) {
   state_->info = std::move(info);
   state_->adopt_world_size();
+  state_->recompute();
+}
+
+void RunAnalysis::expect_more(bool more_follows) {
+  if (std::exchange(state_->expects_more, more_follows) != more_follows) state_->recompute();
 }
 
 const std::vector<StepFigures>& RunAnalysis::steps() const { return state_->steps.steps(); }

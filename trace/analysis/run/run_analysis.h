@@ -21,6 +21,9 @@ class RunAnalysis {
   // Rows of one rank may arrive late by a few steps: the steps that they touch are computed again.
   void add(const model::Batch& batch);
   void set_info(model::RunInfo info);  // status, reason and end change while a run is live
+  // Of a run that has ended, too: replay reads only the beginning. Steps whose end a GPU's records
+  // have not reached then await their details, as they do of a run that is live.
+  void expect_more(bool more_follows);
 
   // Steps in order; reference valid until the next add().
   const std::vector<StepFigures>& steps() const;

@@ -1,6 +1,7 @@
 #include "trace/analysis/steps/rank_activity.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shardlens::trace::analysis {
 
@@ -9,6 +10,9 @@ namespace {
 constexpr std::int64_t kLastStep = std::int64_t{1} << 40;
 // How many intervals are kept of a recording that has no steps, which would retire them.
 constexpr std::size_t kMostIntervals = 1u << 21;
+// A lane that has something to do in every step is silent for less than two of them; the recorder
+// commits ten times a second what comes together.
+constexpr std::int64_t kShortestSilence = 500'000'000;
 
 }  // namespace
 
@@ -29,6 +33,7 @@ bool RankActivity::accept(std::int64_t start_ns, std::int64_t end_ns) {
 std::int64_t RankActivity::add_events(const model::EventRun& run,
                                       const model::StringTable& strings) {
   std::int64_t ignored = 0;
+  std::int64_t active_until_ns = INT64_MIN;
   for (const auto& event : run.events) {
     // Also keeps end_ns() from overflowing.
     if (event.duration_ns < 0 || event.duration_ns > base::kLongestRowNs || event.start_ns < 0 ||
@@ -45,11 +50,15 @@ std::int64_t RankActivity::add_events(const model::EventRun& run,
     if (activity == model::Activity::kCopy) ++totals_.memory_events;
     first_ns_ = std::min(first_ns_, event.start_ns);
     last_ns_ = std::max(last_ns_, event.end_ns());
+    active_until_ns = std::max(active_until_ns, event.end_ns());
     if (!accept(event.start_ns, event.end_ns())) continue;
     auto& target = activity == model::Activity::kCompute ? new_compute_
                    : activity == model::Activity::kCopy  ? new_copies_
                                                          : new_communication_;
     target.push_back({std::max(event.start_ns, trimmed_ns_), event.end_ns()});
+  }
+  if (active_until_ns != INT64_MIN) {
+    progress_.add(DeviceProgress::Source::kEvents, run.lane, active_until_ns);
   }
   return ignored;
 }
@@ -72,6 +81,7 @@ std::int64_t RankActivity::add_collective(const model::Collective& collective, i
   first_ns_ = std::min(first_ns_, collective.start_ns);
   last_ns_ = std::max(last_ns_, collective.end_ns);
   collectives_end_ns_ = std::max(collectives_end_ns_, collective.end_ns);
+  progress_.add(DeviceProgress::Source::kCollectives, collective.lane, collective.end_ns);
   if (!accept(collective.start_ns, collective.end_ns)) return 0;
   new_communication_.push_back({std::max(collective.start_ns, trimmed_ns_), collective.end_ns});
   collectives_.add({collective.start_ns, collective.end_ns, bytes_sent, row});
@@ -83,9 +93,35 @@ std::int64_t RankActivity::add_step(const model::Step& step) {
     return 1;
   if (step.index <= last_retired_step_ || !steps_.emplace(step.index, step).second) return 1;
   step_time_ns_ += step.end_ns - step.start_ns;
+  latest_step_ns_ = step.end_ns - step.start_ns;
+  steps_end_ns_ = std::max(steps_end_ns_, step.end_ns);
+  if (step.full_detail) detailed_end_ns_ = std::max(detailed_end_ns_, step.end_ns);
   touched_.start_ns = std::min(touched_.start_ns, step.start_ns);
   touched_.end_ns = std::max(touched_.end_ns, step.end_ns);
   return 0;
+}
+
+void RankActivity::follow_device(bool more_follows) {
+  const auto device = more_follows ? Device::kGoesOn : Device::kHasEnded;
+  if (std::exchange(device_, device) == device) return;
+  touched_.start_ns = std::min(touched_.start_ns, device_until_ns_);
+  touched_.end_ns = INT64_MAX;
+}
+
+bool RankActivity::awaits_detail(const model::Step& step) const {
+  return step.full_detail && step.end_ns > device_until_ns_;
+}
+
+void RankActivity::note_device_progress() {
+  progress_.settle(std::max(kShortestSilence, 2 * latest_step_ns_));
+  std::int64_t until = std::max(device_until_ns_, progress_.until_ns());
+  const bool is_over =
+      detailed_end_ns_ != INT64_MIN && steps_end_ns_ - detailed_end_ns_ > kLongestDelay;
+  if (is_over) until = std::max(until, detailed_end_ns_);
+  if (until == device_until_ns_) return;
+  touched_.start_ns = std::min(touched_.start_ns, device_until_ns_);
+  touched_.end_ns = std::max(touched_.end_ns, until);
+  device_until_ns_ = until;
 }
 
 void RankActivity::take_in_additions() {
@@ -98,6 +134,7 @@ void RankActivity::take_in_additions() {
 
 std::vector<RankActivity::ComputedStep> RankActivity::compute_touched() {
   take_in_additions();
+  if (device_ != Device::kNone) note_device_progress();
   const auto touched = std::exchange(touched_, base::Interval{INT64_MAX, INT64_MIN});
   std::vector<ComputedStep> result;
   for (const auto& [index, step] : steps_) {
@@ -113,7 +150,8 @@ RankActivity::ComputedStep RankActivity::compute(std::int64_t index,
   const base::Interval window{step.start_ns, step.end_ns};
   StepActivity activity;
   activity.step = window;
-  activity.full_detail = step.full_detail;
+  const bool awaits = device_ == Device::kGoesOn && awaits_detail(step);
+  activity.full_detail = step.full_detail && !awaits;
   phases_.visit(window.start_ns, window.end_ns,
                 [&](const model::PhaseInterval& phase) { activity.phases.push_back(phase); });
   activity.compute = base::clip(compute_, window);
@@ -123,7 +161,8 @@ RankActivity::ComputedStep RankActivity::compute(std::int64_t index,
   ComputedStep result;
   result.index = index;
   result.breakdown = break_down(activity);
-  if (!step.full_detail) return result;
+  result.breakdown.awaits_detail = awaits;
+  if (!activity.full_detail) return result;
   result.window = window;
   result.exposed = base::subtract(activity.communication, activity.compute);
   std::map<int, std::int64_t> exposed;
@@ -157,7 +196,9 @@ std::int64_t RankActivity::retire() {
   std::int64_t trim_to = trimmed_ns_;
   while (steps_.size() > kNewerSteps) {
     const auto& [index, step] = *steps_.begin();
-    if (step.end_ns > safe_ns && steps_.size() <= kMostSteps) break;
+    const bool may_change =
+        step.end_ns > safe_ns || (device_ != Device::kNone && awaits_detail(step));
+    if (may_change && steps_.size() <= kMostSteps) break;
     trim_to = std::max(trim_to, step.end_ns);
     last_retired_step_ = index;
     steps_.erase(steps_.begin());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
+#include "trace/analysis/steps/device_progress.h"
 #include "trace/analysis/steps/step_breakdown.h"
 #include "trace/analysis/steps/time_index.h"
 #include "trace/base/intervals.h"
@@ -24,6 +25,8 @@ class RankActivity {
   static constexpr std::int64_t kLateness = 2'000'000'000;
   // A table may end early (a size limit, a queue that lost all): then this many steps are kept.
   static constexpr std::size_t kMostSteps = 4096;
+  // Where details are recorded of some steps only, nothing of theirs comes so long after them.
+  static constexpr std::int64_t kLongestDelay = 10'000'000'000;
 
   // Between 0 and what no job reaches.
   static bool is_plausible_step(std::int64_t index);
@@ -35,6 +38,9 @@ class RankActivity {
   std::int64_t add_collective(const model::Collective& collective, int row,
                               std::optional<double> bytes_sent);
   std::int64_t add_step(const model::Step& step);
+  // Of a rank that works on a GPU: while `more_follows`, a step awaits its details until the GPU's
+  // records have come past its end.
+  void follow_device(bool more_follows);
 
   struct ComputedStep {
     std::int64_t index = 0;
@@ -72,6 +78,8 @@ class RankActivity {
   Lengths lengths_before(std::int64_t time_ns) const;
   void trim(std::int64_t time_ns);
   std::int64_t frontier() const;
+  void note_device_progress();
+  bool awaits_detail(const model::Step& step) const;
 
   base::Intervals compute_, communication_, copies_;  // since trimmed_ns_
   std::vector<base::Interval> new_compute_, new_communication_, new_copies_;
@@ -84,6 +92,13 @@ class RankActivity {
   std::int64_t trimmed_ns_ = INT64_MIN;
   std::int64_t events_end_ns_ = INT64_MIN, spans_end_ns_ = INT64_MIN;
   std::int64_t collectives_end_ns_ = INT64_MIN;
+
+  enum class Device : std::uint8_t { kNone, kGoesOn, kHasEnded };
+  Device device_ = Device::kNone;
+  DeviceProgress progress_;
+  std::int64_t device_until_ns_ = INT64_MIN;  // what it did is there; only grows
+  std::int64_t latest_step_ns_ = 0;           // its length
+  std::int64_t steps_end_ns_ = INT64_MIN, detailed_end_ns_ = INT64_MIN;  // of the latest
 
   RankTotals totals_;  // counts of everything; lengths of what was trimmed
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;

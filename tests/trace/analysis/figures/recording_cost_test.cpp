@@ -46,6 +46,17 @@ TEST(RecordingCost, IsNotMeasuredWithFewStepsOfAKind) {
   EXPECT_FALSE(measured_slowdown({}));
 }
 
+TEST(RecordingCost, StepsThatAreNotReadYetAreOfNeitherKind) {
+  auto steps = steps_with(0.33, 0.05);
+  const auto measured = measured_slowdown(steps);
+  for (int i = 0; i < 100; ++i) {
+    steps.push_back(steps[0]);
+    steps.back().ranks[1].has_detail = false;
+    steps.back().ranks[1].awaits_detail = true;
+  }
+  EXPECT_EQ(measured_slowdown(steps), measured);
+}
+
 TEST(RecordingCost, IsToldAgainstTheTimeWithoutIt) {
   EXPECT_DOUBLE_EQ(slowdown(25, 100), 1.0 / 3);
   EXPECT_DOUBLE_EQ(slowdown(0, 100), 0);
