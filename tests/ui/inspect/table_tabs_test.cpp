@@ -134,6 +134,25 @@ TEST(StepTab, GoesToTheStepThatIsClicked) {
   EXPECT_EQ(window.view->start_ns, step.start_ns);
 }
 
+TEST(StepTab, SaysOfHowManyStepsItsMedianIs) {
+  state::Snapshot snapshot = tables_snapshot();
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
+  auto& summary = run->figures.summary;
+  run->figures.steps.resize(20);
+  summary.steps_measured = 17;
+  summary.step_ns.median = 109'800'000;
+  summary.step_ns.p99 = 116'000'000;
+  snapshot.run = run;
+  EXPECT_TRUE(TabsWindow(snapshot, InspectTab::kSteps)
+                  .panel.probe()
+                  .shows("20 steps · 17 measured: median 109.8 ms · p99 116.0 ms"));
+  run = std::make_shared<state::RunView>(*run);
+  run->figures.summary.steps_measured = 20;
+  snapshot.run = run;
+  EXPECT_TRUE(
+      TabsWindow(snapshot, InspectTab::kSteps).panel.probe().shows("20 steps · median 109.8 ms"));
+}
+
 TEST(StepTab, DrawsOnlyTheStepsThatCanBeSeen) {
   TablesOptions many;
   many.steps = 3000;

@@ -14,10 +14,12 @@ namespace {
 
 std::string steps_summary(const state::RunView& run) {
   const trace::analysis::RunSummary& s = run.figures.summary;
-  std::string text = present::format_integer(static_cast<std::int64_t>(run.figures.steps.size())) +
-                     (run.figures.steps.size() == 1 ? " step" : " steps");
+  const auto count = static_cast<std::int64_t>(run.figures.steps.size());
+  std::string text = present::format_integer(count) + (count == 1 ? " step" : " steps");
   if (s.steps_measured == 0) return text;
-  text += " · median " + present::format_duration(s.step_ns.median).text();
+  text += " · ";
+  if (s.steps_measured < count) text += present::format_integer(s.steps_measured) + " measured: ";
+  text += "median " + present::format_duration(s.step_ns.median).text();
   if (s.step_ns.p99 > 0) text += " · p99 " + present::format_duration(s.step_ns.p99).text();
   return text;
 }
@@ -32,7 +34,8 @@ void StepTab::draw_tools(const kit::Theme& theme, state::Rect tools, const state
   kit::text_in(theme, tools, kit::Face::kSmall, theme.colors().text_muted, steps_summary(run));
   kit::explain(
       theme, tools, "Steps",
-      "Median and p99 over the measured steps of the mean over ranks. A click on a row selects "
+      "Median and p99 over the measured steps of the mean over ranks: steps that all ranks have "
+      "told, without those that are skipped as warm-up, which are grey. A click on a row selects "
       "the step and shows it in the timeline");
 }
 
