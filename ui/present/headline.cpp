@@ -50,8 +50,9 @@ Headline step_headline(const trace::analysis::RunFigures& figures, const std::st
 
 Headline exposed_headline(const trace::analysis::RunSummary& s, const std::string& source) {
   std::string share, of_step, waits;
-  if (s.step_ns.mean > 0) {
-    share = format_percent(s.exposed_ns / s.step_ns.mean).text();
+  // Of the steps that it is known of, which may be fewer.
+  if (s.detailed_step_ns > 0) {
+    share = format_percent(s.exposed_ns / s.detailed_step_ns).text();
     of_step = " of step";
   }
   std::string split;

@@ -56,6 +56,16 @@ TEST(Headlines, TellWaitingOnlyWhereSomebodyWaited) {
   EXPECT_TRUE(headlines(figures)[1].note.ends_with("of step"));
 }
 
+TEST(Headlines, ExposedIsAShareOfTheStepsThatItIsKnownOf) {
+  trace::analysis::RunFigures figures = sample_snapshot().run->figures;
+  auto& summary = figures.summary;
+  summary.step_ns.mean = 100e6;  // with steps that are not read yet, and shorter
+  summary.detailed_step_ns = 200e6;
+  summary.exposed_ns = 50e6;
+  summary.exposed_wait_ns = 0;
+  EXPECT_EQ(headlines(figures)[1].note, "25 % of step");
+}
+
 TEST(Headlines, LeaveOutWhatIsNotKnown) {
   trace::analysis::RunFigures figures = sample_snapshot().run->figures;
   EXPECT_FALSE(figures.summary.mfu.has_value());

@@ -111,6 +111,8 @@ void summarize(trace::analysis::RunFigures& figures, const SampleOptions& option
   s.overlap_ns /= n;
   s.comm_ns /= n;
   s.has_detail = true;
+  s.steps_detailed = s.steps_measured;
+  s.detailed_step_ns = s.step_ns.mean;
   s.overlap_fraction = s.overlap_ns / s.comm_ns;
   s.tokens_per_s = (options.gpu ? 8192.0 : 1024.0) * options.ranks / (s.step_ns.mean / 1e9);
   if (options.gpu) s.mfu = 0.412;
