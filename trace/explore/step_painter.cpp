@@ -313,6 +313,8 @@ timeline::StepPicture frame_of(const analysis::StepFigures& step) {
     out.by_compute.push_back({static_cast<int>(i), step.ranks[i].compute_ns});
     out.has_detail = out.has_detail || step.ranks[i].has_detail;
   }
+  out.awaits_detail = step.awaits_detail();
+  if (out.awaits_detail) out.has_detail = false;
   std::ranges::stable_sort(out.by_compute, std::ranges::greater(),
                            &timeline::StepPicture::RankCompute::compute_ns);
   return out;

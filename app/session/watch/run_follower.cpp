@@ -96,6 +96,7 @@ Result<bool> RunFollower::advance(std::int64_t until_ns) {
   }
   const bool goes_back = kept_.has_value() || until_ns < read_until_ns_;
   if (goes_back) start_over();
+  analysis_.expect_more(until_ns != INT64_MAX);
   bool anything_new = goes_back;
   for (bool more = true; more;) {
     const auto batches = reader_->poll(until_ns);
@@ -214,9 +215,11 @@ Result<void> RunFollower::update_timeline(const RunFigures& figures, std::int64_
     timeline_start_ns_ = timeline_end_ns_ = 0;
     return {};
   }
-  if (timeline_ && timeline_->step == index && !timeline_is_stale_) return {};
+  const bool is_right = timeline_ && timeline_->step == index && !timeline_is_stale_ &&
+                        timeline_->awaits_detail == step->awaits_detail();
+  if (is_right) return {};
   const auto read = [&](const std::function<void(const Batch&)>& take) {
-    return reader_->read_range(step->start_ns, step->end_ns, take);
+    return reader_->read_range(step->start_ns, step->end_ns, take, read_until_ns_);
   };
   TRY_ASSIGN(auto painted, painter_.paint(figures, *step, analysis_.strings(), read));
   timeline_ = std::make_shared<const trace::timeline::StepPicture>(std::move(painted));

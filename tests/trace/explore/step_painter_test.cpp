@@ -216,6 +216,22 @@ TEST_F(StepPainterTest, OfAStepWithoutDetailNoRibbonIsMadeUp) {
   EXPECT_TRUE(row(0, "Ribbon").pieces.empty());
 }
 
+TEST_F(StepPainterTest, AStepThatOneRankAwaitsHasNoDetail) {
+  for (auto& batch : rows) batch.rank_info->device = batch.rank_info->rank == 1 ? "cuda:0" : "cpu";
+  SetUp();
+  EXPECT_TRUE(step.awaits_detail);
+  EXPECT_FALSE(step.has_detail);
+  rows[0].collectives.push_back(
+      analysis::all_reduce(1, 2, kStepStart + 101 * kMs, kStepStart + 102 * kMs, 8));
+  SetUp();
+  EXPECT_TRUE(step.awaits_detail) << "its operators are behind";
+  rows[0].events[0].events.push_back(
+      analysis::operator_event(kStepStart + 101 * kMs, kStepStart + 102 * kMs));
+  SetUp();
+  EXPECT_FALSE(step.awaits_detail);
+  EXPECT_TRUE(step.has_detail);
+}
+
 TEST_F(StepPainterTest, CollectivesAndReadyMarksOfUnitsKnowTheirUnit) {
   for (auto& batch : rows) {
     const int rank = batch.steps[0].rank;

@@ -16,7 +16,8 @@ struct StepPicture {
     std::int64_t compute_ns = 0;
   };
   std::int64_t step = -1;
-  bool has_detail = false;              // of any rank
+  bool has_detail = false;              // of any rank, and no rank awaits its own
+  bool awaits_detail = false;           // not all that GPUs did in it was read yet
   std::vector<RankCompute> by_compute;  // ranks that have reported it, the longest computing first
   std::shared_ptr<const TimelineRows> rows;        // of that step alone; never null
   std::shared_ptr<const TimelinePicture> picture;  // of all of them, over the whole step
