@@ -202,7 +202,7 @@ Json throttling_json(const trace::analysis::StepFigures& step) {
 Json step_json(const trace::analysis::StepFigures& step) {
   const auto& shown = step.shown();
   const auto detail_ms = [&](std::int64_t ns) {
-    return shown.has_detail ? ms(static_cast<double>(ns)) : Json(nullptr);
+    return step.shows_detail() ? ms(static_cast<double>(ns)) : Json(nullptr);
   };
   Json json = {{"step", step.index},
                {"warmup", step.warmup},
@@ -213,7 +213,7 @@ Json step_json(const trace::analysis::StepFigures& step) {
                {"loss", number_or_null(step.loss)},
                {"throttling", throttling_json(step)}};
   const auto slowest = static_cast<std::size_t>(step.slowest_rank);
-  add_exposed_parts(json, shown.has_detail, static_cast<double>(shown.exposed_ns),
+  add_exposed_parts(json, step.shows_detail(), static_cast<double>(shown.exposed_ns),
                     step.exposed_wait_of(slowest), step.wait_doubt_of(slowest));
   return json;
 }

@@ -413,6 +413,27 @@ TEST_F(ClickTest, SaysThatAStepWasRecordedWithoutDetail) {
   EXPECT_TRUE(window_.probe().shows("recorded without detail"));
 }
 
+// On the timeline and under the mouse in the chart, where its bar is the only one.
+TEST_F(ClickTest, SaysThatAStepIsNotReadYet) {
+  const auto run = std::make_shared<state::RunView>(*snapshot_.run);
+  const auto timeline = std::make_shared<trace::timeline::StepPicture>(*run->timeline);
+  timeline->has_detail = false;
+  timeline->awaits_detail = true;
+  run->timeline = timeline;
+  auto& steps = run->figures.steps;
+  steps.erase(steps.begin(), steps.end() - 1);
+  steps[0].ranks[0].has_detail = false;
+  steps[0].ranks[0].awaits_detail = true;
+  snapshot_.run = run;
+  window_.frames(snapshot_, 2);
+  EXPECT_TRUE(window_.probe().shows("Not read yet"));
+  EXPECT_FALSE(window_.probe().shows("ecorded without detail"));
+  const state::Rect plot = window_.probe().find("steps/plot")->rect;
+  window_.move_to(snapshot_, plot.x + 5, plot.bottom() - 5);
+  window_.frames(snapshot_, 2);
+  EXPECT_TRUE(window_.probe().shows("the GPU's records of it have not come"));
+}
+
 TEST_F(ClickTest, SetsAKnobFromTheCommandPalette) {
   window_.frame(snapshot_);
   window_.press(snapshot_, kit::Key::kK, true);

@@ -36,6 +36,9 @@ std::string why_no_timeline(const state::ComparedRun& run, std::int64_t step) {
   if (!run.problem.empty()) return run.problem;
   if (!run.run) return "Reading the run…";
   if (run.run->selected_step < 0) return "No step was recorded";
+  const auto* shown = step_of(run);
+  if (shown != nullptr && shown->awaits_detail)
+    return "The GPU's records of this step have not come";
   if (step >= 0) return "The run has no step " + present::format_integer(step);
   return "This step was recorded without detail";
 }

@@ -21,8 +21,9 @@ StepBar bar_from(const trace::analysis::StepFigures& figures, std::size_t index)
   if (figures.ranks.empty()) return bar;
   const trace::analysis::StepBreakdown& b = figures.shown();
   bar.total_ns = static_cast<double>(b.step_ns);
-  bar.has_detail = b.has_detail;
-  if (!b.has_detail) return bar;
+  bar.awaits_detail = figures.awaits_detail();
+  bar.has_detail = figures.shows_detail();
+  if (!bar.has_detail) return bar;
   const auto optimizer = static_cast<double>(b.optimizer_compute_ns);
   bar.parts_ns = {static_cast<double>(b.compute_ns) - optimizer, static_cast<double>(b.exposed_ns),
                   static_cast<double>(b.exposed_copy_ns), optimizer,

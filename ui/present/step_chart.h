@@ -20,7 +20,8 @@ struct StepBar {
   double total_ns = 0;
   std::array<double, kStepPartCount> parts_ns{};  // sum to total_ns where has_detail
   bool has_detail = false, warmup = false, nonfinite = false;
-  bool throttled = false;  // of a bin: any of its steps
+  bool awaits_detail = false;  // not all that GPUs did in it was read yet
+  bool throttled = false;      // of a bin: any of its steps
 };
 
 struct StepChart {

@@ -130,7 +130,10 @@ void draw_bar(const kit::Theme& theme, const ChartArea& area, const present::Ste
   const state::Palette& p = theme.colors();
   const kit::Clip clip({area.plot.x, area.plot.y, area.plot.w + 1, area.plot.h});
   const float strength = bar.warmup ? 0.4f : 1;
-  if (!bar.has_detail) {
+  if (bar.awaits_detail) {  // hollow: nothing is known of what fills it
+    const float top = std::round(area.y(bar.total_ns));
+    kit::outline({x, top, width, area.plot.bottom() - top}, kit::color(p.copy, strength));
+  } else if (!bar.has_detail) {
     const float top = area.y(bar.total_ns);
     kit::fill({x, top, width, area.plot.bottom() - top}, kit::color(p.copy, strength * 0.7f));
   } else {
@@ -190,7 +193,11 @@ void draw_step_tooltip(const kit::Theme& theme, const trace::analysis::StepFigur
     scope.row(nullptr, "  waiting for other ranks", present::format_duration(*waiting).text());
     scope.row(nullptr, "  transfer", present::format_duration(exposed - *waiting).text());
   }
-  if (!bar.has_detail) scope.note("Recorded without detail");
+  if (bar.awaits_detail) {
+    scope.note("Not read yet: the GPU's records of it have not come");
+  } else if (!bar.has_detail) {
+    scope.note("Recorded without detail");
+  }
   if (const auto throttled = trace::analysis::throttling_note(step); !throttled.empty()) {
     scope.note("Throttled: " + throttled);
   }

@@ -71,11 +71,16 @@ std::string title_of(const state::Snapshot& snapshot, const trace::timeline::Ste
   return "Timeline · step " + present::format_integer(step);
 }
 
-std::string empty_text(const state::Snapshot& snapshot, bool without_detail) {
+// `shown`: null where there is no step yet.
+std::string empty_text(const state::Snapshot& snapshot, const trace::timeline::StepPicture* shown) {
   if (snapshot.is_loading) return "Reading the run…";
   if (!snapshot.run) return "Press Start, or double-click a run below to replay it";
   const state::RunView& run = *snapshot.run;
   if (run.selected_step < 0) return "Waiting for the first step…";
+  const bool without_detail = shown != nullptr;
+  if (without_detail && shown->awaits_detail) {
+    return "Not read yet: the GPU's records of this step have not come";
+  }
   if (without_detail && !run.figures.info.command.empty()) {
     return "This step has no kernels; its ranges and phases are in Inspect (Ctrl+2)";
   }
@@ -154,7 +159,7 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
                             *prediction);
       }
     } else {
-      kit::empty_note(theme, body, empty_text(snapshot, current));
+      kit::empty_note(theme, body, empty_text(snapshot, current ? step : nullptr));
     }
   }
   draw_follow(theme, header, snapshot, commands);

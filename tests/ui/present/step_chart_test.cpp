@@ -118,6 +118,20 @@ TEST(StepChart, ShowsStepsWithoutDetailOrRanks) {
   EXPECT_TRUE(step_chart({}, input(300)).bars.empty());
 }
 
+// Not even what is known of the slowest rank: it is one step.
+TEST(StepChart, OfAStepThatIsNotReadYetOnlyTheTimeIsShown) {
+  auto all = steps(2);
+  all[1].ranks.push_back(all[1].ranks[0]);
+  all[1].ranks[1].has_detail = false;
+  all[1].ranks[1].awaits_detail = true;
+  const StepChart chart = step_chart(all, input(300));
+  EXPECT_FALSE(chart.bars[0].awaits_detail);
+  EXPECT_TRUE(chart.bars[1].awaits_detail);
+  EXPECT_FALSE(chart.bars[1].has_detail);
+  EXPECT_EQ(chart.bars[1].total_ns, 100.0 * kMs);
+  for (const double part : chart.bars[1].parts_ns) EXPECT_EQ(part, 0);
+}
+
 }  // namespace
 
 }  // namespace shardlens::ui::present

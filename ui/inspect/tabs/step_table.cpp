@@ -135,7 +135,7 @@ class StepColumns {
     for (const StepFigures& step : steps_) {
       const double ns = step_ns_of(step);
       if (!step.warmup && ns > longest) longest = ns;
-      detail = detail || (breakdown_of(step) != nullptr && breakdown_of(step)->has_detail);
+      detail = detail || step.shows_detail();
     }
     if (!(longest > 0) || !detail) return;
     columns_.add(
@@ -148,14 +148,14 @@ class StepColumns {
          .width = 150,
          .wish = 320,
          .priority = 6},
-        [longest](const StepFigures& step) { return stack_cell(breakdown_of(step), longest); },
-        step_ns_of);
+        [longest](const StepFigures& step) { return stack_cell(step, longest); }, step_ns_of);
   }
 
-  static present::TableCell stack_cell(const StepBreakdown* shown, double longest) {
+  static present::TableCell stack_cell(const StepFigures& step, double longest) {
     using trace::base::TimeClass;
     present::TableCell cell;
-    if (shown == nullptr || !shown->has_detail) return cell;
+    if (!step.shows_detail()) return cell;
+    const StepBreakdown* const shown = breakdown_of(step);
     // Compute under communication is counted as overlapped, the optimizer's too, so that the parts
     // do not count twice.
     const std::int64_t optimizer_ns = shown->optimizer_compute_ns - shown->optimizer_overlap_ns;
@@ -175,9 +175,10 @@ class StepColumns {
   // Left out where it is 0 in all steps.
   void add_part(std::string title, std::string csv, std::string definition, int priority,
                 std::int64_t StepBreakdown::*member) {
-    const auto value = of_slowest([member](const StepBreakdown& shown) {
-      return shown.has_detail ? std::optional(static_cast<double>(shown.*member)) : std::nullopt;
-    });
+    const auto value = [member](const StepFigures& step) {
+      return step.shows_detail() ? std::optional(static_cast<double>(step.shown().*member))
+                                 : std::nullopt;
+    };
     if (std::ranges::none_of(steps_,
                              [&](const auto& step) { return value(step).value_or(0) != 0; }))
       return;

@@ -111,6 +111,22 @@ TEST(StepTable, CountsTheOptimizerUnderCommunicationOnce) {
   EXPECT_EQ(found, expected);
 }
 
+TEST(StepTable, LeavesThePartsOfAStepEmptyThatIsNotReadYet) {
+  const state::Snapshot snapshot = tables_snapshot();
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
+  auto& steps = run->figures.steps;
+  const auto other = static_cast<std::size_t>(steps[7].slowest_rank == 0 ? 1 : 0);
+  steps[7].ranks.at(other).has_detail = false;
+  steps[7].ranks.at(other).awaits_detail = true;
+  const auto table = step_table(run);
+  for (const char* title : {"Compute", "Exposed", "Idle"}) {
+    EXPECT_EQ(shown(*column_named(*table, title), 7), "") << title;
+    EXPECT_NE(shown(*column_named(*table, title), 8), "") << title;
+  }
+  EXPECT_NE(shown(*column_named(*table, "Time"), 7), "");
+  EXPECT_TRUE(column_named(*table, "Where it went")->cell(7).parts.empty());
+}
+
 TEST(StepTable, SurvivesStepsThatNobodyReported) {
   auto run = std::make_shared<state::RunView>();
   run->figures.steps.resize(3);
