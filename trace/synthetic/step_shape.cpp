@@ -280,8 +280,9 @@ std::int64_t StepShape::events_per_step() const {
   std::int64_t count = optimizer.events();
   for (const ModelStage& stage : forward) count += stage.events();
   for (const ModelStage& stage : backward) count += stage.events();
-  // A bucket: its fill, the call and the kernel; then those of the loss, and the last wait.
-  count += 3 * static_cast<std::int64_t>(buckets.size()) + 2 + 1;
+  // A bucket: its fill, the call, the kernel and the collective; then those of the loss, and the
+  // last wait.
+  count += 4 * static_cast<std::int64_t>(buckets.size()) + 3 + 1;
   return count + kSyntheticCopiesIn + kSyntheticCopiesOut;
 }
 

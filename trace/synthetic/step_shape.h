@@ -50,7 +50,7 @@ struct StepShape {
   model::StringId ring = 0, simple = 0, low_latency = 0;  // NCCL's choices
   std::array<model::StringId, model::kGpuCounters.size()> counters{}, counter_units{};
 
-  std::int64_t events_per_step() const;  // of one rank, all bulk kinds
+  std::int64_t events_per_step() const;  // of one rank: all bulk kinds, and collectives
 };
 
 StepShape make_step_shape();

@@ -14,7 +14,7 @@ namespace shardlens::trace::synthetic {
 struct SyntheticRunOptions {
   std::string name = "synthetic";
   int ranks = 8;
-  std::int64_t events = 1'000'000;  // bulk events of all ranks together, rounded to whole steps
+  std::int64_t events = 1'000'000;  // of all ranks together, rounded to whole steps
   std::uint64_t seed = 0;
   int threads = 0;  // 0: as many as there are cores
   bool overwrite = false;

@@ -65,8 +65,8 @@ void add_generate_command(CLI::App& app, Action& chosen) {
   command->add_option("--ranks", options.ranks, "How many ranks")->capture_default_str();
   command
       ->add_option("--events", options.events,
-                   "Kernels, launches, operators, copies and allocations of all ranks together, "
-                   "to the nearest step below, at least one")
+                   "Kernels, launches, operators, copies, allocations and collectives of all ranks "
+                   "together, to the nearest step below, at least one")
       ->capture_default_str();
   command->add_option("--seed", options.seed, "Other numbers, other durations")
       ->capture_default_str();

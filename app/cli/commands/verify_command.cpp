@@ -93,7 +93,7 @@ std::string verified_text(const std::filesystem::path& run, const VerifyReport& 
   const std::int64_t readable = sum_of(report, &trace::store::VerifiedRank::readable_events);
   std::string text = run.string() + ": " + std::to_string(report.ranks.size()) +
                      (report.ranks.size() == 1 ? " rank, " : " ranks, ") + grouped(events) +
-                     " events in " + grouped(sum_of(report, &trace::store::VerifiedRank::chunks)) +
+                     " events, " + grouped(sum_of(report, &trace::store::VerifiedRank::chunks)) +
                      " chunks, " +
                      ui::present::format_bytes(static_cast<double>(report.bytes)).text() + "\n";
   for (const trace::model::Lost& one : report.lost) {

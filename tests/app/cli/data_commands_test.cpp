@@ -56,7 +56,7 @@ TEST_F(DataCommands, WorkOnOneMadeUpRun) {
   const std::int64_t events = run["events"];
   EXPECT_GT(events, 0);
   std::int64_t found = 0;
-  for (const char* table : {"kernel", "launch", "op", "copy", "allocation"}) {
+  for (const char* table : {"kernel", "launch", "op", "copy", "allocation", "collective"}) {
     const report::Json rows = json({"query", "made", std::string("select count(*) from ") + table});
     found += rows["rows"][0][0].get<std::int64_t>();
   }
@@ -72,6 +72,10 @@ TEST_F(DataCommands, WorkOnOneMadeUpRun) {
     const report::Json report = json({"verify", path});
     EXPECT_TRUE(report["intact"].get<bool>());
     EXPECT_EQ(report["ranks"].size(), 2u);
+    std::int64_t verified = 0;
+    for (const auto& rank : report["ranks"]) verified += rank["events"].get<std::int64_t>();
+    EXPECT_EQ(verified, events);
+    EXPECT_EQ(json({"report", path})["recorder"]["events"], events);
   }
   EXPECT_THAT(call({"verify", "made"}).out, HasSubstr("Intact"));
 }

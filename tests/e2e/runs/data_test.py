@@ -27,7 +27,7 @@ class Data(harness.ShardlensTest):
         exported = self.json('export', 'plain', '--format', 'rows', '-o', str(output))
         database = sqlite3.connect(output)
         events = 0
-        for table in ('kernel', 'launch', 'op', 'copy', 'allocation'):
+        for table in ('kernel', 'launch', 'op', 'copy', 'allocation', 'collective'):
             count, = database.execute(f'select count(*) from {table}').fetchone()
             self.assertEqual(self.rows('plain', f'select count(*) from {table}'), [[count]])
             self.assertEqual(exported['tables'][table], count)

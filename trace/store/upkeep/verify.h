@@ -26,9 +26,9 @@ struct Damage {
 
 struct VerifiedRank {
   std::int64_t chunks = 0;
-  std::int64_t events = 0;  // as the chunks' rows say
+  // As the chunks' rows say, and collectives, which are rows of their own: what a recorder counts.
+  std::int64_t events = 0;
   std::int64_t readable_events = 0;
-  std::int64_t collectives = 0;
 };
 
 struct VerifyReport {
