@@ -59,12 +59,14 @@ std::optional<double> measured_cost(const SearchReport& report, const sweep::Slo
 Json run_json(const SearchReport& report, const search::SearchRun& run) {
   const auto found = report.results.find(run.slot);
   const bool has_failed = found != report.results.end() && !found->second.measure;
-  const auto predicted = found == report.results.end() ? std::nullopt : found->second.predicted;
+  std::optional<double> predicted;
+  if (found != report.results.end() && found->second.predicted) {
+    predicted = in_units(found->second.predicted->cost, report.goal());
+  }
   return {{"run", found == report.results.end() ? Json(nullptr) : text_or_null(found->second.run)},
           {"settings", varied_settings(report, run.slot.point)},
           {"why", run.why ? Json(search::why_text(*run.why)) : Json(nullptr)},
-          {"predicted",
-           predicted ? optional_number(in_units(predicted->cost, report.goal())) : Json(nullptr)},
+          {"predicted", optional_number(predicted)},
           {"measured", optional_number(in_units(measured_cost(report, run.slot), report.goal()))},
           {"failure", has_failed ? Json(found->second.failure) : Json(nullptr)}};
 }
