@@ -319,7 +319,7 @@ TEST_F(KinetoImport, RanksThatCommunicateOtherThingsSeemToBeOfOtherJobs) {
   const auto warnings = [&](const std::string& call, int elements) {
     const auto imported = import_kineto(
         std::vector{trace_of_rank(0, "gloo:all_reduce", 500), trace_of_rank(1, call, elements)},
-        runs());
+        runs(), named("both", true));
     EXPECT_TRUE(imported) << imported.error().message;
     std::string all;
     for (const std::string& warning : imported->warnings) all += warning;
