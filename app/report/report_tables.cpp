@@ -70,8 +70,7 @@ std::string collectives_text(const trace::analysis::RunFigures& figures) {
   }
   if (table.empty()) return "";
   return "\nCollectives: median duration, mean wait for the last rank, mean transfer; algbw and "
-         "busbw "
-         "of the median transfer\n" +
+         "busbw of the median transfer\n" +
          table.text();
 }
 

@@ -100,21 +100,30 @@ base::Result<void> check_one_job(const std::vector<KinetoFile>& files) {
   return {};
 }
 
-// Function and bytes of what a rank does together with another one.
-std::set<std::pair<model::CollectiveFunction, std::int64_t>> calls_with(int other,
-                                                                        const model::Batch& rows) {
-  std::set<int> shared;
-  for (const model::ProcessGroup& group : rows.process_groups) {
-    if (std::ranges::find(group.ranks, other) != group.ranks.end()) shared.insert(group.id);
-  }
-  std::set<std::pair<model::CollectiveFunction, std::int64_t>> calls;
+using Calls = std::set<std::pair<model::CollectiveFunction, std::int64_t>>;  // with their bytes
+
+std::map<int, Calls> calls_by_group(const model::Batch& rows) {
+  std::map<int, Calls> calls;
   for (const model::Collective& call : rows.collectives) {
-    if (shared.contains(call.process_group)) calls.emplace(call.function, call.bytes);
+    calls[call.process_group].emplace(call.function, call.bytes);
   }
   return calls;
 }
 
-bool have_nothing_in_common(const auto& calls, const auto& others) {
+// What a rank does together with another one.
+Calls calls_with(int other, const model::Batch& rows, const std::map<int, Calls>& by_group) {
+  Calls calls;
+  for (const model::ProcessGroup& group : rows.process_groups) {
+    const auto found = by_group.find(group.id);
+    const bool is_shared = std::ranges::find(group.ranks, other) != group.ranks.end();
+    if (is_shared && found != by_group.end()) {
+      calls.insert(found->second.begin(), found->second.end());
+    }
+  }
+  return calls;
+}
+
+bool have_nothing_in_common(const Calls& calls, const Calls& others) {
   return !calls.empty() && !others.empty() &&
          std::ranges::none_of(calls, [&](const auto& call) { return others.contains(call); });
 }
@@ -270,8 +279,10 @@ base::Result<void> Import::describe() {
 // Ranks of one job enter the same collectives of the groups that they share.
 void Import::compare_collectives() {
   const auto& [first, rows] = *rows_.begin();
+  const auto by_group = calls_by_group(rows);
   for (const auto& [rank, others] : rows_) {
-    if (!have_nothing_in_common(calls_with(rank, rows), calls_with(first, others))) continue;
+    const auto theirs = calls_with(first, others, calls_by_group(others));
+    if (!have_nothing_in_common(calls_with(rank, rows, by_group), theirs)) continue;
     result_.warnings.push_back("'" + by_rank_.at(first).path.string() + "' and '" +
                                by_rank_.at(rank).path.string() +
                                "' seem to be of different jobs: no collective of the one has "

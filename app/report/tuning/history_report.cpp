@@ -13,9 +13,8 @@ std::vector<std::string> words_of(const PredictionHistory& history) {
   auto words = ui::present::history_words(history);
   if (!history.tested.empty()) return words;
   words.emplace_back(
-      "Start a run with `shardlens run --predict-from RUN` and other settings than RUN had: what "
-      "is "
-      "predicted then is kept with it and stands here beside what it took.");
+      "Start a run with `shardlens run --predict-from RUN` and other settings than RUN had: "
+      "what is predicted then is kept with it and stands here beside what it took.");
   return words;
 }
 
