@@ -426,7 +426,10 @@ TEST_F(ClickTest, SaysThatAStepIsNotReadYet) {
   steps[0].ranks[0].awaits_detail = true;
   snapshot_.run = run;
   window_.frames(snapshot_, 2);
-  EXPECT_TRUE(window_.probe().shows("Not read yet"));
+  EXPECT_TRUE(window_.probe().shows("Not read yet: the GPU's records of this step"));
+  EXPECT_TRUE(std::ranges::any_of(window_.probe().texts, [](const auto& text) {
+    return text.text == "Not read yet";  // the legend
+  }));
   EXPECT_FALSE(window_.probe().shows("ecorded without detail"));
   const state::Rect plot = window_.probe().find("steps/plot")->rect;
   window_.move_to(snapshot_, plot.x + 5, plot.bottom() - 5);

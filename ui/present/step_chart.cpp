@@ -76,6 +76,7 @@ StepChart step_chart(const std::vector<trace::analysis::StepFigures>& steps,
     const StepBar bar = bar_from(steps[i], i);
     chart.has_copies = chart.has_copies || bar.parts_ns[2] > 0;
     chart.has_throttled = chart.has_throttled || bar.throttled;
+    chart.has_unread = chart.has_unread || bar.awaits_detail;
     if ((i - first) % static_cast<std::size_t>(chart.bin) == 0) {
       chart.bars.push_back(bar);
     } else {

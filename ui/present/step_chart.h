@@ -28,7 +28,7 @@ struct StepChart {
   std::vector<StepBar> bars;
   double bar_width = 0;  // pixels, with the gap
   double top_ns = 1;     // of the axis
-  bool has_copies = false, has_throttled = false;
+  bool has_copies = false, has_throttled = false, has_unread = false;
   std::int64_t bin = 1;  // steps per bar
 };
 

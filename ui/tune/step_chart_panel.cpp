@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "trace/analysis/figures/throttling.h"
@@ -55,20 +56,31 @@ void draw_baseline_legend(const kit::Theme& theme, state::Rect& header, double t
                ns > top_ns ? "Its mean step time, beyond the chart" : "Its mean step time");
 }
 
+// A swatch, filled or outlined or both, and a name, where there is room, which it takes.
+bool draw_legend_entry(const kit::Theme& theme, state::Rect& header, std::string_view name,
+                       std::optional<state::Rgb> fill, std::optional<state::Rgb> edge) {
+  const float width = theme.px(15) + kit::text_width(theme, kit::Face::kSmall, name);
+  if (width > header.w) return false;
+  state::Rect box = header.take_left(width, theme.px(14));
+  const state::Rect swatch = kit::take_swatch(theme, box, 9, 6);
+  if (fill) kit::fill(swatch, kit::color(*fill), theme.px(2));
+  if (edge) kit::outline(swatch, kit::color(*edge), theme.px(2));
+  kit::text_in(theme, box, kit::Face::kSmall, theme.colors().text_secondary, name);
+  return true;
+}
+
 void draw_legend(const kit::Theme& theme, state::Rect header, const present::StepChart& chart) {
   const state::Palette& p = theme.colors();
+  // First, as it is what is asked about, and there may be no room for all.
+  if (chart.has_unread && !draw_legend_entry(theme, header, "Not read yet", {}, p.copy)) return;
   for (int i = 0; i < present::kStepPartCount; ++i) {
     const auto part = static_cast<present::StepPart>(i);
     if (part == present::StepPart::kExposedCopy && !chart.has_copies) continue;
-    const std::string_view name = step_part_name(part);
-    const float width = theme.px(15) + kit::text_width(theme, kit::Face::kSmall, name);
-    if (width > header.w) return;
-    state::Rect box = header.take_left(width, theme.px(14));
-    const state::Rect swatch = kit::take_swatch(theme, box, 9, 6);
-    kit::fill(swatch, kit::color(step_part_color(p, part)), theme.px(2));
-    if (part == present::StepPart::kIdle)
-      kit::outline(swatch, kit::color(p.idle_edge), theme.px(2));
-    kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, name);
+    const bool has_edge = part == present::StepPart::kIdle;
+    if (!draw_legend_entry(theme, header, step_part_name(part), step_part_color(p, part),
+                           has_edge ? std::optional(p.idle_edge) : std::nullopt)) {
+      return;
+    }
   }
   if (!chart.has_throttled) return;
   const std::string_view throttled = "Throttled";

@@ -127,6 +127,7 @@ TEST(StepChart, OfAStepThatIsNotReadYetOnlyTheTimeIsShown) {
   const StepChart chart = step_chart(all, input(300));
   EXPECT_FALSE(chart.bars[0].awaits_detail);
   EXPECT_TRUE(chart.bars[1].awaits_detail);
+  EXPECT_TRUE(chart.has_unread);
   EXPECT_FALSE(chart.bars[1].has_detail);
   EXPECT_EQ(chart.bars[1].total_ns, 100.0 * kMs);
   for (const double part : chart.bars[1].parts_ns) EXPECT_EQ(part, 0);
