@@ -1,6 +1,7 @@
 // What recording costs: events per second and core from a queue to the file, losses at a steady
 // rate, checksums, and the steps of small training loops with and without recording, interleaved.
-#include <torch/torch.h>
+#include <ATen/Parallel.h>
+#include <torch/types.h>
 
 #include <cstdio>
 
@@ -49,7 +50,7 @@ void measure_allocations(Rows& rows) {
 namespace {
 
 trace::base::Result<void> measure(Rows& rows) {
-  torch::set_num_threads(1);
+  at::set_num_threads(1);
   torch::manual_seed(0);
   TRY(measure_throughput(rows));
   TRY(measure_losses(rows));

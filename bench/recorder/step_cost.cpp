@@ -1,6 +1,8 @@
 #include <malloc.h>
 #include <sched.h>
-#include <torch/torch.h>
+#include <torch/nn.h>
+#include <torch/optim.h>
+#include <torch/types.h>
 
 #include <array>
 #include <chrono>

@@ -2,7 +2,7 @@
 // their optimizer state, whatever the number of ranks. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <filesystem>

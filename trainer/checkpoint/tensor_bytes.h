@@ -1,7 +1,7 @@
 // Tensors of LibTorch as the types and bytes of a safetensors file. Any thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstddef>
 #include <optional>

@@ -1,7 +1,7 @@
 // What one collective is: which number, what it moves, what for. Plain values, any thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <chrono>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // and end reported to the recorder. Any thread may submit; submissions run in order.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <functional>

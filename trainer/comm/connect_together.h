@@ -2,7 +2,7 @@
 // one. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <functional>
 #include <torch/csrc/distributed/c10d/Store.hpp>

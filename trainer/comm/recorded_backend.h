@@ -2,7 +2,7 @@
 // recorder, applies faults on purpose, hands it to the executor. Any thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <functional>

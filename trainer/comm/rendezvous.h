@@ -1,7 +1,7 @@
 // Where ranks find each other: a file of this run, or torchrun's store. Called once, by connect().
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <chrono>
 #include <torch/csrc/distributed/c10d/Store.hpp>

@@ -1,7 +1,7 @@
 #include "trainer/data/distributed_sampler.h"
 
 #include <ATen/CPUGeneratorImpl.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <numeric>
 

@@ -1,7 +1,7 @@
 // What a run trains and evaluates on, as batches of tokens. Immutable; any thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 // How well held-out text is predicted, shared out over the ranks. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <optional>
 

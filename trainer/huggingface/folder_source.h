@@ -2,7 +2,7 @@
 // keeps and a few MiB. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <filesystem>
 #include <map>

@@ -1,7 +1,7 @@
 // Writes a model as a folder that transformers loads. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <filesystem>

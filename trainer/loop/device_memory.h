@@ -1,7 +1,7 @@
 // What memory is asked of on each kind of device. Any thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <optional>
 

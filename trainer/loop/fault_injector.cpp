@@ -1,6 +1,6 @@
 #include "trainer/loop/fault_injector.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <chrono>
 #include <cstdlib>

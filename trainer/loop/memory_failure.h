@@ -2,7 +2,7 @@
 // settings are estimated to fit. Called where the exception is caught, on any thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 // was asked to stop, and whose loss or gradient norm was not finite. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <limits>

@@ -2,7 +2,7 @@
 // all ranks call the same functions in the same order. Throws c10::Error when a collective fails.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // Frozen weights of a model, kept in fewer bits than fp32. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trace/job/shape/lora.h"
 #include "trainer/model/model.h"

@@ -1,7 +1,7 @@
 // A decoder language model, whatever its layout. Owned and called by the training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <optional>
 

@@ -1,5 +1,8 @@
 #include "trainer/model/recompute.h"
 
+#include <torch/autograd.h>
+#include <torch/csrc/autograd/custom_function.h>
+
 #include "trainer/tensor/autocast_scope.h"
 #include "trainer/tensor/random_state.h"
 

@@ -3,7 +3,7 @@
 // factor. Everything is decided on the device, so that nobody waits for it. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

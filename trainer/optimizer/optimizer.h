@@ -1,7 +1,7 @@
 // What turns gradients into new values. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <memory>
 #include <span>

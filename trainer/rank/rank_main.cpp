@@ -1,6 +1,7 @@
 #include "trainer/rank/rank_main.h"
 
 #include <sys/prctl.h>
+#include <torch/serialize.h>
 #include <unistd.h>
 
 #include <csignal>

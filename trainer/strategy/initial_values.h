@@ -1,7 +1,7 @@
 // How replicas start out equal. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 // loop drives a strategy without knowing which one it is. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <functional>

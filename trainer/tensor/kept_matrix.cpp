@@ -1,5 +1,7 @@
 #include "trainer/tensor/kept_matrix.h"
 
+#include <torch/csrc/autograd/custom_function.h>
+
 #include <optional>
 
 #include "trainer/tensor/autocast_scope.h"

@@ -1,7 +1,8 @@
 // Parameters and buffers of a module with their names, each tensor once. Any thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
+#include <torch/types.h>
 
 #include <string>
 #include <vector>

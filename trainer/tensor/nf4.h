@@ -4,7 +4,7 @@
 // a byte; the last block is filled up with zeros. trace::nf4_bytes() says how many. Any thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 // autograd's.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace shardlens::trainer::tensor {
 

@@ -1,5 +1,6 @@
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -27,7 +28,7 @@ torch::Tensor floats(std::int64_t count) { return torch::empty({count}); }
 
 struct CpuMemoryTracker : testing::Test {
   void SetUp() override {
-    torch::set_num_threads(1);
+    at::set_num_threads(1);
     const auto installed = install_cpu_memory_tracker();
     ASSERT_TRUE(installed) << installed.error().message;
     memory::set_default_category(MemoryCategory::kOther);

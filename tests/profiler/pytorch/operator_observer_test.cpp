@@ -1,8 +1,9 @@
+#include <ATen/Parallel.h>
 #include <ATen/ThreadLocalState.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <filesystem>
 #include <string>
@@ -46,7 +47,7 @@ std::string lane_name(const Content& content, int lane) {
 bool has(const NamedEvent& event, std::uint32_t flag) { return event.event.flags & flag; }
 
 struct TorchThreads : testing::Test {
-  void SetUp() override { torch::set_num_threads(1); }
+  void SetUp() override { at::set_num_threads(1); }
 };
 using OperatorObserverTest = TorchThreads;
 

@@ -1,6 +1,7 @@
 // Ranks as threads of one process, each with its own recorder, over Gloo on loopback. For tests.
 #pragma once
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -69,7 +70,7 @@ inline std::vector<Recording> on_ranks(int world_size, const RankBody& body,
   options.world_size = world_size;
   std::vector<Recording> recordings(static_cast<std::size_t>(world_size));
   const auto run_rank = [&](int rank) {
-    torch::set_num_threads(1);  // of this thread: small tensors, many ranks
+    at::set_num_threads(1);  // of this thread: small tensors, many ranks
     CommunicatorOptions mine = options;
     mine.rank = rank;
     profiler::RecordedRun run;

@@ -1,4 +1,5 @@
 // What trace/predict says of the model's layers, against the allocator's count of the model itself.
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +32,7 @@ std::int64_t tensors_of(const trace::model::MemorySample& sample) {
 class MemoryPrediction : public testing::TestWithParam<MemoryCase> {
  protected:
   static void SetUpTestSuite() {
-    torch::set_num_threads(1);
+    at::set_num_threads(1);
     ASSERT_TRUE(profiler::pytorch::install_cpu_memory_tracker());
   }
 

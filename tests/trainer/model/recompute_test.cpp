@@ -1,5 +1,6 @@
 #include "trainer/model/recompute.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -21,7 +22,7 @@ using Prepare = std::function<void(model::DecoderModel&)>;
 // One forward and backward with dropout, from the same random numbers.
 Gradients gradients(model::ModelLayout layout, const Prepare& prepare,
                     torch::ScalarType type = torch::kFloat32) {
-  torch::set_num_threads(1);
+  at::set_num_threads(1);
   const auto model = model::build_model(trained_shape(layout), {0.3, 5, torch::kCPU});
   prepare(*model);
   torch::manual_seed(11);

@@ -1,6 +1,8 @@
 #include "trainer/optimizer/optimizer.h"
 
 #include <gtest/gtest.h>
+#include <torch/nn.h>
+#include <torch/optim.h>
 
 #include <array>
 #include <cmath>

@@ -2,6 +2,7 @@
 // every strategy must equal. For tests.
 #pragma once
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -79,7 +80,7 @@ struct Trained {
 };
 
 inline Trained train_in_one_process(const Training& training) {
-  torch::set_num_threads(1);
+  at::set_num_threads(1);
   const auto model = initial_model(training);
   const auto named = tensor::named_parameters_of(*model);
   std::vector<torch::Tensor> trained;

@@ -4,7 +4,8 @@
 //   targets and perhaps mask save FOLDER INTO TYPE BYTES   saves it again, in files of so many
 //   bytes at most; TYPE: F32, BF16, F16 or as-it-is; a
 //                                 preset's name instead of FOLDER: with initial values
-#include <torch/torch.h>
+#include <torch/serialize.h>
+#include <torch/types.h>
 
 #include <fstream>
 #include <iostream>

@@ -2,7 +2,8 @@
 //   trainer_probe models FILE    three small models: shape, weights, batch, logits, loss, gradients
 //   trainer_probe schedules      lines "steps key=value …" → the learning rate of each step
 //   trainer_probe sampler        lines "samples ranks rank shuffle drop_last seed epoch" → indices
-#include <torch/torch.h>
+#include <torch/serialize.h>
+#include <torch/types.h>
 
 #include <cstdio>
 #include <fstream>

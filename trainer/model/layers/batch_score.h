@@ -1,7 +1,7 @@
 // How well a model predicts held-out targets. The training thread, without gradients.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

@@ -1,5 +1,7 @@
 #include "trainer/model/layers/chunked_loss.h"
 
+#include <torch/csrc/autograd/custom_function.h>
+
 #include <algorithm>
 
 #include "trainer/tensor/autocast_scope.h"

@@ -1,7 +1,8 @@
 // What layers of a model have in common. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
+#include <torch/types.h>
 
 #include <functional>
 #include <utility>

@@ -2,7 +2,7 @@
 // values: the model initialises them. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,8 @@
 // may be kept in fewer bits than are computed in. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <utility>

@@ -1,7 +1,7 @@
 // The output matrix of a language model, and the loss of what it predicts. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <functional>
 #include <memory>

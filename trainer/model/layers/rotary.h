@@ -1,7 +1,8 @@
 // Rotary position embeddings in Hugging Face's half-split form. The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn/module.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <vector>

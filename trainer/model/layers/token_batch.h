@@ -1,7 +1,7 @@
 // What a model is trained on in one forward. Plain values.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

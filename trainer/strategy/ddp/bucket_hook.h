@@ -2,7 +2,7 @@
 // Called by c10d::Reducer on autograd's threads, in bucket order.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <memory>
 #include <torch/csrc/distributed/c10d/comm.hpp>

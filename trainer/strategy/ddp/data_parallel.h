@@ -2,7 +2,7 @@
 // bucket while backward runs (c10d::Reducer). The training thread.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <memory>
 #include <torch/csrc/distributed/c10d/reducer.hpp>

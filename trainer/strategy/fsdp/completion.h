@@ -4,7 +4,7 @@
 
 #include <ATen/core/ivalue.h>
 #include <ATen/cuda/CUDAEvent.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <memory>
 #include <torch/csrc/distributed/c10d/Work.hpp>

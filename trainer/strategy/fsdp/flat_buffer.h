@@ -3,7 +3,7 @@
 // The training thread and autograd's.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <vector>

@@ -1,5 +1,7 @@
 #include "trainer/strategy/fsdp/fully_sharded.h"
 
+#include <torch/csrc/autograd/custom_function.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>

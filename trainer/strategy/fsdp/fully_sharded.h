@@ -3,7 +3,7 @@
 // reduced as soon as they are there. The training thread; hooks run on autograd's threads.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <memory>
 #include <optional>

@@ -4,7 +4,7 @@
 // and autograd's, one at a time.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <optional>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <c10/cuda/CUDAStream.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <deque>
 #include <functional>

@@ -1,6 +1,6 @@
 // Predicted buckets are those that PyTorch plans, whatever the sizes and caps.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdlib>
 #include <random>

@@ -1,4 +1,5 @@
 // Real model layouts under data-parallel training: as one process that sees all batches.
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -84,7 +85,7 @@ void train_replica(const model::ModelShape& shape, const std::vector<tensor::Nam
 class EveryLayout : public testing::TestWithParam<model::ModelLayout> {};
 
 TEST_P(EveryLayout, TrainsOnTwoRanksAsInOneProcess) {
-  torch::set_num_threads(1);
+  at::set_num_threads(1);
   const model::ModelShape shape = small_shape(GetParam());
   const auto one = trained_by_one_process(shape);
   const auto initial =

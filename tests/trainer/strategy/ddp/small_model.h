@@ -2,7 +2,8 @@
 // data-parallel training must equal. For tests.
 #pragma once
 
-#include <torch/torch.h>
+#include <ATen/Parallel.h>
+#include <torch/types.h>
 
 #include <string>
 #include <vector>
@@ -62,7 +63,7 @@ inline torch::Tensor input_of(int step, int micro_batch, int rank) {
 // Parameters after kSteps of plain gradient descent on the batches of all ranks together.
 inline std::vector<torch::Tensor> trained_by_one_process(int ranks, int micro_batches,
                                                          bool use_last = true) {
-  torch::set_num_threads(1);
+  at::set_num_threads(1);
   SmallModel model(initial_values());
   for (int step = 0; step < kSteps; ++step) {
     for (const tensor::NamedTensor& each : model.parameters) each.tensor.mutable_grad().reset();
