@@ -1,6 +1,9 @@
-// The process of one rank: signals, environment, arguments.
+// The process of one rank: signals, environment, arguments, and its end.
+#include <dlfcn.h>
+
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -26,11 +29,22 @@ void handle_signals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
+// LibTorch takes 0.3 s of processor time to take its tables of operators apart, for nothing. Where
+// CUDA was used the process ends in the long way: Nsight and compute-sanitizer write what they have
+// when it does.
+void leave_at_once(int code) {
+  if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr) return;
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   handle_signals();
   const auto lookup = [](const char* name) -> const char* { return std::getenv(name); };
-  return shardlens::trainer::rank::rank_main(
+  const int code = shardlens::trainer::rank::rank_main(
       std::vector<std::string>(arguments + 1, arguments + count), lookup, stop_signal);
+  leave_at_once(code);
+  return code;
 }
