@@ -138,6 +138,7 @@ Json pair_json(const RunFigures& first, const RunFigures& second, const RunDiffe
           {"explained_by", shares_json(difference.explanation.parts)},
           {"phases", shares_json(difference.explanation.phases)},
           {"details", array_of(difference.details, detail_json)},
+          {"buckets_not_compared", difference.other_buckets},
           {"by_throughput", comparison.by_throughput},
           {"relative", optional_number(comparison.relative)},
           {"beyond_noise", or_null(comparison.beyond_noise)},

@@ -176,6 +176,11 @@ std::string all_details_text(const RunFigures& first, const RunFigures& second,
                                     std::pair{DetailKind::kMemory, "Memory at the peak"}}) {
     text += details_text(first, second, difference, kind, title);
   }
+  if (difference.other_buckets > 0) {
+    text +=
+        "\nBuckets of one number are compared where both runs put the same parameters into them: " +
+        std::to_string(difference.other_buckets) + " are not\n";
+  }
   return text;
 }
 

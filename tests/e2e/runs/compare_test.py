@@ -63,8 +63,14 @@ class Compare(harness.ShardlensTest):
 
     def check_collectives(self, pair):
         details = {detail['name']: detail for detail in pair['details'] if detail['kind'] == 'bucket'}
-        self.assertIn('bucket 0', details)
-        for side in ('first', 'second'):
+        plans = [{bucket['index']: bucket for bucket in self.json('report', pair[side]['name'])['buckets']}
+                 for side in ('first', 'second')]
+        numbers = set(plans[0]) | set(plans[1])
+        same = {number for number in numbers if plans[0].get(number) == plans[1].get(number)}
+        self.assertEqual(set(details), {f'bucket {number}' for number in same})
+        self.assertEqual(pair['buckets_not_compared'], len(numbers - same))
+        self.assertEqual(bool(same), 'one' not in (pair['first']['name'], pair['second']['name']))
+        for side in ('first', 'second') if same else ():
             rows = self.json('query', pair[side]['name'],
                              'select sum(end_ns - start_ns) from collective '
                              f"where tag_kind = 'bucket' and tag_index = 0 and step >= {SKIPPED}")['rows']

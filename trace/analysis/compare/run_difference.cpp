@@ -1,10 +1,14 @@
 #include "trace/analysis/compare/run_difference.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "trace/analysis/compare/named_times.h"
+#include "trace/analysis/figures/labels.h"
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/analysis/noise/step_estimates.h"
 #include "trace/analysis/run/compared_run.h"
@@ -39,6 +43,31 @@ MeanEstimate estimate_of(const NamedTimes& times, const NamedTimes::Key& key) {
   const auto series =
       found == times.ns.end() ? std::vector<double>(times.steps, 0.0) : found->second;
   return estimate_mean(series).value_or(MeanEstimate{});
+}
+
+// A number says what a bucket holds only together with the plan. Tags of those that are not the
+// same in both; none where a run has no plan.
+std::set<std::string> other_buckets(const RunFigures& first, const RunFigures& second) {
+  if (first.buckets.empty() || second.buckets.empty()) return {};
+  std::map<int, std::vector<const BucketFigures*>> by_index;
+  for (const RunFigures* run : {&first, &second}) {
+    for (const BucketFigures& bucket : run->buckets) by_index[bucket.index].push_back(&bucket);
+  }
+  std::set<std::string> tags;
+  for (const auto& [index, held] : by_index) {
+    const bool is_same = held.size() == 2 && held[0]->parameters == held[1]->parameters &&
+                         held[0]->bytes == held[1]->bytes;
+    if (!is_same) tags.insert(tag_text(model::TagKind::kBucket, index, {}));
+  }
+  return tags;
+}
+
+NamedTimes without(const NamedTimes& times, const std::set<std::string>& tags) {
+  NamedTimes rest = times;
+  std::erase_if(rest.ns, [&](const auto& entry) {
+    return entry.first.first == DetailKind::kTag && tags.contains(entry.first.second);
+  });
+  return rest;
 }
 
 class DetailJudge {
@@ -121,10 +150,12 @@ RunDifference difference_between(const ComparedSide& base, const ComparedSide& r
   if (has_names && base.times->steps > 0 && run.times->steps > 0) {
     const DetailJudge judge(base, run, others);
     const bool has_sizes = base.times->has_all_sizes && run.times->has_all_sizes;
+    const std::set<std::string> left_out = other_buckets(base.figures, run.figures);
+    difference.other_buckets = left_out.size();
+    const NamedTimes first = without(*base.times, left_out), second = without(*run.times, left_out);
     for (const DetailKind kind : {DetailKind::kWork, DetailKind::kCollective, DetailKind::kTag}) {
       if (kind == DetailKind::kCollective && !has_sizes) continue;
-      for (auto& detail :
-           judge.compare(kind, *base.times, *run.times, is_same_job && comparison.same_work)) {
+      for (auto& detail : judge.compare(kind, first, second, is_same_job && comparison.same_work)) {
         difference.details.push_back(std::move(detail));
       }
     }

@@ -20,6 +20,8 @@ struct RunDifference {
   Comparison comparison;
   StepExplanation explanation;
   std::vector<DetailDifference> details;  // kind by kind, of each the greatest first
+  // Left out of `details`: with the same number, but not the same parameters in both plans.
+  std::size_t other_buckets = 0;
 };
 
 // What is compared: `times` may be null, and names are then not told apart.

@@ -187,7 +187,9 @@ std::shared_ptr<const Table> difference_table(
   columns.add(
       {.title = "What",
        .csv_title = "what",
-       .definition = "What takes time or memory in the two runs",
+       .definition =
+           "What takes time or memory in the two runs. Buckets of one number are compared "
+           "where both runs put the same parameters into them",
        .kind = TableColumn::Kind::kText,
        .width = 128,
        .wish = 260,

@@ -172,6 +172,37 @@ TEST(NamedTimes, WhatOnlyOneRunDoesInEveryStepIsNoMatterOfNoise) {
   }
 }
 
+// A bucket's number means something only within its plan.
+TEST(NamedTimes, BucketsAreComparedWhereBothPlansPutTheSameParametersIntoThem) {
+  const auto bucket = [](int index, std::vector<std::string> parameters, std::int64_t bytes) {
+    BucketFigures made;
+    made.index = index;
+    made.bytes = bytes;
+    made.parameters = std::move(parameters);
+    return made;
+  };
+  auto a = named_run(42, 2), b = a;
+  a.buckets = {bucket(0, {"head"}, 8), bucket(1, {"h.1"}, 16), bucket(2, {"h.0"}, 16)};
+  b.buckets = {bucket(0, {"head"}, 8), bucket(1, {"h.1", "h.0"}, 32)};
+  NamedTimes first{.ns = {}, .steps = 40}, second = first;
+  for (const char* tag : {"bucket 0", "bucket 1", "bucket 2", "loss"}) {
+    first.ns[{DetailKind::kTag, tag}].assign(40, 1e6);
+    second.ns[{DetailKind::kTag, tag}].assign(40, 2e6);
+  }
+  const auto compared = [&] {
+    std::vector<std::string> names;
+    for (const auto& detail : difference_between({a, &first}, {b, &second}).details) {
+      names.push_back(detail.name);
+    }
+    std::ranges::sort(names);
+    return names;
+  };
+  EXPECT_EQ(compared(), (std::vector<std::string>{"bucket 0", "loss"}));
+  EXPECT_EQ((difference_between({a, &first}, {b, &second}).other_buckets), 2u);
+  b.buckets.clear();
+  EXPECT_EQ(compared().size(), 4u) << "of one nobody knows the plan";
+}
+
 TEST(MemoryDifferences, SumToThePeakOfTensors) {
   RunFigures a, b;
   a.ranks.resize(2);
