@@ -34,4 +34,5 @@ def _work(rank, folder, ranks, train_all):
 def run(train_all, ranks=2):
     """Ranks over Gloo. `train_all(trace)` trains one job after the other, each into the file `trace(name)`, and returns
     by name what PyTorch itself says of it."""
-    mp.spawn(_work, args=(sys.argv[1], ranks, train_all), nprocs=ranks)
+    # Forked, so that PyTorch is imported once: it has started no thread here.
+    mp.start_processes(_work, args=(sys.argv[1], ranks, train_all), nprocs=ranks, start_method='fork')
