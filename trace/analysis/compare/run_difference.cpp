@@ -62,14 +62,6 @@ std::set<std::string> other_buckets(const RunFigures& first, const RunFigures& s
   return tags;
 }
 
-NamedTimes without(const NamedTimes& times, const std::set<std::string>& tags) {
-  NamedTimes rest = times;
-  std::erase_if(rest.ns, [&](const auto& entry) {
-    return entry.first.first == DetailKind::kTag && tags.contains(entry.first.second);
-  });
-  return rest;
-}
-
 class DetailJudge {
  public:
   DetailJudge(const ComparedSide& first, const ComparedSide& second,
@@ -78,7 +70,11 @@ class DetailJudge {
         second_(second.figures),
         first_noise_(first_.for_model()),
         second_noise_(second_.for_model()),
-        model_(first_noise_, with_compared(others, first_, second_)) {}
+        model_(first_noise_, with_compared(others, first_, second_)),
+        other_buckets_(other_buckets(first.figures, second.figures)) {}
+
+  // Of these nothing is told.
+  std::size_t other_bucket_count() const { return other_buckets_.size(); }
 
   // Those of one kind, tested together.
   std::vector<DetailDifference> compare(DetailKind kind, const NamedTimes& first,
@@ -86,6 +82,7 @@ class DetailJudge {
     std::vector<DetailDifference> details;
     std::vector<Judged> judged;
     for (const auto& key : keys_of(kind, first, second)) {
+      if (kind == DetailKind::kTag && other_buckets_.contains(key.second)) continue;
       const MeanEstimate a = estimate_of(first, key), b = estimate_of(second, key);
       DetailDifference detail{.kind = kind, .name = key.second, .first = a.mean, .second = b.mean};
       detail.is_only_in_one = is_only_in_one(first, second, key);
@@ -134,6 +131,7 @@ class DetailJudge {
   const ComparedRun first_, second_;
   const NoiseRun first_noise_, second_noise_;
   const NoiseModel model_;
+  const std::set<std::string> other_buckets_;
 };
 
 }  // namespace
@@ -150,12 +148,11 @@ RunDifference difference_between(const ComparedSide& base, const ComparedSide& r
   if (has_names && base.times->steps > 0 && run.times->steps > 0) {
     const DetailJudge judge(base, run, others);
     const bool has_sizes = base.times->has_all_sizes && run.times->has_all_sizes;
-    const std::set<std::string> left_out = other_buckets(base.figures, run.figures);
-    difference.other_buckets = left_out.size();
-    const NamedTimes first = without(*base.times, left_out), second = without(*run.times, left_out);
+    difference.other_buckets = judge.other_bucket_count();
     for (const DetailKind kind : {DetailKind::kWork, DetailKind::kCollective, DetailKind::kTag}) {
       if (kind == DetailKind::kCollective && !has_sizes) continue;
-      for (auto& detail : judge.compare(kind, first, second, is_same_job && comparison.same_work)) {
+      for (auto& detail :
+           judge.compare(kind, *base.times, *run.times, is_same_job && comparison.same_work)) {
         difference.details.push_back(std::move(detail));
       }
     }
