@@ -47,11 +47,6 @@ if(SHARDLENS_SANITIZE)
   target_compile_options(shardlens_flags INTERFACE
                          -fsanitize=${SHARDLENS_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(shardlens_flags INTERFACE -fsanitize=${SHARDLENS_SANITIZE})
-  if(SHARDLENS_SANITIZE MATCHES "undefined")
-    # Undefined behaviour ends in an illegal instruction, of which AddressSanitizer tells the line (handle_sigill=1). With
-    # words for each check a build takes a sixth longer.
-    target_compile_options(shardlens_flags INTERFACE -fsanitize-undefined-trap-on-error)
-  endif()
 endif()
 if(SHARDLENS_ODR)
   # Only what links sees the types of all files; the compiler keeps them for it.

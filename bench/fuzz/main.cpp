@@ -8,10 +8,13 @@
 // The sanitizers ask these when a program starts. What they find ends it.
 extern "C" {
 const char* __asan_default_options();
+const char* __ubsan_default_options();
 const char* __tsan_default_options();
 const char* __asan_default_options() {
-  return "abort_on_error=1:handle_sigill=1:detect_leaks=0:quarantine_size_mb=16:"
-         "detect_stack_use_after_return=0";
+  return "abort_on_error=1:detect_leaks=0:quarantine_size_mb=16:detect_stack_use_after_return=0";
+}
+const char* __ubsan_default_options() {
+  return "halt_on_error=1:abort_on_error=1:print_stacktrace=1";
 }
 const char* __tsan_default_options() { return "halt_on_error=1"; }
 }

@@ -42,9 +42,8 @@ struct PictureFile {
 // and are unloaded before the address sanitizer looks, so that no suppression could name them.
 int run_child(const std::string& environment) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const auto command = "ASAN_OPTIONS=detect_leaks=0:handle_sigill=1 " + environment + " " +
-                       SHARDLENS_XVFB_RUN + " -a '" + self +
-                       "' --gtest_filter=ScreenshotChild.* >/dev/null 2>&1";
+  const auto command = "ASAN_OPTIONS=detect_leaks=0 " + environment + " " + SHARDLENS_XVFB_RUN +
+                       " -a '" + self + "' --gtest_filter=ScreenshotChild.* >/dev/null 2>&1";
   return std::system(command.c_str());
 }
 
