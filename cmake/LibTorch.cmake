@@ -1,5 +1,6 @@
 # LibTorch, CUDA's runtime, CUPTI and NCCL as they come with `pip install torch`, as imported targets:
-#   libtorch::torch   tensors, autograd, c10d with Gloo and NCCL
+#   libtorch::torch   tensors, autograd, c10d with Gloo; CUDA's memory and streams
+#   libtorch::cuda    CUDA's operators and c10d with NCCL, too: loaded at run time (trainer/cuda)
 #   cuda::runtime nccl::nccl
 #   cuda::headers     of the runtime, the driver and CUPTI, without a library
 # find_package(Torch) is not used: it wants a full CUDA toolkit.
@@ -74,7 +75,11 @@ target_link_options(libtorch::torch INTERFACE
     -Wl,-rpath-link,${cuda}/lib -Wl,-rpath-link,${nccl}/lib -Wl,-rpath-link,${packages}/nvidia/cudnn/lib
     -Wl,-rpath-link,${packages}/nvidia/cusparselt/lib -Wl,-rpath-link,${packages}/nvidia/nvshmem/lib)
 target_link_libraries(libtorch::torch INTERFACE
-    torch torch_cpu torch_cuda c10 c10_cuda cuda::runtime nccl::nccl)
+    torch_cpu c10 c10_cuda cuda::runtime)
+add_library(libtorch::cuda INTERFACE IMPORTED)
+target_link_libraries(libtorch::cuda INTERFACE libtorch::torch torch_cuda nccl::nccl)
+# Programs find what they load beside them.
+set(CMAKE_BUILD_RPATH "$ORIGIN")
 
 # add_torch_layer(<name> …): as add_layer, with LibTorch and its one precompiled header.
 function(add_torch_layer name)

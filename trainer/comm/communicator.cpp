@@ -15,6 +15,7 @@
 #include "trainer/comm/recorded_backend.h"
 #include "trainer/comm/rendezvous.h"
 #include "trainer/comm/tagged_gloo.h"
+#include "trainer/cuda/cuda_part.h"
 
 namespace shardlens::trainer::comm {
 
@@ -94,14 +95,17 @@ BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int
   const std::string lane = plan.id == kWorld ? "" : ", " + plan.name;
   if (options.device.is_cuda()) {
     const auto grace = options.on_timeout ? kWatchdogGrace : std::chrono::seconds(0);
-    const auto nccl = create_nccl(store, rank, size, options.device, options.timeout + grace,
-                                  options.high_priority_streams);
+    const auto cuda = cuda::load_cuda_part();
+    TORCH_CHECK(cuda, cuda.error().message);
+    const auto nccl = (*cuda)->create_nccl(
+        store,
+        {rank, size, options.device, options.timeout + grace, options.high_priority_streams});
     return c10::make_intrusive<RecordedBackend>(
         nccl,
         std::make_unique<NcclExecutor>(
             nccl, recorder,
             NcclExecutorOptions{options.device, options.rank, lane, options.records_kernels,
-                                options.timeout, options.on_timeout}),
+                                options.timeout, options.on_timeout, (*cuda)->without_tensors}),
         recorder, plan.id);
   }
   const auto gloo = connect_gloo(store, rank, size, options);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <utility>
 
 #include "profiler/nccl/nccl_plugin.h"
@@ -20,28 +19,7 @@ namespace {
 constexpr std::chrono::microseconds kTimingInterval{500}, kPendingInterval{20'000};
 constexpr std::chrono::seconds kWatchGrace{2};
 
-// A copy of a collective's work that tells when it ends but does not hold its tensors, as
-// LibTorch's own watchdog has one: memory that training gives back must be free at once, not at the
-// next look.
-c10::intrusive_ptr<c10d::Work> without_tensors(const c10::intrusive_ptr<c10d::Work>& work) {
-  using WorkNccl = c10d::ProcessGroupNCCL::WorkNCCL;
-  const auto* nccl = dynamic_cast<const WorkNccl*>(work.get());
-  if (nccl == nullptr) return work;
-  return c10::make_intrusive<WorkNccl>(*nccl);
-}
-
 }  // namespace
-
-c10::intrusive_ptr<c10d::Backend> create_nccl(const c10::intrusive_ptr<c10d::Store>& store,
-                                              int rank, int world_size, torch::Device device,
-                                              std::chrono::milliseconds timeout,
-                                              bool high_priority) {
-  auto options = c10d::ProcessGroupNCCL::Options::create(high_priority);
-  options->timeout = timeout;
-  auto nccl = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, world_size, options);
-  nccl->setBoundDeviceId(device);
-  return nccl;
-}
 
 NcclExecutor::NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl,
                            profiler::recorder::Recorder& recorder, NcclExecutorOptions options)
@@ -66,7 +44,8 @@ c10::intrusive_ptr<c10d::Work> NcclExecutor::submit(CollectiveJob job) {
   {
     const std::lock_guard lock(mutex_);
     watched_.push_back({std::move(job.description), job.handle, enqueued_ns, recorder_.step(),
-                        recorder_.phase(), without_tensors(work)});
+                        recorder_.phase(),
+                        options_.without_tensors ? options_.without_tensors(work) : work});
   }
   changed_.notify_all();
   return work;

@@ -29,6 +29,10 @@ struct NcclExecutorOptions {
   // the executor's; null: nobody is.
   std::chrono::milliseconds timeout{0};
   OnCollectiveTimeout on_timeout;
+  // Gives what is watched instead of a collective's work; see cuda::CudaPart. Null: the work
+  // itself.
+  c10::intrusive_ptr<c10d::Work> (*without_tensors)(const c10::intrusive_ptr<c10d::Work>&) =
+      nullptr;
 };
 
 class NcclExecutor final : public CollectiveExecutor {
@@ -68,12 +72,5 @@ class NcclExecutor final : public CollectiveExecutor {
   std::deque<Watched> watched_;
   std::jthread thread_;
 };
-
-// NCCL on `device` for this rank; with `high_priority` a collective does not queue behind the
-// kernels that it overlaps. Throws c10::Error.
-c10::intrusive_ptr<c10d::Backend> create_nccl(const c10::intrusive_ptr<c10d::Store>& store,
-                                              int rank, int world_size, torch::Device device,
-                                              std::chrono::milliseconds timeout,
-                                              bool high_priority);
 
 }  // namespace shardlens::trainer::comm

@@ -1,8 +1,8 @@
 #include "trainer/rank/gpu_facts.h"
 
-#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <cuda_runtime_api.h>
-#include <nccl.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -13,7 +13,8 @@ namespace {
 
 // Domain, bus and device, all in hexadecimal; function 0, as a GPU has.
 std::string bus_id_of(c10::DeviceIndex index) {
-  const cudaDeviceProp& properties = *at::cuda::getDeviceProperties(index);
+  cudaDeviceProp properties{};
+  C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
   char text[32] = {};
   std::snprintf(
       text, sizeof text, "%08X:%02X:%02X.0", static_cast<unsigned>(properties.pciDomainID),
@@ -21,21 +22,14 @@ std::string bus_id_of(c10::DeviceIndex index) {
   return text;
 }
 
-std::string nccl_text() {
-  int version = 0;
-  if (ncclGetVersion(&version) != ncclSuccess) return "";
-  return ", NCCL " + std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) +
-         "." + std::to_string(version % 100);
-}
-
-std::string versions_text(const profiler::nvml::NvmlLibrary* nvml) {
+std::string versions_text(const profiler::nvml::NvmlLibrary* nvml, const std::string& nccl) {
   int driver = 0, runtime = 0;
   if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
   if (cudaRuntimeGetVersion(&runtime) != cudaSuccess) runtime = 0;
   const std::string version = nvml != nullptr ? nvml->driver_version() : "";
   return "driver " + (version.empty() ? "of an unknown version" : version) + " for CUDA " +
          profiler::nvml::cuda_version_text(driver) + ", CUDA " +
-         profiler::nvml::cuda_version_text(runtime) + nccl_text();
+         profiler::nvml::cuda_version_text(runtime) + (nccl.empty() ? "" : ", NCCL " + nccl);
 }
 
 // GPUs go to local ranks in order; see choose_device().
@@ -51,7 +45,8 @@ std::vector<std::string> peers_of(const RankPlace& environment) {
 
 }  // namespace
 
-GpuFacts gather_gpu_facts(const RankDevice& device, const RankPlace& environment) {
+GpuFacts gather_gpu_facts(const cuda::CudaPart& cuda, const RankDevice& device,
+                          const RankPlace& environment) {
   GpuFacts facts;
   if (auto library = profiler::nvml::NvmlLibrary::open()) {
     facts.nvml = std::move(*library);
@@ -59,7 +54,7 @@ GpuFacts gather_gpu_facts(const RankDevice& device, const RankPlace& environment
     facts.nvml_problem = library.error().message;
   }
   facts.pci_bus_id = bus_id_of(device.device.index());
-  facts.versions = versions_text(facts.nvml.get());
+  facts.versions = versions_text(facts.nvml.get(), cuda.nccl_version());
   profiler::nvml::RankPlaces places;
   places.own = facts.pci_bus_id;
   places.is_shared = device.is_shared;

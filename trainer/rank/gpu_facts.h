@@ -9,6 +9,7 @@
 
 #include "profiler/nvml/gpu_link.h"
 #include "profiler/nvml/nvml_library.h"
+#include "trainer/cuda/cuda_part.h"
 #include "trainer/rank/rank_device.h"
 #include "trainer/rank/rank_place.h"
 
@@ -23,6 +24,7 @@ struct GpuFacts {
 };
 
 // Of a rank on a GPU.
-GpuFacts gather_gpu_facts(const RankDevice& device, const RankPlace& environment);
+GpuFacts gather_gpu_facts(const cuda::CudaPart& cuda, const RankDevice& device,
+                          const RankPlace& environment);
 
 }  // namespace shardlens::trainer::rank

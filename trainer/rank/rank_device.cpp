@@ -1,6 +1,7 @@
 #include "trainer/rank/rank_device.h"
 
-#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
 
 #include <fstream>
 #include <thread>
@@ -60,7 +61,9 @@ trace::base::Result<RankDevice> choose_device(const trace::job::Settings& settin
 
 std::string device_name(c10::Device device) {
   if (!device.is_cuda()) return cpu_name();
-  return at::cuda::getDeviceProperties(device.index())->name;
+  cudaDeviceProp properties{};
+  C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, device.index()));
+  return properties.name;
 }
 
 }  // namespace shardlens::trainer::rank

@@ -192,6 +192,7 @@ trace::base::Result<void> RankJob::prepare_process() {
   if (device_.device.is_cuda()) {
     keep_nccl_plugin_here();
     end_hung_collectives_soon();
+    TRY_ASSIGN(cuda_, cuda::load_cuda_part());
   } else {
     comm::turn_flight_recorder_off();
   }
@@ -245,7 +246,7 @@ trace::base::Result<void> RankJob::start_recorder() {
 
 void RankJob::describe_gpu(trace::model::RankInfo& info) {
   if (!device_.device.is_cuda()) return;
-  gpu_ = gather_gpu_facts(device_, environment_);
+  gpu_ = gather_gpu_facts(*cuda_, device_, environment_);
   info.versions += ", " + gpu_.versions;
   info.link = gpu_.link.text;
   info.link_bytes_per_second = gpu_.link.bytes_per_second;

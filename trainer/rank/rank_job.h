@@ -68,7 +68,8 @@ class RankJob {
 
   trace::model::RankOutcome outcome_;
   RankDevice device_;
-  GpuFacts gpu_;  // where `device_` is one
+  const cuda::CudaPart* cuda_ = nullptr;  // on a GPU
+  GpuFacts gpu_;                          // where `device_` is one
   model::ModelShape shape_;
   std::optional<huggingface::FolderSource> model_folder_;  // until the model has its values
   // In order of creation; destroyed the other way round.

@@ -4,6 +4,7 @@
 #include "tests/trainer/checkpoint/sample_state.h"
 #include "tests/trainer/comm/rank_threads.h"
 #include "trace/base/file_system.h"
+#include "trainer/cuda/cuda_part.h"
 
 namespace shardlens::trainer::checkpoint {
 namespace {
@@ -18,6 +19,8 @@ std::vector<StatePiece> on_gpu(std::vector<StatePiece> pieces) {
 }
 
 TEST(CheckpointsOnAGpu, SaveAndLoadTensorsOfItsMemory) {
+  const auto cuda = cuda::load_cuda_part();
+  ASSERT_TRUE(cuda) << cuda.error().message;
   if (!torch::cuda::is_available()) GTEST_SKIP() << "needs a GPU";
   const auto folder = trace::base::TemporaryFolder::create();
   comm::CommunicatorOptions options;
