@@ -92,6 +92,15 @@ StepChart step_chart(const std::vector<trace::analysis::StepFigures>& steps,
   return chart;
 }
 
+const state::LedgerRow* marked_baseline(const state::Ledger& ledger) {
+  const state::LedgerRow* baseline = nullptr;
+  for (const state::LedgerRow& row : ledger.rows) {
+    if (row.is_shown && !row.not_compared.empty()) return nullptr;
+    if (row.is_baseline && !row.is_shown && row.summary.steps_measured > 0) baseline = &row;
+  }
+  return baseline;
+}
+
 std::optional<std::size_t> bar_at(const StepChart& chart, double x) {
   if (x < 0 || chart.bar_width <= 0) return std::nullopt;
   const auto index = static_cast<std::size_t>(x / chart.bar_width);

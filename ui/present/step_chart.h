@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui::present {
 
@@ -41,6 +42,10 @@ struct StepChartInput {
 
 StepChart step_chart(const std::vector<trace::analysis::StepFigures>& steps,
                      const StepChartInput& input);
+
+// The run whose mean step time is marked in the shown one's chart; null: there is none, or it is of
+// another job or machine.
+const state::LedgerRow* marked_baseline(const state::Ledger& ledger);
 
 // The bar under a pixel from the chart's left; none outside.
 std::optional<std::size_t> bar_at(const StepChart& chart, double x);

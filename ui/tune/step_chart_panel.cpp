@@ -24,14 +24,6 @@ struct ChartArea {
   float y(double ns) const { return plot.bottom() - static_cast<float>(ns / top_ns) * plot.h; }
 };
 
-const state::LedgerRow* baseline_of(const state::Snapshot& snapshot) {
-  if (!snapshot.ledger) return nullptr;
-  for (const state::LedgerRow& row : snapshot.ledger->rows) {
-    if (row.is_baseline && !row.is_shown && row.summary.steps_measured > 0) return &row;
-  }
-  return nullptr;
-}
-
 // "run 3: 236.9 ms" behind a dashed line, or behind ▲ where that lies above the axis. Takes its
 // room from the header's right end.
 void draw_baseline_legend(const kit::Theme& theme, state::Rect& header, double top_ns,
@@ -272,7 +264,8 @@ std::string_view step_part_name(present::StepPart part) {
 void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
                            const state::Snapshot& snapshot, state::Commands& commands) {
   const state::Palette& p = theme.colors();
-  const state::LedgerRow* baseline = baseline_of(snapshot);
+  const state::LedgerRow* baseline =
+      snapshot.ledger ? present::marked_baseline(*snapshot.ledger) : nullptr;
   const kit::Panel panel(theme, "step chart", rect,
                          {.title = "Step time", .note = note_of(theme, rect, baseline)});
   if (!snapshot.run || snapshot.run->figures.steps.empty())

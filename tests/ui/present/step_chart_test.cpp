@@ -107,6 +107,21 @@ TEST(StepChart, ABaselineFarAboveDoesNotFlattenTheBars) {
   EXPECT_EQ(step_chart(steps(20), in).top_ns, step_chart(steps(20), input(300)).top_ns);
 }
 
+TEST(StepChart, MarksTheBaselineOfTheShownRunsJobOnly) {
+  state::Ledger ledger;
+  ledger.rows.resize(2);
+  ledger.rows[0].is_shown = true;
+  ledger.rows[1].is_baseline = true;
+  EXPECT_EQ(marked_baseline(ledger), nullptr);  // its step time is not known yet
+  ledger.rows[1].summary.steps_measured = 5;
+  EXPECT_EQ(marked_baseline(ledger), &ledger.rows[1]);
+  ledger.rows[0].not_compared = "other job";
+  EXPECT_EQ(marked_baseline(ledger), nullptr);
+  ledger.rows[0].is_shown = false;
+  ledger.rows[1].is_shown = true;
+  EXPECT_EQ(marked_baseline(ledger), nullptr);  // itself
+}
+
 TEST(StepChart, ShowsStepsWithoutDetailOrRanks) {
   auto all = steps(3);
   all[1].ranks[0].has_detail = false;
