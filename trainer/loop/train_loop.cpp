@@ -366,8 +366,9 @@ void TrainLoop::report_progress(std::int64_t step, double loss) {
   if (!reads_loss(step)) return;
   if (!is_last && now - last_report_ < kReportInterval) return;
   last_report_ = now;
-  parts_.log.info("step " + std::to_string(step + 1) + " of " + std::to_string(total_steps_) +
-                  ", loss " + decimal(loss, 4));
+  // How many are done, as steps themselves are counted from 0.
+  parts_.log.info(std::to_string(step + 1) + " of " + std::to_string(total_steps_) +
+                  " steps, loss " + decimal(loss, 4));
 }
 
 void TrainLoop::report_evaluation(std::int64_t step, const evaluate::Evaluation& result) {
