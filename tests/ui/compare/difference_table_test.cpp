@@ -1,5 +1,6 @@
 #include "ui/present/compare/difference_table.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -80,6 +81,17 @@ TEST(DifferenceTable, ListsTheGreatestFirstAndSizesBehindTimes) {
   EXPECT_EQ(cell(4, 5), "different");
   EXPECT_EQ(cell(5, 3), "−8 B");
   EXPECT_EQ(cell(5, 5), "equal");
+}
+
+TEST(DifferenceTable, HasNoColumnOfIntervalsWhereNoneIsKnown) {
+  const auto columns_of = [](std::string_view kind) {
+    std::vector<std::string> titles;
+    const auto table = difference_table(listed_difference(), kind, "A", "B");
+    for (const auto& column : table->columns) titles.push_back(column.title);
+    return titles;
+  };
+  EXPECT_THAT(columns_of("All"), testing::Contains("±"));
+  EXPECT_THAT(columns_of("Memory"), testing::Not(testing::Contains("±")));
 }
 
 TEST(DifferenceTable, OffersTheKindsThatThereAre) {

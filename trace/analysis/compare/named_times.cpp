@@ -5,6 +5,7 @@
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/model/activity.h"
+#include "trace/model/unit_tag.h"
 
 namespace shardlens::trace::analysis {
 
@@ -74,9 +75,10 @@ void NamedTimesReader::add_collective(const model::Collective& collective) {
   const bool is_tagged = collective.tag_kind == model::TagKind::kBucket ||
                          collective.tag_kind == model::TagKind::kUnit;
   if (!is_tagged) return;
-  series_of(DetailKind::kTag, tag_text(collective.tag_kind, collective.tag_index,
-                                       strings_.get(collective.rank, collective.tag_name)))[at] +=
-      ns;
+  std::string_view tag = strings_.get(collective.rank, collective.tag_name);
+  // The same gather in two runs of which one asks for it earlier.
+  if (tag.ends_with(model::kPrefetchedEnding)) tag.remove_suffix(model::kPrefetchedEnding.size());
+  series_of(DetailKind::kTag, tag_text(collective.tag_kind, collective.tag_index, tag))[at] += ns;
 }
 
 void NamedTimesReader::add(const model::Batch& batch) {

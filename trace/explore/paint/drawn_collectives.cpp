@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/analysis/collectives/bucket_figures.h"
+#include "trace/model/unit_tag.h"
 
 namespace shardlens::trace::explore {
 
@@ -75,8 +76,8 @@ void DrawnCollectives::add(std::uint32_t index, timeline::DrawnEvent& event) {
   drawn.start_ns = event.time.start_ns;
   if (model::has_bytes(row)) drawn.bytes = row.bytes;
   drawn.gather = gather_of(row, label);
-  drawn.is_prefetched =
-      drawn.gather != timeline::DrawnCollective::Gather::kNone && label.ends_with(", prefetched");
+  drawn.is_prefetched = drawn.gather != timeline::DrawnCollective::Gather::kNone &&
+                        label.ends_with(model::kPrefetchedEnding);
   if (row.tag_kind == model::TagKind::kUnit) drawn.unit = unit(row.tag_index);
   if (row.tag_kind == model::TagKind::kBucket) drawn.bucket = bucket(row.tag_index);
   drawn.wait_doubt = analysis::WaitDoubt::kRecordsMissing;

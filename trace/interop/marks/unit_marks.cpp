@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "trace/model/unit_tag.h"
+
 namespace shardlens::trace::interop {
 
 void UnitMarks::finish(std::vector<std::string> unit_names, bool are_inferred) {
@@ -104,7 +106,7 @@ std::string UnitMarks::Use::text(std::string_view unit_name) const {
   text += what == What::kReduce          ? " reduce"
           : what == What::kForwardGather ? " forward gather"
                                          : " backward gather";
-  if (is_ahead) text += ", prefetched";
+  if (is_ahead) text += model::kPrefetchedEnding;
   return text;
 }
 

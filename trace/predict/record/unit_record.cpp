@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "trace/model/unit_tag.h"
+
 namespace shardlens::trace::predict {
 
 namespace {
@@ -49,7 +51,7 @@ std::optional<UnitCall> unit_call(const model::Collective& call, std::string_vie
                           : in_backward ? What::kBackwardGather
                                         : What::kReduce,
                   .unit = call.tag_index,
-                  .is_ahead = tag.ends_with(", prefetched"),
+                  .is_ahead = tag.ends_with(model::kPrefetchedEnding),
                   .enqueued_ns = call.enqueued_ns,
                   .end_ns = call.end_ns,
                   .start_ns = call.start_ns,

@@ -8,6 +8,8 @@
 #include <ranges>
 #include <utility>
 
+#include "trace/model/unit_tag.h"
+
 namespace shardlens::trace::predict {
 
 namespace {
@@ -94,7 +96,7 @@ class UnitWriter final : public job::UnitActions {
   void gather(int unit, bool ahead) override {
     if (plan_.shard_group == 1) return;
     std::string what = schedule_.is_in_backward() ? "backward gather" : "forward gather";
-    if (ahead) what += ", prefetched";
+    if (ahead) what += model::kPrefetchedEnding;
     for (const std::int64_t bytes : at(unit).gathered_bytes) {
       PlannedCall call{.what = name(unit) + " " + what,
                        .function = CollectiveFunction::kAllGather,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profiler/pytorch/torch_sources.h"
+#include "trace/model/unit_tag.h"
 #include "trainer/strategy/initial_values.h"
 #include "trainer/tensor/tensor_memory.h"
 
@@ -221,7 +222,7 @@ void FullySharded::after_evaluation() { schedule_->free_all(); }
 void FullySharded::gather(int unit, bool ahead) {
   limiter_.before_gather();
   std::string what = schedule_->is_in_backward() ? "backward gather" : "forward gather";
-  if (ahead) what += ", prefetched";
+  if (ahead) what += trace::model::kPrefetchedEnding;
   at(unit).gather(gather_group_, streams_, what);
 }
 

@@ -120,7 +120,8 @@ void add_quantity(DifferenceColumns& columns, TableColumn column, Value value) {
       value);
 }
 
-void add_figures(DifferenceColumns& columns, const std::string& first, const std::string& second) {
+void add_figures(DifferenceColumns& columns, const std::string& first, const std::string& second,
+                 bool has_intervals) {
   add_quantity(
       columns,
       {.title = first,
@@ -147,6 +148,7 @@ void add_figures(DifferenceColumns& columns, const std::string& first, const std
        .wish = 100,
        .priority = 3},
       difference_cell, &DifferenceRow::difference);
+  if (!has_intervals) return;
   add_quantity(
       columns,
       {.title = "±",
@@ -195,7 +197,9 @@ std::shared_ptr<const Table> difference_table(
        .wish = 260,
        .priority = 4},
       [](const DifferenceRow& row) { return TableCell{.text = row.name, .mark = row.mark}; });
-  add_figures(columns, first, second);
+  add_figures(columns, first, second, std::ranges::any_of(rows->rows, [](const DifferenceRow& row) {
+                return row.half_width.has_value();
+              }));
   columns.add(
       {.title = "Noise",
        .csv_title = "beyond_noise",

@@ -94,6 +94,39 @@ TEST(NamedTimes, SumsWhatBeginsInEachMeasuredStepAndTakesTheMeanOverRanks) {
   }
 }
 
+// What was asked for earlier is gathered for the same unit.
+TEST(NamedTimes, APrefetchedGatherIsComparedWithTheSameOneThatIsNot) {
+  const auto run = named_run(20, 1);
+  const auto times_with = [&](const char* tag) {
+    NamedTimesReader reader(run);
+    model::Batch batch;
+    batch.strings = {{0, kWaitId, tag}};
+    reader.learn(batch);
+    for (int i = 0; i < 20; ++i) {
+      model::Collective call;
+      call.tag_kind = model::TagKind::kUnit;
+      call.tag_index = 4;
+      call.tag_name = kWaitId;
+      call.start_ns = i * kStepLength;
+      call.end_ns = call.start_ns + 1000;
+      batch.collectives.push_back(call);
+    }
+    reader.add(batch);
+    return reader.times();
+  };
+  const auto ahead = times_with("h.3 backward gather, prefetched");
+  const auto late = times_with("h.3 backward gather"), other = times_with("h.3 forward gather");
+  const auto units_of = [&](const NamedTimes& first, const NamedTimes& second) {
+    auto details = difference_between({run, &first}, {run, &second}).details;
+    std::erase_if(details, [](const auto& detail) { return detail.kind != DetailKind::kTag; });
+    return details;
+  };
+  const auto same = units_of(ahead, late);
+  ASSERT_EQ(same.size(), 1u);
+  EXPECT_EQ(same[0].first, same[0].second);
+  EXPECT_EQ(units_of(ahead, other).size(), 2u);
+}
+
 TEST(NamedTimes, DoNotTellCollectivesApartWhoseSizeIsNotKnown) {
   const auto run = named_run(20, 1);
   const auto times_with = [&](std::int64_t bytes) {
