@@ -122,7 +122,7 @@ TEST(ComparisonSentence, SaysWhatIsProbableWhereNoPartIsBeyondItsNoise) {
        .half_width_ms = 398,
        .parts = {{kTransfer, -476}, {kCompute, -30}, {kIdle, -11}},
        .exposed_beyond_noise = false,
-       .expected = "faster by 517 ± 398 ms, most probably exposed communication (transfer) (476.0 "
+       .expected = "faster by 517 ± 398 ms, most probably exposed communication (transfer, 476.0 "
                    "of 517.0 ms), which by itself is within noise"},
       {.difference_ms = -10,
        .parts = {{kWaiting, -16}, {kCompute, 6}},
@@ -201,9 +201,26 @@ TEST(ComparisonSentence, RefusesToCompareOtherJobs) {
   auto sentence = comparison_sentence(difference.comparison, difference.explanation);
   EXPECT_EQ(sentence.text, "not comparable: another model, another machine");
   EXPECT_EQ(sentence.caveat, "");
-  difference.comparison.other_job = {OtherJob::kUntold};
+  difference.comparison.other_job = {OtherJob::kUntold, OtherJob::kMachine};
   sentence = comparison_sentence(difference.comparison, difference.explanation);
-  EXPECT_TRUE(sentence.text.starts_with("perhaps not comparable: ")) << sentence.text;
+  EXPECT_EQ(sentence.text, "not comparable: what was run is not known, another machine");
+}
+
+// Two traces of one's own program: who reads it knows whether they are of one job.
+TEST(ComparisonSentence, OfUntoldJobsSaysWhatWouldFollowIfTheyWereOne) {
+  auto difference = said_difference({.difference_ms = -10,
+                                     .half_width_ms = std::nullopt,
+                                     .beyond_noise = std::nullopt,
+                                     .parts = {{StepShare::kTransfer, -10}},
+                                     .exposed_beyond_noise = std::nullopt,
+                                     .expected = ""});
+  difference.comparison.other_job = {OtherJob::kUntold};
+  const auto sentence = comparison_sentence(difference.comparison, difference.explanation);
+  EXPECT_EQ(sentence.text,
+            "faster by 10.0 ms (if it is the same job, and perhaps by chance), all of it exposed "
+            "communication (transfer)");
+  EXPECT_EQ(sentence.caveat,
+            "What was run is not known, so neither is whether that is more than noise");
 }
 
 TEST(ComparisonSentence, ComparesTokensWhereStepsDoOtherWork) {

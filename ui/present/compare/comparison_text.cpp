@@ -118,6 +118,13 @@ std::string changed_text(const Cause& cause) {
          (cause.difference < 0 ? " less" : " more");
 }
 
+// In the same ones, where there are some already.
+std::string in_parentheses(std::string name, const std::string& words) {
+  if (!name.ends_with(')')) return name + " (" + words + ")";
+  name.pop_back();
+  return name + ", " + words + ")";
+}
+
 // Where no part is beyond its own noise, one may still be nearly all that differs.
 std::string likely_cause_text(const Cause& cause, const std::string& name, double total) {
   constexpr std::string_view kButItself = ", which by itself is within noise";
@@ -129,7 +136,7 @@ std::string likely_cause_text(const Cause& cause, const std::string& name, doubl
   } else if (share >= kAll) {
     text += "all of it " + name;
   } else {
-    text += name + " (" + share_of_total(cause.difference, total) + ")";
+    text += in_parentheses(name, share_of_total(cause.difference, total));
   }
   return text.append(kButItself);
 }
@@ -145,7 +152,7 @@ std::string cause_text(const Comparison& comparison, const StepExplanation& expl
   if (main.is_within_noise) return likely_cause_text(main, name, total);
   if (share >= kAll && share <= kMoreThanAll) return ", all of it " + name;
   if (share > 0 && share < kAll && share >= kMost) {
-    return ", most of it " + name + " (" + share_of_total(main.difference, total) + ")";
+    return ", most of it " + in_parentheses(name, share_of_total(main.difference, total));
   }
   std::string text = ": " + changed_text(main);
   if (causes.size() > 1) text += ", " + changed_text(causes[1]);
@@ -160,8 +167,14 @@ const trace::analysis::FigureDifference* step_figure(const Comparison& compariso
   return found == comparison.figures.end() ? nullptr : &*found;
 }
 
+// Two traces that do not say what was run: their reader may know that it is one job.
+bool is_untold(const Comparison& comparison) {
+  return comparison.other_job == std::vector{trace::analysis::OtherJob::kUntold};
+}
+
 // Where nobody knows, also of a large difference.
 std::string by_chance(const Comparison& comparison) {
+  if (is_untold(comparison)) return " (if it is the same job, and perhaps by chance)";
   return comparison.beyond_noise ? "" : " (perhaps by chance)";
 }
 
@@ -175,7 +188,9 @@ std::string by_throughput(const Comparison& comparison) {
 
 // Why the verdict is less than it could be.
 std::string noise_caveat(const Comparison& comparison) {
-  if (!comparison.other_job.empty()) return "";
+  if (is_untold(comparison)) {
+    return "What was run is not known, so neither is whether that is more than noise";
+  }
   if (!comparison.beyond_noise) {
     return comparison.noise_note.empty()
                ? "Whether that is more than noise is not known"
@@ -222,10 +237,8 @@ std::string detail_verdict_text(const trace::analysis::DetailDifference& detail,
 ComparisonSentence comparison_sentence(const Comparison& comparison,
                                        const StepExplanation& explanation) {
   ComparisonSentence sentence;
-  if (!comparison.other_job.empty()) {
-    const bool is_sure = comparison.other_job != std::vector{trace::analysis::OtherJob::kUntold};
-    sentence.text = is_sure ? "not comparable: " : "perhaps not comparable: ";
-    sentence.text += trace::analysis::other_job_text(comparison.other_job);
+  if (!comparison.other_job.empty() && !is_untold(comparison)) {
+    sentence.text = "not comparable: " + trace::analysis::other_job_text(comparison.other_job);
     return sentence;
   }
   sentence.caveat = noise_caveat(comparison);
