@@ -45,9 +45,11 @@ std::string verdict(const trace::analysis::FigureDifference& figure) {
 // What stands before everything else: why there is no verdict.
 std::string comparability_text(const Comparison& comparison) {
   if (!comparison.other_job.empty()) {
-    const bool is_sure = comparison.other_job != std::vector{trace::analysis::OtherJob::kUntold};
-    return (is_sure ? "Different jobs (" : "Perhaps different jobs (") +
-           trace::analysis::other_job_text(comparison.other_job) +
+    if (trace::analysis::is_only_untold(comparison.other_job)) {
+      return "What was run is not known: the differences say something if it is the same job, and "
+             "none is judged\n\n";
+    }
+    return "Different jobs (" + trace::analysis::other_job_text(comparison.other_job) +
            "): the figures are listed, but nothing can be concluded from their differences\n\n";
   }
   if (comparison.same_work) return "";

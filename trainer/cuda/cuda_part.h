@@ -1,6 +1,6 @@
 // What only ranks on GPUs need, LibTorch's CUDA operators and NCCL, is a library of its own, which
-// a rank loads when it is to compute on one: with LibTorch 2.11 it takes 235 MiB and a third of a
-// second of processor time. One thread.
+// a rank loads when it is to compute on one: they make 470 MB resident of 115 MB (LibTorch 2.11,
+// x86-64) and take a quarter of a second of processor time. One thread.
 #pragma once
 
 #include <chrono>

@@ -60,6 +60,11 @@ std::vector<OtherJob> why_other_job(const JobFacts& a, const JobFacts& b) {
   return reasons;
 }
 
+bool is_only_untold(const std::vector<OtherJob>& reasons) {
+  return !reasons.empty() &&
+         std::ranges::all_of(reasons, [](OtherJob reason) { return reason == OtherJob::kUntold; });
+}
+
 std::string other_job_text(const std::vector<OtherJob>& reasons) {
   std::string text;
   for (const OtherJob reason : reasons) {

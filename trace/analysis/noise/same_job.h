@@ -35,6 +35,10 @@ inline bool is_same_job(const JobFacts& a, const JobFacts& b) {
   return why_other_job(a, b).empty();
 }
 
+// Whether there is no other reason than that nothing tells what was run: who reads two traces of a
+// program may know that it was the same.
+bool is_only_untold(const std::vector<OtherJob>& reasons);
+
 // "another model, another machine"; "" without reasons.
 std::string other_job_text(const std::vector<OtherJob>& reasons);
 // The same in two words: "other machine", "other job", …; "" without reasons.

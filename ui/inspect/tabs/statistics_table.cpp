@@ -18,7 +18,8 @@ using trace::timeline::StatisticsTable;
 using Kind = present::TableColumn::Kind;
 
 constexpr float kMonoAdvance = 7.5f;  // of scale 1, per letter of a name
-constexpr float kWidestNames = 620;
+// A name is not cut before it is wider than `kLeastNames`, nor are names wider than `kWidestNames`.
+constexpr float kLeastNames = 268, kWidestNames = 620;
 
 std::optional<std::int64_t> if_known(std::int64_t ns) {
   return ns == trace::timeline::kUnknownNs ? std::nullopt : std::optional(ns);
@@ -99,7 +100,7 @@ class StatisticsColumns {
                              "the whole name. A click shows its events in the timeline"
                            : "As it was recorded. A click shows its events in the timeline",
          .kind = Kind::kCode,
-         .width = 220,
+         .width = std::min(wish, kLeastNames),
          .wish = wish,
          .priority = 100},
         [table = table_, has_classes](const NameFigures& r) {
@@ -120,7 +121,7 @@ class StatisticsColumns {
                  : "What kind of work the name belongs to, and what it counts as: compute, "
                    "optimizer or communication",
          .kind = Kind::kText,
-         .width = 136,
+         .width = collectives ? 104.0f : 136.0f,
          .priority = 7},
         [collectives](const NameFigures& r) {
           return present::TableCell{

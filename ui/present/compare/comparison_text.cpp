@@ -167,14 +167,10 @@ const trace::analysis::FigureDifference* step_figure(const Comparison& compariso
   return found == comparison.figures.end() ? nullptr : &*found;
 }
 
-// Two traces that do not say what was run: their reader may know that it is one job.
-bool is_untold(const Comparison& comparison) {
-  return comparison.other_job == std::vector{trace::analysis::OtherJob::kUntold};
-}
-
 // Where nobody knows, also of a large difference.
 std::string by_chance(const Comparison& comparison) {
-  if (is_untold(comparison)) return " (if it is the same job, and perhaps by chance)";
+  if (is_only_untold(comparison.other_job))
+    return " (if it is the same job, and perhaps by chance)";
   return comparison.beyond_noise ? "" : " (perhaps by chance)";
 }
 
@@ -188,7 +184,7 @@ std::string by_throughput(const Comparison& comparison) {
 
 // Why the verdict is less than it could be.
 std::string noise_caveat(const Comparison& comparison) {
-  if (is_untold(comparison)) {
+  if (is_only_untold(comparison.other_job)) {
     return "What was run is not known, so neither is whether that is more than noise";
   }
   if (!comparison.beyond_noise) {
@@ -237,7 +233,7 @@ std::string detail_verdict_text(const trace::analysis::DetailDifference& detail,
 ComparisonSentence comparison_sentence(const Comparison& comparison,
                                        const StepExplanation& explanation) {
   ComparisonSentence sentence;
-  if (!comparison.other_job.empty() && !is_untold(comparison)) {
+  if (!comparison.other_job.empty() && !is_only_untold(comparison.other_job)) {
     sentence.text = "not comparable: " + trace::analysis::other_job_text(comparison.other_job);
     return sentence;
   }
