@@ -231,7 +231,7 @@ class StatisticsColumns {
                &NameFigures::protocol);
     add_known(
         "Wait", "mean_wait_ns",
-        "Mean time until the last rank of the group had started: latest start − own start", 3,
+        "Mean time until the last rank of the group had started: latest start − own start", 6,
         [](const NameFigures& r) {
           return r.matched > 0 ? static_cast<double>(r.wait_ns) / static_cast<double>(r.matched)
                                : present::kNotKnown;
@@ -250,7 +250,7 @@ class StatisticsColumns {
         "Bus bandwidth", "busbw_bytes_per_s",
         "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for all-gather and "
         "reduce-scatter (nccl-tests): to be compared with the link's",
-        2, [](const NameFigures& r) { return rate_of(r.bus_bytes, r.transfer_ns); },
+        6, [](const NameFigures& r) { return rate_of(r.bus_bytes, r.transfer_ns); },
         present::format_bandwidth);
   }
 
