@@ -1,8 +1,10 @@
 """Starts the real programs for the end-to-end tests: shardlens in a temporary library of runs."""
+import contextlib
 import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -74,6 +76,8 @@ class ShardlensTest(unittest.TestCase):
 
     def tearDown(self):
         left = process_lines(str(self.folder))
+        for line in left:  # they would take the other tests' time
+            with contextlib.suppress(ProcessLookupError): os.kill(int(line.split()[0]), signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
         self.assertEqual(left, [], 'processes were left behind')
 

@@ -59,7 +59,7 @@ class Checkpoints(harness.ShardlensTest):
     def test_a_stopped_run_saves_if_asked(self):
         job = self.start('run', '--device', 'cpu', '--ranks', '2', '--steps', '100000', '--name', 'stopped', '--set',
                          'sequence_length=32', '--set', 'batch_per_rank=2', '--set', 'checkpoint_on_stop=true')
-        harness.wait_until(lambda: any('step 1 of' in log.read_text() for log in self.runs.glob('*stopped/rank_0.log')), 60,
+        harness.wait_until(lambda: any('1 of 100000 steps' in log.read_text() for log in self.runs.glob('*stopped/rank_0.log')), 60,
                            'the first step')
         job.send_signal(signal.SIGTERM)
         _, errors = job.communicate(timeout=60)
