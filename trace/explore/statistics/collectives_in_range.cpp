@@ -82,6 +82,9 @@ CallStart call_start(const RunSnapshot& run, const RankRows& own, std::uint32_t 
   if (parts.size() < 2 || (group != own.groups.end() && parts.size() < group->ranks.size())) {
     return {};
   }
+  // Whoever had ended by then neither waited nor transferred with the others.
+  const auto last = std::ranges::max(parts, {}, &analysis::CollectivePart::start_ns);
+  if (row.start_ns < last.start_ns && row.end_ns <= last.start_ns) return {};
   const std::int64_t latest = run.calls->latest_start_ns(part_of(own, index));
   if (latest == 0) return {};
   return {latest, static_cast<int>(parts.size())};

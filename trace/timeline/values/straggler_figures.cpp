@@ -80,11 +80,11 @@ void fill_waits(StragglerCall& call, std::int64_t clock_error_ns) {
   if (base::saturated_difference(call.latest_start_ns, before_latest) <= clock_error_ns)
     call.last_rank = -1;
   for (StragglerPart& part : call.parts) {
+    part.has_left = part.start_ns < call.latest_start_ns && part.end_ns <= call.latest_start_ns;
+    if (part.has_left) continue;
     const std::int64_t wait = base::saturated_difference(call.latest_start_ns, part.start_ns);
     part.wait_ns = wait > clock_error_ns ? wait : 0;
-    // Clocks that disagree may let a rank end before another one started.
-    part.transfer_ns =
-        std::max<std::int64_t>(0, base::saturated_difference(part.end_ns, call.latest_start_ns));
+    part.transfer_ns = base::saturated_difference(part.end_ns, call.latest_start_ns);
     call.wait_ns = base::saturated_add(call.wait_ns, part.wait_ns);
   }
 }
@@ -105,7 +105,7 @@ StragglerCall call_of_parts(std::span<const StragglerKey> keys,
   for (const StragglerKey& key : keys) {
     const model::Collective& c = collectives[key.index];
     const EventRef ref = key.index < refs.size() ? refs[key.index] : EventRef{};
-    call.parts.push_back({c.rank, c.start_ns, std::max(c.start_ns, c.end_ns), 0, 0, ref});
+    call.parts.push_back({c.rank, c.start_ns, std::max(c.start_ns, c.end_ns), false, 0, 0, ref});
     call.first_start_ns = std::min(call.first_start_ns, c.start_ns);
     call.end_ns = std::max(call.end_ns, c.end_ns);
     if (c.start_ns > call.latest_start_ns) {
@@ -123,7 +123,7 @@ std::vector<int> ranks_of(const StragglerCall& call) {
 }
 
 void count_ranks(const StragglerCall& call, std::map<int, StragglerRank>& ranks) {
-  std::int64_t before_latest = call.first_start_ns;
+  std::int64_t alone_ns = call.wait_ns;  // of the rank that waited least
   for (const StragglerPart& part : call.parts) {
     StragglerRank& rank = ranks[part.rank];
     rank.rank = part.rank;
@@ -131,14 +131,16 @@ void count_ranks(const StragglerCall& call, std::map<int, StragglerRank>& ranks)
     rank.late_ns = base::saturated_add(
         rank.late_ns, base::saturated_difference(part.start_ns, call.first_start_ns));
     rank.waited_ns = base::saturated_add(rank.waited_ns, part.wait_ns);
-    if (part.rank != call.last_rank) before_latest = std::max(before_latest, part.start_ns);
+    if (part.rank != call.last_rank && !part.has_left) {
+      alone_ns =
+          std::min(alone_ns, base::saturated_difference(call.latest_start_ns, part.start_ns));
+    }
   }
   if (call.last_rank < 0) return;
   StragglerRank& last = ranks[call.last_rank];
   ++last.times_last;
   last.caused_ns = base::saturated_add(last.caused_ns, call.wait_ns);
-  last.alone_ns = base::saturated_add(
-      last.alone_ns, base::saturated_difference(call.latest_start_ns, before_latest));
+  last.alone_ns = base::saturated_add(last.alone_ns, alone_ns);
 }
 
 // The longest waits, as many as were asked for; called now and then, so that memory stays bounded.

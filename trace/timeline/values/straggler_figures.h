@@ -18,6 +18,8 @@ namespace shardlens::trace::timeline {
 struct StragglerPart {  // one rank's part in a call
   int rank = 0;
   std::int64_t start_ns = 0, end_ns = 0;
+  // It ended before the last rank began, as a broadcast's root may: it waited for nobody.
+  bool has_left = false;
   std::int64_t wait_ns = 0;      // latest start − own start; 0 below the clocks' error
   std::int64_t transfer_ns = 0;  // end − latest start
   EventRef ref;
@@ -48,8 +50,8 @@ struct StragglerRank {
   std::int64_t late_ns = 0;    // own start − first start
   std::int64_t waited_ns = 0;  // for others
   std::int64_t caused_ns = 0;  // what the others waited in calls that it was last in
-  // Of that what nobody else shares: latest start − the one before it. Had this rank come with the
-  // one before it, those calls would have begun that much earlier.
+  // Of that what nobody else shares: latest start − the one before it of those that waited. Had
+  // this rank come with that one, they would have begun that much earlier.
   std::int64_t alone_ns = 0;
 
   double mean_late_ns() const {

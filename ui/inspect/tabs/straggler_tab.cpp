@@ -73,12 +73,15 @@ void StragglerTab::explain_cell(const kit::Theme& theme, const table::TableEvent
     return ns == 0 ? std::string("none") : present::format_duration(static_cast<double>(ns)).text();
   };
   scope.row(nullptr, "Later than the first rank", time(part->start_ns - call.first_start_ns));
-  scope.row(nullptr, "Wait for the last rank", time(part->wait_ns));
-  scope.row(nullptr, "Transfer", time(part->transfer_ns));
+  if (!part->has_left) {
+    scope.row(nullptr, "Wait for the last rank", time(part->wait_ns));
+    scope.row(nullptr, "Transfer", time(part->transfer_ns));
+  }
   if (trace::model::has_bytes(call)) {
     scope.row(nullptr, "Size", present::format_bytes(static_cast<double>(call.bytes)).text());
   }
   if (call.last_rank == rank) scope.note("It came last: the others waited for it");
+  if (part->has_left) scope.note("It ended before the last rank began: it waited for nobody");
 }
 
 std::optional<trace::timeline::TimeRange> StragglerTab::go_to(std::size_t row,

@@ -94,6 +94,8 @@ present::TableCell heat_cell(const StragglerCall& call, int rank, double longest
   cell.is_marked = call.last_rank == rank;
   if (cell.is_marked) {
     cell.text = "last";
+  } else if (part->has_left) {
+    cell.text = "left";
   } else if (part->wait_ns > 0) {
     const present::Quantity wait = present::format_duration(static_cast<double>(part->wait_ns));
     cell.text = wait.value;
@@ -113,7 +115,7 @@ const StragglerPart* longest_of(const StragglerCall& call, const std::vector<int
 }
 
 std::optional<std::int64_t> wait_of(const StragglerPart* part) {
-  return part == nullptr ? std::nullopt : std::optional(part->wait_ns);
+  return part == nullptr || part->has_left ? std::nullopt : std::optional(part->wait_ns);
 }
 
 void add_rank_column(CallColumns& columns, int rank, double longest) {
@@ -123,7 +125,7 @@ void add_rank_column(CallColumns& columns, int rank, double longest) {
        .csv_title = "rank_" + number + "_wait_ns",
        .definition = "How long rank " + number +
                      " waited in the collective for the last rank; \"last\" where it was that "
-                     "itself",
+                     "itself, \"left\" where it had ended before that one began",
        .kind = present::TableColumn::Kind::kHeat,
        .width = kRankColumn,
        .wish = 120},

@@ -86,6 +86,27 @@ TEST(StragglerFigures, BlameNobodyWhereTwoCameTogether) {
   for (const auto& rank : figures.ranks) EXPECT_EQ(rank.times_last, 0);
 }
 
+// Rank 0 is a broadcast's root: it sends, and goes on.
+TEST(StragglerFigures, HoldUpNobodyWhoHadLeftBefore) {
+  const auto figures =
+      figures_of({call(0, 7, 100, 160), call(1, 7, 130, 990), call(2, 7, 400, 980)});
+  const StragglerCall& only = figures.calls.front();
+  EXPECT_TRUE(only.part_of(0)->has_left);
+  EXPECT_EQ(only.part_of(0)->wait_ns, 0);
+  EXPECT_EQ(only.part_of(0)->transfer_ns, 0);
+  EXPECT_FALSE(only.part_of(1)->has_left);
+  EXPECT_EQ(only.last_rank, 2);
+  EXPECT_EQ(only.wait_ns, 270);
+  EXPECT_EQ(figures.ranks[0].waited_ns, 0);
+  EXPECT_EQ(figures.ranks[2].caused_ns, 270);
+  EXPECT_EQ(figures.ranks[2].alone_ns, 270);
+  const auto all_left =
+      figures_of({call(0, 7, 100, 160), call(1, 7, 130, 200), call(2, 7, 400, 980)});
+  EXPECT_EQ(all_left.ranks[2].times_last, 1);
+  EXPECT_EQ(all_left.ranks[2].caused_ns, 0);
+  EXPECT_EQ(all_left.ranks[2].alone_ns, 0);
+}
+
 TEST(StragglerFigures, LeaveOutWhatIsNotWholeAndCountIt) {
   const std::vector<analysis::ProcessGroupFigures> groups{{0, "world", "nccl", {0, 1, 2}}};
   auto send = call(0, 3, 100, 200), receive = call(1, 3, 100, 200), third = call(2, 3, 100, 200);
@@ -141,7 +162,7 @@ TEST(StragglerFigures, StopAtTheEndsOfTimeWhereAFileIsDamaged) {
   std::vector<model::Collective> calls;
   for (int i = 0; i < 3; ++i) {
     calls.push_back(call(0, i, kLowest, kHighest));
-    calls.push_back(call(1, i, kHighest, kLowest));
+    calls.push_back(call(1, i, kHighest - 1, kLowest));
   }
   const auto figures = figures_of(calls);
   ASSERT_EQ(figures.ranks.size(), 2u);
@@ -213,6 +234,10 @@ struct Arrivals {
   std::int64_t second_ns = 0;  // the latest but one; equal to it where two came together
 };
 
+bool has_left(const model::Collective& c, const Arrivals& arrivals) {
+  return c.start_ns < arrivals.latest_ns && c.end_ns <= arrivals.latest_ns;
+}
+
 Arrivals arrivals_of(const std::vector<model::Collective>& parts) {
   Arrivals found;
   for (const auto& c : parts) {
@@ -232,9 +257,10 @@ Arrivals arrivals_of(const std::vector<model::Collective>& parts) {
 void expect_as_defined(const StragglerCall& found, const std::vector<model::Collective>& parts,
                        std::map<int, StragglerRank>& ranks) {
   const Arrivals arrivals = arrivals_of(parts);
-  std::int64_t waits = 0;
+  std::int64_t waits = 0, last_to_wait_ns = 0;
   for (const auto& c : parts) {
-    const std::int64_t wait = arrivals.latest_ns - c.start_ns;
+    const std::int64_t wait = has_left(c, arrivals) ? 0 : arrivals.latest_ns - c.start_ns;
+    if (wait > 0) last_to_wait_ns = std::max(last_to_wait_ns, c.start_ns);
     const StragglerPart* part = found.part_of(c.rank);
     ASSERT_NE(part, nullptr);
     EXPECT_EQ(part->wait_ns, wait);
@@ -252,7 +278,7 @@ void expect_as_defined(const StragglerCall& found, const std::vector<model::Coll
   auto& blamed = ranks[last->rank];
   ++blamed.times_last;
   blamed.caused_ns += waits;
-  blamed.alone_ns += arrivals.latest_ns - arrivals.second_ns;
+  if (waits > 0) blamed.alone_ns += arrivals.latest_ns - last_to_wait_ns;
 }
 
 void expect_equal(const StragglerRank& found, const StragglerRank& wanted) {
