@@ -13,14 +13,14 @@ namespace {
 template <typename Cache, typename Figures>
 void each_value_of_name(Cache& cache, Figures& figures) {
   auto& [name, piece_class, kernel_class, count, total_ns, share, mean_ns, median_ns, p99_ns,
-         least_ns, most_ns, bytes, matched, wait_ns, transfer_ns, matched_bytes, algorithm,
-         protocol, bus_bytes, longest, longest_start_ns, histogram] = figures;
+         least_ns, most_ns, bytes, matched, wait_ns, transfer_ns, algbw, busbw, algorithm, protocol,
+         longest, longest_start_ns, histogram] = figures;
   for (auto* text : {&name, &kernel_class, &algorithm, &protocol}) cache.plain(*text);
   for (auto* number : {&count, &total_ns, &median_ns, &p99_ns, &least_ns, &most_ns, &bytes,
-                       &matched, &wait_ns, &transfer_ns, &matched_bytes, &longest_start_ns}) {
+                       &matched, &wait_ns, &transfer_ns, &longest_start_ns}) {
     cache.value(*number);
   }
-  for (auto* number : {&share, &mean_ns, &bus_bytes}) cache.value(*number);
+  for (auto* number : {&share, &mean_ns, &algbw, &busbw}) cache.value(*number);
   cache.value(piece_class);
   cache.value(longest);
   cache.value(histogram);

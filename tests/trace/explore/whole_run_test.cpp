@@ -72,7 +72,8 @@ void expect_same(const timeline::RangeTable& a, const timeline::RangeTable& b) {
     EXPECT_EQ(x.matched, y.matched);
     EXPECT_EQ(x.wait_ns, y.wait_ns);
     EXPECT_EQ(x.transfer_ns, y.transfer_ns);
-    EXPECT_EQ(x.bus_bytes, y.bus_bytes);
+    EXPECT_EQ(x.algbw_bytes_per_s, y.algbw_bytes_per_s);
+    EXPECT_EQ(x.busbw_bytes_per_s, y.busbw_bytes_per_s);
     EXPECT_EQ(x.algorithm, y.algorithm);
     EXPECT_EQ(x.longest, y.longest);
     EXPECT_EQ(x.longest_start_ns, y.longest_start_ns);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "trace/analysis/figures/distinct_texts.h"
+#include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/traffic.h"
 #include "trace/base/saturated.h"
@@ -105,8 +106,35 @@ void find_longest(std::span<const RangeCall* const> calls, timeline::NameFigures
                      longest->of->row_ids[longest->index], 0};
 }
 
+// What a byte took, one value a call; through the link, too.
+class BandwidthOfCalls {
+ public:
+  void add(const RangeCall& call, std::int64_t transfer_ns) {
+    const model::Collective& row = *call.row;
+    is_known_ &= model::has_bytes(row);
+    if (row.bytes <= 0 || transfer_ns <= 0) return;
+    const double s_per_byte =
+        static_cast<double>(transfer_ns) / 1e9 / static_cast<double>(row.bytes);
+    s_per_byte_.push_back(s_per_byte);
+    const double factor = analysis::bus_factor(row.function, call.start.ranks);
+    if (factor > 0) s_per_bus_byte_.push_back(s_per_byte / factor);
+  }
+  double algbw_bytes_per_s() const { return median_rate(s_per_byte_); }
+  double busbw_bytes_per_s() const { return median_rate(s_per_bus_byte_); }
+
+ private:
+  // Of calls of one size their size ÷ their median transfer.
+  double median_rate(const std::vector<double>& s_per_byte) const {
+    if (!is_known_ || s_per_byte.empty()) return 0;
+    return 1 / analysis::distribution_of(s_per_byte).median;
+  }
+
+  bool is_known_ = true;
+  std::vector<double> s_per_byte_, s_per_bus_byte_;
+};
+
 // Waits and transfers, of those whose last rank is known.
-void add_wait(const RangeCall& call, timeline::NameFigures& figures) {
+void add_wait(const RangeCall& call, timeline::NameFigures& figures, BandwidthOfCalls& bandwidth) {
   if (call.start.ranks < 2) return;
   const model::Collective& row = *call.row;
   const std::int64_t latest = std::max(row.start_ns, call.start.latest_ns);
@@ -114,13 +142,10 @@ void add_wait(const RangeCall& call, timeline::NameFigures& figures) {
   figures.wait_ns =
       base::saturated_add(figures.wait_ns, base::saturated_difference(latest, row.start_ns));
   // Clocks that disagree may let a rank end before another one started.
-  figures.transfer_ns = base::saturated_add(
-      figures.transfer_ns,
-      std::max<std::int64_t>(0, base::saturated_difference(row.end_ns, latest)));
-  figures.matched_bytes = model::known_sum(figures.matched_bytes, row.bytes);
-  figures.bus_bytes +=
-      static_cast<double>(row.bytes) * analysis::bus_factor(row.function, call.start.ranks);
-  if (figures.matched_bytes < 0) figures.bus_bytes = 0;
+  const auto transfer_ns =
+      std::max<std::int64_t>(0, base::saturated_difference(row.end_ns, latest));
+  figures.transfer_ns = base::saturated_add(figures.transfer_ns, transfer_ns);
+  bandwidth.add(call, transfer_ns);
 }
 
 timeline::NameFigures figures_of(const std::string& name, std::span<const RangeCall* const> calls) {
@@ -130,17 +155,20 @@ timeline::NameFigures figures_of(const std::string& name, std::span<const RangeC
   std::vector<std::int64_t> durations;
   std::int64_t overlapped_ns = 0;
   analysis::DistinctTexts algorithms, protocols;
+  BandwidthOfCalls bandwidth;
   for (const RangeCall* call : calls) {
     durations.push_back(call->duration_ns);
     figures.total_ns = base::saturated_add(figures.total_ns, call->duration_ns);
     figures.bytes = model::known_sum(figures.bytes, call->row->bytes);
-    add_wait(*call, figures);
+    add_wait(*call, figures, bandwidth);
     algorithms.add(call->of->text(call->row->algorithm));
     protocols.add(call->of->text(call->row->protocol));
     if (call->piece_class() == base::TimeClass::kOverlapped) {
       overlapped_ns = base::saturated_add(overlapped_ns, call->duration_ns);
     }
   }
+  figures.algbw_bytes_per_s = bandwidth.algbw_bytes_per_s();
+  figures.busbw_bytes_per_s = bandwidth.busbw_bytes_per_s();
   figures.algorithm = algorithms.joined();
   figures.protocol = protocols.joined();
   const auto at_rank = [&](std::int64_t hundredths) {

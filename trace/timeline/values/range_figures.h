@@ -53,11 +53,12 @@ struct NameFigures {
   std::int64_t bytes = 0;  // collectives and copies: sum, kNotKnown if one is not; else 0
   // Collectives whose start on every rank of the group is known, summed; all 0 where none is.
   std::int64_t matched = 0;
-  std::int64_t wait_ns = 0;         // latest start − own start
-  std::int64_t transfer_ns = 0;     // own end − latest start
-  std::int64_t matched_bytes = 0;   // algbw = matched_bytes ÷ transfer_ns; or kNotKnown
+  std::int64_t wait_ns = 0;      // latest start − own start
+  std::int64_t transfer_ns = 0;  // own end − latest start
+  // Medians over these calls of bytes ÷ transfer, and of that × bus_factor(), in bytes per second;
+  // 0: not known.
+  double algbw_bytes_per_s = 0, busbw_bytes_per_s = 0;
   std::string algorithm, protocol;  // as NCCL chose them, all that occur; "": not known
-  double bus_bytes = 0;             // bytes × bus_factor(); busbw = bus_bytes ÷ transfer_ns
   EventRef longest;                 // to be shown in the timeline
   std::int64_t longest_start_ns = 0;
   DurationHistogram histogram;

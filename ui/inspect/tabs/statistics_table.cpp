@@ -25,6 +25,8 @@ std::optional<std::int64_t> if_known(std::int64_t ns) {
   return ns == trace::timeline::kUnknownNs ? std::nullopt : std::optional(ns);
 }
 
+std::optional<double> if_any(double rate) { return rate > 0 ? std::optional(rate) : std::nullopt; }
+
 std::optional<double> rate_of(double bytes, std::int64_t ns) {
   if (ns <= 0 || !(bytes > 0)) return std::nullopt;
   return bytes / (static_cast<double>(ns) / 1e9);
@@ -239,18 +241,16 @@ class StatisticsColumns {
         present::format_duration);
     add_known(
         "Alg. bandwidth", "algbw_bytes_per_s",
-        "S ÷ t, where t is the transfer time: from the latest start over the ranks to the end. "
-        "Waiting for a straggler is not a slow link",
-        1,
-        [](const NameFigures& r) {
-          return rate_of(static_cast<double>(r.matched_bytes), r.transfer_ns);
-        },
+        "S ÷ t, the median over the row's calls; t is the transfer time: from the latest start "
+        "over "
+        "the ranks to the end. Waiting for a straggler is not a slow link",
+        1, [](const NameFigures& r) { return if_any(r.algbw_bytes_per_s); },
         present::format_bandwidth);
     add_known(
         "Bus bandwidth", "busbw_bytes_per_s",
         "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for all-gather and "
         "reduce-scatter (nccl-tests): to be compared with the link's",
-        6, [](const NameFigures& r) { return rate_of(r.bus_bytes, r.transfer_ns); },
+        6, [](const NameFigures& r) { return if_any(r.busbw_bytes_per_s); },
         present::format_bandwidth);
   }
 

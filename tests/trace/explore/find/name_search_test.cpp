@@ -37,7 +37,19 @@ struct Known {
   timeline::EventTableKind table = timeline::EventTableKind::kNone;
   int rank = 0;
   std::int64_t start_ns = 0, duration_ns = 0;
+  std::vector<std::string> function = {};  // of a collective, as it is written
 };
+
+std::vector<std::string> written(model::CollectiveFunction function) {
+  switch (function) {
+    case model::CollectiveFunction::kAllReduce:
+      return {"all_reduce", "all-reduce", "AllReduce"};
+    case model::CollectiveFunction::kReduceScatter:
+      return {"reduce_scatter", "reduce-scatter", "ReduceScatter"};
+    default:
+      return {"all_gather", "all-gather", "AllGather"};
+  }
+}
 
 class NameSearches : public testing::Test {
  protected:
@@ -67,7 +79,8 @@ class NameSearches : public testing::Test {
       labels.push_back(static_cast<std::uint32_t>(id % 4));
       const std::string& text = texts_[labels.back()];
       known_.push_back({text, timeline::EventTableKind::kCollective, rank, row.start_ns,
-                        std::max<std::int64_t>(0, row.end_ns - row.start_ns)});
+                        std::max<std::int64_t>(0, row.end_ns - row.start_ns),
+                        written(row.function)});
       known_.push_back({text, timeline::EventTableKind::kSpan, rank, span.start_ns,
                         std::max<std::int64_t>(0, span.end_ns - span.start_ns)});
     }
@@ -90,6 +103,11 @@ class NameSearches : public testing::Test {
       return !std::regex_search(name, pattern);
     });
     return names;
+  }
+  static bool is_function(const Known& one, const std::string& text) {
+    return std::ranges::any_of(one.function, [&](const std::string& name) {
+      return std::regex_search(name, std::regex(text));
+    });
   }
   std::optional<Known> neighbour(const std::set<std::string>& names, int direction,
                                  std::int64_t from) {
@@ -118,13 +136,14 @@ class NameSearches : public testing::Test {
 TEST_F(NameSearches, CountEveryNameThatAnExpressionMeans) {
   const auto all = rows();
   for (const std::string text :
-       {"gemm", "^aten::", "kernel<4>$", "a", "l.*e|[0-9]{2}", "nothing"}) {
+       {"gemm", "^aten::", "kernel<4>$", "a", "l.*e|[0-9]{2}", "nothing", "ReduceScatter",
+        "all-(gather|reduce)", "^all_reduce$", "^AllGather.*"}) {
     SCOPED_TRACE(text);
     const auto names = matching(text);
     std::map<Key, std::pair<std::int64_t, std::int64_t>> expected;
     std::int64_t count = 0;
     for (const Known& one : known_) {
-      if (!names.contains(one.name)) continue;
+      if (!names.contains(one.name) && !is_function(one, text)) continue;
       auto& sum = expected[{one.name, one.table}];
       ++sum.first;
       sum.second += one.duration_ns;
@@ -179,6 +198,23 @@ TEST_F(NameSearches, TakePlainPatternsAsTheWholeName) {
   EXPECT_EQ(search_->find({"gemm", true, true}, {})->count, 0);
   EXPECT_EQ(search_->find({"", true, true}, rows())->count, 0);
   EXPECT_EQ(search_->find({"", false, true}, rows())->count, 0);
+}
+
+TEST_F(NameSearches, FindCollectivesByTheirFunction) {
+  std::set<std::int64_t> starts;
+  for (const Known& one : known_) {
+    if (is_function(one, "all_gather")) starts.insert(one.start_ns);
+  }
+  ASSERT_GT(starts.size(), 10u);
+  std::set<std::int64_t> found;
+  for (std::int64_t from = INT64_MIN;;) {
+    const auto hit = search_->neighbour_hit({"allgather|all.gather", false, true}, 1, from, rows());
+    if (!hit) break;
+    found.insert(from = hit->start_ns);
+  }
+  EXPECT_EQ(found, starts);
+  EXPECT_EQ(search_->find({"all_gather", true, true}, rows())->count, 0)
+      << "a plain pattern is what an event is called";
 }
 
 TEST_F(NameSearches, ObeyCase) {

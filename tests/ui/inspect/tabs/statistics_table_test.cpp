@@ -44,26 +44,27 @@ TEST(StatisticsTable, ShowsTheFiguresOfEveryRow) {
     EXPECT_NE(column.definition, "") << column.title;
 }
 
-TEST(StatisticsTable, DerivesBandwidthsFromTransfersAlone) {
+TEST(StatisticsTable, ShowsBandwidthsOfThoseRowsThatHaveThem) {
   auto figures = std::make_shared<trace::timeline::RangeFigures>();
   trace::timeline::RangeTable rows{
       trace::timeline::StatisticsTable::kCollectives, trace::timeline::GroupBy::kName, {}, 2, 0};
   auto known = sample_name("all-reduce", trace::base::TimeClass::kOverlapped, 4, 1e6, 3);
-  known.bytes = known.matched_bytes = 4'000'000;
+  known.bytes = 4'000'000;
   known.matched = 4;
   known.wait_ns = 8'000'000;
   known.transfer_ns = 2'000'000;
-  known.bus_bytes = 7'000'000;
+  known.algbw_bytes_per_s = 2e9;
+  known.busbw_bytes_per_s = 3.5e9;
   known.algorithm = "RING, TREE";
   auto unknown = known;
   unknown.name = "broadcast";
   unknown.algorithm.clear();
-  unknown.matched = unknown.matched_bytes = unknown.transfer_ns = 0;
-  unknown.bus_bytes = 0;
+  unknown.matched = unknown.transfer_ns = 0;
+  unknown.algbw_bytes_per_s = unknown.busbw_bytes_per_s = 0;
   rows.rows = {known, unknown};
   figures->tables = {rows};
   const auto table = statistics_table(figures, figures->tables.front());
-  EXPECT_DOUBLE_EQ(column_named(*table, "Alg. bandwidth")->number(0), 2e9);  // 4 MB in 2 ms
+  EXPECT_DOUBLE_EQ(column_named(*table, "Alg. bandwidth")->number(0), 2e9);
   EXPECT_EQ(shown(*column_named(*table, "Alg. bandwidth"), 0), "2.00 GB/s");
   EXPECT_EQ(shown(*column_named(*table, "Bus bandwidth"), 0), "3.50 GB/s");
   EXPECT_EQ(shown(*column_named(*table, "Wait"), 0), "2.00 ms");

@@ -106,8 +106,9 @@ trace::timeline::RangeTable named_rows(trace::timeline::StatisticsTable kind,
       row.matched = row.count;
       row.wait_ns = row.total_ns / 5;
       row.transfer_ns = row.total_ns - row.wait_ns;
-      row.matched_bytes = row.bytes;
-      row.bus_bytes = static_cast<double>(row.bytes) * 7 / 8;
+      row.algbw_bytes_per_s =
+          static_cast<double>(row.bytes) / (static_cast<double>(row.transfer_ns) / 1e9);
+      row.busbw_bytes_per_s = row.algbw_bytes_per_s * 7 / 8;
     }
     table.rows.push_back(std::move(row));
   }
