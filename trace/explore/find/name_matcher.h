@@ -25,6 +25,7 @@ class NameMatcher {
 
   // An expression anywhere in the name, a plain pattern the whole of it. No text matches nothing.
   bool matches(std::string_view name) const;
+  bool is_plain() const { return expression_ == nullptr; }
 
  private:
   NameMatcher();

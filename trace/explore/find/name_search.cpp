@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <string>
 #include <utility>
 
 #include "trace/base/saturated.h"
@@ -15,6 +17,42 @@ namespace {
 
 using HitSums = NameSearch::HitSums;
 
+// A collective's label tells what it was for, "bucket 3". Who searches asks for its function, too,
+// however that is written: all_reduce, all-reduce, AllReduce, as in NCCL's kernels.
+bool means_function(const NameMatcher& matcher, model::CollectiveFunction function) {
+  if (matcher.is_plain()) return false;
+  const std::string own(model::to_string(function));
+  std::string hyphens = own, camel;
+  std::ranges::replace(hyphens, '_', '-');
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i] == '_') continue;
+    const bool begins_word = i == 0 || own[i - 1] == '_';
+    camel += begins_word ? static_cast<char>(std::toupper(own[i])) : own[i];
+  }
+  return matcher.matches(own) || matcher.matches(hyphens) || matcher.matches(camel);
+}
+
+class MatchedRows {
+ public:
+  MatchedRows(const NamedRows& rows, const NameMatcher& matcher)
+      : rows_(rows), labels_(rows.texts.size()) {
+    for (std::size_t i = 0; i < labels_.size(); ++i) labels_[i] = matcher.matches(rows.texts[i]);
+    for (std::size_t i = 0; i < functions_.size(); ++i) {
+      functions_[i] = means_function(matcher, static_cast<model::CollectiveFunction>(i));
+    }
+  }
+  bool has(std::size_t i) const {
+    if (labels_[rows_.labels[i]]) return true;
+    return rows_.spans.empty() &&
+           functions_[static_cast<std::size_t>(rows_.collectives[i].function)];
+  }
+
+ private:
+  const NamedRows& rows_;
+  std::vector<bool> labels_;
+  std::array<bool, static_cast<std::size_t>(model::CollectiveFunction::kOther) + 1> functions_{};
+};
+
 void add_hit(HitSums& sums, std::string_view name, timeline::EventTableKind table,
              std::int64_t count, std::int64_t total_ns) {
   timeline::NameHit& hit = sums[{name, table}];
@@ -25,9 +63,9 @@ void add_hit(HitSums& sums, std::string_view name, timeline::EventTableKind tabl
 void count_rows(std::span<const NamedRows> all, const NameMatcher& matcher, std::int64_t until_ns,
                 HitSums& sums) {
   for (const NamedRows& rows : all) {
-    const auto matched = matching_labels(rows, matcher);
+    const MatchedRows matched(rows, matcher);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (!matched[rows.labels[i]]) continue;
+      if (!matched.has(i)) continue;
       const timeline::EventPlace place = rows.place(i);
       if (place.start_ns >= until_ns) continue;
       const std::int64_t duration = base::saturated_difference(place.end_ns, place.start_ns);
@@ -41,9 +79,9 @@ void count_rows(std::span<const NamedRows> all, const NameMatcher& matcher, std:
 template <typename Places>
 void offer_rows(std::span<const NamedRows> all, const NameMatcher& matcher, Places& places) {
   for (const NamedRows& rows : all) {
-    const auto matched = matching_labels(rows, matcher);
+    const MatchedRows matched(rows, matcher);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (matched[rows.labels[i]]) places.offer(rows.place(i));
+      if (matched.has(i)) places.offer(rows.place(i));
     }
   }
 }
@@ -70,12 +108,6 @@ timeline::EventPlace NamedRows::place(std::size_t i) const {
   place.start_ns = is_span ? spans[i].start_ns : collectives[i].start_ns;
   place.end_ns = is_span ? spans[i].end_ns : collectives[i].end_ns;
   return place;
-}
-
-std::vector<bool> matching_labels(const NamedRows& rows, const NameMatcher& matcher) {
-  std::vector<bool> matched(rows.texts.size());
-  for (std::size_t i = 0; i < matched.size(); ++i) matched[i] = matcher.matches(rows.texts[i]);
-  return matched;
 }
 
 base::Result<std::shared_ptr<const NameSearch::Matched>> NameSearch::match(

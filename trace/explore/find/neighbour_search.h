@@ -13,9 +13,6 @@
 
 namespace shardlens::trace::explore {
 
-// By label.
-std::vector<bool> matching_labels(const NamedRows& rows, const NameMatcher& matcher);
-
 class NeighbourSearch {
  public:
   // `direction` 1: events that begin after `from_ns`; −1: before it.
