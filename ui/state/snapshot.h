@@ -86,12 +86,12 @@ struct LedgerRow {
   double peak_memory_bytes = 0;
   std::optional<double> loss_at_common_step;
   std::int64_t common_step = -1;
-  // Against the baseline run: relative difference of step time (or of tokens/s once batch or ranks
-  // differ), and whether it is beyond the noise. None: not comparable, or the baseline itself; of
-  // the noise: not known.
+  // Against the baseline run: relative difference of step time (of time per token once batch or
+  // ranks differ), and whether it is beyond the noise. None: not comparable, or the baseline
+  // itself; of the noise: not known.
   std::optional<double> relative_to_baseline;
   std::optional<bool> beyond_noise;
-  bool by_throughput = false;
+  bool per_token = false;
   std::string not_compared;                         // "other job", "other machine", …; "": it is
   std::optional<trace::analysis::Scaling> scaling;  // against the baseline, if only ranks differ
   bool is_baseline = false;

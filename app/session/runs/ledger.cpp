@@ -59,12 +59,11 @@ void compare_speed(ui::state::LedgerRow& row, const LibraryRun& record, const Li
                    const trace::analysis::NoiseModel& model) {
   if (!is_measured(record) || !is_measured(baseline) || !same_job(record, baseline)) return;
   const auto &own = record.summary, &other = baseline.summary;
-  row.by_throughput = !trace::analysis::has_same_work(record.info, baseline.info);
+  row.per_token = !trace::analysis::has_same_work(record.info, baseline.info);
   double own_factor = 1, other_factor = 1;
-  if (row.by_throughput) {
+  if (row.per_token) {
     if (!(other.tokens_per_s > 0) || !(own.tokens_per_s > 0)) return;
-    row.relative_to_baseline = *own.tokens_per_s / *other.tokens_per_s - 1;
-    // Judged as the seconds of one token.
+    row.relative_to_baseline = *other.tokens_per_s / *own.tokens_per_s - 1;
     own_factor = 1 / (*own.tokens_per_s * own.step_ns.mean);
     other_factor = 1 / (*other.tokens_per_s * other.step_ns.mean);
   } else {

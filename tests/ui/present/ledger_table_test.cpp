@@ -99,13 +99,15 @@ TEST(LedgerTable, MarksSlowerAndFasterWithASignAndGreysNoise) {
   EXPECT_EQ(column->cell(snapshot.ledger->rows[4], {}).text, "");
 }
 
-// ▲ beside +, ▼ beside −, whatever is the better: "▼ +20.0 % tokens/s" contradicts itself.
+// Less is better in every row, also where runs do different work per step.
 TEST(LedgerTable, PointsWhereItsFigureGoes) {
   state::Ledger ledger = *sample_snapshot().ledger;
-  ledger.rows[2].by_throughput = true;
+  ledger.rows[2].per_token = true;
   ledger.rows[2].relative_to_baseline = 0.2;
   const LedgerTable table = ledger_table(ledger);
   EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kUp);
+  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).text,
+            "+20.0 % per token");
   ledger.rows[2].relative_to_baseline = -0.2;
   EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kDown);
 }

@@ -58,7 +58,7 @@ TableCell relative_cell(const state::LedgerRow& row) {
                  .tone = is_beyond ? state::Tone::kText : state::Tone::kMuted,
                  .trend = relative > 0 ? Trend::kUp : Trend::kDown};
   if (cell.text == format_signed_percent(0)) cell.trend = Trend::kNone;
-  if (row.by_throughput) cell.text += " tokens/s";
+  if (row.per_token) cell.text += " per token";
   if (!row.beyond_noise) cell.unit = "?";
   return cell;
 }

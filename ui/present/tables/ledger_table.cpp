@@ -126,14 +126,14 @@ void add_relative(Builder& builder) {
     return row.relative_to_baseline || !row.not_compared.empty();
   });
   if (is_blank) return;
-  const bool by_throughput =
-      std::ranges::any_of(builder.ledger.rows, &state::LedgerRow::by_throughput);
+  const bool per_token = std::ranges::any_of(builder.ledger.rows, &state::LedgerRow::per_token);
   builder.add(
       {.title = "Against baseline",
-       .definition = "Step time against the baseline run, tokens/s once batch or ranks differ; "
-                     "grey is within the noise, ? not known to be beyond it",
+       .definition =
+           "Step time against the baseline run, time per token once batch or ranks differ: "
+           "less is better; grey is within the noise, ? not known to be beyond it",
        .figure = true,
-       .width = by_throughput ? 156.0f : 116.0f,
+       .width = per_token ? 156.0f : 116.0f,
        .priority = kTellsRunsApart + 90,
        .number =
            [](const state::LedgerRow& row) { return value_or_nan(row.relative_to_baseline); }},

@@ -88,18 +88,19 @@ TEST(Ledger, ComparesStepTimeWithTheBaseline) {
   ASSERT_TRUE(row(ledger, "slower").relative_to_baseline);
   EXPECT_NEAR(*row(ledger, "slower").relative_to_baseline, 0.10, 1e-9);
   EXPECT_EQ(row(ledger, "slower").beyond_noise, true);
-  EXPECT_FALSE(row(ledger, "slower").by_throughput);
+  EXPECT_FALSE(row(ledger, "slower").per_token);
   EXPECT_TRUE(row(ledger, "slower").is_shown);
 }
 
-TEST(Ledger, ComparesThroughputOnceBatchOrRanksDiffer) {
+TEST(Ledger, ComparesTimePerTokenOnceBatchOrRanksDiffer) {
   auto larger = record("larger", 20, 150);
   larger.info.settings.batch_per_rank = 16;
   larger.summary.tokens_per_s = 12'000;
   const auto ledger = build_ledger({record("base", 10, 100), larger},
                                    {.baseline_folder = "/runs/base", .shown_folder = ""});
-  EXPECT_TRUE(row(ledger, "larger").by_throughput);
-  EXPECT_NEAR(*row(ledger, "larger").relative_to_baseline, 0.2, 1e-9);
+  EXPECT_TRUE(row(ledger, "larger").per_token);
+  EXPECT_NEAR(*row(ledger, "larger").relative_to_baseline, 10'000.0 / 12'000 - 1, 1e-9)
+      << "its steps take longer, its tokens less: it is the better one";
 }
 
 TEST(Ledger, SaysHowARunWithMoreRanksScalesAgainstTheBaseline) {
