@@ -46,6 +46,8 @@ TEST(FormatDuration, GivesADifferenceAsManyDigitsAsItIsKnownTo) {
       << "in the unit of the larger one";
   EXPECT_EQ(format_signed_duration(5e6, 0.0), "+5.00 ms ± 0.00");
   EXPECT_EQ(format_signed_duration(5e6), "+5.00 ms");
+  EXPECT_EQ(format_signed_duration(405.2e6, 12.3e9), "+0.4 s ± 12.3");
+  EXPECT_EQ(format_signed_duration(-37e6, 2.9e9), "−0.04 s ± 2.90");
   EXPECT_EQ(format_signed_duration(-0.3e6, 312e6), "0 ms ± 312") << "no −0";
   EXPECT_EQ(format_signed_duration(-2), "0.00 µs");
   EXPECT_EQ(format_signed_duration(-0.6e6, 312e6), "−1 ms ± 312");

@@ -85,7 +85,14 @@ std::string format_signed_duration(double ns, std::optional<double> uncertainty_
   if (!uncertainty_ns) return signed_text(ns, format_duration(std::abs(ns)).text());
   const std::string_view unit = duration_unit(std::max(std::abs(ns), *uncertainty_ns));
   const double uncertainty = *uncertainty_ns / ns_per(unit);
-  const double wanted = uncertainty > 0 ? 1 - std::floor(std::log10(uncertainty)) : 2;
+  // Two digits of the uncertainty, and one of a value that is not far below it: "+0.4 s ± 12.3",
+  // not "0 s ± 12".
+  const auto places_for = [unit](double of_ns, int digits) {
+    const double value = std::abs(of_ns) / ns_per(unit);
+    return value > 0 ? digits - 1 - std::floor(std::log10(value)) : 0;
+  };
+  double wanted = *uncertainty_ns > 0 ? places_for(*uncertainty_ns, 2) : 2;
+  if (std::abs(ns) >= *uncertainty_ns / 100) wanted = std::max(wanted, places_for(ns, 1));
   const int places = static_cast<int>(std::clamp(wanted, 0.0, 2.0));
   return signed_text(ns, fixed_text(std::abs(ns) / ns_per(unit), places)) + " " +
          std::string(unit) + " ± " + fixed_text(uncertainty, places);
