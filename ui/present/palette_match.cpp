@@ -68,6 +68,12 @@ Match best_of(const Findable& one, std::string_view query) {
   return one.is_weighty && match > Match::kWords ? Match::kNone : match;
 }
 
+std::string without_spaces_around(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '=')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return std::string(text);
+}
+
 }  // namespace
 
 Match match_of(std::string_view typed, std::string_view title) {
@@ -92,15 +98,42 @@ std::vector<std::size_t> best_matches(std::string_view query, const std::vector<
   return indices;
 }
 
+namespace {
+
+// The one that fits best of those that can have the value, essential ones first; nullptr: none.
+const trace::job::Knob* knob_of_words(std::string_view words, const std::string& value) {
+  const trace::job::Knob* best = nullptr;
+  const auto rank = [&](const trace::job::Knob& knob) {
+    return std::pair(std::min(match_of(words, knob.label), match_of(words, knob.name)),
+                     !knob.essential);
+  };
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
+    trace::job::Settings settings;
+    if (rank(knob).first > Match::kWords || value.empty()) continue;
+    if (!trace::job::set_value(settings, knob.name, value)) continue;
+    if (best == nullptr || rank(knob) < rank(*best)) best = &knob;
+  }
+  return best;
+}
+
+}  // namespace
+
 TypedAssignment typed_assignment(std::string_view query) {
   const std::size_t cut = query.find_first_of("= ");
   if (cut == std::string_view::npos) return {};
-  const trace::job::Knob* knob = trace::job::find_knob(query.substr(0, cut));
+  if (const trace::job::Knob* knob = trace::job::find_knob(query.substr(0, cut))) {
+    const std::string value = without_spaces_around(query.substr(cut + 1));
+    if (value.empty()) return {};
+    return {std::string(knob->name), value};
+  }
+  // Words that its label or name begins with: "cap 4", "bucket cap = 4".
+  while (query.ends_with(' ')) query.remove_suffix(1);
+  const std::size_t last = query.find_last_of("= ");
+  if (last == std::string_view::npos) return {};
+  const std::string value = without_spaces_around(query.substr(last));
+  const trace::job::Knob* knob = knob_of_words(query.substr(0, last), value);
   if (knob == nullptr) return {};
-  std::string_view value = query.substr(cut + 1);
-  while (!value.empty() && (value.front() == ' ' || value.front() == '=')) value.remove_prefix(1);
-  if (value.empty()) return {};
-  return {std::string(knob->name), std::string(value)};
+  return {std::string(knob->name), value};
 }
 
 std::string typed_path(std::string_view query) {

@@ -57,7 +57,9 @@ std::vector<CommandPalette::Entry> CommandPalette::entries(
   }
   for (const std::size_t i : present::best_matches(query_, findable)) {
     if (shown.size() == kMostEntries) break;
-    shown.push_back(all[i]);
+    const bool is_under_way = i < actions.size() && !actions[i].goes_on_with.empty() &&
+                              query_.starts_with(actions[i].goes_on_with);
+    if (!is_under_way) shown.push_back(all[i]);
   }
   return shown;
 }
@@ -107,7 +109,7 @@ void CommandPalette::draw(const kit::Theme& theme, const state::Rect& window,
                           const std::function<void(std::string_view)>& reveal_knob,
                           state::Commands& commands) {
   if (!open_) return;
-  const std::vector<Entry> shown = entries(actions, reveal_knob, commands);
+  std::vector<Entry> shown = entries(actions, reveal_knob, commands);
   const float width = std::min(theme.px(560), window.w - theme.px(32));
   const auto rows = static_cast<float>(std::max<std::size_t>(shown.size(), 1));
   const float height = theme.px(52) + theme.px(30) * rows + theme.px(8);
@@ -126,6 +128,7 @@ void CommandPalette::draw(const kit::Theme& theme, const state::Rect& window,
   if (ImGui::InputTextWithHint("##query", "A command, a setting, or a setting and its value",
                                &query_)) {
     selected_ = 0;
+    shown = entries(actions, reveal_knob, commands);  // in a box of the height of those before
   }
   // A field that gets the keyboard selects its text, which the next letter would replace.
   if (type_on_ && ImGui::IsItemActive()) {

@@ -17,6 +17,7 @@ struct Action {
   std::string words = {};  // by which it is found, too
   // Starts or ends something: found by `words` alone, and only where they are begun as written.
   bool is_weighty = false;
+  std::string goes_on_with = {};  // what it puts into the field, to be typed on: "open "
 };
 
 class CommandPalette {

@@ -405,9 +405,10 @@ state::ViewAddress MainView::address(const state::Snapshot& snapshot) const {
 void MainView::add_file_actions(std::vector<Action>& out, const state::Snapshot& snapshot,
                                 state::Commands& commands) {
   const auto send = sender(commands);
-  out.push_back({"Open a run or a trace…", "", [this] { palette_.open("open "); }, "open file"});
+  out.push_back({"Open a run or a trace…", "", [this] { palette_.open("open "); }, "open file",
+                 false, "open "});
   out.push_back({"Import a trace of PyTorch's profiler…", "", [this] { palette_.open("import "); },
-                 "import kineto json"});
+                 "import kineto json", false, "import "});
   if (inspects() && snapshot.inspect) {
     out.push_back({"Export a picture of the timeline", "", send(inspect_.timeline_picture()),
                    "export save png"});

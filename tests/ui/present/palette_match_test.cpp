@@ -47,6 +47,14 @@ TEST(CommandPalette, ReadsAnAssignment) {
   EXPECT_EQ(typed_assignment("bucket_cap_mb=60").name, "bucket_cap_mb");
   EXPECT_TRUE(typed_assignment("fit").name.empty());
   EXPECT_TRUE(typed_assignment("bucket_cap_mb ").name.empty());
+  for (const char* typed : {"cap 4", "Bucket cap 4", "bucket cap = 4", "cap=4 "}) {
+    EXPECT_EQ(typed_assignment(typed).name, "bucket_cap_mb") << typed;
+    EXPECT_EQ(typed_assignment(typed).value, "4") << typed;
+  }
+  EXPECT_EQ(typed_assignment("strategy full_shard").name, "sharding_strategy");
+  EXPECT_TRUE(typed_assignment("cap four").name.empty()) << "it is no such value";
+  EXPECT_TRUE(typed_assignment("run 4").name.empty());
+  EXPECT_TRUE(typed_assignment("open 4").name.empty());
 }
 
 }  // namespace
