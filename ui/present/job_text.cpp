@@ -61,11 +61,14 @@ ProgressText live_progress(const state::JobState& job) {
 
 std::vector<std::string> queued_names(const state::JobState& job) {
   using Parts = std::vector<std::string>;
-  const auto parts_of = [](const std::string& name) {
+  // "cap 4, steps 300 again 2": also what number of a repetition it is.
+  const auto parts_of = [](std::string_view name) {
     Parts parts;
-    for (const std::string_view part : trace::base::split(name, ',')) {
+    const std::size_t again = std::min(name.find(" again"), name.size());
+    for (const std::string_view part : trace::base::split(name.substr(0, again), ',')) {
       parts.emplace_back(trace::base::trimmed(part));
     }
+    if (again < name.size()) parts.emplace_back(trace::base::trimmed(name.substr(again)));
     return parts;
   };
   std::vector<Parts> all{parts_of(job.run_name)};
@@ -78,7 +81,12 @@ std::vector<std::string> queued_names(const state::JobState& job) {
   for (std::size_t i = 0; i < job.queued.size(); ++i) {
     std::string name;
     for (const std::string& part : all[i + 1]) {
-      if (!is_shared(part)) name += (name.empty() ? "" : ", ") + part;
+      if (is_shared(part)) continue;
+      if (part.starts_with("again")) {
+        name += (name.empty() ? "the same " : " ") + part;
+      } else {
+        name += (name.empty() ? "" : ", ") + part;
+      }
     }
     names.push_back(name.empty() ? job.queued[i].name : name);
   }

@@ -22,6 +22,11 @@ TEST(QueuedNames, SayOnlyWhatTellsTheRunsApart) {
                    "batch 2, device cpu, cap 2, steps 40"})),
               ElementsAre("cap 1, steps 400", "cap 2, steps 400", "cap 2, steps 40"));
   EXPECT_THAT(queued_names(job_of("cap 1", {"cap 1, zero1"})), ElementsAre("zero1"));
+  EXPECT_THAT(queued_names(job_of("batch 1, steps 300",
+                                  {"batch 1, steps 300 again", "batch 1, steps 300 again 2"})),
+              ElementsAre("the same again", "the same again 2"));
+  EXPECT_THAT(queued_names(job_of("batch 1, cap 1", {"batch 1, cap 2 again"})),
+              ElementsAre("cap 2 again"));
 }
 
 TEST(QueuedNames, StayWholeWhereNothingIsLeft) {
