@@ -34,6 +34,23 @@ void draw_settings(const kit::Theme& theme, state::Rect& row, const std::string&
   kit::explain(theme, box, "What it was told otherwise", text);
 }
 
+// In the largest letters in which all of it can be read, on two lines if need be.
+void draw_sentence(const kit::Theme& theme, const state::Rect& row, const std::string& text) {
+  const state::Rgb ink = theme.colors().text;
+  const bool is_low = row.h < theme.px(kLowSentence);
+  if (!is_low && kit::text_width(theme, kit::Face::kTitle, text) <= row.w) {
+    kit::text_in(theme, row, kit::Face::kTitle, ink, text);
+    return;
+  }
+  const float height = kit::wrapped_height(theme, kit::Face::kSmall, row.w, text);
+  if (height > row.h || kit::text_width(theme, kit::Face::kStrong, text) <= row.w) {
+    kit::text_in(theme, row, kit::Face::kStrong, ink, text);
+    return;
+  }
+  const state::Rect lines{row.x, std::round(row.center_y() - height / 2), row.w, height};
+  kit::text_wrapped(theme, lines, kit::Face::kSmall, ink, text);
+}
+
 present::ComparisonSentence sentence_of(const state::ComparisonView& view, std::size_t run) {
   if (const auto& difference = view.differences[run - 1]) {
     return present::comparison_sentence(difference->comparison, difference->explanation);
@@ -123,8 +140,7 @@ void RunsTab::draw_sentences(const kit::Theme& theme, const CompareLayout& layou
     }
     const auto sentence = sentence_of(view, i);
     const std::string text = view.runs[i].name + ": " + sentence.text;
-    const bool is_low = row.h < theme.px(kLowSentence);
-    kit::text_in(theme, row, is_low ? kit::Face::kStrong : kit::Face::kTitle, p.text, text);
+    draw_sentence(theme, row, text);
     kit::explain(theme, row, text, sentence.caveat);
   }
   if (layout.caveat.empty()) return;
