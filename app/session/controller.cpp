@@ -169,7 +169,9 @@ void Controller::follow_watch() {
   auto now = watcher_.state();
   if (now->version != watch_state_->version) {
     const auto before = std::exchange(watch_state_, std::move(now));
-    if (!watch_state_->problem.empty() && watch_state_->problem != before->problem) {
+    if (!watch_state_->problem.empty() &&
+        (watch_state_->problem != before->problem ||
+         watch_state_->failed_openings != before->failed_openings)) {
       notice_.say_why_not(watch_state_->problem);
     }
     if (watch_state_->run != before->run) asked_label_ = {};
@@ -436,7 +438,9 @@ void Controller::carry_out(const ui::state::DeleteRuns& command) {
 void Controller::carry_out(const ui::state::ChangeBookmark& command) {
   const auto view = inspect_.view();
   const auto* row = view ? row_of(rows(), view->run_folder) : nullptr;
-  if (row != nullptr && row->is_bundled) return notice_.say_why_not(kStaysAsItIs);
+  if (row != nullptr && row->is_bundled) {
+    return notice_.say_why_not("Bookmarks are kept with their run. " + std::string(kStaysAsItIs));
+  }
   const auto is_at_its_time = [&](const trace::model::Bookmark& bookmark) {
     return bookmark.time_ns == command.change.time_ns;
   };

@@ -93,6 +93,7 @@ void SweepRunner::start(sweep::SweepRequest request) {
     return notice_.say_why_not("The sweep “" + running +
                                "” runs. Stop it, or wait for its end, before another one.");
   }
+  notice_.clear();  // that it is stopped
   wake_.notify_one();
 }
 

@@ -149,22 +149,32 @@ bool RunWatcher::carry_out(Requests requests) {
 }
 
 void RunWatcher::open_run(const std::filesystem::path& run) {
-  feed_.reset();
+  std::unique_ptr<RunFollower> feed;
+  if (!run.empty()) {
+    auto opened = RunFollower::open(run);
+    if (!opened && keep_what_is_shown(run, opened.error())) return;
+    if (opened) feed = std::move(*opened);
+  }
   view_.reset();
-  problem_.clear();
+  if (feed || run.empty()) problem_.clear();
   could_not_read_ = false;
   label_ = {};
   replaying_ = false;
   ended_at_ns_ = next_read_ns_ = 0;
   run_ = run;
-  if (run.empty()) return;
-  auto feed = RunFollower::open(run);
-  if (!feed) {
-    problem_ = feed.error().message;
-    return;
-  }
-  feed_ = std::move(*feed);
-  select_first_step();
+  feed_ = std::move(feed);
+  if (feed_) select_first_step();
+}
+
+// True where there is anything.
+bool RunWatcher::keep_what_is_shown(const std::filesystem::path& not_opened,
+                                    const trace::base::Error& why) {
+  problem_ = why.message;
+  ++failed_openings_;
+  if (!view_) return false;
+  const std::lock_guard lock(mutex_);
+  if (asked_run_ == not_opened) asked_run_ = run_;  // and nothing else since
+  return true;
 }
 
 // As if the run had just been opened: a live one is followed again.
@@ -240,6 +250,7 @@ void RunWatcher::publish(bool anything_read, std::int64_t now_ns) {
   state->run = run_;
   state->view = view_;
   state->problem = problem_;
+  state->failed_openings = failed_openings_;
   state->version = ++version_;
   was_playing_ = replaying_ && clock_.playing(now_ns);
   state->replay = {.active = replaying_,

@@ -21,10 +21,11 @@ namespace shardlens::app::session {
 
 // Published as a whole; never changed afterwards.
 struct WatchState {
-  std::filesystem::path run;                       // as asked for; "" shows nothing
+  std::filesystem::path run;  // as asked for, or the one before where that cannot be opened
   std::shared_ptr<const ui::state::RunView> view;  // null: not read yet, or `problem` says why
   ui::state::ReplayState replay;
   std::string problem;
+  std::uint64_t failed_openings = 0;  // of runs, so far: the same one may be tried again
   std::uint64_t version = 0;
 };
 
@@ -36,7 +37,8 @@ class RunWatcher {
   RunWatcher(const RunWatcher&) = delete;
   RunWatcher& operator=(const RunWatcher&) = delete;
 
-  // Shows another run. A live one follows its latest step, a finished one stands at a typical one.
+  // Shows another run; what is shown stays where that cannot be opened. A live one follows its
+  // latest step, a finished one stands at a typical one.
   void show(const std::filesystem::path& run);
   // The run that this program itself records at the moment, "" for none: it surely lives.
   void set_own_job(const std::filesystem::path& run);
@@ -72,6 +74,7 @@ class RunWatcher {
   void work(const std::stop_token& stop);
   bool carry_out(Requests requests);
   void open_run(const std::filesystem::path& run);
+  bool keep_what_is_shown(const std::filesystem::path& not_opened, const trace::base::Error& why);
   void carry_out_replay(const Requests& requests);
   void leave_replay();
   void select_first_step();
@@ -86,6 +89,7 @@ class RunWatcher {
   std::filesystem::path run_;
   RunLabel label_;
   std::string problem_;
+  std::uint64_t failed_openings_ = 0;
   bool could_not_read_ = false;  // that is the problem
   ReplayClock clock_;
   bool replaying_ = false;

@@ -143,7 +143,8 @@ TEST_F(ControllerInspectTest, BookmarksGoIntoOwnRunsAndNotIntoThoseThatCameWithT
     return now->inspect && now->inspect->rows && !now->ledger->rows.empty();
   }));
   bundled.execute(ui::state::ChangeBookmark{{7, "here"}});
-  EXPECT_EQ(bundled.snapshot()->notice, "Runs that came with the program stay as they are.");
+  EXPECT_EQ(bundled.snapshot()->notice,
+            "Bookmarks are kept with their run. Runs that came with the program stay as they are.");
   EXPECT_TRUE(trace::store::read_run_info(run)->bookmarks.empty());
 
   controller->look_around();

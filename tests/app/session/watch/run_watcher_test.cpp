@@ -201,6 +201,26 @@ TEST(RunWatcher, SaysWhyARunCannotBeShown) {
   EXPECT_NE(state->problem.find("nothing"), std::string::npos);
 }
 
+TEST(RunWatcher, KeepsWhatIsShownWhereAnotherRunCannotBeOpened) {
+  const TemporaryFolder folder;
+  SyntheticRun run(folder.path());
+  run.add_steps(3);
+  run.finish();
+  RunWatcher watcher([] {});
+  watcher.show(run.folder());
+  wait_for(watcher, has_steps(3));
+  for (const std::uint64_t tried : {1u, 2u}) {
+    watcher.show(folder.path() / "nothing");
+    const auto state =
+        wait_for(watcher, [&](const WatchState& now) { return now.failed_openings == tried; });
+    ASSERT_NE(state->view, nullptr);
+    EXPECT_EQ(state->view->figures.steps.size(), 3u);
+    EXPECT_EQ(state->run, run.folder());
+    EXPECT_EQ(watcher.asked_run(), run.folder());
+    EXPECT_NE(state->problem.find("nothing"), std::string::npos);
+  }
+}
+
 TEST(RunWatcher, ACpuRunCarriesItsBanner) {
   const TemporaryFolder folder;
   SyntheticOptions options;
