@@ -13,11 +13,11 @@
 #include "app/cli/job/run_job.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
+#include "app/session/runs/listed_runs.h"
 #include "app/window/window_main.h"
 #include "trace/base/printable.h"
 #include "trace/base/suggestion.h"
 #include "trace/interop/kineto_import.h"
-#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -96,7 +96,7 @@ int open_window(WindowChoice choice, const Surroundings& surroundings) {
       options.traces.emplace_back(name);
       continue;
     }
-    auto run = trace::store::find_run(name, choice.runs_dir, launch::bundled_runs());
+    auto run = session::find_listed_run(name, choice.runs_dir);
     if (run) {
       options.runs.push_back(std::move(*run));
       continue;

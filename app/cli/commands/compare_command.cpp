@@ -5,12 +5,11 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/terminal/output.h"
-#include "app/launch/program_files.h"
 #include "app/report/comparison_report.h"
 #include "app/report/run_report.h"
 #include "app/session/compare/comparison_reader.h"
 #include "app/session/compare/run_siblings.h"
-#include "trace/store/run/run_folder.h"
+#include "app/session/runs/listed_runs.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -45,8 +44,7 @@ Result<std::vector<fs::path>> find_runs(const CompareArguments& options) {
   TRY(check_number(options.names.size()));
   std::vector<fs::path> runs;
   for (const std::string& name : options.names) {
-    TRY_ASSIGN(fs::path run,
-               trace::store::find_run(name, options.runs_dir, launch::bundled_runs()));
+    TRY_ASSIGN(fs::path run, session::find_listed_run(name, options.runs_dir));
     if (std::ranges::any_of(runs,
                             [&](const fs::path& other) { return is_same_place(run, other); })) {
       return fail(ErrorKind::kUsage,

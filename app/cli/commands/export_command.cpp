@@ -12,8 +12,8 @@
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
-#include "app/launch/program_files.h"
 #include "app/report/report_json.h"
+#include "app/session/runs/listed_runs.h"
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
 #include "trace/frameworks/write/framework_export.h"
@@ -152,8 +152,7 @@ int export_settings(const ExportArguments& arguments, const std::filesystem::pat
 }
 
 int export_run(const ExportArguments& arguments) {
-  const auto run =
-      trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
+  const auto run = session::find_listed_run(arguments.run, arguments.runs_dir);
   if (!run) return report_error(run.error());
   if (const auto format = trace::frameworks::find_export_format(arguments.format)) {
     return export_settings(arguments, *run, *format);
@@ -170,7 +169,7 @@ int export_run(const ExportArguments& arguments) {
 void add_export_command(CLI::App& app, Action& chosen) {
   auto arguments = std::make_shared<ExportArguments>();
   auto* command = app.add_subcommand("export", "Writes a run or its settings for other programs");
-  command->add_option("RUN", arguments->run, "A run's name, its folder or a packed file")
+  command->add_option("RUN", arguments->run, "A run's name or number, its folder or a packed file")
       ->required();
   command
       ->add_option("--format", arguments->format,

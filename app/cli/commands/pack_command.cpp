@@ -6,8 +6,8 @@
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
-#include "app/launch/program_files.h"
 #include "app/report/report_json.h"
+#include "app/session/runs/listed_runs.h"
 #include "trace/base/file_system.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
@@ -26,7 +26,7 @@ struct PackArguments {
 };
 
 int pack(const PackArguments& options) {
-  const auto run = trace::store::find_run(options.run, options.runs_dir, launch::bundled_runs());
+  const auto run = session::find_listed_run(options.run, options.runs_dir);
   if (!run) return report_error(run.error());
   trace::store::PackOptions how;
   how.overwrite = options.overwrite;
@@ -50,7 +50,7 @@ int pack(const PackArguments& options) {
 void add_pack_command(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<PackArguments>();
   auto* command = app.add_subcommand("pack", "Merges a run into one file, to send or archive");
-  command->add_option("RUN", options->run, "A run's name or its folder")->required();
+  command->add_option("RUN", options->run, "A run's name or number, or its folder")->required();
   command->add_option("-o,--output", options->output, "The file to write")
       ->required()
       ->type_name("FILE.shardlens");

@@ -5,13 +5,11 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/terminal/output.h"
-#include "app/launch/program_files.h"
 #include "app/report/tuning/history_report.h"
 #include "app/report/tuning/prediction_report.h"
 #include "app/session/runs/ledger.h"
 #include "app/session/runs/listed_runs.h"
 #include "app/settings/settings_input.h"
-#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -63,8 +61,7 @@ int predict(const PredictArguments& arguments) {
                          "Name the run to predict from, or give --history for all predictions so "
                          "far."});
   }
-  const auto run =
-      trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
+  const auto run = session::find_listed_run(arguments.run, arguments.runs_dir);
   if (!run) return report_error(run.error());
   const auto prediction = asked_settings(arguments).and_then(
       [&](const auto& asked) { return report::predict_run(*run, asked, arguments.costs); });
@@ -86,7 +83,7 @@ int predict(const PredictArguments& arguments) {
 void add_predict_command(CLI::App& app, Action& chosen) {
   auto arguments = std::make_shared<PredictArguments>();
   auto* command = app.add_subcommand("predict", "What other settings would do to a recorded run");
-  command->add_option("RUN", arguments->run, "A run's name, its folder or a packed file");
+  command->add_option("RUN", arguments->run, "A run's name or number, its folder or a packed file");
   command->add_option("SETTINGS", arguments->settings_file,
                       "A flat YAML file of all settings, a ds_config.json, or Accelerate's YAML, "
                       "which\n"

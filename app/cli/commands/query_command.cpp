@@ -9,9 +9,9 @@
 #include "app/cli/commands.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/stop_request.h"
-#include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
+#include "app/session/runs/listed_runs.h"
 #include "trace/base/text.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sql/event_tables.h"
@@ -84,7 +84,7 @@ std::string as_table(const QueryResult& result) {
 }
 
 int query(const QueryArguments& options) {
-  const auto run = trace::store::find_run(options.run, options.runs_dir, launch::bundled_runs());
+  const auto run = session::find_listed_run(options.run, options.runs_dir);
   if (!run) return report_error(run.error());
   StopRequest stop;
   trace::store::QueryOptions how;
@@ -157,7 +157,8 @@ std::string tables_text() {
 void add_query_command(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<QueryArguments>();
   auto* command = app.add_subcommand("query", "SQL over a run, all ranks together, reading only");
-  command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
+  command->add_option("RUN", options->run, "A run's name or number, its folder or a packed file")
+      ->required();
   command->add_option("SQL", options->sql, "One SELECT")->required();
   add_format(*command, options->format, {"table", "csv", "json"});
   add_runs_dir(*command, options->runs_dir);

@@ -4,9 +4,8 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/terminal/output.h"
-#include "app/launch/program_files.h"
+#include "app/session/runs/listed_runs.h"
 #include "app/window/window_main.h"
-#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -19,7 +18,7 @@ struct ReplayArguments {
 };
 
 int replay(const ReplayArguments& options) {
-  const auto run = trace::store::find_run(options.run, options.runs_dir, launch::bundled_runs());
+  const auto run = session::find_listed_run(options.run, options.runs_dir);
   if (!run) return report_error(run.error());
   window::WindowOptions window;
   window.runs_dir = options.runs_dir;
@@ -37,7 +36,8 @@ void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::pa
   options->preferences = preferences;
   auto* command =
       app.add_subcommand("replay", "Plays a recorded run in the window, as if it were live");
-  command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
+  command->add_option("RUN", options->run, "A run's name or number, its folder or a packed file")
+      ->required();
   command
       ->add_option("--speed", options->speed,
                    "Times the speed of the recording; as last time if not given")

@@ -4,11 +4,10 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/terminal/output.h"
-#include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
 #include "app/report/tuning/advice_report.h"
-#include "trace/store/run/run_folder.h"
+#include "app/session/runs/listed_runs.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -27,7 +26,7 @@ trace::base::Result<report::RunReport> load(const ReportArguments& options) {
     TRY_ASSIGN(range, report::parse_step_range(options.steps));
   }
   TRY_ASSIGN(const std::filesystem::path run,
-             trace::store::find_run(options.run, options.runs_dir, launch::bundled_runs()));
+             session::find_listed_run(options.run, options.runs_dir));
   return report::load_report(run, range);
 }
 
@@ -60,7 +59,8 @@ void add_report_command(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ReportArguments>();
   auto* command = app.add_subcommand(
       "report", "Step breakdown, collectives, memory and losses of a recorded run");
-  command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
+  command->add_option("RUN", options->run, "A run's name or number, its folder or a packed file")
+      ->required();
   command->add_option("--steps", options->steps, "Measure only these steps, both included")
       ->type_name("A..B");
   command->add_flag("--advice", options->advice,

@@ -7,8 +7,8 @@
 #include "app/cli/job/run_job.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/tuning/prediction.h"
+#include "app/session/runs/listed_runs.h"
 #include "trace/job/shape/strategy.h"
-#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -41,7 +41,7 @@ int train(const RunArguments& options) {
   request.name = options.name;
   request.overwrite = options.overwrite;
   if (!options.predict_from.empty()) {
-    const auto run = trace::store::find_run(options.predict_from, options.runs_dir);
+    const auto run = session::find_listed_run(options.predict_from, options.runs_dir, {});
     if (!run) return report_error(run.error());
     auto predicted = report::predict_job(*run, request.settings);
     if (!predicted) return report_error(predicted.error());

@@ -100,7 +100,7 @@ int list(const RunsArguments& options) {
 }
 
 trace::base::Result<void> change(const RunsArguments& options, const CLI::App& command) {
-  TRY_ASSIGN(const auto run, trace::store::find_run(options.run, options.runs_dir));
+  TRY_ASSIGN(const auto run, session::find_listed_run(options.run, options.runs_dir, {}));
   trace::store::RunWords words;
   if (command.count("--rename") > 0) words.name = options.name;
   if (command.count("--note") > 0) words.note = options.note;
@@ -148,7 +148,8 @@ void add_runs_command(CLI::App& app, Action& chosen) {
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);
   command->footer(
-      "A run's number is given once and kept. Examples are named as other runs:\n"
+      "A run's number is given once and kept; commands take it as they take a name. Examples are "
+      "named as other runs:\n"
       "  shardlens runs\n"
       "  shardlens runs \"cap 1\" --tag slow --note \"the switch was broken\"\n"
       "  shardlens runs --examples\n"

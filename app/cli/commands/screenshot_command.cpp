@@ -5,10 +5,9 @@
 #include "app/cli/commands.h"
 #include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
-#include "app/launch/program_files.h"
+#include "app/session/runs/listed_runs.h"
 #include "app/sweep/sweep_file.h"
 #include "app/window/window_main.h"
-#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -59,7 +58,7 @@ int screenshot(ScreenshotArguments& options) {
     return exit_code_of(window::take_screenshot(options.picture));
   }
   for (const std::string& name : options.runs) {
-    const auto run = trace::store::find_run(name, options.picture.runs_dir, launch::bundled_runs());
+    const auto run = session::find_listed_run(name, options.picture.runs_dir);
     if (!run) return report_error(run.error());
     if (&name == &options.runs.front()) {
       options.picture.run = *run;
@@ -74,9 +73,10 @@ int screenshot(ScreenshotArguments& options) {
 void add_content_options(CLI::App& command, ScreenshotArguments& options) {
   auto& picture = options.picture;
   command
-      .add_option("RUN", options.runs,
-                  "A run's name, its folder or a packed file; Compare takes several, its tab\n"
-                  "Sweep a sweep's name")
+      .add_option(
+          "RUN", options.runs,
+          "A run's name or number, its folder or a packed file; Compare takes several, its tab\n"
+          "Sweep a sweep's name")
       ->required();
   command.add_option("--workspace", picture.workspace, "What the window shows")
       ->check(one_of({"tune", "inspect", "compare"}))

@@ -6,9 +6,9 @@
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
-#include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "app/report/run_check.h"
+#include "app/session/runs/listed_runs.h"
 #include "trace/base/saturated.h"
 #include "trace/base/text.h"
 #include "trace/store/run/run_folder.h"
@@ -115,8 +115,7 @@ std::string verified_text(const std::filesystem::path& run, const VerifyReport& 
 }
 
 int verify(const VerifyArguments& arguments) {
-  const auto run =
-      trace::store::find_run(arguments.run, arguments.runs_dir, launch::bundled_runs());
+  const auto run = session::find_listed_run(arguments.run, arguments.runs_dir);
   if (!run) return report_error(run.error());
   StopRequest stop;
   PercentLine line("checking");
@@ -136,7 +135,7 @@ int verify(const VerifyArguments& arguments) {
 void add_verify_command(CLI::App& app, Action& chosen) {
   auto arguments = std::make_shared<VerifyArguments>();
   auto* command = app.add_subcommand("verify", "Checks that all of a run can be read");
-  command->add_option("RUN", arguments->run, "A run's name, its folder or a packed file")
+  command->add_option("RUN", arguments->run, "A run's name or number, its folder or a packed file")
       ->required();
   add_format(*command, arguments->format, {"text", "json"});
   add_runs_dir(*command, arguments->runs_dir);

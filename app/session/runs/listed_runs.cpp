@@ -7,6 +7,7 @@
 #include "app/session/runs/library_run_cache.h"
 #include "app/session/runs/run_liveness.h"
 #include "app/session/runs/run_numbers.h"
+#include "trace/base/text.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/run_folder.h"
 
@@ -50,6 +51,17 @@ ListedRuns listed_runs(const fs::path& runs_dir) {
   for (auto& run : list.runs) run.record.number = numbering.number_of(run.record.info);
   list.next_number = numbering.next();
   return list;
+}
+
+trace::base::Result<fs::path> find_listed_run(std::string_view run, const fs::path& runs_dir,
+                                              const fs::path& examples) {
+  auto found = trace::store::find_run(run, runs_dir, examples);
+  const auto number = trace::base::number_from<std::int64_t>(run);
+  if (found || !number || *number <= 0) return found;
+  for (const ListedRun& one : listed_runs(runs_dir).runs) {
+    if (one.record.number == *number) return one.record.info.folder;
+  }
+  return found;
 }
 
 namespace {

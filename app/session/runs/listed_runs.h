@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "app/launch/program_files.h"
 #include "app/session/runs/library_run.h"
 
 namespace shardlens::app::session {
@@ -23,6 +25,12 @@ struct ListedRuns {
 ListedRuns listed_runs(const std::filesystem::path& runs_dir);
 // The same for runs that came with the program, which have no numbers.
 ListedRuns listed_examples(const std::filesystem::path& folder);
+
+// A run by its path, name or number in the library, or one of the examples. Errors: as
+// store::find_run().
+trace::base::Result<std::filesystem::path> find_listed_run(
+    std::string_view run, const std::filesystem::path& runs_dir,
+    const std::filesystem::path& examples = launch::bundled_runs());
 
 // Reads a run's figures unless they were kept, and keeps them.
 trace::base::Result<LibraryRun> with_figures(ListedRun run);

@@ -85,6 +85,20 @@ TEST_F(LibraryTest, ARunThatWasKilledJustBeforeIsNotShownAsRunningForEver) {
   EXPECT_EQ(listed->info.status, trace::model::RunStatus::kFailed);
 }
 
+TEST_F(LibraryTest, ARunIsFoundByTheNumberThatIsListed) {
+  const auto first = write_run(runs, "first", 4, kLongAgo);
+  const auto second = write_run(runs, "second", 4, kLongAgo + 1'000'000'000);
+  EXPECT_EQ(find_listed_run("1", runs, {}).value_or(""), first);
+  EXPECT_EQ(find_listed_run("2", runs, {}).value_or(""), second);
+  EXPECT_EQ(find_listed_run("second", runs, {}).value_or(""), second);
+  const auto called = write_run(runs, "1", 4, kLongAgo + 2'000'000'000);
+  EXPECT_EQ(find_listed_run("1", runs, {}).value_or(""), called) << "a name goes before a number";
+  EXPECT_EQ(find_listed_run("3", runs, {}).value_or(""), called);
+  for (const char* none : {"4", "0", "-1", "2x"}) {
+    EXPECT_FALSE(find_listed_run(none, runs, {})) << none;
+  }
+}
+
 TEST_F(LibraryTest, NoticesNewAndDeletedRuns) {
   const RunLibrary library({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
