@@ -46,6 +46,23 @@ double half_interval(const analysis::MeanEstimate& estimate) {
   return analysis::student_t_quantile(kMiss, estimate.degrees_of_freedom) * estimate.standard_error;
 }
 
+// As much nearer to `from_ns`.
+void shorten(StepSchedule& schedule, std::int64_t from_ns, double to) {
+  const auto move = [&](std::int64_t& time_ns) {
+    time_ns = from_ns + std::llround(to * static_cast<double>(time_ns - from_ns));
+  };
+  for (auto& call : schedule.calls) {
+    for (auto* time_ns : {&call.ready_ns, &call.start_ns, &call.end_ns}) move(*time_ns);
+  }
+  for (auto& wait : schedule.waits) {
+    for (auto* time_ns : {&wait.start_ns, &wait.end_ns}) move(*time_ns);
+  }
+  for (auto* time_ns : {&schedule.start_ns, &schedule.backward_end_ns, &schedule.end_ns}) {
+    move(*time_ns);
+  }
+  for (auto* ns : {&schedule.mean_ns, &schedule.exposed_ns, &schedule.contended_ns}) *ns *= to;
+}
+
 std::size_t actions_of(const predict::StepProgram& program) {
   std::size_t count = program.update.size();
   for (const auto& micro_batch : program.micro_batches) count += micro_batch.actions.size();
@@ -269,8 +286,15 @@ PredictedStep Predictor::step_of(Planned planned, std::int64_t index) const {
     predicted.start_ns = std::min(predicted.start_ns, rank.start_ns);
     predicted.recorded_end_ns = std::max(predicted.recorded_end_ns, rank.end_ns);
   }
-  const std::int64_t shift = predicted.schedule.end_ns - recorded_[place].front().end_ns;
-  predicted.end_ns = predicted.recorded_end_ns + shift;
+  // What a step has beyond its schedule stays as recorded. Where it was over sooner, because its
+  // own transfers took less than others of their size, so is what it would be, in proportion.
+  const std::int64_t start_ns = predicted.start_ns;
+  const std::int64_t rest_ns = predicted.recorded_end_ns - recorded_[place].front().end_ns;
+  if (rest_ns < 0) {
+    const auto took = static_cast<double>(predicted.recorded_end_ns - start_ns);
+    shorten(predicted.schedule, start_ns, took / (took - static_cast<double>(rest_ns)));
+  }
+  predicted.end_ns = predicted.schedule.end_ns + std::max<std::int64_t>(rest_ns, 0);
   return predicted;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "trace/predict/schedule/step_program.h"
+#include "trace/tuning/predictor.h"
 #include "trace/tuning/step_planner.h"
 
 namespace shardlens::trace::tuning {
@@ -175,6 +176,48 @@ TEST(PlayedJob, IsPredictedWhereSomeCallsAreHeldUp) {
           << seed << ": " << words(before) << " -> " << words(after);
     }
   }
+}
+
+// Whether its transfers took more than others of their size, or less: what no schedule has of a
+// step is as long under any settings, and a step is over where that is.
+TEST(PlayedJob, AStepEndsWhereWhatIsDrawnOfItEnds) {
+  int as_drawn = 0, beyond = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    Draw draw(3000 + seed);
+    PlayedSettings p = draw.job(seed);
+    p.held_up_ns = draw.between(0, 20e6);
+    const PlayedJob job(p);
+    const Settings before = draw.settings(), after = draw.settings();
+    const auto recorded = job.record(before);
+    auto figures = job.figures(before);
+    const auto steps = StepPlanner(figures, recorded).steps(recorded);
+    for (const auto& step : steps) {
+      analysis::StepFigures figure;
+      figure.complete = true;
+      figure.ranks.resize(1);
+      figure.ranks[0].step_ns = step.ranks[0].end_ns - step.ranks[0].start_ns;
+      figures.steps.push_back(figure);
+    }
+    const auto predictor = Predictor::create(figures, recorded);
+    ASSERT_TRUE(predictor) << predictor.error().message;
+    for (const auto& step : steps) {
+      const auto was = predictor->predict_step(before, step.index);
+      const auto is = predictor->predict_step(after, step.index);
+      ASSERT_TRUE(was && is) << words(before) << " -> " << words(after);
+      ASSERT_EQ(is->index, step.index);
+      EXPECT_EQ(was->end_ns, was->recorded_end_ns) << "nothing changes";
+      const std::int64_t rest_ns = was->end_ns - was->schedule.end_ns;
+      EXPECT_GE(rest_ns, 0);
+      EXPECT_EQ(is->end_ns - is->schedule.end_ns, rest_ns)
+          << words(before) << " -> " << words(after);
+      EXPECT_GT(is->schedule.end_ns, is->start_ns);
+      for (const auto& wait : is->schedule.waits) EXPECT_LE(wait.end_ns, is->schedule.end_ns);
+      for (const auto& call : is->schedule.calls) EXPECT_GE(call.start_ns, call.ready_ns);
+      ++(rest_ns == 0 ? as_drawn : beyond);
+    }
+  }
+  EXPECT_GT(as_drawn, 20);
+  EXPECT_GT(beyond, 20);
 }
 
 }  // namespace
