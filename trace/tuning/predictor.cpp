@@ -63,6 +63,22 @@ void shorten(StepSchedule& schedule, std::int64_t from_ns, double to) {
   for (auto* ns : {&schedule.mean_ns, &schedule.exposed_ns, &schedule.contended_ns}) *ns *= to;
 }
 
+// Of fewer than kLeastSteps, and what to do.
+std::string few_steps_text(const model::RunInfo& info, std::size_t steps) {
+  const std::string count = std::to_string(steps);
+  if (!model::has_settings(info)) {
+    return "this run has " + count +
+           ". Call the profiler's step() once per step, and keep more of them active.";
+  }
+  const bool comes_to_more = info.status == model::RunStatus::kRunning && steps < kLeastSteps &&
+                             info.settings.record != "none";
+  if (!comes_to_more) return "this run has " + count + ". Record one with record: every step.";
+  const std::size_t missing = kLeastSteps - steps;
+  return "this run goes on and has " + (steps == 0 ? "none" : count) +
+         " so far: " + std::to_string(missing) +
+         (missing == 1 ? " more is needed." : " more are needed.");
+}
+
 std::size_t actions_of(const predict::StepProgram& program) {
   std::size_t count = program.update.size();
   for (const auto& micro_batch : program.micro_batches) count += micro_batch.actions.size();
@@ -126,13 +142,9 @@ Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
         "profiler does, with its step() called once per step.");
   }
   if (steps.size() < kLeastSteps || !step_ns) {
-    return refuse(
-        "A prediction needs at least " + std::to_string(kLeastSteps) +
-        " steps after skip_steps with full detail and all of their records; "
-        "this run has " +
-        std::to_string(steps.size()) + ". " +
-        (is_ours ? "Record one with record: every step."
-                 : "Call the profiler's step() once per step, and keep more of them active."));
+    return refuse("A prediction needs at least " + std::to_string(kLeastSteps) +
+                  " steps after skip_steps with full detail and all of their records; " +
+                  few_steps_text(figures.info, steps.size()));
   }
   const Slowdown slowdown = predictor.planner_.slowdown(steps);
   predictor.slowdowns_ = {slowdown.mean, slowdown.low, slowdown.high};

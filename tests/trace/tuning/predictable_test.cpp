@@ -62,6 +62,15 @@ TEST(Predictable, IsARunOfSeveralRanks) {
             std::string::npos);
 }
 
+TEST(Predictable, IsARunSoonAfterItHasStarted) {
+  const auto why = why_not([](auto& figures) {
+    figures.info.status = model::RunStatus::kRunning;
+    figures.ranks.resize(2);
+  });
+  EXPECT_NE(why.find("The run is starting."), std::string::npos) << why;
+  EXPECT_EQ(why.find("left nothing"), std::string::npos) << "no rank could have left anything";
+}
+
 std::vector<std::string_view> names_of(const std::vector<const job::Knob*>& knobs) {
   std::vector<std::string_view> names;
   for (const auto* knob : knobs) names.push_back(knob->name);

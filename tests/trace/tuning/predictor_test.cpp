@@ -272,6 +272,24 @@ TEST(Predictor, NeedsSomeSteps) {
   EXPECT_NE(predictor.error().message.find("this run has 3"), std::string::npos);
 }
 
+// Of a run that goes on that is no fault.
+TEST(Predictor, SaysOfARunThatGoesOnHowManyStepsItStillNeeds) {
+  const auto why_not = [](int steps, const char* record) {
+    RecordedJob job;
+    job.steps = steps;
+    job.figures.info.status = model::RunStatus::kRunning;
+    job.figures.info.settings.record = record;
+    const auto recorded = job.record();
+    const auto predictor = Predictor::create(job.figures, recorded);
+    return predictor ? "" : predictor.error().message;
+  };
+  EXPECT_NE(why_not(3, "every step").find("has 3 so far: 1 more is needed."), std::string::npos);
+  EXPECT_NE(why_not(0, "every step").find("has none so far: 4 more are needed."),
+            std::string::npos);
+  EXPECT_NE(why_not(3, "none").find("Record one with record: every step."), std::string::npos);
+  EXPECT_EQ(why_not(4, "every step"), "");
+}
+
 // Whatever the settings: they lead back to where they came from, a slower link is never faster, and
 // intervals hold what they are of.
 TEST(Predictor, ContradictsItselfInNoCombination) {
