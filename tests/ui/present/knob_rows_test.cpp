@@ -121,6 +121,28 @@ TEST(ChangeSummary, WarnsThatSeveralEffectsCannotBeToldApart) {
             "2 changes against run 3, the baseline: their effects cannot be told apart");
 }
 
+TEST(ChangeSummary, CountsWhatMayChangeAStep) {
+  state::KnobDraft draft;
+  draft.baseline_name = "run 1";
+  draft.next.steps += 10;
+  EXPECT_EQ(change_summary(draft),
+            "1 change against run 1, the baseline, without effect on the step");
+  draft.next.bucket_cap_mb = 8;
+  EXPECT_EQ(change_summary(draft),
+            "1 change against run 1, the baseline; 1 more has no effect on the step");
+  draft.next.learning_rate *= 2;
+  draft.next.overlap_comm = !draft.next.overlap_comm;
+  EXPECT_EQ(
+      change_summary(draft),
+      "2 changes against run 1, the baseline: their effects cannot be told apart; 2 more have "
+      "no effect on the step");
+  draft.next = draft.baseline;
+  draft.next.bucket_cap_mb = 8;
+  draft.next.sharding_strategy = trace::job::Strategy::kFullShard;
+  EXPECT_EQ(change_summary(draft), "1 change against run 1, the baseline")
+      << "the strategy has no buckets";
+}
+
 }  // namespace
 
 }  // namespace shardlens::ui::present

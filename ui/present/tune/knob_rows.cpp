@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "trace/job/shape/strategy.h"
+#include "trace/tuning/predictable.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {
@@ -71,6 +72,17 @@ void add_group(std::vector<KnobRow>& out, trace::job::KnobGroup group,
     more.hidden = hidden;
     out.push_back(more);
   }
+}
+
+// Whether the knob, changed alone, may make a step longer or shorter.
+bool may_act(const Knob& knob, const state::KnobDraft& draft) {
+  trace::model::RunInfo info;
+  info.world_size = static_cast<int>(draft.baseline.ranks);
+  info.settings = draft.baseline;
+  trace::job::Settings next = draft.baseline;
+  trace::job::copy_value(knob, draft.next, next);
+  const auto changes = trace::tuning::changes_to(info, next);
+  return changes ? changes->without_effect.empty() : !trace::tuning::is_without_effect(knob);
 }
 
 bool is_integer(const Knob& knob) {
@@ -148,13 +160,22 @@ std::vector<std::string> slider_values(const Knob& knob, int count,
 }
 
 std::string change_summary(const state::KnobDraft& draft) {
-  const auto changes = trace::job::differing_knobs(draft.baseline, draft.next);
-  if (changes.empty()) return "";
-  const std::string against =
-      draft.baseline_name.empty() ? "the defaults" : draft.baseline_name + ", the baseline";
-  if (changes.size() == 1) return "1 change against " + against;
-  return std::to_string(changes.size()) + " changes against " + against +
-         ": their effects cannot be told apart";
+  std::size_t acting = 0, idle = 0;
+  for (const Knob* knob : trace::job::differing_knobs(draft.baseline, draft.next)) {
+    // It has no row, either.
+    if (!trace::job::applies(*knob, draft.next.sharding_strategy)) continue;
+    ++(may_act(*knob, draft) ? acting : idle);
+  }
+  const std::size_t counted = acting > 0 ? acting : idle;
+  if (counted == 0) return "";
+  std::string text =
+      std::to_string(counted) + (counted == 1 ? " change" : " changes") + " against " +
+      (draft.baseline_name.empty() ? "the defaults" : draft.baseline_name + ", the baseline");
+  if (acting == 0) return text + ", without effect on the step";
+  if (acting > 1) text += ": their effects cannot be told apart";
+  if (idle == 0) return text;
+  return text + "; " + std::to_string(idle) + (idle == 1 ? " more has" : " more have") +
+         " no effect on the step";
 }
 
 }  // namespace shardlens::ui::present

@@ -50,7 +50,8 @@ struct SliderRange {
 };
 SliderRange slider_range(const trace::job::Knob& knob);
 
-// "3 changes against run 3"; "" for none. Several at once: their effects cannot be told apart.
+// "3 changes against run 3"; "" for none. Several at once: their effects cannot be told apart. What
+// the strategy does not obey is none, and what no step takes longer for is counted apart.
 std::string change_summary(const state::KnobDraft& draft);
 
 }  // namespace shardlens::ui::present
