@@ -8,6 +8,7 @@
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
+#include "ui/present/format.h"
 #include "ui/present/memory_stack.h"
 #include "ui/present/tune/changed_list.h"
 #include "ui/present/tune/knob_chart.h"
@@ -100,6 +101,24 @@ TEST_F(PredictionTest, SaysWhatTheNextRunWouldTake) {
   EXPECT_THAT(shown, Contains("bucket_cap_mb=4"));
   EXPECT_THAT(shown, Contains(HasSubstr("Backward ends with bucket 1 (4.00 MiB)")));
   EXPECT_THAT(shown, Contains(HasSubstr("Predicted next")));
+}
+
+// One is of what the change does, the other of what the next run will measure.
+TEST_F(PredictionTest, SaysWhatEachIntervalIsOf) {
+  view_.prediction->interval = Interval{118 * kMs, 142 * kMs};
+  const auto note = *present::prediction_note(&view_, {});
+  EXPECT_EQ(note.title, "130.0 ms predicted, +5.0 ms ± 2.0");
+  EXPECT_THAT(note.detail,
+              HasSubstr("± is of the difference; the run's own mean: 118.0 to 142.0 ms "
+                        "(95 %)"));
+  const auto value_of = [&](const char* name) {
+    for (const auto& row : note.rows) {
+      if (row.name == name) return row.value;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(value_of("Difference, 95 %"), "+3.00 ms to +7.00 ms");
+  EXPECT_EQ(value_of("Next mean, 95 %"), "118.0 to 142.0 ms");
 }
 
 // 250 ms for twice the samples are 125 ms for as many as before.
@@ -260,6 +279,7 @@ TEST_F(PredictionTest, MeasuredRunsLieOnTheCurveTheyAreOf) {
   ledger.rows.push_back(row);
   row.settings.batch_per_rank += 1;  // another job
   ledger.rows.push_back(row);
+  ledger.rows.back().is_shown = ledger.rows.back().is_baseline = true;
   row.settings = ledger.rows.front().settings;
   row.settings.steps += 7;  // which makes no step longer
   row.not_compared = "other machine";

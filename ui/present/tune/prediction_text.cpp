@@ -229,6 +229,17 @@ std::string before_and_after(const std::string& before, const std::string& after
   return before == after ? after : before + " → " + after;
 }
 
+std::string from_to(const trace::tuning::Interval& interval) {
+  const std::string_view unit = duration_unit(interval.high_ns);
+  return format_duration_in(interval.low_ns, unit).value + " to " +
+         format_duration_in(interval.high_ns, unit).text();
+}
+
+std::string from_to_signed(const trace::tuning::Interval& interval) {
+  return trace::timeline::format_signed_duration(interval.low_ns) + " to " +
+         trace::timeline::format_signed_duration(interval.high_ns);
+}
+
 std::vector<PredictionNote::Row> note_rows(const Prediction& prediction,
                                            const std::optional<double>& apart) {
   std::vector<PredictionNote::Row> rows;
@@ -237,12 +248,10 @@ std::vector<PredictionNote::Row> note_rows(const Prediction& prediction,
   }
   rows.push_back({"Step", before_and_after(span_text(prediction.recorded_step_ns),
                                            span_text(prediction.step_ns))});
-  if (prediction.interval) {
-    const std::string_view unit = duration_unit(prediction.interval->high_ns);
-    rows.push_back(
-        {"95 % interval", format_duration_in(prediction.interval->low_ns, unit).value + " to " +
-                              format_duration_in(prediction.interval->high_ns, unit).text()});
+  if (prediction.difference) {
+    rows.push_back({"Difference, 95 %", from_to_signed(*prediction.difference)});
   }
+  if (prediction.interval) rows.push_back({"Next mean, 95 %", from_to(*prediction.interval)});
   if (apart) {
     rows.push_back({"Two runs by chance", "± " + span_text(*apart * prediction.recorded_step_ns)});
   }
@@ -299,6 +308,11 @@ std::optional<PredictionNote> prediction_note(const state::PredictionView* view,
   }
   note.detail +=
       " · against " + (view->ordinal.empty() ? "the run on screen" : view->ordinal + " on screen");
+  if (prediction.interval) {
+    note.detail +=
+        " · ± is of the difference; the run's own mean: " + from_to(*prediction.interval) +
+        " (95 %)";
+  }
   for (const std::string& words :
        {left_out_text(prediction), no_interval_text(prediction), chance_text(prediction, apart)}) {
     if (!words.empty()) note.detail += ". " + words.substr(0, words.size() - 1);

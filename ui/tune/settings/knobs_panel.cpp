@@ -14,7 +14,7 @@ namespace shardlens::ui::tune {
 namespace {
 
 // What to do about a refusal is said at its end.
-constexpr float kPredictionTitle = 18, kPredictionLines = 4, kRefusalLines = 7;
+constexpr float kPredictionTitle = 18, kPredictionLines = 5, kRefusalLines = 7;
 
 float detail_height(const kit::Theme& theme, float width, const present::PredictionNote& note) {
   const float line = kit::wrapped_height(theme, kit::Face::kSmall, width, "x");
