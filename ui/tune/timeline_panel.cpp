@@ -150,7 +150,7 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
     if (current && step->has_detail) {
       draw_help_line(theme, body.take_bottom(theme.px(kHelpHeight)), has_units(*step));
       const state::Rect predicted = body.take_bottom(predicted_step_height(
-          theme, {body.w, body.h, board_.label_width(theme, body.w)}, prediction));
+          theme, {body.w, body.h, board_.label_width(theme, body.w), step->step}, prediction));
       board_.draw_content(theme, body, {}, keys, commands);
       if (predicted.h > 0) {
         draw_predicted_step(theme,

@@ -103,6 +103,18 @@ TEST_F(PredictionTest, SaysWhatTheNextRunWouldTake) {
   EXPECT_THAT(shown, Contains(HasSubstr("Predicted next")));
 }
 
+// A step that was not read, as of a run that goes on, has no times of its own.
+TEST_F(PredictionTest, NamesTheStepThatStandsForTheOneOnScreen) {
+  view_.step = two_buckets(7, view_.step->start_ns + 1000);
+  const std::string shown_step = std::to_string(snapshot_.run->selected_step);
+  std::string all;
+  for (const std::string& text : texts()) all += text + '\n';
+  EXPECT_THAT(all, HasSubstr("+5.00 ms in step 7\n"));
+  EXPECT_THAT(all, Not(HasSubstr("in this step")));
+  EXPECT_THAT(all, HasSubstr("Of step 7, a typical one, since step " + shown_step + " was not "));
+  EXPECT_THAT(all, HasSubstr("\nstep 7\n")) << "beside its ribbon";
+}
+
 // One is of what the change does, the other of what the next run will measure.
 TEST_F(PredictionTest, SaysWhatEachIntervalIsOf) {
   view_.prediction->interval = Interval{118 * kMs, 142 * kMs};

@@ -27,12 +27,13 @@ class Strip {
       : theme_(theme), place_(place), step_(step), plot_(place.rect) {
     labels_ = plot_.take_left(place.label_width);
     // Another step stands for the one on screen: from its own begin.
-    offset_ns_ = step.index == place.shown_step ? place.origin_ns : step.start_ns;
+    offset_ns_ = is_of_another_step() ? step.start_ns : place.origin_ns;
   }
 
   const kit::Theme& theme() const { return theme_; }
   const state::Rect& plot() const { return plot_; }
   state::Rect labels() const { return labels_; }
+  bool is_of_another_step() const { return step_.index != place_.shown_step; }
   float x(std::int64_t time_ns) const {
     const double at = place_.window.position(time_ns - offset_ns_);
     return plot_.x + static_cast<float>(std::clamp(at, -1.0, 2.0)) * plot_.w;
@@ -160,11 +161,21 @@ void draw_end(const Strip& strip, const PredictedStep& step, float bottom) {
   }
 }
 
-std::string moved_text(const PredictedStep& step) {
+std::string moved_text(const PredictedStep& step, std::int64_t shown_step) {
   const auto ns = static_cast<double>(step.end_ns - step.recorded_end_ns);
-  if (ns == 0) return "as long as it was";
+  const std::string which =
+      step.index == shown_step ? "this step" : "step " + present::format_integer(step.index);
+  if (ns == 0) return step.index == shown_step ? "as long as it was" : which + " as long as it was";
   const std::string sign = ns < 0 ? "−" : "+";
-  return sign + present::format_duration(std::abs(ns)).text() + " in this step";
+  return sign + present::format_duration(std::abs(ns)).text() + " in " + which;
+}
+
+// Where another step stands for the one on screen, which one.
+std::string bound_words(const PredictedStep& step, std::int64_t shown_step) {
+  const std::string words = present::bound_text(step);
+  if (step.index == shown_step) return words;
+  return "Of step " + present::format_integer(step.index) + ", a typical one, since step " +
+         present::format_integer(shown_step) + " was not learnt. " + words;
 }
 
 // What stands under the ribbon: what bounds the step, and all that is changed.
@@ -182,15 +193,16 @@ float moved_width(const kit::Theme& theme, const std::string& moved) {
   return kit::text_width(theme, kit::Face::kMedium, moved) + theme.px(12);
 }
 
-WordLines word_lines(const kit::Theme& theme, float width, const state::PredictionView& prediction,
-                     std::size_t most) {
-  WordLines words{.bound = present::bound_text(*prediction.step),
-                  .moved = moved_text(*prediction.step),
+WordLines word_lines(const kit::Theme& theme, const PredictedStepRoom& room,
+                     const state::PredictionView& prediction, std::size_t most) {
+  const float width = room.width - room.label_width;
+  WordLines words{.bound = bound_words(*prediction.step, room.shown_step),
+                  .moved = moved_text(*prediction.step, room.shown_step),
                   .bound_lines = 1,
                   .changes = {}};
-  const float room = std::max(1.0f, width - moved_width(theme, words.moved));
-  const float line = kit::wrapped_height(theme, kit::Face::kSmall, room, "x");
-  const float wanted = kit::wrapped_height(theme, kit::Face::kSmall, room, words.bound);
+  const float beside = std::max(1.0f, width - moved_width(theme, words.moved));
+  const float line = kit::wrapped_height(theme, kit::Face::kSmall, beside, "x");
+  const float wanted = kit::wrapped_height(theme, kit::Face::kSmall, beside, words.bound);
   words.bound_lines = std::clamp<std::size_t>(std::lround(wanted / line), 1, most);
   words.changes = present::folded_lines(
       present::changed_items(*prediction.prediction), most, [&](const std::string& text) {
@@ -206,12 +218,11 @@ float rows_height(const kit::Theme& theme) {
 // With as many lines of words as there is room for.
 WordLines words_with_room(const kit::Theme& theme, const PredictedStepRoom& room,
                           const state::PredictionView& prediction) {
-  const float width = room.width - room.label_width;
   for (std::size_t most = kMostWordLines; most > 1; --most) {
-    auto words = word_lines(theme, width, prediction, most);
+    auto words = word_lines(theme, room, prediction, most);
     if (rows_height(theme) + words.height(theme) <= room.height + 0.5f) return words;
   }
-  return word_lines(theme, width, prediction, 1);
+  return word_lines(theme, room, prediction, 1);
 }
 
 void draw_labels(const Strip& strip, const state::PredictionView& prediction) {
@@ -220,12 +231,17 @@ void draw_labels(const Strip& strip, const state::PredictionView& prediction) {
   state::Rect labels = strip.labels();
   labels.take_right(theme.px(8));
   state::Rect first = labels.take_top(theme.px(kCalls), theme.px(kBetween));
-  const state::Rect second = labels.take_top(theme.px(kRibbon), theme.px(kBetween));
+  state::Rect second = labels.take_top(theme.px(kRibbon), theme.px(kBetween));
   const float name = kit::text_in(theme, first, kit::Face::kStrong, p.changed, "Predicted");
   first.take_left(name, theme.px(6));
   kit::label_in(theme, first, kit::Face::kSmall, p.text_muted,
                 prediction.prediction->has_units ? "Units" : "Buckets", kit::Align::kRight);
-  kit::text_in(theme, second, kit::Face::kSmall, p.text_muted, "Ribbon", kit::Align::kRight);
+  if (strip.is_of_another_step()) {
+    const std::string which = "step " + present::format_integer(prediction.step->index);
+    second.take_left(kit::text_in(theme, second, kit::Face::kMedium, p.changed, which),
+                     theme.px(6));
+  }
+  kit::label_in(theme, second, kit::Face::kSmall, p.text_muted, "Ribbon", kit::Align::kRight);
 }
 
 void draw_bound(const kit::Theme& theme, state::Rect area, const WordLines& words) {
@@ -304,8 +320,8 @@ void draw_predicted_step(const kit::Theme& theme, const PredictedStepPlace& plac
     draw_ribbon(strip, step, ribbon.y);
     draw_end(strip, step, ribbon.bottom());
   }
-  const auto words =
-      words_with_room(theme, {place.rect.w, place.rect.h, place.label_width}, prediction);
+  const auto words = words_with_room(
+      theme, {place.rect.w, place.rect.h, place.label_width, place.shown_step}, prediction);
   draw_bound(theme, rest.take_top(theme.px(kLine) * static_cast<float>(words.bound_lines)), words);
   draw_changes(strip, rest, words, *prediction.prediction);
 }

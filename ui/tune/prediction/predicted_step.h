@@ -12,6 +12,7 @@ namespace shardlens::ui::tune {
 struct PredictedStepRoom {
   float width = 0, height = 0;
   float label_width = 0;  // as of the rows above
+  std::int64_t shown_step = -1;
 };
 float predicted_step_height(const kit::Theme& theme, const PredictedStepRoom& room,
                             const state::PredictionView* prediction);
