@@ -46,6 +46,7 @@ TEST_F(KnobChartTest, MeasuredRunsCountTheSamplesOfAllRanks) {
   row.ordinal = "run 7";
   row.summary.step_ns.count = 20;
   row.summary.step_ns.mean = 80e6;
+  row.is_shown = row.is_baseline = true;
   ledger.rows = {row};
   snapshot_.ledger = std::make_shared<const state::Ledger>(ledger);
   trace::tuning::KnobCurve curve{&knob("batch_per_rank"), 10e6,

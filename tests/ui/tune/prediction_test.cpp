@@ -311,6 +311,39 @@ TEST_F(PredictionTest, MeasuredRunsLieOnTheCurveTheyAreOf) {
   EXPECT_EQ(chart->points[1].difference, "−5.0 ms ± 3.0");
 }
 
+// Of the run on screen the ledger says that it is of another machine than the baseline, of which
+// the others are.
+TEST_F(PredictionTest, RunsOfAnotherMachineThanTheOneOnScreenAreNotOnItsCurve) {
+  state::Ledger ledger;
+  state::LedgerRow own;
+  own.settings = snapshot_.knobs.next;
+  own.ranks = static_cast<int>(own.settings.ranks);
+  own.ordinal = "run 5";
+  own.summary.step_ns.count = 20;
+  own.summary.step_ns.mean = 1163 * kMs;
+  own.is_baseline = true;
+  state::LedgerRow shown = own;
+  shown.ordinal = "example 2";
+  shown.summary.step_ns.mean = 125 * kMs;
+  shown.is_baseline = false;
+  shown.is_shown = true;
+  const auto measured = [&](const char* not_compared) {
+    shown.not_compared = not_compared;
+    ledger.rows = {own, shown};
+    snapshot_.ledger = std::make_shared<const state::Ledger>(ledger);
+    publish();
+    std::vector<std::string> runs;
+    const auto chart = present::knob_chart(snapshot_, cap_knob());
+    if (!chart) return runs;
+    for (const auto& run : chart->measured) runs.push_back(run.run);
+    return runs;
+  };
+  EXPECT_THAT(measured(""), ::testing::ElementsAre("run 5", "example 2"));
+  EXPECT_THAT(measured("other machine"), ::testing::ElementsAre("example 2"));
+  own.is_baseline = false;
+  EXPECT_THAT(measured(""), ::testing::ElementsAre("example 2")) << "nothing was compared";
+}
+
 TEST_F(PredictionTest, ACurveWithoutAPredictionIsNone) {
   EXPECT_FALSE(present::knob_chart(snapshot_, cap_knob()));
   view_.curves.front().points.clear();

@@ -39,9 +39,17 @@ double value_of(const Settings& settings, const Knob& knob) {
   return std::strtod(trace::job::value_text(settings, knob).c_str(), nullptr);
 }
 
+// Whether its times may be held against those of the run on screen: the ledger compares both with
+// the baseline.
+bool is_like_shown(const state::Ledger& ledger, const state::LedgerRow& row) {
+  if (row.is_shown) return true;
+  return row.not_compared.empty() && shown_of_baselines_job(ledger) != nullptr;
+}
+
 // Whether a step of the run would take as long with the settings for the next one, but for `knob`.
-bool is_along(const state::LedgerRow& row, const Settings& next, const Knob& knob) {
-  const bool is_like = !row.is_imported && row.not_compared.empty() &&
+bool is_along(const state::Ledger& ledger, const state::LedgerRow& row, const Settings& next,
+              const Knob& knob) {
+  const bool is_like = !row.is_imported && is_like_shown(ledger, row) &&
                        row.status == trace::model::RunStatus::kDone &&
                        row.summary.step_ns.count > 0 && row.ranks == next.ranks;
   if (!is_like) return false;
@@ -58,7 +66,7 @@ std::vector<MeasuredRun> runs_along(const state::Ledger* ledger, const Settings&
   std::vector<MeasuredRun> found;
   if (ledger == nullptr) return found;
   for (const state::LedgerRow& row : ledger->rows) {
-    if (!is_along(row, next, knob)) continue;
+    if (!is_along(*ledger, row, next, knob)) continue;
     const double divisor = trace::tuning::curve_divisor(knob, row.settings, row.ranks);
     found.push_back(
         {value_of(row.settings, knob), row.summary.step_ns.mean / divisor, row.ordinal});
@@ -108,11 +116,19 @@ KnobChart::Point chart_point(const KnobCurve& curve, const CurvePoint& from,
 
 }  // namespace
 
+const state::LedgerRow* shown_of_baselines_job(const state::Ledger& ledger) {
+  const auto& rows = ledger.rows;
+  // Without a baseline nothing was compared.
+  if (std::ranges::none_of(rows, &state::LedgerRow::is_baseline)) return nullptr;
+  const auto shown = std::ranges::find_if(rows, &state::LedgerRow::is_shown);
+  return shown != rows.end() && shown->not_compared.empty() ? &*shown : nullptr;
+}
+
 std::vector<std::string> measured_values(const state::Ledger& ledger, const Settings& next,
                                          const Knob& knob) {
   std::vector<std::string> values;
   for (const state::LedgerRow& row : ledger.rows) {
-    if (!is_along(row, next, knob)) continue;
+    if (!is_along(ledger, row, next, knob)) continue;
     auto value = trace::job::value_text(row.settings, knob);
     if (std::ranges::find(values, value) == values.end()) values.push_back(std::move(value));
   }

@@ -23,8 +23,10 @@ struct KnobChart {
     float x = 0, y = 0;
     std::string run, value, step;  // "run 3", "25", "404 ms"
   };
-  std::vector<Point> points;        // from left to right
-  std::vector<Measured> measured;   // of runs that differ in nothing but this knob
+  std::vector<Point> points;  // from left to right
+  // Of runs of the same job and machine as the one predicted from, which differ in nothing but this
+  // knob.
+  std::vector<Measured> measured;
   std::optional<std::size_t> best;  // the fastest point that fits
   // Step times at the bottom and at the top: "120 to 180 ms", with "per sample" where steps differ
   // in samples.
@@ -33,7 +35,12 @@ struct KnobChart {
   std::string against;       // the run that differences are to: "run 4"
 };
 
-// Of the knob, in runs that differ from the settings for the next one in nothing else that acts.
+// The run on screen, if the ledger holds it to be of the baseline's job and machine; null: it does
+// not, or cannot tell.
+const state::LedgerRow* shown_of_baselines_job(const state::Ledger& ledger);
+
+// Of the knob, in runs of that machine that differ from the settings for the next one in nothing
+// else that acts.
 std::vector<std::string> measured_values(const state::Ledger& ledger,
                                          const trace::job::Settings& next,
                                          const trace::job::Knob& knob);

@@ -30,9 +30,7 @@ float prediction_card_height(const kit::Theme& theme, float width,
 // Of the run that is predicted from. The ledger knows it of the baseline's job.
 std::optional<double> apart_by_chance(const state::Snapshot& snapshot) {
   if (!snapshot.ledger) return std::nullopt;
-  const auto& rows = snapshot.ledger->rows;
-  const auto shown = std::ranges::find_if(rows, &state::LedgerRow::is_shown);
-  if (shown == rows.end() || !shown->not_compared.empty()) return std::nullopt;
+  if (present::shown_of_baselines_job(*snapshot.ledger) == nullptr) return std::nullopt;
   return snapshot.ledger->apart;
 }
 
