@@ -46,6 +46,22 @@ TEST(ChoiceHint, IsSilentWhereThatIsNotSureOrDoesNotFit) {
   EXPECT_FALSE(present::choice_hint(state::Snapshot{}, prefetch())) << "nothing is predicted";
 }
 
+// How sure that is, the slower one's interval tells.
+TEST(ChoiceHint, NamesWhatWasRecordedWhereTheOtherIsSurelySlower) {
+  const auto hint_with = [](const Interval& difference) {
+    auto snapshot = with_choices(difference);
+    auto view = *snapshot.prediction;
+    view.choices.front().best = 0;
+    snapshot.prediction = std::make_shared<const state::PredictionView>(view);
+    EXPECT_TRUE(trace::job::set_value(snapshot.knobs.next, "forward_prefetch", "true"));
+    return present::choice_hint(snapshot, prefetch());
+  };
+  const auto hint = hint_with({15 * kNsPerMs, 25 * kNsPerMs});
+  ASSERT_TRUE(hint);
+  EXPECT_EQ(hint->text, "false: −20.0 ms ± 5.0");
+  EXPECT_FALSE(hint_with({-5 * kNsPerMs, 25 * kNsPerMs}));
+}
+
 TEST(ChoiceHint, TellsTheTimeOfEachChoice) {
   const auto snapshot = with_choices(Interval{-25 * kNsPerMs, -15 * kNsPerMs});
   const auto* now = present::predicted_choice(snapshot, prefetch(), "false");

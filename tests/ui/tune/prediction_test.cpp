@@ -344,6 +344,39 @@ TEST_F(PredictionTest, RunsOfAnotherMachineThanTheOneOnScreenAreNotOnItsCurve) {
   EXPECT_THAT(measured(""), ::testing::ElementsAre("example 2")) << "nothing was compared";
 }
 
+// By 11 ms ± 31 nobody is surely faster.
+TEST_F(PredictionTest, OnlyWhatIsSurelyFasterIsCalledBest) {
+  const auto chart_with = [&](std::vector<trace::tuning::CurvePoint> points, double cap) {
+    view_.curves.front().points = std::move(points);
+    view_.curves.front().best = 1;
+    snapshot_.knobs.next.bucket_cap_mb = cap;
+    publish();
+    return *present::knob_chart(snapshot_, cap_knob());
+  };
+  const auto noise = [](double cap, double more) {
+    return trace::tuning::CurvePoint{present::format_plain(cap), cap, (125 + more) * kMs,
+                                     Interval{(more - 31) * kMs, (more + 31) * kMs}, true};
+  };
+  const trace::tuning::CurvePoint recorded{"1", 1, 125 * kMs, std::nullopt, true};
+  auto chart = chart_with({recorded, noise(8.9, -11), noise(62, 4)}, 1);
+  EXPECT_FALSE(chart.best);
+  EXPECT_EQ(chart.why_no_best, "no difference that could be told");
+  EXPECT_THAT(texts(), Contains("no difference that could be told"));
+  chart = chart_with({recorded, noise(8.9, -11), noise(62, 40)}, 1);
+  EXPECT_FALSE(chart.best);
+  EXPECT_EQ(chart.why_no_best, "none is surely faster") << "62 is surely slower";
+  chart = chart_with({recorded, noise(8.9, -40), noise(62, 4)}, 1);
+  EXPECT_EQ(chart.best, 1u);
+  EXPECT_EQ(chart.why_no_best, "");
+  // 4 is no point of this curve: 130 ms, as the prediction says, of which 122 lie beyond.
+  view_.prediction->recorded_step_ns = 125 * kMs;
+  view_.prediction->step_ns = 130 * kMs;
+  view_.prediction->difference = Interval{3 * kMs, 7 * kMs};
+  EXPECT_FALSE(chart_with({recorded, noise(8.9, -11), noise(62, 4)}, 4).best);
+  EXPECT_EQ(chart_with({recorded, noise(8.9, -30), noise(62, 4)}, 4).best, 1u);
+  EXPECT_THAT(texts(), Contains(HasSubstr("axis: ")));
+}
+
 TEST_F(PredictionTest, ACurveWithoutAPredictionIsNone) {
   EXPECT_FALSE(present::knob_chart(snapshot_, cap_knob()));
   view_.curves.front().points.clear();

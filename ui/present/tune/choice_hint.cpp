@@ -22,6 +22,13 @@ const KnobCurve* curve_of(const state::Snapshot& snapshot, const trace::job::Kno
 
 }  // namespace
 
+bool is_surely_faster(const KnobCurve& curve, const CurvePoint& a, const CurvePoint& b) {
+  const double recorded_ns = curve.recorded_step_ns;
+  if (a.difference) return recorded_ns + a.difference->high_ns < b.step_ns;
+  const bool is_as_recorded = a.step_ns == recorded_ns;
+  return is_as_recorded && b.difference && b.difference->low_ns > 0;
+}
+
 const CurvePoint* predicted_choice(const state::Snapshot& snapshot, const trace::job::Knob& knob,
                                    std::string_view value) {
   const KnobCurve* curve = curve_of(snapshot, knob);
@@ -48,11 +55,10 @@ std::optional<ChoiceHint> choice_hint(const state::Snapshot& snapshot,
   const CurvePoint& best = curve->points[*curve->best];
   const CurvePoint* now =
       predicted_choice(snapshot, knob, trace::job::value_text(snapshot.knobs.next, knob));
-  if (now == nullptr || now == &best || !best.difference) return std::nullopt;
-  const double most_ns = curve->recorded_step_ns + best.difference->high_ns;
-  if (most_ns >= now->step_ns) return std::nullopt;
-  return ChoiceHint{
-      best.text, best.text + ": " + difference_text(best.step_ns - now->step_ns, best.difference)};
+  if (now == nullptr || !is_surely_faster(*curve, best, *now)) return std::nullopt;
+  const auto& interval = best.difference ? best.difference : now->difference;
+  return ChoiceHint{best.text,
+                    best.text + ": " + difference_text(best.step_ns - now->step_ns, interval)};
 }
 
 }  // namespace shardlens::ui::present

@@ -7,6 +7,7 @@
 #include "trace/tuning/predictable.h"
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
+#include "ui/present/tune/choice_hint.h"
 #include "ui/present/tune/knob_rows.h"
 #include "ui/present/tune/prediction_text.h"
 
@@ -114,6 +115,40 @@ KnobChart::Point chart_point(const KnobCurve& curve, const CurvePoint& from,
   return point;
 }
 
+// Where the slider stands, which need not be a point of the curve. None: nothing is predicted.
+std::optional<CurvePoint> point_as_set(const KnobCurve& curve, const Settings& next,
+                                       const std::optional<trace::tuning::Prediction>& predicted) {
+  const std::string text = trace::job::value_text(next, *curve.knob);
+  const auto found = std::ranges::find(curve.points, text, &CurvePoint::text);
+  if (found != curve.points.end()) return *found;
+  if (!predicted || !(predicted->recorded_step_ns > 0)) return std::nullopt;
+  using Per = KnobCurve::Per;
+  const double more = curve.per == Per::kSample  ? predicted->samples
+                      : curve.per == Per::kToken ? predicted->tokens
+                                                 : 1;
+  const double recorded_ns = predicted->recorded_step_ns;
+  const auto per = [&](double ns) { return ns / more * curve.recorded_step_ns / recorded_ns; };
+  CurvePoint point{text, value_of(next, *curve.knob), per(predicted->step_ns), std::nullopt, true};
+  if (const auto& difference = predicted->difference) {
+    const auto of = [&](double ns) { return per(recorded_ns + ns) - curve.recorded_step_ns; };
+    point.difference = {of(difference->low_ns), of(difference->high_ns)};
+  }
+  return point;
+}
+
+void offer_best(const KnobCurve& curve, const std::optional<CurvePoint>& as_set, KnobChart& chart) {
+  if (!curve.best || !as_set) return;
+  if (is_surely_faster(curve, curve.points[*curve.best], *as_set)) {
+    chart.best = curve.best;
+    return;
+  }
+  if (!chart.has_interval) return;  // which is said
+  const bool is_told_apart = std::ranges::any_of(curve.points, [&](const CurvePoint& point) {
+    return is_surely_faster(curve, *as_set, point) || is_surely_faster(curve, point, *as_set);
+  });
+  chart.why_no_best = is_told_apart ? "none is surely faster" : "no difference that could be told";
+}
+
 }  // namespace
 
 const state::LedgerRow* shown_of_baselines_job(const state::Ledger& ledger) {
@@ -148,13 +183,13 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
   const auto* ledger = is_of_another ? nullptr : snapshot.ledger.get();
   const auto runs = runs_along(ledger, snapshot.knobs.next, knob);
   const ValueScale scale = scale_of(*curve, runs);
-  chart.best = curve->best;
   chart.against = snapshot.prediction->ordinal;
   const auto unit = duration_unit(scale.high());
   chart.range = format_duration_in(std::max(0.0, scale.low()), unit).value + " to " +
                 step_text(*curve, scale.high());
   chart.has_interval = std::ranges::any_of(
       curve->points, [](const CurvePoint& point) { return point.difference.has_value(); });
+  offer_best(*curve, point_as_set(*curve, snapshot.knobs.next, predicted), chart);
   for (const CurvePoint& point : curve->points) {
     chart.points.push_back(chart_point(*curve, point, scale));
   }

@@ -57,11 +57,14 @@ void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const present
   }
 }
 
-// "best 8" where the curve is lowest: one click goes there.
+// "best 8" where the curve is lowest: one click goes there. Or why no value is called so.
 void draw_best(const kit::Theme& theme, const state::Rect& line, const kit::Plot& plot,
                const present::KnobRow& row, const KnobChart& chart, state::Commands& commands) {
-  if (!chart.best) return;
   const state::Palette& p = theme.colors();
+  if (!chart.best) {
+    kit::label_in(theme, line, kit::Face::kSmall, p.text_muted, chart.why_no_best);
+    return;
+  }
   const KnobChart::Point& best = chart.points[*chart.best];
   const std::string label = "best " + best.value;
   const float width = kit::text_width(theme, kit::Face::kSmall, label) + theme.px(4);
@@ -83,10 +86,12 @@ void draw_best(const kit::Theme& theme, const state::Rect& line, const kit::Plot
 // What the plot's height stands for, above it: on the curve it would hide a part of that.
 void draw_scale(const kit::Theme& theme, state::Rect line, const KnobChart& chart) {
   const state::Palette& p = theme.colors();
-  const float used = kit::text_in(theme, line, kit::Face::kSmall, p.text_muted, chart.range);
+  const float used =
+      kit::text_in(theme, line, kit::Face::kSmall, p.text_muted, "axis: " + chart.range);
   line.take_left(used, theme.px(8));
   if (chart.has_interval) return;
-  kit::label_in(theme, line, kit::Face::kSmall, p.text_muted, "no interval", kit::Align::kRight);
+  kit::label_in(theme, line, kit::Face::kSmall, p.text_muted, "how sure: not known",
+                kit::Align::kRight);
 }
 
 void explain_curve(const kit::Theme& theme, const kit::Plot& plot, const present::KnobRow& row,
@@ -106,6 +111,7 @@ void explain_curve(const kit::Theme& theme, const kit::Plot& plot, const present
     scope.note("The run's steps are too few, or drift too much, to tell how sure that is");
   }
   scope.note("From the run on screen, all other settings as they are; dots are measured runs");
+  scope.note("The axis, bottom to top: " + chart.range);
 }
 
 }  // namespace
