@@ -112,10 +112,11 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   next->run = watch_state_->view;
   next->is_loading = is_loading();
   next->inspect = inspect_.view();
-  next->ledger = library_state_.ledger;
+  next->ledger = ledger_.with_live(library_state_.ledger,
+                                   watch_state_->replay.active ? nullptr : watch_state_->view);
   next->knobs = knobs_.draft(taken_names());
   planner_.complete(next->knobs);
-  next->prediction = predictor_.view(next->knobs, next->ledger);
+  next->prediction = predictor_.view(next->knobs, library_state_.ledger);
   next->advice = predictor_.advice();
   next->plan = planner_.card(knobs_.next());
   next->sweep = sweeps_.view(knobs_.next(), rows());

@@ -24,6 +24,7 @@
 #include "app/session/sweep/sweep_session.h"
 #include "app/session/tuning/run_predictor.h"
 #include "app/session/watch/current_job.h"
+#include "app/session/watch/live_ledger.h"
 #include "app/session/watch/run_watcher.h"
 #include "app/session/worker/free_memory.h"
 #include "app/session/worker/notice.h"
@@ -143,6 +144,7 @@ class Controller {
 
   bool changed_ = true;
   LibraryState library_state_;
+  LiveLedger ledger_;
   std::shared_ptr<const WatchState> watch_state_;
   RunLabel asked_label_;  // of the run on screen
   ui::state::TrainerSetup trainer_state_;
