@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/session/tuning/measured_now.h"
 #include "app/session/tuning/run_advice.h"
 #include "trace/tuning/predictable.h"
 #include "ui/present/tune/knob_chart.h"
@@ -18,7 +19,8 @@ using ui::state::PredictionView;
 namespace {
 
 constexpr int kCurvePoints = 48;
-constexpr std::size_t kMoreSteps = 4;  // a quarter more than were learnt before
+constexpr std::size_t kMoreSteps = 4;    // a quarter more than were learnt before
+constexpr std::size_t kFirstSteps = 32;  // of which each may be the one that was missing
 
 bool has_slider(const trace::job::Knob& knob) {
   return ui::present::control_of(knob) == ui::present::KnobControl::kSliderInput;
@@ -109,6 +111,7 @@ PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& r
                             : trace::tuning::refuse_unknown(prediction.left_out);
     if (!known) view.refused = known.error().message;
   }
+  if (run.is_live) measure_now(run.figures, prediction);
   view.prediction = std::move(prediction);
   view.step = std::move(forecast->step);
   return view;
@@ -145,13 +148,21 @@ void RunPredictor::publish(const std::function<void()>& change) {
   if (on_change_) on_change_();
 }
 
-// A run that goes on is learnt again when it has grown by a part of what it was.
+bool RunPredictor::is_refused() const {
+  const std::lock_guard lock(mutex_);
+  return learnt_.folder == asked_folder_ && !learnt_.predictor;
+}
+
+// A run that goes on is learnt again when it has grown by a part of what it was, or when it may by
+// now tell enough.
 bool RunPredictor::is_worth_reading(const ui::state::RunView& run) const {
   const std::size_t steps = run.figures.steps.size();
   const auto& info = run.figures.info;
   if (info.folder != asked_folder_ || info.start_ns != asked_start_ns_) return true;
   if (run.is_live != asked_live_) return true;
-  return steps < asked_steps_ || steps > asked_steps_ + asked_steps_ / kMoreSteps;
+  const bool may_be_enough = steps <= kFirstSteps && is_refused();
+  const std::size_t more = may_be_enough ? 0 : asked_steps_ / kMoreSteps;
+  return steps < asked_steps_ || steps > asked_steps_ + more;
 }
 
 void RunPredictor::follow(const Run& run) {
@@ -193,6 +204,7 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
                           .next = draft.next,
                           .step = run_->selected_step,
                           .usable_bytes = usable,
+                          .measured_ns = run_->is_live ? run_->figures.summary.step_ns.mean : 0,
                           .version = version_,
                           .ledger = ledger};
   if (answered_ == question) return view_;
@@ -204,6 +216,13 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
   if (learnt.predictor) {
     const Settings next = asked_settings(*learnt.predictor, draft);
     add_curves(learnt, {next, usable, ledger.get()}, curves, *view);
+    if (question.measured_ns > 0) {
+      for (auto* all : {&view->curves, &view->choices}) {
+        for (KnobCurve& curve : *all) {
+          measure_now(*learnt.predictor, next, question.measured_ns, curve);
+        }
+      }
+    }
   }
   return view_ = std::move(view);
 }

@@ -66,6 +66,7 @@ class RunPredictor {
     std::string folder{}, ordinal{};  // "": there is no run
     trace::job::Settings next{};
     std::int64_t step = -1, usable_bytes = 0;
+    double measured_ns = 0;  // mean step of a run that goes on, which grows
     std::uint64_t version = 0;
     LedgerOf ledger{};
     bool operator==(const Question&) const = default;
@@ -76,6 +77,7 @@ class RunPredictor {
   };
   using DrawnCurves = std::map<const trace::job::Knob*, Curve>;
 
+  bool is_refused() const;  // the run that was asked for, so far
   bool is_worth_reading(const ui::state::RunView& run) const;
   void publish(const std::function<void()>& change);
   // Of every knob that can be predicted; asks for those that are missing.

@@ -135,6 +135,7 @@ TEST_F(RunPredictorTest, CurvesGoThroughTheDefaultTheRecordedAndMeasuredValues) 
   ledger->rows.push_back(row);
   row.settings.bucket_cap_mb = 3.93;
   row.settings.batch_per_rank *= 2;
+  row.is_shown = row.is_baseline = true;
   ledger->rows.push_back(row);
   predictor_.follow(run_);
   std::shared_ptr<const ui::state::PredictionView> view;
@@ -172,6 +173,25 @@ TEST_F(RunPredictorTest, LeavesOutByNameWhatIsNotKnown) {
   EXPECT_EQ(view->prediction->left_out.front()->name, "gradient_as_bucket_view");
   EXPECT_NE(view->prediction->step_ns, view->prediction->recorded_step_ns);
   EXPECT_TRUE(view->step);
+}
+
+// Learning takes a core from the ranks that are measured; but the step that was missing is not
+// waited for longer than it takes.
+TEST_F(RunPredictorTest, LearnsARunThatGoesOnSeldomOnceItTellsEnough) {
+  const auto with_steps = [&](std::size_t count, trace::job::Communication communication) {
+    auto run = std::make_shared<ui::state::RunView>(*run_);
+    run->is_live = true;
+    run->figures.info.settings.communication = communication;
+    run->figures.steps.resize(count);
+    return run;
+  };
+  using trace::job::Communication;
+  predictor_.follow(with_steps(12, Communication::kNone));
+  ASSERT_FALSE(answer(false)->prediction);
+  eventually([this] { return changes_ == 2; });  // with the advice
+  predictor_.follow(with_steps(13, Communication::kOn));
+  EXPECT_TRUE(eventually([this] { return predictor_.view(draft_)->prediction.has_value(); }))
+      << "of one step more";
 }
 
 TEST_F(RunPredictorTest, ForgetsARunThatLeftTheScreen) {
