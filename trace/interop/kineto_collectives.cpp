@@ -25,9 +25,7 @@ TorchType data_type_of(const KinetoEvent& event) {
 
 std::int64_t in_elements_of(const KinetoEvent& event, Function function) {
   if (event.in_elements >= 0) return event.in_elements;
-  const bool is_of_input = function == Function::kAllReduce || function == Function::kBroadcast ||
-                           function == Function::kReduce || function == Function::kReduceScatter;
-  return is_of_input ? event.input_elements : -1;
+  return function == Function::kOther ? -1 : event.input_elements;
 }
 
 // Gloo gathers as much from each rank.
@@ -38,6 +36,13 @@ std::int64_t out_elements_of(const KinetoEvent& event, std::int64_t ranks) {
 }
 
 // "[0, 1, 2]", possibly cut off: "[0, 1, ..., 7]".
+// "gather", which is none of the functions; "": not told.
+std::string_view own_name(const KinetoEvent& event) {
+  if (!event.collective.empty()) return event.collective;
+  const std::string_view name = event.name;
+  return is_host_collective(name) ? name.substr(name.find(':') + 1) : std::string_view();
+}
+
 std::vector<int> ranks_in(const std::string& list) {
   std::vector<int> ranks;
   const char* at = list.data();
@@ -225,6 +230,10 @@ void KinetoCollectives::make_rows(const KinetoJob& job, int world_size, RowIds& 
     rows_.push_back(row);
   }
 }
+    if (row.function == Function::kOther) {
+      row.tag_name = ids.intern(own_name(event));
+      if (row.tag_name != 0) row.tag_kind = model::TagKind::kNamed;
+    }
 
 void KinetoCollectives::place_in(const KinetoPhases& phases) {
   for (model::Collective& row : rows_) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace shardlens::trace::interop {
 namespace {
 
@@ -16,6 +18,8 @@ TEST(NcclNames, TellTheFunctionOfEveryVersion) {
   EXPECT_EQ(collective_function("recv", "ncclDevKernel_SendRecv(x)"), F::kReceive);
   EXPECT_EQ(collective_function("", "ncclKernel_SendRecv_RING_SIMPLE"), F::kSend);
   EXPECT_EQ(collective_function("", "ncclDevKernel_Generic(x)"), F::kOther);
+  EXPECT_EQ(collective_function("gather", "ncclDevKernel_SendRecv(x)"), F::kOther);
+  EXPECT_EQ(collective_function("coalesced", "ncclDevKernel_AllReduce(x)"), F::kAllReduce);
   EXPECT_TRUE(is_nccl_kernel("ncclDevKernel_Generic(x)"));
   EXPECT_FALSE(is_nccl_kernel("void my_nccl_like()"));
 }
@@ -28,6 +32,33 @@ TEST(NcclNames, CountBytesAsNcclTestsDoes) {
   // 8 ranks: the whole of what is gathered or scattered.
   EXPECT_EQ(collective_bytes(model::CollectiveFunction::kAllGather, 25136, 201088, 2), 402176);
   EXPECT_EQ(collective_bytes(model::CollectiveFunction::kReduceScatter, 800, 100, 4), 3200);
+}
+
+// What PyTorch 2.11 writes of all of its types, as Python calls them.
+TEST(NcclNames, KnowValuesByTheirNamesInCpp) {
+  const std::tuple<std::string_view, std::string_view, std::int64_t> types[] = {
+      {"float", "float32", 4},
+      {"double", "float64", 8},
+      {"int", "int32", 4},
+      {"long int", "int64", 8},
+      {"short int", "int16", 2},
+      {"signed char", "int8", 1},
+      {"unsigned char", "uint8", 1},
+      {"short unsigned int", "uint16", 2},
+      {"unsigned int", "uint32", 4},
+      {"long unsigned int", "uint64", 8},
+      {"bool", "bool", 1},
+      {"c10::Half", "float16", 2},
+      {"c10::BFloat16", "bfloat16", 2},
+      {"c10::Float8_e4m3fn", "float8_e4m3fn", 1},
+      {"c10::Float8_e5m2", "float8_e5m2", 1},
+      {"c10::complex<float>", "complex64", 8},
+      {"c10::complex<double>", "complex128", 16}};
+  for (const auto& [cpp, name, bytes] : types) {
+    EXPECT_EQ(torch_type_of_input(cpp).name, name) << cpp;
+    EXPECT_EQ(torch_type_of_input(cpp).bytes, bytes) << cpp;
+  }
+  EXPECT_EQ(torch_type_of_input("c10::Quaternion").bytes, 0);
 }
 
 TEST(NcclNames, TellNoBytesFromNoneTold) {

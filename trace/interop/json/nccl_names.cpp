@@ -42,6 +42,42 @@ constexpr TypeName kTypes[] = {
     {"Bool", {"bool", 1}},
     {"Float8_e4m3fn", {"float8_e4m3fn", 1}},
     {"Float8_e5m2", {"float8_e5m2", 1}},
+    {"Float8_e4m3fnuz", {"float8_e4m3fnuz", 1}},
+    {"Float8_e5m2fnuz", {"float8_e5m2fnuz", 1}},
+    {"Float8_e8m0fnu", {"float8_e8m0fnu", 1}},
+    {"UInt16", {"uint16", 2}},
+    {"UInt32", {"uint32", 4}},
+    {"UInt64", {"uint64", 8}},
+    {"ComplexHalf", {"complex32", 4}},
+    {"ComplexFloat", {"complex64", 8}},
+    {"ComplexDouble", {"complex128", 16}},
+};
+
+struct CppName {
+  std::string_view cpp, c10;
+};
+// As GCC writes them, and as Clang does.
+constexpr CppName kCppNames[] = {
+    {"float", "Float"},
+    {"double", "Double"},
+    {"bool", "Bool"},
+    {"unsigned char", "Byte"},
+    {"signed char", "Char"},
+    {"short int", "Short"},
+    {"short", "Short"},
+    {"int", "Int"},
+    {"long int", "Long"},
+    {"long", "Long"},
+    {"long long", "Long"},
+    {"short unsigned int", "UInt16"},
+    {"unsigned short", "UInt16"},
+    {"unsigned int", "UInt32"},
+    {"long unsigned int", "UInt64"},
+    {"unsigned long", "UInt64"},
+    {"unsigned long long", "UInt64"},
+    {"c10::complex<c10::Half>", "ComplexHalf"},
+    {"c10::complex<float>", "ComplexFloat"},
+    {"c10::complex<double>", "ComplexDouble"},
 };
 
 std::string plain(std::string_view name) {
@@ -71,7 +107,11 @@ bool is_host_collective(std::string_view name) {
 model::CollectiveFunction collective_function(std::string_view collective,
                                               std::string_view kernel) {
   const model::CollectiveFunction named = function_in(collective);
-  return named == model::CollectiveFunction::kOther ? function_in(kernel) : named;
+  if (named != model::CollectiveFunction::kOther) return named;
+  const model::CollectiveFunction ran = function_in(kernel);
+  // NCCL gathers and scatters by sends and receives.
+  const bool is_part = !collective.empty() && ran == model::CollectiveFunction::kSend;
+  return is_part ? model::CollectiveFunction::kOther : ran;
 }
 
 TorchType torch_type(std::string_view c10_name) {
@@ -80,8 +120,8 @@ TorchType torch_type(std::string_view c10_name) {
 }
 
 TorchType torch_type_of_input(std::string_view cpp_name) {
-  if (cpp_name == "float") return torch_type("Float");
-  if (cpp_name == "double") return torch_type("Double");
+  const auto found = std::ranges::find(kCppNames, cpp_name, &CppName::cpp);
+  if (found != std::end(kCppNames)) return torch_type(found->c10);
   constexpr std::string_view kNamespace = "c10::";
   if (cpp_name.starts_with(kNamespace)) cpp_name.remove_prefix(kNamespace.size());
   return torch_type(cpp_name);
