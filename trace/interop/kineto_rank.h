@@ -37,8 +37,8 @@ class KinetoRank {
   bool uses_gpu() const { return gpu_events_ > 0; }
   // The job has so many at least, as ranks took part in its collectives; 0: none is named.
   int named_ranks() const { return interop::named_ranks(collectives_); }
-  // It should tell buckets or units: it is of DDP, with shapes, or wraps modules that are sharded.
-  bool has_parts() const { return (is_ddp_ && autograd_.has_sizes()) || fsdp1_.has_any(); }
+  // It should tell buckets or units: it is of DDP, or of modules that are sharded.
+  bool has_parts() const { return is_ddp_ || fsdp1_.has_any() || fsdp2_.has_any(); }
 
  private:
   std::vector<model::Event>& run_of(int lane, model::EventKind kind) { return runs_[{lane, kind}]; }

@@ -119,3 +119,4 @@ TEST_F(DdpImport, KnowsTheBytesOfBucketsWithoutShapesWhereKernelsTellThem) {
 
 }  // namespace
 }  // namespace shardlens::trace::interop
+  EXPECT_THAT(warnings_, testing::ElementsAre(HasSubstr("record_shapes=True")));

@@ -31,7 +31,6 @@ class AutogradPasses {
   // Afterwards, once: leaves out those whose times cannot be believed.
   void finish(const std::function<bool(const base::Interval&)>& is_believed);
 
-  bool has_sizes() const { return !sizes_.empty(); }
   // In order. A forward pass without a backward one, of an evaluation, is none. On the host: a
   // backward pass ends with its last node, before it waits for reductions. After finish().
   std::vector<TrainingPass> passes() const;

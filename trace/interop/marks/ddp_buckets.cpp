@@ -76,7 +76,10 @@ Result<std::vector<DdpBucket>> plan_of(const DdpBackward& backward,
           "several all-reduces were asked for at one gradient: buckets are not in the order in "
           "which gradients come (as with find_unused_parameters)");
     }
-    if (reduction->bytes < 0) return unclear("it does not tell what its all-reduces held");
+    if (reduction->bytes < 0) {
+      return unclear(
+          "it does not tell what its all-reduces held (record it with record_shapes=True)");
+    }
     const std::span gradients = std::span(backward.gradients).subspan(begin, end - begin);
     TRY_ASSIGN(plan.emplace_back(), bucket_of(gradients, *reduction));
     begin = end;

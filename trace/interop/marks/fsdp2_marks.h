@@ -20,6 +20,7 @@ class Fsdp2Marks {
  public:
   // Takes what it looks for.
   void add(const KinetoEvent& event);
+  bool has_any() const { return !marks_.empty(); }
   // Once, without those whose times cannot be believed.
   UnitMarks finish(const std::function<bool(const base::Interval&)>& is_believed);
 
