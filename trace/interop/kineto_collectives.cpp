@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "trace/base/text.h"
 #include "trace/interop/json/nccl_names.h"
 #include "trace/job/run_limits.h"
 
@@ -35,7 +36,6 @@ std::int64_t out_elements_of(const KinetoEvent& event, std::int64_t ranks) {
   return __builtin_mul_overflow(event.input_elements, ranks, &elements) ? -1 : elements;
 }
 
-// "[0, 1, 2]", possibly cut off: "[0, 1, ..., 7]".
 // "gather", which is none of the functions; "": not told.
 std::string_view own_name(const KinetoEvent& event) {
   if (!event.collective.empty()) return event.collective;
@@ -43,6 +43,7 @@ std::string_view own_name(const KinetoEvent& event) {
   return is_host_collective(name) ? name.substr(name.find(':') + 1) : std::string_view();
 }
 
+// "[0, 1, 2]", possibly cut off: "[0, 1, ..., 7]".
 std::vector<int> ranks_in(const std::string& list) {
   std::vector<int> ranks;
   const char* at = list.data();
@@ -104,12 +105,13 @@ void KinetoCollectives::find_requests(const HostCalls& host_calls) {
   for (const Call& call : calls_) started.push_back(&call.made.event);
   const auto requests = host_calls.requests(started);
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    calls_[i].asked_ns = requests[i].time_ns;
-    calls_[i].asked = requests[i].function;
-    calls_[i].asked_ranks = requests[i].ranks;
+    if (!requests[i]) continue;
+    calls_[i].asked_ns = requests[i]->time_ns;
+    calls_[i].asked = requests[i]->function;
+    calls_[i].asked_ranks = requests[i]->ranks;
   }
   find_ranks_of_gathers();
-  if (!requests.empty()) std::ranges::stable_sort(calls_, {}, &Call::asked_ns);
+  std::ranges::stable_sort(calls_, {}, &Call::order_ns);
 }
 
 // What gathers into a list of tensors tells but its own part. It is a shard, of as many ranks as a
@@ -132,8 +134,9 @@ void KinetoCollectives::find_ranks_of_gathers() {
 std::int64_t KinetoCollectives::awaited_ns(const base::Interval& time) const {
   std::int64_t end_ns = time.end_ns;
   if (on_gpu_) return end_ns;
-  const auto first = std::ranges::lower_bound(calls_, time.start_ns, {}, &Call::asked_ns);
-  for (auto call = first; call != calls_.end() && call->asked_ns < time.end_ns; ++call) {
+  const auto first = std::ranges::lower_bound(calls_, time.start_ns, {}, &Call::order_ns);
+  for (auto call = first; call != calls_.end() && call->order_ns() < time.end_ns; ++call) {
+    if (call->asked_ns == kNoCall) continue;
     end_ns = std::max(end_ns, call->made.event.start_ns + call->made.event.duration_ns);
   }
   return end_ns;
@@ -227,13 +230,13 @@ void KinetoCollectives::make_rows(const KinetoJob& job, int world_size, RowIds& 
     row.start_ns = event.start_ns;
     row.end_ns = event.start_ns + event.duration_ns;
     row.enqueued_ns = call.asked_ns;
-    rows_.push_back(row);
-  }
-}
     if (row.function == Function::kOther) {
       row.tag_name = ids.intern(own_name(event));
       if (row.tag_name != 0) row.tag_kind = model::TagKind::kNamed;
     }
+    rows_.push_back(row);
+  }
+}
 
 void KinetoCollectives::place_in(const KinetoPhases& phases) {
   for (model::Collective& row : rows_) {
@@ -252,6 +255,21 @@ std::vector<DdpReduction> KinetoCollectives::reductions() const {
   }
   std::ranges::stable_sort(reductions, {}, &DdpReduction::asked_ns);
   return reductions;
+}
+
+std::string KinetoCollectives::why_calls_are_unclear() const {
+  if (on_gpu_) return "";
+  std::int64_t all = 0, unclear = 0;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    const Function executed = rows_[i].executed;
+    if (executed != Function::kAllReduce && executed != Function::kAllGather) continue;
+    ++all;
+    if (calls_[i].asked_ns == kNoCall) ++unclear;
+  }
+  if (unclear == 0) return "";
+  return "for " + base::grouped(unclear) + " of " + base::grouped(all) +
+         " all-reduces and all-gathers it is not clear which call asked for them, since the trace "
+         "does not hold one call (c10d::…) for each (as where its file was cut off)";
 }
 
 std::vector<FsdpCall> KinetoCollectives::calls() const {

@@ -50,6 +50,9 @@ class KinetoCollectives {
   // make_rows().
   std::vector<DdpReduction> reductions() const;  // all-reduces, in order
   std::vector<FsdpCall> calls() const;
+  // Which calls asked for Gloo's that DDP or a sharding program may have asked for. A clause; "":
+  // it is known of all of them.
+  std::string why_calls_are_unclear() const;
   void tag(std::size_t call, model::TagKind kind, int index, model::StringId name = 0);
 
   void move_to(model::Batch& rows);
@@ -61,6 +64,9 @@ class KinetoCollectives {
     // Of Gloo's, what was asked for, and of how many ranks; kOther, 0: not known.
     model::CollectiveFunction asked = model::CollectiveFunction::kOther;
     std::int64_t asked_ranks = 0;
+
+    // When it was asked for, as far as that is known.
+    std::int64_t order_ns() const { return asked_ns != kNoCall ? asked_ns : made.event.start_ns; }
   };
   void find_launches(const EventRuns& runs);
   void find_requests(const HostCalls& host_calls);

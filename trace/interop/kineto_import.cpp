@@ -211,6 +211,7 @@ base::Result<void> Import::number_ranks() {
     const auto [found, is_new] = by_rank_.try_emplace(rank, std::move(file));
     if (!is_new) {
       return base::fail(base::ErrorKind::kUsage, "'" + found->second.path.string() + "' and '" +
+    file.rows.note_cut_off();
                                                      path + "' are both of rank " +
                                                      std::to_string(rank) +
                                                      ": give one file per rank of one job");

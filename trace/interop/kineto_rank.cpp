@@ -185,14 +185,22 @@ std::vector<TrainingPass> KinetoRank::passes() const {
 std::string KinetoRank::make_parts(int world_size, std::span<const TrainingPass> passes,
                                    const FsdpUnits& units, const KinetoPhases& phases,
                                    KinetoCollectives& collectives, model::Batch& rows) {
+  // Where that is unclear, what else is missed may be there.
+  const auto untold = [&](std::string_view what, const std::string& why_none) {
+    const std::string unclear = collectives.why_calls_are_unclear();
+    return std::string(what) + (unclear.empty() ? why_none : unclear);
+  };
   if (!units.units.empty() || !units.why_none.empty()) {
     add_units(units, phases, collectives, ids_, rows);
-    return units.why_none.empty() ? "" : std::string(model::kNoUnits) + units.why_none;
+    return units.why_none.empty() ? "" : untold(model::kNoUnits, units.why_none);
   }
   if (world_size < 2) return "";
-  const std::string why = is_ddp_ ? add_buckets(passes, collectives, ids_, rows)
-                                  : "no " + std::string(kDdpForward) + " is marked in the trace";
-  return why.empty() ? "" : std::string(model::kNoBucketPlan) + why;
+  if (!is_ddp_) {
+    return std::string(model::kNoBucketPlan) + "no " + std::string(kDdpForward) +
+           " is marked in the trace";
+  }
+  const std::string why = add_buckets(passes, collectives, ids_, rows);
+  return why.empty() ? "" : untold(model::kNoBucketPlan, why);
 }
 
 namespace {

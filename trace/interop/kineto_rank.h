@@ -28,6 +28,7 @@ namespace shardlens::trace::interop {
 class KinetoRank {
  public:
   void add(const KinetoEvent& event);
+  void note_cut_off() { host_calls_.note_cut_off(); }  // its file ended early
   void leave_out(const std::string& reason) { ++left_out_[reason]; }
 
   // All rows, each list in order of time, less those whose times cannot be believed: `lost` says

@@ -105,6 +105,59 @@ TEST_F(DdpImport, SaysWhyThereAreNoBuckets) {
   }
 }
 
+// Before an event of each trace's first step.
+void insert_into_first_step(std::string& text, const std::vector<std::string>& events) {
+  const auto begin = text.find("{", text.find("traceEvents"));
+  for (const std::string& event : events) text.insert(begin, event + ",");
+}
+
+TEST_F(DdpImport, OtherCallsCostItNothing) {
+  const DdpJob job{.gradients = {1000, 2000}, .buckets = {1, 1}};
+  const std::string type = ",\"Input type\":[\"float\"]";
+  const auto add_others = [&](std::string& text) {
+    insert_into_first_step(
+        text,
+        {complete("cpu_op", "c10d::barrier", "77", 1001, 1, "\"Input Dims\":[[1],[]]"),
+         complete("user_annotation", "gloo:barrier", "80", 1001.5, 0.4),
+         complete("cpu_op", "c10d::gather_", "77", 1002.2, 0.2, "\"Input Dims\":[[],[[10]],[]]"),
+         complete("user_annotation", "gloo:gather", "80", 1002.3, 0.4,
+                  "\"Input Dims\":[[10]]" + type),
+         // Of nobody.
+         complete("user_annotation", "gloo:recv", "80", 1003, 0.4, "\"Input Dims\":[[3]]" + type)});
+  };
+  const ImportedRun imported_run = import_changed<DdpTraceWriter>(job, add_others);
+  EXPECT_TRUE(imported_run.warnings.empty()) << testing::PrintToString(imported_run.warnings);
+  const Run run = open(imported_run.folder);
+  EXPECT_EQ(run.figures.buckets.size(), 2u);
+  std::map<model::CollectiveFunction, std::int64_t> bytes;
+  for (const model::Batch& batch : run.batches) {
+    for (const auto& call : batch.collectives) {
+      bytes[call.function] = call.bytes;
+      if (call.function != model::CollectiveFunction::kOther) continue;
+      EXPECT_EQ(run.strings.get(call.rank, call.tag_name), "gather");
+    }
+  }
+  EXPECT_EQ(bytes.size(), 4u);
+  EXPECT_EQ(bytes.at(model::CollectiveFunction::kOther), model::kNotKnown);
+  EXPECT_EQ(bytes.at(model::CollectiveFunction::kReceive), 3 * 4);
+  EXPECT_EQ(bytes.at(model::CollectiveFunction::kBarrier), 0);
+}
+
+TEST_F(DdpImport, SaysOfWhichReductionsNothingAskedInTheTrace) {
+  const DdpJob job{.gradients = {1000, 2000}, .buckets = {1, 1}, .steps = 3};
+  const auto lose_a_call = [](std::string& text) {
+    auto fourth = text.find("c10d::allreduce_");
+    for (int i = 0; i < 3; ++i) fourth = text.find("c10d::allreduce_", fourth + 1);
+    text.replace(fourth, 16, "c10d::somethingX");
+  };
+  const ImportedRun cut = import_changed<DdpTraceWriter>(job, lose_a_call);
+  EXPECT_TRUE(open(cut.folder).figures.buckets.empty());
+  EXPECT_THAT(cut.warnings,
+              testing::ElementsAre(HasSubstr("for 3 of 6 all-reduces and all-gathers it is not "
+                                             "clear which call asked for them")))
+      << "of those of its size; others are known";
+}
+
 TEST_F(DdpImport, KnowsTheBytesOfBucketsWithoutShapesWhereKernelsTellThem) {
   DdpJob job{.gradients = {1000, 2000, 500}, .buckets = {1, 2}, .on_gpu = true};
   job.has_shapes = false;
@@ -115,8 +168,8 @@ TEST_F(DdpImport, KnowsTheBytesOfBucketsWithoutShapesWhereKernelsTellThem) {
   job.on_gpu = false;
   run = imported(job);
   EXPECT_TRUE(run.figures.buckets.empty()) << "Gloo's collectives have no sizes then";
+  EXPECT_THAT(warnings_, testing::ElementsAre(HasSubstr("record_shapes=True")));
 }
 
 }  // namespace
 }  // namespace shardlens::trace::interop
-  EXPECT_THAT(warnings_, testing::ElementsAre(HasSubstr("record_shapes=True")));

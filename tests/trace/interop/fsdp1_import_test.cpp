@@ -86,7 +86,7 @@ TEST_F(Fsdp1Import, ClaimsNothingThatSizesContradict) {
     }
   };
   expect_refused(import_changed<Fsdp1TraceWriter>(job, move_marks),
-                 "nothing was gathered or reduced");
+                 "for 16 of 16 all-reduces and all-gathers it is not clear which call asked");
 }
 
 TEST_F(Fsdp1Import, OfDamagedMarksMakesARunOrSaysWhyNot) {

@@ -43,6 +43,21 @@ TEST_F(FsdpImport, GlooReducesAllAndScattersItself) {
   EXPECT_EQ(scattered, 2 * 2 * 2) << "ranks, units, steps";
 }
 
+TEST_F(FsdpImport, SaysWhatIsMissingWhereNoCallIsInTheTrace) {
+  const FsdpJob job{.units = {1000, 2000}, .steps = 2};
+  const auto lose_calls = [](std::string& text) {
+    for (auto at = text.find("c10d::"); at != text.npos; at = text.find("c10d::", at)) {
+      text.replace(at, 6, "other:");
+    }
+  };
+  const ImportedRun run = import_changed<FsdpTraceWriter>(job, lose_calls);
+  EXPECT_TRUE(open(run.folder).figures.units.empty());
+  EXPECT_THAT(run.warnings,
+              testing::ElementsAre(testing::AllOf(
+                  testing::HasSubstr("Units of FullyShardedDataParallel are not known: for "),
+                  testing::HasSubstr("not clear which call asked"))));
+}
+
 // Traces that are cut, or damaged, may mark any one thing alone of a unit.
 TEST_F(FsdpImport, AUnitThatIsNeverGatheredIsOneOfWhichNothingIsKnown) {
   const FsdpJob job{.units = {1000, 2000, 3000}, .steps = 2};

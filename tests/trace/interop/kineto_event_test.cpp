@@ -66,6 +66,27 @@ TEST(KinetoEvents, ReadWhatAnOperatorGathersIntoWhat) {
   EXPECT_EQ(asked("c10d::_allgather_base_", "[]").out_elements, -1);
   EXPECT_EQ(asked("c10d::_allgather_base_", "[[9999999999,9999999999],[1]]").out_elements, -1);
   EXPECT_EQ(asked("aten::add", "[[1000], [500]]").out_elements, -1);
+  EXPECT_EQ(asked("c10d::alltoall_base_", "[[30], [20], [], [], []]").in_elements, 20);
+}
+
+TEST(KinetoEvents, ReadListsOfTensors) {
+  const auto asked = [](const std::string& op, const std::string& sizes) {
+    return *parsed(R"({"ph":"X","cat":"cpu_op","name":")" + op +
+                   R"(","ts":1,"dur":1,"args":{"Input Dims":)" + sizes + "}}");
+  };
+  EXPECT_EQ(asked("c10d::allreduce_", "[[[34304]], [], []]").input_elements, 34304);
+  EXPECT_EQ(asked("c10d::allreduce_", "[[[]], [], []]").input_elements, 1) << "a scalar";
+  EXPECT_EQ(asked("c10d::allreduce_coalesced_", "[[[3], [4, 5]], [], []]").input_elements, 23);
+  EXPECT_EQ(asked("c10d::allgather_", "[[], [[10]], [], [], []]").input_elements, 10);
+  const auto gather =
+      asked("c10d::allgather_into_tensor_coalesced_", "[[[6], [8]], [[3], [4]], [], []]");
+  EXPECT_EQ(gather.out_elements, 14);
+  EXPECT_EQ(gather.in_elements, 7);
+  EXPECT_EQ(asked("gloo:all_reduce", "[[3], [4]]").input_elements, 7);
+  EXPECT_EQ(asked("gloo:all_reduce", "[[]]").input_elements, 1);
+  EXPECT_EQ(asked("gloo:send", "[[64, 512]]").input_elements, 32768);
+  EXPECT_EQ(asked("gloo:scatter", "[]").input_elements, -1);
+  EXPECT_EQ(asked("gloo:all_reduce", "[[9999999999,9999999999]]").input_elements, -1);
 }
 
 TEST(KinetoEvents, KnowTheNamesOf2021AndQuotedThreads) {

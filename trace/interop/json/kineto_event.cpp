@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -71,9 +72,8 @@ void read_name_or_number(ondemand::value value, std::string& text) {
   text = unquoted(token_of(value));
 }
 
-// Of "[768, 3072]", or of "[[768, 3072]", where it is the first of a list; −1: too many.
+// Of "[768, 3072]"; −1: too many.
 std::int64_t elements_of(std::string_view shape) {
-  shape.remove_prefix(shape.rfind('['));
   std::int64_t elements = 1;
   const char* const last = shape.data() + shape.size();
   for (const char* at = shape.data() + 1; at + 1 < last;) {
@@ -85,30 +85,66 @@ std::int64_t elements_of(std::string_view shape) {
   return std::max<std::int64_t>(elements, -1);
 }
 
-// Of "[[768, 3072], [], …]" or "[[[490700]], [], …]", the inputs' sizes: those of the one tensor,
-// which comes first. What is no tensor has none.
+// Of all tensors in a list of them, "[[768, 3072], [10]]", or in one of lists; −1: there are none,
+// or too many.
+std::int64_t elements_within(std::string_view list) {
+  std::int64_t sum = -1;
+  for (std::size_t end = list.find(']'); end != list.npos; end = list.find(']', end + 1)) {
+    const auto begin = list.rfind('[', end);
+    // That of a list that held others, or the list itself.
+    if (begin == 0 || list.find(']', begin) != end) continue;
+    const std::int64_t elements = elements_of(list.substr(begin, end + 1 - begin));
+    if (elements < 0 || __builtin_add_overflow(std::max<std::int64_t>(sum, 0), elements, &sum)) {
+      return -1;
+    }
+  }
+  return sum;
+}
+
+// Of the inputs' sizes, "[[768, 3072], []]": those of the one tensor, which comes first.
 void read_one_shape(std::string_view text, KinetoEvent& event) {
   const auto end = text.find(']');
   if (end == text.npos || text.find_first_of("0123456789", end) != text.npos) return;
-  text = text.substr(0, end + 1);
-  const std::int64_t elements = elements_of(text);
+  const std::string_view shape = text.substr(0, end + 1).substr(text.rfind('[', end));
+  const std::int64_t elements = elements_of(shape);
   if (elements < 0) return;
-  event.input_shape = text.substr(text.rfind('['));
+  event.input_shape = shape;
   event.input_elements = elements;
 }
 
-// Of "[[1000], [500], [], …]": what is written, and what is read.
-void read_out_and_in(std::string_view text, KinetoEvent& event) {
-  const auto out_end = text.find(']');
-  const auto in_begin = text.find('[', std::min(out_end, text.size()));
-  const auto in_end = text.find(']', std::min(in_begin, text.size()));
-  if (in_end == text.npos) return;
-  event.out_elements = elements_of(text.substr(0, out_end + 1));
-  event.in_elements = elements_of(text.substr(in_begin, in_end + 1 - in_begin));
+// The first two items of a list of lists; "": it has no such one.
+std::array<std::string_view, 2> first_items(std::string_view list) {
+  std::array<std::string_view, 2> items;
+  std::size_t item = 0, begin = 0;
+  int depth = 0;
+  for (std::size_t at = 0; at < list.size() && item < items.size(); ++at) {
+    if (list[at] == '[' && ++depth == 2) begin = at;
+    if (list[at] == ']' && depth-- == 2) items[item++] = list.substr(begin, at + 1 - begin);
+  }
+  return items;
 }
 
-bool has_out_and_in(std::string_view event_name) {
-  return event_name == "c10d::_allgather_base_" || event_name == "c10d::_reduce_scatter_base_";
+// Of an operator that asks for a collective: what is written, and what is read.
+void read_out_and_in(std::string_view text, KinetoEvent& event) {
+  const auto [first, second] = first_items(text);
+  constexpr std::array kOfTensors{"c10d::_allgather_base_", "c10d::_reduce_scatter_base_",
+                                  "c10d::alltoall_base_"};
+  if (std::ranges::find(kOfTensors, event.name) != kOfTensors.end()) {  // "[[1000], [500], []]"
+    if (second.empty()) return;
+    event.out_elements = elements_of(first);
+    event.in_elements = elements_of(second);
+    return;
+  }
+  // Of lists, of which one may be all there is: "[[[10], [20]], []]", "[[], [[500]], []]".
+  const std::int64_t out = elements_within(first), in = elements_within(second);
+  const bool has_both = out >= 0 && in >= 0;
+  event.out_elements = has_both ? out : -1;
+  event.in_elements = has_both ? in : -1;
+  event.input_elements = has_both ? -1 : std::max(out, in);
+}
+
+bool is_gradient(std::string_view event_name) {
+  return event_name == "torch::autograd::AccumulateGrad";
 }
 
 void read_shapes(ondemand::value value, KinetoEvent& event) {
@@ -116,8 +152,9 @@ void read_shapes(ondemand::value value, KinetoEvent& event) {
   std::string_view text;
   if (value.get_array().get(inputs) != simdjson::SUCCESS) return;
   if (inputs.raw_json().get(text) != simdjson::SUCCESS) return;
-  if (has_out_and_in(event.name)) return read_out_and_in(text, event);
-  read_one_shape(text, event);
+  if (is_gradient(event.name)) return read_one_shape(text, event);
+  if (!is_host_collective(event.name)) return read_out_and_in(text, event);
+  event.input_elements = elements_within(trimmed(text));
 }
 
 void read_first_text(ondemand::value value, std::string& text) {
@@ -177,8 +214,8 @@ void reset(KinetoEvent& event) {
 }  // namespace
 
 bool inputs_are_read(std::string_view event_name) {
-  return event_name == "torch::autograd::AccumulateGrad" || event_name == "c10d::allreduce_" ||
-         has_out_and_in(event_name) || is_host_collective(event_name);
+  return is_gradient(event_name) || event_name.starts_with("c10d::") ||
+         is_host_collective(event_name);
 }
 
 std::int64_t microseconds_to_ns(std::string_view text) {

@@ -37,18 +37,18 @@ struct KinetoEvent {
   int device_type = -1;                                    // 0: CPU, 1: CUDA
 
   // Of a collective's kernel, where the trace has them; elements also of the operators that ask for
-  // one with a tensor for each.
+  // one with tensors for each.
   std::string collective, data_type, group, group_ranks;
   std::int64_t in_elements = -1, out_elements = -1;
   std::int64_t sequence = -1;
 
-  // Of the one tensor that an event of inputs_are_read() takes, where shapes were recorded:
-  // "[768, 3072]" and "float"; else "" and -1.
+  // Of what an event of inputs_are_read() takes, where shapes were recorded: "[768, 3072]" and
+  // "float"; else "" and -1. Elements are those of all its tensors.
   std::string input_shape, input_type;
   std::int64_t input_elements = -1;
 };
 
-// Events whose inputs tell what DDP reduces: gradients, and Gloo's collectives.
+// Events whose inputs tell what is reduced: gradients, Gloo's collectives, and what asks for them.
 bool inputs_are_read(std::string_view event_name);
 
 class KinetoParser {

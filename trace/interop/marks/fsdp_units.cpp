@@ -108,13 +108,12 @@ FsdpUnits find_fsdp_units(const UnitMarks& marks, std::span<const TrainingPass> 
     }
     sizes.add(call, index, unit);
   }
-  if (marks.are_inferred()) {
-    const std::string why_none = found.tags.empty()
-                                     ? "nothing was gathered or reduced where they are marked"
-                                     : sizes.why_none();
-    if (!why_none.empty()) return {.units = {}, .why_none = why_none, .tags = {}, .ready = {}};
-    return found;  // the gradients of a unit are one tensor
-  }
+  const std::string why_none = found.tags.empty()
+                                   ? "nothing was gathered or reduced where they are marked"
+                               : marks.are_inferred() ? sizes.why_none()
+                                                      : "";
+  if (!why_none.empty()) return {.units = {}, .why_none = why_none, .tags = {}, .ready = {}};
+  if (marks.are_inferred()) return found;  // the gradients of a unit are one tensor
   if (!passes.empty()) add_parameters(marks, passes.back(), reduced_elements, found);
   return found;
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <map>
+#include <utility>
 
 namespace shardlens::trace::interop {
 
@@ -11,36 +11,89 @@ namespace {
 
 using Function = model::CollectiveFunction;
 
-// torch/csrc/distributed/c10d/Ops.cpp and ProcessGroupGloo.cpp of PyTorch 2.11.
+// What PyTorch 2.11 registers (torch/csrc/distributed/c10d/Ops.cpp), and what Gloo does for it
+// (ProcessGroupGloo.cpp). Left out: alltoall_, which it lacks, and reduce_scatter_ and
+// monitored_barrier_, for which it starts as many collectives as there are ranks.
 struct CallName {
   std::string_view op, collective;
   Function function;
 };
 constexpr std::array kCallNames{
     CallName{"c10d::allreduce_", "gloo:all_reduce", Function::kAllReduce},
+    CallName{"c10d::allreduce_coalesced_", "gloo:all_reduce", Function::kAllReduce},
     CallName{"c10d::broadcast_", "gloo:broadcast", Function::kBroadcast},
     CallName{"c10d::allgather_", "gloo:all_gather", Function::kAllGather},
     CallName{"c10d::_allgather_base_", "gloo:all_gather", Function::kAllGather},
+    CallName{"c10d::allgather_coalesced_", "gloo:all_gather", Function::kAllGather},
+    CallName{"c10d::allgather_into_tensor_coalesced_", "gloo:all_gather", Function::kAllGather},
     CallName{"c10d::_reduce_scatter_base_", "gloo:all_reduce", Function::kReduceScatter},
-    CallName{"c10d::reduce_", "gloo:reduce", Function::kReduce}};
+    // One for each tensor: what several hold together is the size of none.
+    CallName{"c10d::reduce_scatter_tensor_coalesced_", "gloo:all_reduce", Function::kReduceScatter},
+    CallName{"c10d::reduce_", "gloo:reduce", Function::kReduce},
+    CallName{"c10d::gather_", "gloo:gather", Function::kOther},
+    CallName{"c10d::scatter_", "gloo:scatter", Function::kOther},
+    CallName{"c10d::alltoall_base_", "gloo:all_to_all", Function::kAllToAll},
+    CallName{"c10d::send", "gloo:send", Function::kSend},
+    CallName{"c10d::recv_", "gloo:recv", Function::kReceive},
+    CallName{"c10d::recv_any_source_", "gloo:recvAnySource", Function::kReceive},
+    CallName{"c10d::barrier", "gloo:barrier", Function::kBarrier}};
 
-constexpr std::size_t kMostThreads = 4;  // of Gloo; 2 by default
+// Asked for as any other.
+std::string_view collective_of(std::string_view started) {
+  return started == "gloo:sparse_all_reduce" ? "gloo:all_reduce" : started;
+}
 
 // As often as what each rank has is in what all have.
-std::int64_t ranks_of(const KinetoEvent& event) {
+std::int64_t ranks_of(const KinetoEvent& event, Function function) {
+  if (function != Function::kAllGather && function != Function::kReduceScatter) return 0;
   const auto [part, whole] = std::minmax(event.in_elements, event.out_elements);
   return part > 0 && whole % part == 0 ? whole / part : 0;
+}
+
+// As its collective tells them; −1: otherwise, or not at all.
+std::int64_t asked_elements(const KinetoEvent& event, const CallName& call) {
+  const bool differ = call.op == "c10d::scatter_" || call.op == "c10d::barrier";
+  if (differ) return -1;
+  return event.in_elements >= 0 ? event.in_elements : event.input_elements;
+}
+
+// Of one name and size, in order.
+struct Alike {
+  std::vector<const HostCalls::Request*> asked;
+  std::vector<std::size_t> started;  // by their places
+};
+
+// Each with its own: a trace may begin behind the first call, and end before the last collective.
+void match(Alike alike, std::span<const KinetoEvent* const> started,
+           std::vector<std::optional<HostCalls::Request>>& requests) {
+  auto& [asked, places] = alike;
+  if (asked.empty()) return;
+  const auto is_before_all = [&](std::size_t place) {
+    return started[place]->start_ns < asked.front()->time_ns;
+  };
+  places.erase(places.begin(), std::ranges::find_if_not(places, is_before_all));
+  if (places.empty()) return;
+  const std::int64_t last_ns = started[places.back()]->start_ns;
+  asked.erase(std::ranges::upper_bound(asked, last_ns, {}, &HostCalls::Request::time_ns),
+              asked.end());
+  const auto follows = [&](std::size_t place, const HostCalls::Request* request) {
+    return started[place]->start_ns >= request->time_ns;
+  };
+  if (!std::ranges::equal(places, asked, follows)) return;
+  for (std::size_t i = 0; i < places.size(); ++i) requests[places[i]] = *asked[i];
 }
 
 }  // namespace
 
 void HostCalls::add(const KinetoEvent& event) {
   if (event.category != KinetoCategory::kOperator) return;
+  host_end_ns_ = std::max(host_end_ns_, event.start_ns + event.duration_ns);
   const auto known = std::ranges::find(kCallNames, std::string_view(event.name), &CallName::op);
   if (known == kCallNames.end()) return;
-  asked_.push_back({{event.start_ns, known->function, ranks_of(event)},
+  const Function function = known->function;
+  asked_.push_back({{event.start_ns, function, ranks_of(event, function)},
                     known->collective,
-                    event.input_elements});
+                    asked_elements(event, *known)});
 }
 
 void HostCalls::finish(const std::function<bool(const base::Interval&)>& is_believed) {
@@ -51,28 +104,30 @@ void HostCalls::finish(const std::function<bool(const base::Interval&)>& is_beli
 }
 
 auto HostCalls::requests(std::span<const KinetoEvent* const> started) const
-    -> std::vector<Request> {
-  std::map<std::string_view, std::deque<std::size_t>> waiting;  // places in `started`, by name
-  for (std::size_t i = 0; i < started.size(); ++i) waiting[started[i]->name].push_back(i);
-  std::vector<Request> requests(started.size());
-  std::size_t matched = 0;
-  for (const Asked& asked : asked_) {
-    auto& places = waiting[asked.collective];
-    const auto end =
-        places.begin() + static_cast<std::ptrdiff_t>(std::min(places.size(), kMostThreads));
-    const auto is_it = [&](std::size_t place) {
-      const KinetoEvent& event = *started[place];
-      const bool is_of_size =
-          asked.elements < 0 || event.input_elements < 0 || asked.elements == event.input_elements;
-      return event.start_ns >= asked.request.time_ns && is_of_size;
-    };
-    const auto found = std::find_if(places.begin(), end, is_it);
-    if (found == end) return {};
-    requests[*found] = asked.request;
-    places.erase(found);
-    ++matched;
+    -> std::vector<std::optional<Request>> {
+  // By size only where all of a name tell theirs.
+  std::map<std::string_view, bool> has_sizes;
+  const auto note_size = [&](std::string_view collective, std::int64_t elements) {
+    has_sizes.try_emplace(collective, true).first->second &= elements >= 0;
+  };
+  for (const Asked& asked : asked_) note_size(asked.collective, asked.elements);
+  for (const KinetoEvent* event : started) {
+    note_size(collective_of(event->name), event->input_elements);
   }
-  if (matched != started.size()) return {};
+  std::map<std::pair<std::string_view, std::int64_t>, Alike> alike;
+  const auto among = [&](std::string_view collective, std::int64_t elements) -> Alike& {
+    return alike[{collective, has_sizes[collective] ? elements : -1}];
+  };
+  for (const Asked& asked : asked_) {
+    among(asked.collective, asked.elements).asked.push_back(&asked.request);
+  }
+  for (std::size_t i = 0; i < started.size(); ++i) {
+    // Threads follow one another in a file: what asked for it may be cut off.
+    if (is_cut_off_ && started[i]->start_ns > host_end_ns_) continue;
+    among(collective_of(started[i]->name), started[i]->input_elements).started.push_back(i);
+  }
+  std::vector<std::optional<Request>> requests(started.size());
+  for (auto& [key, of_key] : alike) match(std::move(of_key), started, requests);
   return requests;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ namespace shardlens::trace::interop {
 
 class HostCalls {
  public:
-  void add(const KinetoEvent& event);  // takes what it looks for
+  void add(const KinetoEvent& event);          // takes what it looks for
+  void note_cut_off() { is_cut_off_ = true; }  // the trace's file ended early
   // Afterwards, once: leaves out those whose times cannot be believed.
   void finish(const std::function<bool(const base::Interval&)>& is_believed);
 
@@ -25,10 +27,11 @@ class HostCalls {
     model::CollectiveFunction function = model::CollectiveFunction::kOther;
     std::int64_t ranks = 0;  // that gather or share what is reduced; 0: not told
   };
-  // By collective, of `started` in order of their start. Empty: not each of them was asked for in
-  // the trace, or not by a name that is known. Collectives that two threads take up at nearly the
-  // same time are told apart by their sizes.
-  std::vector<Request> requests(std::span<const KinetoEvent* const> started) const;
+  // By collective, of `started` in order of their start. None: which call asked for it is not sure,
+  // since of those with its name and size the trace holds more or fewer calls than collectives, as
+  // where a file was cut off. Collectives that two threads take up at nearly the same time are told
+  // apart by their sizes.
+  std::vector<std::optional<Request>> requests(std::span<const KinetoEvent* const> started) const;
 
  private:
   struct Asked {
@@ -37,6 +40,8 @@ class HostCalls {
     std::int64_t elements = -1;
   };
   std::vector<Asked> asked_;
+  bool is_cut_off_ = false;
+  std::int64_t host_end_ns_ = INT64_MIN;  // of the last operator
 };
 
 }  // namespace shardlens::trace::interop
