@@ -50,6 +50,26 @@ std::string plain_name(const fs::path& file) {
   return name;
 }
 
+// What the files' names begin with, less a number that differs and the word "rank": "job" of
+// "job_rank10.json" and "job_rank11.json". The first one's where they have nothing in common.
+std::string common_name(std::span<const fs::path> files) {
+  const std::string first = plain_name(files.front());
+  std::string common = first;
+  for (const fs::path& file : files) {
+    const std::string name = plain_name(file);
+    common.erase(std::ranges::mismatch(common, name).in1, common.end());
+  }
+  if (common.size() == first.size()) return first;
+  const auto trim = [&](std::string_view ends) {
+    common.resize(common.find_last_not_of(ends) + 1);
+  };
+  trim("0123456789");
+  trim(" _-.");
+  if (common.ends_with("rank")) common.resize(common.size() - 4);
+  trim(" _-.");
+  return common.empty() ? first : common;
+}
+
 tl::unexpected<base::Error> not_one_job(const KinetoFile& a, const KinetoFile& b,
                                         const std::string& why) {
   return base::fail(base::ErrorKind::kUsage, "'" + a.path.string() + "' and '" + b.path.string() +
@@ -191,6 +211,7 @@ base::Result<void> Import::read(const fs::path& path, std::size_t index) {
         "'" + path.string() + "' holds no events: expected a trace of PyTorch's profiler");
   }
   if (file.cut_off) {
+    file.rows.note_cut_off();
     result_.warnings.push_back("'" + path.string() + "' was cut off after " +
                                base::grouped(file.events) + " events, which were imported");
   }
@@ -211,7 +232,6 @@ base::Result<void> Import::number_ranks() {
     const auto [found, is_new] = by_rank_.try_emplace(rank, std::move(file));
     if (!is_new) {
       return base::fail(base::ErrorKind::kUsage, "'" + found->second.path.string() + "' and '" +
-    file.rows.note_cut_off();
                                                      path + "' are both of rank " +
                                                      std::to_string(rank) +
                                                      ": give one file per rank of one job");
@@ -243,7 +263,7 @@ base::Result<void> Import::check_times(const KinetoFile& file, const ImportedTim
 base::Result<void> Import::describe() {
   info_.name = !options_.name.empty()     ? options_.name
                : !options_.folder.empty() ? options_.folder.filename().string()
-                                          : plain_name(paths_.front());
+                                          : common_name(paths_);
   info_.world_size = world_size_;
   info_.recorded_ranks = static_cast<int>(by_rank_.size());
   info_.program = info_.imported_from = "PyTorch profiler";

@@ -15,7 +15,7 @@
 namespace shardlens::trace::interop {
 
 struct ImportOptions {
-  std::string name;  // of the run; "": after the first file
+  std::string name;  // of the run; "": what the files' names begin with
   // Where the run is made, a folder that takes the run's name; "": in the library.
   std::filesystem::path folder;
   bool overwrite = false;

@@ -257,6 +257,22 @@ TEST_F(KinetoImport, WithoutDistributedInfoTheGroupsTellHowManyRanksThereAre) {
   EXPECT_EQ(world_of("[0, 2000000000]"), 1) << "no job has that many";
 }
 
+TEST_F(KinetoImport, ARunIsNamedAsItsFilesAre) {
+  const auto name_of = [&](const std::string& first, const std::string& second) {
+    ImportOptions options;
+    options.overwrite = true;
+    const auto imported = import_kineto(
+        std::vector{write(first, job(0, 2)), write(second, job(1, 2))}, runs(), options);
+    EXPECT_TRUE(imported) << imported.error().message;
+    return open(imported->folder).figures.info.name;
+  };
+  EXPECT_EQ(name_of("job_rank10.json", "job_rank11.json"), "job");
+  EXPECT_EQ(name_of("with space 0.json", "with space 1.json"), "with space");
+  EXPECT_EQ(name_of("rank0.json", "rank1.json"), "rank0") << "nothing is left";
+  EXPECT_EQ(name_of("a.json", "b.json"), "a");
+  EXPECT_EQ(name_of("host7.17.pt.trace.json", "host8.18.pt.trace.json"), "host");
+}
+
 TEST_F(KinetoImport, AFolderMayBeNamedInsteadOfALibrary) {
   ImportOptions options;
   options.folder = folder_->path() / "elsewhere" / "mine";
