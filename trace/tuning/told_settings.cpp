@@ -281,6 +281,10 @@ Result<Changes> told_changes(const model::RunInfo& info, const ToldSettings& tol
                              const Settings& next) {
   Changes changes{.known = {}, .without_effect = {}, .unknown = {}, .settings = told.settings};
   for (const job::Knob* knob : told.knobs) job::copy_value(*knob, next, changes.settings);
+  // Nobody set what was told of several micro-batches: with one there is nothing that it says.
+  if (told.settings.sync_each_batch && changes.settings.gradient_accumulation_steps == 1) {
+    changes.settings.sync_each_batch = false;
+  }
   TRY(check_values(changes.settings));
   const Settings before = acting_settings(info, told.settings);
   const Settings after = acting_settings(info, changes.settings);

@@ -182,6 +182,22 @@ TEST_F(ImportedPrediction, KnowsHowOftenGradientsWereReducedAndInWhichType) {
   EXPECT_EQ(step->program.calls.front().bytes, 4 * job.elements_of(0));
 }
 
+TEST_F(ImportedPrediction, OneMicroBatchIsReducedWhateverWasToldOfSeveral) {
+  DdpJob job = some_job();
+  job.micro_batches = 2;
+  job.reduces_each = true;
+  const auto predictor = learn(job);
+  ASSERT_TRUE(predictor) << predictor.error().message;
+  Settings next = predictor->info().settings;
+  ASSERT_TRUE(next.sync_each_batch);
+  next.gradient_accumulation_steps = 1;
+  const auto once = predictor->predict_known(next);
+  ASSERT_TRUE(once) << once.error().message;
+  next.sync_each_batch = false;
+  EXPECT_EQ(once->step_ns, predictor->predict_known(next)->step_ns);
+  EXPECT_LT(once->difference_ns(), 0);
+}
+
 TEST_F(ImportedPrediction, RefusesWhatTheTraceDoesNotTellByName) {
   DdpJob job = some_job();
   job.on_gpu = true;
