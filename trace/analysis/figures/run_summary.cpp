@@ -309,7 +309,8 @@ std::string_view to_text(WaitDoubt doubt) {
     case WaitDoubt::kNone:
       return "";
     case WaitDoubt::kRecordsMissing:
-      return "not all other ranks' calls were recorded";
+      return "not all other ranks' calls were recorded, or some are sends and receives, of which "
+             "nothing tells which belong together";
     case WaitDoubt::kClockError:
       return "the hosts' clocks may be as far apart";
     case WaitDoubt::kClocksUnknown:
