@@ -89,7 +89,8 @@ Json phases_json(const trace::analysis::RunSummary& summary) {
           {"other", optional_ms(other)}};
 }
 
-Json summary_json(const trace::analysis::RunSummary& s) {
+Json summary_json(const RunFigures& figures) {
+  const trace::analysis::RunSummary& s = figures.summary;
   const bool measured = s.steps_measured > 0;
   const bool detail = measured && s.has_detail;
   const auto detail_ms = [&](double ns) { return detail ? ms(ns) : Json(nullptr); };
@@ -116,6 +117,7 @@ Json summary_json(const trace::analysis::RunSummary& s) {
   json["overlap_percent"] = detail ? optional_number(s.overlap_fraction, 100) : Json(nullptr);
   json["effective_batch"] = or_null(s.effective_batch);
   json["bytes_sent_per_step"] = optional_number(s.bytes_sent_per_step);
+  json["bytes_sent_unknown"] = text_or_null(why_bytes_sent_unknown(figures));
   json["loss_first"] = optional_number(s.loss_first);
   json["loss_last"] = optional_number(s.loss_last);
   return json;
@@ -314,7 +316,7 @@ Json report_json(const RunReport& report) {
   json["run"] = run_json(report);
   // Only of a run that failed: what each rank was waiting for.
   if (!report.diagnosis.states.empty()) json["diagnosis"] = diagnosis_json(report.diagnosis);
-  json["summary"] = summary_json(figures.summary);
+  json["summary"] = summary_json(figures);
   json["ranks"] =
       array_of(figures.ranks, [&](const auto& rank) { return rank_json(rank, figures.summary); });
   json["steps"] = array_of(figures.steps, step_json);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "app/report/report_tables.h"
@@ -151,7 +152,8 @@ std::string phases_text(const RunSummary& s) {
   return "\nPhases of a step, on the host\n" + table.text("  ", false);
 }
 
-std::string breakdown_text(const RunSummary& s) {
+std::string breakdown_text(const trace::analysis::RunFigures& figures) {
+  const RunSummary& s = figures.summary;
   if (!s.has_detail) return "\nNo details were recorded: only steps and phases are known\n";
   TextTable table = parts_table();
   const double step_ns = s.detailed_step_ns;
@@ -179,7 +181,11 @@ std::string breakdown_text(const RunSummary& s) {
     text += ", of which " + time_text(s.overlap_ns) + " (" +
             ui::present::format_percent(*s.overlap_fraction).text() + ") overlapped with compute";
   }
-  return text + "\n";
+  text += "\n";
+  if (const auto why = trace::analysis::why_bytes_sent_unknown(figures); !why.empty()) {
+    text += "  How much a rank sends in a step is not known: " + why + "\n";
+  }
+  return text;
 }
 
 std::string nothing_measured(const RunReport& report) {
@@ -238,6 +244,16 @@ void add_learning(TextTable& table, const RunReport& report) {
   }
 }
 
+// Of what is sent nothing tells how much a gather or a scatter does.
+std::string uncounted_text(const trace::analysis::RunFigures& figures) {
+  std::set<std::string> names;
+  for (const auto& row : figures.collectives) {
+    if (row.function != trace::model::CollectiveFunction::kOther) continue;
+    names.insert(row.tag.empty() ? "other calls" : row.tag);
+  }
+  return names.empty() ? "" : ", without " + trace::base::joined(names);
+}
+
 std::string headline(const RunReport& report) {
   const RunSummary& s = report.figures.summary;
   if (s.steps_measured == 0) return nothing_measured(report);
@@ -246,10 +262,11 @@ std::string headline(const RunReport& report) {
   add_learning(table, report);
   if (s.bytes_sent_per_step) {
     table.add_row({"Sent", size_text(*s.bytes_sent_per_step),
-                   s.bytes_sent_per_step_theory ? "per rank and step; in theory " +
-                                                      size_text(*s.bytes_sent_per_step_theory) +
-                                                      other_functions_text(report.figures)
-                                                : "per rank and step"});
+                   "per rank and step" + uncounted_text(report.figures) +
+                       (s.bytes_sent_per_step_theory
+                            ? "; in theory " + size_text(*s.bytes_sent_per_step_theory) +
+                                  other_functions_text(report.figures)
+                            : "")});
   }
   if (const auto throttled = trace::analysis::throttling_sentence(report.figures.steps);
       !throttled.empty()) {
@@ -364,7 +381,7 @@ std::string report_text(const RunReport& report) {
   const auto& figures = report.figures;
   std::string text = heading(report) + headline(report);
   if (figures.summary.steps_measured > 0) {
-    text += phases_text(figures.summary) + breakdown_text(figures.summary);
+    text += phases_text(figures.summary) + breakdown_text(figures);
   }
   return text + ranks_text(figures) + collectives_text(figures) + buckets_text(figures) +
          units_text(figures) + recorder_text(figures.recorder);

@@ -59,6 +59,7 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
                                               "overlap_percent",
                                               "effective_batch",
                                               "bytes_sent_per_step",
+                                              "bytes_sent_unknown",
                                               "loss_first",
                                               "loss_last"}));
   EXPECT_EQ(keys((*json_)["ranks"][0]),

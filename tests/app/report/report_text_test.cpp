@@ -90,6 +90,25 @@ TEST_F(ReportText, SaysTrulyWhyNoStepWasMeasured) {
   EXPECT_TRUE(contains(report_text(*report), "No step was measured: none was recorded\n"));
 }
 
+TEST_F(ReportText, SaysWhyItIsNotKnownHowMuchWasSent) {
+  const auto run = write_synthetic_run(folder_->path());
+  auto report = load_report(run.folder);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report_json(*report)["summary"]["bytes_sent_unknown"].is_null());
+  report->figures.summary.bytes_sent_per_step.reset();
+  for (auto& row : report->figures.collectives) {
+    if (row.function == trace::model::CollectiveFunction::kBroadcast)
+      row.bytes = trace::model::kNotKnown;
+  }
+  const std::string why = "how much each broadcast moved was not recorded";
+  const std::string text = report_text(*report);
+  EXPECT_TRUE(contains(text, "sends in a step is not known: " + why)) << text;
+  EXPECT_FALSE(contains(text, "\nSent"));
+  const auto json = report_json(*report)["summary"];
+  EXPECT_TRUE(json["bytes_sent_per_step"].is_null());
+  EXPECT_TRUE(contains(json["bytes_sent_unknown"].get<std::string>(), why));
+}
+
 TEST_F(ReportText, SaysWhereTheTrainedModelIs) {
   const auto run = write_synthetic_run(folder_->path());
   EXPECT_FALSE(contains(report_text(*load_report(run.folder)), "Trained model"));

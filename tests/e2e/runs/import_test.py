@@ -138,6 +138,8 @@ class Import(harness.ShardlensTest):
         self.assertEqual(imported['ranks'], [0, 1])
         self.assertEqual([said.count('record_shapes=True') for said in imported['warnings']], [1])
         report = self.json('report', 'ddp')
+        self.assertIsNone(report['summary']['bytes_sent_per_step'])
+        self.assertIn('all_reduce', report['summary']['bytes_sent_unknown'])
         for rank, file in enumerate(files):
             steps = exposed_ns(file.read_text())
             self.assertEqual(len(steps), 3)

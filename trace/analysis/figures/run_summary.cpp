@@ -8,6 +8,7 @@
 
 #include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/traffic.h"
+#include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/run_info.h"
 
@@ -280,6 +281,20 @@ std::optional<double> theoretical_bytes_sent(const model::RunInfo& info,
     bytes *= static_cast<double>(info.settings.gradient_accumulation_steps);
   }
   return bytes * sent_factor(model::CollectiveFunction::kAllReduce, info.world_size) + updated;
+}
+
+std::string why_bytes_sent_unknown(const RunFigures& figures) {
+  if (!figures.summary.has_detail || figures.summary.bytes_sent_per_step) return "";
+  std::vector<std::string> untold;
+  for (const CollectiveGroupFigures& row : figures.collectives) {
+    const bool sends = sent_factor(row.function, 2) > 0;
+    if (sends && row.bytes == model::kNotKnown) untold.emplace_back(model::to_string(row.function));
+  }
+  std::ranges::sort(untold);
+  untold.erase(std::ranges::unique(untold).begin(), untold.end());
+  if (untold.empty()) return "how much some of its collectives moved was not recorded";
+  return "how much each " + base::joined(untold) +
+         " moved was not recorded; PyTorch's profiler does with record_shapes=True";
 }
 
 void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigures>& ranks) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
@@ -36,6 +37,10 @@ std::optional<double> theoretical_bytes_sent(const model::RunInfo& info,
 // Bytes of one gradient value: the plan's bytes ÷ parameters where both are known, else 4.
 std::int64_t gradient_bytes_per_value(const std::vector<BucketFigures>& buckets,
                                       std::int64_t parameters);
+
+// A clause on why the bytes that were sent are not known, and what to do; "": they are, or no step
+// has full detail.
+std::string why_bytes_sent_unknown(const RunFigures& figures);
 
 // Sets step_ns and exposed_ns of each rank: means over measured steps.
 void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigures>& ranks);
