@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -20,6 +21,8 @@
 
 namespace shardlens::app::report {
 namespace {
+
+constexpr std::size_t kMostRanksNamed = 8;
 
 using trace::analysis::RunSummary;
 using trace::base::Phase;
@@ -188,6 +191,28 @@ std::string breakdown_text(const trace::analysis::RunFigures& figures) {
   return text;
 }
 
+// Which ranks have reported which steps. Goes on a sentence; "": all of them the same.
+std::string steps_by_rank_text(const trace::analysis::RunFigures& figures) {
+  std::map<std::string, std::vector<std::string>> ranks_with;
+  for (std::size_t rank = 0; rank < figures.ranks.size(); ++rank) {
+    std::vector<std::int64_t> steps;
+    for (const auto& step : figures.steps) {
+      if (rank < step.ranks.size() && step.ranks[rank].step_ns > 0) steps.push_back(step.index);
+    }
+    const std::string text = steps.empty() ? "no step" : range_text({steps.front(), steps.back()});
+    ranks_with[text].push_back(std::to_string(rank));
+  }
+  if (ranks_with.size() < 2) return "";
+  std::string text;
+  for (const auto& [steps, ranks] : ranks_with) {
+    text += text.empty() ? ": " : ", ";
+    text += (ranks.size() == 1 ? "rank " : "ranks ") + trace::base::some_of(ranks, kMostRanksNamed);
+    text += (ranks.size() == 1 ? " has " : " have ") + steps;
+  }
+  const bool is_own = trace::model::has_settings(figures.info);
+  return text + (is_own ? "" : ". Call the profiler's step() once per step on every rank");
+}
+
 std::string nothing_measured(const RunReport& report) {
   const auto& steps = report.figures.steps;
   if (!report.range) {
@@ -195,7 +220,7 @@ std::string nothing_measured(const RunReport& report) {
     if (steps.empty()) {
       why = "none was recorded";
     } else if (std::ranges::none_of(steps, &trace::analysis::StepFigures::complete)) {
-      why = "none was reported by all ranks";
+      why = "none was reported by all ranks" + steps_by_rank_text(report.figures);
     }
     return "\nNo step was measured: " + why + "\n";
   }

@@ -84,8 +84,20 @@ TEST_F(ReportText, SaysTrulyWhyNoStepWasMeasured) {
   ASSERT_TRUE(report);
   report->figures.summary.steps_measured = 0;
   EXPECT_TRUE(contains(report_text(*report), "No step was measured: the run ended within its"));
-  for (auto& step : report->figures.steps) step.complete = false;
-  EXPECT_TRUE(contains(report_text(*report), "No step was measured: none was reported by all"));
+  auto& steps = report->figures.steps;
+  for (auto& step : steps) {
+    step.complete = false;
+    for (auto& rank : step.ranks) rank.step_ns = 1;
+  }
+  EXPECT_TRUE(contains(report_text(*report), "measured: none was reported by all ranks\n"));
+  for (auto& step : steps) step.ranks[1] = {};
+  steps[2].ranks[2] = steps[3].ranks[2] = {};
+  for (std::size_t i = 4; i < steps.size(); ++i) steps[i].ranks[0] = steps[i].ranks[2] = {};
+  const std::string by_rank =
+      "by all ranks: rank 1 has no step, rank 2 has steps 0 to 1, rank 0 has steps 0 to 3";
+  EXPECT_TRUE(contains(report_text(*report), by_rank + "\n")) << report_text(*report);
+  report->figures.info.imported_from = "PyTorch profiler";
+  EXPECT_TRUE(contains(report_text(*report), by_rank + ". Call the profiler's step() once per"));
   report->figures.steps.clear();
   EXPECT_TRUE(contains(report_text(*report), "No step was measured: none was recorded\n"));
 }
