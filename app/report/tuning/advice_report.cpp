@@ -37,15 +37,21 @@ Json one_json(const Advice& advice) {
 
 }  // namespace
 
-ui::state::AdviceView advice_of(const trace::analysis::RunFigures& figures) {
+AdviceOfRun advice_of(const trace::analysis::RunFigures& figures) {
   session::PredictionSource source;
-  return session::advise_run(figures, source.learn(figures));
+  const auto learnt = source.learn(figures);
+  return {.view = session::advise_run(figures, learnt), .refused = learnt.refused};
 }
 
 Json advice_json(const ui::state::AdviceView& view) { return array_of(view.advice, one_json); }
 
-std::string advice_text(const ui::state::AdviceView& view, double step_ns) {
-  if (view.advice.empty()) return "\n" + ui::present::no_advice_text(view) + "\n";
+std::string advice_text(const AdviceOfRun& of_run, double step_ns) {
+  const ui::state::AdviceView& view = of_run.view;
+  const std::string not_tried =
+      of_run.refused.empty() || view.steps == 0
+          ? ""
+          : "\nOther settings could not be tried. " + of_run.refused + "\n";
+  if (view.advice.empty()) return "\n" + ui::present::no_advice_text(view) + "\n" + not_tried;
   std::string text = "\nWhat would help\n";
   for (const Advice& advice : view.advice) {
     const auto row = ui::present::advice_row(advice, step_ns);
@@ -56,7 +62,7 @@ std::string advice_text(const ui::state::AdviceView& view, double step_ns) {
       text += "  See " + ui::present::evidence_text(evidence) + "\n";
     }
   }
-  return text;
+  return text + not_tried;
 }
 
 }  // namespace shardlens::app::report

@@ -7,6 +7,7 @@
 #include "app/report/comparison_report.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
+#include "app/report/tuning/advice_report.h"
 #include "tests/app/report/synthetic_run.h"
 #include "trace/base/file_system.h"
 #include "trace/store/run/run_folder.h"
@@ -119,6 +120,15 @@ TEST_F(ReportText, SaysWhyItIsNotKnownHowMuchWasSent) {
   const auto json = report_json(*report)["summary"];
   EXPECT_TRUE(json["bytes_sent_per_step"].is_null());
   EXPECT_TRUE(contains(json["bytes_sent_unknown"].get<std::string>(), why));
+}
+
+TEST(AdviceText, SaysWhatCouldNotBeTried) {
+  AdviceOfRun advice{.view = {.folder = "", .steps = 3}, .refused = "It does not tell its sizes."};
+  const std::string text = advice_text(advice, 1e6);
+  EXPECT_TRUE(contains(text, "Nothing that this run tells would help")) << text;
+  EXPECT_TRUE(contains(text, "could not be tried. It does not tell its sizes.\n")) << text;
+  advice.refused.clear();
+  EXPECT_FALSE(contains(advice_text(advice, 1e6), "tried"));
 }
 
 TEST_F(ReportText, SaysWhereTheTrainedModelIs) {
