@@ -154,6 +154,8 @@ TEST_F(StrategyBarsTest, ShowStepsOfAnotherProgramsRunWithoutTheMemoryOfTheNextO
   EXPECT_THAT(texts("ddp"), ElementsAre("ddp", "unknown", "unknown"));
   window_.move_to(snapshot_, row("full_shard").right() - 8, row("full_shard").center_y());
   EXPECT_FALSE(window_.probe().shows("sent by a rank in a step"));
+  EXPECT_FALSE(window_.probe().shows("parameters, all trained")) << "that is the next run's model";
+  EXPECT_TRUE(window_.probe().shows("Steps of the run on screen"));
 }
 
 TEST_F(StrategyBarsTest, AreLeftOutWhereTheModelIsNotKnown) {

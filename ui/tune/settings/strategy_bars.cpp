@@ -211,6 +211,24 @@ void draw_strategy(const kit::Theme& theme, const state::Rect& rect,
                trace::job::strategy_traits(plan.strategy).explanation, "Click chooses it");
 }
 
+// What the rows are of, where they are not of the model of the next run.
+void draw_foot_text(const kit::Theme& theme, const state::Rect& foot,
+                    const trace::job::TrainedShare& parameters, const StrategyScales& scales) {
+  const bool is_of_form = scales.memory > 0;
+  kit::text_in(theme, foot, kit::Face::kSmall, theme.colors().text_secondary,
+               is_of_form ? present::parameters_text(parameters) : "Steps of the run on screen");
+  if (!is_of_form) {
+    return kit::explain(theme, foot, "Steps of the run on screen",
+                        "Predicted from its trace, which does not tell its model: the model chosen "
+                        "above is that of the next run, and another one");
+  }
+  kit::explain(theme, foot, "Parameters",
+               present::format_integer(parameters.all) +
+                   " values, shared ones counted once, adapters included; " +
+                   present::format_integer(parameters.trained) + " of them are trained",
+               "From the model's shape, before it is loaded");
+}
+
 }  // namespace
 
 float strategy_bars_height(const kit::Theme& theme, const state::KnobDraft& draft) {
@@ -238,14 +256,7 @@ void draw_strategy_bars(const kit::Theme& theme, const state::Rect& rect,
   kit::explain(theme, plan, "Plan",
                "What every strategy would need on other GPUs and more machines", "P");
   foot.take_left(theme.px(8));
-  const trace::job::TrainedShare& parameters = draft.estimates->parameters;
-  kit::text_in(theme, foot, kit::Face::kSmall, theme.colors().text_secondary,
-               present::parameters_text(parameters));
-  kit::explain(theme, foot, "Parameters",
-               present::format_integer(parameters.all) +
-                   " values, shared ones counted once, adapters included; " +
-                   present::format_integer(parameters.trained) + " of them are trained",
-               "From the model's shape, before it is loaded");
+  draw_foot_text(theme, foot, draft.estimates->parameters, scales);
 }
 
 }  // namespace shardlens::ui::tune
