@@ -107,10 +107,13 @@ NoMemoryRecord no_memory_record(const trace::timeline::StepMemory& memory,
     none.title = memory.rank < 0 ? "No step's single allocations were recorded"
                                  : "No step's single allocations were recorded on rank " +
                                        std::to_string(memory.rank);
-    none.body = setting.empty()
-                    ? "They come with runs of this program's own trainer"
-                    : "The run's record_allocations was \"" + std::string(setting) +
-                          "\". Set it to \"step 4\", say, for the next run: one step costs little";
+    none.body =
+        setting.empty()
+            ? "They come with runs of this program's own trainer. Of a trace of PyTorch's "
+              "profiler, [memory] events (profile_memory=True) are single moments: they are "
+              "in the table allocation of the tab SQL, and make no picture here"
+            : "The run's record_allocations was \"" + std::string(setting) +
+                  "\". Set it to \"step 4\", say, for the next run: one step costs little";
     return none;
   }
   none.nearest_step = nearest(of_rank->steps, memory.step);

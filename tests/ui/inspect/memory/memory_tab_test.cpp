@@ -150,6 +150,7 @@ TEST(MemoryText, SaysHowToGetARecord) {
   trace::timeline::StepMemory memory;
   EXPECT_THAT(no_memory_record(memory, "off").body, HasSubstr("was \"off\""));
   EXPECT_THAT(no_memory_record(memory, "").body, HasSubstr("own trainer"));
+  EXPECT_THAT(no_memory_record(memory, "").body, HasSubstr("[memory] events"));
   memory.recorded = {{0, {4, 8, 40}}};
   memory.rank = 0;
   memory.step = 20;
