@@ -206,6 +206,7 @@ class StepCatalogue {
 
  private:
   static std::string group_name(const RankRows& known, int id) {
+    if (id < 0) return "group not known";
     const model::ProcessGroup* const group = known.group(id);
     const auto name = group == nullptr ? std::string_view() : known.text(group->name);
     return name.empty() ? "group " + std::to_string(id) : std::string(name);

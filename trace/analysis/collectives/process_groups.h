@@ -15,7 +15,7 @@ class ProcessGroups {
   bool add(const model::ProcessGroup& group,
            const model::StringTable& strings);  // false: contradictory
   // The ranks of the group that `rank` calls `id`, ascending; all of the world where the group was
-  // not announced.
+  // not announced; none of one that is not known (id −1).
   const std::vector<int>& members(int id, int rank, int world_size);
   // Each once, although every rank announces it.
   std::vector<ProcessGroupFigures> figures() const;
@@ -23,6 +23,7 @@ class ProcessGroups {
  private:
   std::map<std::pair<int, int>, ProcessGroupFigures> by_rank_and_id_;
   std::vector<int> world_;
+  const std::vector<int> nobody_;
 };
 
 }  // namespace shardlens::trace::analysis

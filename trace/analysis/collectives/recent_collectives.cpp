@@ -15,7 +15,8 @@ void RecentCollectives::add(const model::Collective& collective) {
     return std::make_tuple(c.end_ns, c.sequence);
   };
   if (!last_ || order(collective) > order(*last_)) last_ = collective;
-  if (collective.sequence < 0) return;
+  // One of those of which not even the group is known tells that there are such.
+  if (collective.sequence < 0 && collective.process_group >= 0) return;
   if (by_group_.size() >= kKeptCollectives && !by_group_.contains(collective.process_group)) return;
   auto& group = by_group_[collective.process_group];
   group.emplace(collective.sequence, collective);

@@ -324,8 +324,8 @@ std::string_view to_text(WaitDoubt doubt) {
     case WaitDoubt::kNone:
       return "";
     case WaitDoubt::kRecordsMissing:
-      return "not all other ranks' calls were recorded, or some are sends and receives, of which "
-             "nothing tells which belong together";
+      return "not all other ranks' calls were recorded, or nothing tells which they are, as of "
+             "sends and receives";
     case WaitDoubt::kClockError:
       return "the hosts' clocks may be as far apart";
     case WaitDoubt::kClocksUnknown:

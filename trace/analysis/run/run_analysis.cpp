@@ -235,12 +235,12 @@ void RunAnalysis::State::add_collective(const model::Collective& collective) {
   if (row == CollectiveStatistics::kNoRow) ++ignored_rows;
   const auto ran = collective.executed == model::CollectiveFunction::kOther ? collective.function
                                                                             : collective.executed;
-  const double factor = sent_factor(ran, static_cast<int>(members.size()));
+  // Another program's trace may not say how large it was, or between how many ranks.
+  const bool is_told = !members.empty() && model::has_bytes(collective);
+  const double factor = sent_factor(ran, members.empty() ? 2 : static_cast<int>(members.size()));
   std::optional<double> sent = 0;
-  // Another program's trace may not say how large it was.
-  if (factor > 0 && !model::has_bytes(collective)) sent.reset();
-  if (factor > 0 && model::has_bytes(collective))
-    sent = factor * static_cast<double>(collective.bytes);
+  if (factor > 0 && !is_told) sent.reset();
+  if (factor > 0 && is_told) sent = factor * static_cast<double>(collective.bytes);
   rank->activity.add_collective(collective, row, sent);
   rank->recent.add(collective);
 }

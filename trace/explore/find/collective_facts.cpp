@@ -255,6 +255,9 @@ class CollectiveFacts {
 
   void add_group() {
     const model::ProcessGroup* const group = rows_.group(row_.process_group);
+    if (row_.process_group < 0) {
+      return sheet_.add("Group", "not known", "the trace names none, and several fit");
+    }
     std::string text = group == nullptr || rows_.text(group->name).empty()
                            ? "group " + std::to_string(row_.process_group)
                            : std::string(rows_.text(group->name));

@@ -102,7 +102,10 @@ int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
   for (std::size_t i = 0; i < table.schema.columns.size(); ++i) {
     // The last bit stands for all columns from 63 on.
     const std::uint64_t bit = std::uint64_t{1} << std::min<std::size_t>(i, 63);
-    columns += (i ? "," : "") + (info->colUsed & bit ? table.schema.columns[i].name : "null");
+    const std::string& name = table.schema.columns[i].name;
+    // -1 in the file, whose columns are what they always were.
+    const std::string value = name == "process_group" ? "nullif(process_group,-1)" : name;
+    columns += (i ? "," : "") + (info->colUsed & bit ? value : "null");
   }
   info->idxStr = sqlite3_mprintf("%s", columns.c_str());
   info->needToFreeIdxStr = 1;
