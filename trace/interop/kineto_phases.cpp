@@ -10,12 +10,14 @@
 #include "trace/base/intervals.h"
 #include "trace/interop/marks/fsdp1_marks.h"
 #include "trace/interop/marks/fsdp2_marks.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::interop {
 
 namespace {
 
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
+constexpr std::string_view kOptimizerPrefix = "Optimizer.step#";  // "Optimizer.step#AdamW.step"
 
 bool is_step(const Annotation& annotation) { return annotation.name.starts_with(kStepPrefix); }
 
@@ -42,7 +44,7 @@ KinetoPhases::KinetoPhases(std::vector<Annotation> annotations, const base::Inte
   make_steps(recorded);
 }
 
-void KinetoPhases::make_steps(const base::Interval& recorded) {
+void KinetoPhases::add_marked_steps() {
   for (const auto& [annotation, phase] : marked_) {
     if (!is_step(annotation)) continue;
     model::Step step;
@@ -52,11 +54,41 @@ void KinetoPhases::make_steps(const base::Interval& recorded) {
     step.end_ns = annotation.end_ns;
     steps_.push_back(step);
   }
+}
+
+// Of several optimizers nothing tells which ends a step.
+void KinetoPhases::add_steps_of_optimizer(const base::Interval& recorded) {
+  std::vector<const Annotation*> updates;
+  for (const auto& [annotation, phase] : marked_) {
+    if (annotation.name.starts_with(kOptimizerPrefix)) updates.push_back(&annotation);
+  }
+  std::ranges::sort(updates, {}, &Annotation::start_ns);
+  std::int64_t start_ns = recorded.start_ns;
+  for (const Annotation* update : updates) {
+    const bool is_another = update->name != updates.front()->name ||
+                            update->thread != updates.front()->thread ||
+                            update->start_ns < start_ns;
+    if (is_another) return steps_.clear();
+    model::Step step;
+    step.index = std::ssize(steps_);
+    step.start_ns = start_ns;
+    step.end_ns = start_ns = update->end_ns;
+    steps_.push_back(step);
+  }
+}
+
+void KinetoPhases::make_steps(const base::Interval& recorded) {
+  add_marked_steps();
+  if (steps_.empty() && recorded.start_ns < recorded.end_ns) {
+    add_steps_of_optimizer(recorded);
+    where_from_ = model::kStepsOfOptimizer;
+  }
   if (steps_.empty() && recorded.start_ns < recorded.end_ns) {
     model::Step whole;
     whole.start_ns = recorded.start_ns;
     whole.end_ns = recorded.end_ns;
     steps_.push_back(whole);
+    where_from_ = model::kOneStep;
   }
   std::ranges::sort(steps_, {}, &model::Step::start_ns);
   for (std::size_t i = 0; i < steps_.size(); ++i) {

@@ -24,7 +24,8 @@ struct Annotation {
 
 class KinetoPhases {
  public:
-  // Without a ProfilerStep the whole of `recorded` is one step.
+  // Without a ProfilerStep steps end where the optimizer's end, if there is one, else the whole of
+  // `recorded` is one step.
   KinetoPhases(std::vector<Annotation> annotations, const base::Interval& recorded);
 
   // Where the program marks no forward or backward itself. `ends_ns`: until when the host is in
@@ -34,6 +35,10 @@ class KinetoPhases {
   void name_units(const UnitMarks& marks);
   // Once all are known: numbers them by their steps.
   void finish(RowIds& ids);
+
+  const std::vector<model::Step>& steps() const { return steps_; }  // by start; until move_to()
+  // "": where the program marks them; else what to say behind the trace's name.
+  std::string_view where_steps_are_from() const { return where_from_; }
 
   // −1: in none. After finish().
   std::int64_t step_at(std::int64_t time_ns) const;
@@ -47,9 +52,12 @@ class KinetoPhases {
     base::Phase phase = base::Phase::kOther;
   };
   void make_steps(const base::Interval& recorded);
+  void add_marked_steps();
+  void add_steps_of_optimizer(const base::Interval& recorded);
 
   std::vector<Marked> marked_;
   std::vector<model::Step> steps_;
+  std::string_view where_from_;
   std::vector<model::Span> spans_;
   std::vector<model::Span> phases_;  // spans of depth 0, by start
 };

@@ -275,7 +275,7 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
   info.local_rank = static_cast<int>(model::kNotKnown);
   info.device = uses_gpu() ? "cuda" : "cpu";
   info.device_name = job.device_name;
-  info.sources = source;
+  info.sources = source + std::string(phases.where_steps_are_from());
   info.versions = job.versions;
   rows.rank_info = info;
   ids_.move_to(rows);

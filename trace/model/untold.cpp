@@ -1,0 +1,56 @@
+#include "trace/model/untold.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace shardlens::trace::model {
+
+namespace {
+
+// "step 3", "steps 3 to 6"
+std::string range_of(const std::vector<std::int64_t>& steps) {
+  if (steps.empty()) return "no steps";
+  if (steps.size() == 1) return "step " + std::to_string(steps.front());
+  return "steps " + std::to_string(steps.front()) + " to " + std::to_string(steps.back());
+}
+
+}  // namespace
+
+bool marks_steps(std::string_view sources) {
+  return !sources.ends_with(kStepsOfOptimizer) && !sources.ends_with(kOneStep);
+}
+
+std::string unmarked_steps(std::string_view sources) {
+  if (marks_steps(sources)) return "";
+  return std::string(sources.ends_with(kOneStep)
+                         ? "No steps are marked, so that all that was recorded counts as one: it "
+                           "cannot be held against steps of other runs"
+                         : "No steps are marked: each is taken to end with its optimizer's step") +
+         ". Call the profiler's step() after each step";
+}
+
+std::string different_steps(const std::map<int, std::vector<std::int64_t>>& steps,
+                            bool are_marked) {
+  const auto other = std::ranges::find_if(
+      steps, [&](const auto& of_rank) { return of_rank.second != steps.begin()->second; });
+  if (other == steps.end()) return "";
+  std::vector<std::int64_t> shared = steps.begin()->second;
+  for (const auto& [rank, own] : steps) {
+    std::vector<std::int64_t> both;
+    std::ranges::set_intersection(shared, own, std::back_inserter(both));
+    shared = std::move(both);
+  }
+  const auto& [first, first_steps] = *steps.begin();
+  const std::string waits = "how long they waited for each other";
+  const std::string told = "Ranks were recorded in different steps: rank " + std::to_string(first) +
+                           " in " + range_of(first_steps) + ", rank " +
+                           std::to_string(other->first) + " in " + range_of(other->second) + ". ";
+  const std::string known =
+      !are_marked ? "As not all of them mark their steps, nothing tells " + waits
+      : shared.empty()
+          ? "They have none in common, so nothing tells " + waits
+          : "What they did together, and " + waits + ", is known of " + range_of(shared) + " alone";
+  return told + known + ". Record all ranks with the same schedule";
+}
+
+}  // namespace shardlens::trace::model

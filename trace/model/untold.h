@@ -1,0 +1,37 @@
+// What traces of another program leave unknown, in the words in which import and reports say it and
+// what to do about it. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardlens::trace::model {
+
+inline constexpr std::string_view kUnknownRanks =
+    "How many ranks the job has is not told, as its traces have no distributedInfo: how long ranks "
+    "waited for each other and what they sent is not known. Call init_process_group before the "
+    "profiler starts, with PyTorch 2.1 or newer";
+inline constexpr std::string_view kUnknownGroups =
+    "Of some collectives the process group is not known, since they name none (Gloo's do not) and "
+    "several groups of the job fit: how long ranks waited for each other in them, what they sent "
+    "and "
+    "how fast is not known. Import the traces of all ranks together; record with NCCL, whose "
+    "collectives name their group, or a job with one group";
+
+// Behind what a rank's `sources` say, of a trace that marks no steps.
+inline constexpr std::string_view kStepsOfOptimizer =
+    ", which marks no steps: each ends with its optimizer's";
+inline constexpr std::string_view kOneStep = ", which marks no steps: all of it counts as one";
+
+// Whether steps are as the program marked them; if not, sentences on that, else "".
+bool marks_steps(std::string_view sources);
+std::string unmarked_steps(std::string_view sources);
+
+// Sentences on ranks that were not all recorded in the same steps; "": they were. `steps`: by rank,
+// ascending; `are_marked`: by all ranks.
+std::string different_steps(const std::map<int, std::vector<std::int64_t>>& steps, bool are_marked);
+
+}  // namespace shardlens::trace::model
