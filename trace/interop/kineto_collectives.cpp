@@ -16,8 +16,6 @@ namespace {
 
 using Function = model::CollectiveFunction;
 
-constexpr int kNoGroup = -1;  // no id
-
 // Gloo's collectives have but their inputs.
 TorchType data_type_of(const KinetoEvent& event) {
   return event.data_type.empty() ? torch_type_of_input(event.input_type)
@@ -29,9 +27,9 @@ std::int64_t in_elements_of(const KinetoEvent& event, Function function) {
   return function == Function::kOther ? -1 : event.input_elements;
 }
 
-// Gloo gathers as much from each rank.
+// Gloo gathers as much from each rank. `ranks`: 0 where they are not known.
 std::int64_t out_elements_of(const KinetoEvent& event, std::int64_t ranks) {
-  if (event.out_elements >= 0 || event.input_elements < 0) return event.out_elements;
+  if (event.out_elements >= 0 || event.input_elements < 0 || ranks == 0) return event.out_elements;
   std::int64_t elements = 0;
   return __builtin_mul_overflow(event.input_elements, ranks, &elements) ? -1 : elements;
 }
@@ -155,7 +153,7 @@ void KinetoCollectives::make_groups(const KinetoJob& job, int world_size, RowIds
     group_rows_.push_back(
         {0, id, ids.intern(is_named ? group.description : group.name), backend, group.ranks});
   }
-  if (!groups_.empty() || calls_.empty()) return;
+  if (!groups_.empty() || calls_.empty() || job.group_count > 1) return;
   std::vector<int> all;
   for (int rank = 0; rank < world_size; ++rank) all.push_back(rank);
   groups_.emplace("", 0);
@@ -165,61 +163,65 @@ void KinetoCollectives::make_groups(const KinetoJob& job, int world_size, RowIds
 int KinetoCollectives::named_group(const KinetoEvent& event, RowIds& ids) {
   const auto found = groups_.find(event.group);
   if (found != groups_.end()) return found->second;
+  std::vector<int> ranks = ranks_in(event.group_ranks);
+  if (ranks.empty()) {
+    const auto world = groups_.find("");
+    const bool is_default = event.group == "0" || event.group == "default_pg";
+    return is_default && world != groups_.end() ? world->second : kNoGroup;
+  }
   const int id = static_cast<int>(groups_.size());
   groups_.emplace(event.group, id);
-  group_rows_.push_back(
-      {0, id, ids.intern(event.group), ids.intern("nccl"), ranks_in(event.group_ranks)});
+  group_rows_.push_back({0, id, ids.intern(event.group), ids.intern("nccl"), std::move(ranks)});
   return id;
-}
-
-// Of those with so many ranks the one whose ranks lie closest: of a mesh of devices its last
-// dimension, over which parameters are sharded. The first: none has so many.
-int KinetoCollectives::group_of(std::int64_t ranks, int other_than) const {
-  int found = 0;
-  std::int64_t least = INT64_MAX;
-  for (const model::ProcessGroup& group : group_rows_) {
-    if (group.id == other_than || std::ssize(group.ranks) != ranks) continue;
-    const auto [first, last] = std::ranges::minmax(group.ranks);
-    const std::int64_t distance = std::int64_t{last} - first;
-    if (distance >= least) continue;
-    found = group.id;
-    least = distance;
-  }
-  return found;
-}
-
-// Of one that names none. What is added up right after it was reduced and scattered in a smaller
-// group is what replicas have of it.
-int KinetoCollectives::told_group(const Call& call, const Call* before, int group_before) const {
-  if (call.asked_ranks > 0) return group_of(call.asked_ranks, kNoGroup);
-  if (before == nullptr || call.asked != Function::kAllReduce) return 0;
-  const std::int64_t shards = before->asked_ranks, all = std::ssize(group_rows_.front().ranks);
-  const bool adds_shards =
-      before->asked == Function::kReduceScatter && shards > 0 && shards < all &&
-      all % shards == 0 &&
-      call.made.event.input_elements == before->made.event.input_elements / shards;
-  return adds_shards ? group_of(all / shards, group_before) : 0;
 }
 
 std::int64_t KinetoCollectives::ranks_of(const Call& call, int group) const {
   if (call.asked_ranks > 0) return call.asked_ranks;
+  if (group == kNoGroup) return 0;
   return std::max<std::int64_t>(1, std::ssize(group_rows_[static_cast<std::size_t>(group)].ranks));
 }
 
-void KinetoCollectives::make_rows(const KinetoJob& job, int world_size, RowIds& ids) {
-  make_groups(job, world_size, ids);
-  std::map<int, std::int64_t> sequences;
-  const Call* before = nullptr;
+UnnamedCalls KinetoCollectives::unnamed() const {
+  UnnamedCalls unnamed;
+  for (const model::ProcessGroup& group : group_rows_) unnamed.groups.push_back(group.ranks);
+  for (const Call& call : calls_) {
+    const KinetoEvent& event = call.made.event;
+    if (!event.group.empty()) continue;
+    unnamed.calls.push_back({.thread = event.process + " " + event.thread,
+                             .asked = call.asked,
+                             .executed = collective_function(event.collective, event.name),
+                             .elements = event.input_elements,
+                             .ranks = call.asked_ranks,
+                             .start_ns = event.start_ns,
+                             .end_ns = event.start_ns + event.duration_ns,
+                             .place = std::ssize(unnamed.calls)});
+  }
+  return unnamed;
+}
+
+std::vector<std::int64_t> KinetoCollectives::times_of_unnamed_ns() const {
+  std::vector<std::int64_t> times;
+  for (const Call& call : calls_) {
+    if (!call.made.event.group.empty()) continue;
+    times.push_back(call.asked_ns != kNoCall ? call.asked_ns : call.made.event.start_ns);
+  }
+  return times;
+}
+
+void KinetoCollectives::make_rows(RowIds& ids) {
+  std::size_t unnamed = 0;
   for (const Call& call : calls_) {
     const KinetoEvent& event = call.made.event;
     model::Collective row;
     row.lane = call.made.lane;
-    row.process_group = event.group.empty()
-                            ? told_group(call, before, before ? rows_.back().process_group : 0)
-                            : named_group(event, ids);
-    before = &call;
-    const std::int64_t next = sequences[row.process_group]++;
-    row.sequence = event.sequence >= 0 ? event.sequence : next;
+    if (!event.group.empty()) {
+      row.process_group = named_group(event, ids);
+    } else {
+      row.process_group =
+          unnamed < groups_of_unnamed_.size() ? groups_of_unnamed_[unnamed] : kNoGroup;
+      ++unnamed;
+    }
+    row.sequence = row.process_group == kNoGroup ? -1 : event.sequence;
     row.function = row.executed = collective_function(event.collective, event.name);
     if (call.asked != Function::kOther) row.function = call.asked;
     const TorchType type = data_type_of(event);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "trace/interop/json/kineto_event.h"
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_phases.h"
+#include "trace/interop/marks/call_groups.h"
 #include "trace/interop/marks/ddp_buckets.h"
 #include "trace/interop/marks/fsdp_units.h"
 #include "trace/interop/marks/host_calls.h"
@@ -42,7 +44,18 @@ class KinetoCollectives {
   // the time's end.
   std::int64_t awaited_ns(const base::Interval& time) const;
 
-  void make_rows(const KinetoJob& job, int world_size, RowIds& ids);
+  // Those that name no group, for groups_of_calls(), each at its place in their order; the rank is
+  // left out. After make_groups().
+  UnnamedCalls unnamed() const;
+  // What became of that. None: as long as nothing tells, they are of no group that is known.
+  void set_groups(std::vector<int> of_unnamed) { groups_of_unnamed_ = std::move(of_unnamed); }
+  // When each of them was asked for, or began.
+  std::vector<std::int64_t> times_of_unnamed_ns() const;
+
+  // `world_size`: 0 where nothing tells it.
+  void make_groups(const KinetoJob& job, int world_size, RowIds& ids);
+  // After make_groups(). The number of a call within its group is -1 where the trace has none.
+  void make_rows(RowIds& ids);
   // Once phases are known.
   void place_in(const KinetoPhases& phases);
 
@@ -71,16 +84,14 @@ class KinetoCollectives {
   void find_launches(const EventRuns& runs);
   void find_requests(const HostCalls& host_calls);
   void find_ranks_of_gathers();
-  void make_groups(const KinetoJob& job, int world_size, RowIds& ids);
   int named_group(const KinetoEvent& event, RowIds& ids);
-  int told_group(const Call& call, const Call* before, int group_before) const;
-  int group_of(std::int64_t ranks, int other_than) const;
   std::int64_t ranks_of(const Call& call, int group) const;
 
   bool on_gpu_ = false;
   std::vector<Call> calls_;  // as rows_ has them
   std::map<std::string, int> groups_;
   std::vector<model::ProcessGroup> group_rows_;
+  std::vector<int> groups_of_unnamed_;
   std::vector<model::Collective> rows_;
 };
 

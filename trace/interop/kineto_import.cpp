@@ -15,6 +15,7 @@
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_rank.h"
 #include "trace/job/run_limits.h"
+#include "trace/model/untold.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace::interop {
@@ -161,6 +162,8 @@ class Import {
   base::Result<void> number_ranks();
   base::Result<void> check_times(const KinetoFile& file, const ImportedTimes& times);
   base::Result<void> describe();
+  void tell_groups();
+  void tell_unknown();
   void compare_collectives();
   base::Result<fs::path> create(const fs::path& runs_dir);
   base::Result<void> write(const fs::path& folder);
@@ -270,10 +273,16 @@ base::Result<void> Import::describe() {
   info_.settings.skip_steps = 0;  // the profiler's schedule has left the warm-up out
   info_.device = "cpu";
   info_.start_ns = INT64_MAX;
+  std::set<int> should_tell_parts;
   for (auto& [rank, file] : by_rank_) {
     if (!goes_on(1)) return stopped();
     if (file.rows.uses_gpu()) info_.device = "cuda";
-    const bool should_tell_parts = file.rows.has_parts();
+    if (file.rows.has_parts()) should_tell_parts.insert(rank);
+    file.rows.collect(world_size_, file.job);
+  }
+  tell_groups();
+  for (auto& [rank, file] : by_rank_) {
+    if (!goes_on(1)) return stopped();
     model::Batch rows = file.rows.finish(rank, world_size_, file.job,
                                          "imported from " + file.path.filename().string());
     file.times = times_of(rows);
@@ -287,14 +296,52 @@ base::Result<void> Import::describe() {
     for (const model::LogLine& line : rows.log) {
       // The same of all ranks, as a rule.
       const bool is_new = std::ranges::find(result_.warnings, line.text) == result_.warnings.end();
-      if (should_tell_parts && is_new) result_.warnings.push_back(line.text);
+      if (should_tell_parts.contains(rank) && is_new) result_.warnings.push_back(line.text);
     }
     info_.start_ns = std::min(info_.start_ns, file.times.start_ns);
     info_.end_ns = std::max(info_.end_ns, file.times.end_ns);
     rows_.emplace(rank, std::move(rows));
   }
+  number_calls(rows_);
+  tell_unknown();
   compare_collectives();
   return {};
+}
+
+void Import::tell_groups() {
+  std::vector<RankCalls> steps;
+  std::vector<UnnamedCalls> unnamed;
+  for (const auto& [rank, file] : by_rank_) {
+    steps.push_back(file.rows.steps_of_unnamed());
+    unnamed.push_back(file.rows.unnamed_calls(rank));
+  }
+  const auto places = places_of_calls(steps);
+  for (std::size_t i = 0; i < unnamed.size(); ++i) {
+    for (std::size_t call = 0; call < places[i].size(); ++call) {
+      unnamed[i].calls[call].place = places[i][call];
+    }
+  }
+  auto groups = groups_of_calls(unnamed);
+  std::size_t i = 0;
+  for (auto& [rank, file] : by_rank_) file.rows.set_groups(std::move(groups[i++]));
+}
+
+void Import::tell_unknown() {
+  std::map<int, std::vector<std::int64_t>> steps;
+  std::string unmarked;
+  bool has_unknown_groups = false;
+  for (const auto& [rank, rows] : rows_) {
+    auto& own = steps[rank];
+    for (const model::Step& step : rows.steps) own.push_back(step.index);
+    if (unmarked.empty()) unmarked = model::unmarked_steps(rows.rank_info->sources);
+    has_unknown_groups |= std::ranges::any_of(rows.collectives, [](const model::Collective& call) {
+      return call.process_group == kNoGroup;
+    });
+  }
+  for (const std::string& text : {unmarked, model::different_steps(steps, unmarked.empty())}) {
+    if (!text.empty()) result_.warnings.push_back(text);
+  }
+  if (has_unknown_groups) result_.warnings.emplace_back(model::kUnknownGroups);
 }
 
 // Ranks of one job enter the same collectives of the groups that they share.

@@ -46,6 +46,7 @@ void take_in_groups(KinetoJob& job, const simdjson::simdjson_result<dom::element
 void take_in_distribution(KinetoJob& job, const dom::element& info) {
   job.rank = int_or(info["rank"], job.rank);
   job.world_size = int_or(info["world_size"], job.world_size);
+  job.group_count = int_or(info["pg_count"], job.group_count);
   job.backend = text_or_empty(info["backend"]);
   const std::string nccl = text_or_empty(info["nccl_version"]);
   if (!nccl.empty()) job.versions += (job.versions.empty() ? "NCCL " : ", NCCL ") + nccl;

@@ -11,6 +11,7 @@ namespace shardlens::trace::interop {
 struct KinetoJob {
   int rank = -1;  // -1: it does not say
   int world_size = -1;
+  int group_count = -1;      // process groups of all ranks, which `groups` need not hold
   std::int64_t base_ns = 0;  // of all times
   std::string backend;       // of the collectives: "nccl", "gloo"; "": it does not say
   std::string device_name;

@@ -53,7 +53,7 @@ void KinetoRank::add(const KinetoEvent& event) {
       const auto kind = communicates ? model::LaneKind::kCommunication : model::LaneKind::kCompute;
       add_bulk(event, kind, stream_name(event), model::EventKind::kKernel, 0,
                communicates ? 0 : model::kEventCompute);
-      if (communicates) collectives_.push_back({ids_.lane_of(kind, stream_name(event)), event});
+      if (communicates) carried_out_.push_back({ids_.lane_of(kind, stream_name(event)), event});
       break;
     }
     case KinetoCategory::kCopy:
@@ -92,7 +92,7 @@ void KinetoRank::add(const KinetoEvent& event) {
 void KinetoRank::add_annotation(const KinetoEvent& event) {
   if (is_host_collective(event.name)) {
     const int lane = ids_.lane_of(model::LaneKind::kCommunication, thread_name(event));
-    return collectives_.push_back({lane, event});
+    return carried_out_.push_back({lane, event});
   }
   const base::Interval time{event.start_ns, event.start_ns + event.duration_ns};
   if (event.name == kDdpForward) {
@@ -135,7 +135,7 @@ void KinetoRank::leave_out_unbelievable() {
   std::erase_if(runs_, [](const auto& run) { return run.second.empty(); });
   std::erase_if(annotations_, [&](const Annotation& a) { return leaves(a.start_ns, a.end_ns); });
   // Their kernels, and allocations, were counted above.
-  std::erase_if(collectives_, [&](const CarriedOut& made) {
+  std::erase_if(carried_out_, [&](const CarriedOut& made) {
     const auto& event = made.event;
     const bool is_kernel = event.category == KinetoCategory::kKernel;
     const std::int64_t end_ns = event.start_ns + event.duration_ns;
@@ -158,7 +158,7 @@ void KinetoRank::leave_out_unbelievable() {
 // By lane of operators.
 std::map<int, base::Intervals> KinetoRank::communicating() const {
   std::map<int, base::Intervals> times;
-  for (const auto& [carried_by, event] : collectives_) {
+  for (const auto& [carried_by, event] : carried_out_) {
     const auto lane = ids_.known_lane(model::LaneKind::kOperators, thread_name(event));
     if (!lane) continue;
     times[*lane].push_back({event.start_ns, event.start_ns + event.duration_ns});
@@ -239,20 +239,38 @@ void set_rank_and_base(model::Batch& rows, int rank, std::int64_t base_ns) {
 
 }  // namespace
 
-model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
-                                const std::string& source) {
+void KinetoRank::collect(int world_size, const KinetoJob& job) {
   leave_out_unbelievable();
   order_runs(runs_);
   if (!uses_gpu()) mark_compute(ids_.strings(), communicating(), runs_);
+  collectives_.emplace(std::move(carried_out_), runs_, host_calls_, uses_gpu());
+  collectives_->make_groups(job, world_size, ids_);
+  phases_.emplace(std::move(annotations_), recorded_);
+}
+
+UnnamedCalls KinetoRank::unnamed_calls(int rank) const {
+  UnnamedCalls calls = collectives_->unnamed();
+  calls.rank = rank;
+  return calls;
+}
+
+RankCalls KinetoRank::steps_of_unnamed() const {
+  return calls_by_step(phases_->steps(), collectives_->times_of_unnamed_ns(),
+                       phases_->where_steps_are_from().empty());
+}
+
+model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
+                                const std::string& source) {
+  if (!collectives_) collect(world_size, job);
+  KinetoCollectives& collectives = *collectives_;
+  KinetoPhases& phases = *phases_;
   const auto of_passes = passes();
-  KinetoCollectives collectives(std::move(collectives_), runs_, host_calls_, uses_gpu());
-  KinetoPhases phases(std::move(annotations_), recorded_);
   std::vector<std::int64_t> ends_ns;
   for (const TrainingPass& pass : of_passes) {
     ends_ns.push_back(collectives.awaited_ns(pass.backward));
   }
   phases.add_passes(of_passes, ends_ns);
-  collectives.make_rows(job, world_size, ids_);
+  collectives.make_rows(ids_);
   const FsdpUnits units = find_fsdp_units(units_, of_passes, collectives.calls());
   if (!units.units.empty()) phases.name_units(units_);
   phases.finish(ids_);

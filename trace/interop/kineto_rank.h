@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_phases.h"
 #include "trace/interop/marks/autograd_passes.h"
+#include "trace/interop/marks/call_groups.h"
+#include "trace/interop/marks/call_places.h"
 #include "trace/interop/marks/fsdp1_marks.h"
 #include "trace/interop/marks/fsdp2_marks.h"
 #include "trace/interop/marks/fsdp_units.h"
@@ -31,13 +34,23 @@ class KinetoRank {
   void note_cut_off() { host_calls_.note_cut_off(); }  // its file ended early
   void leave_out(const std::string& reason) { ++left_out_[reason]; }
 
+  // Once all is added, before what follows. `world_size`: 0 where nothing tells it.
+  void collect(int world_size, const KinetoJob& job);
+  // Collectives that name no group: for groups_of_calls(), and by their steps.
+  UnnamedCalls unnamed_calls(int rank) const;
+  RankCalls steps_of_unnamed() const;
+  void set_groups(std::vector<int> of_unnamed) { collectives_->set_groups(std::move(of_unnamed)); }
+
   // All rows, each list in order of time, less those whose times cannot be believed: `lost` says
-  // how many and why. Afterwards this object is empty.
+  // how many and why. Collectives are numbered only where the trace does. Afterwards this object is
+  // empty.
   model::Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source);
 
   bool uses_gpu() const { return gpu_events_ > 0; }
   // The job has so many at least, as ranks took part in its collectives; 0: none is named.
-  int named_ranks() const { return interop::named_ranks(collectives_); }
+  int named_ranks() const { return interop::named_ranks(carried_out_); }
+  // What waits for other ranks, before collect().
+  bool communicates() const { return !carried_out_.empty(); }
   // It should tell buckets or units: it is of DDP, or of modules that are sharded.
   bool has_parts() const { return is_ddp_ || fsdp1_.has_any() || fsdp2_.has_any(); }
 
@@ -58,7 +71,7 @@ class KinetoRank {
   RowIds ids_;
   EventRuns runs_;
   std::vector<Annotation> annotations_;
-  std::vector<CarriedOut> collectives_;
+  std::vector<CarriedOut> carried_out_;
   std::vector<model::MemorySample> memory_;
   AutogradPasses autograd_;
   bool is_ddp_ = false;
@@ -70,6 +83,9 @@ class KinetoRank {
   BelievableTimes times_;
   std::int64_t gpu_events_ = 0;
   base::Interval recorded_{INT64_MAX, INT64_MIN};  // what is believed
+  // Of what was collected.
+  std::optional<KinetoCollectives> collectives_;
+  std::optional<KinetoPhases> phases_;
 };
 
 }  // namespace shardlens::trace::interop

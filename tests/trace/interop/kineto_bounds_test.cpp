@@ -16,13 +16,15 @@ using testing::HasSubstr;
 class KinetoBounds : public KinetoImport {};
 
 TEST_F(KinetoBounds, AnEventDecadesFromAllOthersIsLeftOutAndCounted) {
-  const std::vector files{
-      write("far.json", trace_of({kernel_at("0"), kernel_at("1700000000000000")}, ""))};
+  const std::vector files{write("far.json", trace_of({kernel_at("0"), kernel_at("1700000000000000"),
+                                                      complete("user_annotation", "ProfilerStep#1",
+                                                               "77", 1'700'000'000'000'000, 5)},
+                                                     ""))};
   const auto imported = import_kineto(files, runs());
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_THAT(imported->warnings,
               testing::ElementsAre(HasSubstr("1 event was left out: their times lie days before")));
-  EXPECT_EQ(imported->events, 1) << "of those that are in it";
+  EXPECT_EQ(imported->events, 2) << "of those that are in it, with the step";
   const Run run = open(imported->folder);
   EXPECT_EQ(run.figures.ranks[0].totals.compute_events, 1);
   EXPECT_EQ(run.figures.info.start_ns, 1'700'000'000'000'000'000);
@@ -56,7 +58,8 @@ TEST_F(KinetoBounds, WhatNoViewWouldCountIsNotImported) {
 
 TEST_F(KinetoBounds, ATraceWithLongPausesIsWrittenByItsEventsAndNotByItsTime) {
   // 15 hours apart each: nothing is left out, and half a month has 13 million tenths of seconds.
-  std::vector<std::string> events;
+  std::vector<std::string> events{
+      complete("user_annotation", "ProfilerStep#1", "77", 1'700'000'000'000'000, 5)};
   for (std::int64_t i = 0; i < 24; ++i) {
     events.push_back(kernel_at(std::to_string(1'700'000'000'000'000 + i * 15 * 3'600'000'000)));
   }

@@ -375,7 +375,7 @@ TEST_F(KinetoImport, GloosGroupsAreThoseOfTheirSizes) {
       import_kineto(std::vector{write("gloo.json", trace_of(events, info))}, runs());
   ASSERT_TRUE(imported) << imported.error().message;
   const Run run = open(imported->folder);
-  std::map<int, std::string> groups;
+  std::map<int, std::string> groups{{-1, "not known"}};
   std::vector<std::pair<std::string, std::int64_t>> calls;
   for (const model::Batch& batch : run.batches) {
     for (const auto& group : batch.process_groups) {
@@ -386,8 +386,8 @@ TEST_F(KinetoImport, GloosGroupsAreThoseOfTheirSizes) {
     }
   }
   const std::vector<std::pair<std::string, std::int64_t>> expected{
-      {"mesh_shard", 4000}, {"mesh_shard", 4000}, {"mesh_replicate", 2000}, {"default_pg", 2000},
-      {"default_pg", 8000}, {"mesh_shard", 4000}, {"default_pg", 11200}};
+      {"mesh_shard", 4000}, {"mesh_shard", 4000}, {"mesh_replicate", 2000}, {"not known", 2000},
+      {"default_pg", 8000}, {"mesh_shard", 4000}, {"not known", -1}};
   EXPECT_EQ(calls, expected) << "a list to gather into has no sizes: as what was scattered has";
 }
 
