@@ -153,7 +153,7 @@ void KinetoCollectives::make_groups(const KinetoJob& job, int world_size, RowIds
     group_rows_.push_back(
         {0, id, ids.intern(is_named ? group.description : group.name), backend, group.ranks});
   }
-  if (!groups_.empty() || calls_.empty() || job.group_count > 1) return;
+  if (!groups_.empty() || calls_.empty() || world_size == 0 || job.group_count > 1) return;
   std::vector<int> all;
   for (int rank = 0; rank < world_size; ++rank) all.push_back(rank);
   groups_.emplace("", 0);

@@ -225,12 +225,15 @@ base::Result<void> Import::read(const fs::path& path, std::size_t index) {
 base::Result<void> Import::number_ranks() {
   TRY(check_one_job(files_));
   const bool all_know = files_.front().job.rank >= 0;
-  int next = 0;
+  int next = 0, named = 0;
+  bool communicates = false;
   for (KinetoFile& file : files_) {
     const int rank = all_know ? file.job.rank : next++;
     // Without distributedInfo the groups of its collectives tell.
-    const int named = file.job.world_size > 0 ? file.job.world_size : file.rows.named_ranks();
-    world_size_ = std::max({world_size_, rank + 1, named});
+    named =
+        std::max(named, file.job.world_size > 0 ? file.job.world_size : file.rows.named_ranks());
+    communicates = communicates || file.rows.communicates();
+    world_size_ = std::max(world_size_, rank + 1);
     const std::string path = file.path.string();
     const auto [found, is_new] = by_rank_.try_emplace(rank, std::move(file));
     if (!is_new) {
@@ -242,6 +245,9 @@ base::Result<void> Import::number_ranks() {
     result_.ranks.push_back(rank);
   }
   std::ranges::sort(result_.ranks);
+  // Ranks that were not given may take part in what those do together.
+  world_size_ = named == 0 && communicates ? 0 : std::max(world_size_, named);
+  if (world_size_ == 0) result_.warnings.emplace_back(model::kUnknownRanks);
   return {};
 }
 
@@ -341,7 +347,7 @@ void Import::tell_unknown() {
   for (const std::string& text : {unmarked, model::different_steps(steps, unmarked.empty())}) {
     if (!text.empty()) result_.warnings.push_back(text);
   }
-  if (has_unknown_groups) result_.warnings.emplace_back(model::kUnknownGroups);
+  if (has_unknown_groups && world_size_ > 0) result_.warnings.emplace_back(model::kUnknownGroups);
 }
 
 // Ranks of one job enter the same collectives of the groups that they share.

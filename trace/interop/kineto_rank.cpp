@@ -194,7 +194,7 @@ std::string KinetoRank::make_parts(int world_size, std::span<const TrainingPass>
     add_units(units, phases, collectives, ids_, rows);
     return units.why_none.empty() ? "" : untold(model::kNoUnits, units.why_none);
   }
-  if (world_size < 2) return "";
+  if (world_size == 1) return "";
   if (!is_ddp_) {
     return std::string(model::kNoBucketPlan) + "no " + std::string(kDdpForward) +
            " is marked in the trace";

@@ -97,6 +97,27 @@ TEST_F(UntoldImport, RanksWithoutACommonStepAreNotHeldAgainstEachOther) {
   EXPECT_EQ(groups_and_numbers(run).size(), 6u) << "no two are the same call";
 }
 
+TEST_F(UntoldImport, HowManyRanksThereAreIsNotWhatWasGiven) {
+  for (const int given : {1, 2}) {
+    std::vector<std::string> traces;
+    for (int rank = 0; rank < given; ++rank) {
+      traces.push_back(trace_of(steps_of_rank(rank, 3, 6), ""));
+    }
+    const auto imported = import_of(traces);
+    EXPECT_THAT(imported.warnings, Contains(std::string(model::kUnknownRanks)));
+    const Run run = open(imported.folder);
+    EXPECT_EQ(run.figures.info.world_size, 0);
+    EXPECT_EQ(run.figures.info.recorded_ranks, given);
+    EXPECT_EQ(std::ssize(run.figures.ranks), given);
+    EXPECT_EQ(run.figures.summary.steps_measured, 4);
+    EXPECT_GT(run.figures.summary.exposed_ns, 0);
+    EXPECT_FALSE(run.figures.summary.exposed_wait_ns);
+    EXPECT_FALSE(run.figures.summary.bytes_sent_per_step);
+    EXPECT_FALSE(run.figures.collectives[0].busbw_bytes_per_s > 0);
+    EXPECT_THAT(groups_and_numbers(run), testing::ElementsAre(std::pair(-1, -1)));
+  }
+}
+
 TEST_F(UntoldImport, OfAGroupThatIsNotKnownNothingIsClaimed) {
   const auto trace = [](int rank) {
     return trace_of(steps_of_rank(rank, 3, 6),
