@@ -7,6 +7,7 @@
 #include "app/report/text_table.h"
 #include "app/session/runs/run_banners.h"
 #include "ui/present/format.h"
+#include "ui/present/job_text.h"
 #include "ui/present/tables/ledger_text.h"
 
 namespace shardlens::app::report {
@@ -225,7 +226,7 @@ std::string comparison_text(const ComparedRuns& compared) {
   text += "\n";
   for (const auto& run : compared.runs) {
     text += run.info.name + ": " + std::string(trace::model::to_string(run.info.status)) + ", " +
-            ui::present::format_integer(run.summary.steps_measured) + " steps measured\n";
+            ui::present::steps_text(run.summary.steps_measured) + " measured\n";
     for (const auto& banner : session::banners_of(run)) text += "! " + banner + "\n";
   }
   text += "\n" + settings_text(compared);

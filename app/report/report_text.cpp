@@ -47,7 +47,8 @@ std::string evaluation_note(const trace::model::Evaluation& best,
 }
 
 std::string ranks_text(const trace::model::RunInfo& info) {
-  return std::to_string(info.world_size) + (info.world_size == 1 ? " rank on " : " ranks on ") +
+  const std::string count = info.world_size > 0 ? std::to_string(info.world_size) : "?";
+  return count + (info.world_size == 1 ? " rank on " : " ranks on ") +
          trace::base::printable_line(info.device);
 }
 
@@ -104,10 +105,10 @@ std::string words_text(const trace::analysis::RunFigures& figures) {
 std::string heading(const RunReport& report) {
   const auto& info = report.figures.info;
   const auto& summary = report.figures.summary;
-  std::string text =
-      info.name + " · " + std::string(trace::model::to_string(info.status)) + " · " +
-      ranks_text(info) + " · " + ui::present::format_integer(summary.steps_executed) + " steps, " +
-      ui::present::format_integer(summary.steps_measured) + " measured\n" + info.folder + "\n";
+  std::string text = info.name + " · " + std::string(trace::model::to_string(info.status)) + " · " +
+                     ranks_text(info) + " · " + ui::present::steps_text(summary.steps_executed) +
+                     ", " + ui::present::format_integer(summary.steps_measured) + " measured\n" +
+                     info.folder + "\n";
   if (info.status == trace::model::RunStatus::kIncomplete)
     text += "Incomplete: " + info.reason + "\n";
   if (info.status == trace::model::RunStatus::kStopped && !info.reason.empty()) {

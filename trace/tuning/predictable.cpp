@@ -10,6 +10,7 @@
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 #include "trace/model/run_info.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::tuning {
 
@@ -110,6 +111,14 @@ Result<void> check_run(const analysis::RunFigures& figures) {
         "When a GPU's host copies shards and updates them (cpu_offload) cannot be predicted so "
         "far. "
         "Name a run without.");
+  }
+  if (info.world_size == 0) return refuse(std::string(model::kUnknownRanks) + ".");
+  const auto has_unknown_group = [](const auto& rank) {
+    return std::ranges::any_of(rank.recent_completed,
+                               [](const auto& call) { return call.process_group < 0; });
+  };
+  if (std::ranges::any_of(figures.ranks, has_unknown_group)) {
+    return refuse(std::string(model::kUnknownGroups) + ".");
   }
   if (info.world_size < 2) return refuse("One rank reduces nothing. Name a run with several.");
   if (s.communication == job::Communication::kNone) {

@@ -83,9 +83,11 @@ void add_import_command(CLI::App& app, Action& chosen) {
   add_format(*command, arguments->format, {"text", "json"});
   add_runs_dir(*command, arguments->runs_dir);
   command->footer(
-      "Steps are those of torch.profiler's schedule (ProfilerStep#…); without it the whole trace\n"
-      "is one step. Phases are record_function ranges with forward, backward or optimizer in\n"
-      "their name. Every command takes the run that it makes.\n\n"
+      "Steps are those of torch.profiler's schedule (ProfilerStep#…); without it each ends with "
+      "the\n"
+      "optimizer's, or else the whole trace is one. Phases are record_function ranges with "
+      "forward,\n"
+      "backward or optimizer in their name. Every command takes the run that it makes.\n\n"
       "Example:\n"
       "  shardlens import rank0.json.gz rank1.json.gz -o \"resnet, two ranks\"");
   command->callback(

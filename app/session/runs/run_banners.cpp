@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "app/launch/hang_watch.h"
 #include "app/launch/log_tail.h"
 #include "trace/job/settings/schedule.h"
+#include "trace/model/untold.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::session {
@@ -36,6 +38,36 @@ std::size_t collectives_without_end(const trace::analysis::RunFigures& figures) 
   std::size_t count = 0;
   for (const auto& rank : figures.ranks) count += rank.pending.size();
   return count;
+}
+
+// What a trace of another program's profiler leaves unknown.
+std::vector<std::string> untold(const trace::analysis::RunFigures& figures) {
+  std::vector<std::string> texts;
+  bool has_unknown_groups = false;
+  std::string unmarked;
+  std::map<int, std::vector<std::int64_t>> steps;
+  for (const auto& rank : figures.ranks) {
+    has_unknown_groups |= std::ranges::any_of(
+        rank.recent_completed, [](const auto& call) { return call.process_group < 0; });
+    if (unmarked.empty()) unmarked = trace::model::unmarked_steps(rank.info.sources);
+    if (!rank.info.device.empty()) steps[rank.info.rank];
+  }
+  for (const auto& step : figures.steps) {
+    for (auto& [rank, own] : steps) {
+      const auto i = static_cast<std::size_t>(rank);
+      if (i < step.ranks.size() && step.ranks[i].step_ns > 0) own.push_back(step.index);
+    }
+  }
+  if (figures.info.world_size == 0) {
+    texts.emplace_back(trace::model::kUnknownRanks);
+  } else if (has_unknown_groups) {
+    texts.emplace_back(trace::model::kUnknownGroups);
+  }
+  for (const std::string& text :
+       {unmarked, trace::model::different_steps(steps, unmarked.empty())}) {
+    if (!text.empty()) texts.push_back(text);
+  }
+  return texts;
 }
 
 }  // namespace
@@ -83,9 +115,10 @@ std::vector<std::string> banners_of(const trace::analysis::RunFigures& figures) 
         figures.ranks, [](const auto& rank) { return !rank.info.device.empty(); });
     const std::string origin =
         info.command.empty() ? "Imported from " + info.imported_from : "Recorded from outside";
-    banners.push_back(origin + ": " + std::to_string(ranks) + " of " +
-                      std::to_string(info.world_size) +
+    const std::string all = info.world_size > 0 ? std::to_string(info.world_size) : "?";
+    banners.push_back(origin + ": " + std::to_string(ranks) + " of " + all +
                       (info.world_size == 1 ? " rank" : " ranks") + ", settings not known");
+    if (info.command.empty()) std::ranges::move(untold(figures), std::back_inserter(banners));
     return banners;
   }
   std::ranges::move(banners_of(info), std::back_inserter(banners));

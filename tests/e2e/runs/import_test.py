@@ -113,6 +113,21 @@ def kernel(ts, name='gemm', **more):
             'args': {'device': 0, 'stream': 7}, **more}
 
 
+def sums_of_rank(rank, first, last, marks='ProfilerStep'):
+    """A rank of two that adds something up in each step of a millisecond. Rank 1 is 30 µs late, and both leave 100 µs after that."""
+    events = []
+    for step in range(first, last + 1):
+        t, late = 1000 * step, 30 * rank
+        for cat, name, tid, start, end in [
+                ('user_annotation', f'{marks}#{step}', 1, t, t + 990), ('cpu_op', 'aten::mm', 1, t, t + 150),
+                ('user_annotation', 'gloo:all_reduce', 2, t + 200 + late, t + 330),
+                ('user_annotation', 'Optimizer.step#SGD.step', 1, t + 500, t + 900)]:
+            args = {'Input Dims': [[1000]], 'Input type': ['float']} if name.startswith('gloo') else {}
+            events.append({'ph': 'X', 'cat': cat, 'name': name, 'pid': 1, 'tid': tid, 'ts': start, 'dur': end - start,
+                           'args': args})
+    return events
+
+
 class Import(harness.ShardlensTest):
     # What a trace of PyTorch's profiler never tells, by table.
     UNTOLD = {
@@ -154,7 +169,8 @@ class Import(harness.ShardlensTest):
         return str(self.folder / name)
 
     def test_a_kernel_at_time_zero_is_left_out_and_said(self):
-        file = self.write('two_far_kernels.json', [kernel(0), kernel(1700000000000000)])
+        step = {'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#1', 'pid': 1, 'tid': 1, 'ts': 1700000000000000, 'dur': 5}
+        file = self.write('two_far_kernels.json', [kernel(0), kernel(1700000000000000), step])
         imported = self.json('import', file, '-o', 'far', timeout=20)
         self.assertEqual(len(imported['warnings']), 1)
         self.assertIn('1 event was left out', imported['warnings'][0])
@@ -253,6 +269,76 @@ with profile(schedule=schedule(wait=0, warmup=1, active=3), on_trace_ready=lambd
         self.assertGreater(report['summary']['phase_ms']['forward'], 0)
         names = {name for [name] in self.json('query', 'from python', 'select text from string')['rows']}
         self.assertIn('aten::mm', names)
+
+    def import_ranks(self, name, ranks, **info):
+        """`ranks`: the events of each. Warnings, and the report."""
+        files = []
+        for rank, events in enumerate(ranks):
+            job = {'backend': 'gloo', 'rank': rank, 'world_size': 2, **info}
+            members = {'distributedInfo': job} if job['world_size'] else {}
+            files.append(self.write(f'{name}{rank}.json', events, **members))
+        return self.json('import', *files, '-o', name)['warnings'], self.json('report', name)
+
+    def check_nothing_is_claimed(self, name, report, why):
+        self.assertTrue(any(why in note for note in report['notes']), report['notes'])
+        self.assertIsNone(report['summary']['bytes_sent_per_step'])
+        self.assertIsNone(report['summary']['exposed_wait_ms'])
+        self.assertEqual({row['wait_us'] for row in report['collectives']}, {None})
+        groups = self.json('query', name, 'select distinct process_group, sequence from collective')['rows']
+        self.assertEqual(groups, [[None, None]])
+        text = self.shardlens('report', name).stdout
+        self.assertIn('! ' + why, text)
+        self.assertNotIn('Sent', text)
+        self.assertNotIn('for other ranks to come', text)
+        self.assertIn(why, self.shardlens('predict', name, '--set', 'bucket_cap_mb=5', code=2).stderr)
+
+    def test_of_a_group_that_is_not_known_nothing_is_claimed(self):
+        ranks = [sums_of_rank(rank, 3, 6) for rank in range(2)]
+        groups = [{'pg_name': '0', 'pg_desc': 'default_pg', 'ranks': [0, 1]}]
+        warnings, report = self.import_ranks('world', ranks, pg_config=groups)
+        self.assertEqual(warnings, [])
+        self.assertAlmostEqual(report['summary']['exposed_wait_ms'], 0.015)
+        self.assertEqual(report['summary']['bytes_sent_per_step'], 4000)
+        groups += [{'pg_name': '1', 'pg_desc': 'first', 'ranks': [0]}, {'pg_name': '2', 'pg_desc': 'second', 'ranks': [1]}]
+        warnings, report = self.import_ranks('groups', ranks, pg_config=groups)
+        self.assertEqual(len(warnings), 1)
+        self.check_nothing_is_claimed('groups', report, 'Of some collectives the process group is not known')
+
+    def test_how_many_ranks_there_are_is_not_how_many_were_given(self):
+        for given in (1, 2):
+            name = f'of{given}'
+            warnings, report = self.import_ranks(name, [sums_of_rank(rank, 3, 6) for rank in range(given)], world_size=None)
+            self.assertEqual(len(warnings), 1)
+            self.assertIsNone(report['run']['world_size'])
+            self.check_nothing_is_claimed(name, report, 'How many ranks the job has is not told')
+            self.assertIn('? ranks on cpu', self.shardlens('report', name).stdout)
+
+    def test_ranks_of_different_steps_are_compared_in_those_they_share(self):
+        warnings, report = self.import_ranks('shifted', [sums_of_rank(0, 2, 6), sums_of_rank(1, 3, 7)])
+        self.assertIn('rank 0 in steps 2 to 6, rank 1 in steps 3 to 7', warnings[0])
+        self.assertIn(warnings[0], report['notes'])
+        self.assertAlmostEqual(report['summary']['exposed_wait_ms'], 0.015)
+        warnings, report = self.import_ranks('apart', [sums_of_rank(0, 2, 4), sums_of_rank(1, 7, 9)])
+        self.assertIn('none in common', warnings[0])
+        self.assertIn(warnings[0], report['notes'])
+        self.assertEqual({row['wait_us'] for row in report['collectives']}, {None})
+
+    def test_a_trace_without_marked_steps_says_what_it_counts_as_steps(self):
+        ranks = [sums_of_rank(rank, 3, 6, 'other') for rank in range(2)]
+        warnings, report = self.import_ranks('unmarked', ranks)
+        self.assertIn("each is taken to end with its optimizer's step", warnings[0])
+        self.assertIn(warnings[0], report['notes'])
+        self.assertEqual(len(report['steps']), 4)
+        for events in ranks:
+            events[:] = [event for event in events if not event['name'].startswith('Optimizer')]
+        warnings, report = self.import_ranks('whole', ranks)
+        self.assertIn('all that was recorded counts as one', warnings[0])
+        self.assertIn(warnings[0], report['notes'])
+        self.assertIn(' 1 step, 1 measured', self.shardlens('report', 'whole').stdout)
+        self.import_ranks('marked', [sums_of_rank(rank, 3, 6) for rank in range(2)])
+        compared = self.shardlens('compare', 'marked', 'whole').stdout
+        self.assertIn('not comparable', compared)
+        self.assertNotIn('slower by', compared)
 
     def test_what_is_no_trace_is_refused(self):
         text = self.folder / 'notes.txt'

@@ -337,7 +337,8 @@ void add_run(Builder& builder) {
 
 void add_extent(Builder& builder) {
   const auto ranks = [](const state::LedgerRow& row) {
-    return TableCell::words(std::to_string(row.ranks), state::Tone::kSecondary);
+    return TableCell::words(row.ranks > 0 ? std::to_string(row.ranks) : "?",
+                            state::Tone::kSecondary);
   };
   const bool tells_apart = rows_differ(builder.ledger.rows, ranks);
   builder.add(
