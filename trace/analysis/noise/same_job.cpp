@@ -88,6 +88,9 @@ std::string other_job_text(const std::vector<OtherJob>& reasons) {
       case OtherJob::kDevice:
         text += "another device";
         break;
+      case OtherJob::kSteps:
+        text += "a trace without marked steps counts as one step";
+        break;
     }
   }
   return text;
@@ -97,7 +100,8 @@ std::string_view other_job_label(const std::vector<OtherJob>& reasons) {
   if (reasons.empty()) return "";
   if (has_any(reasons, {OtherJob::kProgram, OtherJob::kModel, OtherJob::kData})) return "other job";
   if (has_any(reasons, {OtherJob::kUntold})) return "job not known";
-  return has_any(reasons, {OtherJob::kMachine}) ? "other machine" : "other device";
+  if (has_any(reasons, {OtherJob::kMachine})) return "other machine";
+  return has_any(reasons, {OtherJob::kDevice}) ? "other device" : "no steps";
 }
 
 bool has_same_work(const model::RunInfo& a, const model::RunInfo& b) {

@@ -24,7 +24,7 @@ struct JobFacts {
   std::string_view hosts, devices;
 };
 
-enum class OtherJob : std::uint8_t { kUntold, kProgram, kModel, kData, kMachine, kDevice };
+enum class OtherJob : std::uint8_t { kUntold, kProgram, kModel, kData, kMachine, kDevice, kSteps };
 
 // Whether anything tells what was run: settings or a command, but not another program's trace.
 bool tells_job(const model::RunInfo& info);

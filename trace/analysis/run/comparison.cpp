@@ -7,6 +7,7 @@
 #include "trace/analysis/run/compared_run.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::analysis {
 
@@ -40,6 +41,12 @@ std::optional<ScalingKind> scaling_kind(const model::RunInfo& a, const model::Ru
   return x == y ? std::optional(ScalingKind::kStrong) : std::nullopt;
 }
 
+// All that was recorded, for nothing tells where its steps are.
+bool counts_as_one_step(const RunFigures& run) {
+  return std::ranges::any_of(
+      run.ranks, [](const auto& rank) { return rank.info.sources.ends_with(model::kOneStep); });
+}
+
 class Comparer {
  public:
   Comparer(const ComparedRun& first, const ComparedRun& second, const std::vector<NoiseRun>& others)
@@ -51,6 +58,9 @@ class Comparer {
 
   Comparison compare() {
     result_.other_job = why_other_job(first_noise_.job, second_noise_.job);
+    if (counts_as_one_step(first_) || counts_as_one_step(second_)) {
+      result_.other_job.push_back(OtherJob::kSteps);
+    }
     result_.same_work = has_same_work(first_.info, second_.info);
     result_.noise = model_.basis();
     result_.noise_note = model_.note();
