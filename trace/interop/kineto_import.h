@@ -37,7 +37,8 @@ struct ImportedRun {
 bool may_be_kineto(const std::filesystem::path& file);
 
 // The run appears whole or not at all. Each file's rank is what its distributedInfo says; where
-// none says so, files are ranks in their order. Time and memory grow with the events, whatever
+// none says so, files are ranks in their order, and of how many is known only if their collectives
+// name them (else the run's world_size is 0). Time and memory grow with the events, whatever
 // times and numbers stand in the files. Errors: kUsage for no files, files that are not of one job
 // (which says why) or a taken name; kForeign for what is no trace; kDamaged; those of writing.
 base::Result<ImportedRun> import_kineto(std::span<const std::filesystem::path> files,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/trace/interop/fsdp_traces.h"
 #include "tests/trace/interop/kineto_traces.h"
 #include "trace/model/untold.h"
 
@@ -115,6 +116,26 @@ TEST_F(UntoldImport, HowManyRanksThereAreIsNotWhatWasGiven) {
     EXPECT_FALSE(run.figures.summary.bytes_sent_per_step);
     EXPECT_FALSE(run.figures.collectives[0].busbw_bytes_per_s > 0);
     EXPECT_THAT(groups_and_numbers(run), testing::ElementsAre(std::pair(-1, -1)));
+  }
+}
+
+TEST_F(UntoldImport, UnitsAreNotKnownWhereNothingTellsHowManyRanksShareThem) {
+  const auto forget_ranks = [](std::string& text) {
+    text.replace(text.find("distributed"), 11, "no");
+  };
+  for (const bool on_gpu : {false, true}) {
+    const FsdpJob job{.units = {1000, 4000, 4000}, .on_gpu = on_gpu, .has_shapes = on_gpu};
+    const auto imported = import_changed<FsdpTraceWriter>(job, forget_ranks);
+    const Run run = open(imported.folder);
+    EXPECT_EQ(run.figures.info.world_size, 0);
+    EXPECT_TRUE(run.figures.units.empty());
+    EXPECT_FALSE(run.figures.summary.exposed_wait_ns);
+    EXPECT_GT(run.figures.summary.exposed_ns, 0);
+    std::string log;
+    for (const model::Batch& batch : run.batches) {
+      for (const model::LogLine& line : batch.log) log += line.text;
+    }
+    EXPECT_THAT(log, HasSubstr("how many ranks share them"));
   }
 }
 

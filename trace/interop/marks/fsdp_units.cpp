@@ -93,6 +93,12 @@ FsdpUnits find_fsdp_units(const UnitMarks& marks, std::span<const TrainingPass> 
   for (const FsdpCall& call : calls) {
     const auto use = marks.use_at(call.asked_ns, backwards);
     if (!use || !is_what_it_does(use->what, call.function)) continue;
+    if (call.ranks == 0 && call.function != Function::kAllReduce) {
+      return {.units = {},
+              .why_none = "it does not tell how many ranks share them",
+              .tags = {},
+              .ready = {}};
+    }
     const auto index = static_cast<std::size_t>(use->unit);
     FsdpUnit& unit = found.units[index];
     found.tags.push_back({call.call, use->unit, use->text(unit.name)});

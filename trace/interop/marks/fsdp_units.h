@@ -18,7 +18,7 @@ struct FsdpCall {
   std::int64_t asked_ns = 0;
   model::CollectiveFunction function = model::CollectiveFunction::kOther;
   std::int64_t bytes = -1, elements = -1;  // of all ranks; −1: not told
-  std::int64_t ranks = 1;
+  std::int64_t ranks = 1;                  // 0: not told
   model::StringId data_type = 0;
   std::size_t call = 0;  // whatever the caller knows it by
 };
