@@ -17,9 +17,9 @@ void take_summary(const RunSummary& now, LedgerRow& row) {
   if (!row.relative_to_baseline) return;
   const bool has_rates = before.tokens_per_s > 0 && now.tokens_per_s > 0;
   double times = 1;
-  if (row.by_throughput && has_rates) {
-    times = *now.tokens_per_s / *before.tokens_per_s;
-  } else if (!row.by_throughput && before.step_ns.mean > 0) {
+  if (row.per_token && has_rates) {
+    times = *before.tokens_per_s / *now.tokens_per_s;
+  } else if (!row.per_token && before.step_ns.mean > 0) {
     times = now.step_ns.mean / before.step_ns.mean;
   }
   row.relative_to_baseline = (1 + *row.relative_to_baseline) * times - 1;
