@@ -107,10 +107,4 @@ void ExposureSplit::fill(std::vector<StepFigures>& steps,
   }
 }
 
-std::size_t ExposureSplit::open_steps() const {
-  std::size_t count = 0;
-  for (const auto& [index, rank] : ranks_) count += rank.open.size();
-  return count;
-}
-
 }  // namespace shardlens::trace::analysis

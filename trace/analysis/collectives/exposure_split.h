@@ -33,7 +33,6 @@ class ExposureSplit {
   // clocks are off by as much as CollectiveStatistics::clock_errors_ns() says.
   void fill(std::vector<StepFigures>& steps,
             const std::vector<std::int64_t>& clock_errors_ns) const;
-  std::size_t open_steps() const;
 
  private:
   struct Open {

@@ -252,8 +252,6 @@ struct KinetoParser::State {
 
 KinetoParser::KinetoParser() : state_(std::make_unique<State>()) {}
 KinetoParser::~KinetoParser() = default;
-KinetoParser::KinetoParser(KinetoParser&&) noexcept = default;
-KinetoParser& KinetoParser::operator=(KinetoParser&&) noexcept = default;
 
 bool KinetoParser::parse(std::string_view text, KinetoEvent& event) try {
   reset(event);

@@ -55,8 +55,6 @@ class KinetoParser {
  public:
   KinetoParser();
   ~KinetoParser();
-  KinetoParser(KinetoParser&&) noexcept;
-  KinetoParser& operator=(KinetoParser&&) noexcept;
 
   // `text`: an object, with JsonEvents::kPadding readable bytes behind it. False: not valid JSON,
   // or without name and time.
