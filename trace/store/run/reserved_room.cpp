@@ -17,14 +17,6 @@ ReservedRoom::ReservedRoom(const std::filesystem::path& folder) {
   if (descriptor_ >= 0 && fallocate(descriptor_, 0, 0, kBytes) != 0) release();
 }
 
-ReservedRoom::ReservedRoom(ReservedRoom&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-ReservedRoom& ReservedRoom::operator=(ReservedRoom&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
 void ReservedRoom::release() {
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
 }

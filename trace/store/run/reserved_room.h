@@ -8,13 +8,12 @@ namespace shardlens::trace::store {
 
 class ReservedRoom {
  public:
-  ReservedRoom() = default;
   // On the disk of `folder`, as much as a few transactions of some ten pages and their journal
   // need. None where its file system cannot do that, or has no such room.
   explicit ReservedRoom(const std::filesystem::path& folder);
   ~ReservedRoom() { release(); }
-  ReservedRoom(ReservedRoom&& other) noexcept;
-  ReservedRoom& operator=(ReservedRoom&& other) noexcept;
+  ReservedRoom(const ReservedRoom&) = delete;
+  ReservedRoom& operator=(const ReservedRoom&) = delete;
 
   void release();
 
