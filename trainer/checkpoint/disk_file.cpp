@@ -60,13 +60,6 @@ DiskFile::DiskFile(DiskFile&& other) noexcept
       descriptor_(std::exchange(other.descriptor_, -1)),
       size_(other.size_) {}
 
-DiskFile& DiskFile::operator=(DiskFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
 DiskFile::~DiskFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }

@@ -20,7 +20,6 @@ class DiskFile {
   static trace::base::Result<DiskFile> create(const std::filesystem::path& path,
                                               std::int64_t bytes);
   DiskFile(DiskFile&& other) noexcept;
-  DiskFile& operator=(DiskFile&& other) noexcept;
   ~DiskFile();
 
   const std::filesystem::path& path() const { return path_; }

@@ -63,13 +63,6 @@ MappedFile::MappedFile(MappedFile&& other) noexcept
       data_(std::exchange(other.data_, nullptr)),
       bytes_(other.bytes_) {}
 
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
 MappedFile::~MappedFile() {
   if (data_ != nullptr) munmap(data_, static_cast<std::size_t>(bytes_));
 }

@@ -18,7 +18,6 @@ class MappedFile {
   static trace::base::Result<MappedFile> open(const std::filesystem::path& path,
                                               std::int64_t bytes);
   MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
   // Hands out [begin, end) in order, in pieces of whole `unit`s of at most a few MiB, which are

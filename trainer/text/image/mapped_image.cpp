@@ -47,11 +47,6 @@ trace::base::Result<MappedImage> MappedImage::of_descriptor(int descriptor,
 MappedImage::MappedImage(MappedImage&& other) noexcept
     : mapping_(std::exchange(other.mapping_, {})) {}
 
-MappedImage& MappedImage::operator=(MappedImage&& other) noexcept {
-  std::swap(mapping_, other.mapping_);
-  return *this;
-}
-
 MappedImage::~MappedImage() {
   if (!mapping_.empty()) munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
 }

@@ -17,7 +17,6 @@ class MappedImage {
   // Of an open file, which may be closed afterwards; `name` is for messages.
   static trace::base::Result<MappedImage> of_descriptor(int descriptor, const std::string& name);
   MappedImage(MappedImage&& other) noexcept;
-  MappedImage& operator=(MappedImage&& other) noexcept;
   ~MappedImage();
 
   std::span<const std::byte> bytes() const { return mapping_; }
