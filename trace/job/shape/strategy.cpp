@@ -22,21 +22,19 @@ constexpr std::array<StrategyTraits, 7> kTraits{{
     {.strategy = Strategy::kShardGradOp, .name = "shard_grad_op",
      .explanation = "Shards gradients, optimizer and parameters at rest; parameters are gathered "
                     "once per step",
-     .has_units = true, .shards_parameters = true, .shards_gradients = true,
-     .shards_optimizer = true},
+     .has_units = true, .shards_parameters = true, .shards_optimizer = true},
     {.strategy = Strategy::kFullShard, .name = "full_shard",
      .explanation = "Shards everything; a unit is gathered for its forward and again for its "
                     "backward",
-     .has_units = true, .shards_parameters = true, .shards_gradients = true,
-     .shards_optimizer = true, .frees_after_forward = true},
+     .has_units = true, .shards_parameters = true, .shards_optimizer = true,
+     .frees_after_forward = true},
     {.strategy = Strategy::kHybridShard, .name = "hybrid_shard",
      .explanation = "full_shard within a group of ranks, replicated across the groups",
-     .has_units = true, .shards_parameters = true, .shards_gradients = true,
-     .shards_optimizer = true, .frees_after_forward = true, .has_groups = true},
+     .has_units = true, .shards_parameters = true, .shards_optimizer = true,
+     .frees_after_forward = true, .has_groups = true},
     {.strategy = Strategy::kHybridShardZero2, .name = "hybrid_shard_zero2",
      .explanation = "shard_grad_op within a group of ranks, replicated across the groups",
-     .has_units = true, .shards_parameters = true, .shards_gradients = true,
-     .shards_optimizer = true, .has_groups = true},
+     .has_units = true, .shards_parameters = true, .shards_optimizer = true, .has_groups = true},
 }};
 // clang-format on
 

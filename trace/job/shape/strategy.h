@@ -16,7 +16,6 @@ struct StrategyTraits {
   std::string_view explanation;  // what it shards, one sentence, no full stop
   bool has_units = false;        // gathers and reduces unit by unit; false: DDP's buckets
   bool shards_parameters = false;
-  bool shards_gradients = false;
   bool shards_optimizer = false;
   bool frees_after_forward = false;  // gathers again in backward
   bool has_groups = false;           // shards within a group of ranks, replicated across groups
