@@ -29,14 +29,6 @@ std::int64_t MemoryPrediction::total() const {
   return sum;
 }
 
-std::string MemoryPrediction::formula(model::MemoryCategory category) const {
-  std::string text;
-  for (const MemoryTerm& term : terms) {
-    if (term.category == category) text += (text.empty() ? "" : " + ") + term.formula;
-  }
-  return text;
-}
-
 MemoryPrediction predict_memory(const PlannedJob& job) {
   StepWalk walk(job);
   const MemoryLedger& ledger = walk.run();

@@ -30,8 +30,6 @@ struct MemoryPrediction {
   std::string host_formula;
 
   std::int64_t total() const;
-  // The formulas of one category, joined; "" where there is nothing.
-  std::string formula(model::MemoryCategory category) const;
 };
 
 // Of the rank that needs most. Collectives under way are counted as not done yet: what is measured
