@@ -12,13 +12,17 @@
 
 namespace shardlens::trace::predict {
 
-// Of one step; absolute times, in order.
-struct RankRecord {
-  base::Interval step;
+// Absolute times.
+struct RankTimes {
   std::vector<base::Interval> forwards, backwards, optimizers;  // phases
   std::vector<std::int64_t> gradients_ns;                       // ready
   std::vector<UnitCall> unit_calls;                             // by when they were asked for
   std::vector<UnitMark> unit_marks;                             // empty: nobody marks them
+};
+
+// Of one step, in order.
+struct RankRecord : RankTimes {
+  base::Interval step;
   std::vector<std::int64_t> call_ends_ns;  // of collectives that may be awaited
   base::Intervals computes;                // operators; short pauses between them are in it
   base::Intervals works;                   // communication on the same cores

@@ -63,15 +63,7 @@ Intervals RecordedSteps::Rank::computes() const {
 }
 
 auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRank {
-  FinishedRank rank{.steps = {},
-                    .forwards = forwards,
-                    .backwards = backwards,
-                    .optimizers = optimizers,
-                    .gradients_ns = gradients_ns,
-                    .unit_calls = unit_calls,
-                    .unit_marks = unit_marks,
-                    .awaited_ends_ns = other_ends_ns,
-                    .computes = computes()};
+  FinishedRank rank{*this, {}, other_ends_ns, computes()};
   const auto at_device = [&](std::int64_t& time_ns) { time_ns = times.at(time_ns); };
   for (auto* phases : {&rank.forwards, &rank.backwards, &rank.optimizers}) {
     std::ranges::sort(*phases);
@@ -408,17 +400,16 @@ std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const 
     const auto rank_works = works.find(rank);
     for (const auto& [index, window] : told.steps) {
       const RankRecord record{
-          .step = window,
-          .forwards = part_of(told.forwards, window, &Interval::start_ns),
-          .backwards = part_of(told.backwards, window, &Interval::start_ns),
-          .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
-          .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
-          .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
-          .unit_marks = part_of(told.unit_marks, window, &UnitMark::time_ns),
-          .call_ends_ns = part_of(told.awaited_ends_ns, window, std::identity{}),
-          .computes = base::clip(told.computes, window),
-          .works =
-              rank_works == works.end() ? Intervals{} : base::clip(rank_works->second, window)};
+          {.forwards = part_of(told.forwards, window, &Interval::start_ns),
+           .backwards = part_of(told.backwards, window, &Interval::start_ns),
+           .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
+           .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
+           .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
+           .unit_marks = part_of(told.unit_marks, window, &UnitMark::time_ns)},
+          window,
+          part_of(told.awaited_ends_ns, window, std::identity{}),
+          base::clip(told.computes, window),
+          rank_works == works.end() ? Intervals{} : base::clip(rank_works->second, window)};
       auto work = rank_work(record, expects);
       if (!work) continue;
       StepWork& of_all = found[index];

@@ -91,20 +91,12 @@ class RecordedSteps {
 
  private:
   // What one rank did, in order, by the time of the device that computes.
-  struct FinishedRank {
+  struct FinishedRank : RankTimes {
     std::map<std::int64_t, base::Interval> steps;  // by index: those that were told in detail
-    std::vector<base::Interval> forwards, backwards, optimizers;
-    std::vector<std::int64_t> gradients_ns;
-    std::vector<UnitCall> unit_calls;
-    std::vector<UnitMark> unit_marks;
-    std::vector<std::int64_t> awaited_ends_ns;  // of collectives
+    std::vector<std::int64_t> awaited_ends_ns;     // of collectives
     base::Intervals computes;
   };
-  struct Rank {
-    std::vector<base::Interval> forwards, backwards, optimizers;
-    std::vector<std::int64_t> gradients_ns;
-    std::vector<UnitCall> unit_calls;
-    std::vector<UnitMark> unit_marks;
+  struct Rank : RankTimes {
     std::vector<std::int64_t> bucket_ends_ns, other_ends_ns;  // of collectives
     std::vector<MatchedCalls::Key> calls;
     // By lane: leaf operators of a CPU, kernels of a GPU's stream.
