@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <utility>
 
