@@ -52,14 +52,14 @@ TEST_F(LiveLedgerTest, TheRunOnScreenHasOneStepTime) {
   EXPECT_DOUBLE_EQ(library->rows[0].summary.step_ns.mean, 250e6) << "the library's is its own";
 }
 
-TEST_F(LiveLedgerTest, ThroughputGoesWithTokens) {
+TEST_F(LiveLedgerTest, TheTimePerTokenGoesWithTokens) {
   Ledger ledger = *library;
-  ledger.rows[0].by_throughput = true;
-  ledger.rows[0].relative_to_baseline = -0.2;  // 800 of 1000 tokens/s
+  ledger.rows[0].per_token = true;
+  ledger.rows[0].relative_to_baseline = 1000.0 / 800 - 1;
   ledger.rows[0].summary.tokens_per_s = 800;
   library = std::make_shared<const Ledger>(ledger);
   view.figures.summary.tokens_per_s = 900;
-  EXPECT_DOUBLE_EQ(*now()->rows[0].relative_to_baseline, -0.1);
+  EXPECT_DOUBLE_EQ(*now()->rows[0].relative_to_baseline, 1000.0 / 900 - 1);
 }
 
 TEST_F(LiveLedgerTest, IsTheLibrarysWhereNothingIsRecorded) {
