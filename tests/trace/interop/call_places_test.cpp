@@ -93,5 +93,31 @@ TEST(CallPlaces, NumberTheCallsOfEachGroup) {
   EXPECT_EQ(numbers_of(1, -1), Places(3, -1));
 }
 
+// Rank 0 sends to one more rank than rank 1 does.
+TEST(CallPlaces, OfSendsAndReceivesAreNotCounted) {
+  using Called = model::CollectiveFunction;
+  std::map<int, model::Batch> rows;
+  for (const int rank : {0, 1}) {
+    rows[rank].process_groups = {{rank, 0, 0, 0, {0, 1, 2}}};
+    std::int64_t time_ns = 0;
+    for (const auto function :
+         {Called::kAllReduce, Called::kSend, rank == 0 ? Called::kSend : Called::kOther,
+          Called::kReceive, Called::kAllReduce}) {
+      if (function == Called::kOther) continue;
+      model::Collective& call = rows[rank].collectives.emplace_back();
+      call.function = function;
+      call.process_group = 0;
+      call.start_ns = time_ns += 10;
+    }
+  }
+  number_calls(rows);
+  for (const int rank : {0, 1}) {
+    const auto& calls = rows[rank].collectives;
+    EXPECT_EQ(calls.front().sequence, 0);
+    EXPECT_EQ(calls[1].sequence, -1);
+    EXPECT_EQ(calls.back().sequence, 1) << "rank " << rank;
+  }
+}
+
 }  // namespace
 }  // namespace shardlens::trace::interop

@@ -46,6 +46,12 @@ std::map<std::int64_t, std::int64_t> first_places(std::span<const RankCalls> ran
   return places;
 }
 
+// A send meets one other rank: the group's others do not count it.
+bool is_between_two(const model::Collective& call) {
+  return call.function == model::CollectiveFunction::kSend ||
+         call.function == model::CollectiveFunction::kReceive;
+}
+
 }  // namespace
 
 RankCalls calls_by_step(std::span<const model::Step> steps, std::span<const std::int64_t> asked_ns,
@@ -90,6 +96,7 @@ void number_calls(std::map<int, model::Batch>& rows) {
       of_group[group.id] = &groups[{group.id, group.ranks}];
     }
     for (model::Collective& call : batch.collectives) {
+      if (is_between_two(call)) continue;
       const auto group = of_group.find(call.process_group);
       if (group != of_group.end()) (*group->second)[rank].push_back(&call);
     }

@@ -28,7 +28,8 @@ RankCalls calls_by_step(std::span<const model::Step> steps, std::span<const std:
 // rank whose steps are not marked.
 std::vector<std::vector<std::int64_t>> places_of_calls(std::span<const RankCalls> ranks);
 
-// Numbers the calls of each group that have no number, by their places. `rows`: by rank.
+// Numbers the calls of each group that have no number, by their places; not sends and receives.
+// `rows`: by rank.
 void number_calls(std::map<int, model::Batch>& rows);
 
 }  // namespace shardlens::trace::interop
