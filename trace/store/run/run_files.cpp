@@ -11,9 +11,6 @@ namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-// "rank_12.sqlite" is 12.
 std::optional<int> rank_of_file_name(std::string_view name) {
   constexpr std::string_view kPrefix = "rank_", kSuffix = ".sqlite";
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
@@ -23,8 +20,6 @@ std::optional<int> rank_of_file_name(std::string_view name) {
   const auto rank = base::number_from<int>(name);
   return rank && *rank >= 0 ? rank : std::nullopt;
 }
-
-}  // namespace
 
 base::Result<std::vector<TraceFile>> open_run_files(const fs::path& run,
                                                     std::vector<std::string>* left_out) {

@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/base/result.h"
@@ -12,6 +14,8 @@
 
 namespace shardlens::trace::store {
 
+// "rank_12.sqlite" is 12; none of other names.
+std::optional<int> rank_of_file_name(std::string_view name);
 // The rank files that lie in a run's folder now, by rank.
 std::map<int, std::filesystem::path> rank_files(const std::filesystem::path& run_folder);
 // The ranks whose rows a trace file holds.

@@ -1,7 +1,9 @@
 #include "trace/store/upkeep/file_check.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
+#include <utility>
 
 #include "trace/base/saturated.h"
 #include "trace/store/chunk/chunk_codec.h"
@@ -9,6 +11,7 @@
 #include "trace/store/digest/row_checksums.h"
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/run_files.h"
+#include "trace/store/run/run_folder.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace::store {
@@ -18,9 +21,19 @@ namespace {
 constexpr std::size_t kMostDamage = 1000;
 constexpr const char* kMostPageProblems = "20";
 
-std::string range_of_rank(int rank) {
-  return " where row_id > " + std::to_string(first_row_id(rank)) + " and row_id < " +
+std::string is_numbered_of(int rank) {
+  return "row_id > " + std::to_string(first_row_id(rank)) + " and row_id < " +
          std::to_string(first_row_id(rank + 1));
+}
+
+std::string range_of_rank(int rank) { return " where " + is_numbered_of(rank); }
+
+// A run's own file has rows of no rank, a rank's of that one, a packed run of any.
+std::vector<int> belonging(std::vector<int> ranks, const std::filesystem::path& file) {
+  const std::string name = file.filename();
+  const auto only = rank_of_file_name(name);
+  if (name == kRunFile || only) std::erase_if(ranks, [&](int rank) { return rank != only; });
+  return ranks;
 }
 
 std::string in_digits(std::int64_t number, const char* noun) {
@@ -37,9 +50,9 @@ struct FileCheck::ChunkRow {
   std::span<const std::byte> data;  // until the next row
 };
 
-FileCheck::FileCheck(Database& database, VerifyReport& report,
+FileCheck::FileCheck(std::filesystem::path path, Database& database, VerifyReport& report,
                      std::function<bool(std::int64_t)> goes_on)
-    : database_(database), report_(report), goes_on_(std::move(goes_on)) {}
+    : path_(std::move(path)), database_(database), report_(report), goes_on_(std::move(goes_on)) {}
 
 void FileCheck::add(Damage damage) {
   damage.file = database_.file();
@@ -69,15 +82,16 @@ base::Result<void> FileCheck::run() {
   check_pages();
   check_strings();
   check_chunks();
-  const auto ranks = ranks_in(database_);
-  if (!ranks) cannot_read("table meta", ranks.error());
-  for (const int rank : ranks.value_or(std::vector<int>())) {
+  const auto told = ranks_in(database_);
+  if (!told) cannot_read("table meta", told.error());
+  const auto ranks = belonging(told.value_or(std::vector<int>()), path_);
+  for (const int rank : ranks) {
     report_.ranks[rank];
     check_counts(rank);
     check_losses(rank);
     check_rows(rank);
   }
-  check_strays(ranks.value_or(std::vector<int>()));
+  check_strays(ranks);
   check_run();
   if (in_transaction) static_cast<void>(database_.execute("commit"));
   if (stopped_) return base::fail(base::ErrorKind::kFailed, "the check was stopped before its end");
@@ -232,10 +246,12 @@ void FileCheck::check_strays(const std::vector<int>& ranks) {
   for (const TableSchema& table : trace_tables()) {
     if (table.name == "setting") continue;
     const std::int64_t all = count_rows(table.name, "");
-    std::int64_t known =
-        table.name == "meta" ? count_rows("meta", rows_of_rank("meta", kRunRank)) : 0;
+    const bool is_meta = table.name == "meta";
+    std::int64_t known = is_meta ? count_rows("meta", rows_of_rank("meta", kRunRank)) : 0;
     for (const int rank : ranks) {
-      known += count_rows(table.name, rows_of_rank(table.name, rank));
+      // A rank that has not committed anything has no checksum that would cover another's number.
+      const std::string numbers = is_meta ? " and " + is_numbered_of(rank) : "";
+      known += count_rows(table.name, rows_of_rank(table.name, rank) + numbers);
     }
     if (all <= known) continue;  // fewer: a table could not be counted, which is told
     Damage damage;

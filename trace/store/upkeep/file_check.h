@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <set>
@@ -19,7 +20,8 @@ class FileCheck {
  public:
   // `goes_on` is told all the time how many bytes of chunks were read; false ends the check with
   // kFailed.
-  FileCheck(Database& database, VerifyReport& report, std::function<bool(std::int64_t)> goes_on);
+  FileCheck(std::filesystem::path path, Database& database, VerifyReport& report,
+            std::function<bool(std::int64_t)> goes_on);
 
   // Adds to the report what it finds; fails only if it was stopped.
   base::Result<void> run();
@@ -41,6 +43,7 @@ class FileCheck {
   template <typename Visit>
   base::Result<void> visit_chunks(const std::string& order, Visit&& visit);
 
+  const std::filesystem::path path_;
   Database& database_;
   VerifyReport& report_;
   std::function<bool(std::int64_t)> goes_on_;

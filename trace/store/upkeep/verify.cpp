@@ -63,7 +63,7 @@ base::Result<void> check_file(const fs::path& path, VerifyReport& report,
     report.damage.push_back(std::move(damage));
     return {};
   }
-  return FileCheck(file->database(), report, goes_on).run();
+  return FileCheck(path, file->database(), report, goes_on).run();
 }
 
 }  // namespace

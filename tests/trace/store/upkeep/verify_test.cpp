@@ -150,6 +150,9 @@ constexpr ChangedRow kChangesOfRanks[] = {
     {"insert into heartbeat select 7,alive_ns,progress_ns,step,phase from heartbeat",
      "of ranks that the file does not have"},
     {"delete from meta", "of ranks that the file does not have"},
+    // Of a rank that has committed nothing.
+    {"insert into meta(row_id,rank,key,value) select row_id+1099511627776,1,key,value from meta",
+     "of ranks that the file does not have"},
     {"update batch set checksum=0 where row_id=1", "commit 1"},
 };
 
@@ -158,6 +161,8 @@ constexpr ChangedRow kChangesOfRuns[] = {
     {"update setting set value='7' where key='seed'", "settings"},
     {"update meta set value='other' where key='name'", "name"},
     {"delete from setting where key='seed'", "settings"},
+    {"insert into meta(row_id,rank,key,value) select 5,0,key,value from meta where key='name'",
+     "of ranks that the file does not have"},
 };
 
 class ChangedRows : public VerifyRun {
