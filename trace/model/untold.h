@@ -17,8 +17,7 @@ inline constexpr std::string_view kUnknownRanks =
 inline constexpr std::string_view kUnknownGroups =
     "Of some collectives the process group is not known, since they name none (Gloo's do not) and "
     "several groups of the job fit: how long ranks waited for each other in them, what they sent "
-    "and "
-    "how fast is not known. Import the traces of all ranks together; record with NCCL, whose "
+    "and how fast is not known. Import the traces of all ranks together; record with NCCL, whose "
     "collectives name their group, or a job with one group";
 
 // Behind what a rank's `sources` say, of a trace that marks no steps.
