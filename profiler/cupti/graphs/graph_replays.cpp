@@ -12,6 +12,7 @@ void GraphReplays::add(const CapturedLaunch& launch, const KernelActivity& kerne
 
 void GraphReplays::add(const LaunchActivity& call) {
   calls_[call.correlation] = call.start_ns;
+  calls_come_ = true;
   if (calls_.size() > kMostCalls) calls_.erase(calls_.begin());
 }
 
@@ -21,21 +22,32 @@ void GraphReplays::settle(bool is_last) {
                           .called_ns = waiting.kernel.start_ns,
                           .kernel = waiting.kernel};
     const auto call = calls_.find(waiting.kernel.correlation);
-    if (call != calls_.end()) replay.called_ns = call->second;
+    calls_come_ = call != calls_.end();
+    if (calls_come_) replay.called_ns = call->second;
     number(replay, waiting.launch.order);
     sink_.replayed_kernel(replay);
   }
-  for (Waiting& waiting : waiting_) waiting.is_old = true;
+  for (Waiting& waiting : waiting_) ++waiting.flushes;
+}
+
+bool GraphReplays::awaits_call(const Waiting& replay) const {
+  return calls_come_ && replay.kernel.correlation > calls_.rbegin()->first &&
+         replay.flushes < kMostFlushes;
 }
 
 std::vector<GraphReplays::Waiting> GraphReplays::take_settled(bool is_last) {
-  // Those that have waited long enough, and younger ones of the same calls or earlier ones.
-  std::uint32_t last_call = 0;
-  for (const Waiting& replay : waiting_)
-    if (replay.is_old || is_last) last_call = std::max(last_call, replay.kernel.correlation);
-  const auto rest = std::stable_partition(
-      waiting_.begin(), waiting_.end(),
-      [last_call](const Waiting& replay) { return replay.kernel.correlation > last_call; });
+  // Those that have waited long enough, and younger ones of the same calls or earlier ones; in the
+  // order of calls, so that the first whose call may still come holds up all behind it.
+  std::uint32_t last_call = 0, first_awaited = UINT32_MAX;
+  for (const Waiting& replay : waiting_) {
+    const std::uint32_t call = replay.kernel.correlation;
+    if (replay.flushes > 0 || is_last) last_call = std::max(last_call, call);
+    if (!is_last && awaits_call(replay)) first_awaited = std::min(first_awaited, call);
+  }
+  const auto rest =
+      std::stable_partition(waiting_.begin(), waiting_.end(), [&](const Waiting& replay) {
+        return replay.kernel.correlation > last_call || replay.kernel.correlation >= first_awaited;
+      });
   std::vector<Waiting> settled(std::make_move_iterator(rest),
                                std::make_move_iterator(waiting_.end()));
   waiting_.erase(rest, waiting_.end());

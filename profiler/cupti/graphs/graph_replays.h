@@ -21,6 +21,9 @@ class GraphReplays {
  public:
   // Of a host that is further ahead of the GPU, calls are forgotten before their kernels come.
   static constexpr std::size_t kMostCalls = 8'192;
+  // A call is recorded when it returns: on a busy host flushes after the kernels that it started.
+  // So many are waited for, at 100 ms each.
+  static constexpr int kMostFlushes = 20;
 
   explicit GraphReplays(ActivitySink& sink) : sink_(sink) {}
 
@@ -39,7 +42,7 @@ class GraphReplays {
   struct Waiting {
     CapturedLaunch launch;
     KernelActivity kernel;
-    bool is_old = false;  // one flush has passed
+    int flushes = 0;  // that have passed
   };
   struct Order {
     std::int64_t launches = 0;
@@ -54,12 +57,15 @@ class GraphReplays {
   // Counted for good: what was counted once must not be counted anew.
   static constexpr std::size_t kMostLaunches = 1 << 20;
 
+  // Whether the record of its call may still come.
+  bool awaits_call(const Waiting& replay) const;
   std::vector<Waiting> take_settled(bool is_last);
   void number(ReplayedKernel& replay, std::uint64_t order);
 
   ActivitySink& sink_;
   std::vector<Waiting> waiting_;
   std::map<std::uint32_t, std::int64_t> calls_;  // their start, by correlation
+  bool calls_come_ = false;  // the last one that was looked for was there, or one came since
   std::unordered_map<std::uint64_t, Order> orders_;
   std::unordered_map<std::uint64_t, Launch> launches_;
   bool has_lost_ = false;

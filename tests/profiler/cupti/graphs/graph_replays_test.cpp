@@ -49,13 +49,36 @@ TEST(GraphReplays, AreCountedForEachLaunchByItself) {
 TEST(GraphReplays, KnowTheCallThatMadeThem) {
   FakeSink sink;
   GraphReplays replays(sink);
-  replays.add(launch(11), replayed(100, 1'000));
   replays.add(LaunchActivity{5, 400, 450, 100, "cudaGraphLaunch"});
+  replays.add(launch(11), replayed(100, 1'000));
   replays.add(launch(11), replayed(101, 2'000));
+  replays.add(LaunchActivity{5, 2'400, 2'450, 102, "cudaGraphLaunch"});
   settle(replays);
   ASSERT_EQ(sink.replayed.size(), 2u);
   EXPECT_EQ(sink.replayed[0].called_ns, 400);
   EXPECT_EQ(sink.replayed[1].called_ns, 2'000) << "the kernel's, where its call was not recorded";
+}
+
+// A call that has not returned while its kernels ran is recorded flushes after them.
+TEST(GraphReplays, WaitForTheCallThatMadeThem) {
+  FakeSink sink;
+  GraphReplays replays(sink);
+  replays.add(LaunchActivity{5, 400, 450, 100, "cudaGraphLaunch"});
+  replays.add(launch(11), replayed(100, 1'000));
+  replays.add(launch(11), replayed(101, 2'000));
+  replays.add(launch(11), replayed(102, 3'000));
+  for (int flush = 0; flush < 5; ++flush) replays.settle();
+  EXPECT_EQ(numbers_of(sink), (Numbers{{11, 0}}));
+  replays.add(LaunchActivity{5, 1'400, 5'450, 101, "cudaGraphLaunch"});
+  replays.settle();
+  EXPECT_EQ(numbers_of(sink), (Numbers{{11, 0}, {11, 1}}));
+  EXPECT_EQ(sink.replayed[1].called_ns, 1'400);
+  for (int flush = 0; flush < GraphReplays::kMostFlushes; ++flush) replays.settle();
+  ASSERT_EQ(numbers_of(sink), (Numbers{{11, 0}, {11, 1}, {11, 2}})) << "its call never came";
+  EXPECT_EQ(sink.replayed[2].called_ns, 3'000);
+  replays.add(launch(11), replayed(103, 4'000));
+  settle(replays);
+  EXPECT_EQ(sink.replayed.size(), 4u) << "nor will those of others";
 }
 
 TEST(GraphReplays, AreNumberedInTheOrderOfTheirCallsWhateverOrderTheyComeIn) {
