@@ -359,7 +359,7 @@ with profile(schedule=schedule(wait=0, warmup=1, active=3), on_trace_ready=lambd
     @unittest.skipUnless(SAMPLES.is_dir(), 'no public traces here')
     def test_eight_ranks_of_one_job_become_one_run(self):
         with tarfile.open(SAMPLES / 'dlrm_8_ranks' / 'dlrm_kineto.tar.gz') as archive:
-            archive.extractall(self.folder / 'dlrm', filter='data')
+            archive.extractall(self.folder / 'dlrm')
         files = sorted((self.folder / 'dlrm').glob('*/*.json'))
         self.assertEqual(self.json('import', *map(str, files), '--name', 'dlrm')['ranks'], list(range(8)))
         report = self.json('report', 'dlrm')
