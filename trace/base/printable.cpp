@@ -77,6 +77,14 @@ std::string printable(std::string_view text) { return replaced(text, true); }
 
 std::string printable_line(std::string_view text) { return replaced(text, false); }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0, length = 0; at < text.size(); at += length) {
+    length = sequence_length(text, at);
+    if (length == 0) return false;
+  }
+  return true;
+}
+
 std::string printable_json(std::string_view document) {
   std::string result;
   for_each_character(

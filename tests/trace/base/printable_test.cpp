@@ -23,6 +23,14 @@ TEST(Printable, ReplacesWhatIsNoUtf8) {
   EXPECT_EQ(printable("\xc0\xaf|\xed\xa0\x80"), "��|���") << "overlong, surrogate";
 }
 
+TEST(Printable, TellsWhatIsUtf8) {
+  EXPECT_TRUE(is_utf8(""));
+  EXPECT_TRUE(is_utf8("déjà 😀 \x1b\u202e"));
+  for (const char* text : {"a\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
+    EXPECT_FALSE(is_utf8(text));
+  }
+}
+
 TEST(Printable, ReplacesWhatTurnsTextRound) {
   EXPECT_EQ(printable("gnp\u202egpj.exe"), "gnp�gpj.exe");
   EXPECT_EQ(printable("\u2066a\u2069 \u200fb \u061cc"), "�a� �b �c");

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "trace/base/printable.h"
 #include "trace/base/suggestion.h"
 #include "trace/base/text.h"
 #include "trace/job/settings/knob_text.h"
@@ -55,6 +56,12 @@ tl::unexpected<base::Error> bad_value(const Knob& knob, std::string_view text) {
   return base::fail(base::ErrorKind::kUsage, std::string(knob.name) + ": '" +
                                                  base::shortened(text) + "' is not valid; use " +
                                                  range_text(knob) + ".");
+}
+
+tl::unexpected<base::Error> no_utf8(const Knob& knob, std::string_view text) {
+  return base::fail(base::ErrorKind::kUsage,
+                    std::string(knob.name) + ": '" + base::shortened(text) +
+                        "' is not UTF-8, which settings are kept in; rename the file or folder.");
 }
 
 base::Result<bool> parse_bool(const Knob& knob, std::string_view text) {
@@ -182,6 +189,7 @@ base::Result<void> set_value(Settings& settings, std::string_view name, std::str
     choice->set(settings, place);
   } else {
     if (text.empty()) return bad_value(*knob, text);
+    if (!base::is_utf8(text)) return no_utf8(*knob, text);
     auto& value = settings.*std::get<std::string Settings::*>(knob->member);
     value = text;
     if (knob->name == "simulate_link") value = with_units_in_names(value);

@@ -86,6 +86,7 @@ TEST(SetValue, RefusesWrongTypesAndValuesOutOfRange) {
   EXPECT_THAT(error_of("static_graph", "maybe"), HasSubstr("true or false"));
   EXPECT_THAT(error_of("precision", "fp8"), HasSubstr("fp32, bf16 or fp16"));
   EXPECT_THAT(error_of("data", ""), HasSubstr("not valid"));
+  EXPECT_THAT(error_of("data", "caf\xe9.txt"), HasSubstr("not UTF-8"));
   EXPECT_THAT(error_of("steps", "99999999999999999999"), HasSubstr("not valid"));
 }
 
