@@ -339,6 +339,7 @@ void Import::tell_unknown() {
   for (const auto& [rank, rows] : rows_) {
     auto& own = steps[rank];
     for (const model::Step& step : rows.steps) own.push_back(step.index);
+    std::ranges::sort(own);
     if (unmarked.empty()) unmarked = model::unmarked_steps(rows.rank_info->sources);
     has_unknown_groups |= std::ranges::any_of(rows.collectives, [](const model::Collective& call) {
       return call.process_group == kNoGroup;

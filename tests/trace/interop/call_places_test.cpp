@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <numeric>
 #include <vector>
@@ -49,6 +50,18 @@ TEST(CallPlaces, OfStepsThatNobodySharesAreNotShared) {
   EXPECT_EQ(places[1], from(4, 4));
   const auto unmarked = places_of_calls(std::vector{two_in_each(0, 3, false), two_in_each(0, 4)});
   for (const std::int64_t place : unmarked[0]) EXPECT_GE(place, 10);
+}
+
+TEST(CallPlaces, OfStepsThatNoJobCountsAreNotShared) {
+  std::vector<model::Step> steps(3);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    steps[i].index = std::array{4, 2, 3}[i];
+    steps[i].start_ns = 100 * static_cast<std::int64_t>(i);
+  }
+  const auto strange = calls_by_step(steps, Places{10, 110, 210}, true);
+  const auto places = places_of_calls(std::vector{two_in_each(2, 4), strange});
+  EXPECT_EQ(places[0], from(0, 6));
+  EXPECT_EQ(places[1], from(6, 3));
 }
 
 TEST(CallPlaces, CountBackFromTheFirstStep) {

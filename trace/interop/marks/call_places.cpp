@@ -1,6 +1,7 @@
 #include "trace/interop/marks/call_places.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -58,6 +59,9 @@ RankCalls calls_by_step(std::span<const model::Step> steps, std::span<const std:
                         bool are_marked) {
   RankCalls calls{.steps = {}, .call_steps = {}, .are_marked = are_marked};
   for (const model::Step& step : steps) calls.steps.push_back(step.index);
+  // No job counts its steps otherwise: such numbers tell nothing.
+  const auto unordered = std::ranges::adjacent_find(calls.steps, std::ranges::greater_equal());
+  if (unordered != calls.steps.end()) calls.are_marked = false;
   for (const std::int64_t time_ns : asked_ns) {
     const auto next = std::ranges::upper_bound(steps, time_ns, {}, &model::Step::start_ns);
     const std::int64_t before_first = steps.empty() ? -1 : steps.front().index - 1;
