@@ -260,6 +260,7 @@ TEST(DeepSpeedReader, SaysWhatContradictsItselfOrIsDamaged) {
   EXPECT_TRUE(has(why_not(R"({"train_batch_size": 8, "train_batch_size": 9})"), "given twice"));
   EXPECT_TRUE(has(why_not("{\"train_batch_size\": 8,\n \"zero_optimization\": {\n"),
                   "line 3: this is not JSON"));
+  EXPECT_TRUE(has(why_not(R"({"train_batch_size": 1e999})"), "one of its numbers is larger"));
   EXPECT_TRUE(has(why_not(R"({"optimizer": {"type": "AdamW", "params": {"betas": [0.9]}}})"),
                   "two numbers"));
 }

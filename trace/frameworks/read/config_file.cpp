@@ -159,6 +159,8 @@ Result<ConfigFile> parse_json_config(const std::string& text, const std::string&
     return wrong_file(source, line,
                       "this is not JSON: check the commas, quotes and braces there, and whether "
                       "the file is whole");
+  } catch (const json::out_of_range&) {
+    return wrong_file(source, 0, "one of its numbers is larger than any number can be");
   }
   return file;
 }
