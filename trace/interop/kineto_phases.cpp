@@ -5,6 +5,8 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "trace/base/intervals.h"
@@ -19,7 +21,15 @@ namespace {
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr std::string_view kOptimizerPrefix = "Optimizer.step#";  // "Optimizer.step#AdamW.step"
 
-bool is_step(const Annotation& annotation) { return annotation.name.starts_with(kStepPrefix); }
+// Of a step's mark its number, which no job counts beyond 32 bits.
+std::optional<std::int64_t> marked_step(const Annotation& annotation) {
+  if (!annotation.name.starts_with(kStepPrefix)) return {};
+  std::uint32_t number = 0;
+  const char* const end = annotation.name.data() + annotation.name.size();
+  const auto read = std::from_chars(annotation.name.data() + kStepPrefix.size(), end, number);
+  if (read.ec != std::errc() || read.ptr != end) return {};
+  return number;
+}
 
 // What users and PyTorch call the phases of a step.
 base::Phase phase_named(std::string_view name) {
@@ -46,10 +56,10 @@ KinetoPhases::KinetoPhases(std::vector<Annotation> annotations, const base::Inte
 
 void KinetoPhases::add_marked_steps() {
   for (const auto& [annotation, phase] : marked_) {
-    if (!is_step(annotation)) continue;
+    const auto number = marked_step(annotation);
+    if (!number) continue;
     model::Step step;
-    const char* const end = annotation.name.data() + annotation.name.size();
-    std::from_chars(annotation.name.data() + kStepPrefix.size(), end, step.index);
+    step.index = *number;
     step.start_ns = annotation.start_ns;
     step.end_ns = annotation.end_ns;
     steps_.push_back(step);
@@ -147,7 +157,7 @@ void KinetoPhases::finish(RowIds& ids) {
   std::int64_t phase_end = INT64_MIN;
   std::map<std::string, std::vector<std::int64_t>> open;  // by thread
   for (const auto& [annotation, phase] : marked_) {
-    if (is_step(annotation)) continue;
+    if (marked_step(annotation)) continue;
     model::Span span;
     span.lane = ids.lane_of(model::LaneKind::kPhases, "annotations of thread " + annotation.thread);
     span.start_ns = annotation.start_ns;

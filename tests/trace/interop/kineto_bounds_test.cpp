@@ -50,6 +50,19 @@ TEST_F(KinetoBounds, ZerosOfCuptiAndEndlessDurationsAreLeftOutWhereverTheyStand)
   EXPECT_EQ(run.figures.info.end_ns - run.figures.info.start_ns, 95'000);
 }
 
+TEST_F(KinetoBounds, NumbersOfStepsThatNoJobCountsMarkNone) {
+  for (const char* number : {"-9223372036854775808", "-1", "4294967296", "", "1x"}) {
+    const std::vector events{complete("user_annotation", std::string("ProfilerStep#") + number,
+                                      "77", 1'700'000'000'000'000, 50),
+                             kernel_at("1700000000000010")};
+    const auto imported = import_kineto(std::vector{write("steps.json", trace_of(events, ""))},
+                                        runs(), {.name = "steps", .folder = {}, .overwrite = true});
+    ASSERT_TRUE(imported) << imported.error().message;
+    EXPECT_THAT(imported->warnings, testing::ElementsAre(HasSubstr("No steps are marked")))
+        << number;
+  }
+}
+
 TEST_F(KinetoBounds, WhatNoViewWouldCountIsNotImported) {
   const auto imported = import_kineto(
       std::vector{write("late.json", trace_of({kernel_at("2500000000000000")}, ""))}, runs());
