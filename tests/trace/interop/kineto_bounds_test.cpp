@@ -55,8 +55,10 @@ TEST_F(KinetoBounds, NumbersOfStepsThatNoJobCountsMarkNone) {
     const std::vector events{complete("user_annotation", std::string("ProfilerStep#") + number,
                                       "77", 1'700'000'000'000'000, 50),
                              kernel_at("1700000000000010")};
-    const auto imported = import_kineto(std::vector{write("steps.json", trace_of(events, ""))},
-                                        runs(), {.name = "steps", .folder = {}, .overwrite = true});
+    ImportOptions options;
+    options.overwrite = true;
+    const std::vector files{write("steps.json", trace_of(events, ""))};
+    const auto imported = import_kineto(files, runs(), options);
     ASSERT_TRUE(imported) << imported.error().message;
     EXPECT_THAT(imported->warnings, testing::ElementsAre(HasSubstr("No steps are marked")))
         << number;
