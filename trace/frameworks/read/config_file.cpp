@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "trace/base/printable.h"
 #include "trace/base/text.h"
 
 namespace shardlens::trace::frameworks {
@@ -174,7 +175,8 @@ Result<ConfigFile> parse_yaml_config(const std::string& text, const std::string&
   } catch (const YAML::Exception& error) {
     const auto line = error.mark.is_null() ? 0 : static_cast<std::size_t>(error.mark.line + 1);
     return wrong_file(source, line,
-                      "this is not YAML (" + error.msg + "): write one `key: value` per line");
+                      "this is not YAML (" + base::printable_line(error.msg) +
+                          "): write one `key: value` per line");
   }
   return file;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trace/base/checksum.h"
+#include "trace/base/printable.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 
 namespace shardlens::trace::job {
@@ -230,8 +231,9 @@ base::Result<CheckpointInfo> parse_checkpoint_info(const std::string& yaml,
     return info_from(YAML::Load(text), source);
   } catch (const YAML::Exception& exception) {
     return base::fail(base::ErrorKind::kDamaged,
-                      source + " is not readable (" + exception.msg + ", line " +
-                          std::to_string(exception.mark.line + 1) + "); use another checkpoint");
+                      source + " is not readable (" + base::printable_line(exception.msg) +
+                          ", line " + std::to_string(exception.mark.line + 1) +
+                          "); use another checkpoint");
   }
 }
 

@@ -1,13 +1,16 @@
 #include "trace/store/run/settings_file.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <system_error>
 
 #include "trace/base/file_system.h"
+#include "trace/base/printable.h"
 #include "trace/base/text.h"
 #include "trace/job/settings/unknown_setting.h"
 
@@ -74,16 +77,44 @@ base::Result<std::string> take_entry(const YAML::Node& key_node, const YAML::Nod
   return text;
 }
 
+// Where the latest document begins.
+class DocumentMarks final : public YAML::EventHandler {
+ public:
+  YAML::Mark latest;
+
+  void OnDocumentStart(const YAML::Mark& mark) override { latest = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// YAML::LoadAll() would tell, too, but never ends where a text begins with a comma (yaml-cpp 0.7).
+std::optional<YAML::Mark> second_document(const std::string& yaml) {
+  DocumentMarks marks;
+  std::istringstream stream(yaml);
+  YAML::Parser parser(stream);
+  const bool has_two = parser.HandleNextDocument(marks) && parser.HandleNextDocument(marks);
+  return has_two ? std::optional(marks.latest) : std::nullopt;
+}
+
 base::Result<YAML::Node> load(const std::string& yaml, const std::string& source) {
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(yaml);
-    if (documents.size() > 1) {
-      return wrong(source, documents[1].Mark(), "more than one YAML document: keep one");
+    if (const auto second = second_document(yaml)) {
+      return wrong(source, *second, "more than one YAML document: keep one");
     }
-    return documents.empty() ? YAML::Node() : documents.front();
+    return YAML::Load(yaml);
   } catch (const YAML::Exception& exception) {
     return wrong(source, exception.mark,
-                 "this is not YAML (" + exception.msg + "): write one `key: value` per line");
+                 "this is not YAML (" + base::printable_line(exception.msg) +
+                     "): write one `key: value` per line");
   }
 }
 

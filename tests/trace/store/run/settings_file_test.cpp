@@ -65,6 +65,7 @@ TEST(SettingsFile, RefusesWhatIsNotYaml) {
   EXPECT_THAT(error_of("model: [tiny\nranks: 2"), HasSubstr("not YAML"));
   EXPECT_THAT(error_of("\tmodel: tiny"), HasSubstr("not YAML"));
   EXPECT_THAT(error_of("model: 'tiny"), HasSubstr("not YAML"));
+  EXPECT_THAT(error_of("model: \"\\\x01\""), HasSubstr("unknown escape character: �"));
   error_of(
       std::string("\x7f"
                   "ELF\x02\x01\x01\x00\x00",
@@ -74,7 +75,9 @@ TEST(SettingsFile, RefusesWhatIsNotYaml) {
 TEST(SettingsFile, RefusesAnythingButOneMap) {
   EXPECT_THAT(error_of("- model\n- tiny\n"), HasSubstr("a list"));
   EXPECT_THAT(error_of("just words"), HasSubstr("key: value"));
-  EXPECT_THAT(error_of("model: tiny\n---\nmodel: small\n"), HasSubstr("more than one"));
+  EXPECT_THAT(error_of("model: tiny\n---\nmodel: small\n"),
+              AllOf(HasSubstr("more than one"), HasSubstr("line 2")));
+  EXPECT_THAT(error_of(","), HasSubstr("more than one")) << "yaml-cpp takes it for endlessly many";
   EXPECT_THAT(error_of("? [a, b]\n: c\n"), HasSubstr("plain word"));
 }
 
