@@ -192,6 +192,61 @@ TEST(DeepSpeedReader, HasDeepSpeedsDefaults) {
   EXPECT_FALSE(foreign_of(R"({"train_batch_size": 8})").settings.overlap_comm);
 }
 
+// As transformers' documentation has it.
+constexpr const char* kFilledIn = R"({
+  // for every model
+  "fp16": {"enabled": "auto", "loss_scale": 0}, "bf16": {"enabled": "auto"},
+  "optimizer": {"type": "AdamW", "params": {"lr": "auto", "betas": "auto", "eps": "auto", "weight_decay": "auto"}},
+  "scheduler": {"type": "WarmupDecayLR", "params": {"warmup_min_lr": "auto", "warmup_max_lr": "auto",
+                                                    "warmup_num_steps": "auto", "total_num_steps": "auto"}},
+  "zero_optimization": {"stage": 1, "reduce_bucket_size": "auto"},
+  "gradient_accumulation_steps": "auto", "gradient_clipping": "auto", "train_batch_size": "auto",
+  "train_micro_batch_size_per_gpu": "auto"
+})";
+
+TEST(DeepSpeedReader, LeavesToTheProgramWhatItFillsIn) {
+  const ForeignSettings foreign = foreign_of(kFilledIn);
+  EXPECT_TRUE(job::problems_of(foreign.settings).empty());
+  const job::Settings ours;
+  EXPECT_EQ(foreign.settings.warmup_steps, ours.warmup_steps);
+  EXPECT_EQ(foreign.settings.learning_rate, ours.learning_rate);
+  EXPECT_EQ(foreign.settings.weight_decay, ours.weight_decay);
+  EXPECT_EQ(foreign.settings.max_grad_norm, ours.max_grad_norm);
+  job::Settings job;
+  job.batch_per_rank = 3;
+  job.gradient_accumulation_steps = 2;
+  job.max_grad_norm = 0.5;
+  job.bucket_cap_mb = 4;
+  job.warmup_steps = 7;
+  job.weight_decay = 0.2;
+  job.precision = job::Precision::kBf16;
+  job.steps = 77;
+  const job::Settings changed = changed_by(foreign, job);
+  EXPECT_EQ(changed.sharding_strategy, job::Strategy::kZero1);
+  EXPECT_EQ(changed.lr_schedule, job::LrSchedule::kLinear);
+  EXPECT_EQ(changed.batch_per_rank, 3);
+  EXPECT_EQ(changed.gradient_accumulation_steps, 2);
+  EXPECT_EQ(changed.max_grad_norm, 0.5);
+  EXPECT_EQ(changed.bucket_cap_mb, 4);
+  EXPECT_EQ(changed.warmup_steps, 7);
+  EXPECT_EQ(changed.weight_decay, 0.2);
+  EXPECT_EQ(changed.precision, job::Precision::kBf16);
+  EXPECT_EQ(changed.steps, 77);
+}
+
+TEST(DeepSpeedReader, TakesTheKeysThatOffloadingHadBefore) {
+  const auto offloads = [](const std::string& zero) {
+    return foreign_of("{\"zero_optimization\": {" + zero + "}}").settings.cpu_offload;
+  };
+  EXPECT_TRUE(offloads(R"("stage": 2, "cpu_offload": true)"));
+  EXPECT_FALSE(offloads(R"("stage": 2, "cpu_offload": false)"));
+  EXPECT_TRUE(offloads(R"("stage": 3, "cpu_offload": true, "cpu_offload_param": true)"));
+  const ForeignSettings half =
+      foreign_of(R"({"zero_optimization": {"stage": 3, "cpu_offload_param": true}})");
+  EXPECT_FALSE(half.settings.cpu_offload);
+  EXPECT_TRUE(has(reason_for(half, "zero_optimization.cpu_offload_param"), "together"));
+}
+
 // What no such file can say stays as it is in the job that is changed.
 TEST(DeepSpeedReader, ChangesOfAJobWhatItSpeaksOf) {
   const auto foreign = parse_foreign_settings(

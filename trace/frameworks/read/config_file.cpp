@@ -148,9 +148,11 @@ Result<ConfigFile> parse_json_config(const std::string& text, const std::string&
   ConfigFile file{source, {}};
   RepeatedKey repeated;
   try {
-    const json root = json::parse(text, [&](int, json::parse_event_t event, json& value) {
+    const json::parser_callback_t see = [&](int, json::parse_event_t event, json& value) {
       return repeated.see(event, value);
-    });
+    };
+    // DeepSpeed takes comments, too.
+    const json root = json::parse(text, see, /*allow_exceptions=*/true, /*ignore_comments=*/true);
     if (!repeated.key().empty()) return given_twice(source, repeated.key());
     if (!root.is_object()) return wrong_file(source, 0, "a map of keys is expected: {\"key\": …}");
     TRY(flatten_json(root, "", 0, file));

@@ -10,6 +10,7 @@ namespace shardlens::trace::frameworks {
 
 namespace {
 
+constexpr std::string_view kFilledIn = "auto";
 constexpr double kMostWhole = 9e15;  // beyond, a double skips integers
 
 // As JSON and YAML 1.1 write it.
@@ -49,11 +50,23 @@ const ConfigEntry* ConfigReader::take(std::string_view key) {
   if (entry == nullptr) return nullptr;
   taken_.insert(entry->key);
   if (entry->is_null) return nullptr;
-  if (entry->text == "auto") {
+  if (entry->text == kFilledIn) {
     ignore(key, "the program that reads the file fills it in");
     return nullptr;
   }
   return entry;
+}
+
+void ConfigReader::leave(std::initializer_list<std::string_view> knobs) {
+  result_.left_to_program.insert(result_.left_to_program.end(), knobs);
+}
+
+bool ConfigReader::is_left(std::string_view key, std::initializer_list<std::string_view> knobs) {
+  const ConfigEntry* entry = file_.find(key);
+  if (entry == nullptr || entry->text != kFilledIn) return false;
+  take(key);
+  leave(knobs);
+  return true;
 }
 
 std::optional<double> ConfigReader::number(std::string_view key) {

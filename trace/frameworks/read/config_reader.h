@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <span>
@@ -28,6 +29,8 @@ class ConfigReader {
   std::optional<bool> boolean(std::string_view key);
   std::optional<std::string> text(std::string_view key);
   std::optional<std::vector<double>> numbers(std::string_view key);
+  // Whether the value is "auto", which the reading program fills in: then `knobs` stay as they are.
+  bool is_left(std::string_view key, std::initializer_list<std::string_view> knobs);
   // Takes a list only if it has no items.
   void take_empty_list(std::string_view key);
 
@@ -38,6 +41,8 @@ class ConfigReader {
   void set(std::string_view knob, const std::string& value, std::string_view key);
   // A key that is not taken over after all, for a reason that depends on others.
   void ignore(std::string_view key, const std::string& reason);
+  // Knobs that such a file does not speak of.
+  void leave(std::initializer_list<std::string_view> knobs);
   void remark(const std::string& sentence) { result_.remarks.push_back(sentence); }
   // The first one counts.
   void fail(std::string_view key, const std::string& message);

@@ -17,9 +17,12 @@ std::string parameter(std::string_view name) { return "scheduler.params." + std:
 
 // Ours rises from zero, or not at all.
 void read_warmup(ConfigReader& in, const std::string& from_key, double from, double peak) {
-  const std::int64_t steps = in.whole(parameter("warmup_num_steps")).value_or(kWarmupSteps);
+  const std::string key = parameter("warmup_num_steps");
+  const std::int64_t steps = in.whole(key).value_or(kWarmupSteps);
   const bool rises = from != peak;
-  in.set("warmup_steps", std::to_string(rises ? steps : 0), parameter("warmup_num_steps"));
+  if (!in.is_left(key, {"warmup_steps"}) || !rises) {
+    in.set("warmup_steps", std::to_string(rises ? steps : 0), key);
+  }
   if (rises && from != 0) in.ignore(from_key, "a warm-up begins at zero here");
   if (in.text(parameter("warmup_type")).value_or("log") != "linear" && rises) {
     in.ignore(parameter("warmup_type"), "a warm-up is linear here");
@@ -38,7 +41,9 @@ void read_rates(ConfigReader& in, std::string_view schedule) {
   const std::string from_key = parameter("warmup_min_lr"), peak_key = parameter("warmup_max_lr");
   const auto from = in.number(from_key), peak = in.number(peak_key);
   const bool decays = schedule == "linear";
-  if (peak || decays) in.set("learning_rate", shortest_text(peak.value_or(kDecayPeak)), peak_key);
+  if (peak || (decays && !in.is_left(peak_key, {"learning_rate"}))) {
+    in.set("learning_rate", shortest_text(peak.value_or(kDecayPeak)), peak_key);
+  }
   read_warmup(in, from_key, from.value_or(0), in.settings().learning_rate);
   const bool is_flat = !decays && in.settings().warmup_steps == 0;
   in.set("lr_schedule", is_flat ? "constant" : std::string(schedule), "scheduler.type");
@@ -56,6 +61,7 @@ void read_cosine(ConfigReader& in) {
 void read_number(ConfigReader& in, const std::string& name, std::string_view knob,
                  const std::string& absent) {
   const std::string key = "optimizer.params." + name;
+  if (in.is_left(key, {knob})) return;
   const auto value = in.number(key);
   in.set(knob, value ? shortest_text(*value) : absent, key);
 }
@@ -72,9 +78,9 @@ void read_betas(ConfigReader& in) {
 }  // namespace
 
 void read_deepspeed_optimizer(ConfigReader& in) {
-  in.settings().max_grad_norm = 0;
-  if (const auto norm = in.number("gradient_clipping")) {
-    in.set("max_grad_norm", shortest_text(*norm), "gradient_clipping");
+  if (!in.is_left("gradient_clipping", {"max_grad_norm"})) {
+    const double norm = in.number("gradient_clipping").value_or(0);
+    in.set("max_grad_norm", shortest_text(norm), "gradient_clipping");
   }
   const auto type = in.text("optimizer.type");
   if (!type) return;

@@ -149,6 +149,8 @@ class DeepSpeedReader {
       in_.settings().overlap_comm = false;
       in_.ignore(zero("overlap_comm"), "stage 0 always reduces after backward");
     }
+    const std::string key = zero("reduce_bucket_size");
+    if (stage_ == 1 && in_.is_left(key, {"bucket_cap_mb", "first_bucket_mb"})) return;
     const std::string cap = mib_of_elements(elements);
     const job::Knob& knob = *job::find_knob("bucket_cap_mb");
     if (std::stod(cap) > knob.maximum) {
@@ -156,7 +158,7 @@ class DeepSpeedReader {
       in_.remark("reduce_bucket_size is " + cap + " MiB, read as the largest bucket_cap_mb, " +
                  shortest_text(knob.maximum));
     } else {
-      in_.set("bucket_cap_mb", cap, zero("reduce_bucket_size"));
+      in_.set("bucket_cap_mb", cap, key);
     }
     // Only the default has a small first bucket.
     if (in_.settings().bucket_cap_mb == job::Settings{}.bucket_cap_mb) {
@@ -181,17 +183,26 @@ class DeepSpeedReader {
     }
   }
 
-  bool is_offloaded(const std::string& what) {
-    const auto device = in_.text(zero(what + ".device"));
+  // By a section, or by the single key that came before it and that DeepSpeed still takes.
+  struct Offload {
+    std::string key;
+    bool is_on = false;
+  };
+  Offload read_offload_of(const std::string& what, const char* older) {
+    if (in_.has(zero(older))) return {zero(older), in_.boolean(zero(older)).value_or(false)};
+    Offload offload{zero(what + ".device"), false};
+    const auto device = in_.text(offload.key);
     in_.boolean(zero(what + ".pin_memory"));  // ours is pinned wherever there is a GPU
-    if (!device || *device == "none") return false;
-    if (*device == "cpu") return true;
-    in_.ignore(zero(what + ".device"), "shards are offloaded to the CPU or not at all");
-    return false;
+    offload.is_on = device == "cpu";
+    if (device && !offload.is_on && *device != "none") {
+      in_.ignore(offload.key, "shards are offloaded to the CPU or not at all");
+    }
+    return offload;
   }
   void read_offload() {
-    const bool optimizer = is_offloaded("offload_optimizer"),
-               parameters = is_offloaded("offload_param");
+    in_.boolean(zero("cpu_offload_use_pin_memory"));
+    const auto [optimizer_key, optimizer] = read_offload_of("offload_optimizer", "cpu_offload");
+    const auto [parameters_key, parameters] = read_offload_of("offload_param", "cpu_offload_param");
     if (stage_ == 2 ? optimizer : stage_ == 3 && optimizer && parameters) {
       in_.settings().cpu_offload = true;
       if (!parameters) return;
@@ -200,9 +211,8 @@ class DeepSpeedReader {
     const std::string reason =
         "cpu_offload moves shards, gradients and optimizer together, which "
         "stage 3 has with offload_optimizer and offload_param";
-    if (optimizer && !in_.settings().cpu_offload)
-      in_.ignore(zero("offload_optimizer.device"), reason);
-    if (parameters && is_alone) in_.ignore(zero("offload_param.device"), reason);
+    if (optimizer && !in_.settings().cpu_offload) in_.ignore(optimizer_key, reason);
+    if (parameters && is_alone) in_.ignore(parameters_key, reason);
   }
 
   // ---- the batch --------------------------------------------------------------------------------
@@ -221,6 +231,11 @@ class DeepSpeedReader {
     const std::int64_t accumulated = std::max<std::int64_t>(1, steps.value_or(1));
     if (steps) in_.set("gradient_accumulation_steps", std::to_string(accumulated), kSteps);
     if (micro) in_.set("batch_per_rank", std::to_string(*micro), kMicro);
+    if (!total) {
+      in_.is_left(kMicro, {"batch_per_rank"});
+      in_.is_left(kTotal, {"batch_per_rank"});
+      in_.is_left(kSteps, {"gradient_accumulation_steps"});
+    }
     if (!total || (micro && *micro < 1)) return;
     if (micro && steps) {
       read_ranks(*total, *micro * accumulated);
@@ -270,9 +285,12 @@ class DeepSpeedReader {
       return in_.fail("torch_autocast.enabled",
                       "contradicts bf16 and fp16, which cast the model: disable one of them");
     }
-    if (autocast) read_autocast();
-    if (bf16) read_sixteen_bits("bf16");
-    if (fp16) read_fp16();
+    if (autocast) return read_autocast();
+    if (bf16) return read_sixteen_bits("bf16");
+    if (fp16) return read_fp16();
+    for (const char* key : {"bf16.enabled", "fp16.enabled"}) {
+      in_.is_left(key, {"precision", "param_dtype", "communication_hook"});
+    }
   }
 
   void read_autocast() {

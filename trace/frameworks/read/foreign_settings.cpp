@@ -65,8 +65,10 @@ std::string_view to_string(Framework framework) {
 }
 
 job::Settings changed_by(const ForeignSettings& foreign, job::Settings job) {
-  const auto is_spoken_of = [](const job::Knob& knob) {
-    return std::ranges::find(kSpokenOf, knob.name) != kSpokenOf.end();
+  const auto is_spoken_of = [&](const job::Knob& knob) {
+    const auto& left = foreign.left_to_program;
+    return std::ranges::find(kSpokenOf, knob.name) != kSpokenOf.end() &&
+           std::ranges::find(left, knob.name) == left.end();
   };
   for (const job::Knob& knob : job::knobs()) {
     const bool was_said =

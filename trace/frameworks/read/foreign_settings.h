@@ -26,6 +26,7 @@ struct ForeignSettings {
   job::Settings settings;            // what the file does not say, as that framework has it
   std::vector<IgnoredKey> ignored;   // keys without a counterpart, in the file's order
   std::vector<std::string> remarks;  // what is taken over, but not alike; no full stop
+  std::vector<std::string_view> left_to_program;  // knobs that it says or fills in, not the file
 };
 
 // By its content: nothing if `text` is neither a DeepSpeed JSON nor an Accelerate file, as settings
@@ -34,7 +35,7 @@ struct ForeignSettings {
 base::Result<std::optional<ForeignSettings>> parse_foreign_settings(const std::string& text,
                                                                     const std::string& source);
 // `job` as such a file changes it: what neither framework's files speak of (the model, its data, a
-// simulated link) stays.
+// simulated link) stays, and what this one leaves to the program.
 job::Settings changed_by(const ForeignSettings& foreign, job::Settings job);
 // All of it in sentences, a line each: "ignored: steps_per_print: 10 (…)"; "" where there is
 // nothing to say.
