@@ -110,6 +110,7 @@ TEST(AccelerateReader, ReadsFsdpOfVersionOne) {
   EXPECT_TRUE(s.forward_prefetch);
   EXPECT_TRUE(s.limit_all_gathers);
   EXPECT_EQ(s.param_dtype, job::DataType::kBf16);
+  EXPECT_EQ(s.buffer_dtype, job::DataType::kBf16) << "of version 1 only";
   EXPECT_EQ(s.checkpoint_format, job::CheckpointFormat::kSharded);
   EXPECT_EQ(s.ranks, 4);
   EXPECT_EQ(foreign.ignored.size(), 5u) << remarks_text(foreign);
@@ -134,6 +135,36 @@ TEST(AccelerateReader, ReadsDeepSpeedByItsOwnKeys) {
   EXPECT_TRUE(has(remarks_text(foreign), "ignored: deepspeed_config.zero3_init_flag"));
 }
 
+TEST(AccelerateReader, HasAcceleratesDefaultStage) {
+  const ForeignSettings foreign =
+      accelerate_of("distributed_type: DEEPSPEED\ndeepspeed_config:\n  zero3_init_flag: false\n");
+  EXPECT_EQ(foreign.settings.sharding_strategy, job::Strategy::kShardGradOp);
+}
+
+// What a program says in code stays as it is in the job that is changed.
+TEST(AccelerateReader, ChangesOfAJobWhatItSpeaksOf) {
+  job::Settings job;
+  job.batch_per_rank = 3;
+  job.gradient_accumulation_steps = 2;
+  job.max_grad_norm = 0.5;
+  job.bucket_cap_mb = 4;
+  job.optimizer = job::OptimizerChoice::kSgd;
+  job.sharding_strategy = job::Strategy::kFullShard;
+  job::Settings replicas = job;
+  replicas.sharding_strategy = job::Strategy::kDdp;
+  replicas.ranks = 4;
+  const auto changed =
+      changed_by(accelerate_of("distributed_type: MULTI_GPU\nnum_processes: 4\n"), job);
+  EXPECT_TRUE(job::differing_knobs(replicas, changed).empty());
+  const auto deepspeed =
+      changed_by(accelerate_of("distributed_type: DEEPSPEED\ndeepspeed_config:\n  zero_stage: 3\n"
+                               "  gradient_accumulation_steps: auto\n  gradient_clipping: 1.5\n"),
+                 job);
+  EXPECT_EQ(deepspeed.batch_per_rank, 3);
+  EXPECT_EQ(deepspeed.gradient_accumulation_steps, 2);
+  EXPECT_EQ(deepspeed.max_grad_norm, 1.5);
+}
+
 TEST(AccelerateReader, IgnoresWhatIsNotChosen) {
   const ForeignSettings foreign = accelerate_of(
       "distributed_type: MULTI_GPU\nnum_processes: 2\nfsdp_config:\n  fsdp_offload_params: true\n");
@@ -153,6 +184,10 @@ TEST(AccelerateReader, SaysWhatContradictsItselfOrIsDamaged) {
       has(accelerate_problem("distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n"
                              "  fsdp_reshard_after_forward: FULL_SHARD\n"),
           "fsdp_config.fsdp_reshard_after_forward: 'FULL_SHARD' is not valid; use true or false"));
+  EXPECT_TRUE(has(accelerate_problem("distributed_type: DEEPSPEED\ndeepspeed_config:\n"
+                                     "  deepspeed_config_file: ds.json\n"),
+                  "deepspeed_config.deepspeed_config_file: how it trains stands in 'ds.json': give "
+                  "that file instead"));
   EXPECT_TRUE(has(accelerate_problem("distributed_type: XLA\n"),
                   "distributed_type: 'XLA' has no counterpart"));
   EXPECT_TRUE(has(accelerate_problem("distributed_type: NO\nnum_processes: 2\n"),

@@ -15,6 +15,7 @@ namespace {
 
 using job::Strategy;
 
+constexpr const char* kDefaultStage = "2";  // Accelerate's own
 constexpr std::string_view kOneMachine = "ranks are started on this machine";
 // The first that a key begins with.
 constexpr KeyReason kAccelerateKeys[] = {
@@ -40,7 +41,6 @@ constexpr KeyReason kAccelerateKeys[] = {
     {"fsdp_config.fsdp_activation_checkpointing_offload", "activations stay on the GPU"},
     {"fsdp_config.fsdp_use_orig_params", "the optimizer always sees the original parameters"},
     {"fsdp_config.fsdp_ignored_modules", "every parameter is sharded"},
-    {"deepspeed_config.deepspeed_config_file", "read that file itself"},
     {"deepspeed_config.zero3_init_flag", "every rank reads only its shards"},
     {"deepspeed_config.zero3_save_16bit_model", "save_model says how a model is saved"},
     {"deepspeed_config.deepspeed_", kOneMachine},
@@ -78,6 +78,7 @@ class AccelerateReader {
                                        "or DEEPSPEED");
     }
     read_precision(kind);
+    leave_to_program(kind);
     return in_.finish([&](std::string_view key) { return reason(key, kind); });
   }
 
@@ -86,12 +87,19 @@ class AccelerateReader {
 
   // Sections of what is not chosen are ignored as a whole.
   static std::string reason(std::string_view key, const std::string& kind) {
-    const bool is_fsdp = key.starts_with("fsdp_config."),
-               is_ds = key.starts_with("deepspeed_config.");
+    const bool is_fsdp = key.starts_with("fsdp_config"),
+               is_ds = key.starts_with("deepspeed_config");
     if ((is_fsdp && kind != "FSDP") || (is_ds && kind != "DEEPSPEED")) {
       return "distributed_type is " + base::shortened(kind);
     }
     return reason_of_key(kAccelerateKeys, key);
+  }
+
+  void leave_to_program(const std::string& kind) {
+    in_.leave({"batch_per_rank", "optimizer", "drop_last"});
+    if (kind == "DEEPSPEED") return;
+    in_.leave({"gradient_accumulation_steps", "max_grad_norm", "bucket_cap_mb", "first_bucket_mb",
+               "gradient_as_bucket_view", "communication_hook"});
   }
 
   void read_ranks(const std::string& kind) {
@@ -113,11 +121,11 @@ class AccelerateReader {
   // ---- FSDP -------------------------------------------------------------------------------------
 
   void read_fsdp() {
-    const std::int64_t version = in_.whole(fsdp("version")).value_or(1);
-    if (version != 1 && version != 2) {
-      in_.fail(fsdp("version"), "there is no version " + std::to_string(version) + "; use 1 or 2");
+    version_ = in_.whole(fsdp("version")).value_or(1);
+    if (version_ != 1 && version_ != 2) {
+      in_.fail(fsdp("version"), "there is no version " + std::to_string(version_) + "; use 1 or 2");
     }
-    if (version == 2) {
+    if (version_ == 2) {
       read_second_version();
     } else {
       read_first_version();
@@ -245,6 +253,11 @@ class AccelerateReader {
 
   // By the keys that DeepSpeed itself would be given.
   base::Result<void> read_deepspeed_section() {
+    const std::string elsewhere = "deepspeed_config.deepspeed_config_file";
+    if (const auto name = in_.text(elsewhere).value_or("none"); name != "none") {
+      in_.fail(elsewhere, "how it trains stands in '" + base::shortened(name) +
+                              "': give that file instead, and how many ranks");
+    }
     ConfigFile given{file_.source, {}};
     for (const auto& [ours, theirs] : kOfDeepSpeed) {
       const std::string key = "deepspeed_config." + std::string(ours);
@@ -252,6 +265,9 @@ class AccelerateReader {
         given.entries.push_back(*entry);
         given.entries.back().key = theirs;
       }
+    }
+    if (!in_.has("deepspeed_config.zero_stage")) {
+      given.entries.push_back({"zero_optimization.stage", kDefaultStage, {}, false, false});
     }
     const std::string mixed = in_.text("mixed_precision").value_or("no");
     if (mixed == "bf16" || mixed == "fp16") {
@@ -270,6 +286,7 @@ class AccelerateReader {
       if (ignored != read.ignored.end()) in_.ignore(key, ignored->reason);
     }
     for (const std::string& remark : read.remarks) in_.remark(remark);
+    for (const std::string_view knob : read.left_to_program) in_.leave({knob});
     return {};
   }
 
@@ -281,10 +298,12 @@ class AccelerateReader {
     }
     const bool is_fsdp = kind == "FSDP";
     in_.set(is_fsdp ? "param_dtype" : "precision", mixed, "mixed_precision");
+    if (is_fsdp && version_ == 1) in_.set("buffer_dtype", mixed, "mixed_precision");
   }
 
   const ConfigFile& file_;
   ConfigReader in_;
+  std::int64_t version_ = 0;  // of FSDP, if it shards
 };
 
 }  // namespace
