@@ -50,6 +50,7 @@ bool is_idle(std::string_view knob, const job::Settings& s) {
   }
   if (knob == "min_num_params") return s.wrap_policy != job::WrapPolicy::kSize;
   if (knob == "initial_loss_scale") return s.precision != job::Precision::kFp16;
+  if (knob == "steps") return s.epochs > 0;
   if (knob == "reshard_after_forward") return true;  // follows from the strategy
   return !is_read(knob, s.lr_schedule);
 }

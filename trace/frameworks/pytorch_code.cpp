@@ -76,6 +76,8 @@ class Module {
  private:
   bool has_units() const { return traits_.has_units; }
   bool on_gpu() const { return computes_on_gpu(job_); }
+  // How many steps they have is known only to who has the data.
+  bool counts_epochs() const { return s_.epochs > 0; }
   void wrote(std::initializer_list<std::string_view> knobs) {
     written_.insert(written_.end(), knobs);
   }
@@ -112,7 +114,9 @@ class Module {
         "    parallel.begin()\n"
         "    model = parallel.parallelize(model)\n"
         "    optimizer = parallel.make_optimizer(model)\n"
-        "    schedule = parallel.make_schedule(optimizer)\n";
+        "    schedule = parallel.make_schedule(optimizer";
+    text +=
+        counts_epochs() ? ", steps)  # as many as " + text_of("epochs") + " epochs have\n" : ")\n";
     if (scales_loss()) text += "    scaler = parallel.make_scaler()\n";
     text += std::string("    for micro_batches in data:  # ") +
             std::to_string(s_.gradient_accumulation_steps) + " of " +
@@ -152,7 +156,9 @@ class Module {
       needs("import os");
       line(1, "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))");
     }
-    line(1, std::string("dist.init_process_group(\"") + (on_gpu() ? "nccl" : "gloo") +
+    // The norm of what is offloaded is summed up on the host.
+    const char* const on_gpus = s_.cpu_offload ? "cpu:gloo,cuda:nccl" : "nccl";
+    line(1, std::string("dist.init_process_group(\"") + (on_gpu() ? on_gpus : "gloo") +
                 "\", timeout=datetime.timedelta(seconds=" +
                 std::to_string(s_.collective_timeout_s) + "))");
     wrote({"collective_timeout_s", "sharding_strategy"});
@@ -365,7 +371,8 @@ class Module {
   }
 
   void add_schedule() {
-    begin_function("make_schedule(optimizer, steps=" + std::to_string(s_.steps) + ")",
+    begin_function(std::string("make_schedule(optimizer, steps") +
+                       (counts_epochs() ? ")" : "=" + std::to_string(s_.steps) + ")"),
                    "The learning rate, for so many optimizer steps.");
     wrote({"steps", "lr_schedule", "warmup_steps", "lr_decay_steps", "lr_min_ratio", "lr_cycles",
            "lr_power"});

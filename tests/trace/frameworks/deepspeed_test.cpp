@@ -122,6 +122,14 @@ TEST(DeepSpeedConfig, HasASchedulerWhereOneFits) {
   EXPECT_TRUE(has(reason_for(file, "lr_schedule"), "lr_scheduler="));
 }
 
+TEST(DeepSpeedConfig, HasNoSchedulerThatFallsOverEpochs) {
+  const auto file = deepspeed_config(job_with("epochs=2 steps=30 lr_schedule=linear"));
+  EXPECT_FALSE(json::parse(file.text).contains("scheduler"));
+  EXPECT_TRUE(has(reason_for(file, "lr_schedule"), "as many steps as the epochs have"));
+  EXPECT_EQ(reason_for(file, "steps"), "");
+  EXPECT_TRUE(written_of("epochs=2 lr_schedule=constant").contains("scheduler"));
+}
+
 TEST(DeepSpeedConfig, IsStartedOnAllMachines) {
   TunedJob job = job_with("ranks=16 device=cuda nccl_algo=Ring");
   EXPECT_TRUE(has(deepspeed_config(job).start, "NCCL_ALGO=Ring "));

@@ -59,6 +59,22 @@ TEST(PytorchCode, NeedsNoTransformersForASchedule) {
   }
 }
 
+TEST(PytorchCode, AsksForTheStepsOfEpochs) {
+  EXPECT_TRUE(has(code_of("steps=30"), "def make_schedule(optimizer, steps=30):"));
+  EXPECT_TRUE(has(code_of("steps=30"), "parallel.make_schedule(optimizer)\n"));
+  const std::string text = code_of("epochs=2");
+  EXPECT_TRUE(has(text, "def make_schedule(optimizer, steps):")) << text;
+  EXPECT_TRUE(has(text, "parallel.make_schedule(optimizer, steps)  # as many as 2 epochs have\n"));
+}
+
+// Else clipping fails: NCCL reduces nothing that is in the host's memory.
+TEST(PytorchCode, ReducesOnTheHostWhatIsOffloadedThere) {
+  const std::string offloads = "sharding_strategy=full_shard cpu_offload=true device=";
+  EXPECT_TRUE(has(code_of(offloads + "cuda"), "init_process_group(\"cpu:gloo,cuda:nccl\","));
+  EXPECT_TRUE(has(code_of(offloads + "cpu"), "init_process_group(\"gloo\","));
+  EXPECT_TRUE(has(code_of("device=cuda"), "init_process_group(\"nccl\","));
+}
+
 // The name is the user's own, and code is what others run.
 TEST(PytorchCode, CannotBeEndedByARunsName) {
   TunedJob job = job_with("");

@@ -70,6 +70,10 @@ std::string deepspeed_reason(std::string_view knob, const job::Settings& setting
     return stage == 3 ? "stage 3 fetches ahead before a module's backward, as pre does"
                       : "stage 2 gathers nothing in backward";
   }
+  if (knob == "lr_schedule" && settings.epochs > 0) {
+    return "it falls over as many steps as the epochs have, which your program knows: pass it as "
+           "deepspeed.initialize(lr_scheduler=…)";
+  }
   if (knob.starts_with("lr_") || knob == "warmup_steps") {
     return "DeepSpeed has no such schedule: pass one as deepspeed.initialize(lr_scheduler=…), "
            "as `export --format pytorch` makes it";
@@ -298,18 +302,21 @@ class DeepSpeedFile {
       case LrSchedule::kConstantWithWarmup:
         return add_warmup("WarmupLR");
       case LrSchedule::kLinear:
-        return add_warmup("WarmupDecayLR");
+        if (has_total()) add_warmup("WarmupDecayLR");
+        return;
       case LrSchedule::kCosine:
-        if (has_half_a_wave()) add_cosine(0);
+        if (has_total() && has_half_a_wave()) add_cosine(0);
         return;
       case LrSchedule::kCosineWithMinLr:
-        if (has_half_a_wave()) add_cosine(s_.lr_min_ratio == kAuto ? 0.1 : s_.lr_min_ratio);
+        if (has_total() && has_half_a_wave())
+          add_cosine(s_.lr_min_ratio == kAuto ? 0.1 : s_.lr_min_ratio);
         return;
       default:
         return;
     }
   }
 
+  bool has_total() const { return s_.epochs == 0; }
   bool has_half_a_wave() const { return s_.lr_cycles == kAuto || s_.lr_cycles == 0.5; }
 
   // DeepSpeed has no schedule without a warm-up, so that one begins at the peak.
