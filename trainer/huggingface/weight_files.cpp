@@ -28,6 +28,14 @@ tl::unexpected<trace::base::Error> damaged(const fs::path& file, const std::stri
   return fail(ErrorKind::kDamaged, quoted(file) + " " + what + ". Download the folder again.");
 }
 
+Result<checkpoint::SafetensorsFile> open_file(const fs::path& file) {
+  auto opened = checkpoint::SafetensorsFile::open(file);
+  const bool is_whole = opened || (opened.error().kind != ErrorKind::kDamaged &&
+                                   opened.error().kind != ErrorKind::kForeign);
+  if (is_whole) return opened;
+  return fail(opened.error().kind, opened.error().message + ". Download the folder again.");
+}
+
 // Files lie beside the index: nothing else of the disk is opened.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
@@ -93,7 +101,7 @@ Result<std::vector<checkpoint::SafetensorsFile>> open_indexed(const fs::path& in
       return fail(ErrorKind::kMissing, quoted(path) + ", which " + kIndexFile +
                                            " names, is not there. Download the folder again.");
     }
-    TRY_ASSIGN(checkpoint::SafetensorsFile file, checkpoint::SafetensorsFile::open(path));
+    TRY_ASSIGN(checkpoint::SafetensorsFile file, open_file(path));
     opened.push_back(std::move(file));
   }
   TRY(check_index(index, files, opened));
@@ -107,7 +115,7 @@ Result<std::vector<checkpoint::SafetensorsFile>> open_weight_files(const fs::pat
   const fs::path single = folder / kWeightsFile, index = folder / kIndexFile;
   if (fs::exists(single, error)) {
     std::vector<checkpoint::SafetensorsFile> files;
-    TRY_ASSIGN(checkpoint::SafetensorsFile file, checkpoint::SafetensorsFile::open(single));
+    TRY_ASSIGN(checkpoint::SafetensorsFile file, open_file(single));
     files.push_back(std::move(file));
     return files;
   }

@@ -63,6 +63,14 @@ TEST_F(WeightFiles, RefuseIndexesThatLeadElsewhere) {
   }
 }
 
+TEST_F(WeightFiles, SayWhatToDoAboutOneThatIsCutOff) {
+  write_two();
+  for (const std::uintmax_t bytes : {90, 20, 3}) {
+    std::filesystem::resize_file(folder_.path() / "two.safetensors", bytes);
+    EXPECT_THAT(error_of_index(kIndex), HasSubstr("Download the folder again")) << bytes;
+  }
+}
+
 TEST_F(WeightFiles, RefuseATensorInTwoFiles) {
   write_two();
   folder_.write_tensors("two.safetensors", {{"a", checkpoint::DataType::kF32, {2}},

@@ -116,7 +116,7 @@ class Files(WithTokenizers):
                 found(name)
 
         refused("is not there", "none")
-        refused("has no tokenizer: .* It holds nothing")
+        refused("has no tokenizer: .* It holds nothing. .* set tokenizer to the folder")
         (self.folder / "tokenizer.model").touch()
         refused("as tokenizer.model only")
         refused("is no tokenizer", "tokenizer.model")

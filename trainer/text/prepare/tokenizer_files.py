@@ -48,7 +48,8 @@ def files_of_folder(folder):
     held = sorted(os.listdir(folder))
     listed = ", ".join(held[:12]) + (", …" if len(held) > 12 else "") if held else "nothing"
     raise Refused("missing", f"The folder {quoted(folder)} has no tokenizer: neither tokenizer.json, nor vocab.json "
-                             f"with merges.txt, nor vocab.txt. It holds {listed}.")
+                             f"with merges.txt, nor vocab.txt. It holds {listed}. Put the files there that the model was "
+                             "trained with, or set tokenizer to the folder that has them.")
 
 
 class TokenizerFiles:
