@@ -13,6 +13,7 @@ namespace shardlens::trainer::loop {
 namespace {
 
 constexpr const char* kLossScale = "loss_scale";
+constexpr const char* kGoodSteps = "steps_without_overflow";
 constexpr const char* kBestLoss = "best_evaluation_loss";
 
 std::string exact_text(double value) {
@@ -68,7 +69,11 @@ trace::job::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done
   info.format = trace::job::chosen<&trace::job::Settings::checkpoint_format>(settings);
   info.model = settings.model;
   info.optimizer = trace::job::chosen<&trace::job::Settings::optimizer>(settings);
-  info.notes[kLossScale] = std::to_string(parts_.scaler.scale());
+  if (parts_.scaler.enabled()) {
+    const optimizer::GradScalerState scaler = parts_.scaler.state();
+    info.notes[kLossScale] = exact_text(scaler.scale);
+    info.notes[kGoodSteps] = std::to_string(scaler.good_steps);
+  }
   if (std::isfinite(best_loss_)) info.notes[kBestLoss] = exact_text(best_loss_);
   if (trains_adapters(settings)) {
     info.notes[kBase] = base_;
@@ -169,7 +174,9 @@ void TrainingCheckpoints::take_over(std::span<const checkpoint::StatePiece> load
   const std::int64_t together = parts_.settings.batch_per_rank * parts_.communicator.world_size();
   parts_.batches.go_to(info.epoch, info.samples_seen / together);
   if (const auto scale = info.notes.find(kLossScale); scale != info.notes.end()) {
-    parts_.scaler.set_scale(std::stod(scale->second));
+    const auto good = info.notes.find(kGoodSteps);
+    parts_.scaler.restore(
+        {std::stod(scale->second), good == info.notes.end() ? 0 : std::stoll(good->second)});
   }
   if (const auto best = info.notes.find(kBestLoss); best != info.notes.end()) {
     best_loss_ = std::stod(best->second);

@@ -15,8 +15,15 @@ GradScaler::GradScaler(const GradScalerOptions& options, torch::Device device) :
 
 double GradScaler::scale() const { return scale_.defined() ? scale_.item<double>() : 1; }
 
-void GradScaler::set_scale(double scale) {
-  if (scale_.defined()) scale_.fill_(scale);
+GradScalerState GradScaler::state() const {
+  if (!options_.enabled) return {};
+  return {scale(), growth_tracker_.item<std::int64_t>()};
+}
+
+void GradScaler::restore(const GradScalerState& state) {
+  if (!options_.enabled) return;
+  scale_.fill_(state.scale);
+  growth_tracker_.fill_(state.good_steps);
 }
 
 torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {

@@ -21,6 +21,12 @@ struct GradScalerOptions {
   std::int64_t growth_interval = 2000;  // steps without overflow until the factor grows
 };
 
+// What a run that goes on begins with.
+struct GradScalerState {
+  double scale = 1;
+  std::int64_t good_steps = 0;  // without overflow since the factor last changed
+};
+
 class GradScaler {
  public:
   explicit GradScaler(const GradScalerOptions& options, torch::Device device = torch::kCPU);
@@ -28,7 +34,8 @@ class GradScaler {
   bool enabled() const { return options_.enabled; }
   // Waits for the device.
   double scale() const;
-  void set_scale(double scale);
+  GradScalerState state() const;
+  void restore(const GradScalerState& state);
   // The factor, a scalar in fp32 on the device; undefined if off.
   const torch::Tensor& scale_tensor() const { return scale_; }
 

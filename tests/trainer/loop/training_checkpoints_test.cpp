@@ -1,0 +1,102 @@
+#include "trainer/loop/training_checkpoints.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/trainer/comm/rank_threads.h"
+#include "tests/trainer/data/encoded_texts.h"
+#include "tests/trainer/strategy/fake_strategy.h"
+#include "trace/base/file_system.h"
+
+namespace shardlens::trainer::loop {
+namespace {
+
+// One rank that trains three numbers.
+class SmallJob {
+ public:
+  SmallJob(trace::job::Settings settings, const std::filesystem::path& folder,
+           const optimizer::GradScalerOptions& scaler, comm::Communicator& communicator)
+      : settings_(std::move(settings)),
+        folder_(folder),
+        strategy_({torch::ones({3}).set_requires_grad(true)}),
+        optimizer_(optimizer::build_optimizer(strategy_.local_parameters(), settings_)),
+        dataset_(*data::TokenDataset::create(counting_text(41), std::nullopt, settings_,
+                                             {100, 0, 99}, 1)),
+        stream_(dataset_, {.samples = dataset_.training_samples()}, settings_.batch_per_rank, 1),
+        batches_(stream_, torch::kCPU),
+        scaler_(scaler),
+        communicator_(communicator),
+        checkpoints_(
+            {settings_, folder_, strategy_, *optimizer_, batches_, scaler_, communicator}) {}
+
+  // The loss scale after a step with that gradient.
+  double step(float gradient) {
+    strategy_.local_parameters()[0].value.mutable_grad() = torch::full({3}, gradient);
+    scaler_.unscale(strategy_, communicator_);
+    scaler_.update();
+    return scaler_.scale();
+  }
+  TrainingCheckpoints& checkpoints() { return checkpoints_; }
+  const optimizer::GradScaler& scaler() const { return scaler_; }
+
+ private:
+  trace::job::Settings settings_;
+  std::filesystem::path folder_;
+  FakeStrategy strategy_;
+  std::unique_ptr<optimizer::Optimizer> optimizer_;
+  data::TokenDataset dataset_;
+  data::BatchStream stream_;
+  data::BatchLoader batches_;
+  optimizer::GradScaler scaler_;
+  comm::Communicator& communicator_;
+  TrainingCheckpoints checkpoints_;
+};
+
+class CheckpointsOfAJob : public testing::Test {
+ protected:
+  static trace::job::Settings small_settings() {
+    trace::job::Settings settings;
+    settings.sequence_length = 4;
+    settings.batch_per_rank = 1;
+    return settings;
+  }
+  trace::job::Settings going_on() const {
+    trace::job::Settings settings = small_settings();
+    settings.resume = folder_.path().string();
+    return settings;
+  }
+  trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
+};
+
+// As a state_dict() of torch.amp.GradScaler has both.
+TEST_F(CheckpointsOfAJob, KeepTheLossScaleAndWhenItGrows) {
+  const optimizer::GradScalerOptions options{.initial_scale = 0x1p-20, .growth_interval = 3};
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    SmallJob first(small_settings(), folder_.path(), options, communicator);
+    EXPECT_EQ(first.step(std::numeric_limits<float>::infinity()), 0x1p-21);
+    first.step(1);
+    EXPECT_EQ(first.step(1), 0x1p-21);
+    ASSERT_TRUE(first.checkpoints().save(3));
+
+    SmallJob second(going_on(), folder_.path(), options, communicator);
+    const auto done = second.checkpoints().resume();
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(*done, 3);
+    EXPECT_EQ(second.scaler().scale(), 0x1p-21);
+    EXPECT_EQ(second.step(1), 0x1p-20);
+  });
+}
+
+TEST_F(CheckpointsOfAJob, OfAJobThatScaledNothingLeaveTheLossScaleAlone) {
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    SmallJob first(small_settings(), folder_.path(), {.enabled = false}, communicator);
+    ASSERT_TRUE(first.checkpoints().save(1));
+    SmallJob second(going_on(), folder_.path(), {.initial_scale = 1024}, communicator);
+    ASSERT_TRUE(second.checkpoints().resume());
+    EXPECT_EQ(second.scaler().scale(), 1024);
+  });
+}
+
+}  // namespace
+}  // namespace shardlens::trainer::loop
