@@ -21,7 +21,12 @@ using job::Precision;
 using job::Settings;
 using job::WrapPolicy;
 
-std::string reason_of(std::string_view knob) {
+std::string reason_of(std::string_view knob, const job::StrategyTraits& strategy) {
+  if (knob == "uneven_inputs") {
+    if (strategy.has_units) return "fully_shard has no Join; give every rank as many sequences";
+    return std::string("put the loop into torch.distributed.algorithms.join.Join([model") +
+           (strategy.strategy == job::Strategy::kZero1 ? ", optimizer])" : "])");
+  }
   if (knob == "overlap_comm") return "DistributedDataParallel always reduces during backward";
   if (knob == "communication") return "it is a ceiling for speed, not a way to train";
   if (knob == "backward_prefetch") {
@@ -68,7 +73,8 @@ class Module {
     add_schedule();
     add_step();
     PytorchCode code;
-    code.left_out = left_out(s_, written_, reason_of);
+    code.left_out =
+        left_out(s_, written_, [&](std::string_view knob) { return reason_of(knob, traits_); });
     code.text = heading(variables, code.left_out) + imports() + body_;
     return code;
   }

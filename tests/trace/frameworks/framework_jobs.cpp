@@ -31,7 +31,7 @@ std::string another_value(const job::Knob& knob) {
 
 bool is_of_parallelism(const job::Knob& knob) {
   return knob.group == job::KnobGroup::kParallelism ||
-         knob.group == job::KnobGroup::kPrecisionAndMemory;
+         knob.group == job::KnobGroup::kPrecisionAndMemory || knob.name == "uneven_inputs";
 }
 
 // What belongs to the program, and what says something only beside another setting.
@@ -49,6 +49,7 @@ const std::vector<Draw>& draws() {
   static const std::vector<Draw> kDraws{
       {"ranks", {"4", "8", "16"}},
       {"batch_per_rank", {"1", "8", "48"}},
+      {"drop_last", {"true", "false"}},
       {"shard_group_size", {"auto", "2", "4"}},
       {"bucket_cap_mb", {"25", "0.01", "0.37", "4", "33.3", "512"}},
       {"first_bucket_mb", {"auto", "25", "0.5"}},
@@ -73,7 +74,8 @@ const std::vector<Draw>& draws() {
       {"loss_chunk_tokens", {"auto", "1024"}}};
   return kDraws;
 }
-constexpr std::array<std::string_view, 23> kDrawnChoices{"sharding_strategy",
+constexpr std::array<std::string_view, 24> kDrawnChoices{"sharding_strategy",
+                                                         "uneven_inputs",
                                                          "wrap_policy",
                                                          "backward_prefetch",
                                                          "forward_prefetch",

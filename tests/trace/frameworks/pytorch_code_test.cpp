@@ -59,6 +59,13 @@ TEST(PytorchCode, NeedsNoTransformersForASchedule) {
   }
 }
 
+TEST(PytorchCode, SaysHowRanksThatRunOutAreJoined) {
+  const std::string join = "drop_last=false uneven_inputs=join sharding_strategy=";
+  EXPECT_TRUE(has(code_of(join + "ddp"), "uneven_inputs: join (put the loop into"));
+  EXPECT_TRUE(has(code_of(join + "zero1"), "Join([model, optimizer])"));
+  EXPECT_TRUE(has(code_of(join + "full_shard"), "uneven_inputs: join (fully_shard has no Join"));
+}
+
 TEST(PytorchCode, AsksForTheStepsOfEpochs) {
   EXPECT_TRUE(has(code_of("steps=30"), "def make_schedule(optimizer, steps=30):"));
   EXPECT_TRUE(has(code_of("steps=30"), "parallel.make_schedule(optimizer)\n"));

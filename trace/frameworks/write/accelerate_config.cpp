@@ -86,6 +86,11 @@ std::string accelerate_reason(std::string_view knob, const job::Settings& s) {
     return is_deepspeed ? std::string(kOfReducer)
                         : in_ddp_arguments("comm_hook=DDPCommunicationHookType.…");
   }
+  if (knob == "uneven_inputs") {
+    return !is_deepspeed && !job::strategy_traits(s.sharding_strategy).shards_parameters
+               ? "say it in code: with accelerator.join_uneven_inputs([model])"
+               : "Accelerate joins only DistributedDataParallel; give every rank as many sequences";
+  }
   if (knob == "first_bucket_mb") return "Accelerate can give DistributedDataParallel one cap only";
   if (knob == "activation_checkpointing") {
     return s.wrap_policy == WrapPolicy::kTransformerBlock && !is_deepspeed &&

@@ -40,6 +40,7 @@ int zero_stage(Strategy strategy) {
 constexpr KnobReason kDeepSpeedReasons[] = {
     {"communication", "it is a ceiling for speed, not a way to train"},
     {"first_bucket_mb", "DeepSpeed's buckets all have one size"},
+    {"uneven_inputs", "DeepSpeed has no Join; give every rank as many sequences"},
     {"static_graph", "DeepSpeed's hooks fire per parameter, whatever the graph"},
     {"find_unused_parameters", "DeepSpeed reduces what has a gradient and needs no search"},
     {"forward_prefetch", "stage 3 fetches ahead in forward whenever it does in backward"},
