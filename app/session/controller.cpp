@@ -331,7 +331,7 @@ void Controller::carry_out(const ui::state::OpenFiles& command) {
     left_out += (left_out.empty() ? "" : ", ") + path.filename().string();
   };
   for (const fs::path path : command.paths) {
-    if (const auto settings = read_dropped_settings(path)) {
+    if (const auto settings = read_dropped_settings(path, knobs_.next())) {
       take_over(*settings);
       if (!*settings) leave_out(path);
     } else {

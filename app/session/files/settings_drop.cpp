@@ -26,7 +26,7 @@ std::string notice_of(const std::filesystem::path& file,
 }  // namespace
 
 std::optional<trace::base::Result<DroppedSettings>> read_dropped_settings(
-    const std::filesystem::path& file) {
+    const std::filesystem::path& file, const trace::job::Settings& next) {
   using Dropped = trace::base::Result<DroppedSettings>;
   const auto suffix = file.extension();
   const bool is_yaml = suffix == ".yaml" || suffix == ".yml";
@@ -40,7 +40,9 @@ std::optional<trace::base::Result<DroppedSettings>> read_dropped_settings(
   const std::string name = file.filename().string();
   auto foreign = trace::frameworks::parse_foreign_settings(*text, name);
   if (!foreign) return Dropped(tl::make_unexpected(foreign.error()));
-  if (*foreign) return Dropped({(*foreign)->settings, notice_of(file, **foreign)});
+  if (*foreign) {
+    return Dropped({trace::frameworks::changed_by(**foreign, next), notice_of(file, **foreign)});
+  }
   if (!is_yaml) return std::nullopt;
   auto ours = trace::store::parse_settings(*text, name);
   if (!ours) return Dropped(tl::make_unexpected(ours.error()));

@@ -17,8 +17,8 @@ struct DroppedSettings {
 };
 
 // By suffix and content: YAML of ours, a ds_config.json, Accelerate's YAML. Nothing of any other
-// file, as a trace in JSON.
+// file, as a trace in JSON. What the latter two do not speak of, as the model, is as in `next`.
 std::optional<trace::base::Result<DroppedSettings>> read_dropped_settings(
-    const std::filesystem::path& file);
+    const std::filesystem::path& file, const trace::job::Settings& next);
 
 }  // namespace shardlens::app::session

@@ -395,11 +395,16 @@ TEST_F(ControllerTest, ARunsSettingsAreCopiedForOtherFrameworks) {
 
 TEST_F(ControllerTest, DroppedSettingsBecomeTheNextRuns) {
   open();
+  controller->execute(ui::state::SetKnob{"model", "small"});
+  controller->execute(ui::state::SetKnob{"batch_per_rank", "3"});
   const auto file = folder.path() / "ds_config.json";
-  std::ofstream(file) << R"({"zero_optimization": {"stage": 3}, "steps_per_print": 10})";
+  std::ofstream(file) << R"({"train_micro_batch_size_per_gpu": "auto",
+                              "zero_optimization": {"stage": 3}, "steps_per_print": 10})";
   controller->execute(ui::state::OpenFiles{{file.string()}});
   const auto now = controller->snapshot();
   EXPECT_EQ(now->knobs.next.sharding_strategy, trace::job::Strategy::kFullShard);
+  EXPECT_EQ(now->knobs.next.model, "small") << "of which the file says nothing";
+  EXPECT_EQ(now->knobs.next.batch_per_rank, 3) << "which the file leaves to its program";
   EXPECT_NE(now->notice.find("taken over, but not steps_per_print"), std::string::npos);
   const auto ours = folder.path() / "job.yaml";
   std::ofstream(ours) << "bucket_cap_mb: 7\n";
