@@ -2,6 +2,7 @@
 // DeepSpeed or a configuration of Accelerate, told apart by content. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,9 +19,11 @@ struct SettingsInput {
   std::optional<trace::frameworks::ForeignSettings> foreign;
 };
 
-// Errors: those of trace::store::read_settings() and parse_foreign_settings().
-trace::base::Result<SettingsInput> read_settings_input(const std::filesystem::path& file);
+// `ranks` and errors: see trace::store::read_settings() and parse_foreign_settings().
+trace::base::Result<SettingsInput> read_settings_input(
+    const std::filesystem::path& file, std::int64_t ranks = trace::job::Settings{}.ranks);
 trace::base::Result<SettingsInput> parse_settings_input(const std::string& text,
-                                                        const std::string& source_name);
+                                                        const std::string& source_name,
+                                                        std::int64_t ranks);
 
 }  // namespace shardlens::app::settings

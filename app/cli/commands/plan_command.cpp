@@ -56,15 +56,15 @@ std::optional<std::string> take_planned_model(std::string& yaml) {
   return std::nullopt;
 }
 
-trace::base::Result<void> read_file(const std::string& file, trace::job::Settings& settings,
-                                    std::string& model) {
+trace::base::Result<void> read_file(const std::string& file, std::int64_t ranks,
+                                    trace::job::Settings& settings, std::string& model) {
   TRY_ASSIGN(std::string yaml, trace::store::read_settings_text(file));
   if (const auto planned = take_planned_model(yaml)) {
     TRY_ASSIGN(settings, trace::store::parse_settings(yaml, file));
     model = *planned;
     return {};
   }
-  TRY_ASSIGN(const auto input, app::settings::parse_settings_input(yaml, file));
+  TRY_ASSIGN(const auto input, app::settings::parse_settings_input(yaml, file, ranks));
   if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
   settings = input.settings;
   model = settings.model;
@@ -75,7 +75,8 @@ trace::base::Result<trace::predict::PlanRequest> request_of(const PlanArguments&
   trace::predict::PlanRequest request;
   std::string model = request.settings.model;
   if (!options.settings_file.empty()) {
-    TRY(read_file(options.settings_file, request.settings, model));
+    TRY(read_file(options.settings_file, options.gpus_per_node * options.nodes, request.settings,
+                  model));
   }
   for (const auto& assignment : options.assignments) {
     if (assignment.starts_with(std::string(kModelKey) + "=")) {

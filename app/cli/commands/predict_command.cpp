@@ -1,5 +1,6 @@
 // `shardlens predict`: what a change of settings would do, from one recorded run.
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "app/session/runs/ledger.h"
 #include "app/session/runs/listed_runs.h"
 #include "app/settings/settings_input.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -43,10 +45,24 @@ int print_history(const PredictArguments& arguments) {
   return found.problems.empty() ? kDone : kFailed;
 }
 
-trace::base::Result<report::AskedSettings> asked_settings(const PredictArguments& arguments) {
+// As many as recorded, unless others are asked for.
+trace::base::Result<std::int64_t> ranks_of(const std::filesystem::path& run,
+                                           const PredictArguments& arguments) {
+  trace::job::Settings asked;
+  TRY_ASSIGN(const auto info, trace::store::read_run_info(run));
+  if (info.world_size > 0) asked.ranks = info.world_size;
+  for (const auto& assignment : arguments.assignments) {
+    TRY(trace::job::set_assignment(asked, assignment));
+  }
+  return asked.ranks;
+}
+
+trace::base::Result<report::AskedSettings> asked_settings(const std::filesystem::path& run,
+                                                          const PredictArguments& arguments) {
   report::AskedSettings asked{.from_file = {}, .assignments = arguments.assignments};
   if (arguments.settings_file.empty()) return asked;
-  TRY_ASSIGN(auto input, settings::read_settings_input(arguments.settings_file));
+  TRY_ASSIGN(const std::int64_t ranks, ranks_of(run, arguments));
+  TRY_ASSIGN(auto input, settings::read_settings_input(arguments.settings_file, ranks));
   if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
   asked.from_file = [input = std::move(input)](const trace::job::Settings& recorded) {
     return input.foreign ? trace::frameworks::changed_by(*input.foreign, recorded) : input.settings;
@@ -63,8 +79,9 @@ int predict(const PredictArguments& arguments) {
   }
   const auto run = session::find_listed_run(arguments.run, arguments.runs_dir);
   if (!run) return report_error(run.error());
-  const auto prediction = asked_settings(arguments).and_then(
-      [&](const auto& asked) { return report::predict_run(*run, asked, arguments.costs); });
+  const auto prediction = asked_settings(*run, arguments).and_then([&](const auto& asked) {
+    return report::predict_run(*run, asked, arguments.costs);
+  });
   const bool as_json = arguments.format == "json";
   if (!prediction) {
     if (as_json) {

@@ -20,15 +20,7 @@ std::array<ShortForm, 4> short_forms(const JobArguments& arguments) {
            {"simulate_link", arguments.link}}};
 }
 
-}  // namespace
-
-trace::base::Result<trace::job::Settings> settings_of(const JobArguments& arguments) {
-  trace::job::Settings settings;
-  if (!arguments.settings_file.empty()) {
-    TRY_ASSIGN(const auto input, app::settings::read_settings_input(arguments.settings_file));
-    settings = input.settings;
-    if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
-  }
+trace::base::Result<void> set_given(const JobArguments& arguments, trace::job::Settings& settings) {
   for (const auto& assignment : arguments.assignments) {
     TRY(trace::job::set_assignment(settings, assignment));
   }
@@ -36,6 +28,20 @@ trace::base::Result<trace::job::Settings> settings_of(const JobArguments& argume
     if (text) TRY(trace::job::set_value(settings, key, *text));
   }
   if (arguments.oversubscribe) settings.oversubscribe = true;
+  return {};
+}
+
+}  // namespace
+
+trace::base::Result<trace::job::Settings> settings_of(const JobArguments& arguments) {
+  trace::job::Settings settings;
+  TRY(set_given(arguments, settings));
+  if (arguments.settings_file.empty()) return settings;
+  TRY_ASSIGN(const auto input,
+             app::settings::read_settings_input(arguments.settings_file, settings.ranks));
+  if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
+  settings = input.settings;
+  TRY(set_given(arguments, settings));
   return settings;
 }
 

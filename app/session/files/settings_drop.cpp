@@ -38,7 +38,7 @@ std::optional<trace::base::Result<DroppedSettings>> read_dropped_settings(
     return is_yaml ? std::optional<Dropped>(tl::make_unexpected(text.error())) : std::nullopt;
   }
   const std::string name = file.filename().string();
-  auto foreign = trace::frameworks::parse_foreign_settings(*text, name);
+  auto foreign = trace::frameworks::parse_foreign_settings(*text, name, next.ranks);
   if (!foreign) return Dropped(tl::make_unexpected(foreign.error()));
   if (*foreign) {
     return Dropped({trace::frameworks::changed_by(**foreign, next), notice_of(file, **foreign)});

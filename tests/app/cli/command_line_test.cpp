@@ -132,6 +132,17 @@ TEST_F(CommandLine, SetTakesOneValueAndMayBeRepeated) {
               HasSubstr("nonsense_key"));
 }
 
+TEST_F(CommandLine, ABatchOfAllRanksIsSharedOutAmongThoseThatAreAskedFor) {
+  const std::string config =
+      file("ds_config.json", R"({"train_batch_size": 24, "zero_optimization": {"stage": 2}})");
+  EXPECT_THAT(wrong_use({"run", config, "--ranks", "3", "--set", "data=/not/there"}),
+              HasSubstr("among 3 ranks"));
+  EXPECT_THAT(wrong_use({"run", config, "--set", "ranks=4", "--set", "data=/not/there"}),
+              HasSubstr("among 4 ranks"));
+  EXPECT_THAT(call({"plan", config, "--gpus-per-node", "4", "--nodes", "2"}).err,
+              HasSubstr("among 8 ranks"));
+}
+
 TEST_F(CommandLine, FilesThatAreNoTracesAreNamed) {
   EXPECT_THAT(refused(kFailed, {"report", "absent"}), HasSubstr("absent"));
   EXPECT_THAT(refused(kFailed, {"report", file("empty.shardlens", "")}),

@@ -279,6 +279,31 @@ TEST(DeepSpeedReader, ChangesOfAJobWhatItSpeaksOf) {
   EXPECT_EQ(changed.max_grad_norm, 0) << "likewise";
 }
 
+TEST(DeepSpeedReader, SharesABatchOfAllRanksOutAmongThoseThatThereAre) {
+  const std::string text = R"({"train_batch_size": 24, "zero_optimization": {"stage": 2}})";
+  const auto foreign = parse_foreign_settings(text, "ds.json", 3);
+  ASSERT_TRUE(foreign && *foreign);
+  EXPECT_EQ((*foreign)->settings.batch_per_rank, 8);
+  EXPECT_EQ((*foreign)->settings.ranks, 3);
+  EXPECT_TRUE(has(remarks_text(**foreign), "shared out among 3 ranks"));
+}
+
+// Also where the value is what a job of ours has by default.
+TEST(DeepSpeedReader, ChangesWhatTheFileSaysToOurDefaults) {
+  job::Settings job;
+  job.ranks = 4;
+  job.steps = 77;
+  const job::Settings defaults;
+  const job::Settings changed =
+      changed_by(foreign_of(R"({"train_batch_size": 16, "train_micro_batch_size_per_gpu": 8,
+                     "gradient_accumulation_steps": 1, "zero_optimization": {"stage": 1},
+                     "scheduler": {"type": "WarmupDecayLR", "params": {"total_num_steps": 100,
+                                   "warmup_num_steps": 5, "warmup_max_lr": 0.1}}})"),
+                 job);
+  EXPECT_EQ(changed.ranks, defaults.ranks);
+  EXPECT_EQ(changed.steps, defaults.steps);
+}
+
 // Whatever a file was written of, it changes any other job into that, but for what it lists.
 TEST(DeepSpeedReader, ChangesEveryJobIntoTheOneThatWasWritten) {
   std::mt19937 random(5);

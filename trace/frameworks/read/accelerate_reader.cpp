@@ -57,8 +57,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOfDeepSp
 
 class AccelerateReader {
  public:
-  explicit AccelerateReader(const ConfigFile& file)
-      : file_(file), in_(file, Framework::kAccelerate) {}
+  AccelerateReader(const ConfigFile& file, std::int64_t ranks)
+      : file_(file), in_(file, Framework::kAccelerate, ranks) {}
 
   base::Result<ForeignSettings> read() {
     const std::string where = in_.text("compute_environment").value_or("LOCAL_MACHINE");
@@ -273,7 +273,7 @@ class AccelerateReader {
     if (mixed == "bf16" || mixed == "fp16") {
       given.entries.push_back({mixed + ".enabled", "true", {}, false, false});
     }
-    TRY_ASSIGN(ForeignSettings read, read_deepspeed(given));
+    TRY_ASSIGN(ForeignSettings read, read_deepspeed(given, in_.settings().ranks));
     const std::int64_t ranks = in_.settings().ranks;
     const job::DeviceChoice device = in_.settings().device;
     in_.settings() = read.settings;
@@ -312,8 +312,8 @@ bool is_accelerate(const ConfigFile& file) {
   return file.find("distributed_type") != nullptr || file.find("compute_environment") != nullptr;
 }
 
-base::Result<ForeignSettings> read_accelerate(const ConfigFile& file) {
-  return AccelerateReader(file).read();
+base::Result<ForeignSettings> read_accelerate(const ConfigFile& file, std::int64_t ranks) {
+  return AccelerateReader(file, ranks).read();
 }
 
 }  // namespace shardlens::trace::frameworks

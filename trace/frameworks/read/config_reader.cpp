@@ -41,8 +41,10 @@ std::string reason_of_key(std::span<const KeyReason> reasons, std::string_view k
   return std::string(found == reasons.end() ? "Shardlens has no such setting" : found->text);
 }
 
-ConfigReader::ConfigReader(const ConfigFile& file, Framework framework) : file_(file) {
+ConfigReader::ConfigReader(const ConfigFile& file, Framework framework, std::int64_t ranks)
+    : file_(file) {
   result_.framework = framework;
+  result_.settings.ranks = ranks;
 }
 
 const ConfigEntry* ConfigReader::take(std::string_view key) {
@@ -127,7 +129,8 @@ void ConfigReader::take_empty_list(std::string_view key) {
 
 void ConfigReader::set(std::string_view knob, const std::string& value, std::string_view key) {
   const auto done = job::set_value(result_.settings, knob, value);
-  if (!done) fail(key, "as " + done.error().message);
+  if (!done) return fail(key, "as " + done.error().message);
+  if (has(key)) result_.said.push_back(job::find_knob(knob)->name);
 }
 
 void ConfigReader::ignore(std::string_view key, const std::string& reason) {

@@ -19,7 +19,8 @@ namespace shardlens::trace::frameworks {
 
 class ConfigReader {
  public:
-  ConfigReader(const ConfigFile& file, Framework framework);
+  // `ranks`: as many as there are, unless the file says how many.
+  ConfigReader(const ConfigFile& file, Framework framework, std::int64_t ranks);
 
   // Values by key, which then counts as taken over. Nothing where the key is missing, null, "auto"
   // (which the reading program fills in, and is listed as ignored), or of another type, which is

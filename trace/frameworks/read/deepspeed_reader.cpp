@@ -78,7 +78,8 @@ std::string mib_of_elements(double elements) {
 
 class DeepSpeedReader {
  public:
-  explicit DeepSpeedReader(const ConfigFile& file) : in_(file, Framework::kDeepSpeed) {}
+  DeepSpeedReader(const ConfigFile& file, std::int64_t ranks)
+      : in_(file, Framework::kDeepSpeed, ranks) {}
 
   base::Result<ForeignSettings> read() {
     read_strategy();
@@ -255,7 +256,7 @@ class DeepSpeedReader {
     in_.set("ranks", std::to_string(total / of_rank), "train_batch_size");
   }
 
-  // Of the ranks that run here by default, since the file does not say how many there are.
+  // Among the ranks that there are, since the file does not say how many it means.
   void share_out(std::int64_t total, std::optional<std::int64_t> micro, std::int64_t accumulated) {
     const std::int64_t ranks = in_.settings().ranks;
     const std::int64_t parts = micro ? *micro * ranks : accumulated * ranks;
@@ -376,8 +377,8 @@ bool is_deepspeed(const ConfigFile& file) {
   return has_one || file.has_section("optimizer.params") || file.has_section("scheduler.params");
 }
 
-base::Result<ForeignSettings> read_deepspeed(const ConfigFile& file) {
-  return DeepSpeedReader(file).read();
+base::Result<ForeignSettings> read_deepspeed(const ConfigFile& file, std::int64_t ranks) {
+  return DeepSpeedReader(file, ranks).read();
 }
 
 }  // namespace shardlens::trace::frameworks

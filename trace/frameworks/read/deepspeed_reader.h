@@ -1,6 +1,8 @@
 // DeepSpeed's ds_config.json as settings. Any thread.
 #pragma once
 
+#include <cstdint>
+
 #include "trace/base/result.h"
 #include "trace/frameworks/read/config_file.h"
 #include "trace/frameworks/read/foreign_settings.h"
@@ -11,6 +13,6 @@ namespace shardlens::trace::frameworks {
 bool is_deepspeed(const ConfigFile& file);
 // What the file leaves out is as DeepSpeed has it: stage 0, buckets of 500,000,000 elements, no
 // clipping. Errors: see parse_foreign_settings().
-base::Result<ForeignSettings> read_deepspeed(const ConfigFile& file);
+base::Result<ForeignSettings> read_deepspeed(const ConfigFile& file, std::int64_t ranks);
 
 }  // namespace shardlens::trace::frameworks

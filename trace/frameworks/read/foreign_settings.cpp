@@ -52,9 +52,9 @@ constexpr auto kSpokenOf = std::to_array<std::string_view>({"sharding_strategy",
                                                             "max_grad_norm",
                                                             "drop_last"});
 
-Parsed read_known(const ConfigFile& file) {
-  if (is_accelerate(file)) return read_accelerate(file);
-  if (is_deepspeed(file)) return read_deepspeed(file);
+Parsed read_known(const ConfigFile& file, std::int64_t ranks) {
+  if (is_accelerate(file)) return read_accelerate(file, ranks);
+  if (is_deepspeed(file)) return read_deepspeed(file, ranks);
   return std::nullopt;
 }
 
@@ -72,6 +72,7 @@ job::Settings changed_by(const ForeignSettings& foreign, job::Settings job) {
   };
   for (const job::Knob& knob : job::knobs()) {
     const bool was_said =
+        std::ranges::find(foreign.said, knob.name) != foreign.said.end() ||
         job::value_text(foreign.settings, knob) != job::value_text(job::Settings{}, knob);
     if (was_said || is_spoken_of(knob)) job::copy_value(knob, foreign.settings, job);
   }
@@ -87,12 +88,13 @@ std::string remarks_text(const ForeignSettings& foreign) {
   return text;
 }
 
-Parsed parse_foreign_settings(const std::string& text, const std::string& source) {
+Parsed parse_foreign_settings(const std::string& text, const std::string& source,
+                              std::int64_t ranks) {
   const bool is_json = base::trimmed(text).starts_with('{');
   const bool is_meant = names_a_foreign_key(text);
   if (!is_json && !is_meant) return std::nullopt;
   const auto file = is_json ? parse_json_config(text, source) : parse_yaml_config(text, source);
-  if (file) return read_known(*file);
+  if (file) return read_known(*file, ranks);
   if (is_meant) return tl::make_unexpected(file.error());
   return std::nullopt;  // settings of ours as a map of YAML, or nothing that is known
 }
