@@ -77,12 +77,12 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::job::Inje
 trace::base::Result<TrainOutcome> TrainLoop::run() {
   TrainOutcome outcome;
   parts_.model.train();
-  TRY_ASSIGN(const std::int64_t first_step, checkpoints_.resume());
-  if (first_step > 0 && parts_.communicator.rank() == 0) {
-    parts_.log.info("resumed after step " + std::to_string(first_step - 1));
+  TRY_ASSIGN(first_step_, checkpoints_.resume());
+  if (first_step_ > 0 && parts_.communicator.rank() == 0) {
+    parts_.log.info("resumed after step " + std::to_string(first_step_ - 1));
   }
-  parts_.on_step(first_step, total_steps_);
-  for (std::int64_t step = first_step; step < total_steps_; ++step) {
+  parts_.on_step(first_step_, total_steps_);
+  for (std::int64_t step = first_step_; step < total_steps_; ++step) {
     try {
       TRY_ASSIGN(const StepAgreement agreement, run_step(step));
       outcome.steps = step + 1;
@@ -353,10 +353,12 @@ trace::base::Result<void> TrainLoop::check_finite(std::int64_t step,
     if (parts_.communicator.rank() == bad.front()) parts_.log.warn(what);
     return {};
   }
-  return trace::base::fail(trace::base::ErrorKind::kFailed,
-                           what +
-                               ". Lower learning_rate, set max_grad_norm, or train on with "
-                               "on_nonfinite: continue.");
+  const char* const advice =
+      loss_is_bad && step == first_step_
+          ? ", before any update. Check the values of the model that it starts from, or compute in "
+            "fp32 (precision, param_dtype)."
+          : ". Lower learning_rate, set max_grad_norm, or train on with on_nonfinite: continue.";
+  return trace::base::fail(trace::base::ErrorKind::kFailed, what + advice);
 }
 
 void TrainLoop::report_progress(std::int64_t step, double loss) {

@@ -105,6 +105,7 @@ class TrainLoop {
   data::BatchLoader batches_;
   TrainingCheckpoints checkpoints_;
   FaultInjector faults_;
+  std::int64_t first_step_ = 0;  // behind the checkpoint that it goes on from
   std::int64_t total_steps_ = 0;
   // Of this rank's micro-batches of the step.
   bool has_no_samples_ = false;  // any more: it has been said why

@@ -87,9 +87,14 @@ def nonfinite(program, folder):
     codes = job.wait()
     expect(codes == [1, 1], job, f"exit codes {codes}")
     for line in job.last_lines():
-        expect(line.startswith("error: step 1: the loss of rank 1 is not finite"), job, line)
+        expect(line.startswith("error: step 1: the loss of rank 1 is not finite. Lower learning_rate"), job, line)
     marked = [ranks.query(job.run, r, "select step from step where nonfinite") for r in range(2)]
     expect(marked == [[], [(1,)]], job, f"marked steps {marked}")
+
+    job = start(program, folder, name="at once", inject='"rank=1,step=0,nan"')
+    expect(job.wait() == [1, 1], job, "exit codes")
+    for line in job.last_lines():
+        expect("before any update. Check the values of the model" in line, job, line)
 
     job = start(program, folder, name="on", inject='"rank=1,step=1,nan"', on_nonfinite="continue")
     expect(job.wait() == [0, 0], job, "on_nonfinite: continue must train on")
