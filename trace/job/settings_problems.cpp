@@ -234,7 +234,8 @@ void check_libraries(const Settings& s, std::vector<SettingProblem>& problems) {
     problems.push_back({"nccl_min_channels", "nccl_min_channels (" +
                                                  std::to_string(s.nccl_min_channels) +
                                                  ") is more than nccl_max_channels (" +
-                                                 std::to_string(s.nccl_max_channels) + ")."});
+                                                 std::to_string(s.nccl_max_channels) +
+                                                 "); lower it, or raise the other."});
   }
   const bool is_option = s.allocator_conf.find(':') != std::string::npos;
   if (s.allocator_conf != "auto" && s.allocator_conf != "none" && !is_option) {
@@ -249,7 +250,7 @@ void check_lengths(const Settings& s, std::vector<SettingProblem>& problems) {
   if (s.epochs == 0 && s.warmup_steps > s.steps) {
     problems.push_back({"warmup_steps", "warmup_steps (" + std::to_string(s.warmup_steps) +
                                             ") is more than steps (" + std::to_string(s.steps) +
-                                            ")."});
+                                            "); lower it, or raise steps."});
   }
   if (s.evaluate_every > 0 && s.evaluation_data == "split" && s.evaluation_fraction == 0) {
     problems.push_back({"evaluate_every",

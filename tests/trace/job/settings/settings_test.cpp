@@ -190,6 +190,17 @@ TEST(Validate, RefusesCombinationsThatContradictEachOther) {
   EXPECT_EQ(problems_of(settings).size(), 3u);
 }
 
+TEST(Validate, SaysWhatToDoAboutLengthsThatDoNotFit) {
+  Settings settings;
+  settings.steps = 10;
+  settings.warmup_steps = 11;
+  const auto validated = validate(settings);
+  ASSERT_FALSE(validated);
+  EXPECT_THAT(validated.error().message, HasSubstr("lower it, or raise steps"));
+  settings.epochs = 1;
+  EXPECT_TRUE(validate(settings)) << "how many steps they are is not known yet";
+}
+
 TEST(Validate, AsksForHeldOutTextOnlyWhereNoneIsGiven) {
   Settings settings;
   settings.evaluate_every = 5;
