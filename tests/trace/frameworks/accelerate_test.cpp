@@ -109,6 +109,7 @@ TEST(AccelerateReader, ReadsFsdpOfVersionOne) {
   EXPECT_EQ(s.backward_prefetch, job::BackwardPrefetch::kPre);
   EXPECT_TRUE(s.forward_prefetch);
   EXPECT_TRUE(s.limit_all_gathers);
+  EXPECT_TRUE(s.sync_module_states) << "as `accelerate launch` has it where the file is silent";
   EXPECT_EQ(s.param_dtype, job::DataType::kBf16);
   EXPECT_EQ(s.buffer_dtype, job::DataType::kBf16) << "of version 1 only";
   EXPECT_EQ(s.checkpoint_format, job::CheckpointFormat::kSharded);

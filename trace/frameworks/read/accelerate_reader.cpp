@@ -215,7 +215,7 @@ class AccelerateReader {
                                        : is("BACKWARD_POST") ? job::BackwardPrefetch::kPost
                                                              : job::BackwardPrefetch::kNone;
     in_.settings().forward_prefetch = in_.boolean(fsdp("forward_prefetch")).value_or(false);
-    in_.settings().sync_module_states = in_.boolean(fsdp("sync_module_states")).value_or(false);
+    in_.settings().sync_module_states = in_.boolean(fsdp("sync_module_states")).value_or(true);
     in_.settings().limit_all_gathers = true;  // the plugin's default, which no file changes
   }
 
