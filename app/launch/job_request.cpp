@@ -23,17 +23,19 @@ std::string counted(std::int64_t count, const std::string& noun) {
 }
 
 // Too short texts are the trainer's to measure: it knows the tokenizer.
-Result<void> check_data(const trace::job::Settings& settings) {
-  if (settings.data == kBuiltinData) return {};
+Result<void> check_text(const std::string& knob, const std::string& data,
+                        const std::string& otherwise) {
+  if (data == kBuiltinData || data == otherwise) return {};
   std::error_code error;
-  const fs::path path = settings.data;
+  const fs::path path = data;
   const auto status = fs::status(path, error);
-  const std::string what = "data: " + settings.data;
+  const std::string what = knob + ": " + data;
   if (!fs::exists(status)) {
     return trace::base::fail(ErrorKind::kUsage,
                              what +
                                  " does not exist. Name a text file or a folder of "
-                                 "text files, or use builtin.");
+                                 "text files, or use " +
+                                 otherwise + ".");
   }
   if (fs::is_directory(status) && fs::is_empty(path, error)) {
     return trace::base::fail(ErrorKind::kMissing,
@@ -43,6 +45,11 @@ Result<void> check_data(const trace::job::Settings& settings) {
     return trace::base::fail(ErrorKind::kMissing, what + " is empty. Name a file that holds text.");
   }
   return {};
+}
+
+Result<void> check_data(const trace::job::Settings& settings) {
+  TRY(check_text("data", settings.data, std::string(kBuiltinData)));
+  return check_text("evaluation_data", settings.evaluation_data, "split");
 }
 
 // Refused before any rank starts: no checkpoint there, a damaged one, one of another model.

@@ -95,6 +95,28 @@ TEST(CheckJob, RefusesDataThatIsNotThereOrEmpty) {
   EXPECT_NE(empty.error().message.find("empty.txt is empty"), std::string::npos);
 }
 
+TEST(CheckJob, RefusesTextToEvaluateOnThatIsNotThereOrEmpty) {
+  const auto folder = trace::base::TemporaryFolder::create();
+  ASSERT_TRUE(folder);
+  JobRequest request;
+  request.settings.device = trace::job::DeviceChoice::kCpu;
+  for (const char* none : {"split", "builtin"}) {
+    request.settings.evaluation_data = none;
+    EXPECT_TRUE(check_job(request, gpus(0))) << none;
+  }
+  request.settings.evaluation_data = folder->path() / "held_out.txt";
+  const auto missing = check_job(request, gpus(0));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(missing.error().message, "evaluation_data: " + request.settings.evaluation_data +
+                                         " does not exist. Name a text file or a folder of text "
+                                         "files, or use split.");
+  std::ofstream(request.settings.evaluation_data).close();
+  const auto empty = check_job(request, gpus(0));
+  ASSERT_FALSE(empty);
+  EXPECT_NE(empty.error().message.find("held_out.txt is empty"), std::string::npos);
+}
+
 TEST(CheckJob, NamesARunByItsDifferencesAndMakesTheNameUnique) {
   const auto folder = trace::base::TemporaryFolder::create();
   ASSERT_TRUE(folder);
