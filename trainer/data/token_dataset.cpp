@@ -39,7 +39,7 @@ trace::base::Result<void> check_fits_model(const text::EncodedText& text, const 
   if (!has_labels && traits.classes > 0) {
     return refuse("The model is a classifier, but the data \"" + data + "\" has " +
                   std::string(text::to_string(text.kind())) +
-                  ". Set data to JSON Lines with text and label, or model to a language model.");
+                  ". Use JSON Lines with text and label, or set model to a language model.");
   }
   if (text.largest_token() >= traits.vocabulary) {
     return refuse("The tokenizer gives token " + std::to_string(text.largest_token()) +

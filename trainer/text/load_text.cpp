@@ -28,7 +28,7 @@ bool is_binary(std::string_view text) {
 tl::unexpected<trace::base::Error> nothing_in(const std::string& data, bool is_binary) {
   return trace::base::fail(trace::base::ErrorKind::kUsage,
                            "The text \"" + data + (is_binary ? "\" is binary" : "\" is empty") +
-                               ". Set data to a text file, a folder of text files, JSON Lines, or "
+                               ". Name a text file, a folder of text files, JSON Lines, or "
                                "builtin.");
 }
 

@@ -77,18 +77,17 @@ trace::base::Result<TextSource> find_text(const std::string& data) {
   } else if (fs::exists(data, error)) {
     source = {{data}, is_json(data)};
   } else {
-    return trace::base::fail(
-        trace::base::ErrorKind::kUsage,
-        "The text \"" + data +
-            "\" is not there. Set data to a text file, a folder of text files, or "
-            "builtin.");
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             "The text \"" + data +
+                                 "\" is not there. Name a text file, a folder of text files, or "
+                                 "builtin.");
   }
   if (source.files.empty()) {
     return trace::base::fail(
         trace::base::ErrorKind::kMissing,
         "The folder \"" + data +
             "\" holds no text files (.txt, .md, .jsonl, source code, …). Put text "
-            "there or set data to another file or folder.");
+            "there or name another file or folder.");
   }
   return source;
 }

@@ -68,11 +68,13 @@ TEST_F(LoadText, KeepsEveryByteOfAFileWhateverItsName) {
 }
 
 TEST_F(LoadText, SaysWhatIsWrongWithAText) {
-  EXPECT_THAT(error_of((files_.folder() / "nowhere").string()), HasSubstr("is not there"));
+  EXPECT_THAT(error_of((files_.folder() / "nowhere").string()),
+              HasSubstr("is not there. Name a text file"));
   EXPECT_THAT(error_of(files_.folder().string()), HasSubstr("holds no text files"));
   EXPECT_THAT(error_of(files_.write("empty.txt", "")), HasSubstr("is empty"));
   EXPECT_THAT(error_of(files_.write("empty.jsonl", "\n \r\n")), HasSubstr("is empty"));
-  EXPECT_THAT(error_of(files_.write("binary", std::string("\0\0", 2))), HasSubstr("is binary"));
+  EXPECT_THAT(error_of(files_.write("binary", std::string("\0\0", 2))),
+              HasSubstr("is binary. Name a text file"));
 }
 
 TEST_F(LoadText, IsLongEnoughWithTheProjectsOwnText) {

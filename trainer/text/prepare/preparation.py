@@ -60,7 +60,7 @@ class Preparation:
         why = " is binary" if self.documents.binary_files else " is empty"
         if self.bad_lines.shown:
             why = f" has no line that can be used; the first: {self.bad_lines.shown[0]}"
-        raise Refused("usage", f"The text {quoted(self.request['data'])}{why}. Set data to a text file, a folder of "
+        raise Refused("usage", f"The text {quoted(self.request['data'])}{why}. Name a text file, a folder of "
                                "text files, JSON Lines, or builtin.")
 
     def summary(self, notes_bytes):
