@@ -268,7 +268,11 @@ TEST(DeepSpeedReader, ChangesOfAJobWhatItSpeaksOf) {
   job.max_grad_norm = 2;
   job.gradient_accumulation_steps = 5;
   job.sharding_strategy = job::Strategy::kNoShard;
+  job.optimizer = job::OptimizerChoice::kSgd;
+  job.drop_last = false;
   const job::Settings changed = changed_by(**foreign, job);
+  EXPECT_EQ(changed.optimizer, job::OptimizerChoice::kSgd) << "the program passes it";
+  EXPECT_FALSE(changed.drop_last) << "and makes the batches";
   EXPECT_EQ(changed.model, "small");
   EXPECT_EQ(changed.simulate_link, job.simulate_link);
   EXPECT_EQ(changed.lora_rank, 8);

@@ -83,7 +83,7 @@ void read_deepspeed_optimizer(ConfigReader& in) {
     in.set("max_grad_norm", shortest_text(norm), "gradient_clipping");
   }
   const auto type = in.text("optimizer.type");
-  if (!type) return;
+  if (!type) return in.leave({"optimizer"});
   const auto is = [&](std::string_view name) { return base::equal_but_for_case(*type, name); };
   const bool is_sgd = is("sgd");
   if (!is_sgd && !is("adam") && !is("adamw")) {

@@ -95,7 +95,11 @@ class DeepSpeedReader {
     read_communication_type();
     read_deepspeed_optimizer(in_);
     read_deepspeed_schedule(in_);
-    if (const auto drops = in_.boolean("dataloader_drop_last")) in_.settings().drop_last = *drops;
+    if (const auto drops = in_.boolean("dataloader_drop_last")) {
+      in_.settings().drop_last = *drops;
+    } else {
+      in_.leave({"drop_last"});
+    }
     return in_.finish([](std::string_view key) { return reason_of_key(kDeepSpeedKeys, key); });
   }
 
