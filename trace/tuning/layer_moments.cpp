@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -58,6 +59,15 @@ std::vector<Moment> fill_between(std::vector<Known> known, const std::vector<dou
     before = {next.place, moment};
   }
   return moments;
+}
+
+// Autograd gives a product's bias its gradient before the weight, but a norm's after it, and where
+// autocast casts both: GPT-2 multiplies by addmm, which has the bias first.
+bool comes_weight_first(const std::vector<const job::ParameterShape*>& of_layer,
+                        const predict::PlannedJob& job) {
+  const bool is_norm = !of_layer.empty() && of_layer.front()->sizes.size() == 1;
+  const bool is_cast = job.settings.precision != job::Precision::kFp32;
+  return is_norm || (is_cast && job.shape.layout != job::ModelLayout::kGpt2);
 }
 
 }  // namespace
@@ -208,17 +218,24 @@ void LayerClock::fill(MicroBatchWork& work) const {
 }
 
 std::vector<predict::RecordedSteps::Gradient> gradients_backwards(const predict::PlannedJob& job) {
-  std::vector<predict::RecordedSteps::Gradient> gradients;
   const bool is_adapted = job.settings.lora_rank > 0;
-  auto saved = job::saved_parameters(job.shape, job.settings);
-  // A classifier is registered behind what adapters are beside.
-  if (is_adapted) {
-    std::ranges::stable_partition(
-        saved, [](const job::ParameterShape& each) { return !job::is_trained_head(each.name); });
-  }
-  for (const auto& each : saved) {
+  std::map<std::string, std::vector<predict::RecordedSteps::Gradient>> beside;  // each weight
+  for (const auto& each : job::saved_parameters(job.shape, job.settings)) {
     const bool is_frozen = each.block >= 0 && each.block < job.settings.frozen_blocks;
-    if (is_adapted || !is_frozen) gradients.push_back({each.name, 4 * each.numel()});
+    if (!is_adapted && is_frozen) continue;
+    beside[adapted(each.name)].push_back({each.name, 4 * each.numel()});
+  }
+  std::vector<predict::RecordedSteps::Gradient> gradients;
+  const auto parameters = job::parameter_shapes(job.shape);
+  for (const OrderedLayer& layer : predict::layer_order(job)) {
+    std::vector<const job::ParameterShape*> of_layer;
+    for (int each = layer.parameters.first; each < layer.parameters.end; ++each) {
+      of_layer.push_back(&parameters[static_cast<std::size_t>(each)]);
+    }
+    if (comes_weight_first(of_layer, job)) std::ranges::reverse(of_layer);
+    for (const job::ParameterShape* each : of_layer) {
+      std::ranges::copy(beside[each->name], std::back_inserter(gradients));
+    }
   }
   std::ranges::reverse(gradients);
   return gradients;

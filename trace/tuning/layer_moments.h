@@ -64,8 +64,8 @@ class LayerClock {
   std::vector<std::optional<std::size_t>> gradient_places_;
 };
 
-// The order in which gradients come where nobody planned buckets: that of what is trained,
-// backwards.
+// The order in which gradients come where nobody planned buckets: that in which forward comes to
+// what is trained, backwards.
 std::vector<predict::RecordedSteps::Gradient> gradients_backwards(const predict::PlannedJob& job);
 
 }  // namespace shardlens::trace::tuning

@@ -36,7 +36,10 @@ struct EncoderClassifier::SelfAttention : Layer {
     auto by_head = [&](const std::shared_ptr<Projection>& projection) {
       return projection->forward(x).view({batch, time, heads, -1}).transpose(1, 2);
     };
-    const auto mixed = full_attention(by_head(query), by_head(key), by_head(value),
+    // Statement by statement, as PyTorch has it: in the reverse of this order gradients come.
+    const auto queries = by_head(query);
+    const auto keys = by_head(key);
+    const auto mixed = full_attention(queries, keys, by_head(value),
                                       {is_training() ? dropout : 0.0, std::nullopt, padding->mask});
     return mixed.transpose(1, 2).reshape({batch, time, -1});
   }
@@ -129,8 +132,10 @@ struct EncoderClassifier::Embeddings : Layer {
   }
 
   torch::Tensor compute(const torch::Tensor& tokens) override {
-    const auto type = types->forward(torch::zeros({1}, tokens.options()));
-    const auto sum = words->forward(tokens) + type + positions->forward(positions_of(tokens));
+    // Statement by statement, as PyTorch has it: in the reverse of this order gradients come.
+    const auto word = words->forward(tokens);
+    const auto typed = word + types->forward(torch::zeros({1}, tokens.options()));
+    const auto sum = typed + positions->forward(positions_of(tokens));
     return at::dropout(norm->forward(sum), dropout, is_training());
   }
 

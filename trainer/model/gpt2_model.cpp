@@ -95,7 +95,9 @@ struct Gpt2Model::Transformer : Layer {
   torch::Tensor compute(const torch::Tensor& tokens) override {
     const auto positions =
         torch::arange(tokens.size(1), torch::dtype(torch::kLong).device(tokens.device()));
-    auto x = at::dropout(wte->forward(tokens) + wpe->forward(positions), dropout, is_training());
+    // Statement by statement, as PyTorch has it: in the reverse of this order gradients come.
+    const auto words = wte->forward(tokens);
+    auto x = at::dropout(words + wpe->forward(positions), dropout, is_training());
     for (const auto& block : h) x = block->forward(x);
     return ln_f->forward(x);
   }

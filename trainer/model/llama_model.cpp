@@ -68,7 +68,9 @@ struct LlamaModel::Mlp : Layer {
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
-    return down_proj->forward(at::silu(gate_proj->forward(x)) * up_proj->forward(x));
+    // Statement by statement, as PyTorch has it: in the reverse of this order gradients come.
+    const auto gate = at::silu(gate_proj->forward(x));
+    return down_proj->forward(gate * up_proj->forward(x));
   }
 
   std::shared_ptr<Projection> gate_proj, up_proj, down_proj;

@@ -91,13 +91,14 @@ TEST(LayerClock, OfBackwardIsToldByGradients) {
   const auto& layers = clock.layers();
   for (std::size_t i = 1; i < layers.size(); ++i) {
     if (layers[i].what != OrderedLayer::What::kModule) continue;
-    // Registered first, so that its gradient comes last.
-    const std::string& weight =
-        parameters[static_cast<std::size_t>(layers[i].parameters.first)].name;
-    const auto gradient = std::ranges::find(names, weight) - names.begin();
-    EXPECT_EQ(work.layers.backwards[layers.size() - i],
-              work.gradients[static_cast<std::size_t>(gradient)])
-        << weight;
+    std::ptrdiff_t last = 0;
+    for (int each = layers[i].parameters.first; each < layers[i].parameters.end; ++each) {
+      const std::string& name = parameters[static_cast<std::size_t>(each)].name;
+      last = std::max(last, std::ranges::find(names, name) - names.begin());
+    }
+    const auto gradient = static_cast<std::size_t>(last);
+    EXPECT_EQ(work.layers.backwards[layers.size() - i], work.gradients[gradient])
+        << names[gradient];
   }
 }
 

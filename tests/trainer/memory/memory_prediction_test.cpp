@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "profiler/pytorch/torch_sources.h"
 #include "tests/trainer/memory/memory_prediction_cases.h"
@@ -14,6 +16,7 @@
 #include "trace/predict/layers/layer_memory.h"
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/sizes/layer_sizes.h"
+#include "trace/tuning/layer_moments.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 #include "trainer/saving/trained_part.h"
@@ -117,6 +120,28 @@ TEST_P(KeptMemory, IsThatOfTheParametersAsTheyAreKept) {
   EXPECT_EQ(prediction.at_peak[static_cast<std::size_t>(MemoryCategory::kParameters)], kept);
 }
 
+class TrainedParameters : public MemoryPrediction {
+ protected:
+  std::vector<tensor::NamedTensor> trained() const {
+    auto all = tensor::without_duplicates(tensor::named_parameters_of(*model_));
+    std::erase_if(all, [](const auto& each) { return !each.tensor.requires_grad(); });
+    return all;
+  }
+};
+
+TEST_P(TrainedParameters, GetTheirGradientsInThePredictedOrder) {
+  std::vector<std::pair<std::string, std::int64_t>> came, predicted;
+  for (const tensor::NamedTensor& each : trained()) {
+    const std::pair item{each.name, 4 * each.tensor.numel()};
+    each.tensor.register_hook([&came, item](const torch::Tensor&) { came.push_back(item); });
+  }
+  forward().backward();
+  for (const auto& each : trace::tuning::gradients_backwards(job_)) {
+    predicted.emplace_back(each.parameter, each.bytes);
+  }
+  EXPECT_EQ(predicted, came);
+}
+
 std::string name_of(const testing::TestParamInfo<MemoryCase>& tried) { return tried.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(AdaptersRecomputed, MemoryPrediction,
@@ -131,6 +156,9 @@ INSTANTIATE_TEST_SUITE_P(Frozen, KeptMemory, testing::ValuesIn(frozen_cases()), 
 INSTANTIATE_TEST_SUITE_P(Adapters, KeptMemory, testing::ValuesIn(adapter_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Adapters, MemoryPrediction, testing::ValuesIn(adapter_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Adapters, SavedMemory, testing::ValuesIn(adapter_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Adapters, TrainedParameters, testing::ValuesIn(adapter_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Frozen, TrainedParameters, testing::ValuesIn(frozen_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Models, TrainedParameters, testing::ValuesIn(model_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Models, MemoryPrediction, testing::ValuesIn(model_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Models, SavedMemory, testing::ValuesIn(model_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(ModelsIn16Bits, SavedMemory, testing::ValuesIn(model_in_16_bits_cases()),

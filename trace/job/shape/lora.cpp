@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 
 #include "trace/base/text.h"
@@ -182,15 +183,16 @@ std::int64_t adapter_values(const LinearShape& layer, std::int64_t rank) {
 }
 
 std::vector<ParameterShape> saved_parameters(const ModelShape& shape, const Settings& s) {
-  std::vector<ParameterShape> saved = parameter_shapes(shape);
-  if (s.lora_rank == 0) return saved;
-  std::erase_if(saved, [](const ParameterShape& each) { return !is_trained_head(each.name); });
+  std::vector<ParameterShape> all = parameter_shapes(shape);
+  if (s.lora_rank == 0) return all;
+  std::vector<ParameterShape> saved;
   const auto adapted = adapted_layers(shape, s.lora_target_modules);
-  if (!adapted) return saved;
-  for (const LinearShape& layer : *adapted) {
+  for (const LinearShape& layer : adapted.value_or(std::vector<LinearShape>{})) {
     saved.push_back({layer.name + ".lora_A.weight", {s.lora_rank, layer.in}, layer.block});
     saved.push_back({layer.name + ".lora_B.weight", {layer.out, s.lora_rank}, layer.block});
   }
+  std::ranges::copy_if(all, std::back_inserter(saved),
+                       [](const ParameterShape& each) { return is_trained_head(each.name); });
   return saved;
 }
 

@@ -68,8 +68,8 @@ struct TrainedShare {
 // 0 adapters where the targets match none.
 TrainedShare trained_share(const ModelShape& shape, const Settings& settings);
 
-// What a checkpoint of such a job holds: all parameters, or adapters and a classifier's head.
-// Nothing where the targets match no layer.
+// What a checkpoint of such a job holds, in registration order: all parameters, or adapters and a
+// classifier's head. No adapters where the targets match no layer.
 std::vector<ParameterShape> saved_parameters(const ModelShape& shape, const Settings& settings);
 
 // Operations of forward and backward per token, as flops_per_token(): adapters count 6 each, frozen

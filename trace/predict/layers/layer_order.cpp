@@ -40,6 +40,8 @@ class LayerList {
 
   std::vector<OrderedLayer> list() {
     add_range(sizes_.before_blocks());
+    // Forward adds the table of types to words before that of positions.
+    if (job::is_encoder(job_.shape.layout)) std::swap(layers_[1], layers_[2]);
     const std::vector<int> in_block = firsts_in_block();
     for (std::int64_t block = 0; block < sizes_.layers; ++block) add_block(block, in_block);
     add_range(sizes_.final_norm_parameters());
