@@ -16,6 +16,7 @@
 #include "trace/predict/layers/layer_memory.h"
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/sizes/layer_sizes.h"
+#include "trace/predict/sizes/model_sizes.h"
 #include "trace/tuning/layer_moments.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
@@ -128,6 +129,12 @@ class TrainedParameters : public MemoryPrediction {
     return all;
   }
 };
+
+TEST_P(TrainedParameters, HaveThePredictedSizesInRegistrationOrder) {
+  std::vector<std::int64_t> values;
+  for (const tensor::NamedTensor& each : trained()) values.push_back(each.tensor.numel());
+  EXPECT_EQ(trace::predict::model_sizes(job_.shape, job_.settings).trained(), values);
+}
 
 TEST_P(TrainedParameters, GetTheirGradientsInThePredictedOrder) {
   std::vector<std::pair<std::string, std::int64_t>> came, predicted;

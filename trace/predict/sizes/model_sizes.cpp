@@ -129,11 +129,15 @@ std::int64_t ModelSizes::trained_tensors() const {
 }
 
 std::vector<std::int64_t> ModelSizes::trained() const {
-  std::vector<std::int64_t> values = is_adapted ? trained_root : root;
+  const std::vector<std::int64_t>& of_root = is_adapted ? trained_root : root;
   const std::vector<std::int64_t>& of_block = is_adapted ? block_adapters : block;
+  // Adapters stand beside layers alone, which lie in blocks or behind them.
+  const auto behind_blocks = of_root.begin() + (is_adapted ? 0 : one_block.first);
+  std::vector<std::int64_t> values(of_root.begin(), behind_blocks);
   for (std::int64_t i = frozen_layers; i < layers; ++i) {
     values.insert(values.end(), of_block.begin(), of_block.end());
   }
+  values.insert(values.end(), behind_blocks, of_root.end());
   return values;
 }
 

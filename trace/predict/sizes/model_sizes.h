@@ -89,7 +89,7 @@ struct ModelSizes {
   // No adapters, and all weights are kept in fp32.
   bool is_uniform() const { return !is_adapted && kept_bytes() == 4 * all_values(); }
   std::int64_t trained_tensors() const;
-  // Values per trained parameter, in registration order up to where the root's lie.
+  // Values per trained parameter, in registration order.
   std::vector<std::int64_t> trained() const;
 };
 
