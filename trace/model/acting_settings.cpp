@@ -1,5 +1,9 @@
 #include "trace/model/acting_settings.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/strategy.h"
 
@@ -7,11 +11,17 @@ namespace shardlens::trace::model {
 
 namespace {
 
-void reset_what_is_not_obeyed(job::Settings& settings) {
+// NCCL's, CUDA's and its allocator's.
+constexpr auto kOfGpus = std::to_array<std::string_view>(
+    {"nccl_algo", "nccl_proto", "nccl_min_channels", "nccl_max_channels",
+     "cuda_device_max_connections", "comm_stream_priority", "allocator_conf"});
+
+void reset_what_is_not_obeyed(job::Settings& settings, bool has_gpus) {
   const job::Settings defaults;
   const job::Strategy strategy = settings.sharding_strategy;
   for (const job::Knob& knob : job::knobs()) {
-    if (!job::applies(knob, strategy)) job::copy_value(knob, defaults, settings);
+    const bool is_for_others = !has_gpus && std::ranges::find(kOfGpus, knob.name) != kOfGpus.end();
+    if (is_for_others || !job::applies(knob, strategy)) job::copy_value(knob, defaults, settings);
   }
   settings.steps = defaults.steps;
   settings.epochs = defaults.epochs;
@@ -62,7 +72,7 @@ double first_bucket_mb(double chosen, double bucket_cap_mb) {
 
 job::Settings acting_settings(const RunInfo& info, const ChosenValues& chosen) {
   job::Settings settings = info.settings;
-  reset_what_is_not_obeyed(settings);
+  reset_what_is_not_obeyed(settings, info.device != "cpu");
   settings.ranks = info.world_size;
   settings.device = job::device_choice(info.device);
   choose_buckets_and_units(settings);

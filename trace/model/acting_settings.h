@@ -18,8 +18,8 @@ struct ChosenValues {
 // is left at its default, else that, as in PyTorch.
 double first_bucket_mb(double chosen, double bucket_cap_mb);
 
-// `auto` replaced by what was chosen, as far as that is known; what the strategy does not obey, and
-// what no step's time depends on (how many steps there are, the seed), at its default.
+// `auto` replaced by what was chosen, as far as that is known; what strategy or device do not obey,
+// and what no step's time depends on (how many steps there are, the seed), at its default.
 job::Settings acting_settings(const RunInfo& info, const ChosenValues& chosen);
 
 }  // namespace shardlens::trace::model

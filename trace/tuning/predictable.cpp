@@ -84,7 +84,7 @@ constexpr auto kWithoutEffectUnlessOff =
 // With another value ranks compute, reduce or order something else, and nothing that was recorded
 // holds.
 constexpr auto kAnotherJob = std::to_array<std::string_view>(
-    {"model", "device", "communication", "find_unused_parameters", "frozen_blocks", "lora_rank",
+    {"model", "communication", "find_unused_parameters", "frozen_blocks", "lora_rank",
      "lora_target_modules", "num_labels"});
 
 bool is_in(const auto& names, const job::Knob& knob) {
@@ -193,6 +193,12 @@ Result<void> refuse_unknown(const std::vector<const job::Knob*>& unknown) {
                 (is_one ? "it" : "them") + " shows.");
 }
 
+Result<void> refuse_other_job(std::string_view knob) {
+  return refuse("With another " + std::string(knob) +
+                " ranks compute or reduce something else, of which this run tells nothing. "
+                "Record a run with it.");
+}
+
 Result<void> check_values(Settings next) {
   if (next.device == job::DeviceChoice::kCuda) next.device = job::DeviceChoice::kAuto;
   return job::validate(next);
@@ -200,6 +206,11 @@ Result<void> check_values(Settings next) {
 
 Result<Changes> changes_to(const model::RunInfo& info, const Settings& next) {
   TRY(check_values(next));
+  // What acts is where the run's ranks were, whatever is asked for.
+  const bool names_device = next.device != job::DeviceChoice::kAuto;
+  if (names_device && next.device != job::device_choice(info.device)) {
+    TRY(refuse_other_job("device"));
+  }
   Changes changes{.known = {}, .without_effect = {}, .unknown = {}, .settings = next};
   const job::Strategy strategy = next.sharding_strategy;
   for (const job::Knob* knob : job::differing_knobs(info.settings, next)) {
@@ -215,9 +226,7 @@ Result<Changes> changes_to(const model::RunInfo& info, const Settings& next) {
     // What only one of two strategies obeys is a part of their difference.
     if (is_implied && !is_same_strategy) continue;
     if (is_in(kAnotherJob, *knob)) {
-      return refuse("With another " + std::string(knob->name) +
-                    " ranks compute or reduce something else, of which this run tells nothing. "
-                    "Record a run with it.");
+      TRY(refuse_other_job(knob->name));
     }
     if (is_predictable(*knob)) {
       changes.known.push_back(

@@ -1,5 +1,6 @@
 #include "app/report/tuning/prediction.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/session/compare/run_siblings.h"
@@ -74,6 +75,21 @@ Result<std::vector<const trace::job::Knob*>> assign(const std::vector<std::strin
   return knobs;
 }
 
+// Of what was asked for by name, what acts as it did: another knob's business, or another device's.
+void name_what_acts_alike(const std::vector<const trace::job::Knob*>& named,
+                          const trace::job::Settings& recorded, const trace::job::Settings& next,
+                          trace::tuning::Prediction& prediction) {
+  for (const trace::job::Knob* knob : named) {
+    const auto is_it = [&](const auto* other) { return other == knob; };
+    const bool is_told =
+        std::ranges::any_of(prediction.changes, is_it, &trace::tuning::Change::knob) ||
+        std::ranges::any_of(prediction.left_out, is_it) ||
+        std::ranges::any_of(prediction.without_effect, is_it);
+    const bool is_changed = value_text(recorded, *knob) != value_text(next, *knob);
+    if (is_changed && !is_told) prediction.without_effect.push_back(knob);
+  }
+}
+
 }  // namespace
 
 Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSettings& asked,
@@ -95,6 +111,7 @@ Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSe
   if (forecast.prediction.changes.empty()) {
     TRY(trace::tuning::refuse_unknown(forecast.prediction.left_out));
   }
+  name_what_acts_alike(named, recorded, next, forecast.prediction);
   return PredictedRun{.info = learnt.figures.info,
                       .prediction = std::move(forecast.prediction),
                       .step = std::move(forecast.step),

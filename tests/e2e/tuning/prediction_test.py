@@ -50,6 +50,11 @@ class Prediction(harness.ShardlensTest):
         self.assertEqual((alone['left_out'], alone['without_effect']), ([], ['learning_rate']))
         rest = self.json('predict', run, *settings, '--set', 'precision=bf16')
         self.assertEqual((rest['left_out'], rest['step_ms']), (['precision'], alone['step_ms']))
+        # Asked for by name, and not obeyed by DDP, or not on a CPU.
+        unheard = self.json('predict', run, *settings, '--set', 'backward_prefetch=post', '--set', 'nccl_algo=Ring')
+        self.assertEqual(unheard['without_effect'], ['learning_rate', 'backward_prefetch', 'nccl_algo'])
+        self.assertEqual(unheard['step_ms'], alone['step_ms'])
+        self.assertIn('device', self.shardlens('predict', run, '--set', 'device=cuda', code=2).stderr)
 
     def test_what_was_predicted_before_a_run_is_held_against_it(self):
         run = self.run_cap('1')

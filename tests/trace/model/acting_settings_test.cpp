@@ -42,5 +42,17 @@ TEST(ActingSettings, NameTheShardGroupThatActs) {
   EXPECT_GT(between_nodes, 20);
 }
 
+TEST(ActingSettings, OfACpuHaveNothingOfGpus) {
+  RunInfo info, plain;
+  info.world_size = plain.world_size = 2;
+  info.settings.nccl_algo = "Ring";
+  info.settings.comm_stream_priority = job::StreamPriority::kHigh;
+  info.settings.allocator_conf = "none";
+  info.device = plain.device = "cpu";
+  EXPECT_EQ(acting_settings(info, {}), acting_settings(plain, {}));
+  info.device = plain.device = "cuda";
+  EXPECT_NE(acting_settings(info, {}), acting_settings(plain, {}));
+}
+
 }  // namespace
 }  // namespace shardlens::trace::model

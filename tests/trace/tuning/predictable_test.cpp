@@ -147,6 +147,21 @@ TEST(Predictable, RefusesAnotherJob) {
   EXPECT_FALSE(changes_to(job.figures.info, next)) << "not a link";
 }
 
+TEST(Predictable, RefusesAnotherDevice) {
+  const RecordedJob job;
+  ASSERT_EQ(job.figures.info.device, "cpu");
+  job::Settings next = job.figures.info.settings;
+  next.device = job::DeviceChoice::kCuda;
+  const auto changes = changes_to(job.figures.info, next);
+  ASSERT_FALSE(changes);
+  EXPECT_NE(changes.error().message.find("another device"), std::string::npos);
+  for (const auto same : {job::DeviceChoice::kCpu, job::DeviceChoice::kAuto}) {
+    next.device = same;
+    ASSERT_TRUE(changes_to(job.figures.info, next));
+    EXPECT_TRUE(changes_to(job.figures.info, next)->known.empty());
+  }
+}
+
 TEST(Predictable, IsAnotherLinkOfAGpu) {
   RecordedJob job;
   job.figures.info.device = "cuda";
