@@ -72,7 +72,10 @@ std::string few_steps_text(const model::RunInfo& info, std::size_t steps) {
   }
   const bool comes_to_more = info.status == model::RunStatus::kRunning && steps < kLeastSteps &&
                              info.settings.record != "none";
-  if (!comes_to_more) return "this run has " + count + ". Record one with record: every step.";
+  if (!comes_to_more) {
+    return "this run has " + count + ". Record one with " +
+           (info.settings.record == "every step" ? "more steps." : "record: every step.");
+  }
   const std::size_t missing = kLeastSteps - steps;
   return "this run goes on and has " + (steps == 0 ? "none" : count) +
          " so far: " + std::to_string(missing) +
@@ -235,7 +238,9 @@ Prediction Predictor::predict_planned(const Settings& next, const Planned& plann
   add_intervals(after, differences, prediction);
   prediction.recorded_exposed_ns = exposed_ns_;
   if (exposed_ns_) {
-    prediction.exposed_ns = std::max(0.0, *exposed_ns_ + mean_of(differences.exposed_ns));
+    // One rank moves nothing, not even what the schedule leaves out: its loss.
+    prediction.exposed_ns =
+        after.ranks > 1 ? std::max(0.0, *exposed_ns_ + mean_of(differences.exposed_ns)) : 0.0;
   }
   add_memory(next, prediction);
   return prediction;

@@ -41,6 +41,20 @@ TEST(Predictor, WithoutAChangePredictsWhatWasMeasured) {
   EXPECT_EQ(prediction->exposed_ns, 12.0 * kMs);
 }
 
+TEST(Predictor, OfOneRankNothingIsExposed) {
+  RecordedJob job;
+  job.figures.ranks.resize(2);
+  for (auto& rank : job.figures.ranks) rank.info.device_name = "made up, 8 cores";
+  for (auto& rank : job.figures.ranks) rank.info.device = "cpu";
+  job.figures.info.settings.threads_per_rank = 1;
+  job::Settings alone = job.figures.info.settings;
+  alone.ranks = 1;
+  job.figures.summary.exposed_ns = 50.0 * kMs;  // of which the schedule tells a part
+  const auto prediction = predictor_of(job).predict(alone);
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  EXPECT_EQ(prediction->exposed_ns, 0.0);
+}
+
 // Ready at 102 ms, then four transfers of 10 ms against two of what lies between 10 ms for 1 MiB
 // and 25 ms for 4 MiB: 15 ms each.
 TEST(Predictor, AddsWhatFewerTransfersSave) {
@@ -269,7 +283,8 @@ TEST(Predictor, NeedsSomeSteps) {
   const auto recorded = few.record();
   const auto predictor = Predictor::create(few.figures, recorded);
   ASSERT_FALSE(predictor);
-  EXPECT_NE(predictor.error().message.find("this run has 3"), std::string::npos);
+  EXPECT_NE(predictor.error().message.find("this run has 3. Record one with more steps."),
+            std::string::npos);
 }
 
 // Of a run that goes on that is no fault.
