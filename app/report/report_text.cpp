@@ -333,7 +333,8 @@ std::string ranks_text(const trace::analysis::RunFigures& figures) {
         has_memory ? size_text(static_cast<double>(rank.peak.total_bytes()))
                    : std::string(ui::present::kUnknown)};
     for (const auto category : shown) {
-      const bool is_known = rank.peak.knows(static_cast<trace::model::MemoryCategory>(category));
+      const bool is_known =
+          has_memory && rank.peak.knows(static_cast<trace::model::MemoryCategory>(category));
       row.push_back(is_known ? size_text(static_cast<double>(rank.peak.bytes[category]))
                              : std::string(ui::present::kUnknown));
     }

@@ -131,6 +131,21 @@ TEST(AdviceText, SaysWhatCouldNotBeTried) {
   EXPECT_FALSE(contains(advice_text(advice, 1e6), "tried"));
 }
 
+TEST_F(ReportText, NamesNoMemoryOfARankThatLeftNothing) {
+  const auto run = write_synthetic_run(folder_->path());
+  auto report = load_report(run.folder);
+  ASSERT_TRUE(report);
+  const auto memory_of_last = [&] {
+    const std::string text = report_text(*report);
+    const auto table = text.find("\nRanks, with their memory");
+    const auto end = text.find("\n\n", table + 1);
+    return text.substr(text.rfind('\n', end - 1), end - text.rfind('\n', end - 1));
+  };
+  EXPECT_TRUE(contains(memory_of_last(), " MiB")) << memory_of_last();
+  report->figures.ranks.back().peak = {};
+  EXPECT_FALSE(contains(memory_of_last(), "B")) << memory_of_last();
+}
+
 TEST_F(ReportText, SaysWhereTheTrainedModelIs) {
   const auto run = write_synthetic_run(folder_->path());
   EXPECT_FALSE(contains(report_text(*load_report(run.folder)), "Trained model"));
