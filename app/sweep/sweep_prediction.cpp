@@ -55,11 +55,13 @@ PointPrediction predicted_point(const trace::tuning::Predictor& predictor,
 SweepPredictions predicted_from(const SweepPlan& plan, const SourceRun& source,
                                 const trace::tuning::Predictor& predictor) {
   SweepPredictions all{.from = source.result->run, .points = {}};
+  const std::string why_not = plan.points.settings.size() > 1
+                                  ? "the other points are predicted from a run of this one"
+                                  : "there is no other point to predict it from";
   for (std::size_t point = 0; point < plan.points.settings.size(); ++point) {
-    all.points.push_back(
-        point == source.point
-            ? PointPrediction{.reason = "the other points are predicted from a run of this one"}
-            : predicted_point(predictor, plan.points.settings[point]));
+    all.points.push_back(point == source.point
+                             ? PointPrediction{.reason = why_not}
+                             : predicted_point(predictor, plan.points.settings[point]));
   }
   const bool tells_nothing = std::ranges::none_of(
       all.points, [](const PointPrediction& point) { return point.step_ns.has_value(); });

@@ -119,10 +119,11 @@ void announce(const sweep::Sweep& sweep, const SweepDisplay& display) {
   const auto left = sweep::work_left(plan, sweep.results());
   std::string text = "Sweep \"" + plan.name + "\": ";
   if (sweep.found() == 0) {
-    text += std::to_string(plan.points.settings.size()) + " points, " +
+    const std::size_t points = plan.points.settings.size();
+    text += std::to_string(points) + (points == 1 ? " point, " : " points, ") +
             (plan.repeats == 1 ? "once" : std::to_string(plan.repeats) + " times") +
-            " each: " + runs_counted(static_cast<std::size_t>(left.runs)) +
-            " in random order (--seed " + std::to_string(plan.seed) + ")";
+            " each: " + runs_counted(static_cast<std::size_t>(left.runs));
+    if (points > 1) text += " in random order (--seed " + std::to_string(plan.seed) + ")";
   } else if (left.runs == 0) {
     text += "all " + runs_counted(sweep.found()) +
             " are there already (--overwrite records them anew, --repeat adds more)";

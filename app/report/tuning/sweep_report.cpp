@@ -166,11 +166,14 @@ std::string prediction_remarks(const SweepReport& report) {
   if (is_predicted(report)) {
     text = "Predicted from the run \"" + report.predictions.from + "\" alone\n";
   }
+  const auto& points = report.predictions.points;
   std::set<std::string> reasons;
-  for (std::size_t i = 0; i < report.predictions.points.size(); ++i) {
-    const std::string& reason = report.predictions.points[i].reason;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::string& reason = points[i].reason;
     if (reason.empty() || !reasons.insert(reason).second) continue;
-    text += "Not predicted: " + sweep::point_text(report.plan.points, i) + ", as " + reason + "\n";
+    const auto of_it = std::ranges::count(points, reason, &ui::state::PointPrediction::reason);
+    text += "Not predicted: " + sweep::point_text(report.plan.points, i) +
+            (of_it > 1 ? " and " + std::to_string(of_it - 1) + " more" : "") + ": " + reason + "\n";
   }
   return text;
 }

@@ -83,7 +83,8 @@ TEST(SweepReport, PredictionsStandBesideWhatWasMeasured) {
   auto report = three_points();
   EXPECT_EQ(sweep_json(report)["predicted_from"], nullptr);
   EXPECT_EQ(sweep_json(report)["points"][2]["not_predicted"], "no run has ended yet");
-  EXPECT_THAT(sweep_text(report), HasSubstr("Not predicted: bucket_cap_mb=1, as no run has"));
+  EXPECT_THAT(sweep_text(report),
+              HasSubstr("Not predicted: bucket_cap_mb=1 and 2 more: no run has ended yet\n"));
   report.predictions.from = "caps-cap 4, run 1";
   report.predictions.points = {{.step_ns = 198e6, .interval = {{190e6, 206e6}}},
                                {.reason = "the other points are predicted from a run of this one"},
