@@ -58,9 +58,14 @@ Settings with_strategy(Settings settings, Strategy strategy) {
   return settings;
 }
 
+// Those that make other buckets than any before, or differ in something else.
 void add_new(const std::vector<Settings>& more, std::vector<Settings>& settings) {
+  std::vector<Settings> known;
+  for (const Settings& point : settings) known.push_back(sweep::with_reached_caps(point));
   for (const Settings& point : more) {
-    if (std::ranges::find(settings, point) == settings.end()) settings.push_back(point);
+    known.push_back(sweep::with_reached_caps(point));
+    const bool is_new = std::ranges::find(known, known.back()) == known.end() - 1;
+    if (is_new) settings.push_back(point);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "trace/base/text.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/model/acting_settings.h"
+#include "trace/predict/sizes/model_sizes.h"
 
 namespace shardlens::app::sweep {
 namespace {
@@ -107,7 +108,7 @@ void reset_what_does_nothing(const trace::model::RunInfo& job, Settings& acting)
 
 // Unlike those of a run, which are held against others: who varies a seed wants to see it.
 Settings doing(const trace::model::RunInfo& job) {
-  Settings acting = trace::model::acting_settings(job, {});
+  Settings acting = with_reached_caps(trace::model::acting_settings(job, {}));
   reset_what_does_nothing(job, acting);
   acting.steps = job.settings.steps;
   acting.epochs = job.settings.epochs;
@@ -192,6 +193,17 @@ PointJobs jobs_of(const SweepPoints& points) {
     return settings.device != trace::job::DeviceChoice::kCpu;
   });
   return jobs_of(points, may_need_gpu ? launch::probe_cuda() : launch::CudaProbe{});
+}
+
+Settings with_reached_caps(Settings settings) {
+  const auto shape = trace::job::find_model(settings.model);
+  if (!shape) return settings;
+  const auto values = trace::predict::model_sizes(*shape, settings).trained_values();
+  const double all_mb = static_cast<double>(4 * values) / (1 << 20);
+  settings.first_bucket_mb = std::min(
+      trace::model::first_bucket_mb(settings.first_bucket_mb, settings.bucket_cap_mb), all_mb);
+  settings.bucket_cap_mb = std::min(settings.bucket_cap_mb, all_mb);
+  return settings;
 }
 
 std::vector<std::size_t> doubles_of(const PointJobs& jobs) {

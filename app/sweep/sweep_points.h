@@ -40,6 +40,9 @@ using PointJobs = std::vector<trace::base::Result<trace::model::RunInfo>>;
 PointJobs jobs_of(const SweepPoints& points, const launch::CudaProbe& cuda);
 // The same on this machine, whose GPUs are asked for if a point may need one.
 PointJobs jobs_of(const SweepPoints& points);
+// Caps of buckets that the model's gradients never reach, as the largest that they do; `auto` as
+// what it comes to. Without a model that is known: as they are.
+trace::job::Settings with_reached_caps(trace::job::Settings settings);
 // The points that do the same as one before them, whatever was written (`bucket_cap_mb` says
 // nothing to a sharded run): for each that one, else its own place. For jobs without errors.
 std::vector<std::size_t> doubles_of(const PointJobs& jobs);

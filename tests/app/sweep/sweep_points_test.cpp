@@ -118,6 +118,14 @@ TEST(SweepJobs, WhatHasNoEffectMakesADouble) {
   EXPECT_THAT(doubles_of(jobs_of(*ahead, {})), ElementsAre(0, 0, 2, 3));
 }
 
+// Of 9.096 MiB of gradients. With a cap of 25 the first bucket has another, unless it is set.
+TEST(SweepJobs, CapsThatNoGradientsReachAreDoubles) {
+  const auto caps = grid_of(on_cpu(), {"bucket_cap_mb=8,9.1,16,25,100"});
+  EXPECT_THAT(doubles_of(jobs_of(*caps, {})), ElementsAre(0, 1, 1, 3, 1));
+  const auto small_first = grid_of(on_cpu(), {"first_bucket_mb=1,12,30", "bucket_cap_mb=25,64"});
+  EXPECT_THAT(doubles_of(jobs_of(*small_first, {})), ElementsAre(0, 0, 2, 2, 2, 2));
+}
+
 TEST(SweepPoints, AreToldByWhatTheirStrategyObeys) {
   const auto points =
       grid_of({}, {"sharding_strategy=ddp,full_shard", "bucket_cap_mb=4", "backward_prefetch=pre"});
