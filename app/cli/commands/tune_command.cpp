@@ -1,6 +1,7 @@
 // `shardlens tune`: searches for better settings, and runs what is promising.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 
@@ -113,7 +114,11 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("--budget", arguments.budget_seconds, "How long it may take: 90s, 20m or 2h")
       ->type_name("TIME")
       ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::CASE_INSENSITIVE, "TIME"))
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(
+          [](const std::string& seconds) {
+            return std::strtod(seconds.c_str(), nullptr) > 0 ? "" : "it is a time above 0, as 90s";
+          },
+          ""))
       ->default_str("10m");
   std::vector<std::string> goals;
   for (const auto goal : search::kGoals) goals.emplace_back(search::to_string(goal));
