@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -182,6 +183,13 @@ tl::unexpected<trace::base::Error> cannot_write(const fs::path& file, int code) 
       "cannot write " + trace::base::quoted(file) + ": " + std::strerror(code));
 }
 
+std::optional<std::string> text_in(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return stream ? std::optional(text.str()) : std::nullopt;
+}
+
 }  // namespace
 
 fs::path sweep_folder(const fs::path& runs_dir, const std::string& name) {
@@ -243,23 +251,25 @@ Result<SweepRecord> read_sweep(const fs::path& runs_dir, const std::string& name
   if (fs::file_size(file, error) > kLargestSweep) {
     return damaged(trace::base::quoted(file), "it is too large");
   }
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) {
+  const auto text = text_in(file);
+  if (!text) {
     return trace::base::fail(
         ErrorKind::kIo, "cannot read " + trace::base::quoted(file) + ": check its permissions");
   }
-  return parse_sweep(text.str(), trace::base::quoted(file));
+  return parse_sweep(*text, trace::base::quoted(file));
 }
 
 Result<void> write_sweep(const fs::path& runs_dir, const SweepRecord& record) {
   const fs::path file = file_of(runs_dir, record.plan.name);
+  const std::string text =
+      json_of(record).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  // Of a sweep that is through there is nothing to write, where nobody may, either.
+  if (text_in(file) == text) return {};
   const fs::path unfinished = trace::base::beside(file, ".new");
   std::error_code error;
   errno = 0;
   std::ofstream output(unfinished, std::ios::binary | std::ios::trunc);
-  output << json_of(record).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+  output << text;
   output.close();
   const int code = errno != 0 ? errno : EIO;
   auto done =

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <random>
 #include <set>
 
@@ -273,6 +274,22 @@ TEST_F(SweepTest, IsRunByOneProgramAtATime) {
   const auto second = open();
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message, HasSubstr("another program"));
+}
+
+// So that it can be looked at again where nobody may write.
+TEST_F(SweepTest, OfOneThatIsThroughNothingIsWritten) {
+  {
+    Sweep sweep = opened();
+    EXPECT_FALSE(make(sweep, 100));
+  }
+  const fs::path file = fs::path(folder.path()) / ".sweeps" / "caps" / "sweep.json";
+  const auto long_ago = fs::last_write_time(file) - std::chrono::hours(1);
+  fs::last_write_time(file, long_ago);
+  EXPECT_EQ(opened().found(), 6u);
+  EXPECT_EQ(fs::last_write_time(file), long_ago);
+  request.repeats = 3;
+  EXPECT_EQ(opened().found(), 6u);
+  EXPECT_GT(fs::last_write_time(file), long_ago);
 }
 
 TEST_F(SweepTest, ADeletedRunIsMadeAgain) {
